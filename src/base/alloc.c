@@ -1,0 +1,57 @@
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t fail_countdown;
+
+void psfm_alloc_fail_after(size_t n) {
+    fail_countdown = n;
+}
+
+static bool must_fail(void) {
+    return fail_countdown > 0 && --fail_countdown == 0;
+}
+
+psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void **out) {
+    *out = NULL;
+    if (size != 0 && count > SIZE_MAX / size)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", count,
+                         size);
+    size_t bytes = count * size;
+    void *memory = must_fail() ? NULL : calloc(1, bytes == 0 ? 1 : bytes);
+    if (memory == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", bytes);
+    *out = memory;
+    return PSFM_OK;
+}
+
+psfm_status psfm_reserve(psfm_context *ctx, void **array, size_t *capacity, size_t need,
+                         size_t size) {
+    if (need <= *capacity)
+        return PSFM_OK;
+    size_t grown = *capacity + *capacity / 2 + 8;
+    if (grown < need)
+        grown = need;
+    if (size != 0 && grown > SIZE_MAX / size)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", grown,
+                         size);
+    void *memory = must_fail() ? NULL : realloc(*array, grown * size);
+    if (memory == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", grown * size);
+    memset((char *)memory + *capacity * size, 0, (grown - *capacity) * size);
+    *array = memory;
+    *capacity = grown;
+    return PSFM_OK;
+}
+
+psfm_status psfm_strdup(psfm_context *ctx, const char *text, char **out) {
+    size_t length = strlen(text) + 1;
+    void *copy;
+    psfm_status status = psfm_alloc(ctx, length, 1, &copy);
+    if (status == PSFM_OK)
+        memcpy(copy, text, length);
+    *out = copy;
+    return status;
+}

@@ -1,0 +1,144 @@
+#include "base/context.h"
+
+#include <cblas.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct psfm_context {
+    char message[PSFM_MESSAGE_SIZE];
+    psfm_log_fn log;
+    void *log_user;
+    psfm_progress_fn progress;
+    void *progress_user;
+    int num_threads; /* 0: one per core */
+    uint64_t seed;
+    psfm_context *parent; /* of a worker's context; NULL otherwise */
+    pthread_mutex_t progress_lock;
+};
+
+const char *psfm_status_name(psfm_status status) {
+    switch (status) {
+    case PSFM_OK:
+        return "ok";
+    case PSFM_ERR_MEMORY:
+        return "memory";
+    case PSFM_ERR_ARGUMENT:
+        return "argument";
+    case PSFM_ERR_IO:
+        return "io";
+    case PSFM_ERR_FORMAT:
+        return "format";
+    case PSFM_ERR_DATA:
+        return "data";
+    case PSFM_ERR_NUMERIC:
+        return "numeric";
+    case PSFM_ERR_CANCELLED:
+        return "cancelled";
+    }
+    return "unknown";
+}
+
+psfm_context *psfm_context_create(void) {
+    psfm_context *ctx = calloc(1, sizeof *ctx);
+    if (ctx == NULL)
+        return NULL;
+    pthread_mutex_init(&ctx->progress_lock, NULL);
+    openblas_set_num_threads(1);
+    return ctx;
+}
+
+void psfm_context_destroy(psfm_context **ctx) {
+    if (ctx == NULL || *ctx == NULL)
+        return;
+    pthread_mutex_destroy(&(*ctx)->progress_lock);
+    free(*ctx);
+    *ctx = NULL;
+}
+
+psfm_context *psfm_context_fork(psfm_context *parent) {
+    psfm_context *ctx = calloc(1, sizeof *ctx);
+    if (ctx == NULL)
+        return NULL;
+    pthread_mutex_init(&ctx->progress_lock, NULL);
+    ctx->num_threads = 1;
+    ctx->parent = parent;
+    if (parent != NULL)
+        ctx->seed = parent->seed;
+    return ctx;
+}
+
+void psfm_context_copy_message(psfm_context *to, const psfm_context *from) {
+    if (to != NULL && from != NULL)
+        memcpy(to->message, from->message, sizeof to->message);
+}
+
+const char *psfm_context_message(const psfm_context *ctx) {
+    return ctx == NULL ? "" : ctx->message;
+}
+
+void psfm_context_set_log(psfm_context *ctx, psfm_log_fn log, void *user) {
+    ctx->log = log;
+    ctx->log_user = user;
+}
+
+void psfm_context_set_progress(psfm_context *ctx, psfm_progress_fn progress, void *user) {
+    ctx->progress = progress;
+    ctx->progress_user = user;
+}
+
+void psfm_context_set_threads(psfm_context *ctx, int num_threads) {
+    ctx->num_threads = num_threads < 0 ? 0 : num_threads > 1024 ? 1024 : num_threads;
+}
+
+int psfm_context_threads(const psfm_context *ctx) {
+    if (ctx != NULL && ctx->num_threads > 0)
+        return ctx->num_threads;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
+}
+
+void psfm_context_set_seed(psfm_context *ctx, uint64_t seed) {
+    ctx->seed = seed;
+}
+
+uint64_t psfm_context_seed(const psfm_context *ctx) {
+    return ctx == NULL ? 0 : ctx->seed;
+}
+
+psfm_status psfm_fail(psfm_context *ctx, psfm_status status, const char *format, ...) {
+    if (ctx != NULL) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...) {
+    if (ctx == NULL || ctx->log == NULL)
+        return;
+    char line[PSFM_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    ctx->log(level, line, ctx->log_user);
+}
+
+psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total) {
+    psfm_context *root = ctx;
+    while (root != NULL && root->parent != NULL)
+        root = root->parent;
+    if (root == NULL || root->progress == NULL)
+        return PSFM_OK;
+    pthread_mutex_lock(&root->progress_lock);
+    int stop = root->progress(stage, done, total, root->progress_user);
+    pthread_mutex_unlock(&root->progress_lock);
+    if (stop != 0)
+        return psfm_fail(ctx, PSFM_ERR_CANCELLED, "cancelled during %s", stage);
+    return PSFM_OK;
+}

@@ -1,0 +1,32 @@
+/* Internal side of the context: failing, logging, progress. */
+#ifndef PSFM_BASE_CONTEXT_H
+#define PSFM_BASE_CONTEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "planarsfm/context.h"
+
+/* Room for one sentence with two long paths in it. */
+#define PSFM_MESSAGE_SIZE 2048
+
+/* Records a sentence in ctx (NULL: dropped) and returns `status`, so that callers can write
+ * `return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: line %zu: ...", path, line);`. */
+psfm_status psfm_fail(psfm_context *ctx, psfm_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Logs one line; levels as in the public header. */
+void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Reports progress of a stage. Returns PSFM_ERR_CANCELLED if the callback asked to stop. */
+psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total);
+
+/* A context for one worker thread: shares seed and progress with `parent`, has its own message.
+ * parallel.c is the only user. */
+psfm_context *psfm_context_fork(psfm_context *parent);
+
+/* Takes the message of `from` over into `to`. */
+void psfm_context_copy_message(psfm_context *to, const psfm_context *from);
+
+#endif

@@ -1,0 +1,150 @@
+#include "base/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void store(const psfm_option *row, void *options, double value) {
+    char *field = (char *)options + row->offset;
+    switch (row->type) {
+    case PSFM_OPTION_IS_BOOL:
+        *(bool *)(void *)field = value != 0.0;
+        break;
+    case PSFM_OPTION_IS_INT:
+    case PSFM_OPTION_IS_CHOICE:
+        *(int *)(void *)field = (int)value;
+        break;
+    case PSFM_OPTION_IS_DOUBLE:
+        *(double *)(void *)field = value;
+        break;
+    }
+}
+
+static double load(const psfm_option *row, const void *options) {
+    const char *field = (const char *)options + row->offset;
+    switch (row->type) {
+    case PSFM_OPTION_IS_BOOL:
+        return *(const bool *)(const void *)field ? 1.0 : 0.0;
+    case PSFM_OPTION_IS_INT:
+    case PSFM_OPTION_IS_CHOICE:
+        return *(const int *)(const void *)field;
+    case PSFM_OPTION_IS_DOUBLE:
+        return *(const double *)(const void *)field;
+    }
+    return 0.0;
+}
+
+static double num_choices(const psfm_option *row) {
+    int n = 0;
+    while (row->choices[n] != NULL)
+        ++n;
+    return n;
+}
+
+static bool in_range(const psfm_option *row, double value) {
+    if (row->type == PSFM_OPTION_IS_CHOICE)
+        return value >= 0.0 && value < num_choices(row);
+    return value >= row->min && value <= row->max; /* false for NaN */
+}
+
+void psfm_options_init(const psfm_option_table *table, void *options) {
+    for (size_t k = 0; k < table->num_rows; ++k)
+        store(&table->rows[k], options, table->rows[k].value);
+}
+
+const psfm_option *psfm_options_find(const psfm_option_table *table, const char *name) {
+    for (size_t k = 0; k < table->num_rows; ++k)
+        if (strcmp(table->rows[k].name, name) == 0)
+            return &table->rows[k];
+    return NULL;
+}
+
+/* Parses the text of a value; false if it is not of the row's type. */
+static bool parse(const psfm_option *row, const char *text, double *value) {
+    if (row->type == PSFM_OPTION_IS_CHOICE) {
+        for (int k = 0; row->choices[k] != NULL; ++k) {
+            if (strcmp(row->choices[k], text) == 0) {
+                *value = k;
+                return true;
+            }
+        }
+        return false;
+    }
+    if (row->type == PSFM_OPTION_IS_BOOL) {
+        bool yes = strcmp(text, "1") == 0 || strcmp(text, "true") == 0 || strcmp(text, "on") == 0;
+        bool no = strcmp(text, "0") == 0 || strcmp(text, "false") == 0 || strcmp(text, "off") == 0;
+        *value = yes ? 1.0 : 0.0;
+        return yes || no;
+    }
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    bool whole = row->type == PSFM_OPTION_IS_DOUBLE || *value == floor(*value);
+    return end != text && *end == '\0' && errno == 0 && isfinite(*value) && whole;
+}
+
+psfm_status psfm_option_set(psfm_context *ctx, const psfm_option_table *table,
+                            const psfm_option *row, const char *text, void *options) {
+    double value;
+    if (!parse(row, text, &value) || !in_range(row, value)) {
+        char allowed[256];
+        psfm_option_describe(row, allowed, sizeof allowed);
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--%s.%s: '%s' is not allowed (%s)", table->prefix,
+                         row->name, text, allowed);
+    }
+    store(row, options, value);
+    return PSFM_OK;
+}
+
+psfm_status psfm_options_check(psfm_context *ctx, const psfm_option_table *table,
+                               const void *options) {
+    for (size_t k = 0; k < table->num_rows; ++k) {
+        const psfm_option *row = &table->rows[k];
+        double value = load(row, options);
+        if (!in_range(row, value)) {
+            char allowed[256];
+            psfm_option_describe(row, allowed, sizeof allowed);
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "option %s.%s: %g is not allowed (%s)",
+                             table->prefix, row->name, value, allowed);
+        }
+    }
+    return PSFM_OK;
+}
+
+cJSON *psfm_options_to_json(const psfm_option_table *table, const void *options) {
+    cJSON *object = cJSON_CreateObject();
+    bool ok = object != NULL;
+    for (size_t k = 0; ok && k < table->num_rows; ++k) {
+        const psfm_option *row = &table->rows[k];
+        double value = load(row, options);
+        if (row->type == PSFM_OPTION_IS_BOOL)
+            ok = cJSON_AddBoolToObject(object, row->name, value != 0.0) != NULL;
+        else if (row->type == PSFM_OPTION_IS_CHOICE)
+            ok = cJSON_AddStringToObject(object, row->name, row->choices[(int)value]) != NULL;
+        else
+            ok = cJSON_AddNumberToObject(object, row->name, value) != NULL;
+    }
+    if (!ok) {
+        cJSON_Delete(object);
+        return NULL;
+    }
+    return object;
+}
+
+void psfm_option_describe(const psfm_option *row, char *text, size_t size) {
+    if (row->type == PSFM_OPTION_IS_BOOL) {
+        snprintf(text, size, "on | off, default %s", row->value != 0.0 ? "on" : "off");
+    } else if (row->type == PSFM_OPTION_IS_CHOICE) {
+        size_t used = 0;
+        text[0] = '\0';
+        for (int k = 0; row->choices[k] != NULL && used < size; ++k)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", k > 0 ? " | " : "",
+                                     row->choices[k]);
+        if (used < size)
+            snprintf(text + used, size - used, ", default %s", row->choices[(int)row->value]);
+    } else {
+        snprintf(text, size, "%g .. %g, default %g", row->min, row->max, row->value);
+    }
+}

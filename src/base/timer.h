@@ -1,0 +1,24 @@
+/* Wall-clock time of named stages. */
+#ifndef PSFM_BASE_TIMER_H
+#define PSFM_BASE_TIMER_H
+
+/* Seconds since an arbitrary start, monotonic. */
+double psfm_now(void);
+
+#define PSFM_MAX_STAGES 32
+
+typedef struct {
+    const char *name; /* a string literal */
+    double seconds;
+} psfm_stage_time;
+
+/* A list of stages in the order they first ran; a stage that runs twice is summed. */
+typedef struct {
+    psfm_stage_time stages[PSFM_MAX_STAGES];
+    int num_stages;
+} psfm_timings;
+
+/* Adds the time since `start` (from psfm_now) to stage `name`. */
+void psfm_timings_add(psfm_timings *timings, const char *name, double start);
+
+#endif

@@ -1,0 +1,28 @@
+/* Choosing among the hypotheses of each edge, by setting their weights. */
+#ifndef PSFM_GRAPH_HYPOTHESIS_H
+#define PSFM_GRAPH_HYPOTHESIS_H
+
+#include "graph/pose_graph.h"
+
+typedef struct {
+    double rotation_bandwidth_rad; /* of w = exp(-(eps / bandwidth)^2); the paper: 1 */
+} psfm_essential_weight_options;
+
+extern const psfm_option_table psfm_essential_weight_option_table;
+
+/* The paper's confidences: w = exp(-eps^2(R^q, R^e)), per homography the decomposition with the
+ * larger one is kept (the other gets 0), normalised to sum 1 over the edge. Without an essential
+ * matrix all decompositions of the edge weigh the same. */
+psfm_status psfm_weigh_by_essential(psfm_context *ctx, const psfm_essential_weight_options *options,
+                                    psfm_pose_graph *graph);
+
+/* The ablation's "confidence off": each hypothesis gets a uniform random weight, per homography
+ * the decomposition with the larger one is kept, normalised over the edge. */
+psfm_status psfm_weigh_randomly(psfm_context *ctx, uint64_t seed, psfm_pose_graph *graph);
+
+/* For tests: per homography the decomposition whose rotation is nearest to the given truth
+ * R_21 (num_edges x 9); weights by inlier count, normalised over the edge. */
+psfm_status psfm_weigh_by_truth(psfm_context *ctx, const double (*true_R_21)[9],
+                                psfm_pose_graph *graph);
+
+#endif

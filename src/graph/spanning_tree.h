@@ -1,0 +1,36 @@
+/* Minimum-range spanning tree: the spanning tree with the smallest difference between its largest
+ * and its smallest edge weight. */
+#ifndef PSFM_GRAPH_SPANNING_TREE_H
+#define PSFM_GRAPH_SPANNING_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* A weighted edge list; self-loops are not allowed, parallel edges are. */
+typedef struct {
+    uint32_t num_nodes;
+    uint32_t num_edges;
+    const uint32_t *node1, *node2;
+    const double *weight; /* finite */
+} psfm_edge_list;
+
+typedef struct {
+    uint32_t *edges; /* num_nodes - num_components indices, ascending; owned */
+    uint32_t num_edges;
+    double low, high; /* range of their weights; 0, 0 without edges */
+} psfm_spanning_tree;
+
+/* Exact, O(E log V) with a link-cut tree. The graph must be connected (PSFM_ERR_ARGUMENT if not);
+ * of several optima the one with the lowest range start. One node gives an empty tree. */
+psfm_status psfm_spanning_tree_min_range(psfm_context *ctx, const psfm_edge_list *graph,
+                                         psfm_spanning_tree *tree);
+
+/* A uniformly shuffled Kruskal tree, for the ablation "pruning off". */
+psfm_status psfm_spanning_tree_random(psfm_context *ctx, const psfm_edge_list *graph, uint64_t seed,
+                                      psfm_spanning_tree *tree);
+
+void psfm_spanning_tree_free(psfm_spanning_tree *tree);
+
+#endif

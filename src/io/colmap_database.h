@@ -1,0 +1,35 @@
+/* COLMAP's database.db (SQLite), versions 3.8 to 4.x, and our own tables in it. */
+#ifndef PSFM_IO_COLMAP_DATABASE_H
+#define PSFM_IO_COLMAP_DATABASE_H
+
+#include "match/match_set.h"
+#include "twoview/two_view.h"
+
+typedef struct {
+    size_t num_pairs_from_matches;
+    size_t num_pairs_from_geometries; /* had no raw matches, taken from two_view_geometries */
+    size_t num_keypoints_without_ray; /* NaN or outside the camera's range */
+    size_t num_matches_dropped;       /* keypoint index out of range, or given twice */
+    size_t num_images_without_keypoints;
+} psfm_database_stats;
+
+/* Loads cameras, images, keypoints and matches of a database; rays are computed. A pair's raw
+ * `matches` are taken; if it has none, the inliers of its two_view_geometry. */
+psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_set *set,
+                               psfm_database_stats *stats);
+
+/* Writes a new database that COLMAP 3.8 reads: cameras, images, keypoints (N x 2) and raw
+ * matches; whole or absent. Replaces an existing file. */
+psfm_status psfm_database_write(psfm_context *ctx, const psfm_match_set *set, const char *path);
+
+/* Stores the homographies of all pairs in our tables (planarsfm_homographies), replacing
+ * earlier ones, in one transaction. `options_key` is a text that identifies input and options. */
+psfm_status psfm_database_write_two_views(psfm_context *ctx, const char *path,
+                                          const psfm_match_set *set, const psfm_two_view *two_views,
+                                          const char *options_key);
+/* Reads them back; *found is false if there are none or they belong to another options_key. */
+psfm_status psfm_database_read_two_views(psfm_context *ctx, const char *path,
+                                         const psfm_match_set *set, const char *options_key,
+                                         psfm_two_view *two_views, bool *found);
+
+#endif

@@ -1,0 +1,205 @@
+#include "linalg/sparse.h"
+
+#include <cholmod.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+
+void psfm_csr_free(psfm_csr *A) {
+    free(A->row_begin);
+    free(A->col);
+    free(A->value);
+    *A = (psfm_csr){0};
+}
+
+/* Rows of a product are computed in blocks, so that a task is worth its hand-out. */
+#define ROWS_PER_TASK 16384
+
+typedef struct {
+    const psfm_csr *A;
+    const double *x;
+    double *y;
+} product;
+
+static psfm_status multiply_rows(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const product *p = user;
+    size_t first = index * ROWS_PER_TASK;
+    size_t last = first + ROWS_PER_TASK < p->A->n ? first + ROWS_PER_TASK : p->A->n;
+    for (size_t r = first; r < last; ++r) {
+        double sum = 0.0;
+        for (size_t k = p->A->row_begin[r]; k < p->A->row_begin[r + 1]; ++k)
+            sum += p->A->value[k] * p->x[p->A->col[k]];
+        p->y[r] = sum;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_csr_mul(psfm_context *ctx, const psfm_csr *A, const double *x, double *y) {
+    product p = {A, x, y};
+    size_t num_tasks = (A->n + (size_t)ROWS_PER_TASK - 1) / ROWS_PER_TASK;
+    if (num_tasks == 1)
+        return multiply_rows(ctx, 0, 0, &p);
+    return psfm_parallel_for(ctx, NULL, num_tasks, multiply_rows, &p);
+}
+
+struct psfm_spd {
+    cholmod_common common;
+    cholmod_sparse *A; /* upper triangle, columns sorted */
+    cholmod_factor *L;
+    size_t num_triplets;
+    size_t *slot; /* entry of A that triplet k adds to */
+};
+
+/* Sorts the triplets into the columns of the upper triangle: a counting sort by column, then one
+ * by row within it, done as two stable passes. order[k] is the k-th triplet of that order. */
+static void sort_triplets(uint32_t n, size_t num, const uint32_t *row, const uint32_t *col,
+                          size_t *order, size_t *scratch, size_t *count) {
+    for (int pass = 0; pass < 2; ++pass) {
+        memset(count, 0, ((size_t)n + 1) * sizeof *count);
+        for (size_t k = 0; k < num; ++k)
+            ++count[(pass == 0 ? row[k] : col[k]) + 1];
+        for (uint32_t v = 0; v < n; ++v)
+            count[v + 1] += count[v];
+        for (size_t k = 0; k < num; ++k) {
+            size_t t = pass == 0 ? k : scratch[k];
+            size_t to = count[pass == 0 ? row[t] : col[t]]++;
+            (pass == 0 ? scratch : order)[to] = t;
+        }
+    }
+}
+
+/* Fills the pattern of spd->A from n diagonal entries followed by the caller's triplets. */
+static void fill_pattern(psfm_spd *spd, uint32_t n, size_t num, const uint32_t *row,
+                         const uint32_t *col, const size_t *order) {
+    SuiteSparse_long *begin = spd->A->p;
+    SuiteSparse_long *index = spd->A->i;
+    size_t entries = 0;
+    uint32_t current = 0;
+    begin[0] = 0;
+    for (size_t k = 0; k < num; ++k) {
+        size_t t = order[k];
+        bool same = k > 0 && row[order[k - 1]] == row[t] && col[order[k - 1]] == col[t];
+        if (!same) {
+            while (current < col[t])
+                begin[++current] = (SuiteSparse_long)entries;
+            index[entries++] = row[t];
+        }
+        if (t >= n)
+            spd->slot[t - n] = entries - 1;
+    }
+    while (current < n)
+        begin[++current] = (SuiteSparse_long)entries;
+}
+
+static psfm_status cholmod_failure(psfm_context *ctx, const psfm_spd *spd, const char *step) {
+    if (spd->common.status == CHOLMOD_OUT_OF_MEMORY || spd->common.status == CHOLMOD_TOO_LARGE)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in sparse %s", step);
+    return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse %s failed (CHOLMOD status %d)", step,
+                     spd->common.status);
+}
+
+psfm_status psfm_spd_create(psfm_context *ctx, uint32_t n, size_t num_triplets, const uint32_t *row,
+                            const uint32_t *col, psfm_spd **spd) {
+    size_t num = num_triplets + n;
+    uint32_t *upper_row = NULL, *upper_col = NULL;
+    size_t *order = NULL, *scratch = NULL, *count = NULL;
+    psfm_spd *made = NULL;
+    psfm_status status = psfm_alloc(ctx, 1, sizeof *made, (void **)&made);
+    if (status != PSFM_OK)
+        return status;
+    cholmod_l_start(&made->common);
+    made->common.print = 0;
+    made->common.final_ll = 1; /* an LDL factor would accept an indefinite matrix */
+    made->num_triplets = num_triplets;
+    if ((status = psfm_alloc(ctx, num, sizeof *upper_row, (void **)&upper_row)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num, sizeof *upper_col, (void **)&upper_col)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num, sizeof *order, (void **)&order)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num, sizeof *scratch, (void **)&scratch)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, (size_t)n + 1, sizeof *count, (void **)&count)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num_triplets, sizeof *made->slot, (void **)&made->slot)) !=
+            PSFM_OK)
+        goto cleanup;
+    for (uint32_t v = 0; v < n; ++v)
+        upper_row[v] = upper_col[v] = v;
+    for (size_t k = 0; k < num_triplets; ++k) {
+        if (row[k] >= n || col[k] >= n) {
+            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "triplet (%u, %u) outside a matrix of %u",
+                               row[k], col[k], n);
+            goto cleanup;
+        }
+        upper_row[n + k] = row[k] < col[k] ? row[k] : col[k];
+        upper_col[n + k] = row[k] < col[k] ? col[k] : row[k];
+    }
+    sort_triplets(n, num, upper_row, upper_col, order, scratch, count);
+    made->A = cholmod_l_allocate_sparse(n, n, num, 1, 1, 1, CHOLMOD_REAL, &made->common);
+    if (made->A == NULL) {
+        status = cholmod_failure(ctx, made, "allocation");
+        goto cleanup;
+    }
+    fill_pattern(made, n, num, upper_row, upper_col, order);
+    made->L = cholmod_l_analyze(made->A, &made->common);
+    if (made->L == NULL)
+        status = cholmod_failure(ctx, made, "analysis");
+
+cleanup:
+    free(upper_row);
+    free(upper_col);
+    free(order);
+    free(scratch);
+    free(count);
+    if (status != PSFM_OK)
+        psfm_spd_destroy(&made);
+    *spd = made;
+    return status;
+}
+
+psfm_status psfm_spd_factor(psfm_context *ctx, psfm_spd *spd, const double *values, double shift) {
+    SuiteSparse_long *begin = spd->A->p;
+    double *entry = spd->A->x;
+    memset(entry, 0, (size_t)begin[spd->A->ncol] * sizeof *entry);
+    for (size_t k = 0; k < spd->num_triplets; ++k)
+        entry[spd->slot[k]] += values[k];
+    for (size_t c = 0; c < spd->A->ncol; ++c)
+        entry[begin[c + 1] - 1] +=
+            shift; /* the diagonal closes each column of the upper triangle */
+    if (!cholmod_l_factorize(spd->A, spd->L, &spd->common))
+        return cholmod_failure(ctx, spd, "factorisation");
+    if (spd->L->minor < spd->L->n)
+        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse matrix is not positive definite (row %zu)",
+                         spd->L->minor);
+    return PSFM_OK;
+}
+
+psfm_status psfm_spd_solve(psfm_context *ctx, psfm_spd *spd, size_t num_rhs, const double *b,
+                           double *x) {
+    size_t n = spd->A->nrow;
+    cholmod_dense rhs = {.nrow = n,
+                         .ncol = num_rhs,
+                         .nzmax = n * num_rhs,
+                         .d = n,
+                         .x = (void *)(uintptr_t)b,
+                         .xtype = CHOLMOD_REAL,
+                         .dtype = CHOLMOD_DOUBLE};
+    cholmod_dense *solution = cholmod_l_solve(CHOLMOD_A, spd->L, &rhs, &spd->common);
+    if (solution == NULL)
+        return cholmod_failure(ctx, spd, "solve");
+    memcpy(x, solution->x, n * num_rhs * sizeof *x);
+    cholmod_l_free_dense(&solution, &spd->common);
+    return PSFM_OK;
+}
+
+void psfm_spd_destroy(psfm_spd **spd) {
+    if (spd == NULL || *spd == NULL)
+        return;
+    psfm_spd *s = *spd;
+    cholmod_l_free_factor(&s->L, &s->common);
+    cholmod_l_free_sparse(&s->A, &s->common);
+    cholmod_l_finish(&s->common);
+    free(s->slot);
+    free(s);
+    *spd = NULL;
+}

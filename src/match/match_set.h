@@ -1,0 +1,66 @@
+/* Matched keypoints of a set of images: the input of everything after matching. Filled from a
+ * database (io/), from a synthetic scene (synth/) or from arrays. */
+#ifndef PSFM_MATCH_MATCH_SET_H
+#define PSFM_MATCH_MATCH_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "planarsfm/camera.h"
+
+/* One image. Rays are of unit length; px_from_ray is the 2 x 3 derivative of the pixel by the ray
+ * at that ray (it annihilates the ray), so that a nearby ray r is off by about
+ * px_from_ray (r / (r . ray)) pixels. A keypoint without a ray (NaN, or outside the camera's
+ * range) has ray = 0. */
+typedef struct {
+    uint32_t id; /* as in the database */
+    char *name;
+    uint32_t camera_idx; /* into cameras */
+    size_t num_keypoints;
+    double (*keypoints)[2]; /* pixels */
+    double (*rays)[3];
+    double (*px_from_ray)[6];
+} psfm_view;
+
+/* Matches of one pair: keypoint indices in view1 and view2; view1 < view2 (dense indices). */
+typedef struct {
+    uint32_t view1, view2;
+    size_t num_matches;
+    uint32_t (*matches)[2];
+} psfm_match_pair;
+
+/* Owns everything below it. Views sorted by id, pairs by (view1, view2), at most one pair per two
+ * views, keypoint indices in range. */
+typedef struct {
+    psfm_camera *cameras;
+    size_t num_cameras;
+    psfm_view *views;
+    size_t num_views;
+    psfm_match_pair *pairs;
+    size_t num_pairs;
+} psfm_match_set;
+
+/* Computes rays and px_from_ray of all views from keypoints and cameras (parallel). Sets
+ * *num_without_ray to the keypoints that have none. */
+psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
+                                        size_t *num_without_ray);
+
+/* Checks the invariants above; the message names the image. */
+psfm_status psfm_match_set_check(psfm_context *ctx, const psfm_match_set *set);
+
+void psfm_match_set_free(psfm_match_set *set);
+
+/* The matches of one pair as two arrays of rays side by side. Owns its arrays. Matches whose
+ * keypoints have no ray are left out; match_idx says which match each row is. */
+typedef struct {
+    size_t num;
+    double (*ray1)[3], (*ray2)[3];
+    double (*px1)[6], (*px2)[6]; /* px_from_ray on either side */
+    uint32_t *match_idx;
+} psfm_correspondences;
+
+psfm_status psfm_correspondences_init(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_match_pair *pair, psfm_correspondences *out);
+void psfm_correspondences_free(psfm_correspondences *c);
+
+#endif

@@ -1,0 +1,30 @@
+/* Positions from directions by least unsquared deviations (LUD). */
+#ifndef PSFM_POSE_POSITION_LUD_H
+#define PSFM_POSE_POSITION_LUD_H
+
+#include "base/options.h"
+#include "pose/rotation.h"
+
+typedef struct {
+    int max_iterations;    /* of IRLS */
+    double tolerance;      /* stop when no centre moves by more than this share of the scene size */
+    double residual_floor; /* smallest residual in the weights 1 / max(r, floor), relative */
+} psfm_lud_options;
+
+extern const psfm_option_table psfm_lud_option_table;
+
+typedef struct {
+    int iterations;
+    double cost; /* sum of residual norms */
+    bool converged;
+} psfm_lud_stats;
+
+/* Minimises sum || c_i - c_j - s_ij g_ij ||, s_ij >= 1, sum c = 0, by IRLS on CHOLMOD.
+ * direction[k] is the unit vector g of edge k from node2 to node1: c_1 - c_2 ~ g. All edges of
+ * `topology` are used; the graph must be connected. centers: num_nodes x 3. Exact on noise-free
+ * parallel-rigid problems. */
+psfm_status psfm_positions_lud(psfm_context *ctx, const psfm_topology *topology,
+                               const double (*direction)[3], const psfm_lud_options *options,
+                               double (*centers)[3], psfm_lud_stats *stats);
+
+#endif

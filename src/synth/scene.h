@@ -1,0 +1,48 @@
+/* Synthetic scenes with ground truth: the data behind the tests, the demo and the benchmarks. */
+#ifndef PSFM_SYNTH_SCENE_H
+#define PSFM_SYNTH_SCENE_H
+
+#include "base/options.h"
+#include "match/match_set.h"
+#include "planarsfm/model.h"
+
+typedef enum {
+    PSFM_SCENE_ARENA,   /* ring of cameras round a 28 x 15 m court, stands for the off-plane part */
+    PSFM_SCENE_FIELD,   /* drone grid over a flat field */
+    PSFM_SCENE_ROOM,    /* inside a box: six planes */
+    PSFM_SCENE_FACADE,  /* cameras along a building front */
+    PSFM_SCENE_GENERAL, /* a cloud of points, no plane */
+} psfm_scene_kind;
+
+typedef struct {
+    int num_cameras;
+    int num_points;   /* in the whole scene */
+    double noise_px;  /* standard deviation per coordinate */
+    double outliers;  /* share of each pair's matches that are wrong */
+    double off_plane; /* share of the points off the scene's main plane(s) */
+    double twins;     /* share of pairs matched to the scene's 180-degree twin */
+    int neighbours;   /* pairs: each camera with this many on either side (ring or grid order) */
+    bool open_chain;  /* the order does not wrap round */
+    double miss;      /* share of the common points that a pair fails to match */
+    int camera_model; /* psfm_camera_model; PINHOLE by default */
+    double focal_px;  /* 1200 for 1280 x 720 */
+} psfm_scene_options;
+
+extern const psfm_option_table psfm_scene_option_table;
+
+typedef struct {
+    psfm_match_set matches; /* rays computed */
+    psfm_model truth;       /* poses, points and tracks */
+    bool *pair_is_twin;     /* per pair of `matches` */
+    int *point_plane;       /* per point of `truth`: index of the plane it lies on, -1 if none */
+} psfm_scene;
+
+psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
+                            const psfm_scene_options *options, psfm_scene *scene);
+void psfm_scene_free(psfm_scene *scene);
+
+/* "arena", "field", ... and back; false if the name is unknown. */
+const char *psfm_scene_kind_name(psfm_scene_kind kind);
+bool psfm_scene_kind_from_name(const char *name, psfm_scene_kind *kind);
+
+#endif

@@ -1,0 +1,87 @@
+/* Two-view geometry of one pair: its homographies with their decompositions, and one essential
+ * matrix as evidence that does not depend on a plane. See docs/conventions.md for the frames. */
+#ifndef PSFM_TWOVIEW_TWO_VIEW_H
+#define PSFM_TWOVIEW_TWO_VIEW_H
+
+#include "base/options.h"
+#include "match/match_set.h"
+
+/* One physically possible motion behind a homography:
+ *   H_21 = R_21 + t_21 n1^T,  plane n1 . X1 = 1 (in units of its distance d1 from camera 1),
+ *   n2 = R_21 n1,  d2_over_d1 = 1 + n2 . t_21 > 0.
+ * n1 points away from camera 1 (n1 . ray > 0 on the inliers). */
+typedef struct {
+    double R_21[9];
+    double t_21[3]; /* in units of d1; zero for a rotation */
+    double n1[3], n2[3];
+    double d2_over_d1;
+} psfm_plane_motion;
+
+typedef struct {
+    double H_21[9];    /* ray2 ~ H_21 ray1; middle singular value 1, det > 0 */
+    uint32_t *inliers; /* indices into the pair's matches, ascending; owned */
+    size_t num_inliers;
+    double rms_px;    /* root mean square transfer error of the inliers in image 2 */
+    bool is_rotation; /* no parallax: t and n are not determined; one motion with t = n = 0 */
+    int num_motions;  /* 1 or 2 */
+    psfm_plane_motion motions[2];
+} psfm_homography;
+
+typedef struct {
+    bool found;
+    double R_21[9];
+    double t_21[3];    /* unit length */
+    uint32_t *inliers; /* indices into the pair's matches, ascending; owned */
+    size_t num_inliers;
+    double plane_share; /* share of its inliers that one homography explains, 0 to 1 */
+    bool is_degenerate; /* plane_share is so high that the plane decided, not the epipolar geometry
+                         */
+} psfm_essential;
+
+/* What a pair turned out to be. */
+typedef enum {
+    PSFM_PAIR_OK,            /* at least one homography with parallax */
+    PSFM_PAIR_FEW_MATCHES,   /* fewer matches than a homography needs */
+    PSFM_PAIR_NO_HOMOGRAPHY, /* none with enough inliers over enough area */
+    PSFM_PAIR_ROTATION,      /* the cameras share their centre, as far as the matches tell */
+} psfm_pair_kind;
+
+typedef struct {
+    psfm_pair_kind kind;
+    psfm_homography *homographies; /* disjoint inliers, most inliers first; owned */
+    size_t num_homographies;
+    psfm_essential essential;
+} psfm_two_view;
+
+typedef struct {
+    double max_error_px; /* inlier threshold, in pixels of the image the error is in */
+    double confidence;   /* RANSAC stops when it has seen an all-inlier sample so surely */
+    int max_iterations;
+    int min_inliers;         /* of a homography */
+    double min_area;         /* share of the image area that the inliers' hull must cover */
+    int max_homographies;    /* per pair */
+    double rotation_px;      /* parallax below this (median, pixels) marks a rotation */
+    double degenerate_share; /* plane_share from which the essential matrix is degenerate */
+    bool estimate_essential;
+} psfm_two_view_options;
+
+extern const psfm_option_table psfm_two_view_option_table;
+
+/* Estimates everything of one pair. Few matches or no homography are results, not errors. Random
+ * draws come from (seed, stage, i, j). Inliers of the result
+ * index the pair's matches through c->match_idx. Image sizes are width, height in pixels. Cost:
+ * well under a millisecond for 500 matches on one plane. */
+psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences *c,
+                                   const double image_size1[2], const double image_size2[2],
+                                   uint64_t i, uint64_t j, const psfm_two_view_options *options,
+                                   psfm_two_view *out);
+void psfm_two_view_free(psfm_two_view *two_view);
+
+/* A word for messages and JSON, e.g. "few_matches". */
+const char *psfm_pair_kind_name(psfm_pair_kind kind);
+
+/* Estimates all pairs of a set in parallel; out has set->num_pairs zeroed entries. */
+psfm_status psfm_two_view_estimate_all(psfm_context *ctx, const psfm_match_set *set,
+                                       const psfm_two_view_options *options, psfm_two_view *out);
+
+#endif

@@ -1,0 +1,34 @@
+/* The lens: the mapping of the plane behind every camera model but the plain pinholes, its
+ * derivative, the range in which it is one-to-one, and its inverse. */
+#ifndef PSFM_CAMERA_LENS_H
+#define PSFM_CAMERA_LENS_H
+
+#include <stdbool.h>
+
+#include "planarsfm/camera.h"
+
+/* A camera's parameters in common form; see lens.c for the formulas. */
+typedef struct {
+    double focal[2], center[2]; /* pixels */
+    /* From ray to plane: perspective, or by the angle to the optical axis, as
+     * atan(angle_in tan(angle)) / angle_out. */
+    bool is_angular;
+    double angle_in, angle_out;
+    /* Distortion of the plane. */
+    bool has_radial, has_denominator, has_tangential;
+    double radial[4], denominator[3], tangential[2], prism[2];
+} psfm_lens;
+
+/* Reads the parameters. False for an unknown model or a FOV camera of half a turn or more. */
+bool psfm_lens_from_camera(const psfm_camera *camera, psfm_lens *lens);
+
+/* Distorts a point of the plane; J is the 2 x 2 row-major derivative, or NULL. No range check. */
+void psfm_lens_distort(const psfm_lens *lens, const double uv[2], double out[2], double J[4]);
+
+/* Whether the distortion is one-to-one from the centre out to this point. */
+bool psfm_lens_in_range(const psfm_lens *lens, const double uv[2]);
+
+/* The point in range that is distorted to `distorted`; false if there is none. */
+bool psfm_lens_undistort(const psfm_lens *lens, const double distorted[2], double uv[2]);
+
+#endif

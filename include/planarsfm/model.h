@@ -14,9 +14,9 @@ extern "C" {
 #define PSFM_NO_POINT UINT64_MAX /* point3D id of a keypoint that sees no point */
 
 typedef struct {
-    uint32_t id; /* > 0 */
+    uint32_t id; /* COLMAP counts from 1, others from 0; never 2^32 - 1 */
     uint32_t camera_id;
-    char *name;
+    char *name; /* never empty */
     /* X_cam = R X_world + t; quaternion (w, x, y, z) as in the file, not re-normalised. */
     double cam_from_world_q[4];
     double cam_from_world_t[3];
@@ -52,12 +52,18 @@ typedef struct {
 typedef enum { PSFM_MODEL_TEXT, PSFM_MODEL_BINARY } psfm_model_format;
 
 /* Reads a COLMAP model folder: cameras, images, points3D as .bin or, failing that, .txt. `rigs`
- * and `frames` files of newer versions are ignored. *model is freed by the caller with
- * psfm_model_free; on failure it is empty. */
+ * and `frames` files of newer versions are ignored. Everything is checked: ids, references
+ * between the files, finite numbers; the message of a failure names file and line or byte. Without
+ * a single point the keypoints' references to points are dropped. The files do not carry
+ * has_prior_focal_length; it is false. *model is freed by the caller with psfm_model_free; on
+ * failure it is empty. */
 PSFM_API psfm_status psfm_model_read(psfm_context *ctx, const char *folder, psfm_model *model);
 
-/* Writes the folder, replacing a model that is there; whole or not at all. A text round trip is
- * exact (17 digits). */
+/* Writes cameras, images and points3D into the folder, which is made if need be. A model that is
+ * there, in either format and with `rigs` and `frames`, is replaced; other files stay. While
+ * anything can fail the old model is untouched; an interruption at the very end leaves none
+ * rather than a mixture. A contradictory model is refused. A text round trip is exact (17 digits);
+ * COLMAP itself reads names with blanks from binary models only. */
 PSFM_API psfm_status psfm_model_write(psfm_context *ctx, const psfm_model *model,
                                       psfm_model_format format, const char *folder);
 

@@ -33,7 +33,7 @@ typedef enum {
 #define PSFM_CAMERA_MAX_PARAMS 12
 
 typedef struct {
-    uint32_t id; /* > 0 */
+    uint32_t id; /* COLMAP counts from 1, others from 0; never 2^32 - 1 */
     psfm_camera_model model;
     uint64_t width, height;                /* pixels */
     double params[PSFM_CAMERA_MAX_PARAMS]; /* in the order of the model; the rest is 0 */

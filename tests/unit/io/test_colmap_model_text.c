@@ -159,7 +159,7 @@ static void takes_absurdly_long_lines(void **state) {
     psfm_context *ctx = psfm_context_create();
     enum { NUM = 200000 };
     static const char triple[] = " 1 2.25 -1", head[] = "1 1 0 0 0 0 0 0 1 ";
-    size_t size = NUM * (sizeof triple + 1) + 1000;
+    size_t size = NUM * sizeof triple + 600000;
     char *images = test_alloc(size, 1), *end = images;
     end += sprintf(end, "%s", head);
     memset(end, 'n', 500000);

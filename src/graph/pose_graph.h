@@ -50,7 +50,8 @@ typedef struct {
 } psfm_pose_graph;
 
 /* Builds the graph from verified pairs (two_views has set->num_pairs entries). Pairs without a
- * homography, and purely rotational homographies, give no edge. */
+ * homography, and purely rotational homographies, give no edge. The hypotheses of an edge start
+ * with equal weights that sum to 1. */
 psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
                                   const psfm_two_view *two_views, psfm_pose_graph *graph);
 

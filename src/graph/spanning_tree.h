@@ -22,12 +22,14 @@ typedef struct {
     double low, high; /* range of their weights; 0, 0 without edges */
 } psfm_spanning_tree;
 
-/* Exact, O(E log V) with a link-cut tree. The graph must be connected (PSFM_ERR_ARGUMENT if not);
- * of several optima the one with the lowest range start. One node gives an empty tree. */
+/* Exact, O(E log E): a sort, and a sweep of O(E log V) in expectation. The graph must be connected
+ * (PSFM_ERR_ARGUMENT if not); of several optima the one with the lowest range start. One node
+ * gives an empty tree. */
 psfm_status psfm_spanning_tree_min_range(psfm_context *ctx, const psfm_edge_list *graph,
                                          psfm_spanning_tree *tree);
 
-/* A uniformly shuffled Kruskal tree, for the ablation "pruning off". */
+/* A uniformly shuffled Kruskal tree, for the ablation "pruning off"; a forest if the graph is not
+ * connected. */
 psfm_status psfm_spanning_tree_random(psfm_context *ctx, const psfm_edge_list *graph, uint64_t seed,
                                       psfm_spanning_tree *tree);
 

@@ -1,0 +1,263 @@
+/* The pose multigraph, built from two-view results.
+ *
+ * Each pair with at least one homography that shows parallax becomes an edge; each such homography
+ * becomes a plane of the edge, with the keypoints of either image that are its inliers; each of
+ * its decompositions becomes a hypothesis. A homography of a pure rotation has no plane, so it
+ * gives nothing, and neither does a pair that has no other. Order is kept throughout: edges by
+ * pair, planes by homography, hypotheses by decomposition, so that everything of an edge is one
+ * range.
+ *
+ * The same normal has different coordinates in the two cameras (n2 = R_21 n1); whoever compares
+ * normals of two edges does so in the camera they share, through psfm_hypothesis_normal. */
+#include "graph/pose_graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "graph/union_find.h"
+
+static bool is_usable(const psfm_homography *h) {
+    return !h->is_rotation && h->num_motions > 0;
+}
+
+static bool all_finite(const double *x, size_t n) {
+    for (size_t k = 0; k < n; ++k)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+static psfm_status check_homography(psfm_context *ctx, const psfm_match_pair *pair,
+                                    const psfm_homography *h) {
+    for (size_t k = 0; k < h->num_inliers; ++k)
+        if (h->inliers[k] >= pair->num_matches)
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "pair of views %u and %u: inlier %u of a homography is not one of its "
+                             "%zu matches",
+                             pair->view1, pair->view2, h->inliers[k], pair->num_matches);
+    for (int m = 0; m < h->num_motions; ++m) {
+        const psfm_plane_motion *motion = &h->motions[m];
+        if (!all_finite(motion->R_21, 9) || !all_finite(motion->t_21, 3) ||
+            !all_finite(motion->n1, 3) || !all_finite(motion->n2, 3))
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "pair of views %u and %u: a homography's motion is not finite",
+                             pair->view1, pair->view2);
+    }
+    return PSFM_OK;
+}
+
+/* Checks everything that will be used, and counts it. */
+static psfm_status count_all(psfm_context *ctx, const psfm_match_set *set,
+                             const psfm_two_view *two_views, size_t count[3]) {
+    memset(count, 0, 3 * sizeof *count);
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        size_t planes = 0;
+        for (size_t k = 0; k < two_views[p].num_homographies; ++k) {
+            const psfm_homography *h = &two_views[p].homographies[k];
+            if (!is_usable(h))
+                continue;
+            psfm_status status = check_homography(ctx, &set->pairs[p], h);
+            if (status != PSFM_OK)
+                return status;
+            ++planes;
+            count[2] += (size_t)h->num_motions;
+        }
+        count[1] += planes;
+        count[0] += planes > 0;
+    }
+    if (set->num_views >= UINT32_MAX || set->num_pairs >= UINT32_MAX || count[1] >= UINT32_MAX ||
+        count[2] >= UINT32_MAX)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "too many views or pairs for a pose graph");
+    return PSFM_OK;
+}
+
+static void add_plane(psfm_pose_graph *graph, const psfm_homography *h) {
+    uint32_t e = graph->num_edges;
+    uint32_t plane_idx = graph->num_planes++;
+    psfm_edge_plane *plane = &graph->planes[plane_idx];
+    plane->edge = e;
+    plane->num_inliers = (uint32_t)h->num_inliers;
+    plane->rms_px = h->rms_px;
+    plane->hypothesis_begin = graph->num_hypotheses;
+    for (int m = 0; m < h->num_motions; ++m)
+        graph->hypotheses[graph->num_hypotheses++] =
+            (psfm_hypothesis){.edge = e, .plane = plane_idx, .motion = h->motions[m]};
+    plane->hypothesis_end = graph->num_hypotheses;
+}
+
+/* Adds the pair's edge unless it has no usable homography. */
+static void add_edge(psfm_pose_graph *graph, const psfm_match_pair *pair, uint32_t pair_idx,
+                     const psfm_two_view *view) {
+    psfm_edge edge = {.node1 = pair->view1,
+                      .node2 = pair->view2,
+                      .pair = pair_idx,
+                      .plane_begin = graph->num_planes,
+                      .hypothesis_begin = graph->num_hypotheses,
+                      .has_essential = view->essential.found};
+    for (size_t k = 0; k < view->num_homographies; ++k)
+        if (is_usable(&view->homographies[k]))
+            add_plane(graph, &view->homographies[k]);
+    if (graph->num_planes == edge.plane_begin)
+        return;
+    edge.plane_end = graph->num_planes;
+    edge.hypothesis_end = graph->num_hypotheses;
+    if (edge.has_essential) {
+        memcpy(edge.essential_R_21, view->essential.R_21, sizeof edge.essential_R_21);
+        memcpy(edge.essential_t_21, view->essential.t_21, sizeof edge.essential_t_21);
+        edge.essential_plane_share = view->essential.plane_share;
+    }
+    for (uint32_t h = edge.hypothesis_begin; h < edge.hypothesis_end; ++h)
+        graph->hypotheses[h].weight = 1.0 / (edge.hypothesis_end - edge.hypothesis_begin);
+    graph->edges[graph->num_edges++] = edge;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The keypoints of one side, ascending; matches are mostly sorted by the first already. */
+static psfm_status copy_keypoints(psfm_context *ctx, const psfm_match_pair *pair,
+                                  const psfm_homography *h, int side, uint32_t **out) {
+    uint32_t *keypoints;
+    psfm_status status = psfm_alloc(ctx, h->num_inliers, sizeof *keypoints, (void **)&keypoints);
+    if (status != PSFM_OK)
+        return status;
+    bool sorted = true;
+    for (size_t k = 0; k < h->num_inliers; ++k) {
+        keypoints[k] = pair->matches[h->inliers[k]][side];
+        sorted = sorted && (k == 0 || keypoints[k - 1] <= keypoints[k]);
+    }
+    if (!sorted)
+        qsort(keypoints, h->num_inliers, sizeof *keypoints, by_value);
+    *out = keypoints;
+    return PSFM_OK;
+}
+
+typedef struct {
+    const psfm_match_set *set;
+    const psfm_two_view *two_views;
+    psfm_pose_graph *graph;
+} builder;
+
+static psfm_status fill_edge(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const builder *b = user;
+    const psfm_edge *edge = &b->graph->edges[index];
+    const psfm_match_pair *pair = &b->set->pairs[edge->pair];
+    const psfm_two_view *view = &b->two_views[edge->pair];
+    uint32_t p = edge->plane_begin;
+    for (size_t k = 0; k < view->num_homographies; ++k) {
+        const psfm_homography *h = &view->homographies[k];
+        if (!is_usable(h))
+            continue;
+        psfm_edge_plane *plane = &b->graph->planes[p++];
+        psfm_status status = copy_keypoints(ctx, pair, h, 0, &plane->keypoints1);
+        if (status == PSFM_OK)
+            status = copy_keypoints(ctx, pair, h, 1, &plane->keypoints2);
+        if (status != PSFM_OK)
+            return status;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
+                                  const psfm_two_view *two_views, psfm_pose_graph *graph) {
+    size_t count[3]; /* edges, planes, hypotheses */
+    *graph = (psfm_pose_graph){0};
+    psfm_status status = count_all(ctx, set, two_views, count);
+    if (status != PSFM_OK)
+        return status;
+    if ((status = psfm_alloc(ctx, count[0], sizeof *graph->edges, (void **)&graph->edges)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, count[1], sizeof *graph->planes, (void **)&graph->planes)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, count[2], sizeof *graph->hypotheses,
+                             (void **)&graph->hypotheses)) != PSFM_OK)
+        goto cleanup;
+    graph->num_nodes = (uint32_t)set->num_views;
+    for (size_t p = 0; p < set->num_pairs; ++p)
+        add_edge(graph, &set->pairs[p], (uint32_t)p, &two_views[p]);
+    builder b = {set, two_views, graph};
+    status = psfm_parallel_for(ctx, NULL, graph->num_edges, fill_edge, &b);
+    if (status == PSFM_OK)
+        status = psfm_pose_graph_index(ctx, graph);
+
+cleanup:
+    if (status != PSFM_OK)
+        psfm_pose_graph_free(graph);
+    return status;
+}
+
+psfm_status psfm_pose_graph_index(psfm_context *ctx, psfm_pose_graph *graph) {
+    uint32_t n = graph->num_nodes;
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        if (graph->edges[e].node1 >= graph->edges[e].node2 || graph->edges[e].node2 >= n)
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "edge %u of the pose graph joins nodes %u and %u, not two in "
+                             "ascending order of %u",
+                             e, graph->edges[e].node1, graph->edges[e].node2, n);
+    if (graph->num_edges > UINT32_MAX / 2)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "too many edges in a pose graph");
+    uint32_t *begin = NULL, *incident = NULL;
+    psfm_status status = psfm_alloc(ctx, (size_t)n + 2, sizeof *begin, (void **)&begin);
+    if (status == PSFM_OK)
+        status =
+            psfm_alloc(ctx, 2 * (size_t)graph->num_edges, sizeof *incident, (void **)&incident);
+    if (status != PSFM_OK) {
+        free(begin);
+        return status;
+    }
+    /* Counted two places up: begin[v + 1] is then where v's next edge goes. */
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        ++begin[graph->edges[e].node1 + 2];
+        ++begin[graph->edges[e].node2 + 2];
+    }
+    for (uint32_t v = 0; v < n; ++v)
+        begin[v + 2] += begin[v + 1];
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        incident[begin[graph->edges[e].node1 + 1]++] = e;
+        incident[begin[graph->edges[e].node2 + 1]++] = e;
+    }
+    free(graph->incident_begin);
+    free(graph->incident);
+    graph->incident_begin = begin;
+    graph->incident = incident;
+    return PSFM_OK;
+}
+
+void psfm_pose_graph_free(psfm_pose_graph *graph) {
+    for (uint32_t p = 0; p < graph->num_planes; ++p) {
+        free(graph->planes[p].keypoints1);
+        free(graph->planes[p].keypoints2);
+    }
+    free(graph->edges);
+    free(graph->planes);
+    free(graph->hypotheses);
+    free(graph->incident_begin);
+    free(graph->incident);
+    *graph = (psfm_pose_graph){0};
+}
+
+const double *psfm_hypothesis_normal(const psfm_pose_graph *graph, const psfm_hypothesis *h,
+                                     uint32_t node) {
+    return graph->edges[h->edge].node1 == node ? h->motion.n1 : h->motion.n2;
+}
+
+psfm_status psfm_pose_graph_components(psfm_context *ctx, const psfm_pose_graph *graph,
+                                       const bool *keep, uint32_t *label, uint32_t *num) {
+    uint32_t *parent;
+    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *parent, (void **)&parent);
+    if (status != PSFM_OK)
+        return status;
+    psfm_sets_init(parent, graph->num_nodes);
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        if (keep == NULL || keep[e])
+            psfm_sets_unite(parent, graph->edges[e].node1, graph->edges[e].node2);
+    status = psfm_sets_label(ctx, parent, graph->num_nodes, label, num);
+    free(parent);
+    return status;
+}

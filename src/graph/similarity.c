@@ -1,0 +1,389 @@
+/* Similarity of incident edges.
+ *
+ * Two edges e, f that share exactly one camera s look at the same planes if their normals agree in
+ * s where their inliers coincide:
+ *
+ *   S_ef = sum_qq' P^qq' eta(n^q, n^q'),   eta(a, b) = exp(-(angle(a, b) / bandwidth)^2),
+ *   P^qq' = O(q, q') w^q w^q' / sum of the same over all (q, q'),
+ *
+ * over the hypotheses q of e and q' of f, O the number of keypoints of s that are inliers of both
+ * (Planar-SfM paper; the bandwidth there is 1 rad). S is the adjacency of the line graph of the
+ * pose graph, weighted.
+ *
+ * The work is in O. The planes at a camera are turned into bit sets over those of its keypoints
+ * that occur in two planes at least, so that an overlap is the bit count of an intersection: with
+ * 2,000 keypoints 32 words, where merging two lists of 500 would take 1,000 steps.
+ *
+ * Each pair of edges meets in one camera only, so that cameras are independent: each fills the
+ * upper triangle of its own block (parallel), and the rows of S are then merged from the two
+ * blocks an edge is in (parallel). Nothing depends on the schedule. */
+#include "graph/similarity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "linalg/vec3.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_DOUBLE(psfm_similarity_options, normal_bandwidth_rad, "normal-bandwidth", 1.0, 1e-3,
+                       100.0,
+                       "angle (rad) between two normals at which their similarity has dropped to "
+                       "1/e"),
+    PSFM_OPTION_INT(psfm_similarity_options, min_overlap, "min-overlap", 1, 1, 1000000,
+                    "fewest keypoints that two homographies must share to be compared"),
+};
+const psfm_option_table psfm_similarity_option_table = {"similarity", rows,
+                                                        sizeof rows / sizeof rows[0]};
+
+/* Rows of S are merged in blocks, so that a task is worth its hand-out. */
+#define ROWS_PER_TASK 4096
+
+/* A homography as one of its two cameras sees it. */
+typedef struct {
+    const psfm_edge_plane *plane;
+    const uint32_t *keypoints;
+} local_plane;
+
+/* Memory of one worker. */
+typedef struct {
+    local_plane *planes; /* of all edges at the camera, in their order */
+    size_t planes_capacity;
+    uint32_t *first_plane; /* per edge at the camera, and one at the end: its first of `planes` */
+    size_t first_capacity;
+    uint32_t *slot; /* per keypoint: UNSEEN, SEEN_ONCE, or FIRST_BIT + its bit; UNSEEN at rest */
+    size_t slot_capacity;
+    uint64_t *bits; /* per plane: the keypoints it shares with any other */
+    size_t bits_capacity;
+    size_t num_words; /* of one plane */
+} scratch;
+
+enum { UNSEEN = 0, SEEN_ONCE = 1, FIRST_BIT = 2 };
+
+typedef struct {
+    const psfm_pose_graph *graph;
+    double bandwidth;
+    uint32_t min_overlap;
+    size_t *block_begin; /* per camera: start of its block's upper triangle, row by row */
+    double *block;
+    scratch *scratch; /* per worker */
+    psfm_csr *S;
+} similarity;
+
+static size_t degree(const psfm_pose_graph *graph, uint32_t node) {
+    return graph->incident_begin[node + 1] - graph->incident_begin[node];
+}
+
+/* Place of (a, b), a < b, in the upper triangle of a d x d block without its diagonal. */
+static size_t triangle(size_t d, size_t a, size_t b) {
+    return a * d - a * (a + 1) / 2 + (b - a - 1);
+}
+
+/* Lists the planes at a camera; *max_keypoint is the largest keypoint number among them. */
+static psfm_status gather_planes(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t node,
+                                 scratch *s, uint32_t *max_keypoint) {
+    const uint32_t *incident = graph->incident + graph->incident_begin[node];
+    size_t d = degree(graph, node), num = 0;
+    psfm_status status = psfm_reserve(ctx, (void **)&s->first_plane, &s->first_capacity, d + 1,
+                                      sizeof *s->first_plane);
+    if (status != PSFM_OK)
+        return status;
+    *max_keypoint = 0;
+    for (size_t k = 0; k < d; ++k) {
+        const psfm_edge *edge = &graph->edges[incident[k]];
+        s->first_plane[k] = (uint32_t)num;
+        status = psfm_reserve(ctx, (void **)&s->planes, &s->planes_capacity,
+                              num + (edge->plane_end - edge->plane_begin), sizeof *s->planes);
+        if (status != PSFM_OK)
+            return status;
+        for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p) {
+            const psfm_edge_plane *plane = &graph->planes[p];
+            const uint32_t *keypoints = edge->node1 == node ? plane->keypoints1 : plane->keypoints2;
+            s->planes[num++] = (local_plane){plane, keypoints};
+            for (uint32_t i = 0; i < plane->num_inliers; ++i)
+                *max_keypoint = keypoints[i] > *max_keypoint ? keypoints[i] : *max_keypoint;
+        }
+    }
+    s->first_plane[d] = (uint32_t)num;
+    return PSFM_OK;
+}
+
+/* Gives a bit to each keypoint that occurs in two planes; returns the number of bits. */
+static uint32_t number_keypoints(scratch *s, size_t num_planes) {
+    uint32_t num_bits = 0;
+    for (size_t p = 0; p < num_planes; ++p) {
+        const uint32_t *keypoints = s->planes[p].keypoints;
+        for (uint32_t k = 0; k < s->planes[p].plane->num_inliers; ++k) {
+            if (k > 0 && keypoints[k] == keypoints[k - 1])
+                continue; /* matched twice; still one keypoint */
+            uint32_t *slot = &s->slot[keypoints[k]];
+            if (*slot == UNSEEN)
+                *slot = SEEN_ONCE;
+            else if (*slot == SEEN_ONCE)
+                *slot = FIRST_BIT + num_bits++;
+        }
+    }
+    return num_bits;
+}
+
+/* Fills the bit sets of all planes at a camera, and puts the slots back to rest. */
+static psfm_status make_bit_sets(psfm_context *ctx, scratch *s, size_t num_planes,
+                                 uint32_t max_keypoint) {
+    psfm_status status = psfm_reserve(ctx, (void **)&s->slot, &s->slot_capacity,
+                                      (size_t)max_keypoint + 1, sizeof *s->slot);
+    if (status != PSFM_OK)
+        return status;
+    s->num_words = ((size_t)number_keypoints(s, num_planes) + 63) / 64;
+    size_t need = num_planes * s->num_words;
+    status = psfm_reserve(ctx, (void **)&s->bits, &s->bits_capacity, need, sizeof *s->bits);
+    if (status != PSFM_OK)
+        return status;
+    memset(s->bits, 0, need * sizeof *s->bits);
+    for (size_t p = 0; p < num_planes; ++p) {
+        uint64_t *bits = s->bits + p * s->num_words;
+        for (uint32_t k = 0; k < s->planes[p].plane->num_inliers; ++k) {
+            uint32_t slot = s->slot[s->planes[p].keypoints[k]];
+            if (slot >= FIRST_BIT)
+                bits[(slot - FIRST_BIT) / 64] |= (uint64_t)1 << ((slot - FIRST_BIT) % 64);
+        }
+    }
+    for (size_t p = 0; p < num_planes; ++p)
+        for (uint32_t k = 0; k < s->planes[p].plane->num_inliers; ++k)
+            s->slot[s->planes[p].keypoints[k]] = UNSEEN;
+    return PSFM_OK;
+}
+
+/* Bits of a word by adding neighbouring fields; compilers turn the loop over it into vector code,
+ * unlike a call for each word. */
+static uint64_t count_bits(uint64_t x) {
+    x -= (x >> 1) & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    x += x >> 8;
+    x += x >> 16;
+    x += x >> 32;
+    return x & 0x7f;
+}
+
+static uint64_t overlap(const scratch *s, size_t p, size_t q) {
+    const uint64_t *a = s->bits + p * s->num_words, *b = s->bits + q * s->num_words;
+    uint64_t count = 0;
+    for (size_t k = 0; k < s->num_words; ++k)
+        count += count_bits(a[k] & b[k]);
+    return count;
+}
+
+/* Adds the hypotheses of two planes with `shared` common keypoints to the numerator (sum[0]) and
+ * the denominator (sum[1]) of S_ef. */
+static void add_planes(const similarity *m, uint32_t node, const psfm_edge_plane *p,
+                       const psfm_edge_plane *q, double shared, double sum[2]) {
+    const psfm_pose_graph *graph = m->graph;
+    for (uint32_t i = p->hypothesis_begin; i < p->hypothesis_end; ++i) {
+        const psfm_hypothesis *h = &graph->hypotheses[i];
+        if (!(h->weight > 0.0))
+            continue;
+        const double *n = psfm_hypothesis_normal(graph, h, node);
+        for (uint32_t j = q->hypothesis_begin; j < q->hypothesis_end; ++j) {
+            const psfm_hypothesis *g = &graph->hypotheses[j];
+            if (!(g->weight > 0.0))
+                continue;
+            /* Only the square of the angle counts, so that acos is accurate enough near 1. */
+            double cosine = psfm_dot3(n, psfm_hypothesis_normal(graph, g, node));
+            double angle = acos(fmax(-1.0, fmin(1.0, cosine))) / m->bandwidth;
+            double share = shared * h->weight * g->weight;
+            sum[0] += share * exp(-angle * angle);
+            sum[1] += share;
+        }
+    }
+}
+
+/* S_ef of the camera's edges number a and b; 0 if they share no keypoint or both cameras. */
+static double compare_edges(const similarity *m, const scratch *s, uint32_t node, size_t a,
+                            size_t b) {
+    const uint32_t *incident = m->graph->incident + m->graph->incident_begin[node];
+    const psfm_edge *e = &m->graph->edges[incident[a]], *f = &m->graph->edges[incident[b]];
+    if (e->node1 == f->node1 && e->node2 == f->node2)
+        return 0.0;
+    double sum[2] = {0.0, 0.0};
+    for (uint32_t p = s->first_plane[a]; p < s->first_plane[a + 1]; ++p) {
+        for (uint32_t q = s->first_plane[b]; q < s->first_plane[b + 1]; ++q) {
+            uint64_t shared = overlap(s, p, q);
+            if (shared >= m->min_overlap)
+                add_planes(m, node, s->planes[p].plane, s->planes[q].plane, (double)shared, sum);
+        }
+    }
+    return sum[1] > 0.0 ? sum[0] / sum[1] : 0.0;
+}
+
+static psfm_status fill_block(psfm_context *ctx, size_t index, int worker, void *user) {
+    const similarity *m = user;
+    scratch *s = &m->scratch[worker];
+    uint32_t node = (uint32_t)index, max_keypoint;
+    size_t d = degree(m->graph, node);
+    psfm_status status = gather_planes(ctx, m->graph, node, s, &max_keypoint);
+    if (status == PSFM_OK)
+        status = make_bit_sets(ctx, s, s->first_plane[d], max_keypoint);
+    if (status != PSFM_OK)
+        return status;
+    double *value = m->block + m->block_begin[node];
+    for (size_t a = 0; a < d; ++a)
+        for (size_t b = a + 1; b < d; ++b)
+            *value++ = compare_edges(m, s, node, a, b);
+    return PSFM_OK;
+}
+
+/* An edge's row in the block of one of its cameras, read in the order of the camera's edges. */
+typedef struct {
+    const uint32_t *incident;
+    const double *block;
+    size_t d, row, next;
+} block_row;
+
+static block_row open_row(const similarity *m, uint32_t node, uint32_t e) {
+    block_row r = {m->graph->incident + m->graph->incident_begin[node],
+                   m->block + m->block_begin[node], degree(m->graph, node), 0, 0};
+    size_t high = r.d;
+    while (r.row + 1 < high) {
+        size_t middle = (r.row + high) / 2;
+        if (r.incident[middle] <= e)
+            r.row = middle;
+        else
+            high = middle;
+    }
+    return r;
+}
+
+/* Moves on to the next non-zero entry; false at the end. */
+static bool next_entry(block_row *r, uint32_t *col, double *value) {
+    for (; r->next < r->d; ++r->next) {
+        if (r->next == r->row)
+            continue;
+        size_t a = r->next < r->row ? r->next : r->row, b = r->next < r->row ? r->row : r->next;
+        *value = r->block[triangle(r->d, a, b)];
+        *col = r->incident[r->next];
+        if (*value > 0.0)
+            return true;
+    }
+    return false;
+}
+
+/* Merges the two rows of edge e by column. With col NULL it only counts. */
+static size_t merge_rows(const similarity *m, uint32_t e, uint32_t *col, double *value) {
+    block_row row[2] = {open_row(m, m->graph->edges[e].node1, e),
+                        open_row(m, m->graph->edges[e].node2, e)};
+    uint32_t c[2];
+    double v[2];
+    bool more[2] = {next_entry(&row[0], &c[0], &v[0]), next_entry(&row[1], &c[1], &v[1])};
+    size_t num = 0;
+    while (more[0] || more[1]) {
+        int k = !more[0] || (more[1] && c[1] < c[0]);
+        if (col != NULL) {
+            col[num] = c[k];
+            value[num] = v[k];
+        }
+        ++num;
+        ++row[k].next;
+        more[k] = next_entry(&row[k], &c[k], &v[k]);
+    }
+    return num;
+}
+
+static psfm_status count_rows(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const similarity *m = user;
+    size_t last = (index + 1) * ROWS_PER_TASK < m->S->n ? (index + 1) * ROWS_PER_TASK : m->S->n;
+    for (size_t e = index * ROWS_PER_TASK; e < last; ++e)
+        m->S->row_begin[e + 1] = merge_rows(m, (uint32_t)e, NULL, NULL);
+    return PSFM_OK;
+}
+
+static psfm_status fill_rows(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const similarity *m = user;
+    size_t last = (index + 1) * ROWS_PER_TASK < m->S->n ? (index + 1) * ROWS_PER_TASK : m->S->n;
+    for (size_t e = index * ROWS_PER_TASK; e < last; ++e)
+        merge_rows(m, (uint32_t)e, m->S->col + m->S->row_begin[e],
+                   m->S->value + m->S->row_begin[e]);
+    return PSFM_OK;
+}
+
+static psfm_status check_hypotheses(psfm_context *ctx, const psfm_pose_graph *graph) {
+    for (uint32_t k = 0; k < graph->num_hypotheses; ++k) {
+        const psfm_hypothesis *h = &graph->hypotheses[k];
+        double sum = h->weight + psfm_norm3(h->motion.n1) + psfm_norm3(h->motion.n2);
+        if (!isfinite(sum) || h->weight < 0.0)
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "edge %u of the pose graph has a hypothesis with weight %g and normal "
+                             "(%g, %g, %g)",
+                             h->edge, h->weight, h->motion.n1[0], h->motion.n1[1], h->motion.n1[2]);
+    }
+    return PSFM_OK;
+}
+
+/* Computes all blocks. */
+static psfm_status fill_blocks(psfm_context *ctx, similarity *m) {
+    uint32_t n = m->graph->num_nodes;
+    int num_workers = psfm_parallel_workers(ctx, n);
+    psfm_status status =
+        psfm_alloc(ctx, (size_t)n + 1, sizeof *m->block_begin, (void **)&m->block_begin);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t v = 0; v < n; ++v) {
+        size_t d = degree(m->graph, v);
+        m->block_begin[v + 1] = m->block_begin[v] + (d > 0 ? d * (d - 1) / 2 : 0);
+    }
+    if ((status = psfm_alloc(ctx, m->block_begin[n], sizeof *m->block, (void **)&m->block)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, (size_t)num_workers, sizeof *m->scratch, (void **)&m->scratch)) !=
+            PSFM_OK)
+        return status;
+    status = psfm_parallel_for(ctx, "similarity", n, fill_block, m);
+    for (int k = 0; k < num_workers; ++k) {
+        free(m->scratch[k].planes);
+        free(m->scratch[k].first_plane);
+        free(m->scratch[k].slot);
+        free(m->scratch[k].bits);
+    }
+    return status;
+}
+
+psfm_status psfm_similarity_build(psfm_context *ctx, const psfm_pose_graph *graph,
+                                  const psfm_similarity_options *options, psfm_csr *S) {
+    psfm_similarity_options defaults;
+    psfm_options_init(&psfm_similarity_option_table, &defaults);
+    if (options == NULL)
+        options = &defaults;
+    *S = (psfm_csr){.n = graph->num_edges};
+    similarity m = {.graph = graph,
+                    .bandwidth = options->normal_bandwidth_rad,
+                    .min_overlap = (uint32_t)options->min_overlap,
+                    .S = S};
+    size_t num_tasks = ((size_t)S->n + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
+    psfm_status status = psfm_options_check(ctx, &psfm_similarity_option_table, options);
+    if (status != PSFM_OK || (status = check_hypotheses(ctx, graph)) != PSFM_OK ||
+        (status = fill_blocks(ctx, &m)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, (size_t)S->n + 1, sizeof *S->row_begin,
+                             (void **)&S->row_begin)) != PSFM_OK ||
+        (status = psfm_parallel_for(ctx, NULL, num_tasks, count_rows, &m)) != PSFM_OK)
+        goto cleanup;
+    for (uint32_t e = 0; e < S->n; ++e)
+        S->row_begin[e + 1] += S->row_begin[e];
+    if ((status = psfm_alloc(ctx, S->row_begin[S->n], sizeof *S->col, (void **)&S->col)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, S->row_begin[S->n], sizeof *S->value, (void **)&S->value)) !=
+            PSFM_OK)
+        goto cleanup;
+    status = psfm_parallel_for(ctx, NULL, num_tasks, fill_rows, &m);
+
+cleanup:
+    free(m.block_begin);
+    free(m.block);
+    free(m.scratch);
+    if (status != PSFM_OK)
+        psfm_csr_free(S);
+    return status;
+}

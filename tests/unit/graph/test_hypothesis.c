@@ -1,0 +1,201 @@
+#include "graph_util.h"
+
+#include "graph/hypothesis.h"
+
+/* Each plane has one positive weight, each edge's sum to 1. */
+static void check_choice(const psfm_pose_graph *g) {
+    for (uint32_t e = 0; e < g->num_edges; ++e) {
+        double sum = 0.0;
+        for (uint32_t p = g->edges[e].plane_begin; p < g->edges[e].plane_end; ++p) {
+            int num_chosen = 0;
+            for (uint32_t h = g->planes[p].hypothesis_begin; h < g->planes[p].hypothesis_end; ++h) {
+                assert_true(g->hypotheses[h].weight >= 0.0);
+                num_chosen += g->hypotheses[h].weight > 0.0;
+                sum += g->hypotheses[h].weight;
+            }
+            assert_int_equal(num_chosen, 1);
+        }
+        assert_close(sum, 1.0, 1e-14);
+    }
+}
+
+static double weight_of(const psfm_pose_graph *g, uint32_t h, const double R[9], double bandwidth) {
+    double eps = psfm_rotation_angle(g->hypotheses[h].motion.R_21, R) / bandwidth;
+    return exp(-eps * eps);
+}
+
+static void essential_weights_follow_the_formula(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (uint64_t round = 0; round < 20; ++round) {
+        psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, round, 0);
+        psfm_pose_graph g;
+        random_pose_graph(ctx, &rng, 10, 30, 20, &g);
+        psfm_essential_weight_options options = {psfm_rng_range(&rng, 0.7, 2.0)};
+        for (uint32_t e = 0; e < g.num_edges; ++e) {
+            psfm_plane_motion motion;
+            random_motion(&rng, &motion);
+            g.edges[e].has_essential = true;
+            memcpy(g.edges[e].essential_R_21, motion.R_21, sizeof motion.R_21);
+        }
+        assert_ok(ctx, psfm_weigh_by_essential(ctx, &options, &g));
+        check_choice(&g);
+        for (uint32_t e = 0; e < g.num_edges; ++e) {
+            const double *R = g.edges[e].essential_R_21;
+            double sum = 0.0;
+            for (uint32_t p = g.edges[e].plane_begin; p < g.edges[e].plane_end; ++p) {
+                double best = 0.0;
+                for (uint32_t h = g.planes[p].hypothesis_begin; h < g.planes[p].hypothesis_end; ++h)
+                    best = fmax(best, weight_of(&g, h, R, options.rotation_bandwidth_rad));
+                sum += best;
+            }
+            for (uint32_t h = g.edges[e].hypothesis_begin; h < g.edges[e].hypothesis_end; ++h)
+                if (g.hypotheses[h].weight > 0.0)
+                    assert_close(g.hypotheses[h].weight,
+                                 weight_of(&g, h, R, options.rotation_bandwidth_rad) / sum, 1e-12);
+        }
+        psfm_pose_graph_free(&g);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+/* Far from the essential matrix at a narrow bandwidth every plain exponential would be 0. */
+static void narrow_bandwidths_keep_the_nearest(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
+    psfm_pose_graph g;
+    random_pose_graph(ctx, &rng, 10, 30, 20, &g);
+    psfm_essential_weight_options options = {1e-3};
+    for (uint32_t e = 0; e < g.num_edges; ++e) {
+        g.edges[e].has_essential = true;
+        psfm_mat3_identity(g.edges[e].essential_R_21);
+    }
+    assert_ok(ctx, psfm_weigh_by_essential(ctx, &options, &g));
+    for (uint32_t e = 0; e < g.num_edges; ++e) {
+        uint32_t nearest = g.edges[e].hypothesis_begin;
+        double smallest = INFINITY;
+        for (uint32_t h = g.edges[e].hypothesis_begin; h < g.edges[e].hypothesis_end; ++h) {
+            double angle =
+                psfm_rotation_angle(g.hypotheses[h].motion.R_21, g.edges[e].essential_R_21);
+            nearest = angle < smallest ? h : nearest;
+            smallest = fmin(smallest, angle);
+        }
+        assert_close(g.hypotheses[nearest].weight, 1.0, 1e-9);
+    }
+    psfm_pose_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
+static void without_essential_all_weigh_the_same(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
+    psfm_pose_graph g;
+    random_pose_graph(ctx, &rng, 10, 30, 20, &g);
+    assert_ok(ctx, psfm_weigh_by_essential(ctx, NULL, &g));
+    for (uint32_t h = 0; h < g.num_hypotheses; ++h) {
+        const psfm_edge *edge = &g.edges[g.hypotheses[h].edge];
+        assert_close(g.hypotheses[h].weight, 1.0 / (edge->hypothesis_end - edge->hypothesis_begin),
+                     1e-15);
+    }
+    psfm_pose_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
+static void random_weights_follow_their_seed(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(4, PSFM_RNG_TEST, 0, 0);
+    psfm_pose_graph g;
+    random_pose_graph(ctx, &rng, 50, 2000, 4, &g);
+    double *first = malloc(g.num_hypotheses * sizeof *first);
+    assert_non_null(first);
+    assert_ok(ctx, psfm_weigh_randomly(ctx, 11, &g));
+    check_choice(&g);
+    for (uint32_t h = 0; h < g.num_hypotheses; ++h)
+        first[h] = g.hypotheses[h].weight;
+    assert_ok(ctx, psfm_weigh_randomly(ctx, 12, &g));
+    int num_changed = 0;
+    for (uint32_t h = 0; h < g.num_hypotheses; ++h)
+        num_changed += g.hypotheses[h].weight != first[h];
+    assert_true(num_changed > 1500);
+    assert_ok(ctx, psfm_weigh_randomly(ctx, 11, &g));
+    for (uint32_t h = 0; h < g.num_hypotheses; ++h)
+        assert_true(g.hypotheses[h].weight == first[h]);
+    /* Of two decompositions either is chosen about as often. */
+    int num_pairs = 0, num_first = 0;
+    for (uint32_t p = 0; p < g.num_planes; ++p) {
+        bool is_pair = g.planes[p].hypothesis_end - g.planes[p].hypothesis_begin == 2;
+        num_pairs += is_pair;
+        num_first += is_pair && g.hypotheses[g.planes[p].hypothesis_begin].weight > 0.0;
+    }
+    assert_close(num_first, num_pairs / 2.0, 2.5 * sqrt(num_pairs));
+    free(first);
+    psfm_pose_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
+static void truth_picks_the_nearest_by_inliers(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 0, 0);
+    psfm_pose_graph g;
+    random_pose_graph(ctx, &rng, 10, 40, 100, &g);
+    double(*truth)[9] = malloc(g.num_edges * sizeof *truth);
+    assert_non_null(truth);
+    for (uint32_t e = 0; e < g.num_edges; ++e) {
+        /* Exactly the last hypothesis of each edge, so that a distance of 0 is met. */
+        memcpy(truth[e], g.hypotheses[g.edges[e].hypothesis_end - 1].motion.R_21, sizeof truth[e]);
+    }
+    for (uint32_t p = g.edges[0].plane_begin; p < g.edges[0].plane_end; ++p)
+        g.planes[p].num_inliers = 0; /* an edge of empty planes */
+    assert_ok(ctx, psfm_weigh_by_truth(ctx, (const double(*)[9])truth, &g));
+    for (uint32_t e = 0; e < g.num_edges; ++e) {
+        uint32_t num_inliers = 0;
+        for (uint32_t p = g.edges[e].plane_begin; p < g.edges[e].plane_end; ++p)
+            num_inliers += g.planes[p].num_inliers;
+        for (uint32_t p = g.edges[e].plane_begin; p < g.edges[e].plane_end; ++p) {
+            uint32_t nearest = g.planes[p].hypothesis_begin;
+            for (uint32_t h = nearest; h < g.planes[p].hypothesis_end; ++h)
+                if (psfm_rotation_angle(g.hypotheses[h].motion.R_21, truth[e]) <
+                    psfm_rotation_angle(g.hypotheses[nearest].motion.R_21, truth[e]))
+                    nearest = h;
+            double share = num_inliers == 0 ? 1.0 / (g.edges[e].plane_end - g.edges[e].plane_begin)
+                                            : (double)g.planes[p].num_inliers / num_inliers;
+            for (uint32_t h = g.planes[p].hypothesis_begin; h < g.planes[p].hypothesis_end; ++h)
+                assert_close(g.hypotheses[h].weight, h == nearest ? share : 0.0, 1e-14);
+        }
+    }
+    free(truth);
+    psfm_pose_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
+static void refuses_bad_numbers(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(6, PSFM_RNG_TEST, 0, 0);
+    psfm_pose_graph g;
+    random_pose_graph(ctx, &rng, 4, 3, 20, &g);
+    psfm_essential_weight_options options = {NAN};
+    assert_int_equal(psfm_weigh_by_essential(ctx, &options, &g), PSFM_ERR_ARGUMENT);
+    g.edges[2].has_essential = true;
+    g.edges[2].essential_R_21[4] = NAN;
+    assert_int_equal(psfm_weigh_by_essential(ctx, NULL, &g), PSFM_ERR_ARGUMENT);
+    assert_non_null(strstr(psfm_context_message(ctx), "edge 2"));
+    psfm_pose_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(essential_weights_follow_the_formula),
+        cmocka_unit_test(narrow_bandwidths_keep_the_nearest),
+        cmocka_unit_test(without_essential_all_weigh_the_same),
+        cmocka_unit_test(random_weights_follow_their_seed),
+        cmocka_unit_test(truth_picks_the_nearest_by_inliers),
+        cmocka_unit_test(refuses_bad_numbers),
+    };
+    return cmocka_run_group_tests_name("graph/hypothesis", tests, NULL, NULL);
+}

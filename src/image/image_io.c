@@ -1,0 +1,139 @@
+#include "image/image_io.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "image/image_codec.h"
+
+psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size) {
+    static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    if (size >= 8 && memcmp(bytes, png, 8) == 0)
+        return PSFM_IMAGE_PNG;
+    if (size >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
+        return PSFM_IMAGE_JPEG;
+    return PSFM_IMAGE_UNKNOWN;
+}
+
+/* Single precision and the order of the terms are FreeImage's; they decide the rounding of ties. */
+uint8_t psfm_luma(uint8_t r, uint8_t g, uint8_t b) {
+    return (uint8_t)(0.2126F * (float)r + 0.7152F * (float)g + 0.0722F * (float)b + 0.5F);
+}
+
+psfm_status psfm_image_check_size(psfm_context *ctx, uint64_t width, uint64_t height,
+                                  const char *name) {
+    if (width == 0 || height == 0)
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: the image has no pixels", name);
+    if (width > PSFM_IMAGE_MAX_SIDE || height > PSFM_IMAGE_MAX_SIDE ||
+        width * height > PSFM_IMAGE_MAX_PIXELS)
+        return psfm_fail(ctx, PSFM_ERR_FORMAT,
+                         "%s: %llu x %llu pixels, more than the limit of %d on a side and %zu in "
+                         "all",
+                         name, (unsigned long long)width, (unsigned long long)height,
+                         PSFM_IMAGE_MAX_SIDE, PSFM_IMAGE_MAX_PIXELS);
+    return PSFM_OK;
+}
+
+void psfm_image_store_row(psfm_image *image, int y, const uint8_t *row, int samples) {
+    size_t width = (size_t)image->width;
+    uint8_t *gray = image->gray + (size_t)y * width;
+    uint8_t *rgb = image->rgb == NULL ? NULL : image->rgb + 3 * (size_t)y * width;
+    if (samples == 3) {
+        for (size_t x = 0; x < width; ++x)
+            gray[x] = psfm_luma(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
+        if (rgb != NULL)
+            memcpy(rgb, row, 3 * width);
+        return;
+    }
+    memcpy(gray, row, width);
+    for (size_t x = 0; rgb != NULL && x < width; ++x)
+        rgb[3 * x] = rgb[3 * x + 1] = rgb[3 * x + 2] = row[x];
+}
+
+psfm_status psfm_image_init(psfm_context *ctx, int width, int height, psfm_image_channels channels,
+                            psfm_image *image) {
+    *image = (psfm_image){0};
+    if (width < 0 || height < 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "an image of %d x %d pixels", width, height);
+    psfm_status status =
+        psfm_image_check_size(ctx, (uint64_t)width, (uint64_t)height, "a new image");
+    psfm_image made = {.width = width, .height = height};
+    size_t pixels = (size_t)width * (size_t)height;
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, pixels, 1, (void **)&made.gray);
+    if (status == PSFM_OK && channels == PSFM_IMAGE_GRAY_AND_RGB)
+        status = psfm_alloc(ctx, pixels, 3, (void **)&made.rgb);
+    if (status != PSFM_OK) {
+        psfm_image_free(&made);
+        return status;
+    }
+    *image = made;
+    return PSFM_OK;
+}
+
+void psfm_image_free(psfm_image *image) {
+    free(image->gray);
+    free(image->rgb);
+    *image = (psfm_image){0};
+}
+
+psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                              const char *name, psfm_image_channels channels, psfm_image *image) {
+    *image = (psfm_image){0};
+    psfm_status status;
+    switch (psfm_image_sniff(bytes, size)) {
+    case PSFM_IMAGE_JPEG:
+        status = psfm_jpeg_decode(ctx, bytes, size, name, channels, image);
+        break;
+    case PSFM_IMAGE_PNG:
+        status = psfm_png_decode(ctx, bytes, size, name, channels, image);
+        break;
+    default:
+        status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s", name,
+                           size == 0 ? "the file is empty" : "neither a JPEG nor a PNG file");
+    }
+    if (status != PSFM_OK)
+        psfm_image_free(image);
+    return status;
+}
+
+psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_channels channels,
+                            psfm_image *image) {
+    char *bytes = NULL;
+    size_t size = 0;
+    *image = (psfm_image){0};
+    psfm_status status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
+    if (status == PSFM_OK)
+        status = psfm_image_decode(ctx, (const uint8_t *)bytes, size, path, channels, image);
+    free(bytes);
+    return status;
+}
+
+static bool has_ending(const char *path, const char *ending) {
+    size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcasecmp(path + length - end, ending) == 0;
+}
+
+psfm_status psfm_image_write(psfm_context *ctx, const psfm_image *image, int jpeg_quality,
+                             const char *path) {
+    bool jpeg = has_ending(path, ".jpg") || has_ending(path, ".jpeg");
+    if (!jpeg && !has_ending(path, ".png"))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: the name of an image ends in .jpg or .png",
+                         path);
+    if (jpeg && (jpeg_quality < 1 || jpeg_quality > 100))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: a JPEG quality is 1 to 100, not %d", path,
+                         jpeg_quality);
+    if (image->gray == NULL || image->width <= 0 || image->height <= 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: there is no image to write", path);
+    psfm_output out = {0};
+    psfm_status status = psfm_output_open(ctx, path, &out);
+    if (status == PSFM_OK)
+        status = jpeg ? psfm_jpeg_encode(ctx, image, jpeg_quality, path, out.file)
+                      : psfm_png_encode(ctx, image, path, out.file);
+    if (status == PSFM_OK)
+        status = psfm_output_commit(ctx, &out);
+    psfm_output_abort(&out);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* Images in memory, and reading and writing them as JPEG and PNG.
+ *
+ * What COLMAP 3.8 does through FreeImage is done here too, so that the same file gives the same
+ * gray values: luma by the weights of Rec. 709 (0.2126 R + 0.7152 G + 0.0722 B, rounded), JPEG
+ * decoded with the fast integer transform and plain chroma upsampling, 16-bit samples cut to
+ * their high byte, alpha ignored. The EXIF orientation is not applied: pixels stay as stored, and
+ * keypoints and intrinsics refer to them. */
+#ifndef PSFM_IMAGE_IMAGE_IO_H
+#define PSFM_IMAGE_IMAGE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* Limits on what a file may claim, checked before anything is allocated for its pixels. */
+#define PSFM_IMAGE_MAX_SIDE 65000
+#define PSFM_IMAGE_MAX_PIXELS ((size_t)1 << 28)
+#define PSFM_IMAGE_MAX_FILE ((size_t)1 << 30)
+
+/* Rows from the top, no padding. Owns its arrays. */
+typedef struct {
+    int width, height;
+    uint8_t *gray; /* height x width */
+    uint8_t *rgb;  /* height x width x 3; NULL unless asked for */
+} psfm_image;
+
+typedef enum { PSFM_IMAGE_UNKNOWN, PSFM_IMAGE_JPEG, PSFM_IMAGE_PNG } psfm_image_format;
+
+typedef enum { PSFM_IMAGE_GRAY, PSFM_IMAGE_GRAY_AND_RGB } psfm_image_channels;
+
+/* The format that the first bytes tell, whatever the file is called; 8 bytes are enough. */
+psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size);
+
+/* Reads a JPEG (gray, YCbCr, RGB, CMYK, YCCK; baseline or progressive) or PNG (all kinds). A
+ * truncated or corrupt file is a failure, not a half-gray image. The caller frees *image with
+ * psfm_image_free; on failure it is empty. */
+psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_channels channels,
+                            psfm_image *image);
+
+/* The same from bytes in memory; `name` stands for the file in messages. */
+psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                              const char *name, psfm_image_channels channels, psfm_image *image);
+
+/* Allocates a black image. */
+psfm_status psfm_image_init(psfm_context *ctx, int width, int height, psfm_image_channels channels,
+                            psfm_image *image);
+void psfm_image_free(psfm_image *image);
+
+/* Writes RGB if the image has it, gray otherwise, as .jpg/.jpeg (quality 1 to 100) or .png by the
+ * ending of the name; whole or absent. */
+psfm_status psfm_image_write(psfm_context *ctx, const psfm_image *image, int jpeg_quality,
+                             const char *path);
+
+/* Gray value of a colour, 0 to 255. */
+uint8_t psfm_luma(uint8_t r, uint8_t g, uint8_t b);
+
+#endif

@@ -49,8 +49,9 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     /* x along the line, y to its right, z down; the drone turns round at the end of a line */
     double ahead = back ? -1.0 : 1.0;
     double down[9] = {ahead, 0, 0, 0, -ahead, 0, 0, 0, -1}, tilt[9], R[9], w[3];
+    double wobble = 0.03 * fmin(1.0, 50.0 / altitude(plan));
     for (int k = 0; k < 3; ++k)
-        w[k] = 0.04 * psfm_rng_normal(&rng);
+        w[k] = wobble * psfm_rng_normal(&rng);
     psfm_rotation_exp(w, tilt);
     psfm_mat3_mul(tilt, down, R);
     psfm_synth_set_pose(center, R, pose);

@@ -74,59 +74,62 @@ static void bucket_range(const buckets *b, int axis, double view, long *low, lon
     *high = (long)fmin(at + 1.0, (double)(count - 1));
 }
 
-/* Points that may be in view, ascending; *candidates is allocated. */
-static psfm_status find_candidates(psfm_context *ctx, const psfm_world *world, const buckets *b,
-                                   const psfm_synth_pose *pose, uint32_t **candidates,
-                                   size_t *num) {
-    size_t capacity = 0;
-    void *out = NULL;
-    psfm_status status = PSFM_OK;
-    *num = 0;
-    if (b->begin == NULL) {
-        status = psfm_reserve(ctx, &out, &capacity, world->num_points, sizeof(uint32_t));
-        for (size_t k = 0; k < world->num_points && status == PSFM_OK; ++k)
-            ((uint32_t *)out)[(*num)++] = (uint32_t)k;
-    } else {
-        long i0, i1, j0, j1;
-        bucket_range(b, 0, pose->view[0], &i0, &i1);
-        bucket_range(b, 1, pose->view[1], &j0, &j1);
-        for (long j = j0; j <= j1 && i0 <= i1 && status == PSFM_OK; ++j) {
-            size_t first = b->begin[(size_t)j * b->columns + (size_t)i0];
-            size_t last = b->begin[(size_t)j * b->columns + (size_t)i1 + 1];
-            status = psfm_reserve(ctx, &out, &capacity, *num + last - first, sizeof(uint32_t));
-            if (status == PSFM_OK && last > first)
-                memcpy((uint32_t *)out + *num, b->order + first, (last - first) * sizeof(uint32_t));
-            *num += last - first;
-        }
-        if (status == PSFM_OK && *num > 0)
-            qsort(out, *num, sizeof(uint32_t), compare_indices);
-    }
-    if (status != PSFM_OK) {
-        free(out);
-        out = NULL;
-    }
-    *candidates = out;
-    return status;
-}
-
-/* The keypoint of a point, noise included; false if it is not in the image. */
-static bool see(const psfm_world *world, const psfm_synth_pose *pose, const double point[3],
-                psfm_rng *rng, double xy[2]) {
-    const psfm_plan *plan = &world->plan;
-    double ray[3];
+/* The exact image of a point; false if the camera does not see it. */
+static bool project(const psfm_plan *plan, const psfm_synth_pose *pose, const double point[3],
+                    double xy[2]) {
+    double dx = point[0] - pose->view[0], dy = point[1] - pose->view[1], ray[3];
+    if (plan->reach > 0.0 && dx * dx + dy * dy > plan->reach * plan->reach)
+        return false;
     psfm_mat3_mul_vec(pose->R, point, ray);
     for (int k = 0; k < 3; ++k)
         ray[k] += pose->t[k];
-    if (plan->reach > 0.0 &&
-        hypot(point[0] - pose->view[0], point[1] - pose->view[1]) > plan->reach)
-        return false;
-    if (!(ray[2] > NEAREST) || !psfm_camera_project(&plan->camera, ray, xy))
-        return false;
-    if (plan->options->noise_px > 0.0)
-        for (int k = 0; k < 2; ++k)
-            xy[k] += plan->options->noise_px * psfm_rng_normal(rng);
-    return xy[0] >= 0.0 && xy[1] >= 0.0 && xy[0] <= (double)plan->camera.width &&
-           xy[1] <= (double)plan->camera.height;
+    return ray[2] > NEAREST && psfm_camera_project(&plan->camera, ray, xy);
+}
+
+static bool in_image(const psfm_camera *camera, const double xy[2]) {
+    return xy[0] >= 0.0 && xy[1] >= 0.0 && xy[0] <= (double)camera->width &&
+           xy[1] <= (double)camera->height;
+}
+
+/* A growing list of points. */
+typedef struct {
+    uint32_t *points;
+    size_t num, capacity;
+} point_list;
+
+/* Adds those of `count` points (the first ones if order is NULL) that the camera sees. */
+static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, const psfm_synth_pose *pose,
+                            const uint32_t *order, size_t count, point_list *list) {
+    void *memory = list->points;
+    psfm_status status =
+        psfm_reserve(ctx, &memory, &list->capacity, list->num + count, sizeof *list->points);
+    list->points = memory;
+    for (size_t k = 0; k < count && status == PSFM_OK; ++k) {
+        uint32_t point = order == NULL ? (uint32_t)k : order[k];
+        double xy[2];
+        if (project(&world->plan, pose, world->points[point], xy) &&
+            in_image(&world->plan.camera, xy))
+            list->points[list->num++] = point;
+    }
+    return status;
+}
+
+/* The points that a camera sees, ascending. */
+static psfm_status find_seen(psfm_context *ctx, const psfm_world *world, const buckets *b,
+                             const psfm_synth_pose *pose, point_list *list) {
+    if (b->begin == NULL)
+        return add_seen(ctx, world, pose, NULL, world->num_points, list);
+    long i0, i1, j0, j1;
+    bucket_range(b, 0, pose->view[0], &i0, &i1);
+    bucket_range(b, 1, pose->view[1], &j0, &j1);
+    psfm_status status = PSFM_OK;
+    for (long j = j0; j <= j1 && i0 <= i1 && status == PSFM_OK; ++j) {
+        const uint32_t *row = b->begin + (size_t)j * b->columns;
+        status = add_seen(ctx, world, pose, b->order + row[i0], row[i1 + 1] - row[i0], list);
+    }
+    if (status == PSFM_OK && list->num > 0)
+        qsort(list->points, list->num, sizeof *list->points, compare_indices);
+    return status;
 }
 
 typedef struct {
@@ -135,56 +138,66 @@ typedef struct {
     psfm_sight *sights;
 } sight_job;
 
-/* Allocates a sight for up to `capacity` points. */
-static psfm_status sight_init(psfm_context *ctx, size_t capacity, psfm_sight *sight) {
+/* Allocates a sight of `num` points. */
+static psfm_status sight_init(psfm_context *ctx, size_t num, psfm_sight *sight) {
     void *points = NULL, *keypoints = NULL, *xy = NULL;
-    psfm_status status = psfm_alloc(ctx, capacity, sizeof *sight->points, &points);
+    psfm_status status = psfm_alloc(ctx, num, sizeof *sight->points, &points);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, capacity, sizeof *sight->keypoints, &keypoints);
+        status = psfm_alloc(ctx, num, sizeof *sight->keypoints, &keypoints);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, capacity, sizeof *sight->xy, &xy);
+        status = psfm_alloc(ctx, num, sizeof *sight->xy, &xy);
     *sight = (psfm_sight){0, points, keypoints, xy};
     return status;
+}
+
+/* Keypoints of the points in the list, with noise; those that it moves out of the image are dropped
+ * from the list. xy has room for all. */
+static void draw_keypoints(const psfm_world *world, size_t camera, point_list *list,
+                           double (*xy)[2]) {
+    const psfm_plan *plan = &world->plan;
+    psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_NOISE, camera);
+    size_t num = 0;
+    for (size_t k = 0; k < list->num; ++k) {
+        uint32_t point = list->points[k];
+        if (!project(plan, &world->poses[camera], world->points[point], xy[num]))
+            continue;
+        if (plan->options->noise_px > 0.0)
+            for (int c = 0; c < 2; ++c)
+                xy[num][c] += plan->options->noise_px * psfm_rng_normal(&rng);
+        if (in_image(&plan->camera, xy[num]))
+            list->points[num++] = point;
+    }
+    list->num = num;
 }
 
 /* Task of one camera. */
 static psfm_status observe(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     sight_job *job = user;
-    const psfm_synth_pose *pose = &job->world->poses[index];
-    psfm_rng noise = psfm_synth_rng(&job->world->plan, PSFM_STREAM_NOISE, index);
-    psfm_rng order = psfm_synth_rng(&job->world->plan, PSFM_STREAM_ORDER, index);
-    uint32_t *seen = NULL;
-    double(*unordered)[2] = NULL;
-    void *memory = NULL;
-    size_t num_candidates = 0, num = 0;
     psfm_sight *sight = &job->sights[index];
-    psfm_status status = find_candidates(ctx, job->world, job->index, pose, &seen, &num_candidates);
+    point_list seen = {0};
+    void *memory = NULL;
+    psfm_status status = find_seen(ctx, job->world, job->index, &job->world->poses[index], &seen);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_candidates, sizeof *unordered, &memory);
+        status = psfm_alloc(ctx, seen.num, sizeof *sight->xy, &memory);
     if (status != PSFM_OK)
         goto cleanup;
-    unordered = memory;
-    for (size_t k = 0; k < num_candidates; ++k) {
-        double xy[2];
-        if (!see(job->world, pose, job->world->points[seen[k]], &noise, xy))
-            continue;
-        memcpy(unordered[num], xy, sizeof xy);
-        seen[num++] = seen[k];
-    }
-    status = sight_init(ctx, num, sight);
+    double(*xy)[2] = memory;
+    draw_keypoints(job->world, index, &seen, xy);
+    status = sight_init(ctx, seen.num, sight);
     if (status != PSFM_OK)
         goto cleanup;
-    sight->num = num;
-    for (size_t k = 0; k < num; ++k)
+    sight->num = seen.num;
+    for (size_t k = 0; k < sight->num; ++k)
         sight->keypoints[k] = (uint32_t)k;
-    psfm_rng_shuffle(&order, sight->keypoints, num);
-    for (size_t k = 0; k < num; ++k) {
-        sight->points[k] = seen[k];
-        memcpy(sight->xy[sight->keypoints[k]], unordered[k], sizeof *unordered);
+    psfm_rng rng = psfm_synth_rng(&job->world->plan, PSFM_STREAM_ORDER, index);
+    psfm_rng_shuffle(&rng, sight->keypoints, sight->num);
+    for (size_t k = 0; k < sight->num; ++k) {
+        sight->points[k] = seen.points[k];
+        memcpy(sight->xy[sight->keypoints[k]], xy[k], sizeof *xy);
     }
 cleanup:
-    free(seen);
+    free(seen.points);
     free(memory);
     return status;
 }

@@ -13,8 +13,8 @@ typedef struct {
 } psfm_sight;
 
 /* Projects the world into all cameras; sights has num_cameras zeroed entries. A point is seen if it
- * is in front of the camera and its keypoint, noise included, falls into the image; nothing
- * hides anything. On failure what was made stays to be freed. */
+ * is in front of the camera and its exact image and its keypoint both fall into the picture;
+ * nothing hides anything. On failure what was made stays to be freed. */
 psfm_status psfm_sights_make(psfm_context *ctx, const psfm_world *world, psfm_sight *sights);
 void psfm_sights_free(psfm_sight *sights, size_t num);
 

@@ -110,26 +110,36 @@ static int compare_indices(const void *a, const void *b) {
 
 /* The place of a point in a sight, or PSFM_NO_INDEX. */
 static uint32_t find_in_sight(const psfm_sight *sight, uint32_t point) {
+    if (sight->num == 0)
+        return PSFM_NO_INDEX;
     const uint32_t *found =
-        sight->num == 0 ? NULL
-                        : bsearch(&point, sight->points, sight->num, sizeof point, compare_indices);
+        bsearch(&point, sight->points, sight->num, sizeof point, compare_indices);
     return found == NULL ? PSFM_NO_INDEX : (uint32_t)(found - sight->points);
 }
 
-/* Where the second image shows the partner of each point of the first: the point itself, or its
- * twin. partner has one entry per point of the first sight. Returns how many there are. */
-static size_t find_partners(const match_job *job, const psfm_match_pair *pair, bool twin,
-                            uint32_t *partner) {
+/* Where the second image shows each point of the first; as find_twins, by one pass over both. */
+static size_t find_same(const psfm_sight *a, const psfm_sight *b, uint32_t *partner) {
+    size_t num = 0, at = 0;
+    for (size_t k = 0; k < a->num; ++k) {
+        while (at < b->num && b->points[at] < a->points[k])
+            ++at;
+        bool found = at < b->num && b->points[at] == a->points[k];
+        partner[k] = found ? (uint32_t)at : PSFM_NO_INDEX;
+        num += found;
+    }
+    return num;
+}
+
+/* Where the second image shows the twin of each point of the first: partner has one entry per point
+ * of the first sight, a place in the second or PSFM_NO_INDEX. Returns how many are found. */
+static size_t find_twins(const match_job *job, const psfm_match_pair *pair, uint32_t *partner) {
     const psfm_sight *a = &job->sights[pair->view1], *b = &job->sights[pair->view2];
     const double *view1 = job->world->poses[pair->view1].view;
     const double *view2 = job->world->poses[pair->view2].view;
-    double middle[2] = {0.5 * (view1[0] + view2[0]), 0.5 * (view1[1] + view2[1])};
+    const double middle[2] = {0.5 * (view1[0] + view2[0]), 0.5 * (view1[1] + view2[1])};
     size_t num = 0;
     for (size_t k = 0; k < a->num; ++k) {
-        uint32_t wanted = a->points[k];
-        if (twin)
-            wanted = psfm_world_twin(job->world, middle, wanted);
-        partner[k] = find_in_sight(b, wanted);
+        partner[k] = find_in_sight(b, psfm_world_twin(job->world, middle, a->points[k]));
         num += partner[k] != PSFM_NO_INDEX;
     }
     return num;
@@ -142,7 +152,7 @@ static psfm_status count_twins(psfm_context *ctx, size_t index, int worker, void
     void *partner = NULL;
     psfm_status status = psfm_alloc(ctx, job->sights[pair->view1].num, sizeof(uint32_t), &partner);
     if (status == PSFM_OK)
-        job->num_twins[index] = find_partners(job, pair, true, partner);
+        job->num_twins[index] = find_twins(job, pair, partner);
     free(partner);
     return status;
 }
@@ -235,7 +245,7 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
         status = psfm_alloc(ctx, b->num, sizeof(uint32_t), &keypoints);
     if (status != PSFM_OK)
         goto cleanup;
-    size_t num = find_partners(job, pair, job->is_twin[index], partner);
+    size_t num = job->is_twin[index] ? find_twins(job, pair, partner) : find_same(a, b, partner);
     status = psfm_alloc(ctx, num, sizeof *pair->matches, &matches);
     if (status != PSFM_OK)
         goto cleanup;

@@ -7,6 +7,8 @@
 #include "camera/camera_model.h"
 #include "synth/observe.h"
 
+#define NUM_LAYOUTS 5
+
 static const char *const camera_models[] = {"SIMPLE_PINHOLE",
                                             "PINHOLE",
                                             "SIMPLE_RADIAL",
@@ -51,13 +53,11 @@ static const psfm_option rows[] = {
 
 const psfm_option_table psfm_scene_option_table = {"scene", rows, sizeof rows / sizeof *rows};
 
-static const psfm_layout *const layouts[] = {
+static const psfm_layout *const layouts[NUM_LAYOUTS] = {
     [PSFM_SCENE_ARENA] = &psfm_layout_arena,     [PSFM_SCENE_FIELD] = &psfm_layout_field,
     [PSFM_SCENE_ROOM] = &psfm_layout_room,       [PSFM_SCENE_FACADE] = &psfm_layout_facade,
     [PSFM_SCENE_GENERAL] = &psfm_layout_general,
 };
-
-#define NUM_LAYOUTS (sizeof layouts / sizeof *layouts)
 
 const char *psfm_scene_kind_name(psfm_scene_kind kind) {
     return (size_t)kind < NUM_LAYOUTS ? layouts[kind]->name : NULL;

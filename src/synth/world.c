@@ -81,10 +81,9 @@ static void repeat_cell(psfm_world *world) {
     const psfm_plan *plan = &world->plan;
     size_t n = world->num_per_cell, num_cells = world->num_points / n;
     for (size_t cell = num_cells; cell-- > 0;) {
-        double x =
-            plan->origin[0] + plan->cell_size[0] * (double)(cell % (size_t)plan->num_cells[0]);
-        double y =
-            plan->origin[1] + plan->cell_size[1] * (double)(cell / (size_t)plan->num_cells[0]);
+        size_t row = cell / (size_t)plan->num_cells[0], column = cell % (size_t)plan->num_cells[0];
+        double x = plan->origin[0] + plan->cell_size[0] * (double)column;
+        double y = plan->origin[1] + plan->cell_size[1] * (double)row;
         for (size_t k = 0; k < n; ++k) {
             double *to = world->points[cell * n + k];
             to[0] = world->points[k][0] + x;

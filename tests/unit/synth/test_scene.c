@@ -143,9 +143,14 @@ static void truth_and_matches_are_of_one_piece(void **state) {
                                 view->num_keypoints * sizeof *view->keypoints);
             assert_non_null(view->rays);
             num_observations += image->num_keypoints;
-            for (size_t k = 0; k < image->num_keypoints; ++k)
+            size_t num_rising = 0;
+            for (size_t k = 0; k < image->num_keypoints; ++k) {
                 assert_true(image->point3D_ids[k] >= 1 &&
                             image->point3D_ids[k] <= truth->num_points);
+                num_rising += k > 0 && image->point3D_ids[k - 1] < image->point3D_ids[k];
+            }
+            /* the order of the keypoints tells nothing about the points */
+            assert_close((double)num_rising / (double)image->num_keypoints, 0.5, 0.1);
         }
         for (size_t k = 0; k < truth->num_points; ++k) {
             const psfm_model_point *point = &truth->points[k];

@@ -81,7 +81,7 @@ static psfm_status make_bit_sets(psfm_context *ctx, psfm_camera_planes *s, size_
     s->num_words = ((size_t)number_keypoints(s, num_planes) + 63) / 64;
     size_t need = num_planes * s->num_words;
     status = psfm_reserve(ctx, (void **)&s->bits, &s->bits_capacity, need, sizeof *s->bits);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && need > 0)
         memset(s->bits, 0, need * sizeof *s->bits);
     for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p) {
         uint64_t *bits = s->bits + p * s->num_words;

@@ -23,9 +23,8 @@ static const char *const camera_models[] = {"SIMPLE_PINHOLE",
                                             NULL};
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_scene_options, num_cameras, "num-cameras", 46, 1, 100000,
-                    "number of images"),
-    PSFM_OPTION_INT(psfm_scene_options, num_points, "num-points", 0, 0, 50000000,
+    PSFM_OPTION_INT(psfm_scene_options, num_cameras, "cameras", 46, 1, 100000, "number of images"),
+    PSFM_OPTION_INT(psfm_scene_options, num_points, "points", 0, 0, 50000000,
                     "points in the whole scene; 0 lets the scene choose so that an image shows "
                     "some hundreds"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, noise_px, "noise-px", 0.7, 0, 100,

@@ -479,7 +479,7 @@ static void bad_options_are_refused(void **state) {
         int value;
         const char *name;
     } ints[] = {
-        {&options.num_cameras, 0, "num-cameras"},    {&options.num_points, -1, "num-points"},
+        {&options.num_cameras, 0, "cameras"},        {&options.num_points, -1, "points"},
         {&options.neighbours, 0, "neighbours"},      {&options.camera_model, 11, "camera-model"},
         {&options.camera_model, -1, "camera-model"},
     };

@@ -154,8 +154,23 @@ static void write_back(const psfm_bundle *b) {
 
 #define OBSERVATIONS_PER_TASK 4096
 
+static size_t num_observation_tasks(size_t num_observations) {
+    return (num_observations + OBSERVATIONS_PER_TASK - 1) / OBSERVATIONS_PER_TASK;
+}
+
+static double pixel_error(const psfm_camera *camera, const double R[9], const double c[3],
+                          const double X[3], const double observed[2]) {
+    double D[3], Y[3], xy[2];
+    psfm_sub3(X, c, D);
+    psfm_mat3_mul_vec(R, D, Y);
+    return psfm_camera_project(camera, Y, xy) ? hypot(xy[0] - observed[0], xy[1] - observed[1])
+                                              : INFINITY;
+}
+
 typedef struct {
     const psfm_bundle_problem *problem;
+    const psfm_bundle *b; /* NULL: all observations at the problem's values, otherwise those in use
+                           * at the current ones */
     double *error_px;
 } error_job;
 
@@ -164,113 +179,105 @@ static psfm_status measure_errors(psfm_context *ctx, size_t index, int worker, v
     (void)worker;
     const error_job *job = user;
     const psfm_bundle_problem *p = job->problem;
+    const psfm_bundle *b = job->b;
+    size_t num = b == NULL ? p->num_observations : b->num_obs;
     size_t first = index * OBSERVATIONS_PER_TASK, last = first + OBSERVATIONS_PER_TASK;
-    last = last < p->num_observations ? last : p->num_observations;
-    for (size_t o = first; o < last; ++o) {
-        uint32_t i = p->obs_image[o];
-        double D[3], Y[3], xy[2];
-        psfm_sub3(p->points[p->obs_point[o]], p->centers[i], D);
-        psfm_mat3_mul_vec(p->cam_from_world[i], D, Y);
+    for (size_t o = first; o < (last < num ? last : num); ++o) {
+        uint32_t i = b == NULL ? p->obs_image[o] : b->obs_image[o];
+        uint32_t camera = p->image_camera[i];
         job->error_px[o] =
-            psfm_camera_project(&p->cameras[p->image_camera[i]], Y, xy)
-                ? hypot(xy[0] - p->obs_xy[o][0], xy[1] - p->obs_xy[o][1])
-                : INFINITY;
+            b == NULL ? pixel_error(&p->cameras[camera], p->cam_from_world[i], p->centers[i],
+                                    p->points[p->obs_point[o]], p->obs_xy[o])
+                      : pixel_error(&b->now.cameras[camera], b->now.R[i], b->now.c[i],
+                                    b->now.X[b->obs_point[o]], p->obs_xy[b->obs_source[o]]);
     }
     return PSFM_OK;
 }
 
 psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *problem,
                                double *error_px) {
-    error_job job = {problem, error_px};
-    size_t num_tasks =
-        (problem->num_observations + OBSERVATIONS_PER_TASK - 1) / OBSERVATIONS_PER_TASK;
+    error_job job = {problem, NULL, error_px};
     psfm_status status = psfm_bundle_check(ctx, problem);
-    return status == PSFM_OK ? psfm_parallel_for(ctx, NULL, num_tasks, measure_errors, &job)
-                             : status;
+    if (status != PSFM_OK)
+        return status;
+    return psfm_parallel_for(ctx, NULL, num_observation_tasks(problem->num_observations),
+                             measure_errors, &job);
 }
 
-/* Mean and root mean square errors of all observations in use, and per image if wanted. */
-static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_image_stats *images,
+/* Mean and root mean square errors of all observations in use, in all and per image. */
+static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, double *error,
                            psfm_bundle_stats *stats) {
-    double *error = NULL, sum = 0.0, squares = 0.0;
+    const psfm_bundle_problem *p = b->problem;
+    double sum = 0.0, squares = 0.0;
     size_t num = 0;
+    error_job job = {p, b, error};
     psfm_status status =
-        psfm_alloc(ctx, b->problem->num_observations, sizeof *error, (void **)&error);
-    if (status == PSFM_OK)
-        status = psfm_bundle_errors(ctx, b->problem, error);
+        psfm_parallel_for(ctx, NULL, num_observation_tasks(b->num_obs), measure_errors, &job);
+    memset(stats->images, 0, p->num_images * sizeof *stats->images);
     for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
-        double e = error[b->obs_source[o]];
-        psfm_bundle_image_stats *image = images == NULL ? NULL : &images[b->obs_image[o]];
+        double e = error[o];
+        psfm_bundle_image_stats *image = &stats->images[b->obs_image[o]];
         if (!isfinite(e))
             continue;
         sum += e;
         squares += e * e;
+        image->mean_px += e;
+        image->rms_px += e * e;
+        ++image->num_observations;
         ++num;
-        if (image != NULL) {
-            image->mean_px += e;
-            image->rms_px += e * e;
-            ++image->num_observations;
-        }
     }
     stats->num_invalid = b->num_obs - num;
     stats->mean_px = num == 0 ? 0.0 : sum / (double)num;
     stats->rms_px = num == 0 ? 0.0 : sqrt(squares / (double)num);
-    free(error);
+    for (size_t i = 0; i < p->num_images; ++i) {
+        psfm_bundle_image_stats *image = &stats->images[i];
+        double count = image->num_observations == 0 ? 1.0 : (double)image->num_observations;
+        image->state = b->image_state[i];
+        image->fixes_scale = b->scale_anchor[i] != PSFM_BUNDLE_NONE;
+        image->mean_px /= count;
+        image->rms_px = sqrt(image->rms_px / count);
+    }
     return status;
 }
 
-static psfm_status fill_stats(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_stats *stats) {
-    const psfm_bundle_problem *p = b->problem;
-    psfm_status status =
-        psfm_alloc(ctx, p->num_images, sizeof *stats->images, (void **)&stats->images);
-    if (status == PSFM_OK)
-        status = measure(ctx, b, stats->images, stats);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t i = 0; i < p->num_images; ++i) {
-        psfm_bundle_image_stats *image = &stats->images[i];
-        double num = image->num_observations == 0 ? 1.0 : (double)image->num_observations;
-        image->state = b->image_state[i];
-        image->fixes_scale = b->scale_anchor[i] != PSFM_BUNDLE_NONE;
-        image->mean_px /= num;
-        image->rms_px = sqrt(image->rms_px / num);
-        stats->num_parameters -= image->fixes_scale;
-    }
+static void count(const psfm_bundle *b, psfm_bundle_stats *stats) {
     stats->num_observations = b->num_obs;
-    stats->num_parameters += b->pattern.scalar_begin[b->pattern.num_blocks];
+    stats->num_parameters = b->pattern.scalar_begin[b->pattern.num_blocks];
+    for (size_t i = 0; i < b->problem->num_images; ++i)
+        stats->num_parameters -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
     stats->num_points = b->num_points;
-    stats->num_points_left_out = p->num_points - b->num_points;
+    stats->num_points_left_out = b->problem->num_points - b->num_points;
     stats->num_planes = b->num_plane_blocks;
     stats->factor_entries = b->spd == NULL ? 0 : psfm_block_spd_fill(b->spd);
-    return PSFM_OK;
 }
 
 psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_bundle_options *options, psfm_bundle_stats *stats) {
     psfm_bundle b;
-    psfm_bundle_stats found = {0};
+    psfm_bundle_stats found = {.stop = PSFM_BUNDLE_EMPTY};
+    double *error = NULL;
     psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
     if (status != PSFM_OK)
         return status;
-    if (stats != NULL) {
-        if ((status = measure(ctx, &b, NULL, &found)) != PSFM_OK)
-            goto cleanup;
-        found.initial_mean_px = found.mean_px;
-    }
-    if (b.num_obs > 0)
-        status = iterate(ctx, &b, &found);
-    else
-        found.stop = PSFM_BUNDLE_EMPTY;
-    if (status != PSFM_OK)
+    if ((status = psfm_alloc(ctx, b.num_obs, sizeof *error, (void **)&error)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, problem->num_images, sizeof *found.images,
+                             (void **)&found.images)) != PSFM_OK ||
+        (status = measure(ctx, &b, error, &found)) != PSFM_OK)
+        goto cleanup;
+    found.initial_mean_px = found.mean_px;
+    if (b.num_obs > 0 && (status = iterate(ctx, &b, &found)) != PSFM_OK)
+        goto cleanup;
+    if ((status = measure(ctx, &b, error, &found)) != PSFM_OK)
         goto cleanup;
     write_back(&b);
-    if (stats != NULL) {
-        status = fill_stats(ctx, &b, &found);
-        *stats = found;
-        found.images = NULL;
-    }
+    if (stats == NULL)
+        goto cleanup;
+    count(&b, &found);
+    *stats = found;
+    found.images = NULL;
 
 cleanup:
+    free(error);
     free(found.images);
     psfm_bundle_teardown(&b);
     return status;

@@ -100,7 +100,7 @@ typedef struct {
     psfm_bundle_stop stop;
     double initial_mean_px, mean_px, rms_px; /* over all observations in use that project */
     size_t num_observations;                 /* in use */
-    size_t num_invalid;    /* of these, not in front of their image at the end */
+    size_t num_invalid;                      /* of these, not in front of their image at the end */
     size_t num_parameters; /* degrees of freedom of poses, planes and intrinsics */
     size_t num_points;     /* adjusted: seen by two images in use or more */
     size_t num_points_left_out;

@@ -36,12 +36,12 @@ typedef struct {
 
 /* Everything that moves. */
 typedef struct {
-    double (*R)[9];              /* per image */
-    double (*c)[3];              /* per image */
-    double (*X)[3];              /* per point in use */
-    psfm_camera *cameras;        /* per camera */
-    psfm_bundle_plane *planes;   /* per plane */
-    double (*plane_frame)[9];    /* per plane: rows b1, b2, n */
+    double (*R)[9];            /* per image */
+    double (*c)[3];            /* per image */
+    double (*X)[3];            /* per point in use */
+    psfm_camera *cameras;      /* per camera */
+    psfm_bundle_plane *planes; /* per plane */
+    double (*plane_frame)[9];  /* per plane: rows b1, b2, n */
 } psfm_bundle_values;
 
 typedef struct {
@@ -51,12 +51,12 @@ typedef struct {
     /* Observations in use, by (point, image); points in use in their order. */
     uint32_t num_obs, num_points;
     uint32_t *obs_source, *obs_image, *obs_point;
-    uint32_t *point_begin;    /* num_points + 1 */
+    uint32_t *point_begin; /* num_points + 1 */
     uint32_t *point_source;
-    uint32_t *point_plane;    /* per point in use, or NONE */
-    uint32_t *image_begin;    /* num_images + 1, into image_obs */
-    uint32_t *image_obs;      /* observations of each image, ascending */
-    uint32_t *plane_begin;    /* num_planes + 1, into plane_points */
+    uint32_t *point_plane; /* per point in use, or NONE */
+    uint32_t *image_begin; /* num_images + 1, into image_obs */
+    uint32_t *image_obs;   /* observations of each image, ascending */
+    uint32_t *plane_begin; /* num_planes + 1, into plane_points */
     uint32_t *plane_points;
     double (*plane_anchor)[3]; /* centroid of a plane's points at the start */
     double *soft_scale;        /* per point in use: pixels per scene unit over plane_sigma_px */
@@ -109,8 +109,8 @@ bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values
                           const double X[3], double r[2]);
 
 /* Signed distance of a point in use from its plane in units of plane_sigma_px. */
-double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values,
-                                 uint32_t p, const double X[3]);
+double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
+                                 const double X[3]);
 
 /* Eliminates the points with damping lambda and factors the reduced system. */
 psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda);

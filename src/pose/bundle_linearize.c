@@ -83,8 +83,8 @@ bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values
     return true;
 }
 
-double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values,
-                                 uint32_t p, const double X[3]) {
+double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
+                                 const double X[3]) {
     const psfm_bundle_plane *plane = &values->planes[b->point_plane[p]];
     return b->soft_scale[p] * (psfm_dot3(plane->normal, X) - plane->distance);
 }

@@ -309,8 +309,8 @@ static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, int num_wo
         status = psfm_alloc(ctx, longest * job->block_stride, sizeof **job->scratch,
                             (void **)&job->scratch[w]);
         if (status == PSFM_OK)
-            status = psfm_alloc(ctx, pattern->num_blocks, sizeof **job->slot,
-                                (void **)&job->slot[w]);
+            status =
+                psfm_alloc(ctx, pattern->num_blocks, sizeof **job->slot, (void **)&job->slot[w]);
     }
     return status;
 }
@@ -322,8 +322,7 @@ psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda)
     int num_workers = psfm_parallel_workers(ctx, b->pattern.num_blocks);
     psfm_status status = alloc_reduction(ctx, &job, num_workers);
     if (status == PSFM_OK)
-        status =
-            psfm_parallel_for(ctx, NULL, psfm_bundle_num_point_tasks(b), damp_points, &job);
+        status = psfm_parallel_for(ctx, NULL, psfm_bundle_num_point_tasks(b), damp_points, &job);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, b->pattern.num_blocks, sum_row, &job);
     for (int w = 0; w < num_workers; ++w) {

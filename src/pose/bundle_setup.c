@@ -63,8 +63,7 @@ static void select_observations(const psfm_bundle *b, selection *s) {
             s->point_count[p->obs_point[o]] += s->obs[o];
         }
         for (size_t k = 0; k < p->num_images; ++k) {
-            bool few = !is_fixed(p, k) &&
-                       s->image_count[k] < (uint32_t)b->options.min_observations;
+            bool few = !is_fixed(p, k) && s->image_count[k] < (uint32_t)b->options.min_observations;
             changed = changed || (few && s->image[k]);
             s->image[k] = s->image[k] && !few;
         }
@@ -297,8 +296,8 @@ cleanup:
 /* Which parameters of each camera move. */
 static psfm_status select_parameters(psfm_context *ctx, psfm_bundle *b) {
     const psfm_bundle_problem *p = b->problem;
-    psfm_status status = psfm_alloc(ctx, p->num_cameras, sizeof *b->num_free_params,
-                                    (void **)&b->num_free_params);
+    psfm_status status =
+        psfm_alloc(ctx, p->num_cameras, sizeof *b->num_free_params, (void **)&b->num_free_params);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, p->num_cameras, sizeof *b->free_params, (void **)&b->free_params);
     if (status != PSFM_OK || b->options.refine == PSFM_REFINE_NONE)
@@ -435,13 +434,34 @@ static void free_values(psfm_bundle_values *v) {
 }
 
 void psfm_bundle_teardown(psfm_bundle *b) {
-    void *owned[] = {b->obs_source,    b->obs_image,    b->obs_point,      b->point_begin,
-                     b->point_source,  b->point_plane,  b->image_begin,    b->image_obs,
-                     b->plane_begin,   b->plane_points, b->plane_anchor,   b->soft_scale,
-                     b->image_state,   b->scale_anchor, b->scale_distance, b->image_block,
-                     b->camera_block,  b->plane_block,  b->block_source,   b->camera_images_begin,
-                     b->camera_images, b->free_params,  b->num_free_params, b->rows,
-                     b->camera_rows,   b->systems,      b->rhs,            b->step,
+    void *owned[] = {b->obs_source,
+                     b->obs_image,
+                     b->obs_point,
+                     b->point_begin,
+                     b->point_source,
+                     b->point_plane,
+                     b->image_begin,
+                     b->image_obs,
+                     b->plane_begin,
+                     b->plane_points,
+                     b->plane_anchor,
+                     b->soft_scale,
+                     b->image_state,
+                     b->scale_anchor,
+                     b->scale_distance,
+                     b->image_block,
+                     b->camera_block,
+                     b->plane_block,
+                     b->block_source,
+                     b->camera_images_begin,
+                     b->camera_images,
+                     b->free_params,
+                     b->num_free_params,
+                     b->rows,
+                     b->camera_rows,
+                     b->systems,
+                     b->rhs,
+                     b->step,
                      b->partial};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k)
         free(owned[k]);

@@ -46,6 +46,25 @@ static inline void bundle_start_free(bundle_start *s) {
     psfm_scene_free(&s->scene);
 }
 
+/* Takes the points that a single image sees out of the truth. */
+static inline void drop_short_tracks(psfm_scene *scene) {
+    psfm_model *truth = &scene->truth;
+    size_t kept = 0;
+    for (size_t k = 0; k < truth->num_points; ++k) {
+        psfm_model_point *point = &truth->points[k];
+        if (point->track_length >= 2) {
+            scene->point_plane[kept] = scene->point_plane[k];
+            truth->points[kept++] = *point;
+            continue;
+        }
+        for (size_t e = 0; e < point->track_length; ++e)
+            truth->images[point->track[e].image_id - 1].point3D_ids[point->track[e].keypoint_idx] =
+                PSFM_NO_POINT; /* images have the ids 1, 2, ... */
+        free(point->track);
+    }
+    truth->num_points = kept;
+}
+
 static inline void copy_observations(bundle_start *s) {
     const psfm_model *truth = &s->scene.truth;
     size_t o = 0;
@@ -88,7 +107,8 @@ static inline void fit_plane(const bundle_start *s, int plane, psfm_bundle_plane
             }
         }
     psfm_mat3_eigen_symmetric(C, w, V);
-    *out = (psfm_bundle_plane){{V[0], V[3], V[6]}, V[0] * mean[0] + V[3] * mean[1] + V[6] * mean[2]};
+    *out =
+        (psfm_bundle_plane){{V[0], V[3], V[6]}, V[0] * mean[0] + V[3] * mean[1] + V[6] * mean[2]};
 }
 
 /* Makes the scene and copies truth into the problem. */
@@ -96,6 +116,7 @@ static inline void bundle_start_make(psfm_context *ctx, psfm_scene_kind kind, ui
                                      const psfm_scene_options *options, bundle_start *s) {
     memset(s, 0, sizeof *s);
     bench_check(ctx, psfm_scene_make(ctx, kind, seed, options, &s->scene));
+    drop_short_tracks(&s->scene);
     const psfm_model *truth = &s->scene.truth;
     size_t num_obs = 0;
     for (size_t k = 0; k < truth->num_points; ++k)
@@ -131,7 +152,7 @@ static inline void bundle_start_make(psfm_context *ctx, psfm_scene_kind kind, ui
                                        .planes = s->planes,
                                        .obs_image = s->obs_image,
                                        .obs_point = s->obs_point,
-                                       .obs_xy = (const double (*)[2])s->obs_xy};
+                                       .obs_xy = (const double(*)[2])s->obs_xy};
     copy_observations(s);
     for (int k = 0; k < num_planes; ++k)
         fit_plane(s, k, &s->planes[k]);

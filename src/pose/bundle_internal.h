@@ -48,7 +48,7 @@ typedef struct {
     const psfm_bundle_problem *problem;
     psfm_bundle_options options;
 
-    /* Observations in use, by (point, image); points in use in their order. */
+    /* Observations in use, by (point, image); points in use by the first image that sees them. */
     uint32_t num_obs, num_points;
     uint32_t *obs_source, *obs_image, *obs_point;
     uint32_t *point_begin; /* num_points + 1 */

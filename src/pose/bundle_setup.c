@@ -76,7 +76,8 @@ static void select_observations(const psfm_bundle *b, selection *s) {
 }
 
 /* Counts, allocates and fills the observations by (point, image): a stable counting sort by image,
- * then one by point. */
+ * then one by point. Points come in the order in which the images see them, so that those of one
+ * image are near each other in memory. */
 static psfm_status sort_observations(psfm_context *ctx, psfm_bundle *b, const selection *s) {
     const psfm_bundle_problem *p = b->problem;
     uint32_t *by_image = NULL, *point_index = NULL;
@@ -104,21 +105,22 @@ static psfm_status sort_observations(psfm_context *ctx, psfm_bundle *b, const se
         (status = psfm_alloc(ctx, num_points, sizeof *b->point_source,
                              (void **)&b->point_source)) != PSFM_OK)
         goto cleanup;
-    uint32_t next = 0;
-    for (uint32_t k = 0; k < p->num_points; ++k)
-        if (s->point[k]) {
-            b->point_source[next] = k;
-            point_index[k] = next++;
-        }
     /* Both begin arrays are filled one place late, so that dealing out moves them into place. */
-    uint32_t *image_place = b->image_begin + 1, *point_place = b->point_begin + 1;
+    uint32_t *image_place = b->image_begin + 1, *point_place = b->point_begin + 1, next = 0;
     for (size_t k = 0; k < p->num_images; ++k)
         image_place[k + 1] = image_place[k] + s->image_count[k];
-    for (uint32_t k = 0; k < num_points; ++k)
-        point_place[k + 1] = point_place[k] + s->point_count[b->point_source[k]];
     for (size_t o = 0; o < p->num_observations; ++o)
         if (s->obs[o])
             by_image[image_place[p->obs_image[o]]++] = (uint32_t)o;
+    memset(point_index, 0xff, p->num_points * sizeof *point_index);
+    for (size_t k = 0; k < num_obs; ++k) {
+        uint32_t point = p->obs_point[by_image[k]];
+        if (point_index[point] != NONE)
+            continue;
+        b->point_source[next] = point;
+        point_place[next + 1] = point_place[next] + s->point_count[point];
+        point_index[point] = next++;
+    }
     for (size_t k = 0; k < num_obs; ++k) {
         uint32_t source = by_image[k], point = point_index[p->obs_point[source]];
         uint32_t o = point_place[point]++;

@@ -11,8 +11,10 @@
  * and itself by sum_p (sigma_p - q_p^T V_p^-1 q_p) m_p m_p^T; see bundle_linearize.c for m, q,
  * sigma.
  *
- * One task owns one block row and sums over its observations in their order. So no two threads
- * write to one place, and the result does not depend on the number of threads. */
+ * One task owns a few consecutive block rows and sums over their observations in a fixed order. So
+ * no two threads write to one place, and the result does not depend on the number of threads. A
+ * few rows rather than one, because images next to each other mostly see the same points, whose
+ * rows then are loaded once for all of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +24,15 @@
 #include "linalg/vec3.h"
 #include "pose/bundle_internal.h"
 
+#define TILE 4            /* pose rows of a task */
 #define MIN_DIAGONAL 1e-9 /* of what damping multiplies, so that an unseen direction gets some */
 
 typedef struct {
     psfm_bundle *b;
     double lambda;
     size_t block_stride; /* largest block in scalars */
-    double **scratch;    /* per worker: the blocks of one row */
-    uint32_t **slot;     /* per worker: block column -> place in the row */
+    double **scratch;    /* per worker: the blocks of TILE rows */
+    uint32_t **slot;     /* per worker and row of its tile: block column -> place in the row */
 } reduction;
 
 /* The row being summed. */
@@ -116,7 +119,7 @@ static void subtract_product(const double *P, uint32_t rows, const double N[4], 
 }
 
 /* N = Z J'^T, Z = J V^-1. */
-static void couple(const double Z[6], const double J[6], double N[4]) {
+static inline void couple(const double Z[6], const double J[6], double N[4]) {
     N[0] = psfm_dot3(Z, J);
     N[1] = psfm_dot3(Z, J + 3);
     N[2] = psfm_dot3(Z + 3, J);
@@ -201,31 +204,61 @@ static void start_observation(row_sum *row, uint32_t o, const double *P, double 
     }
 }
 
-static void sum_pose_row(row_sum *row, uint32_t image) {
+static void add_observation(row_sum *row, uint32_t o) {
     const psfm_bundle *b = row->b;
-    for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k) {
-        uint32_t o = b->image_obs[k];
-        const double *P = b->rows[o].J_pose;
-        double Z[6], N[4];
-        start_observation(row, o, P, Z);
-        couple(Z, b->rows[o].J_point, N);
-        N[0] -= 1.0;
-        N[3] -= 1.0;
-        subtract_product(P, 6, N, P, 6, row->blocks);
-        add_poses(row, o, b->point_begin[b->obs_point[o] + 1], Z);
-        if (b->num_camera_blocks > 0)
-            add_cameras(row, o, P, Z);
-        add_plane(row, o, P, Z);
-    }
+    const double *P = b->rows[o].J_pose;
+    double Z[6], N[4];
+    start_observation(row, o, P, Z);
+    couple(Z, b->rows[o].J_point, N);
+    N[0] -= 1.0;
+    N[3] -= 1.0;
+    subtract_product(P, 6, N, P, 6, row->blocks);
+    add_poses(row, o, b->point_begin[b->obs_point[o] + 1], Z);
+    if (b->num_camera_blocks > 0)
+        add_cameras(row, o, P, Z);
+    add_plane(row, o, P, Z);
+}
+
+/* The direction that hold_distance took out of the derivatives gets a pivot of its own. */
+static void hold_scale(row_sum *row, uint32_t image) {
+    const psfm_bundle *b = row->b;
     if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
         return;
-    /* The direction that hold_distance took out of the derivatives gets a pivot of its own. */
     double u[3], weight = row->diagonal[3] + row->diagonal[4] + row->diagonal[5] + 1.0;
     psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
     psfm_normalize3(u);
     for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c)
             row->blocks[6 * (3 + r) + 3 + c] += weight * u[r] * u[c];
+}
+
+/* Whether observation o is its point's first one by an adjusted image from `first` on. */
+static bool starts_tile(const psfm_bundle *b, uint32_t o, uint32_t first) {
+    uint32_t begin = b->point_begin[b->obs_point[o]];
+    for (; o > begin && b->obs_image[o - 1] >= first; --o)
+        if (b->image_block[b->obs_image[o - 1]] != PSFM_BUNDLE_NONE)
+            return false;
+    return true;
+}
+
+/* Sums the rows of consecutive poses. A point is visited at its first observation in the tile; the
+ * others in the tile follow it in memory. */
+static void sum_pose_rows(row_sum *rows, uint32_t num) {
+    const psfm_bundle *b = rows[0].b;
+    const uint32_t *images = b->block_source + rows[0].block;
+    uint32_t first = images[0], last = images[num - 1];
+    for (uint32_t r = 0; r < num; ++r)
+        for (uint32_t k = b->image_begin[images[r]]; k < b->image_begin[images[r] + 1]; ++k) {
+            uint32_t o = b->image_obs[k], end = b->point_begin[b->obs_point[o] + 1];
+            for (bool visit = starts_tile(b, o, first); visit && o < end && b->obs_image[o] <= last;
+                 ++o) {
+                uint32_t block = b->image_block[b->obs_image[o]];
+                if (block != PSFM_BUNDLE_NONE)
+                    add_observation(&rows[block - rows[0].block], o);
+            }
+        }
+    for (uint32_t r = 0; r < num; ++r)
+        hold_scale(&rows[r], images[r]);
 }
 
 static void sum_camera_row(row_sum *row, uint32_t camera) {
@@ -260,34 +293,66 @@ static void sum_plane_row(row_sum *row, uint32_t plane) {
     }
 }
 
-static psfm_status sum_row(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)ctx;
-    reduction *job = user;
-    psfm_bundle *b = job->b;
-    const psfm_block_pattern *pattern = &b->pattern;
-    size_t first = pattern->row_begin[index], end = pattern->row_begin[index + 1];
-    uint32_t begin = pattern->scalar_begin[index];
-    row_sum row = {.b = b,
-                   .block = (uint32_t)index,
-                   .dim = pattern->scalar_begin[index + 1] - begin,
-                   .blocks = job->scratch[worker],
+/* Clears row `block` of the system. */
+static row_sum start_row(const reduction *job, uint32_t block, double *blocks, uint32_t *slot) {
+    const psfm_block_pattern *pattern = &job->b->pattern;
+    size_t first = pattern->row_begin[block], end = pattern->row_begin[block + 1];
+    uint32_t begin = pattern->scalar_begin[block];
+    row_sum row = {.b = job->b,
+                   .block = block,
+                   .dim = pattern->scalar_begin[block + 1] - begin,
+                   .blocks = blocks,
                    .block_stride = job->block_stride,
-                   .slot = job->slot[worker],
-                   .rhs = b->rhs + begin};
-    memset(row.blocks, 0, (end - first) * job->block_stride * sizeof *row.blocks);
+                   .slot = slot,
+                   .rhs = job->b->rhs + begin};
+    memset(blocks, 0, (end - first) * job->block_stride * sizeof *blocks);
     memset(row.rhs, 0, row.dim * sizeof *row.rhs);
     for (size_t k = first; k < end; ++k)
-        job->slot[worker][pattern->col[k]] = (uint32_t)(k - first);
-    if (index < b->num_pose_blocks)
-        sum_pose_row(&row, b->block_source[index]);
-    else if (index < b->num_pose_blocks + b->num_camera_blocks)
-        sum_camera_row(&row, b->block_source[index]);
-    else
-        sum_plane_row(&row, b->block_source[index]);
-    for (uint32_t u = 0; u < row.dim; ++u)
-        row.blocks[u * row.dim + u] += damped(row.diagonal[u], job->lambda) - row.diagonal[u];
+        slot[pattern->col[k]] = (uint32_t)(k - first);
+    return row;
+}
+
+/* Damps a summed row and hands it to the solver. */
+static void finish_row(const reduction *job, row_sum *row) {
+    psfm_bundle *b = job->b;
+    size_t first = b->pattern.row_begin[row->block], end = b->pattern.row_begin[row->block + 1];
+    for (uint32_t u = 0; u < row->dim; ++u)
+        row->blocks[u * row->dim + u] += damped(row->diagonal[u], job->lambda) - row->diagonal[u];
     for (size_t k = first; k < end; ++k)
-        psfm_block_spd_set(b->spd, k, row.blocks + (k - first) * job->block_stride);
+        psfm_block_spd_set(b->spd, k, row->blocks + (k - first) * job->block_stride);
+}
+
+static uint32_t num_tiles(const psfm_bundle *b) {
+    return (b->num_pose_blocks + TILE - 1) / TILE;
+}
+
+/* Task: a tile of pose rows, or one row of a camera or plane. */
+static psfm_status sum_rows(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    const reduction *job = user;
+    const psfm_bundle *b = job->b;
+    bool poses = index < num_tiles(b);
+    uint32_t first =
+        poses ? (uint32_t)index * TILE : b->num_pose_blocks + (uint32_t)index - num_tiles(b);
+    uint32_t num = !poses                              ? 1
+                   : first + TILE < b->num_pose_blocks ? TILE
+                                                       : b->num_pose_blocks - first;
+    row_sum rows[TILE];
+    double *blocks = job->scratch[worker];
+    for (uint32_t r = 0; r < num; ++r) {
+        const size_t *row_begin = b->pattern.row_begin + first + r;
+        rows[r] = start_row(job, first + r, blocks,
+                            job->slot[worker] + (size_t)r * b->pattern.num_blocks);
+        blocks += (row_begin[1] - row_begin[0]) * job->block_stride;
+    }
+    if (poses)
+        sum_pose_rows(rows, num);
+    else if (first < b->num_pose_blocks + b->num_camera_blocks)
+        sum_camera_row(rows, b->block_source[first]);
+    else
+        sum_plane_row(rows, b->block_source[first]);
+    for (uint32_t r = 0; r < num; ++r)
+        finish_row(job, &rows[r]);
     return PSFM_OK;
 }
 
@@ -306,11 +371,11 @@ static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, int num_wo
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job->slot, (void **)&job->slot);
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w) {
-        status = psfm_alloc(ctx, longest * job->block_stride, sizeof **job->scratch,
+        status = psfm_alloc(ctx, TILE * longest * job->block_stride, sizeof **job->scratch,
                             (void **)&job->scratch[w]);
         if (status == PSFM_OK)
-            status =
-                psfm_alloc(ctx, pattern->num_blocks, sizeof **job->slot, (void **)&job->slot[w]);
+            status = psfm_alloc(ctx, TILE * (size_t)pattern->num_blocks, sizeof **job->slot,
+                                (void **)&job->slot[w]);
     }
     return status;
 }
@@ -319,12 +384,13 @@ psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda)
     reduction job = {.b = b, .lambda = lambda};
     if (b->pattern.num_blocks == 0) /* points alone */
         return psfm_parallel_for(ctx, NULL, psfm_bundle_num_point_tasks(b), damp_points, &job);
-    int num_workers = psfm_parallel_workers(ctx, b->pattern.num_blocks);
+    size_t num_tasks = num_tiles(b) + b->num_camera_blocks + b->num_plane_blocks;
+    int num_workers = psfm_parallel_workers(ctx, num_tasks);
     psfm_status status = alloc_reduction(ctx, &job, num_workers);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, psfm_bundle_num_point_tasks(b), damp_points, &job);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, b->pattern.num_blocks, sum_row, &job);
+        status = psfm_parallel_for(ctx, NULL, num_tasks, sum_rows, &job);
     for (int w = 0; w < num_workers; ++w) {
         if (job.scratch != NULL)
             free(job.scratch[w]);

@@ -74,6 +74,18 @@ void psfm_bundle_stats_free(psfm_bundle_stats *stats) {
     *stats = (psfm_bundle_stats){0};
 }
 
+#define FEW_OBSERVATIONS 4000 /* linearised in less time than it takes to start threads */
+
+psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, psfm_task_fn task,
+                            void *user) {
+    psfm_status status = PSFM_OK;
+    if (b->num_obs > FEW_OBSERVATIONS)
+        return psfm_parallel_for(ctx, NULL, n, task, user);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k)
+        status = task(ctx, k, 0, user);
+    return status;
+}
+
 static void accept(psfm_bundle *b) {
     psfm_bundle_values swap = b->now;
     b->now = b->trial;
@@ -212,7 +224,7 @@ static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, double *erro
     size_t num = 0;
     error_job job = {p, b, error};
     psfm_status status =
-        psfm_parallel_for(ctx, NULL, num_observation_tasks(b->num_obs), measure_errors, &job);
+        psfm_bundle_for(ctx, b, num_observation_tasks(b->num_obs), measure_errors, &job);
     memset(stats->images, 0, p->num_images * sizeof *stats->images);
     for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
         double e = error[o];

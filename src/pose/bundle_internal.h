@@ -2,6 +2,7 @@
 #ifndef PSFM_POSE_BUNDLE_INTERNAL_H
 #define PSFM_POSE_BUNDLE_INTERNAL_H
 
+#include "base/parallel.h"
 #include "linalg/block_spd.h"
 #include "pose/bundle.h"
 
@@ -122,6 +123,10 @@ typedef struct {
 
 /* Solves the reduced system, moves everything to the trial values and evaluates them. */
 psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial);
+
+/* psfm_parallel_for, but inline where there is too little to do for threads to pay. */
+psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, psfm_task_fn task,
+                            void *user);
 
 /* Frame of a plane: rows b1, b2, n. */
 void psfm_bundle_plane_frame(const double normal[3], double frame[9]);

@@ -17,7 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
@@ -241,7 +240,7 @@ static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker,
 
 psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost) {
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
-    psfm_status status = psfm_parallel_for(ctx, NULL, num_tasks, linearize_points, b);
+    psfm_status status = psfm_bundle_for(ctx, b, num_tasks, linearize_points, b);
     *cost = 0.0;
     for (size_t k = 0; k < num_tasks; ++k)
         *cost += 0.5 * b->partial[k];

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/parallel.h"
 #include "pose/bundle_internal.h"
 
 #define NONE PSFM_BUNDLE_NONE
@@ -138,8 +137,7 @@ psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b) {
     status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job.mark, (void **)&job.mark);
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w)
         status = psfm_alloc(ctx, n, sizeof **job.mark, (void **)&job.mark[w]);
-    if (status != PSFM_OK ||
-        (status = psfm_parallel_for(ctx, NULL, n, find_columns, &job)) != PSFM_OK)
+    if (status != PSFM_OK || (status = psfm_bundle_for(ctx, b, n, find_columns, &job)) != PSFM_OK)
         goto cleanup;
     for (uint32_t r = 0; r < n; ++r)
         b->pattern.row_begin[r + 1] += b->pattern.row_begin[r];
@@ -147,7 +145,7 @@ psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b) {
                              (void **)&b->pattern.col)) != PSFM_OK)
         goto cleanup;
     job.fill = true;
-    if ((status = psfm_parallel_for(ctx, NULL, n, find_columns, &job)) == PSFM_OK)
+    if ((status = psfm_bundle_for(ctx, b, n, find_columns, &job)) == PSFM_OK)
         status = psfm_block_spd_create(ctx, &b->pattern, &b->spd);
 
 cleanup:

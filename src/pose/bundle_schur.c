@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/parallel.h"
 #include "linalg/vec3.h"
 #include "pose/bundle_internal.h"
 
@@ -383,14 +382,14 @@ static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, int num_wo
 psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda) {
     reduction job = {.b = b, .lambda = lambda};
     if (b->pattern.num_blocks == 0) /* points alone */
-        return psfm_parallel_for(ctx, NULL, psfm_bundle_num_point_tasks(b), damp_points, &job);
+        return psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
     size_t num_tasks = num_tiles(b) + b->num_camera_blocks + b->num_plane_blocks;
     int num_workers = psfm_parallel_workers(ctx, num_tasks);
     psfm_status status = alloc_reduction(ctx, &job, num_workers);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, psfm_bundle_num_point_tasks(b), damp_points, &job);
+        status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, num_tasks, sum_rows, &job);
+        status = psfm_bundle_for(ctx, b, num_tasks, sum_rows, &job);
     for (int w = 0; w < num_workers; ++w) {
         if (job.scratch != NULL)
             free(job.scratch[w]);

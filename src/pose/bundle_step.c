@@ -7,7 +7,6 @@
  * one of its images takes a smaller one: a single point near a camera must not stop all others. */
 #include <string.h>
 
-#include "base/parallel.h"
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
@@ -196,7 +195,7 @@ psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_
         return status;
     move_blocks(b);
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
-    status = psfm_parallel_for(ctx, NULL, num_tasks, move_points, b);
+    status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
     *trial = (psfm_bundle_trial){0};
     for (size_t k = 0; k < num_tasks; ++k) {
         trial->cost += 0.5 * b->partial[2 * k];

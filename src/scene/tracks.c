@@ -1,10 +1,11 @@
 /* Tracks by union-find over all keypoints of all images.
  *
  * A wrong match joins two tracks, and then one image often holds two of their keypoints. Such a
- * conflicting component is built up again match by match, the best supported first, and a match
- * that would put two keypoints of one image together is left aside. The support of a match (a, b)
- * is the number of keypoints matched to both a and b: true matches close triangles, wrong ones
- * hardly ever do. */
+ * conflicting component is taken apart and built up again, and a match that would put two
+ * keypoints of one image together is left aside. Matches come in the order of their evidence: true
+ * matches close triangles, wrong ones hardly ever do. So first those with the most keypoints
+ * matched to both ends; then those between clusters that have two matches or more between them;
+ * then the rest. */
 #include "scene/tracks.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ const psfm_option_table psfm_track_option_table = {"tracks", rows, sizeof rows /
 #define NONE UINT32_MAX
 #define EDGES_PER_TASK 4096
 #define MAX_SUPPORT 255 /* more makes no difference */
+#define LINK_ROUNDS 3   /* of joining doubly linked clusters: joining makes new double links */
 
 /* A node is a keypoint; nodes of one view are consecutive. */
 typedef struct {
@@ -40,6 +42,12 @@ typedef struct {
     bool *conflicting;    /* per root */
 } forest;
 
+/* A match between two different clusters. */
+typedef struct {
+    uint64_t clusters; /* their roots, the smaller in the upper half */
+    size_t edge;
+} cluster_link;
+
 /* Matches of the conflicting components: nodes compressed to 0 .. num_local - 1, in order. */
 typedef struct {
     uint32_t num_local;
@@ -52,6 +60,7 @@ typedef struct {
     uint8_t *support;         /* per edge */
     size_t *order;            /* edges by falling support */
     uint32_t *head, *next;    /* per node: members of a cluster as an ascending list */
+    cluster_link *links;      /* scratch: matches between clusters */
 } conflict_graph;
 
 size_t psfm_match_set_total(const psfm_match_set *set) {
@@ -275,7 +284,46 @@ static uint32_t merge_lists(conflict_graph *g, uint32_t a, uint32_t b) {
     return head;
 }
 
-/* Takes the conflicting components apart and joins them again, best supported matches first. */
+/* Joins the clusters at the ends of a match unless they share a view. */
+static void join_clusters(forest *f, conflict_graph *g, size_t edge, psfm_track_stats *stats) {
+    uint32_t a = find_root(f->parent, g->node[g->edges[edge][0]]);
+    uint32_t b = find_root(f->parent, g->node[g->edges[edge][1]]);
+    if (a == b)
+        return;
+    uint32_t list_a = g->head[g->local[a]], list_b = g->head[g->local[b]];
+    if (share_view(f, g, list_a, list_b)) {
+        ++stats->num_cut;
+        return;
+    }
+    uint32_t root = join_roots(f, a, b);
+    g->head[g->local[root]] = merge_lists(g, list_a, list_b);
+}
+
+static int compare_links(const void *x, const void *y) {
+    const cluster_link *a = x, *b = y;
+    if (a->clusters != b->clusters)
+        return a->clusters < b->clusters ? -1 : 1;
+    return a->edge < b->edge ? -1 : a->edge > b->edge;
+}
+
+/* Joins clusters with two matches or more between them, among the matches order[first ..]. */
+static void join_doubly_linked(forest *f, conflict_graph *g, size_t first,
+                               psfm_track_stats *stats) {
+    size_t num = 0;
+    for (size_t k = first; k < g->num_edges; ++k) {
+        size_t edge = g->order[k];
+        uint64_t a = find_root(f->parent, g->node[g->edges[edge][0]]);
+        uint64_t b = find_root(f->parent, g->node[g->edges[edge][1]]);
+        if (a != b)
+            g->links[num++] = (cluster_link){a < b ? a << 32 | b : b << 32 | a, edge};
+    }
+    qsort(g->links, num, sizeof *g->links, compare_links);
+    for (size_t k = 1; k < num; ++k)
+        if (g->links[k].clusters == g->links[k - 1].clusters)
+            join_clusters(f, g, g->links[k].edge, stats);
+}
+
+/* Takes the conflicting components apart and joins them again, best evidence first. */
 static void rejoin(forest *f, conflict_graph *g, psfm_track_stats *stats) {
     for (uint32_t v = 0; v < g->num_local; ++v) {
         f->parent[g->node[v]] = g->node[v];
@@ -283,20 +331,13 @@ static void rejoin(forest *f, conflict_graph *g, psfm_track_stats *stats) {
         g->head[v] = v;
         g->next[v] = NONE;
     }
-    for (size_t k = 0; k < g->num_edges; ++k) {
-        const uint32_t *edge = g->edges[g->order[k]];
-        uint32_t a = find_root(f->parent, g->node[edge[0]]);
-        uint32_t b = find_root(f->parent, g->node[edge[1]]);
-        if (a == b)
-            continue;
-        uint32_t list_a = g->head[g->local[a]], list_b = g->head[g->local[b]];
-        if (share_view(f, g, list_a, list_b)) {
-            ++stats->num_cut;
-            continue;
-        }
-        uint32_t root = join_roots(f, a, b);
-        g->head[g->local[root]] = merge_lists(g, list_a, list_b);
-    }
+    size_t k = 0;
+    for (; k < g->num_edges && g->support[g->order[k]] > 0; ++k)
+        join_clusters(f, g, g->order[k], stats);
+    for (int round = 0; round < LINK_ROUNDS; ++round)
+        join_doubly_linked(f, g, k, stats);
+    for (; k < g->num_edges; ++k)
+        join_clusters(f, g, g->order[k], stats);
 }
 
 static psfm_status alloc_conflict_graph(psfm_context *ctx, forest *f, conflict_graph *g) {
@@ -321,6 +362,8 @@ static psfm_status alloc_conflict_graph(psfm_context *ctx, forest *f, conflict_g
     for (uint32_t a = 0; a < f->num_nodes; ++a)
         if (g->local[a] != NONE)
             g->node[g->local[a]] = a;
+    if ((status = psfm_alloc(ctx, g->num_edges, sizeof *g->links, (void **)&g->links)) != PSFM_OK)
+        return status;
     return psfm_alloc(ctx, g->num_edges, sizeof *g->order, (void **)&g->order);
 }
 
@@ -334,6 +377,7 @@ static void free_conflict_graph(conflict_graph *g) {
     free(g->order);
     free(g->head);
     free(g->next);
+    free(g->links);
 }
 
 static psfm_status split_conflicts(psfm_context *ctx, forest *f, psfm_track_stats *stats) {

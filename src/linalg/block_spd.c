@@ -178,11 +178,12 @@ psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd) {
 psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,
                                  double *x) {
     size_t n = spd->A->nrow;
+    memmove(x, b, n * sizeof *x); /* CHOLMOD wants a pointer that is not const */
     cholmod_dense rhs = {.nrow = n,
                          .ncol = 1,
                          .nzmax = n,
                          .d = n,
-                         .x = (void *)(uintptr_t)b,
+                         .x = x,
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
     cholmod_dense *solution = cholmod_l_solve(CHOLMOD_A, spd->L, &rhs, &spd->common);
@@ -291,7 +292,8 @@ psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd, uint3
                                    const size_t *out_begin, double *out) {
     size_t n = spd->L->n;
     int num_workers = psfm_parallel_workers(ctx, num_blocks);
-    inverse_job job = {.spd = spd, .out_begin = out_begin, .out = out};
+    inverse_job job = {.spd = spd, .out_begin = out_begin};
+    job.out = out;
     psfm_status status = PSFM_OK;
     cholmod_factor *L = cholmod_l_copy_factor(spd->L, &spd->common);
     if (L == NULL || !cholmod_l_change_factor(CHOLMOD_REAL, 1, 0, 1, 1, L, &spd->common)) {

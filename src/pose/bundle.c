@@ -208,7 +208,8 @@ static psfm_status measure_errors(psfm_context *ctx, size_t index, int worker, v
 
 psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *problem,
                                double *error_px) {
-    error_job job = {problem, NULL, error_px};
+    error_job job = {.problem = problem};
+    job.error_px = error_px;
     psfm_status status = psfm_bundle_check(ctx, problem);
     if (status != PSFM_OK)
         return status;
@@ -222,7 +223,8 @@ static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, double *erro
     const psfm_bundle_problem *p = b->problem;
     double sum = 0.0, squares = 0.0;
     size_t num = 0;
-    error_job job = {p, b, error};
+    error_job job = {.problem = p, .b = b};
+    job.error_px = error;
     psfm_status status =
         psfm_bundle_for(ctx, b, num_observation_tasks(b->num_obs), measure_errors, &job);
     memset(stats->images, 0, p->num_images * sizeof *stats->images);

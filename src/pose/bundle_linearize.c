@@ -99,7 +99,7 @@ static void camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, const dou
         double value = camera.params[param], plus[2], minus[2];
         J[k] = J[num + k] = 0.0;
         if (param == (uint32_t)info->focal[0] || param == (uint32_t)info->focal[1]) {
-            for (int side = 0; side < 2; ++side)
+            for (size_t side = 0; side < 2; ++side)
                 if (param == (uint32_t)info->focal[side])
                     J[(uint32_t)side * num + k] =
                         (xy[side] - camera.params[info->center[side]]) / value;
@@ -123,7 +123,7 @@ static void hold_distance(const psfm_bundle *b, uint32_t image, double *J_pose) 
     double u[3];
     psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
     psfm_normalize3(u);
-    for (int side = 0; side < 2; ++side) {
+    for (size_t side = 0; side < 2; ++side) {
         double *J = J_pose + 6 * side + 3;
         psfm_axpy3(J, -psfm_dot3(J, u), u, J);
     }
@@ -156,7 +156,7 @@ static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3
     double loss =
         psfm_bundle_loss(&b->options, row->r[0] * row->r[0] + row->r[1] * row->r[1], &weight);
     weight = sqrt(weight);
-    for (int side = 0; side < 2; ++side) {
+    for (size_t side = 0; side < 2; ++side) {
         double *a = A + 3 * side, J_X[3];
         row->r[side] *= weight;
         psfm_scale3(weight, a, a);
@@ -176,7 +176,7 @@ static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3
 
 static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {
     const double *J = row->J_point;
-    for (int side = 0; side < 2; ++side, J += 3) {
+    for (size_t side = 0; side < 2; ++side, J += 3) {
         s->V[0] += J[0] * J[0];
         s->V[1] += J[0] * J[1];
         s->V[2] += J[0] * J[2];

@@ -192,7 +192,7 @@ static void start_observation(row_sum *row, uint32_t o, const double *P, double 
     const psfm_bundle_row *r = &row->b->rows[o];
     const psfm_bundle_system *s = &row->b->systems[row->b->obs_point[o]];
     double f[2];
-    for (int side = 0; side < 2; ++side) {
+    for (size_t side = 0; side < 2; ++side) {
         psfm_sym3_mul(s->inverse, r->J_point + 3 * side, Z + 3 * side);
         f[side] = -r->r[side] - psfm_dot3(r->J_point + 3 * side, s->e);
     }
@@ -226,8 +226,8 @@ static void hold_scale(row_sum *row, uint32_t image) {
     double u[3], weight = row->diagonal[3] + row->diagonal[4] + row->diagonal[5] + 1.0;
     psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
     psfm_normalize3(u);
-    for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c)
+    for (size_t r = 0; r < 3; ++r)
+        for (size_t c = 0; c < 3; ++c)
             row->blocks[6 * (3 + r) + 3 + c] += weight * u[r] * u[c];
 }
 
@@ -240,11 +240,10 @@ static bool starts_tile(const psfm_bundle *b, uint32_t o, uint32_t first) {
     return true;
 }
 
-/* Sums the rows of consecutive poses. A point is visited at its first observation in the tile; the
- * others in the tile follow it in memory. */
-static void sum_pose_rows(row_sum *rows, uint32_t num) {
-    const psfm_bundle *b = rows[0].b;
-    const uint32_t *images = b->block_source + rows[0].block;
+/* Sums the rows of consecutive poses, blocks tile .. tile + num - 1. A point is visited at its
+ * first observation in the tile; the others in the tile follow it in memory. */
+static void sum_pose_rows(const psfm_bundle *b, uint32_t tile, row_sum *rows, uint32_t num) {
+    const uint32_t *images = b->block_source + tile;
     uint32_t first = images[0], last = images[num - 1];
     for (uint32_t r = 0; r < num; ++r)
         for (uint32_t k = b->image_begin[images[r]]; k < b->image_begin[images[r] + 1]; ++k) {
@@ -253,7 +252,7 @@ static void sum_pose_rows(row_sum *rows, uint32_t num) {
                  ++o) {
                 uint32_t block = b->image_block[b->obs_image[o]];
                 if (block != PSFM_BUNDLE_NONE)
-                    add_observation(&rows[block - rows[0].block], o);
+                    add_observation(&rows[block - tile], o);
             }
         }
     for (uint32_t r = 0; r < num; ++r)
@@ -345,7 +344,7 @@ static psfm_status sum_rows(psfm_context *ctx, size_t index, int worker, void *u
         blocks += (row_begin[1] - row_begin[0]) * job->block_stride;
     }
     if (poses)
-        sum_pose_rows(rows, num);
+        sum_pose_rows(b, first, rows, num);
     else if (first < b->num_pose_blocks + b->num_camera_blocks)
         sum_camera_row(rows, b->block_source[first]);
     else

@@ -115,7 +115,7 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
     for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
         const psfm_bundle_row *row = &b->rows[o];
         change_by_blocks(b, o, along, t);
-        for (int side = 0; side < 2; ++side) {
+        for (size_t side = 0; side < 2; ++side) {
             double change = t[side] + psfm_dot3(row->J_point + 3 * side, d);
             decrease -= change * (row->r[side] + 0.5 * change);
         }

@@ -17,10 +17,10 @@
 #define NEWTON_STEPS 3
 #define MIN_SINE 1e-6 /* of the angle between two sides of the triangle, below it is a line */
 
-static const int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+static const size_t pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 
 /* M of pair (i, j): l_i^2 + l_j^2 - 2 l_i l_j y_i . y_j. */
-static void pair_form(const double rays[3][3], int i, int j, double M[9]) {
+static void pair_form(const double rays[3][3], size_t i, size_t j, double M[9]) {
     memset(M, 0, 9 * sizeof *M);
     M[4 * i] = M[4 * j] = 1.0;
     M[3 * i + j] = M[3 * j + i] = -psfm_dot3(rays[i], rays[j]);
@@ -35,7 +35,7 @@ static double form(const double A[9], const double x[3], const double y[3]) {
 /* Sum of the determinants of A with one column (by symmetry row) replaced by that of B. */
 static double mixed_det(const double A[9], const double B[9]) {
     double sum = 0.0, C[9];
-    for (int r = 0; r < 3; ++r) {
+    for (size_t r = 0; r < 3; ++r) {
         memcpy(C, A, sizeof C);
         memcpy(C + 3 * r, B + 3 * r, 3 * sizeof *B);
         sum += psfm_mat3_det(C);
@@ -48,14 +48,9 @@ static double mixed_det(const double A[9], const double B[9]) {
 static double cubic_root(double a, double b, double c) {
     double center = -a / 3.0, discriminant = a * a / 9.0 - b / 3.0;
     double value = ((center + a) * center + b) * center + c;
-    double x = center;
-    if (discriminant > 0.0) {
-        double reach = 2.0 * sqrt(discriminant); /* twice the extrema's distance */
-        x = value > 0.0 ? center - reach : center + reach;
-    } else {
-        double reach = cbrt(fabs(value));
-        x = value > 0.0 ? center - reach : center + reach;
-    }
+    /* twice as far as the extrema, or as if there were no linear term */
+    double reach = discriminant > 0.0 ? 2.0 * sqrt(discriminant) : cbrt(fabs(value));
+    double x = value > 0.0 ? center - reach : center + reach;
     for (int k = 0; k < 60; ++k) {
         double f = ((x + a) * x + b) * x + c, slope = (3.0 * x + 2.0 * a) * x + b;
         if (!(fabs(slope) > 0.0))
@@ -90,7 +85,7 @@ static bool split_planes(const double D0[9], double v[2][3]) {
     psfm_mat3_eigen_symmetric(D0, w, V);
     if (!(w[0] < 0.0 && w[2] > 0.0))
         return false;
-    for (int k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < 3; ++k) {
         e1[k] = V[3 * k] * sqrt(-w[0]);
         e2[k] = V[3 * k + 2] * sqrt(w[2]);
     }
@@ -116,7 +111,7 @@ static int zero_directions(const double Q[9], const double v[3], double L[2][3])
         discriminant = 0.0; /* a double root, lost to rounding */
     }
     double t = -(B + copysign(sqrt(discriminant), B));
-    for (int k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < 3; ++k) {
         L[0][k] = t * p[k] + A * q[k];
         L[1][k] = C * p[k] + t * q[k];
     }
@@ -126,7 +121,7 @@ static int zero_directions(const double Q[9], const double v[3], double L[2][3])
 static void refine_depths(double M[3][9], const double a[3], double L[3]) {
     for (int step = 0; step < NEWTON_STEPS; ++step) {
         double J[9], inverse[9], f[3], d[3];
-        for (int k = 0; k < 3; ++k) {
+        for (size_t k = 0; k < 3; ++k) {
             psfm_mat3_mul_vec(M[k], L, J + 3 * k);
             f[k] = 0.5 * (psfm_dot3(L, J + 3 * k) - a[k]);
         }
@@ -154,7 +149,7 @@ static bool pose_from_depths(const double rays[3][3], const double points[3][3],
                              const double world_frame[9], const double L[3], double R[9],
                              double c[3]) {
     double Y[3][3], F[9], D[3];
-    for (int k = 0; k < 3; ++k)
+    for (size_t k = 0; k < 3; ++k)
         psfm_scale3(L[k], rays[k], Y[k]);
     if (!triangle_frame((const double(*)[3])Y, F))
         return false;
@@ -167,7 +162,7 @@ static bool pose_from_depths(const double rays[3][3], const double points[3][3],
 /* Scales a direction to the triangle's size; false unless all depths come out positive. */
 static bool scale_depths(double M[3][9], const double a[3], double L[3]) {
     double size = 0.0;
-    for (int k = 0; k < 3; ++k)
+    for (size_t k = 0; k < 3; ++k)
         size += form(M[k], L, L);
     double scale = copysign(sqrt((a[0] + a[1] + a[2]) / size), L[0]);
     psfm_scale3(scale, L, L);
@@ -179,7 +174,7 @@ int psfm_p3p(const double rays[3][3], const double points[3][3], double R[4][9],
     int num = 0;
     if (!triangle_frame(points, world_frame))
         return 0;
-    for (int k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < 3; ++k) {
         double D[3];
         pair_form(rays, pairs[k][0], pairs[k][1], M[k]);
         psfm_sub3(points[pairs[k][0]], points[pairs[k][1]], D);

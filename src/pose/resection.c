@@ -34,6 +34,7 @@ const psfm_option_table psfm_resection_option_table = {"resection", rows,
 #define MIN_ITERATIONS 20
 #define POLISH_STEPS 5  /* of a new best pose */
 #define FINAL_STEPS 30  /* of the result */
+#define MAX_HALVINGS 4  /* of a step */
 #define MIN_PIVOT 1e-10 /* of the scaled normal equations, below the pose is not determined */
 
 /* The usable correspondences. */
@@ -114,28 +115,28 @@ static bool score(const sight *s, double limit, pose *p) {
  * diagonal; false if a pivot vanishes. */
 static bool solve6(double H[36], const double g[6], double d[6]) {
     double scale[6];
-    for (int k = 0; k < 6; ++k)
+    for (size_t k = 0; k < 6; ++k)
         scale[k] = H[7 * k] > 0.0 ? 1.0 / sqrt(H[7 * k]) : 0.0;
-    for (int r = 0; r < 6; ++r) {
-        for (int c = 0; c <= r; ++c) {
+    for (size_t r = 0; r < 6; ++r) {
+        for (size_t c = 0; c <= r; ++c) {
             double v = H[6 * r + c] * scale[r] * scale[c];
-            for (int k = 0; k < c; ++k)
+            for (size_t k = 0; k < c; ++k)
                 v -= H[6 * r + k] * H[6 * c + k];
             if (r == c && !(v > MIN_PIVOT))
                 return false;
             H[6 * r + c] = r == c ? sqrt(v) : v / H[7 * c];
         }
         d[r] = g[r] * scale[r];
-        for (int k = 0; k < r; ++k)
+        for (size_t k = 0; k < r; ++k)
             d[r] -= H[6 * r + k] * d[k];
         d[r] /= H[7 * r];
     }
-    for (int r = 5; r >= 0; --r) {
-        for (int k = r + 1; k < 6; ++k)
+    for (size_t r = 6; r-- > 0;) {
+        for (size_t k = r + 1; k < 6; ++k)
             d[r] -= H[6 * k + r] * d[k];
         d[r] /= H[7 * r];
     }
-    for (int k = 0; k < 6; ++k)
+    for (size_t k = 0; k < 6; ++k)
         d[k] *= scale[k];
     return true;
 }
@@ -153,7 +154,7 @@ static double add_equation(const sight *s, const pose *p, size_t k, double H[36]
     double e2 = r[0] * r[0] + r[1] * r[1];
     if (!(e2 < 4.0 * s->max_error2))
         return most;
-    for (int side = 0; side < 2; ++side) {
+    for (size_t side = 0; side < 2; ++side) {
         psfm_cross3(Y, A + 3 * side, J + 6 * side);
         psfm_mat3_tmul_vec(p->R, A + 3 * side, J + 6 * side + 3);
         psfm_scale3(-1.0, J + 6 * side + 3, J + 6 * side + 3);
@@ -184,9 +185,9 @@ static bool refine(const sight *s, int max_steps, pose *p) {
         if (!solve6(H, g, d))
             return false;
         pose next = *p;
-        double E[9], next_loss = INFINITY, share = 1.0;
-        for (; share > 0.05; share *= 0.5) {
-            double w[3];
+        double E[9], next_loss = INFINITY;
+        for (int halvings = 0; halvings <= MAX_HALVINGS; ++halvings) {
+            double w[3], share = ldexp(1.0, -halvings);
             psfm_scale3(share, d, w);
             psfm_rotation_exp(w, E);
             psfm_mat3_mul(E, p->R, next.R);
@@ -224,7 +225,7 @@ static bool try_sample(const sight *s, psfm_rng *rng, pose *best) {
     double rays[3][3], points[3][3], R[4][9], c[4][3];
     bool improved = false;
     psfm_rng_sample(rng, s->num, 3, pick);
-    for (int k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < 3; ++k) {
         memcpy(rays[k], s->rays[pick[k]], sizeof rays[k]);
         memcpy(points[k], s->points[pick[k]], sizeof points[k]);
     }

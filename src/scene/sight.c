@@ -20,6 +20,7 @@
 #define MAX_PAIRS 200
 #define CONFIDENCE 0.999
 #define MAX_STEPS 10    /* of Gauss-Newton */
+#define MAX_HALVINGS 3  /* of a step */
 #define MAX_ROUNDS 4    /* of choosing inliers and refining */
 #define MIN_SINE2 1e-10 /* squared sine of the smallest angle of a pair that is tried at all */
 
@@ -90,7 +91,7 @@ static bool normal_equations(const psfm_sight *s, size_t num, const double X[3],
         psfm_mat3_mul_vec(s[k].R, D, Y);
         if (!psfm_camera_project_jacobian(s[k].camera, Y, xy, A))
             return false;
-        for (int side = 0; side < 2; ++side) {
+        for (size_t side = 0; side < 2; ++side) {
             double J[3], r = xy[side] - s[k].xy[side];
             psfm_mat3_tmul_vec(s[k].R, A + 3 * side, J);
             for (int u = 0; u < 3; ++u) {
@@ -113,8 +114,8 @@ static bool refine(const psfm_sight *s, size_t num, double X[3]) {
         double next[3], next_H[9], next_g[3], next_cost = INFINITY;
         if (!solve3(H, g, d))
             return false;
-        for (double share = 1.0; share > 0.1; share *= 0.5) {
-            psfm_axpy3(X, share, d, next);
+        for (int halvings = 0; halvings <= MAX_HALVINGS; ++halvings) {
+            psfm_axpy3(X, ldexp(1.0, -halvings), d, next);
             if (normal_equations(s, num, next, next_H, next_g, &next_cost) && next_cost < cost)
                 break;
         }

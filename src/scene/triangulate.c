@@ -125,8 +125,8 @@ static psfm_status alloc_job(psfm_context *ctx, job *j, int num_workers) {
     }
     size_t num_elements = num_tracks == 0 ? 0 : tracks->begin[num_tracks];
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof *j->scratch, (void **)&j->scratch)) !=
-            PSFM_OK ||
+    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *),
+                             (void **)&j->scratch)) != PSFM_OK ||
         (status = psfm_alloc(ctx, num_elements, sizeof *j->label, (void **)&j->label)) != PSFM_OK ||
         (status = psfm_alloc(ctx, num_tracks, sizeof *j->num_points, (void **)&j->num_points)) !=
             PSFM_OK ||

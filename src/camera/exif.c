@@ -140,13 +140,14 @@ static void load(ExifData *data, const uint8_t *bytes, size_t size) {
         exif_data_load_data(data, bytes, (unsigned)size);
         return;
     }
+    static const uint8_t header[6] = {'E', 'x', 'i', 'f', 0, 0}; /* which PNG leaves out */
     size_t chunk_size = 0;
     const uint8_t *chunk = png_chunk(bytes, size, &chunk_size);
-    uint8_t *copy = chunk == NULL ? NULL : malloc(chunk_size + 6);
+    uint8_t *copy = chunk == NULL ? NULL : malloc(chunk_size + sizeof header);
     if (copy != NULL) {
-        memcpy(copy, "Exif\0\0", 6); /* libexif wants the header that PNG leaves out */
-        memcpy(copy + 6, chunk, chunk_size);
-        exif_data_load_data(data, copy, (unsigned)(chunk_size + 6));
+        memcpy(copy, header, sizeof header);
+        memcpy(copy + sizeof header, chunk, chunk_size);
+        exif_data_load_data(data, copy, (unsigned)(chunk_size + sizeof header));
     }
     free(copy);
 }

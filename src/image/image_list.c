@@ -72,7 +72,7 @@ static psfm_status add_folder(psfm_context *ctx, walk *w, const char *name, int 
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: more than %d folders deep", path, MAX_DEPTH);
     else if (dir == NULL)
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open folder: %s", path, strerror(errno));
-    for (struct dirent *entry; status == PSFM_OK && (entry = readdir(dir)) != NULL;)
+    for (struct dirent *entry; status == PSFM_OK && dir != NULL && (entry = readdir(dir)) != NULL;)
         if (entry->d_name[0] != '.')
             status = add_entry(ctx, w, name, entry->d_name, depth);
     if (dir != NULL)

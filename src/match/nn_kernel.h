@@ -1,0 +1,57 @@
+/* The inner loops of the SIFT matcher, in versions for different instructions.
+ *
+ * Set 1 is laid out row by row, set 2 in panels of `cols` descriptors whose values are interleaved
+ * by groups, [group of values][descriptor][value in the group], so that one vector holds a group
+ * of several descriptors. All arithmetic is on integers: the versions agree in every bit. */
+#ifndef PSFM_MATCH_NN_KERNEL_H
+#define PSFM_MATCH_NN_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PSFM_SIFT_SIZE 128
+#define PSFM_NN_HEAD 32 /* values of a shortened descriptor */
+
+typedef struct {
+    size_t rows, cols; /* of a block that is multiplied at once */
+    size_t lanes;      /* of the partial results of a row */
+    size_t sample;     /* bytes per packed value */
+    size_t group;      /* consecutive values of a descriptor that lie together */
+    /* VNNI multiplies unsigned by signed bytes. Descriptors of set 1 are stored minus this ... */
+    int row_offset;
+    /* ... and shortened ones of set 2, which are signed, plus this; biases make up for both. */
+    int head_offset;
+
+    /* Multiplies num_rows rows (a multiple of `rows`) with one panel and folds the products plus
+     * col_bias into the two largest of each row (num_rows x lanes) and column (cols). */
+    void (*fold_panel)(const void *rows, size_t num_rows, const void *panel,
+                       const int32_t *col_bias, int32_t *row_best, int32_t *row_second,
+                       int32_t *col_best, int32_t *col_second);
+
+    /* Multiplies shortened descriptors and lists the products that, with both biases, exceed the
+     * lower of the limits of their row and column. Returns their number; a hit is
+     * row << 16 | column, there is room for num_rows * cols of them. num_rows < 65536. */
+    size_t (*screen_panel)(const void *rows, size_t num_rows, const void *panel,
+                           const int32_t *row_bias, const int32_t *row_limit,
+                           const int32_t *col_bias, const int32_t *col_limit, uint32_t *hits);
+
+    /* Dot product of two descriptors of 128 bytes. */
+    int32_t (*dot)(const uint8_t *a, const uint8_t *b);
+} psfm_nn_kernel;
+
+/* The fastest version that this machine can run. */
+const psfm_nn_kernel *psfm_nn_kernel_choose(void);
+
+#if defined(__x86_64__)
+extern const psfm_nn_kernel psfm_nn_kernel_avx2;
+extern const psfm_nn_kernel psfm_nn_kernel_avx512;
+#endif
+
+/* Folds one more product into the largest two. */
+static inline void psfm_nn_fold(int32_t product, int32_t *best, int32_t *second) {
+    int32_t lower = product < *best ? product : *best;
+    *second = lower > *second ? lower : *second;
+    *best = product > *best ? product : *best;
+}
+
+#endif

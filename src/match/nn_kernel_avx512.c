@@ -1,0 +1,119 @@
+/* Four rows by 64 columns: 16 accumulators of 16 products, four values at a time (VNNI). */
+#include "match/nn_kernel.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+#include <string.h>
+
+#define ROWS ((size_t)4)
+#define VECTORS ((size_t)4) /* of 16 columns */
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define INLINE TARGET __attribute__((always_inline)) static inline
+
+/* Group k of a row in every lane. */
+INLINE __m512i broadcast(const int8_t *row, size_t k) {
+    int32_t four;
+    memcpy(&four, row + 4 * k, sizeof four);
+    return _mm512_set1_epi32(four);
+}
+
+/* Adds `size`-dimensional products of ROWS rows with the panel. */
+INLINE void multiply(const int8_t *rows, const uint8_t *panel, size_t size,
+                     __m512i products[ROWS][VECTORS]) {
+    for (size_t k = 0; k < size / 4; ++k) {
+        __m512i b[VECTORS];
+        for (size_t c = 0; c < VECTORS; ++c)
+            b[c] = _mm512_loadu_si512(panel + 64 * (VECTORS * k + c));
+        for (size_t r = 0; r < ROWS; ++r) {
+            __m512i a = broadcast(rows + r * size, k);
+            for (size_t c = 0; c < VECTORS; ++c)
+                products[r][c] = _mm512_dpbusd_epi32(products[r][c], b[c], a);
+        }
+    }
+}
+
+INLINE void fold(__m512i product, __m512i *best, __m512i *second) {
+    *second = _mm512_max_epi32(*second, _mm512_min_epi32(*best, product));
+    *best = _mm512_max_epi32(*best, product);
+}
+
+TARGET static void fold_panel(const void *rows, size_t num_rows, const void *panel,
+                              const int32_t *col_bias, int32_t *row_best, int32_t *row_second,
+                              int32_t *col_best, int32_t *col_second) {
+    const int8_t *a = rows;
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_SIFT_SIZE) {
+        __m512i products[ROWS][VECTORS];
+        for (size_t c = 0; c < VECTORS; ++c)
+            for (size_t r = 0; r < ROWS; ++r)
+                products[r][c] = _mm512_loadu_si512(col_bias + 16 * c);
+        multiply(a, panel, PSFM_SIFT_SIZE, products);
+        for (size_t c = 0; c < VECTORS; ++c) {
+            __m512i best = _mm512_loadu_si512(col_best + 16 * c);
+            __m512i second = _mm512_loadu_si512(col_second + 16 * c);
+            for (size_t r = 0; r < ROWS; ++r)
+                fold(products[r][c], &best, &second);
+            _mm512_storeu_si512(col_best + 16 * c, best);
+            _mm512_storeu_si512(col_second + 16 * c, second);
+        }
+        for (size_t r = 0; r < ROWS; ++r) {
+            __m512i best = _mm512_loadu_si512(row_best + 16 * (i + r));
+            __m512i second = _mm512_loadu_si512(row_second + 16 * (i + r));
+            for (size_t c = 0; c < VECTORS; ++c)
+                fold(products[r][c], &best, &second);
+            _mm512_storeu_si512(row_best + 16 * (i + r), best);
+            _mm512_storeu_si512(row_second + 16 * (i + r), second);
+        }
+    }
+}
+
+TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void *panel,
+                                  const int32_t *row_bias, const int32_t *row_limit,
+                                  const int32_t *col_bias, const int32_t *col_limit,
+                                  uint32_t *hits) {
+    const int8_t *a = rows;
+    size_t num = 0;
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NN_HEAD) {
+        __m512i products[ROWS][VECTORS];
+        for (size_t c = 0; c < VECTORS; ++c)
+            for (size_t r = 0; r < ROWS; ++r)
+                products[r][c] = _mm512_add_epi32(_mm512_loadu_si512(col_bias + 16 * c),
+                                                  _mm512_set1_epi32(row_bias[i + r]));
+        multiply(a, panel, PSFM_NN_HEAD, products);
+        uint64_t masks[ROWS]; /* apart from the loop over their bits, so that this one unrolls */
+        for (size_t r = 0; r < ROWS; ++r) {
+            __m512i limit = _mm512_set1_epi32(row_limit[i + r]);
+            masks[r] = 0;
+            for (size_t c = 0; c < VECTORS; ++c) {
+                __m512i lower = _mm512_min_epi32(limit, _mm512_loadu_si512(col_limit + 16 * c));
+                masks[r] |= (uint64_t)_mm512_cmpgt_epi32_mask(products[r][c], lower) << (16 * c);
+            }
+        }
+        for (size_t r = 0; r < ROWS; ++r)
+            for (uint64_t mask = masks[r]; mask != 0; mask &= mask - 1)
+                hits[num++] = (uint32_t)((i + r) << 16) | (uint32_t)__builtin_ctzll(mask);
+    }
+    return num;
+}
+
+TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
+    __m512i sum = _mm512_setzero_si512();
+    for (size_t k = 0; k < PSFM_SIFT_SIZE; k += 32) {
+        __m512i x = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)(a + k)));
+        __m512i y = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)(b + k)));
+        sum = _mm512_add_epi32(sum, _mm512_madd_epi16(x, y));
+    }
+    return _mm512_reduce_add_epi32(sum);
+}
+
+const psfm_nn_kernel psfm_nn_kernel_avx512 = {.rows = ROWS,
+                                              .cols = 16 * VECTORS,
+                                              .lanes = 16,
+                                              .sample = 1,
+                                              .group = 4,
+                                              .row_offset = 128,
+                                              .head_offset = 128,
+                                              .fold_panel = fold_panel,
+                                              .screen_panel = screen_panel,
+                                              .dot = dot};
+#endif

@@ -1,0 +1,39 @@
+/* Which pairs of images to match. */
+#ifndef PSFM_MATCH_PAIR_SELECT_H
+#define PSFM_MATCH_PAIR_SELECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* Pairs of image indices, the lower first, sorted, each once. Owns its array. */
+typedef struct {
+    uint32_t (*pairs)[2];
+    size_t num;
+} psfm_pair_list;
+
+void psfm_pair_list_free(psfm_pair_list *list);
+
+/* Up to this many images all pairs are matched by default. */
+#define PSFM_MAX_EXHAUSTIVE 200
+#define PSFM_DEFAULT_NEIGHBOURS 10
+
+/* Selects pairs of `num` images by a text:
+ *   exhaustive     every pair
+ *   sequential:K   each image with the K after it in the order given
+ *   ring:K         the same, the order closed to a ring
+ *   file:PATH      the pairs of a text file, two image names a line, see psfm_pair_file_parse
+ *   auto or NULL   exhaustive up to 200 images, sequential:10 beyond
+ * `names` are the images' names in that order, only needed for file:. The caller frees the list. */
+psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *const *names,
+                             size_t num, psfm_pair_list *list);
+
+/* Parses the contents of a pair file (COLMAP's match list): two names a line with white space
+ * between them; empty lines and lines that begin with '#' are skipped. Names may contain spaces as
+ * long as the line can be split into two known names in one way only. `path` is for messages. */
+psfm_status psfm_pair_file_parse(psfm_context *ctx, const char *bytes, size_t size,
+                                 const char *path, const char *const *names, size_t num,
+                                 psfm_pair_list *list);
+
+#endif

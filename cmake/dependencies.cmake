@@ -11,4 +11,4 @@ find_library(VLFEAT_LIBRARY vl REQUIRED)
 add_library(psfm_dependencies INTERFACE)
 target_include_directories(psfm_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR} ${VLFEAT_INCLUDE_DIR})
 target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC ${CHOLMOD_LIBRARY}
-                                                  ${VLFEAT_LIBRARY} Threads::Threads m)
+                                                  ${VLFEAT_LIBRARY} gomp Threads::Threads m)

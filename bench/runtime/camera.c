@@ -65,8 +65,9 @@ static double project_ns(const psfm_camera *camera, int with_jacobian) {
 
 int main(void) {
     for (int k = 0; k < SIDE * SIDE; ++k) {
-        pixels[k][0] = 1280.0 * (k % SIDE) / (SIDE - 1);
-        pixels[k][1] = 720.0 * (k / SIDE) / (SIDE - 1);
+        int col = k % SIDE, row = k / SIDE;
+        pixels[k][0] = 1280.0 * col / (SIDE - 1);
+        pixels[k][1] = 720.0 * row / (SIDE - 1);
     }
     double base = unproject_ns(&cameras[1]);
     printf("%-22s %10s %10s %10s %8s\n", "model", "unproject", "project", "jacobian", "ratio");

@@ -27,13 +27,13 @@
 
 #include "camera/camera_model.h"
 
-#define MAX_DEGREE 7          /* of N D + 2 s (N' D - N D') */
-#define MAX_HALVINGS 24       /* of the range's interval */
-#define SMALLEST_OMEGA 1e-8   /* below, the FOV model is the pinhole to double precision */
-#define MAX_RADIUS_STEPS 200  /* bisection alone needs about 60 to 110 */
-#define MAX_NEWTON_STEPS 20   /* on the radius; then bisection takes over */
-#define MAX_PLANE_STEPS 50    /* Newton's method needs about 5 */
-#define SMALLEST_STEP 0x1p-24 /* share of a Newton step that is still tried */
+#define MAX_DEGREE 7         /* of N D + 2 s (N' D - N D') */
+#define MAX_HALVINGS 24      /* of the range's interval */
+#define SMALLEST_OMEGA 1e-8  /* below, the FOV model is the pinhole to double precision */
+#define MAX_RADIUS_STEPS 200 /* bisection alone needs about 60 to 110 */
+#define MAX_NEWTON_STEPS 20  /* on the radius; then bisection takes over */
+#define MAX_PLANE_STEPS 50   /* Newton's method needs about 5 */
+#define MAX_STEP_HALVINGS 24 /* of a Newton step in the plane */
 
 /* hypot without its care for huge numbers, which are out of range anyway. */
 static double length(double x, double y) {
@@ -277,7 +277,9 @@ static bool plane_step(const psfm_lens *lens, const double target[2], double uv[
     psfm_lens_distort(lens, uv, image, J);
     double det = J[0] * J[3] - J[1] * J[2];
     double du = (J[3] * e[0] - J[1] * e[1]) / det, dv = (J[0] * e[1] - J[2] * e[0]) / det;
-    for (double share = 1.0; share >= SMALLEST_STEP; share *= 0.5) {
+    double share = 2.0;
+    for (int halving = 0; halving < MAX_STEP_HALVINGS; ++halving) {
+        share *= 0.5;
         double trial[2] = {uv[0] - share * du, uv[1] - share * dv};
         if (!psfm_lens_in_range(lens, trial))
             continue;

@@ -66,7 +66,7 @@ static bool ray_from_plane(const psfm_lens *lens, const double uv[2], double ray
     double angle = length * lens->angle_out;
     if (!(angle < M_PI_2))
         return false;
-    double scale = length > DBL_MIN ? sin(angle) / length : lens->angle_out;
+    double scale = length > 0.0 ? sin(angle) / length : 0.0;
     double out[3] = {scale * uv[0], scale * uv[1], lens->angle_in * cos(angle)};
     psfm_normalize3(out);
     memcpy(ray, out, sizeof out);
@@ -127,9 +127,11 @@ static bool project(const psfm_camera *camera, const double ray[3], double xy[2]
         out[r] = lens.focal[r] * image[r] + lens.center[r];
         if (!isfinite(out[r]))
             return false;
+        const double *row = r == 0 ? J : J + 2;
+        double *gradient = r == 0 ? derivative : derivative + 3;
         for (int k = 0; k < 3 && jacobian != NULL; ++k) {
-            derivative[3 * r + k] = lens.focal[r] * (J[2 * r] * N[k] + J[2 * r + 1] * N[3 + k]);
-            if (!isfinite(derivative[3 * r + k]))
+            gradient[k] = lens.focal[r] * (row[0] * N[k] + row[1] * N[3 + k]);
+            if (!isfinite(gradient[k]))
                 return false;
         }
     }

@@ -21,9 +21,9 @@ typedef struct {
     size_t num_components; /* estimated models */
     size_t num_pairs;
     double auc_rotation[PSFM_NUM_AUC];
-    double auc_translation[PSFM_NUM_AUC]; /* direction */
-    double auc_max[PSFM_NUM_AUC];         /* max of both */
-    double median_rotation_deg, median_translation_deg;
+    double auc_translation[PSFM_NUM_AUC];               /* direction */
+    double auc_max[PSFM_NUM_AUC];                       /* max of both */
+    double median_rotation_deg, median_translation_deg; /* INFINITY if most pairs failed */
     /* Position error of the largest component after a robust similarity alignment, in units of
      * the ground truth, and as a share of its extent. NAN if it cannot be aligned. */
     double position_median, position_p90, position_max;
@@ -31,11 +31,15 @@ typedef struct {
 } psfm_evaluation;
 
 /* Compares estimated models (largest first) with the truth. Images are matched by name. A pair
- * whose images are not both in one model counts as failed. Names twice in a model, or no common
- * name, are PSFM_ERR_DATA. */
+ * whose images are not both in one model counts as failed; an image in several models counts in
+ * the first. The direction from camera 1 to camera 2 is compared in camera 2; pairs with one true
+ * centre have none and count for rotation only. Names twice in a model, or no common name, are
+ * PSFM_ERR_DATA. Parallel; O(num_images^2) time and memory (24 bytes a pair). */
 psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm_model *models,
                           size_t num_models, psfm_evaluation *out);
 
+/* An object with all of it, and the position errors as shares of the extent; what is not finite is
+ * null. NULL when memory is out. */
 cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation);
 
 #endif

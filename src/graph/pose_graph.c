@@ -108,6 +108,7 @@ static void add_edge(psfm_pose_graph *graph, const psfm_match_pair *pair, uint32
         memcpy(edge.essential_R_21, view->essential.R_21, sizeof edge.essential_R_21);
         memcpy(edge.essential_t_21, view->essential.t_21, sizeof edge.essential_t_21);
         edge.essential_plane_share = view->essential.plane_share;
+        edge.essential_inliers = (uint32_t)view->essential.num_inliers;
     }
     for (uint32_t h = edge.hypothesis_begin; h < edge.hypothesis_end; ++h)
         graph->hypotheses[h].weight = 1.0 / (edge.hypothesis_end - edge.hypothesis_begin);

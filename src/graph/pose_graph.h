@@ -34,6 +34,7 @@ typedef struct {
     double essential_R_21[9];
     double essential_t_21[3];
     double essential_plane_share;
+    uint32_t essential_inliers;
 } psfm_edge;
 
 typedef struct {

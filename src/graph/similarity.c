@@ -10,9 +10,7 @@
  * (Planar-SfM paper; the bandwidth there is 1 rad). S is the adjacency of the line graph of the
  * pose graph, weighted.
  *
- * The work is in O. The planes at a camera are turned into bit sets over those of its keypoints
- * that occur in two planes at least, so that an overlap is the bit count of an intersection: with
- * 2,000 keypoints 32 words, where merging two lists of 500 would take 1,000 steps.
+ * The work is in O, which graph/camera_planes.h counts.
  *
  * Each pair of edges meets in one camera only, so that cameras are independent: each fills the
  * upper triangle of its own block (parallel), and the rows of S are then merged from the two
@@ -25,6 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "graph/camera_planes.h"
 #include "linalg/vec3.h"
 
 static const psfm_option rows[] = {
@@ -41,34 +40,13 @@ const psfm_option_table psfm_similarity_option_table = {"similarity", rows,
 /* Rows of S are merged in blocks, so that a task is worth its hand-out. */
 #define ROWS_PER_TASK 4096
 
-/* A homography as one of its two cameras sees it. */
-typedef struct {
-    const psfm_edge_plane *plane;
-    const uint32_t *keypoints;
-} local_plane;
-
-/* Memory of one worker. */
-typedef struct {
-    local_plane *planes; /* of all edges at the camera, in their order */
-    size_t planes_capacity;
-    uint32_t *first_plane; /* per edge at the camera, and one at the end: its first of `planes` */
-    size_t first_capacity;
-    uint32_t *slot; /* per keypoint: UNSEEN, SEEN_ONCE, or FIRST_BIT + its bit; UNSEEN at rest */
-    size_t slot_capacity;
-    uint64_t *bits; /* per plane: the keypoints it shares with any other */
-    size_t bits_capacity;
-    size_t num_words; /* of one plane */
-} scratch;
-
-enum { UNSEEN = 0, SEEN_ONCE = 1, FIRST_BIT = 2 };
-
 typedef struct {
     const psfm_pose_graph *graph;
     double bandwidth;
     uint32_t min_overlap;
     size_t *block_begin; /* per camera: start of its block's upper triangle, row by row */
     double *block;
-    scratch *scratch; /* per worker */
+    psfm_camera_planes *scratch; /* per worker */
     psfm_csr *S;
 } similarity;
 
@@ -79,100 +57,6 @@ static size_t degree(const psfm_pose_graph *graph, uint32_t node) {
 /* Place of (a, b), a < b, in the upper triangle of a d x d block without its diagonal. */
 static size_t triangle(size_t d, size_t a, size_t b) {
     return a * d - a * (a + 1) / 2 + (b - a - 1);
-}
-
-/* Lists the planes at a camera; *max_keypoint is the largest keypoint number among them. */
-static psfm_status gather_planes(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t node,
-                                 scratch *s, uint32_t *max_keypoint) {
-    const uint32_t *incident = graph->incident + graph->incident_begin[node];
-    size_t d = degree(graph, node), num = 0;
-    psfm_status status = psfm_reserve(ctx, (void **)&s->first_plane, &s->first_capacity, d + 1,
-                                      sizeof *s->first_plane);
-    if (status != PSFM_OK)
-        return status;
-    *max_keypoint = 0;
-    for (size_t k = 0; k < d; ++k) {
-        const psfm_edge *edge = &graph->edges[incident[k]];
-        s->first_plane[k] = (uint32_t)num;
-        status = psfm_reserve(ctx, (void **)&s->planes, &s->planes_capacity,
-                              num + (edge->plane_end - edge->plane_begin), sizeof *s->planes);
-        if (status != PSFM_OK)
-            return status;
-        for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p) {
-            const psfm_edge_plane *plane = &graph->planes[p];
-            const uint32_t *keypoints = edge->node1 == node ? plane->keypoints1 : plane->keypoints2;
-            s->planes[num++] = (local_plane){plane, keypoints};
-            for (uint32_t i = 0; i < plane->num_inliers; ++i)
-                *max_keypoint = keypoints[i] > *max_keypoint ? keypoints[i] : *max_keypoint;
-        }
-    }
-    s->first_plane[d] = (uint32_t)num;
-    return PSFM_OK;
-}
-
-/* Gives a bit to each keypoint that occurs in two planes; returns the number of bits. */
-static uint32_t number_keypoints(scratch *s, size_t num_planes) {
-    uint32_t num_bits = 0;
-    for (size_t p = 0; p < num_planes; ++p) {
-        const uint32_t *keypoints = s->planes[p].keypoints;
-        for (uint32_t k = 0; k < s->planes[p].plane->num_inliers; ++k) {
-            if (k > 0 && keypoints[k] == keypoints[k - 1])
-                continue; /* matched twice; still one keypoint */
-            uint32_t *slot = &s->slot[keypoints[k]];
-            if (*slot == UNSEEN)
-                *slot = SEEN_ONCE;
-            else if (*slot == SEEN_ONCE)
-                *slot = FIRST_BIT + num_bits++;
-        }
-    }
-    return num_bits;
-}
-
-/* Fills the bit sets of all planes at a camera, and puts the slots back to rest. */
-static psfm_status make_bit_sets(psfm_context *ctx, scratch *s, size_t num_planes,
-                                 uint32_t max_keypoint) {
-    psfm_status status = psfm_reserve(ctx, (void **)&s->slot, &s->slot_capacity,
-                                      (size_t)max_keypoint + 1, sizeof *s->slot);
-    if (status != PSFM_OK)
-        return status;
-    s->num_words = ((size_t)number_keypoints(s, num_planes) + 63) / 64;
-    size_t need = num_planes * s->num_words;
-    status = psfm_reserve(ctx, (void **)&s->bits, &s->bits_capacity, need, sizeof *s->bits);
-    if (status != PSFM_OK)
-        return status;
-    memset(s->bits, 0, need * sizeof *s->bits);
-    for (size_t p = 0; p < num_planes; ++p) {
-        uint64_t *bits = s->bits + p * s->num_words;
-        for (uint32_t k = 0; k < s->planes[p].plane->num_inliers; ++k) {
-            uint32_t slot = s->slot[s->planes[p].keypoints[k]];
-            if (slot >= FIRST_BIT)
-                bits[(slot - FIRST_BIT) / 64] |= (uint64_t)1 << ((slot - FIRST_BIT) % 64);
-        }
-    }
-    for (size_t p = 0; p < num_planes; ++p)
-        for (uint32_t k = 0; k < s->planes[p].plane->num_inliers; ++k)
-            s->slot[s->planes[p].keypoints[k]] = UNSEEN;
-    return PSFM_OK;
-}
-
-/* Bits of a word by adding neighbouring fields; compilers turn the loop over it into vector code,
- * unlike a call for each word. */
-static uint64_t count_bits(uint64_t x) {
-    x -= (x >> 1) & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    x += x >> 8;
-    x += x >> 16;
-    x += x >> 32;
-    return x & 0x7f;
-}
-
-static uint64_t overlap(const scratch *s, size_t p, size_t q) {
-    const uint64_t *a = s->bits + p * s->num_words, *b = s->bits + q * s->num_words;
-    uint64_t count = 0;
-    for (size_t k = 0; k < s->num_words; ++k)
-        count += count_bits(a[k] & b[k]);
-    return count;
 }
 
 /* Adds the hypotheses of two planes with `shared` common keypoints to the numerator (sum[0]) and
@@ -200,8 +84,8 @@ static void add_planes(const similarity *m, uint32_t node, const psfm_edge_plane
 }
 
 /* S_ef of the camera's edges number a and b; 0 if they share no keypoint or both cameras. */
-static double compare_edges(const similarity *m, const scratch *s, uint32_t node, size_t a,
-                            size_t b) {
+static double compare_edges(const similarity *m, const psfm_camera_planes *s, uint32_t node,
+                            size_t a, size_t b) {
     const uint32_t *incident = m->graph->incident + m->graph->incident_begin[node];
     const psfm_edge *e = &m->graph->edges[incident[a]], *f = &m->graph->edges[incident[b]];
     if (e->node1 == f->node1 && e->node2 == f->node2)
@@ -209,9 +93,9 @@ static double compare_edges(const similarity *m, const scratch *s, uint32_t node
     double sum[2] = {0.0, 0.0};
     for (uint32_t p = s->first_plane[a]; p < s->first_plane[a + 1]; ++p) {
         for (uint32_t q = s->first_plane[b]; q < s->first_plane[b + 1]; ++q) {
-            uint64_t shared = overlap(s, p, q);
+            uint32_t shared = psfm_camera_planes_overlap(s, p, q);
             if (shared >= m->min_overlap)
-                add_planes(m, node, s->planes[p].plane, s->planes[q].plane, (double)shared, sum);
+                add_planes(m, node, s->planes[p], s->planes[q], shared, sum);
         }
     }
     return sum[1] > 0.0 ? sum[0] / sum[1] : 0.0;
@@ -219,12 +103,10 @@ static double compare_edges(const similarity *m, const scratch *s, uint32_t node
 
 static psfm_status fill_block(psfm_context *ctx, size_t index, int worker, void *user) {
     const similarity *m = user;
-    scratch *s = &m->scratch[worker];
-    uint32_t node = (uint32_t)index, max_keypoint;
+    psfm_camera_planes *s = &m->scratch[worker];
+    uint32_t node = (uint32_t)index;
     size_t d = degree(m->graph, node);
-    psfm_status status = gather_planes(ctx, m->graph, node, s, &max_keypoint);
-    if (status == PSFM_OK)
-        status = make_bit_sets(ctx, s, s->first_plane[d], max_keypoint);
+    psfm_status status = psfm_camera_planes_set(ctx, m->graph, node, s);
     if (status != PSFM_OK)
         return status;
     double *value = m->block + m->block_begin[node];
@@ -342,12 +224,8 @@ static psfm_status fill_blocks(psfm_context *ctx, similarity *m) {
             PSFM_OK)
         return status;
     status = psfm_parallel_for(ctx, "similarity", n, fill_block, m);
-    for (int k = 0; k < num_workers; ++k) {
-        free(m->scratch[k].planes);
-        free(m->scratch[k].first_plane);
-        free(m->scratch[k].slot);
-        free(m->scratch[k].bits);
-    }
+    for (int k = 0; k < num_workers; ++k)
+        psfm_camera_planes_free(&m->scratch[k]);
     return status;
 }
 

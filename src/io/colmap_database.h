@@ -8,18 +8,24 @@
 typedef struct {
     size_t num_pairs_from_matches;
     size_t num_pairs_from_geometries; /* had no raw matches, taken from two_view_geometries */
+    size_t num_pairs_unknown;         /* left out: name an image that is gone, or one image twice */
+    size_t num_pairs_repeated;        /* left out: given before, in either order of the images */
     size_t num_keypoints_without_ray; /* NaN or outside the camera's range */
     size_t num_matches_dropped;       /* keypoint index out of range, or given twice */
     size_t num_images_without_keypoints;
 } psfm_database_stats;
 
 /* Loads cameras, images, keypoints and matches of a database; rays are computed. A pair's raw
- * `matches` are taken; if it has none, the inliers of its two_view_geometry. */
+ * `matches` are taken; if it has none, the inliers of its two_view_geometry. Of matches that share
+ * a keypoint on either side the first is kept. Pairs without a match are left out. No images, no
+ * keypoints or no matches are fine. The database is opened read-only and nothing is left beside
+ * it. `stats` may be NULL; *set is empty on failure. */
 psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_set *set,
                                psfm_database_stats *stats);
 
-/* Writes a new database that COLMAP 3.8 reads: cameras, images, keypoints (N x 2) and raw
- * matches; whole or absent. Replaces an existing file. */
+/* Writes a new database that COLMAP 3.8 reads: cameras, images, keypoints (N x 2, rounded to
+ * float) and raw matches; whole or absent. Replaces an existing file. The same set gives the same
+ * bytes. */
 psfm_status psfm_database_write(psfm_context *ctx, const psfm_match_set *set, const char *path);
 
 /* Stores the homographies of all pairs in our tables (planarsfm_homographies), replacing

@@ -95,6 +95,19 @@ static void fill_pattern(psfm_spd *spd, uint32_t n, size_t num, const uint32_t *
         begin[++current] = (SuiteSparse_long)entries;
 }
 
+/* Of libgomp, which CHOLMOD brings along; clang has no header for it. */
+int omp_get_max_active_levels(void);
+void omp_set_max_active_levels(int levels);
+
+/* CHOLMOD opens a parallel region of four threads for each supernode, however small; on the
+ * narrow ones of our graphs that takes three times as long as one thread. Serialises the regions
+ * of the calling thread and returns what to restore. */
+static int openmp_off(void) {
+    int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+    return levels;
+}
+
 static psfm_status cholmod_failure(psfm_context *ctx, const psfm_spd *spd, const char *step) {
     if (spd->common.status == CHOLMOD_OUT_OF_MEMORY || spd->common.status == CHOLMOD_TOO_LARGE)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in sparse %s", step);
@@ -166,7 +179,10 @@ psfm_status psfm_spd_factor(psfm_context *ctx, psfm_spd *spd, const double *valu
     for (size_t c = 0; c < spd->A->ncol; ++c)
         entry[begin[c + 1] - 1] +=
             shift; /* the diagonal closes each column of the upper triangle */
-    if (!cholmod_l_factorize(spd->A, spd->L, &spd->common))
+    int levels = openmp_off();
+    int done = cholmod_l_factorize(spd->A, spd->L, &spd->common);
+    omp_set_max_active_levels(levels);
+    if (!done)
         return cholmod_failure(ctx, spd, "factorisation");
     if (spd->L->minor < spd->L->n)
         return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse matrix is not positive definite (row %zu)",
@@ -184,7 +200,9 @@ psfm_status psfm_spd_solve(psfm_context *ctx, psfm_spd *spd, size_t num_rhs, con
                          .x = (void *)(uintptr_t)b,
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
+    int levels = openmp_off();
     cholmod_dense *solution = cholmod_l_solve(CHOLMOD_A, spd->L, &rhs, &spd->common);
+    omp_set_max_active_levels(levels);
     if (solution == NULL)
         return cholmod_failure(ctx, spd, "solve");
     memcpy(x, solution->x, n * num_rhs * sizeof *x);

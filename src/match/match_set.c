@@ -64,8 +64,6 @@ static psfm_status check_views(psfm_context *ctx, const psfm_match_set *set) {
         const psfm_view *view = &set->views[k];
         if (view->name == NULL)
             return psfm_fail(ctx, PSFM_ERR_DATA, "image %" PRIu32 " has no name", view->id);
-        if (view->id == 0)
-            return psfm_fail(ctx, PSFM_ERR_DATA, "%s: an image id of 0 is not allowed", view->name);
         if (k > 0 && view[-1].id >= view->id)
             return psfm_fail(ctx, PSFM_ERR_DATA,
                              "%s: image id %" PRIu32 " comes after %" PRIu32

@@ -2,14 +2,8 @@
 #ifndef PSFM_POSE_ROTATION_H
 #define PSFM_POSE_ROTATION_H
 
+#include "graph/topology.h"
 #include "pose/consolidate.h"
-
-/* An edge list over dense nodes for the pose solvers. */
-typedef struct {
-    uint32_t num_nodes;
-    uint32_t num_edges;
-    const uint32_t *node1, *node2;
-} psfm_topology;
 
 /* Propagates along the tree edges from `root` (identity). cam_from_world is num_nodes x 9; nodes
  * not reached are left untouched and reached[v] is false. */

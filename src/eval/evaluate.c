@@ -1,0 +1,305 @@
+/* Evaluation of models against ground truth.
+ *
+ * With A_i = R_true,i^T R_est,i the error of the relative rotation of (i, j) is the angle between
+ * A_i and A_j, and that of the direction of the relative translation, seen in camera j, the angle
+ * between A_j (c_i - c_j) of the estimate and c_i - c_j of the truth. So each image is reduced to
+ * A (matrix and quaternion) and two centres, and a pair costs two arcus tangents. */
+#include "eval/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "eval/align_models.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+
+#define NOT_REGISTERED UINT32_MAX
+
+typedef struct {
+    uint32_t model; /* NOT_REGISTERED if in none */
+    double A[9], q[4];
+    double true_center[3], center[3];
+} pose_pair;
+
+typedef struct {
+    const char *name;
+    const psfm_model_image *image;
+} name_entry;
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const name_entry *)a)->name, ((const name_entry *)b)->name);
+}
+
+/* Images of a model sorted by name, all different; *index is freed by the caller. */
+static psfm_status index_names(psfm_context *ctx, const psfm_model *model, const char *which,
+                               name_entry **index) {
+    psfm_status status = psfm_alloc(ctx, model->num_images, sizeof **index, (void **)index);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < model->num_images; ++k)
+        (*index)[k] = (name_entry){model->images[k].name, &model->images[k]};
+    qsort(*index, model->num_images, sizeof **index, compare_names);
+    for (size_t k = 1; k < model->num_images; ++k)
+        if (strcmp((*index)[k - 1].name, (*index)[k].name) == 0)
+            return psfm_fail(ctx, PSFM_ERR_DATA, "the image name %s appears twice in the %s model",
+                             (*index)[k].name, which);
+    return PSFM_OK;
+}
+
+static void relate(const psfm_model_image *truth, const psfm_model_image *estimate,
+                   pose_pair *pose) {
+    double R_true[9], R[9];
+    psfm_rotation_from_quat(truth->cam_from_world_q, R_true);
+    psfm_rotation_from_quat(estimate->cam_from_world_q, R);
+    psfm_mat3_t_mul(R_true, R, pose->A);
+    psfm_rotation_to_quat(pose->A, pose->q);
+    psfm_mat3_tmul_vec(R, estimate->cam_from_world_t, pose->center);
+    psfm_scale3(-1.0, pose->center, pose->center);
+}
+
+/* Finds the images of one model among the truth's; those found in an earlier model stay there. */
+static psfm_status match_model(psfm_context *ctx, const psfm_model *truth, const psfm_model *model,
+                               uint32_t model_idx, pose_pair *poses) {
+    name_entry *index = NULL;
+    psfm_status status = index_names(ctx, model, "estimated", &index);
+    for (size_t k = 0; status == PSFM_OK && k < truth->num_images; ++k) {
+        if (poses[k].model != NOT_REGISTERED)
+            continue;
+        name_entry wanted = {truth->images[k].name, NULL};
+        const name_entry *found =
+            bsearch(&wanted, index, model->num_images, sizeof *index, compare_names);
+        if (found == NULL)
+            continue;
+        poses[k].model = model_idx;
+        relate(&truth->images[k], found->image, &poses[k]);
+    }
+    free(index);
+    return status;
+}
+
+static psfm_status match_all(psfm_context *ctx, const psfm_model *truth, const psfm_model *models,
+                             size_t num_models, pose_pair *poses) {
+    name_entry *index = NULL;
+    psfm_status status = index_names(ctx, truth, "true", &index);
+    free(index);
+    for (size_t k = 0; k < truth->num_images; ++k) {
+        const psfm_model_image *image = &truth->images[k];
+        double R[9];
+        poses[k].model = NOT_REGISTERED;
+        psfm_rotation_from_quat(image->cam_from_world_q, R);
+        psfm_mat3_tmul_vec(R, image->cam_from_world_t, poses[k].true_center);
+        psfm_scale3(-1.0, poses[k].true_center, poses[k].true_center);
+    }
+    for (size_t m = 0; status == PSFM_OK && m < num_models; ++m)
+        status = match_model(ctx, truth, &models[m], (uint32_t)m, poses);
+    return status;
+}
+
+/* The errors of all pairs, row by row of the upper triangle, in degrees. */
+typedef struct {
+    const pose_pair *poses;
+    size_t num;
+    double *rotation;
+    double *translation; /* NAN where the true centres coincide: no direction to compare */
+    double *largest;
+    double *extent; /* per row */
+} pair_errors;
+
+static double degrees(double radians) {
+    double d = radians * (180.0 / M_PI);
+    return isnan(d) ? INFINITY : d;
+}
+
+/* Angle of the rotation between two unit quaternions, accurate for small ones. */
+static double quaternion_angle(const double p[4], const double q[4]) {
+    double minus = 0.0, plus = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        minus += (p[k] - q[k]) * (p[k] - q[k]);
+        plus += (p[k] + q[k]) * (p[k] + q[k]);
+    }
+    return 4.0 * atan2(sqrt(fmin(minus, plus)), sqrt(fmax(minus, plus)));
+}
+
+static void compare_pair(const pose_pair *i, const pose_pair *j, const double true_diff[3],
+                         double *rotation, double *translation) {
+    double diff[3], turned[3];
+    bool has_direction = psfm_norm3(true_diff) > 0.0;
+    *rotation = INFINITY;
+    *translation = has_direction ? INFINITY : (double)NAN;
+    if (i->model == NOT_REGISTERED || i->model != j->model)
+        return;
+    *rotation = degrees(quaternion_angle(i->q, j->q));
+    psfm_sub3(i->center, j->center, diff);
+    psfm_mat3_mul_vec(j->A, diff, turned);
+    if (has_direction && psfm_norm3(diff) > 0.0)
+        *translation = degrees(psfm_angle3(turned, true_diff));
+}
+
+static psfm_status compare_row(psfm_context *ctx, size_t i, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    pair_errors *e = user;
+    size_t slot = i * e->num - i * (i + 1) / 2;
+    for (size_t j = i + 1; j < e->num; ++j, ++slot) {
+        double diff[3];
+        psfm_sub3(e->poses[i].true_center, e->poses[j].true_center, diff);
+        e->extent[i] = fmax(e->extent[i], psfm_norm3(diff));
+        compare_pair(&e->poses[i], &e->poses[j], diff, &e->rotation[slot], &e->translation[slot]);
+        e->largest[slot] = fmax(e->rotation[slot], e->translation[slot]);
+    }
+    return PSFM_OK;
+}
+
+/* Moves the numbers in front of the NANs; returns how many there are. */
+static size_t drop_nan(double *values, size_t num) {
+    size_t kept = 0;
+    for (size_t k = 0; k < num; ++k)
+        if (!isnan(values[k]))
+            values[kept++] = values[k];
+    return kept;
+}
+
+typedef struct {
+    double *errors[3];
+    size_t num[3];
+    double *auc[3];
+} auc_job;
+
+static psfm_status auc_task(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    auc_job *job = user;
+    job->num[index] = drop_nan(job->errors[index], job->num[index]);
+    psfm_auc(job->errors[index], job->num[index], psfm_auc_thresholds_deg, PSFM_NUM_AUC,
+             job->auc[index]);
+    return PSFM_OK;
+}
+
+static double sorted_median(const double *values, size_t num) {
+    return num == 0 ? (double)NAN : values[(num - 1) / 2];
+}
+
+static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, size_t num,
+                                  psfm_evaluation *out) {
+    size_t num_pairs = num * (num - (num > 0)) / 2;
+    pair_errors e = {.poses = poses, .num = num};
+    psfm_status status = psfm_alloc(ctx, num_pairs, sizeof(double), (void **)&e.rotation);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_pairs, sizeof(double), (void **)&e.translation);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_pairs, sizeof(double), (void **)&e.largest);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof(double), (void **)&e.extent);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, num, compare_row, &e);
+    auc_job job = {{e.rotation, e.translation, e.largest},
+                   {num_pairs, num_pairs, num_pairs},
+                   {out->auc_rotation, out->auc_translation, out->auc_max}};
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, 3, auc_task, &job);
+    if (status == PSFM_OK) {
+        out->num_pairs = num_pairs;
+        out->median_rotation_deg = sorted_median(e.rotation, job.num[0]);
+        out->median_translation_deg = sorted_median(e.translation, job.num[1]);
+        for (size_t i = 0; i < num; ++i)
+            out->scene_extent = fmax(out->scene_extent, e.extent[i]);
+    }
+    free(e.rotation);
+    free(e.translation);
+    free(e.largest);
+    free(e.extent);
+    return status;
+}
+
+/* The model with the most images of the truth; the first on ties. */
+static uint32_t largest_model(psfm_context *ctx, const pose_pair *poses, size_t num,
+                              size_t num_models, psfm_status *status) {
+    size_t *count = NULL, best = 0;
+    *status = psfm_alloc(ctx, num_models, sizeof *count, (void **)&count);
+    if (*status != PSFM_OK)
+        return 0;
+    for (size_t k = 0; k < num; ++k)
+        if (poses[k].model != NOT_REGISTERED)
+            ++count[poses[k].model];
+    for (size_t m = 1; m < num_models; ++m)
+        if (count[m] > count[best])
+            best = m;
+    free(count);
+    return (uint32_t)best;
+}
+
+static void measure_positions(size_t num, const double (*x)[3], const double (*y)[3],
+                              const psfm_similarity *s, double *error, psfm_evaluation *out) {
+    for (size_t k = 0; k < num; ++k) {
+        double mapped[3], d[3];
+        psfm_similarity_apply(s, x[k], mapped);
+        psfm_sub3(mapped, y[k], d);
+        error[k] = isnan(psfm_norm3(d)) ? INFINITY : psfm_norm3(d);
+    }
+    psfm_sort(error, num);
+    out->position_median = sorted_median(error, num);
+    out->position_p90 = error[(size_t)ceil(0.9 * (double)num) - 1];
+    out->position_max = error[num - 1];
+}
+
+static psfm_status evaluate_positions(psfm_context *ctx, const pose_pair *poses, size_t num,
+                                      size_t num_models, psfm_evaluation *out) {
+    double(*x)[3] = NULL, (*y)[3] = NULL, *error = NULL;
+    size_t used = 0;
+    psfm_status status;
+    uint32_t model = largest_model(ctx, poses, num, num_models, &status);
+    out->position_median = out->position_p90 = out->position_max = (double)NAN;
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof *x, (void **)&x);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof *y, (void **)&y);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof *error, (void **)&error);
+    if (status != PSFM_OK)
+        goto cleanup;
+    for (size_t k = 0; k < num; ++k)
+        if (poses[k].model == model) {
+            memcpy(x[used], poses[k].center, sizeof *x);
+            memcpy(y[used++], poses[k].true_center, sizeof *y);
+        }
+    psfm_similarity s;
+    status =
+        psfm_similarity_fit_robust(ctx, used, (const double(*)[3])x, (const double(*)[3])y, &s);
+    if (status == PSFM_OK)
+        measure_positions(used, (const double(*)[3])x, (const double(*)[3])y, &s, error, out);
+    if (status == PSFM_ERR_DATA)
+        status = PSFM_OK; /* cannot be aligned: the errors stay NAN */
+
+cleanup:
+    free(x);
+    free(y);
+    free(error);
+    return status;
+}
+
+psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm_model *models,
+                          size_t num_models, psfm_evaluation *out) {
+    pose_pair *poses = NULL;
+    psfm_evaluation e = {.num_images = truth->num_images, .num_components = num_models};
+    psfm_status status = psfm_alloc(ctx, truth->num_images, sizeof *poses, (void **)&poses);
+    if (status == PSFM_OK)
+        status = match_all(ctx, truth, models, num_models, poses);
+    for (size_t k = 0; status == PSFM_OK && k < truth->num_images; ++k)
+        e.num_registered += poses[k].model != NOT_REGISTERED;
+    if (status == PSFM_OK && e.num_registered == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA,
+                           "no image of the %zu estimated models has the name of one of the %zu "
+                           "true images",
+                           num_models, truth->num_images);
+    if (status == PSFM_OK)
+        status = evaluate_pairs(ctx, poses, truth->num_images, &e);
+    if (status == PSFM_OK)
+        status = evaluate_positions(ctx, poses, truth->num_images, num_models, &e);
+    if (status == PSFM_OK)
+        *out = e;
+    free(poses);
+    return status;
+}

@@ -1,0 +1,48 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "eval/evaluate.h"
+
+/* Adds a number; null if it is not finite, which JSON has no word for. */
+static bool add(cJSON *object, const char *name, double value) {
+    return isfinite(value) ? cJSON_AddNumberToObject(object, name, value) != NULL
+                           : cJSON_AddNullToObject(object, name) != NULL;
+}
+
+/* {"0.5": ..., "1": ..., ...}: one entry per threshold in degrees. */
+static bool add_auc(cJSON *object, const char *name, const double auc[PSFM_NUM_AUC]) {
+    cJSON *entry = cJSON_AddObjectToObject(object, name);
+    bool ok = entry != NULL;
+    for (int k = 0; ok && k < PSFM_NUM_AUC; ++k) {
+        char threshold[32];
+        (void)snprintf(threshold, sizeof threshold, "%g", psfm_auc_thresholds_deg[k]);
+        ok = add(entry, threshold, auc[k]);
+    }
+    return ok;
+}
+
+cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation) {
+    const psfm_evaluation *e = evaluation;
+    cJSON *json = cJSON_CreateObject();
+    bool ok = json != NULL && add(json, "num_images", (double)e->num_images) &&
+              add(json, "num_registered", (double)e->num_registered) &&
+              add(json, "num_components", (double)e->num_components) &&
+              add(json, "num_pairs", (double)e->num_pairs) &&
+              add_auc(json, "auc_rotation", e->auc_rotation) &&
+              add_auc(json, "auc_translation", e->auc_translation) &&
+              add_auc(json, "auc_max", e->auc_max) &&
+              add(json, "median_rotation_deg", e->median_rotation_deg) &&
+              add(json, "median_translation_deg", e->median_translation_deg) &&
+              add(json, "position_median", e->position_median) &&
+              add(json, "position_p90", e->position_p90) &&
+              add(json, "position_max", e->position_max) &&
+              add(json, "scene_extent", e->scene_extent) &&
+              add(json, "position_median_share", e->position_median / e->scene_extent) &&
+              add(json, "position_p90_share", e->position_p90 / e->scene_extent) &&
+              add(json, "position_max_share", e->position_max / e->scene_extent);
+    if (!ok) {
+        cJSON_Delete(json);
+        return NULL;
+    }
+    return json;
+}

@@ -1,0 +1,235 @@
+#include "io/sql.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Byte 18 of the header: 1 for a rollback journal, 2 for a write-ahead log. */
+enum { HEADER_BYTES = 20, WRITE_VERSION_AT = 18, WAL_VERSION = 2 };
+
+psfm_status psfm_sql_fail(const psfm_sql *sql) {
+    psfm_context *ctx = sql->ctx;
+    const char *path = sql->path, *doing = sql->doing == NULL ? "cannot be used" : sql->doing;
+    const char *reason = sqlite3_errmsg(sql->db);
+    switch (sqlite3_errcode(sql->db)) {
+    case SQLITE_NOMEM:
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: %s: out of memory", path, doing);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return psfm_fail(ctx, PSFM_ERR_IO,
+                         "%s: %s: another program is writing to the database; try again when it "
+                         "is done",
+                         path, doing);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_TOOBIG:
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s: the file is damaged or no database (%s)",
+                         path, doing, reason);
+    case SQLITE_ERROR: /* what is wrong with a statement, such as "no such column" */
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s: %s", path, doing, reason);
+    default:
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: %s: %s", path, doing, reason);
+    }
+}
+
+/* Reads the header. *is_wal tells the journal mode. */
+static psfm_status check_file(psfm_context *ctx, const char *path, struct stat *info,
+                              bool *is_wal) {
+    unsigned char header[HEADER_BYTES] = {0};
+    if (stat(path, info) != 0)
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (!S_ISREG(info->st_mode))
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: not a regular file", path);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    size_t size = fread(header, 1, sizeof header, file);
+    fclose(file);
+    if (size == 0)
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: the file is empty, not a database", path);
+    if (size < sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not an SQLite database", path);
+    *is_wal = header[WRITE_VERSION_AT] == WAL_VERSION;
+    return PSFM_OK;
+}
+
+/* Size of the write-ahead log beside the database, 0 if there is none. */
+static psfm_status find_log(psfm_context *ctx, const char *path, int64_t *log_size) {
+    char *log = NULL;
+    struct stat info;
+    size_t size = strlen(path) + 5;
+    psfm_status status = psfm_alloc(ctx, size, 1, (void **)&log);
+    if (status != PSFM_OK)
+        return status;
+    snprintf(log, size, "%s-wal", path);
+    *log_size = stat(log, &info) == 0 ? (int64_t)info.st_size : 0;
+    free(log);
+    return PSFM_OK;
+}
+
+/* file:PATH?immutable=1, with what an address could take for its own escaped. */
+static psfm_status immutable_name(psfm_context *ctx, const char *path, char **name) {
+    size_t size = 3 * strlen(path) + 32;
+    psfm_status status = psfm_alloc(ctx, size, 1, (void **)name);
+    if (status != PSFM_OK)
+        return status;
+    char *end = *name + snprintf(*name, size, path[0] == '/' ? "file://" : "file:");
+    for (; *path != '\0'; ++path) {
+        bool escape = strchr("%?#", *path) != NULL;
+        end += snprintf(end, 4, escape ? "%%%02X" : "%c", (unsigned char)*path);
+    }
+    snprintf(end, 16, "?immutable=1");
+    return PSFM_OK;
+}
+
+static psfm_status open_database(psfm_sql *sql, const char *name, int flags, int timeout_ms) {
+    sql->doing = "cannot be opened";
+    int result = sqlite3_open_v2(name, &sql->db, flags, NULL);
+    psfm_status status = PSFM_OK;
+    if (sql->db == NULL)
+        return psfm_fail(sql->ctx, PSFM_ERR_MEMORY, "%s: out of memory", sql->path);
+    if (result != SQLITE_OK)
+        status = psfm_sql_fail(sql);
+    else
+        sqlite3_busy_timeout(sql->db, timeout_ms);
+    if (status != PSFM_OK)
+        psfm_sql_close(sql);
+    return status;
+}
+
+psfm_status psfm_sql_distrust(psfm_sql *sql, int64_t file_size) {
+    int limit = sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, -1);
+    if (file_size < limit) /* leave room for the text of the schema and of our statements */
+        sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, file_size < 65536 ? 65536 : (int)file_size);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return psfm_sql_exec(sql, "PRAGMA cell_size_check = ON");
+}
+
+psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql) {
+    *sql = (psfm_sql){.ctx = ctx, .path = path};
+    char *name = NULL;
+    bool is_wal = false;
+    int64_t log_size = 0;
+    psfm_status status = check_file(ctx, path, &sql->before, &is_wal);
+    if (status == PSFM_OK)
+        status = find_log(ctx, path, &log_size);
+    if (status != PSFM_OK)
+        return status;
+    sql->is_immutable = is_wal && log_size == 0;
+    int flags = SQLITE_OPEN_READONLY;
+    if (sql->is_immutable) {
+        status = immutable_name(ctx, path, &name);
+        flags |= SQLITE_OPEN_URI;
+    }
+    if (status == PSFM_OK)
+        status = open_database(sql, name == NULL ? path : name, flags, PSFM_SQL_READ_TIMEOUT_MS);
+    if (status == PSFM_OK)
+        status = psfm_sql_distrust(sql, (int64_t)sql->before.st_size + log_size);
+    if (status != PSFM_OK)
+        psfm_sql_close(sql);
+    free(name);
+    return status;
+}
+
+psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_sql *sql) {
+    *sql = (psfm_sql){.ctx = ctx, .path = path};
+    bool is_wal = false;
+    psfm_status status = check_file(ctx, path, &sql->before, &is_wal);
+    if (status == PSFM_OK)
+        status = open_database(sql, path, SQLITE_OPEN_READWRITE, PSFM_SQL_WRITE_TIMEOUT_MS);
+    return status;
+}
+
+psfm_status psfm_sql_create(psfm_context *ctx, const char *path, psfm_sql *sql) {
+    *sql = (psfm_sql){.ctx = ctx, .path = path};
+    psfm_status status = open_database(sql, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0);
+    if (status == PSFM_OK)
+        status = psfm_sql_exec(sql, "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
+                                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+    if (status != PSFM_OK)
+        psfm_sql_close(sql);
+    return status;
+}
+
+psfm_status psfm_sql_check_unchanged(const psfm_sql *sql) {
+    struct stat after;
+    int64_t log_size = 0;
+    if (!sql->is_immutable)
+        return PSFM_OK;
+    psfm_status status = find_log(sql->ctx, sql->path, &log_size);
+    if (status != PSFM_OK)
+        return status;
+    const struct stat *before = &sql->before;
+    if (log_size > 0 || stat(sql->path, &after) != 0 || after.st_size != before->st_size ||
+        after.st_ino != before->st_ino || after.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+        after.st_mtim.tv_nsec != before->st_mtim.tv_nsec)
+        return psfm_fail(sql->ctx, PSFM_ERR_IO,
+                         "%s: another program wrote to the database while it was read; try again "
+                         "when it is done",
+                         sql->path);
+    return PSFM_OK;
+}
+
+void psfm_sql_close(psfm_sql *sql) {
+    sqlite3_close_v2(sql->db);
+    sql->db = NULL;
+}
+
+psfm_status psfm_sql_exec(const psfm_sql *sql, const char *text) {
+    return sqlite3_exec(sql->db, text, NULL, NULL, NULL) == SQLITE_OK ? PSFM_OK
+                                                                      : psfm_sql_fail(sql);
+}
+
+psfm_status psfm_sql_prepare(const psfm_sql *sql, const char *text, sqlite3_stmt **statement) {
+    *statement = NULL;
+    return sqlite3_prepare_v2(sql->db, text, -1, statement, NULL) == SQLITE_OK ? PSFM_OK
+                                                                               : psfm_sql_fail(sql);
+}
+
+psfm_status psfm_sql_step(const psfm_sql *sql, sqlite3_stmt *statement, bool *has_row) {
+    int result = sqlite3_step(statement);
+    *has_row = result == SQLITE_ROW;
+    return result == SQLITE_ROW || result == SQLITE_DONE ? PSFM_OK : psfm_sql_fail(sql);
+}
+
+psfm_status psfm_sql_run(const psfm_sql *sql, sqlite3_stmt *statement) {
+    bool has_row;
+    psfm_status status = psfm_sql_step(sql, statement, &has_row);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return status;
+}
+
+psfm_status psfm_sql_bind_blob(const psfm_sql *sql, sqlite3_stmt *statement, int parameter,
+                               const void *bytes, size_t size) {
+    int result = size == 0 ? sqlite3_bind_zeroblob(statement, parameter, 0)
+                           : sqlite3_bind_blob64(statement, parameter, bytes, size, SQLITE_STATIC);
+    return result == SQLITE_OK ? PSFM_OK : psfm_sql_fail(sql);
+}
+
+psfm_status psfm_sql_bind_text(const psfm_sql *sql, sqlite3_stmt *statement, int parameter,
+                               const char *text) {
+    int result = sqlite3_bind_text(statement, parameter, text, -1, SQLITE_STATIC);
+    return result == SQLITE_OK ? PSFM_OK : psfm_sql_fail(sql);
+}
+
+psfm_status psfm_sql_has_table(const psfm_sql *sql, const char *name, bool *exists) {
+    sqlite3_stmt *statement;
+    *exists = false;
+    psfm_status status = psfm_sql_prepare(sql,
+                                          "SELECT 1 FROM sqlite_master WHERE type = 'table' AND "
+                                          "name = ?1 COLLATE NOCASE AND rootpage > 0",
+                                          &statement);
+    if (status == PSFM_OK)
+        status = psfm_sql_bind_text(sql, statement, 1, name);
+    if (status == PSFM_OK)
+        status = psfm_sql_step(sql, statement, exists);
+    sqlite3_finalize(statement);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* SQLite with our statuses: opening without a trace, statements, failures as sentences. */
+#ifndef PSFM_IO_SQL_H
+#define PSFM_IO_SQL_H
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "base/context.h"
+
+/* How long to wait for another program that holds the database: readers give up soon, writers
+ * carry results that took long to compute. */
+enum { PSFM_SQL_READ_TIMEOUT_MS = 2000, PSFM_SQL_WRITE_TIMEOUT_MS = 10000 };
+
+/* An open database. */
+typedef struct {
+    psfm_context *ctx;
+    sqlite3 *db;
+    const char *path;  /* for messages; the caller's */
+    const char *doing; /* for messages: "cannot read the table images" */
+    bool is_immutable; /* opened without locks: psfm_sql_check_unchanged tells if that went well */
+    struct stat before;
+} psfm_sql;
+
+/* Opens an existing database for reading, changing neither it nor its folder. A database in WAL
+ * mode whose log is empty is opened without locks, because SQLite would leave two files beside it
+ * and cannot open it at all in a read-only folder. `path` must outlive `sql`. */
+psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql);
+
+/* Opens an existing database for reading and writing. */
+psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_sql *sql);
+
+/* Makes a new database under a name that does not exist yet. Nothing is safe on disk until it has
+ * been closed and synced; there is no journal. */
+psfm_status psfm_sql_create(psfm_context *ctx, const char *path, psfm_sql *sql);
+
+/* Makes reading a damaged or hostile file harmless; the opening functions call it. No value can be
+ * longer than the file has bytes. */
+psfm_status psfm_sql_distrust(psfm_sql *sql, int64_t file_size);
+
+/* After reading: PSFM_ERR_IO if another program changed the file under a reader without locks. */
+psfm_status psfm_sql_check_unchanged(const psfm_sql *sql);
+
+/* Closes it; safe on a zeroed one. All statements must be finalized. */
+void psfm_sql_close(psfm_sql *sql);
+
+/* Records the failure of the last call on this database. */
+psfm_status psfm_sql_fail(const psfm_sql *sql);
+
+/* Runs statements without parameters or results. */
+psfm_status psfm_sql_exec(const psfm_sql *sql, const char *text);
+
+/* Prepares one statement; finalize it with sqlite3_finalize (NULL is fine). */
+psfm_status psfm_sql_prepare(const psfm_sql *sql, const char *text, sqlite3_stmt **statement);
+
+/* Steps to the next row; *has_row is false at the end. */
+psfm_status psfm_sql_step(const psfm_sql *sql, sqlite3_stmt *statement, bool *has_row);
+
+/* Runs a statement that gives no rows, and makes it ready for the next values. */
+psfm_status psfm_sql_run(const psfm_sql *sql, sqlite3_stmt *statement);
+
+/* Binds a blob; `bytes` must live until the statement has run. No bytes give an empty blob, not
+ * NULL. */
+psfm_status psfm_sql_bind_blob(const psfm_sql *sql, sqlite3_stmt *statement, int parameter,
+                               const void *bytes, size_t size);
+
+/* Binds a text, which must live until the statement has run. */
+psfm_status psfm_sql_bind_text(const psfm_sql *sql, sqlite3_stmt *statement, int parameter,
+                               const char *text);
+
+/* Whether there is an ordinary table of this name (no view, no virtual table). */
+psfm_status psfm_sql_has_table(const psfm_sql *sql, const char *name, bool *exists);
+
+#endif

@@ -1,0 +1,338 @@
+#include "linalg/block_spd.h"
+
+#include <cholmod.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+
+/* A is kept as CHOLMOD wants it, upper triangle by columns. In each scalar column of block column
+ * C the block (R, C) is a run of consecutive entries, and the run starts at the same distance from
+ * the column's begin in all columns of C: the rows of the blocks above it. So one offset per
+ * block says where its entries go.
+ *
+ * Blocks of the inverse: with P A P^T = L L^T, the block of rows b is Y^T Y with Y = L^-1 P E_b,
+ * and Y is non-zero only on the paths from b's rows to the root of the elimination tree
+ * (Gilbert and Peierls). */
+
+struct psfm_block_spd {
+    cholmod_common common;
+    cholmod_sparse *A;
+    cholmod_factor *L;
+    uint32_t num_blocks;
+    uint32_t *scalar_begin; /* num_blocks + 1 */
+    uint32_t *block_row;    /* per block of the pattern */
+    uint32_t *block_col;
+    size_t *offset; /* of the block's run in each scalar column */
+};
+
+void psfm_block_pattern_free(psfm_block_pattern *pattern) {
+    free(pattern->scalar_begin);
+    free(pattern->row_begin);
+    free(pattern->col);
+    *pattern = (psfm_block_pattern){0};
+}
+
+static uint32_t block_size(const psfm_block_spd *spd, uint32_t b) {
+    return spd->scalar_begin[b + 1] - spd->scalar_begin[b];
+}
+
+static psfm_status cholmod_failure(psfm_context *ctx, const psfm_block_spd *spd, const char *step) {
+    int code = spd->common.status;
+    if (code == CHOLMOD_OUT_OF_MEMORY || code == CHOLMOD_TOO_LARGE)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in block %s", step);
+    return psfm_fail(ctx, PSFM_ERR_NUMERIC, "block %s failed (CHOLMOD status %d)", step, code);
+}
+
+/* Rows are visited in ascending order, so that `height` (rows so far in each block column) gives
+ * each block's offset. Returns the number of scalar entries of the upper triangle. */
+static size_t place_blocks(psfm_block_spd *spd, const psfm_block_pattern *p, size_t *height) {
+    size_t entries = 0;
+    for (uint32_t r = 0; r < p->num_blocks; ++r) {
+        for (size_t k = p->row_begin[r]; k < p->row_begin[r + 1]; ++k) {
+            uint32_t c = p->col[k];
+            size_t size = block_size(spd, r);
+            spd->block_row[k] = r;
+            spd->block_col[k] = c;
+            spd->offset[k] = height[c];
+            height[c] += size;
+            entries += r == c ? size * (size + 1) / 2 : size * block_size(spd, c);
+        }
+    }
+    return entries;
+}
+
+static void fill_columns(psfm_block_spd *spd, size_t num_pattern, const size_t *height) {
+    SuiteSparse_long *begin = spd->A->p;
+    SuiteSparse_long *index = spd->A->i;
+    begin[0] = 0;
+    for (uint32_t c = 0; c < spd->num_blocks; ++c) {
+        uint32_t size = block_size(spd, c), first = spd->scalar_begin[c];
+        for (uint32_t v = 0; v < size; ++v) /* the diagonal block closes the column */
+            begin[first + v + 1] =
+                begin[first + v] + (SuiteSparse_long)(height[c] - size) + (SuiteSparse_long)v + 1;
+    }
+    for (size_t k = 0; k < num_pattern; ++k) {
+        uint32_t r = spd->block_row[k], c = spd->block_col[k];
+        for (uint32_t v = 0; v < block_size(spd, c); ++v) {
+            uint32_t rows = r == c ? v + 1 : block_size(spd, r);
+            SuiteSparse_long *run =
+                index + begin[spd->scalar_begin[c] + v] + (SuiteSparse_long)spd->offset[k];
+            for (uint32_t u = 0; u < rows; ++u)
+                run[u] = spd->scalar_begin[r] + u;
+        }
+    }
+}
+
+static psfm_status check_pattern(psfm_context *ctx, const psfm_block_pattern *p) {
+    for (uint32_t r = 0; r < p->num_blocks; ++r) {
+        size_t first = p->row_begin[r], end = p->row_begin[r + 1];
+        bool good = first < end && p->col[first] == r && p->col[end - 1] < p->num_blocks &&
+                    p->scalar_begin[r] < p->scalar_begin[r + 1];
+        for (size_t k = first + 1; good && k < end; ++k)
+            good = p->col[k - 1] < p->col[k];
+        if (!good)
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "block row %u: columns must ascend from the diagonal", r);
+    }
+    return PSFM_OK;
+}
+
+static psfm_status build(psfm_context *ctx, const psfm_block_pattern *p, psfm_block_spd *spd) {
+    size_t num_pattern = p->row_begin[p->num_blocks], n = p->scalar_begin[p->num_blocks];
+    size_t *height = NULL;
+    psfm_status status = psfm_alloc(ctx, p->num_blocks, sizeof *height, (void **)&height);
+    if (status != PSFM_OK)
+        return status;
+    memcpy(spd->scalar_begin, p->scalar_begin,
+           ((size_t)p->num_blocks + 1) * sizeof *p->scalar_begin);
+    size_t entries = place_blocks(spd, p, height);
+    spd->A = cholmod_l_allocate_sparse(n, n, entries, 1, 1, 1, CHOLMOD_REAL, &spd->common);
+    if (spd->A == NULL) {
+        status = cholmod_failure(ctx, spd, "allocation");
+        goto cleanup;
+    }
+    fill_columns(spd, num_pattern, height);
+    memset(spd->A->x, 0, entries * sizeof(double));
+    spd->L = cholmod_l_analyze(spd->A, &spd->common);
+    if (spd->L == NULL)
+        status = cholmod_failure(ctx, spd, "analysis");
+
+cleanup:
+    free(height);
+    return status;
+}
+
+psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *pattern,
+                                  psfm_block_spd **spd) {
+    *spd = NULL;
+    psfm_block_spd *made = NULL;
+    psfm_status status = check_pattern(ctx, pattern);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, 1, sizeof *made, (void **)&made);
+    if (status != PSFM_OK)
+        return status;
+    cholmod_l_start(&made->common);
+    made->common.print = 0;
+    made->common.final_ll = 1; /* an LDL factor would accept an indefinite matrix */
+    made->num_blocks = pattern->num_blocks;
+    size_t num_pattern = pattern->row_begin[pattern->num_blocks];
+    if ((status = psfm_alloc(ctx, (size_t)made->num_blocks + 1, sizeof *made->scalar_begin,
+                             (void **)&made->scalar_begin)) == PSFM_OK &&
+        (status = psfm_alloc(ctx, num_pattern, sizeof *made->block_row,
+                             (void **)&made->block_row)) == PSFM_OK &&
+        (status = psfm_alloc(ctx, num_pattern, sizeof *made->block_col,
+                             (void **)&made->block_col)) == PSFM_OK &&
+        (status = psfm_alloc(ctx, num_pattern, sizeof *made->offset, (void **)&made->offset)) ==
+            PSFM_OK)
+        status = build(ctx, pattern, made);
+    if (status != PSFM_OK)
+        psfm_block_spd_destroy(&made);
+    *spd = made;
+    return status;
+}
+
+void psfm_block_spd_set(psfm_block_spd *spd, size_t k, const double *block) {
+    uint32_t r = spd->block_row[k], c = spd->block_col[k];
+    uint32_t num_rows = block_size(spd, r), num_cols = block_size(spd, c);
+    const SuiteSparse_long *begin = spd->A->p;
+    double *entry = spd->A->x;
+    for (uint32_t v = 0; v < num_cols; ++v) {
+        double *run = entry + begin[spd->scalar_begin[c] + v] + (SuiteSparse_long)spd->offset[k];
+        uint32_t rows = r == c ? v + 1 : num_rows;
+        for (uint32_t u = 0; u < rows; ++u)
+            run[u] = block[u * num_cols + v];
+    }
+}
+
+psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd) {
+    if (!cholmod_l_factorize(spd->A, spd->L, &spd->common))
+        return cholmod_failure(ctx, spd, "factorisation");
+    if (spd->L->minor < spd->L->n)
+        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "block matrix is not positive definite (row %zu)",
+                         spd->L->minor);
+    return PSFM_OK;
+}
+
+psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,
+                                 double *x) {
+    size_t n = spd->A->nrow;
+    memmove(x, b, n * sizeof *x); /* CHOLMOD wants a pointer that is not const */
+    cholmod_dense rhs = {.nrow = n,
+                         .ncol = 1,
+                         .nzmax = n,
+                         .d = n,
+                         .x = x,
+                         .xtype = CHOLMOD_REAL,
+                         .dtype = CHOLMOD_DOUBLE};
+    cholmod_dense *solution = cholmod_l_solve(CHOLMOD_A, spd->L, &rhs, &spd->common);
+    if (solution == NULL)
+        return cholmod_failure(ctx, spd, "solve");
+    memcpy(x, solution->x, n * sizeof *x);
+    cholmod_l_free_dense(&solution, &spd->common);
+    return PSFM_OK;
+}
+
+size_t psfm_block_spd_fill(const psfm_block_spd *spd) {
+    if (spd->L->xtype == CHOLMOD_PATTERN)
+        return 0;
+    return spd->L->is_super ? spd->L->xsize : spd->L->nzmax;
+}
+
+/* The inverse: L by columns, the inverse permutation, and per worker Y and the marks of the rows
+ * on b's paths. */
+typedef struct {
+    const psfm_block_spd *spd;
+    const cholmod_factor *L;    /* simplicial L L^T, columns sorted and packed */
+    SuiteSparse_long *position; /* permuted row of each scalar */
+    double **Y;                 /* per worker: n x largest block */
+    bool **on_path;             /* per worker: n, all false between tasks */
+    const size_t *out_begin;
+    double *out;
+} inverse_job;
+
+/* Marks the path of row j to the root. In a sorted column the first row below the diagonal is the
+ * parent. */
+static void mark_path(const cholmod_factor *L, SuiteSparse_long j, bool *on_path) {
+    const SuiteSparse_long *begin = L->p, *row = L->i, *count = L->nz;
+    while (!on_path[j]) {
+        on_path[j] = true;
+        if (count[j] < 2)
+            return;
+        j = row[begin[j] + 1];
+    }
+}
+
+/* Y_j /= L_jj, then Y_i -= L_ij Y_j below it, for m right-hand sides. */
+static void eliminate_column(const cholmod_factor *L, size_t j, size_t m, double *Y) {
+    const SuiteSparse_long *begin = L->p, *row = L->i, *count = L->nz;
+    const double *value = L->x;
+    size_t first = (size_t)begin[j];
+    double *y = Y + j * m;
+    for (size_t v = 0; v < m; ++v)
+        y[v] /= value[first];
+    for (size_t k = first + 1; k < first + (size_t)count[j]; ++k) {
+        double *target = Y + (size_t)row[k] * m;
+        for (size_t v = 0; v < m; ++v)
+            target[v] -= value[k] * y[v];
+    }
+}
+
+static psfm_status invert_block(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    inverse_job *job = user;
+    const cholmod_factor *L = job->L;
+    const uint32_t *scalar_begin = job->spd->scalar_begin;
+    size_t m = scalar_begin[index + 1] - scalar_begin[index], n = L->n, first = n;
+    double *Y = job->Y[worker], *out = job->out + job->out_begin[index];
+    bool *on_path = job->on_path[worker];
+    for (size_t v = 0; v < m; ++v) {
+        SuiteSparse_long j = job->position[scalar_begin[index] + v];
+        mark_path(L, j, on_path);
+        first = (size_t)j < first ? (size_t)j : first;
+    }
+    for (size_t j = first; j < n; ++j)
+        if (on_path[j])
+            memset(Y + j * m, 0, m * sizeof *Y);
+    for (size_t v = 0; v < m; ++v)
+        Y[(size_t)job->position[scalar_begin[index] + v] * m + v] = 1.0;
+    memset(out, 0, m * m * sizeof *out);
+    for (size_t j = first; j < n; ++j) {
+        if (!on_path[j])
+            continue;
+        on_path[j] = false;
+        eliminate_column(L, j, m, Y);
+        for (size_t u = 0; u < m; ++u)
+            for (size_t v = 0; v < m; ++v)
+                out[u * m + v] += Y[j * m + u] * Y[j * m + v];
+    }
+    return PSFM_OK;
+}
+
+static psfm_status alloc_inverse(psfm_context *ctx, inverse_job *job, size_t n, int num_workers) {
+    size_t largest = 1;
+    for (uint32_t b = 0; b < job->spd->num_blocks; ++b)
+        if (block_size(job->spd, b) > largest)
+            largest = block_size(job->spd, b);
+    psfm_status status = psfm_alloc(ctx, n, sizeof *job->position, (void **)&job->position);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job->Y, (void **)&job->Y);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job->on_path, (void **)&job->on_path);
+    for (int w = 0; status == PSFM_OK && w < num_workers; ++w) {
+        status = psfm_alloc(ctx, n * largest, sizeof **job->Y, (void **)&job->Y[w]);
+        if (status == PSFM_OK)
+            status = psfm_alloc(ctx, n, sizeof **job->on_path, (void **)&job->on_path[w]);
+    }
+    return status;
+}
+
+psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd, uint32_t num_blocks,
+                                   const size_t *out_begin, double *out) {
+    size_t n = spd->L->n;
+    int num_workers = psfm_parallel_workers(ctx, num_blocks);
+    inverse_job job = {.spd = spd, .out_begin = out_begin};
+    job.out = out;
+    psfm_status status = PSFM_OK;
+    cholmod_factor *L = cholmod_l_copy_factor(spd->L, &spd->common);
+    if (L == NULL || !cholmod_l_change_factor(CHOLMOD_REAL, 1, 0, 1, 1, L, &spd->common)) {
+        status = cholmod_failure(ctx, spd, "inverse");
+        goto cleanup;
+    }
+    job.L = L;
+    if ((status = alloc_inverse(ctx, &job, n, num_workers)) != PSFM_OK)
+        goto cleanup;
+    const SuiteSparse_long *permutation = L->Perm;
+    for (size_t k = 0; k < n; ++k)
+        job.position[permutation[k]] = (SuiteSparse_long)k;
+    status = psfm_parallel_for(ctx, NULL, num_blocks, invert_block, &job);
+
+cleanup:
+    for (int w = 0; w < num_workers; ++w) {
+        if (job.Y != NULL)
+            free(job.Y[w]);
+        if (job.on_path != NULL)
+            free(job.on_path[w]);
+    }
+    free(job.Y);
+    free(job.on_path);
+    free(job.position);
+    cholmod_l_free_factor(&L, &spd->common);
+    return status;
+}
+
+void psfm_block_spd_destroy(psfm_block_spd **spd) {
+    if (spd == NULL || *spd == NULL)
+        return;
+    psfm_block_spd *s = *spd;
+    cholmod_l_free_factor(&s->L, &s->common);
+    cholmod_l_free_sparse(&s->A, &s->common);
+    cholmod_l_finish(&s->common);
+    free(s->scalar_begin);
+    free(s->block_row);
+    free(s->block_col);
+    free(s->offset);
+    free(s);
+    *spd = NULL;
+}

@@ -1,0 +1,298 @@
+/* Bundle adjustment by Levenberg and Marquardt.
+ *
+ * Minimises half the sum of rho(|r|^2) over all observations (and, with soft planes, over the
+ * distances of points from their planes). Each step solves the damped normal equations
+ * (H + lambda diag H) d = -g; lambda follows the ratio of the true to the predicted decrease.
+ *   bundle_check.c      what is refused
+ *   bundle_setup.c      what takes part, gauge
+ *   bundle_pattern.c    blocks of the reduced system
+ *   bundle_linearize.c  residuals and derivatives
+ *   bundle_schur.c      elimination of the points
+ *   bundle_step.c       the step and the cost after it
+ *
+ * Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, "Bundle adjustment - a modern
+ * synthesis" (1999); H. B. Nielsen, "Damping parameter in Marquardt's method" (1999). */
+#include "pose/bundle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "linalg/mat3.h"
+#include "pose/bundle_internal.h"
+
+static const char *const loss_choices[] = {"squared", "huber", "cauchy", NULL};
+static const char *const plane_choices[] = {"free", "soft", "hard", NULL};
+static const char *const refine_choices[] = {"none", "focal", "focal,distortion", NULL};
+
+static const psfm_option option_rows[] = {
+    PSFM_OPTION_CHOICE(psfm_bundle_options, loss, "loss", PSFM_LOSS_CAUCHY, loss_choices,
+                       "how residuals count: their square, or less beyond the scale"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, loss_scale_px, "loss-scale-px", 2.0, 1e-3, 1e6,
+                       "residual at which the loss starts to bend, in pixels"),
+    PSFM_OPTION_CHOICE(psfm_bundle_options, planes, "planes", PSFM_PLANES_FREE, plane_choices,
+                       "points of a plane: ignore it, pull them to it, or keep them in it"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, plane_sigma_px, "plane-sigma-px", 0.5, 1e-4, 1e4,
+                       "soft planes: expected distance of a point from its plane, in pixels"),
+    PSFM_OPTION_CHOICE(psfm_bundle_options, refine, "refine", PSFM_REFINE_NONE, refine_choices,
+                       "intrinsics to refine, shared by the images of a camera"),
+    PSFM_OPTION_INT(psfm_bundle_options, max_iterations, "max-iterations", 100, 0, 100000,
+                    "largest number of steps tried"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, tolerance, "tolerance", 1e-8, 0.0, 1.0,
+                       "stop when a step lowers the cost by less than this share"),
+    PSFM_OPTION_INT(psfm_bundle_options, min_observations, "min-observations", 4, 3, 1000000,
+                    "an image with fewer observations is left out"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, initial_damping, "initial-damping", 1e-4, 1e-12, 1e6,
+                       "first damping, relative to the diagonal of the normal equations"),
+};
+const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
+                                                    sizeof option_rows / sizeof *option_rows};
+
+#define MIN_LAMBDA 1e-12
+#define MAX_LAMBDA 1e12
+/* Half squared residual per observation, in pixels, below which only rounding is left. */
+#define ROUNDING_COST 1e-22
+
+const char *psfm_bundle_stop_name(psfm_bundle_stop stop) {
+    switch (stop) {
+    case PSFM_BUNDLE_CONVERGED:
+        return "converged";
+    case PSFM_BUNDLE_MAX_ITERATIONS:
+        return "max_iterations";
+    case PSFM_BUNDLE_STALLED:
+        return "stalled";
+    case PSFM_BUNDLE_EMPTY:
+        return "empty";
+    }
+    return "unknown";
+}
+
+void psfm_bundle_stats_free(psfm_bundle_stats *stats) {
+    free(stats->images);
+    *stats = (psfm_bundle_stats){0};
+}
+
+#define FEW_OBSERVATIONS 4000 /* linearised in less time than it takes to start threads */
+
+psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, psfm_task_fn task,
+                            void *user) {
+    psfm_status status = PSFM_OK;
+    if (b->num_obs > FEW_OBSERVATIONS)
+        return psfm_parallel_for(ctx, NULL, n, task, user);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k)
+        status = task(ctx, k, 0, user);
+    return status;
+}
+
+static void accept(psfm_bundle *b) {
+    psfm_bundle_values swap = b->now;
+    b->now = b->trial;
+    b->trial = swap;
+    /* Images, cameras and planes that do not move are equal in both. */
+}
+
+/* Eliminates, solves and evaluates one step. A system that is not positive definite is a step that
+ * failed, not an error. */
+static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda,
+                           psfm_bundle_trial *trial) {
+    *trial = (psfm_bundle_trial){.cost = INFINITY, .predicted = INFINITY};
+    psfm_status status = psfm_bundle_reduce(ctx, b, lambda);
+    if (status == PSFM_ERR_NUMERIC)
+        return PSFM_OK;
+    return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, trial) : status;
+}
+
+/* Runs the iterations from the linearised start. */
+static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
+    double lambda = b->options.initial_damping, growth = 2.0, cost;
+    psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
+    stats->initial_cost = stats->final_cost = cost;
+    stats->stop = PSFM_BUNDLE_MAX_ITERATIONS;
+    while (status == PSFM_OK && stats->iterations < b->options.max_iterations) {
+        if (cost <= ROUNDING_COST * b->num_obs) {
+            stats->stop = PSFM_BUNDLE_CONVERGED;
+            break;
+        }
+        psfm_bundle_trial trial;
+        if ((status = psfm_progress(ctx, "bundle", (size_t)stats->iterations,
+                                    (size_t)b->options.max_iterations)) != PSFM_OK ||
+            (status = attempt(ctx, b, lambda, &trial)) != PSFM_OK)
+            break;
+        ++stats->iterations;
+        double decrease = cost - trial.cost;
+        bool tiny = trial.predicted <= b->options.tolerance * cost;
+        if (decrease > 0.0) {
+            double ratio = decrease / trial.predicted, f = 2.0 * ratio - 1.0;
+            tiny = tiny || decrease <= b->options.tolerance * cost;
+            lambda = fmax(lambda * fmax(1.0 / 3.0, 1.0 - f * f * f), MIN_LAMBDA);
+            growth = 2.0;
+            accept(b);
+            ++stats->accepted;
+            stats->final_cost = cost = trial.cost;
+        } else {
+            lambda *= growth;
+            growth *= 2.0;
+        }
+        if (tiny || lambda > MAX_LAMBDA) {
+            stats->stop = tiny ? PSFM_BUNDLE_CONVERGED : PSFM_BUNDLE_STALLED;
+            break;
+        }
+        if (decrease > 0.0)
+            status = psfm_bundle_linearize(ctx, b, &cost);
+    }
+    return status;
+}
+
+static void write_back(const psfm_bundle *b) {
+    const psfm_bundle_problem *p = b->problem;
+    for (uint32_t k = 0; k < b->num_pose_blocks; ++k) {
+        uint32_t i = b->block_source[k];
+        /* Products of many rotations drift off SO(3) by rounding. */
+        if (!psfm_mat3_nearest_rotation(b->now.R[i], p->cam_from_world[i]))
+            memcpy(p->cam_from_world[i], b->now.R[i], sizeof b->now.R[i]);
+        memcpy(p->centers[i], b->now.c[i], sizeof b->now.c[i]);
+    }
+    for (uint32_t k = 0; k < b->num_points; ++k)
+        memcpy(p->points[b->point_source[k]], b->now.X[k], sizeof b->now.X[k]);
+    for (size_t c = 0; c < p->num_cameras; ++c)
+        if (b->camera_block[c] != PSFM_BUNDLE_NONE)
+            p->cameras[c] = b->now.cameras[c];
+    for (size_t k = 0; k < p->num_planes; ++k)
+        if (b->plane_block[k] != PSFM_BUNDLE_NONE)
+            p->planes[k] = b->now.planes[k];
+}
+
+#define OBSERVATIONS_PER_TASK 4096
+
+static size_t num_observation_tasks(size_t num_observations) {
+    return (num_observations + OBSERVATIONS_PER_TASK - 1) / OBSERVATIONS_PER_TASK;
+}
+
+static double pixel_error(const psfm_camera *camera, const double R[9], const double c[3],
+                          const double X[3], const double observed[2]) {
+    double D[3], Y[3], xy[2];
+    psfm_sub3(X, c, D);
+    psfm_mat3_mul_vec(R, D, Y);
+    return psfm_camera_project(camera, Y, xy) ? hypot(xy[0] - observed[0], xy[1] - observed[1])
+                                              : INFINITY;
+}
+
+typedef struct {
+    const psfm_bundle_problem *problem;
+    const psfm_bundle *b; /* NULL: all observations at the problem's values, otherwise those in use
+                           * at the current ones */
+    double *error_px;
+} error_job;
+
+static psfm_status measure_errors(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const error_job *job = user;
+    const psfm_bundle_problem *p = job->problem;
+    const psfm_bundle *b = job->b;
+    size_t num = b == NULL ? p->num_observations : b->num_obs;
+    size_t first = index * OBSERVATIONS_PER_TASK, last = first + OBSERVATIONS_PER_TASK;
+    for (size_t o = first; o < (last < num ? last : num); ++o) {
+        uint32_t i = b == NULL ? p->obs_image[o] : b->obs_image[o];
+        uint32_t camera = p->image_camera[i];
+        job->error_px[o] =
+            b == NULL ? pixel_error(&p->cameras[camera], p->cam_from_world[i], p->centers[i],
+                                    p->points[p->obs_point[o]], p->obs_xy[o])
+                      : pixel_error(&b->now.cameras[camera], b->now.R[i], b->now.c[i],
+                                    b->now.X[b->obs_point[o]], p->obs_xy[b->obs_source[o]]);
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               double *error_px) {
+    error_job job = {.problem = problem};
+    job.error_px = error_px;
+    psfm_status status = psfm_bundle_check(ctx, problem);
+    if (status != PSFM_OK)
+        return status;
+    return psfm_parallel_for(ctx, NULL, num_observation_tasks(problem->num_observations),
+                             measure_errors, &job);
+}
+
+/* Mean and root mean square errors of all observations in use, in all and per image. */
+static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, double *error,
+                           psfm_bundle_stats *stats) {
+    const psfm_bundle_problem *p = b->problem;
+    double sum = 0.0, squares = 0.0;
+    size_t num = 0;
+    error_job job = {.problem = p, .b = b};
+    job.error_px = error;
+    psfm_status status =
+        psfm_bundle_for(ctx, b, num_observation_tasks(b->num_obs), measure_errors, &job);
+    memset(stats->images, 0, p->num_images * sizeof *stats->images);
+    for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
+        double e = error[o];
+        psfm_bundle_image_stats *image = &stats->images[b->obs_image[o]];
+        if (!isfinite(e))
+            continue;
+        sum += e;
+        squares += e * e;
+        image->mean_px += e;
+        image->rms_px += e * e;
+        ++image->num_observations;
+        ++num;
+    }
+    stats->num_invalid = b->num_obs - num;
+    stats->mean_px = num == 0 ? 0.0 : sum / (double)num;
+    stats->rms_px = num == 0 ? 0.0 : sqrt(squares / (double)num);
+    for (size_t i = 0; i < p->num_images; ++i) {
+        psfm_bundle_image_stats *image = &stats->images[i];
+        double count = image->num_observations == 0 ? 1.0 : (double)image->num_observations;
+        image->state = b->image_state[i];
+        image->fixes_scale = b->scale_anchor[i] != PSFM_BUNDLE_NONE;
+        image->mean_px /= count;
+        image->rms_px = sqrt(image->rms_px / count);
+    }
+    return status;
+}
+
+static void count(const psfm_bundle *b, psfm_bundle_stats *stats) {
+    stats->num_observations = b->num_obs;
+    stats->num_parameters = b->pattern.scalar_begin[b->pattern.num_blocks];
+    for (size_t i = 0; i < b->problem->num_images; ++i)
+        stats->num_parameters -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
+    stats->num_points = b->num_points;
+    stats->num_points_left_out = b->problem->num_points - b->num_points;
+    stats->num_planes = b->num_plane_blocks;
+    stats->factor_entries = b->spd == NULL ? 0 : psfm_block_spd_fill(b->spd);
+}
+
+psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_bundle_options *options, psfm_bundle_stats *stats) {
+    psfm_bundle b;
+    psfm_bundle_stats found = {.stop = PSFM_BUNDLE_EMPTY};
+    double *error = NULL;
+    psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
+    if (status != PSFM_OK)
+        return status;
+    if ((status = psfm_alloc(ctx, b.num_obs, sizeof *error, (void **)&error)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, problem->num_images, sizeof *found.images,
+                             (void **)&found.images)) != PSFM_OK ||
+        (status = measure(ctx, &b, error, &found)) != PSFM_OK)
+        goto cleanup;
+    found.initial_mean_px = found.mean_px;
+    if (b.num_obs > 0 && (status = iterate(ctx, &b, &found)) != PSFM_OK)
+        goto cleanup;
+    if ((status = measure(ctx, &b, error, &found)) != PSFM_OK)
+        goto cleanup;
+    write_back(&b);
+    if (stats == NULL)
+        goto cleanup;
+    count(&b, &found);
+    *stats = found;
+    found.images = NULL;
+
+cleanup:
+    free(error);
+    free(found.images);
+    psfm_bundle_teardown(&b);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* Bundle adjustment: poses, points, and on request planes and intrinsics that explain the observed
+ * pixels best. Plain arrays in, the same arrays refined out. */
+#ifndef PSFM_POSE_BUNDLE_H
+#define PSFM_POSE_BUNDLE_H
+
+#include "base/options.h"
+#include "planarsfm/camera.h"
+
+/* A plane n . X = d in the world; n is a unit vector, of either sign. */
+typedef struct {
+    double normal[3];
+    double distance;
+} psfm_bundle_plane;
+
+/* The caller owns all arrays. psfm_bundle_adjust changes cam_from_world, centers, points, planes
+ * (soft and hard mode) and cameras (with `refine`), all in place. X_cam = R (X - c). */
+typedef struct {
+    size_t num_cameras;
+    psfm_camera *cameras;
+
+    size_t num_images;
+    const uint32_t *image_camera; /* per image: index into cameras */
+    double (*cam_from_world)[9];  /* rotation, row-major */
+    double (*centers)[3];
+    const bool *image_fixed; /* pose is known and held; NULL: none */
+
+    size_t num_points;
+    double (*points)[3];
+    const int32_t *point_plane; /* index into planes, -1 for none; NULL: none */
+
+    size_t num_planes;
+    psfm_bundle_plane *planes;
+
+    /* Observations in any order; an image sees a point at most once. */
+    size_t num_observations;
+    const uint32_t *obs_image;
+    const uint32_t *obs_point;
+    const double (*obs_xy)[2]; /* pixels */
+    /* Square root of the information (inverse covariance) of each observation, upper triangular
+     * (s00, s01, s11) per pixel: the residual becomes S (projected - observed). NULL: identity, so
+     * that residuals and the scale of the loss are in pixels. */
+    const double (*obs_sqrt_info)[3];
+} psfm_bundle_problem;
+
+typedef enum { PSFM_LOSS_SQUARED, PSFM_LOSS_HUBER, PSFM_LOSS_CAUCHY } psfm_loss;
+
+typedef enum {
+    PSFM_PLANES_FREE, /* plane indices are ignored */
+    PSFM_PLANES_SOFT, /* free points, their distance from the plane is one more residual */
+    PSFM_PLANES_HARD, /* points have two degrees of freedom in their plane */
+} psfm_plane_mode;
+
+typedef enum {
+    PSFM_REFINE_NONE,
+    PSFM_REFINE_FOCAL,            /* focal lengths of each camera */
+    PSFM_REFINE_FOCAL_DISTORTION, /* and its distortion; never the principal point */
+} psfm_refine;
+
+typedef struct {
+    int loss;               /* psfm_loss */
+    double loss_scale_px;   /* residual at which the loss starts to bend */
+    int planes;             /* psfm_plane_mode */
+    double plane_sigma_px;  /* soft: expected distance from the plane, as seen in the images */
+    int refine;             /* psfm_refine */
+    int max_iterations;     /* accepted or rejected steps */
+    double tolerance;       /* stop when a step lowers the cost by less than this share */
+    int min_observations;   /* an image with fewer is left out */
+    double initial_damping; /* of Levenberg and Marquardt, relative to the diagonal */
+} psfm_bundle_options;
+
+extern const psfm_option_table psfm_bundle_option_table;
+
+typedef enum {
+    PSFM_BUNDLE_CONVERGED,      /* a step lowered the cost by less than the tolerance */
+    PSFM_BUNDLE_MAX_ITERATIONS, /* the limit was reached */
+    PSFM_BUNDLE_STALLED,        /* no step lowers the cost, however damped */
+    PSFM_BUNDLE_EMPTY,          /* nothing to adjust */
+} psfm_bundle_stop;
+
+/* What became of an image. */
+typedef enum {
+    PSFM_IMAGE_ADJUSTED,
+    PSFM_IMAGE_HELD,     /* fixed by the caller */
+    PSFM_IMAGE_DATUM,    /* held by the adjustment: it carries the coordinate frame */
+    PSFM_IMAGE_LEFT_OUT, /* too few observations; its pose is untouched */
+} psfm_image_state;
+
+typedef struct {
+    psfm_image_state state;
+    bool fixes_scale; /* its distance from the datum image is held */
+    size_t num_observations;
+    double mean_px; /* mean reprojection error; 0 without observations */
+    double rms_px;
+} psfm_bundle_image_stats;
+
+typedef struct {
+    double initial_cost, final_cost; /* half the sum of the losses */
+    int iterations;                  /* steps tried */
+    int accepted;
+    psfm_bundle_stop stop;
+    double initial_mean_px, mean_px, rms_px; /* over all observations in use that project */
+    size_t num_observations;                 /* in use */
+    size_t num_invalid;                      /* of these, not in front of their image at the end */
+    size_t num_parameters; /* degrees of freedom of poses, planes and intrinsics */
+    size_t num_points;     /* adjusted: seen by two images in use or more */
+    size_t num_points_left_out;
+    size_t num_planes; /* in use: with four points or more */
+    size_t factor_entries;
+    psfm_bundle_image_stats *images; /* num_images of the problem; owned */
+} psfm_bundle_stats;
+
+/* Adjusts. Gauge: in each connected part without an image fixed by the caller, the image with the
+ * most observations is held together with the distance to the image farthest from it; with one
+ * fixed image, only that distance. Images with too few observations and points seen by fewer than
+ * two images are left out and keep their values. Input that is not finite, or out of range, is
+ * refused with PSFM_ERR_ARGUMENT. NULL options are the defaults. stats may be NULL; otherwise it
+ * is freed with psfm_bundle_stats_free. The same bytes for any number of threads.
+ *
+ * Memory: about 200 bytes an observation, 250 a point and the factor of the reduced system. Time of
+ * an iteration: O(sum over points of the square of their observations) and the factorisation. */
+psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_bundle_options *options, psfm_bundle_stats *stats);
+void psfm_bundle_stats_free(psfm_bundle_stats *stats);
+
+/* Reprojection error of each observation in pixels (without obs_sqrt_info); INFINITY if the point
+ * has no image there. */
+psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               double *error_px);
+
+/* A word for reports, e.g. "converged". */
+const char *psfm_bundle_stop_name(psfm_bundle_stop stop);
+
+#endif

@@ -1,0 +1,153 @@
+/* The working state of a bundle adjustment, shared by bundle*.c and covariance.c only. */
+#ifndef PSFM_POSE_BUNDLE_INTERNAL_H
+#define PSFM_POSE_BUNDLE_INTERNAL_H
+
+#include "base/parallel.h"
+#include "linalg/block_spd.h"
+#include "pose/bundle.h"
+
+#define PSFM_BUNDLE_NONE UINT32_MAX
+#define PSFM_BUNDLE_POINTS_PER_TASK 128
+/* A point that has no image where it was observed counts as this far off, so that the cost stays
+ * comparable when it comes into view or leaves it. */
+#define PSFM_BUNDLE_INVALID_PX 1000.0
+
+/* One observation, linearised; weights of observation and loss are multiplied in. */
+typedef struct {
+    double r[2];
+    double J_pose[12]; /* 2 x 6: by the left rotation vector, by the centre */
+    double J_point[6]; /* 2 x 3: by the point, in its basis */
+} psfm_bundle_row;
+
+/* The normal equations of one point in its basis: the world axes for a free point, otherwise two
+ * axes in its plane and the normal. A hard point moves along the first two only. */
+typedef struct {
+    double V[6];       /* symmetric: 00 01 02 11 12 22 */
+    double b[3];       /* minus the gradient */
+    double inverse[6]; /* of the damped V; third row and column zero for a hard point */
+    double e[3];       /* inverse b */
+    /* Coupling with its plane's three parameters, all along one direction m: */
+    double m[3];
+    double q[3];   /* with the point */
+    double sigma;  /* with itself */
+    double gamma;  /* right-hand side */
+    double r_soft; /* weighted distance from the plane */
+    double w_soft; /* weight per scene unit, with the loss */
+} psfm_bundle_system;
+
+/* Everything that moves. */
+typedef struct {
+    double (*R)[9];            /* per image */
+    double (*c)[3];            /* per image */
+    double (*X)[3];            /* per point in use */
+    psfm_camera *cameras;      /* per camera */
+    psfm_bundle_plane *planes; /* per plane */
+    double (*plane_frame)[9];  /* per plane: rows b1, b2, n */
+} psfm_bundle_values;
+
+typedef struct {
+    const psfm_bundle_problem *problem;
+    psfm_bundle_options options;
+
+    /* Observations in use, by (point, image); points in use by the first image that sees them. */
+    uint32_t num_obs, num_points;
+    uint32_t *obs_source, *obs_image, *obs_point;
+    uint32_t *point_begin; /* num_points + 1 */
+    uint32_t *point_source;
+    uint32_t *point_plane; /* per point in use, or NONE */
+    uint32_t *image_begin; /* num_images + 1, into image_obs */
+    uint32_t *image_obs;   /* observations of each image, ascending */
+    uint32_t *plane_begin; /* num_planes + 1, into plane_points */
+    uint32_t *plane_points;
+    double (*plane_anchor)[3]; /* centroid of a plane's points at the start */
+    double *soft_scale;        /* per point in use: pixels per scene unit over plane_sigma_px */
+
+    /* Gauge. */
+    psfm_image_state *image_state;
+    uint32_t *scale_anchor; /* per image: the image its distance is held from, or NONE */
+    double *scale_distance; /* that distance */
+
+    /* Blocks of the reduced system: poses, then intrinsics, then planes. */
+    uint32_t num_pose_blocks, num_camera_blocks, num_plane_blocks;
+    uint32_t *image_block, *camera_block, *plane_block; /* or NONE */
+    uint32_t *block_source;                             /* image, camera or plane of a block */
+    uint32_t *camera_images_begin, *camera_images;      /* images of each camera */
+    uint32_t (*free_params)[PSFM_CAMERA_MAX_PARAMS];    /* per camera */
+    uint32_t *num_free_params;
+    uint32_t max_free_params;
+    psfm_block_pattern pattern;
+    psfm_block_spd *spd;
+
+    psfm_bundle_values now, trial;
+
+    psfm_bundle_row *rows;
+    double *camera_rows; /* per observation: 2 x max_free_params, by the intrinsics */
+    psfm_bundle_system *systems;
+    double *rhs, *step; /* of the reduced system */
+    double *partial;    /* sums of the tasks, four each */
+} psfm_bundle;
+
+/* Checks the problem, selects what takes part, fixes the gauge and allocates. On failure the state
+ * is empty. A problem with nothing to adjust has num_obs = 0. */
+psfm_status psfm_bundle_setup(psfm_context *ctx, const psfm_bundle_problem *problem,
+                              const psfm_bundle_options *options, psfm_bundle *b);
+void psfm_bundle_teardown(psfm_bundle *b);
+
+/* Checks shapes, indices and numbers only. */
+psfm_status psfm_bundle_check(psfm_context *ctx, const psfm_bundle_problem *problem);
+
+/* Numbers the blocks and finds which meet. Part of the set-up. */
+psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b);
+
+/* Loss of a squared residual and its derivative. */
+double psfm_bundle_loss(const psfm_bundle_options *options, double squared, double *weight);
+
+/* Fills rows and systems at the current values. */
+psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost);
+
+/* Residual S (projected - observed) of observation o at some values; false if it has none. */
+bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t o,
+                          const double X[3], double r[2]);
+
+/* Signed distance of a point in use from its plane in units of plane_sigma_px. */
+double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
+                                 const double X[3]);
+
+/* Eliminates the points with damping lambda and factors the reduced system. */
+psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda);
+
+typedef struct {
+    double cost;      /* at the trial values */
+    double predicted; /* decrease of the cost by the linear model */
+} psfm_bundle_trial;
+
+/* Solves the reduced system, moves everything to the trial values and evaluates them. */
+psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial);
+
+/* psfm_parallel_for, but inline where there is too little to do for threads to pay. */
+psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, psfm_task_fn task,
+                            void *user);
+
+/* Frame of a plane: rows b1, b2, n. */
+void psfm_bundle_plane_frame(const double normal[3], double frame[9]);
+
+static inline size_t psfm_bundle_num_point_tasks(const psfm_bundle *b) {
+    return (b->num_points + (size_t)PSFM_BUNDLE_POINTS_PER_TASK - 1) / PSFM_BUNDLE_POINTS_PER_TASK;
+}
+
+static inline uint32_t psfm_bundle_task_end(const psfm_bundle *b, size_t index) {
+    size_t end = (index + 1) * PSFM_BUNDLE_POINTS_PER_TASK;
+    return end < b->num_points ? (uint32_t)end : b->num_points;
+}
+
+/* y = A x for a packed symmetric 3 x 3 matrix. */
+static inline void psfm_sym3_mul(const double A[6], const double x[3], double y[3]) {
+    double y0 = A[0] * x[0] + A[1] * x[1] + A[2] * x[2];
+    double y1 = A[1] * x[0] + A[3] * x[1] + A[4] * x[2];
+    double y2 = A[2] * x[0] + A[4] * x[1] + A[5] * x[2];
+    y[0] = y0;
+    y[1] = y1;
+    y[2] = y2;
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* Residuals and their derivatives.
+ *
+ * With Y = R (X - c), A = d pixel / d Y (2 x 3) and R <- exp(w) R:
+ *   d / d w = A [w x Y], row by row Y x a;   d / d X = A R;   d / d c = -A R.
+ * The pixel is focal * distorted + centre, so its derivative by a focal length is
+ * (pixel - centre) / focal; by the distortion it is taken by central differences, which are exact
+ * to rounding for all models in which the pixel is linear in its coefficients.
+ *
+ * A point on a plane has the basis (b1, b2, n). With the plane's parameters (alpha, beta, delta):
+ * n <- n + alpha b1 + beta b2, n . (X - a) = h <- h + delta, a the anchor, a point that stays on
+ * the plane moves along n by m . (alpha, beta, delta), m = (-b1 . (X - a), -b2 . (X - a), 1).
+ * Hard: the derivative of a residual by the plane is that by the point along n, times m. Soft: the
+ * residual n . (X - a) - h has the derivative 1 along n, and -m by the plane.
+ *
+ * Loss: rho(s) of the squared residual s enters as the weight rho'(s) (iteratively reweighted
+ * least squares). As rho is concave, a step that lowers the weighted cost lowers the true one. */
+#include <math.h>
+#include <string.h>
+
+#include "camera/camera_model.h"
+#include "linalg/mat3.h"
+#include "pose/bundle_internal.h"
+
+double psfm_bundle_loss(const psfm_bundle_options *options, double squared, double *weight) {
+    double scale = options->loss_scale_px, scale2 = scale * scale;
+    switch ((psfm_loss)options->loss) {
+    case PSFM_LOSS_HUBER:
+        if (squared > scale2) {
+            double norm = sqrt(squared);
+            *weight = scale / norm;
+            return 2.0 * scale * norm - scale2;
+        }
+        break;
+    case PSFM_LOSS_CAUCHY:
+        *weight = 1.0 / (1.0 + squared / scale2);
+        return scale2 * log1p(squared / scale2);
+    case PSFM_LOSS_SQUARED:
+        break;
+    }
+    *weight = 1.0;
+    return squared;
+}
+
+void psfm_bundle_plane_frame(const double normal[3], double frame[9]) {
+    int axis = fabs(normal[0]) < fabs(normal[1]) ? 0 : 1;
+    axis = fabs(normal[2]) < fabs(normal[axis]) ? 2 : axis;
+    double e[3] = {axis == 0, axis == 1, axis == 2};
+    psfm_cross3(normal, e, frame);
+    psfm_normalize3(frame);
+    psfm_cross3(normal, frame, frame + 3);
+    memcpy(frame + 6, normal, 3 * sizeof *normal);
+}
+
+static void point_in_camera(const psfm_bundle_values *values, uint32_t image, const double X[3],
+                            double Y[3]) {
+    double D[3];
+    psfm_sub3(X, values->c[image], D);
+    psfm_mat3_mul_vec(values->R[image], D, Y);
+}
+
+/* Multiplies `num` columns of a 2 x num matrix by the observation's square root information. */
+static void weigh(const psfm_bundle *b, uint32_t source, int num, double *rows) {
+    if (b->problem->obs_sqrt_info == NULL)
+        return;
+    const double *s = b->problem->obs_sqrt_info[source];
+    for (int k = 0; k < num; ++k) {
+        rows[k] = s[0] * rows[k] + s[1] * rows[num + k];
+        rows[num + k] = s[2] * rows[num + k];
+    }
+}
+
+bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t o,
+                          const double X[3], double r[2]) {
+    uint32_t image = b->obs_image[o], source = b->obs_source[o];
+    double Y[3];
+    point_in_camera(values, image, X, Y);
+    if (!psfm_camera_project(&values->cameras[b->problem->image_camera[image]], Y, r))
+        return false;
+    r[0] -= b->problem->obs_xy[source][0];
+    r[1] -= b->problem->obs_xy[source][1];
+    weigh(b, source, 1, r);
+    return true;
+}
+
+double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
+                                 const double X[3]) {
+    const psfm_bundle_plane *plane = &values->planes[b->point_plane[p]];
+    return b->soft_scale[p] * (psfm_dot3(plane->normal, X) - plane->distance);
+}
+
+/* Derivative of the pixel by the free parameters of its camera, 2 x num row-major. */
+static void camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, const double Y[3],
+                            const double xy[2], double *J) {
+    psfm_camera camera = b->now.cameras[camera_idx];
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera.model);
+    uint32_t num = b->num_free_params[camera_idx];
+    for (uint32_t k = 0; k < num; ++k) {
+        uint32_t param = b->free_params[camera_idx][k];
+        double value = camera.params[param], plus[2], minus[2];
+        J[k] = J[num + k] = 0.0;
+        if (param == (uint32_t)info->focal[0] || param == (uint32_t)info->focal[1]) {
+            for (size_t side = 0; side < 2; ++side)
+                if (param == (uint32_t)info->focal[side])
+                    J[(uint32_t)side * num + k] =
+                        (xy[side] - camera.params[info->center[side]]) / value;
+            continue;
+        }
+        double h = 1e-4 * fmax(fabs(value), 0.1);
+        camera.params[param] = value + h;
+        bool good = psfm_camera_project(&camera, Y, plus);
+        camera.params[param] = value - h;
+        good = psfm_camera_project(&camera, Y, minus) && good;
+        camera.params[param] = value;
+        for (uint32_t side = 0; good && side < 2; ++side)
+            J[side * num + k] = (plus[side] - minus[side]) / (2.0 * h);
+    }
+}
+
+/* Removes the part of the derivative by the centre that would change the held distance. */
+static void hold_distance(const psfm_bundle *b, uint32_t image, double *J_pose) {
+    if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
+        return;
+    double u[3];
+    psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
+    psfm_normalize3(u);
+    for (size_t side = 0; side < 2; ++side) {
+        double *J = J_pose + 6 * side + 3;
+        psfm_axpy3(J, -psfm_dot3(J, u), u, J);
+    }
+}
+
+/* Fills the row of one observation and returns its loss. */
+static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
+                                    const double *frame) {
+    uint32_t image = b->obs_image[o], source = b->obs_source[o];
+    uint32_t camera_idx = b->problem->image_camera[image], num = b->num_free_params[camera_idx];
+    psfm_bundle_row *row = &b->rows[o];
+    double *J_camera = num == 0 ? NULL : b->camera_rows + 2 * (size_t)b->max_free_params * o;
+    double Y[3], A[6], weight;
+    point_in_camera(&b->now, image, X, Y);
+    if (!psfm_camera_project_jacobian(&b->now.cameras[camera_idx], Y, row->r, A)) {
+        memset(row, 0, sizeof *row);
+        if (num > 0)
+            memset(J_camera, 0, 2 * (size_t)num * sizeof *J_camera);
+        return psfm_bundle_loss(&b->options, PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX,
+                                &weight);
+    }
+    if (num > 0)
+        camera_jacobian(b, camera_idx, Y, row->r, J_camera);
+    row->r[0] -= b->problem->obs_xy[source][0];
+    row->r[1] -= b->problem->obs_xy[source][1];
+    weigh(b, source, 1, row->r);
+    weigh(b, source, 3, A);
+    if (num > 0)
+        weigh(b, source, (int)num, J_camera);
+    double loss =
+        psfm_bundle_loss(&b->options, row->r[0] * row->r[0] + row->r[1] * row->r[1], &weight);
+    weight = sqrt(weight);
+    for (size_t side = 0; side < 2; ++side) {
+        double *a = A + 3 * side, J_X[3];
+        row->r[side] *= weight;
+        psfm_scale3(weight, a, a);
+        psfm_mat3_tmul_vec(b->now.R[image], a, J_X);
+        psfm_cross3(Y, a, row->J_pose + 6 * side);
+        psfm_scale3(-1.0, J_X, row->J_pose + 6 * side + 3);
+        if (frame == NULL)
+            memcpy(row->J_point + 3 * side, J_X, sizeof J_X);
+        else
+            psfm_mat3_mul_vec(frame, J_X, row->J_point + 3 * side);
+    }
+    for (uint32_t k = 0; k < 2 * num; ++k)
+        J_camera[k] *= weight;
+    hold_distance(b, image, row->J_pose);
+    return loss;
+}
+
+static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {
+    const double *J = row->J_point;
+    for (size_t side = 0; side < 2; ++side, J += 3) {
+        s->V[0] += J[0] * J[0];
+        s->V[1] += J[0] * J[1];
+        s->V[2] += J[0] * J[2];
+        s->V[3] += J[1] * J[1];
+        s->V[4] += J[1] * J[2];
+        s->V[5] += J[2] * J[2];
+        psfm_axpy3(s->b, -row->r[side], J, s->b);
+    }
+}
+
+/* The terms that tie a point to its plane; returns the loss of the soft residual. */
+static double couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system *s) {
+    uint32_t plane = b->point_plane[p];
+    const double *frame = b->now.plane_frame[plane];
+    double D[3], loss = 0.0;
+    psfm_sub3(b->now.X[p], b->plane_anchor[plane], D);
+    s->m[0] = -psfm_dot3(frame, D);
+    s->m[1] = -psfm_dot3(frame + 3, D);
+    s->m[2] = 1.0;
+    if (b->options.planes == PSFM_PLANES_HARD) {
+        s->q[0] = s->V[2];
+        s->q[1] = s->V[4];
+        s->sigma = s->V[5];
+        s->gamma = s->b[2];
+        return loss;
+    }
+    double weight, r = psfm_bundle_soft_residual(b, &b->now, p, b->now.X[p]);
+    loss = psfm_bundle_loss(&b->options, r * r, &weight);
+    weight = sqrt(weight);
+    s->r_soft = weight * r;
+    s->w_soft = weight * b->soft_scale[p];
+    s->sigma = s->w_soft * s->w_soft;
+    s->q[2] = -s->sigma;
+    s->gamma = s->w_soft * s->r_soft;
+    s->V[5] += s->sigma;
+    s->b[2] -= s->gamma;
+    return loss;
+}
+
+static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    psfm_bundle *b = user;
+    double loss = 0.0;
+    uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
+    for (uint32_t p = first; p < psfm_bundle_task_end(b, index); ++p) {
+        psfm_bundle_system *s = &b->systems[p];
+        bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
+        const double *frame = on_plane ? b->now.plane_frame[b->point_plane[p]] : NULL;
+        memset(s, 0, sizeof *s);
+        for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+            loss += linearize_observation(b, o, b->now.X[p], frame);
+            add_row(&b->rows[o], s);
+        }
+        if (on_plane)
+            loss += couple_plane(b, p, s);
+    }
+    b->partial[index] = loss;
+    return PSFM_OK;
+}
+
+psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost) {
+    size_t num_tasks = psfm_bundle_num_point_tasks(b);
+    psfm_status status = psfm_bundle_for(ctx, b, num_tasks, linearize_points, b);
+    *cost = 0.0;
+    for (size_t k = 0; k < num_tasks; ++k)
+        *cost += 0.5 * b->partial[k];
+    return status;
+}

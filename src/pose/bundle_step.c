@@ -1,0 +1,205 @@
+/* From the solution of the reduced system to trial values.
+ *
+ * Poses move by R <- exp(w) R, c <- c + d; a centre whose distance is held goes back to it along
+ * the new direction. Points follow by back-substitution,
+ *   d_p = V_p^-1 (b_p - sum_o J_o^T P_o d_i(o) - q_p (m_p . d_plane)),
+ * and hard points are put onto their moved plane along its normal. A point whose step would lose
+ * one of its images takes a smaller one: a single point near a camera must not stop all others. */
+#include <string.h>
+
+#include "camera/camera_model.h"
+#include "linalg/mat3.h"
+#include "pose/bundle_internal.h"
+
+#define MIN_FOCAL_RATIO 0.2 /* of a step; beyond, the linear model says nothing */
+
+static void move_pose(psfm_bundle *b, uint32_t image, const double *d) {
+    double E[9], *c = b->trial.c[image];
+    psfm_rotation_exp(d, E);
+    psfm_mat3_mul(E, b->now.R[image], b->trial.R[image]);
+    psfm_axpy3(b->now.c[image], 1.0, d + 3, c);
+    uint32_t anchor = b->scale_anchor[image];
+    if (anchor != PSFM_BUNDLE_NONE) {
+        double u[3];
+        psfm_sub3(c, b->now.c[anchor], u);
+        psfm_normalize3(u);
+        psfm_axpy3(b->now.c[anchor], b->scale_distance[image], u, c);
+    }
+}
+
+static void move_camera(psfm_bundle *b, uint32_t camera, const double *d) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(b->now.cameras[camera].model);
+    b->trial.cameras[camera] = b->now.cameras[camera];
+    double *params = b->trial.cameras[camera].params;
+    for (uint32_t k = 0; k < b->num_free_params[camera]; ++k) {
+        uint32_t param = b->free_params[camera][k];
+        double least = MIN_FOCAL_RATIO * params[param];
+        bool is_focal = param == (uint32_t)info->focal[0] || param == (uint32_t)info->focal[1];
+        params[param] += d[k];
+        if (is_focal && params[param] < least)
+            params[param] = least;
+    }
+}
+
+static void move_plane(psfm_bundle *b, uint32_t plane, const double *d) {
+    const double *frame = b->now.plane_frame[plane], *anchor = b->plane_anchor[plane];
+    const psfm_bundle_plane *from = &b->now.planes[plane];
+    psfm_bundle_plane *to = &b->trial.planes[plane];
+    double offset = from->distance - psfm_dot3(from->normal, anchor);
+    psfm_axpy3(from->normal, d[0], frame, to->normal);
+    psfm_axpy3(to->normal, d[1], frame + 3, to->normal);
+    psfm_normalize3(to->normal);
+    to->distance = psfm_dot3(to->normal, anchor) + offset + d[2];
+    psfm_bundle_plane_frame(to->normal, b->trial.plane_frame[plane]);
+}
+
+static void move_blocks(psfm_bundle *b) {
+    uint32_t cameras_end = b->num_pose_blocks + b->num_camera_blocks;
+    for (uint32_t k = 0; k < b->pattern.num_blocks; ++k) {
+        const double *d = b->step + b->pattern.scalar_begin[k];
+        if (k < b->num_pose_blocks)
+            move_pose(b, b->block_source[k], d);
+        else if (k < cameras_end)
+            move_camera(b, b->block_source[k], d);
+        else
+            move_plane(b, b->block_source[k], d);
+    }
+}
+
+/* Change of an observation's residual by the blocks of the reduced system; `along` is how far the
+ * plane takes a hard point along its normal. */
+static void change_by_blocks(const psfm_bundle *b, uint32_t o, double along, double t[2]) {
+    const psfm_bundle_row *row = &b->rows[o];
+    uint32_t image = b->obs_image[o], block = b->image_block[image];
+    t[0] = row->J_point[2] * along;
+    t[1] = row->J_point[5] * along;
+    if (block != PSFM_BUNDLE_NONE) {
+        const double *d = b->step + b->pattern.scalar_begin[block];
+        for (int k = 0; k < 6; ++k) {
+            t[0] += row->J_pose[k] * d[k];
+            t[1] += row->J_pose[6 + k] * d[k];
+        }
+    }
+    uint32_t camera = b->problem->image_camera[image];
+    if (b->camera_block[camera] != PSFM_BUNDLE_NONE) {
+        const double *d = b->step + b->pattern.scalar_begin[b->camera_block[camera]];
+        const double *J = b->camera_rows + 2 * (size_t)b->max_free_params * o;
+        uint32_t num = b->num_free_params[camera];
+        for (uint32_t k = 0; k < num; ++k) {
+            t[0] += J[k] * d[k];
+            t[1] += J[num + k] * d[k];
+        }
+    }
+}
+
+/* Step of point p in its basis (the third coordinate of a hard point is the plane's doing), and
+ * the predicted decrease of the cost of its observations. */
+static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
+    const psfm_bundle_system *s = &b->systems[p];
+    bool hard = b->options.planes == PSFM_PLANES_HARD;
+    double a[3], by_plane = 0.0, decrease = 0.0, t[2];
+    memcpy(a, s->b, sizeof a);
+    if (b->point_plane[p] != PSFM_BUNDLE_NONE) {
+        uint32_t block = b->plane_block[b->point_plane[p]];
+        by_plane = psfm_dot3(s->m, b->step + b->pattern.scalar_begin[block]);
+        if (!hard)
+            psfm_axpy3(a, -by_plane, s->q, a);
+    }
+    double along = hard ? by_plane : 0.0;
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        change_by_blocks(b, o, along, t);
+        psfm_axpy3(a, -t[0], b->rows[o].J_point, a);
+        psfm_axpy3(a, -t[1], b->rows[o].J_point + 3, a);
+    }
+    psfm_sym3_mul(s->inverse, a, d);
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        const psfm_bundle_row *row = &b->rows[o];
+        change_by_blocks(b, o, along, t);
+        for (size_t side = 0; side < 2; ++side) {
+            double change = t[side] + psfm_dot3(row->J_point + 3 * side, d);
+            decrease -= change * (row->r[side] + 0.5 * change);
+        }
+    }
+    double soft = s->w_soft * (d[2] - by_plane);
+    decrease -= soft * (s->r_soft + 0.5 * soft);
+    d[2] += along;
+    return decrease;
+}
+
+static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], double share,
+                       double X[3]) {
+    if (b->point_plane[p] == PSFM_BUNDLE_NONE) {
+        psfm_axpy3(b->now.X[p], share, d, X);
+        return;
+    }
+    double D[3];
+    psfm_mat3_tmul_vec(b->now.plane_frame[b->point_plane[p]], d, D);
+    psfm_axpy3(b->now.X[p], share, D, X);
+    if (b->options.planes == PSFM_PLANES_HARD) {
+        const psfm_bundle_plane *plane = &b->trial.planes[b->point_plane[p]];
+        psfm_axpy3(X, plane->distance - psfm_dot3(plane->normal, X), plane->normal, X);
+    }
+}
+
+/* Whether an observation has an image now; a row that has none is zero. */
+static bool is_valid(const psfm_bundle_row *row) {
+    return row->J_point[0] != 0.0 || row->J_point[1] != 0.0 || row->J_point[2] != 0.0;
+}
+
+/* Loss of a point's residuals at the trial values; *lost says that an image was lost. */
+static double trial_loss(const psfm_bundle *b, uint32_t p, const double X[3], bool *lost) {
+    double loss = 0.0, weight;
+    *lost = false;
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        double r[2], squared = PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX;
+        if (psfm_bundle_residual(b, &b->trial, o, X, r))
+            squared = r[0] * r[0] + r[1] * r[1];
+        else
+            *lost = *lost || is_valid(&b->rows[o]);
+        loss += psfm_bundle_loss(&b->options, squared, &weight);
+    }
+    if (b->options.planes == PSFM_PLANES_SOFT && b->point_plane[p] != PSFM_BUNDLE_NONE) {
+        double r = psfm_bundle_soft_residual(b, &b->trial, p, X);
+        loss += psfm_bundle_loss(&b->options, r * r, &weight);
+    }
+    return loss;
+}
+
+static psfm_status move_points(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    static const double shares[] = {1.0, 0.25, 0.0};
+    psfm_bundle *b = user;
+    double loss = 0.0, predicted = 0.0;
+    uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
+    for (uint32_t p = first; p < psfm_bundle_task_end(b, index); ++p) {
+        double d[3], point_loss = 0.0;
+        bool lost = true;
+        predicted += substitute_back(b, p, d);
+        for (int k = 0; lost && k < 3; ++k) {
+            move_point(b, p, d, shares[k], b->trial.X[p]);
+            point_loss = trial_loss(b, p, b->trial.X[p], &lost);
+        }
+        loss += point_loss;
+    }
+    b->partial[2 * index] = loss;
+    b->partial[2 * index + 1] = predicted;
+    return PSFM_OK;
+}
+
+psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
+    psfm_status status = PSFM_OK;
+    if (b->pattern.num_blocks > 0)
+        status = psfm_block_spd_solve(ctx, b->spd, b->rhs, b->step);
+    if (status != PSFM_OK)
+        return status;
+    move_blocks(b);
+    size_t num_tasks = psfm_bundle_num_point_tasks(b);
+    status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
+    *trial = (psfm_bundle_trial){0};
+    for (size_t k = 0; k < num_tasks; ++k) {
+        trial->cost += 0.5 * b->partial[2 * k];
+        trial->predicted += b->partial[2 * k + 1];
+    }
+    return status;
+}

@@ -1,0 +1,143 @@
+/* Covariance of the poses: blocks of the inverse of the reduced normal equations.
+ *
+ * With the loss rho(s), s the squared residual, w = rho'(s), the estimate solves sum w J^T r = 0.
+ * To first order its covariance is A^-1 B A^-1 with A = E[w + s w'] sum J^T J and
+ * B = E[w^2 s / 2] sum J^T J (Huber's sandwich for a two-dimensional residual). The weighted normal
+ * matrix of the last iteration is N = E[w] sum J^T J, so that
+ *   covariance = (E[w^2 s / 2] E[w] / E[w + s w']^2) N^-1.
+ * Without a loss the factor is the usual variance of unit weight. Expectations are means over the
+ * observations, the first one with the redundancy as its number.
+ *
+ * Source: P. Huber, "Robust statistics" (1981), chapter 7. */
+#include "pose/covariance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pose/bundle_internal.h"
+
+/* So small that it does not show, but keeps the system of a point without parallax solvable: what
+ * its images do not tell about it, they do not tell about the poses either. */
+#define DAMPING 1e-12
+
+static long long count_redundancy(const psfm_bundle *b) {
+    long long unknowns = b->pattern.scalar_begin[b->pattern.num_blocks];
+    long long residuals = 2 * (long long)b->num_obs;
+    for (size_t i = 0; i < b->problem->num_images; ++i)
+        unknowns -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
+    for (uint32_t p = 0; p < b->num_points; ++p) {
+        bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
+        unknowns += on_plane && b->options.planes == PSFM_PLANES_HARD ? 2 : 3;
+        residuals += on_plane && b->options.planes == PSFM_PLANES_SOFT;
+    }
+    return residuals - unknowns;
+}
+
+/* w + s w' of the loss. */
+static double loss_slope(const psfm_bundle_options *options, double squared, double weight) {
+    switch ((psfm_loss)options->loss) {
+    case PSFM_LOSS_HUBER:
+        return squared > options->loss_scale_px * options->loss_scale_px ? 0.5 * weight : 1.0;
+    case PSFM_LOSS_CAUCHY:
+        return weight * weight;
+    case PSFM_LOSS_SQUARED:
+        break;
+    }
+    return 1.0;
+}
+
+/* The factor of the manual page above. */
+static psfm_status estimate_variance(psfm_context *ctx, const psfm_bundle *b, long long redundancy,
+                                     double *variance) {
+    double psi = 0.0, weights = 0.0, slopes = 0.0, num = 0.0;
+    for (uint32_t o = 0; o < b->num_obs; ++o) {
+        double r[2], weight;
+        if (!psfm_bundle_residual(b, &b->now, o, b->now.X[b->obs_point[o]], r))
+            continue;
+        double squared = r[0] * r[0] + r[1] * r[1];
+        psfm_bundle_loss(&b->options, squared, &weight);
+        psi += weight * weight * squared;
+        weights += weight;
+        slopes += loss_slope(&b->options, squared, weight);
+        num += 1.0;
+    }
+    if (redundancy <= 0 || !(slopes > 0.0))
+        return psfm_fail(ctx, PSFM_ERR_NUMERIC,
+                         "the residuals do not tell their variance: %lld more than unknowns",
+                         redundancy);
+    *variance = psi / (double)redundancy * weights * num / (slopes * slopes);
+    return PSFM_OK;
+}
+
+/* The direction whose pivot holds the distance is known, not of variance 1 / pivot. */
+static void remove_held_direction(const psfm_bundle *b, uint32_t image, double C[36]) {
+    if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
+        return;
+    double u[6] = {0}, P[36], T[36], length = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        u[3 + k] = b->now.c[image][k] - b->now.c[b->scale_anchor[image]][k];
+        length += u[3 + k] * u[3 + k];
+    }
+    for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < 6; ++c)
+            P[6 * r + c] = (r == c ? 1.0 : 0.0) - u[r] * u[c] / length;
+    for (int pass = 0; pass < 2; ++pass) { /* C <- (P C)^T twice is P C P */
+        for (int r = 0; r < 6; ++r)
+            for (int c = 0; c < 6; ++c) {
+                T[6 * c + r] = 0.0;
+                for (int k = 0; k < 6; ++k)
+                    T[6 * c + r] += P[6 * r + k] * C[6 * k + c];
+            }
+        memcpy(C, T, sizeof T);
+    }
+}
+
+static void store(const psfm_bundle *b, const double *blocks, double variance,
+                  double (*covariance)[36]) {
+    for (size_t i = 0; i < b->problem->num_images; ++i)
+        for (int k = 0; k < 36; ++k)
+            covariance[i][k] = b->image_state[i] == PSFM_IMAGE_LEFT_OUT ? NAN : 0.0;
+    for (uint32_t k = 0; k < b->num_pose_blocks; ++k) {
+        double *C = covariance[b->block_source[k]];
+        for (int v = 0; v < 36; ++v)
+            C[v] = variance * blocks[36 * (size_t)k + (size_t)v];
+        remove_held_direction(b, b->block_source[k], C);
+    }
+}
+
+psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                 const psfm_bundle_options *options, bool known_sigma,
+                                 double (*covariance)[36], psfm_covariance_stats *stats) {
+    psfm_bundle b;
+    double *blocks = NULL, cost, variance = 1.0;
+    size_t *begin = NULL;
+    psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
+    if (status != PSFM_OK)
+        return status;
+    long long redundancy = count_redundancy(&b);
+    if ((status = psfm_alloc(ctx, (size_t)b.num_pose_blocks * 36, sizeof *blocks,
+                             (void **)&blocks)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, b.num_pose_blocks, sizeof *begin, (void **)&begin)) != PSFM_OK)
+        goto cleanup;
+    for (uint32_t k = 0; k < b.num_pose_blocks; ++k)
+        begin[k] = (size_t)k * 36;
+    if (!known_sigma && b.num_pose_blocks > 0 &&
+        (status = estimate_variance(ctx, &b, redundancy, &variance)) != PSFM_OK)
+        goto cleanup;
+    if (b.num_pose_blocks > 0 && ((status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
+                                  (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
+                                  (status = psfm_block_spd_inverse(ctx, b.spd, b.num_pose_blocks,
+                                                                   begin, blocks)) != PSFM_OK))
+        goto cleanup;
+    store(&b, blocks, variance, covariance);
+    if (stats != NULL)
+        *stats = (psfm_covariance_stats){sqrt(variance), redundancy};
+
+cleanup:
+    free(blocks);
+    free(begin);
+    psfm_bundle_teardown(&b);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* Pose of one image from pixels of known points (resection), with wrong correspondences. */
+#ifndef PSFM_POSE_RESECTION_H
+#define PSFM_POSE_RESECTION_H
+
+#include "base/options.h"
+#include "planarsfm/camera.h"
+
+/* Poses from which three unit rays see three points: point k lies at X with R (X - c) parallel to
+ * ray k, in front. Fills up to four and returns their number; 0 if there is none or the points are
+ * collinear. */
+int psfm_p3p(const double rays[3][3], const double points[3][3], double R[4][9], double c[4][3]);
+
+typedef struct {
+    double max_error_px; /* inlier threshold */
+    double confidence;   /* stop when an all-inlier sample was seen so surely */
+    int max_iterations;
+    int min_inliers; /* fewer are no pose */
+} psfm_resection_options;
+
+extern const psfm_option_table psfm_resection_option_table;
+
+typedef struct {
+    bool found;
+    double cam_from_world[9];
+    double center[3];
+    size_t num_inliers;
+    double rms_px; /* of the inliers */
+    int iterations;
+} psfm_resection;
+
+/* Estimates the pose from n pixels and the points they show. The points may all lie on a plane.
+ * Finding none is a result, not an error. inlier (n entries) may be NULL. Random draws come from
+ * (seed, PSFM_RNG_RESECTION, stream, 0). Pixels or points that are not finite, and pixels without
+ * a ray, are never inliers. Cost: a few milliseconds for 1000 points, half of them wrong. */
+psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera, size_t n,
+                                    const double (*xy)[2], const double (*points)[3],
+                                    uint64_t stream, const psfm_resection_options *options,
+                                    psfm_resection *out, bool *inlier);
+
+#endif

@@ -1,0 +1,367 @@
+/* Absolute rotations by consensus.
+ *
+ * The objective is the total support of the edges (see the header). Two kinds of moves raise it,
+ * in turns, until neither does:
+ *
+ *   Node move: each incident edge and candidate proposes a rotation for one image; the one with
+ *   the largest support of all incident edges is taken.
+ *
+ *   World turn: an edge (i, j) that disagrees would agree if j were turned by G = R_j^T R_ji R_i,
+ *   a rotation of the world (R_j G = R_ji R_i). Edges to a twin of the scene all name the same G,
+ *   whichever images they join. So the most frequent G of the disagreeing edges is proposed to all
+ *   images at once, and a binary labelling says who turns. Its energy is pairwise and frustrated
+ *   (twin edges want different labels, true ones equal ones), a spin glass with few false bonds:
+ *   simulated annealing solves it well at these sizes, from a seeded start, followed by descent. */
+#include "pose/rotation_consensus.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "linalg/mat3.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, agreement_deg, "agreement-deg", 5.0, 0.01,
+                       90.0, "an edge whose rotation is off by this much gives no support"),
+    PSFM_OPTION_INT(psfm_rotation_consensus_options, max_rounds, "max-rounds", 10, 0, 1000,
+                    "rounds of moves of single images and of turns of the world"),
+    PSFM_OPTION_INT(psfm_rotation_consensus_options, anneal_sweeps, "anneal-sweeps", 400, 1, 100000,
+                    "sweeps of the annealing that decides which images a world turn moves"),
+};
+const psfm_option_table psfm_rotation_consensus_option_table = {"consensus", rows, 3};
+
+static const double degree = 0.017453292519943295;
+
+/* Two proposals closer than this are one. */
+static const double same_turn_deg = 10.0;
+/* Most frequent world turns that are tried in a round. */
+enum { TURNS_PER_ROUND = 3 };
+
+typedef struct {
+    const psfm_topology *topology;
+    const psfm_rotation_candidates *candidates;
+    double reach;             /* radians */
+    double (*R)[9];           /* current rotations */
+    uint32_t *incident_begin; /* edges at each node */
+    uint32_t *incident;
+} search;
+
+/* Support of one edge for rotations R1, R2 of its ends; the best candidate in *best. */
+static double edge_support(const search *s, uint32_t e, const double R1[9], const double R2[9],
+                           uint32_t *best) {
+    const psfm_rotation_candidates *c = s->candidates;
+    double R_21[9], support = 0.0;
+    psfm_mat3_mul_t(R2, R1, R_21);
+    *best = UINT32_MAX;
+    for (uint32_t q = c->begin[e]; q < c->begin[e + 1]; ++q) {
+        double reach = c->sigma_rad == NULL ? s->reach : fmax(s->reach, 3.0 * c->sigma_rad[q]);
+        /* cos(angle) from the trace is enough to tell candidates that are far off */
+        double trace = 0.0;
+        for (int k = 0; k < 9; ++k)
+            trace += c->R_21[q][k] * R_21[k];
+        if (0.5 * (trace - 1.0) < cos(fmin(reach, 3.1)) - 1e-12)
+            continue;
+        double x = psfm_rotation_angle(c->R_21[q], R_21) / reach;
+        double value = c->confidence[q] * (1.0 - x * x);
+        if (value > support) {
+            support = value;
+            *best = q;
+        }
+    }
+    return support * c->weight[e];
+}
+
+static double total_support(const search *s, uint32_t *chosen) {
+    double sum = 0.0;
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
+        uint32_t best;
+        sum += edge_support(s, e, s->R[s->topology->node1[e]], s->R[s->topology->node2[e]], &best);
+        if (chosen != NULL)
+            chosen[e] = best;
+    }
+    return sum;
+}
+
+/* Support of all edges at node v if it had rotation R. */
+static double node_support(const search *s, uint32_t v, const double R[9]) {
+    double sum = 0.0;
+    for (uint32_t k = s->incident_begin[v]; k < s->incident_begin[v + 1]; ++k) {
+        uint32_t e = s->incident[k], best;
+        uint32_t a = s->topology->node1[e], b = s->topology->node2[e];
+        sum += edge_support(s, e, a == v ? R : s->R[a], b == v ? R : s->R[b], &best);
+    }
+    return sum;
+}
+
+/* The rotation that candidate q of edge e proposes for its end v. */
+static void propose(const search *s, uint32_t e, uint32_t q, uint32_t v, double R[9]) {
+    uint32_t a = s->topology->node1[e], b = s->topology->node2[e];
+    if (v == b)
+        psfm_mat3_mul(s->candidates->R_21[q], s->R[a], R);
+    else
+        psfm_mat3_t_mul(s->candidates->R_21[q], s->R[b], R);
+}
+
+/* Moves node v to the best proposal of its edges. Returns whether it moved. */
+static bool move_node(search *s, uint32_t v) {
+    double best_support = node_support(s, v, s->R[v]), best_R[9];
+    bool moved = false;
+    for (uint32_t k = s->incident_begin[v]; k < s->incident_begin[v + 1]; ++k) {
+        uint32_t e = s->incident[k];
+        for (uint32_t q = s->candidates->begin[e]; q < s->candidates->begin[e + 1]; ++q) {
+            double R[9];
+            propose(s, e, q, v, R);
+            double support = node_support(s, v, R);
+            if (support > best_support * (1.0 + 1e-9) + 1e-12) {
+                best_support = support;
+                memcpy(best_R, R, sizeof best_R);
+                moved = true;
+            }
+        }
+    }
+    if (moved)
+        memcpy(s->R[v], best_R, sizeof best_R);
+    return moved;
+}
+
+static uint32_t move_nodes(search *s) {
+    uint32_t num_moves = 0;
+    enum { MAX_SWEEPS = 20 };
+    for (int sweep = 0; sweep < MAX_SWEEPS; ++sweep) {
+        uint32_t before = num_moves;
+        for (uint32_t v = 0; v < s->topology->num_nodes; ++v)
+            num_moves += move_node(s, v) ? 1 : 0;
+        if (num_moves == before)
+            break;
+    }
+    return num_moves;
+}
+
+typedef struct {
+    double G[9];
+    double weight;
+} turn;
+
+/* Adds a proposed turn to the clusters; G and its inverse are the same cut seen from either side.
+ */
+static void add_turn(turn *turns, uint32_t *num, const double G[9], double weight) {
+    double inverse[9];
+    psfm_mat3_transpose(G, inverse);
+    for (uint32_t k = 0; k < *num; ++k) {
+        if (psfm_rotation_angle(turns[k].G, G) < same_turn_deg * degree ||
+            psfm_rotation_angle(turns[k].G, inverse) < same_turn_deg * degree) {
+            turns[k].weight += weight;
+            return;
+        }
+    }
+    memcpy(turns[*num].G, G, sizeof turns[*num].G);
+    turns[(*num)++].weight = weight;
+}
+
+/* The turns that disagreeing edges ask for, the heaviest first (a few of them). */
+static psfm_status find_turns(psfm_context *ctx, const search *s, const uint32_t *chosen,
+                              turn best[TURNS_PER_ROUND], int *num_best) {
+    const psfm_rotation_candidates *c = s->candidates;
+    enum { MAX_CLUSTERS = 256 };
+    turn *turns = NULL;
+    uint32_t num = 0;
+    psfm_status status = psfm_alloc(ctx, MAX_CLUSTERS, sizeof *turns, (void **)&turns);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t e = 0; e < s->topology->num_edges && num < MAX_CLUSTERS; ++e) {
+        if (chosen[e] != UINT32_MAX)
+            continue;
+        for (uint32_t q = c->begin[e]; q < c->begin[e + 1] && num < MAX_CLUSTERS; ++q) {
+            double wanted[9], G[9];
+            psfm_mat3_mul(c->R_21[q], s->R[s->topology->node1[e]], wanted);
+            psfm_mat3_t_mul(s->R[s->topology->node2[e]], wanted, G);
+            add_turn(turns, &num, G, c->weight[e] * c->confidence[q]);
+        }
+    }
+    *num_best = 0;
+    while (*num_best < TURNS_PER_ROUND && *num_best < (int)num) {
+        uint32_t heaviest = 0;
+        for (uint32_t k = 1; k < num; ++k)
+            if (turns[k].weight > turns[heaviest].weight)
+                heaviest = k;
+        if (!(turns[heaviest].weight > 0.0))
+            break;
+        best[(*num_best)++] = turns[heaviest];
+        turns[heaviest].weight = -1.0;
+    }
+    free(turns);
+    return PSFM_OK;
+}
+
+/* A labelling problem: value[e][2 * x1 + x2] for labels x1, x2 of the edge's ends. */
+typedef struct {
+    const search *s;
+    double (*value)[4];
+    unsigned char *label, *best;
+} labelling;
+
+static double flip_gain(const labelling *l, uint32_t v) {
+    const psfm_topology *t = l->s->topology;
+    double gain = 0.0;
+    for (uint32_t k = l->s->incident_begin[v]; k < l->s->incident_begin[v + 1]; ++k) {
+        uint32_t e = l->s->incident[k];
+        int x1 = l->label[t->node1[e]], x2 = l->label[t->node2[e]];
+        int y1 = t->node1[e] == v ? !x1 : x1, y2 = t->node2[e] == v ? !x2 : x2;
+        gain += l->value[e][2 * y1 + y2] - l->value[e][2 * x1 + x2];
+    }
+    return gain;
+}
+
+/* Annealing from the labels as they are, then descent; the labels with the largest total stay. */
+static void anneal(labelling *l, psfm_rng *rng, int sweeps) {
+    uint32_t n = l->s->topology->num_nodes;
+    double mean = 0.0, total = 0.0, best_total = 0.0;
+    for (uint32_t e = 0; e < l->s->topology->num_edges; ++e)
+        mean += l->s->candidates->weight[e];
+    mean /= fmax(1.0, l->s->topology->num_edges);
+    memcpy(l->best, l->label, n);
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        /* from well above the weight of an edge down to where hardly any loss is accepted */
+        double share = sweeps > 1 ? (double)sweep / (sweeps - 1) : 1.0;
+        double temperature = mean * 2.0 * pow(0.01, share);
+        for (uint32_t v = 0; v < n; ++v) {
+            double gain = flip_gain(l, v);
+            double u = psfm_rng_uniform(rng);
+            if (gain > 0.0 || u < exp(gain / temperature)) {
+                l->label[v] = !l->label[v];
+                total += gain;
+            }
+        }
+        if (total > best_total + 1e-12) {
+            best_total = total;
+            memcpy(l->best, l->label, n);
+        }
+    }
+    memcpy(l->label, l->best, n);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t v = 0; v < n; ++v) {
+            if (flip_gain(l, v) > 1e-9 * mean) {
+                l->label[v] = !l->label[v];
+                changed = true;
+            }
+        }
+    }
+}
+
+static void fill_values(const search *s, const double (*turned)[9], double (*value)[4]) {
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
+        uint32_t a = s->topology->node1[e], b = s->topology->node2[e], best;
+        for (int x = 0; x < 4; ++x)
+            value[e][x] =
+                edge_support(s, e, x & 2 ? turned[a] : s->R[a], x & 1 ? turned[b] : s->R[b], &best);
+    }
+}
+
+/* Tries one turn; keeps it if the total support grows. */
+static psfm_status try_turn(psfm_context *ctx, search *s, const turn *t, psfm_rng *rng, int sweeps,
+                            bool *accepted) {
+    uint32_t n = s->topology->num_nodes;
+    labelling l = {.s = s};
+    double(*turned)[9] = NULL;
+    psfm_status status;
+    *accepted = false;
+    if ((status = psfm_alloc(ctx, n, sizeof *turned, (void **)&turned)) ||
+        (status = psfm_alloc(ctx, s->topology->num_edges, sizeof *l.value, (void **)&l.value)) ||
+        (status = psfm_alloc(ctx, n, 1, (void **)&l.label)) ||
+        (status = psfm_alloc(ctx, n, 1, (void **)&l.best)))
+        goto cleanup;
+    for (uint32_t v = 0; v < n; ++v)
+        psfm_mat3_mul(s->R[v], t->G, turned[v]);
+    fill_values(s, (const double(*)[9])turned, l.value);
+    anneal(&l, rng, sweeps);
+    double gain = 0.0;
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
+        int x = 2 * l.label[s->topology->node1[e]] + l.label[s->topology->node2[e]];
+        gain += l.value[e][x] - l.value[e][0];
+    }
+    *accepted = gain > 1e-6;
+    for (uint32_t v = 0; *accepted && v < n; ++v)
+        if (l.label[v])
+            memcpy(s->R[v], turned[v], sizeof turned[v]);
+
+cleanup:
+    free(turned);
+    free(l.value);
+    free(l.label);
+    free(l.best);
+    return status;
+}
+
+static psfm_status turn_world(psfm_context *ctx, search *s, const uint32_t *chosen, psfm_rng *rng,
+                              int sweeps, uint32_t *num_turns) {
+    turn turns[TURNS_PER_ROUND];
+    int num = 0;
+    psfm_status status = find_turns(ctx, s, chosen, turns, &num);
+    *num_turns = 0;
+    for (int k = 0; status == PSFM_OK && k < num; ++k) {
+        bool accepted;
+        status = try_turn(ctx, s, &turns[k], rng, sweeps, &accepted);
+        *num_turns += accepted ? 1 : 0;
+    }
+    return status;
+}
+
+static psfm_status index_edges(psfm_context *ctx, search *s) {
+    const psfm_topology *t = s->topology;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, (size_t)t->num_nodes + 2, sizeof *s->incident_begin,
+                             (void **)&s->incident_begin)) ||
+        (status =
+             psfm_alloc(ctx, 2 * (size_t)t->num_edges, sizeof *s->incident, (void **)&s->incident)))
+        return status;
+    uint32_t *begin = s->incident_begin;
+    for (uint32_t e = 0; e < t->num_edges; ++e) {
+        ++begin[t->node1[e] + 2];
+        ++begin[t->node2[e] + 2];
+    }
+    for (uint32_t v = 0; v + 1 < t->num_nodes; ++v)
+        begin[v + 2] += begin[v + 1];
+    for (uint32_t e = 0; e < t->num_edges; ++e) {
+        s->incident[begin[t->node1[e] + 1]++] = e;
+        s->incident[begin[t->node2[e] + 1]++] = e;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
+                                    const psfm_rotation_candidates *candidates, uint64_t seed,
+                                    const psfm_rotation_consensus_options *options,
+                                    double (*cam_from_world)[9], uint32_t *chosen,
+                                    psfm_rotation_consensus_stats *stats) {
+    search s = {topology, candidates, options->agreement_deg * degree, cam_from_world, NULL, NULL};
+    psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_CONSENSUS, 0, 0);
+    *stats = (psfm_rotation_consensus_stats){0};
+    psfm_status status = index_edges(ctx, &s);
+    if (status == PSFM_OK) {
+        stats->support_before = total_support(&s, chosen);
+        for (uint32_t e = 0; e < topology->num_edges; ++e)
+            stats->support_possible += candidates->weight[e];
+    }
+    for (int round = 0; status == PSFM_OK && round < options->max_rounds; ++round) {
+        uint32_t moves = move_nodes(&s), turns = 0;
+        total_support(&s, chosen);
+        status = turn_world(ctx, &s, chosen, &rng, options->anneal_sweeps, &turns);
+        stats->num_node_moves += moves;
+        stats->num_world_turns += turns;
+        if (status == PSFM_OK)
+            status =
+                psfm_progress(ctx, "consensus", (size_t)round + 1, (size_t)options->max_rounds);
+        if (moves == 0 && turns == 0)
+            break;
+    }
+    if (status == PSFM_OK)
+        stats->support_after = total_support(&s, chosen);
+    for (uint32_t e = 0; status == PSFM_OK && e < topology->num_edges; ++e)
+        stats->num_agreeing += chosen[e] != UINT32_MAX ? 1 : 0;
+    free(s.incident_begin);
+    free(s.incident);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* Absolute rotations that the largest weight of edges agrees with.
+ *
+ * Rotation averaging descends from its start; this search looks further. It may move one image, or
+ * turn a whole set of images by a rotation of the world at once, which is what a falsely matched
+ * twin of the scene (a court turned by 180 degrees, the next wing of a building) asks for. */
+#ifndef PSFM_POSE_ROTATION_CONSENSUS_H
+#define PSFM_POSE_ROTATION_CONSENSUS_H
+
+#include "base/options.h"
+#include "pose/rotation.h"
+
+typedef struct {
+    double agreement_deg; /* an edge this far from its candidate gives no support */
+    int max_rounds;       /* of node moves and world turns */
+    int anneal_sweeps;    /* of the labelling behind a world turn */
+} psfm_rotation_consensus_options;
+
+extern const psfm_option_table psfm_rotation_consensus_option_table;
+
+/* The candidates of each edge: rotation and confidence in [0, 1]. Edge e has candidates
+ * begin[e] .. begin[e + 1); its support is
+ *   weight[e] * max over q of confidence[q] * (1 - (angle / reach)^2)_+,
+ * with `angle` between R_21[q] and R_2 R_1^T, and reach = agreement_deg or 3 sigma[q], the larger.
+ */
+typedef struct {
+    const uint32_t *begin; /* num_edges + 1 */
+    const double (*R_21)[9];
+    const double *confidence;
+    const double *sigma_rad; /* standard deviation of each rotation; NULL: 0 */
+    const double *weight;    /* per edge */
+} psfm_rotation_candidates;
+
+typedef struct {
+    double support_before, support_after, support_possible;
+    uint32_t num_node_moves;
+    uint32_t num_world_turns; /* accepted ones */
+    uint32_t num_agreeing;    /* edges */
+} psfm_rotation_consensus_stats;
+
+/* Improves cam_from_world (num_nodes x 9) in place; chosen[e] is the candidate that edge e agrees
+ * with, UINT32_MAX if none. Deterministic; draws from `seed`. Cost O(rounds * sweeps * edges). */
+psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
+                                    const psfm_rotation_candidates *candidates, uint64_t seed,
+                                    const psfm_rotation_consensus_options *options,
+                                    double (*cam_from_world)[9], uint32_t *chosen,
+                                    psfm_rotation_consensus_stats *stats);
+
+#endif

@@ -1,0 +1,300 @@
+/* Physical planes from labelled points.
+ *
+ * A plane is fitted by least squares with weights 1 / max(|r|, floor) (IRLS for the L1 norm, which
+ * a few mislabelled points do not move), its spread is 1.4826 times the median |r|. Two planes are
+ * one if their normals agree and the points of the smaller lie on the larger within its spread;
+ * this is tried for all pairs, the largest first. Points further off than a few spreads leave. */
+#include "scene/planes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "scene/hull.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_scene_plane_options, min_points, "min-points", 10, 4, 1000000,
+                    "fewest points of a plane"),
+    PSFM_OPTION_DOUBLE(psfm_scene_plane_options, merge_deg, "merge-deg", 5.0, 0.0, 90.0,
+                       "planes whose normals differ by less may be one"),
+    PSFM_OPTION_DOUBLE(psfm_scene_plane_options, max_off_sigmas, "max-off-sigmas", 4.0, 1.0, 100.0,
+                       "points within so many robust deviations of a plane are on it"),
+};
+const psfm_option_table psfm_scene_plane_option_table = {"planes", rows, 3};
+
+/* A set of points that may be a plane. */
+typedef struct {
+    uint32_t *member; /* point indices */
+    size_t num;
+    double normal[3], distance, sigma;
+    bool flat;
+} candidate;
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double offset(const candidate *c, const double X[3]) {
+    return psfm_dot3(c->normal, X) - c->distance;
+}
+
+/* Least squares, weighted (NULL: all 1): the direction of least spread about the mean. Returns the
+ * ratio of the two smallest eigenvalues of the scatter. */
+static double fit_weighted(const double (*points)[3], const double *weight, candidate *c) {
+    double sum = 0.0, mean[3] = {0}, scatter[9] = {0}, w[3], V[9];
+    for (size_t k = 0; k < c->num; ++k) {
+        double wk = weight == NULL ? 1.0 : weight[k];
+        psfm_axpy3(mean, wk, points[c->member[k]], mean);
+        sum += wk;
+    }
+    psfm_scale3(1.0 / sum, mean, mean);
+    for (size_t k = 0; k < c->num; ++k) {
+        double d[3], wk = weight == NULL ? 1.0 : weight[k];
+        psfm_sub3(points[c->member[k]], mean, d);
+        for (int e = 0; e < 9; ++e)
+            scatter[e] += wk * d[e / 3] * d[e % 3];
+    }
+    psfm_mat3_eigen_symmetric(scatter, w, V);
+    for (int k = 0; k < 3; ++k)
+        c->normal[k] = V[3 * k];
+    c->distance = psfm_dot3(c->normal, mean);
+    return w[1] > 0.0 ? w[0] / w[1] : 1.0;
+}
+
+/* Median of |offset| over the members; `scratch` has room for them. */
+static double median_offset(const double (*points)[3], const candidate *c, double *scratch) {
+    for (size_t k = 0; k < c->num; ++k)
+        scratch[k] = fabs(offset(c, points[c->member[k]]));
+    qsort(scratch, c->num, sizeof *scratch, by_value);
+    return scratch[c->num / 2];
+}
+
+static psfm_status fit(psfm_context *ctx, const double (*points)[3], int min_points, candidate *c) {
+    enum { ITERATIONS = 15 };
+    const double flat_ratio = 0.05; /* of the two smaller variances of a flat set */
+    double *weight = NULL, *scratch = NULL, ratio = 1.0;
+    psfm_status status = psfm_alloc(ctx, c->num, sizeof *weight, (void **)&weight);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, c->num, sizeof *scratch, (void **)&scratch);
+    c->flat = false;
+    if (status != PSFM_OK || c->num < (size_t)min_points)
+        goto cleanup;
+    for (size_t k = 0; k < c->num; ++k)
+        weight[k] = 1.0;
+    for (int it = 0; it < ITERATIONS; ++it) {
+        ratio = fit_weighted(points, weight, c);
+        c->sigma = 1.4826 * median_offset(points, c, scratch);
+        double floor = fmax(0.1 * c->sigma, 1e-300);
+        for (size_t k = 0; k < c->num; ++k)
+            weight[k] = floor / fmax(fabs(offset(c, points[c->member[k]])), floor);
+    }
+    c->flat = ratio < flat_ratio;
+
+cleanup:
+    free(weight);
+    free(scratch);
+    return status;
+}
+
+/* Collects the points of each label. *candidates has num_labels entries. */
+static psfm_status collect(psfm_context *ctx, size_t num_points, const int32_t *label,
+                           uint32_t num_labels, candidate *candidates) {
+    psfm_status status = PSFM_OK;
+    for (size_t p = 0; p < num_points; ++p)
+        if (label[p] >= 0 && (uint32_t)label[p] < num_labels)
+            ++candidates[label[p]].num;
+    for (uint32_t c = 0; status == PSFM_OK && c < num_labels; ++c) {
+        status = psfm_alloc(ctx, candidates[c].num, sizeof *candidates[c].member,
+                            (void **)&candidates[c].member);
+        candidates[c].num = 0;
+    }
+    for (size_t p = 0; status == PSFM_OK && p < num_points; ++p) {
+        if (label[p] < 0 || (uint32_t)label[p] >= num_labels)
+            continue;
+        candidate *c = &candidates[label[p]];
+        c->member[c->num++] = (uint32_t)p;
+    }
+    return status;
+}
+
+/* Larger sets first; empty and curved ones last. */
+static int by_size(const void *a, const void *b) {
+    const candidate *p = a, *q = b;
+    if (p->flat != q->flat)
+        return p->flat ? -1 : 1;
+    if (p->num != q->num)
+        return p->num > q->num ? -1 : 1;
+    uint32_t x = p->num > 0 ? p->member[0] : 0, y = q->num > 0 ? q->member[0] : 0;
+    return x < y ? -1 : x > y;
+}
+
+static bool are_one(const double (*points)[3], const candidate *large, const candidate *small,
+                    const psfm_scene_plane_options *options) {
+    double angle = psfm_angle3(large->normal, small->normal) * 57.29577951308232;
+    if (fmin(angle, 180.0 - angle) > options->merge_deg)
+        return false;
+    double reach = options->max_off_sigmas * fmax(large->sigma, small->sigma);
+    size_t inside = 0;
+    for (size_t k = 0; k < small->num; ++k)
+        inside += fabs(offset(large, points[small->member[k]])) <= reach;
+    return 2 * inside > small->num;
+}
+
+static psfm_status merge_into(psfm_context *ctx, candidate *large, candidate *small) {
+    size_t capacity = large->num;
+    psfm_status status = psfm_reserve(ctx, (void **)&large->member, &capacity,
+                                      large->num + small->num, sizeof *large->member);
+    if (status != PSFM_OK)
+        return status;
+    memcpy(large->member + large->num, small->member, small->num * sizeof *small->member);
+    large->num += small->num;
+    small->num = 0;
+    small->flat = false;
+    return PSFM_OK;
+}
+
+static psfm_status merge_all(psfm_context *ctx, const double (*points)[3], candidate *c,
+                             uint32_t num, const psfm_scene_plane_options *options) {
+    psfm_status status = PSFM_OK;
+    for (uint32_t a = 0; status == PSFM_OK && a < num && c[a].flat; ++a) {
+        bool grown = false;
+        for (uint32_t b = a + 1; status == PSFM_OK && b < num; ++b) {
+            if (!c[b].flat || !are_one(points, &c[a], &c[b], options))
+                continue;
+            status = merge_into(ctx, &c[a], &c[b]);
+            grown = true;
+        }
+        if (status == PSFM_OK && grown)
+            status = fit(ctx, points, options->min_points, &c[a]);
+    }
+    return status;
+}
+
+/* Drops the members that are off the plane, and fits it once more to those that stay: the L1 fit
+ * leans to the side of the outliers a little. */
+static void trim(const double (*points)[3], double max_off_sigmas, candidate *c) {
+    size_t kept = 0;
+    for (size_t k = 0; k < c->num; ++k)
+        if (fabs(offset(c, points[c->member[k]])) <= fmax(max_off_sigmas * c->sigma, 1e-12))
+            c->member[kept++] = c->member[k];
+    c->num = kept;
+    if (kept >= 3)
+        fit_weighted(points, NULL, c);
+}
+
+/* Turns the normal to the side of most cameras. */
+static void face_cameras(size_t num_centers, const double (*centers)[3], candidate *c) {
+    size_t in_front = 0;
+    for (size_t k = 0; k < num_centers; ++k)
+        in_front += offset(c, centers[k]) > 0.0;
+    if (2 * in_front < num_centers) {
+        psfm_scale3(-1.0, c->normal, c->normal);
+        c->distance = -c->distance;
+    }
+}
+
+/* Two unit vectors u, v with u x v = n. */
+static void plane_axes(const double n[3], double u[3], double v[3]) {
+    int k = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
+                                    : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
+    double axis[3] = {k == 0, k == 1, k == 2};
+    psfm_cross3(axis, n, u);
+    psfm_normalize3(u);
+    psfm_cross3(n, u, v);
+}
+
+/* The hull of the members, projected onto the plane. */
+static psfm_status outline(psfm_context *ctx, const double (*points)[3], const candidate *c,
+                           psfm_scene_plane *plane) {
+    double(*xy)[2] = NULL, u[3], v[3];
+    uint32_t *corners = NULL, num_corners = 0;
+    psfm_status status = psfm_alloc(ctx, c->num, sizeof *xy, (void **)&xy);
+    if (status != PSFM_OK)
+        return status;
+    plane_axes(c->normal, u, v);
+    for (size_t k = 0; k < c->num; ++k) {
+        xy[k][0] = psfm_dot3(u, points[c->member[k]]);
+        xy[k][1] = psfm_dot3(v, points[c->member[k]]);
+    }
+    status = psfm_convex_hull(ctx, c->num, (const double(*)[2])xy, &corners, &num_corners);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_corners, sizeof *plane->polygon, (void **)&plane->polygon);
+    for (uint32_t k = 0; status == PSFM_OK && k < num_corners; ++k) {
+        double *corner = plane->polygon[k];
+        psfm_scale3(c->distance, c->normal, corner);
+        psfm_axpy3(corner, xy[corners[k]][0], u, corner);
+        psfm_axpy3(corner, xy[corners[k]][1], v, corner);
+    }
+    plane->num_corners = num_corners;
+    plane->area = psfm_polygon_area((const double(*)[2])xy, corners, num_corners);
+    free(xy);
+    free(corners);
+    return status;
+}
+
+static psfm_status add_plane(psfm_context *ctx, const double (*points)[3], const candidate *c,
+                             psfm_scene_planes *out) {
+    psfm_scene_plane *plane = &out->planes[out->num_planes];
+    memcpy(plane->normal, c->normal, sizeof plane->normal);
+    plane->distance = c->distance;
+    plane->sigma = c->sigma;
+    plane->num_points = (uint32_t)c->num;
+    for (size_t k = 0; k < c->num; ++k)
+        out->point_plane[c->member[k]] = (int32_t)out->num_planes;
+    ++out->num_planes;
+    return outline(ctx, points, c, plane);
+}
+
+psfm_status psfm_scene_planes_fit(psfm_context *ctx, size_t num_points, const double (*points)[3],
+                                  const int32_t *label, uint32_t num_labels, size_t num_centers,
+                                  const double (*centers)[3],
+                                  const psfm_scene_plane_options *options, psfm_scene_planes *out) {
+    candidate *c = NULL;
+    psfm_scene_planes made = {0};
+    psfm_status status = psfm_options_check(ctx, &psfm_scene_plane_option_table, options);
+    if (status != PSFM_OK || (status = psfm_alloc(ctx, num_labels, sizeof *c, (void **)&c)) ||
+        (status =
+             psfm_alloc(ctx, num_points, sizeof *made.point_plane, (void **)&made.point_plane)) ||
+        (status = psfm_alloc(ctx, num_labels, sizeof *made.planes, (void **)&made.planes)) ||
+        (status = collect(ctx, num_points, label, num_labels, c)))
+        goto cleanup;
+    for (size_t p = 0; p < num_points; ++p)
+        made.point_plane[p] = -1;
+    for (uint32_t k = 0; status == PSFM_OK && k < num_labels; ++k)
+        status = fit(ctx, points, options->min_points, &c[k]);
+    if (status == PSFM_OK) {
+        qsort(c, num_labels, sizeof *c, by_size);
+        status = merge_all(ctx, points, c, num_labels, options);
+    }
+    for (uint32_t k = 0; status == PSFM_OK && k < num_labels; ++k)
+        if (c[k].flat)
+            trim(points, options->max_off_sigmas, &c[k]);
+    if (status == PSFM_OK)
+        qsort(c, num_labels, sizeof *c, by_size);
+    for (uint32_t k = 0; status == PSFM_OK && k < num_labels && c[k].flat; ++k) {
+        if (c[k].num < (size_t)options->min_points)
+            continue;
+        face_cameras(num_centers, centers, &c[k]);
+        status = add_plane(ctx, points, &c[k], &made);
+    }
+
+cleanup:
+    for (uint32_t k = 0; c != NULL && k < num_labels; ++k)
+        free(c[k].member);
+    free(c);
+    if (status != PSFM_OK)
+        psfm_scene_planes_free(&made);
+    *out = made;
+    return status;
+}
+
+void psfm_scene_planes_free(psfm_scene_planes *planes) {
+    for (uint32_t k = 0; planes->planes != NULL && k < planes->num_planes; ++k)
+        free(planes->planes[k].polygon);
+    free(planes->planes);
+    free(planes->point_plane);
+    *planes = (psfm_scene_planes){0};
+}

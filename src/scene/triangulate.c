@@ -1,0 +1,264 @@
+/* Triangulation of all tracks in parallel; see sight.c for the geometry of one. With `reuse` a
+ * track is searched again for a point among what is left over, because a wrong match may have
+ * chained two points. */
+#include "scene/triangulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "linalg/mat3.h"
+#include "scene/sight.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_DOUBLE(psfm_triangulate_options, max_error_px, "max-error-px", 4.0, 0.01, 1000.0,
+                       "largest reprojection error of an observation, in pixels"),
+    PSFM_OPTION_DOUBLE(psfm_triangulate_options, min_angle_deg, "min-angle-deg", 1.0, 0.0, 90.0,
+                       "smallest angle at a point between its most different rays"),
+    PSFM_OPTION_INT(psfm_triangulate_options, min_length, "min-length", 2, 2, 1000,
+                    "observations a point must have"),
+    PSFM_OPTION_BOOL(psfm_triangulate_options, reuse, "reuse", true,
+                     "look for another point among the observations left over of a track"),
+};
+const psfm_option_table psfm_triangulate_option_table = {"triangulate", rows,
+                                                         sizeof rows / sizeof *rows};
+
+#define TRACKS_PER_TASK 256
+#define MAX_POINTS_PER_TRACK 3
+#define MIN_REUSED 3 /* observations of a second point: two rays meet by chance too often */
+
+typedef struct {
+    const psfm_match_set *set;
+    const psfm_tracks *tracks;
+    const double (*cam_from_world)[9];
+    const double (*centers)[3];
+    const bool *posed;
+    const psfm_triangulate_options *options;
+    uint64_t seed;
+    psfm_sight **scratch; /* per worker: longest track */
+    /* Results: which point of its track an element belongs to (1, 2, ..., 0 for none, 255 if it
+     * has no pose or ray), and per track the points. */
+    uint8_t *label;
+    uint8_t *num_points, *outcome;
+    psfm_sighted_point (*points)[MAX_POINTS_PER_TRACK];
+} job;
+
+void psfm_structure_free(psfm_structure *structure) {
+    free(structure->points);
+    free(structure->source);
+    free(structure->error_px);
+    free(structure->angle_deg);
+    psfm_tracks_free(&structure->tracks);
+    *structure = (psfm_structure){0};
+}
+
+/* Collects the observations of a track that have a pose and a ray. */
+static size_t look(const job *j, size_t track, psfm_sight *s) {
+    size_t num = 0;
+    for (size_t e = j->tracks->begin[track]; e < j->tracks->begin[track + 1]; ++e) {
+        uint32_t v = j->tracks->view[e], k = j->tracks->keypoint[e];
+        const psfm_view *view = &j->set->views[v];
+        bool has_ray = psfm_dot3(view->rays[k], view->rays[k]) > 0.0;
+        j->label[e] = 255;
+        if ((j->posed != NULL && !j->posed[v]) || !has_ray)
+            continue;
+        j->label[e] = 0;
+        s[num] = (psfm_sight){.element = e,
+                              .camera = &j->set->cameras[view->camera_idx],
+                              .R = j->cam_from_world[v],
+                              .c = j->centers[v],
+                              .ray = view->rays[k],
+                              .px_from_ray = view->px_from_ray[k],
+                              .xy = view->keypoints[k]};
+        psfm_mat3_tmul_vec(s[num].R, s[num].ray, s[num].direction);
+        ++num;
+    }
+    return num;
+}
+
+static void triangulate_track(const job *j, size_t track, psfm_sight *s) {
+    size_t num = look(j, track, s), min_length = (size_t)j->options->min_length;
+    uint8_t found = 0;
+    psfm_rng rng = psfm_rng_make(j->seed, PSFM_RNG_TRIANGULATE, track, 0);
+    psfm_point_outcome first = PSFM_POINT_FEW;
+    for (int k = 0; k < MAX_POINTS_PER_TRACK; ++k) {
+        psfm_point_outcome result =
+            psfm_sight_point(s, num, min_length, j->options->max_error_px,
+                             j->options->min_angle_deg, &rng, &j->points[track][found]);
+        first = k == 0 ? result : first;
+        if (result != PSFM_POINT_FOUND)
+            break;
+        ++found;
+        for (size_t m = 0; m < num; ++m) {
+            if (!s[m].inlier)
+                continue;
+            s[m].used = true;
+            j->label[s[m].element] = found;
+        }
+        if (!j->options->reuse)
+            break;
+        min_length = min_length < MIN_REUSED ? MIN_REUSED : min_length;
+    }
+    j->num_points[track] = found;
+    j->outcome[track] = (uint8_t)first;
+}
+
+static psfm_status triangulate_tracks(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    const job *j = user;
+    size_t first = index * TRACKS_PER_TASK, last = first + TRACKS_PER_TASK;
+    last = last < j->tracks->num_tracks ? last : j->tracks->num_tracks;
+    for (size_t t = first; t < last; ++t)
+        triangulate_track(j, t, j->scratch[worker]);
+    return PSFM_OK;
+}
+
+static psfm_status alloc_job(psfm_context *ctx, job *j, int num_workers) {
+    const psfm_tracks *tracks = j->tracks;
+    size_t longest = 1, num_tracks = tracks->num_tracks;
+    for (size_t t = 0; t < num_tracks; ++t) {
+        size_t length = tracks->begin[t + 1] - tracks->begin[t];
+        longest = length > longest ? length : longest;
+    }
+    size_t num_elements = num_tracks == 0 ? 0 : tracks->begin[num_tracks];
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *),
+                             (void **)&j->scratch)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num_elements, sizeof *j->label, (void **)&j->label)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num_tracks, sizeof *j->num_points, (void **)&j->num_points)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, num_tracks, sizeof *j->outcome, (void **)&j->outcome)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, num_tracks, sizeof *j->points, (void **)&j->points)) != PSFM_OK)
+        return status;
+    for (int w = 0; status == PSFM_OK && w < num_workers; ++w)
+        status = psfm_alloc(ctx, longest, sizeof **j->scratch, (void **)&j->scratch[w]);
+    return status;
+}
+
+static void free_job(job *j, int num_workers) {
+    for (int w = 0; j->scratch != NULL && w < num_workers; ++w)
+        free(j->scratch[w]);
+    free(j->scratch);
+    free(j->label);
+    free(j->num_points);
+    free(j->outcome);
+    free(j->points);
+}
+
+static void count_outcomes(const job *j, psfm_triangulate_stats *stats) {
+    for (size_t t = 0; t < j->tracks->num_tracks; ++t) {
+        stats->num_points += j->num_points[t];
+        stats->num_few += j->outcome[t] == PSFM_POINT_FEW;
+        stats->num_no_agreement += j->outcome[t] == PSFM_POINT_NO_AGREEMENT;
+        stats->num_small_angle += j->outcome[t] == PSFM_POINT_SMALL_ANGLE;
+        for (size_t e = j->tracks->begin[t]; e < j->tracks->begin[t + 1]; ++e) {
+            stats->num_unposed += j->label[e] == 255;
+            stats->num_dropped += j->label[e] == 0;
+            stats->num_observations += j->label[e] > 0 && j->label[e] < 255;
+        }
+    }
+}
+
+static psfm_status alloc_structure(psfm_context *ctx, const psfm_triangulate_stats *stats,
+                                   psfm_structure *s) {
+    size_t num_points = stats->num_points, num_obs = stats->num_observations;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, num_points, sizeof *s->points, (void **)&s->points)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num_points, sizeof *s->source, (void **)&s->source)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num_points, sizeof *s->error_px, (void **)&s->error_px)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, num_points, sizeof *s->angle_deg, (void **)&s->angle_deg)) !=
+            PSFM_OK ||
+        (status = psfm_alloc(ctx, num_points + 1, sizeof *s->tracks.begin,
+                             (void **)&s->tracks.begin)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, num_obs, sizeof *s->tracks.view, (void **)&s->tracks.view)) !=
+            PSFM_OK)
+        return status;
+    return psfm_alloc(ctx, num_obs, sizeof *s->tracks.keypoint, (void **)&s->tracks.keypoint);
+}
+
+/* Appends the points of all tracks with their observations. */
+static void emit_points(const job *j, psfm_structure *s) {
+    size_t to = 0;
+    for (size_t t = 0; t < j->tracks->num_tracks; ++t) {
+        for (uint8_t k = 0; k < j->num_points[t]; ++k) {
+            const psfm_sighted_point *p = &j->points[t][k];
+            size_t n = s->num_points++;
+            for (size_t e = j->tracks->begin[t]; e < j->tracks->begin[t + 1]; ++e) {
+                if (j->label[e] != k + 1)
+                    continue;
+                s->tracks.view[to] = j->tracks->view[e];
+                s->tracks.keypoint[to++] = j->tracks->keypoint[e];
+            }
+            memcpy(s->points[n], p->X, sizeof p->X);
+            s->source[n] = (uint32_t)t;
+            s->error_px[n] = p->error_px;
+            s->angle_deg[n] = p->angle_deg;
+            s->tracks.begin[n + 1] = to;
+        }
+    }
+    s->tracks.num_tracks = s->num_points;
+}
+
+/* A track without elements is fine; one that points nowhere is not. */
+static psfm_status check_tracks(psfm_context *ctx, const psfm_match_set *set,
+                                const psfm_tracks *tracks) {
+    size_t num = tracks->num_tracks == 0 ? 0 : tracks->begin[tracks->num_tracks];
+    for (size_t e = 0; e < num; ++e)
+        if (tracks->view[e] >= set->num_views ||
+            tracks->keypoint[e] >= set->views[tracks->view[e]].num_keypoints)
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "track element %zu: keypoint %u of view %u", e,
+                             tracks->keypoint[e], tracks->view[e]);
+    return tracks->num_tracks < UINT32_MAX
+               ? PSFM_OK
+               : psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%zu tracks are too many", tracks->num_tracks);
+}
+
+psfm_status psfm_triangulate(psfm_context *ctx, const psfm_match_set *set,
+                             const psfm_tracks *tracks, const double (*cam_from_world)[9],
+                             const double (*centers)[3], const bool *posed,
+                             const psfm_triangulate_options *options, psfm_structure *structure,
+                             psfm_triangulate_stats *stats) {
+    psfm_triangulate_options defaults;
+    psfm_triangulate_stats found = {0};
+    *structure = (psfm_structure){0};
+    psfm_options_init(&psfm_triangulate_option_table, &defaults);
+    job j = {.set = set,
+             .tracks = tracks,
+             .cam_from_world = cam_from_world,
+             .centers = centers,
+             .posed = posed,
+             .options = options == NULL ? &defaults : options,
+             .seed = psfm_context_seed(ctx)};
+    size_t num_tasks = (tracks->num_tracks + TRACKS_PER_TASK - 1) / TRACKS_PER_TASK;
+    int num_workers = psfm_parallel_workers(ctx, num_tasks);
+    psfm_status status = psfm_options_check(ctx, &psfm_triangulate_option_table, j.options);
+    if (status == PSFM_OK)
+        status = check_tracks(ctx, set, tracks);
+    if (status == PSFM_OK)
+        status = alloc_job(ctx, &j, num_workers);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, num_tasks, triangulate_tracks, &j);
+    if (status != PSFM_OK)
+        goto cleanup;
+    count_outcomes(&j, &found);
+    if ((status = alloc_structure(ctx, &found, structure)) != PSFM_OK)
+        goto cleanup;
+    emit_points(&j, structure);
+    for (size_t k = 0; k < structure->num_points; ++k)
+        found.mean_error_px += structure->error_px[k] * (double)(structure->tracks.begin[k + 1] -
+                                                                 structure->tracks.begin[k]);
+    found.mean_error_px /= fmax((double)found.num_observations, 1.0);
+    if (stats != NULL)
+        *stats = found;
+
+cleanup:
+    free_job(&j, num_workers);
+    if (status != PSFM_OK)
+        psfm_structure_free(structure);
+    return status;
+}

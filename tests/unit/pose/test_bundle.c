@@ -1,0 +1,600 @@
+#include "bundle_scene.h"
+
+#include "base/alloc.h"
+#include "pose/bundle_internal.h"
+
+static const scene_options small = {.num_images = 8,
+                                    .num_points = 80,
+                                    .num_cameras = 2,
+                                    .model = PSFM_CAMERA_PINHOLE,
+                                    .visible = 0.7,
+                                    .seed = 1};
+
+static psfm_bundle_options default_options(void) {
+    psfm_bundle_options options;
+    psfm_options_init(&psfm_bundle_option_table, &options);
+    return options;
+}
+
+static psfm_bundle_stats adjust(psfm_context *ctx, scene *s, const psfm_bundle_options *options) {
+    psfm_bundle_stats stats;
+    assert_ok(ctx, psfm_bundle_adjust(ctx, &s->problem, options, &stats));
+    return stats;
+}
+
+/* Largest rotation error relative to image 0, in radians, and largest position error after the
+ * similarity that maps image 0 and the distance 0 - `far` onto the truth. */
+static void pose_errors(const scene *s, double *rotation, double *position) {
+    size_t far = s->problem.num_images / 2;
+    double Q[9], D[3], E[3];
+    psfm_mat3_t_mul(s->true_R[0], s->R[0], Q); /* true world <- estimated world */
+    psfm_sub3(s->true_c[far], s->true_c[0], D);
+    psfm_sub3(s->c[far], s->c[0], E);
+    double scale = psfm_norm3(D) / psfm_norm3(E);
+    *rotation = *position = 0.0;
+    for (size_t i = 0; i < s->problem.num_images; ++i) {
+        double R[9], at[3];
+        psfm_mat3_mul_t(s->R[i], Q, R);
+        *rotation = fmax(*rotation, psfm_rotation_angle(R, s->true_R[i]));
+        psfm_sub3(s->c[i], s->c[0], at);
+        psfm_mat3_mul_vec(Q, at, at);
+        psfm_axpy3(s->true_c[0], scale, at, at);
+        psfm_sub3(at, s->true_c[i], at);
+        *position = fmax(*position, psfm_norm3(at));
+    }
+}
+
+/* Residual of observation o after moving one parameter by h. which: 0-5 pose, 6-8 point, 9.. the
+ * camera's free parameters. */
+static void moved_residual(psfm_bundle *b, uint32_t o, int which, double h, double r[2]) {
+    uint32_t image = b->obs_image[o], camera = b->problem->image_camera[image];
+    double R[9], c[3], X[3], w[3] = {0}, E[9];
+    psfm_camera saved = b->now.cameras[camera];
+    memcpy(R, b->now.R[image], sizeof R);
+    memcpy(c, b->now.c[image], sizeof c);
+    memcpy(X, b->now.X[b->obs_point[o]], sizeof X);
+    if (which < 3) {
+        w[which] = h;
+        psfm_rotation_exp(w, E);
+        psfm_mat3_mul(E, R, b->now.R[image]);
+    } else if (which < 6) {
+        b->now.c[image][which - 3] += h;
+    } else if (which < 9) {
+        X[which - 6] += h;
+    } else {
+        b->now.cameras[camera].params[b->free_params[camera][which - 9]] += h;
+    }
+    assert_true(psfm_bundle_residual(b, &b->now, o, X, r));
+    memcpy(b->now.R[image], R, sizeof R);
+    memcpy(b->now.c[image], c, sizeof c);
+    b->now.cameras[camera] = saved;
+}
+
+static double analytic(const psfm_bundle *b, uint32_t o, int which, int side) {
+    if (which < 6)
+        return b->rows[o].J_pose[6 * side + which];
+    if (which < 9)
+        return b->rows[o].J_point[3 * side + which - 6];
+    uint32_t num = b->num_free_params[b->problem->image_camera[b->obs_image[o]]];
+    return b->camera_rows[2 * b->max_free_params * o + (uint32_t)side * num + (uint32_t)which - 9];
+}
+
+static void derivatives_agree_with_differences_for_every_camera_model(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    static double sqrt_info[SCENE_MAX_IMAGES * SCENE_MAX_POINTS][3];
+    for (int model = 0; model < PSFM_NUM_CAMERA_MODELS; ++model) {
+        scene_options o = {.num_images = 3, .num_points = 12, .num_cameras = 1, .visible = 1.0};
+        o.model = (psfm_camera_model)model;
+        scene_make(&o, &s);
+        scene_perturb(&s, 3, 0.01, 0.05, NULL);
+        for (size_t k = 0; k < s.problem.num_observations; ++k) {
+            double info[3] = {1.5 + 0.01 * (double)k, -0.4, 0.7};
+            memcpy(sqrt_info[k], info, sizeof info);
+        }
+        s.problem.obs_sqrt_info = (const double(*)[3])sqrt_info;
+        psfm_bundle_options options = default_options();
+        options.loss = PSFM_LOSS_SQUARED;
+        options.refine = PSFM_REFINE_FOCAL_DISTORTION;
+        psfm_bundle b;
+        double cost;
+        assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
+        for (uint32_t i = 0; i < 3; ++i)
+            b.scale_anchor[i] = PSFM_BUNDLE_NONE; /* the projection is tested elsewhere */
+        assert_ok(ctx, psfm_bundle_linearize(ctx, &b, &cost));
+        int num = 9 + (int)b.num_free_params[0];
+        assert_int_equal(b.num_free_params[0], psfm_camera_num_params(o.model) - 2);
+        for (uint32_t k = 0; k < b.num_obs; ++k)
+            for (int which = 0; which < num; ++which) {
+                double h = which == 9 || (which == 10 && b.free_params[0][1] == 1) ? 1e-2 : 1e-5;
+                double plus[2], minus[2];
+                moved_residual(&b, k, which, h, plus);
+                moved_residual(&b, k, which, -h, minus);
+                for (int side = 0; side < 2; ++side) {
+                    double numeric = (plus[side] - minus[side]) / (2 * h);
+                    assert_close(analytic(&b, k, which, side), numeric, 2e-6 * (1 + fabs(numeric)));
+                }
+            }
+        psfm_bundle_teardown(&b);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+/* Norm of the gradient by the reduced blocks and points: zero at the optimum. */
+static double gradient(psfm_context *ctx, psfm_bundle *b) {
+    double cost, sum = 0.0;
+    assert_ok(ctx, psfm_bundle_linearize(ctx, b, &cost));
+    assert_ok(ctx, psfm_bundle_reduce(ctx, b, 1e-12));
+    for (uint32_t k = 0; k < b->pattern.scalar_begin[b->pattern.num_blocks]; ++k)
+        sum += b->rhs[k] * b->rhs[k];
+    return sqrt(sum);
+}
+
+/* Close to the optimum of noisy data an undamped step must decrease the cost by what was
+ * predicted, and leave next to no gradient: both fail if one coupling is wrong or left out. */
+static void a_step_does_what_the_linear_model_says(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    for (int mode = 0; mode < 9; ++mode) {
+        scene_options o = small;
+        o.model = PSFM_CAMERA_OPENCV;
+        o.noise_px = 0.01;
+        o.num_planes = 2;
+        o.visible = 1.0;
+        scene_make(&o, &s);
+        psfm_bundle_options options = default_options();
+        options.loss = PSFM_LOSS_SQUARED;
+        options.planes = mode % 3;
+        options.refine = mode / 3;
+        scene_perturb(&s, 5, 1e-4, 1e-3, NULL);
+        psfm_bundle b;
+        psfm_bundle_trial trial;
+        double cost, before, after;
+        assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
+        before = gradient(ctx, &b);
+        assert_ok(ctx, psfm_bundle_linearize(ctx, &b, &cost));
+        assert_ok(ctx, psfm_bundle_reduce(ctx, &b, 1e-12));
+        assert_ok(ctx, psfm_bundle_try_step(ctx, &b, &trial));
+        assert_close((cost - trial.cost) / trial.predicted, 1.0, 2e-3);
+        psfm_bundle_values swap = b.now;
+        b.now = b.trial;
+        b.trial = swap;
+        after = gradient(ctx, &b);
+        assert_below(after, 2e-3 * before);
+        psfm_bundle_teardown(&b);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void noise_free_scenes_are_recovered(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    for (int num_planes = 0; num_planes <= 2; ++num_planes)
+        for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode) {
+            scene_options o = small;
+            o.num_planes = num_planes;
+            scene_make(&o, &s);
+            scene_perturb(&s, 2, 0.03, 0.1, NULL);
+            psfm_bundle_options options = default_options();
+            options.planes = mode;
+            psfm_bundle_stats stats = adjust(ctx, &s, &options);
+            double rotation, position;
+            pose_errors(&s, &rotation, &position);
+            assert_int_equal(stats.stop, PSFM_BUNDLE_CONVERGED);
+            assert_int_equal(stats.num_planes, mode == PSFM_PLANES_FREE ? 0 : num_planes);
+            assert_below(stats.mean_px, 1e-9);
+            assert_below(rotation, 1e-11);
+            assert_below(position, 1e-9);
+            assert_below(stats.iterations, 25);
+            for (size_t k = 0; num_planes > 0 && mode == PSFM_PLANES_HARD && k < o.num_points;
+                 ++k) {
+                const psfm_bundle_plane *plane = &s.planes[s.point_plane[k]];
+                assert_close(psfm_dot3(plane->normal, s.points[k]), plane->distance, 1e-12);
+            }
+            psfm_bundle_stats_free(&stats);
+        }
+    psfm_context_destroy(&ctx);
+}
+
+static void different_starts_reach_one_optimum(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s, first;
+    bool fixed[SCENE_MAX_IMAGES] = {true, [4] = true}; /* the same frame for all starts */
+    for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode) {
+        double cost = 0.0;
+        for (uint64_t start = 0; start < 4; ++start) {
+            scene_options o = small;
+            o.noise_px = 0.7;
+            o.num_planes = 2;
+            scene_make(&o, &s);
+            s.problem.image_fixed = fixed;
+            scene_perturb(&s, start, 0.05, 0.2, fixed); /* 3 degrees, 20 cm of 9 m */
+            psfm_bundle_options options = default_options();
+            options.planes = mode;
+            options.tolerance = 1e-12;
+            /* The weight of a soft plane depends on the start a little. */
+            options.plane_sigma_px = 1e-3;
+            psfm_bundle_stats stats = adjust(ctx, &s, &options);
+            assert_int_equal(stats.stop, PSFM_BUNDLE_CONVERGED);
+            if (start == 0) {
+                cost = stats.final_cost;
+                first = s;
+            }
+            assert_close(stats.final_cost / cost, 1.0, mode == PSFM_PLANES_SOFT ? 1e-3 : 1e-9);
+            for (size_t i = 0; i < o.num_images; ++i) {
+                double D[3], bound = mode == PSFM_PLANES_SOFT ? 1e-4 : 1e-6;
+                psfm_sub3(s.c[i], first.c[i], D);
+                assert_below(psfm_norm3(D), bound);
+                assert_below(psfm_rotation_angle(s.R[i], first.R[i]), bound);
+            }
+            psfm_bundle_stats_free(&stats);
+        }
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void wrong_observations_hardly_matter(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    double rotation[3], position;
+    for (int loss = PSFM_LOSS_SQUARED; loss <= PSFM_LOSS_CAUCHY; ++loss) {
+        scene_options o = small;
+        o.num_points = 200;
+        o.noise_px = 0.5;
+        scene_make(&o, &s);
+        psfm_rng rng = psfm_rng_make(4, PSFM_RNG_TEST, 0, 0);
+        for (size_t k = 0; k < s.problem.num_observations; k += 10) {
+            s.obs_xy[k][0] = psfm_rng_range(&rng, 0, 1280);
+            s.obs_xy[k][1] = psfm_rng_range(&rng, 0, 720);
+        }
+        scene_perturb(&s, 2, 0.02, 0.05, NULL);
+        psfm_bundle_options options = default_options();
+        options.loss = loss;
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        pose_errors(&s, &rotation[loss], &position);
+        psfm_bundle_stats_free(&stats);
+    }
+    assert_below(rotation[PSFM_LOSS_CAUCHY], 1e-3);
+    assert_below(2 * rotation[PSFM_LOSS_CAUCHY], rotation[PSFM_LOSS_HUBER]);
+    assert_below(rotation[PSFM_LOSS_HUBER], rotation[PSFM_LOSS_SQUARED]);
+    psfm_context_destroy(&ctx);
+}
+
+/* An observation of no weight does nothing, and a common factor changes only the cost. */
+static void weights_weigh(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene plain, weighted;
+    static double info[SCENE_MAX_IMAGES * SCENE_MAX_POINTS][3];
+    scene_options o = small;
+    o.noise_px = 0.5;
+    o.visible = 1.0;
+    psfm_bundle_options options = default_options();
+    options.loss = PSFM_LOSS_SQUARED;
+    options.tolerance = 1e-13;
+    scene_make(&o, &plain);
+    scene_make(&o, &weighted);
+    for (size_t k = 0; k < plain.problem.num_observations; ++k) {
+        info[k][0] = info[k][2] = k % 7 == 3 ? 0.0 : 3.0;
+        if (k % 7 == 3)
+            weighted.obs_xy[k][0] += 50.0;
+    }
+    weighted.problem.obs_sqrt_info = (const double(*)[3])info;
+    size_t kept = 0;
+    for (size_t k = 0; k < plain.problem.num_observations; ++k)
+        if (k % 7 != 3) {
+            plain.obs_image[kept] = plain.obs_image[k];
+            plain.obs_point[kept] = plain.obs_point[k];
+            memcpy(plain.obs_xy[kept++], plain.obs_xy[k], sizeof *plain.obs_xy);
+        }
+    plain.problem.num_observations = kept;
+    psfm_bundle_stats a = adjust(ctx, &plain, &options), b = adjust(ctx, &weighted, &options);
+    assert_close(b.final_cost / (9.0 * a.final_cost), 1.0, 1e-9);
+    for (size_t i = 0; i < o.num_images; ++i)
+        assert_below(psfm_rotation_angle(plain.R[i], weighted.R[i]), 1e-7);
+    psfm_bundle_stats_free(&a);
+    psfm_bundle_stats_free(&b);
+    psfm_context_destroy(&ctx);
+}
+
+static void the_same_bytes_for_any_number_of_threads(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s, once;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        scene_options o = small;
+        o.num_points = SCENE_MAX_POINTS;
+        o.noise_px = 0.5;
+        o.num_planes = 2;
+        scene_make(&o, &s);
+        scene_perturb(&s, 2, 0.02, 0.1, NULL);
+        psfm_context_set_threads(ctx, threads);
+        psfm_bundle_options options = default_options();
+        options.planes = PSFM_PLANES_HARD;
+        options.refine = PSFM_REFINE_FOCAL;
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        psfm_bundle_stats_free(&stats);
+        if (threads == 1)
+            once = s;
+        assert_memory_equal(s.R, once.R, sizeof s.R);
+        assert_memory_equal(s.c, once.c, sizeof s.c);
+        assert_memory_equal(s.points, once.points, sizeof s.points);
+        assert_memory_equal(s.cameras, once.cameras, sizeof s.cameras);
+        assert_memory_equal(s.planes, once.planes, sizeof s.planes);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void intrinsics_are_recovered_on_request(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    for (int refine = PSFM_REFINE_NONE; refine <= PSFM_REFINE_FOCAL_DISTORTION; ++refine) {
+        scene_options o = small;
+        o.model = PSFM_CAMERA_OPENCV;
+        scene_make(&o, &s);
+        psfm_camera truth = s.cameras[0];
+        for (size_t c = 0; c < o.num_cameras; ++c) {
+            s.cameras[c].params[0] *= 1.02;
+            s.cameras[c].params[1] *= 0.98;
+            for (int k = 4; refine == PSFM_REFINE_FOCAL_DISTORTION && k < 8; ++k)
+                s.cameras[c].params[k] = 0.0;
+        }
+        psfm_camera start = s.cameras[0];
+        psfm_bundle_options options = default_options();
+        options.refine = refine;
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        if (refine == PSFM_REFINE_NONE) {
+            assert_memory_equal(&s.cameras[0], &start, sizeof start);
+            assert_true(stats.mean_px > 0.1);
+        } else {
+            for (int k = 0; k < 8; ++k)
+                assert_close(s.cameras[0].params[k], truth.params[k], 1e-7 * (k < 2 ? 1e3 : 1.0));
+            assert_below(stats.mean_px, 1e-9);
+        }
+        psfm_bundle_stats_free(&stats);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static double distance(const scene *s, size_t i, size_t j) {
+    double D[3];
+    psfm_sub3(s->c[i], s->c[j], D);
+    return psfm_norm3(D);
+}
+
+/* One image and one distance carry the frame; fixed images replace them. */
+static void the_gauge_is_held(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s, start;
+    for (int num_fixed = 0; num_fixed <= 2; ++num_fixed) {
+        bool fixed[SCENE_MAX_IMAGES] = {[3] = num_fixed > 0, [6] = num_fixed > 1};
+        scene_options o = small;
+        o.noise_px = 0.5;
+        scene_make(&o, &s);
+        s.problem.image_fixed = fixed;
+        scene_perturb(&s, 2, 0.02, 0.1, fixed);
+        start = s;
+        psfm_bundle_stats stats = adjust(ctx, &s, NULL);
+        size_t num_datum = 0, num_scale = 0, datum = 3, far = 0;
+        for (size_t i = 0; i < o.num_images; ++i) {
+            num_datum += stats.images[i].state == PSFM_IMAGE_DATUM;
+            num_scale += stats.images[i].fixes_scale;
+            datum = stats.images[i].state == PSFM_IMAGE_DATUM ? i : datum;
+            far = stats.images[i].fixes_scale ? i : far;
+            assert_int_equal(stats.images[i].state == PSFM_IMAGE_HELD, fixed[i]);
+            if (stats.images[i].state != PSFM_IMAGE_ADJUSTED) {
+                assert_memory_equal(s.R[i], start.R[i], sizeof s.R[i]);
+                assert_memory_equal(s.c[i], start.c[i], sizeof s.c[i]);
+            } else {
+                assert_memory_not_equal(s.R[i], start.R[i], sizeof s.R[i]);
+            }
+        }
+        assert_int_equal(num_datum, num_fixed == 0);
+        assert_int_equal(num_scale, num_fixed < 2);
+        if (num_scale == 1)
+            assert_close(distance(&s, datum, far), distance(&start, datum, far), 1e-12);
+        assert_int_equal(stats.num_parameters, num_fixed < 2 ? 6 * 7 - 1 : 6 * 6);
+        psfm_bundle_stats_free(&stats);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+/* Images 0-3 see the even points, 4-7 the odd ones. */
+static void two_components_are_both_adjusted(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    scene_make(&small, &s);
+    size_t kept = 0;
+    for (size_t k = 0; k < s.problem.num_observations; ++k)
+        if (s.obs_point[k] % 2 == s.obs_image[k] / 4) {
+            s.obs_image[kept] = s.obs_image[k];
+            s.obs_point[kept] = s.obs_point[k];
+            memcpy(s.obs_xy[kept++], s.obs_xy[k], sizeof *s.obs_xy);
+        }
+    s.problem.num_observations = kept;
+    scene_perturb(&s, 2, 0.01, 0.05, NULL);
+    psfm_bundle_stats stats = adjust(ctx, &s, NULL);
+    assert_int_equal(stats.stop, PSFM_BUNDLE_CONVERGED);
+    assert_below(stats.mean_px, 1e-9);
+    size_t num_datum = 0;
+    for (size_t i = 0; i < 8; ++i)
+        num_datum += stats.images[i].state == PSFM_IMAGE_DATUM;
+    assert_int_equal(num_datum, 2);
+    psfm_bundle_stats_free(&stats);
+    psfm_context_destroy(&ctx);
+}
+
+/* Image 2 keeps two observations, point 5 one, point 6 none. */
+static void what_sees_too_little_is_left_out(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s, start;
+    scene_options o = small;
+    o.visible = 1.0;
+    scene_make(&o, &s);
+    size_t kept = 0;
+    for (size_t k = 0; k < s.problem.num_observations; ++k) {
+        uint32_t image = s.obs_image[k], point = s.obs_point[k];
+        if ((image == 2 && point > 1) || (point == 5 && image != 0) || point == 6)
+            continue;
+        s.obs_image[kept] = image;
+        s.obs_point[kept] = point;
+        memcpy(s.obs_xy[kept++], s.obs_xy[k], sizeof *s.obs_xy);
+    }
+    s.problem.num_observations = kept;
+    scene_perturb(&s, 2, 0.02, 0.1, NULL);
+    start = s;
+    psfm_bundle_stats stats = adjust(ctx, &s, NULL);
+    assert_int_equal(stats.images[2].state, PSFM_IMAGE_LEFT_OUT);
+    assert_int_equal(stats.images[2].num_observations, 0);
+    assert_int_equal(stats.num_points_left_out, 2);
+    assert_int_equal(stats.num_observations, kept - 3);
+    assert_memory_equal(s.R[2], start.R[2], sizeof s.R[2]);
+    assert_memory_equal(s.points[5], start.points[5], sizeof s.points[5]);
+    assert_memory_equal(s.points[6], start.points[6], sizeof s.points[6]);
+    assert_memory_not_equal(s.points[7], start.points[7], sizeof s.points[7]);
+    assert_below(stats.mean_px, 1e-9);
+    psfm_bundle_stats_free(&stats);
+
+    s.problem.num_observations = 3;
+    stats = adjust(ctx, &s, NULL);
+    assert_int_equal(stats.stop, PSFM_BUNDLE_EMPTY);
+    psfm_bundle_stats_free(&stats);
+    s.problem.num_observations = s.problem.num_points = s.problem.num_images = 0;
+    stats = adjust(ctx, &s, NULL);
+    assert_int_equal(stats.stop, PSFM_BUNDLE_EMPTY);
+    psfm_bundle_stats_free(&stats);
+    psfm_context_destroy(&ctx);
+}
+
+/* All poses known: only the points move. */
+static void points_alone(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    bool fixed[SCENE_MAX_IMAGES];
+    memset(fixed, true, sizeof fixed);
+    scene_make(&small, &s);
+    s.problem.image_fixed = fixed;
+    scene_perturb(&s, 2, 0.0, 0.2, fixed);
+    psfm_bundle_stats stats = adjust(ctx, &s, NULL);
+    assert_int_equal(stats.num_parameters, 0);
+    for (size_t k = 0; k < small.num_points; ++k) {
+        double D[3];
+        psfm_sub3(s.points[k], s.true_points[k], D);
+        assert_below(psfm_norm3(D), 1e-9);
+    }
+    psfm_bundle_stats_free(&stats);
+    psfm_context_destroy(&ctx);
+}
+
+/* A few points start behind all cameras: they cannot come back, but nothing else suffers. */
+static void points_behind_the_cameras_do_no_harm(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    scene_make(&small, &s);
+    scene_perturb(&s, 2, 0.02, 0.1, NULL);
+    size_t behind = 0;
+    for (size_t k = 0; k < 5; ++k)
+        s.points[k][2] = 500.0;
+    for (size_t k = 0; k < s.problem.num_observations; ++k)
+        behind += s.obs_point[k] < 5;
+    psfm_bundle_stats stats = adjust(ctx, &s, NULL);
+    double rotation, position;
+    pose_errors(&s, &rotation, &position);
+    assert_int_equal(stats.num_invalid, behind);
+    assert_below(rotation, 1e-8);
+    assert_below(position, 1e-7);
+    psfm_bundle_stats_free(&stats);
+    psfm_context_destroy(&ctx);
+}
+
+static void nonsense_is_refused(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    for (int fault = 0; fault < 12; ++fault) {
+        scene_make(&small, &s);
+        psfm_bundle_options options = default_options();
+        double *broken[] = {&s.R[1][3],
+                            &s.c[2][0],
+                            &s.points[4][1],
+                            &s.obs_xy[9][1],
+                            &s.planes[0].distance,
+                            &s.planes[1].normal[0]};
+        if (fault < 6)
+            *broken[fault] = fault % 2 == 0 ? NAN : INFINITY;
+        s.obs_image[3] = fault == 6 ? 8 : s.obs_image[3];
+        s.obs_point[3] = fault == 7 ? 80 : s.obs_point[3];
+        s.point_plane[3] = fault == 8 ? 2 : s.point_plane[3];
+        s.image_camera[3] = fault == 9 ? 2 : s.image_camera[3];
+        if (fault == 10) {
+            s.obs_image[3] = s.obs_image[4];
+            s.obs_point[3] = s.obs_point[4];
+        }
+        options.loss_scale_px = fault == 11 ? NAN : options.loss_scale_px;
+        psfm_bundle_stats stats;
+        assert_int_equal(psfm_bundle_adjust(ctx, &s.problem, &options, &stats), PSFM_ERR_ARGUMENT);
+        assert_true(strlen(psfm_context_message(ctx)) > 10);
+    }
+    scene_make(&small, &s);
+    psfm_mat3_identity(s.R[0]);
+    s.R[0][0] = -1.0; /* a mirror */
+    assert_int_equal(psfm_bundle_adjust(ctx, &s.problem, NULL, NULL), PSFM_ERR_ARGUMENT);
+    psfm_context_destroy(&ctx);
+}
+
+static void every_failed_allocation_is_survived(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_context_set_threads(ctx, 1);
+    static scene s, start;
+    scene_options o = small;
+    o.num_points = 30;
+    o.noise_px = 0.5;
+    psfm_bundle_options options = default_options();
+    options.max_iterations = 2;
+    psfm_status status = PSFM_ERR_MEMORY;
+    for (size_t n = 1; status != PSFM_OK; ++n) {
+        scene_make(&o, &s);
+        start = s;
+        psfm_alloc_fail_after(n);
+        status = psfm_bundle_adjust(ctx, &s.problem, &options, NULL);
+        psfm_alloc_fail_after(0);
+        assert_true(status == PSFM_OK || status == PSFM_ERR_MEMORY);
+        assert_true(n < 1000);
+        if (status != PSFM_OK)
+            assert_memory_equal(s.points, start.points, sizeof s.points);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives_agree_with_differences_for_every_camera_model),
+        cmocka_unit_test(a_step_does_what_the_linear_model_says),
+        cmocka_unit_test(noise_free_scenes_are_recovered),
+        cmocka_unit_test(different_starts_reach_one_optimum),
+        cmocka_unit_test(wrong_observations_hardly_matter),
+        cmocka_unit_test(weights_weigh),
+        cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
+        cmocka_unit_test(intrinsics_are_recovered_on_request),
+        cmocka_unit_test(the_gauge_is_held),
+        cmocka_unit_test(two_components_are_both_adjusted),
+        cmocka_unit_test(what_sees_too_little_is_left_out),
+        cmocka_unit_test(points_alone),
+        cmocka_unit_test(points_behind_the_cameras_do_no_harm),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(every_failed_allocation_is_survived),
+    };
+    return cmocka_run_group_tests_name("pose/bundle", tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+#include "test_util.h"
+
+#include "base/rng.h"
+#include "linalg/vec3.h"
+#include "scene/hull.h"
+#include "scene/planes.h"
+
+static psfm_scene_plane_options defaults(void) {
+    psfm_scene_plane_options options;
+    psfm_options_init(&psfm_scene_plane_option_table, &options);
+    return options;
+}
+
+static void hull_of_a_square(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    double xy[][2] = {{0, 0}, {2, 0}, {1, 0}, {2, 2}, {1, 1}, {0, 2}, {0, 0}, {0.5, 1.5}};
+    uint32_t *corners = NULL, num = 0;
+    assert_ok(ctx, psfm_convex_hull(ctx, 8, (const double(*)[2])xy, &corners, &num));
+    assert_int_equal(num, 4);
+    assert_close(psfm_polygon_area((const double(*)[2])xy, corners, num), 4.0, 1e-15);
+    free(corners);
+    assert_ok(ctx, psfm_convex_hull(ctx, 3, (const double(*)[2])xy, &corners, &num));
+    assert_true(num < 3);
+    free(corners);
+    assert_ok(ctx, psfm_convex_hull(ctx, 0, (const double(*)[2])xy, &corners, &num));
+    assert_int_equal(num, 0);
+    free(corners);
+    psfm_context_destroy(&ctx);
+}
+
+static void hull_holds_all_points(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+    for (int round = 0; round < 50; ++round) {
+        double xy[100][2];
+        uint32_t *c = NULL, num = 0;
+        for (int k = 0; k < 100; ++k)
+            xy[k][0] = psfm_rng_normal(&rng), xy[k][1] = psfm_rng_normal(&rng);
+        assert_ok(ctx, psfm_convex_hull(ctx, 100, (const double(*)[2])xy, &c, &num));
+        for (uint32_t k = 0; k < num; ++k) {
+            const double *a = xy[c[k]], *b = xy[c[(k + 1) % num]];
+            for (int p = 0; p < 100; ++p)
+                assert_true((b[0] - a[0]) * (xy[p][1] - a[1]) - (b[1] - a[1]) * (xy[p][0] - a[0]) >=
+                            -1e-12);
+        }
+        free(c);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+enum { PER_PLANE = 200, NUM = 4 * PER_PLANE };
+
+/* Floor z = 0 in two halves with labels of their own, a wall x = 5, and a ball of points. Ten per
+ * cent of the floor's labels sit on points above it. */
+static void make_room(psfm_rng *rng, double noise, double points[NUM][3], int32_t label[NUM]) {
+    for (int k = 0; k < NUM; ++k) {
+        int part = k / PER_PLANE;
+        label[k] = part;
+        double *X = points[k];
+        for (int c = 0; c < 3; ++c)
+            X[c] = psfm_rng_range(rng, 0, 5);
+        if (part < 2)
+            X[2] = k % 10 == 0 ? psfm_rng_range(rng, 1, 3) : noise * psfm_rng_normal(rng);
+        if (part == 2)
+            X[0] = 5 + noise * psfm_rng_normal(rng);
+    }
+}
+
+static void finds_and_merges_planes(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_plane_options options = defaults();
+    const double noises[] = {0, 0.01};
+    for (int round = 0; round < 2; ++round) {
+        psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
+        double points[NUM][3], center[2][3] = {{2, 2, 2}, {3, 1, 2}};
+        int32_t label[NUM];
+        psfm_scene_planes found;
+        make_room(&rng, noises[round], points, label);
+        assert_ok(ctx, psfm_scene_planes_fit(ctx, NUM, (const double(*)[3])points, label, 4, 2,
+                                             (const double(*)[3])center, &options, &found));
+        assert_int_equal(found.num_planes, 2);
+        const psfm_scene_plane *floor = &found.planes[0], *wall = &found.planes[1];
+        double tolerance = round == 0 ? 1e-9 : 0.005;
+        assert_close(floor->normal[2], 1, tolerance);
+        assert_close(floor->distance, 0, tolerance);
+        assert_close(wall->normal[0], -1, tolerance);
+        assert_close(wall->distance, -5, tolerance);
+        assert_in_range(floor->num_points, 340, 365);
+        assert_in_range(wall->num_points, 190, 200);
+        assert_true(floor->area > 20 && floor->area < 25);
+        assert_int_equal(found.point_plane[10], -1); /* above the floor */
+        assert_int_equal(found.point_plane[11], 0);
+        assert_int_equal(found.point_plane[3 * PER_PLANE], -1);
+        for (uint32_t k = 0; k < floor->num_corners; ++k)
+            assert_close(psfm_dot3(floor->normal, floor->polygon[k]), floor->distance, 1e-9);
+        psfm_scene_planes_free(&found);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void takes_empty_input(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_plane_options options = defaults();
+    psfm_scene_planes found;
+    double point[1][3] = {{0}};
+    int32_t label[1] = {0};
+    assert_ok(ctx, psfm_scene_planes_fit(ctx, 0, (const double(*)[3])point, label, 0, 0,
+                                         (const double(*)[3])point, &options, &found));
+    assert_int_equal(found.num_planes, 0);
+    psfm_scene_planes_free(&found);
+    assert_ok(ctx, psfm_scene_planes_fit(ctx, 1, (const double(*)[3])point, label, 1, 0,
+                                         (const double(*)[3])point, &options, &found));
+    assert_int_equal(found.num_planes, 0);
+    psfm_scene_planes_free(&found);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hull_of_a_square),
+        cmocka_unit_test(hull_holds_all_points),
+        cmocka_unit_test(finds_and_merges_planes),
+        cmocka_unit_test(takes_empty_input),
+    };
+    return cmocka_run_group_tests_name("scene/planes", tests, NULL, NULL);
+}

@@ -28,14 +28,26 @@ psfm_status psfm_database_read(psfm_context *ctx, const char *path, psfm_match_s
  * bytes. */
 psfm_status psfm_database_write(psfm_context *ctx, const psfm_match_set *set, const char *path);
 
-/* Stores the homographies of all pairs in our tables (planarsfm_homographies), replacing
- * earlier ones, in one transaction. `options_key` is a text that identifies input and options. */
+/* Stores the two-view geometries of all pairs in tables of our own (planarsfm_*), replacing earlier
+ * ones, in one transaction; COLMAP's tables stay as they are. `options_key` is a text that
+ * identifies input and options. two_views has set->num_pairs entries. A pair whose essential
+ * matrix was not found is stored without it. */
 psfm_status psfm_database_write_two_views(psfm_context *ctx, const char *path,
                                           const psfm_match_set *set, const psfm_two_view *two_views,
                                           const char *options_key);
-/* Reads them back; *found is false if there are none or they belong to another options_key. */
+/* Reads them back, doubles bit by bit, into set->num_pairs zeroed entries. *found is false, and the
+ * entries are zero, if there are none or they belong to another options_key or other matches. */
 psfm_status psfm_database_read_two_views(psfm_context *ctx, const char *path,
                                          const psfm_match_set *set, const char *options_key,
                                          psfm_two_view *two_views, bool *found);
+
+/* Writes our verification into COLMAP's own two_view_geometries, replacing what is there, in one
+ * transaction, so that its mappers can start from it: per pair the inliers of all its homographies
+ * and of its essential matrix; config 2 (calibrated) with E and the relative pose if the essential
+ * matrix stands, else 4 (planar) or 5 (panoramic) with the largest homography, else 1 (degenerate)
+ * with nothing. F and H act on pixels through the linear part of the cameras. */
+psfm_status psfm_database_write_colmap_geometries(psfm_context *ctx, const char *path,
+                                                  const psfm_match_set *set,
+                                                  const psfm_two_view *two_views);
 
 #endif

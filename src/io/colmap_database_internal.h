@@ -21,6 +21,15 @@ psfm_status psfm_database_read_pairs(psfm_sql *sql, const char *table, psfm_matc
 /* Creates COLMAP 3.8's tables and its index. */
 psfm_status psfm_database_create_tables(psfm_sql *sql);
 
+/* Creates our own tables, empty, in place of earlier ones. */
+psfm_status psfm_database_create_two_view_tables(psfm_sql *sql, const char *options_key);
+
+/* Reads our own tables of an open database: see psfm_database_read_two_views. On failure or with
+ * *found false the entries are to be freed by the caller. */
+psfm_status psfm_database_read_two_view_tables(psfm_sql *sql, const psfm_match_set *set,
+                                               const char *options_key, psfm_two_view *two_views,
+                                               bool *found);
+
 /* COLMAP's number of a pair. */
 int64_t psfm_database_pair_id(const psfm_match_set *set, const psfm_match_pair *pair);
 

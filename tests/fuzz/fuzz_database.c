@@ -1,6 +1,7 @@
 /* Databases. An input that begins with 'S' is a whole SQLite file. Any other is a recipe: a good
- * database whose rows are filled with the input's numbers and bytes, which reaches our checks
- * faster than damage to the file does. What is accepted must pass the check of match sets. */
+ * database, and our own tables in it, whose rows are filled with the input's numbers and bytes,
+ * which reaches our checks faster than damage to the file does. What is accepted must pass the
+ * check of match sets, and have inliers that are matches. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,29 +125,134 @@ static void fill_images(sqlite3 *db, source *from) {
     sqlite3_finalize(statement);
 }
 
-static void cook(psfm_sql *sql, source from) {
-    if (psfm_database_create_tables(sql) != PSFM_OK)
-        abort();
-    fill_cameras(sql->db, &from);
-    fill_images(sql->db, &from);
-    int cols = 2 + take_byte(&from) % 3 * 2;
-    fill_matrices(sql->db, "INSERT INTO keypoints VALUES (?1, ?2, ?3, ?4)", false, cols, &from);
-    fill_matrices(sql->db, "INSERT INTO matches VALUES (?1, ?2, ?3, ?4)", true, 2, &from);
-    fill_matrices(sql->db,
-                  "INSERT INTO two_view_geometries (pair_id, rows, cols, data, config) VALUES (?1, "
-                  "?2, ?3, ?4, 2)",
-                  true, 2, &from);
+/* A blob of the right size or, now and then, any other. */
+static void bind_fitting(sqlite3_stmt *statement, int parameter, size_t size, source *from) {
+    unsigned char bytes[304];
+    if (take_byte(from) % 8 == 0) {
+        bind_bytes(statement, parameter, from);
+        return;
+    }
+    for (size_t k = 0; k < size; ++k)
+        bytes[k] = take_byte(from);
+    sqlite3_bind_blob(statement, parameter, bytes, (int)size, SQLITE_TRANSIENT);
 }
 
-static void load_file(psfm_sql *sql, const uint8_t *data, size_t size) {
+static void bind_inliers(sqlite3_stmt *statement, int parameter, source *from) {
+    unsigned char bytes[16] = {0};
+    int num = take_byte(from) % 5;
+    for (int k = 0; k < num; ++k)
+        bytes[4 * k] = take_byte(from) % 8;
+    sqlite3_bind_blob(statement, parameter, bytes, 4 * num, SQLITE_TRANSIENT);
+}
+
+/* The row of planarsfm_pairs that a pair needs, mostly as it should be. */
+static void fill_kinds(sqlite3 *db, const psfm_match_set *set, source *from) {
+    sqlite3_stmt *statement = prepare(db, "INSERT INTO planarsfm_pairs VALUES (?1, ?2, ?3)");
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        int64_t num_matches = (int64_t)set->pairs[p].num_matches;
+        sqlite3_bind_int64(statement, 1, psfm_database_pair_id(set, &set->pairs[p]));
+        sqlite3_bind_int(statement, 2, take_byte(from) % 5);
+        sqlite3_bind_int64(statement, 3, num_matches + (take_byte(from) == 255));
+        run(statement);
+    }
+    sqlite3_finalize(statement);
+}
+
+static void fill_two_views(sqlite3 *db, const psfm_match_set *set, source *from) {
+    sqlite3_stmt *homography =
+        prepare(db, "INSERT INTO planarsfm_homographies VALUES (?1, ?2, ?3, ?4, 0.5, 0, ?5)");
+    sqlite3_stmt *essential =
+        prepare(db, "INSERT INTO planarsfm_essential VALUES (?1, ?2, ?3, ?4, 0.5, 0)");
+    for (int num = take_byte(from) % 8; num > 0 && set->num_pairs > 0; --num) {
+        int64_t pair_id = psfm_database_pair_id(set, &set->pairs[take_byte(from) % set->num_pairs]);
+        sqlite3_bind_int64(homography, 1, pair_id);
+        sqlite3_bind_int(homography, 2, take_byte(from) % 3);
+        bind_fitting(homography, 3, 72, from);
+        bind_inliers(homography, 4, from);
+        bind_fitting(homography, 5, take_byte(from) % 2 == 0 ? 152 : 304, from);
+        run(homography);
+        sqlite3_bind_int64(essential, 1, pair_id + (take_byte(from) == 255));
+        bind_fitting(essential, 2, 72, from);
+        bind_fitting(essential, 3, 24, from);
+        bind_inliers(essential, 4, from);
+        run(essential);
+    }
+    sqlite3_finalize(homography);
+    sqlite3_finalize(essential);
+}
+
+static void check_inliers(const uint32_t *inliers, size_t num, size_t num_matches) {
+    for (size_t k = 0; k < num; ++k)
+        if (inliers[k] >= num_matches || (k > 0 && inliers[k] <= inliers[k - 1]))
+            abort();
+}
+
+/* Frees what a two-view geometry owns and empties it. */
+static void clear_two_view(psfm_two_view *two_view) {
+    for (size_t k = 0; k < two_view->num_homographies; ++k)
+        free(two_view->homographies[k].inliers);
+    free(two_view->homographies);
+    free(two_view->essential.inliers);
+    *two_view = (psfm_two_view){0};
+}
+
+static void try_two_views(psfm_sql *sql, const psfm_match_set *set) {
+    bool found = false;
+    psfm_two_view *two_views = calloc(set->num_pairs + 1, sizeof *two_views);
+    if (two_views == NULL)
+        abort();
+    psfm_status status = psfm_database_read_two_view_tables(sql, set, "key", two_views, &found);
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const psfm_two_view *two_view = &two_views[p];
+        size_t num_matches = set->pairs[p].num_matches;
+        for (size_t k = 0; status == PSFM_OK && k < two_view->num_homographies; ++k)
+            check_inliers(two_view->homographies[k].inliers, two_view->homographies[k].num_inliers,
+                          num_matches);
+        if (status == PSFM_OK)
+            check_inliers(two_view->essential.inliers, two_view->essential.num_inliers,
+                          num_matches);
+        clear_two_view(&two_views[p]);
+    }
+    free(two_views);
+}
+
+static void load_file(sqlite3 *db, const void *data, size_t size, unsigned flags) {
     unsigned char *copy = sqlite3_malloc64(size);
     if (copy == NULL)
         abort();
     memcpy(copy, data, size);
-    if (sqlite3_deserialize(sql->db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
-                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) !=
-        SQLITE_OK)
+    if (sqlite3_deserialize(db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
+                            SQLITE_DESERIALIZE_FREEONCLOSE | flags) != SQLITE_OK)
         abort();
+}
+
+/* A database with all tables, empty. Copying it is quicker than making it each time. */
+static void load_tables(sqlite3 *db) {
+    static unsigned char *file;
+    static sqlite3_int64 size;
+    psfm_sql sql = {.path = "tables"};
+    if (file == NULL) {
+        if (sqlite3_open(":memory:", &sql.db) != SQLITE_OK ||
+            psfm_database_create_tables(&sql) != PSFM_OK ||
+            psfm_database_create_two_view_tables(&sql, "key") != PSFM_OK)
+            abort();
+        file = sqlite3_serialize(sql.db, "main", &size, 0);
+        psfm_sql_close(&sql);
+    }
+    load_file(db, file, (size_t)size, SQLITE_DESERIALIZE_RESIZEABLE);
+}
+
+static void cook(sqlite3 *db, source *from) {
+    load_tables(db);
+    fill_cameras(db, from);
+    fill_images(db, from);
+    int cols = 2 + take_byte(from) % 3 * 2;
+    fill_matrices(db, "INSERT INTO keypoints VALUES (?1, ?2, ?3, ?4)", false, cols, from);
+    fill_matrices(db, "INSERT INTO matches VALUES (?1, ?2, ?3, ?4)", true, 2, from);
+    fill_matrices(db,
+                  "INSERT INTO two_view_geometries (pair_id, rows, cols, data, config) VALUES (?1, "
+                  "?2, ?3, ?4, 2)",
+                  true, 2, from);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -160,17 +266,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     psfm_database_stats stats = {0};
     if (sqlite3_open(":memory:", &sql.db) != SQLITE_OK)
         abort();
+    source from = {data, data + size};
     bool is_file = size > 0 && data[0] == 'S';
     if (is_file)
-        load_file(&sql, data, size);
+        load_file(sql.db, data, size, SQLITE_DESERIALIZE_READONLY);
     else
-        cook(&sql, (source){data, data + size});
+        cook(sql.db, &from);
     psfm_status status = psfm_sql_distrust(&sql, is_file ? (int64_t)size : 1 << 20);
     if (status == PSFM_OK)
         status = psfm_database_read_tables(&sql, &set, &stats);
     if (status == PSFM_OK && (psfm_match_set_check(ctx, &set) != PSFM_OK ||
                               psfm_match_set_compute_rays(ctx, &set, NULL) != PSFM_OK))
         abort();
+    if (status == PSFM_OK && !is_file) {
+        fill_kinds(sql.db, &set, &from);
+        fill_two_views(sql.db, &set, &from);
+    }
+    if (status == PSFM_OK)
+        try_two_views(&sql, &set);
     psfm_match_set_free(&set);
     psfm_sql_close(&sql);
     return 0;

@@ -82,8 +82,9 @@ static inline bool has_colmap(void) {
 static inline bool run_colmap(const char *folder, const char *arguments) {
     char command[4 * MAX_PATH];
     assert_true(snprintf(command, sizeof command,
-                         "cd '%s' && QT_QPA_PLATFORM=offscreen colmap %s > colmap.log 2>&1", folder,
-                         arguments) < (int)sizeof command);
+                         "cd '%s' && QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 "
+                         "OPENBLAS_NUM_THREADS=1 colmap %s > colmap.log 2>&1",
+                         folder, arguments) < (int)sizeof command);
     return system(command) == 0;
 }
 

@@ -7,7 +7,7 @@
 #include "linalg/mat3.h"
 #include "planarsfm/model.h"
 
-enum { SCENE_VIEWS = 8, SCENE_POINTS = 150 };
+enum { SCENE_VIEWS = 6, SCENE_POINTS = 120 };
 
 /* Rotation of camera i: it stands at angle i * 20 degrees, 6 from the centre, and looks there. */
 static inline void scene_pose(size_t i, double R[9], double center[3]) {

@@ -1,9 +1,9 @@
 #include "graph/topology.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "graph/union_find.h"
 
 psfm_status psfm_topology_check(psfm_context *ctx, const psfm_topology *graph) {
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
@@ -17,35 +17,19 @@ psfm_status psfm_topology_check(psfm_context *ctx, const psfm_topology *graph) {
     return PSFM_OK;
 }
 
-/* Root of a union-find tree whose parents never have a higher index; halves the path. */
-static uint32_t find(uint32_t *parent, uint32_t v) {
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
 psfm_status psfm_topology_components(psfm_context *ctx, const psfm_topology *graph,
                                      const bool *keep, uint32_t *label, uint32_t *num) {
     uint32_t *parent = NULL;
     psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *parent, (void **)&parent);
     if (status != PSFM_OK)
         return status;
-    for (uint32_t v = 0; v < graph->num_nodes; ++v)
-        parent[v] = v;
-    for (uint32_t e = 0; e < graph->num_edges; ++e) {
-        if (keep != NULL && !keep[e])
-            continue;
-        uint32_t a = find(parent, graph->node1[e]), b = find(parent, graph->node2[e]);
-        if (a < b)
-            parent[b] = a;
-        else
-            parent[a] = b;
-    }
+    psfm_sets_init(parent, graph->num_nodes);
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        if (keep == NULL || keep[e])
+            psfm_sets_unite(parent, graph->node1[e], graph->node2[e]);
     uint32_t count = 0;
     for (uint32_t v = 0; v < graph->num_nodes; ++v) {
-        uint32_t root = find(parent, v);
+        uint32_t root = psfm_sets_find(parent, v);
         label[v] = root == v ? count++ : label[root];
     }
     *num = count;

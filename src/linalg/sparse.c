@@ -52,6 +52,9 @@ struct psfm_spd {
     cholmod_factor *L;
     size_t num_triplets;
     size_t *slot; /* entry of A that triplet k adds to */
+    bool iterative;
+    double tolerance; /* of the iterative solve */
+    int max_iterations;
 };
 
 /* Sorts the triplets into the columns of the upper triangle: a counting sort by column, then one
@@ -179,6 +182,8 @@ psfm_status psfm_spd_factor(psfm_context *ctx, psfm_spd *spd, const double *valu
     for (size_t c = 0; c < spd->A->ncol; ++c)
         entry[begin[c + 1] - 1] +=
             shift; /* the diagonal closes each column of the upper triangle */
+    if (spd->iterative)
+        return PSFM_OK;
     int levels = openmp_off();
     int done = cholmod_l_factorize(spd->A, spd->L, &spd->common);
     omp_set_max_active_levels(levels);
@@ -190,9 +195,95 @@ psfm_status psfm_spd_factor(psfm_context *ctx, psfm_spd *spd, const double *valu
     return PSFM_OK;
 }
 
+/* Flops of a factorisation, per entry of the matrix, from which conjugate gradients are cheaper as
+ * a rule: about the cost of as many iterations. */
+#define HEAVY_FILL 30000.0
+
+bool psfm_spd_allow_iterative(psfm_spd *spd, double tolerance, int max_iterations) {
+    const SuiteSparse_long *begin = spd->A->p;
+    spd->iterative = spd->common.fl > HEAVY_FILL * (double)begin[spd->A->ncol];
+    spd->tolerance = tolerance;
+    spd->max_iterations = max_iterations;
+    return spd->iterative;
+}
+
+/* y = A x from the upper triangle. */
+static void multiply_symmetric(const cholmod_sparse *A, const double *x, double *y) {
+    const SuiteSparse_long *begin = A->p, *row = A->i;
+    const double *value = A->x;
+    memset(y, 0, A->nrow * sizeof *y);
+    for (size_t c = 0; c < A->ncol; ++c) {
+        double sum = 0.0, xc = x[c];
+        for (SuiteSparse_long k = begin[c]; k < begin[c + 1] - 1; ++k) {
+            sum += value[k] * x[row[k]];
+            y[row[k]] += value[k] * xc;
+        }
+        y[c] += sum + value[begin[c + 1] - 1] * xc;
+    }
+}
+
+static double dot(size_t n, const double *a, const double *b) {
+    double sum = 0.0;
+    for (size_t k = 0; k < n; ++k)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* z = r over the diagonal of A. */
+static void precondition(const cholmod_sparse *A, const double *r, double *z) {
+    const SuiteSparse_long *begin = A->p;
+    const double *value = A->x;
+    for (size_t c = 0; c < A->ncol; ++c)
+        z[c] = r[c] / value[begin[c + 1] - 1];
+}
+
+/* Preconditioned conjugate gradients from zero. `work` has room for 4 n. */
+static psfm_status conjugate_gradients(psfm_context *ctx, const psfm_spd *spd, const double *b,
+                                       double *x, double *work) {
+    size_t n = spd->A->nrow;
+    double *r = work, *z = work + n, *p = work + 2 * n, *Ap = work + 3 * n;
+    memcpy(r, b, n * sizeof *r);
+    memset(x, 0, n * sizeof *x);
+    precondition(spd->A, r, z);
+    memcpy(p, z, n * sizeof *p);
+    double rz = dot(n, r, z), target = spd->tolerance * spd->tolerance * rz;
+    for (int k = 0; k < spd->max_iterations && rz > target; ++k) {
+        multiply_symmetric(spd->A, p, Ap);
+        double curvature = dot(n, p, Ap);
+        if (!(curvature > 0.0))
+            return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse matrix is not positive definite");
+        double step = rz / curvature;
+        for (size_t i = 0; i < n; ++i) {
+            x[i] += step * p[i];
+            r[i] -= step * Ap[i];
+        }
+        precondition(spd->A, r, z);
+        double next = dot(n, r, z), ratio = next / rz;
+        for (size_t i = 0; i < n; ++i)
+            p[i] = z[i] + ratio * p[i];
+        rz = next;
+    }
+    return PSFM_OK;
+}
+
+static psfm_status solve_iteratively(psfm_context *ctx, const psfm_spd *spd, size_t num_rhs,
+                                     const double *b, double *x) {
+    size_t n = spd->A->nrow;
+    double *work = NULL;
+    psfm_status status = psfm_alloc(ctx, 5 * n, sizeof *work, (void **)&work);
+    for (size_t k = 0; status == PSFM_OK && k < num_rhs; ++k) {
+        memcpy(work + 4 * n, b + k * n, n * sizeof *b); /* x may be b */
+        status = conjugate_gradients(ctx, spd, work + 4 * n, x + k * n, work);
+    }
+    free(work);
+    return status;
+}
+
 psfm_status psfm_spd_solve(psfm_context *ctx, psfm_spd *spd, size_t num_rhs, const double *b,
                            double *x) {
     size_t n = spd->A->nrow;
+    if (spd->iterative)
+        return solve_iteratively(ctx, spd, num_rhs, b, x);
     cholmod_dense rhs = {.nrow = n,
                          .ncol = num_rhs,
                          .nzmax = n * num_rhs,

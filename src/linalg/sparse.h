@@ -36,4 +36,11 @@ psfm_status psfm_spd_solve(psfm_context *ctx, psfm_spd *spd, size_t num_rhs, con
                            double *x);
 void psfm_spd_destroy(psfm_spd **spd);
 
+/* Lets a system whose factor would fill up heavily (that of a graph without small separators, such
+ * as a random one) be solved by conjugate gradients with a diagonal preconditioner instead, until
+ * the residual has shrunk by `tolerance` or for max_iterations. Returns whether it will be; then
+ * psfm_spd_factor only assembles. For callers that iterate anyway and can live with a rough step.
+ * Call before psfm_spd_factor. */
+bool psfm_spd_allow_iterative(psfm_spd *spd, double tolerance, int max_iterations);
+
 #endif

@@ -13,7 +13,8 @@
  * Each iteration is one of iteratively reweighted least squares (IRLS): |r| becomes a parabola
  * with w = 1 / max(|r|, floor), and the model
  *     sum_e u w (dv^T B dv / 2 + r . dv),   B = I where s = 1,  B = I - g g^T where s > 1
- * is minimised over the step by sparse Cholesky. Eliminating s this way couples the two centres of
+ * is minimised over the step by sparse Cholesky (or, roughly, by conjugate gradients, where the
+ * graph would fill the factor). Eliminating s this way couples the two centres of
  * an edge by the 3 x 3 block B. Alternating between s and c would need only the graph Laplacian,
  * but thousands of iterations on a long chain. The parabola is too wide along r, where the norm has
  * no curvature at all; taking off half of r r^T / |r|^2 keeps the model safe and saves iterations.
@@ -413,6 +414,8 @@ static psfm_status allocate(psfm_context *ctx, lud *l) {
             psfm_alloc(ctx, NUM_DIAGONAL * n + NUM_BLOCK * m, sizeof *l->value, (void **)&l->value);
     if (status == PSFM_OK)
         status = create_system(ctx, l->graph, &l->system);
+    if (status == PSFM_OK)
+        psfm_spd_allow_iterative(l->system, 1e-5, 100);
     for (size_t e = 0; status == PSFM_OK && e < m; ++e)
         l->edge_weight[e] = 1.0;
     return status;

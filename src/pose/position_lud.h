@@ -28,7 +28,7 @@ typedef struct {
  * are then weighed down and the problem solved again: plain LUD is drawn from the truth by many
  * wrong directions, since the longer an edge the more it saves by shrinking everything.
  * Not converging within max_iterations is no error. options NULL: defaults; stats may be NULL.
- * Serial; a sparse factorisation of 3 num_nodes unknowns per iteration. */
+ * Serial; a sparse solve of 3 num_nodes unknowns per iteration. */
 psfm_status psfm_positions_lud(psfm_context *ctx, const psfm_topology *topology,
                                const double (*direction)[3], const psfm_lud_options *options,
                                double (*centers)[3], psfm_lud_stats *stats);

@@ -1,0 +1,37 @@
+/* Absolute rotations from all relative ones at once, robustly. */
+#ifndef PSFM_POSE_ROTATION_AVERAGE_H
+#define PSFM_POSE_ROTATION_AVERAGE_H
+
+#include "base/options.h"
+#include "pose/rotation.h"
+
+typedef struct {
+    int l1_iterations;    /* at most, of the first phase: sum of angles */
+    int max_iterations;   /* of the second: Geman-McClure */
+    double tolerance_deg; /* a phase stops when no rotation turns by more */
+    double max_scale_deg; /* of the Geman-McClure loss, which follows the median residual */
+    double min_scale_deg;
+} psfm_rotation_average_options;
+
+extern const psfm_option_table psfm_rotation_average_option_table;
+
+typedef struct {
+    int l1_iterations, iterations;
+    double scale_deg; /* of the loss at the end */
+    bool converged;
+} psfm_rotation_average_stats;
+
+/* Improves cam_from_world (num_nodes x 9), which holds a start, e.g. from a tree, so that
+ * R_2 R_1^T is near R_21 for most edges by weight. R_21 is num_edges x 9, weight num_edges, >= 0,
+ * NULL for all 1. The first node of each connected component keeps its rotation. residual_rad
+ * (num_edges, may be NULL) receives the angle between R_2 R_1^T and R_21 of every edge, also of
+ * those with weight 0. options NULL: defaults; stats may be NULL. A start with rotations that are
+ * wrong all over may end in a local minimum (see pose/rotation_consensus.h). One sparse solve
+ * of num_nodes unknowns per iteration; edges in parallel. */
+psfm_status psfm_rotations_average(psfm_context *ctx, const psfm_topology *topology,
+                                   const double (*R_21)[9], const double *weight,
+                                   const psfm_rotation_average_options *options,
+                                   double (*cam_from_world)[9], double *residual_rad,
+                                   psfm_rotation_average_stats *stats);
+
+#endif

@@ -1,0 +1,26 @@
+/* One essential matrix out of contaminated matches, given the homographies of the pair. */
+#ifndef PSFM_TWOVIEW_ESSENTIAL_RANSAC_H
+#define PSFM_TWOVIEW_ESSENTIAL_RANSAC_H
+
+#include "twoview/essential.h"
+#include "twoview/multi_homography.h"
+
+typedef struct {
+    bool found;
+    psfm_motion motion;
+    uint32_t *inliers; /* indices of pairs, ascending; owned, free with free() */
+    size_t num_inliers;
+    double plane_share; /* largest share of the inliers that one homography explains */
+    bool has_off_plane; /* inliers beyond the largest plane are more than chance */
+} psfm_essential_found;
+
+/* Estimates the motion. `starts` are the motions behind the homographies in `planes` (any number of
+ * either). Without a plane five-point samples are drawn; with one, the motion is looked for among
+ * the starts and those that two matches off the largest plane complete it to, which takes a small
+ * part of the time. found is false if the matches support no motion beyond chance. */
+psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs,
+                                  const psfm_plane_set *planes, const psfm_motion *starts,
+                                  size_t num_starts, const psfm_two_view_options *options,
+                                  psfm_rng *rng, psfm_essential_found *out);
+
+#endif

@@ -1,0 +1,120 @@
+/* Locally optimised RANSAC for homographies (Chum, Matas and Kittler 2003) with truncated squares
+ * as score (MSAC; Torr and Zisserman 2000).
+ *
+ * Pairs are in random order, so a score is given up as soon as its partial sum exceeds the best
+ * (most samples see a fraction of the pairs), and a few leading blocks are a fair subset for the
+ * local optimisation: each new best sample is refined on them, first with a wider bound because
+ * four noisy points predict poorly away from themselves. The first hypothesis is the linear fit to
+ * the leading pairs, which settles matches without outliers at once. */
+#include "twoview/homography_ransac.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "twoview/homography.h"
+
+#define SAMPLE 4
+#define LOCAL_BLOCKS 16 /* 128 pairs for the local optimisation */
+#define FIRST_BLOCKS 4  /* 32 pairs for the linear fit */
+#define TEST_BLOCKS 8   /* 64 pairs that show whether a sample is worth scoring */
+#define WINDOW 24       /* places of the spatial order that a local sample comes from */
+
+size_t psfm_homography_count(const psfm_ray_pairs *pairs, const double H[9], double max_error_px) {
+    size_t count = 0;
+    double squared[PSFM_LANES * 8];
+    psfm_ray_pairs part = *pairs;
+    for (size_t k = 0; k < pairs->num_blocks; k += 8) {
+        part.blocks = pairs->blocks + k;
+        part.num_blocks = pairs->num_blocks - k < 8 ? pairs->num_blocks - k : 8;
+        psfm_homography_errors(&part, H, squared);
+        for (size_t l = 0; l < part.num_blocks * PSFM_LANES; ++l)
+            count += squared[l] < max_error_px * max_error_px;
+    }
+    return count;
+}
+
+/* Draws four pairs and solves for their homography. */
+static bool draw(const psfm_ray_pairs *pairs, const psfm_homography_search *search, int iteration,
+                 psfm_rng *rng, uint32_t idx[SAMPLE], double H[9]) {
+    double ray1[SAMPLE][3], ray2[SAMPLE][3];
+    if (search->order != NULL && iteration % 2 == 0)
+        psfm_sample_window(rng, search->order, pairs->num, WINDOW, SAMPLE, idx);
+    else
+        psfm_rng_sample(rng, pairs->num, SAMPLE, idx);
+    for (int k = 0; k < SAMPLE; ++k)
+        psfm_ray_pairs_get(pairs, idx[k], ray1[k], ray2[k]);
+    return psfm_homography_from_four((const double(*)[3])ray1, (const double(*)[3])ray2, H);
+}
+
+/* Cost of the homography of a sample; INFINITY if, in the leading blocks, nothing agrees with it
+ * but the sample itself. That ends the scoring of almost all contaminated samples early; a plane
+ * with a tenth of the pairs passes with probability 0.999. */
+static double score(const psfm_ray_pairs *pairs, const double H[9], const uint32_t idx[SAMPLE],
+                    double max_squared, double stop_above) {
+    if (pairs->num_blocks < 2 * TEST_BLOCKS)
+        return psfm_homography_cost(pairs, H, max_squared, stop_above);
+    psfm_ray_pairs head = *pairs, tail = *pairs;
+    head.num_blocks = TEST_BLOCKS;
+    head.num = TEST_BLOCKS * PSFM_LANES;
+    tail.blocks += TEST_BLOCKS;
+    tail.num_blocks -= TEST_BLOCKS;
+    tail.num -= head.num;
+    double agreeing = 0.5;
+    for (int k = 0; k < SAMPLE; ++k)
+        agreeing += idx[k] < head.num;
+    double cost = psfm_homography_cost(&head, H, max_squared, stop_above);
+    if (cost > ((double)head.num - agreeing) * max_squared)
+        return INFINITY;
+    return cost + psfm_homography_cost(&tail, H, max_squared, stop_above - cost);
+}
+
+/* Refines H on a subset and keeps it if all pairs together like it better. */
+static void optimize_locally(const psfm_ray_pairs *pairs, double max_squared,
+                             psfm_homography_found *best) {
+    double H[9];
+    memcpy(H, best->H_21, sizeof H);
+    psfm_homography_refine(pairs, LOCAL_BLOCKS, 6.0 * max_squared, 2, H);
+    psfm_homography_refine(pairs, LOCAL_BLOCKS, max_squared, 3, H);
+    double cost = psfm_homography_cost(pairs, H, max_squared, best->cost);
+    if (cost < best->cost) {
+        memcpy(best->H_21, H, sizeof H);
+        best->cost = cost;
+    }
+}
+
+bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_search *search,
+                            psfm_rng *rng, psfm_homography_found *found) {
+    if (pairs->num < SAMPLE)
+        return false;
+    double max_squared = search->max_error_px * search->max_error_px;
+    psfm_homography_found best = {.cost = INFINITY};
+    /* below this, more than the sample agrees, or nearly all there is */
+    double worthwhile = ((double)pairs->num - (pairs->num > 8 ? 5.5 : 3.5)) * max_squared;
+    int needed = search->max_iterations, iteration = 0;
+    for (; iteration < needed; ++iteration) {
+        uint32_t idx[SAMPLE] = {0};
+        double H[9];
+        bool ok = iteration == 0 ? psfm_homography_fit(pairs, FIRST_BLOCKS, H)
+                                 : draw(pairs, search, iteration, rng, idx, H);
+        if (!ok)
+            continue;
+        double cost = score(pairs, H, idx, max_squared, best.cost);
+        if (!(cost < best.cost))
+            continue;
+        best.cost = cost;
+        memcpy(best.H_21, H, sizeof H);
+        if (cost > worthwhile)
+            continue;
+        optimize_locally(pairs, max_squared, &best);
+        best.num_inliers = psfm_homography_count(pairs, best.H_21, search->max_error_px);
+        needed = psfm_ransac_iterations((double)best.num_inliers / (double)pairs->num, SAMPLE,
+                                        search->confidence, search->max_iterations);
+    }
+    if (!isfinite(best.cost))
+        return false;
+    best.num_iterations = iteration;
+    best.cost = psfm_homography_refine(pairs, pairs->num_blocks, max_squared, 20, best.H_21);
+    best.num_inliers = psfm_homography_count(pairs, best.H_21, search->max_error_px);
+    *found = best;
+    return true;
+}

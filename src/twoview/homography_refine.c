@@ -1,0 +1,121 @@
+/* Non-linear refinement of a homography on the error of homography.c.
+ *
+ * Per pair e^T W e with W = (I + A A^T)^-1. The step holds W fixed, as for reprojection error with
+ * the points eliminated: with g_k = (P2_k - e_k x2) / (x2 . H x1) the derivative of e_k by H is
+ * g_k x1^T, so the normal matrix is the sum of G (x) x1 x1^T, G = sum_kl W_kl g_k g_l^T. H is free
+ * up to scale: a multiple of h h^T is added to the matrix, which keeps the step orthogonal to h
+ * without changing it otherwise. */
+#include "twoview/homography.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "twoview/kronecker_sums.h"
+#include "twoview/least_squares.h"
+#include "twoview/transfer.h"
+
+/* Relative decrease of the cost below which a step is the last. */
+#define MIN_GAIN 1e-5
+
+/* Terms of one block; zero where a pair does not count. */
+static inline void evaluate_block(const psfm_ray_block *b, const double H[9], double max_squared,
+                                  psfm_kronecker_terms *t) {
+    for (int l = 0; l < PSFM_LANES; ++l) {
+        psfm_transfer m = psfm_transfer_at(b, l, H);
+        double scale = 1.0 / (m.m00 * m.m11 - m.m01 * m.m01);
+        double w00 = m.m11 * scale, w01 = -m.m01 * scale, w11 = m.m00 * scale;
+        double squared = w00 * m.e0 * m.e0 + 2.0 * w01 * m.e0 * m.e1 + w11 * m.e1 * m.e1;
+        double use = m.depth > PSFM_MIN_DEPTH && squared < max_squared ? 1.0 : 0.0;
+        t->cost[l] = use * squared;
+        t->used[l] = use;
+        w00 *= use;
+        w01 *= use;
+        w11 *= use;
+        double q00 = w00 * m.g00 + w01 * m.g10, q10 = w01 * m.g00 + w11 * m.g10;
+        double q01 = w00 * m.g01 + w01 * m.g11, q11 = w01 * m.g01 + w11 * m.g11;
+        double q02 = w00 * m.g02 + w01 * m.g12, q12 = w01 * m.g02 + w11 * m.g12;
+        t->left[0][l] = m.g00 * q00 + m.g10 * q10;
+        t->left[1][l] = m.g00 * q01 + m.g10 * q11;
+        t->left[2][l] = m.g00 * q02 + m.g10 * q12;
+        t->left[3][l] = m.g01 * q01 + m.g11 * q11;
+        t->left[4][l] = m.g01 * q02 + m.g11 * q12;
+        t->left[5][l] = m.g02 * q02 + m.g12 * q12;
+        t->gradient_left[0][l] = q00 * m.e0 + q10 * m.e1;
+        t->gradient_left[1][l] = q01 * m.e0 + q11 * m.e1;
+        t->gradient_left[2][l] = q02 * m.e0 + q12 * m.e1;
+        double x = b->ray1[0][l], y = b->ray1[1][l], z = b->ray1[2][l];
+        t->right[0][l] = x * x;
+        t->right[1][l] = x * y;
+        t->right[2][l] = x * z;
+        t->right[3][l] = y * y;
+        t->right[4][l] = y * z;
+        t->right[5][l] = z * z;
+        t->gradient_right[0][l] = x;
+        t->gradient_right[1][l] = y;
+        t->gradient_right[2][l] = z;
+    }
+}
+
+double psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                        const double H[9], double max_squared, double N[81],
+                                        double g[9]) {
+    psfm_kronecker_sums sums;
+    psfm_kronecker_terms terms;
+    memset(&sums, 0, sizeof sums);
+    for (size_t k = 0; k < num_blocks; ++k) {
+        evaluate_block(&pairs->blocks[k], H, max_squared, &terms);
+        psfm_kronecker_add(&terms, &sums);
+    }
+    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), max_squared, N,
+                                 g);
+}
+
+/* Solves (N + damping diag N + trace(N) h h^T) step = -g; false if not positive definite. */
+static bool solve_step(const double N[81], const double g[9], const double h[9], double damping,
+                       double step[9]) {
+    double A[81], trace = 0.0;
+    for (int k = 0; k < 9; ++k)
+        trace += N[10 * k];
+    for (int i = 0; i < 9; ++i) {
+        for (int j = 0; j <= i; ++j)
+            A[9 * i + j] = N[9 * i + j] + trace * h[i] * h[j];
+        A[10 * i] += damping * N[10 * i];
+        step[i] = -g[i];
+    }
+    return psfm_solve_spd(A, 9, step);
+}
+
+double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, double max_squared,
+                              int max_iterations, double H[9]) {
+    double N[81], g[9], N_new[81], g_new[9], step[9], H_new[9], damping = 1e-6;
+    if (num_blocks > pairs->num_blocks)
+        num_blocks = pairs->num_blocks;
+    double cost = psfm_homography_normal_equations(pairs, num_blocks, H, max_squared, N, g);
+    for (int iteration = 0; iteration < max_iterations; ++iteration) {
+        if (!solve_step(N, g, H, damping, step))
+            break;
+        double gain = 0.0; /* expected of the step, roughly */
+        for (int k = 0; k < 9; ++k) {
+            H_new[k] = H[k] + step[k];
+            gain -= g[k] * step[k];
+        }
+        psfm_homography_normalize_norm(H_new);
+        double cost_new =
+            psfm_homography_normal_equations(pairs, num_blocks, H_new, max_squared, N_new, g_new);
+        if (!(cost_new < cost)) {
+            if (gain < MIN_GAIN * cost || damping > 1e3)
+                break;
+            damping = fmax(damping * 100.0, 1e-3);
+            continue;
+        }
+        bool converged = cost - cost_new < MIN_GAIN * cost;
+        memcpy(H, H_new, sizeof H_new);
+        memcpy(N, N_new, sizeof N);
+        memcpy(g, g_new, sizeof g);
+        cost = cost_new;
+        damping = fmax(damping * 0.1, 1e-12);
+        if (converged)
+            break;
+    }
+    return cost;
+}

@@ -1,0 +1,18 @@
+#include "twoview/kronecker_sums.h"
+
+double psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double max_squared,
+                             double N[81], double g[9]) {
+    static const int upper[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) {
+            double value = psfm_sum_lanes(s->N[i][j]);
+            int r = upper[i][0], q = upper[i][1], c = upper[j][0], d = upper[j][1];
+            N[9 * (3 * r + c) + 3 * q + d] = N[9 * (3 * q + d) + 3 * r + c] = value;
+            N[9 * (3 * r + d) + 3 * q + c] = N[9 * (3 * q + c) + 3 * r + d] = value;
+        }
+    }
+    for (int k = 0; k < 9; ++k)
+        g[k] = psfm_sum_lanes(s->g[k / 3][k % 3]);
+    double outliers = (double)num - psfm_sum_lanes(s->used);
+    return psfm_sum_lanes(s->cost) + outliers * max_squared;
+}

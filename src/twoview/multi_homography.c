@@ -1,0 +1,414 @@
+/* Several homographies in one pair of views, found one after the other on what is left.
+ *
+ * Acceptance. A homography through four of n unrelated matches meets others by chance. A match of
+ * unrelated points spread over areas a1, a2 of the images lies within the joint error T of a given
+ * homography with probability p = pi T^2 (1/a1 + 1/a2) at most: with s^2 the local change of area
+ * its partner must fall into pi T^2 (1 + s^2) px^2 of image 2, and the homography covers a share of
+ * at most a2 / (s^2 a1) of image 1. A homography with k inliers is kept if the expected number of
+ * such coincidences over all samples, (n - 4) C(n, k) C(k, 4) p^(k - 4), is below 1e-3 (a
+ * contrario; Moisan, Moulon and Monasse 2012). So 8 of 8 labelled points are significant, 8 of 500
+ * are not. Repeated keypoints count once, and areas are smaller where keypoints cluster.
+ *
+ * Leftovers. Matches just beyond the bound of a plane that is already known are its noise, not
+ * chance: within 3 T of a known plane they get p = 1/4, the share of that ring's area that lies
+ * within T of any other homography.
+ *
+ * Assignment. After each find every match goes to the homography that fits it best, all are refined
+ * on their own matches, and two that one homography explains are merged. */
+#include "twoview/multi_homography.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "twoview/homography.h"
+#include "twoview/homography_ransac.h"
+#include "twoview/spread.h"
+
+#define MAX_LOG10_FALSE_ALARMS (-3.0)
+#define LEFTOVER_BOUND 3.0        /* errors, in units of the bound, that may be a plane's noise */
+#define LOG10_LEFTOVER (-0.60206) /* log10 of 1/4 */
+#define UNIFORM_ITERATIONS 1000   /* after which samples of neighbours are tried, too */
+#define REST_ITERATIONS 1000      /* for what is left after the first plane */
+#define MERGE_SHARE 0.9           /* of two planes' matches that one homography must explain */
+#define MAX_ROUNDS 3              /* of assignment and refinement */
+#define MAX_SMALL 3               /* homographies over too little area to set aside */
+
+/* Label of pairs whose homography was beyond chance but too small to keep: they are left out of
+ * further searches. */
+#define TOO_SMALL (PSFM_NO_PLANE - 1)
+
+typedef struct {
+    psfm_context *ctx;
+    const psfm_ray_pairs *pairs;
+    const psfm_two_view_options *options;
+    psfm_rng *rng;
+    double image_area[2];
+    double max_squared;
+    double log10_chance; /* of an unrelated match to be an inlier */
+    double *squared;     /* scratch, per lane of the pairs */
+    double *nearest;     /* per lane: least squared error over the known planes */
+    uint32_t *idx;       /* scratch, per pair */
+    psfm_plane_set *set;
+} finder;
+
+void psfm_plane_set_free(psfm_plane_set *set) {
+    free(set->H_21);
+    free(set->num_inliers);
+    free(set->plane);
+    memset(set, 0, sizeof *set);
+}
+
+/* Pairs of plane p (PSFM_NO_PLANE: of none) into f->idx. */
+static size_t gather(finder *f, uint32_t p) {
+    size_t num = 0;
+    for (size_t i = 0; i < f->pairs->num; ++i)
+        if (f->set->plane[i] == p)
+            f->idx[num++] = (uint32_t)i;
+    return num;
+}
+
+static bool is_leftover(const finder *f, size_t i) {
+    return f->nearest[i] < LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
+}
+
+/* Whether `num` inliers f->idx among the pairs without a plane are more than chance. */
+static bool is_significant(const finder *f, size_t num) {
+    psfm_evidence far = {.log10_p = f->log10_chance}, near = {.log10_p = LOG10_LEFTOVER};
+    double distinct = psfm_distinct_share(f->pairs, f->idx, num, 0.5 * f->options->max_error_px);
+    for (size_t i = 0; i < f->pairs->num; ++i)
+        if (f->set->plane[i] == PSFM_NO_PLANE)
+            ++(is_leftover(f, i) ? &near : &far)->num;
+    for (size_t i = 0; i < num; ++i)
+        ++(is_leftover(f, f->idx[i]) ? &near : &far)->num_inliers;
+    near.num_inliers = (size_t)(distinct * (double)near.num_inliers);
+    far.num_inliers = (size_t)(distinct * (double)far.num_inliers);
+    psfm_evidence evidence[2] = {far, near};
+    return psfm_log10_false_alarms(evidence, 2, 4) < MAX_LOG10_FALSE_ALARMS;
+}
+
+/* Whether the inliers f->idx are enough and cover enough of both images. */
+static bool is_large_enough(const finder *f, size_t num) {
+    if (num < (size_t)f->options->min_inliers)
+        return false;
+    const psfm_ray_pairs *p = f->pairs;
+    double share1 = psfm_hull_area((const double(*)[2])p->xy1, f->idx, num) / f->image_area[0];
+    double share2 = psfm_hull_area((const double(*)[2])p->xy2, f->idx, num) / f->image_area[1];
+    return fmin(share1, share2) >= f->options->min_area;
+}
+
+/* Gives every pair to the homography that fits it best. Returns whether any changed. */
+static bool assign(finder *f) {
+    size_t n = f->pairs->num;
+    psfm_plane_set *set = f->set;
+    bool changed = false;
+    uint32_t *best = f->idx;
+    for (size_t i = 0; i < n; ++i) {
+        f->nearest[i] = INFINITY;
+        best[i] = set->plane[i] == TOO_SMALL ? TOO_SMALL : PSFM_NO_PLANE;
+    }
+    for (size_t p = 0; p < set->num_planes; ++p) {
+        psfm_homography_errors(f->pairs, set->H_21[p], f->squared);
+        for (size_t i = 0; i < n; ++i) {
+            if (f->squared[i] >= f->nearest[i])
+                continue;
+            f->nearest[i] = f->squared[i];
+            if (f->squared[i] < f->max_squared)
+                best[i] = (uint32_t)p;
+        }
+        set->num_inliers[p] = 0;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        changed = changed || set->plane[i] != best[i];
+        set->plane[i] = best[i];
+        if (best[i] < set->num_planes)
+            ++set->num_inliers[best[i]];
+    }
+    return changed;
+}
+
+/* Refines each homography on its own pairs and assigns again, until nothing changes. One plane
+ * alone is refined already. */
+static psfm_status settle(finder *f) {
+    psfm_plane_set *set = f->set;
+    bool changed = assign(f);
+    for (int round = 0; changed && round < MAX_ROUNDS && set->num_planes > 1; ++round) {
+        for (size_t p = 0; p < set->num_planes; ++p) {
+            psfm_ray_pairs own;
+            psfm_status status =
+                psfm_ray_pairs_select(f->ctx, f->pairs, f->idx, gather(f, (uint32_t)p), &own);
+            if (status != PSFM_OK)
+                return status;
+            psfm_homography_refine(&own, own.num_blocks, f->max_squared, 10, set->H_21[p]);
+            psfm_ray_pairs_free(&own);
+        }
+        changed = assign(f);
+    }
+    return PSFM_OK;
+}
+
+/* Inliers of H among the pairs that no plane has, into f->idx. */
+static size_t gather_inliers(finder *f, const double H[9]) {
+    size_t num = 0;
+    psfm_homography_errors(f->pairs, H, f->squared);
+    for (size_t i = 0; i < f->pairs->num; ++i)
+        if (f->set->plane[i] == PSFM_NO_PLANE && f->squared[i] < f->max_squared)
+            f->idx[num++] = (uint32_t)i;
+    return num;
+}
+
+/* How a search ended. */
+typedef enum { NOTHING, SMALL, FOUND } outcome;
+
+/* One search among `rest`. What is beyond chance but too small is set aside. */
+static outcome try_search(finder *f, const psfm_ray_pairs *rest, const uint32_t *order,
+                          int max_iterations, double H[9]) {
+    if (max_iterations > f->options->max_iterations)
+        max_iterations = f->options->max_iterations;
+    psfm_homography_search search = {f->options->max_error_px, f->options->confidence,
+                                     max_iterations, order};
+    psfm_homography_found found;
+    if (!psfm_homography_ransac(rest, &search, f->rng, &found))
+        return NOTHING;
+    memcpy(H, found.H_21, 9 * sizeof *H);
+    size_t num = gather_inliers(f, H);
+    if (!is_significant(f, num))
+        return NOTHING;
+    if (is_large_enough(f, num))
+        return FOUND;
+    for (size_t i = 0; i < num; ++i)
+        f->set->plane[f->idx[i]] = TOO_SMALL;
+    return SMALL;
+}
+
+static psfm_status try_local_search(finder *f, const psfm_ray_pairs *rest, int max_iterations,
+                                    double H[9], outcome *result) {
+    uint32_t *order;
+    psfm_status status = psfm_alloc(f->ctx, rest->num, sizeof *order, (void **)&order);
+    if (status == PSFM_OK)
+        status = psfm_spatial_order(f->ctx, rest, order);
+    if (status == PSFM_OK)
+        *result = try_search(f, rest, order, max_iterations, H);
+    free(order);
+    return status;
+}
+
+/* Looks for one more homography among the pairs that no plane has. */
+static psfm_status find_next(finder *f, double H[9], outcome *result) {
+    psfm_ray_pairs rest = {0};
+    const psfm_ray_pairs *where = f->pairs;
+    bool first = f->set->num_planes == 0;
+    size_t num = gather(f, PSFM_NO_PLANE);
+    psfm_status status = PSFM_OK;
+    *result = NOTHING;
+    if (num < (size_t)f->options->min_inliers)
+        return PSFM_OK;
+    if (num < f->pairs->num) {
+        status = psfm_ray_pairs_select(f->ctx, f->pairs, f->idx, num, &rest);
+        where = &rest;
+    }
+    if (status == PSFM_OK && first)
+        *result = try_search(f, where, NULL, UNIFORM_ITERATIONS, H);
+    if (status == PSFM_OK && *result == NOTHING)
+        status = try_local_search(f, where, first ? f->options->max_iterations : REST_ITERATIONS, H,
+                                  result);
+    psfm_ray_pairs_free(&rest);
+    return status;
+}
+
+/* Removes plane p; its pairs belong to `heir` from now on. */
+static void remove_plane(psfm_plane_set *set, size_t num_pairs, uint32_t p, uint32_t heir) {
+    for (size_t i = 0; i < num_pairs; ++i) {
+        uint32_t *plane = &set->plane[i];
+        if (*plane == p)
+            *plane = heir;
+        if (*plane<set->num_planes && * plane> p)
+            --*plane;
+    }
+    --set->num_planes;
+    for (size_t k = p; k < set->num_planes; ++k) {
+        memcpy(set->H_21[k], set->H_21[k + 1], sizeof set->H_21[k]);
+        set->num_inliers[k] = set->num_inliers[k + 1];
+    }
+}
+
+/* Whether most pairs of plane `from` are at least near to the homography of plane `to`. */
+static bool is_near(const finder *f, uint32_t from, uint32_t to) {
+    size_t near = 0;
+    double bound = LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
+    psfm_homography_errors(f->pairs, f->set->H_21[to], f->squared);
+    for (size_t i = 0; i < f->pairs->num; ++i)
+        near += f->set->plane[i] == from && f->squared[i] < bound;
+    return 2 * near > f->set->num_inliers[from];
+}
+
+/* Merges plane b into a < b if one homography explains both. */
+static psfm_status try_merge(finder *f, uint32_t a, uint32_t b, bool *merged) {
+    psfm_plane_set *set = f->set;
+    size_t num = 0;
+    double H[9];
+    psfm_ray_pairs both;
+    *merged = false;
+    if (!is_near(f, a, b) && !is_near(f, b, a))
+        return PSFM_OK;
+    for (size_t i = 0; i < f->pairs->num; ++i)
+        if (set->plane[i] == a || set->plane[i] == b)
+            f->idx[num++] = (uint32_t)i;
+    psfm_status status = psfm_ray_pairs_select(f->ctx, f->pairs, f->idx, num, &both);
+    if (status != PSFM_OK)
+        return status;
+    uint32_t larger = set->num_inliers[a] >= set->num_inliers[b] ? a : b;
+    memcpy(H, set->H_21[larger], sizeof H);
+    psfm_homography_refine(&both, both.num_blocks, 4.0 * f->max_squared, 5, H);
+    psfm_homography_refine(&both, both.num_blocks, f->max_squared, 10, H);
+    size_t explained = psfm_homography_count(&both, H, f->options->max_error_px);
+    if ((double)explained >= MERGE_SHARE * (double)num) {
+        memcpy(set->H_21[a], H, sizeof H);
+        remove_plane(set, f->pairs->num, b, a);
+        *merged = true;
+    }
+    psfm_ray_pairs_free(&both);
+    return PSFM_OK;
+}
+
+/* Merges what is one plane; assigns again after each merger. */
+static psfm_status merge_planes(finder *f) {
+    psfm_status status = PSFM_OK;
+    for (uint32_t a = 0; a < f->set->num_planes; ++a) {
+        for (uint32_t b = a + 1; b < f->set->num_planes;) {
+            bool merged;
+            status = try_merge(f, a, b, &merged);
+            if (status == PSFM_OK && merged)
+                status = settle(f);
+            if (status != PSFM_OK)
+                return status;
+            if (!merged)
+                ++b;
+        }
+    }
+    return status;
+}
+
+/* Drops planes that lost their support to others. */
+static psfm_status drop_weak(finder *f) {
+    psfm_plane_set *set = f->set;
+    for (uint32_t p = (uint32_t)set->num_planes; p-- > 0;) {
+        size_t num = gather(f, p);
+        if (is_large_enough(f, num))
+            continue;
+        remove_plane(set, f->pairs->num, p, PSFM_NO_PLANE);
+        psfm_status status = settle(f);
+        if (status != PSFM_OK)
+            return status;
+    }
+    return PSFM_OK;
+}
+
+/* Most inliers first; equal ones stay in the order in which they were found. */
+static void sort_planes(psfm_plane_set *set, size_t num_pairs) {
+    for (uint32_t p = 1; p < set->num_planes; ++p) {
+        for (uint32_t q = p; q > 0 && set->num_inliers[q] > set->num_inliers[q - 1]; --q) {
+            double H[9];
+            size_t num = set->num_inliers[q];
+            memcpy(H, set->H_21[q], sizeof H);
+            memcpy(set->H_21[q], set->H_21[q - 1], sizeof H);
+            memcpy(set->H_21[q - 1], H, sizeof H);
+            set->num_inliers[q] = set->num_inliers[q - 1];
+            set->num_inliers[q - 1] = num;
+            for (size_t i = 0; i < num_pairs; ++i) {
+                if (set->plane[i] == q)
+                    set->plane[i] = q - 1;
+                else if (set->plane[i] == q - 1)
+                    set->plane[i] = q;
+            }
+        }
+    }
+}
+
+static psfm_status find_all(finder *f) {
+    psfm_plane_set *set = f->set;
+    int num_small = 0;
+    for (int k = 0; k < f->options->max_homographies;) {
+        double H[9];
+        outcome result;
+        psfm_status status = find_next(f, H, &result);
+        if (status == PSFM_OK && result == SMALL && num_small++ < MAX_SMALL)
+            continue;
+        if (status != PSFM_OK || result != FOUND)
+            return status;
+        ++k;
+        memcpy(set->H_21[set->num_planes++], H, sizeof H);
+        status = settle(f);
+        if (status == PSFM_OK)
+            status = merge_planes(f);
+        if (status != PSFM_OK)
+            return status;
+    }
+    return PSFM_OK;
+}
+
+/* log10 of the probability that an unrelated pair is an inlier of a given homography. */
+static double log10_chance(const psfm_ray_pairs *pairs, double max_squared) {
+    double area1 = psfm_effective_area((const double(*)[2])pairs->xy1, pairs->num);
+    double area2 = psfm_effective_area((const double(*)[2])pairs->xy2, pairs->num);
+    double p = 3.141592653589793 * max_squared * (1.0 / area1 + 1.0 / area2);
+    return log10(fmin(p, 0.5));
+}
+
+static psfm_status allocate(finder *f) {
+    psfm_context *ctx = f->ctx;
+    size_t lanes = f->pairs->num_blocks * PSFM_LANES, planes = (size_t)f->options->max_homographies;
+    psfm_status status = psfm_alloc(ctx, lanes, sizeof *f->squared, (void **)&f->squared);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, lanes, sizeof *f->nearest, (void **)&f->nearest);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, lanes, sizeof *f->idx, (void **)&f->idx);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, planes, sizeof *f->set->H_21, (void **)&f->set->H_21);
+    if (status == PSFM_OK)
+        status =
+            psfm_alloc(ctx, planes, sizeof *f->set->num_inliers, (void **)&f->set->num_inliers);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, lanes, sizeof *f->set->plane, (void **)&f->set->plane);
+    for (size_t i = 0; status == PSFM_OK && i < f->pairs->num; ++i) {
+        f->set->plane[i] = PSFM_NO_PLANE;
+        f->nearest[i] = INFINITY;
+    }
+    return status;
+}
+
+psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs,
+                                  const double image_area[2], const psfm_two_view_options *options,
+                                  psfm_rng *rng, psfm_plane_set *out) {
+    finder f = {.ctx = ctx,
+                .pairs = pairs,
+                .options = options,
+                .rng = rng,
+                .image_area = {image_area[0], image_area[1]},
+                .max_squared = options->max_error_px * options->max_error_px,
+                .set = out};
+    memset(out, 0, sizeof *out);
+    psfm_status status = allocate(&f);
+    if (status != PSFM_OK)
+        goto cleanup;
+    f.log10_chance = log10_chance(pairs, f.max_squared);
+    status = find_all(&f);
+    if (status == PSFM_OK)
+        status = drop_weak(&f);
+    if (status != PSFM_OK)
+        goto cleanup;
+    for (size_t i = 0; i < pairs->num; ++i)
+        if (out->plane[i] == TOO_SMALL)
+            out->plane[i] = PSFM_NO_PLANE;
+    sort_planes(out, pairs->num);
+    for (size_t p = 0; p < out->num_planes; ++p)
+        psfm_homography_normalize(out->H_21[p]);
+cleanup:
+    free(f.squared);
+    free(f.nearest);
+    free(f.idx);
+    if (status != PSFM_OK)
+        psfm_plane_set_free(out);
+    return status;
+}

@@ -1,0 +1,106 @@
+#include "twoview/spread.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NUM_DIRECTIONS 16
+#define MAX_LOOK 64 /* points of a fair sample that pairwise counts look at */
+
+/* Extreme points in NUM_DIRECTIONS directions, anticlockwise. */
+static void extreme_points(const double (*xy)[2], const uint32_t *idx, size_t num,
+                           double polygon[NUM_DIRECTIONS][2]) {
+    double best[NUM_DIRECTIONS], direction[NUM_DIRECTIONS][2];
+    for (int d = 0; d < NUM_DIRECTIONS; ++d) {
+        double angle = 6.283185307179586 * d / NUM_DIRECTIONS;
+        direction[d][0] = cos(angle);
+        direction[d][1] = sin(angle);
+        best[d] = -INFINITY;
+    }
+    for (size_t i = 0; i < num; ++i) {
+        const double *p = xy[idx == NULL ? i : idx[i]];
+        for (int d = 0; d < NUM_DIRECTIONS; ++d) {
+            double along = direction[d][0] * p[0] + direction[d][1] * p[1];
+            if (along > best[d]) {
+                best[d] = along;
+                polygon[d][0] = p[0];
+                polygon[d][1] = p[1];
+            }
+        }
+    }
+}
+
+double psfm_hull_area(const double (*xy)[2], const uint32_t *idx, size_t num) {
+    double polygon[NUM_DIRECTIONS][2] = {{0}}, twice = 0.0;
+    if (num < 3)
+        return 0.0;
+    extreme_points(xy, idx, num, polygon);
+    for (int d = 1; d + 1 < NUM_DIRECTIONS; ++d) {
+        double ax = polygon[d][0] - polygon[0][0], ay = polygon[d][1] - polygon[0][1];
+        double bx = polygon[d + 1][0] - polygon[0][0], by = polygon[d + 1][1] - polygon[0][1];
+        twice += ax * by - ay * bx;
+    }
+    return 0.5 * twice;
+}
+
+double psfm_effective_area(const double (*xy)[2], size_t num) {
+    double area = psfm_hull_area(xy, NULL, num);
+    size_t look = num < MAX_LOOK ? num : MAX_LOOK, meetings = 0;
+    if (look < MAX_LOOK / 2)
+        return area; /* too few to count */
+    double radius2 = 0.01 * area;
+    for (size_t i = 0; i < look; ++i) {
+        for (size_t j = 0; j < i; ++j) {
+            double dx = xy[i][0] - xy[j][0], dy = xy[i][1] - xy[j][1];
+            meetings += dx * dx + dy * dy < radius2;
+        }
+    }
+    double possible = 0.5 * (double)look * (double)(look - 1);
+    double even = 3.141592653589793 * radius2 / area * possible;
+    return (double)meetings > even ? area * even / (double)meetings : area;
+}
+
+double psfm_distinct_share(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                           double radius) {
+    size_t look = num < MAX_LOOK ? num : MAX_LOOK, distinct = 0;
+    for (size_t i = 0; i < look; ++i) {
+        size_t j = 0;
+        for (; j < i; ++j) {
+            const double *a1 = pairs->xy1[idx[i]], *b1 = pairs->xy1[idx[j]];
+            const double *a2 = pairs->xy2[idx[i]], *b2 = pairs->xy2[idx[j]];
+            if (fabs(a1[0] - b1[0]) < radius && fabs(a1[1] - b1[1]) < radius &&
+                fabs(a2[0] - b2[0]) < radius && fabs(a2[1] - b2[1]) < radius)
+                break;
+        }
+        distinct += j == i;
+    }
+    return look > 0 ? (double)distinct / (double)look : 1.0;
+}
+
+double psfm_select_nth(double *values, size_t num, size_t k) {
+    size_t low = 0, high = num - 1;
+    while (low < high) {
+        double pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot)
+                ++i;
+            while (values[j] > pivot)
+                --j;
+            if (i <= j) {
+                double swap = values[i];
+                values[i++] = values[j];
+                values[j] = swap;
+                if (j == 0)
+                    break;
+                --j;
+            }
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[k];
+}

@@ -1,0 +1,26 @@
+/* How points spread over an image. */
+#ifndef PSFM_TWOVIEW_SPREAD_H
+#define PSFM_TWOVIEW_SPREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "twoview/ray_pairs.h"
+
+/* Area of the convex hull of the points idx[0 .. num) (NULL: the first num), px^2: of the polygon
+ * of the extreme points in 16 directions, which is a few per cent less. O(n). */
+double psfm_hull_area(const double (*xy)[2], const uint32_t *idx, size_t num);
+
+/* The area over which points spread evenly would meet as often as these do by chance: their hull's,
+ * or less if they cluster. Looks at the first points only, which must be a fair sample. */
+double psfm_effective_area(const double (*xy)[2], size_t num);
+
+/* Share of the pairs idx[0 .. num) that are not within `radius` pixels of an earlier one in both
+ * images (repeated keypoints are no evidence). Looks at the first points only. */
+double psfm_distinct_share(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                           double radius);
+
+/* The k-th smallest value, k from 0; reorders the values. O(n). */
+double psfm_select_nth(double *values, size_t num, size_t k);
+
+#endif

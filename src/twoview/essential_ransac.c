@@ -25,10 +25,13 @@
 #include "twoview/ransac.h"
 #include "twoview/spread.h"
 
-#define LOCAL_BLOCKS 32 /* 256 pairs for the local optimisation */
+#define LOCAL_BLOCKS 32       /* 256 pairs for the local optimisation */
+#define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
 #define TWO_POINT_ITERATIONS 100
 #define FIVE_POINT_CHECKS 50 /* samples where a plane was found, but most inliers are off it */
-#define FIVE_POINT_ITERATIONS 300
+#define FIVE_POINT_ITERATIONS 200
+#define TEST_BLOCKS 8         /* 64 pairs that show whether a five-point sample is worth scoring */
+#define MIN_TEST_SHARE 0.08   /* of them must agree; samples can only find larger shares anyway */
 #define CHECK_PLANE_SHARE 0.8 /* plane share below which they are drawn */
 #define NUM_WITNESSES 64      /* inliers that choose among the four motions of an E */
 #define MAX_LOG10_FALSE_ALARMS (-3.0)
@@ -36,6 +39,7 @@
 typedef struct {
     psfm_context *ctx;
     const psfm_ray_pairs *pairs;
+    psfm_ray_pairs scored; /* the first of them, at most MAX_SCORED_BLOCKS */
     const psfm_plane_set *planes;
     const psfm_two_view_options *options;
     psfm_rng *rng;
@@ -45,7 +49,7 @@ typedef struct {
     uint32_t *idx;      /* scratch, per pair */
     psfm_ray_pairs off; /* pairs off the largest plane */
     psfm_motion best;
-    double best_cost; /* over all pairs; INFINITY if there is no best */
+    double best_cost; /* over `scored`; INFINITY if there is no best */
 } seeker;
 
 /* Optimises a motion locally and keeps it if it is the best so far. */
@@ -55,7 +59,7 @@ static bool consider(seeker *s, const psfm_motion *motion) {
     psfm_motion_refine(s->pairs, LOCAL_BLOCKS, 4.0 * s->max_squared, 2, &m);
     psfm_motion_refine(s->pairs, LOCAL_BLOCKS, s->max_squared, 3, &m);
     psfm_essential_from_motion(&m, E);
-    double cost = psfm_essential_cost(s->pairs, E, s->max_squared, s->best_cost);
+    double cost = psfm_essential_cost(&s->scored, E, s->max_squared, s->best_cost);
     if (!(cost < s->best_cost))
         return false;
     s->best = m;
@@ -67,8 +71,8 @@ static bool consider(seeker *s, const psfm_motion *motion) {
 static bool consider_essential(seeker *s, const double E[9]) {
     psfm_motion m;
     size_t num = 0;
-    psfm_essential_errors(s->pairs, E, s->squared);
-    for (size_t i = 0; i < s->pairs->num && num < NUM_WITNESSES; ++i)
+    psfm_essential_errors(&s->scored, E, s->squared);
+    for (size_t i = 0; i < s->scored.num && num < NUM_WITNESSES; ++i)
         if (s->squared[i] < s->max_squared)
             s->idx[num++] = (uint32_t)i;
     return psfm_essential_to_motion(s->pairs, s->idx, num, E, &m) && consider(s, &m);
@@ -95,6 +99,9 @@ static void sample_two_points(seeker *s) {
     double E_best[9], cost_best = INFINITY;
     if (s->off.num < 4)
         return;
+    /* below this, clearly more agree than the sample and chance */
+    double chance = pow(10.0, s->log10_chance) * (double)s->off.num;
+    double worthwhile = ((double)s->off.num - 2.0 * chance - 4.0) * s->max_squared;
     if (isfinite(s->best_cost)) {
         psfm_essential_from_motion(&s->best, E_best);
         cost_best = psfm_essential_cost(&s->off, E_best, s->max_squared, INFINITY);
@@ -115,15 +122,18 @@ static void sample_two_points(seeker *s) {
         const double cross[9] = {0, -e[2], e[1], e[2], 0, -e[0], -e[1], e[0], 0};
         psfm_mat3_mul(cross, H, E);
         double cost = psfm_essential_cost(&s->off, E, s->max_squared, cost_best);
-        if (cost < cost_best) {
-            cost_best = cost;
+        if (!(cost < cost_best))
+            continue;
+        cost_best = cost;
+        if (cost < worthwhile)
             consider_essential(s, E);
-        }
     }
 }
 
 static void sample_five_points(seeker *s, int max_iterations, double confidence) {
     int needed = max_iterations;
+    psfm_ray_pairs head = psfm_ray_pairs_head(s->pairs, TEST_BLOCKS);
+    double hopeless = (double)head.num * (1.0 - MIN_TEST_SHARE) * s->max_squared;
     for (int iteration = 0; iteration < needed; ++iteration) {
         uint32_t idx[5];
         double ray1[5][3], ray2[5][3], E[10][9];
@@ -133,7 +143,9 @@ static void sample_five_points(seeker *s, int max_iterations, double confidence)
         int num = psfm_five_point((const double(*)[3])ray1, (const double(*)[3])ray2, E);
         bool better = false;
         for (int k = 0; k < num; ++k) {
-            double cost = psfm_essential_cost(s->pairs, E[k], s->max_squared, s->best_cost);
+            if (psfm_essential_cost(&head, E[k], s->max_squared, hopeless) >= hopeless)
+                continue;
+            double cost = psfm_essential_cost(&s->scored, E[k], s->max_squared, s->best_cost);
             better = (cost < s->best_cost && consider_essential(s, E[k])) || better;
         }
         if (better)
@@ -239,6 +251,7 @@ psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs
                 .rng = rng,
                 .max_squared = options->max_error_px * options->max_error_px,
                 .best_cost = INFINITY};
+    s.scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS);
     memset(out, 0, sizeof *out);
     if (pairs->num < 5)
         return PSFM_OK;

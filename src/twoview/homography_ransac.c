@@ -14,20 +14,19 @@
 #include "twoview/homography.h"
 
 #define SAMPLE 4
-#define LOCAL_BLOCKS 16 /* 128 pairs for the local optimisation */
-#define FIRST_BLOCKS 4  /* 32 pairs for the linear fit */
-#define TEST_BLOCKS 8   /* 64 pairs that show whether a sample is worth scoring */
-#define WINDOW 24       /* places of the spatial order that a local sample comes from */
+#define LOCAL_BLOCKS 16       /* 128 pairs for the local optimisation */
+#define FIRST_BLOCKS 4        /* 32 pairs for the linear fit */
+#define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
+#define TEST_BLOCKS 8         /* 64 pairs that show whether a sample is worth scoring */
+#define WINDOW 24             /* places of the spatial order that a local sample comes from */
 
 size_t psfm_homography_count(const psfm_ray_pairs *pairs, const double H[9], double max_error_px) {
     size_t count = 0;
-    double squared[PSFM_LANES * 8];
-    psfm_ray_pairs part = *pairs;
-    for (size_t k = 0; k < pairs->num_blocks; k += 8) {
-        part.blocks = pairs->blocks + k;
-        part.num_blocks = pairs->num_blocks - k < 8 ? pairs->num_blocks - k : 8;
-        psfm_homography_errors(&part, H, squared);
-        for (size_t l = 0; l < part.num_blocks * PSFM_LANES; ++l)
+    double squared[PSFM_LANES];
+    psfm_ray_pairs block = psfm_ray_pairs_head(pairs, 1);
+    for (size_t k = 0; k < pairs->num_blocks; ++k, ++block.blocks) {
+        psfm_homography_errors(&block, H, squared);
+        for (int l = 0; l < PSFM_LANES; ++l)
             count += squared[l] < max_error_px * max_error_px;
     }
     return count;
@@ -53,9 +52,7 @@ static double score(const psfm_ray_pairs *pairs, const double H[9], const uint32
                     double max_squared, double stop_above) {
     if (pairs->num_blocks < 2 * TEST_BLOCKS)
         return psfm_homography_cost(pairs, H, max_squared, stop_above);
-    psfm_ray_pairs head = *pairs, tail = *pairs;
-    head.num_blocks = TEST_BLOCKS;
-    head.num = TEST_BLOCKS * PSFM_LANES;
+    psfm_ray_pairs head = psfm_ray_pairs_head(pairs, TEST_BLOCKS), tail = *pairs;
     tail.blocks += TEST_BLOCKS;
     tail.num_blocks -= TEST_BLOCKS;
     tail.num -= head.num;
@@ -86,10 +83,11 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
                             psfm_rng *rng, psfm_homography_found *found) {
     if (pairs->num < SAMPLE)
         return false;
+    psfm_ray_pairs scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS);
     double max_squared = search->max_error_px * search->max_error_px;
     psfm_homography_found best = {.cost = INFINITY};
     /* below this, more than the sample agrees, or nearly all there is */
-    double worthwhile = ((double)pairs->num - (pairs->num > 8 ? 5.5 : 3.5)) * max_squared;
+    double worthwhile = ((double)scored.num - (pairs->num > 8 ? 5.5 : 3.5)) * max_squared;
     int needed = search->max_iterations, iteration = 0;
     for (; iteration < needed; ++iteration) {
         uint32_t idx[SAMPLE] = {0};
@@ -98,16 +96,16 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
                                  : draw(pairs, search, iteration, rng, idx, H);
         if (!ok)
             continue;
-        double cost = score(pairs, H, idx, max_squared, best.cost);
+        double cost = score(&scored, H, idx, max_squared, best.cost);
         if (!(cost < best.cost))
             continue;
         best.cost = cost;
         memcpy(best.H_21, H, sizeof H);
         if (cost > worthwhile)
             continue;
-        optimize_locally(pairs, max_squared, &best);
-        best.num_inliers = psfm_homography_count(pairs, best.H_21, search->max_error_px);
-        needed = psfm_ransac_iterations((double)best.num_inliers / (double)pairs->num, SAMPLE,
+        optimize_locally(&scored, max_squared, &best);
+        best.num_inliers = psfm_homography_count(&scored, best.H_21, search->max_error_px);
+        needed = psfm_ransac_iterations((double)best.num_inliers / (double)scored.num, SAMPLE,
                                         search->confidence, search->max_iterations);
     }
     if (!isfinite(best.cost))

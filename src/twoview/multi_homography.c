@@ -32,6 +32,7 @@
 #define UNIFORM_ITERATIONS 1000   /* after which samples of neighbours are tried, too */
 #define REST_ITERATIONS 1000      /* for what is left after the first plane */
 #define MERGE_SHARE 0.9           /* of two planes' matches that one homography must explain */
+#define MIN_PEAK 0.6              /* of the matches within LEFTOVER_BOUND that must be inliers */
 #define MAX_ROUNDS 3              /* of assignment and refinement */
 #define MAX_SMALL 3               /* homographies over too little area to set aside */
 
@@ -86,6 +87,18 @@ static bool is_significant(const finder *f, size_t num) {
     far.num_inliers = (size_t)(distinct * (double)far.num_inliers);
     psfm_evidence evidence[2] = {far, near};
     return psfm_log10_false_alarms(evidence, 2, 4) < MAX_LOG10_FALSE_ALARMS;
+}
+
+/* Whether the plane is a slice through a cloud of points: the errors f->squared of the pairs that
+ * no plane has do not peak within the bound. In a cloud they spread evenly along the epipolar
+ * lines, so a third of those within three times the bound are inliers; of a plane's matches nearly
+ * all are. */
+static bool is_slice(const finder *f, size_t num_inliers) {
+    size_t around = 0;
+    for (size_t i = 0; i < f->pairs->num; ++i)
+        around += f->set->plane[i] == PSFM_NO_PLANE &&
+                  f->squared[i] < LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
+    return (double)num_inliers < MIN_PEAK * (double)around;
 }
 
 /* Whether the inliers f->idx are enough and cover enough of both images. */
@@ -173,7 +186,7 @@ static outcome try_search(finder *f, const psfm_ray_pairs *rest, const uint32_t 
         return NOTHING;
     memcpy(H, found.H_21, 9 * sizeof *H);
     size_t num = gather_inliers(f, H);
-    if (!is_significant(f, num))
+    if (!is_significant(f, num) || is_slice(f, num))
         return NOTHING;
     if (is_large_enough(f, num))
         return FOUND;

@@ -57,6 +57,15 @@ static inline size_t psfm_ray_pairs_within(const psfm_ray_pairs *pairs, size_t n
     return num_blocks * PSFM_LANES < pairs->num ? num_blocks * PSFM_LANES : pairs->num;
 }
 
+/* The first pairs, at most num_blocks blocks of them, without copying: of shuffled pairs a fair
+ * sample. Not to be freed. */
+static inline psfm_ray_pairs psfm_ray_pairs_head(const psfm_ray_pairs *pairs, size_t num_blocks) {
+    psfm_ray_pairs head = *pairs;
+    head.num = psfm_ray_pairs_within(pairs, num_blocks);
+    head.num_blocks = num_blocks < pairs->num_blocks ? num_blocks : pairs->num_blocks;
+    return head;
+}
+
 /* Sum over lanes in a fixed order that leaves the additions independent. */
 static inline double psfm_sum_lanes(const double v[PSFM_LANES]) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));

@@ -1,0 +1,307 @@
+#include "twoview/two_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "linalg/mat3.h"
+#include "twoview/essential_ransac.h"
+#include "twoview/homography_decompose.h"
+#include "twoview/multi_homography.h"
+#include "twoview/ray_pairs.h"
+#include "twoview/rotation_fit.h"
+
+#define O psfm_two_view_options
+static const psfm_option rows[] = {
+    PSFM_OPTION_DOUBLE(O, max_error_px, "max-error-px", 4.0, 0.01, 1000.0,
+                       "largest error of an inlier: how far its two points must move together to "
+                       "agree with the model, in pixels"),
+    PSFM_OPTION_DOUBLE(O, confidence, "confidence", 0.9999, 0.01, 0.999999999,
+                       "probability with which an uncontaminated sample must have been drawn"),
+    PSFM_OPTION_INT(O, max_iterations, "max-iterations", 5000, 1, 100000000,
+                    "most samples per homography"),
+    PSFM_OPTION_INT(O, min_inliers, "min-inliers", 8, 5, 1000000,
+                    "fewest inliers of a homography; among many matches more are needed to be "
+                    "beyond chance"),
+    PSFM_OPTION_DOUBLE(O, min_area, "min-area", 0.005, 0.0, 1.0,
+                       "share of either image that the hull of a homography's inliers must cover"),
+    PSFM_OPTION_INT(O, max_homographies, "max-homographies", 5, 1, 100,
+                    "most homographies per pair of images"),
+    PSFM_OPTION_DOUBLE(O, rotation_px, "rotation-px", 0.5, 0.0, 1000.0,
+                       "a homography whose median parallax is below this, in pixels, is a rotation "
+                       "without translation"),
+    PSFM_OPTION_DOUBLE(
+        O, degenerate_share, "degenerate-share", 0.9, 0.0, 1.0,
+        "share of the essential matrix's inliers on one plane from which it is taken "
+        "to be degenerate"),
+    PSFM_OPTION_BOOL(O, estimate_essential, "estimate-essential", true,
+                     "estimate an essential matrix, too"),
+};
+#undef O
+const psfm_option_table psfm_two_view_option_table = {"twoview", rows,
+                                                      sizeof rows / sizeof rows[0]};
+
+const char *psfm_pair_kind_name(psfm_pair_kind kind) {
+    switch (kind) {
+    case PSFM_PAIR_OK:
+        return "ok";
+    case PSFM_PAIR_FEW_MATCHES:
+        return "few_matches";
+    case PSFM_PAIR_NO_HOMOGRAPHY:
+        return "no_homography";
+    case PSFM_PAIR_ROTATION:
+        return "rotation";
+    }
+    return "unknown";
+}
+
+void psfm_two_view_free(psfm_two_view *two_view) {
+    for (size_t k = 0; k < two_view->num_homographies; ++k)
+        free(two_view->homographies[k].inliers);
+    free(two_view->homographies);
+    free(two_view->essential.inliers);
+    memset(two_view, 0, sizeof *two_view);
+}
+
+/* Root mean square of the transfer error in image 2. */
+static double rms_transfer(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                           const double H[9]) {
+    double sum = 0.0;
+    for (size_t i = 0; i < num; ++i) {
+        const psfm_ray_block *b = &pairs->blocks[idx[i] / PSFM_LANES];
+        size_t l = idx[i] % PSFM_LANES;
+        double x[3] = {b->ray1[0][l], b->ray1[1][l], b->ray1[2][l]}, y[3];
+        psfm_mat3_mul_vec(H, x, y);
+        double depth = b->ray2[0][l] * y[0] + b->ray2[1][l] * y[1] + b->ray2[2][l] * y[2];
+        for (int k = 0; k < 6; k += 3) {
+            double e = b->px2[k][l] * y[0] + b->px2[k + 1][l] * y[1] + b->px2[k + 2][l] * y[2];
+            sum += (e / depth) * (e / depth);
+        }
+    }
+    return num > 0 ? sqrt(sum / (double)num) : 0.0;
+}
+
+/* Marks h as a rotation. */
+static void set_rotation(psfm_homography *h, const double R_21[9]) {
+    h->is_rotation = true;
+    h->num_motions = 1;
+    memcpy(h->H_21, R_21, sizeof h->H_21);
+    memset(h->motions, 0, sizeof h->motions);
+    memcpy(h->motions[0].R_21, R_21, sizeof h->H_21);
+    h->motions[0].d2_over_d1 = 1.0;
+}
+
+/* Everything that one pair needs while it is estimated. */
+typedef struct {
+    psfm_context *ctx;
+    const psfm_correspondences *c;
+    const psfm_two_view_options *options;
+    psfm_ray_pairs pairs;
+    psfm_plane_set planes;
+    uint32_t *idx;   /* scratch, per pair */
+    uint32_t *label; /* scratch, per row of c */
+    double *scratch; /* per pair */
+} estimation;
+
+/* The rows of c whose label is `wanted`, as indices of the pair's matches, ascending. */
+static psfm_status list_matches(const estimation *e, uint32_t wanted, size_t num, uint32_t **out) {
+    psfm_status status = psfm_alloc(e->ctx, num, sizeof **out, (void **)out);
+    size_t k = 0;
+    for (size_t row = 0; status == PSFM_OK && row < e->c->num && k < num; ++row)
+        if (e->label[row] == wanted)
+            (*out)[k++] = e->c->match_idx[row];
+    return status;
+}
+
+/* Motions of a homography with inliers e->idx. */
+static psfm_status find_motions(estimation *e, size_t num, psfm_homography *h) {
+    psfm_ray_pairs own;
+    double R_21[9];
+    psfm_status status = psfm_ray_pairs_select(e->ctx, &e->pairs, e->idx, num, &own);
+    if (status != PSFM_OK)
+        return status;
+    if (psfm_is_rotation(&own, h->H_21, e->options->rotation_px, e->scratch, R_21)) {
+        set_rotation(h, R_21);
+    } else {
+        h->num_motions = psfm_homography_decompose(h->H_21, h->motions);
+        h->num_motions =
+            psfm_plane_motions_keep_visible(&e->pairs, e->idx, num, h->motions, h->num_motions);
+    }
+    psfm_ray_pairs_free(&own);
+    return PSFM_OK;
+}
+
+static psfm_status fill_homography(estimation *e, uint32_t p, psfm_homography *h) {
+    size_t num = 0;
+    for (size_t i = 0; i < e->pairs.num; ++i)
+        if (e->planes.plane[i] == p)
+            e->idx[num++] = (uint32_t)i;
+    memcpy(h->H_21, e->planes.H_21[p], sizeof h->H_21);
+    psfm_status status = find_motions(e, num, h);
+    if (status == PSFM_OK)
+        status = list_matches(e, p, num, &h->inliers);
+    if (status != PSFM_OK)
+        return status;
+    h->num_inliers = num;
+    h->rms_px = rms_transfer(&e->pairs, e->idx, num, h->H_21);
+    return PSFM_OK;
+}
+
+static psfm_status fill_homographies(estimation *e, psfm_two_view *out) {
+    size_t num = e->planes.num_planes;
+    psfm_status status =
+        psfm_alloc(e->ctx, num, sizeof *out->homographies, (void **)&out->homographies);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t row = 0; row < e->c->num; ++row)
+        e->label[row] = PSFM_NO_PLANE;
+    for (size_t i = 0; i < e->pairs.num; ++i)
+        e->label[e->pairs.row[i]] = e->planes.plane[i];
+    out->num_homographies = num;
+    out->kind = num == 0 ? PSFM_PAIR_NO_HOMOGRAPHY : PSFM_PAIR_ROTATION;
+    for (uint32_t p = 0; status == PSFM_OK && p < num; ++p) {
+        status = fill_homography(e, p, &out->homographies[p]);
+        if (!out->homographies[p].is_rotation)
+            out->kind = PSFM_PAIR_OK;
+    }
+    return status;
+}
+
+/* Motions with parallax behind the homographies, t scaled to length 1; returns their number. */
+static size_t list_motions(const psfm_two_view *view, psfm_motion *motions) {
+    size_t num = 0;
+    for (size_t p = 0; p < view->num_homographies; ++p) {
+        const psfm_homography *h = &view->homographies[p];
+        for (int k = 0; k < h->num_motions && !h->is_rotation; ++k) {
+            psfm_motion *m = &motions[num];
+            memcpy(m->R_21, h->motions[k].R_21, sizeof m->R_21);
+            memcpy(m->t_21, h->motions[k].t_21, sizeof m->t_21);
+            num += psfm_normalize3(m->t_21) > 0.0;
+        }
+    }
+    return num;
+}
+
+static psfm_status fill_essential(estimation *e, psfm_rng *rng, psfm_two_view *out) {
+    psfm_motion *starts = NULL;
+    psfm_essential_found found = {0};
+    psfm_essential *essential = &out->essential;
+    psfm_status status =
+        psfm_alloc(e->ctx, 2 * out->num_homographies, sizeof *starts, (void **)&starts);
+    if (status == PSFM_OK)
+        status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, starts,
+                                       list_motions(out, starts), e->options, rng, &found);
+    if (status == PSFM_OK && found.found) {
+        essential->found = true;
+        memcpy(essential->R_21, found.motion.R_21, sizeof essential->R_21);
+        memcpy(essential->t_21, found.motion.t_21, sizeof essential->t_21);
+        essential->plane_share = found.plane_share;
+        essential->is_degenerate =
+            found.plane_share >= e->options->degenerate_share || !found.has_off_plane;
+        memset(e->label, 0, e->c->num * sizeof *e->label);
+        for (size_t i = 0; i < found.num_inliers; ++i)
+            e->label[e->pairs.row[found.inliers[i]]] = 1;
+        status = list_matches(e, 1, found.num_inliers, &essential->inliers);
+        essential->num_inliers = status == PSFM_OK ? found.num_inliers : 0;
+    }
+    free(found.inliers);
+    free(starts);
+    return status;
+}
+
+static psfm_status estimate(estimation *e, const double image_area[2], psfm_rng *rng_H,
+                            psfm_rng *rng_E, psfm_two_view *out) {
+    if (e->pairs.num < (size_t)e->options->min_inliers) {
+        out->kind = PSFM_PAIR_FEW_MATCHES;
+        return PSFM_OK;
+    }
+    size_t lanes = e->pairs.num_blocks * PSFM_LANES;
+    psfm_status status = psfm_alloc(e->ctx, lanes, sizeof *e->idx, (void **)&e->idx);
+    if (status == PSFM_OK)
+        status = psfm_alloc(e->ctx, e->c->num, sizeof *e->label, (void **)&e->label);
+    if (status == PSFM_OK)
+        status = psfm_alloc(e->ctx, lanes, sizeof *e->scratch, (void **)&e->scratch);
+    if (status == PSFM_OK)
+        status =
+            psfm_multi_homography(e->ctx, &e->pairs, image_area, e->options, rng_H, &e->planes);
+    if (status == PSFM_OK)
+        status = fill_homographies(e, out);
+    if (status == PSFM_OK && e->options->estimate_essential)
+        status = fill_essential(e, rng_E, out);
+    return status;
+}
+
+static bool is_size(const double size[2]) {
+    return isfinite(size[0]) && isfinite(size[1]) && size[0] > 0.0 && size[1] > 0.0;
+}
+
+psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences *c,
+                                   const double image_size1[2], const double image_size2[2],
+                                   uint64_t i, uint64_t j, const psfm_two_view_options *options,
+                                   psfm_two_view *out) {
+    psfm_two_view_options defaults;
+    psfm_options_init(&psfm_two_view_option_table, &defaults);
+    estimation e = {.ctx = ctx, .c = c, .options = options == NULL ? &defaults : options};
+    memset(out, 0, sizeof *out);
+    psfm_status status = psfm_options_check(ctx, &psfm_two_view_option_table, e.options);
+    if (status != PSFM_OK)
+        return status;
+    if (!is_size(image_size1) || !is_size(image_size2))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "two-view geometry: an image size is not positive");
+    if (c->num >= UINT32_MAX)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "two-view geometry: %zu matches are too many",
+                         c->num);
+    uint64_t seed = psfm_context_seed(ctx);
+    psfm_rng rng_H = psfm_rng_make(seed, PSFM_RNG_HOMOGRAPHY, i, j);
+    psfm_rng rng_E = psfm_rng_make(seed, PSFM_RNG_ESSENTIAL, i, j);
+    const double area[2] = {image_size1[0] * image_size1[1], image_size2[0] * image_size2[1]};
+    status = psfm_ray_pairs_init(ctx, c, &rng_H, &e.pairs);
+    if (status == PSFM_OK)
+        status = estimate(&e, area, &rng_H, &rng_E, out);
+    psfm_ray_pairs_free(&e.pairs);
+    psfm_plane_set_free(&e.planes);
+    free(e.idx);
+    free(e.label);
+    free(e.scratch);
+    if (status != PSFM_OK)
+        psfm_two_view_free(out);
+    return status;
+}
+
+typedef struct {
+    const psfm_match_set *set;
+    const psfm_two_view_options *options;
+    psfm_two_view *out;
+} job;
+
+static psfm_status estimate_pair(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    job *all = user;
+    const psfm_match_pair *pair = &all->set->pairs[index];
+    const psfm_view *view1 = &all->set->views[pair->view1], *view2 = &all->set->views[pair->view2];
+    const psfm_camera *camera1 = &all->set->cameras[view1->camera_idx];
+    const psfm_camera *camera2 = &all->set->cameras[view2->camera_idx];
+    const double size1[2] = {(double)camera1->width, (double)camera1->height};
+    const double size2[2] = {(double)camera2->width, (double)camera2->height};
+    psfm_correspondences c = {0};
+    psfm_status status = psfm_correspondences_init(ctx, all->set, pair, &c);
+    if (status == PSFM_OK)
+        status = psfm_two_view_estimate(ctx, &c, size1, size2, view1->id, view2->id, all->options,
+                                        &all->out[index]);
+    psfm_correspondences_free(&c);
+    return status;
+}
+
+psfm_status psfm_two_view_estimate_all(psfm_context *ctx, const psfm_match_set *set,
+                                       const psfm_two_view_options *options, psfm_two_view *out) {
+    job all = {set, options, out};
+    psfm_status status =
+        psfm_parallel_for(ctx, "two-view geometry", set->num_pairs, estimate_pair, &all);
+    for (size_t k = 0; status != PSFM_OK && k < set->num_pairs; ++k)
+        psfm_two_view_free(&out[k]);
+    return status;
+}

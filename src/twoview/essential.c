@@ -31,14 +31,14 @@ void psfm_essential_errors(const psfm_ray_pairs *pairs, const double E[9], doubl
         block_errors(&pairs->blocks[k], E, squared + k * PSFM_LANES);
 }
 
-double psfm_essential_cost(const psfm_ray_pairs *pairs, const double E[9], double max_squared,
+double psfm_essential_cost(const psfm_ray_pairs *pairs, const double E[9], psfm_loss loss,
                            double stop_above) {
-    double cost = -(double)psfm_ray_pairs_unused(pairs) * max_squared;
+    double cost = -(double)psfm_ray_pairs_unused(pairs) * loss.max_squared;
     for (size_t k = 0; k < pairs->num_blocks; ++k) {
         double squared[PSFM_LANES];
         block_errors(&pairs->blocks[k], E, squared);
         for (int l = 0; l < PSFM_LANES; ++l)
-            squared[l] = squared[l] < max_squared ? squared[l] : max_squared;
+            squared[l] = psfm_loss_value(loss, squared[l]);
         cost += psfm_sum_lanes(squared);
         if (cost > stop_above)
             break;

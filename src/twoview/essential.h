@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "twoview/loss.h"
 #include "twoview/ray_pairs.h"
 
 typedef struct {
@@ -18,8 +19,8 @@ void psfm_essential_from_motion(const psfm_motion *motion, double E[9]);
 /* Squared errors in pixels; room for num_blocks * 8. Unused lanes get INFINITY. */
 void psfm_essential_errors(const psfm_ray_pairs *pairs, const double E[9], double *squared);
 
-/* Sum of min(squared error, max_squared), given up once it exceeds stop_above. */
-double psfm_essential_cost(const psfm_ray_pairs *pairs, const double E[9], double max_squared,
+/* Sum of the losses of all pairs, given up once it exceeds stop_above. */
+double psfm_essential_cost(const psfm_ray_pairs *pairs, const double E[9], psfm_loss loss,
                            double stop_above);
 
 /* Whether both rays meet in front of their cameras, or are parallel to within about a pixel's
@@ -31,9 +32,23 @@ bool psfm_in_front(const psfm_motion *motion, const double ray1[3], const double
 bool psfm_essential_to_motion(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
                               const double E[9], psfm_motion *motion);
 
-/* Minimises the truncated cost over R and t by Levenberg-Marquardt on the first num_blocks blocks.
+/* Minimises the cost over R and t by Levenberg-Marquardt on the first num_blocks blocks.
  * Returns the cost there. */
-double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, double max_squared,
+double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                           int max_iterations, psfm_motion *motion);
+
+/* Cost on the first num_blocks blocks, half its gradient g by the nine entries of E, and the
+ * Gauss-Newton matrix N (9 x 9). */
+double psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                       const double E[9], psfm_loss loss, double N[81],
+                                       double g[9]);
+
+/* The five parameters of a motion: R is turned by exp([w]), t moved along the two vectors of
+ * psfm_tangent_basis. Derivatives of the entries of E by them, one row each. */
+void psfm_essential_derivatives(const psfm_motion *motion, double D[5][9]);
+void psfm_motion_move(const psfm_motion *motion, const double step[5], psfm_motion *moved);
+
+/* Two unit vectors orthogonal to t and to each other. */
+void psfm_tangent_basis(const double t[3], double a[3], double b[3]);
 
 #endif

@@ -25,6 +25,7 @@
 #include "twoview/ransac.h"
 #include "twoview/spread.h"
 
+#define GRADED 1.0
 #define LOCAL_BLOCKS 32       /* 256 pairs for the local optimisation */
 #define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
 #define TWO_POINT_ITERATIONS 100
@@ -44,6 +45,7 @@ typedef struct {
     const psfm_two_view_options *options;
     psfm_rng *rng;
     double max_squared;
+    psfm_loss loss; /* of the search */
     double log10_chance;
     double *squared;    /* scratch, per lane */
     uint32_t *idx;      /* scratch, per pair */
@@ -56,10 +58,12 @@ typedef struct {
 static bool consider(seeker *s, const psfm_motion *motion) {
     double E[9];
     psfm_motion m = *motion;
-    psfm_motion_refine(s->pairs, LOCAL_BLOCKS, 4.0 * s->max_squared, 2, &m);
-    psfm_motion_refine(s->pairs, LOCAL_BLOCKS, s->max_squared, 3, &m);
+    psfm_loss wide = s->loss;
+    wide.max_squared *= 4.0;
+    psfm_motion_refine(s->pairs, LOCAL_BLOCKS, wide, 2, &m);
+    psfm_motion_refine(s->pairs, LOCAL_BLOCKS, s->loss, 3, &m);
     psfm_essential_from_motion(&m, E);
-    double cost = psfm_essential_cost(&s->scored, E, s->max_squared, s->best_cost);
+    double cost = psfm_essential_cost(&s->scored, E, s->loss, s->best_cost);
     if (!(cost < s->best_cost))
         return false;
     s->best = m;
@@ -104,7 +108,7 @@ static void sample_two_points(seeker *s) {
     double worthwhile = ((double)s->off.num - 2.0 * chance - 4.0) * s->max_squared;
     if (isfinite(s->best_cost)) {
         psfm_essential_from_motion(&s->best, E_best);
-        cost_best = psfm_essential_cost(&s->off, E_best, s->max_squared, INFINITY);
+        cost_best = psfm_essential_cost(&s->off, E_best, s->loss, INFINITY);
     }
     for (int iteration = 0; iteration < TWO_POINT_ITERATIONS; ++iteration) {
         uint32_t idx[2];
@@ -121,7 +125,7 @@ static void sample_two_points(seeker *s) {
             continue;
         const double cross[9] = {0, -e[2], e[1], e[2], 0, -e[0], -e[1], e[0], 0};
         psfm_mat3_mul(cross, H, E);
-        double cost = psfm_essential_cost(&s->off, E, s->max_squared, cost_best);
+        double cost = psfm_essential_cost(&s->off, E, s->loss, cost_best);
         if (!(cost < cost_best))
             continue;
         cost_best = cost;
@@ -143,9 +147,9 @@ static void sample_five_points(seeker *s, int max_iterations, double confidence)
         int num = psfm_five_point((const double(*)[3])ray1, (const double(*)[3])ray2, E);
         bool better = false;
         for (int k = 0; k < num; ++k) {
-            if (psfm_essential_cost(&head, E[k], s->max_squared, hopeless) >= hopeless)
+            if (psfm_essential_cost(&head, E[k], s->loss, hopeless) >= hopeless)
                 continue;
-            double cost = psfm_essential_cost(&s->scored, E[k], s->max_squared, s->best_cost);
+            double cost = psfm_essential_cost(&s->scored, E[k], s->loss, s->best_cost);
             better = (cost < s->best_cost && consider_essential(s, E[k])) || better;
         }
         if (better)
@@ -229,7 +233,14 @@ static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
         sample_five_points(s, FIVE_POINT_ITERATIONS, s->options->confidence);
     if (status != PSFM_OK || !isfinite(s->best_cost))
         return status;
-    psfm_motion_refine(s->pairs, s->pairs->num_blocks, s->max_squared, 20, &s->best);
+    psfm_motion_refine(s->pairs, s->pairs->num_blocks, s->loss, 5, &s->best);
+    {
+        double E[9];
+        psfm_essential_from_motion(&s->best, E);
+        psfm_essential_errors(s->pairs, E, s->squared);
+        double b = psfm_noise_bound(s->squared, s->pairs->num, 1, s->max_squared);
+        psfm_motion_refine(s->pairs, s->pairs->num_blocks, (psfm_loss){b, 0.0}, 20, &s->best);
+    }
     out->motion = s->best;
     status = collect_inliers(s, out);
     if (status != PSFM_OK)
@@ -251,6 +262,7 @@ psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs
                 .rng = rng,
                 .max_squared = options->max_error_px * options->max_error_px,
                 .best_cost = INFINITY};
+    s.loss = (psfm_loss){s.max_squared, GRADED};
     s.scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS);
     memset(out, 0, sizeof *out);
     if (pairs->num < 5)

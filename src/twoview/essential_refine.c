@@ -18,59 +18,59 @@
 #define MIN_GAIN 1e-5
 
 /* Terms of one block; zero where a pair does not count. */
-static inline void evaluate_block(const psfm_ray_block *b, const double E[9], double max_squared,
+static inline void evaluate_block(const psfm_ray_block *b, const double E[9], psfm_loss loss,
                                   psfm_kronecker_terms *t) {
     for (int l = 0; l < PSFM_LANES; ++l) {
         psfm_epipolar e = psfm_epipolar_at(b, l, E);
         double inverse = 1.0 / (e.g > 0.0 ? e.g : 1.0);
         double squared = e.c * e.c * inverse, move = e.c * inverse;
-        double use = e.g > 0.0 && squared < max_squared ? 1.0 : 0.0;
+        double none = e.g > 0.0 ? 0.0 : (double)INFINITY;
+        double weight = psfm_loss_weight(loss, squared + none);
         double z0 = b->ray1[0][l] - move * (b->tan1[0][l] * e.u0 + b->tan1[1][l] * e.u1);
         double z1 = b->ray1[1][l] - move * (b->tan1[2][l] * e.u0 + b->tan1[3][l] * e.u1);
         double z2 = b->ray1[2][l] - move * (b->tan1[4][l] * e.u0 + b->tan1[5][l] * e.u1);
         double w0 = b->ray2[0][l] - move * (b->tan2[0][l] * e.v0 + b->tan2[1][l] * e.v1);
         double w1 = b->ray2[1][l] - move * (b->tan2[2][l] * e.v0 + b->tan2[3][l] * e.v1);
         double w2 = b->ray2[2][l] - move * (b->tan2[4][l] * e.v0 + b->tan2[5][l] * e.v1);
-        double weight = use * inverse;
+        double scaled = weight * inverse;
         t->right[0][l] = z0 * z0;
         t->right[1][l] = z0 * z1;
         t->right[2][l] = z0 * z2;
         t->right[3][l] = z1 * z1;
         t->right[4][l] = z1 * z2;
         t->right[5][l] = z2 * z2;
-        t->left[0][l] = weight * w0 * w0;
-        t->left[1][l] = weight * w0 * w1;
-        t->left[2][l] = weight * w0 * w2;
-        t->left[3][l] = weight * w1 * w1;
-        t->left[4][l] = weight * w1 * w2;
-        t->left[5][l] = weight * w2 * w2;
+        t->left[0][l] = scaled * w0 * w0;
+        t->left[1][l] = scaled * w0 * w1;
+        t->left[2][l] = scaled * w0 * w2;
+        t->left[3][l] = scaled * w1 * w1;
+        t->left[4][l] = scaled * w1 * w2;
+        t->left[5][l] = scaled * w2 * w2;
         t->gradient_right[0][l] = z0;
         t->gradient_right[1][l] = z1;
         t->gradient_right[2][l] = z2;
-        t->gradient_left[0][l] = use * move * w0;
-        t->gradient_left[1][l] = use * move * w1;
-        t->gradient_left[2][l] = use * move * w2;
-        t->cost[l] = use * squared;
-        t->used[l] = use;
+        t->gradient_left[0][l] = weight * move * w0;
+        t->gradient_left[1][l] = weight * move * w1;
+        t->gradient_left[2][l] = weight * move * w2;
+        t->used[l] = weight > 0.0 ? 1.0 : 0.0;
+        t->cost[l] = t->used[l] * psfm_loss_value(loss, squared);
     }
 }
 
-/* Cost, half its gradient g and the Gauss-Newton matrix N by the nine entries of E. */
-static double evaluate(const psfm_ray_pairs *pairs, size_t num_blocks, const double E[9],
-                       double max_squared, double N[81], double g[9]) {
+double psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                       const double E[9], psfm_loss loss, double N[81],
+                                       double g[9]) {
     psfm_kronecker_sums sums;
     psfm_kronecker_terms terms;
     memset(&sums, 0, sizeof sums);
     for (size_t k = 0; k < num_blocks; ++k) {
-        evaluate_block(&pairs->blocks[k], E, max_squared, &terms);
+        evaluate_block(&pairs->blocks[k], E, loss, &terms);
         psfm_kronecker_add(&terms, &sums);
     }
-    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), max_squared, N,
-                                 g);
+    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), loss.max_squared,
+                                 N, g);
 }
 
-/* Two unit vectors orthogonal to t and to each other. */
-static void tangent_basis(const double t[3], double a[3], double b[3]) {
+void psfm_tangent_basis(const double t[3], double a[3], double b[3]) {
     int least = fabs(t[0]) < fabs(t[1]) ? 0 : 1;
     least = fabs(t[2]) < fabs(t[least]) ? 2 : least;
     double axis[3] = {least == 0, least == 1, least == 2};
@@ -79,9 +79,9 @@ static void tangent_basis(const double t[3], double a[3], double b[3]) {
     psfm_cross3(t, a, b);
 }
 
-/* Derivatives of the entries of E = [t]x exp([w]) R by w and by the two coordinates of t. */
-static void derivatives(const psfm_motion *m, double basis[2][3], double D[NUM_PARAMS][9]) {
-    tangent_basis(m->t_21, basis[0], basis[1]);
+void psfm_essential_derivatives(const psfm_motion *m, double D[NUM_PARAMS][9]) {
+    double basis[2][3];
+    psfm_tangent_basis(m->t_21, basis[0], basis[1]);
     for (int c = 0; c < 3; ++c) {
         double column[3] = {m->R_21[c], m->R_21[3 + c], m->R_21[6 + c]};
         for (int p = 0; p < NUM_PARAMS; ++p) {
@@ -99,11 +99,21 @@ static void derivatives(const psfm_motion *m, double basis[2][3], double D[NUM_P
     }
 }
 
+void psfm_motion_move(const psfm_motion *m, const double step[NUM_PARAMS], psfm_motion *moved) {
+    double basis[2][3], turn[9];
+    psfm_tangent_basis(m->t_21, basis[0], basis[1]);
+    psfm_rotation_exp(step, turn);
+    psfm_mat3_mul(turn, m->R_21, moved->R_21);
+    psfm_axpy3(m->t_21, step[3], basis[0], moved->t_21);
+    psfm_axpy3(moved->t_21, step[4], basis[1], moved->t_21);
+    psfm_normalize3(moved->t_21);
+}
+
 /* The damped step from the normal equations at m, applied to give *moved. */
 static bool take_step(const psfm_motion *m, const double N[81], const double g[9], double damping,
                       psfm_motion *moved) {
-    double basis[2][3], D[NUM_PARAMS][9], A[NUM_PARAMS * NUM_PARAMS], step[NUM_PARAMS], turn[9];
-    derivatives(m, basis, D);
+    double D[NUM_PARAMS][9], A[NUM_PARAMS * NUM_PARAMS], step[NUM_PARAMS];
+    psfm_essential_derivatives(m, D);
     for (int p = 0; p < NUM_PARAMS; ++p) {
         double ND[9] = {0};
         step[p] = 0.0;
@@ -121,27 +131,23 @@ static bool take_step(const psfm_motion *m, const double N[81], const double g[9
     }
     if (!psfm_solve_spd(A, NUM_PARAMS, step))
         return false;
-    psfm_rotation_exp(step, turn);
-    psfm_mat3_mul(turn, m->R_21, moved->R_21);
-    psfm_axpy3(m->t_21, step[3], basis[0], moved->t_21);
-    psfm_axpy3(moved->t_21, step[4], basis[1], moved->t_21);
-    psfm_normalize3(moved->t_21);
+    psfm_motion_move(m, step, moved);
     return true;
 }
 
-double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, double max_squared,
+double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                           int max_iterations, psfm_motion *motion) {
     double N[81], g[9], N_new[81], g_new[9], E[9], damping = 1e-6;
     if (num_blocks > pairs->num_blocks)
         num_blocks = pairs->num_blocks;
     psfm_essential_from_motion(motion, E);
-    double cost = evaluate(pairs, num_blocks, E, max_squared, N, g);
+    double cost = psfm_essential_normal_equations(pairs, num_blocks, E, loss, N, g);
     for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
         psfm_motion moved;
         if (!take_step(motion, N, g, damping, &moved))
             break;
         psfm_essential_from_motion(&moved, E);
-        double cost_new = evaluate(pairs, num_blocks, E, max_squared, N_new, g_new);
+        double cost_new = psfm_essential_normal_equations(pairs, num_blocks, E, loss, N_new, g_new);
         if (!(cost_new < cost)) {
             damping = fmax(damping * 100.0, 1e-3);
             continue;

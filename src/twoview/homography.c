@@ -94,9 +94,7 @@ static inline void block_errors(const psfm_ray_block *b, const double H[9],
     for (int l = 0; l < PSFM_LANES; ++l) {
         psfm_transfer t = psfm_transfer_at(b, l, H);
         double weighted = t.m11 * t.e0 * t.e0 - 2.0 * t.m01 * t.e0 * t.e1 + t.m00 * t.e1 * t.e1;
-        /* infinity as an added term, since a choice would keep the loop from being vectorised */
-        double behind = t.depth > PSFM_MIN_DEPTH ? 0.0 : (double)INFINITY;
-        squared[l] = weighted / (t.m00 * t.m11 - t.m01 * t.m01) + behind;
+        squared[l] = weighted / (t.m00 * t.m11 - t.m01 * t.m01) + t.excess;
     }
 }
 
@@ -105,15 +103,14 @@ void psfm_homography_errors(const psfm_ray_pairs *pairs, const double H[9], doub
         block_errors(&pairs->blocks[k], H, squared + k * PSFM_LANES);
 }
 
-double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], double max_squared,
+double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
                             double stop_above) {
-    double unused = (double)psfm_ray_pairs_unused(pairs) * max_squared;
-    double cost = -unused;
+    double cost = -(double)psfm_ray_pairs_unused(pairs) * loss.max_squared;
     for (size_t k = 0; k < pairs->num_blocks; ++k) {
         double squared[PSFM_LANES];
         block_errors(&pairs->blocks[k], H, squared);
         for (int l = 0; l < PSFM_LANES; ++l)
-            squared[l] = squared[l] < max_squared ? squared[l] : max_squared;
+            squared[l] = psfm_loss_value(loss, squared[l]);
         cost += psfm_sum_lanes(squared);
         if (cost > stop_above)
             break;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "twoview/loss.h"
 #include "twoview/ray_pairs.h"
 
 /* A homography (of norm about 1) must leave a ray at least this much in front of the camera. */
@@ -26,21 +27,20 @@ bool psfm_homography_fit(const psfm_ray_pairs *pairs, size_t num_blocks, double 
  * num_blocks * 8. */
 void psfm_homography_errors(const psfm_ray_pairs *pairs, const double H[9], double *squared);
 
-/* Sum over all pairs of min(squared error, max_squared). Gives up early, returning something
- * larger, once the sum exceeds stop_above. */
-double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], double max_squared,
+/* Sum of the losses of all pairs. Gives up early, returning something larger, once the sum exceeds
+ * stop_above. */
+double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
                             double stop_above);
 
-/* Minimises the above cost over H by Levenberg-Marquardt (truncated squares, so pairs beyond the
- * bound do not count), on the first `num_blocks` blocks, in at most max_iterations steps. Returns
- * the cost on these blocks. Keeps the norm of H at 1. */
-double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, double max_squared,
+/* Minimises the above cost over H by Levenberg-Marquardt on the first `num_blocks` blocks, in at
+ * most max_iterations steps. Returns the cost on these blocks. Keeps the norm of H at 1. */
+double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                               int max_iterations, double H[9]);
 
 /* Cost on the first num_blocks blocks, half its gradient g by the nine entries of H, and the
  * Gauss-Newton matrix N (9 x 9). */
 double psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
-                                        const double H[9], double max_squared, double N[81],
+                                        const double H[9], psfm_loss loss, double N[81],
                                         double g[9]);
 
 /* Scales H to Frobenius norm 1. */

@@ -12,7 +12,10 @@
 #include <string.h>
 
 #include "twoview/homography.h"
+#include "twoview/spread.h"
+#include <stdlib.h>
 
+#define GRADED 1.0
 #define SAMPLE 4
 #define LOCAL_BLOCKS 16       /* 128 pairs for the local optimisation */
 #define FIRST_BLOCKS 4        /* 32 pairs for the linear fit */
@@ -49,9 +52,9 @@ static bool draw(const psfm_ray_pairs *pairs, const psfm_homography_search *sear
  * but the sample itself. That ends the scoring of almost all contaminated samples early; a plane
  * with a tenth of the pairs passes with probability 0.999. */
 static double score(const psfm_ray_pairs *pairs, const double H[9], const uint32_t idx[SAMPLE],
-                    double max_squared, double stop_above) {
+                    psfm_loss loss, double stop_above) {
     if (pairs->num_blocks < 2 * TEST_BLOCKS)
-        return psfm_homography_cost(pairs, H, max_squared, stop_above);
+        return psfm_homography_cost(pairs, H, loss, stop_above);
     psfm_ray_pairs head = psfm_ray_pairs_head(pairs, TEST_BLOCKS), tail = *pairs;
     tail.blocks += TEST_BLOCKS;
     tail.num_blocks -= TEST_BLOCKS;
@@ -59,20 +62,21 @@ static double score(const psfm_ray_pairs *pairs, const double H[9], const uint32
     double agreeing = 0.5;
     for (int k = 0; k < SAMPLE; ++k)
         agreeing += idx[k] < head.num;
-    double cost = psfm_homography_cost(&head, H, max_squared, stop_above);
-    if (cost > ((double)head.num - agreeing) * max_squared)
+    double cost = psfm_homography_cost(&head, H, loss, stop_above);
+    if (cost > ((double)head.num - agreeing) * loss.max_squared)
         return INFINITY;
-    return cost + psfm_homography_cost(&tail, H, max_squared, stop_above - cost);
+    return cost + psfm_homography_cost(&tail, H, loss, stop_above - cost);
 }
 
 /* Refines H on a subset and keeps it if all pairs together like it better. */
-static void optimize_locally(const psfm_ray_pairs *pairs, double max_squared,
+static void optimize_locally(const psfm_ray_pairs *pairs, psfm_loss loss,
                              psfm_homography_found *best) {
     double H[9];
     memcpy(H, best->H_21, sizeof H);
-    psfm_homography_refine(pairs, LOCAL_BLOCKS, 6.0 * max_squared, 2, H);
-    psfm_homography_refine(pairs, LOCAL_BLOCKS, max_squared, 3, H);
-    double cost = psfm_homography_cost(pairs, H, max_squared, best->cost);
+    psfm_loss wide = {6.0 * loss.max_squared, loss.graded};
+    psfm_homography_refine(pairs, LOCAL_BLOCKS, wide, 2, H);
+    psfm_homography_refine(pairs, LOCAL_BLOCKS, loss, 3, H);
+    double cost = psfm_homography_cost(pairs, H, loss, best->cost);
     if (cost < best->cost) {
         memcpy(best->H_21, H, sizeof H);
         best->cost = cost;
@@ -85,6 +89,7 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
         return false;
     psfm_ray_pairs scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS);
     double max_squared = search->max_error_px * search->max_error_px;
+    psfm_loss loss = {max_squared, GRADED};
     psfm_homography_found best = {.cost = INFINITY};
     /* below this, more than the sample agrees, or nearly all there is */
     double worthwhile = ((double)scored.num - (pairs->num > 8 ? 5.5 : 3.5)) * max_squared;
@@ -96,14 +101,14 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
                                  : draw(pairs, search, iteration, rng, idx, H);
         if (!ok)
             continue;
-        double cost = score(&scored, H, idx, max_squared, best.cost);
+        double cost = score(&scored, H, idx, loss, best.cost);
         if (!(cost < best.cost))
             continue;
         best.cost = cost;
         memcpy(best.H_21, H, sizeof H);
         if (cost > worthwhile)
             continue;
-        optimize_locally(&scored, max_squared, &best);
+        optimize_locally(&scored, loss, &best);
         best.num_inliers = psfm_homography_count(&scored, best.H_21, search->max_error_px);
         needed = psfm_ransac_iterations((double)best.num_inliers / (double)scored.num, SAMPLE,
                                         search->confidence, search->max_iterations);
@@ -111,7 +116,15 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
     if (!isfinite(best.cost))
         return false;
     best.num_iterations = iteration;
-    best.cost = psfm_homography_refine(pairs, pairs->num_blocks, max_squared, 20, best.H_21);
+    psfm_homography_refine(pairs, pairs->num_blocks, loss, 5, best.H_21);
+    {
+        double *sq = malloc(sizeof(double) * pairs->num_blocks * 8);
+        psfm_homography_errors(pairs, best.H_21, sq);
+        double b = psfm_noise_bound(sq, pairs->num, 2, max_squared);
+        free(sq);
+        best.cost =
+            psfm_homography_refine(pairs, pairs->num_blocks, (psfm_loss){b, 0.0}, 20, best.H_21);
+    }
     best.num_inliers = psfm_homography_count(pairs, best.H_21, search->max_error_px);
     *found = best;
     return true;

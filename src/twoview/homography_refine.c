@@ -18,19 +18,19 @@
 #define MIN_GAIN 1e-5
 
 /* Terms of one block; zero where a pair does not count. */
-static inline void evaluate_block(const psfm_ray_block *b, const double H[9], double max_squared,
+static inline void evaluate_block(const psfm_ray_block *b, const double H[9], psfm_loss loss,
                                   psfm_kronecker_terms *t) {
     for (int l = 0; l < PSFM_LANES; ++l) {
         psfm_transfer m = psfm_transfer_at(b, l, H);
         double scale = 1.0 / (m.m00 * m.m11 - m.m01 * m.m01);
         double w00 = m.m11 * scale, w01 = -m.m01 * scale, w11 = m.m00 * scale;
         double squared = w00 * m.e0 * m.e0 + 2.0 * w01 * m.e0 * m.e1 + w11 * m.e1 * m.e1;
-        double use = m.depth > PSFM_MIN_DEPTH && squared < max_squared ? 1.0 : 0.0;
-        t->cost[l] = use * squared;
-        t->used[l] = use;
-        w00 *= use;
-        w01 *= use;
-        w11 *= use;
+        double weight = psfm_loss_weight(loss, squared + m.excess);
+        t->used[l] = weight > 0.0 ? 1.0 : 0.0;
+        t->cost[l] = t->used[l] * psfm_loss_value(loss, squared);
+        w00 *= weight;
+        w01 *= weight;
+        w11 *= weight;
         double q00 = w00 * m.g00 + w01 * m.g10, q10 = w01 * m.g00 + w11 * m.g10;
         double q01 = w00 * m.g01 + w01 * m.g11, q11 = w01 * m.g01 + w11 * m.g11;
         double q02 = w00 * m.g02 + w01 * m.g12, q12 = w01 * m.g02 + w11 * m.g12;
@@ -57,17 +57,17 @@ static inline void evaluate_block(const psfm_ray_block *b, const double H[9], do
 }
 
 double psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
-                                        const double H[9], double max_squared, double N[81],
+                                        const double H[9], psfm_loss loss, double N[81],
                                         double g[9]) {
     psfm_kronecker_sums sums;
     psfm_kronecker_terms terms;
     memset(&sums, 0, sizeof sums);
     for (size_t k = 0; k < num_blocks; ++k) {
-        evaluate_block(&pairs->blocks[k], H, max_squared, &terms);
+        evaluate_block(&pairs->blocks[k], H, loss, &terms);
         psfm_kronecker_add(&terms, &sums);
     }
-    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), max_squared, N,
-                                 g);
+    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), loss.max_squared,
+                                 N, g);
 }
 
 /* Solves (N + damping diag N + trace(N) h h^T) step = -g; false if not positive definite. */
@@ -85,12 +85,12 @@ static bool solve_step(const double N[81], const double g[9], const double h[9],
     return psfm_solve_spd(A, 9, step);
 }
 
-double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, double max_squared,
+double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                               int max_iterations, double H[9]) {
     double N[81], g[9], N_new[81], g_new[9], step[9], H_new[9], damping = 1e-6;
     if (num_blocks > pairs->num_blocks)
         num_blocks = pairs->num_blocks;
-    double cost = psfm_homography_normal_equations(pairs, num_blocks, H, max_squared, N, g);
+    double cost = psfm_homography_normal_equations(pairs, num_blocks, H, loss, N, g);
     for (int iteration = 0; iteration < max_iterations; ++iteration) {
         if (!solve_step(N, g, H, damping, step))
             break;
@@ -101,7 +101,7 @@ double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, do
         }
         psfm_homography_normalize_norm(H_new);
         double cost_new =
-            psfm_homography_normal_equations(pairs, num_blocks, H_new, max_squared, N_new, g_new);
+            psfm_homography_normal_equations(pairs, num_blocks, H_new, loss, N_new, g_new);
         if (!(cost_new < cost)) {
             if (gain < MIN_GAIN * cost || damping > 1e3)
                 break;

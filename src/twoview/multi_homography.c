@@ -153,7 +153,8 @@ static psfm_status settle(finder *f) {
                 psfm_ray_pairs_select(f->ctx, f->pairs, f->idx, gather(f, (uint32_t)p), &own);
             if (status != PSFM_OK)
                 return status;
-            psfm_homography_refine(&own, own.num_blocks, f->max_squared, 10, set->H_21[p]);
+            psfm_homography_refine(&own, own.num_blocks, (psfm_loss){f->max_squared, 0.0}, 10,
+                                   set->H_21[p]);
             psfm_ray_pairs_free(&own);
         }
         changed = assign(f);
@@ -273,8 +274,8 @@ static psfm_status try_merge(finder *f, uint32_t a, uint32_t b, bool *merged) {
         return status;
     uint32_t larger = set->num_inliers[a] >= set->num_inliers[b] ? a : b;
     memcpy(H, set->H_21[larger], sizeof H);
-    psfm_homography_refine(&both, both.num_blocks, 4.0 * f->max_squared, 5, H);
-    psfm_homography_refine(&both, both.num_blocks, f->max_squared, 10, H);
+    psfm_homography_refine(&both, both.num_blocks, (psfm_loss){4.0 * f->max_squared, 0.0}, 5, H);
+    psfm_homography_refine(&both, both.num_blocks, (psfm_loss){f->max_squared, 0.0}, 10, H);
     size_t explained = psfm_homography_count(&both, H, f->options->max_error_px);
     if ((double)explained >= MERGE_SHARE * (double)num) {
         memcpy(set->H_21[a], H, sizeof H);

@@ -11,7 +11,7 @@
 #include "twoview/least_squares.h"
 #include "twoview/spread.h"
 
-#define UNBOUNDED 1e12 /* px^2: all matches count */
+static const psfm_loss unbounded = {1e12, 0.0}; /* all matches count */
 
 /* Derivative of exp([w]) R by w at 0 in direction `axis`, as 9 entries. */
 static void rotation_derivative(const double R[9], int axis, double D[9]) {
@@ -27,7 +27,7 @@ static void rotation_derivative(const double R[9], int axis, double D[9]) {
 /* Gauss-Newton on the rotation. Returns the sum of squares. */
 static double refine_rotation(const psfm_ray_pairs *pairs, double R[9]) {
     double N[81], g[9];
-    double cost = psfm_homography_normal_equations(pairs, pairs->num_blocks, R, UNBOUNDED, N, g);
+    double cost = psfm_homography_normal_equations(pairs, pairs->num_blocks, R, unbounded, N, g);
     for (int iteration = 0; iteration < 10; ++iteration) {
         double D[3][9], A[9], w[3], exponential[9], R_new[9];
         for (int a = 0; a < 3; ++a)
@@ -51,7 +51,7 @@ static double refine_rotation(const psfm_ray_pairs *pairs, double R[9]) {
         psfm_rotation_exp(w, exponential);
         psfm_mat3_mul(exponential, R, R_new);
         double cost_new =
-            psfm_homography_normal_equations(pairs, pairs->num_blocks, R_new, UNBOUNDED, N, g);
+            psfm_homography_normal_equations(pairs, pairs->num_blocks, R_new, unbounded, N, g);
         if (!(cost_new < cost))
             break;
         bool converged = cost - cost_new < 1e-6 * cost;
@@ -98,7 +98,7 @@ bool psfm_is_rotation(const psfm_ray_pairs *own, const double H_21[9], double ro
     if (median_parallax(own, H_21, R_21, scratch) < rotation_px)
         return true;
     double freedom = 2.0 * (double)own->num - 8.0;
-    double cost_H = psfm_homography_normal_equations(own, own->num_blocks, H_21, UNBOUNDED, N, g);
+    double cost_H = psfm_homography_normal_equations(own, own->num_blocks, H_21, unbounded, N, g);
     /* 99.9 % point of the F distribution with 5 and `freedom` degrees: 4.1 for many */
     double bound = 4.1 * (1.0 + 18.0 / freedom);
     return (cost - cost_H) / 5.0 < bound * cost_H / freedom;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define NUM_DIRECTIONS 16
+#define MIN_FOR_NOISE 20 /* errors needed to judge the noise */
+#define NOISE_SIGMAS 3.5
 #define MAX_LOOK 64 /* points of a fair sample that pairwise counts look at */
 
 /* Extreme points in NUM_DIRECTIONS directions, anticlockwise. */
@@ -103,4 +105,25 @@ double psfm_select_nth(double *values, size_t num, size_t k) {
             break;
     }
     return values[k];
+}
+
+double psfm_noise_bound(double *squared, size_t num, int dimension, double max_squared) {
+    /* lower quartile of the squared length of a standard normal vector */
+    double quartile = dimension == 1 ? 0.1015 : 0.5754, bound = max_squared;
+    for (int round = 0; round < 3; ++round) {
+        size_t kept = 0;
+        for (size_t i = 0; i < num; ++i) {
+            if (squared[i] < bound) {
+                double swap = squared[kept];
+                squared[kept++] = squared[i];
+                squared[i] = swap;
+            }
+        }
+        if (kept < MIN_FOR_NOISE)
+            break;
+        double variance = psfm_select_nth(squared, kept, kept / 4) / quartile;
+        bound = fmin(bound, NOISE_SIGMAS * NOISE_SIGMAS * variance);
+        num = kept;
+    }
+    return fmax(bound, max_squared / 64.0);
 }

@@ -12,6 +12,7 @@
 #include "twoview/homography_decompose.h"
 #include "twoview/multi_homography.h"
 #include "twoview/ray_pairs.h"
+#include "twoview/reconcile.h"
 #include "twoview/rotation_fit.h"
 
 #define O psfm_two_view_options
@@ -101,6 +102,8 @@ typedef struct {
     const psfm_two_view_options *options;
     psfm_ray_pairs pairs;
     psfm_plane_set planes;
+    psfm_essential_found essential;
+    bool *obeys;     /* per plane: it shares the motion of the essential matrix */
     uint32_t *idx;   /* scratch, per pair */
     uint32_t *label; /* scratch, per row of c */
     double *scratch; /* per pair */
@@ -116,10 +119,22 @@ static psfm_status list_matches(const estimation *e, uint32_t wanted, size_t num
     return status;
 }
 
-/* Motions of a homography with inliers e->idx. */
-static psfm_status find_motions(estimation *e, size_t num, psfm_homography *h) {
+/* Pairs of plane p into e->idx. */
+static size_t gather(estimation *e, uint32_t p) {
+    size_t num = 0;
+    for (size_t i = 0; i < e->pairs.num; ++i)
+        if (e->planes.plane[i] == p)
+            e->idx[num++] = (uint32_t)i;
+    return num;
+}
+
+/* Motions of the homography h of plane p. */
+static psfm_status find_motions(estimation *e, uint32_t p, psfm_homography *h) {
     psfm_ray_pairs own;
     double R_21[9];
+    size_t num = gather(e, p);
+    memset(h, 0, sizeof *h);
+    memcpy(h->H_21, e->planes.H_21[p], sizeof h->H_21);
     psfm_status status = psfm_ray_pairs_select(e->ctx, &e->pairs, e->idx, num, &own);
     if (status != PSFM_OK)
         return status;
@@ -134,17 +149,60 @@ static psfm_status find_motions(estimation *e, size_t num, psfm_homography *h) {
     return PSFM_OK;
 }
 
+/* The motions with parallax behind all homographies, t scaled to length 1. */
+static psfm_status list_starts(estimation *e, psfm_motion *starts, size_t *num_starts) {
+    *num_starts = 0;
+    for (uint32_t p = 0; p < e->planes.num_planes; ++p) {
+        psfm_homography h;
+        psfm_status status = find_motions(e, p, &h);
+        if (status != PSFM_OK)
+            return status;
+        for (int k = 0; k < h.num_motions && !h.is_rotation; ++k) {
+            psfm_motion *m = &starts[*num_starts];
+            memcpy(m->R_21, h.motions[k].R_21, sizeof m->R_21);
+            memcpy(m->t_21, h.motions[k].t_21, sizeof m->t_21);
+            *num_starts += psfm_normalize3(m->t_21) > 0.0;
+        }
+    }
+    return PSFM_OK;
+}
+
+/* Finds the essential matrix and lets the planes that agree with it share its motion. */
+static psfm_status find_essential(estimation *e, psfm_rng *rng) {
+    psfm_motion *starts = NULL;
+    size_t num_starts;
+    psfm_status status =
+        psfm_alloc(e->ctx, 2 * e->planes.num_planes, sizeof *starts, (void **)&starts);
+    if (status == PSFM_OK)
+        status = list_starts(e, starts, &num_starts);
+    if (status == PSFM_OK)
+        status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, starts, num_starts,
+                                       e->options, rng, &e->essential);
+    if (status == PSFM_OK)
+        status = psfm_reconcile(e->ctx, &e->pairs, e->options, &e->planes, &e->essential, e->obeys);
+    free(starts);
+    return status;
+}
+
+/* Of the motions behind h only the one that is the essential matrix's. */
+static void keep_agreed_motion(const estimation *e, psfm_homography *h) {
+    const psfm_motion *agreed = &e->essential.motion;
+    if (h->num_motions == 2 && psfm_rotation_angle(h->motions[1].R_21, agreed->R_21) <
+                                   psfm_rotation_angle(h->motions[0].R_21, agreed->R_21))
+        h->motions[0] = h->motions[1];
+    h->num_motions = 1;
+    memset(&h->motions[1], 0, sizeof h->motions[1]);
+}
+
 static psfm_status fill_homography(estimation *e, uint32_t p, psfm_homography *h) {
-    size_t num = 0;
-    for (size_t i = 0; i < e->pairs.num; ++i)
-        if (e->planes.plane[i] == p)
-            e->idx[num++] = (uint32_t)i;
-    memcpy(h->H_21, e->planes.H_21[p], sizeof h->H_21);
-    psfm_status status = find_motions(e, num, h);
+    psfm_status status = find_motions(e, p, h);
+    size_t num = gather(e, p);
     if (status == PSFM_OK)
         status = list_matches(e, p, num, &h->inliers);
     if (status != PSFM_OK)
         return status;
+    if (e->obeys[p] && !h->is_rotation)
+        keep_agreed_motion(e, h);
     h->num_inliers = num;
     h->rms_px = rms_transfer(&e->pairs, e->idx, num, h->H_21);
     return PSFM_OK;
@@ -170,45 +228,36 @@ static psfm_status fill_homographies(estimation *e, psfm_two_view *out) {
     return status;
 }
 
-/* Motions with parallax behind the homographies, t scaled to length 1; returns their number. */
-static size_t list_motions(const psfm_two_view *view, psfm_motion *motions) {
-    size_t num = 0;
-    for (size_t p = 0; p < view->num_homographies; ++p) {
-        const psfm_homography *h = &view->homographies[p];
-        for (int k = 0; k < h->num_motions && !h->is_rotation; ++k) {
-            psfm_motion *m = &motions[num];
-            memcpy(m->R_21, h->motions[k].R_21, sizeof m->R_21);
-            memcpy(m->t_21, h->motions[k].t_21, sizeof m->t_21);
-            num += psfm_normalize3(m->t_21) > 0.0;
-        }
-    }
-    return num;
+static psfm_status fill_essential(estimation *e, psfm_essential *out) {
+    const psfm_essential_found *found = &e->essential;
+    if (!found->found)
+        return PSFM_OK;
+    memset(e->label, 0, e->c->num * sizeof *e->label);
+    for (size_t i = 0; i < found->num_inliers; ++i)
+        e->label[e->pairs.row[found->inliers[i]]] = 1;
+    psfm_status status = list_matches(e, 1, found->num_inliers, &out->inliers);
+    if (status != PSFM_OK)
+        return status;
+    out->found = true;
+    out->num_inliers = found->num_inliers;
+    memcpy(out->R_21, found->motion.R_21, sizeof out->R_21);
+    memcpy(out->t_21, found->motion.t_21, sizeof out->t_21);
+    out->plane_share = found->plane_share;
+    out->is_degenerate =
+        found->plane_share >= e->options->degenerate_share || !found->has_off_plane;
+    return PSFM_OK;
 }
 
-static psfm_status fill_essential(estimation *e, psfm_rng *rng, psfm_two_view *out) {
-    psfm_motion *starts = NULL;
-    psfm_essential_found found = {0};
-    psfm_essential *essential = &out->essential;
-    psfm_status status =
-        psfm_alloc(e->ctx, 2 * out->num_homographies, sizeof *starts, (void **)&starts);
+static psfm_status allocate(estimation *e) {
+    size_t lanes = e->pairs.num_blocks * PSFM_LANES;
+    psfm_status status = psfm_alloc(e->ctx, lanes, sizeof *e->idx, (void **)&e->idx);
     if (status == PSFM_OK)
-        status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, starts,
-                                       list_motions(out, starts), e->options, rng, &found);
-    if (status == PSFM_OK && found.found) {
-        essential->found = true;
-        memcpy(essential->R_21, found.motion.R_21, sizeof essential->R_21);
-        memcpy(essential->t_21, found.motion.t_21, sizeof essential->t_21);
-        essential->plane_share = found.plane_share;
-        essential->is_degenerate =
-            found.plane_share >= e->options->degenerate_share || !found.has_off_plane;
-        memset(e->label, 0, e->c->num * sizeof *e->label);
-        for (size_t i = 0; i < found.num_inliers; ++i)
-            e->label[e->pairs.row[found.inliers[i]]] = 1;
-        status = list_matches(e, 1, found.num_inliers, &essential->inliers);
-        essential->num_inliers = status == PSFM_OK ? found.num_inliers : 0;
-    }
-    free(found.inliers);
-    free(starts);
+        status = psfm_alloc(e->ctx, e->c->num, sizeof *e->label, (void **)&e->label);
+    if (status == PSFM_OK)
+        status = psfm_alloc(e->ctx, lanes, sizeof *e->scratch, (void **)&e->scratch);
+    if (status == PSFM_OK)
+        status = psfm_alloc(e->ctx, (size_t)e->options->max_homographies, sizeof *e->obeys,
+                            (void **)&e->obeys);
     return status;
 }
 
@@ -218,19 +267,16 @@ static psfm_status estimate(estimation *e, const double image_area[2], psfm_rng 
         out->kind = PSFM_PAIR_FEW_MATCHES;
         return PSFM_OK;
     }
-    size_t lanes = e->pairs.num_blocks * PSFM_LANES;
-    psfm_status status = psfm_alloc(e->ctx, lanes, sizeof *e->idx, (void **)&e->idx);
-    if (status == PSFM_OK)
-        status = psfm_alloc(e->ctx, e->c->num, sizeof *e->label, (void **)&e->label);
-    if (status == PSFM_OK)
-        status = psfm_alloc(e->ctx, lanes, sizeof *e->scratch, (void **)&e->scratch);
+    psfm_status status = allocate(e);
     if (status == PSFM_OK)
         status =
             psfm_multi_homography(e->ctx, &e->pairs, image_area, e->options, rng_H, &e->planes);
+    if (status == PSFM_OK && e->options->estimate_essential)
+        status = find_essential(e, rng_E);
     if (status == PSFM_OK)
         status = fill_homographies(e, out);
-    if (status == PSFM_OK && e->options->estimate_essential)
-        status = fill_essential(e, rng_E, out);
+    if (status == PSFM_OK)
+        status = fill_essential(e, &out->essential);
     return status;
 }
 
@@ -264,6 +310,8 @@ psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences
         status = estimate(&e, area, &rng_H, &rng_E, out);
     psfm_ray_pairs_free(&e.pairs);
     psfm_plane_set_free(&e.planes);
+    free(e.essential.inliers);
+    free(e.obeys);
     free(e.idx);
     free(e.label);
     free(e.scratch);

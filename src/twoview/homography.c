@@ -103,6 +103,18 @@ void psfm_homography_errors(const psfm_ray_pairs *pairs, const double H[9], doub
         block_errors(&pairs->blocks[k], H, squared + k * PSFM_LANES);
 }
 
+size_t psfm_homography_count(const psfm_ray_pairs *pairs, const double H[9], double max_error_px) {
+    size_t count = 0;
+    double squared[PSFM_LANES];
+    psfm_ray_pairs block = psfm_ray_pairs_head(pairs, 1);
+    for (size_t k = 0; k < pairs->num_blocks; ++k, ++block.blocks) {
+        psfm_homography_errors(&block, H, squared);
+        for (int l = 0; l < PSFM_LANES; ++l)
+            count += squared[l] < max_error_px * max_error_px;
+    }
+    return count;
+}
+
 double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
                             double stop_above) {
     double cost = -(double)psfm_ray_pairs_unused(pairs) * loss.max_squared;

@@ -27,6 +27,9 @@ bool psfm_homography_fit(const psfm_ray_pairs *pairs, size_t num_blocks, double 
  * num_blocks * 8. */
 void psfm_homography_errors(const psfm_ray_pairs *pairs, const double H[9], double *squared);
 
+/* Number of pairs within max_error_px. */
+size_t psfm_homography_count(const psfm_ray_pairs *pairs, const double H[9], double max_error_px);
+
 /* Sum of the losses of all pairs. Gives up early, returning something larger, once the sum exceeds
  * stop_above. */
 double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,

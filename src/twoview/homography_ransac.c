@@ -23,18 +23,6 @@
 #define TEST_BLOCKS 8         /* 64 pairs that show whether a sample is worth scoring */
 #define WINDOW 24             /* places of the spatial order that a local sample comes from */
 
-size_t psfm_homography_count(const psfm_ray_pairs *pairs, const double H[9], double max_error_px) {
-    size_t count = 0;
-    double squared[PSFM_LANES];
-    psfm_ray_pairs block = psfm_ray_pairs_head(pairs, 1);
-    for (size_t k = 0; k < pairs->num_blocks; ++k, ++block.blocks) {
-        psfm_homography_errors(&block, H, squared);
-        for (int l = 0; l < PSFM_LANES; ++l)
-            count += squared[l] < max_error_px * max_error_px;
-    }
-    return count;
-}
-
 /* Draws four pairs and solves for their homography. */
 static bool draw(const psfm_ray_pairs *pairs, const psfm_homography_search *search, int iteration,
                  psfm_rng *rng, uint32_t idx[SAMPLE], double H[9]) {

@@ -24,7 +24,4 @@ typedef struct {
 bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_search *search,
                             psfm_rng *rng, psfm_homography_found *found);
 
-/* Number of pairs within max_error_px of H. */
-size_t psfm_homography_count(const psfm_ray_pairs *pairs, const double H[9], double max_error_px);
-
 #endif

@@ -54,22 +54,6 @@ typedef struct {
     psfm_plane_set *set;
 } finder;
 
-void psfm_plane_set_free(psfm_plane_set *set) {
-    free(set->H_21);
-    free(set->num_inliers);
-    free(set->plane);
-    memset(set, 0, sizeof *set);
-}
-
-/* Pairs of plane p (PSFM_NO_PLANE: of none) into f->idx. */
-static size_t gather(finder *f, uint32_t p) {
-    size_t num = 0;
-    for (size_t i = 0; i < f->pairs->num; ++i)
-        if (f->set->plane[i] == p)
-            f->idx[num++] = (uint32_t)i;
-    return num;
-}
-
 static bool is_leftover(const finder *f, size_t i) {
     return f->nearest[i] < LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
 }
@@ -101,44 +85,13 @@ static bool is_slice(const finder *f, size_t num_inliers) {
     return (double)num_inliers < MIN_PEAK * (double)around;
 }
 
-/* Whether the inliers f->idx are enough and cover enough of both images. */
 static bool is_large_enough(const finder *f, size_t num) {
-    if (num < (size_t)f->options->min_inliers)
-        return false;
-    const psfm_ray_pairs *p = f->pairs;
-    double share1 = psfm_hull_area((const double(*)[2])p->xy1, f->idx, num) / f->image_area[0];
-    double share2 = psfm_hull_area((const double(*)[2])p->xy2, f->idx, num) / f->image_area[1];
-    return fmin(share1, share2) >= f->options->min_area;
+    return num >= (size_t)f->options->min_inliers &&
+           psfm_covered_share(f->pairs, f->idx, num, f->image_area) >= f->options->min_area;
 }
 
-/* Gives every pair to the homography that fits it best. Returns whether any changed. */
 static bool assign(finder *f) {
-    size_t n = f->pairs->num;
-    psfm_plane_set *set = f->set;
-    bool changed = false;
-    uint32_t *best = f->idx;
-    for (size_t i = 0; i < n; ++i) {
-        f->nearest[i] = INFINITY;
-        best[i] = set->plane[i] == TOO_SMALL ? TOO_SMALL : PSFM_NO_PLANE;
-    }
-    for (size_t p = 0; p < set->num_planes; ++p) {
-        psfm_homography_errors(f->pairs, set->H_21[p], f->squared);
-        for (size_t i = 0; i < n; ++i) {
-            if (f->squared[i] >= f->nearest[i])
-                continue;
-            f->nearest[i] = f->squared[i];
-            if (f->squared[i] < f->max_squared)
-                best[i] = (uint32_t)p;
-        }
-        set->num_inliers[p] = 0;
-    }
-    for (size_t i = 0; i < n; ++i) {
-        changed = changed || set->plane[i] != best[i];
-        set->plane[i] = best[i];
-        if (best[i] < set->num_planes)
-            ++set->num_inliers[best[i]];
-    }
-    return changed;
+    return psfm_plane_set_assign(f->set, f->pairs, f->max_squared, f->nearest, f->squared, f->idx);
 }
 
 /* Refines each homography on its own pairs and assigns again, until nothing changes. One plane
@@ -149,12 +102,13 @@ static psfm_status settle(finder *f) {
     for (int round = 0; changed && round < MAX_ROUNDS && set->num_planes > 1; ++round) {
         for (size_t p = 0; p < set->num_planes; ++p) {
             psfm_ray_pairs own;
-            psfm_status status =
-                psfm_ray_pairs_select(f->ctx, f->pairs, f->idx, gather(f, (uint32_t)p), &own);
+            size_t num = psfm_plane_set_gather(set, f->pairs->num, (uint32_t)p, f->idx);
+            psfm_status status = psfm_ray_pairs_select(f->ctx, f->pairs, f->idx, num, &own);
             if (status != PSFM_OK)
                 return status;
-            psfm_homography_refine(&own, own.num_blocks, (psfm_loss){f->max_squared, 0.0}, 10,
-                                   set->H_21[p]);
+            psfm_homography_errors(&own, set->H_21[p], f->squared);
+            psfm_loss loss = {psfm_noise_bound(f->squared, num, 2, f->max_squared), 0.0};
+            psfm_homography_refine(&own, own.num_blocks, loss, 10, set->H_21[p]);
             psfm_ray_pairs_free(&own);
         }
         changed = assign(f);
@@ -213,7 +167,7 @@ static psfm_status find_next(finder *f, double H[9], outcome *result) {
     psfm_ray_pairs rest = {0};
     const psfm_ray_pairs *where = f->pairs;
     bool first = f->set->num_planes == 0;
-    size_t num = gather(f, PSFM_NO_PLANE);
+    size_t num = psfm_plane_set_gather(f->set, f->pairs->num, PSFM_NO_PLANE, f->idx);
     psfm_status status = PSFM_OK;
     *result = NOTHING;
     if (num < (size_t)f->options->min_inliers)
@@ -229,22 +183,6 @@ static psfm_status find_next(finder *f, double H[9], outcome *result) {
                                   result);
     psfm_ray_pairs_free(&rest);
     return status;
-}
-
-/* Removes plane p; its pairs belong to `heir` from now on. */
-static void remove_plane(psfm_plane_set *set, size_t num_pairs, uint32_t p, uint32_t heir) {
-    for (size_t i = 0; i < num_pairs; ++i) {
-        uint32_t *plane = &set->plane[i];
-        if (*plane == p)
-            *plane = heir;
-        if (*plane<set->num_planes && * plane> p)
-            --*plane;
-    }
-    --set->num_planes;
-    for (size_t k = p; k < set->num_planes; ++k) {
-        memcpy(set->H_21[k], set->H_21[k + 1], sizeof set->H_21[k]);
-        set->num_inliers[k] = set->num_inliers[k + 1];
-    }
 }
 
 /* Whether most pairs of plane `from` are at least near to the homography of plane `to`. */
@@ -279,7 +217,7 @@ static psfm_status try_merge(finder *f, uint32_t a, uint32_t b, bool *merged) {
     size_t explained = psfm_homography_count(&both, H, f->options->max_error_px);
     if ((double)explained >= MERGE_SHARE * (double)num) {
         memcpy(set->H_21[a], H, sizeof H);
-        remove_plane(set, f->pairs->num, b, a);
+        psfm_plane_set_remove(set, f->pairs->num, b, a);
         *merged = true;
     }
     psfm_ray_pairs_free(&both);
@@ -308,36 +246,15 @@ static psfm_status merge_planes(finder *f) {
 static psfm_status drop_weak(finder *f) {
     psfm_plane_set *set = f->set;
     for (uint32_t p = (uint32_t)set->num_planes; p-- > 0;) {
-        size_t num = gather(f, p);
+        size_t num = psfm_plane_set_gather(set, f->pairs->num, p, f->idx);
         if (is_large_enough(f, num))
             continue;
-        remove_plane(set, f->pairs->num, p, PSFM_NO_PLANE);
+        psfm_plane_set_remove(set, f->pairs->num, p, PSFM_NO_PLANE);
         psfm_status status = settle(f);
         if (status != PSFM_OK)
             return status;
     }
     return PSFM_OK;
-}
-
-/* Most inliers first; equal ones stay in the order in which they were found. */
-static void sort_planes(psfm_plane_set *set, size_t num_pairs) {
-    for (uint32_t p = 1; p < set->num_planes; ++p) {
-        for (uint32_t q = p; q > 0 && set->num_inliers[q] > set->num_inliers[q - 1]; --q) {
-            double H[9];
-            size_t num = set->num_inliers[q];
-            memcpy(H, set->H_21[q], sizeof H);
-            memcpy(set->H_21[q], set->H_21[q - 1], sizeof H);
-            memcpy(set->H_21[q - 1], H, sizeof H);
-            set->num_inliers[q] = set->num_inliers[q - 1];
-            set->num_inliers[q - 1] = num;
-            for (size_t i = 0; i < num_pairs; ++i) {
-                if (set->plane[i] == q)
-                    set->plane[i] = q - 1;
-                else if (set->plane[i] == q - 1)
-                    set->plane[i] = q;
-            }
-        }
-    }
 }
 
 static psfm_status find_all(finder *f) {
@@ -379,16 +296,9 @@ static psfm_status allocate(finder *f) {
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, lanes, sizeof *f->idx, (void **)&f->idx);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, planes, sizeof *f->set->H_21, (void **)&f->set->H_21);
-    if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, planes, sizeof *f->set->num_inliers, (void **)&f->set->num_inliers);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *f->set->plane, (void **)&f->set->plane);
-    for (size_t i = 0; status == PSFM_OK && i < f->pairs->num; ++i) {
-        f->set->plane[i] = PSFM_NO_PLANE;
+        status = psfm_plane_set_init(ctx, f->pairs->num, planes, f->set);
+    for (size_t i = 0; status == PSFM_OK && i < f->pairs->num; ++i)
         f->nearest[i] = INFINITY;
-    }
     return status;
 }
 
@@ -415,7 +325,7 @@ psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs
     for (size_t i = 0; i < pairs->num; ++i)
         if (out->plane[i] == TOO_SMALL)
             out->plane[i] = PSFM_NO_PLANE;
-    sort_planes(out, pairs->num);
+    psfm_plane_set_sort(out, pairs->num, NULL);
     for (size_t p = 0; p < out->num_planes; ++p)
         psfm_homography_normalize(out->H_21[p]);
 cleanup:

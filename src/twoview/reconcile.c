@@ -1,3 +1,10 @@
+/* Planes and the essential matrix of one pair, made to agree.
+ *
+ * Once matches off the largest plane determine the motion (R, t), planes have three parameters
+ * each. A homography that was found without knowing the motion may be a compromise between two
+ * planes, or a slice through a cloud of points; such ones are given up and their matches searched
+ * again under the motion. What is flat to within the noise is then refined together with the
+ * motion. */
 #include "twoview/reconcile.h"
 
 #include <math.h>
@@ -6,9 +13,9 @@
 
 #include "base/alloc.h"
 #include "linalg/mat3.h"
+#include "twoview/guided_plane.h"
 #include "twoview/homography.h"
 #include "twoview/joint_motion.h"
-#include "twoview/least_squares.h"
 #include "twoview/spread.h"
 
 /* A plane obeys the motion if at least this share of its matches stay inliers under it, at a mean
@@ -20,43 +27,41 @@
  * in the variance. Relief of a pixel would bias the motion more than the plane steadies it. */
 #define MAX_RELIEF 1.3
 
+/* A homography that disobeys is given up if this share of its matches obeys the motion. */
+#define MIN_EPIPOLAR 0.8
+
+typedef struct {
+    double m[3];
+    bool obeys; /* the homography is R + t m^T */
+    bool flat;  /* and its matches are as accurate as the motion's */
+} plane_state;
+
 typedef struct {
     psfm_context *ctx;
     const psfm_ray_pairs *pairs;
+    const psfm_two_view_options *options;
+    const double *image_area;
+    psfm_rng *rng;
     double max_squared;
     psfm_plane_set *planes;
     psfm_essential_found *essential;
-    psfm_joint_plane *joint; /* per plane */
-    bool *obeys;
-    bool *flat;      /* per plane: its matches obey the homography as well as the motion */
-    double *squared; /* scratch, per lane */
-    uint32_t *idx;   /* scratch, per pair */
+    plane_state *state; /* per plane, capacity of the set */
+    bool *is_epipolar;  /* per pair: inlier of the motion */
+    double *squared;    /* scratch, per lane */
+    double *nearest;    /* scratch, per lane */
+    uint32_t *idx;      /* scratch, per pair */
 } reconciler;
 
-/* Fits m to the plane's matches with the motion held: Gauss-Newton in three unknowns. */
-static void fit_plane(const psfm_motion *motion, psfm_joint_plane *plane, double max_squared) {
-    psfm_loss loss = {max_squared, 0.0};
-    double cost = INFINITY;
-    for (int iteration = 0; iteration < 8; ++iteration) {
-        double H[9], N[81], g[9], A[9] = {0}, step[3] = {0};
-        psfm_joint_homography(motion, plane->m, H);
-        double cost_new =
-            psfm_homography_normal_equations(&plane->pairs, plane->pairs.num_blocks, H, loss, N, g);
-        if (!(cost_new < cost * (1.0 - 1e-4)))
-            break;
-        cost = cost_new;
-        for (int k = 0; k < 9; ++k) {
-            step[k % 3] -= motion->t_21[k / 3] * g[k];
-            for (int j = 0; j < 9; ++j)
-                A[3 * (k % 3) + j % 3] += motion->t_21[k / 3] * motion->t_21[j / 3] * N[9 * k + j];
-        }
-        if (!psfm_solve_spd(A, 3, step))
-            break;
-        psfm_axpy3(plane->m, 1.0, step, plane->m);
-    }
+/* The matches of plane p (PSFM_NO_PLANE: of none), only inliers of the motion if `epipolar`. */
+static psfm_status select_pairs(reconciler *r, uint32_t p, bool epipolar, psfm_ray_pairs *out) {
+    size_t num = 0;
+    for (size_t i = 0; i < r->pairs->num; ++i)
+        if (r->planes->plane[i] == p && (!epipolar || r->is_epipolar[i]))
+            r->idx[num++] = (uint32_t)i;
+    return psfm_ray_pairs_select(r->ctx, r->pairs, r->idx, num, out);
 }
 
-/* Number of the plane's matches within the bound, and their mean squared error. */
+/* Number of the matches within the bound under H, and their mean squared error. */
 static size_t support(const reconciler *r, const psfm_ray_pairs *own, const double H[9],
                       double *mean) {
     size_t num = 0;
@@ -72,118 +77,215 @@ static size_t support(const reconciler *r, const psfm_ray_pairs *own, const doub
     return num;
 }
 
-/* Whether the plane of the motion with this m explains what the free homography explains. */
-static bool check_plane(const reconciler *r, size_t p) {
+/* Whether the plane m under the motion explains what the free homography explains. */
+static bool does_obey(const reconciler *r, const psfm_ray_pairs *own, const double H_free[9],
+                      const double m[3]) {
     double H[9], mean_free, mean;
-    const psfm_joint_plane *plane = &r->joint[p];
-    psfm_joint_homography(&r->essential->motion, plane->m, H);
-    size_t num_free = support(r, &plane->pairs, r->planes->H_21[p], &mean_free);
-    size_t num = support(r, &plane->pairs, H, &mean);
-    double noise = 0.01; /* px^2; below this, nothing can be told from rounding and calibration */
+    psfm_joint_homography(&r->essential->motion, m, H);
+    size_t num_free = support(r, own, H_free, &mean_free);
+    size_t num = support(r, own, H, &mean);
+    double noise = 0.01; /* px^2; below this nothing can be told from rounding and calibration */
     return (double)num >= MIN_KEPT * (double)num_free &&
            mean <= MAX_GROWTH * fmax(mean_free, noise) && psfm_mat3_det(H) > 0.0;
 }
 
-/* Compares the noise of the plane's matches under its homography and under the motion. */
-static bool is_flat(const reconciler *r, const psfm_joint_plane *plane) {
-    double H[9], E[9];
-    psfm_joint_homography(&r->essential->motion, plane->m, H);
-    psfm_essential_from_motion(&r->essential->motion, E);
-    psfm_homography_errors(&plane->pairs, H, r->squared);
-    double across = psfm_noise_bound(r->squared, plane->pairs.num, 2, r->max_squared);
-    psfm_essential_errors(&plane->pairs, E, r->squared);
-    double along = psfm_noise_bound(r->squared, plane->pairs.num, 1, r->max_squared);
-    return across < MAX_RELIEF * along;
+/* Whether the matches of plane p, and those near it that no plane has, peak at it. */
+static bool is_peak(const reconciler *r, uint32_t p, const double H[9]) {
+    size_t num = 0, around = 0, inliers = 0;
+    psfm_homography_errors(r->pairs, H, r->squared);
+    for (size_t i = 0; i < r->pairs->num; ++i)
+        if (r->is_epipolar[i] && (r->planes->plane[i] == p || r->planes->plane[i] == PSFM_NO_PLANE))
+            r->nearest[num++] = r->squared[i];
+    double bound = psfm_noise_bound(r->nearest, num, 2, r->max_squared);
+    for (size_t i = 0; i < num; ++i) {
+        around += r->nearest[i] < 9.0 * bound;
+        inliers += r->nearest[i] < bound;
+    }
+    return psfm_is_peak(num, around, inliers);
 }
 
-/* Collects the matches of each plane and tests each against the motion. */
-static psfm_status prepare(reconciler *r) {
-    for (uint32_t p = 0; p < r->planes->num_planes; ++p) {
-        psfm_joint_plane *plane = &r->joint[p];
-        size_t num = 0;
-        for (size_t i = 0; i < r->pairs->num; ++i)
-            if (r->planes->plane[i] == p)
-                r->idx[num++] = (uint32_t)i;
-        psfm_status status = psfm_ray_pairs_select(r->ctx, r->pairs, r->idx, num, &plane->pairs);
+/* Tests plane p against the motion; whether it is to be given up. */
+static psfm_status test_plane(reconciler *r, uint32_t p, bool *give_up) {
+    psfm_ray_pairs own;
+    plane_state *state = &r->state[p];
+    double H[9];
+    psfm_status status = select_pairs(r, p, false, &own);
+    if (status != PSFM_OK)
+        return status;
+    psfm_joint_plane_start(&r->essential->motion, r->planes->H_21[p], state->m);
+    psfm_loss wide = {4.0 * r->max_squared, 1.0};
+    psfm_guided_plane_fit(&r->essential->motion, &own, wide, state->m);
+    psfm_joint_homography(&r->essential->motion, state->m, H);
+    state->obeys = does_obey(r, &own, r->planes->H_21[p], state->m) && is_peak(r, p, H);
+    size_t num_epipolar = 0;
+    for (size_t i = 0; i < r->pairs->num; ++i)
+        num_epipolar += r->planes->plane[i] == p && r->is_epipolar[i];
+    bool is_minor = 2 * own.num < r->essential->num_inliers;
+    *give_up = !state->obeys && (is_minor || (double)num_epipolar > MIN_EPIPOLAR * (double)own.num);
+    if (state->obeys)
+        memcpy(r->planes->H_21[p], H, sizeof H);
+    psfm_ray_pairs_free(&own);
+    return PSFM_OK;
+}
+
+static void remove_plane(reconciler *r, uint32_t p) {
+    psfm_plane_set_remove(r->planes, r->pairs->num, p, PSFM_NO_PLANE);
+    for (size_t k = p; k < r->planes->num_planes; ++k)
+        r->state[k] = r->state[k + 1];
+}
+
+/* Gives up the planes that do not obey the motion though their matches do, or are few. */
+static psfm_status test_planes(reconciler *r) {
+    for (uint32_t p = (uint32_t)r->planes->num_planes; p-- > 0;) {
+        bool give_up;
+        psfm_status status = test_plane(r, p, &give_up);
         if (status != PSFM_OK)
             return status;
-        psfm_homography_errors(&plane->pairs, r->planes->H_21[p], r->squared);
-        plane->max_squared = psfm_noise_bound(r->squared, plane->pairs.num, 2, r->max_squared);
-        psfm_joint_plane_start(&r->essential->motion, r->planes->H_21[p], plane->m);
-        fit_plane(&r->essential->motion, plane, 4.0 * r->max_squared);
-        r->obeys[p] = check_plane(r, p);
-        r->flat[p] = r->obeys[p] && is_flat(r, plane);
+        if (give_up)
+            remove_plane(r, p);
     }
     return PSFM_OK;
 }
 
-/* Refines the motion with the planes that obey it and the inliers on no such plane. */
-static psfm_status refine_jointly(reconciler *r) {
-    psfm_joint_plane *chosen = NULL;
-    psfm_ray_pairs off = {0};
-    size_t num = 0, num_off = 0;
-    psfm_essential_found *e = r->essential;
-    for (size_t k = 0; k < e->num_inliers; ++k) {
-        uint32_t p = r->planes->plane[e->inliers[k]];
-        if (p == PSFM_NO_PLANE || !r->flat[p])
-            r->idx[num_off++] = e->inliers[k];
+static bool is_large_enough(reconciler *r, uint32_t p) {
+    size_t num = psfm_plane_set_gather(r->planes, r->pairs->num, p, r->idx);
+    return num >= (size_t)r->options->min_inliers &&
+           psfm_covered_share(r->pairs, r->idx, num, r->image_area) >= r->options->min_area;
+}
+
+static void assign(reconciler *r) {
+    psfm_plane_set_assign(r->planes, r->pairs, r->max_squared, r->nearest, r->squared, r->idx);
+}
+
+/* Looks for one more plane among the inliers of the motion that no plane has; it must be more than
+ * a slice unless there is no other. */
+static psfm_status find_plane(reconciler *r, bool *found) {
+    psfm_ray_pairs pool;
+    double H[9], m[3];
+    psfm_plane_set *set = r->planes;
+    *found = false;
+    psfm_status status = select_pairs(r, PSFM_NO_PLANE, true, &pool);
+    if (status == PSFM_OK && pool.num >= (size_t)r->options->min_inliers)
+        status =
+            psfm_guided_plane_ransac(r->ctx, &r->essential->motion, &pool, r->options->max_error_px,
+                                     r->options->confidence, r->rng, m, found);
+    psfm_ray_pairs_free(&pool);
+    if (status != PSFM_OK || !*found)
+        return status;
+    psfm_joint_homography(&r->essential->motion, m, H);
+    *found = psfm_mat3_det(H) > 0.0 && (set->num_planes == 0 || is_peak(r, PSFM_NO_PLANE, H));
+    if (!*found)
+        return PSFM_OK;
+    uint32_t p = (uint32_t)set->num_planes++;
+    r->state[p] = (plane_state){.obeys = true};
+    memcpy(r->state[p].m, m, sizeof m);
+    memcpy(set->H_21[p], H, sizeof H);
+    psfm_homography_errors(r->pairs, H, r->squared);
+    for (size_t i = 0; i < r->pairs->num; ++i)
+        if (set->plane[i] == PSFM_NO_PLANE && r->squared[i] < r->max_squared)
+            set->plane[i] = p;
+    return PSFM_OK;
+}
+
+/* Drops planes that are too small; their matches stay off plane. */
+static void drop_small(reconciler *r) {
+    for (uint32_t p = (uint32_t)r->planes->num_planes; p-- > 0;)
+        if (!is_large_enough(r, p))
+            remove_plane(r, p);
+}
+
+/* Compares the noise of a plane's matches under its homography and under the motion. */
+static bool is_flat(const reconciler *r, const psfm_ray_pairs *own, const double H[9]) {
+    double E[9];
+    psfm_essential_from_motion(&r->essential->motion, E);
+    psfm_homography_errors(own, H, r->squared);
+    double across = psfm_noise_bound(r->squared, own->num, 2, r->max_squared);
+    psfm_essential_errors(own, E, r->squared);
+    double along = psfm_noise_bound(r->squared, own->num, 1, r->max_squared);
+    return across < MAX_RELIEF * along;
+}
+
+/* The flat planes with their matches and bounds, for the joint refinement. */
+static psfm_status list_flat(reconciler *r, psfm_joint_plane *list, size_t *num) {
+    *num = 0;
+    for (uint32_t p = 0; p < r->planes->num_planes; ++p) {
+        psfm_joint_plane *plane = &list[*num];
+        psfm_status status = select_pairs(r, p, false, &plane->pairs);
+        if (status != PSFM_OK)
+            return status;
+        r->state[p].flat = r->state[p].obeys && is_flat(r, &plane->pairs, r->planes->H_21[p]);
+        if (!r->state[p].flat) {
+            psfm_ray_pairs_free(&plane->pairs);
+            continue;
+        }
+        psfm_homography_errors(&plane->pairs, r->planes->H_21[p], r->squared);
+        plane->max_squared = psfm_noise_bound(r->squared, plane->pairs.num, 2, r->max_squared);
+        memcpy(plane->m, r->state[p].m, sizeof plane->m);
+        ++*num;
     }
-    psfm_status status =
-        psfm_alloc(r->ctx, r->planes->num_planes, sizeof *chosen, (void **)&chosen);
+    return PSFM_OK;
+}
+
+/* Inliers of the motion on no flat plane. */
+static psfm_status select_off(reconciler *r, psfm_ray_pairs *off) {
+    size_t num = 0;
+    for (size_t i = 0; i < r->pairs->num; ++i) {
+        uint32_t p = r->planes->plane[i];
+        if (r->is_epipolar[i] && (p >= r->planes->num_planes || !r->state[p].flat))
+            r->idx[num++] = (uint32_t)i;
+    }
+    return psfm_ray_pairs_select(r->ctx, r->pairs, r->idx, num, off);
+}
+
+/* Refines the motion with all flat planes and the inliers on none. */
+static psfm_status refine_jointly(reconciler *r) {
+    psfm_joint_plane *list = NULL;
+    psfm_ray_pairs off = {0};
+    size_t num = 0, next = 0;
+    psfm_motion *motion = &r->essential->motion;
+    psfm_status status = psfm_alloc(r->ctx, r->planes->num_planes, sizeof *list, (void **)&list);
     if (status == PSFM_OK)
-        status = psfm_ray_pairs_select(r->ctx, r->pairs, r->idx, num_off, &off);
-    if (status == PSFM_OK) {
+        status = list_flat(r, list, &num);
+    if (status == PSFM_OK)
+        status = select_off(r, &off);
+    if (status == PSFM_OK && num > 0) {
         double E[9];
-        psfm_essential_from_motion(&e->motion, E);
+        psfm_essential_from_motion(motion, E);
         psfm_essential_errors(&off, E, r->squared);
         double bound = psfm_noise_bound(r->squared, off.num, 1, r->max_squared);
-        for (size_t p = 0; p < r->planes->num_planes; ++p)
-            if (r->flat[p])
-                chosen[num++] = r->joint[p];
-        status = psfm_joint_refine(r->ctx, chosen, num, &off, bound, &e->motion);
+        status = psfm_joint_refine(r->ctx, list, num, &off, bound, motion);
     }
-    num = 0;
-    for (size_t p = 0; status == PSFM_OK && p < r->planes->num_planes; ++p) {
-        if (r->flat[p])
-            memcpy(r->joint[p].m, chosen[num++].m, sizeof r->joint[p].m);
-        else
-            fit_plane(&e->motion, &r->joint[p], r->max_squared);
-    }
+    for (size_t p = 0; status == PSFM_OK && p < r->planes->num_planes; ++p)
+        if (r->state[p].flat)
+            memcpy(r->state[p].m, list[next++].m, sizeof r->state[p].m);
+    for (size_t k = 0; k < num; ++k)
+        psfm_ray_pairs_free(&list[k].pairs);
     psfm_ray_pairs_free(&off);
-    free(chosen);
+    free(list);
     return status;
 }
 
-/* Takes over the refined homographies, and drops the planes that contradict the motion. */
-static void replace_planes(reconciler *r) {
-    psfm_plane_set *set = r->planes;
-    uint32_t left = 0;
-    for (uint32_t p = 0; p < set->num_planes; ++p) {
-        bool obeys = r->obeys[p] && check_plane(r, p);
-        bool contradicts = !obeys && 2 * set->num_inliers[p] < r->essential->num_inliers;
-        double H[9];
-        memcpy(H, set->H_21[p], sizeof H);
-        if (obeys)
-            psfm_joint_homography(&r->essential->motion, r->joint[p].m, H);
-        psfm_homography_errors(r->pairs, H, r->squared);
-        size_t num = 0;
-        for (size_t i = 0; i < r->pairs->num; ++i) {
-            if (set->plane[i] != p)
-                continue;
-            bool keep = !contradicts && r->squared[i] < r->max_squared;
-            set->plane[i] = keep ? left : PSFM_NO_PLANE;
-            num += keep;
-        }
-        if (contradicts)
+/* Homographies of the final motion; planes that are not flat are fitted to it. */
+static psfm_status update_planes(reconciler *r) {
+    for (uint32_t p = 0; p < r->planes->num_planes; ++p) {
+        psfm_ray_pairs own;
+        plane_state *state = &r->state[p];
+        if (!state->obeys)
             continue;
-        memcpy(set->H_21[left], H, sizeof H);
-        set->num_inliers[left] = num;
-        r->obeys[left++] = obeys;
+        if (!state->flat) {
+            psfm_status status = select_pairs(r, p, false, &own);
+            if (status != PSFM_OK)
+                return status;
+            psfm_loss loss = {r->max_squared, 1.0};
+            psfm_guided_plane_fit(&r->essential->motion, &own, loss, state->m);
+            psfm_ray_pairs_free(&own);
+        }
+        psfm_joint_homography(&r->essential->motion, state->m, r->planes->H_21[p]);
     }
-    set->num_planes = left;
+    return PSFM_OK;
 }
 
-/* Inliers of the refined motion. */
+/* Marks the inliers of the motion and lists them in `essential`. */
 static void update_inliers(reconciler *r) {
     double E[9];
     psfm_essential_found *e = r->essential;
@@ -193,46 +295,69 @@ static void update_inliers(reconciler *r) {
     for (size_t i = 0; i < r->pairs->num; ++i) {
         double ray1[3], ray2[3];
         psfm_ray_pairs_get(r->pairs, i, ray1, ray2);
-        if (r->squared[i] < r->max_squared && psfm_in_front(&e->motion, ray1, ray2))
+        r->is_epipolar[i] = r->squared[i] < r->max_squared && psfm_in_front(&e->motion, ray1, ray2);
+        if (r->is_epipolar[i])
             e->inliers[e->num_inliers++] = (uint32_t)i;
     }
 }
 
+static psfm_status run(reconciler *r, bool *obeys) {
+    update_inliers(r);
+    psfm_status status = test_planes(r);
+    bool found = true;
+    while (status == PSFM_OK && found && r->planes->num_planes < r->planes->capacity)
+        status = find_plane(r, &found);
+    if (status != PSFM_OK)
+        return status;
+    assign(r);
+    drop_small(r);
+    status = refine_jointly(r);
+    if (status == PSFM_OK)
+        status = update_planes(r);
+    if (status != PSFM_OK)
+        return status;
+    assign(r);
+    drop_small(r);
+    update_inliers(r);
+    for (size_t p = 0; p < r->planes->num_planes; ++p)
+        obeys[p] = r->state[p].obeys;
+    psfm_plane_set_sort(r->planes, r->pairs->num, obeys);
+    return PSFM_OK;
+}
+
 psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
-                           const psfm_two_view_options *options, psfm_plane_set *planes,
-                           psfm_essential_found *essential, bool *obeys) {
+                           const double image_area[2], const psfm_two_view_options *options,
+                           psfm_rng *rng, psfm_plane_set *planes, psfm_essential_found *essential,
+                           bool *obeys) {
     reconciler r = {.ctx = ctx,
                     .pairs = pairs,
+                    .options = options,
+                    .image_area = image_area,
+                    .rng = rng,
                     .max_squared = options->max_error_px * options->max_error_px,
                     .planes = planes,
-                    .essential = essential,
-                    .obeys = obeys};
-    size_t lanes = pairs->num_blocks * PSFM_LANES, num = planes->num_planes;
-    for (size_t p = 0; p < num; ++p)
+                    .essential = essential};
+    size_t lanes = pairs->num_blocks * PSFM_LANES;
+    for (size_t p = 0; p < planes->capacity; ++p)
         obeys[p] = false;
-    if (!essential->found || !essential->has_off_plane || num == 0 ||
+    if (!essential->found || !essential->has_off_plane || planes->num_planes == 0 ||
         essential->plane_share >= options->degenerate_share)
         return PSFM_OK;
     psfm_status status = psfm_alloc(ctx, lanes, sizeof *r.squared, (void **)&r.squared);
     if (status == PSFM_OK)
+        status = psfm_alloc(ctx, lanes, sizeof *r.nearest, (void **)&r.nearest);
+    if (status == PSFM_OK)
         status = psfm_alloc(ctx, lanes, sizeof *r.idx, (void **)&r.idx);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *r.joint, (void **)&r.joint);
+        status = psfm_alloc(ctx, lanes, sizeof *r.is_epipolar, (void **)&r.is_epipolar);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *r.flat, (void **)&r.flat);
+        status = psfm_alloc(ctx, planes->capacity, sizeof *r.state, (void **)&r.state);
     if (status == PSFM_OK)
-        status = prepare(&r);
-    if (status == PSFM_OK)
-        status = refine_jointly(&r);
-    if (status == PSFM_OK) {
-        replace_planes(&r);
-        update_inliers(&r);
-    }
-    for (size_t p = 0; r.joint != NULL && p < num; ++p)
-        psfm_ray_pairs_free(&r.joint[p].pairs);
-    free(r.joint);
-    free(r.flat);
+        status = run(&r, obeys);
     free(r.squared);
+    free(r.nearest);
     free(r.idx);
+    free(r.is_epipolar);
+    free(r.state);
     return status;
 }

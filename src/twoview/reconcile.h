@@ -4,15 +4,16 @@
 
 #include "twoview/essential_ransac.h"
 
-/* Where points off the largest plane determine the motion, every plane of a rigid scene obeys it.
- * Planes that do are refined together with the motion and the other inliers, which makes both more
- * accurate and leaves one motion per plane; their homographies, labels, and the motion and inliers
- * of `essential` are replaced. Planes that contradict a motion with more support than they have are
- * removed (their matches are off plane then). obeys[p] tells, for the planes left, whether H_21[p]
- * is of the form R + t m^T with the motion. Does nothing but clear `obeys` if the motion is not
- * determined off the plane. */
+/* Where matches off the largest plane determine the motion, every plane of a rigid scene obeys it.
+ * Planes are tested against it, those that fail are searched again under the motion, and flat ones
+ * are refined together with it; that makes both more accurate and leaves one motion per plane. The
+ * planes, and motion and inliers of `essential`, are replaced. A plane that is larger than the
+ * support of the motion it contradicts is kept as it is. obeys[p] (capacity of the set) tells
+ * whether H_21[p] = R + t m^T with the motion. Does nothing but clear `obeys` if the motion is not
+ * determined off the plane. image_area is in px^2. */
 psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
-                           const psfm_two_view_options *options, psfm_plane_set *planes,
-                           psfm_essential_found *essential, bool *obeys);
+                           const double image_area[2], const psfm_two_view_options *options,
+                           psfm_rng *rng, psfm_plane_set *planes, psfm_essential_found *essential,
+                           bool *obeys);
 
 #endif

@@ -44,6 +44,13 @@ double psfm_hull_area(const double (*xy)[2], const uint32_t *idx, size_t num) {
     return 0.5 * twice;
 }
 
+double psfm_covered_share(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                          const double image_area[2]) {
+    double area1 = psfm_hull_area((const double(*)[2])pairs->xy1, idx, num);
+    double area2 = psfm_hull_area((const double(*)[2])pairs->xy2, idx, num);
+    return fmin(area1 / image_area[0], area2 / image_area[1]);
+}
+
 double psfm_effective_area(const double (*xy)[2], size_t num) {
     double area = psfm_hull_area(xy, NULL, num);
     size_t look = num < MAX_LOOK ? num : MAX_LOOK, meetings = 0;

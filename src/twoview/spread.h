@@ -11,6 +11,11 @@
  * of the extreme points in 16 directions, which is a few per cent less. O(n). */
 double psfm_hull_area(const double (*xy)[2], const uint32_t *idx, size_t num);
 
+/* The smaller of the shares of the two images' areas (px^2) that the hull of the pairs
+ * idx[0 .. num) covers. */
+double psfm_covered_share(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                          const double image_area[2]);
+
 /* The area over which points spread evenly would meet as often as these do by chance: their hull's,
  * or less if they cluster. Looks at the first points only, which must be a fair sample. */
 double psfm_effective_area(const double (*xy)[2], size_t num);

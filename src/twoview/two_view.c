@@ -100,6 +100,7 @@ typedef struct {
     psfm_context *ctx;
     const psfm_correspondences *c;
     const psfm_two_view_options *options;
+    double image_area[2];
     psfm_ray_pairs pairs;
     psfm_plane_set planes;
     psfm_essential_found essential;
@@ -179,7 +180,8 @@ static psfm_status find_essential(estimation *e, psfm_rng *rng) {
         status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, starts, num_starts,
                                        e->options, rng, &e->essential);
     if (status == PSFM_OK)
-        status = psfm_reconcile(e->ctx, &e->pairs, e->options, &e->planes, &e->essential, e->obeys);
+        status = psfm_reconcile(e->ctx, &e->pairs, e->image_area, e->options, rng, &e->planes,
+                                &e->essential, e->obeys);
     free(starts);
     return status;
 }
@@ -261,8 +263,7 @@ static psfm_status allocate(estimation *e) {
     return status;
 }
 
-static psfm_status estimate(estimation *e, const double image_area[2], psfm_rng *rng_H,
-                            psfm_rng *rng_E, psfm_two_view *out) {
+static psfm_status estimate(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E, psfm_two_view *out) {
     if (e->pairs.num < (size_t)e->options->min_inliers) {
         out->kind = PSFM_PAIR_FEW_MATCHES;
         return PSFM_OK;
@@ -270,7 +271,7 @@ static psfm_status estimate(estimation *e, const double image_area[2], psfm_rng 
     psfm_status status = allocate(e);
     if (status == PSFM_OK)
         status =
-            psfm_multi_homography(e->ctx, &e->pairs, image_area, e->options, rng_H, &e->planes);
+            psfm_multi_homography(e->ctx, &e->pairs, e->image_area, e->options, rng_H, &e->planes);
     if (status == PSFM_OK && e->options->estimate_essential)
         status = find_essential(e, rng_E);
     if (status == PSFM_OK)
@@ -304,10 +305,11 @@ psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences
     uint64_t seed = psfm_context_seed(ctx);
     psfm_rng rng_H = psfm_rng_make(seed, PSFM_RNG_HOMOGRAPHY, i, j);
     psfm_rng rng_E = psfm_rng_make(seed, PSFM_RNG_ESSENTIAL, i, j);
-    const double area[2] = {image_size1[0] * image_size1[1], image_size2[0] * image_size2[1]};
+    e.image_area[0] = image_size1[0] * image_size1[1];
+    e.image_area[1] = image_size2[0] * image_size2[1];
     status = psfm_ray_pairs_init(ctx, c, &rng_H, &e.pairs);
     if (status == PSFM_OK)
-        status = estimate(&e, area, &rng_H, &rng_E, out);
+        status = estimate(&e, &rng_H, &rng_E, out);
     psfm_ray_pairs_free(&e.pairs);
     psfm_plane_set_free(&e.planes);
     free(e.essential.inliers);

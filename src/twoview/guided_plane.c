@@ -1,0 +1,150 @@
+/* Planes under a known motion.
+ *
+ * With X1 = z x1 the plane n . X1 = d reads m . x1 = 1 / z for |t| = 1, m = n / d: linear in the
+ * inverse depth. A match gives its own inverse depth, from P2 (R x1 + (1 / z) t) = 0 in the least
+ * squares sense; three of them give m. */
+#include "twoview/guided_plane.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "twoview/homography.h"
+#include "twoview/joint_motion.h"
+#include "twoview/least_squares.h"
+
+#define MAX_ITERATIONS 200
+#define WINDOW 24
+#define MAX_SCORED_BLOCKS 256
+#define MAX_LOG10_FALSE_ALARMS (-3.0)
+
+void psfm_guided_plane_fit(const psfm_motion *motion, const psfm_ray_pairs *pairs, psfm_loss loss,
+                           double m[3]) {
+    double cost = INFINITY, next[3];
+    memcpy(next, m, sizeof next);
+    for (int iteration = 0; iteration < 10; ++iteration) {
+        double H[9], N[81], g[9], A[9] = {0}, step[3] = {0};
+        psfm_joint_homography(motion, next, H);
+        double cost_new = psfm_homography_normal_equations(pairs, pairs->num_blocks, H, loss, N, g);
+        if (!(cost_new < cost))
+            break;
+        bool converged = cost - cost_new < 1e-4 * cost_new;
+        cost = cost_new;
+        memcpy(m, next, sizeof next);
+        for (int k = 0; k < 9; ++k) {
+            step[k % 3] -= motion->t_21[k / 3] * g[k];
+            for (int j = 0; j < 9; ++j)
+                A[3 * (k % 3) + j % 3] += motion->t_21[k / 3] * motion->t_21[j / 3] * N[9 * k + j];
+        }
+        if (converged || !psfm_solve_spd(A, 3, step))
+            break;
+        psfm_axpy3(m, 1.0, step, next);
+    }
+}
+
+/* 1 / z of every pair, as seen in image 2; NAN where t does not move the pixel. */
+static void inverse_depths(const psfm_motion *motion, const psfm_ray_pairs *pairs, double *out) {
+    for (size_t i = 0; i < pairs->num; ++i) {
+        const psfm_ray_block *b = &pairs->blocks[i / PSFM_LANES];
+        size_t l = i % PSFM_LANES;
+        double ray1[3], ray2[3], turned[3], along = 0.0, square = 0.0;
+        psfm_ray_pairs_get(pairs, i, ray1, ray2);
+        psfm_mat3_mul_vec(motion->R_21, ray1, turned);
+        for (int k = 0; k < 6; k += 3) {
+            double px[3] = {b->px2[k][l], b->px2[k + 1][l], b->px2[k + 2][l]};
+            double per_t = psfm_dot3(px, motion->t_21);
+            along -= per_t * psfm_dot3(px, turned);
+            square += per_t * per_t;
+        }
+        out[i] = square > 0.0 ? along / square : NAN;
+    }
+}
+
+/* m through three pairs; false if they are collinear or the plane cannot be seen. */
+static bool solve_plane(const psfm_ray_pairs *pairs, const uint32_t idx[3],
+                        const double *inverse_depth, double m[3]) {
+    double rays[9], inverse[9], ray2[3], rho[3];
+    for (int k = 0; k < 3; ++k) {
+        psfm_ray_pairs_get(pairs, idx[k], rays + 3 * k, ray2);
+        rho[k] = inverse_depth[idx[k]];
+    }
+    if (!psfm_mat3_inverse(rays, inverse))
+        return false;
+    psfm_mat3_mul_vec(inverse, rho, m);
+    return isfinite(m[0]) && isfinite(m[1]) && isfinite(m[2]);
+}
+
+typedef struct {
+    const psfm_motion *motion;
+    const psfm_ray_pairs *pairs;
+    psfm_ray_pairs scored;
+    psfm_loss loss;
+    double *inverse_depth;
+    uint32_t *order;
+} search;
+
+/* The loop; returns the cost of the best, INFINITY if there is none. */
+static double sample_planes(const search *s, double confidence, psfm_rng *rng, double m[3]) {
+    double best = INFINITY;
+    int needed = MAX_ITERATIONS;
+    for (int iteration = 0; iteration < needed; ++iteration) {
+        uint32_t idx[3];
+        double trial[3], H[9];
+        if (iteration % 2 == 0)
+            psfm_sample_window(rng, s->order, s->pairs->num, WINDOW, 3, idx);
+        else
+            psfm_rng_sample(rng, s->pairs->num, 3, idx);
+        if (!solve_plane(s->pairs, idx, s->inverse_depth, trial))
+            continue;
+        psfm_joint_homography(s->motion, trial, H);
+        if (!(psfm_homography_cost(&s->scored, H, s->loss, best) < best))
+            continue;
+        psfm_guided_plane_fit(s->motion, &s->scored, s->loss, trial);
+        psfm_joint_homography(s->motion, trial, H);
+        best = psfm_homography_cost(&s->scored, H, s->loss, INFINITY);
+        memcpy(m, trial, sizeof trial);
+        size_t num = psfm_homography_count(&s->scored, H, sqrt(s->loss.max_squared));
+        needed = psfm_ransac_iterations((double)num / (double)s->scored.num, 3, confidence,
+                                        MAX_ITERATIONS);
+    }
+    return best;
+}
+
+psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motion,
+                                     const psfm_ray_pairs *pairs, double max_error_px,
+                                     double confidence, psfm_rng *rng, double m[3], bool *found) {
+    search s = {motion,
+                pairs,
+                psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS),
+                {max_error_px * max_error_px, 1.0},
+                NULL,
+                NULL};
+    *found = false;
+    if (pairs->num < 4)
+        return PSFM_OK;
+    psfm_status status =
+        psfm_alloc(ctx, pairs->num, sizeof *s.inverse_depth, (void **)&s.inverse_depth);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, pairs->num, sizeof *s.order, (void **)&s.order);
+    if (status == PSFM_OK)
+        status = psfm_spatial_order(ctx, pairs, s.order);
+    if (status == PSFM_OK) {
+        inverse_depths(motion, pairs, s.inverse_depth);
+        *found = isfinite(sample_planes(&s, confidence, rng, m));
+    }
+    free(s.inverse_depth);
+    free(s.order);
+    return status;
+}
+
+bool psfm_is_peak(size_t num, size_t num_around, size_t num_inliers) {
+    double n = (double)num_around, q = (double)num_inliers / n;
+    if (num < 4 || !(q > 1.0 / 3.0))
+        return false;
+    /* Chernoff's bound of the binomial tail, relative entropy against a third */
+    double entropy = q * log(3.0 * q) + (q < 1.0 ? (1.0 - q) * log(1.5 * (1.0 - q)) : 0.0);
+    double triples = (double)num * (double)(num - 1) * (double)(num - 2) / 6.0;
+    return log10(triples) - n * entropy / log(10.0) < MAX_LOG10_FALSE_ALARMS;
+}

@@ -219,9 +219,19 @@ static void compare_with_planes(seeker *s, psfm_essential_found *out) {
         if (out->num_inliers > 0)
             out->plane_share = fmax(out->plane_share, (double)on / (double)out->num_inliers);
     }
-    bool planar = s->planes->num_planes > 0;
-    size_t num = planar ? s->off.num : s->pairs->num;
-    out->has_off_plane = is_significant(s, num, out->num_inliers - on_first, planar ? 3 : 5);
+    if (s->planes->num_planes == 0) {
+        out->has_off_plane = is_significant(s, s->pairs->num, out->num_inliers, 5);
+        return;
+    }
+    size_t num = 0, num_inliers = 0; /* on the other planes, which are beyond chance themselves */
+    for (size_t i = 0; i < s->pairs->num; ++i)
+        num += s->planes->plane[i] != 0 && s->planes->plane[i] < s->planes->num_planes;
+    for (size_t k = 0; k < out->num_inliers; ++k) {
+        uint32_t p = s->planes->plane[out->inliers[k]];
+        num_inliers += p != 0 && p < s->planes->num_planes;
+    }
+    out->has_off_plane = is_significant(s, s->off.num, out->num_inliers - on_first, 3) ||
+                         is_significant(s, num, num_inliers, 3);
 }
 
 static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
@@ -249,6 +259,12 @@ static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
     /* a plane with parallax supports its motion, nothing else does but the rest of the scene */
     out->found = num_starts > 0 || out->has_off_plane;
     return PSFM_OK;
+}
+
+bool psfm_essential_is_determined(const psfm_essential_found *essential,
+                                  const psfm_two_view_options *options) {
+    return essential->found && essential->has_off_plane &&
+           essential->plane_share < options->degenerate_share;
 }
 
 psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs,

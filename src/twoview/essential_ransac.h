@@ -14,6 +14,10 @@ typedef struct {
     bool has_off_plane; /* inliers beyond the largest plane are more than chance */
 } psfm_essential_found;
 
+/* Whether more than one plane decided the motion. */
+bool psfm_essential_is_determined(const psfm_essential_found *essential,
+                                  const psfm_two_view_options *options);
+
 /* Estimates the motion. `starts` are the motions behind the homographies in `planes` (any number of
  * either). Without a plane five-point samples are drawn; with one, the motion is looked for among
  * the starts and those that two matches off the largest plane complete it to, which takes a small

@@ -2,7 +2,8 @@
  *
  * With X1 = z x1 the plane n . X1 = d reads m . x1 = 1 / z for |t| = 1, m = n / d: linear in the
  * inverse depth. A match gives its own inverse depth, from P2 (R x1 + (1 / z) t) = 0 in the least
- * squares sense; three of them give m. */
+ * squares sense; three of them give m. Samples are scored by the difference in inverse depth, in
+ * pixels to first order; the best are fitted with the full error. */
 #include "twoview/guided_plane.h"
 
 #include <math.h>
@@ -44,31 +45,58 @@ void psfm_guided_plane_fit(const psfm_motion *motion, const psfm_ray_pairs *pair
     }
 }
 
-/* 1 / z of every pair, as seen in image 2; NAN where t does not move the pixel. */
-static void inverse_depths(const psfm_motion *motion, const psfm_ray_pairs *pairs, double *out) {
-    for (size_t i = 0; i < pairs->num; ++i) {
-        const psfm_ray_block *b = &pairs->blocks[i / PSFM_LANES];
-        size_t l = i % PSFM_LANES;
-        double ray1[3], ray2[3], turned[3], along = 0.0, square = 0.0;
-        psfm_ray_pairs_get(pairs, i, ray1, ray2);
-        psfm_mat3_mul_vec(motion->R_21, ray1, turned);
-        for (int k = 0; k < 6; k += 3) {
-            double px[3] = {b->px2[k][l], b->px2[k + 1][l], b->px2[k + 2][l]};
-            double per_t = psfm_dot3(px, motion->t_21);
-            along -= per_t * psfm_dot3(px, turned);
-            square += per_t * per_t;
-        }
-        out[i] = square > 0.0 ? along / square : NAN;
+/* What scoring needs of the pairs, one row each: rays of image 1, inverse depths, and px^2 per
+ * squared inverse depth. */
+typedef struct {
+    size_t num; /* rounded up to PSFM_LANES; rows beyond the pairs cost the same for every plane */
+    double *ray[3], *rho, *scale;
+} depth_table;
+
+/* A pair's inverse depth and its scale; 0 and 0 if t does not move the pixel. */
+static void measure_depth(const psfm_motion *motion, const psfm_ray_pairs *pairs, size_t i,
+                          depth_table *table) {
+    const psfm_ray_block *b = &pairs->blocks[i / PSFM_LANES];
+    size_t l = i % PSFM_LANES;
+    double ray1[3], ray2[3], turned[3], along = 0.0, square = 0.0;
+    psfm_ray_pairs_get(pairs, i, ray1, ray2);
+    psfm_mat3_mul_vec(motion->R_21, ray1, turned);
+    for (int k = 0; k < 6; k += 3) {
+        double px[3] = {b->px2[k][l], b->px2[k + 1][l], b->px2[k + 2][l]};
+        double per_t = psfm_dot3(px, motion->t_21);
+        along -= per_t * psfm_dot3(px, turned);
+        square += per_t * per_t;
     }
+    for (int k = 0; k < 3; ++k)
+        table->ray[k][i] = ray1[k];
+    if (!(square > 0.0))
+        return;
+    table->rho[i] = along / square;
+    double depth = psfm_dot3(ray2, turned) + table->rho[i] * psfm_dot3(ray2, motion->t_21);
+    table->scale[i] = 0.5 * square / (depth * depth); /* half, for noise in both images */
 }
 
-/* m through three pairs; false if they are collinear or the plane cannot be seen. */
-static bool solve_plane(const psfm_ray_pairs *pairs, const uint32_t idx[3],
-                        const double *inverse_depth, double m[3]) {
-    double rays[9], inverse[9], ray2[3], rho[3];
+/* Sum of losses of the plane m, to first order. Given up above `stop`. */
+static double table_cost(const depth_table *t, const double m[3], psfm_loss loss, double stop) {
+    double cost = 0.0;
+    for (size_t i = 0; i < t->num && cost < stop; i += PSFM_LANES) {
+        double losses[PSFM_LANES];
+        for (size_t l = 0; l < PSFM_LANES; ++l) {
+            double off = m[0] * t->ray[0][i + l] + m[1] * t->ray[1][i + l] +
+                         m[2] * t->ray[2][i + l] - t->rho[i + l];
+            losses[l] = psfm_loss_value(loss, t->scale[i + l] * off * off);
+        }
+        cost += psfm_sum_lanes(losses);
+    }
+    return cost;
+}
+
+/* m through three pairs; false if they are collinear. */
+static bool solve_plane(const depth_table *t, const uint32_t idx[3], double m[3]) {
+    double rays[9], inverse[9], rho[3];
     for (int k = 0; k < 3; ++k) {
-        psfm_ray_pairs_get(pairs, idx[k], rays + 3 * k, ray2);
-        rho[k] = inverse_depth[idx[k]];
+        for (int c = 0; c < 3; ++c)
+            rays[3 * k + c] = t->ray[c][idx[k]];
+        rho[k] = t->rho[idx[k]];
     }
     if (!psfm_mat3_inverse(rays, inverse))
         return false;
@@ -81,14 +109,16 @@ typedef struct {
     const psfm_ray_pairs *pairs;
     psfm_ray_pairs scored;
     psfm_loss loss;
-    double *inverse_depth;
+    depth_table table; /* of all pairs */
     uint32_t *order;
 } search;
 
-/* The loop; returns the cost of the best, INFINITY if there is none. */
-static double sample_planes(const search *s, double confidence, psfm_rng *rng, double m[3]) {
+/* The loop; returns whether it found anything. */
+static bool sample_planes(const search *s, double confidence, psfm_rng *rng, double m[3]) {
     double best = INFINITY;
     int needed = MAX_ITERATIONS;
+    depth_table scored = s->table;
+    scored.num = s->scored.num_blocks * PSFM_LANES;
     for (int iteration = 0; iteration < needed; ++iteration) {
         uint32_t idx[3];
         double trial[3], H[9];
@@ -96,45 +126,50 @@ static double sample_planes(const search *s, double confidence, psfm_rng *rng, d
             psfm_sample_window(rng, s->order, s->pairs->num, WINDOW, 3, idx);
         else
             psfm_rng_sample(rng, s->pairs->num, 3, idx);
-        if (!solve_plane(s->pairs, idx, s->inverse_depth, trial))
-            continue;
-        psfm_joint_homography(s->motion, trial, H);
-        if (!(psfm_homography_cost(&s->scored, H, s->loss, best) < best))
+        if (!solve_plane(&s->table, idx, trial) ||
+            !(table_cost(&scored, trial, s->loss, best) < best))
             continue;
         psfm_guided_plane_fit(s->motion, &s->scored, s->loss, trial);
-        psfm_joint_homography(s->motion, trial, H);
-        best = psfm_homography_cost(&s->scored, H, s->loss, INFINITY);
+        double cost = table_cost(&scored, trial, s->loss, INFINITY);
+        if (!(cost < best))
+            continue;
+        best = cost;
         memcpy(m, trial, sizeof trial);
+        psfm_joint_homography(s->motion, trial, H);
         size_t num = psfm_homography_count(&s->scored, H, sqrt(s->loss.max_squared));
         needed = psfm_ransac_iterations((double)num / (double)s->scored.num, 3, confidence,
                                         MAX_ITERATIONS);
     }
-    return best;
+    return isfinite(best);
 }
 
 psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motion,
                                      const psfm_ray_pairs *pairs, double max_error_px,
                                      double confidence, psfm_rng *rng, double m[3], bool *found) {
-    search s = {motion,
-                pairs,
-                psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS),
-                {max_error_px * max_error_px, 1.0},
-                NULL,
-                NULL};
+    search s = {.motion = motion,
+                .pairs = pairs,
+                .scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS),
+                .loss = {max_error_px * max_error_px, 1.0}};
+    size_t lanes = pairs->num_blocks * PSFM_LANES;
+    double *memory = NULL;
     *found = false;
     if (pairs->num < 4)
         return PSFM_OK;
-    psfm_status status =
-        psfm_alloc(ctx, pairs->num, sizeof *s.inverse_depth, (void **)&s.inverse_depth);
+    psfm_status status = psfm_alloc(ctx, 5 * lanes, sizeof *memory, (void **)&memory);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, pairs->num, sizeof *s.order, (void **)&s.order);
     if (status == PSFM_OK)
         status = psfm_spatial_order(ctx, pairs, s.order);
     if (status == PSFM_OK) {
-        inverse_depths(motion, pairs, s.inverse_depth);
-        *found = isfinite(sample_planes(&s, confidence, rng, m));
+        s.table = (depth_table){lanes,
+                                {memory, memory + lanes, memory + 2 * lanes},
+                                memory + 3 * lanes,
+                                memory + 4 * lanes};
+        for (size_t i = 0; i < pairs->num; ++i)
+            measure_depth(motion, pairs, i, &s.table);
+        *found = sample_planes(&s, confidence, rng, m);
     }
-    free(s.inverse_depth);
+    free(memory);
     free(s.order);
     return status;
 }

@@ -257,10 +257,10 @@ static psfm_status drop_weak(finder *f) {
     return PSFM_OK;
 }
 
-static psfm_status find_all(finder *f) {
+static psfm_status find_all(finder *f, size_t max_planes) {
     psfm_plane_set *set = f->set;
     int num_small = 0;
-    for (int k = 0; k < f->options->max_homographies;) {
+    for (size_t k = set->num_planes; k < max_planes;) {
         double H[9];
         outcome result;
         psfm_status status = find_next(f, H, &result);
@@ -287,52 +287,40 @@ static double log10_chance(const psfm_ray_pairs *pairs, double max_squared) {
     return log10(fmin(p, 0.5));
 }
 
-static psfm_status allocate(finder *f) {
-    psfm_context *ctx = f->ctx;
-    size_t lanes = f->pairs->num_blocks * PSFM_LANES, planes = (size_t)f->options->max_homographies;
-    psfm_status status = psfm_alloc(ctx, lanes, sizeof *f->squared, (void **)&f->squared);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *f->nearest, (void **)&f->nearest);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *f->idx, (void **)&f->idx);
-    if (status == PSFM_OK)
-        status = psfm_plane_set_init(ctx, f->pairs->num, planes, f->set);
-    for (size_t i = 0; status == PSFM_OK && i < f->pairs->num; ++i)
-        f->nearest[i] = INFINITY;
-    return status;
-}
-
 psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs,
                                   const double image_area[2], const psfm_two_view_options *options,
-                                  psfm_rng *rng, psfm_plane_set *out) {
+                                  size_t max_planes, psfm_rng *rng, psfm_plane_set *set) {
     finder f = {.ctx = ctx,
                 .pairs = pairs,
                 .options = options,
                 .rng = rng,
                 .image_area = {image_area[0], image_area[1]},
                 .max_squared = options->max_error_px * options->max_error_px,
-                .set = out};
-    memset(out, 0, sizeof *out);
-    psfm_status status = allocate(&f);
+                .set = set};
+    size_t lanes = pairs->num_blocks * PSFM_LANES;
+    psfm_status status = psfm_alloc(ctx, lanes, sizeof *f.squared, (void **)&f.squared);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, lanes, sizeof *f.nearest, (void **)&f.nearest);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, lanes, sizeof *f.idx, (void **)&f.idx);
     if (status != PSFM_OK)
         goto cleanup;
     f.log10_chance = log10_chance(pairs, f.max_squared);
-    status = find_all(&f);
+    assign(&f);
+    status = find_all(&f, max_planes);
     if (status == PSFM_OK)
         status = drop_weak(&f);
     if (status != PSFM_OK)
         goto cleanup;
     for (size_t i = 0; i < pairs->num; ++i)
-        if (out->plane[i] == TOO_SMALL)
-            out->plane[i] = PSFM_NO_PLANE;
-    psfm_plane_set_sort(out, pairs->num, NULL);
-    for (size_t p = 0; p < out->num_planes; ++p)
-        psfm_homography_normalize(out->H_21[p]);
+        if (set->plane[i] == TOO_SMALL)
+            set->plane[i] = PSFM_NO_PLANE;
+    psfm_plane_set_sort(set, pairs->num, NULL);
+    for (size_t p = 0; p < set->num_planes; ++p)
+        psfm_homography_normalize(set->H_21[p]);
 cleanup:
     free(f.squared);
     free(f.nearest);
     free(f.idx);
-    if (status != PSFM_OK)
-        psfm_plane_set_free(out);
     return status;
 }

@@ -5,12 +5,13 @@
 #include "twoview/plane_set.h"
 #include "twoview/two_view.h"
 
-/* Finds the homographies of the pairs one after the other. Each must have min_inliers over min_area
+/* Finds homographies of the pairs one after the other until there are max_planes, starting from
+ * those in `set`. Each must have min_inliers over min_area
  * of both images and be beyond chance; each pair belongs to the homography that fits it best.
  * image_area is in px^2. Homographies come with middle singular value 1 and det > 0, most inliers
  * first. */
 psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs,
                                   const double image_area[2], const psfm_two_view_options *options,
-                                  psfm_rng *rng, psfm_plane_set *out);
+                                  size_t max_planes, psfm_rng *rng, psfm_plane_set *set);
 
 #endif

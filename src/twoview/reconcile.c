@@ -340,8 +340,7 @@ psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
     size_t lanes = pairs->num_blocks * PSFM_LANES;
     for (size_t p = 0; p < planes->capacity; ++p)
         obeys[p] = false;
-    if (!essential->found || !essential->has_off_plane || planes->num_planes == 0 ||
-        essential->plane_share >= options->degenerate_share)
+    if (planes->num_planes == 0 || !psfm_essential_is_determined(essential, options))
         return PSFM_OK;
     psfm_status status = psfm_alloc(ctx, lanes, sizeof *r.squared, (void **)&r.squared);
     if (status == PSFM_OK)

@@ -172,6 +172,8 @@ static psfm_status list_starts(estimation *e, psfm_motion *starts, size_t *num_s
 static psfm_status find_essential(estimation *e, psfm_rng *rng) {
     psfm_motion *starts = NULL;
     size_t num_starts;
+    free(e->essential.inliers);
+    memset(&e->essential, 0, sizeof e->essential);
     psfm_status status =
         psfm_alloc(e->ctx, 2 * e->planes.num_planes, sizeof *starts, (void **)&starts);
     if (status == PSFM_OK)
@@ -245,21 +247,45 @@ static psfm_status fill_essential(estimation *e, psfm_essential *out) {
     memcpy(out->R_21, found->motion.R_21, sizeof out->R_21);
     memcpy(out->t_21, found->motion.t_21, sizeof out->t_21);
     out->plane_share = found->plane_share;
-    out->is_degenerate =
-        found->plane_share >= e->options->degenerate_share || !found->has_off_plane;
+    out->is_degenerate = !psfm_essential_is_determined(found, e->options);
     return PSFM_OK;
 }
 
 static psfm_status allocate(estimation *e) {
     size_t lanes = e->pairs.num_blocks * PSFM_LANES;
+    size_t max_planes = (size_t)e->options->max_homographies;
     psfm_status status = psfm_alloc(e->ctx, lanes, sizeof *e->idx, (void **)&e->idx);
     if (status == PSFM_OK)
         status = psfm_alloc(e->ctx, e->c->num, sizeof *e->label, (void **)&e->label);
     if (status == PSFM_OK)
         status = psfm_alloc(e->ctx, lanes, sizeof *e->scratch, (void **)&e->scratch);
     if (status == PSFM_OK)
-        status = psfm_alloc(e->ctx, (size_t)e->options->max_homographies, sizeof *e->obeys,
-                            (void **)&e->obeys);
+        status = psfm_alloc(e->ctx, max_planes, sizeof *e->obeys, (void **)&e->obeys);
+    if (status == PSFM_OK)
+        status = psfm_plane_set_init(e->ctx, e->pairs.num, max_planes, &e->planes);
+    return status;
+}
+
+static psfm_status find_planes(estimation *e, size_t max_planes, psfm_rng *rng) {
+    return psfm_multi_homography(e->ctx, &e->pairs, e->image_area, e->options, max_planes, rng,
+                                 &e->planes);
+}
+
+/* Homographies and essential matrix. The largest plane first: if matches off it determine the
+ * motion, the other planes are searched under the motion, which is faster and surer. */
+static psfm_status find_geometry(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
+    size_t max_planes = (size_t)e->options->max_homographies;
+    if (!e->options->estimate_essential)
+        return find_planes(e, max_planes, rng_H);
+    psfm_status status = find_planes(e, 1, rng_H);
+    if (status == PSFM_OK)
+        status = find_essential(e, rng_E);
+    if (status != PSFM_OK || e->planes.num_planes != 1 || max_planes == 1 ||
+        psfm_essential_is_determined(&e->essential, e->options))
+        return status;
+    status = find_planes(e, max_planes, rng_H);
+    if (status == PSFM_OK && e->planes.num_planes > 1)
+        status = find_essential(e, rng_E);
     return status;
 }
 
@@ -270,10 +296,7 @@ static psfm_status estimate(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E, psf
     }
     psfm_status status = allocate(e);
     if (status == PSFM_OK)
-        status =
-            psfm_multi_homography(e->ctx, &e->pairs, e->image_area, e->options, rng_H, &e->planes);
-    if (status == PSFM_OK && e->options->estimate_essential)
-        status = find_essential(e, rng_E);
+        status = find_geometry(e, rng_H, rng_E);
     if (status == PSFM_OK)
         status = fill_homographies(e, out);
     if (status == PSFM_OK)

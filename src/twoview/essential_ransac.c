@@ -30,7 +30,7 @@
 #define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
 #define TWO_POINT_ITERATIONS 100
 #define FIVE_POINT_CHECKS 50 /* samples where a plane was found, but most inliers are off it */
-#define FIVE_POINT_ITERATIONS 200
+#define FIVE_POINT_ITERATIONS 100
 #define TEST_BLOCKS 8         /* 64 pairs that show whether a five-point sample is worth scoring */
 #define MIN_TEST_SHARE 0.08   /* of them must agree; samples can only find larger shares anyway */
 #define CHECK_PLANE_SHARE 0.8 /* plane share below which they are drawn */
@@ -234,6 +234,15 @@ static void compare_with_planes(seeker *s, psfm_essential_found *out) {
                          is_significant(s, num, num_inliers, 3);
 }
 
+/* Refines the best motion on all pairs with a bound that fits the noise. */
+static void refine_to_noise(seeker *s) {
+    double E[9];
+    psfm_essential_from_motion(&s->best, E);
+    psfm_essential_errors(s->pairs, E, s->squared);
+    psfm_loss loss = {psfm_noise_bound(s->squared, s->pairs->num, 1, s->max_squared), 0.0};
+    psfm_motion_refine(s->pairs, s->pairs->num_blocks, loss, 20, &s->best);
+}
+
 static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
                        psfm_essential_found *out) {
     psfm_status status = PSFM_OK;
@@ -243,14 +252,7 @@ static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
         sample_five_points(s, FIVE_POINT_ITERATIONS, s->options->confidence);
     if (status != PSFM_OK || !isfinite(s->best_cost))
         return status;
-    psfm_motion_refine(s->pairs, s->pairs->num_blocks, s->loss, 5, &s->best);
-    {
-        double E[9];
-        psfm_essential_from_motion(&s->best, E);
-        psfm_essential_errors(s->pairs, E, s->squared);
-        double b = psfm_noise_bound(s->squared, s->pairs->num, 1, s->max_squared);
-        psfm_motion_refine(s->pairs, s->pairs->num_blocks, (psfm_loss){b, 0.0}, 20, &s->best);
-    }
+    refine_to_noise(s);
     out->motion = s->best;
     status = collect_inliers(s, out);
     if (status != PSFM_OK)

@@ -5,7 +5,8 @@
  * (most samples see a fraction of the pairs), and a few leading blocks are a fair subset for the
  * local optimisation: each new best sample is refined on them, first with a wider bound because
  * four noisy points predict poorly away from themselves. The first hypothesis is the linear fit to
- * the leading pairs, which settles matches without outliers at once. */
+ * the leading pairs, which settles matches without outliers at once. Samples compete under the
+ * graded loss of loss.h, the winner is refined with squares truncated where its noise ends. */
 #include "twoview/homography_ransac.h"
 
 #include <math.h>
@@ -13,7 +14,6 @@
 
 #include "twoview/homography.h"
 #include "twoview/spread.h"
-#include <stdlib.h>
 
 #define GRADED 1.0
 #define SAMPLE 4
@@ -71,6 +71,16 @@ static void optimize_locally(const psfm_ray_pairs *pairs, psfm_loss loss,
     }
 }
 
+/* Refines on all pairs with a bound that fits the noise. */
+static void refine_to_noise(const psfm_ray_pairs *pairs, double max_squared, double *squared,
+                            psfm_homography_found *best) {
+    psfm_homography_refine(pairs, pairs->num_blocks, (psfm_loss){max_squared, GRADED}, 3,
+                           best->H_21);
+    psfm_homography_errors(pairs, best->H_21, squared);
+    psfm_loss loss = {psfm_noise_bound(squared, pairs->num, 2, max_squared), 0.0};
+    best->cost = psfm_homography_refine(pairs, pairs->num_blocks, loss, 20, best->H_21);
+}
+
 bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_search *search,
                             psfm_rng *rng, psfm_homography_found *found) {
     if (pairs->num < SAMPLE)
@@ -85,8 +95,9 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
     for (; iteration < needed; ++iteration) {
         uint32_t idx[SAMPLE] = {0};
         double H[9];
-        bool ok = iteration == 0 ? psfm_homography_fit(pairs, FIRST_BLOCKS, H)
-                                 : draw(pairs, search, iteration, rng, idx, H);
+        bool ok = iteration == 0 && search->order == NULL
+                      ? psfm_homography_fit(pairs, FIRST_BLOCKS, H)
+                      : draw(pairs, search, iteration, rng, idx, H);
         if (!ok)
             continue;
         double cost = score(&scored, H, idx, loss, best.cost);
@@ -104,15 +115,7 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
     if (!isfinite(best.cost))
         return false;
     best.num_iterations = iteration;
-    psfm_homography_refine(pairs, pairs->num_blocks, loss, 5, best.H_21);
-    {
-        double *sq = malloc(sizeof(double) * pairs->num_blocks * 8);
-        psfm_homography_errors(pairs, best.H_21, sq);
-        double b = psfm_noise_bound(sq, pairs->num, 2, max_squared);
-        free(sq);
-        best.cost =
-            psfm_homography_refine(pairs, pairs->num_blocks, (psfm_loss){b, 0.0}, 20, best.H_21);
-    }
+    refine_to_noise(pairs, max_squared, search->scratch, &best);
     best.num_inliers = psfm_homography_count(pairs, best.H_21, search->max_error_px);
     *found = best;
     return true;

@@ -8,6 +8,7 @@ typedef struct {
     double max_error_px;
     double confidence;
     int max_iterations;
+    double *scratch;       /* room for a value per lane of the pairs */
     const uint32_t *order; /* spatial order of the pairs: every other sample is of neighbours, to
                               find small planes; NULL for samples from everywhere only */
 } psfm_homography_search;

@@ -30,7 +30,7 @@
 #define LEFTOVER_BOUND 3.0        /* errors, in units of the bound, that may be a plane's noise */
 #define LOG10_LEFTOVER (-0.60206) /* log10 of 1/4 */
 #define UNIFORM_ITERATIONS 1000   /* after which samples of neighbours are tried, too */
-#define REST_ITERATIONS 1000      /* for what is left after the first plane */
+#define REST_ITERATIONS 500       /* for what is left after the first plane */
 #define MERGE_SHARE 0.9           /* of two planes' matches that one homography must explain */
 #define MIN_PEAK 0.6              /* of the matches within LEFTOVER_BOUND that must be inliers */
 #define MAX_ROUNDS 3              /* of assignment and refinement */
@@ -135,7 +135,7 @@ static outcome try_search(finder *f, const psfm_ray_pairs *rest, const uint32_t 
     if (max_iterations > f->options->max_iterations)
         max_iterations = f->options->max_iterations;
     psfm_homography_search search = {f->options->max_error_px, f->options->confidence,
-                                     max_iterations, order};
+                                     max_iterations, f->squared, order};
     psfm_homography_found found;
     if (!psfm_homography_ransac(rest, &search, f->rng, &found))
         return NOTHING;
@@ -245,6 +245,8 @@ static psfm_status merge_planes(finder *f) {
 /* Drops planes that lost their support to others. */
 static psfm_status drop_weak(finder *f) {
     psfm_plane_set *set = f->set;
+    if (set->num_planes == 1)
+        return PSFM_OK; /* nobody took anything from it */
     for (uint32_t p = (uint32_t)set->num_planes; p-- > 0;) {
         size_t num = psfm_plane_set_gather(set, f->pairs->num, p, f->idx);
         if (is_large_enough(f, num))

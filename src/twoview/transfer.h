@@ -9,7 +9,7 @@
 
 /* The change of scale from one image to the other, in any direction, above which a match does not
  * count: near the horizon of a degenerate homography everything moves onto everything. */
-#define PSFM_MAX_ZOOM 20.0
+#define PSFM_MAX_ZOOM 100.0
 
 /* With y = H x1, depth = x2 . y: e = P2 y / depth is the transfer error in image 2 (pixels);
  * g_k = (P2_k - e_k x2) / depth gives its derivative by H, g_k x1^T; M = I + A A^T is its

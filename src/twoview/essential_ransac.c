@@ -25,7 +25,6 @@
 #include "twoview/ransac.h"
 #include "twoview/spread.h"
 
-#define GRADED 1.0
 #define LOCAL_BLOCKS 32       /* 256 pairs for the local optimisation */
 #define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
 #define TWO_POINT_ITERATIONS 100
@@ -280,7 +279,7 @@ psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs
                 .rng = rng,
                 .max_squared = options->max_error_px * options->max_error_px,
                 .best_cost = INFINITY};
-    s.loss = (psfm_loss){s.max_squared, GRADED};
+    s.loss = psfm_search_loss(s.max_squared, pairs->num);
     s.scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS);
     memset(out, 0, sizeof *out);
     if (pairs->num < 5)

@@ -149,7 +149,7 @@ psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motio
     search s = {.motion = motion,
                 .pairs = pairs,
                 .scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS),
-                .loss = {max_error_px * max_error_px, 1.0}};
+                .loss = psfm_search_loss(max_error_px * max_error_px, pairs->num)};
     size_t lanes = pairs->num_blocks * PSFM_LANES;
     double *memory = NULL;
     *found = false;

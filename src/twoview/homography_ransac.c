@@ -15,7 +15,6 @@
 #include "twoview/homography.h"
 #include "twoview/spread.h"
 
-#define GRADED 1.0
 #define SAMPLE 4
 #define LOCAL_BLOCKS 16       /* 128 pairs for the local optimisation */
 #define FIRST_BLOCKS 4        /* 32 pairs for the linear fit */
@@ -74,8 +73,8 @@ static void optimize_locally(const psfm_ray_pairs *pairs, psfm_loss loss,
 /* Refines on all pairs with a bound that fits the noise. */
 static void refine_to_noise(const psfm_ray_pairs *pairs, double max_squared, double *squared,
                             psfm_homography_found *best) {
-    psfm_homography_refine(pairs, pairs->num_blocks, (psfm_loss){max_squared, GRADED}, 3,
-                           best->H_21);
+    psfm_loss graded = psfm_search_loss(max_squared, pairs->num);
+    psfm_homography_refine(pairs, pairs->num_blocks, graded, 3, best->H_21);
     psfm_homography_errors(pairs, best->H_21, squared);
     psfm_loss loss = {psfm_noise_bound(squared, pairs->num, 2, max_squared), 0.0};
     best->cost = psfm_homography_refine(pairs, pairs->num_blocks, loss, 20, best->H_21);
@@ -87,7 +86,7 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
         return false;
     psfm_ray_pairs scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS);
     double max_squared = search->max_error_px * search->max_error_px;
-    psfm_loss loss = {max_squared, GRADED};
+    psfm_loss loss = psfm_search_loss(max_squared, pairs->num);
     psfm_homography_found best = {.cost = INFINITY};
     /* below this, more than the sample agrees, or nearly all there is */
     double worthwhile = ((double)scored.num - (pairs->num > 8 ? 5.5 : 3.5)) * max_squared;

@@ -2,6 +2,8 @@
 #ifndef PSFM_TWOVIEW_LOSS_H
 #define PSFM_TWOVIEW_LOSS_H
 
+#include <stddef.h>
+
 /* Of a squared error s with bound M = max_squared:
  *   (min(s, M) + graded (min(4 s, M) + min(16 s, M))) / (1 + 2 graded),
  * from 0 to M. graded = 0 truncates squares, the maximum-likelihood choice for Gaussian noise with
@@ -12,6 +14,11 @@ typedef struct {
     double max_squared;
     double graded;
 } psfm_loss;
+
+/* The loss for a search among num matches. Few do not tell a tight fit from a fit to the noise. */
+static inline psfm_loss psfm_search_loss(double max_squared, size_t num) {
+    return (psfm_loss){max_squared, num < 50 ? 0.0 : 1.0};
+}
 
 static inline double psfm_min2(double a, double b) {
     return a < b ? a : b;

@@ -12,3 +12,27 @@ add_library(psfm_dependencies INTERFACE)
 target_include_directories(psfm_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR} ${VLFEAT_INCLUDE_DIR})
 target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC ${CHOLMOD_LIBRARY}
                                                   ${VLFEAT_LIBRARY} gomp Threads::Threads m)
+
+# The neural front end is optional: without oneDNN it is built, but says so when called.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
+find_library(DNNL_LIBRARY dnnl)
+# oneDNN's OpenMP, to keep it to one thread; by its runtime name, because Clang finds another.
+find_library(GOMP_LIBRARY NAMES gomp libgomp.so.1)
+if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND GOMP_LIBRARY)
+  target_include_directories(psfm_dependencies SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+  target_compile_definitions(psfm_dependencies INTERFACE PSFM_HAVE_ONEDNN)
+  target_link_libraries(psfm_dependencies INTERFACE ${DNNL_LIBRARY} ${GOMP_LIBRARY})
+else()
+  message(STATUS "oneDNN not found: building without the neural front end (libdnnl-dev)")
+endif()
+
+# One source, three instruction sets, chosen at run time.
+set(PSFM_KERNEL_FLAGS -O3 -ffp-contract=fast)
+set_source_files_properties(src/nn/kernels_base.c PROPERTIES COMPILE_OPTIONS
+                            "${PSFM_KERNEL_FLAGS}")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  set_source_files_properties(src/nn/kernels_avx2.c PROPERTIES COMPILE_OPTIONS
+                              "${PSFM_KERNEL_FLAGS};-mavx2;-mfma")
+  set_source_files_properties(src/nn/kernels_avx512.c PROPERTIES COMPILE_OPTIONS
+                              "${PSFM_KERNEL_FLAGS};-mavx512f;-mavx512vl;-mavx512dq;-mavx2;-mfma")
+endif()

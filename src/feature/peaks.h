@@ -1,0 +1,35 @@
+/* Keypoints from score maps: the steps that the neural detectors share. */
+#ifndef PSFM_FEATURE_PEAKS_H
+#define PSFM_FEATURE_PEAKS_H
+
+#include "nn/conv.h"
+
+/* Softmax over the 65 channels of each cell; the first 64 are the scores of its 8 x 8 pixels, the
+ * last is "no keypoint" and dropped. `scores` becomes one channel, 8 times as high and wide. */
+psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_nn *nn, const psfm_map *cells,
+                                   psfm_map *scores);
+
+/* For each row y, called with the largest value within `radius` of each pixel (a square window,
+ * cut at the border). Rows come in any order, from several threads. */
+typedef void (*psfm_peaks_row_fn)(const void *user, size_t y, const float *largest);
+
+/* Runs `row` over the maxima of a map of one channel. */
+psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
+                                  size_t radius, psfm_peaks_row_fn row, const void *user);
+
+typedef struct {
+    float score;
+    uint32_t index; /* y * width + x */
+} psfm_peak;
+
+/* A growing list of peaks. Zero-initialise, free with free(list.peaks). */
+typedef struct {
+    psfm_peak *peaks;
+    size_t num, capacity;
+} psfm_peak_list;
+
+/* Keeps the best max_num by (score, then index); leaves the list alone if it is no longer than
+ * that. Afterwards it is sorted by falling score, or as it was. */
+void psfm_peaks_keep_best(psfm_peak_list *list, size_t max_num);
+
+#endif

@@ -1,0 +1,165 @@
+/* Convolutions as matrix products.
+ *
+ * Maps are stored pixel by pixel, so a 1 x 1 convolution is one product of (pixels x c_in) by
+ * (c_in x c_out), done in blocks of pixels. A larger kernel that Winograd's method does not serve
+ * (stride 2, few channels) first gathers the neighbourhoods of a block of output pixels as rows of
+ * kernel * kernel * c_in values. */
+#include "nn/conv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "nn/winograd.h"
+
+#define BLOCK_PIXELS \
+    256 /* of one task: a product large enough to be efficient, small for the cache */
+
+psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, size_t width,
+                            size_t channels) {
+    size_t pitch = channels == 1 ? 1 : psfm_nn_align(channels);
+    if (height > SIZE_MAX / 64 / pitch || (height != 0 && width > SIZE_MAX / 64 / pitch / height))
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: a map of %zu x %zu x %zu values",
+                         width, height, channels);
+    psfm_status status = psfm_nn_buffer_reserve(ctx, &map->buffer, height * width * pitch);
+    if (status != PSFM_OK)
+        return status;
+    map->height = height;
+    map->width = width;
+    map->channels = channels;
+    map->pitch = pitch;
+    map->data = map->buffer.data;
+    return PSFM_OK;
+}
+
+void psfm_map_free(psfm_map *map) {
+    psfm_nn_buffer_free(&map->buffer);
+    *map = (psfm_map){0};
+}
+
+double psfm_conv_flops(const psfm_conv_shape *shape, size_t num_pixels) {
+    return 2.0 * (double)(shape->c_in / shape->groups * shape->c_out) *
+           (double)(shape->kernel * shape->kernel) * (double)num_pixels;
+}
+
+/* Winograd pays when the products of its 36 parts are not too thin. */
+static psfm_conv_method choose_method(const psfm_conv_shape *s) {
+    if (s->kernel == 1 && s->stride == 1)
+        return PSFM_CONV_POINTWISE;
+    if (s->kernel == 3 && s->stride == 1 && s->c_in >= 8 && s->c_out >= 8)
+        return PSFM_CONV_WINOGRAD;
+    return PSFM_CONV_GATHER;
+}
+
+/* From c_out x c_in x k x k to (k x k x c_in) x c_out. */
+static void transpose_weights(const psfm_conv_shape *s, const float *weights, float *out) {
+    size_t area = s->kernel * s->kernel;
+    for (size_t o = 0; o < s->c_out; ++o)
+        for (size_t i = 0; i < s->c_in; ++i)
+            for (size_t k = 0; k < area; ++k)
+                out[(k * s->c_in + i) * s->c_out + o] = weights[(o * s->c_in + i) * area + k];
+}
+
+psfm_status psfm_conv_load(psfm_context *ctx, const psfm_safetensors *file, const char *layer,
+                           const char *norm, const psfm_conv_shape *shape, psfm_conv *conv) {
+    psfm_layer_weights w;
+    size_t per_out = shape->c_in / shape->groups * shape->kernel * shape->kernel;
+    *conv = (psfm_conv){.shape = *shape, .method = choose_method(shape)};
+    psfm_status status = psfm_layer_weights_read(ctx, file, layer, norm, shape->c_out, per_out, &w);
+    if (status != PSFM_OK)
+        return status;
+    bool winograd = conv->method == PSFM_CONV_WINOGRAD;
+    size_t size = winograd ? psfm_winograd_weights_size(shape) : shape->c_out * per_out;
+    status = psfm_alloc(ctx, size, sizeof(float), (void **)&conv->weights);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, psfm_nn_align(shape->c_out), sizeof(float), (void **)&conv->bias);
+    if (status == PSFM_OK) {
+        memcpy(conv->bias, w.bias, shape->c_out * sizeof(float));
+        if (winograd)
+            psfm_winograd_weights(shape, w.weights, conv->weights);
+        else
+            transpose_weights(shape, w.weights, conv->weights);
+    } else {
+        psfm_conv_free(conv);
+    }
+    psfm_layer_weights_free(&w);
+    return status;
+}
+
+void psfm_conv_free(psfm_conv *conv) {
+    free(conv->weights);
+    free(conv->bias);
+    *conv = (psfm_conv){0};
+}
+
+typedef struct {
+    const psfm_conv *conv;
+    const psfm_map *src, *add;
+    psfm_map *dst;
+} conv_job;
+
+/* The neighbourhood of output pixel (x, y) as one row. */
+static void gather(const psfm_conv_shape *s, const psfm_map *src, size_t x, size_t y, float *row) {
+    size_t pad = (s->kernel - 1) / 2, c = s->c_in;
+    for (size_t ky = 0; ky < s->kernel; ++ky) {
+        size_t sy = y * s->stride + ky - pad; /* wraps round to huge above the map */
+        for (size_t kx = 0; kx < s->kernel; ++kx, row += c) {
+            size_t sx = x * s->stride + kx - pad;
+            if (sy < src->height && sx < src->width)
+                memcpy(row, src->data + (sy * src->width + sx) * src->pitch, c * sizeof *row);
+            else
+                memset(row, 0, c * sizeof *row);
+        }
+    }
+}
+
+static void conv_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+    const conv_job *job = user;
+    const psfm_conv_shape *s = &job->conv->shape;
+    const psfm_map *dst = job->dst;
+    size_t begin = index * BLOCK_PIXELS, num_pixels = dst->height * dst->width;
+    size_t num = num_pixels - begin < BLOCK_PIXELS ? num_pixels - begin : BLOCK_PIXELS;
+    size_t length = s->kernel * s->kernel * s->c_in, ld = length;
+    const float *rows = scratch;
+    if (job->conv->method == PSFM_CONV_POINTWISE) {
+        rows = job->src->data + begin * job->src->pitch;
+        ld = job->src->pitch;
+    } else {
+        for (size_t k = 0; k < num; ++k)
+            gather(s, job->src, (begin + k) % dst->width, (begin + k) / dst->width,
+                   scratch + k * length);
+    }
+    float *out = dst->data + begin * dst->pitch;
+    const float *add = job->add == NULL ? NULL : job->add->data + begin * job->add->pitch;
+    psfm_nn_gemm(nn, num, s->c_out, length, rows, ld, job->conv->weights, s->c_out, 0, out,
+                 dst->pitch);
+    psfm_nn_kernels(nn)->bias_act(out, dst->pitch, num, s->c_out, job->conv->bias, add, dst->pitch,
+                                  s->relu);
+}
+
+psfm_status psfm_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *conv,
+                          const psfm_map *src, const psfm_conv_extras *extras, psfm_map *dst) {
+    static const psfm_conv_extras plain = {0};
+    const psfm_conv_shape *s = &conv->shape;
+    if (extras == NULL)
+        extras = &plain;
+    size_t around = 2 * ((s->kernel - 1) / 2);
+    if (src->height + around < s->kernel || src->width + around < s->kernel)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "a map of %zu x %zu is too small for a layer",
+                         src->width, src->height);
+    size_t height = (src->height + around - s->kernel) / s->stride + 1;
+    size_t width = (src->width + around - s->kernel) / s->stride + 1;
+    if (extras->pool) {
+        height /= 2;
+        width /= 2;
+    }
+    psfm_status status = psfm_map_resize(ctx, dst, height, width, s->c_out);
+    if (status != PSFM_OK)
+        return status;
+    if (conv->method == PSFM_CONV_WINOGRAD)
+        return psfm_winograd_run(ctx, nn, conv, src, extras, dst);
+    conv_job job = {conv, src, extras->add, dst};
+    size_t length = conv->method == PSFM_CONV_POINTWISE ? 0 : s->kernel * s->kernel * s->c_in;
+    return psfm_nn_run(ctx, nn, (height * width + BLOCK_PIXELS - 1) / BLOCK_PIXELS,
+                       BLOCK_PIXELS * length, conv_task, &job);
+}

@@ -1,0 +1,184 @@
+#include "nn/engine.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "nn/team.h"
+
+/* All of oneDNN is in this file. Of its C API we use dnnl_sgemm and dnnl_version, which are the
+ * same in versions 2 and 3: convolutions are matrix products too (winograd.c, conv.c), so that the
+ * operation descriptors that version 3 dropped are not needed. */
+#ifdef PSFM_HAVE_ONEDNN
+#include <oneapi/dnnl/dnnl.h>
+#if DNNL_VERSION_MAJOR < 2 || DNNL_VERSION_MAJOR > 3
+#error "oneDNN 2 or 3 is needed"
+#endif
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+/* Declared here because <omp.h> is part of the compiler, and oneDNN's OpenMP may be another's. */
+void omp_set_num_threads(int num_threads);
+int omp_get_max_threads(void);
+#define PSFM_ONEDNN_USES_OPENMP
+#endif
+#endif
+
+struct psfm_nn {
+    psfm_team *team;
+    const psfm_kernels *kernels;
+    psfm_nn_buffer *scratch; /* one per worker */
+    atomic_int failure;      /* dnnl_status_t of a product that failed */
+    char description[96];
+    psfm_nn_task task; /* of the running loop */
+    const void *user;
+};
+
+psfm_status psfm_nn_buffer_reserve(psfm_context *ctx, psfm_nn_buffer *buffer, size_t need) {
+    if (need <= buffer->capacity)
+        return PSFM_OK;
+    void *base;
+    if (need > SIZE_MAX / sizeof(float) - 16)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu floats wanted", need);
+    psfm_status status = psfm_alloc(ctx, need + 16, sizeof(float), &base);
+    if (status != PSFM_OK)
+        return status;
+    free(buffer->base);
+    buffer->base = base;
+    buffer->data = (float *)(((uintptr_t)base + 63) / 64 * 64);
+    buffer->capacity = need;
+    return PSFM_OK;
+}
+
+void psfm_nn_buffer_free(psfm_nn_buffer *buffer) {
+    free(buffer->base);
+    *buffer = (psfm_nn_buffer){0};
+}
+
+#ifdef PSFM_HAVE_ONEDNN
+static psfm_status check_build(psfm_context *ctx) {
+    (void)ctx;
+    return PSFM_OK;
+}
+
+static void version(char *text, size_t size) {
+    const dnnl_version_t *v = dnnl_version();
+    snprintf(text, size, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+}
+
+static void gemm(psfm_nn *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
+                 size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+#ifdef PSFM_ONEDNN_USES_OPENMP
+    /* The setting belongs to the calling thread. It is the application's, so put it back. */
+    int num_threads = omp_get_max_threads();
+    if (num_threads != 1)
+        omp_set_num_threads(1);
+#endif
+    dnnl_status_t status =
+        dnnl_sgemm('N', transpose_b, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1.0f, a,
+                   (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c, (dnnl_dim_t)ldc);
+#ifdef PSFM_ONEDNN_USES_OPENMP
+    if (num_threads != 1)
+        omp_set_num_threads(num_threads);
+#endif
+    if (status != dnnl_success)
+        atomic_store(&nn->failure, (int)status);
+}
+#else
+static psfm_status check_build(psfm_context *ctx) {
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                     "built without the neural front end: install libdnnl-dev and rebuild");
+}
+
+static void version(char *text, size_t size) {
+    snprintf(text, size, "no oneDNN");
+}
+
+/* Never reached: there is no engine to call it with. */
+static void gemm(psfm_nn *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
+                 size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+    (void)transpose_b, (void)m, (void)n, (void)k, (void)a, (void)lda, (void)b, (void)ldb;
+    (void)beta, (void)c, (void)ldc;
+    atomic_store(&nn->failure, 1);
+}
+#endif
+
+void psfm_nn_gemm(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                  const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+    gemm(nn, 'N', m, n, k, a, lda, b, ldb, beta, c, ldc);
+}
+
+void psfm_nn_gemm_bt(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                     const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+    gemm(nn, 'T', m, n, k, a, lda, b, ldb, beta, c, ldc);
+}
+
+psfm_status psfm_nn_create(psfm_context *ctx, psfm_nn **out) {
+    *out = NULL;
+    psfm_status status = check_build(ctx);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+    if (status != PSFM_OK)
+        return status;
+    psfm_nn *nn = *out;
+    status = psfm_team_create(ctx, psfm_context_threads(ctx), &nn->team);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, (size_t)psfm_team_size(nn->team), sizeof *nn->scratch,
+                            (void **)&nn->scratch);
+    if (status != PSFM_OK) {
+        psfm_nn_destroy(out);
+        return status;
+    }
+    psfm_nn_set_kernels(nn, psfm_kernels_best());
+    return PSFM_OK;
+}
+
+void psfm_nn_destroy(psfm_nn **nn) {
+    if (nn == NULL || *nn == NULL)
+        return;
+    for (int k = 0; (*nn)->scratch != NULL && k < psfm_team_size((*nn)->team); ++k)
+        psfm_nn_buffer_free(&(*nn)->scratch[k]);
+    free((*nn)->scratch);
+    psfm_team_destroy(&(*nn)->team);
+    free(*nn);
+    *nn = NULL;
+}
+
+const char *psfm_nn_describe(const psfm_nn *nn) {
+    return nn->description;
+}
+
+const psfm_kernels *psfm_nn_kernels(const psfm_nn *nn) {
+    return nn->kernels;
+}
+
+void psfm_nn_set_kernels(psfm_nn *nn, const psfm_kernels *kernels) {
+    char product[32];
+    version(product, sizeof product);
+    int threads = psfm_team_size(nn->team);
+    snprintf(nn->description, sizeof nn->description, "%s, %s kernels, %d thread%s", product,
+             kernels->name, threads, threads == 1 ? "" : "s");
+    nn->kernels = kernels;
+}
+
+static void run_task(void *user, size_t index, int worker) {
+    psfm_nn *nn = user;
+    nn->task(nn, nn->user, index, nn->scratch[worker].data);
+}
+
+psfm_status psfm_nn_run(psfm_context *ctx, psfm_nn *nn, size_t n, size_t scratch_floats,
+                        psfm_nn_task task, const void *user) {
+    for (int k = 0; k < psfm_team_size(nn->team); ++k) {
+        psfm_status status = psfm_nn_buffer_reserve(ctx, &nn->scratch[k], scratch_floats);
+        if (status != PSFM_OK)
+            return status;
+    }
+    nn->task = task;
+    nn->user = user;
+    psfm_team_run(nn->team, n, run_task, nn);
+    int failure = atomic_exchange(&nn->failure, 0);
+    if (failure != 0)
+        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "oneDNN failed in a matrix product (status %d)",
+                         failure);
+    return PSFM_OK;
+}

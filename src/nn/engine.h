@@ -1,0 +1,62 @@
+/* What networks run on: matrix products (oneDNN), a team of threads, scratch memory, and the
+ * vector kernels of this CPU.
+ *
+ * Every product is single-threaded; threads share out tiles of rows or pixels whose borders do not
+ * depend on how many threads there are. So the results do not either. */
+#ifndef PSFM_NN_ENGINE_H
+#define PSFM_NN_ENGINE_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+#include "nn/kernels.h"
+
+typedef struct psfm_nn psfm_nn;
+
+/* Makes an engine with as many threads as the context says. PSFM_ERR_ARGUMENT if the library was
+ * built without oneDNN. One call at a time; to run several networks at once, make several. */
+psfm_status psfm_nn_create(psfm_context *ctx, psfm_nn **out);
+/* Frees and sets *nn to NULL. */
+void psfm_nn_destroy(psfm_nn **nn);
+
+/* E.g. "oneDNN 2.6.3, avx512 kernels, 2 threads". Valid as long as the engine. */
+const char *psfm_nn_describe(const psfm_nn *nn);
+
+const psfm_kernels *psfm_nn_kernels(const psfm_nn *nn);
+/* Takes other kernels than the best for this CPU; for tests. */
+void psfm_nn_set_kernels(psfm_nn *nn, const psfm_kernels *kernels);
+
+/* Does task `index` of a loop. `scratch` is 64-byte aligned memory of this worker, its contents
+ * undefined. */
+typedef void (*psfm_nn_task)(psfm_nn *nn, const void *user, size_t index, float *scratch);
+
+/* Runs task 0 .. n-1 with `scratch_floats` of scratch each. Fails when memory is out or oneDNN
+ * reported a failure inside. Allocates only when a loop needs more scratch than all before. */
+psfm_status psfm_nn_run(psfm_context *ctx, psfm_nn *nn, size_t n, size_t scratch_floats,
+                        psfm_nn_task task, const void *user);
+
+/* Row-major C = A B + beta C on the calling thread: A is m x k (lda floats between rows), B is
+ * k x n, C is m x n. A failure is kept and reported by psfm_nn_run. */
+void psfm_nn_gemm(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                  const float *b, size_t ldb, float beta, float *c, size_t ldc);
+/* The same with B given transposed, n x k. */
+void psfm_nn_gemm_bt(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                     const float *b, size_t ldb, float beta, float *c, size_t ldc);
+
+/* Growing memory, 64-byte aligned. Zero-initialise. */
+typedef struct {
+    void *base;
+    float *data;
+    size_t capacity; /* floats */
+} psfm_nn_buffer;
+
+/* Makes room for `need` floats; the contents are lost when it grows, and zero then. */
+psfm_status psfm_nn_buffer_reserve(psfm_context *ctx, psfm_nn_buffer *buffer, size_t need);
+void psfm_nn_buffer_free(psfm_nn_buffer *buffer);
+
+/* Number of floats rounded up to a multiple of 16, so that the next array is aligned too. */
+static inline size_t psfm_nn_align(size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
+
+#endif

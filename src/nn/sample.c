@@ -1,0 +1,141 @@
+#include "nn/sample.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLOCK_POSITIONS 64
+
+static void add_pixel(const psfm_map *map, ptrdiff_t x, ptrdiff_t y, float weight, float *out) {
+    if (x < 0 || y < 0 || x >= (ptrdiff_t)map->width || y >= (ptrdiff_t)map->height)
+        return;
+    const float *pixel = map->data + ((size_t)y * map->width + (size_t)x) * map->pitch;
+    for (size_t c = 0; c < map->channels; ++c)
+        out[c] += weight * pixel[c];
+}
+
+/* Weights of the four pixels around position t in [0, 1) after the second. */
+static void cubic_weights(float t, float w[4]) {
+    const float a = -0.75f;
+    float s = 1 - t;
+    w[0] = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a;
+    w[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
+    w[2] = ((a + 2) * s - (a + 3)) * s * s + 1;
+    w[3] = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a;
+}
+
+void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float y, float *out) {
+    memset(out, 0, map->channels * sizeof *out);
+    if (mode == PSFM_SAMPLE_NEAREST) {
+        add_pixel(map, (ptrdiff_t)nearbyintf(x), (ptrdiff_t)nearbyintf(y), 1, out);
+        return;
+    }
+    float fx = floorf(x), fy = floorf(y);
+    ptrdiff_t ix = (ptrdiff_t)fx, iy = (ptrdiff_t)fy;
+    float wx[4] = {0, 1 - (x - fx), x - fx, 0}, wy[4] = {0, 1 - (y - fy), y - fy, 0};
+    if (mode == PSFM_SAMPLE_BICUBIC) {
+        cubic_weights(x - fx, wx);
+        cubic_weights(y - fy, wy);
+    }
+    for (ptrdiff_t j = 0; j < 4; ++j)
+        for (ptrdiff_t i = 0; i < 4; ++i)
+            if (wx[i] != 0 && wy[j] != 0)
+                add_pixel(map, ix + i - 1, iy + j - 1, wx[i] * wy[j], out);
+}
+
+static void normalise(psfm_nn *nn, float *x, size_t n) {
+    const psfm_kernels *kernels = psfm_nn_kernels(nn);
+    float length = sqrtf(kernels->sum_squares(x, n));
+    kernels->scale(x, n, 1.0f / (length > 1e-12f ? length : 1e-12f));
+}
+
+typedef struct {
+    const psfm_map *map;
+    psfm_sample_mode mode;
+    size_t num;
+    const float (*positions)[2];
+    float *out;
+} sample_job;
+
+static void sample_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+    (void)scratch;
+    const sample_job *job = user;
+    size_t begin = index * BLOCK_POSITIONS, n = job->map->channels;
+    size_t end = begin + BLOCK_POSITIONS < job->num ? begin + BLOCK_POSITIONS : job->num;
+    for (size_t k = begin; k < end; ++k) {
+        float *out = job->out + k * n;
+        psfm_map_sample(job->map, job->mode, job->positions[k][0], job->positions[k][1], out);
+        normalise(nn, out, n);
+    }
+}
+
+psfm_status psfm_map_sample_unit(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
+                                 psfm_sample_mode mode, size_t num, const float (*positions)[2],
+                                 float *out) {
+    sample_job job = {map, mode, num, positions, out};
+    return psfm_nn_run(ctx, nn, (num + BLOCK_POSITIONS - 1) / BLOCK_POSITIONS, 0, sample_task,
+                       &job);
+}
+
+static void normalise_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
+    (void)scratch;
+    const psfm_map *map = user;
+    for (size_t x = 0; x < map->width; ++x)
+        normalise(nn, map->data + (y * map->width + x) * map->pitch, map->channels);
+}
+
+psfm_status psfm_map_normalise(psfm_context *ctx, psfm_nn *nn, psfm_map *map) {
+    return psfm_nn_run(ctx, nn, map->height, 0, normalise_task, map);
+}
+
+typedef struct {
+    const psfm_map *src;
+    psfm_map *dst;
+    psfm_resize_rule rule;
+    bool add;
+} resize_job;
+
+/* The two old pixels between which new pixel i of n lies, and the weight of the second. */
+static float place(psfm_resize_rule rule, size_t i, size_t n, size_t m, size_t *low, size_t *high) {
+    float position;
+    if (rule == PSFM_RESIZE_CORNERS)
+        position = n > 1 ? (float)i * ((float)(m - 1) / (float)(n - 1)) : 0;
+    else
+        position = ((float)i + 0.5f) * ((float)m / (float)n) - 0.5f;
+    if (position < 0)
+        position = 0;
+    *low = (size_t)position < m - 1 ? (size_t)position : m - 1;
+    *high = *low + 1 < m ? *low + 1 : *low;
+    return position - (float)*low;
+}
+
+static void resize_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
+    (void)nn, (void)scratch;
+    const resize_job *job = user;
+    const psfm_map *src = job->src, *dst = job->dst;
+    size_t y0, y1;
+    float fy = place(job->rule, y, dst->height, src->height, &y0, &y1);
+    const float *top = src->data + y0 * src->width * src->pitch;
+    const float *bottom = src->data + y1 * src->width * src->pitch;
+    for (size_t x = 0; x < dst->width; ++x) {
+        size_t x0, x1;
+        float fx = place(job->rule, x, dst->width, src->width, &x0, &x1);
+        float *out = dst->data + (y * dst->width + x) * dst->pitch;
+        x0 *= src->pitch;
+        x1 *= src->pitch;
+        for (size_t c = 0; c < src->channels; ++c) {
+            float value = (1 - fy) * ((1 - fx) * top[x0 + c] + fx * top[x1 + c]) +
+                          fy * ((1 - fx) * bottom[x0 + c] + fx * bottom[x1 + c]);
+            out[c] = job->add ? out[c] + value : value;
+        }
+    }
+}
+
+psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_nn *nn, const psfm_map *src,
+                                     size_t height, size_t width, psfm_resize_rule rule, bool add,
+                                     psfm_map *dst) {
+    psfm_status status = add ? PSFM_OK : psfm_map_resize(ctx, dst, height, width, src->channels);
+    if (status != PSFM_OK)
+        return status;
+    resize_job job = {src, dst, rule, add};
+    return psfm_nn_run(ctx, nn, dst->height, 0, resize_task, &job);
+}

@@ -1,14 +1,16 @@
 #include "feature/neural_features.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 
 #define MAX_PIXELS ((size_t)1 << 26)
 
-psfm_status psfm_neural_features_init(psfm_context *ctx, size_t num, size_t dim,
-                                      psfm_neural_features *features) {
-    *features = (psfm_neural_features){.num = num, .dim = dim};
+psfm_status psfm_neural_features_init(psfm_context *ctx, const psfm_gray_view *image, size_t num,
+                                      size_t dim, psfm_neural_features *features) {
+    *features = (psfm_neural_features){
+        .num = num, .dim = dim, .width = image->width, .height = image->height};
     psfm_status status =
         psfm_alloc(ctx, num, sizeof *features->keypoints, (void **)&features->keypoints);
     if (status == PSFM_OK)
@@ -26,6 +28,29 @@ void psfm_neural_features_free(psfm_neural_features *features) {
     free(features->scores);
     free(features->descriptors);
     *features = (psfm_neural_features){0};
+}
+
+static bool all_finite(const float *values, size_t num) {
+    for (size_t k = 0; k < num; ++k)
+        if (!isfinite(values[k]))
+            return false;
+    return true;
+}
+
+psfm_status psfm_neural_features_check(psfm_context *ctx, const psfm_neural_features *f, size_t dim,
+                                       const char *model) {
+    if (f->dim != dim)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "%s: descriptors of %zu values, these weights need %zu", model, f->dim,
+                         dim);
+    if (f->width == 0 || f->height == 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: the size of the image is not set", model);
+    if (f->num > UINT32_MAX / 2)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: too many keypoints (%zu)", model, f->num);
+    if (f->num > 0 && (!all_finite(f->keypoints[0], f->num * 2) || !all_finite(f->scores, f->num) ||
+                       !all_finite(f->descriptors, f->num * f->dim)))
+        return psfm_fail(ctx, PSFM_ERR_DATA, "%s: a keypoint or descriptor is not finite", model);
+    return PSFM_OK;
 }
 
 psfm_status psfm_gray_view_check(psfm_context *ctx, const psfm_gray_view *image, size_t min_side,

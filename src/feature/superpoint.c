@@ -283,7 +283,8 @@ psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
     if (status == PSFM_OK)
         status = collect(ctx, model, options);
     if (status == PSFM_OK)
-        status = psfm_neural_features_init(ctx, model->peaks.num, PSFM_SUPERPOINT_DIM, features);
+        status =
+            psfm_neural_features_init(ctx, image, model->peaks.num, PSFM_SUPERPOINT_DIM, features);
     if (status == PSFM_OK)
         status = describe(ctx, model, features);
     if (status != PSFM_OK)

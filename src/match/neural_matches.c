@@ -1,0 +1,110 @@
+#include "match/neural_matches.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define BLOCK_ROWS 32
+#define BLOCK_COLUMNS 64
+
+typedef struct {
+    const psfm_score_matrix *s;
+    uint32_t *best_of_row, *best_of_column;
+    float *value_of_row;
+} mutual_job;
+
+void psfm_neural_matches_free(psfm_neural_matches *matches) {
+    free(matches->pairs);
+    free(matches->confidence);
+    *matches = (psfm_neural_matches){0};
+}
+
+static void rows_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+    (void)nn, (void)scratch;
+    const mutual_job *job = user;
+    const psfm_score_matrix *s = job->s;
+    for (size_t i = index * BLOCK_ROWS; i < s->num_rows && i < (index + 1) * BLOCK_ROWS; ++i) {
+        const float *row = s->z + i * s->ld;
+        float best = -INFINITY;
+        uint32_t at = 0;
+        for (size_t j = 0; j < s->num_columns; ++j) {
+            float value = s->gain * row[j] + (s->column_shift != NULL ? s->column_shift[j] : 0);
+            if (value > best) {
+                best = value;
+                at = (uint32_t)j;
+            }
+        }
+        job->best_of_row[i] = at;
+        job->value_of_row[i] = best + (s->row_shift != NULL ? s->row_shift[i] : 0);
+    }
+}
+
+static void columns_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+    (void)nn, (void)scratch;
+    const mutual_job *job = user;
+    const psfm_score_matrix *s = job->s;
+    size_t begin = index * BLOCK_COLUMNS, num = s->num_columns - begin;
+    float best[BLOCK_COLUMNS];
+    uint32_t at[BLOCK_COLUMNS] = {0};
+    num = num < BLOCK_COLUMNS ? num : BLOCK_COLUMNS;
+    for (size_t j = 0; j < BLOCK_COLUMNS; ++j)
+        best[j] = -INFINITY;
+    for (size_t i = 0; i < s->num_rows; ++i) {
+        const float *row = s->z + i * s->ld + begin;
+        float shift = s->row_shift != NULL ? s->row_shift[i] : 0;
+        for (size_t j = 0; j < num; ++j) {
+            float value = s->gain * row[j] + shift;
+            at[j] = value > best[j] ? (uint32_t)i : at[j];
+            best[j] = value > best[j] ? value : best[j];
+        }
+    }
+    for (size_t j = 0; j < num; ++j)
+        job->best_of_column[begin + j] = at[j];
+}
+
+static psfm_status collect(psfm_context *ctx, const mutual_job *job, bool plain, float threshold,
+                           psfm_neural_matches *m) {
+    size_t n = job->s->num_rows;
+    psfm_status status = psfm_alloc(ctx, n, sizeof *m->pairs, (void **)&m->pairs);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n, sizeof *m->confidence, (void **)&m->confidence);
+    for (size_t i = 0; status == PSFM_OK && i < n; ++i) {
+        uint32_t j = job->best_of_row[i];
+        float confidence = plain ? job->value_of_row[i] : expf(job->value_of_row[i]);
+        if (job->best_of_column[j] != i || !(confidence > threshold))
+            continue;
+        m->pairs[m->num][0] = (uint32_t)i;
+        m->pairs[m->num][1] = j;
+        m->confidence[m->num++] = confidence;
+    }
+    if (status != PSFM_OK)
+        psfm_neural_matches_free(m);
+    return status;
+}
+
+psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_nn *nn, const psfm_score_matrix *scores,
+                                bool plain, float threshold, psfm_neural_matches *matches) {
+    size_t rows = scores->num_rows, columns = scores->num_columns;
+    mutual_job job = {.s = scores};
+    *matches = (psfm_neural_matches){0};
+    if (rows == 0 || columns == 0)
+        return PSFM_OK;
+    psfm_status status =
+        psfm_alloc(ctx, rows + columns, sizeof(uint32_t), (void **)&job.best_of_row);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, rows, sizeof(float), (void **)&job.value_of_row);
+    if (status != PSFM_OK)
+        goto cleanup;
+    job.best_of_column = job.best_of_row + rows;
+    status = psfm_nn_run(ctx, nn, (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, 0, rows_task, &job);
+    if (status == PSFM_OK)
+        status = psfm_nn_run(ctx, nn, (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS, 0,
+                             columns_task, &job);
+    if (status == PSFM_OK)
+        status = collect(ctx, &job, plain, threshold, matches);
+cleanup:
+    free(job.best_of_row);
+    free(job.value_of_row);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* Matches by the neural matchers, and how they are read from a matrix of scores. */
+#ifndef PSFM_MATCH_NEURAL_MATCHES_H
+#define PSFM_MATCH_NEURAL_MATCHES_H
+
+#include "feature/neural_features.h"
+#include "nn/engine.h"
+
+/* Sorted by the first keypoint, each keypoint at most once. Owns its arrays. */
+typedef struct {
+    size_t num;
+    uint32_t (*pairs)[2]; /* keypoint of the first image, of the second */
+    float *confidence;    /* 0 to 1 */
+} psfm_neural_matches;
+
+void psfm_neural_matches_free(psfm_neural_matches *matches);
+
+/* Scores of all pairs: entry (i, j) is worth gain * z[i * ld + j] + row_shift[i] + column_shift[j].
+ * Shifts may be NULL (zero). */
+typedef struct {
+    size_t num_rows, num_columns, ld;
+    const float *z;
+    float gain;
+    const float *row_shift, *column_shift;
+} psfm_score_matrix;
+
+/* Keeps the pairs that are best in their row and their column and whose confidence is above the
+ * threshold; of equal scores the first is best. Confidence is exp(score), or the score itself if
+ * `plain`. Parallel, O(rows columns). The caller frees. */
+psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_nn *nn, const psfm_score_matrix *scores,
+                                bool plain, float threshold, psfm_neural_matches *matches);
+
+#endif

@@ -1,0 +1,105 @@
+#include "nn/linear.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+psfm_status psfm_linear_init(psfm_context *ctx, size_t in, size_t out, psfm_linear *linear) {
+    *linear = (psfm_linear){.in = in, .out = out};
+    psfm_status status =
+        psfm_alloc(ctx, in * out, sizeof *linear->weights, (void **)&linear->weights);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, out, sizeof *linear->bias, (void **)&linear->bias);
+    if (status != PSFM_OK)
+        psfm_linear_free(linear);
+    return status;
+}
+
+void psfm_linear_free(psfm_linear *linear) {
+    free(linear->weights);
+    free(linear->bias);
+    *linear = (psfm_linear){0};
+}
+
+psfm_status psfm_linear_load(psfm_context *ctx, const psfm_safetensors *file, const char *layer,
+                             const char *norm, size_t in, size_t out, psfm_linear *linear) {
+    psfm_layer_weights w;
+    *linear = (psfm_linear){0};
+    psfm_status status = psfm_layer_weights_read(ctx, file, layer, norm, out, in, &w);
+    if (status == PSFM_OK)
+        status = psfm_linear_init(ctx, in, out, linear);
+    if (status == PSFM_OK) {
+        for (size_t o = 0; o < out; ++o)
+            for (size_t i = 0; i < in; ++i)
+                linear->weights[i * out + o] = w.weights[o * in + i];
+        memcpy(linear->bias, w.bias, out * sizeof *w.bias);
+    }
+    psfm_layer_weights_free(&w);
+    return status;
+}
+
+void psfm_linear_put(psfm_linear *to, const psfm_linear *from, size_t column, float factor) {
+    for (size_t i = 0; i < from->in; ++i)
+        for (size_t o = 0; o < from->out; ++o)
+            to->weights[i * to->out + column + o] = factor * from->weights[i * from->out + o];
+    for (size_t o = 0; o < from->out; ++o)
+        to->bias[column + o] = factor * from->bias[o];
+}
+
+typedef struct {
+    const psfm_linear *first;
+    const float *rows; /* of second, those that take the outputs of first */
+    psfm_linear *second;
+    float *product;
+} absorb_job;
+
+static void absorb_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+    (void)index, (void)scratch;
+    const absorb_job *job = user;
+    size_t n = job->first->out, out = job->second->out;
+    psfm_nn_gemm(nn, n, out, n, job->first->weights, n, job->rows, out, 0, job->product, out);
+    psfm_nn_gemm(nn, 1, out, n, job->first->bias, n, job->rows, out, 1, job->second->bias, out);
+}
+
+psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_nn *nn, const psfm_linear *first, size_t row,
+                               psfm_linear *second) {
+    absorb_job job = {first, second->weights + row * second->out, second, NULL};
+    size_t size = first->out * second->out;
+    psfm_status status = psfm_alloc(ctx, size, sizeof *job.product, (void **)&job.product);
+    if (status == PSFM_OK)
+        status = psfm_nn_run(ctx, nn, 1, 0, absorb_task, &job);
+    if (status == PSFM_OK)
+        memcpy(second->weights + row * second->out, job.product, size * sizeof *job.product);
+    free(job.product);
+    return status;
+}
+
+void psfm_linear_apply(psfm_nn *nn, const psfm_linear *linear, size_t num, const float *x,
+                       size_t ldx, float *y, size_t ldy, bool relu) {
+    psfm_nn_gemm(nn, num, linear->out, linear->in, x, ldx, linear->weights, linear->out, 0, y, ldy);
+    psfm_nn_kernels(nn)->bias_act(y, ldy, num, linear->out, linear->bias, NULL, 0, relu);
+}
+
+size_t psfm_attention_scratch(size_t num_queries, size_t num_keys) {
+    return num_queries * psfm_nn_align(num_keys);
+}
+
+void psfm_attention_run(psfm_nn *nn, const psfm_attention *a, float *out, size_t ld_out,
+                        float *scratch) {
+    const psfm_kernels *kernels = psfm_nn_kernels(nn);
+    size_t ld = psfm_nn_align(a->num_keys);
+    for (size_t h = 0; h < a->num_heads; ++h) {
+        size_t column = h * a->head_dim;
+        psfm_nn_gemm_bt(nn, a->num_queries, a->num_keys, a->head_dim, a->queries + column, a->ld,
+                        a->keys + column, a->ld, 0, scratch, ld);
+        /* The sums divide the short rows of the result, not the long ones of the weights. */
+        float inverse[PSFM_ATTENTION_ROWS];
+        for (size_t i = 0; i < a->num_queries; ++i)
+            inverse[i] = 1.0f / kernels->softmax_exp(scratch + i * ld, a->num_keys);
+        psfm_nn_gemm(nn, a->num_queries, a->head_dim, a->num_keys, scratch, ld, a->values + column,
+                     a->ld, 0, out + column, ld_out);
+        for (size_t i = 0; i < a->num_queries; ++i)
+            kernels->scale(out + i * ld_out + column, a->head_dim, inverse[i]);
+    }
+}

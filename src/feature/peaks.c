@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 #define CELL 8
 #define BAND_ROWS 32 /* rows of one task */
 #define MAX_RADIUS 32
@@ -86,9 +88,15 @@ static int by_score(const void *a, const void *b) {
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-void psfm_peaks_keep_best(psfm_peak_list *list, size_t max_num) {
-    if (list->num <= max_num)
-        return;
-    qsort(list->peaks, list->num, sizeof *list->peaks, by_score);
-    list->num = max_num;
+psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score, size_t index) {
+    psfm_status status = psfm_reserve(ctx, (void **)&list->peaks, &list->capacity, list->num + 1,
+                                      sizeof *list->peaks);
+    if (status == PSFM_OK)
+        list->peaks[list->num++] = (psfm_peak){score, (uint32_t)index};
+    return status;
+}
+
+void psfm_peaks_sort(psfm_peak_list *list) {
+    if (list->num > 1)
+        qsort(list->peaks, list->num, sizeof *list->peaks, by_score);
 }

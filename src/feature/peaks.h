@@ -28,8 +28,10 @@ typedef struct {
     size_t num, capacity;
 } psfm_peak_list;
 
-/* Keeps the best max_num by (score, then index); leaves the list alone if it is no longer than
- * that. Afterwards it is sorted by falling score, or as it was. */
-void psfm_peaks_keep_best(psfm_peak_list *list, size_t max_num);
+/* Adds a peak. */
+psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score, size_t index);
+
+/* Sorts by falling score, equal ones by index. */
+void psfm_peaks_sort(psfm_peak_list *list);
 
 #endif

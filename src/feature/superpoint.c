@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "feature/gray_map.h"
 #include "feature/peaks.h"
 #include "nn/sample.h"
 
@@ -133,14 +134,6 @@ double psfm_superpoint_flops(size_t width, size_t height) {
     return sum;
 }
 
-static psfm_status load_image(psfm_context *ctx, const psfm_gray_view *image, psfm_map *map) {
-    psfm_status status = psfm_map_resize(ctx, map, image->height, image->width, 1);
-    for (size_t y = 0; status == PSFM_OK && y < image->height; ++y)
-        for (size_t x = 0; x < image->width; ++x)
-            map->data[y * image->width + x] = (float)image->pixels[y * image->stride + x] / 255.0f;
-    return status;
-}
-
 static psfm_status run_network(psfm_context *ctx, psfm_superpoint *m) {
     const psfm_conv *c = m->convs;
     const struct {
@@ -222,13 +215,14 @@ static psfm_status collect(psfm_context *ctx, psfm_superpoint *m,
             size_t index = y * w + x;
             if (m->mask.data[index] == 0 || !(m->scores.data[index] > threshold))
                 continue;
-            psfm_status status = psfm_reserve(ctx, (void **)&m->peaks.peaks, &m->peaks.capacity,
-                                              m->peaks.num + 1, sizeof *m->peaks.peaks);
+            psfm_status status = psfm_peaks_add(ctx, &m->peaks, m->scores.data[index], index);
             if (status != PSFM_OK)
                 return status;
-            m->peaks.peaks[m->peaks.num++] = (psfm_peak){m->scores.data[index], (uint32_t)index};
         }
-    psfm_peaks_keep_best(&m->peaks, (size_t)options->max_keypoints);
+    if (m->peaks.num > (size_t)options->max_keypoints) {
+        psfm_peaks_sort(&m->peaks);
+        m->peaks.num = (size_t)options->max_keypoints;
+    }
     return PSFM_OK;
 }
 
@@ -273,7 +267,7 @@ psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
     if (status == PSFM_OK)
         status = psfm_gray_view_check(ctx, image, 2 * CELL, "SuperPoint");
     if (status == PSFM_OK)
-        status = load_image(ctx, image, &model->image);
+        status = psfm_gray_to_map(ctx, image, &model->image);
     if (status == PSFM_OK)
         status = run_network(ctx, model);
     if (status == PSFM_OK)

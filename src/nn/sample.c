@@ -94,38 +94,46 @@ typedef struct {
     bool add;
 } resize_job;
 
-/* The two old pixels between which new pixel i of n lies, and the weight of the second. */
-static float place(psfm_resize_rule rule, size_t i, size_t n, size_t m, size_t *low, size_t *high) {
-    float position;
+/* Two old pixels (or rows) and the weight of the second. */
+typedef struct {
+    size_t low, high;
+    float weight;
+} between;
+
+/* Between which of m old pixels new pixel i of n lies. The ratio is rounded to single precision and
+ * the rest is not: so does PyTorch, and the networks' reference results come from it. */
+static between place(psfm_resize_rule rule, size_t i, size_t n, size_t m) {
+    double position;
     if (rule == PSFM_RESIZE_CORNERS)
-        position = n > 1 ? (float)i * ((float)(m - 1) / (float)(n - 1)) : 0;
+        position = n > 1 ? (double)i * (double)((float)(m - 1) / (float)(n - 1)) : 0;
     else
-        position = ((float)i + 0.5f) * ((float)m / (float)n) - 0.5f;
+        position = ((double)i + 0.5) * (double)((float)m / (float)n) - 0.5;
     if (position < 0)
         position = 0;
-    *low = (size_t)position < m - 1 ? (size_t)position : m - 1;
-    *high = *low + 1 < m ? *low + 1 : *low;
-    return position - (float)*low;
+    between b;
+    b.low = (size_t)position < m - 1 ? (size_t)position : m - 1;
+    b.high = b.low + 1 < m ? b.low + 1 : b.low;
+    b.weight = (float)(position - (double)b.low);
+    return b;
 }
 
 static void resize_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
     (void)nn, (void)scratch;
     const resize_job *job = user;
     const psfm_map *src = job->src, *dst = job->dst;
-    size_t y0, y1;
-    float fy = place(job->rule, y, dst->height, src->height, &y0, &y1);
-    const float *top = src->data + y0 * src->width * src->pitch;
-    const float *bottom = src->data + y1 * src->width * src->pitch;
+    between v = place(job->rule, y, dst->height, src->height);
+    const float *top = src->data + v.low * src->width * src->pitch;
+    const float *bottom = src->data + v.high * src->width * src->pitch;
     for (size_t x = 0; x < dst->width; ++x) {
-        size_t x0, x1;
-        float fx = place(job->rule, x, dst->width, src->width, &x0, &x1);
+        between h = place(job->rule, x, dst->width, src->width);
+        const float *a = top + h.low * src->pitch, *b = top + h.high * src->pitch;
+        const float *c = bottom + h.low * src->pitch, *d = bottom + h.high * src->pitch;
+        float wa = (1 - v.weight) * (1 - h.weight), wb = (1 - v.weight) * h.weight;
+        float wc = v.weight * (1 - h.weight), wd = v.weight * h.weight;
         float *out = dst->data + (y * dst->width + x) * dst->pitch;
-        x0 *= src->pitch;
-        x1 *= src->pitch;
-        for (size_t c = 0; c < src->channels; ++c) {
-            float value = (1 - fy) * ((1 - fx) * top[x0 + c] + fx * top[x1 + c]) +
-                          fy * ((1 - fx) * bottom[x0 + c] + fx * bottom[x1 + c]);
-            out[c] = job->add ? out[c] + value : value;
+        for (size_t k = 0; k < src->channels; ++k) {
+            float value = wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k];
+            out[k] = job->add ? out[k] + value : value;
         }
     }
 }

@@ -1,0 +1,44 @@
+/* LightGlue: matches keypoints of two images by attention with relative positions.
+ * Lindenberger, Sarlin, Pollefeys, "LightGlue", ICCV 2023. The same code runs the full network
+ * (SuperPoint, DISK or ALIKED descriptors) and LighterGlue, its small version for XFeat
+ * (Potje and others, "XFeat", CVPR 2024). */
+#ifndef PSFM_MATCH_LIGHTGLUE_H
+#define PSFM_MATCH_LIGHTGLUE_H
+
+#include "base/options.h"
+#include "match/neural_matches.h"
+
+typedef struct {
+    double threshold;        /* lowest confidence of a match */
+    double depth_confidence; /* stop early when this share of the points is sure; 0: never */
+    double width_confidence; /* drop points that surely have no partner (1 - it); 0: none */
+} psfm_lightglue_options;
+
+extern const psfm_option_table psfm_lightglue_option_table;
+
+typedef struct psfm_lightglue psfm_lightglue;
+
+/* Loads the weights: a safetensors file with the names of the original code (transformers.0. ... or
+ * self_attn.0. ...) or of the Hugging Face models (transformer_layers.0. ..., for example
+ * ETH-CVG/lightglue_superpoint). Width, depth, heads and input are taken from the file. The engine
+ * must outlive the model. */
+psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+                                  psfm_lightglue **out);
+/* Frees and sets *model to NULL. */
+void psfm_lightglue_destroy(psfm_lightglue **model);
+
+/* Length of the descriptors it takes: 256 for SuperPoint, 128 for ALIKED and DISK, 64 for XFeat. */
+size_t psfm_lightglue_dim(const psfm_lightglue *model);
+
+/* Matches two sets of features; their descriptors must have the model's length. Time grows with
+ * (a->num + b->num) and a->num b->num. The model keeps its memory for the next pair. The caller
+ * frees the matches. `options` may be NULL. */
+psfm_status psfm_lightglue_match(psfm_context *ctx, psfm_lightglue *model,
+                                 const psfm_neural_features *a, const psfm_neural_features *b,
+                                 const psfm_lightglue_options *options,
+                                 psfm_neural_matches *matches);
+
+/* Operations of the matrix products for m and n keypoints, all layers. */
+double psfm_lightglue_flops(const psfm_lightglue *model, size_t m, size_t n);
+
+#endif

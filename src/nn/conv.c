@@ -100,15 +100,20 @@ typedef struct {
 
 /* The neighbourhood of output pixel (x, y) as one row. */
 static void gather(const psfm_conv_shape *s, const psfm_map *src, size_t x, size_t y, float *row) {
-    size_t pad = (s->kernel - 1) / 2, c = s->c_in;
-    for (size_t ky = 0; ky < s->kernel; ++ky) {
-        size_t sy = y * s->stride + ky - pad; /* wraps round to huge above the map */
-        for (size_t kx = 0; kx < s->kernel; ++kx, row += c) {
-            size_t sx = x * s->stride + kx - pad;
-            if (sy < src->height && sx < src->width)
-                memcpy(row, src->data + (sy * src->width + sx) * src->pitch, c * sizeof *row);
+    size_t k = s->kernel, pad = (k - 1) / 2, c = s->c_in;
+    for (size_t ky = 0; ky < k; ++ky, row += k * c) {
+        /* Above and left of the map these wrap round to huge numbers. */
+        size_t sy = y * s->stride + ky - pad, sx = x * s->stride - pad;
+        if (sy < src->height && sx < src->width && sx + k <= src->width && c == src->pitch) {
+            memcpy(row, src->data + (sy * src->width + sx) * c, k * c * sizeof *row);
+            continue;
+        }
+        for (size_t kx = 0; kx < k; ++kx) {
+            if (sy < src->height && sx + kx < src->width)
+                memcpy(row + kx * c, src->data + (sy * src->width + sx + kx) * src->pitch,
+                       c * sizeof *row);
             else
-                memset(row, 0, c * sizeof *row);
+                memset(row + kx * c, 0, c * sizeof *row);
         }
     }
 }

@@ -79,8 +79,13 @@ static void copy_row(const plane_job *job, size_t channel, size_t y, float *row)
         memcpy(row + 1, from, w * sizeof *row);
         return;
     }
-    for (size_t x = 0; x < w; ++x)
-        row[x % 2 * (job->padded + 1) + x / 2] = from[x];
+    float *even = row, *odd = row + job->padded + 1;
+    for (size_t x = 0; x < w / 2; ++x) {
+        even[x] = from[2 * x];
+        odd[x] = from[2 * x + 1];
+    }
+    if (w % 2 != 0)
+        even[w / 2] = from[w - 1];
 }
 
 /* What the three columns of the kernel see of a row made by copy_row. */

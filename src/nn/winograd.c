@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define NUM_PARTS 36
-#define BLOCK_TILES 64
+#define MIN_BLOCK_TILES 64     /* for efficient products */
+#define BLOCK_FLOATS (1 << 18) /* what V and M of a block should fill, if that is more tiles */
 
 size_t psfm_winograd_weights_size(const psfm_conv_shape *shape) {
     return NUM_PARTS * (shape->c_in / shape->groups) * shape->c_out;
@@ -243,8 +244,10 @@ psfm_status psfm_winograd_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *c
                         .height = src->height,
                         .width = src->width};
     size_t num_tiles = job.tiles_x * job.tiles_y;
+    size_t most = BLOCK_FLOATS / (NUM_PARTS * (job.pitch_in + job.pitch_out));
+    most = most < MIN_BLOCK_TILES ? MIN_BLOCK_TILES : most;
     if (extras->first != NULL) {
-        size_t per_row = (job.tiles_x + BLOCK_TILES - 1) / BLOCK_TILES;
+        size_t per_row = (job.tiles_x + most - 1) / most;
         job.block = (job.tiles_x + per_row - 1) / per_row;
         per_row = (job.tiles_x + job.block - 1) / job.block;
         size_t pixels = 4 * job.block + 2;
@@ -252,7 +255,7 @@ psfm_status psfm_winograd_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *c
                            scratch_size(&job) + 6 * pixels * job.pitch_in + 9 * pixels, fused_task,
                            &job);
     }
-    size_t num_blocks = (num_tiles + BLOCK_TILES - 1) / BLOCK_TILES;
+    size_t num_blocks = (num_tiles + most - 1) / most;
     job.block = (num_tiles + num_blocks - 1) / num_blocks;
     return psfm_nn_run(ctx, nn, (num_tiles + job.block - 1) / job.block, scratch_size(&job),
                        winograd_task, &job);

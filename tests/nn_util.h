@@ -28,7 +28,7 @@ static inline bool nn_built_in(const char *name) {
 }
 
 typedef struct {
-    char name[256];
+    char name[400];
     int num_dims;
     size_t dims[4], num;
     float *values;
@@ -92,6 +92,16 @@ static inline void nn_add_layer(nn_file *file, const char *layer, size_t out, si
     nn_add(file, name, 0, sqrt(2.0 / (double)(in * area)), (size_t[]){out, in, k, k, 0});
     snprintf(name, sizeof name, "%s.bias", layer);
     nn_add(file, name, 0, 0.1, (size_t[]){out, 0});
+}
+
+/* Scales LAYER.weight and LAYER.bias, for a layer that is to change its input only a little. */
+static inline void nn_scale_layer(nn_file *file, const char *layer, float factor) {
+    for (size_t k = 0; k < file->num; ++k) {
+        nn_tensor *t = &file->tensors[k];
+        if (strncmp(t->name, layer, strlen(layer)) == 0 && t->name[strlen(layer)] == '.')
+            for (size_t i = 0; i < t->num; ++i)
+                t->values[i] *= factor;
+    }
 }
 
 /* A batch norm; `affine`: with gain and offset. */

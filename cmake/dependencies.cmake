@@ -13,17 +13,18 @@ target_include_directories(psfm_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_
 target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC ${CHOLMOD_LIBRARY}
                                                   ${VLFEAT_LIBRARY} gomp Threads::Threads m)
 
-# The neural front end is optional: without oneDNN it is built, but says so when called.
+# The neural front end is optional: without oneDNN its functions say so when called.
+option(PSFM_NEURAL "Use oneDNN, if it is there, for the neural front end" ON)
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
 # oneDNN's OpenMP, to keep it to one thread; by its runtime name, because Clang finds another.
 find_library(GOMP_LIBRARY NAMES gomp libgomp.so.1)
-if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND GOMP_LIBRARY)
+if(PSFM_NEURAL AND DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND GOMP_LIBRARY)
   target_include_directories(psfm_dependencies SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
   target_compile_definitions(psfm_dependencies INTERFACE PSFM_HAVE_ONEDNN)
   target_link_libraries(psfm_dependencies INTERFACE ${DNNL_LIBRARY} ${GOMP_LIBRARY})
 else()
-  message(STATUS "oneDNN not found: building without the neural front end (libdnnl-dev)")
+  message(STATUS "Without the neural front end (PSFM_NEURAL is off, or libdnnl-dev not found)")
 endif()
 
 # One source, three instruction sets, chosen at run time.

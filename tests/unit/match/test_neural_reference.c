@@ -1,0 +1,295 @@
+/* The networks on photographs, against what PyTorch computed with the same weights. Needs the test
+ * data; skipped when PLANARSFM_TEST_DATA does not name their folder. */
+#include "nn_util.h"
+
+#include <cjson/cJSON.h>
+
+#include "base/path.h"
+#include "feature/superpoint.h"
+#include "feature/xfeat.h"
+#include "match/cosine.h"
+#include "match/lightglue.h"
+#include "match/superglue.h"
+
+#define TOLERANCE 1e-4
+
+typedef struct {
+    uint8_t *pixels;
+    psfm_gray_view view;
+} photo;
+
+/* One pair of the manifest. */
+typedef struct {
+    psfm_context *ctx;
+    const char *folder;
+    const cJSON *json;
+    char *bytes; /* of its .bin file */
+    size_t size;
+    photo photos[2];
+    psfm_neural_features reference[2]; /* keypoints in our convention */
+} pair_data;
+
+static char *read_all(psfm_context *ctx, const char *folder, const char *name, size_t *size) {
+    char path[2200], *bytes;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_ok(ctx, psfm_read_file(ctx, path, (size_t)1 << 30, &bytes, size));
+    return bytes;
+}
+
+static photo read_photo(psfm_context *ctx, const char *folder, const char *name) {
+    size_t size, width, height;
+    int at = 0;
+    char *bytes = read_all(ctx, folder, name, &size);
+    assert_int_equal(sscanf(bytes, "P5 %zu %zu 255%n", &width, &height, &at), 2);
+    assert_int_equal(size, (size_t)at + 1 + width * height);
+    photo p = {nn_new(width * height, 1), {NULL, width, height, width}};
+    memcpy(p.pixels, bytes + at + 1, width * height);
+    p.view.pixels = p.pixels;
+    free(bytes);
+    return p;
+}
+
+/* An array of the pair's .bin file, and its first two dimensions. */
+static const void *array(const pair_data *p, const char *name, size_t *num, size_t *dim) {
+    const cJSON *entry = cJSON_GetObjectItem(cJSON_GetObjectItem(p->json, "arrays"), name);
+    const cJSON *shape = cJSON_GetObjectItem(entry, "shape");
+    size_t offset = (size_t)cJSON_GetObjectItem(entry, "offset")->valuedouble;
+    *num = (size_t)cJSON_GetArrayItem(shape, 0)->valuedouble;
+    *dim = cJSON_GetArraySize(shape) < 2 ? 1 : (size_t)cJSON_GetArrayItem(shape, 1)->valuedouble;
+    assert_true(offset + *num * *dim * 4 <= p->size);
+    return p->bytes + offset;
+}
+
+static void read_features(const pair_data *p, int side, psfm_neural_features *f) {
+    char name[32];
+    size_t num, dim;
+    snprintf(name, sizeof name, "descriptors%d", side);
+    const float *descriptors = array(p, name, &num, &dim);
+    assert_ok(p->ctx, psfm_neural_features_init(p->ctx, &p->photos[side].view, num, dim, f));
+    memcpy(f->descriptors, descriptors, num * dim * sizeof *descriptors);
+    snprintf(name, sizeof name, "scores%d", side);
+    memcpy(f->scores, array(p, name, &num, &dim), num * sizeof *f->scores);
+    snprintf(name, sizeof name, "keypoints%d", side);
+    memcpy(f->keypoints, array(p, name, &num, &dim), num * sizeof *f->keypoints);
+    for (size_t k = 0; k < num; ++k) {
+        f->keypoints[k][0] += 0.5f;
+        f->keypoints[k][1] += 0.5f;
+    }
+}
+
+typedef void (*pair_fn)(pair_data *p, void *models);
+
+/* Calls `run` for every pair of a manifest whose files are there. */
+static void for_each_pair(psfm_context *ctx, const char *folder, const char *set, pair_fn run,
+                          void *models) {
+    char path[2048], name[128];
+    size_t size, num = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, set);
+    char *text = read_all(ctx, path, "manifest.json", &size);
+    cJSON *manifest = cJSON_Parse(text);
+    const cJSON *json;
+    cJSON_ArrayForEach(json, cJSON_GetObjectItem(manifest, "pairs")) {
+        pair_data p = {.ctx = ctx, .folder = folder, .json = json};
+        snprintf(name, sizeof name, "%s/%s", set, cJSON_GetObjectItem(json, "bin")->valuestring);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (!psfm_path_is_file(path))
+            continue;
+        p.bytes = read_all(ctx, folder, name, &p.size);
+        const cJSON *images = cJSON_GetObjectItem(json, "images");
+        for (int s = 0; s < 2; ++s) {
+            p.photos[s] = read_photo(ctx, folder, cJSON_GetArrayItem(images, s)->valuestring);
+            read_features(&p, s, &p.reference[s]);
+        }
+        run(&p, models);
+        ++num;
+        for (int s = 0; s < 2; ++s) {
+            free(p.photos[s].pixels);
+            psfm_neural_features_free(&p.reference[s]);
+        }
+        free(p.bytes);
+    }
+    assert_true(num >= 5);
+    cJSON_Delete(manifest);
+    free(text);
+}
+
+/* Finds for each reference keypoint ours at the same place; one at the cut of the best k may be
+ * missing. shift: of our keypoints against the reference's. */
+static void compare_features(const pair_data *p, int side, const psfm_neural_features *ours,
+                             double shift_x, double shift_y) {
+    const psfm_neural_features *ref = &p->reference[side];
+    float lowest = INFINITY;
+    double score = 0, descriptor = 0;
+    size_t missing = 0;
+    for (size_t k = 0; k < ref->num; ++k)
+        lowest = fminf(lowest, ref->scores[k]);
+    for (size_t k = 0; k < ref->num; ++k) {
+        size_t j = 0;
+        while (j < ours->num &&
+               (fabs(ours->keypoints[j][0] - shift_x - ref->keypoints[k][0]) > 1e-3 ||
+                fabs(ours->keypoints[j][1] - shift_y - ref->keypoints[k][1]) > 1e-3))
+            ++j;
+        if (j == ours->num) {
+            assert_below(ref->scores[k] - lowest, TOLERANCE);
+            ++missing;
+            continue;
+        }
+        score = fmax(score, fabs(ours->scores[j] - ref->scores[k]));
+        for (size_t c = 0; c < ref->dim; ++c)
+            descriptor = fmax(descriptor, fabs(ours->descriptors[j * ref->dim + c] -
+                                               ref->descriptors[k * ref->dim + c]));
+    }
+    printf("  %zu x %zu: %zu of %zu keypoints, scores within %.1e, descriptors within %.1e\n",
+           ref->width, ref->height, ref->num - missing, ref->num, score, descriptor);
+    assert_int_equal(ours->num, ref->num);
+    assert_below(score, TOLERANCE);
+    assert_below(descriptor, TOLERANCE);
+    assert_true(missing <= 2);
+}
+
+/* Matches per keypoint of the first image, -1 for none, against the reference's. */
+static void compare_matches(const pair_data *p, const char *matches_name, const char *scores_name,
+                            float threshold, const psfm_neural_matches *all) {
+    size_t num, dim, equal = 0, found = 0;
+    const int32_t *indices = array(p, matches_name, &num, &dim);
+    const float *scores = array(p, scores_name, &num, &dim);
+    double worst = 0;
+    for (size_t k = 0, at = 0; k < num; ++k) {
+        int32_t partner = -1;
+        float confidence = 0;
+        if (at < all->num && all->pairs[at][0] == k) {
+            confidence = all->confidence[at];
+            partner = confidence > threshold ? (int32_t)all->pairs[at][1] : -1;
+            ++at;
+        }
+        equal += partner == indices[k];
+        found += partner >= 0;
+        if (confidence > threshold || scores[k] > threshold)
+            worst = fmax(worst, fabs(confidence - scores[k]));
+    }
+    printf("  %zu matches, %zu of %zu equal, confidence within %.1e\n", found, equal, num, worst);
+    assert_true((double)equal >= 0.999 * (double)num);
+    assert_below(worst, TOLERANCE);
+}
+
+typedef struct {
+    psfm_nn *nn;
+    psfm_superpoint *superpoint;
+    psfm_superglue *superglue;
+    psfm_xfeat *xfeat;
+    psfm_lightglue *lightglue;
+} models;
+
+static void superpoint_pair(pair_data *p, void *user) {
+    models *m = user;
+    psfm_superpoint_options options;
+    psfm_options_init(&psfm_superpoint_option_table, &options);
+    options.max_keypoints = 1024;
+    printf("%s: SuperPoint and SuperGlue\n", p->json->string);
+    psfm_neural_features ours[2];
+    for (int s = 0; s < 2; ++s) {
+        assert_ok(p->ctx, psfm_superpoint_extract(p->ctx, m->superpoint, &p->photos[s].view,
+                                                  &options, &ours[s]));
+        compare_features(p, s, &ours[s], 0, 0);
+    }
+    psfm_superglue_options low = {.iterations = 20, .threshold = 0};
+    psfm_neural_matches matches;
+    assert_ok(p->ctx, psfm_superglue_match(p->ctx, m->superglue, &p->reference[0], &p->reference[1],
+                                           &low, &matches));
+    compare_matches(p, "matches0", "matching_scores0", 0.2f, &matches);
+    psfm_neural_matches_free(&matches);
+    /* From pixels to matches. */
+    assert_ok(p->ctx,
+              psfm_superglue_match(p->ctx, m->superglue, &ours[0], &ours[1], NULL, &matches));
+    int expected = cJSON_GetObjectItem(p->json, "n_matches")->valueint;
+    printf("  from pixels: %zu matches, PyTorch %d\n", matches.num, expected);
+    assert_in_range(matches.num, expected - 1, expected + 1);
+    psfm_neural_matches_free(&matches);
+    psfm_neural_features_free(&ours[0]), psfm_neural_features_free(&ours[1]);
+}
+
+static void xfeat_pair(pair_data *p, void *user) {
+    models *m = user;
+    psfm_xfeat_options options;
+    psfm_options_init(&psfm_xfeat_option_table, &options);
+    options.max_keypoints = 1024;
+    printf("%s: XFeat and LighterGlue\n", p->json->string);
+    psfm_neural_features ours[2];
+    for (int s = 0; s < 2; ++s) {
+        size_t w = p->photos[s].view.width, h = p->photos[s].view.height;
+        assert_ok(p->ctx,
+                  psfm_xfeat_extract(p->ctx, m->xfeat, &p->photos[s].view, &options, &ours[s]));
+        /* Ours are pixel centres of the image given, half a pixel of the shrunk one further. */
+        compare_features(p, s, &ours[s], 0.5 * (double)w / (double)(w / 32 * 32) - 0.5,
+                         0.5 * (double)h / (double)(h / 32 * 32) - 0.5);
+    }
+    psfm_lightglue_options low = {.threshold = 0};
+    psfm_neural_matches matches;
+    assert_ok(p->ctx, psfm_lightglue_match(p->ctx, m->lightglue, &p->reference[0], &p->reference[1],
+                                           &low, &matches));
+    compare_matches(p, "lg_matches0", "lg_scores0", 0.1f, &matches);
+    psfm_neural_matches_free(&matches);
+    assert_ok(p->ctx,
+              psfm_cosine_match(p->ctx, m->nn, &p->reference[0], &p->reference[1], 0.82, &matches));
+    size_t num, dim;
+    const uint32_t *pairs = array(p, "mnn_pairs", &num, &dim);
+    printf("  mutual neighbours: %zu, PyTorch %zu\n", matches.num, num);
+    assert_int_equal(matches.num, num);
+    assert_memory_equal(matches.pairs, pairs, num * sizeof *matches.pairs);
+    psfm_neural_matches_free(&matches);
+    psfm_neural_features_free(&ours[0]), psfm_neural_features_free(&ours[1]);
+}
+
+static const char *data_folder(char path[1024]) {
+    const char *folder = getenv("PLANARSFM_TEST_DATA");
+    if (folder == NULL) {
+        printf("skipped: PLANARSFM_TEST_DATA is not set to the folder of the test data\n");
+        skip();
+    }
+    snprintf(path, 1024, "%s/neural", folder == NULL ? "" : folder);
+    return path;
+}
+
+static void superpoint_and_superglue(void **state) {
+    (void)state;
+    char folder[1024], path[1100];
+    data_folder(folder);
+    psfm_context *ctx = psfm_context_create();
+    models m = {0};
+    assert_ok(ctx, psfm_nn_create(ctx, &m.nn));
+    snprintf(path, sizeof path, "%s/weights/superpoint_synth.safetensors", folder);
+    assert_ok(ctx, psfm_superpoint_create(ctx, m.nn, path, &m.superpoint));
+    snprintf(path, sizeof path, "%s/weights/superglue_synth.safetensors", folder);
+    assert_ok(ctx, psfm_superglue_create(ctx, m.nn, path, &m.superglue));
+    for_each_pair(ctx, folder, "sp_sg_synth", superpoint_pair, &m);
+    psfm_superpoint_destroy(&m.superpoint);
+    psfm_superglue_destroy(&m.superglue);
+    psfm_nn_destroy(&m.nn);
+    psfm_context_destroy(&ctx);
+}
+
+static void xfeat_and_lighterglue(void **state) {
+    (void)state;
+    char folder[1024], path[1100];
+    data_folder(folder);
+    psfm_context *ctx = psfm_context_create();
+    models m = {0};
+    assert_ok(ctx, psfm_nn_create(ctx, &m.nn));
+    snprintf(path, sizeof path, "%s/weights/xfeat.safetensors", folder);
+    assert_ok(ctx, psfm_xfeat_create(ctx, m.nn, path, &m.xfeat));
+    snprintf(path, sizeof path, "%s/weights/xfeat_lighterglue_L3.safetensors", folder);
+    assert_ok(ctx, psfm_lightglue_create(ctx, m.nn, path, &m.lightglue));
+    for_each_pair(ctx, folder, "xfeat_lg", xfeat_pair, &m);
+    psfm_xfeat_destroy(&m.xfeat);
+    psfm_lightglue_destroy(&m.lightglue);
+    psfm_nn_destroy(&m.nn);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(superpoint_and_superglue),
+        cmocka_unit_test(xfeat_and_lighterglue),
+    };
+    return nn_run_tests("match/neural_reference", tests);
+}

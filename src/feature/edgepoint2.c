@@ -177,11 +177,11 @@ void psfm_edgepoint2_destroy(psfm_edgepoint2 **model) {
     psfm_edgepoint2 *m = *model;
     for (int k = 0; k < NUM_LAYERS; ++k)
         psfm_conv_free(&m->convs[k]);
-    psfm_map *maps[] = {&m->given,    &m->image,    &m->a,           &m->b,       &m->skip,
-                        &m->x1,       &m->x2,       &m->x3,          &m->quarter, &m->pooled,
-                        &m->enlarged, &m->together, &m->descriptors, &m->detect,  &m->squares,
-                        &m->scores,   &m->mask};
-    for (size_t k = 0; k < sizeof maps / sizeof *maps; ++k)
+    psfm_map *const maps[] = {
+        &m->given,       &m->image,  &m->a,       &m->b,      &m->skip,     &m->x1,
+        &m->x2,          &m->x3,     &m->quarter, &m->pooled, &m->enlarged, &m->together,
+        &m->descriptors, &m->detect, &m->squares, &m->scores, &m->mask,     NULL};
+    for (size_t k = 0; maps[k] != NULL; ++k)
         psfm_map_free(maps[k]);
     free(m->peaks.peaks);
     free(m);
@@ -209,8 +209,8 @@ typedef struct {
     size_t side;
 } pool_job;
 
-static void pool_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
-    (void)nn, (void)scratch;
+static void pool_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+    (void)nn, (void)memory;
     const pool_job *job = user;
     size_t side = job->side, channels = job->src->channels, pitch = job->src->pitch;
     float inverse = 1.0f / (float)(side * side);
@@ -356,7 +356,8 @@ static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, psfm_neural_f
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < f->num; ++k) {
-        float x = (float)(m->peaks.peaks[k].index % w), y = (float)(m->peaks.peaks[k].index / w);
+        size_t index = m->peaks.peaks[k].index, row = index / w;
+        float x = (float)(index % w), y = (float)row;
         f->scores[k] = m->peaks.peaks[k].score;
         f->keypoints[k][0] = x * scale_x + 0.5f;
         f->keypoints[k][1] = y * scale_y + 0.5f;

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-#define CELL 8
+#define CELL ((size_t)8)
 #define BAND_ROWS 32 /* rows of one task */
 #define MAX_RADIUS 32
 
@@ -15,7 +15,8 @@ typedef struct {
     psfm_map *scores;
 } cells_job;
 
-static void cells_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
+static void cells_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+    float *scratch = memory;
     const cells_job *job = user;
     size_t width = job->scores->width;
     for (size_t x = 0; x < job->cells->width; ++x) {
@@ -45,7 +46,8 @@ typedef struct {
 } window_job;
 
 /* Row maxima of the rows of a band and of `radius` rows around it, then maxima down the columns. */
-static void window_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void window_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const window_job *job = user;
     const psfm_kernels *kernels = psfm_nn_kernels(nn);
     size_t w = job->map->width, h = job->map->height, r = job->radius;

@@ -20,7 +20,7 @@
 #include "feature/peaks.h"
 #include "nn/sample.h"
 
-#define CELL 8
+#define CELL ((size_t)8)
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_superpoint_options, max_keypoints, "max-keypoints", 2048, 1, 1000000,
@@ -116,9 +116,9 @@ void psfm_superpoint_destroy(psfm_superpoint **model) {
     psfm_superpoint *m = *model;
     for (int k = 0; k < NUM_LAYERS; ++k)
         psfm_conv_free(&m->convs[k]);
-    psfm_map *maps[] = {&m->image,       &m->a,      &m->b,    &m->features, &m->logits,
-                        &m->descriptors, &m->scores, &m->mask, &m->left};
-    for (size_t k = 0; k < sizeof maps / sizeof *maps; ++k)
+    psfm_map *const maps[] = {&m->image,       &m->a,      &m->b,    &m->features, &m->logits,
+                              &m->descriptors, &m->scores, &m->mask, &m->left,     NULL};
+    for (size_t k = 0; maps[k] != NULL; ++k)
         psfm_map_free(maps[k]);
     free(m->peaks.peaks);
     free(m);

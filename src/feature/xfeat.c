@@ -22,7 +22,7 @@
 #include "feature/peaks.h"
 #include "nn/plane_conv.h"
 
-#define CELL 8
+#define CELL ((size_t)8)
 #define MULTIPLE 32
 
 static const psfm_option rows[] = {
@@ -169,9 +169,10 @@ void psfm_xfeat_destroy(psfm_xfeat **model) {
         psfm_plane_conv_free(&m->plane_convs[k]);
     for (int k = 0; k < NUM_LAYERS; ++k)
         psfm_conv_free(&m->convs[k]);
-    psfm_map *maps[] = {&m->given, &m->image,    &m->cells, &m->a,      &m->b,      &m->x3,  &m->x4,
-                        &m->x5,    &m->features, &m->heat,  &m->logits, &m->scores, &m->mask};
-    for (size_t k = 0; k < sizeof maps / sizeof *maps; ++k)
+    psfm_map *const maps[] = {&m->given,  &m->image,  &m->cells, &m->a,        &m->b,
+                              &m->x3,     &m->x4,     &m->x5,    &m->features, &m->heat,
+                              &m->logits, &m->scores, &m->mask,  NULL};
+    for (size_t k = 0; maps[k] != NULL; ++k)
         psfm_map_free(maps[k]);
     psfm_planes_free(&m->planes[0]);
     psfm_planes_free(&m->planes[1]);
@@ -194,8 +195,8 @@ double psfm_xfeat_flops(size_t width, size_t height) {
 }
 
 /* The 64 channels of a cell are its pixels, row by row. */
-static void cells_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
-    (void)nn, (void)scratch;
+static void cells_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+    (void)nn, (void)memory;
     const psfm_xfeat *m = user;
     for (size_t x = 0; x < m->cells.width; ++x) {
         float *cell = m->cells.data + (y * m->cells.width + x) * m->cells.pitch;
@@ -205,8 +206,8 @@ static void cells_task(psfm_nn *nn, const void *user, size_t y, float *scratch) 
 }
 
 /* x1 += weights * (mean of 4 x 4 pixels) + bias, the short cut around block 1. */
-static void skip_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
-    (void)nn, (void)scratch;
+static void skip_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+    (void)nn, (void)memory;
     const psfm_xfeat *m = user;
     const psfm_conv *skip = &m->convs[SKIP];
     for (size_t x = 0; x < m->a.width; ++x) {

@@ -8,8 +8,8 @@ typedef struct {
     size_t ld;
 } cosine_job;
 
-static void cosine_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void cosine_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const cosine_job *job = user;
     size_t begin = index * BLOCK_ROWS, dim = job->a->dim;
     size_t num = job->a->num - begin < BLOCK_ROWS ? job->a->num - begin : BLOCK_ROWS;

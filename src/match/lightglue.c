@@ -147,8 +147,8 @@ static void project(psfm_nn *nn, const psfm_lightglue *m, const glue_tile *t, si
     }
 }
 
-static void encode_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void encode_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const psfm_lightglue *m = user;
     const psfm_lightglue_weights *w = &m->w;
     glue_tile t = find_tile(m, index);
@@ -175,7 +175,8 @@ static void encode_task(psfm_nn *nn, const void *user, size_t index, float *scra
     project(nn, m, &t, 0);
 }
 
-static void step_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void step_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const psfm_lightglue *m = user;
     const psfm_lightglue_weights *w = &m->w;
     const psfm_kernels *kernels = psfm_nn_kernels(nn);
@@ -245,8 +246,8 @@ static psfm_status set_side(psfm_context *ctx, psfm_lightglue *m, int s,
 }
 
 /* logits of a point: matchability, then confidence of its layer. */
-static void logits_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)nn, (void)scratch;
+static void logits_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)nn, (void)memory;
     const psfm_lightglue *m = user;
     glue_tile t = find_tile(m, index);
     size_t layer = m->step / 2, d = m->w.dim;
@@ -333,8 +334,8 @@ static size_t score_pitch(const psfm_lightglue *m) {
 
 /* Final projection and matchability of a tile; the latter becomes the shift of its row or column.
  */
-static void final_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void final_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const psfm_lightglue *m = user;
     glue_tile t = find_tile(m, index);
     size_t d = m->w.dim;
@@ -345,7 +346,8 @@ static void final_task(psfm_nn *nn, const void *user, size_t index, float *scrat
             dot(t.x + k * d, m->head->matchability.weights, d) + m->head->matchability.bias[0]);
 }
 
-static void scores_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void scores_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const psfm_lightglue *m = user;
     glue_tile t = find_tile(m, index);
     size_t n = m->sides[1].num, ld = score_pitch(m), d = m->w.dim;
@@ -358,7 +360,8 @@ static void scores_task(psfm_nn *nn, const void *user, size_t index, float *scra
                psfm_nn_kernels(nn)->log_sum_exp(z + i * ld, scratch, n);
 }
 
-static void columns_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const psfm_lightglue *m = user;
     size_t rows_num = m->sides[0].num, ld = score_pitch(m), begin = index * TILE;
     size_t num = m->sides[1].num - begin < TILE ? m->sides[1].num - begin : TILE;

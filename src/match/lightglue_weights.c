@@ -117,8 +117,8 @@ static psfm_status load_interleaved(const loader *l, size_t layer, float factor,
 }
 
 static psfm_status load_within(const loader *l, size_t layer, psfm_linear *qkv) {
-    size_t dim = l->w->dim;
-    float factor = 1.0f / sqrtf((float)(dim / l->w->num_heads));
+    size_t dim = l->w->dim, head = dim / l->w->num_heads;
+    float factor = 1.0f / sqrtf((float)head);
     psfm_status status = psfm_linear_init(l->ctx, dim, 3 * dim, qkv);
     if (status != PSFM_OK || l->names != NAMES_HUGGING_FACE)
         return status == PSFM_OK ? load_interleaved(l, layer, factor, qkv) : status;
@@ -128,8 +128,8 @@ static psfm_status load_within(const loader *l, size_t layer, psfm_linear *qkv) 
 }
 
 static psfm_status load_across(const loader *l, size_t layer, psfm_linear *qkv) {
-    size_t dim = l->w->dim;
-    float factor = 1.0f / sqrtf(sqrtf((float)(dim / l->w->num_heads)));
+    size_t dim = l->w->dim, head = dim / l->w->num_heads;
+    float factor = 1.0f / sqrtf(sqrtf((float)head));
     psfm_status status = psfm_linear_init(l->ctx, dim, 2 * dim, qkv);
     if (status == PSFM_OK)
         status = put_part(l, layer, ACROSS_QK, 0, factor, qkv);

@@ -20,8 +20,8 @@ void psfm_neural_matches_free(psfm_neural_matches *matches) {
     *matches = (psfm_neural_matches){0};
 }
 
-static void rows_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)nn, (void)scratch;
+static void rows_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)nn, (void)memory;
     const mutual_job *job = user;
     const psfm_score_matrix *s = job->s;
     for (size_t i = index * BLOCK_ROWS; i < s->num_rows && i < (index + 1) * BLOCK_ROWS; ++i) {
@@ -40,8 +40,8 @@ static void rows_task(psfm_nn *nn, const void *user, size_t index, float *scratc
     }
 }
 
-static void columns_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)nn, (void)scratch;
+static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)nn, (void)memory;
     const mutual_job *job = user;
     const psfm_score_matrix *s = job->s;
     size_t begin = index * BLOCK_COLUMNS, num = s->num_columns - begin;

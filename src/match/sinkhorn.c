@@ -18,8 +18,8 @@ typedef struct {
     float *u, *v;
 } sinkhorn_job;
 
-static void rows_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void rows_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const sinkhorn_job *job = user;
     for (size_t i = index * BLOCK_ROWS; i <= job->m && i < (index + 1) * BLOCK_ROWS; ++i) {
         float sum = psfm_nn_kernels(nn)->log_sum_exp(job->z + i * job->ld, job->v, job->n + 1);
@@ -27,8 +27,8 @@ static void rows_task(psfm_nn *nn, const void *user, size_t index, float *scratc
     }
 }
 
-static void columns_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const sinkhorn_job *job = user;
     size_t begin = index * BLOCK_COLUMNS, num = job->n + 1 - begin;
     num = num < BLOCK_COLUMNS ? num : BLOCK_COLUMNS;

@@ -96,6 +96,7 @@ static psfm_status load_encoder(psfm_context *ctx, const psfm_safetensors *file,
 static psfm_status load_qkv(psfm_context *ctx, const psfm_safetensors *file, size_t layer,
                             size_t dim, psfm_linear *qkv) {
     static const char *const parts[3] = {"query", "key", "value"};
+    size_t head = dim / NUM_HEADS;
     psfm_status status = psfm_linear_init(ctx, dim, 3 * dim, qkv);
     for (size_t k = 0; status == PSFM_OK && k < 3; ++k) {
         char name[PSFM_TENSOR_NAME_SIZE];
@@ -103,8 +104,7 @@ static psfm_status load_qkv(psfm_context *ctx, const psfm_safetensors *file, siz
         snprintf(name, sizeof name, "gnn.layers.%zu.attention.self.%s", layer, parts[k]);
         status = psfm_linear_load(ctx, file, name, NULL, dim, dim, &part);
         if (status == PSFM_OK)
-            psfm_linear_put(qkv, &part, k * dim,
-                            k == 0 ? 1.0f / sqrtf((float)(dim / NUM_HEADS)) : 1.0f);
+            psfm_linear_put(qkv, &part, k * dim, k == 0 ? 1.0f / sqrtf((float)head) : 1.0f);
         psfm_linear_free(&part);
     }
     return status;
@@ -264,7 +264,8 @@ static size_t encoder_width(const psfm_superglue *m) {
     return width;
 }
 
-static void encode_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void encode_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const psfm_superglue *m = user;
     glue_tile t = find_tile(m, index);
     const psfm_neural_features *f = t.side->features;
@@ -290,7 +291,8 @@ static void encode_task(psfm_nn *nn, const void *user, size_t index, float *scra
     project(nn, m, &t, 0);
 }
 
-static void layer_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void layer_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const psfm_superglue *m = user;
     const glue_layer *l = &m->layers[m->layer];
     glue_tile t = find_tile(m, index);
@@ -320,8 +322,8 @@ static size_t score_pitch(const psfm_superglue *m) {
 }
 
 /* Rows of the score matrix; the last task also writes the dustbin row. */
-static void scores_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void scores_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const psfm_superglue *m = user;
     glue_tile t = find_tile(m, index);
     size_t n = m->sides[1].num, ld = score_pitch(m);

@@ -38,8 +38,8 @@ void psfm_map_free(psfm_map *map) {
 }
 
 double psfm_conv_flops(const psfm_conv_shape *shape, size_t num_pixels) {
-    return 2.0 * (double)(shape->c_in / shape->groups * shape->c_out) *
-           (double)(shape->kernel * shape->kernel) * (double)num_pixels;
+    size_t per_out = shape->c_in / shape->groups * shape->kernel * shape->kernel;
+    return 2.0 * (double)per_out * (double)shape->c_out * (double)num_pixels;
 }
 
 /* Winograd pays when the products of its 36 parts are not too thin. */
@@ -118,7 +118,8 @@ static void gather(const psfm_conv_shape *s, const psfm_map *src, size_t x, size
     }
 }
 
-static void conv_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void conv_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const conv_job *job = user;
     const psfm_conv_shape *s = &job->conv->shape;
     const psfm_map *dst = job->dst;

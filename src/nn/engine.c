@@ -45,7 +45,7 @@ psfm_status psfm_nn_buffer_reserve(psfm_context *ctx, psfm_nn_buffer *buffer, si
         return status;
     free(buffer->base);
     buffer->base = base;
-    buffer->data = (float *)(((uintptr_t)base + 63) / 64 * 64);
+    buffer->data = (float *)((char *)base + (64 - (uintptr_t)base % 64) % 64);
     buffer->capacity = need;
     return PSFM_OK;
 }

@@ -26,9 +26,9 @@ const psfm_kernels *psfm_nn_kernels(const psfm_nn *nn);
 /* Takes other kernels than the best for this CPU; for tests. */
 void psfm_nn_set_kernels(psfm_nn *nn, const psfm_kernels *kernels);
 
-/* Does task `index` of a loop. `scratch` is 64-byte aligned memory of this worker, its contents
- * undefined. */
-typedef void (*psfm_nn_task)(psfm_nn *nn, const void *user, size_t index, float *scratch);
+/* Does task `index` of a loop. `memory` is the worker's scratch memory, floats, 64-byte aligned,
+ * its contents undefined. */
+typedef void (*psfm_nn_task)(psfm_nn *nn, const void *user, size_t index, void *memory);
 
 /* Runs task 0 .. n-1 with `scratch_floats` of scratch each. Fails when memory is out or oneDNN
  * reported a failure inside. Allocates only when a loop needs more scratch than all before. */

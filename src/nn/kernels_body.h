@@ -13,14 +13,14 @@
 #include "nn/kernels.h"
 
 #if defined(__AVX512F__)
-#define LANES 16
-#define TAPS_WIDE 4
+#define LANES ((size_t)16)
+#define TAPS_WIDE ((size_t)4)
 #elif defined(__AVX2__)
-#define LANES 8
-#define TAPS_WIDE 2
+#define LANES ((size_t)8)
+#define TAPS_WIDE ((size_t)2)
 #else
-#define LANES 4
-#define TAPS_WIDE 2
+#define LANES ((size_t)4)
+#define TAPS_WIDE ((size_t)2)
 #endif
 
 typedef float vec __attribute__((vector_size(LANES * 4)));
@@ -49,7 +49,7 @@ static inline vec larger(vec a, vec b) {
 
 static inline float sum_lanes(vec v) {
     float sum = 0;
-    for (int k = 0; k < LANES; ++k)
+    for (size_t k = 0; k < LANES; ++k)
         sum += v[k];
     return sum;
 }
@@ -239,7 +239,7 @@ static float max_sum(const float *x, const float *shift, size_t n) {
         best = larger(shift == NULL ? last : last + load_part(shift + j, n - j, 0), best);
     }
     float value = best[0];
-    for (int k = 1; k < LANES; ++k)
+    for (size_t k = 1; k < LANES; ++k)
         value = best[k] > value ? best[k] : value;
     return value;
 }

@@ -54,8 +54,8 @@ typedef struct {
     float *product;
 } absorb_job;
 
-static void absorb_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)index, (void)scratch;
+static void absorb_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)index, (void)memory;
     const absorb_job *job = user;
     size_t n = job->first->out, out = job->second->out;
     psfm_nn_gemm(nn, n, out, n, job->first->weights, n, job->rows, out, 0, job->product, out);

@@ -34,7 +34,7 @@ void psfm_linear_apply(psfm_nn *nn, const psfm_linear *linear, size_t num, const
                        size_t ldx, float *y, size_t ldy, bool relu);
 
 /* Most queries of a tile: the products are long enough, and its weights fit in the cache. */
-#define PSFM_ATTENTION_ROWS 64
+#define PSFM_ATTENTION_ROWS ((size_t)64)
 
 /* Queries of a tile, keys and values of all points: head h in columns h * head_dim ... */
 typedef struct {

@@ -112,7 +112,8 @@ static void put_row(const plane_job *job, size_t y, const float *rows) {
     }
 }
 
-static void plane_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void plane_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const plane_job *job = user;
     const psfm_conv_shape *s = &job->conv->shape;
     size_t begin = index * BAND_ROWS, stride = s->stride, row_size = stride * job->padded;

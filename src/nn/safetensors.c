@@ -208,7 +208,7 @@ static psfm_status map_file(psfm_context *ctx, const char *path, const char *pur
     } else {
         file->map_size = (size_t)info.st_size;
         file->map = mmap(NULL, file->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (file->map == MAP_FAILED) {
+        if (file->map == MAP_FAILED || file->map == NULL) {
             file->map = NULL;
             status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot map (%s)", path, strerror(errno));
         }

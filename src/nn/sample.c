@@ -56,8 +56,8 @@ typedef struct {
     float *out;
 } sample_job;
 
-static void sample_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
-    (void)scratch;
+static void sample_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    (void)memory;
     const sample_job *job = user;
     size_t begin = index * BLOCK_POSITIONS, n = job->map->channels;
     size_t end = begin + BLOCK_POSITIONS < job->num ? begin + BLOCK_POSITIONS : job->num;
@@ -71,13 +71,14 @@ static void sample_task(psfm_nn *nn, const void *user, size_t index, float *scra
 psfm_status psfm_map_sample_unit(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
                                  psfm_sample_mode mode, size_t num, const float (*positions)[2],
                                  float *out) {
-    sample_job job = {map, mode, num, positions, out};
+    sample_job job = {.map = map, .mode = mode, .num = num, .positions = positions};
+    job.out = out;
     return psfm_nn_run(ctx, nn, (num + BLOCK_POSITIONS - 1) / BLOCK_POSITIONS, 0, sample_task,
                        &job);
 }
 
-static void normalise_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
-    (void)scratch;
+static void normalise_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+    (void)memory;
     const psfm_map *map = user;
     for (size_t x = 0; x < map->width; ++x)
         normalise(nn, map->data + (y * map->width + x) * map->pitch, map->channels);
@@ -117,8 +118,8 @@ static between place(psfm_resize_rule rule, size_t i, size_t n, size_t m) {
     return b;
 }
 
-static void resize_task(psfm_nn *nn, const void *user, size_t y, float *scratch) {
-    (void)nn, (void)scratch;
+static void resize_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+    (void)nn, (void)memory;
     const resize_job *job = user;
     const psfm_map *src = job->src, *dst = job->dst;
     between v = place(job->rule, y, dst->height, src->height);

@@ -164,7 +164,8 @@ static size_t scratch_size(const winograd_job *job) {
     return NUM_PARTS * (job->block + 1) * (job->pitch_in + job->pitch_out);
 }
 
-static void winograd_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void winograd_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const winograd_job *job = user;
     const psfm_map *src = job->src;
     tile_block b = {.begin = index * job->block, .num = job->block};
@@ -213,7 +214,8 @@ static void run_first(psfm_nn *nn, const winograd_job *job, const tile_source *r
     }
 }
 
-static void fused_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void fused_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const winograd_job *job = user;
     size_t per_row = (job->tiles_x + job->block - 1) / job->block;
     size_t ty = index / per_row, tx = index % per_row * job->block;

@@ -54,7 +54,8 @@ typedef struct {
     float *c, *ct;
 } product;
 
-static void product_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void product_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     const product *p = user;
     (void)index;
     assert_int_equal((uintptr_t)scratch % 64, 0);

@@ -8,7 +8,8 @@ typedef struct {
     void *user;
 } single;
 
-static void single_task(psfm_nn *nn, const void *user, size_t index, float *scratch) {
+static void single_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    float *scratch = memory;
     (void)index;
     const single *s = user;
     s->run(nn, s->user, scratch);

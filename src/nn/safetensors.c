@@ -208,7 +208,7 @@ static psfm_status map_file(psfm_context *ctx, const char *path, const char *pur
     } else {
         file->map_size = (size_t)info.st_size;
         file->map = mmap(NULL, file->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (file->map == MAP_FAILED || file->map == NULL) {
+        if (file->map == MAP_FAILED) {
             file->map = NULL;
             status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot map (%s)", path, strerror(errno));
         }
@@ -223,7 +223,7 @@ psfm_status psfm_safetensors_open(psfm_context *ctx, const char *path, const cha
     if (status != PSFM_OK)
         return status;
     status = map_file(ctx, path, purpose, *out);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && (*out)->map != NULL)
         status = parse(ctx, (*out)->map, (*out)->map_size, *out);
     if (status != PSFM_OK)
         psfm_safetensors_close(out);

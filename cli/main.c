@@ -1,8 +1,109 @@
+/* planarsfm: the command. One table of commands; each lives in cmd_<verb>.c. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/context.h"
+#include "cli.h"
+#include "planarsfm/version.h"
+#include "progress.h"
 
-int main(void) {
-    puts("planarsfm");
+static const cli_command *const commands[] = {&cli_reconstruct, &cli_eval, &cli_synth, &cli_ablate,
+                                              NULL};
+
+psfm_context *cli_context(void) {
+    psfm_context *ctx = psfm_context_create();
+    if (ctx == NULL)
+        fprintf(stderr, "planarsfm: out of memory\n");
+    else
+        cli_progress_attach(ctx);
+    return ctx;
+}
+
+int cli_exit(psfm_context **ctx, const cli_command *command, psfm_status status) {
+    cli_progress_finish();
+    if (status != PSFM_OK) {
+        fprintf(stderr, "planarsfm %s: %s\n", command->name, psfm_context_message(*ctx));
+        if (status == PSFM_ERR_ARGUMENT)
+            fprintf(stderr, "'planarsfm %s --help' explains its arguments\n", command->name);
+    }
+    psfm_context_destroy(ctx);
+    return status == PSFM_OK ? 0 : status == PSFM_ERR_ARGUMENT ? 2 : 1;
+}
+
+const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options) {
+    static cli_option_group list[16];
+    int k = 0;
+    for (; psfm_reconstruct_option_groups[k].table != NULL; ++k) {
+        const psfm_option_group *g = &psfm_reconstruct_option_groups[k];
+        list[k] = (cli_option_group){g->table, (char *)options + g->offset, false};
+    }
+    list[k] = (cli_option_group){0};
+    return list;
+}
+
+psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
+    char *text = tree == NULL ? NULL : cJSON_Print(tree);
+    cJSON_Delete(tree);
+    if (text == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    printf("%s\n", text);
+    cJSON_free(text);
+    return PSFM_OK;
+}
+
+static void print_overview(FILE *file) {
+    fprintf(file, "planarsfm %s: camera poses from photographs of flat things\n\n", PSFM_VERSION);
+    for (int k = 0; commands[k] != NULL; ++k)
+        fprintf(file, "  planarsfm %-12s %s\n", commands[k]->name, commands[k]->summary);
+    fprintf(file, "  planarsfm %-12s %s\n", "help COMMAND", "what a command does, with an example");
+    fprintf(file, "\nA first try, with made-up data:\n"
+                  "  planarsfm synth arena -o demo --matches-only\n"
+                  "  planarsfm reconstruct demo/database.db -o demo/out\n"
+                  "  planarsfm eval demo/gt demo/out/model\n");
+}
+
+static const cli_command *find(const char *name) {
+    for (int k = 0; commands[k] != NULL; ++k)
+        if (strcmp(commands[k]->name, name) == 0)
+            return commands[k];
+    return NULL;
+}
+
+static int help(int argc, char **argv) {
+    if (argc < 2) {
+        print_overview(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--markdown") == 0) {
+        cli_print_markdown(commands);
+        return 0;
+    }
+    const cli_command *command = find(argv[1]);
+    if (command == NULL) {
+        fprintf(stderr, "planarsfm: there is no command '%s'\n", argv[1]);
+        return 2;
+    }
+    cli_print_help(command);
     return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_overview(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("planarsfm %s\n", PSFM_VERSION);
+        return 0;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return help(argc - 1, argv + 1);
+    const cli_command *command = find(argv[1]);
+    if (command == NULL) {
+        fprintf(stderr, "planarsfm: there is no command '%s'; 'planarsfm help' lists them\n",
+                argv[1]);
+        return 2;
+    }
+    return command->run(argc - 1, argv + 1);
 }

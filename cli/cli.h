@@ -1,0 +1,77 @@
+/* The command line: a table of commands, one parser for all of them. */
+#ifndef PSFM_CLI_H
+#define PSFM_CLI_H
+
+#include "base/options.h"
+#include "pipeline/reconstruct.h"
+#include "planarsfm/context.h"
+
+/* A flag of one command. */
+typedef struct {
+    const char *name;  /* "--seeds", "-o" */
+    const char *value; /* name of its value in the help, NULL for a switch */
+    const char *help;
+} cli_flag;
+
+/* A table of options, offered as --prefix.name VALUE or, with bare = true, as --name VALUE. */
+typedef struct {
+    const psfm_option_table *table;
+    void *options;
+    bool bare;
+} cli_option_group;
+
+/* What a command takes; for parsing and for its help. */
+typedef struct {
+    const char *name;
+    const char *summary;           /* one line */
+    const char *usage;             /* after the command's name */
+    const char *description;       /* a paragraph or two, with an example */
+    const char *const *positional; /* NULL-terminated names */
+    const cli_flag *flags;         /* name == NULL ends */
+    /* The groups of options it takes, ended by table == NULL; cli_parse sets them, the help prints
+     * them. NULL if it has none. */
+    const cli_option_group *(*groups)(void);
+    int (*run)(int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_synth, cli_reconstruct, cli_eval, cli_ablate;
+
+#define CLI_MAX_FLAGS 24
+
+/* What was given. */
+typedef struct {
+    const char *positional[4];
+    const char *flag[CLI_MAX_FLAGS]; /* value of each flag, "" for a switch, NULL if not given */
+    bool help;
+} cli_arguments;
+
+/* Parses argv[1..]: positional arguments, the command's flags, its options, and the common flags
+ * (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a message on
+ * anything unknown, missing or given twice. */
+psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, char **argv,
+                      cli_arguments *out);
+
+/* Value of a flag of the command, NULL if not given. */
+const char *cli_flag_value(const cli_command *command, const cli_arguments *arguments,
+                           const char *name);
+/* A whole number within a range, or `fallback` if the flag was not given. */
+psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
+                         const cli_arguments *arguments, const char *name, int min, int max,
+                         int fallback, int *out);
+
+/* The option groups of a reconstruction, with their places in `options`. Static storage. */
+const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options);
+
+/* Prints a tree to standard output and frees it; NULL is out of memory. */
+psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
+
+void cli_print_help(const cli_command *command);
+/* All commands with all options as Markdown: docs/cli.md. */
+void cli_print_markdown(const cli_command *const *commands);
+
+/* A context that shows progress on stderr; exit codes: 0 done, 1 failed, 2 wrong usage. */
+psfm_context *cli_context(void);
+/* Prints the context's message for a failed status and returns the exit code. */
+int cli_exit(psfm_context **ctx, const cli_command *command, psfm_status status);
+
+#endif

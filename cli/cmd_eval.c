@@ -1,0 +1,111 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/context.h"
+#include "base/path.h"
+#include "cli.h"
+#include "eval/evaluate.h"
+
+static const char *const positional[] = {"GT", "EST", NULL};
+static const cli_flag flags[] = {
+    {"--json", NULL, "print JSON instead of a table"},
+    {NULL, NULL, NULL},
+};
+
+/* Reads EST: a model folder, or a folder of models named 0, 1, 2, ... */
+static psfm_status read_models(psfm_context *ctx, const char *folder, psfm_model **models,
+                               size_t *num_models) {
+    size_t capacity = 0;
+    for (size_t k = 0;; ++k) {
+        char name[32], *path = NULL;
+        snprintf(name, sizeof name, "%zu", k);
+        psfm_status status = psfm_path_join(ctx, folder, name, &path);
+        bool is_there = status == PSFM_OK && psfm_path_is_folder(path);
+        if (status == PSFM_OK && !is_there && k > 0) {
+            free(path);
+            return PSFM_OK;
+        }
+        if (status == PSFM_OK)
+            status = psfm_reserve(ctx, (void **)models, &capacity, k + 1, sizeof **models);
+        if (status == PSFM_OK)
+            status = psfm_model_read(ctx, is_there ? path : folder, &(*models)[k]);
+        free(path);
+        if (status != PSFM_OK)
+            return status;
+        *num_models = k + 1;
+        if (!is_there)
+            return PSFM_OK;
+    }
+}
+
+static void print_row(const char *name, const double *values) {
+    printf("%-24s", name);
+    for (int k = 0; k < PSFM_NUM_AUC; ++k)
+        printf(" %7.2f", values[k]);
+    printf("\n");
+}
+
+static void print_table(const psfm_evaluation *e) {
+    printf("registered %zu of %zu images in %zu model%s, %zu pairs\n\n", e->num_registered,
+           e->num_images, e->num_components, e->num_components == 1 ? "" : "s", e->num_pairs);
+    print_row("AUC (%) at degrees", psfm_auc_thresholds_deg);
+    print_row("rotation", e->auc_rotation);
+    print_row("translation direction", e->auc_translation);
+    print_row("max of both", e->auc_max);
+    printf("\nmedian error: rotation %.4f deg, translation direction %.4f deg\n",
+           e->median_rotation_deg, e->median_translation_deg);
+    printf("position error after alignment: median %.4g, 90 %% %.4g, largest %.4g "
+           "(cameras span %.4g)\n",
+           e->position_median, e->position_p90, e->position_max, e->scene_extent);
+}
+
+static psfm_status evaluate(psfm_context *ctx, const cli_arguments *arguments) {
+    psfm_model truth = {0}, *models = NULL;
+    size_t num_models = 0;
+    psfm_evaluation evaluation;
+    psfm_status status = psfm_model_read(ctx, arguments->positional[0], &truth);
+    if (status == PSFM_OK)
+        status = read_models(ctx, arguments->positional[1], &models, &num_models);
+    if (status == PSFM_OK)
+        status = psfm_evaluate(ctx, &truth, models, num_models, &evaluation);
+    if (status == PSFM_OK && cli_flag_value(&cli_eval, arguments, "--json") != NULL)
+        status = cli_print_json(ctx, psfm_evaluation_to_json(&evaluation));
+    else if (status == PSFM_OK)
+        print_table(&evaluation);
+    for (size_t k = 0; k < num_models; ++k)
+        psfm_model_free(&models[k]);
+    free(models);
+    psfm_model_free(&truth);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    psfm_context *ctx = cli_context();
+    if (ctx == NULL)
+        return 1;
+    cli_arguments arguments;
+    psfm_status status = cli_parse(ctx, &cli_eval, argc, argv, &arguments);
+    if (status == PSFM_OK && arguments.help)
+        cli_print_help(&cli_eval);
+    else if (status == PSFM_OK)
+        status = evaluate(ctx, &arguments);
+    return cli_exit(&ctx, &cli_eval, status);
+}
+
+const cli_command cli_eval = {
+    .name = "eval",
+    .summary = "compares poses with ground truth",
+    .usage = "GT EST [--json]",
+    .description =
+        "GT is a COLMAP model folder; EST is one too, or a folder with models 0, 1, 2, ... such "
+        "as\n"
+        "OUT/model. Images are matched by name. Prints the AUC of the pairwise errors of relative\n"
+        "rotation, translation direction, and the larger of both, over all pairs of GT; a pair\n"
+        "whose images are not in one model counts as failed. Then the position error of the\n"
+        "largest model after a robust similarity alignment.\n\n"
+        "    planarsfm eval demo/gt demo/out/model",
+    .positional = positional,
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,94 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const cli_flag common_flags[] = {
+    {"--threads", "N", "worker threads; the result does not depend on it (default: one per core)"},
+    {"--seed", "S", "seed of all random draws (default 0)"},
+    {"--quiet", NULL, "no progress"},
+    {"--help", NULL, "this text"},
+    {NULL, NULL, NULL},
+};
+
+static void print_flags(const cli_flag *flags) {
+    for (; flags->name != NULL; ++flags) {
+        char left[64];
+        snprintf(left, sizeof left, "%s %s", flags->name, flags->value ? flags->value : "");
+        printf("  %-24s %s\n", left, flags->help);
+    }
+}
+
+static void print_group(const cli_option_group *group) {
+    for (size_t k = 0; k < group->table->num_rows; ++k) {
+        const psfm_option *row = &group->table->rows[k];
+        char range[256];
+        psfm_option_describe(row, range, sizeof range);
+        if (group->bare)
+            printf("  --%s\n", row->name);
+        else
+            printf("  --%s.%s\n", group->table->prefix, row->name);
+        printf("      %s (%s)\n", row->help, range);
+    }
+}
+
+void cli_print_help(const cli_command *command) {
+    printf("usage: planarsfm %s %s\n\n%s\n\n", command->name, command->usage, command->description);
+    if (command->flags != NULL && command->flags[0].name != NULL)
+        print_flags(command->flags);
+    print_flags(common_flags);
+    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
+    if (g != NULL)
+        printf("\noptions (value in brackets: range, default)\n");
+    for (; g != NULL && g->table != NULL; ++g)
+        print_group(g);
+}
+
+static void markdown_flags(const cli_flag *flags) {
+    for (; flags->name != NULL; ++flags)
+        printf("| `%s%s%s` | | %s |\n", flags->name, flags->value ? " " : "",
+               flags->value ? flags->value : "", flags->help);
+}
+
+/* In a table cell a bar must be escaped. */
+static void markdown_cell(const char *text) {
+    for (; *text != '\0'; ++text)
+        printf(*text == '|' ? "\\|" : "%c", *text);
+}
+
+static void markdown_group(const cli_option_group *group) {
+    for (size_t k = 0; k < group->table->num_rows; ++k) {
+        const psfm_option *row = &group->table->rows[k];
+        char range[256];
+        psfm_option_describe(row, range, sizeof range);
+        printf("| `--%s%s%s` | ", group->bare ? "" : group->table->prefix, group->bare ? "" : ".",
+               row->name);
+        markdown_cell(range);
+        printf(" | ");
+        markdown_cell(row->help);
+        printf(" |\n");
+    }
+}
+
+void cli_print_markdown(const cli_command *const *commands) {
+    printf(
+        "# The command line\n\n"
+        "Made by `planarsfm help --markdown`; do not edit.\n\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong usage. Messages go to standard error, results to\n"
+        "standard output or files. Every command takes the flags of the last table.\n");
+    for (; *commands != NULL; ++commands) {
+        const cli_command *c = *commands;
+        printf("\n## planarsfm %s\n\n    planarsfm %s %s\n\n%s\n\n", c->name, c->name, c->usage,
+               c->description);
+        const cli_option_group *g = c->groups == NULL ? NULL : c->groups();
+        if (g == NULL && (c->flags == NULL || c->flags[0].name == NULL))
+            continue;
+        printf("| flag | range and default | meaning |\n|---|---|---|\n");
+        if (c->flags != NULL)
+            markdown_flags(c->flags);
+        for (; g != NULL && g->table != NULL; ++g)
+            markdown_group(g);
+    }
+    printf("\n## Flags of every command\n\n| flag | | meaning |\n|---|---|---|\n");
+    markdown_flags(common_flags);
+}

@@ -1,0 +1,139 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "cli.h"
+#include "progress.h"
+
+static psfm_status whole_number(psfm_context *ctx, const char *name, const char *text, long min,
+                                long max, long *out) {
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < min || value > max)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: '%s' is not a whole number from %ld to %ld",
+                         name, text, min, max);
+    *out = value;
+    return PSFM_OK;
+}
+
+/* Flags that every command takes. Returns false if `name` is none of them. */
+static bool common_flag(psfm_context *ctx, const char *name, const char *value,
+                        psfm_status *status) {
+    long number;
+    if (strcmp(name, "--threads") == 0) {
+        *status = whole_number(ctx, name, value, 1, 1024, &number);
+        if (*status == PSFM_OK)
+            psfm_context_set_threads(ctx, (int)number);
+        return true;
+    }
+    if (strcmp(name, "--seed") == 0) {
+        *status = whole_number(ctx, name, value, 0, 2147483647, &number);
+        if (*status == PSFM_OK)
+            psfm_context_set_seed(ctx, (uint64_t)number);
+        return true;
+    }
+    return false;
+}
+
+static psfm_status set_option(psfm_context *ctx, const cli_command *command, const char *name,
+                              const char *value) {
+    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
+    for (; g != NULL && g->table != NULL; ++g) {
+        const char *rest = name + 2;
+        size_t length = strlen(g->table->prefix);
+        if (!g->bare) {
+            if (strncmp(rest, g->table->prefix, length) != 0 || rest[length] != '.')
+                continue;
+            rest += length + 1;
+        }
+        const psfm_option *row = psfm_options_find(g->table, rest);
+        if (row != NULL)
+            return psfm_option_set(ctx, g->table, row, value, g->options);
+    }
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "unknown option %s", name);
+}
+
+static int find_flag(const cli_command *command, const char *name) {
+    for (int k = 0; command->flags != NULL && command->flags[k].name != NULL; ++k)
+        if (strcmp(command->flags[k].name, name) == 0)
+            return k;
+    return -1;
+}
+
+/* Handles one argument that starts with '-'; *next is the value that may follow it. Sets *used if
+ * the value was taken. */
+static psfm_status take_flag(psfm_context *ctx, const cli_command *command, const char *name,
+                             const char *next, bool *used, cli_arguments *out) {
+    *used = false;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        out->help = true;
+        return PSFM_OK;
+    }
+    if (strcmp(name, "--quiet") == 0) {
+        cli_progress_silence();
+        return PSFM_OK;
+    }
+    int k = find_flag(command, name);
+    if (k >= 0 && out->flag[k] != NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given twice", name);
+    if (k >= 0 && command->flags[k].value == NULL) {
+        out->flag[k] = "";
+        return PSFM_OK;
+    }
+    if (next == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants a value", name);
+    *used = true;
+    if (k >= 0) {
+        out->flag[k] = next;
+        return PSFM_OK;
+    }
+    psfm_status status = PSFM_OK;
+    if (common_flag(ctx, name, next, &status))
+        return status;
+    return set_option(ctx, command, name, next);
+}
+
+psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, char **argv,
+                      cli_arguments *out) {
+    int num_positional = 0;
+    *out = (cli_arguments){0};
+    for (int k = 1; k < argc; ++k) {
+        if (argv[k][0] == '-' && argv[k][1] != '\0') {
+            bool used = false;
+            const char *next = k + 1 < argc ? argv[k + 1] : NULL;
+            psfm_status status = take_flag(ctx, command, argv[k], next, &used, out);
+            if (status != PSFM_OK)
+                return status;
+            k += used ? 1 : 0;
+        } else if (command->positional[num_positional] == NULL) {
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "'%s' is one argument too many", argv[k]);
+        } else {
+            out->positional[num_positional++] = argv[k];
+        }
+    }
+    if (!out->help && command->positional[num_positional] != NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is missing",
+                         command->positional[num_positional]);
+    return PSFM_OK;
+}
+
+const char *cli_flag_value(const cli_command *command, const cli_arguments *arguments,
+                           const char *name) {
+    int k = find_flag(command, name);
+    return k < 0 ? NULL : arguments->flag[k];
+}
+
+psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
+                         const cli_arguments *arguments, const char *name, int min, int max,
+                         int fallback, int *out) {
+    const char *text = cli_flag_value(command, arguments, name);
+    long value = fallback;
+    psfm_status status = PSFM_OK;
+    if (text != NULL)
+        status = whole_number(ctx, name, text, min, max, &value);
+    *out = (int)value;
+    return status;
+}

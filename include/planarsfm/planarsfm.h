@@ -1,0 +1,12 @@
+/* Everything the library offers. */
+#ifndef PLANARSFM_H
+#define PLANARSFM_H
+
+#include "planarsfm/camera.h"
+#include "planarsfm/context.h"
+#include "planarsfm/model.h"
+#include "planarsfm/reconstruct.h"
+#include "planarsfm/status.h"
+#include "planarsfm/version.h"
+
+#endif

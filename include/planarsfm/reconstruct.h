@@ -1,0 +1,37 @@
+/* Camera poses from a COLMAP database of matches. */
+#ifndef PLANARSFM_RECONSTRUCT_H
+#define PLANARSFM_RECONSTRUCT_H
+
+#include "planarsfm/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The settings of a reconstruction: every option of `planarsfm reconstruct` by its name. */
+typedef struct psfm_settings psfm_settings;
+
+/* Creates settings with all defaults; NULL only when memory is out. */
+PSFM_API psfm_settings *psfm_settings_create(void);
+/* Frees *settings and sets it to NULL. */
+PSFM_API void psfm_settings_destroy(psfm_settings **settings);
+
+/* Sets one option, e.g. ("mode", "paper") or ("twoview.max-error-px", "3"). Setting the mode resets
+ * everything else to the defaults of that mode, so set it first. PSFM_ERR_ARGUMENT names the
+ * allowed values. */
+PSFM_API psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,
+                                       const char *value);
+
+/* Reads matches from a COLMAP database, verifies them, finds the poses, and writes
+ * out_folder/model/0, 1, ... (COLMAP text models, largest first) and out_folder/summary.json.
+ * Verified homographies are kept in the database's planarsfm_ tables and used again when matches
+ * and options have not changed. settings NULL = defaults. PSFM_ERR_DATA, with summary.json
+ * written, if no image could be posed. */
+PSFM_API psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
+                                               const psfm_settings *settings,
+                                               const char *out_folder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,256 @@
+#include "pipeline/paper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/biconnect.h"
+#include "graph/spanning_tree.h"
+#include "linalg/mat3.h"
+#include "pose/rotation.h"
+
+static const psfm_paper_variant whole_method = {0};
+
+static psfm_status weigh(psfm_context *ctx, const psfm_paper_options *options,
+                         const psfm_paper_variant *variant, psfm_pose_graph *graph) {
+    if (variant->given_weights)
+        return PSFM_OK;
+    if (variant->random_weights)
+        return psfm_weigh_randomly(ctx, variant->seed, graph);
+    return psfm_weigh_by_essential(ctx, &options->weight, graph);
+}
+
+static psfm_status embed(psfm_context *ctx, const psfm_paper_options *options,
+                         const psfm_pose_graph *graph, psfm_timings *timings,
+                         psfm_pose_solution *s) {
+    psfm_csr S = {0};
+    psfm_embedding embedding = {0};
+    double start = psfm_now();
+    psfm_status status = psfm_similarity_build(ctx, graph, &options->similarity, &S);
+    if (timings != NULL)
+        psfm_timings_add(timings, "similarity", start);
+    start = psfm_now();
+    if (status == PSFM_OK)
+        status = psfm_embedding_compute(ctx, &S, &options->embedding, &embedding);
+    if (status == PSFM_OK && s->num_edges > 0) {
+        memcpy(s->h, embedding.h, s->num_edges * sizeof *s->h);
+        memcpy(s->similarity_component, embedding.component,
+               s->num_edges * sizeof *s->similarity_component);
+    }
+    if (timings != NULL)
+        psfm_timings_add(timings, "embedding", start);
+    psfm_csr_free(&S);
+    psfm_embedding_free(&embedding);
+    return status;
+}
+
+/* Number of different labels among the edges of a component; labels are below `num_labels`. */
+static psfm_status count_labels(psfm_context *ctx, const psfm_subgraph *sub, const uint32_t *label,
+                                uint32_t num_labels, uint32_t *count) {
+    bool *seen = NULL;
+    psfm_status status = psfm_alloc(ctx, num_labels, sizeof *seen, (void **)&seen);
+    if (status != PSFM_OK)
+        return status;
+    *count = 0;
+    for (uint32_t k = 0; k < sub->num_edges; ++k) {
+        bool *slot = &seen[label[sub->edge[k]]];
+        *count += *slot ? 0 : 1;
+        *slot = true;
+    }
+    free(seen);
+    return PSFM_OK;
+}
+
+/* The local weights h of a component as an edge list; *weight is malloc'ed. */
+static psfm_status weighted_list(psfm_context *ctx, const psfm_subgraph *sub, const double *h,
+                                 double **weight, psfm_edge_list *list) {
+    psfm_status status = psfm_alloc(ctx, sub->num_edges, sizeof **weight, (void **)weight);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t k = 0; k < sub->num_edges; ++k)
+        (*weight)[k] = h[sub->edge[k]];
+    *list = (psfm_edge_list){sub->num_nodes, sub->num_edges, sub->node1, sub->node2, *weight};
+    return PSFM_OK;
+}
+
+/* Rotations of one component through its tree, the first image as the identity. */
+static psfm_status propagate(psfm_context *ctx, const psfm_subgraph *sub,
+                             const psfm_spanning_tree *tree, psfm_pose_solution *s) {
+    psfm_relative_pose *poses = NULL;
+    double(*R)[9] = NULL;
+    bool *reached = NULL;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, sub->num_edges, sizeof *poses, (void **)&poses)) ||
+        (status = psfm_alloc(ctx, sub->num_nodes, sizeof *R, (void **)&R)) ||
+        (status = psfm_alloc(ctx, sub->num_nodes, sizeof *reached, (void **)&reached)))
+        goto cleanup;
+    for (uint32_t k = 0; k < sub->num_edges; ++k)
+        poses[k] = s->edge_pose[sub->edge[k]];
+    psfm_topology topology = {sub->num_nodes, sub->num_edges, sub->node1, sub->node2};
+    status = psfm_rotations_propagate(ctx, &topology, poses, tree->edges, tree->num_edges, 0, R,
+                                      reached);
+    for (uint32_t v = 0; status == PSFM_OK && v < sub->num_nodes; ++v)
+        memcpy(s->cam_from_world_R[sub->node[v]], R[v], sizeof R[v]);
+
+cleanup:
+    free(poses);
+    free(R);
+    free(reached);
+    return status;
+}
+
+static psfm_status solve_tree(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t component,
+                              const psfm_paper_variant *variant, psfm_pose_solution *s) {
+    psfm_subgraph sub = {0};
+    psfm_spanning_tree tree = {0};
+    double *weight = NULL;
+    psfm_edge_list list;
+    psfm_component_facts *facts = &s->components[component];
+    psfm_status status =
+        psfm_subgraph_extract(ctx, graph, s->node_component, component, NULL, &sub);
+    if (status == PSFM_OK)
+        status = weighted_list(ctx, &sub, s->h, &weight, &list);
+    if (status == PSFM_OK)
+        status = variant->random_tree ? psfm_spanning_tree_random(ctx, &list, variant->seed, &tree)
+                                      : psfm_spanning_tree_min_range(ctx, &list, &tree);
+    if (status != PSFM_OK)
+        goto cleanup;
+    facts->num_edges = sub.num_edges;
+    facts->tree_low = tree.low;
+    facts->tree_high = tree.high;
+    for (uint32_t k = 0; k < tree.num_edges; ++k)
+        s->in_tree[sub.edge[tree.edges[k]]] = true;
+    status = count_labels(ctx, &sub, s->similarity_component, s->num_edges,
+                          &facts->num_similarity_components);
+    if (status == PSFM_OK)
+        status = propagate(ctx, &sub, &tree, s);
+
+cleanup:
+    psfm_subgraph_free(&sub);
+    psfm_spanning_tree_free(&tree);
+    free(weight);
+    return status;
+}
+
+psfm_status psfm_paper_rotations(psfm_context *ctx, const psfm_paper_options *options,
+                                 const psfm_paper_variant *variant, psfm_pose_graph *graph,
+                                 psfm_timings *timings, psfm_pose_solution *solution) {
+    if (variant == NULL)
+        variant = &whole_method;
+    psfm_status status = psfm_pose_solution_init(ctx, graph, solution);
+    if (status == PSFM_OK)
+        status = weigh(ctx, options, variant, graph);
+    if (status == PSFM_OK && !variant->random_tree)
+        status = embed(ctx, options, graph, timings, solution);
+    double start = psfm_now();
+    if (status == PSFM_OK)
+        status = psfm_consolidate(ctx, graph, solution->edge_pose);
+    for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c)
+        status = solve_tree(ctx, graph, c, variant, solution);
+    if (timings != NULL)
+        psfm_timings_add(timings, "spanning tree", start);
+    return status;
+}
+
+/* Takes over what the extension found; ids become those of the whole graph. */
+static void record_extension(const psfm_subgraph *sub, psfm_biconnected *extended,
+                             psfm_pose_solution *s, psfm_component_facts *facts) {
+    for (uint32_t k = 0; k < extended->num_edges; ++k)
+        s->in_graph[sub->edge[extended->edges[k]]] = true;
+    for (uint32_t k = 0; k < extended->num_cut_nodes; ++k)
+        extended->cut_nodes[k] = sub->node[extended->cut_nodes[k]];
+    for (uint32_t k = 0; k < extended->num_bridges; ++k)
+        extended->bridges[k] = sub->edge[extended->bridges[k]];
+    facts->cut_nodes = extended->cut_nodes;
+    facts->num_cut_nodes = extended->num_cut_nodes;
+    facts->bridges = extended->bridges;
+    facts->num_bridges = extended->num_bridges;
+    facts->graph_low = extended->low;
+    facts->graph_high = extended->high;
+    extended->cut_nodes = NULL;
+    extended->bridges = NULL;
+}
+
+/* The tree of a component in local edge indices. */
+static psfm_status local_tree(psfm_context *ctx, const psfm_subgraph *sub,
+                              const psfm_pose_solution *s, const psfm_component_facts *facts,
+                              psfm_spanning_tree *tree) {
+    psfm_status status =
+        psfm_alloc(ctx, sub->num_nodes, sizeof *tree->edges, (void **)&tree->edges);
+    for (uint32_t k = 0; status == PSFM_OK && k < sub->num_edges; ++k)
+        if (s->in_tree[sub->edge[k]])
+            tree->edges[tree->num_edges++] = k;
+    tree->low = facts->tree_low;
+    tree->high = facts->tree_high;
+    return status;
+}
+
+static psfm_status solve_positions(psfm_context *ctx, const psfm_pose_graph *graph,
+                                   uint32_t component, const psfm_lud_options *options,
+                                   psfm_pose_solution *s) {
+    psfm_subgraph sub = {0};
+    double(*direction)[3] = NULL, (*center)[3] = NULL;
+    psfm_component_facts *facts = &s->components[component];
+    psfm_status status =
+        psfm_subgraph_extract(ctx, graph, s->node_component, component, s->in_graph, &sub);
+    if (status != PSFM_OK ||
+        (status = psfm_alloc(ctx, sub.num_edges, sizeof *direction, (void **)&direction)) ||
+        (status = psfm_alloc(ctx, sub.num_nodes, sizeof *center, (void **)&center)))
+        goto cleanup;
+    for (uint32_t k = 0; k < sub.num_edges; ++k) {
+        uint32_t node2 = graph->edges[sub.edge[k]].node2;
+        psfm_mat3_tmul_vec(s->cam_from_world_R[node2], s->edge_pose[sub.edge[k]].t_21,
+                           direction[k]);
+    }
+    psfm_topology topology = {sub.num_nodes, sub.num_edges, sub.node1, sub.node2};
+    status = psfm_positions_lud(ctx, &topology, (const double(*)[3])direction, options, center,
+                                &facts->lud);
+    for (uint32_t v = 0; status == PSFM_OK && v < sub.num_nodes; ++v)
+        memcpy(s->center[sub.node[v]], center[v], sizeof center[v]);
+
+cleanup:
+    psfm_subgraph_free(&sub);
+    free(direction);
+    free(center);
+    return status;
+}
+
+static psfm_status extend(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t component,
+                          psfm_pose_solution *s) {
+    psfm_subgraph sub = {0};
+    psfm_spanning_tree tree = {0};
+    psfm_biconnected extended = {0};
+    double *weight = NULL;
+    psfm_edge_list list;
+    psfm_component_facts *facts = &s->components[component];
+    psfm_status status =
+        psfm_subgraph_extract(ctx, graph, s->node_component, component, NULL, &sub);
+    if (status == PSFM_OK)
+        status = weighted_list(ctx, &sub, s->h, &weight, &list);
+    if (status == PSFM_OK)
+        status = local_tree(ctx, &sub, s, facts, &tree);
+    if (status == PSFM_OK)
+        status = psfm_biconnect(ctx, &list, &tree, &extended);
+    if (status == PSFM_OK)
+        record_extension(&sub, &extended, s, facts);
+    psfm_subgraph_free(&sub);
+    psfm_spanning_tree_free(&tree);
+    psfm_biconnected_free(&extended);
+    free(weight);
+    return status;
+}
+
+psfm_status psfm_paper_positions(psfm_context *ctx, const psfm_paper_options *options,
+                                 const psfm_pose_graph *graph, psfm_timings *timings,
+                                 psfm_pose_solution *solution) {
+    double start = psfm_now();
+    psfm_status status = PSFM_OK;
+    for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
+        status = extend(ctx, graph, c, solution);
+        if (status == PSFM_OK)
+            status = solve_positions(ctx, graph, c, &options->lud, solution);
+    }
+    if (timings != NULL)
+        psfm_timings_add(timings, "positions", start);
+    return status;
+}

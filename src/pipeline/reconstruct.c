@@ -1,0 +1,160 @@
+#include "pipeline/reconstruct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pipeline/build_model.h"
+
+const psfm_option_group psfm_reconstruct_option_groups[] = {
+    {&psfm_two_view_option_table, offsetof(psfm_reconstruct_options, two_view)},
+    {&psfm_essential_weight_option_table, offsetof(psfm_reconstruct_options, paper.weight)},
+    {&psfm_similarity_option_table, offsetof(psfm_reconstruct_options, paper.similarity)},
+    {&psfm_embedding_option_table, offsetof(psfm_reconstruct_options, paper.embedding)},
+    {&psfm_lud_option_table, offsetof(psfm_reconstruct_options, paper.lud)},
+    {NULL, 0},
+};
+
+void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *options) {
+    memset(options, 0, sizeof *options);
+    options->mode = mode;
+    for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g)
+        psfm_options_init(g->table, (char *)options + g->offset);
+}
+
+static psfm_status check_options(psfm_context *ctx, const psfm_reconstruct_options *options) {
+    psfm_status status = PSFM_OK;
+    const psfm_option_group *g = psfm_reconstruct_option_groups;
+    for (; status == PSFM_OK && g->table != NULL; ++g)
+        status = psfm_options_check(ctx, g->table, (const char *)options + g->offset);
+    return status;
+}
+
+static const char *const mode_names[] = {"paper"};
+
+const char *psfm_mode_name(psfm_mode mode) {
+    return mode_names[mode];
+}
+
+bool psfm_mode_from_name(const char *name, psfm_mode *mode) {
+    for (size_t k = 0; k < sizeof mode_names / sizeof *mode_names; ++k) {
+        if (strcmp(mode_names[k], name) == 0) {
+            *mode = (psfm_mode)k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One row per state, in the order of the enum. */
+static const struct {
+    const char *name, *advice;
+} outcomes[] = {
+    {"posed", ""},
+    {"no_keypoints", "the image has no keypoints: extract features, or check the mask"},
+    {"no_matches", "no pair with this image has a match: match it with more images"},
+    {"few_matches", "too few matches with every other image: match more pairs, or take photographs "
+                    "between it and its neighbours"},
+    {"no_homography", "no plane was found in any of its pairs: a larger --twoview.max-error-px may "
+                      "help, or the scene is not flat here"},
+    {"rotation", "its pairs show rotation without parallax: the cameras share their centre, so "
+                 "their distance cannot be told"},
+};
+
+const char *psfm_outcome_name(psfm_outcome state) {
+    return outcomes[state].name;
+}
+
+const char *psfm_outcome_advice(psfm_outcome state) {
+    return outcomes[state].advice;
+}
+
+/* How far a pair got, as a reason of its images. */
+static psfm_outcome state_of_pair(psfm_pair_kind kind) {
+    switch (kind) {
+    case PSFM_PAIR_FEW_MATCHES:
+        return PSFM_OUTCOME_FEW_MATCHES;
+    case PSFM_PAIR_ROTATION:
+        return PSFM_OUTCOME_ROTATION;
+    case PSFM_PAIR_OK:
+    case PSFM_PAIR_NO_HOMOGRAPHY:
+        return PSFM_OUTCOME_NO_HOMOGRAPHY;
+    }
+    return PSFM_OUTCOME_NO_HOMOGRAPHY;
+}
+
+/* The reason of an image without a pose is that of its pair that got furthest. */
+static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
+                                psfm_reconstruction *out) {
+    psfm_status status =
+        psfm_alloc(ctx, set->num_views, sizeof *out->outcome, (void **)&out->outcome);
+    if (status != PSFM_OK)
+        return status;
+    psfm_outcome *state = out->outcome;
+    for (size_t v = 0; v < set->num_views; ++v)
+        state[v] =
+            set->views[v].num_keypoints == 0 ? PSFM_OUTCOME_NO_KEYPOINTS : PSFM_OUTCOME_NO_MATCHES;
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &set->pairs[p];
+        if (pair->num_matches == 0)
+            continue;
+        psfm_outcome reached = state_of_pair(out->two_views[p].kind);
+        if (state[pair->view1] < reached)
+            state[pair->view1] = reached;
+        if (state[pair->view2] < reached)
+            state[pair->view2] = reached;
+    }
+    for (size_t v = 0; v < set->num_views; ++v)
+        if (out->solution.node_component[v] != UINT32_MAX)
+            state[v] = PSFM_OUTCOME_POSED;
+    return PSFM_OK;
+}
+
+static psfm_status verify_pairs(psfm_context *ctx, const psfm_match_set *set,
+                                const psfm_reconstruct_options *options, psfm_reconstruction *out) {
+    out->num_pairs = set->num_pairs;
+    if (out->two_views != NULL)
+        return PSFM_OK;
+    double start = psfm_now();
+    psfm_status status =
+        psfm_alloc(ctx, set->num_pairs, sizeof *out->two_views, (void **)&out->two_views);
+    if (status == PSFM_OK)
+        status = psfm_two_view_estimate_all(ctx, set, &options->two_view, out->two_views);
+    psfm_timings_add(&out->timings, "verification", start);
+    return status;
+}
+
+psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
+                             const psfm_reconstruct_options *options, psfm_reconstruction *out) {
+    psfm_status status = check_options(ctx, options);
+    if (status == PSFM_OK)
+        status = verify_pairs(ctx, set, options, out);
+    double start = psfm_now();
+    if (status == PSFM_OK)
+        status = psfm_pose_graph_build(ctx, set, out->two_views, &out->graph);
+    psfm_timings_add(&out->timings, "pose graph", start);
+    if (status == PSFM_OK)
+        status = psfm_paper_rotations(ctx, &options->paper, NULL, &out->graph, &out->timings,
+                                      &out->solution);
+    if (status == PSFM_OK)
+        status =
+            psfm_paper_positions(ctx, &options->paper, &out->graph, &out->timings, &out->solution);
+    if (status == PSFM_OK)
+        status = find_reasons(ctx, set, out);
+    if (status == PSFM_OK)
+        status = psfm_build_models(ctx, set, &out->solution, &out->models, &out->num_models);
+    return status;
+}
+
+void psfm_reconstruction_free(psfm_reconstruction *r) {
+    for (size_t p = 0; r->two_views != NULL && p < r->num_pairs; ++p)
+        psfm_two_view_free(&r->two_views[p]);
+    free(r->two_views);
+    psfm_pose_graph_free(&r->graph);
+    psfm_pose_solution_free(&r->solution);
+    free(r->outcome);
+    for (size_t k = 0; r->models != NULL && k < r->num_models; ++k)
+        psfm_model_free(&r->models[k]);
+    free(r->models);
+    *r = (psfm_reconstruction){0};
+}

@@ -1,0 +1,70 @@
+/* From matches to poses: the stages tied together. */
+#ifndef PSFM_PIPELINE_RECONSTRUCT_H
+#define PSFM_PIPELINE_RECONSTRUCT_H
+
+#include "pipeline/paper.h"
+#include "planarsfm/model.h"
+#include "twoview/two_view.h"
+
+typedef enum { PSFM_MODE_PAPER } psfm_mode;
+
+#define PSFM_MODE_DEFAULT PSFM_MODE_PAPER
+#define PSFM_MODE_CHOICES "paper"
+
+typedef struct {
+    int mode; /* psfm_mode */
+    psfm_two_view_options two_view;
+    psfm_paper_options paper;
+} psfm_reconstruct_options;
+
+/* The tables behind psfm_reconstruct_options, each with the place of its struct in it. */
+typedef struct {
+    const psfm_option_table *table;
+    size_t offset;
+} psfm_option_group;
+
+/* NULL-terminated (table == NULL). */
+extern const psfm_option_group psfm_reconstruct_option_groups[];
+
+/* Defaults of a mode. */
+void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *options);
+
+/* "paper" and back; false if the name is unknown. */
+const char *psfm_mode_name(psfm_mode mode);
+bool psfm_mode_from_name(const char *name, psfm_mode *mode);
+
+/* Why an image has no pose, or that it has one. */
+typedef enum {
+    PSFM_OUTCOME_POSED,
+    PSFM_OUTCOME_NO_KEYPOINTS,
+    PSFM_OUTCOME_NO_MATCHES,    /* no pair with this image has a match */
+    PSFM_OUTCOME_FEW_MATCHES,   /* its pairs have too few matches for a homography */
+    PSFM_OUTCOME_NO_HOMOGRAPHY, /* enough matches, but no plane was found in any pair */
+    PSFM_OUTCOME_ROTATION,      /* its pairs show no parallax: same centre as its neighbours */
+} psfm_outcome;
+
+/* A word for JSON, e.g. "few_matches"; and a sentence that says what to try. */
+const char *psfm_outcome_name(psfm_outcome state);
+const char *psfm_outcome_advice(psfm_outcome state);
+
+/* Everything a run found out. Owns its parts, except the match set. */
+typedef struct {
+    psfm_two_view *two_views; /* per pair of the match set */
+    size_t num_pairs;
+    psfm_pose_graph graph;
+    psfm_pose_solution solution;
+    psfm_outcome *outcome; /* per view */
+    psfm_model *models;            /* one per component, largest first */
+    size_t num_models;
+    psfm_timings timings;
+} psfm_reconstruction;
+
+/* Runs all stages on a match set whose rays are computed. If `out->two_views` is set on entry
+ * (from a database), they are taken instead of being estimated. Nothing posed is not an error: the
+ * result then has no models and every image has a reason. `out` is zeroed but for two_views;
+ * free it with psfm_reconstruction_free in any case. */
+psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
+                             const psfm_reconstruct_options *options, psfm_reconstruction *out);
+void psfm_reconstruction_free(psfm_reconstruction *reconstruction);
+
+#endif

@@ -1,0 +1,161 @@
+/* A reconstruction from a database to a folder of results. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "io/colmap_database.h"
+#include "pipeline/reconstruct.h"
+#include "pipeline/settings.h"
+#include "pipeline/summary.h"
+#include "planarsfm/version.h"
+
+#define KEY_SIZE 64
+
+/* A text that changes when anything does that the verification depends on: matches, keypoints,
+ * cameras, its options, the seed, the version. */
+static psfm_status verification_key(psfm_context *ctx, const psfm_match_set *set,
+                                    const psfm_two_view_options *options, char key[KEY_SIZE]) {
+    cJSON *json = psfm_options_to_json(&psfm_two_view_option_table, options);
+    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    if (text == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    uint64_t seed = psfm_context_seed(ctx);
+    uint64_t hash = psfm_hash(PSFM_HASH_START, text, strlen(text));
+    cJSON_free(text);
+    hash = psfm_hash(hash, PSFM_VERSION, sizeof PSFM_VERSION);
+    hash = psfm_hash(hash, &seed, sizeof seed);
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        const psfm_camera *camera = &set->cameras[c];
+        hash = psfm_hash(hash, &camera->model, sizeof camera->model);
+        hash = psfm_hash(hash, camera->params, sizeof camera->params);
+        hash = psfm_hash(hash, &camera->width, sizeof camera->width);
+        hash = psfm_hash(hash, &camera->height, sizeof camera->height);
+    }
+    for (size_t v = 0; v < set->num_views; ++v) {
+        const psfm_view *view = &set->views[v];
+        hash = psfm_hash(hash, &view->camera_idx, sizeof view->camera_idx);
+        hash = psfm_hash(hash, view->keypoints, view->num_keypoints * sizeof *view->keypoints);
+    }
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &set->pairs[p];
+        hash = psfm_hash(hash, &pair->view1, sizeof pair->view1);
+        hash = psfm_hash(hash, &pair->view2, sizeof pair->view2);
+        hash = psfm_hash(hash, pair->matches, pair->num_matches * sizeof *pair->matches);
+    }
+    snprintf(key, KEY_SIZE, "%016llx", (unsigned long long)hash);
+    return PSFM_OK;
+}
+
+/* Takes the homographies of an earlier run from the database if they belong to this key. */
+static psfm_status load_two_views(psfm_context *ctx, const char *database,
+                                  const psfm_match_set *set, const char *key,
+                                  psfm_reconstruction *r) {
+    bool found = false;
+    psfm_two_view *two_views = calloc(set->num_pairs + 1, sizeof *two_views);
+    if (two_views == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    psfm_status status = psfm_database_read_two_views(ctx, database, set, key, two_views, &found);
+    if (status == PSFM_OK && found) {
+        r->two_views = two_views;
+        r->num_pairs = set->num_pairs;
+        psfm_log(ctx, PSFM_LOG_INFO, "verification: taken from %s", database);
+        return PSFM_OK;
+    }
+    free(two_views);
+    return status;
+}
+
+/* Keeps the homographies for the next run. A database that cannot be written is no reason to
+ * fail: the poses do not depend on it. */
+static void keep_two_views(psfm_context *ctx, const char *database, const psfm_match_set *set,
+                           const psfm_reconstruction *r, const char *key) {
+    if (psfm_database_write_two_views(ctx, database, set, r->two_views, key) != PSFM_OK)
+        psfm_log(ctx, PSFM_LOG_WARNING, "homographies were not kept: %s",
+                 psfm_context_message(ctx));
+}
+
+/* OUT/model/0, 1, ...: the whole folder is replaced at once, so that no model of an earlier run
+ * stays beside the new ones. */
+static psfm_status write_models(psfm_context *ctx, const psfm_reconstruction *r,
+                                const char *out_folder) {
+    char *folder = NULL, *tmp = NULL;
+    psfm_status status = psfm_path_join(ctx, out_folder, "model", &folder);
+    if (status == PSFM_OK && r->num_models == 0)
+        status = psfm_remove_all(ctx, folder);
+    else if (status == PSFM_OK)
+        status = psfm_output_folder_open(ctx, folder, &tmp);
+    for (size_t k = 0; status == PSFM_OK && k < r->num_models; ++k) {
+        char name[32], *path = NULL;
+        snprintf(name, sizeof name, "%zu", k);
+        status = psfm_path_join(ctx, tmp, name, &path);
+        if (status == PSFM_OK)
+            status = psfm_model_write(ctx, &r->models[k], PSFM_MODEL_TEXT, path);
+        free(path);
+    }
+    if (status == PSFM_OK && tmp != NULL)
+        status = psfm_output_folder_commit(ctx, folder, &tmp);
+    psfm_output_folder_abort(&tmp);
+    free(folder);
+    return status;
+}
+
+static psfm_status write_summary(psfm_context *ctx, const psfm_match_set *set,
+                                 const psfm_database_stats *stats,
+                                 const psfm_reconstruct_options *options,
+                                 const psfm_reconstruction *r, const char *out_folder) {
+    char *path = NULL;
+    cJSON *summary = psfm_summary_make(set, stats, options, r);
+    psfm_status status = summary == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
+                                         : psfm_path_join(ctx, out_folder, "summary.json", &path);
+    if (status == PSFM_OK)
+        status = psfm_json_write(ctx, summary, path);
+    cJSON_Delete(summary);
+    free(path);
+    return status;
+}
+
+psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
+                                      const psfm_settings *settings, const char *out_folder) {
+    psfm_reconstruct_options options;
+    psfm_match_set set = {0};
+    psfm_database_stats stats = {0};
+    psfm_reconstruction r = {0};
+    char key[KEY_SIZE];
+    if (settings != NULL)
+        options = settings->options;
+    else
+        psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &options);
+
+    double start = psfm_now();
+    psfm_status status = psfm_database_read(ctx, database, &set, &stats);
+    if (status == PSFM_OK)
+        status = psfm_make_folders(ctx, out_folder);
+    if (status == PSFM_OK)
+        status = verification_key(ctx, &set, &options.two_view, key);
+    if (status == PSFM_OK)
+        status = load_two_views(ctx, database, &set, key, &r);
+    psfm_timings_add(&r.timings, "reading", start);
+    bool is_new = r.two_views == NULL;
+    if (status == PSFM_OK)
+        status = psfm_reconstruct(ctx, &set, &options, &r);
+    start = psfm_now();
+    if (status == PSFM_OK && is_new)
+        keep_two_views(ctx, database, &set, &r, key);
+    if (status == PSFM_OK)
+        status = write_models(ctx, &r, out_folder);
+    psfm_timings_add(&r.timings, "writing", start);
+    if (status == PSFM_OK)
+        status = write_summary(ctx, &set, &stats, &options, &r, out_folder);
+    if (status == PSFM_OK && r.num_models == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA,
+                           "%s: no image could be posed; %s/summary.json has a reason for each of "
+                           "the %zu images",
+                           database, out_folder, set.num_views);
+    psfm_reconstruction_free(&r);
+    psfm_match_set_free(&set);
+    return status;
+}

@@ -1,0 +1,174 @@
+#include "pipeline/summary.h"
+
+#include <math.h>
+
+#include "planarsfm/version.h"
+
+/* cJSON's Add functions return NULL when memory is out; the tree is then incomplete. Every call
+ * goes through these, which remember it. */
+typedef struct {
+    bool failed;
+} builder;
+
+static cJSON *object(builder *b, cJSON *parent, const char *name) {
+    cJSON *item = cJSON_AddObjectToObject(parent, name);
+    b->failed = b->failed || item == NULL;
+    return item;
+}
+
+static cJSON *array(builder *b, cJSON *parent, const char *name) {
+    cJSON *item = cJSON_AddArrayToObject(parent, name);
+    b->failed = b->failed || item == NULL;
+    return item;
+}
+
+/* A new object at the end of a list. */
+static cJSON *element(builder *b, cJSON *list) {
+    cJSON *item = cJSON_CreateObject();
+    if (item == NULL || !cJSON_AddItemToArray(list, item)) {
+        cJSON_Delete(item);
+        b->failed = true;
+        return NULL;
+    }
+    return item;
+}
+
+static void number(builder *b, cJSON *parent, const char *name, double value) {
+    cJSON *item = isfinite(value) ? cJSON_AddNumberToObject(parent, name, value)
+                                  : cJSON_AddNullToObject(parent, name);
+    b->failed = b->failed || item == NULL;
+}
+
+static void text(builder *b, cJSON *parent, const char *name, const char *value) {
+    b->failed = cJSON_AddStringToObject(parent, name, value) == NULL || b->failed;
+}
+
+static void text_element(builder *b, cJSON *list, const char *value) {
+    cJSON *item = cJSON_CreateString(value);
+    if (item == NULL || !cJSON_AddItemToArray(list, item)) {
+        cJSON_Delete(item);
+        b->failed = true;
+    }
+}
+
+static void add_options(builder *b, cJSON *root, const psfm_reconstruct_options *options) {
+    cJSON *groups = object(b, root, "options");
+    for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g) {
+        cJSON *values = psfm_options_to_json(g->table, (const char *)options + g->offset);
+        if (values == NULL || !cJSON_AddItemToObject(groups, g->table->prefix, values)) {
+            cJSON_Delete(values);
+            b->failed = true;
+        }
+    }
+}
+
+static void add_input(builder *b, cJSON *root, const psfm_match_set *set,
+                      const psfm_database_stats *stats) {
+    cJSON *input = object(b, root, "input");
+    number(b, input, "cameras", (double)set->num_cameras);
+    number(b, input, "images", (double)set->num_views);
+    number(b, input, "pairs", (double)set->num_pairs);
+    if (stats == NULL)
+        return;
+    number(b, input, "pairs_from_matches", (double)stats->num_pairs_from_matches);
+    number(b, input, "pairs_from_two_view_geometries", (double)stats->num_pairs_from_geometries);
+    number(b, input, "images_without_keypoints", (double)stats->num_images_without_keypoints);
+    number(b, input, "keypoints_without_ray", (double)stats->num_keypoints_without_ray);
+    number(b, input, "matches_dropped", (double)stats->num_matches_dropped);
+}
+
+static void add_pairs(builder *b, cJSON *root, const psfm_reconstruction *r) {
+    size_t kinds[PSFM_PAIR_ROTATION + 1] = {0}, homographies = 0, degenerate = 0;
+    for (size_t p = 0; p < r->num_pairs; ++p) {
+        ++kinds[r->two_views[p].kind];
+        homographies += r->two_views[p].num_homographies;
+        degenerate += r->two_views[p].essential.is_degenerate ? 1 : 0;
+    }
+    cJSON *pairs = object(b, root, "pairs");
+    for (int k = 0; k <= PSFM_PAIR_ROTATION; ++k)
+        number(b, pairs, psfm_pair_kind_name((psfm_pair_kind)k), (double)kinds[k]);
+    number(b, pairs, "homographies", (double)homographies);
+    number(b, pairs, "essential_matrices_decided_by_a_plane", (double)degenerate);
+    number(b, pairs, "pose_graph_edges", r->graph.num_edges);
+    number(b, pairs, "pose_graph_hypotheses", r->graph.num_hypotheses);
+}
+
+static void add_bridges(builder *b, cJSON *parent, const psfm_match_set *set,
+                        const psfm_pose_graph *graph, const psfm_component_facts *facts) {
+    cJSON *cut = array(b, parent, "cut_images");
+    for (uint32_t k = 0; k < facts->num_cut_nodes; ++k)
+        text_element(b, cut, set->views[facts->cut_nodes[k]].name);
+    cJSON *bridges = array(b, parent, "bridges");
+    for (uint32_t k = 0; k < facts->num_bridges; ++k) {
+        const psfm_edge *edge = &graph->edges[facts->bridges[k]];
+        cJSON *bridge = element(b, bridges);
+        text(b, bridge, "image1", set->views[edge->node1].name);
+        text(b, bridge, "image2", set->views[edge->node2].name);
+    }
+}
+
+static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
+                       const psfm_reconstruction *r) {
+    cJSON *models = array(b, root, "models");
+    for (uint32_t c = 0; c < r->solution.num_components; ++c) {
+        const psfm_component_facts *facts = &r->solution.components[c];
+        cJSON *model = element(b, models);
+        number(b, model, "images", facts->num_images);
+        number(b, model, "edges", facts->num_edges);
+        number(b, model, "embedding_components", facts->num_similarity_components);
+        number(b, model, "tree_range", facts->tree_high - facts->tree_low);
+        number(b, model, "graph_range", facts->graph_high - facts->graph_low);
+        number(b, model, "lud_iterations", facts->lud.iterations);
+        b->failed = cJSON_AddBoolToObject(model, "lud_converged", facts->lud.converged) == NULL ||
+                    b->failed;
+        add_bridges(b, model, set, &r->graph, facts);
+    }
+}
+
+static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
+                       const psfm_reconstruction *r) {
+    cJSON *images = array(b, root, "images");
+    for (size_t v = 0; v < set->num_views; ++v) {
+        cJSON *image = element(b, images);
+        psfm_outcome state = r->outcome[v];
+        text(b, image, "name", set->views[v].name);
+        text(b, image, "state", psfm_outcome_name(state));
+        if (state == PSFM_OUTCOME_POSED)
+            number(b, image, "model", r->solution.node_component[v]);
+        else
+            text(b, image, "advice", psfm_outcome_advice(state));
+    }
+}
+
+static void add_timings(builder *b, cJSON *root, const psfm_timings *timings) {
+    cJSON *seconds = object(b, root, "seconds");
+    for (int k = 0; k < timings->num_stages; ++k)
+        number(b, seconds, timings->stages[k].name, timings->stages[k].seconds);
+}
+
+cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *stats,
+                         const psfm_reconstruct_options *options,
+                         const psfm_reconstruction *reconstruction) {
+    builder b = {false};
+    cJSON *root = cJSON_CreateObject();
+    if (root == NULL)
+        return NULL;
+    size_t posed = 0;
+    for (size_t v = 0; v < set->num_views; ++v)
+        posed += reconstruction->outcome[v] == PSFM_OUTCOME_POSED ? 1 : 0;
+    text(&b, root, "version", PSFM_VERSION);
+    text(&b, root, "mode", psfm_mode_name((psfm_mode)options->mode));
+    number(&b, root, "images_posed", (double)posed);
+    number(&b, root, "images_total", (double)set->num_views);
+    add_input(&b, root, set, stats);
+    add_pairs(&b, root, reconstruction);
+    add_models(&b, root, set, reconstruction);
+    add_images(&b, root, set, reconstruction);
+    add_options(&b, root, options);
+    add_timings(&b, root, &reconstruction->timings);
+    if (b.failed) {
+        cJSON_Delete(root);
+        return NULL;
+    }
+    return root;
+}

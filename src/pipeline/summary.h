@@ -1,0 +1,16 @@
+/* OUT/summary.json: counts, reasons, timings. */
+#ifndef PSFM_PIPELINE_SUMMARY_H
+#define PSFM_PIPELINE_SUMMARY_H
+
+#include <cjson/cJSON.h>
+
+#include "io/colmap_database.h"
+#include "pipeline/reconstruct.h"
+
+/* The summary as a tree; NULL when memory is out. `stats` may be NULL (no database). See
+ * docs/formats.md for its fields. */
+cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *stats,
+                         const psfm_reconstruct_options *options,
+                         const psfm_reconstruction *reconstruction);
+
+#endif

@@ -1,0 +1,26 @@
+# The manual matches the program.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+source "$(dirname "$0")/lib.sh"
+
+"$planarsfm" --version | grep -q '^planarsfm [0-9]' || fail "--version"
+"$planarsfm" help | grep -q reconstruct || fail "overview"
+for command in reconstruct eval synth ablate; do
+    "$planarsfm" "$command" --help | grep -q "^usage: planarsfm $command" || fail "$command --help"
+    "$planarsfm" help "$command" | grep -q -- --threads || fail "help $command"
+done
+"$planarsfm" help --markdown >cli.md
+diff cli.md "$root/docs/cli.md" ||
+    fail "docs/cli.md is out of date: build/planarsfm help --markdown > docs/cli.md"
+
+refuses 2 "no command" "$planarsfm" nonsense
+refuses 2 "no command" "$planarsfm" help nonsense
+refuses 2 "usage\|first try" "$planarsfm"
+refuses 2 "DATABASE is missing" "$planarsfm" reconstruct -o out
+refuses 2 "too many" "$planarsfm" reconstruct a b -o out
+refuses 2 "wants a value" "$planarsfm" reconstruct a -o
+refuses 2 "given twice" "$planarsfm" reconstruct a -o b -o c
+refuses 2 "unknown option" "$planarsfm" reconstruct a -o b --no-such 1
+refuses 2 "not allowed" "$planarsfm" reconstruct a -o b --twoview.max-error-px -3
+refuses 2 "not allowed" "$planarsfm" reconstruct a -o b --mode wild
+refuses 2 "whole number" "$planarsfm" reconstruct a -o b --threads many
+refuses 2 "no scene" "$planarsfm" synth castle -o out --matches-only

@@ -54,7 +54,7 @@ typedef struct {
     psfm_pose_graph graph;
     psfm_pose_solution solution;
     psfm_outcome *outcome; /* per view */
-    psfm_model *models;            /* one per component, largest first */
+    psfm_model *models;    /* one per component, largest first */
     size_t num_models;
     psfm_timings timings;
 } psfm_reconstruction;

@@ -1,0 +1,319 @@
+/* The refinement in rounds.
+ *
+ * Poses from the graph are good to a fraction of a degree with many matches and to some degrees
+ * with a dozen, so that a fixed threshold of a few pixels would throw away either the outliers
+ * too late or the inliers too early. Each round therefore triangulates within an error that
+ * shrinks geometrically from first_error_px to the final one, adjusts with a loss that bends at a
+ * quarter of it, and starts over from the tracks of all matches that now agree with the poses:
+ * matches that the verification had lost come back, false ones leave.
+ *
+ * Between rounds images without a pose are tried by resection on the points, and images whose
+ * points do not agree with them lose their pose and are tried the same way. */
+#include "pipeline/refine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "pipeline/plane_labels.h"
+#include "pipeline/point_views.h"
+#include "pipeline/usable_matches.h"
+#include "pose/covariance.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
+                    "rounds of triangulation and bundle adjustment"),
+    PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
+                       10000.0, "reprojection error allowed in the first round, in pixels"),
+    PSFM_OPTION_INT(psfm_refine_control_options, min_image_points, "min-image-points", 6, 3, 100000,
+                    "an image that sees fewer points loses its pose"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
+                     "compute the uncertainty of each pose"),
+};
+const psfm_option_table psfm_refine_control_option_table = {"refine", rows, 4};
+
+/* Everything the rounds share. */
+typedef struct {
+    const psfm_refine_input *input;
+    const psfm_refine_options *options;
+    psfm_pose_solution *s;
+    psfm_refined *out;
+    uint32_t *image_camera;
+    bool *posed;
+    bool *use; /* per match of all pairs */
+    psfm_keypoint_labels labels;
+    uint32_t *obs_image, *obs_point; /* of the current structure */
+    double (*obs_xy)[2];
+    psfm_bundle_plane *bundle_planes;
+} refinement;
+
+static void forget_observations(refinement *r) {
+    free(r->obs_image);
+    free(r->obs_point);
+    free(r->obs_xy);
+    r->obs_image = r->obs_point = NULL;
+    r->obs_xy = NULL;
+}
+
+/* The structure's tracks as flat observations. */
+static psfm_status list_observations(psfm_context *ctx, refinement *r) {
+    const psfm_structure *st = &r->out->structure;
+    size_t n = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0;
+    psfm_status status;
+    forget_observations(r);
+    if ((status = psfm_alloc(ctx, n, sizeof *r->obs_image, (void **)&r->obs_image)) ||
+        (status = psfm_alloc(ctx, n, sizeof *r->obs_point, (void **)&r->obs_point)) ||
+        (status = psfm_alloc(ctx, n, sizeof *r->obs_xy, (void **)&r->obs_xy)))
+        return status;
+    for (size_t p = 0; p < st->num_points; ++p) {
+        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
+            uint32_t v = st->tracks.view[k];
+            r->obs_image[k] = v;
+            r->obs_point[k] = (uint32_t)p;
+            memcpy(r->obs_xy[k], r->input->set->views[v].keypoints[st->tracks.keypoint[k]],
+                   sizeof r->obs_xy[k]);
+        }
+    }
+    return PSFM_OK;
+}
+
+static psfm_bundle_problem make_problem(refinement *r) {
+    const psfm_structure *st = &r->out->structure;
+    return (psfm_bundle_problem){
+        .num_cameras = r->input->set->num_cameras,
+        .cameras = r->out->cameras,
+        .num_images = r->input->set->num_views,
+        .image_camera = r->image_camera,
+        .cam_from_world = r->s->cam_from_world_R,
+        .centers = r->s->center,
+        .num_points = st->num_points,
+        .points = st->points,
+        .point_plane = r->out->planes.point_plane,
+        .num_planes = r->out->planes.num_planes,
+        .planes = r->bundle_planes,
+        .num_observations = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0,
+        .obs_image = r->obs_image,
+        .obs_point = r->obs_point,
+        .obs_xy = (const double(*)[2])r->obs_xy,
+    };
+}
+
+/* Physical planes of the current points. */
+static psfm_status find_planes(psfm_context *ctx, refinement *r) {
+    psfm_structure *st = &r->out->structure;
+    int32_t *label = NULL;
+    double(*centers)[3] = NULL;
+    size_t num_centers = 0;
+    psfm_scene_planes_free(&r->out->planes);
+    free(r->bundle_planes);
+    r->bundle_planes = NULL;
+    psfm_status status = psfm_alloc(ctx, st->num_points, sizeof *label, (void **)&label);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, r->s->num_nodes, sizeof *centers, (void **)&centers);
+    if (status != PSFM_OK)
+        goto cleanup;
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        if (r->posed[v])
+            memcpy(centers[num_centers++], r->s->center[v], sizeof *centers);
+    psfm_label_tracks(&r->labels, &st->tracks, label);
+    status = psfm_scene_planes_fit(ctx, st->num_points, (const double(*)[3])st->points, label,
+                                   r->input->num_groups, num_centers, (const double(*)[3])centers,
+                                   &r->options->planes, &r->out->planes);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, r->out->planes.num_planes, sizeof *r->bundle_planes,
+                            (void **)&r->bundle_planes);
+    for (uint32_t k = 0; status == PSFM_OK && k < r->out->planes.num_planes; ++k) {
+        const psfm_scene_plane *plane = &r->out->planes.planes[k];
+        memcpy(r->bundle_planes[k].normal, plane->normal, sizeof plane->normal);
+        r->bundle_planes[k].distance = plane->distance;
+    }
+
+cleanup:
+    free(label);
+    free(centers);
+    return status;
+}
+
+/* Tracks of the usable matches, triangulated within max_error_px. */
+static psfm_status make_points(psfm_context *ctx, refinement *r, double max_error_px) {
+    psfm_tracks tracks = {0};
+    psfm_triangulate_options options = r->options->triangulate;
+    options.max_error_px = max_error_px;
+    psfm_structure_free(&r->out->structure);
+    psfm_status status =
+        psfm_tracks_build(ctx, r->input->set, r->use, &r->options->tracks, &tracks, NULL);
+    if (status == PSFM_OK)
+        status = psfm_triangulate(
+            ctx, r->input->set, &tracks, (const double(*)[9])r->s->cam_from_world_R,
+            (const double(*)[3])r->s->center, r->posed, &options, &r->out->structure, NULL);
+    psfm_tracks_free(&tracks);
+    if (status == PSFM_OK)
+        status = list_observations(ctx, r);
+    return status;
+}
+
+static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
+    psfm_bundle_options options = r->options->bundle;
+    psfm_bundle_stats stats = {0};
+    options.loss_scale_px = fmax(options.loss_scale_px, 0.25 * max_error_px);
+    psfm_status status = find_planes(ctx, r);
+    psfm_bundle_problem problem = make_problem(r);
+    if (status == PSFM_OK)
+        status = psfm_bundle_adjust(ctx, &problem, &options, &stats);
+    if (status == PSFM_OK) {
+        r->out->mean_px = stats.mean_px;
+        r->out->stop = stats.stop;
+        r->out->iterations += stats.iterations;
+        for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
+            r->out->images[v].num_points = (uint32_t)stats.images[v].num_observations;
+            r->out->images[v].mean_px = stats.images[v].mean_px;
+        }
+    }
+    psfm_bundle_stats_free(&stats);
+    return status;
+}
+
+/* Images that see too few points lose their pose. */
+static void drop_images(refinement *r) {
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
+        psfm_refined_image *image = &r->out->images[v];
+        if (!r->posed[v] || image->num_points >= (uint32_t)r->options->control.min_image_points)
+            continue;
+        r->posed[v] = false;
+        image->dropped = true;
+        image->resected = false;
+    }
+}
+
+/* Poses of images without one, from the points that their matches lead to. */
+static psfm_status resect_images(psfm_context *ctx, refinement *r) {
+    psfm_point_views links = {0};
+    psfm_status status =
+        psfm_point_views_init(ctx, r->input->set, &r->out->structure, r->posed, &links);
+    for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v) {
+        psfm_resection pose;
+        uint32_t component = UINT32_MAX;
+        if (r->posed[v])
+            continue;
+        status = psfm_point_views_resect(ctx, &links, v, r->s->node_component,
+                                         &r->options->resection, &pose, &component);
+        if (status != PSFM_OK || !pose.found)
+            continue;
+        memcpy(r->s->cam_from_world_R[v], pose.cam_from_world, sizeof pose.cam_from_world);
+        memcpy(r->s->center[v], pose.center, sizeof pose.center);
+        r->s->node_component[v] = component;
+        r->posed[v] = true;
+        r->out->images[v].resected = true;
+    }
+    psfm_point_views_free(&links);
+    return status;
+}
+
+static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
+    const psfm_refine_control_options *control = &r->options->control;
+    double last = r->options->triangulate.max_error_px;
+    double first = fmax(control->first_error_px, last);
+    psfm_status status = psfm_usable_matches_of_edges(r->input, r->use);
+    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
+        double share = control->rounds > 1 ? (double)k / (control->rounds - 1) : 1.0;
+        double error = first * pow(last / first, share);
+        if (k > 0)
+            status = psfm_usable_matches_of_poses(ctx, r->input, r->s, r->posed, error, r->use);
+        if (status == PSFM_OK)
+            status = make_points(ctx, r, error);
+        if (status == PSFM_OK)
+            status = adjust(ctx, r, error);
+        if (status == PSFM_OK) {
+            drop_images(r);
+            if (k + 1 < control->rounds)
+                status = resect_images(ctx, r);
+        }
+        if (status == PSFM_OK)
+            status = psfm_progress(ctx, "refinement", (size_t)k + 1, (size_t)control->rounds);
+    }
+    return status;
+}
+
+static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
+    double(*covariance)[36] = NULL;
+    uint32_t n = r->s->num_nodes;
+    for (uint32_t v = 0; v < n; ++v)
+        r->out->images[v].rotation_sigma_deg = r->out->images[v].center_sigma = NAN;
+    if (!r->options->control.covariance || r->out->structure.num_points == 0)
+        return PSFM_OK;
+    psfm_status status = psfm_alloc(ctx, n, sizeof *covariance, (void **)&covariance);
+    psfm_bundle_problem problem = make_problem(r);
+    if (status == PSFM_OK)
+        status = psfm_pose_covariance(ctx, &problem, &r->options->bundle, false, covariance, NULL);
+    for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
+        const double *c = covariance[v];
+        r->out->images[v].rotation_sigma_deg = sqrt(c[0] + c[7] + c[14]) * 57.29577951308232;
+        r->out->images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
+    }
+    free(covariance);
+    if (status == PSFM_ERR_NUMERIC) { /* not determined: said as NAN, no reason to fail */
+        psfm_log(ctx, PSFM_LOG_WARNING, "uncertainty of the poses: %s", psfm_context_message(ctx));
+        return PSFM_OK;
+    }
+    return status;
+}
+
+static psfm_status begin(psfm_context *ctx, refinement *r) {
+    const psfm_match_set *set = r->input->set;
+    psfm_status status;
+    if ((status =
+             psfm_alloc(ctx, set->num_views, sizeof *r->image_camera, (void **)&r->image_camera)) ||
+        (status = psfm_alloc(ctx, set->num_views, sizeof *r->posed, (void **)&r->posed)) ||
+        (status =
+             psfm_alloc(ctx, set->num_views, sizeof *r->out->images, (void **)&r->out->images)) ||
+        (status = psfm_alloc(ctx, set->num_cameras, sizeof *r->out->cameras,
+                             (void **)&r->out->cameras)) ||
+        (status = psfm_alloc(ctx, psfm_match_set_total(set), sizeof *r->use, (void **)&r->use)) ||
+        (status = psfm_keypoint_labels_init(ctx, set, r->input->graph, r->input->edge_accepted,
+                                            r->input->plane_group, &r->labels)))
+        return status;
+    memcpy(r->out->cameras, set->cameras, set->num_cameras * sizeof *set->cameras);
+    for (size_t v = 0; v < set->num_views; ++v) {
+        r->image_camera[v] = set->views[v].camera_idx;
+        r->posed[v] = r->s->node_component[v] != UINT32_MAX;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
+                              const psfm_refine_options *options, psfm_pose_solution *solution,
+                              psfm_timings *timings, psfm_refined *out) {
+    refinement r = {.input = input, .options = options, .s = solution, .out = out};
+    double start = psfm_now();
+    *out = (psfm_refined){0};
+    psfm_status status = begin(ctx, &r);
+    if (status == PSFM_OK)
+        status = run_rounds(ctx, &r);
+    for (uint32_t v = 0; status == PSFM_OK && v < solution->num_nodes; ++v)
+        if (!r.posed[v])
+            solution->node_component[v] = UINT32_MAX;
+    psfm_timings_add(timings, "refinement", start);
+    start = psfm_now();
+    if (status == PSFM_OK)
+        status = find_covariance(ctx, &r);
+    psfm_timings_add(timings, "uncertainty", start);
+    forget_observations(&r);
+    psfm_keypoint_labels_free(&r.labels);
+    free(r.image_camera);
+    free(r.posed);
+    free(r.use);
+    free(r.bundle_planes);
+    if (status != PSFM_OK)
+        psfm_refined_free(out);
+    return status;
+}
+
+void psfm_refined_free(psfm_refined *refined) {
+    psfm_structure_free(&refined->structure);
+    psfm_scene_planes_free(&refined->planes);
+    free(refined->cameras);
+    free(refined->images);
+    *refined = (psfm_refined){0};
+}

@@ -53,7 +53,7 @@ static psfm_status study(psfm_context *ctx, const char *database, const char *gt
     if (status == PSFM_OK)
         status = psfm_two_view_estimate_all(ctx, &set, &options.two_view, two_views);
     if (status == PSFM_OK)
-        status = psfm_pose_graph_build(ctx, &set, two_views, &graph);
+        status = psfm_pose_graph_build(ctx, &set, two_views, false, &graph);
     if (status == PSFM_OK)
         status = psfm_ablate(ctx, &set, &graph, &truth, &options.paper, num_seeds, rows);
     if (status == PSFM_OK && json)

@@ -3,7 +3,8 @@
  * Each pair with at least one homography that shows parallax becomes an edge; each such homography
  * becomes a plane of the edge, with the keypoints of either image that are its inliers; each of
  * its decompositions becomes a hypothesis. A homography of a pure rotation has no plane, so it
- * gives nothing, and neither does a pair that has no other. Order is kept throughout: edges by
+ * gives nothing, and neither does a pair that has no other; on request a pair with an essential
+ * matrix of points off any plane becomes an edge all the same. Order is kept throughout: edges by
  * pair, planes by homography, hypotheses by decomposition, so that everything of an edge is one
  * range.
  *
@@ -21,6 +22,11 @@
 
 static bool is_usable(const psfm_homography *h) {
     return !h->is_rotation && h->num_motions > 0;
+}
+
+/* Whether a pair has an essential matrix worth an edge without a homography. */
+static bool has_own_essential(const psfm_two_view *view) {
+    return view->essential.found && !view->essential.is_degenerate;
 }
 
 static bool all_finite(const double *x, size_t n) {
@@ -51,7 +57,8 @@ static psfm_status check_homography(psfm_context *ctx, const psfm_match_pair *pa
 
 /* Checks everything that will be used, and counts it. */
 static psfm_status count_all(psfm_context *ctx, const psfm_match_set *set,
-                             const psfm_two_view *two_views, size_t count[3]) {
+                             const psfm_two_view *two_views, bool essential_edges,
+                             size_t count[3]) {
     memset(count, 0, 3 * sizeof *count);
     for (size_t p = 0; p < set->num_pairs; ++p) {
         size_t planes = 0;
@@ -66,7 +73,7 @@ static psfm_status count_all(psfm_context *ctx, const psfm_match_set *set,
             count[2] += (size_t)h->num_motions;
         }
         count[1] += planes;
-        count[0] += planes > 0;
+        count[0] += planes > 0 || (essential_edges && has_own_essential(&two_views[p]));
     }
     if (set->num_views >= UINT32_MAX || set->num_pairs >= UINT32_MAX || count[1] >= UINT32_MAX ||
         count[2] >= UINT32_MAX)
@@ -88,9 +95,9 @@ static void add_plane(psfm_pose_graph *graph, const psfm_homography *h) {
     plane->hypothesis_end = graph->num_hypotheses;
 }
 
-/* Adds the pair's edge unless it has no usable homography. */
+/* Adds the pair's edge if it has evidence for one. */
 static void add_edge(psfm_pose_graph *graph, const psfm_match_pair *pair, uint32_t pair_idx,
-                     const psfm_two_view *view) {
+                     const psfm_two_view *view, bool essential_edges) {
     psfm_edge edge = {.node1 = pair->view1,
                       .node2 = pair->view2,
                       .pair = pair_idx,
@@ -100,7 +107,7 @@ static void add_edge(psfm_pose_graph *graph, const psfm_match_pair *pair, uint32
     for (size_t k = 0; k < view->num_homographies; ++k)
         if (is_usable(&view->homographies[k]))
             add_plane(graph, &view->homographies[k]);
-    if (graph->num_planes == edge.plane_begin)
+    if (graph->num_planes == edge.plane_begin && !(essential_edges && has_own_essential(view)))
         return;
     edge.plane_end = graph->num_planes;
     edge.hypothesis_end = graph->num_hypotheses;
@@ -166,10 +173,11 @@ static psfm_status fill_edge(psfm_context *ctx, size_t index, int worker, void *
 }
 
 psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
-                                  const psfm_two_view *two_views, psfm_pose_graph *graph) {
+                                  const psfm_two_view *two_views, bool essential_edges,
+                                  psfm_pose_graph *graph) {
     size_t count[3]; /* edges, planes, hypotheses */
     *graph = (psfm_pose_graph){0};
-    psfm_status status = count_all(ctx, set, two_views, count);
+    psfm_status status = count_all(ctx, set, two_views, essential_edges, count);
     if (status != PSFM_OK)
         return status;
     if ((status = psfm_alloc(ctx, count[0], sizeof *graph->edges, (void **)&graph->edges)) !=
@@ -181,7 +189,7 @@ psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
         goto cleanup;
     graph->num_nodes = (uint32_t)set->num_views;
     for (size_t p = 0; p < set->num_pairs; ++p)
-        add_edge(graph, &set->pairs[p], (uint32_t)p, &two_views[p]);
+        add_edge(graph, &set->pairs[p], (uint32_t)p, &two_views[p], essential_edges);
     builder b = {set, two_views, graph};
     status = psfm_parallel_for(ctx, NULL, graph->num_edges, fill_edge, &b);
     if (status == PSFM_OK)

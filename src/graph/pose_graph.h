@@ -50,11 +50,12 @@ typedef struct {
     uint32_t *incident;
 } psfm_pose_graph;
 
-/* Builds the graph from verified pairs (two_views has set->num_pairs entries). Pairs without a
- * homography, and purely rotational homographies, give no edge. The hypotheses of an edge start
- * with equal weights that sum to 1. */
+/* Builds the graph from verified pairs (two_views has set->num_pairs entries). Purely rotational
+ * homographies give nothing. A pair without a homography gives no edge, unless essential_edges is
+ * set and it has an essential matrix that no plane decided: then an edge without hypotheses. */
 psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
-                                  const psfm_two_view *two_views, psfm_pose_graph *graph);
+                                  const psfm_two_view *two_views, bool essential_edges,
+                                  psfm_pose_graph *graph);
 
 /* Fills incident lists from edges; for graphs made by other means (tests, benchmarks). */
 psfm_status psfm_pose_graph_index(psfm_context *ctx, psfm_pose_graph *graph);

@@ -41,7 +41,7 @@ static psfm_status evaluate(psfm_context *ctx, const study *s, const psfm_pose_s
     psfm_model *models = NULL;
     size_t num_models = 0;
     psfm_evaluation evaluation;
-    psfm_status status = psfm_build_models(ctx, s->set, solution, &models, &num_models);
+    psfm_status status = psfm_build_models(ctx, s->set, solution, NULL, &models, &num_models);
     if (status == PSFM_OK)
         status = psfm_evaluate(ctx, s->truth, models, num_models, &evaluation);
     if (status == PSFM_OK)

@@ -21,12 +21,14 @@ static psfm_status weigh(psfm_context *ctx, const psfm_paper_options *options,
 }
 
 static psfm_status embed(psfm_context *ctx, const psfm_paper_options *options,
-                         const psfm_pose_graph *graph, psfm_timings *timings,
-                         psfm_pose_solution *s) {
+                         const psfm_paper_variant *variant, const psfm_pose_graph *graph,
+                         psfm_timings *timings, psfm_pose_solution *s) {
     psfm_csr S = {0};
     psfm_embedding embedding = {0};
     double start = psfm_now();
     psfm_status status = psfm_similarity_build(ctx, graph, &options->similarity, &S);
+    if (status == PSFM_OK && variant->cycle != NULL)
+        status = psfm_cycle_evidence(ctx, graph, variant->cycle, &S, NULL);
     if (timings != NULL)
         psfm_timings_add(timings, "similarity", start);
     start = psfm_now();
@@ -141,7 +143,7 @@ psfm_status psfm_paper_rotations(psfm_context *ctx, const psfm_paper_options *op
     if (status == PSFM_OK)
         status = weigh(ctx, options, variant, graph);
     if (status == PSFM_OK && !variant->random_tree)
-        status = embed(ctx, options, graph, timings, solution);
+        status = embed(ctx, options, variant, graph, timings, solution);
     double start = psfm_now();
     if (status == PSFM_OK)
         status = psfm_consolidate(ctx, graph, solution->edge_pose);

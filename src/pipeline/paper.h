@@ -4,6 +4,7 @@
 #define PSFM_PIPELINE_PAPER_H
 
 #include "base/timer.h"
+#include "graph/cycle.h"
 #include "graph/embedding.h"
 #include "graph/hypothesis.h"
 #include "graph/similarity.h"
@@ -18,10 +19,11 @@ typedef struct {
 
 /* Which parts of the method are at work: all of them, or those the ablation leaves. */
 typedef struct {
-    bool random_tree;    /* pruning off: a random spanning tree */
-    bool random_weights; /* confidence off */
-    bool given_weights;  /* keep the weights that the hypotheses carry */
-    uint64_t seed;       /* of the random tree and weights */
+    bool random_tree;                /* pruning off: a random spanning tree */
+    bool random_weights;             /* confidence off */
+    bool given_weights;              /* keep the weights that the hypotheses carry */
+    const psfm_cycle_options *cycle; /* weigh the similarity by triangles; NULL: as published */
+    uint64_t seed;                   /* of the random tree and weights */
 } psfm_paper_variant;
 
 /* Rotations only: weights, embedding, tree, propagation. Weights are set in `graph`. Fills

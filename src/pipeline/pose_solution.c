@@ -4,13 +4,23 @@
 
 #include "base/alloc.h"
 
-/* Labels components; those of one image are marked as unposed. */
-static psfm_status label_components(psfm_context *ctx, const psfm_pose_graph *graph,
-                                    psfm_pose_solution *s) {
+static void free_facts(psfm_pose_solution *s) {
+    for (uint32_t c = 0; s->components != NULL && c < s->num_components; ++c) {
+        free(s->components[c].cut_nodes);
+        free(s->components[c].bridges);
+    }
+    free(s->components);
+    s->components = NULL;
+    s->num_components = 0;
+}
+
+psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph *graph,
+                                       const bool *keep, psfm_pose_solution *s) {
     uint32_t num_labels = 0;
     uint32_t *size = NULL;
+    free_facts(s);
     psfm_status status =
-        psfm_pose_graph_components(ctx, graph, NULL, s->node_component, &num_labels);
+        psfm_pose_graph_components(ctx, graph, keep, s->node_component, &num_labels);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, num_labels, sizeof *size, (void **)&size);
     if (status != PSFM_OK)
@@ -22,6 +32,7 @@ static psfm_status label_components(psfm_context *ctx, const psfm_pose_graph *gr
     status = psfm_alloc(ctx, s->num_components, sizeof *s->components, (void **)&s->components);
     for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c)
         s->components[c].num_images = size[c];
+    /* an image alone has no pose */
     for (uint32_t v = 0; v < graph->num_nodes; ++v)
         if (s->node_component[v] >= s->num_components)
             s->node_component[v] = UINT32_MAX;
@@ -44,7 +55,7 @@ psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *gr
         (status = psfm_alloc(ctx, m, sizeof *s.in_graph, (void **)&s.in_graph)) ||
         (status = psfm_alloc(ctx, m, sizeof *s.edge_pose, (void **)&s.edge_pose)))
         goto failed;
-    status = label_components(ctx, graph, &s);
+    status = psfm_pose_solution_relabel(ctx, graph, NULL, &s);
     if (status != PSFM_OK)
         goto failed;
     *solution = s;
@@ -56,11 +67,7 @@ failed:
 }
 
 void psfm_pose_solution_free(psfm_pose_solution *s) {
-    for (uint32_t c = 0; s->components != NULL && c < s->num_components; ++c) {
-        free(s->components[c].cut_nodes);
-        free(s->components[c].bridges);
-    }
-    free(s->components);
+    free_facts(s);
     free(s->node_component);
     free(s->cam_from_world_R);
     free(s->center);

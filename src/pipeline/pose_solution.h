@@ -36,6 +36,10 @@ typedef struct {
 
 psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *graph,
                                     psfm_pose_solution *solution);
+/* Finds the components again with only the edges for which keep is true (NULL: all). Facts about
+ * components are forgotten. */
+psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph *graph,
+                                       const bool *keep, psfm_pose_solution *solution);
 void psfm_pose_solution_free(psfm_pose_solution *solution);
 
 /* One component as a graph of its own: dense local nodes, edges with their ids in the whole. */

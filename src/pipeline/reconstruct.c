@@ -12,6 +12,17 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_similarity_option_table, offsetof(psfm_reconstruct_options, paper.similarity)},
     {&psfm_embedding_option_table, offsetof(psfm_reconstruct_options, paper.embedding)},
     {&psfm_lud_option_table, offsetof(psfm_reconstruct_options, paper.lud)},
+    {&psfm_robust_control_option_table, offsetof(psfm_reconstruct_options, robust.control)},
+    {&psfm_joint_choice_option_table, offsetof(psfm_reconstruct_options, robust.choice)},
+    {&psfm_cycle_option_table, offsetof(psfm_reconstruct_options, robust.cycle)},
+    {&psfm_rotation_consensus_option_table, offsetof(psfm_reconstruct_options, robust.consensus)},
+    {&psfm_rotation_average_option_table, offsetof(psfm_reconstruct_options, robust.average)},
+    {&psfm_refine_control_option_table, offsetof(psfm_reconstruct_options, refine.control)},
+    {&psfm_track_option_table, offsetof(psfm_reconstruct_options, refine.tracks)},
+    {&psfm_triangulate_option_table, offsetof(psfm_reconstruct_options, refine.triangulate)},
+    {&psfm_bundle_option_table, offsetof(psfm_reconstruct_options, refine.bundle)},
+    {&psfm_resection_option_table, offsetof(psfm_reconstruct_options, refine.resection)},
+    {&psfm_scene_plane_option_table, offsetof(psfm_reconstruct_options, refine.planes)},
     {NULL, 0},
 };
 
@@ -20,6 +31,8 @@ void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *opt
     options->mode = mode;
     for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g)
         psfm_options_init(g->table, (char *)options + g->offset);
+    if (mode == PSFM_MODE_ROBUST)
+        options->paper.similarity.normal_bandwidth_rad = 0.1;
 }
 
 static psfm_status check_options(psfm_context *ctx, const psfm_reconstruct_options *options) {
@@ -30,7 +43,7 @@ static psfm_status check_options(psfm_context *ctx, const psfm_reconstruct_optio
     return status;
 }
 
-static const char *const mode_names[] = {"paper"};
+static const char *const mode_names[] = {"robust", "paper"};
 
 const char *psfm_mode_name(psfm_mode mode) {
     return mode_names[mode];
@@ -59,6 +72,11 @@ static const struct {
                       "help, or the scene is not flat here"},
     {"rotation", "its pairs show rotation without parallax: the cameras share their centre, so "
                  "their distance cannot be told"},
+    {"contradiction", "its pairs contradict the other images: repeated structure, or a moved "
+                      "camera; match it with more images"},
+    {"few_points",
+     "too few points agree with the pose that its pairs gave: more matches, or better "
+     "intrinsics"},
 };
 
 const char *psfm_outcome_name(psfm_outcome state) {
@@ -104,9 +122,16 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
         if (state[pair->view2] < reached)
             state[pair->view2] = reached;
     }
-    for (size_t v = 0; v < set->num_views; ++v)
+    for (uint32_t e = 0; out->edges.accepted != NULL && e < out->graph.num_edges; ++e) {
+        const psfm_edge *edge = &out->graph.edges[e];
+        state[edge->node1] = state[edge->node2] = PSFM_OUTCOME_CONTRADICTION;
+    }
+    for (size_t v = 0; v < set->num_views; ++v) {
+        if (out->refined.images != NULL && out->refined.images[v].dropped)
+            state[v] = PSFM_OUTCOME_FEW_POINTS;
         if (out->solution.node_component[v] != UINT32_MAX)
             state[v] = PSFM_OUTCOME_POSED;
+    }
     return PSFM_OK;
 }
 
@@ -124,25 +149,52 @@ static psfm_status verify_pairs(psfm_context *ctx, const psfm_match_set *set,
     return status;
 }
 
+static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                      psfm_reconstruction *out) {
+    psfm_status status = psfm_paper_rotations(ctx, &options->paper, NULL, &out->graph,
+                                              &out->timings, &out->solution);
+    if (status == PSFM_OK)
+        status =
+            psfm_paper_positions(ctx, &options->paper, &out->graph, &out->timings, &out->solution);
+    return status;
+}
+
+static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
+                                  const psfm_reconstruct_options *options,
+                                  psfm_reconstruction *out) {
+    psfm_status status = psfm_robust_poses(ctx, set, &options->paper, &options->robust, &out->graph,
+                                           &out->timings, &out->solution, &out->edges);
+    if (status != PSFM_OK || !options->robust.control.refinement)
+        return status;
+    psfm_refine_input input = {set,
+                               out->two_views,
+                               &out->graph,
+                               out->edges.accepted,
+                               out->edges.plane_group,
+                               out->edges.num_groups};
+    return psfm_refine_poses(ctx, &input, &options->refine, &out->solution, &out->timings,
+                             &out->refined);
+}
+
 psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
                              const psfm_reconstruct_options *options, psfm_reconstruction *out) {
+    bool robust = options->mode == PSFM_MODE_ROBUST;
     psfm_status status = check_options(ctx, options);
     if (status == PSFM_OK)
         status = verify_pairs(ctx, set, options, out);
     double start = psfm_now();
     if (status == PSFM_OK)
-        status = psfm_pose_graph_build(ctx, set, out->two_views, &out->graph);
+        status = psfm_pose_graph_build(ctx, set, out->two_views, robust, &out->graph);
     psfm_timings_add(&out->timings, "pose graph", start);
     if (status == PSFM_OK)
-        status = psfm_paper_rotations(ctx, &options->paper, NULL, &out->graph, &out->timings,
-                                      &out->solution);
-    if (status == PSFM_OK)
         status =
-            psfm_paper_positions(ctx, &options->paper, &out->graph, &out->timings, &out->solution);
+            robust ? solve_robustly(ctx, set, options, out) : solve_as_published(ctx, options, out);
     if (status == PSFM_OK)
         status = find_reasons(ctx, set, out);
     if (status == PSFM_OK)
-        status = psfm_build_models(ctx, set, &out->solution, &out->models, &out->num_models);
+        status = psfm_build_models(ctx, set, &out->solution,
+                                   out->refined.images == NULL ? NULL : &out->refined, &out->models,
+                                   &out->num_models);
     return status;
 }
 
@@ -152,6 +204,8 @@ void psfm_reconstruction_free(psfm_reconstruction *r) {
     free(r->two_views);
     psfm_pose_graph_free(&r->graph);
     psfm_pose_solution_free(&r->solution);
+    psfm_robust_edges_free(&r->edges);
+    psfm_refined_free(&r->refined);
     free(r->outcome);
     for (size_t k = 0; r->models != NULL && k < r->num_models; ++k)
         psfm_model_free(&r->models[k]);

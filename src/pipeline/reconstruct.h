@@ -2,19 +2,25 @@
 #ifndef PSFM_PIPELINE_RECONSTRUCT_H
 #define PSFM_PIPELINE_RECONSTRUCT_H
 
-#include "pipeline/paper.h"
+#include "pipeline/refine.h"
+#include "pipeline/robust.h"
 #include "planarsfm/model.h"
 #include "twoview/two_view.h"
 
-typedef enum { PSFM_MODE_PAPER } psfm_mode;
+typedef enum {
+    PSFM_MODE_ROBUST, /* joint choice, cycles, averaging, plane scale, bundle adjustment */
+    PSFM_MODE_PAPER,  /* the published method */
+} psfm_mode;
 
-#define PSFM_MODE_DEFAULT PSFM_MODE_PAPER
-#define PSFM_MODE_CHOICES "paper"
+#define PSFM_MODE_DEFAULT PSFM_MODE_ROBUST
+#define PSFM_MODE_CHOICES "robust | paper"
 
 typedef struct {
     int mode; /* psfm_mode */
     psfm_two_view_options two_view;
-    psfm_paper_options paper;
+    psfm_paper_options paper; /* the stages that both modes share, too */
+    psfm_robust_options robust;
+    psfm_refine_options refine;
 } psfm_reconstruct_options;
 
 /* The tables behind psfm_reconstruct_options, each with the place of its struct in it. */
@@ -29,7 +35,7 @@ extern const psfm_option_group psfm_reconstruct_option_groups[];
 /* Defaults of a mode. */
 void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *options);
 
-/* "paper" and back; false if the name is unknown. */
+/* "robust", "paper" and back; false if the name is unknown. */
 const char *psfm_mode_name(psfm_mode mode);
 bool psfm_mode_from_name(const char *name, psfm_mode *mode);
 
@@ -41,6 +47,8 @@ typedef enum {
     PSFM_OUTCOME_FEW_MATCHES,   /* its pairs have too few matches for a homography */
     PSFM_OUTCOME_NO_HOMOGRAPHY, /* enough matches, but no plane was found in any pair */
     PSFM_OUTCOME_ROTATION,      /* its pairs show no parallax: same centre as its neighbours */
+    PSFM_OUTCOME_CONTRADICTION, /* its pairs contradict the other images */
+    PSFM_OUTCOME_FEW_POINTS,    /* too few points agree with the pose that its pairs gave */
 } psfm_outcome;
 
 /* A word for JSON, e.g. "few_matches"; and a sentence that says what to try. */
@@ -53,8 +61,10 @@ typedef struct {
     size_t num_pairs;
     psfm_pose_graph graph;
     psfm_pose_solution solution;
-    psfm_outcome *outcome; /* per view */
-    psfm_model *models;    /* one per component, largest first */
+    psfm_robust_edges edges; /* robust mode */
+    psfm_refined refined;    /* robust mode */
+    psfm_outcome *outcome;   /* per view */
+    psfm_model *models;      /* one per component, largest first */
     size_t num_models;
     psfm_timings timings;
 } psfm_reconstruction;

@@ -25,13 +25,17 @@ static void take_heaviest(const psfm_pose_graph *graph, const psfm_edge *edge,
     for (uint32_t k = edge->hypothesis_begin; k < edge->hypothesis_end; ++k)
         if (best == NULL || graph->hypotheses[k].weight > best->weight)
             best = &graph->hypotheses[k];
-    psfm_mat3_identity(pose->R_21);
-    memset(pose->t_21, 0, sizeof pose->t_21);
-    if (best == NULL)
-        return;
-    memcpy(pose->R_21, best->motion.R_21, sizeof pose->R_21);
-    memcpy(pose->t_21, best->motion.t_21, sizeof pose->t_21);
-    psfm_normalize3(pose->t_21);
+    if (best != NULL) {
+        memcpy(pose->R_21, best->motion.R_21, sizeof pose->R_21);
+        memcpy(pose->t_21, best->motion.t_21, sizeof pose->t_21);
+        psfm_normalize3(pose->t_21);
+    } else if (edge->has_essential) {
+        memcpy(pose->R_21, edge->essential_R_21, sizeof pose->R_21);
+        memcpy(pose->t_21, edge->essential_t_21, sizeof pose->t_21);
+    } else {
+        psfm_mat3_identity(pose->R_21);
+        memset(pose->t_21, 0, sizeof pose->t_21);
+    }
 }
 
 static void consolidate_edge(const psfm_pose_graph *graph, const psfm_edge *edge,

@@ -11,7 +11,8 @@ typedef struct {
 
 /* R = Proj_SO3(sum w R), t = Proj_S2(sum w t/|t|) over the hypotheses of each edge; parallel.
  * out has graph->num_edges entries. An edge whose weights are all zero, or whose weighted sum has
- * no nearest rotation, gets its heaviest hypothesis (the first on ties). */
+ * no nearest rotation, gets its heaviest hypothesis (the first on ties);
+ * one without hypotheses its essential matrix, or the identity. */
 psfm_status psfm_consolidate(psfm_context *ctx, const psfm_pose_graph *graph,
                              psfm_relative_pose *out);
 

@@ -48,7 +48,7 @@ static void builds_edges_planes_and_hypotheses(void **state) {
     example x;
     psfm_pose_graph g;
     make_example(&x);
-    assert_ok(ctx, psfm_pose_graph_build(ctx, &x.set, x.two_views, &g));
+    assert_ok(ctx, psfm_pose_graph_build(ctx, &x.set, x.two_views, false, &g));
     assert_true(g.num_nodes == 5 && g.num_edges == 2 && g.num_planes == 3);
     assert_int_equal(g.num_hypotheses, 5);
     const psfm_edge *e = &g.edges[0], *f = &g.edges[1];
@@ -87,7 +87,7 @@ static void normals_belong_to_their_camera(void **state) {
     example x;
     psfm_pose_graph g;
     make_example(&x);
-    assert_ok(ctx, psfm_pose_graph_build(ctx, &x.set, x.two_views, &g));
+    assert_ok(ctx, psfm_pose_graph_build(ctx, &x.set, x.two_views, false, &g));
     for (uint32_t k = 0; k < g.num_hypotheses; ++k) {
         const psfm_hypothesis *h = &g.hypotheses[k];
         double n2[3];
@@ -108,12 +108,12 @@ static void refuses_inliers_outside_and_bad_motions(void **state) {
     psfm_pose_graph g;
     make_example(&x);
     x.inliers[1][1] = 4;
-    assert_int_equal(psfm_pose_graph_build(ctx, &x.set, x.two_views, &g), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_pose_graph_build(ctx, &x.set, x.two_views, false, &g), PSFM_ERR_ARGUMENT);
     assert_non_null(strstr(psfm_context_message(ctx), "views 0 and 1"));
     assert_null(g.edges);
     make_example(&x);
     x.homographies[4].motions[1].n2[0] = NAN;
-    assert_int_equal(psfm_pose_graph_build(ctx, &x.set, x.two_views, &g), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_pose_graph_build(ctx, &x.set, x.two_views, false, &g), PSFM_ERR_ARGUMENT);
     assert_non_null(strstr(psfm_context_message(ctx), "views 2 and 3"));
     psfm_context_destroy(&ctx);
 }
@@ -124,11 +124,11 @@ static void empty_sets_give_empty_graphs(void **state) {
     psfm_match_set none = {0}, views = {.num_views = 3};
     psfm_pose_graph g;
     uint32_t label[3], num;
-    assert_ok(ctx, psfm_pose_graph_build(ctx, &none, NULL, &g));
+    assert_ok(ctx, psfm_pose_graph_build(ctx, &none, NULL, false, &g));
     assert_ok(ctx, psfm_pose_graph_components(ctx, &g, NULL, label, &num));
     assert_true(g.num_edges == 0 && num == 0);
     psfm_pose_graph_free(&g);
-    assert_ok(ctx, psfm_pose_graph_build(ctx, &views, NULL, &g));
+    assert_ok(ctx, psfm_pose_graph_build(ctx, &views, NULL, false, &g));
     assert_ok(ctx, psfm_pose_graph_components(ctx, &g, NULL, label, &num));
     assert_true(num == 3 && label[0] == 0 && label[1] == 1 && label[2] == 2);
     psfm_pose_graph_free(&g);
@@ -211,7 +211,7 @@ static void survives_failing_allocations(void **state) {
     size_t n = 1;
     for (;; ++n) {
         psfm_alloc_fail_after(n);
-        psfm_status status = psfm_pose_graph_build(ctx, &x.set, x.two_views, &g);
+        psfm_status status = psfm_pose_graph_build(ctx, &x.set, x.two_views, false, &g);
         psfm_alloc_fail_after(0);
         if (status == PSFM_OK)
             break;

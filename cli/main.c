@@ -31,7 +31,7 @@ int cli_exit(psfm_context **ctx, const cli_command *command, psfm_status status)
 }
 
 const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options) {
-    static cli_option_group list[16];
+    static cli_option_group list[32];
     int k = 0;
     for (; psfm_reconstruct_option_groups[k].table != NULL; ++k) {
         const psfm_option_group *g = &psfm_reconstruct_option_groups[k];

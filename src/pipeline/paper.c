@@ -187,14 +187,14 @@ static psfm_status local_tree(psfm_context *ctx, const psfm_subgraph *sub,
     return status;
 }
 
-static psfm_status solve_positions(psfm_context *ctx, const psfm_pose_graph *graph,
-                                   uint32_t component, const psfm_lud_options *options,
-                                   psfm_pose_solution *s) {
+psfm_status psfm_component_positions_lud(psfm_context *ctx, const psfm_pose_graph *graph,
+                                         uint32_t component, const bool *keep,
+                                         const psfm_lud_options *options, psfm_pose_solution *s) {
     psfm_subgraph sub = {0};
     double(*direction)[3] = NULL, (*center)[3] = NULL;
     psfm_component_facts *facts = &s->components[component];
     psfm_status status =
-        psfm_subgraph_extract(ctx, graph, s->node_component, component, s->in_graph, &sub);
+        psfm_subgraph_extract(ctx, graph, s->node_component, component, keep, &sub);
     if (status != PSFM_OK ||
         (status = psfm_alloc(ctx, sub.num_edges, sizeof *direction, (void **)&direction)) ||
         (status = psfm_alloc(ctx, sub.num_nodes, sizeof *center, (void **)&center)))
@@ -250,7 +250,8 @@ psfm_status psfm_paper_positions(psfm_context *ctx, const psfm_paper_options *op
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
         status = extend(ctx, graph, c, solution);
         if (status == PSFM_OK)
-            status = solve_positions(ctx, graph, c, &options->lud, solution);
+            status = psfm_component_positions_lud(ctx, graph, c, solution->in_graph, &options->lud,
+                                                  solution);
     }
     if (timings != NULL)
         psfm_timings_add(timings, "positions", start);

@@ -38,4 +38,11 @@ psfm_status psfm_paper_positions(psfm_context *ctx, const psfm_paper_options *op
                                  const psfm_pose_graph *graph, psfm_timings *timings,
                                  psfm_pose_solution *solution);
 
+/* Centres of one component by LUD from the directions of its kept edges (NULL: all), which must
+ * connect it. */
+psfm_status psfm_component_positions_lud(psfm_context *ctx, const psfm_pose_graph *graph,
+                                         uint32_t component, const bool *keep,
+                                         const psfm_lud_options *options,
+                                         psfm_pose_solution *solution);
+
 #endif

@@ -17,6 +17,8 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_cycle_option_table, offsetof(psfm_reconstruct_options, robust.cycle)},
     {&psfm_rotation_consensus_option_table, offsetof(psfm_reconstruct_options, robust.consensus)},
     {&psfm_rotation_average_option_table, offsetof(psfm_reconstruct_options, robust.average)},
+    {&psfm_plane_group_option_table, offsetof(psfm_reconstruct_options, robust.group)},
+    {&psfm_position_plane_option_table, offsetof(psfm_reconstruct_options, robust.position)},
     {&psfm_refine_control_option_table, offsetof(psfm_reconstruct_options, refine.control)},
     {&psfm_track_option_table, offsetof(psfm_reconstruct_options, refine.tracks)},
     {&psfm_triangulate_option_table, offsetof(psfm_reconstruct_options, refine.triangulate)},
@@ -162,7 +164,7 @@ static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_
 static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
                                   const psfm_reconstruct_options *options,
                                   psfm_reconstruction *out) {
-    psfm_status status = psfm_robust_poses(ctx, set, &options->paper, &options->robust, &out->graph,
+    psfm_status status = psfm_robust_poses(ctx, &options->paper, &options->robust, &out->graph,
                                            &out->timings, &out->solution, &out->edges);
     if (status != PSFM_OK || !options->robust.control.refinement)
         return status;
@@ -170,8 +172,8 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
                                out->two_views,
                                &out->graph,
                                out->edges.accepted,
-                               out->edges.plane_group,
-                               out->edges.num_groups};
+                               out->edges.groups.group,
+                               out->edges.groups.num_groups};
     return psfm_refine_poses(ctx, &input, &options->refine, &out->solution, &out->timings,
                              &out->refined);
 }

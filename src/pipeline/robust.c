@@ -20,7 +20,7 @@ static const psfm_option rows[] = {
                      "take the lengths of baselines from the planes; off: directions alone (LUD)"),
     PSFM_OPTION_BOOL(psfm_robust_control_options, refinement, "refinement", 1,
                      "triangulate and adjust the bundle"),
-    PSFM_OPTION_DOUBLE(psfm_robust_control_options, inlier_power, "inlier-power", 2.0, 0.0, 10.0,
+    PSFM_OPTION_DOUBLE(psfm_robust_control_options, inlier_power, "inlier-power", 0.5, 0.0, 10.0,
                        "an edge weighs (its inliers / the median) to this power in the consensus"),
 };
 const psfm_option_table psfm_robust_control_option_table = {"robust", rows, 6};
@@ -54,8 +54,8 @@ static double edge_inliers(const psfm_pose_graph *graph, const psfm_edge *edge) 
                              : 0.0);
 }
 
-/* Weight of each edge by its inliers: a pair matched to a twin of the scene shares less of its view
- * than one that is right, and the power makes two such edges lighter than one true one. */
+/* Weight of each edge by its inliers: few are worth less than many, but ten times as many are not
+ * worth ten edges. */
 static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, double power,
                                double *weight) {
     double *inliers = NULL;
@@ -291,14 +291,58 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
     return status;
 }
 
-psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_paper_options *base, const psfm_robust_options *options,
-                              psfm_pose_graph *graph, psfm_timings *timings,
-                              psfm_pose_solution *solution, psfm_robust_edges *edges) {
+/* Centres of one component: from plane-scaled baselines where planes give lengths, from directions
+ * alone otherwise. */
+static psfm_status place_component(psfm_context *ctx, const psfm_paper_options *base,
+                                   const psfm_robust_options *options, const psfm_pose_graph *graph,
+                                   uint32_t component, bool *keep, bool *posed,
+                                   psfm_pose_solution *s, psfm_robust_edges *edges) {
+    psfm_position_plane_stats stats = {0};
+    psfm_status status = PSFM_OK;
+    for (uint32_t v = 0; v < graph->num_nodes; ++v)
+        posed[v] = s->node_component[v] == component;
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        keep[e] = edges->accepted[e] && posed[graph->edges[e].node1];
+    if (options->control.plane_scale)
+        status = psfm_positions_plane(ctx, graph, keep, posed, &edges->groups, s->edge_pose,
+                                      (const double(*)[9])s->cam_from_world_R, &options->position,
+                                      s->center, edges->baseline, &stats);
+    if (status == PSFM_OK && stats.num_scaled_edges == 0)
+        status = psfm_component_positions_lud(ctx, graph, component, keep, &base->lud, s);
+    return status;
+}
+
+static psfm_status solve_positions(psfm_context *ctx, const psfm_paper_options *base,
+                                   const psfm_robust_options *options, const psfm_pose_graph *graph,
+                                   psfm_timings *timings, psfm_pose_solution *s,
+                                   psfm_robust_edges *edges) {
+    bool *keep = NULL, *posed = NULL;
+    double start = psfm_now();
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, graph->num_edges, sizeof *keep, (void **)&keep)) ||
+        (status = psfm_alloc(ctx, graph->num_nodes, sizeof *posed, (void **)&posed)) ||
+        (status = psfm_alloc(ctx, graph->num_edges, sizeof *edges->baseline,
+                             (void **)&edges->baseline)) ||
+        (status =
+             psfm_plane_groups_find(ctx, graph, edges->accepted, &options->group, &edges->groups)))
+        goto cleanup;
+    for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c)
+        status = place_component(ctx, base, options, graph, c, keep, posed, s, edges);
+
+cleanup:
+    psfm_timings_add(timings, "positions", start);
+    free(keep);
+    free(posed);
+    return status;
+}
+
+psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_paper_options *base,
+                              const psfm_robust_options *options, psfm_pose_graph *graph,
+                              psfm_timings *timings, psfm_pose_solution *solution,
+                              psfm_robust_edges *edges) {
     double *confidence = NULL, start = psfm_now();
     psfm_paper_variant variant = {.given_weights = true, .cycle = NULL};
     psfm_status status;
-    (void)set;
     if (options->control.cycles)
         variant.cycle = &options->cycle;
     *edges = (psfm_robust_edges){0};
@@ -316,6 +360,8 @@ psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_match_set *set,
         status = solve_rotations(ctx, options, graph, confidence, timings, solution, edges);
     if (status == PSFM_OK)
         status = psfm_pose_solution_relabel(ctx, graph, edges->accepted, solution);
+    if (status == PSFM_OK)
+        status = solve_positions(ctx, base, options, graph, timings, solution, edges);
 
 cleanup:
     free(confidence);
@@ -325,6 +371,7 @@ cleanup:
 void psfm_robust_edges_free(psfm_robust_edges *edges) {
     free(edges->accepted);
     free(edges->residual_deg);
-    free(edges->plane_group);
+    psfm_plane_groups_free(&edges->groups);
+    free(edges->baseline);
     *edges = (psfm_robust_edges){0};
 }

@@ -7,6 +7,7 @@
 #include "graph/cycle.h"
 #include "graph/joint_choice.h"
 #include "pipeline/paper.h"
+#include "pose/position_plane.h"
 #include "pose/rotation_average.h"
 #include "pose/rotation_consensus.h"
 
@@ -28,24 +29,26 @@ typedef struct {
     psfm_cycle_options cycle;
     psfm_rotation_consensus_options consensus;
     psfm_rotation_average_options average;
+    psfm_plane_group_options group;
+    psfm_position_plane_options position;
 } psfm_robust_options;
 
 /* What it found out about the edges. Owns its arrays. */
 typedef struct {
-    bool *accepted;        /* per edge: agrees with the rotations */
-    double *residual_deg;  /* per edge: of its rotation */
-    uint32_t *plane_group; /* per plane of the graph: physical plane, UINT32_MAX for none */
-    uint32_t num_groups;
+    bool *accepted;               /* per edge: agrees with the rotations */
+    double *residual_deg;         /* per edge: of its rotation */
+    psfm_plane_groups groups;     /* physical planes */
+    psfm_baseline_kind *baseline; /* per edge: what was known of it */
     psfm_rotation_consensus_stats consensus;
 } psfm_robust_edges;
 
 /* Rotations and positions of all components. `base` are the options of the shared stages
  * (similarity, embedding, LUD). Hypothesis weights in `graph` end as the final choice. Free
  * `solution` and `edges` in any case. */
-psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_paper_options *base, const psfm_robust_options *options,
-                              psfm_pose_graph *graph, psfm_timings *timings,
-                              psfm_pose_solution *solution, psfm_robust_edges *edges);
+psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_paper_options *base,
+                              const psfm_robust_options *options, psfm_pose_graph *graph,
+                              psfm_timings *timings, psfm_pose_solution *solution,
+                              psfm_robust_edges *edges);
 void psfm_robust_edges_free(psfm_robust_edges *edges);
 
 #endif

@@ -11,7 +11,16 @@
  *   whichever images they join. So the most frequent G of the disagreeing edges is proposed to all
  *   images at once, and a binary labelling says who turns. Its energy is pairwise and frustrated
  *   (twin edges want different labels, true ones equal ones), a spin glass with few false bonds:
- *   simulated annealing solves it well at these sizes, from a seeded start, followed by descent. */
+ *   simulated annealing solves it well at these sizes, from a seeded start, followed by descent.
+ *
+ * Agreement alone cannot always tell a scene from its twin: in a ring where each image is matched
+ * with two on either side, three edges cross each gap, and if two of them are false the turned half
+ * has the majority. What remains is how images came to be paired: by order, by overlap or by
+ * likeness, so that the images of a pair are mostly turned alike, whatever the scene. So the
+ * density of the angle between paired images, learnt from the edges that agree (from all candidates
+ * at first), is part of the support. It is smoothed so widely that it does not choose between
+ * decompositions, and where pairs are turned in all ways, or in two (a drone's strips to and fro),
+ * it is flat or has two peaks and does not choose either. */
 #include "pose/rotation_consensus.h"
 
 #include <math.h>
@@ -25,12 +34,20 @@
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, agreement_deg, "agreement-deg", 5.0, 0.01,
                        90.0, "an edge whose rotation is off by this much gives no support"),
+    PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, typical_weight, "typical-weight", 2.0, 0.0,
+                       100.0,
+                       "weight of how usual the angle between two paired images is, against the "
+                       "agreement of their edge"),
+    PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, typical_bandwidth_deg,
+                       "typical-bandwidth-deg", 30.0, 1.0, 180.0,
+                       "smoothing of the density of those angles"),
     PSFM_OPTION_INT(psfm_rotation_consensus_options, max_rounds, "max-rounds", 10, 0, 1000,
                     "rounds of moves of single images and of turns of the world"),
     PSFM_OPTION_INT(psfm_rotation_consensus_options, anneal_sweeps, "anneal-sweeps", 400, 1, 100000,
                     "sweeps of the annealing that decides which images a world turn moves"),
 };
-const psfm_option_table psfm_rotation_consensus_option_table = {"consensus", rows, 3};
+const psfm_option_table psfm_rotation_consensus_option_table = {"consensus", rows,
+                                                                sizeof rows / sizeof *rows};
 
 static const double degree = 0.017453292519943295;
 
@@ -39,14 +56,54 @@ static const double same_turn_deg = 10.0;
 /* Most frequent world turns that are tried in a round. */
 enum { TURNS_PER_ROUND = 3 };
 
+/* The density of angles is tabulated by degree. */
+enum { ANGLES = 181 };
+
 typedef struct {
     const psfm_topology *topology;
     const psfm_rotation_candidates *candidates;
-    double reach;             /* radians */
+    double reach; /* radians */
+    double typical_weight;
+    double typical[ANGLES];   /* times typical_weight, largest value 1 before */
     double (*R)[9];           /* current rotations */
     uint32_t *incident_begin; /* edges at each node */
     uint32_t *incident;
 } search;
+
+static double turn_angle_deg(const double R[9]) {
+    double cosine = 0.5 * (R[0] + R[4] + R[8] - 1.0);
+    return acos(fmax(-1.0, fmin(1.0, cosine))) / degree;
+}
+
+/* How usual it is for paired images to be turned by this rotation. */
+static double typical(const search *s, const double R_21[9]) {
+    if (s->typical_weight == 0.0)
+        return 0.0;
+    double x = turn_angle_deg(R_21);
+    int k = x < ANGLES - 2 ? (int)x : ANGLES - 2;
+    return s->typical[k] + (x - k) * (s->typical[k + 1] - s->typical[k]);
+}
+
+/* Learns the density from the chosen candidates (NULL: from all). */
+static void learn_typical(search *s, double bandwidth_deg, const uint32_t *chosen) {
+    const psfm_rotation_candidates *c = s->candidates;
+    double count[ANGLES] = {0}, largest = 0.0;
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
+        for (uint32_t q = c->begin[e]; q < c->begin[e + 1]; ++q)
+            if (chosen == NULL || chosen[e] == q)
+                count[(int)(turn_angle_deg(c->R_21[q]) + 0.5)] += c->weight[e] * c->confidence[q];
+    }
+    for (int a = 0; a < ANGLES; ++a) {
+        s->typical[a] = 0.0;
+        for (int b = 0; b < ANGLES; ++b) {
+            double x = (a - b) / bandwidth_deg;
+            s->typical[a] += count[b] * exp(-0.5 * x * x);
+        }
+        largest = fmax(largest, s->typical[a]);
+    }
+    for (int a = 0; a < ANGLES; ++a)
+        s->typical[a] *= largest > 0.0 ? s->typical_weight / largest : 0.0;
+}
 
 /* Support of one edge for rotations R1, R2 of its ends; the best candidate in *best. */
 static double edge_support(const search *s, uint32_t e, const double R1[9], const double R2[9],
@@ -70,7 +127,7 @@ static double edge_support(const search *s, uint32_t e, const double R1[9], cons
             *best = q;
         }
     }
-    return support * c->weight[e];
+    return (support + typical(s, R_21)) * c->weight[e];
 }
 
 static double total_support(const search *s, uint32_t *chosen) {
@@ -336,18 +393,25 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
                                     const psfm_rotation_consensus_options *options,
                                     double (*cam_from_world)[9], uint32_t *chosen,
                                     psfm_rotation_consensus_stats *stats) {
-    search s = {topology, candidates, options->agreement_deg * degree, cam_from_world, NULL, NULL};
+    search s = {.topology = topology,
+                .candidates = candidates,
+                .reach = options->agreement_deg * degree,
+                .typical_weight = options->typical_weight,
+                .R = cam_from_world};
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_CONSENSUS, 0, 0);
     *stats = (psfm_rotation_consensus_stats){0};
     psfm_status status = index_edges(ctx, &s);
+    learn_typical(&s, options->typical_bandwidth_deg, NULL);
     if (status == PSFM_OK) {
         stats->support_before = total_support(&s, chosen);
         for (uint32_t e = 0; e < topology->num_edges; ++e)
-            stats->support_possible += candidates->weight[e];
+            stats->support_possible += candidates->weight[e] * (1.0 + options->typical_weight);
     }
     for (int round = 0; status == PSFM_OK && round < options->max_rounds; ++round) {
         uint32_t moves = move_nodes(&s), turns = 0;
         total_support(&s, chosen);
+        if (round > 0) /* the start may agree with the wrong edges */
+            learn_typical(&s, options->typical_bandwidth_deg, chosen);
         status = turn_world(ctx, &s, chosen, &rng, options->anneal_sweeps, &turns);
         stats->num_node_moves += moves;
         stats->num_world_turns += turns;

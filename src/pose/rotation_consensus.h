@@ -10,9 +10,11 @@
 #include "pose/rotation.h"
 
 typedef struct {
-    double agreement_deg; /* an edge this far from its candidate gives no support */
-    int max_rounds;       /* of node moves and world turns */
-    int anneal_sweeps;    /* of the labelling behind a world turn */
+    double agreement_deg;  /* an edge this far from its candidate gives no support */
+    double typical_weight; /* of how usual the rotation between the two images of an edge is */
+    double typical_bandwidth_deg; /* of the density of those rotations' angles */
+    int max_rounds;               /* of node moves and world turns */
+    int anneal_sweeps;            /* of the labelling behind a world turn */
 } psfm_rotation_consensus_options;
 
 extern const psfm_option_table psfm_rotation_consensus_option_table;

@@ -1,0 +1,184 @@
+#include "graph/plane_group.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/plane_links.h"
+#include "graph/union_find.h"
+#include "linalg/vec3.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_plane_group_options, min_overlap, "min-overlap", 4, 1, 1000000,
+                    "keypoints that two homographies of one physical plane share in a camera"),
+    PSFM_OPTION_DOUBLE(psfm_plane_group_options, min_overlap_share, "min-overlap-share", 0.2, 0.0,
+                       1.0, "share of the smaller homography's inliers that this must be"),
+    PSFM_OPTION_DOUBLE(psfm_plane_group_options, max_normal_deg, "max-normal-deg", 15.0, 0.1, 90.0,
+                       "largest angle between their normals in that camera"),
+};
+const psfm_option_table psfm_plane_group_option_table = {"plane-group", rows, 3};
+
+const psfm_hypothesis *psfm_plane_choice(const psfm_pose_graph *graph, uint32_t plane) {
+    const psfm_hypothesis *best = NULL;
+    const psfm_edge_plane *p = &graph->planes[plane];
+    for (uint32_t h = p->hypothesis_begin; h < p->hypothesis_end; ++h)
+        if (graph->hypotheses[h].weight > (best == NULL ? 0.0 : best->weight))
+            best = &graph->hypotheses[h];
+    return best;
+}
+
+/* Most shared keypoints first. */
+static int by_overlap(const void *a, const void *b) {
+    const psfm_plane_link *p = a, *q = b;
+    if (p->overlap != q->overlap)
+        return p->overlap > q->overlap ? -1 : 1;
+    if (p->plane1 != q->plane1)
+        return p->plane1 < q->plane1 ? -1 : 1;
+    return p->plane2 < q->plane2 ? -1 : p->plane2 > q->plane2;
+}
+
+static bool is_usable(const psfm_pose_graph *graph, const bool *keep, uint32_t plane) {
+    return (keep == NULL || keep[graph->planes[plane].edge]) &&
+           psfm_plane_choice(graph, plane) != NULL;
+}
+
+static bool agree(const psfm_pose_graph *graph, const psfm_plane_link *link,
+                  const psfm_plane_group_options *options) {
+    uint32_t a = graph->planes[link->plane1].num_inliers;
+    uint32_t b = graph->planes[link->plane2].num_inliers;
+    if (link->overlap < options->min_overlap_share * (a < b ? a : b))
+        return false;
+    const double *n1 =
+        psfm_hypothesis_normal(graph, psfm_plane_choice(graph, link->plane1), link->node);
+    const double *n2 =
+        psfm_hypothesis_normal(graph, psfm_plane_choice(graph, link->plane2), link->node);
+    return psfm_angle3(n1, n2) * 57.29577951308232 <= options->max_normal_deg;
+}
+
+/* The edges of a set as a list threaded through its planes: next[p], and the last of each set. */
+typedef struct {
+    uint32_t *parent, *next, *last, *size;
+} sets;
+
+/* Whether some edge has a plane in both sets. Walks the smaller set. */
+static bool share_an_edge(const psfm_pose_graph *graph, sets *s, uint32_t a, uint32_t b) {
+    uint32_t small = s->size[a] < s->size[b] ? a : b, large = small == a ? b : a;
+    for (uint32_t p = small; p != UINT32_MAX; p = s->next[p]) {
+        const psfm_edge *edge = &graph->edges[graph->planes[p].edge];
+        for (uint32_t q = edge->plane_begin; q < edge->plane_end; ++q)
+            if (psfm_sets_find(s->parent, q) == large)
+                return true;
+    }
+    return false;
+}
+
+static void join(sets *s, uint32_t a, uint32_t b) {
+    uint32_t root = a < b ? a : b, other = a < b ? b : a;
+    psfm_sets_unite(s->parent, a, b);
+    s->next[s->last[root]] = other;
+    s->last[root] = s->last[other];
+    s->size[root] += s->size[other];
+}
+
+static psfm_status init_sets(psfm_context *ctx, uint32_t n, sets *s) {
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, n, sizeof *s->parent, (void **)&s->parent)) ||
+        (status = psfm_alloc(ctx, n, sizeof *s->next, (void **)&s->next)) ||
+        (status = psfm_alloc(ctx, n, sizeof *s->last, (void **)&s->last)) ||
+        (status = psfm_alloc(ctx, n, sizeof *s->size, (void **)&s->size)))
+        return status;
+    psfm_sets_init(s->parent, n);
+    for (uint32_t p = 0; p < n; ++p) {
+        s->next[p] = UINT32_MAX;
+        s->last[p] = p;
+        s->size[p] = 1;
+    }
+    return PSFM_OK;
+}
+
+typedef struct {
+    uint64_t inliers;
+    uint32_t root;
+} group;
+
+static int by_inliers(const void *a, const void *b) {
+    const group *p = a, *q = b;
+    if (p->inliers != q->inliers)
+        return p->inliers > q->inliers ? -1 : 1;
+    return p->root < q->root ? -1 : p->root > q->root;
+}
+
+/* Numbers the sets of usable planes by decreasing inliers. */
+static psfm_status number_groups(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
+                                 sets *s, psfm_plane_groups *out) {
+    uint32_t n = graph->num_planes;
+    group *groups = NULL;
+    uint32_t *label = NULL;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, n, sizeof *groups, (void **)&groups)) ||
+        (status = psfm_alloc(ctx, n, sizeof *label, (void **)&label)) ||
+        (status = psfm_alloc(ctx, n, sizeof *out->group, (void **)&out->group)))
+        goto cleanup;
+    for (uint32_t p = 0; p < n; ++p) {
+        if (psfm_sets_find(s->parent, p) != p || !is_usable(graph, keep, p))
+            continue;
+        group *g = &groups[out->num_groups++];
+        g->root = p;
+        for (uint32_t q = p; q != UINT32_MAX; q = s->next[q])
+            g->inliers += graph->planes[q].num_inliers;
+    }
+    qsort(groups, out->num_groups, sizeof *groups, by_inliers);
+    for (uint32_t k = 0; k < out->num_groups; ++k)
+        label[groups[k].root] = k;
+    for (uint32_t p = 0; p < n; ++p)
+        out->group[p] =
+            is_usable(graph, keep, p) ? label[psfm_sets_find(s->parent, p)] : UINT32_MAX;
+
+cleanup:
+    free(groups);
+    free(label);
+    return status;
+}
+
+psfm_status psfm_plane_groups_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                   const bool *keep, const psfm_plane_group_options *options,
+                                   psfm_plane_groups *out) {
+    psfm_plane_links links = {0};
+    sets s = {0};
+    *out = (psfm_plane_groups){0};
+    psfm_status status = psfm_options_check(ctx, &psfm_plane_group_option_table, options);
+    if (status == PSFM_OK)
+        status = psfm_plane_links_build(ctx, graph, (uint32_t)options->min_overlap, &links);
+    if (status == PSFM_OK)
+        status = init_sets(ctx, graph->num_planes, &s);
+    if (status != PSFM_OK)
+        goto cleanup;
+    qsort(links.links, links.num, sizeof *links.links, by_overlap);
+    for (size_t k = 0; k < links.num; ++k) {
+        const psfm_plane_link *link = &links.links[k];
+        if (!is_usable(graph, keep, link->plane1) || !is_usable(graph, keep, link->plane2) ||
+            !agree(graph, link, options))
+            continue;
+        uint32_t a = psfm_sets_find(s.parent, link->plane1);
+        uint32_t b = psfm_sets_find(s.parent, link->plane2);
+        if (a != b && !share_an_edge(graph, &s, a, b))
+            join(&s, a, b);
+    }
+    status = number_groups(ctx, graph, keep, &s, out);
+
+cleanup:
+    psfm_plane_links_free(&links);
+    free(s.parent);
+    free(s.next);
+    free(s.last);
+    free(s.size);
+    if (status != PSFM_OK)
+        psfm_plane_groups_free(out);
+    return status;
+}
+
+void psfm_plane_groups_free(psfm_plane_groups *groups) {
+    free(groups->group);
+    *groups = (psfm_plane_groups){0};
+}

@@ -1,0 +1,311 @@
+/* Centres from baselines.
+ *
+ * With lengths from the planes (pose/plane_scale.h) a kept edge says c_1 - c_2 = s b with
+ * b = R_2^T t_21 of that length, s = 1 in the scale component with most edges and one unknown s for
+ * each further component. An edge with a direction g alone says (I - g g^T)(c_1 - c_2) = 0. All is
+ * linear; the sum of residual lengths is minimised by IRLS. The first posed node is the origin.
+ *
+ * Directions do not collapse here, as they would alone: the lengths hold them open. */
+#include "pose/position_plane.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "linalg/sparse.h"
+#include "pose/plane_scale.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_position_plane_options, scale_iterations, "scale-iterations", 30, 1, 1000,
+                    "rounds of reweighting for the distances of planes"),
+    PSFM_OPTION_INT(psfm_position_plane_options, position_iterations, "position-iterations", 30, 1,
+                    1000, "rounds of reweighting for the centres"),
+    PSFM_OPTION_DOUBLE(psfm_position_plane_options, direction_weight, "direction-weight", 0.5, 0.0,
+                       100.0, "weight of an edge that has a direction but no length"),
+};
+const psfm_option_table psfm_position_plane_option_table = {"position", rows, 3};
+
+/* One edge of the system. */
+typedef struct {
+    uint32_t a, b;  /* local nodes */
+    uint32_t edge;  /* in the graph */
+    uint32_t scale; /* unknown of its scale, UINT32_MAX for 1 */
+    bool has_length;
+    double baseline[3]; /* c_a - c_b if scale is 1; a unit vector if it has no length */
+    double weight;
+} term;
+
+typedef struct {
+    uint32_t num_nodes;
+    uint32_t *local; /* per node of the graph, UINT32_MAX if not posed */
+    term *terms;
+    uint32_t num_terms;
+    uint32_t num_unknowns; /* three per node, then the scales */
+    double *x;
+} position_system;
+
+static psfm_status number_nodes(psfm_context *ctx, const psfm_pose_graph *graph, const bool *posed,
+                                position_system *s) {
+    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *s->local, (void **)&s->local);
+    for (uint32_t v = 0; status == PSFM_OK && v < graph->num_nodes; ++v)
+        s->local[v] = posed[v] ? s->num_nodes++ : UINT32_MAX;
+    return status;
+}
+
+static double inliers_of(const psfm_pose_graph *graph, const psfm_edge *edge) {
+    double inliers = edge->plane_begin == edge->plane_end ? edge->essential_inliers : 0.0;
+    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
+        inliers += graph->planes[p].num_inliers;
+    return inliers;
+}
+
+/* Scale components that occur get an unknown each, but for the first. */
+static uint32_t scale_unknown(uint32_t *unknown, uint32_t component, position_system *s) {
+    if (component == 0)
+        return UINT32_MAX;
+    if (unknown[component] == 0)
+        unknown[component] = s->num_unknowns++;
+    return unknown[component];
+}
+
+static psfm_status list_terms(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
+                              const psfm_relative_pose *edge_pose,
+                              const double (*cam_from_world_R)[9], const psfm_baseline *baseline,
+                              uint32_t num_components, double direction_weight,
+                              position_system *s) {
+    uint32_t *unknown = NULL;
+    psfm_status status = psfm_alloc(ctx, graph->num_edges, sizeof *s->terms, (void **)&s->terms);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_components, sizeof *unknown, (void **)&unknown);
+    s->num_unknowns = 3 * s->num_nodes;
+    for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
+        const psfm_edge *edge = &graph->edges[e];
+        term t = {s->local[edge->node1], s->local[edge->node2], e, UINT32_MAX, false, {0}, 0};
+        if ((keep != NULL && !keep[e]) || t.a == UINT32_MAX || t.b == UINT32_MAX)
+            continue;
+        t.has_length = baseline[e].scale_component != UINT32_MAX;
+        psfm_mat3_tmul_vec(cam_from_world_R[edge->node2], edge_pose[e].t_21, t.baseline);
+        t.weight = sqrt(inliers_of(graph, edge) + 1.0);
+        if (t.has_length) {
+            t.scale = scale_unknown(unknown, baseline[e].scale_component, s);
+            psfm_scale3(baseline[e].length, t.baseline, t.baseline);
+        } else {
+            t.weight *= direction_weight;
+            if (!(psfm_norm3(t.baseline) > 0.5))
+                continue; /* no direction either */
+        }
+        s->terms[s->num_terms++] = t;
+    }
+    free(unknown);
+    return status;
+}
+
+/* Residual of a term. */
+static void residual(const position_system *s, const term *t, double r[3]) {
+    psfm_sub3(s->x + 3 * t->a, s->x + 3 * t->b, r);
+    if (t->has_length)
+        psfm_axpy3(r, t->scale == UINT32_MAX ? -1.0 : -s->x[t->scale], t->baseline, r);
+    else
+        psfm_axpy3(r, -psfm_dot3(r, t->baseline), t->baseline, r);
+}
+
+/* Triplets of the normal equations. With row NULL only the values are written. Returns how many. */
+typedef struct {
+    uint32_t *row, *col;
+    double *value;
+    size_t num;
+} triplets;
+
+static void add(triplets *t, uint32_t row, uint32_t col, double value) {
+    if (t->row != NULL) {
+        t->row[t->num] = row;
+        t->col[t->num] = col;
+    }
+    if (t->value != NULL)
+        t->value[t->num] = value;
+    ++t->num;
+}
+
+static void add_length_term(triplets *m, const term *t, double w) {
+    for (uint32_t k = 0; k < 3; ++k) {
+        uint32_t a = 3 * t->a + k, b = 3 * t->b + k;
+        add(m, a, a, w);
+        add(m, b, b, w);
+        add(m, a, b, -w);
+        if (t->scale != UINT32_MAX) {
+            add(m, a, t->scale, -w * t->baseline[k]);
+            add(m, b, t->scale, w * t->baseline[k]);
+            add(m, t->scale, t->scale, w * t->baseline[k] * t->baseline[k]);
+        }
+    }
+}
+
+static void add_direction_term(triplets *m, const term *t, double w) {
+    const double *g = t->baseline;
+    for (uint32_t i = 0; i < 3; ++i) {
+        for (uint32_t j = 0; j < 3; ++j) {
+            double p = w * ((i == j) - g[i] * g[j]);
+            if (i <= j) {
+                add(m, 3 * t->a + i, 3 * t->a + j, p);
+                add(m, 3 * t->b + i, 3 * t->b + j, p);
+            }
+            add(m, 3 * t->a + i, 3 * t->b + j, -p);
+        }
+    }
+}
+
+/* All terms with weights w[k] (NULL: 1), and the pin of the first node. */
+static void assemble(const position_system *s, const double *w, double pin, triplets *m) {
+    m->num = 0;
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
+        const term *t = &s->terms[k];
+        double weight = w == NULL ? 1.0 : w[k];
+        if (t->has_length)
+            add_length_term(m, t, weight);
+        else
+            add_direction_term(m, t, weight);
+    }
+    for (uint32_t k = 0; k < 3; ++k)
+        add(m, k, k, pin);
+}
+
+static void right_side(const position_system *s, const double *w, double *rhs) {
+    memset(rhs, 0, s->num_unknowns * sizeof *rhs);
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
+        const term *t = &s->terms[k];
+        if (!t->has_length || t->scale != UINT32_MAX)
+            continue;
+        psfm_axpy3(rhs + 3 * t->a, w[k], t->baseline, rhs + 3 * t->a);
+        psfm_axpy3(rhs + 3 * t->b, -w[k], t->baseline, rhs + 3 * t->b);
+    }
+}
+
+/* Median residual of the terms with a length, relative to the median baseline *length. */
+static double typical_residual(const position_system *s, double *scratch, double *length) {
+    size_t num = 0;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        if (s->terms[k].has_length && s->terms[k].scale == UINT32_MAX)
+            scratch[num++] = psfm_norm3(s->terms[k].baseline);
+    *length = psfm_median(scratch, num);
+    num = 0;
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
+        double r[3];
+        residual(s, &s->terms[k], r);
+        scratch[num++] = psfm_norm3(r);
+    }
+    return psfm_median(scratch, num);
+}
+
+static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) {
+    size_t room = 21 * (size_t)s->num_terms + 3;
+    triplets m = {0};
+    psfm_spd *spd = NULL;
+    double *w = NULL, *rhs = NULL, *scratch = NULL, length;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, s->num_unknowns, sizeof *s->x, (void **)&s->x)) ||
+        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *rhs, (void **)&rhs)) ||
+        (status = psfm_alloc(ctx, s->num_terms, sizeof *w, (void **)&w)) ||
+        (status = psfm_alloc(ctx, s->num_terms, sizeof *scratch, (void **)&scratch)) ||
+        (status = psfm_alloc(ctx, room, sizeof *m.row, (void **)&m.row)) ||
+        (status = psfm_alloc(ctx, room, sizeof *m.col, (void **)&m.col)) ||
+        (status = psfm_alloc(ctx, room, sizeof *m.value, (void **)&m.value)))
+        goto cleanup;
+    assemble(s, NULL, 1.0, &m);
+    if ((status = psfm_spd_create(ctx, s->num_unknowns, m.num, m.row, m.col, &spd)))
+        goto cleanup;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        w[k] = s->terms[k].weight;
+    for (int it = 0; it < iterations; ++it) {
+        double mean = 0.0;
+        for (uint32_t k = 0; k < s->num_terms; ++k)
+            mean += w[k] / s->num_terms;
+        assemble(s, w, mean, &m);
+        right_side(s, w, rhs);
+        /* what directions leave undetermined stays small instead of making the system singular */
+        if ((status = psfm_spd_factor(ctx, spd, m.value, 1e-9 * mean)) ||
+            (status = psfm_spd_solve(ctx, spd, 1, rhs, s->x)))
+            goto cleanup;
+        double floor = 0.1 * typical_residual(s, scratch, &length);
+        floor = fmax(floor, 1e-9 * length);
+        for (uint32_t k = 0; k < s->num_terms; ++k) {
+            double r[3];
+            residual(s, &s->terms[k], r);
+            w[k] = s->terms[k].weight * floor / fmax(psfm_norm3(r), floor);
+        }
+    }
+
+cleanup:
+    psfm_spd_destroy(&spd);
+    free(m.row);
+    free(m.col);
+    free(m.value);
+    free(w);
+    free(rhs);
+    free(scratch);
+    return status;
+}
+
+static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph, const position_system *s,
+                          psfm_baseline_kind *kind, psfm_position_plane_stats *stats) {
+    double *scratch = NULL, length;
+    psfm_status status = psfm_alloc(ctx, s->num_terms, sizeof *scratch, (void **)&scratch);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t e = 0; kind != NULL && e < graph->num_edges; ++e)
+        kind[e] = PSFM_BASELINE_NONE;
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
+        bool has_length = s->terms[k].has_length;
+        *(has_length ? &stats->num_scaled_edges : &stats->num_direction_edges) += 1;
+        if (kind != NULL)
+            kind[s->terms[k].edge] = has_length ? PSFM_BASELINE_LENGTH : PSFM_BASELINE_DIRECTION;
+    }
+    if (stats->num_scaled_edges > 0 && s->x != NULL) {
+        stats->position_residual = typical_residual(s, scratch, &length);
+        stats->position_residual /= fmax(length, 1e-300);
+    }
+    free(scratch);
+    return PSFM_OK;
+}
+
+psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
+                                 const bool *posed, const psfm_plane_groups *groups,
+                                 const psfm_relative_pose *edge_pose,
+                                 const double (*cam_from_world_R)[9],
+                                 const psfm_position_plane_options *options, double (*centers)[3],
+                                 psfm_baseline_kind *kind, psfm_position_plane_stats *stats) {
+    position_system s = {0};
+    psfm_baseline *baseline = NULL;
+    psfm_plane_scale_stats scale = {0};
+    bool any = false;
+    *stats = (psfm_position_plane_stats){0};
+    psfm_status status = psfm_options_check(ctx, &psfm_position_plane_option_table, options);
+    if (status != PSFM_OK ||
+        (status = psfm_alloc(ctx, graph->num_edges, sizeof *baseline, (void **)&baseline)) ||
+        (status = psfm_plane_scale(ctx, graph, keep, groups, options->scale_iterations, baseline,
+                                   &scale)) ||
+        (status = number_nodes(ctx, graph, posed, &s)) ||
+        (status = list_terms(ctx, graph, keep, edge_pose, cam_from_world_R, baseline,
+                             scale.num_components, options->direction_weight, &s)))
+        goto cleanup;
+    for (uint32_t k = 0; k < s.num_terms; ++k)
+        any = any || (s.terms[k].has_length && s.terms[k].scale == UINT32_MAX);
+    if (any)
+        status = solve(ctx, &s, options->position_iterations);
+    for (uint32_t v = 0; status == PSFM_OK && any && v < graph->num_nodes; ++v)
+        if (s.local[v] != UINT32_MAX)
+            memcpy(centers[v], s.x + 3 * s.local[v], sizeof *centers);
+    stats->num_scale_components = scale.num_components;
+    stats->scale_residual = scale.residual;
+    if (status == PSFM_OK)
+        status = report(ctx, graph, &s, kind, stats);
+
+cleanup:
+    free(baseline);
+    free(s.local);
+    free(s.terms);
+    free(s.x);
+    return status;
+}

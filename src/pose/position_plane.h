@@ -1,0 +1,47 @@
+/* Positions from plane-scaled baselines. */
+#ifndef PSFM_POSE_POSITION_PLANE_H
+#define PSFM_POSE_POSITION_PLANE_H
+
+#include "graph/plane_group.h"
+#include "pose/consolidate.h"
+
+typedef struct {
+    int scale_iterations;    /* of the IRLS for the distances of planes */
+    int position_iterations; /* of the IRLS for the centres */
+    double direction_weight; /* of an edge that has a direction but no length */
+} psfm_position_plane_options;
+
+extern const psfm_option_table psfm_position_plane_option_table;
+
+/* What is known of an edge's baseline. */
+typedef enum {
+    PSFM_BASELINE_NONE,      /* the edge is not used */
+    PSFM_BASELINE_DIRECTION, /* no plane of the edge has a known distance */
+    PSFM_BASELINE_LENGTH,    /* length in the unit of its scale component */
+} psfm_baseline_kind;
+
+typedef struct {
+    uint32_t num_scale_components; /* sets of planes and cameras whose distances hang together */
+    uint32_t num_scaled_edges, num_direction_edges;
+    double scale_residual;    /* median |log| misfit of the distances */
+    double position_residual; /* median misfit of baselines, relative to their length */
+} psfm_position_plane_stats;
+
+/* Solves for the centres (num_nodes x 3) of the nodes with posed[v]; the kept edges must connect
+ * them (use one call per component). Rotations are given.
+ *
+ * A hypothesis knows its baseline in units of the plane's distance d1 from camera 1, and how that
+ * distance changes to camera 2. Distances of one physical plane from one camera are the same in all
+ * edges there, and two planes of one edge share the baseline; so all log-distances that hang
+ * together follow from one, robustly (L1). Baselines then have lengths, and the centres follow
+ * linearly, robustly again. Works on trees and chains, where directions alone would not.
+ *
+ * kind (num_edges, may be NULL) receives what was known of each edge. */
+psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
+                                 const bool *posed, const psfm_plane_groups *groups,
+                                 const psfm_relative_pose *edge_pose,
+                                 const double (*cam_from_world_R)[9],
+                                 const psfm_position_plane_options *options, double (*centers)[3],
+                                 psfm_baseline_kind *kind, psfm_position_plane_stats *stats);
+
+#endif

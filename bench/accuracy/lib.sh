@@ -13,9 +13,9 @@ since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.3f", b - a }'; }
 
 # numbers FILE: registered images, rotation AUC@1/3/5 and max(R, t) AUC@1/3/5 of an evaluation.
 numbers() {
-    local auc='\[[^,]*,([^,]*),([^,]*),([^,]*),[^]]*\]'
+    local auc='\{"0.5":[^,]*,"1":([^,]*),"3":([^,]*),"5":([^,]*),[^}]*\}'
     tr -d ' \t\n' <"$1" |
-        sed -E "s/.*\"registered\":([0-9]+).*\"auc_rotation\":$auc.*\"auc_max\":$auc.*/\1 \2 \3 \4 \5 \6 \7/"
+        sed -E "s/.*\"num_registered\":([0-9]+).*\"auc_rotation\":$auc.*\"auc_max\":$auc.*/\1 \2 \3 \4 \5 \6 \7/"
 }
 
 # score GT MODELS SECONDS: one line of numbers with the seconds at its end.

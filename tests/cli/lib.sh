@@ -20,9 +20,9 @@ refuses() {
     grep -q -- "$word" refused.err || fail "$*: no '$word' in: $(cat refused.err)"
 }
 
-# number FILE KEY: the first number behind "KEY": in a JSON file.
+# number FILE KEY: the number behind "KEY":, or the first one in the object or list there.
 number() {
-    tr -d ' \t\n' <"$1" | sed "s/.*\"$2\":\[*\(-\{0,1\}[0-9.e+-]*\).*/\1/"
+    tr -d ' \t\n' <"$1" | sed -E "s/.*\"$2\":[[{]*(\"[^\"]*\":)?(-?[0-9.]+(e[+-]?[0-9]+)?).*/\2/"
 }
 
 # at_least A B: A >= B for decimal numbers.

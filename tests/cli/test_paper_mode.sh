@@ -13,7 +13,7 @@ diff -r one/model again/model || fail "models differ when homographies come from
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files stayed"
 
 "$planarsfm" eval arena/gt one/model --json >eval.json
-[ "$(number eval.json registered)" = 20 ] || fail "not all images are posed: $(cat eval.json)"
+[ "$(number eval.json num_registered)" = 20 ] || fail "not all images are posed: $(cat eval.json)"
 "$planarsfm" eval arena/gt arena/gt --json >self.json
 at_least "$(number self.json auc_max)" 99.99 || fail "the truth is not its own best estimate"
 

@@ -11,6 +11,7 @@ typedef struct {
     const char *name;  /* "--seeds", "-o" */
     const char *value; /* name of its value in the help, NULL for a switch */
     const char *help;
+    int num_values; /* 0 stands for 1 if it has a value */
 } cli_flag;
 
 /* A table of options, offered as --prefix.name VALUE or, with bare = true, as --name VALUE. */
@@ -42,6 +43,7 @@ extern const cli_command cli_synth, cli_reconstruct, cli_eval, cli_ablate;
 typedef struct {
     const char *positional[4];
     const char *flag[CLI_MAX_FLAGS]; /* value of each flag, "" for a switch, NULL if not given */
+    char **values[CLI_MAX_FLAGS];    /* all values of a flag that takes several */
     bool help;
 } cli_arguments;
 
@@ -54,6 +56,9 @@ psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, c
 /* Value of a flag of the command, NULL if not given. */
 const char *cli_flag_value(const cli_command *command, const cli_arguments *arguments,
                            const char *name);
+/* All values of a flag that takes several, NULL if not given. */
+char **cli_flag_values(const cli_command *command, const cli_arguments *arguments,
+                       const char *name);
 /* A whole number within a range, or `fallback` if the flag was not given. */
 psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
                          const cli_arguments *arguments, const char *name, int min, int max,

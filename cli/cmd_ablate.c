@@ -15,10 +15,10 @@ static const cli_option_group *groups(void) {
 
 static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
-    {"--gt", "GT", "ground truth, a COLMAP model folder"},
-    {"--seeds", "N", "runs of the variants that draw random numbers (default 100)"},
-    {"--json", NULL, "print JSON instead of a table"},
-    {NULL, NULL, NULL},
+    {"--gt", "GT", "ground truth, a COLMAP model folder", 0},
+    {"--seeds", "N", "runs of the variants that draw random numbers (default 100)", 0},
+    {"--json", NULL, "print JSON instead of a table", 0},
+    {0},
 };
 
 static void print_table(const psfm_ablation_row *rows) {

@@ -9,8 +9,8 @@
 
 static const char *const positional[] = {"GT", "EST", NULL};
 static const cli_flag flags[] = {
-    {"--json", NULL, "print JSON instead of a table"},
-    {NULL, NULL, NULL},
+    {"--json", NULL, "print JSON instead of a table", 0},
+    {0},
 };
 
 /* Reads EST: a model folder, or a folder of models named 0, 1, 2, ... */

@@ -17,9 +17,9 @@ static const cli_option_group *groups(void) {
 
 static const char *const positional[] = {"SCENE", NULL};
 static const cli_flag flags[] = {
-    {"-o", "DIR", "folder for DIR/database.db and DIR/gt"},
-    {"--matches-only", NULL, "keypoints and matches without photographs"},
-    {NULL, NULL, NULL},
+    {"-o", "DIR", "folder for DIR/database.db and DIR/gt", 0},
+    {"--matches-only", NULL, "keypoints and matches without photographs", 0},
+    {0},
 };
 
 static psfm_status write_scene(psfm_context *ctx, const psfm_scene *scene, const char *folder) {

@@ -4,11 +4,12 @@
 #include "cli.h"
 
 static const cli_flag common_flags[] = {
-    {"--threads", "N", "worker threads; the result does not depend on it (default: one per core)"},
-    {"--seed", "S", "seed of all random draws (default 0)"},
-    {"--quiet", NULL, "no progress"},
-    {"--help", NULL, "this text"},
-    {NULL, NULL, NULL},
+    {"--threads", "N", "worker threads; the result does not depend on it (default: one per core)",
+     0},
+    {"--seed", "S", "seed of all random draws (default 0)", 0},
+    {"--quiet", NULL, "no progress", 0},
+    {"--help", NULL, "this text", 0},
+    {0},
 };
 
 static void print_flags(const cli_flag *flags) {

@@ -22,7 +22,7 @@ static psfm_status whole_number(psfm_context *ctx, const char *name, const char 
 /* Flags that every command takes. Returns false if `name` is none of them. */
 static bool common_flag(psfm_context *ctx, const char *name, const char *value,
                         psfm_status *status) {
-    long number;
+    long number = 0;
     if (strcmp(name, "--threads") == 0) {
         *status = whole_number(ctx, name, value, 1, 1024, &number);
         if (*status == PSFM_OK)
@@ -63,11 +63,12 @@ static int find_flag(const cli_command *command, const char *name) {
     return -1;
 }
 
-/* Handles one argument that starts with '-'; *next is the value that may follow it. Sets *used if
- * the value was taken. */
-static psfm_status take_flag(psfm_context *ctx, const cli_command *command, const char *name,
-                             const char *next, bool *used, cli_arguments *out) {
-    *used = false;
+/* Handles argv[0], which starts with '-', and the values that may follow it; argv ends with NULL.
+ * *used is the number of values taken. */
+static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char **argv, int *used,
+                             cli_arguments *out) {
+    const char *name = argv[0], *next = argv[1];
+    *used = 0;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         out->help = true;
         return PSFM_OK;
@@ -85,9 +86,14 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, cons
     }
     if (next == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants a value", name);
-    *used = true;
+    *used = 1;
     if (k >= 0) {
         out->flag[k] = next;
+        out->values[k] = argv + 1;
+        for (; *used < command->flags[k].num_values; ++*used)
+            if (argv[1 + *used] == NULL)
+                return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants %d values: %s", name,
+                                 command->flags[k].num_values, command->flags[k].value);
         return PSFM_OK;
     }
     psfm_status status = PSFM_OK;
@@ -102,12 +108,11 @@ psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, c
     *out = (cli_arguments){0};
     for (int k = 1; k < argc; ++k) {
         if (argv[k][0] == '-' && argv[k][1] != '\0') {
-            bool used = false;
-            const char *next = k + 1 < argc ? argv[k + 1] : NULL;
-            psfm_status status = take_flag(ctx, command, argv[k], next, &used, out);
+            int used = 0;
+            psfm_status status = take_flag(ctx, command, argv + k, &used, out);
             if (status != PSFM_OK)
                 return status;
-            k += used ? 1 : 0;
+            k += used;
         } else if (command->positional[num_positional] == NULL) {
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "'%s' is one argument too many", argv[k]);
         } else {
@@ -124,6 +129,12 @@ const char *cli_flag_value(const cli_command *command, const cli_arguments *argu
                            const char *name) {
     int k = find_flag(command, name);
     return k < 0 ? NULL : arguments->flag[k];
+}
+
+char **cli_flag_values(const cli_command *command, const cli_arguments *arguments,
+                       const char *name) {
+    int k = find_flag(command, name);
+    return k < 0 ? NULL : arguments->values[k];
 }
 
 psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,

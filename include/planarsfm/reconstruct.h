@@ -16,14 +16,21 @@ PSFM_API psfm_settings *psfm_settings_create(void);
 /* Frees *settings and sets it to NULL. */
 PSFM_API void psfm_settings_destroy(psfm_settings **settings);
 
-/* Sets one option, e.g. ("mode", "paper") or ("twoview.max-error-px", "3"). Setting the mode resets
- * everything else to the defaults of that mode, so set it first. PSFM_ERR_ARGUMENT names the
- * allowed values. */
+/* Sets one option, e.g. ("mode", "paper"), ("scale", "10") or ("twoview.max-error-px", "3").
+ * Setting the mode resets everything else to the defaults of that mode, so set it first.
+ * PSFM_ERR_ARGUMENT names the allowed values. */
 PSFM_API psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,
                                        const char *value);
 
+/* Metric scale from a known distance between two image points on the dominant plane, each given as
+ * "IMAGE:x,y"; metres as text. */
+PSFM_API psfm_status psfm_settings_set_distance(psfm_context *ctx, psfm_settings *settings,
+                                                const char *point1, const char *point2,
+                                                const char *metres);
+
 /* Reads matches from a COLMAP database, verifies them, finds the poses, and writes
- * out_folder/model/0, 1, ... (COLMAP text models, largest first) and out_folder/summary.json.
+ * out_folder/model/0, 1, ... (COLMAP text models, largest first) and out_folder/summary.json; in
+ * robust mode also out_folder/planes.json and planes.ply.
  * Verified homographies are kept in the database's planarsfm_ tables and used again when matches
  * and options have not changed. settings NULL = defaults. PSFM_ERR_DATA, with summary.json
  * written, if no image could be posed. */

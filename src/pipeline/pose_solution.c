@@ -40,6 +40,56 @@ psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph 
     return status;
 }
 
+typedef struct {
+    uint32_t size, component;
+} ranked;
+
+static int by_size(const void *a, const void *b) {
+    const ranked *p = a, *q = b;
+    if (p->size != q->size)
+        return p->size > q->size ? -1 : 1;
+    return p->component < q->component ? -1 : p->component > q->component;
+}
+
+psfm_status psfm_pose_solution_compact(psfm_context *ctx, psfm_pose_solution *s) {
+    ranked *order = NULL;
+    uint32_t *rank = NULL, n = s->num_components, kept = 0;
+    psfm_component_facts *facts = NULL;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, n, sizeof *order, (void **)&order)) ||
+        (status = psfm_alloc(ctx, n, sizeof *rank, (void **)&rank)) ||
+        (status = psfm_alloc(ctx, n, sizeof *facts, (void **)&facts)))
+        goto cleanup;
+    for (uint32_t c = 0; c < n; ++c)
+        order[c].component = c;
+    for (uint32_t v = 0; v < s->num_nodes; ++v)
+        if (s->node_component[v] != UINT32_MAX)
+            ++order[s->node_component[v]].size;
+    qsort(order, n, sizeof *order, by_size);
+    for (uint32_t c = 0; c < n; ++c) {
+        rank[order[c].component] = order[c].size >= 2 ? kept++ : UINT32_MAX;
+        facts[c] = s->components[order[c].component];
+        facts[c].num_images = order[c].size;
+    }
+    for (uint32_t v = 0; v < s->num_nodes; ++v)
+        if (s->node_component[v] != UINT32_MAX)
+            s->node_component[v] = rank[s->node_component[v]];
+    for (uint32_t c = kept; c < n; ++c) {
+        free(facts[c].cut_nodes);
+        free(facts[c].bridges);
+    }
+    free(s->components);
+    s->components = facts;
+    s->num_components = kept;
+    facts = NULL;
+
+cleanup:
+    free(order);
+    free(rank);
+    free(facts);
+    return status;
+}
+
 psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *graph,
                                     psfm_pose_solution *solution) {
     psfm_pose_solution s = {.num_nodes = graph->num_nodes, .num_edges = graph->num_edges};

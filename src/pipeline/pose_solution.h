@@ -40,6 +40,9 @@ psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *gr
  * components are forgotten. */
 psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph *graph,
                                        const bool *keep, psfm_pose_solution *solution);
+/* Numbers the components anew after images lost or gained their pose: those with fewer than two
+ * images go, the largest comes first. Facts stay with their component. */
+psfm_status psfm_pose_solution_compact(psfm_context *ctx, psfm_pose_solution *solution);
 void psfm_pose_solution_free(psfm_pose_solution *solution);
 
 /* One component as a graph of its own: dense local nodes, edges with their ids in the whole. */

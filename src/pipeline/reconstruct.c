@@ -174,8 +174,13 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
                                out->edges.accepted,
                                out->edges.groups.group,
                                out->edges.groups.num_groups};
-    return psfm_refine_poses(ctx, &input, &options->refine, &out->solution, &out->timings,
-                             &out->refined);
+    status = psfm_refine_poses(ctx, &input, &options->refine, &out->solution, &out->timings,
+                               &out->refined);
+    if (status == PSFM_OK)
+        status = psfm_pose_solution_compact(ctx, &out->solution);
+    if (status == PSFM_OK)
+        status = psfm_frame_set(ctx, set, &options->frame, &out->solution, &out->refined);
+    return status;
 }
 
 psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,

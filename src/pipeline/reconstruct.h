@@ -2,6 +2,7 @@
 #ifndef PSFM_PIPELINE_RECONSTRUCT_H
 #define PSFM_PIPELINE_RECONSTRUCT_H
 
+#include "pipeline/frame.h"
 #include "pipeline/refine.h"
 #include "pipeline/robust.h"
 #include "planarsfm/model.h"
@@ -21,6 +22,7 @@ typedef struct {
     psfm_paper_options paper; /* the stages that both modes share, too */
     psfm_robust_options robust;
     psfm_refine_options refine;
+    psfm_frame_options frame;
 } psfm_reconstruct_options;
 
 /* The tables behind psfm_reconstruct_options, each with the place of its struct in it. */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "io/colmap_database.h"
+#include "io/planes_file.h"
 #include "pipeline/reconstruct.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
@@ -103,6 +104,27 @@ static psfm_status write_models(psfm_context *ctx, const psfm_reconstruction *r,
     return status;
 }
 
+/* OUT/planes.json and OUT/planes.ply; those of an earlier run go if there are none now. */
+static psfm_status write_planes(psfm_context *ctx, const psfm_reconstruction *r,
+                                const char *out_folder) {
+    char *json = NULL, *ply = NULL;
+    psfm_status status = psfm_path_join(ctx, out_folder, "planes.json", &json);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out_folder, "planes.ply", &ply);
+    if (status == PSFM_OK && r->refined.images != NULL) {
+        status = psfm_planes_write_json(ctx, &r->refined.planes, json);
+        if (status == PSFM_OK)
+            status = psfm_planes_write_ply(ctx, &r->refined.planes, ply);
+    } else if (status == PSFM_OK) {
+        status = psfm_remove_all(ctx, json);
+        if (status == PSFM_OK)
+            status = psfm_remove_all(ctx, ply);
+    }
+    free(json);
+    free(ply);
+    return status;
+}
+
 static psfm_status write_summary(psfm_context *ctx, const psfm_match_set *set,
                                  const psfm_database_stats *stats,
                                  const psfm_reconstruct_options *options,
@@ -147,6 +169,8 @@ psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
         keep_two_views(ctx, database, &set, &r, key);
     if (status == PSFM_OK)
         status = write_models(ctx, &r, out_folder);
+    if (status == PSFM_OK)
+        status = write_planes(ctx, &r, out_folder);
     psfm_timings_add(&r.timings, "writing", start);
     if (status == PSFM_OK)
         status = write_summary(ctx, &set, &stats, &options, &r, out_folder);

@@ -1,5 +1,6 @@
 #include "pipeline/settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,49 @@ psfm_settings *psfm_settings_create(void) {
 }
 
 void psfm_settings_destroy(psfm_settings **settings) {
-    if (settings == NULL)
+    if (settings == NULL || *settings == NULL)
         return;
+    psfm_settings_clear(*settings);
     free(*settings);
     *settings = NULL;
+}
+
+void psfm_settings_clear(psfm_settings *settings) {
+    psfm_known_distance *known = &settings->options.frame.distance;
+    free((void *)(uintptr_t)known->image1);
+    free((void *)(uintptr_t)known->image2);
+    *known = (psfm_known_distance){0};
+}
+
+/* A positive number from text. */
+static psfm_status positive(psfm_context *ctx, const char *name, const char *text, double *value) {
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(x) || !(x > 0.0))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: '%s' is not a positive number", name, text);
+    *value = x;
+    return PSFM_OK;
+}
+
+psfm_status psfm_settings_set_distance(psfm_context *ctx, psfm_settings *settings,
+                                       const char *point1, const char *point2, const char *metres) {
+    psfm_known_distance known = {0};
+    char *image1 = NULL, *image2 = NULL;
+    psfm_status status = psfm_parse_image_point(ctx, point1, &image1, known.xy1);
+    if (status == PSFM_OK)
+        status = psfm_parse_image_point(ctx, point2, &image2, known.xy2);
+    if (status == PSFM_OK)
+        status = positive(ctx, "distance", metres, &known.metres);
+    if (status != PSFM_OK) {
+        free(image1);
+        free(image2);
+        return status;
+    }
+    psfm_settings_clear(settings);
+    known.image1 = image1;
+    known.image2 = image2;
+    settings->options.frame.distance = known;
+    return PSFM_OK;
 }
 
 bool psfm_settings_find(const char *name, const psfm_option_group **group,
@@ -41,9 +81,12 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
         if (!psfm_mode_from_name(value, &mode))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "mode: '%s' is not allowed (%s)", value,
                              PSFM_MODE_CHOICES);
+        psfm_settings_clear(settings);
         psfm_reconstruct_options_init(mode, &settings->options);
         return PSFM_OK;
     }
+    if (strcmp(name, "scale") == 0)
+        return positive(ctx, name, value, &settings->options.frame.scale);
     const psfm_option_group *group;
     const psfm_option *row;
     if (!psfm_settings_find(name, &group, &row))

@@ -5,9 +5,13 @@
 #include "pipeline/reconstruct.h"
 #include "planarsfm/reconstruct.h"
 
+/* Owns the names of the images in options.frame.distance. */
 struct psfm_settings {
     psfm_reconstruct_options options;
 };
+
+/* Frees what the settings own. */
+void psfm_settings_clear(psfm_settings *settings);
 
 /* Finds "prefix.name" among the option groups; false if there is none. */
 bool psfm_settings_find(const char *name, const psfm_option_group **group, const psfm_option **row);

@@ -133,11 +133,43 @@ static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
         psfm_outcome state = r->outcome[v];
         text(b, image, "name", set->views[v].name);
         text(b, image, "state", psfm_outcome_name(state));
-        if (state == PSFM_OUTCOME_POSED)
-            number(b, image, "model", r->solution.node_component[v]);
-        else
+        if (state != PSFM_OUTCOME_POSED) {
             text(b, image, "advice", psfm_outcome_advice(state));
+            continue;
+        }
+        number(b, image, "model", r->solution.node_component[v]);
+        if (r->refined.images == NULL)
+            continue;
+        const psfm_refined_image *refined = &r->refined.images[v];
+        number(b, image, "points", refined->num_points);
+        number(b, image, "mean_error_px", refined->mean_px);
+        number(b, image, "rotation_sigma_deg", refined->rotation_sigma_deg);
+        number(b, image, "center_sigma", refined->center_sigma);
+        b->failed =
+            cJSON_AddBoolToObject(image, "resected", refined->resected) == NULL || b->failed;
     }
+}
+
+/* What the robust engine found out. */
+static void add_robust(builder *b, cJSON *root, const psfm_reconstruction *r) {
+    uint32_t accepted = 0;
+    if (r->edges.accepted == NULL)
+        return;
+    for (uint32_t e = 0; e < r->graph.num_edges; ++e)
+        accepted += r->edges.accepted[e];
+    cJSON *robust = object(b, root, "robust");
+    number(b, robust, "edges_accepted", accepted);
+    number(b, robust, "edges_rejected", r->graph.num_edges - accepted);
+    number(b, robust, "consensus_node_moves", r->edges.consensus.num_node_moves);
+    number(b, robust, "consensus_world_turns", r->edges.consensus.num_world_turns);
+    number(b, robust, "physical_planes_in_graph", r->edges.groups.num_groups);
+    if (r->refined.images == NULL)
+        return;
+    number(b, robust, "points", (double)r->refined.structure.num_points);
+    number(b, robust, "planes", r->refined.planes.num_planes);
+    number(b, robust, "mean_error_px", r->refined.mean_px);
+    number(b, robust, "bundle_iterations", r->refined.iterations);
+    text(b, robust, "bundle_stop", psfm_bundle_stop_name(r->refined.stop));
 }
 
 static void add_timings(builder *b, cJSON *root, const psfm_timings *timings) {
@@ -162,6 +194,7 @@ cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *s
     number(&b, root, "images_total", (double)set->num_views);
     add_input(&b, root, set, stats);
     add_pairs(&b, root, reconstruction);
+    add_robust(&b, root, reconstruction);
     add_models(&b, root, set, reconstruction);
     add_images(&b, root, set, reconstruction);
     add_options(&b, root, options);

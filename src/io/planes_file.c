@@ -1,0 +1,101 @@
+#include "io/planes_file.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/path.h"
+
+void psfm_plane_color(uint32_t k, uint8_t rgb[3]) {
+    /* hues a golden angle apart never come close to each other soon */
+    double hue = fmod(0.08 + 0.6180339887498949 * k, 1.0) * 6.0;
+    for (int c = 0; c < 3; ++c) {
+        double x = fmod(hue + 6.0 - 2.0 * c, 6.0);
+        double level = fmin(fmax(fabs(x - 3.0) - 1.0, 0.0), 1.0);
+        rgb[c] = (uint8_t)(70.0 + 170.0 * level);
+    }
+}
+
+static bool add_polygon(cJSON *object, const psfm_scene_plane *plane) {
+    cJSON *polygon = cJSON_AddArrayToObject(object, "polygon");
+    for (uint32_t k = 0; polygon != NULL && k < plane->num_corners; ++k) {
+        cJSON *corner = cJSON_CreateDoubleArray(plane->polygon[k], 3);
+        if (corner == NULL || !cJSON_AddItemToArray(polygon, corner)) {
+            cJSON_Delete(corner);
+            return false;
+        }
+    }
+    return polygon != NULL;
+}
+
+static bool add_plane(cJSON *list, const psfm_scene_plane *plane, uint32_t k) {
+    uint8_t rgb[3];
+    psfm_plane_color(k, rgb);
+    int color[3] = {rgb[0], rgb[1], rgb[2]};
+    cJSON *object = cJSON_CreateObject();
+    if (object == NULL || !cJSON_AddItemToArray(list, object)) {
+        cJSON_Delete(object);
+        return false;
+    }
+    cJSON *normal = cJSON_CreateDoubleArray(plane->normal, 3);
+    cJSON *colour = cJSON_CreateIntArray(color, 3);
+    bool ok = normal != NULL && cJSON_AddItemToObject(object, "normal", normal);
+    ok = colour != NULL && cJSON_AddItemToObject(object, "color", colour) && ok;
+    return ok && cJSON_AddNumberToObject(object, "distance", plane->distance) != NULL &&
+           cJSON_AddNumberToObject(object, "points", plane->num_points) != NULL &&
+           cJSON_AddNumberToObject(object, "sigma", plane->sigma) != NULL &&
+           cJSON_AddNumberToObject(object, "area", plane->area) != NULL &&
+           add_polygon(object, plane);
+}
+
+psfm_status psfm_planes_write_json(psfm_context *ctx, const psfm_scene_planes *planes,
+                                   const char *path) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON *list = root == NULL ? NULL : cJSON_AddArrayToObject(root, "planes");
+    bool ok = list != NULL;
+    for (uint32_t k = 0; ok && k < planes->num_planes; ++k)
+        ok = add_plane(list, &planes->planes[k], k);
+    psfm_status status = ok ? psfm_json_write(ctx, root, path)
+                            : psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", path);
+    cJSON_Delete(root);
+    return status;
+}
+
+psfm_status psfm_planes_write_ply(psfm_context *ctx, const psfm_scene_planes *planes,
+                                  const char *path) {
+    psfm_output out = {0};
+    size_t num_vertices = 0, num_faces = 0, first = 0;
+    for (uint32_t k = 0; k < planes->num_planes; ++k) {
+        num_vertices += planes->planes[k].num_corners;
+        num_faces += planes->planes[k].num_corners >= 3;
+    }
+    psfm_status status = psfm_output_open(ctx, path, &out);
+    if (status != PSFM_OK)
+        return status;
+    fprintf(out.file,
+            "ply\nformat ascii 1.0\nelement vertex %zu\nproperty double x\nproperty double y\n"
+            "property double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
+            "element face %zu\nproperty list uint uint vertex_indices\nend_header\n",
+            num_vertices, num_faces);
+    for (uint32_t k = 0; k < planes->num_planes; ++k) {
+        uint8_t rgb[3];
+        psfm_plane_color(k, rgb);
+        for (uint32_t c = 0; c < planes->planes[k].num_corners; ++c) {
+            const double *X = planes->planes[k].polygon[c];
+            fprintf(out.file, "%.9g %.9g %.9g %d %d %d\n", X[0], X[1], X[2], rgb[0], rgb[1],
+                    rgb[2]);
+        }
+    }
+    for (uint32_t k = 0; k < planes->num_planes; ++k) {
+        uint32_t n = planes->planes[k].num_corners;
+        if (n >= 3)
+            fprintf(out.file, "%u", n);
+        for (uint32_t c = 0; n >= 3 && c < n; ++c)
+            fprintf(out.file, " %zu", first + c);
+        if (n >= 3)
+            fputc('\n', out.file);
+        first += n;
+    }
+    return psfm_output_commit(ctx, &out);
+}

@@ -1,0 +1,18 @@
+/* Planes for other programs: OUT/planes.json and OUT/planes.ply. */
+#ifndef PSFM_IO_PLANES_FILE_H
+#define PSFM_IO_PLANES_FILE_H
+
+#include "scene/planes.h"
+
+/* One object per plane: normal, distance, points, sigma, area, colour, polygon. Whole or absent. */
+psfm_status psfm_planes_write_json(psfm_context *ctx, const psfm_scene_planes *planes,
+                                   const char *path);
+
+/* The polygons as faces with colours (ASCII PLY). Whole or absent. */
+psfm_status psfm_planes_write_ply(psfm_context *ctx, const psfm_scene_planes *planes,
+                                  const char *path);
+
+/* Colour of plane k: well apart from those before it. */
+void psfm_plane_color(uint32_t k, uint8_t rgb[3]);
+
+#endif

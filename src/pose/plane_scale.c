@@ -23,6 +23,10 @@
 /* A baseline shorter than this share of the plane's distance has no usable length. */
 static const double shortest = 1e-4;
 
+/* Misfits below this (of a logarithm) count in full: rounding must not decide what is an outlier.
+ */
+static const double small_misfit = 1e-3;
+
 typedef struct {
     uint32_t a, b; /* unknowns: x_b - x_a = value */
     double value, weight;
@@ -203,12 +207,12 @@ static psfm_status solve(psfm_context *ctx, scale_system *s, int iterations) {
         goto cleanup;
     start_values(s, known);
     for (int it = 0; it < iterations; ++it) {
-        double floor = fmax(0.1 * median_misfit(s, scratch), 1e-9);
+        double floor = fmax(0.1 * median_misfit(s, scratch), small_misfit);
         size_t num = 0;
         memset(rhs, 0, s->num_unknowns * sizeof *rhs);
         for (uint32_t k = 0; k < s->num_equations; ++k) {
             const equation *e = &s->equations[k];
-            double w = e->weight / fmax(fabs(misfit(s, e)), floor);
+            double w = e->weight * floor / fmax(fabs(misfit(s, e)), floor);
             value[num++] = w;
             value[num++] = w;
             value[num++] = -w;

@@ -28,6 +28,10 @@ static const psfm_option rows[] = {
 };
 const psfm_option_table psfm_position_plane_option_table = {"position", rows, 3};
 
+/* Residuals below this share of a typical baseline count in full: rounding must not decide which
+ * edge of a tree is an outlier. */
+static const double small_residual = 1e-3;
+
 /* One edge of the system. */
 typedef struct {
     uint32_t a, b;  /* local nodes */
@@ -229,7 +233,7 @@ static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) 
             (status = psfm_spd_solve(ctx, spd, 1, rhs, s->x)))
             goto cleanup;
         double floor = 0.1 * typical_residual(s, scratch, &length);
-        floor = fmax(floor, 1e-9 * length);
+        floor = fmax(floor, small_residual * length);
         for (uint32_t k = 0; k < s->num_terms; ++k) {
             double r[3];
             residual(s, &s->terms[k], r);

@@ -220,16 +220,20 @@ static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) 
     assemble(s, NULL, 1.0, &m);
     if ((status = psfm_spd_create(ctx, s->num_unknowns, m.num, m.row, m.col, &spd)))
         goto cleanup;
-    for (uint32_t k = 0; k < s->num_terms; ++k)
+    /* what directions leave undetermined stays small instead of making the system singular */
+    double shift = 1e-14;
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
         w[k] = s->terms[k].weight;
+        if (!s->terms[k].has_length || s->terms[k].scale != UINT32_MAX)
+            shift = 1e-9;
+    }
     for (int it = 0; it < iterations; ++it) {
         double mean = 0.0;
         for (uint32_t k = 0; k < s->num_terms; ++k)
             mean += w[k] / s->num_terms;
         assemble(s, w, mean, &m);
         right_side(s, w, rhs);
-        /* what directions leave undetermined stays small instead of making the system singular */
-        if ((status = psfm_spd_factor(ctx, spd, m.value, 1e-9 * mean)) ||
+        if ((status = psfm_spd_factor(ctx, spd, m.value, shift * mean)) ||
             (status = psfm_spd_solve(ctx, spd, 1, rhs, s->x)))
             goto cleanup;
         double floor = 0.1 * typical_residual(s, scratch, &length);

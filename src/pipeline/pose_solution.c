@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "linalg/mat3.h"
 
 static void free_facts(psfm_pose_solution *s) {
     for (uint32_t c = 0; s->components != NULL && c < s->num_components; ++c) {
@@ -105,6 +106,8 @@ psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *gr
         (status = psfm_alloc(ctx, m, sizeof *s.in_graph, (void **)&s.in_graph)) ||
         (status = psfm_alloc(ctx, m, sizeof *s.edge_pose, (void **)&s.edge_pose)))
         goto failed;
+    for (size_t v = 0; v < n; ++v)
+        psfm_mat3_identity(s.cam_from_world_R[v]);
     status = psfm_pose_solution_relabel(ctx, graph, NULL, &s);
     if (status != PSFM_OK)
         goto failed;

@@ -16,11 +16,12 @@
  * Agreement alone cannot always tell a scene from its twin: in a ring where each image is matched
  * with two on either side, three edges cross each gap, and if two of them are false the turned half
  * has the majority. What remains is how images came to be paired: by order, by overlap or by
- * likeness, so that the images of a pair are mostly turned alike, whatever the scene. So the
- * density of the angle between paired images, learnt from the edges that agree (from all candidates
- * at first), is part of the support. It is smoothed so widely that it does not choose between
- * decompositions, and where pairs are turned in all ways, or in two (a drone's strips to and fro),
- * it is flat or has two peaks and does not choose either. */
+ * likeness, so that the images of most pairs are turned by similar angles, whatever the scene. So a
+ * candidate's confidence is multiplied by the density of its angle, learnt from all candidates at
+ * first and from those that agree later. It is smoothed so widely that it does not choose between
+ * decompositions; where pairs are turned in all ways, or in two (a drone's strips to and fro), it
+ * is flat or has two peaks and does not choose either; and an edge with an unusual angle still
+ * holds its images as long as no other edges contradict it. */
 #include "pose/rotation_consensus.h"
 
 #include <math.h>
@@ -34,10 +35,10 @@
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, agreement_deg, "agreement-deg", 5.0, 0.01,
                        90.0, "an edge whose rotation is off by this much gives no support"),
-    PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, typical_weight, "typical-weight", 2.0, 0.0,
-                       100.0,
-                       "weight of how usual the angle between two paired images is, against the "
-                       "agreement of their edge"),
+    PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, typical_power, "typical-power", 3.0, 0.0,
+                       10.0,
+                       "how strongly edges with an unusual angle between their images are "
+                       "distrusted; 0: not at all"),
     PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, typical_bandwidth_deg,
                        "typical-bandwidth-deg", 30.0, 1.0, 180.0,
                        "smoothing of the density of those angles"),
@@ -62,9 +63,8 @@ enum { ANGLES = 181 };
 typedef struct {
     const psfm_topology *topology;
     const psfm_rotation_candidates *candidates;
-    double reach; /* radians */
-    double typical_weight;
-    double typical[ANGLES];   /* times typical_weight, largest value 1 before */
+    double reach;             /* radians */
+    double *confidence;       /* of the candidates, with their typicality */
     double (*R)[9];           /* current rotations */
     uint32_t *incident_begin; /* edges at each node */
     uint32_t *incident;
@@ -75,34 +75,29 @@ static double turn_angle_deg(const double R[9]) {
     return acos(fmax(-1.0, fmin(1.0, cosine))) / degree;
 }
 
-/* How usual it is for paired images to be turned by this rotation. */
-static double typical(const search *s, const double R_21[9]) {
-    if (s->typical_weight == 0.0)
-        return 0.0;
-    double x = turn_angle_deg(R_21);
-    int k = x < ANGLES - 2 ? (int)x : ANGLES - 2;
-    return s->typical[k] + (x - k) * (s->typical[k + 1] - s->typical[k]);
-}
-
-/* Learns the density from the chosen candidates (NULL: from all). */
-static void learn_typical(search *s, double bandwidth_deg, const uint32_t *chosen) {
+/* Sets the confidence of all candidates by the density of their angles among the chosen ones (NULL:
+ * among all). */
+static void learn_typical(search *s, const psfm_rotation_consensus_options *options,
+                          const uint32_t *chosen) {
     const psfm_rotation_candidates *c = s->candidates;
-    double count[ANGLES] = {0}, largest = 0.0;
-    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
+    const double rarest = 0.01; /* nothing is impossible */
+    double count[ANGLES] = {0}, density[ANGLES] = {0}, largest = 0.0;
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e)
         for (uint32_t q = c->begin[e]; q < c->begin[e + 1]; ++q)
             if (chosen == NULL || chosen[e] == q)
                 count[(int)(turn_angle_deg(c->R_21[q]) + 0.5)] += c->weight[e] * c->confidence[q];
-    }
     for (int a = 0; a < ANGLES; ++a) {
-        s->typical[a] = 0.0;
         for (int b = 0; b < ANGLES; ++b) {
-            double x = (a - b) / bandwidth_deg;
-            s->typical[a] += count[b] * exp(-0.5 * x * x);
+            double x = (a - b) / options->typical_bandwidth_deg;
+            density[a] += count[b] * exp(-0.5 * x * x);
         }
-        largest = fmax(largest, s->typical[a]);
+        largest = fmax(largest, density[a]);
     }
-    for (int a = 0; a < ANGLES; ++a)
-        s->typical[a] *= largest > 0.0 ? s->typical_weight / largest : 0.0;
+    for (uint32_t q = 0; q < c->begin[s->topology->num_edges]; ++q) {
+        double typical = density[(int)(turn_angle_deg(c->R_21[q]) + 0.5)];
+        typical = largest > 0.0 ? fmax(typical / largest, rarest) : 1.0;
+        s->confidence[q] = c->confidence[q] * pow(typical, options->typical_power);
+    }
 }
 
 /* Support of one edge for rotations R1, R2 of its ends; the best candidate in *best. */
@@ -121,24 +116,19 @@ static double edge_support(const search *s, uint32_t e, const double R1[9], cons
         if (0.5 * (trace - 1.0) < cos(fmin(reach, 3.1)) - 1e-12)
             continue;
         double x = psfm_rotation_angle(c->R_21[q], R_21) / reach;
-        double value = c->confidence[q] * (1.0 - x * x);
+        double value = s->confidence[q] * (1.0 - x * x);
         if (value > support) {
             support = value;
             *best = q;
         }
     }
-    return (support + typical(s, R_21)) * c->weight[e];
+    return support * c->weight[e];
 }
 
-static double total_support(const search *s, uint32_t *chosen) {
-    double sum = 0.0;
-    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
-        uint32_t best;
-        sum += edge_support(s, e, s->R[s->topology->node1[e]], s->R[s->topology->node2[e]], &best);
-        if (chosen != NULL)
-            chosen[e] = best;
-    }
-    return sum;
+/* The candidate that each edge agrees with. */
+static void choose(const search *s, uint32_t *chosen) {
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e)
+        edge_support(s, e, s->R[s->topology->node1[e]], s->R[s->topology->node2[e]], &chosen[e]);
 }
 
 /* Support of all edges at node v if it had rotation R. */
@@ -234,7 +224,7 @@ static psfm_status find_turns(psfm_context *ctx, const search *s, const uint32_t
             double wanted[9], G[9];
             psfm_mat3_mul(c->R_21[q], s->R[s->topology->node1[e]], wanted);
             psfm_mat3_t_mul(s->R[s->topology->node2[e]], wanted, G);
-            add_turn(turns, &num, G, c->weight[e] * c->confidence[q]);
+            add_turn(turns, &num, G, c->weight[e] * s->confidence[q]);
         }
     }
     *num_best = 0;
@@ -396,22 +386,22 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
     search s = {.topology = topology,
                 .candidates = candidates,
                 .reach = options->agreement_deg * degree,
-                .typical_weight = options->typical_weight,
                 .R = cam_from_world};
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_CONSENSUS, 0, 0);
     *stats = (psfm_rotation_consensus_stats){0};
     psfm_status status = index_edges(ctx, &s);
-    learn_typical(&s, options->typical_bandwidth_deg, NULL);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, candidates->begin[topology->num_edges], sizeof *s.confidence,
+                            (void **)&s.confidence);
     if (status == PSFM_OK) {
-        stats->support_before = total_support(&s, chosen);
-        for (uint32_t e = 0; e < topology->num_edges; ++e)
-            stats->support_possible += candidates->weight[e] * (1.0 + options->typical_weight);
+        learn_typical(&s, options, NULL);
+        choose(&s, chosen);
     }
     for (int round = 0; status == PSFM_OK && round < options->max_rounds; ++round) {
         uint32_t moves = move_nodes(&s), turns = 0;
-        total_support(&s, chosen);
+        choose(&s, chosen);
         if (round > 0) /* the start may agree with the wrong edges */
-            learn_typical(&s, options->typical_bandwidth_deg, chosen);
+            learn_typical(&s, options, chosen);
         status = turn_world(ctx, &s, chosen, &rng, options->anneal_sweeps, &turns);
         stats->num_node_moves += moves;
         stats->num_world_turns += turns;
@@ -422,10 +412,11 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
             break;
     }
     if (status == PSFM_OK)
-        stats->support_after = total_support(&s, chosen);
+        choose(&s, chosen);
     for (uint32_t e = 0; status == PSFM_OK && e < topology->num_edges; ++e)
         stats->num_agreeing += chosen[e] != UINT32_MAX ? 1 : 0;
     free(s.incident_begin);
     free(s.incident);
+    free(s.confidence);
     return status;
 }

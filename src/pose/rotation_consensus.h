@@ -10,9 +10,9 @@
 #include "pose/rotation.h"
 
 typedef struct {
-    double agreement_deg;  /* an edge this far from its candidate gives no support */
-    double typical_weight; /* of how usual the rotation between the two images of an edge is */
-    double typical_bandwidth_deg; /* of the density of those rotations' angles */
+    double agreement_deg; /* an edge this far from its candidate gives no support */
+    double typical_power; /* to which a candidate's typicality enters its confidence; 0: not */
+    double typical_bandwidth_deg; /* smoothing of the density behind it */
     int max_rounds;               /* of node moves and world turns */
     int anneal_sweeps;            /* of the labelling behind a world turn */
 } psfm_rotation_consensus_options;
@@ -21,9 +21,9 @@ extern const psfm_option_table psfm_rotation_consensus_option_table;
 
 /* The candidates of each edge: rotation and confidence in [0, 1]. Edge e has candidates
  * begin[e] .. begin[e + 1); its support is
- *   weight[e] * max over q of confidence[q] * (1 - (angle / reach)^2)_+,
- * with `angle` between R_21[q] and R_2 R_1^T, and reach = agreement_deg or 3 sigma[q], the larger.
- */
+ *   weight[e] * max over q of confidence[q] * typical(q)^power * (1 - (angle / reach)^2)_+,
+ * with `angle` between R_21[q] and R_2 R_1^T, reach = agreement_deg or 3 sigma[q], the larger, and
+ * typical(q) in (0, 1] how usual the angle of R_21[q] is among the edges. */
 typedef struct {
     const uint32_t *begin; /* num_edges + 1 */
     const double (*R_21)[9];
@@ -33,7 +33,6 @@ typedef struct {
 } psfm_rotation_candidates;
 
 typedef struct {
-    double support_before, support_after, support_possible;
     uint32_t num_node_moves;
     uint32_t num_world_turns; /* accepted ones */
     uint32_t num_agreeing;    /* edges */

@@ -42,6 +42,9 @@ static psfm_evaluation reconstruct(psfm_context *ctx, const psfm_scene *scene, p
 static double forced_error(psfm_context *ctx, const psfm_scene *scene) {
     psfm_reconstruct_options options;
     psfm_reconstruct_options_init(PSFM_MODE_PAPER, &options);
+    /* Exact matches want a small threshold: within 4 px of the line where two walls meet, points of
+     * one wall are inliers of the other and move its homography by some 1e-6 degrees. */
+    options.two_view.max_error_px = 1.0;
     const psfm_match_set *set = &scene->matches;
     psfm_two_view *views = calloc(set->num_pairs, sizeof *views);
     psfm_pose_graph graph;
@@ -93,21 +96,25 @@ static void published_method_is_exact_when_forced(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* What the published method gets right by itself on exact matches: the room, whose several planes
- * per pair leave the essential matrix no choice. On a single plane (arena, field, facade) it picks
- * some wrong decompositions even without noise. */
+/* Without noise the essential matrix is exact even on a single plane, so that the published method
+ * gets all four scenes right by itself. With 0.7 px of noise and 20 % wrong matches it loses those
+ * with a single plane (see the ablation in README), and keeps the room: its several planes per pair
+ * leave the essential matrix no choice. */
 static void published_method_by_itself(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    static const bool is_right[] = {false, true, false, false};
     for (int k = 0; k < 4; ++k) {
-        psfm_scene scene = make_scene(ctx, flat_scenes[k], 0, 0, 0);
-        psfm_evaluation e = reconstruct(ctx, &scene, PSFM_MODE_PAPER);
-        print_message("paper, noise-free %s: rotation AUC@1 %.2f\n",
-                      psfm_scene_kind_name(flat_scenes[k]), e.auc_rotation[1]);
+        psfm_scene exact = make_scene(ctx, flat_scenes[k], 0, 0, 0);
+        psfm_scene noisy = make_scene(ctx, flat_scenes[k], 0.7, 0.2, 0);
+        psfm_evaluation e = reconstruct(ctx, &exact, PSFM_MODE_PAPER);
+        psfm_evaluation n = reconstruct(ctx, &noisy, PSFM_MODE_PAPER);
+        print_message("paper mode, %s: rotation AUC@5 %.1f noise-free, %.1f with noise\n",
+                      psfm_scene_kind_name(flat_scenes[k]), e.auc_rotation[3], n.auc_rotation[3]);
         assert_int_equal(e.num_registered, 16);
-        assert_int_equal(e.auc_rotation[1] > 99.9, is_right[k]);
-        psfm_scene_free(&scene);
+        assert_true(e.auc_rotation[3] > 99.9);
+        assert_int_equal(n.auc_rotation[3] > 95.0, flat_scenes[k] == PSFM_SCENE_ROOM);
+        psfm_scene_free(&exact);
+        psfm_scene_free(&noisy);
     }
     psfm_context_destroy(&ctx);
 }

@@ -27,8 +27,12 @@ static void random_rotation(psfm_rng *rng, double angle, double R[9]) {
 static ring *make_ring(uint64_t seed) {
     ring *r = calloc(1, sizeof *r);
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 0, 0);
-    for (int v = 0; v < NODES; ++v)
-        random_rotation(&rng, psfm_rng_range(&rng, 0, 3), r->truth[v]);
+    for (int v = 0; v < NODES; ++v) { /* each camera turned a little further round the vertical */
+        double about[3] = {0, 0, 6.283185307179586 * v / NODES}, R[9], tilt[9];
+        psfm_rotation_exp(about, R);
+        random_rotation(&rng, 0.2, tilt);
+        psfm_mat3_mul(tilt, R, r->truth[v]);
+    }
     for (uint32_t e = 0; e < EDGES; ++e) {
         uint32_t a = e % NODES, b = (a + 1 + e / NODES) % NODES;
         double noise[9], exact[9];

@@ -19,7 +19,7 @@ refuses 1 "nowhere" "$planarsfm" eval good/gt nowhere
 cp -r good/gt broken
 head -c 2000 good/gt/images.txt >broken/images.txt
 refuses 1 "broken/" "$planarsfm" eval broken good/gt
-sed '4s/ .*/ SPHERE 10 10 1/' good/gt/cameras.txt >broken/cameras.txt
+sed 's/PINHOLE/SPHERE/' good/gt/cameras.txt >broken/cameras.txt
 cp good/gt/images.txt broken/images.txt
 refuses 1 "cameras.txt" "$planarsfm" eval broken good/gt
 

@@ -3,10 +3,13 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 source "$(dirname "$0")/lib.sh"
 
 "$planarsfm" --version | grep -q '^planarsfm [0-9]' || fail "--version"
-"$planarsfm" help | grep -q reconstruct || fail "overview"
+"$planarsfm" help >overview.txt
+grep -q reconstruct overview.txt || fail "overview"
 for command in reconstruct eval synth ablate; do
-    "$planarsfm" "$command" --help | grep -q "^usage: planarsfm $command" || fail "$command --help"
-    "$planarsfm" help "$command" | grep -q -- --threads || fail "help $command"
+    "$planarsfm" "$command" --help >help.txt
+    grep -q "^usage: planarsfm $command" help.txt || fail "$command --help"
+    "$planarsfm" help "$command" >again.txt
+    diff help.txt again.txt || fail "help $command"
 done
 "$planarsfm" help --markdown >cli.md
 diff cli.md "$root/docs/cli.md" ||

@@ -95,7 +95,8 @@ static void add_edge(synthetic_graph *s, psfm_rng *rng, uint32_t a, uint32_t b,
     if (is_false) {
         num1 = num2 = FALSE_INLIERS;
         for (uint32_t k = 0; k < FALSE_INLIERS; ++k)
-            list1[k] = list2[k] = (uint32_t)(k * KEYPOINTS / FALSE_INLIERS + psfm_rng_below(rng, 4));
+            list1[k] = list2[k] =
+                (uint32_t)(k * KEYPOINTS / FALSE_INLIERS + psfm_rng_below(rng, 4));
     }
     s->is_false[e] = is_false;
     g->edges[e] = (psfm_edge){.node1 = a < b ? a : b,
@@ -105,8 +106,8 @@ static void add_edge(synthetic_graph *s, psfm_rng *rng, uint32_t a, uint32_t b,
                               .plane_end = e + 1,
                               .hypothesis_begin = 2 * e,
                               .hypothesis_end = 2 * e + 2};
-    g->planes[e] = (psfm_edge_plane){.edge = e, .hypothesis_begin = 2 * e,
-                                     .hypothesis_end = 2 * e + 2};
+    g->planes[e] =
+        (psfm_edge_plane){.edge = e, .hypothesis_begin = 2 * e, .hypothesis_end = 2 * e + 2};
     set_inliers(&g->planes[e], a < b ? list1 : list2, a < b ? list2 : list1,
                 num1 < num2 ? num1 : num2);
     for (uint32_t k = 0; k < 2; ++k) {

@@ -157,13 +157,14 @@ static psfm_status factor_coarsest(psfm_context *ctx, psfm_multilevel *m) {
     }
     status = psfm_spd_create(ctx, n, num, row, col, &m->factor);
     double shift = 1e-10 * rate;
-    for (int attempt = 0; status == PSFM_OK; ++attempt, shift *= 100.0) {
+    for (int attempt = 0; status == PSFM_OK; ++attempt) {
         for (uint32_t i = 0; i < n; ++i)
             value[i] = l->degree[i] + shift * l->mass[i];
         status = psfm_spd_factor(ctx, m->factor, value, 0.0);
         if (status != PSFM_ERR_NUMERIC || attempt == 3)
             break;
         status = PSFM_OK;
+        shift *= 100.0;
     }
 
 cleanup:

@@ -1,0 +1,29 @@
+/* Parallel rigidity: what the directions between points determine, up to translation and scale. */
+#ifndef PSFM_GRAPH_RIGIDITY_H
+#define PSFM_GRAPH_RIGIDITY_H
+
+#include "graph/topology.h"
+
+/* The maximal rigid components, by decreasing number of nodes, ties by lowest edge. A component
+ * fixes the shape of its nodes; components that share a node (no two share more) can be scaled
+ * against each other. Every edge is in one component, a node may be in several or, without edges,
+ * in none. Owns its arrays. */
+typedef struct {
+    uint32_t num_components;
+    uint32_t *edge_component; /* per edge */
+    size_t *node_begin;       /* num_components + 1 */
+    uint32_t *nodes;   /* of component k: nodes[node_begin[k] .. node_begin[k + 1]), ascending */
+    uint64_t num_free; /* degrees of freedom beyond translation and scale; 0: rigid */
+} psfm_rigidity;
+
+/* Analyses the directions of all edges of `graph` in space, for points in general position: exact
+ * as to the graph, blind to accidents such as points on a line. scale_group (num_edges, or NULL)
+ * gives edges with the same value, other than UINT32_MAX, known relative lengths: where they hang
+ * together, a tree of them is rigid. (Pieces of one group that do not hang together are taken as
+ * scaled apart.) A graph of fewer than two nodes is rigid. Near-linear for graphs with triangles or
+ * quadrangles all over, quadratic at worst. */
+psfm_status psfm_rigidity_analyse(psfm_context *ctx, const psfm_topology *graph,
+                                  const uint32_t *scale_group, psfm_rigidity *out);
+void psfm_rigidity_free(psfm_rigidity *rigidity);
+
+#endif

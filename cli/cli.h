@@ -35,7 +35,10 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_synth, cli_reconstruct, cli_eval, cli_ablate;
+extern const cli_command cli_match, cli_synth, cli_reconstruct, cli_eval, cli_ablate;
+
+#define CLI_PAIRS_HELP \
+    "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"
 
 #define CLI_MAX_FLAGS 24
 

@@ -13,7 +13,8 @@ struct psfm_context {
     void *log_user;
     psfm_progress_fn progress;
     void *progress_user;
-    int num_threads; /* 0: one per core */
+    size_t batch_base, batch_total; /* see psfm_progress_batch */
+    int num_threads;                /* 0: one per core */
     uint64_t seed;
     psfm_context *parent; /* of a worker's context; NULL otherwise */
     pthread_mutex_t progress_lock;
@@ -129,6 +130,13 @@ void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...) 
     ctx->log(level, line, ctx->log_user);
 }
 
+void psfm_progress_batch(psfm_context *ctx, size_t base, size_t total) {
+    if (ctx == NULL)
+        return;
+    ctx->batch_base = base;
+    ctx->batch_total = total;
+}
+
 psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total) {
     psfm_context *root = ctx;
     while (root != NULL && root->parent != NULL)
@@ -136,6 +144,10 @@ psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, siz
     if (root == NULL || root->progress == NULL)
         return PSFM_OK;
     pthread_mutex_lock(&root->progress_lock);
+    if (root->batch_total > 0) {
+        done += root->batch_base;
+        total = root->batch_total;
+    }
     int stop = root->progress(stage, done, total, root->progress_user);
     pthread_mutex_unlock(&root->progress_lock);
     if (stop != 0)

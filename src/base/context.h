@@ -22,6 +22,10 @@ void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...)
 /* Reports progress of a stage. Returns PSFM_ERR_CANCELLED if the callback asked to stop. */
 psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total);
 
+/* For a loop that is cut into batches: until it is called with total 0, progress of any stage shows
+ * as `base` + done of `total`. */
+void psfm_progress_batch(psfm_context *ctx, size_t base, size_t total);
+
 /* A context for one worker thread: shares seed and progress with `parent`, has its own message.
  * parallel.c is the only user. */
 psfm_context *psfm_context_fork(psfm_context *parent);

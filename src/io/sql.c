@@ -157,6 +157,17 @@ psfm_status psfm_sql_create(psfm_context *ctx, const char *path, psfm_sql *sql) 
     return status;
 }
 
+psfm_status psfm_sql_open_new(psfm_context *ctx, const char *path, psfm_sql *sql) {
+    *sql = (psfm_sql){.ctx = ctx, .path = path};
+    psfm_status status = open_database(sql, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                       PSFM_SQL_WRITE_TIMEOUT_MS);
+    if (status == PSFM_OK)
+        status = psfm_sql_exec(sql, "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'");
+    if (status != PSFM_OK)
+        psfm_sql_close(sql);
+    return status;
+}
+
 psfm_status psfm_sql_check_unchanged(const psfm_sql *sql) {
     struct stat after;
     int64_t log_size = 0;

@@ -33,6 +33,10 @@ psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_
  * been closed and synced; there is no journal. */
 psfm_status psfm_sql_create(psfm_context *ctx, const char *path, psfm_sql *sql);
 
+/* Makes a new database, or opens an empty one, that is then written in transactions and survives an
+ * interruption at any point. */
+psfm_status psfm_sql_open_new(psfm_context *ctx, const char *path, psfm_sql *sql);
+
 /* Makes reading a damaged or hostile file harmless; the opening functions call it. No value can be
  * longer than the file has bytes. */
 psfm_status psfm_sql_distrust(psfm_sql *sql, int64_t file_size);

@@ -16,7 +16,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_nn_options, cross_check, "cross-check", true,
                      "matched keypoints are each other's nearest neighbours"),
 };
-const psfm_option_table psfm_nn_option_table = {"match", rows, sizeof rows / sizeof rows[0]};
+const psfm_option_table psfm_nn_option_table = {"matching", rows, sizeof rows / sizeof rows[0]};
 
 void psfm_match_list_free(psfm_match_list *list) {
     free(list->matches);

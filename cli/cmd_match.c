@@ -1,0 +1,61 @@
+#include <stdio.h>
+
+#include "base/context.h"
+#include "cli.h"
+#include "pipeline/match_images.h"
+
+static psfm_match_options options;
+
+static const cli_option_group *groups(void) {
+    static cli_option_group list[2];
+    list[0] = (cli_option_group){&psfm_nn_option_table, &options.nn, false};
+    return list;
+}
+
+static const char *const positional[] = {"DATABASE", NULL};
+static const cli_flag flags[] = {
+    {"--pairs", "RULE", CLI_PAIRS_HELP, 0},
+    {0},
+};
+
+static int run(int argc, char **argv) {
+    psfm_context *ctx = cli_context();
+    if (ctx == NULL)
+        return 1;
+    cli_arguments arguments;
+    psfm_match_stats stats;
+    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_status status = cli_parse(ctx, &cli_match, argc, argv, &arguments);
+    if (status == PSFM_OK && arguments.help) {
+        cli_print_help(&cli_match);
+        return cli_exit(&ctx, &cli_match, status);
+    }
+    if (status == PSFM_OK) {
+        options.pairs = cli_flag_value(&cli_match, &arguments, "--pairs");
+        status = psfm_match_images(ctx, arguments.positional[0], &options, &stats);
+    }
+    if (status == PSFM_OK) {
+        char text[256];
+        psfm_match_stats_describe(&stats, text, sizeof text);
+        printf("%s\n", text);
+    }
+    return cli_exit(&ctx, &cli_match, status);
+}
+
+const cli_command cli_match = {
+    .name = "match",
+    .summary = "matches the SIFT descriptors in a COLMAP database",
+    .usage = "DATABASE [--pairs RULE] [options]",
+    .description =
+        "Compares the descriptors of pairs of images, all with all, and writes raw matches into\n"
+        "the database, as COLMAP's matchers do before their verification. Pairs that have matches\n"
+        "are left as they are, unless this command made them with other options. It may be\n"
+        "interrupted at any time and goes on where it stopped.\n"
+        "Without --pairs every pair is matched up to 200 images, and sequential:10 beyond; images\n"
+        "are in the order of their names.\n\n"
+        "    planarsfm match out/database.db --pairs ring:2",
+    .positional = positional,
+    .flags = flags,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,380 @@
+/* Opening the store, its cameras and images. The tables of our own:
+ *   planarsfm_photos   image_id, key, width, height, focal_px
+ *   planarsfm_cameras  source, camera_id
+ *   planarsfm_matches  pair_id, key (16 hexadecimal digits) */
+#include "io/feature_store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/colmap_database_internal.h"
+#include "io/little_endian.h"
+
+static const char own_tables[] =
+    "CREATE TABLE IF NOT EXISTS planarsfm_photos (image_id INTEGER PRIMARY KEY NOT NULL,"
+    " key TEXT NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL, focal_px REAL NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_cameras (source TEXT PRIMARY KEY NOT NULL,"
+    " camera_id INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_matches (pair_id INTEGER PRIMARY KEY NOT NULL,"
+    " key TEXT NOT NULL);";
+
+static psfm_status need_tables(psfm_feature_store *store) {
+    static const char *const names[] = {"cameras", "images", "keypoints", "descriptors", "matches"};
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof names[0]; ++k) {
+        bool exists = false;
+        status = psfm_sql_has_table(&store->sql, names[k], &exists);
+        if (status == PSFM_OK && !exists)
+            status = psfm_fail(store->sql.ctx, PSFM_ERR_FORMAT,
+                               "%s: no table %s: this is not a COLMAP database", store->sql.path,
+                               names[k]);
+    }
+    if (status == PSFM_OK)
+        status = psfm_sql_has_table(&store->sql, "two_view_geometries", &store->has_geometries);
+    return status;
+}
+
+/* The tables of a new database, and ours in any: all at once or none. */
+static psfm_status prepare_tables(psfm_feature_store *store, bool is_new) {
+    store->sql.doing = "cannot be written";
+    psfm_status status = psfm_store_begin(store);
+    if (status == PSFM_OK && is_new)
+        status = psfm_database_create_tables(&store->sql);
+    store->sql.doing = "cannot be written";
+    if (status == PSFM_OK)
+        status = need_tables(store);
+    if (status == PSFM_OK)
+        status = psfm_sql_exec(&store->sql, own_tables);
+    if (status == PSFM_OK)
+        status = psfm_store_commit(store);
+    return status;
+}
+
+psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
+                            psfm_feature_store *store) {
+    struct stat info;
+    *store = (psfm_feature_store){0};
+    bool is_new = create && (stat(path, &info) != 0 || info.st_size == 0);
+    psfm_status status = is_new ? psfm_sql_open_new(ctx, path, &store->sql)
+                                : psfm_sql_open_for_writing(ctx, path, &store->sql);
+    if (status == PSFM_OK)
+        status = prepare_tables(store, is_new);
+    if (status != PSFM_OK)
+        psfm_store_close(store);
+    return status;
+}
+
+void psfm_store_close(psfm_feature_store *store) {
+    psfm_sql_close(&store->sql);
+    free(store->bytes);
+    *store = (psfm_feature_store){0};
+}
+
+psfm_status psfm_store_begin(psfm_feature_store *store) {
+    return psfm_sql_exec(&store->sql, "BEGIN IMMEDIATE");
+}
+
+psfm_status psfm_store_commit(psfm_feature_store *store) {
+    return psfm_sql_exec(&store->sql, "COMMIT");
+}
+
+/* ---- cameras ---- */
+
+/* Finds the camera of a source, or names it. *camera_id is 0 if there was none. */
+static psfm_status find_source(psfm_feature_store *store, const char *source, uint32_t *camera_id) {
+    sqlite3_stmt *statement;
+    bool has_row = false;
+    *camera_id = 0;
+    psfm_status status = psfm_sql_prepare(
+        &store->sql,
+        "SELECT camera_id FROM planarsfm_cameras NATURAL JOIN cameras WHERE source = ?1",
+        &statement);
+    if (status == PSFM_OK)
+        status = psfm_sql_bind_text(&store->sql, statement, 1, source);
+    if (status == PSFM_OK)
+        status = psfm_sql_step(&store->sql, statement, &has_row);
+    if (status == PSFM_OK && has_row)
+        *camera_id = (uint32_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static psfm_status next_id(psfm_feature_store *store, const char *text, uint32_t *id) {
+    sqlite3_stmt *statement;
+    bool has_row = false;
+    psfm_status status = psfm_sql_prepare(&store->sql, text, &statement);
+    if (status == PSFM_OK)
+        status = psfm_sql_step(&store->sql, statement, &has_row);
+    if (status == PSFM_OK)
+        *id = (uint32_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    if (status == PSFM_OK && *id >= PSFM_PAIR_ID_BASE)
+        status = psfm_fail(store->sql.ctx, PSFM_ERR_DATA, "%s: no ids are left", store->sql.path);
+    return status;
+}
+
+static psfm_status name_source(psfm_feature_store *store, const char *source, uint32_t camera_id) {
+    sqlite3_stmt *statement;
+    psfm_status status = psfm_sql_prepare(
+        &store->sql, "INSERT OR REPLACE INTO planarsfm_cameras VALUES (?1, ?2)", &statement);
+    if (status == PSFM_OK)
+        status = psfm_sql_bind_text(&store->sql, statement, 1, source);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 2, camera_id);
+        status = psfm_sql_run(&store->sql, statement);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static psfm_status write_camera(psfm_feature_store *store, uint32_t id, const psfm_camera *camera) {
+    sqlite3_stmt *statement;
+    unsigned char params[8 * PSFM_CAMERA_MAX_PARAMS];
+    size_t num = (size_t)psfm_camera_num_params(camera->model);
+    for (size_t k = 0; k < num; ++k)
+        psfm_put_f64(camera->params[k], params + 8 * k);
+    psfm_status status =
+        psfm_sql_prepare(&store->sql,
+                         "INSERT OR REPLACE INTO cameras (camera_id, model, width, height, params,"
+                         " prior_focal_length) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                         &statement);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 1, id);
+        sqlite3_bind_int(statement, 2, (int)camera->model);
+        sqlite3_bind_int64(statement, 3, (int64_t)camera->width);
+        sqlite3_bind_int64(statement, 4, (int64_t)camera->height);
+        sqlite3_bind_int(statement, 6, camera->has_prior_focal_length);
+        status = psfm_sql_bind_blob(&store->sql, statement, 5, params, 8 * num);
+    }
+    if (status == PSFM_OK)
+        status = psfm_sql_run(&store->sql, statement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+psfm_status psfm_store_put_camera(psfm_feature_store *store, const char *source,
+                                  const psfm_camera *camera, uint32_t *camera_id) {
+    uint32_t id = 0;
+    psfm_status status = find_source(store, source, &id);
+    if (status == PSFM_OK && id == 0) {
+        status = next_id(store, "SELECT COALESCE(MAX(camera_id), 0) + 1 FROM cameras", &id);
+        if (status == PSFM_OK)
+            status = name_source(store, source, id);
+    }
+    if (status == PSFM_OK)
+        status = write_camera(store, id, camera);
+    if (status == PSFM_OK)
+        *camera_id = id;
+    return status;
+}
+
+psfm_status psfm_store_drop_cameras(psfm_feature_store *store) {
+    return psfm_sql_exec(
+        &store->sql,
+        "DELETE FROM cameras WHERE camera_id IN (SELECT camera_id FROM planarsfm_cameras)"
+        " AND camera_id NOT IN (SELECT camera_id FROM images);"
+        "DELETE FROM planarsfm_cameras WHERE camera_id NOT IN (SELECT camera_id FROM cameras);");
+}
+
+/* ---- images ---- */
+
+void psfm_stored_photos_free(psfm_stored_photos *photos) {
+    for (size_t k = 0; k < photos->num; ++k) {
+        free(photos->photos[k].name);
+        free(photos->photos[k].key);
+    }
+    free(photos->photos);
+    *photos = (psfm_stored_photos){0};
+}
+
+static psfm_status get_photo(const psfm_sql *sql, sqlite3_stmt *statement, psfm_stored_photo *out) {
+    int64_t id = sqlite3_column_int64(statement, 0), camera_id = sqlite3_column_int64(statement, 1);
+    const char *name = (const char *)sqlite3_column_text(statement, 2);
+    const char *key = (const char *)sqlite3_column_text(statement, 3);
+    if (id < 1 || id >= PSFM_PAIR_ID_BASE || camera_id < 0 || camera_id >= UINT32_MAX ||
+        name == NULL || name[0] == '\0')
+        return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
+                         "%s: image %" PRId64 " has no name or an id out of range", sql->path, id);
+    out->image_id = (uint32_t)id;
+    out->camera_id = (uint32_t)camera_id;
+    out->width = sqlite3_column_int(statement, 4);
+    out->height = sqlite3_column_int(statement, 5);
+    out->focal_px = sqlite3_column_double(statement, 6);
+    out->num_keypoints = (size_t)sqlite3_column_int(statement, 7);
+    psfm_status status = psfm_strdup(sql->ctx, name, &out->name);
+    return status == PSFM_OK && key != NULL ? psfm_strdup(sql->ctx, key, &out->key) : status;
+}
+
+psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) {
+    psfm_sql *sql = &store->sql;
+    sqlite3_stmt *statement;
+    size_t capacity = 0;
+    psfm_stored_photos list = {0};
+    sql->doing = "cannot be read";
+    psfm_status status =
+        psfm_sql_prepare(sql,
+                         "SELECT images.image_id, camera_id, name, key, width, height, focal_px,"
+                         " COALESCE(rows, 0) FROM images LEFT JOIN planarsfm_photos"
+                         " USING (image_id) LEFT JOIN keypoints USING (image_id)"
+                         " ORDER BY CAST(name AS BLOB)",
+                         &statement);
+    for (bool has_row = true; status == PSFM_OK;) {
+        status = psfm_sql_step(sql, statement, &has_row);
+        if (status != PSFM_OK || !has_row)
+            break;
+        status = psfm_reserve(sql->ctx, (void **)&list.photos, &capacity, list.num + 1,
+                              sizeof *list.photos);
+        if (status == PSFM_OK)
+            status = get_photo(sql, statement, &list.photos[list.num++]);
+    }
+    sqlite3_finalize(statement);
+    if (status != PSFM_OK)
+        psfm_stored_photos_free(&list);
+    *out = list;
+    sql->doing = "cannot be written";
+    return status;
+}
+
+psfm_status psfm_store_set_camera(psfm_feature_store *store, uint32_t image_id,
+                                  uint32_t camera_id) {
+    sqlite3_stmt *statement;
+    psfm_status status = psfm_sql_prepare(
+        &store->sql, "UPDATE images SET camera_id = ?2 WHERE image_id = ?1", &statement);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 1, image_id);
+        sqlite3_bind_int64(statement, 2, camera_id);
+        status = psfm_sql_run(&store->sql, statement);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Runs a statement with an image id as its parameter. */
+static psfm_status run_for_image(psfm_feature_store *store, const char *text, uint32_t image_id) {
+    sqlite3_stmt *statement;
+    psfm_status status = psfm_sql_prepare(&store->sql, text, &statement);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 1, image_id);
+        status = psfm_sql_run(&store->sql, statement);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Removes the pairs of an image: pair_id = 2147483647 * lower id + higher id. */
+static psfm_status drop_pairs(psfm_feature_store *store, uint32_t image_id) {
+    static const char *const tables[] = {"matches", "planarsfm_matches", "two_view_geometries"};
+    psfm_status status = PSFM_OK;
+    for (int k = 0; status == PSFM_OK && k < (store->has_geometries ? 3 : 2); ++k) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "DELETE FROM %s WHERE pair_id / 2147483647 = ?1 OR pair_id %% 2147483647 = ?1",
+                 tables[k]);
+        status = run_for_image(store, text, image_id);
+    }
+    return status;
+}
+
+psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) {
+    static const char *const texts[] = {
+        "DELETE FROM keypoints WHERE image_id = ?1",
+        "DELETE FROM descriptors WHERE image_id = ?1",
+        "DELETE FROM planarsfm_photos WHERE image_id = ?1",
+        "DELETE FROM images WHERE image_id = ?1",
+    };
+    psfm_status status = drop_pairs(store, image_id);
+    for (size_t k = 0; status == PSFM_OK && k < sizeof texts / sizeof texts[0]; ++k)
+        status = run_for_image(store, texts[k], image_id);
+    return status;
+}
+
+/* Inserts or updates the rows of images and planarsfm_photos. */
+static psfm_status write_photo(psfm_feature_store *store, uint32_t id,
+                               const psfm_stored_photo *photo) {
+    psfm_sql *sql = &store->sql;
+    sqlite3_stmt *image = NULL, *own = NULL;
+    psfm_status status =
+        psfm_sql_prepare(sql,
+                         "INSERT INTO images (image_id, name, camera_id) VALUES (?1, ?2, ?3)"
+                         " ON CONFLICT (image_id) DO UPDATE SET camera_id = ?3",
+                         &image);
+    if (status == PSFM_OK)
+        status = psfm_sql_prepare(
+            sql, "INSERT OR REPLACE INTO planarsfm_photos VALUES (?1, ?2, ?3, ?4, ?5)", &own);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(image, 1, id);
+        sqlite3_bind_int64(image, 3, photo->camera_id);
+        sqlite3_bind_int64(own, 1, id);
+        sqlite3_bind_int(own, 3, photo->width);
+        sqlite3_bind_int(own, 4, photo->height);
+        sqlite3_bind_double(own, 5, photo->focal_px);
+        status = psfm_sql_bind_text(sql, image, 2, photo->name);
+    }
+    if (status == PSFM_OK)
+        status = psfm_sql_bind_text(sql, own, 2, photo->key);
+    if (status == PSFM_OK)
+        status = psfm_sql_run(sql, image);
+    if (status == PSFM_OK)
+        status = psfm_sql_run(sql, own);
+    sqlite3_finalize(image);
+    sqlite3_finalize(own);
+    return status;
+}
+
+/* Writes a row of image_id, rows, cols, data. */
+static psfm_status write_matrix(psfm_feature_store *store, const char *text, uint32_t id,
+                                size_t rows, const void *bytes, size_t size) {
+    sqlite3_stmt *statement;
+    psfm_status status = psfm_sql_prepare(&store->sql, text, &statement);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 1, id);
+        sqlite3_bind_int64(statement, 2, (int64_t)rows);
+        status = psfm_sql_bind_blob(&store->sql, statement, 3, bytes, size);
+    }
+    if (status == PSFM_OK)
+        status = psfm_sql_run(&store->sql, statement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static psfm_status write_keypoints(psfm_feature_store *store, uint32_t id,
+                                   const psfm_keypoint_set *set) {
+    psfm_status status =
+        psfm_reserve(store->sql.ctx, (void **)&store->bytes, &store->capacity, 24 * set->num, 1);
+    for (size_t k = 0; status == PSFM_OK && k < set->num; ++k) {
+        const psfm_keypoint *p = &set->keypoints[k];
+        const float values[6] = {p->x, p->y, p->a11, p->a12, p->a21, p->a22};
+        for (size_t c = 0; c < 6; ++c)
+            psfm_put_f32(values[c], store->bytes + 24 * k + 4 * c);
+    }
+    if (status == PSFM_OK)
+        status = write_matrix(store, "INSERT OR REPLACE INTO keypoints VALUES (?1, ?2, 6, ?3)", id,
+                              set->num, store->bytes, 24 * set->num);
+    return status;
+}
+
+psfm_status psfm_store_put_photo(psfm_feature_store *store, const psfm_stored_photo *photo,
+                                 const psfm_keypoint_set *features) {
+    uint32_t id = photo->image_id;
+    psfm_status status = PSFM_OK;
+    if (features->num > 0 && (features->descriptors_u8 == NULL || features->descriptor_size != 128))
+        status = psfm_fail(store->sql.ctx, PSFM_ERR_ARGUMENT,
+                           "%s: the database takes descriptors of 128 bytes", photo->name);
+    if (status == PSFM_OK && id == 0)
+        status = next_id(store, "SELECT COALESCE(MAX(image_id), 0) + 1 FROM images", &id);
+    else if (status == PSFM_OK)
+        status = drop_pairs(store, id);
+    if (status == PSFM_OK)
+        status = write_photo(store, id, photo);
+    if (status == PSFM_OK)
+        status = write_keypoints(store, id, features);
+    if (status == PSFM_OK)
+        status = write_matrix(store,
+                              "INSERT OR REPLACE INTO descriptors (image_id, rows, cols, data)"
+                              " VALUES (?1, ?2, 128, ?3)",
+                              id, features->num, features->descriptors_u8, 128 * features->num);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* A COLMAP database that extraction and matching fill batch by batch. Beside COLMAP's tables it
+ * keeps what every photograph and pair was made from (planarsfm_photos, planarsfm_cameras,
+ * planarsfm_matches), so that an interrupted run goes on where it stopped and a changed photograph
+ * is noticed. */
+#ifndef PSFM_IO_FEATURE_STORE_H
+#define PSFM_IO_FEATURE_STORE_H
+
+#include "feature/keypoint_set.h"
+#include "io/sql.h"
+#include "match/nearest_neighbour.h"
+#include "planarsfm/camera.h"
+
+/* An open database. */
+typedef struct {
+    psfm_sql sql;
+    bool has_geometries;  /* COLMAP's table two_view_geometries is there */
+    unsigned char *bytes; /* scratch */
+    size_t capacity;
+} psfm_feature_store;
+
+/* Opens a COLMAP database for writing; with `create` a missing or empty file becomes a new one with
+ * the tables of COLMAP 3.8. `path` must outlive the store. */
+psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
+                            psfm_feature_store *store);
+/* Closes it; what was not committed is gone. Safe on a zeroed one. */
+void psfm_store_close(psfm_feature_store *store);
+
+/* Everything between the two is on disk or absent. */
+psfm_status psfm_store_begin(psfm_feature_store *store);
+psfm_status psfm_store_commit(psfm_feature_store *store);
+
+/* One image of the database. */
+typedef struct {
+    uint32_t image_id, camera_id;
+    char *name;
+    char *key; /* identifies what its features were made from; NULL if we did not make them */
+    int width, height;
+    double focal_px;      /* from the file, 0 if it tells none */
+    size_t num_keypoints; /* in the database */
+} psfm_stored_photo;
+
+/* Sorted by the bytes of their names. Owns them. */
+typedef struct {
+    psfm_stored_photo *photos;
+    size_t num;
+} psfm_stored_photos;
+
+psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out);
+void psfm_stored_photos_free(psfm_stored_photos *photos);
+
+/* Writes the camera that `source` stands for, whatever it was before; a new source gets the next
+ * id. camera->id is not looked at. */
+psfm_status psfm_store_put_camera(psfm_feature_store *store, const char *source,
+                                  const psfm_camera *camera, uint32_t *camera_id);
+/* Removes cameras of ours that no image uses. */
+psfm_status psfm_store_drop_cameras(psfm_feature_store *store);
+
+psfm_status psfm_store_set_camera(psfm_feature_store *store, uint32_t image_id, uint32_t camera_id);
+
+/* Writes an image with its features. With photo->image_id 0 it is new and gets the next id, else
+ * features of that image are replaced and its matches removed. */
+psfm_status psfm_store_put_photo(psfm_feature_store *store, const psfm_stored_photo *photo,
+                                 const psfm_keypoint_set *features);
+/* Removes an image with everything that hangs on it. */
+psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id);
+
+/* Reads the SIFT descriptors of an image; none give an empty set. Keypoints are not read. The
+ * caller frees *set. */
+psfm_status psfm_store_descriptors(psfm_feature_store *store, const psfm_stored_photo *photo,
+                                   psfm_keypoint_set *set);
+
+/* A pair in the table of matches. */
+typedef struct {
+    uint32_t id1, id2; /* id1 < id2 */
+    size_t num_matches;
+    uint64_t key; /* identifies the options; 0 if we did not make it */
+} psfm_stored_pair;
+
+/* All pairs, sorted by (id1, id2); *pairs is malloc'ed. */
+psfm_status psfm_store_list_pairs(psfm_feature_store *store, psfm_stored_pair **pairs, size_t *num);
+/* Writes the matches of a pair, replacing earlier ones, and removes COLMAP's two-view geometry of
+ * the pair. id1 < id2; key is not 0. */
+psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint32_t id2,
+                                   const psfm_match_list *matches, uint64_t key);
+psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32_t id2);
+
+#endif

@@ -1,0 +1,247 @@
+#include "pipeline/match_images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/timer.h"
+#include "io/feature_store.h"
+#include "match/pair_select.h"
+#include "planarsfm/version.h"
+
+/* What is lost at most when a run is interrupted, per thread. */
+#define BATCH_PAIRS 16
+
+typedef struct {
+    psfm_context *ctx;
+    const psfm_match_options *options;
+    uint64_t key; /* of the options */
+    psfm_feature_store store;
+    psfm_stored_photos images;
+    psfm_keypoint_set *sets; /* per image; empty until loaded */
+    bool *loaded;
+    size_t bytes, budget;
+    psfm_stored_pair *stored; /* pairs in the database */
+    size_t num_stored;
+    psfm_pair_list todo; /* indices into images */
+    psfm_match_stats *stats;
+} job;
+
+static psfm_status options_key(psfm_context *ctx, const psfm_nn_options *options, uint64_t *key) {
+    cJSON *json = psfm_options_to_json(&psfm_nn_option_table, options);
+    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    if (text == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    *key = psfm_hash(PSFM_HASH_START, text, strlen(text));
+    *key = psfm_hash(*key, PSFM_VERSION, sizeof PSFM_VERSION) | 1; /* never 0 */
+    cJSON_free(text);
+    return PSFM_OK;
+}
+
+static size_t memory_budget(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : (size_t)1 << 30;
+}
+
+/* ---- which pairs ---- */
+
+static int by_ids(const void *a, const void *b) {
+    const psfm_stored_pair *p = a, *q = b;
+    if (p->id1 != q->id1)
+        return p->id1 < q->id1 ? -1 : 1;
+    return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
+}
+
+/* The ids of a pair of images, the lower first. */
+static psfm_stored_pair pair_of(const job *j, const uint32_t pair[2]) {
+    uint32_t a = j->images.photos[pair[0]].image_id, b = j->images.photos[pair[1]].image_id;
+    return (psfm_stored_pair){.id1 = a < b ? a : b, .id2 = a < b ? b : a};
+}
+
+static psfm_status select_pairs(job *j, psfm_pair_list *list) {
+    const char **names = NULL;
+    const char *rule = j->options->pairs;
+    size_t n = j->images.num;
+    psfm_status status = psfm_alloc(j->ctx, n, sizeof *names, (void **)&names);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k)
+        names[k] = j->images.photos[k].name;
+    if (status == PSFM_OK)
+        status = psfm_pair_select(j->ctx, rule, names, n, list);
+    free((void *)names);
+    if (rule != NULL && strcmp(rule, "auto") != 0)
+        snprintf(j->stats->rule, sizeof j->stats->rule, "%.60s", rule);
+    else if (n <= PSFM_MAX_EXHAUSTIVE)
+        snprintf(j->stats->rule, sizeof j->stats->rule, "exhaustive");
+    else
+        snprintf(j->stats->rule, sizeof j->stats->rule, "sequential:%d", PSFM_DEFAULT_NEIGHBOURS);
+    return status;
+}
+
+/* Moves the pairs that are still to be matched to the front of the list. Marks those found. */
+static void leave_out_stored(job *j, psfm_pair_list *list, bool *selected) {
+    size_t num = 0;
+    for (size_t k = 0; k < list->num; ++k) {
+        psfm_stored_pair wanted = pair_of(j, list->pairs[k]);
+        const psfm_stored_pair *found =
+            j->num_stored == 0
+                ? NULL
+                : bsearch(&wanted, j->stored, j->num_stored, sizeof *j->stored, by_ids);
+        if (found != NULL)
+            selected[found - j->stored] = true;
+        if (found != NULL && (found->key == 0 || found->key == j->key)) {
+            ++j->stats->num_kept;
+            j->stats->num_matches += found->num_matches;
+        } else {
+            memmove(list->pairs[num++], list->pairs[k], sizeof *list->pairs);
+        }
+    }
+    list->num = num;
+}
+
+static psfm_status drop_others(job *j, const bool *selected) {
+    psfm_status status = psfm_store_begin(&j->store);
+    for (size_t k = 0; status == PSFM_OK && k < j->num_stored; ++k) {
+        if (selected[k] || j->stored[k].key == 0)
+            continue;
+        status = psfm_store_drop_pair(&j->store, j->stored[k].id1, j->stored[k].id2);
+        ++j->stats->num_dropped;
+    }
+    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+}
+
+static psfm_status plan(job *j) {
+    bool *selected = NULL;
+    psfm_status status = psfm_store_list(&j->store, &j->images);
+    if (status == PSFM_OK)
+        status = psfm_store_list_pairs(&j->store, &j->stored, &j->num_stored);
+    if (status == PSFM_OK)
+        status = psfm_alloc(j->ctx, j->num_stored, sizeof *selected, (void **)&selected);
+    if (status == PSFM_OK)
+        status = select_pairs(j, &j->todo);
+    if (status == PSFM_OK) {
+        j->stats->num_images = j->images.num;
+        j->stats->num_pairs = j->todo.num;
+        leave_out_stored(j, &j->todo, selected);
+    }
+    if (status == PSFM_OK && j->options->drop_others)
+        status = drop_others(j, selected);
+    free(selected);
+    return status;
+}
+
+/* ---- matching ---- */
+
+static void unload_all(job *j) {
+    for (size_t k = 0; j->sets != NULL && k < j->images.num; ++k) {
+        psfm_keypoint_set_free(&j->sets[k]);
+        if (j->loaded != NULL)
+            j->loaded[k] = false;
+    }
+    j->bytes = 0;
+}
+
+static psfm_status load(job *j, const psfm_pair_list *batch) {
+    psfm_status status = PSFM_OK;
+    if (j->bytes > j->budget)
+        unload_all(j);
+    for (size_t k = 0; status == PSFM_OK && k < 2 * batch->num; ++k) {
+        uint32_t image = batch->pairs[k / 2][k % 2];
+        if (j->loaded[image])
+            continue;
+        status = psfm_store_descriptors(&j->store, &j->images.photos[image], &j->sets[image]);
+        j->loaded[image] = status == PSFM_OK;
+        j->bytes += j->sets[image].num * j->sets[image].descriptor_size;
+    }
+    return status;
+}
+
+/* Names sort otherwise than ids when images came later: a pair is stored with the lower id first.
+ */
+static void swap_matches(psfm_match_list *list) {
+    for (size_t k = 0; k < list->num; ++k) {
+        uint32_t first = list->matches[k][0];
+        list->matches[k][0] = list->matches[k][1];
+        list->matches[k][1] = first;
+    }
+}
+
+static psfm_status write_batch(job *j, const psfm_pair_list *batch, psfm_match_list *lists) {
+    psfm_status status = psfm_store_begin(&j->store);
+    for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
+        const uint32_t *pair = batch->pairs[k];
+        psfm_stored_pair ids = pair_of(j, pair);
+        if (j->images.photos[pair[0]].image_id != ids.id1)
+            swap_matches(&lists[k]);
+        status = psfm_store_put_matches(&j->store, ids.id1, ids.id2, &lists[k], j->key);
+        j->stats->num_matches += lists[k].num;
+    }
+    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+}
+
+static psfm_status match_batch(job *j, const psfm_pair_list *batch) {
+    psfm_match_list *lists = NULL;
+    psfm_status status = psfm_alloc(j->ctx, batch->num, sizeof *lists, (void **)&lists);
+    if (status == PSFM_OK)
+        status = load(j, batch);
+    if (status == PSFM_OK)
+        status = psfm_nn_match_pairs(j->ctx, j->sets, j->images.num, batch, &j->options->nn, lists);
+    if (status == PSFM_OK)
+        status = write_batch(j, batch, lists);
+    for (size_t k = 0; lists != NULL && k < batch->num; ++k)
+        psfm_match_list_free(&lists[k]);
+    free(lists);
+    return status;
+}
+
+static psfm_status match_all(job *j) {
+    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_PAIRS;
+    psfm_status status = psfm_alloc(j->ctx, j->images.num, sizeof *j->sets, (void **)&j->sets);
+    if (status == PSFM_OK)
+        status = psfm_alloc(j->ctx, j->images.num, sizeof *j->loaded, (void **)&j->loaded);
+    for (size_t k = 0; status == PSFM_OK && k < j->todo.num; k += size) {
+        size_t left = j->todo.num - k;
+        psfm_pair_list batch = {j->todo.pairs + k, left < size ? left : size};
+        psfm_progress_batch(j->ctx, k, j->todo.num);
+        status = match_batch(j, &batch);
+        psfm_progress_batch(j->ctx, 0, 0);
+    }
+    j->stats->num_matched = j->todo.num;
+    return status;
+}
+
+psfm_status psfm_match_images(psfm_context *ctx, const char *database,
+                              const psfm_match_options *options, psfm_match_stats *stats) {
+    psfm_match_stats facts = {0};
+    job j = {.ctx = ctx, .options = options, .budget = memory_budget(), .stats = &facts};
+    double start = psfm_now();
+    psfm_status status = psfm_options_check(ctx, &psfm_nn_option_table, &options->nn);
+    if (status == PSFM_OK)
+        status = options_key(ctx, &options->nn, &j.key);
+    if (status == PSFM_OK)
+        status = psfm_store_open(ctx, database, false, &j.store);
+    if (status == PSFM_OK)
+        status = plan(&j);
+    if (status == PSFM_OK)
+        status = match_all(&j);
+    unload_all(&j);
+    free(j.sets);
+    free(j.loaded);
+    free(j.stored);
+    psfm_pair_list_free(&j.todo);
+    psfm_stored_photos_free(&j.images);
+    psfm_store_close(&j.store);
+    facts.seconds = psfm_now() - start;
+    if (stats != NULL)
+        *stats = facts;
+    return status;
+}
+
+void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size) {
+    snprintf(text, size, "%zu pairs of %zu images (%s): %zu matched, %zu there before; %zu matches",
+             stats->num_pairs, stats->num_images, stats->rule, stats->num_matched, stats->num_kept,
+             stats->num_matches);
+}

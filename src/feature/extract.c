@@ -1,0 +1,183 @@
+#include "feature/extract.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "image/mask.h"
+#include "image/resize.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_extract_options, max_image_size, "max-image-size", 3200, 16,
+                    PSFM_IMAGE_MAX_SIDE,
+                    "longer side to which larger images are shrunk, in pixels"),
+};
+const psfm_option_table psfm_extract_option_table = {"extract", rows, sizeof rows / sizeof rows[0]};
+
+void psfm_photo_free(psfm_photo *photo) {
+    psfm_keypoint_set_free(&photo->features);
+    free(photo->problem);
+    *photo = (psfm_photo){0};
+}
+
+/* Lets workers through as long as their memory is within the budget, or they are alone. */
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    size_t held, budget;
+} gate;
+
+static size_t memory_budget(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages / 2 * (size_t)size : (size_t)1 << 30;
+}
+
+static void enter(gate *g, size_t bytes) {
+    pthread_mutex_lock(&g->lock);
+    while (g->held > 0 && g->held + bytes > g->budget)
+        pthread_cond_wait(&g->freed, &g->lock);
+    g->held += bytes;
+    pthread_mutex_unlock(&g->lock);
+}
+
+static void leave(gate *g, size_t bytes) {
+    pthread_mutex_lock(&g->lock);
+    g->held -= bytes;
+    pthread_cond_broadcast(&g->freed);
+    pthread_mutex_unlock(&g->lock);
+}
+
+typedef struct {
+    const char *folder, *mask_folder;
+    const char *const *names;
+    int max_image_size;
+    psfm_sift_options sift;
+    psfm_photo *photos;
+    gate gate;
+    int num_workers;
+    psfm_sift_workspace *workspaces; /* per worker */
+} job;
+
+/* Reads the image and its EXIF data, and shrinks it. */
+static psfm_status load(psfm_context *ctx, const job *j, const char *name, psfm_photo *photo,
+                        psfm_image *image) {
+    char *path = NULL, *bytes = NULL;
+    size_t size = 0;
+    psfm_status status = psfm_path_join(ctx, j->folder, name, &path);
+    if (status == PSFM_OK)
+        status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
+    if (status == PSFM_OK)
+        status = psfm_image_decode(ctx, (const uint8_t *)bytes, size, path, PSFM_IMAGE_GRAY, image);
+    if (status == PSFM_OK) {
+        int width, height;
+        photo->width = image->width;
+        photo->height = image->height;
+        psfm_exif_parse((const uint8_t *)bytes, size, image->width, image->height, &photo->exif);
+        psfm_resize_dimensions(image->width, image->height, j->max_image_size, &width, &height);
+        if (width != image->width || height != image->height) {
+            psfm_image small = {0};
+            status = psfm_image_shrink(ctx, image, width, height, &small);
+            psfm_image_free(image);
+            *image = small;
+        }
+    }
+    free(bytes);
+    free(path);
+    return status;
+}
+
+/* Drops the keypoints on black pixels of the image's mask. */
+static psfm_status apply_mask(psfm_context *ctx, const job *j, const char *name,
+                              psfm_photo *photo) {
+    psfm_image mask = {0};
+    bool found = false, *keep = NULL;
+    psfm_keypoint_set *set = &photo->features;
+    psfm_status status =
+        psfm_mask_read(ctx, j->mask_folder, name, photo->width, photo->height, &mask, &found);
+    if (status == PSFM_OK && found)
+        status = psfm_alloc(ctx, set->num, sizeof *keep, (void **)&keep);
+    if (status == PSFM_OK && found) {
+        for (size_t k = 0; k < set->num; ++k)
+            keep[k] =
+                !psfm_mask_forbids(&mask, (double)set->keypoints[k].x, (double)set->keypoints[k].y);
+        psfm_keypoint_set_filter(set, keep);
+    }
+    free(keep);
+    psfm_image_free(&mask);
+    return status;
+}
+
+static psfm_status extract(psfm_context *ctx, job *j, int worker, const psfm_image *image,
+                           psfm_photo *photo) {
+    psfm_sift_workspace *workspace = &j->workspaces[worker];
+    size_t bytes = psfm_sift_memory(image->width, image->height, &j->sift);
+    enter(&j->gate, bytes);
+    psfm_status status = psfm_sift_extract(ctx, image, &j->sift, workspace, &photo->features);
+    if (bytes * (size_t)j->num_workers > j->gate.budget)
+        psfm_sift_workspace_free(workspace); /* others may be waiting for it */
+    leave(&j->gate, bytes);
+    if (status == PSFM_OK)
+        psfm_keypoint_set_rescale(&photo->features, (double)photo->width / image->width,
+                                  (double)photo->height / image->height);
+    return status;
+}
+
+static psfm_status extract_one(psfm_context *ctx, size_t index, int worker, void *user) {
+    job *j = user;
+    psfm_photo *photo = &j->photos[index];
+    psfm_image image = {0};
+    psfm_status status = load(ctx, j, j->names[index], photo, &image);
+    if (status == PSFM_OK)
+        status = extract(ctx, j, worker, &image, photo);
+    if (status == PSFM_OK && j->mask_folder != NULL)
+        status = apply_mask(ctx, j, j->names[index], photo);
+    psfm_image_free(&image);
+    if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT || status == PSFM_ERR_DATA) {
+        psfm_keypoint_set_free(&photo->features);
+        status = psfm_strdup(ctx, psfm_context_message(ctx), &photo->problem);
+    }
+    return status;
+}
+
+static psfm_status check(psfm_context *ctx, const psfm_extract_options *options,
+                         const psfm_sift_options *sift_options, job *j) {
+    psfm_extract_options o;
+    psfm_options_init(&psfm_extract_option_table, &o);
+    psfm_options_init(&psfm_sift_option_table, &j->sift);
+    if (options != NULL)
+        o = *options;
+    if (sift_options != NULL)
+        j->sift = *sift_options;
+    j->max_image_size = o.max_image_size;
+    psfm_status status = psfm_options_check(ctx, &psfm_extract_option_table, &o);
+    return status == PSFM_OK ? psfm_options_check(ctx, &psfm_sift_option_table, &j->sift) : status;
+}
+
+psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const char *const *names,
+                                size_t num, const char *mask_folder,
+                                const psfm_extract_options *options,
+                                const psfm_sift_options *sift_options, psfm_photo *photos) {
+    job j = {.folder = folder, .mask_folder = mask_folder, .names = names, .photos = photos};
+    j.num_workers = psfm_parallel_workers(ctx, num);
+    j.gate.budget = memory_budget();
+    psfm_status status = check(ctx, options, sift_options, &j);
+    if (status == PSFM_OK)
+        status =
+            psfm_alloc(ctx, (size_t)j.num_workers, sizeof *j.workspaces, (void **)&j.workspaces);
+    if (status != PSFM_OK)
+        return status;
+    pthread_mutex_init(&j.gate.lock, NULL);
+    pthread_cond_init(&j.gate.freed, NULL);
+    status = psfm_parallel_for(ctx, "features", num, extract_one, &j);
+    pthread_cond_destroy(&j.gate.freed);
+    pthread_mutex_destroy(&j.gate.lock);
+    for (int k = 0; k < j.num_workers; ++k)
+        psfm_sift_workspace_free(&j.workspaces[k]);
+    free(j.workspaces);
+    for (size_t k = 0; status != PSFM_OK && k < num; ++k)
+        psfm_photo_free(&photos[k]);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* Features of many photographs. */
+#ifndef PSFM_FEATURE_EXTRACT_H
+#define PSFM_FEATURE_EXTRACT_H
+
+#include "camera/exif.h"
+#include "feature/sift.h"
+
+typedef struct {
+    int max_image_size; /* longer side in pixels; larger images are shrunk for extraction */
+} psfm_extract_options;
+
+extern const psfm_option_table psfm_extract_option_table;
+
+/* One photograph. Keypoints are in pixels of the file, whatever it was shrunk to. */
+typedef struct {
+    int width, height; /* of the file; 0 if it could not be read */
+    psfm_exif exif;
+    psfm_keypoint_set features;
+    char *problem; /* why there are no features, or NULL; owned */
+} psfm_photo;
+
+void psfm_photo_free(psfm_photo *photo);
+
+/* Extracts SIFT features of the images `names` of a folder in parallel. mask_folder may be NULL,
+ * see psfm_mask_read. A file that cannot be read is not a failure: its photo says why. Holds at
+ * most half of the machine's memory in images under way, or one image. photos has `num` zeroed
+ * entries, freed one by one by the caller; on failure all are empty. */
+psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const char *const *names,
+                                size_t num, const char *mask_folder,
+                                const psfm_extract_options *options,
+                                const psfm_sift_options *sift_options, psfm_photo *photos);
+
+#endif

@@ -1,0 +1,133 @@
+#include "feature/sift.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "feature/sift_affine.h"
+#include "feature/sift_describe.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_sift_options, max_num_features, "max-num-features", 8192, 1, 10000000,
+                    "keypoints to keep, largest scales first; the last level is kept whole"),
+    PSFM_OPTION_INT(psfm_sift_options, first_octave, "first-octave", -1, -1, 8,
+                    "-1 doubles the image, 0 takes it as it is, 1 halves it"),
+    PSFM_OPTION_INT(psfm_sift_options, num_octaves, "num-octaves", 4, 1, PSFM_SIFT_MAX_OCTAVES,
+                    "octaves of scale"),
+    PSFM_OPTION_INT(psfm_sift_options, octave_resolution, "octave-resolution", 3, 1,
+                    PSFM_SIFT_MAX_LEVELS, "levels per octave"),
+    PSFM_OPTION_DOUBLE(psfm_sift_options, peak_threshold, "peak-threshold", 0.02 / 3.0, 0.0, 1.0,
+                       "smallest difference of Gaussians, for gray values from 0 to 1"),
+    PSFM_OPTION_DOUBLE(psfm_sift_options, edge_threshold, "edge-threshold", 10.0, 1.0, 1e6,
+                       "largest ratio of curvatures"),
+    PSFM_OPTION_INT(psfm_sift_options, max_num_orientations, "max-num-orientations", 2, 1,
+                    PSFM_SIFT_MAX_ORIENTATIONS, "keypoints per position"),
+    PSFM_OPTION_BOOL(psfm_sift_options, upright, "upright", false, "take the image as upright"),
+    PSFM_OPTION_BOOL(psfm_sift_options, affine_shape, "affine-shape", false,
+                     "adapt keypoints to ellipses"),
+};
+const psfm_option_table psfm_sift_option_table = {"sift", rows, sizeof rows / sizeof rows[0]};
+
+/* Index of the first point to keep: whole levels from the coarse end until the number passes
+ * max_num_features, as COLMAP does; so more than that may be kept. */
+static size_t first_to_keep(const psfm_sift_points *points, int max_num_features) {
+    size_t first = points->num;
+    while (first > 0) {
+        size_t begin = first - 1;
+        const psfm_sift_point *last = &points->points[begin];
+        while (begin > 0 && points->points[begin - 1].octave == last->octave &&
+               points->points[begin - 1].level == last->level)
+            --begin;
+        first = begin;
+        if (points->num - first > (size_t)max_num_features)
+            break;
+    }
+    return first;
+}
+
+typedef struct {
+    psfm_keypoint_set set;
+    size_t keypoint_capacity, descriptor_capacity;
+} builder;
+
+static psfm_status append(psfm_context *ctx, builder *b, const psfm_sift_octave *octave,
+                          const psfm_sift_point *point, double angle, uint8_t **descriptor) {
+    size_t num = b->set.num + 1;
+    psfm_status status = psfm_reserve(ctx, (void **)&b->set.keypoints, &b->keypoint_capacity, num,
+                                      sizeof *b->set.keypoints);
+    if (status == PSFM_OK)
+        status =
+            psfm_reserve(ctx, (void **)&b->set.descriptors_u8, &b->descriptor_capacity, num, 128);
+    if (status != PSFM_OK)
+        return status;
+    float scale = (float)exp2(octave->index);
+    b->set.keypoints[b->set.num] = psfm_keypoint_make(
+        point->x * scale + 0.5F, point->y * scale + 0.5F, point->sigma * scale, (float)angle);
+    *descriptor = b->set.descriptors_u8 + 128 * b->set.num;
+    b->set.num = num;
+    return PSFM_OK;
+}
+
+static psfm_status describe_point(psfm_context *ctx, const psfm_sift_octave *octave,
+                                  const psfm_sift_point *point, const psfm_sift_options *options,
+                                  psfm_sift_patch *patch, builder *b) {
+    double angles[PSFM_SIFT_MAX_ORIENTATIONS] = {0.0};
+    int num = 1;
+    psfm_status status = psfm_sift_patch_load(ctx, octave, point, patch);
+    if (status == PSFM_OK && !options->upright)
+        num = psfm_sift_orientations(patch, angles);
+    num = num < options->max_num_orientations ? num : options->max_num_orientations;
+    for (int k = 0; status == PSFM_OK && k < num; ++k) {
+        uint8_t *descriptor = NULL;
+        status = append(ctx, b, octave, point, angles[k], &descriptor);
+        if (status == PSFM_OK)
+            psfm_sift_describe(patch, angles[k], descriptor);
+    }
+    return status;
+}
+
+static psfm_status describe_all(psfm_context *ctx, const psfm_sift_space *space,
+                                const psfm_sift_points *points, const psfm_sift_options *options,
+                                psfm_keypoint_set *out) {
+    builder b = {.set.descriptor_size = 128};
+    psfm_sift_patch patch = {0};
+    psfm_status status = PSFM_OK;
+    for (size_t k = first_to_keep(points, options->max_num_features);
+         status == PSFM_OK && k < points->num; ++k) {
+        const psfm_sift_point *point = &points->points[k];
+        status = describe_point(ctx, &space->octaves[point->octave], point, options, &patch, &b);
+    }
+    psfm_sift_patch_free(&patch);
+    if (status != PSFM_OK)
+        psfm_keypoint_set_free(&b.set);
+    *out = b.set;
+    return status;
+}
+
+psfm_status psfm_sift_extract(psfm_context *ctx, const psfm_image *image,
+                              const psfm_sift_options *options, psfm_sift_workspace *workspace,
+                              psfm_keypoint_set *out) {
+    psfm_sift_options defaults;
+    psfm_sift_workspace own = {0};
+    psfm_sift_points points = {0};
+    psfm_sift_space space;
+    psfm_options_init(&psfm_sift_option_table, &defaults);
+    const psfm_sift_options *o = options == NULL ? &defaults : options;
+    *out = (psfm_keypoint_set){0};
+    psfm_status status = psfm_options_check(ctx, &psfm_sift_option_table, o);
+    if (status == PSFM_OK && o->affine_shape)
+        return psfm_sift_extract_affine(ctx, image, o, out);
+    if (status == PSFM_OK)
+        status = psfm_sift_space_init(ctx, image, o, workspace != NULL ? workspace : &own, &space);
+    while (status == PSFM_OK) {
+        const psfm_sift_octave *octave = psfm_sift_space_next(&space);
+        if (octave == NULL)
+            break;
+        status = psfm_sift_detect(ctx, octave, space.num_built - 1, o, &points);
+    }
+    if (status == PSFM_OK)
+        status = describe_all(ctx, &space, &points, o, out);
+    free(points.points);
+    psfm_sift_workspace_free(&own);
+    return status;
+}

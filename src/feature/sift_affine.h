@@ -1,0 +1,13 @@
+/* SIFT on ellipses. */
+#ifndef PSFM_FEATURE_SIFT_AFFINE_H
+#define PSFM_FEATURE_SIFT_AFFINE_H
+
+#include "feature/sift.h"
+
+/* Extracts features whose shape is adapted to their surroundings (affine adaptation of VLFeat).
+ * Unlike COLMAP, which leaves adapted keypoints upright, they are given orientations unless
+ * options->upright. At most max_num_features positions, largest first. Safe in several threads. */
+psfm_status psfm_sift_extract_affine(psfm_context *ctx, const psfm_image *image,
+                                     const psfm_sift_options *options, psfm_keypoint_set *out);
+
+#endif

@@ -1,0 +1,270 @@
+/* Orientation and descriptor of a keypoint with scale sigma, from the gradients of its level
+ * (Lowe 2004, details as in VLFeat).
+ *
+ * Orientation: directions within 4.5 sigma, weighted by their length and a Gaussian of 1.5 sigma,
+ * in 36 bins with linear interpolation; six passes of a box of three; every local maximum above
+ * 0.8 of the highest, by a parabola through three bins.
+ *
+ * Descriptor: positions are turned by the orientation and divided by the width of a cell, 3 sigma,
+ * so that the 4 x 4 cells reach from -2 to 2. A sample is shared among the two nearest cells in x
+ * and in y and the two nearest of 8 directions, weighted by its length and a Gaussian of two
+ * cells. Samples up to half a cell outside still touch the outer cells, so 6 x 6 are filled and
+ * the outermost dropped. The Gaussian is the product of one per column and one per row of the
+ * image.
+ */
+#include "feature/sift_describe.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "feature/sift_angle.h"
+
+#define PI 3.14159265358979323846
+#define NUM_BINS 36
+#define NUM_CELLS 36 /* 6 x 6 */
+
+void psfm_sift_patch_free(psfm_sift_patch *patch) {
+    free(patch->magnitude);
+    free(patch->angle);
+    free(patch->weight);
+    *patch = (psfm_sift_patch){0};
+}
+
+static psfm_status reserve(psfm_context *ctx, psfm_sift_patch *patch) {
+    size_t side = 2 * (size_t)patch->radius + 1, capacity = patch->capacity;
+    patch->row_size = (side + PSFM_SIFT_PAD) / PSFM_SIFT_PAD * PSFM_SIFT_PAD + PSFM_SIFT_PAD;
+    psfm_status status = psfm_reserve(ctx, (void **)&patch->magnitude, &capacity,
+                                      side * patch->row_size, sizeof(float));
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&patch->angle, &patch->capacity, side * patch->row_size,
+                              sizeof(float));
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&patch->weight, &patch->weight_capacity,
+                              patch->row_size, sizeof(float));
+    return status;
+}
+
+/* A pixel on the left or right border: the difference in x is one-sided. */
+static void border_gradient(const float *row, const float *above, const float *below,
+                            float y_factor, int x, int inwards, float *magnitude, float *angle) {
+    float gx = (float)inwards * (row[x + inwards] - row[x]);
+    float gy = y_factor * (below[x] - above[x]);
+    *magnitude = sqrtf(gx * gx + gy * gy);
+    *angle = psfm_sift_angle(gx, gy);
+}
+
+/* Row y of the image, pixels within the circle of the patch. */
+static void load_row(const psfm_sift_octave *octave, const float *level, int y,
+                     psfm_sift_patch *patch) {
+    int dy = y - patch->yi, last = octave->width - 1, last_row = octave->height - 1;
+    int half = (int)sqrt((double)(patch->radius * patch->radius - dy * dy));
+    int begin = patch->xi - half, end = patch->xi + half; /* inclusive */
+    begin = begin < 0 ? 0 : begin;
+    end = end > last ? last : end;
+    const float *row = level + y * octave->stride;
+    const float *above = y > 0 ? row - octave->stride : row;
+    const float *below = y < last_row ? row + octave->stride : row;
+    float y_factor = y > 0 && y < last_row ? 0.5F : 1.0F;
+    ptrdiff_t base = (dy + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius - patch->xi;
+    float *magnitude = patch->magnitude + base, *angle = patch->angle + base;
+    int first = begin > 0 ? begin : 1, stop = end < last ? end + 1 : last;
+    if (stop > first)
+        psfm_sift_kernel_choose()->gradient(row + first, above + first, below + first, y_factor,
+                                            (size_t)(stop - first), magnitude + first,
+                                            angle + first);
+    if (begin == 0)
+        border_gradient(row, above, below, y_factor, 0, 1, &magnitude[0], &angle[0]);
+    if (end == last)
+        border_gradient(row, above, below, y_factor, last, -1, &magnitude[last], &angle[last]);
+}
+
+psfm_status psfm_sift_patch_load(psfm_context *ctx, const psfm_sift_octave *octave,
+                                 const psfm_sift_point *point, psfm_sift_patch *patch) {
+    patch->octave = octave;
+    patch->x = (double)point->x;
+    patch->y = (double)point->y;
+    patch->sigma = (double)point->sigma;
+    patch->xi = (int)(patch->x + 0.5);
+    patch->yi = (int)(patch->y + 0.5);
+    patch->radius = (int)floor(sqrt(2.0) * 3.0 * patch->sigma * 2.5 + 0.5) + 1;
+    psfm_status status = reserve(ctx, patch);
+    if (status != PSFM_OK)
+        return status;
+    const float *level = octave->levels[point->level + 1];
+    int begin = patch->yi - patch->radius, end = patch->yi + patch->radius;
+    begin = begin < 0 ? 0 : begin;
+    end = end > octave->height - 1 ? octave->height - 1 : end;
+    for (int y = begin; y <= end; ++y)
+        load_row(octave, level, y, patch);
+    return PSFM_OK;
+}
+
+/* exp(-d^2 / (2 sigma^2)) for the pixels begin .. end, d their distance from the keypoint. */
+static void gaussian_weights(double centre, double sigma, int begin, int end, float *weight) {
+    for (int k = begin; k <= end; ++k) {
+        double d = (k - centre) / sigma;
+        weight[k - begin] = (float)exp(-0.5 * d * d);
+    }
+}
+
+static int max_int(int a, int b) {
+    return a > b ? a : b;
+}
+
+static int min_int(int a, int b) {
+    return a < b ? a : b;
+}
+
+/* Adds the directions of one row to the bins; bins[0] and bins[NUM_BINS + 1] wrap round. */
+static void vote_row(const psfm_sift_patch *patch, int y, int begin, int end, double max_r2,
+                     double weight_y, double *bins) {
+    ptrdiff_t base =
+        (y - patch->yi + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius - patch->xi;
+    const float *magnitude = patch->magnitude + base, *angle = patch->angle + base;
+    double dy = y - patch->y;
+    for (int x = begin; x <= end; ++x) {
+        double dx = x - patch->x;
+        if (dx * dx + dy * dy >= max_r2)
+            continue;
+        double vote = (double)magnitude[x] * (double)patch->weight[x - begin] * weight_y;
+        double bin = (double)angle[x] * (NUM_BINS / 8.0) + 0.5; /* one up, so that it is positive */
+        int low = (int)bin;
+        bins[low] += (1.0 - (bin - low)) * vote;
+        bins[low + 1] += (bin - low) * vote;
+    }
+}
+
+static void smooth_bins(double *h) {
+    for (int pass = 0; pass < 6; ++pass) {
+        double before = h[NUM_BINS - 1], first = h[0];
+        for (int k = 0; k < NUM_BINS; ++k) {
+            double after = k + 1 < NUM_BINS ? h[k + 1] : first, here = h[k];
+            h[k] = (before + here + after) / 3.0;
+            before = here;
+        }
+    }
+}
+
+static int find_peaks(const double *h, double angles[PSFM_SIFT_MAX_ORIENTATIONS]) {
+    double highest = 0.0;
+    int num = 0;
+    for (int k = 0; k < NUM_BINS; ++k)
+        highest = fmax(highest, h[k]);
+    for (int k = 0; k < NUM_BINS && num < PSFM_SIFT_MAX_ORIENTATIONS; ++k) {
+        double here = h[k], low = h[(k + NUM_BINS - 1) % NUM_BINS], high = h[(k + 1) % NUM_BINS];
+        if (here > 0.8 * highest && here > low && here > high) {
+            double offset = -0.5 * (high - low) / (high + low - 2.0 * here);
+            angles[num++] = 2.0 * PI * (k + offset + 0.5) / NUM_BINS;
+        }
+    }
+    return num;
+}
+
+int psfm_sift_orientations(const psfm_sift_patch *patch,
+                           double angles[PSFM_SIFT_MAX_ORIENTATIONS]) {
+    double sigma = 1.5 * patch->sigma, bins[NUM_BINS + 2] = {0};
+    int radius = max_int((int)floor(3.0 * sigma), 1);
+    double max_r2 = radius * radius + 0.6;
+    int begin = max_int(patch->xi - radius, 0);
+    int end = min_int(patch->xi + radius, patch->octave->width - 1);
+    gaussian_weights(patch->x, sigma, begin, end, patch->weight);
+    for (int y = max_int(patch->yi - radius, 0);
+         y <= min_int(patch->yi + radius, patch->octave->height - 1); ++y) {
+        double d = (y - patch->y) / sigma;
+        vote_row(patch, y, begin, end, max_r2, exp(-0.5 * d * d), bins);
+    }
+    bins[NUM_BINS] += bins[0]; /* bin k is at k + 1; wrap both ends */
+    bins[1] += bins[NUM_BINS + 1];
+    smooth_bins(bins + 1);
+    return find_peaks(bins + 1, angles);
+}
+
+/* Narrows [*begin, *end] to the pixels k with |start + k step| < 2.5, give or take one. */
+static void narrow(double start, double step, int *begin, int *end) {
+    if (fabs(step) < 1e-6) {
+        if (fabs(start) > 2.6)
+            *end = *begin - 1;
+        return;
+    }
+    double a = (-2.5 - start) / step, b = (2.5 - start) / step;
+    *begin = max_int(*begin, (int)floor(fmin(a, b)));
+    *end = min_int(*end, (int)ceil(fmax(a, b)));
+}
+
+static void describe_row(const psfm_sift_patch *patch, int y, int begin, int end, double angle,
+                         float *histogram) {
+    double cell = 3.0 * patch->sigma, c = cos(angle) / cell, s = sin(angle) / cell;
+    double dx = begin - patch->x, dy = y - patch->y;
+    double nx = c * dx + s * dy, ny = -s * dx + c * dy;
+    int first = 0, last = end - begin;
+    narrow(nx, c, &first, &last);
+    narrow(ny, -s, &first, &last);
+    if (last < first)
+        return;
+    ptrdiff_t at = (y - patch->yi + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius -
+                   patch->xi + begin + first;
+    psfm_sift_row row = {.magnitude = patch->magnitude + at,
+                         .angle = patch->angle + at,
+                         .weight_x = patch->weight + first,
+                         .weight_y = (float)exp(-dy * dy / (8.0 * cell * cell)),
+                         .nx = (float)(nx + first * c + 2.5),
+                         .ny = (float)(ny - first * s + 2.5),
+                         .step_nx = (float)c,
+                         .step_ny = (float)-s,
+                         .angle0 = (float)(angle * (4.0 / PI)),
+                         .n = (size_t)(last - first + 1)};
+    psfm_sift_kernel_choose()->add_row(&row, histogram);
+}
+
+/* The inner 4 x 4 of the 6 x 6 cells; the ninth direction is the first. */
+static void collect_cells(const float *padded, float histogram[128]) {
+    for (size_t y = 0; y < 4; ++y) {
+        for (size_t x = 0; x < 4; ++x) {
+            const float *cell = padded + (6 * (y + 1) + x + 1) * PSFM_SIFT_CELL;
+            float *out = histogram + 8 * (4 * y + x);
+            memcpy(out, cell, 8 * sizeof *out);
+            out[0] += cell[8];
+        }
+    }
+}
+
+static void scale_to_unit(float *v) {
+    float square = 0.0F;
+    for (int k = 0; k < 128; ++k)
+        square += v[k] * v[k];
+    float norm = sqrtf(square) + FLT_EPSILON;
+    for (int k = 0; k < 128; ++k)
+        v[k] /= norm;
+}
+
+void psfm_sift_root(const float histogram[128], uint8_t descriptor[128]) {
+    float sum = 0.0F;
+    for (int k = 0; k < 128; ++k)
+        sum += histogram[k];
+    for (int k = 0; k < 128; ++k) {
+        float root = sum > 0.0F ? sqrtf(histogram[k] / sum) : 0.0F;
+        int scaled = (int)(512.0F * root + 0.5F);
+        descriptor[(k & ~7) + ((8 - (k & 7)) & 7)] = (uint8_t)(scaled < 255 ? scaled : 255);
+    }
+}
+
+void psfm_sift_describe(psfm_sift_patch *patch, double angle, uint8_t descriptor[128]) {
+    float padded[NUM_CELLS * PSFM_SIFT_CELL] = {0}, histogram[128];
+    double cell = 3.0 * patch->sigma;
+    int radius = (int)floor(sqrt(2.0) * cell * 2.5 + 0.5);
+    int begin = max_int(patch->xi - radius, 1);
+    int end = min_int(patch->xi + radius, patch->octave->width - 2);
+    gaussian_weights(patch->x, 2.0 * cell, begin, end, patch->weight);
+    for (int y = max_int(patch->yi - radius, 1);
+         y <= min_int(patch->yi + radius, patch->octave->height - 2); ++y)
+        describe_row(patch, y, begin, end, angle, padded);
+    collect_cells(padded, histogram);
+    scale_to_unit(histogram);
+    for (int k = 0; k < 128; ++k)
+        histogram[k] = histogram[k] < 0.2F ? histogram[k] : 0.2F;
+    scale_to_unit(histogram);
+    psfm_sift_root(histogram, descriptor);
+}

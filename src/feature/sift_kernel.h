@@ -1,0 +1,59 @@
+/* The inner loops of SIFT over pixels, in versions for different instructions. They do the same
+ * operations in the same order without fused multiply-add, so that all versions agree in every bit.
+ */
+#ifndef PSFM_FEATURE_SIFT_KERNEL_H
+#define PSFM_FEATURE_SIFT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Arrays of pixels may be read and written up to the next multiple of this. */
+#define PSFM_SIFT_PAD 32
+
+/* Widest half of a smoothing kernel. */
+#define PSFM_SIFT_MAX_RADIUS 63
+
+/* What the samples of one row of a descriptor window contribute: see sift_describe.c. */
+typedef struct {
+    const float *magnitude, *angle; /* of n pixels from the first column of the window on */
+    const float *weight_x;          /* Gaussian weight of each column */
+    float weight_y;                 /* and of the row */
+    float nx, ny;                   /* position of the first pixel, in cells, 0 to 5 */
+    float step_nx, step_ny;         /* from one pixel to the next */
+    float angle0;                   /* orientation of the keypoint, in eighths of a turn */
+    size_t n;
+} psfm_sift_row;
+
+typedef struct {
+    /* out[x] = kernel[0] centre[x] + sum_j kernel[j] (low[j][x] + high[j][x]), j = 1 .. radius,
+     * for n pixels. */
+    void (*symmetric_sum)(const float *centre, const float *const *low, const float *const *high,
+                          const float *kernel, int radius, size_t n, float *out);
+
+    /* Finds the pixels x = 1 .. width - 2 of a row at which the middle one of three differences of
+     * the four levels (pointers to the row) is at least `threshold` in size and strictly greater,
+     * or smaller, than its 26 neighbours. Returns their number; found has room for width. */
+    size_t (*find_extrema)(const float *const levels[4], ptrdiff_t stride, int width,
+                           float threshold, uint32_t *found);
+
+    /* Gradient of n pixels: length, and direction in eighths of a turn, 0 <= angle < 8. The
+     * difference in x is between row[x + 1] and row[x - 1] times 0.5, in y between below and above
+     * times y_factor. */
+    void (*gradient)(const float *row, const float *above, const float *below, float y_factor,
+                     size_t n, float *magnitude, float *angle);
+
+    /* Adds a row of samples to a histogram of 6 x 6 cells of PSFM_SIFT_CELL values. */
+    void (*add_row)(const psfm_sift_row *row, float *histogram);
+} psfm_sift_kernel;
+
+/* Eight directions; one more that wraps to the first, and one to fill up. */
+#define PSFM_SIFT_CELL 10
+
+const psfm_sift_kernel *psfm_sift_kernel_choose(void);
+
+#if defined(__x86_64__)
+extern const psfm_sift_kernel psfm_sift_kernel_avx2;
+#endif
+
+#endif

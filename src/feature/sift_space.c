@@ -1,0 +1,228 @@
+/* Gaussian scale space.
+ *
+ * The image is taken to be smoothed by sigma 0.5 of its own pixels. Octave o has pixels of 2^o;
+ * octave -1 begins with the image doubled by linear interpolation (pixel 2x lies on pixel x, the
+ * last column and row are repeated), a later one with every other pixel of level S - 1 of the one
+ * before, which has just the smoothing of the new level -1. Within an octave each level comes from
+ * the one below by the Gaussian that is missing, sigma0 2^(s/S) sqrt(1 - 2^(-2/S)) with
+ * sigma0 = 1.6 2^(1/S), cut at 4 sigma, pixels beyond the border as those on it. These are the
+ * conventions of VLFeat (Vedaldi and Fulkerson) after Lowe, "Distinctive image features from
+ * scale-invariant keypoints", 2004.
+ *
+ * Smoothing goes by strips of columns: the rows that a strip needs stay in the first cache while it
+ * is smoothed down the columns into a short buffer, and that along the row. */
+#include "feature/sift_space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define STRIP 256
+#define SLACK 128 /* floats after the last plane that vectors may touch */
+
+static size_t round_up(size_t n) {
+    return (n + PSFM_SIFT_PAD - 1) / PSFM_SIFT_PAD * PSFM_SIFT_PAD;
+}
+
+static int side_at(int side, int octave) {
+    return octave < 0 ? side * (1 << -octave) : side >> octave;
+}
+
+static size_t plane_floats(int width, int height, int octave) {
+    return round_up((size_t)side_at(width, octave)) * (size_t)side_at(height, octave);
+}
+
+/* The first octave takes S + 3 planes; the three that need not survive hold all later octaves. */
+static size_t space_floats(int width, int height, int first_octave, int num_levels) {
+    return plane_floats(width, height, first_octave) * (size_t)(num_levels + 3) + SLACK;
+}
+
+size_t psfm_sift_memory(int width, int height, const psfm_sift_options *options) {
+    return space_floats(width, height, options->first_octave, options->octave_resolution) *
+           sizeof(float);
+}
+
+void psfm_sift_workspace_free(psfm_sift_workspace *workspace) {
+    free(workspace->planes);
+    *workspace = (psfm_sift_workspace){0};
+}
+
+psfm_status psfm_sift_space_init(psfm_context *ctx, const psfm_image *image,
+                                 const psfm_sift_options *options, psfm_sift_workspace *workspace,
+                                 psfm_sift_space *space) {
+    *space = (psfm_sift_space){.image = image,
+                               .first_octave = options->first_octave,
+                               .num_levels = options->octave_resolution};
+    while (space->num_octaves < options->num_octaves &&
+           side_at(image->width, space->first_octave + space->num_octaves) >= 4 &&
+           side_at(image->height, space->first_octave + space->num_octaves) >= 4)
+        ++space->num_octaves;
+    size_t need = space_floats(image->width, image->height, space->first_octave, space->num_levels);
+    if (workspace->num_floats < need) {
+        psfm_sift_workspace_free(workspace);
+        psfm_status status =
+            psfm_alloc(ctx, need, sizeof *workspace->planes, (void **)&workspace->planes);
+        if (status != PSFM_OK)
+            return status;
+        workspace->num_floats = need;
+    }
+    space->planes = workspace->planes;
+    return PSFM_OK;
+}
+
+/* Half of a normalised Gaussian, kernel[0 .. radius]. Returns the radius. */
+static int make_kernel(double sigma, float *kernel) {
+    int radius = (int)ceil(4.0 * sigma);
+    radius = radius < 1 ? 1 : radius > PSFM_SIFT_MAX_RADIUS ? PSFM_SIFT_MAX_RADIUS : radius;
+    double sum = 0.0;
+    for (int k = 0; k <= radius; ++k)
+        sum += (k == 0 ? 1.0 : 2.0) * exp(-0.5 * k * k / (sigma * sigma));
+    for (int k = 0; k <= radius; ++k)
+        kernel[k] = (float)(exp(-0.5 * k * k / (sigma * sigma)) / sum);
+    return radius;
+}
+
+static int clamp(int value, int last) {
+    return value < 0 ? 0 : value > last ? last : value;
+}
+
+typedef struct {
+    const psfm_sift_kernel *kernel;
+    const psfm_sift_octave *octave; /* its size */
+    float weights[PSFM_SIFT_MAX_RADIUS + 1];
+    int radius;
+} smoother;
+
+/* Columns [begin, end) of row y, smoothed down the columns, with `radius` more on either side. */
+static void smooth_columns(const smoother *s, const float *src, int y, int begin, int end,
+                           float *buffer) {
+    const float *low[PSFM_SIFT_MAX_RADIUS + 1], *high[PSFM_SIFT_MAX_RADIUS + 1];
+    ptrdiff_t stride = s->octave->stride;
+    int radius = s->radius, last_row = s->octave->height - 1, last = s->octave->width - 1;
+    int from = clamp(begin - radius, last), to = clamp(end - 1 + radius, last) + 1;
+    for (int j = 1; j <= radius; ++j) {
+        low[j] = src + clamp(y - j, last_row) * stride + from;
+        high[j] = src + clamp(y + j, last_row) * stride + from;
+    }
+    float *out = buffer + (from - (begin - radius));
+    s->kernel->symmetric_sum(src + y * stride + from, low, high, s->weights, radius,
+                             (size_t)(to - from), out);
+    for (float *p = buffer; p < out; ++p)
+        *p = out[0];
+    for (int x = to; x < end + radius; ++x)
+        out[x - from] = out[to - 1 - from];
+}
+
+static void smooth_strip(const smoother *s, const float *src, float *dst, int begin, int end) {
+    float buffer[STRIP + 2 * PSFM_SIFT_MAX_RADIUS + 2 * PSFM_SIFT_PAD];
+    const float *low[PSFM_SIFT_MAX_RADIUS + 1], *high[PSFM_SIFT_MAX_RADIUS + 1];
+    for (int j = 1; j <= s->radius; ++j) {
+        low[j] = buffer + s->radius - j;
+        high[j] = buffer + s->radius + j;
+    }
+    for (int y = 0; y < s->octave->height; ++y) {
+        smooth_columns(s, src, y, begin, end, buffer);
+        s->kernel->symmetric_sum(buffer + s->radius, low, high, s->weights, s->radius,
+                                 (size_t)(end - begin), dst + y * s->octave->stride + begin);
+    }
+}
+
+/* dst and src are planes of the octave's size and do not overlap. */
+static void smooth(const psfm_sift_octave *octave, double sigma, const float *src, float *dst) {
+    smoother s = {.kernel = psfm_sift_kernel_choose(), .octave = octave};
+    s.radius = make_kernel(sigma, s.weights);
+    for (int begin = 0; begin < octave->width; begin += STRIP) {
+        int end = begin + STRIP < octave->width ? begin + STRIP : octave->width;
+        smooth_strip(&s, src, dst, begin, end);
+    }
+}
+
+static float gray_at(const psfm_image *image, int x, int y) {
+    return (float)image->gray[(size_t)y * (size_t)image->width + (size_t)x] / 255.0F;
+}
+
+/* One row of the image at twice its width. */
+static void double_row(const psfm_image *image, int y, float *out) {
+    float here = gray_at(image, 0, y);
+    for (int x = 0; x < image->width; ++x) {
+        float next = x + 1 < image->width ? gray_at(image, x + 1, y) : here;
+        out[2 * x] = here;
+        out[2 * x + 1] = 0.5F * (here + next);
+        here = next;
+    }
+}
+
+static void double_image(const psfm_image *image, ptrdiff_t stride, float *out) {
+    for (int y = 0; y < image->height; ++y)
+        double_row(image, y, out + 2 * y * stride);
+    for (int y = 0; y < image->height; ++y) {
+        const float *here = out + 2 * y * stride;
+        const float *next = y + 1 < image->height ? here + 2 * stride : here;
+        float *between = out + (2 * y + 1) * stride;
+        for (int x = 0; x < 2 * image->width; ++x)
+            between[x] = 0.5F * (here[x] + next[x]);
+    }
+}
+
+/* The image in the pixels of the first octave, before smoothing. */
+static void load_image(const psfm_image *image, const psfm_sift_octave *octave, float *out) {
+    if (octave->index < 0) {
+        double_image(image, octave->stride, out);
+        return;
+    }
+    int step = 1 << octave->index;
+    for (int y = 0; y < octave->height; ++y)
+        for (int x = 0; x < octave->width; ++x)
+            out[y * octave->stride + x] = gray_at(image, step * x, step * y);
+}
+
+static void halve(const psfm_sift_octave *from, const psfm_sift_octave *to, float *out) {
+    const float *src = from->levels[from->num_levels];
+    for (int y = 0; y < to->height; ++y)
+        for (int x = 0; x < to->width; ++x)
+            out[y * to->stride + x] = src[2 * y * from->stride + 2 * x];
+}
+
+/* Level -1 of the first octave, by way of `scratch`. */
+static void begin_first(const psfm_sift_space *space, const psfm_sift_octave *octave, float *base,
+                        float *scratch) {
+    double wanted = octave->sigma0 * exp2(-1.0 / octave->num_levels);
+    double present = 0.5 * exp2(-octave->index);
+    load_image(space->image, octave, wanted > present ? scratch : base);
+    if (wanted > present)
+        smooth(octave, sqrt(wanted * wanted - present * present), scratch, base);
+}
+
+const psfm_sift_octave *psfm_sift_space_next(psfm_sift_space *space) {
+    if (space->num_built == space->num_octaves)
+        return NULL;
+    int num_levels = space->num_levels, o = space->first_octave + space->num_built;
+    psfm_sift_octave *octave = &space->octaves[space->num_built];
+    *octave = (psfm_sift_octave){.index = o,
+                                 .width = side_at(space->image->width, o),
+                                 .height = side_at(space->image->height, o),
+                                 .num_levels = num_levels,
+                                 .sigma0 = 1.6 * exp2(1.0 / num_levels)};
+    octave->stride = (ptrdiff_t)round_up((size_t)octave->width);
+    size_t plane = (size_t)octave->stride * (size_t)octave->height;
+    /* s = 0 .. S - 1 first, then S, S + 1 and -1, which give way to the next octave */
+    float *levels[PSFM_SIFT_MAX_LEVELS + 3] = {NULL};
+    for (int s = -1; s <= num_levels + 1; ++s) {
+        size_t place = (size_t)(s >= 0 ? s : num_levels + 2);
+        levels[s + 1] = space->planes + space->used + place * plane;
+        octave->levels[s + 1] = levels[s + 1];
+    }
+    if (space->num_built == 0)
+        begin_first(space, octave, levels[0], levels[num_levels + 2]);
+    else
+        halve(octave - 1, octave, levels[0]);
+    for (int s = 0; s <= num_levels + 1; ++s)
+        smooth(octave,
+               octave->sigma0 * exp2((double)s / num_levels) * sqrt(1.0 - exp2(-2.0 / num_levels)),
+               levels[s], levels[s + 1]);
+    space->used += (size_t)num_levels * plane;
+    ++space->num_built;
+    return octave;
+}

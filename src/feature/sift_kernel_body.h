@@ -17,15 +17,15 @@ PSFM_SIFT_INLINE void symmetric_sum_body(const float *centre, const float *const
                                          size_t n, float *out) {
     for (size_t x = 0; x < n; x += 32) {
         psfm_float8 sum[4];
-        for (int v = 0; v < 4; ++v)
+        for (size_t v = 0; v < 4; ++v)
             sum[v] = *(const psfm_float8 *)(centre + x + 8 * v) * kernel[0];
         for (int j = 1; j <= radius; ++j) {
             const float *l = low[j] + x, *h = high[j] + x;
-            for (int v = 0; v < 4; ++v)
+            for (size_t v = 0; v < 4; ++v)
                 sum[v] += (*(const psfm_float8 *)(l + 8 * v) + *(const psfm_float8 *)(h + 8 * v)) *
                           kernel[j];
         }
-        for (int v = 0; v < 4; ++v)
+        for (size_t v = 0; v < 4; ++v)
             *(psfm_float8 *)(out + x + 8 * v) = sum[v];
     }
 }

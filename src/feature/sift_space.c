@@ -148,20 +148,20 @@ static void double_row(const psfm_image *image, int y, float *out) {
     float here = gray_at(image, 0, y);
     for (int x = 0; x < image->width; ++x) {
         float next = x + 1 < image->width ? gray_at(image, x + 1, y) : here;
-        out[2 * x] = here;
-        out[2 * x + 1] = 0.5F * (here + next);
+        *out++ = here;
+        *out++ = 0.5F * (here + next);
         here = next;
     }
 }
 
 static void double_image(const psfm_image *image, ptrdiff_t stride, float *out) {
-    for (int y = 0; y < image->height; ++y)
-        double_row(image, y, out + 2 * y * stride);
-    for (int y = 0; y < image->height; ++y) {
+    for (ptrdiff_t y = 0; y < image->height; ++y)
+        double_row(image, (int)y, out + 2 * y * stride);
+    for (ptrdiff_t y = 0; y < image->height; ++y) {
         const float *here = out + 2 * y * stride;
         const float *next = y + 1 < image->height ? here + 2 * stride : here;
         float *between = out + (2 * y + 1) * stride;
-        for (int x = 0; x < 2 * image->width; ++x)
+        for (ptrdiff_t x = 0; x < 2 * (ptrdiff_t)image->width; ++x)
             between[x] = 0.5F * (here[x] + next[x]);
     }
 }
@@ -180,8 +180,8 @@ static void load_image(const psfm_image *image, const psfm_sift_octave *octave, 
 
 static void halve(const psfm_sift_octave *from, const psfm_sift_octave *to, float *out) {
     const float *src = from->levels[from->num_levels];
-    for (int y = 0; y < to->height; ++y)
-        for (int x = 0; x < to->width; ++x)
+    for (ptrdiff_t y = 0; y < to->height; ++y)
+        for (ptrdiff_t x = 0; x < to->width; ++x)
             out[y * to->stride + x] = src[2 * y * from->stride + 2 * x];
 }
 
@@ -195,6 +195,12 @@ static void begin_first(const psfm_sift_space *space, const psfm_sift_octave *oc
         smooth(octave, sqrt(wanted * wanted - present * present), scratch, base);
 }
 
+/* Where level s goes: 0 .. S - 1 first, then S, S + 1 and -1, which give way to the next octave. */
+static float *level_plane(const psfm_sift_space *space, const psfm_sift_octave *octave, int s) {
+    size_t place = (size_t)(s >= 0 ? s : octave->num_levels + 2);
+    return space->planes + space->used + place * (size_t)octave->stride * (size_t)octave->height;
+}
+
 const psfm_sift_octave *psfm_sift_space_next(psfm_sift_space *space) {
     if (space->num_built == space->num_octaves)
         return NULL;
@@ -206,23 +212,18 @@ const psfm_sift_octave *psfm_sift_space_next(psfm_sift_space *space) {
                                  .num_levels = num_levels,
                                  .sigma0 = 1.6 * exp2(1.0 / num_levels)};
     octave->stride = (ptrdiff_t)round_up((size_t)octave->width);
-    size_t plane = (size_t)octave->stride * (size_t)octave->height;
-    /* s = 0 .. S - 1 first, then S, S + 1 and -1, which give way to the next octave */
-    float *levels[PSFM_SIFT_MAX_LEVELS + 3] = {NULL};
-    for (int s = -1; s <= num_levels + 1; ++s) {
-        size_t place = (size_t)(s >= 0 ? s : num_levels + 2);
-        levels[s + 1] = space->planes + space->used + place * plane;
-        octave->levels[s + 1] = levels[s + 1];
-    }
+    for (int s = -1; s <= num_levels + 1; ++s)
+        octave->levels[s + 1] = level_plane(space, octave, s);
+    float *base = level_plane(space, octave, -1);
     if (space->num_built == 0)
-        begin_first(space, octave, levels[0], levels[num_levels + 2]);
+        begin_first(space, octave, base, level_plane(space, octave, num_levels + 1));
     else
-        halve(octave - 1, octave, levels[0]);
+        halve(octave - 1, octave, base);
+    double missing = octave->sigma0 * sqrt(1.0 - exp2(-2.0 / num_levels));
     for (int s = 0; s <= num_levels + 1; ++s)
-        smooth(octave,
-               octave->sigma0 * exp2((double)s / num_levels) * sqrt(1.0 - exp2(-2.0 / num_levels)),
-               levels[s], levels[s + 1]);
-    space->used += (size_t)num_levels * plane;
+        smooth(octave, missing * exp2((double)s / num_levels), octave->levels[s],
+               level_plane(space, octave, s));
+    space->used += (size_t)num_levels * (size_t)octave->stride * (size_t)octave->height;
     ++space->num_built;
     return octave;
 }

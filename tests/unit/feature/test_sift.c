@@ -282,6 +282,7 @@ static void orientations_are_limited(void **state) {
         num[k] = set.num;
         psfm_keypoint_set_free(&set);
     }
+    psfm_image_free(&image);
     assert_true(num[1] > num[0]);
     assert_true(num[2] >= num[0] &&
                 num[2] < num[0] + 5); /* positions; nearly all have a direction */

@@ -132,12 +132,11 @@ bool psfm_pebbles_add(psfm_pebbles *game, uint32_t u, uint32_t v) {
 /* Verdicts of one question; their values are new to each, so that none has to be cleared. */
 typedef struct {
     psfm_pebbles *game;
-    uint32_t u, v;
     uint32_t inside, outside; /* values of verdict[] */
 } question;
 
-/* Whether node w can reach a free pebble that is not on u or v. Settles the verdict of w, and of
- * all nodes that follow from it. */
+/* Whether node w, not known to be inside, can reach a free pebble outside. Settles the verdict of
+ * w, and of all nodes that follow from it. */
 static bool is_outside(question *q, uint32_t w) {
     psfm_pebbles *g = q->game;
     uint32_t head = 0, tail = 0, found = NOWHERE;
@@ -147,8 +146,7 @@ static bool is_outside(question *q, uint32_t w) {
     g->queue[tail++] = w;
     while (head < tail && found == NOWHERE) {
         uint32_t node = g->queue[head++];
-        if ((num_free(g, node) > 0 && node != q->u && node != q->v) ||
-            g->verdict[node] == q->outside) {
+        if (num_free(g, node) > 0 || g->verdict[node] == q->outside) {
             found = node;
             break;
         }
@@ -179,7 +177,7 @@ uint32_t psfm_pebbles_rigid_set(psfm_pebbles *game, const psfm_topology *graph,
                                 const psfm_adjacency *adjacency, uint32_t u, uint32_t v,
                                 uint32_t *set) {
     (void)gather(game, u, v, PSFM_COMMON);
-    question q = {game, u, v, game->num_verdicts + 1, game->num_verdicts + 2};
+    question q = {game, game->num_verdicts + 1, game->num_verdicts + 2};
     game->num_verdicts += 2;
     uint32_t size = 0;
     set[size++] = u;

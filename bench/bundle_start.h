@@ -107,8 +107,8 @@ static inline void fit_plane(const bundle_start *s, int plane, psfm_bundle_plane
             }
         }
     psfm_mat3_eigen_symmetric(C, w, V);
-    *out =
-        (psfm_bundle_plane){{V[0], V[3], V[6]}, V[0] * mean[0] + V[3] * mean[1] + V[6] * mean[2]};
+    *out = (psfm_bundle_plane){.normal = {V[0], V[3], V[6]},
+                               .distance = V[0] * mean[0] + V[3] * mean[1] + V[6] * mean[2]};
 }
 
 /* Makes the scene and copies truth into the problem. */

@@ -9,6 +9,7 @@
  *   bundle_linearize.c  residuals and derivatives
  *   bundle_schur.c      elimination of the points
  *   bundle_step.c       the step and the cost after it
+ *   bundle_planes.c     weights of soft planes
  *
  * Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, "Bundle adjustment - a modern
  * synthesis" (1999); H. B. Nielsen, "Damping parameter in Marquardt's method" (1999). */
@@ -32,10 +33,11 @@ static const psfm_option option_rows[] = {
                        "how residuals count: their square, or less beyond the scale"),
     PSFM_OPTION_DOUBLE(psfm_bundle_options, loss_scale_px, "loss-scale-px", 2.0, 1e-3, 1e6,
                        "residual at which the loss starts to bend, in pixels"),
-    PSFM_OPTION_CHOICE(psfm_bundle_options, planes, "planes", PSFM_PLANES_FREE, plane_choices,
+    PSFM_OPTION_CHOICE(psfm_bundle_options, planes, "planes", PSFM_PLANES_SOFT, plane_choices,
                        "points of a plane: ignore it, pull them to it, or keep them in it"),
-    PSFM_OPTION_DOUBLE(psfm_bundle_options, plane_sigma_px, "plane-sigma-px", 0.5, 1e-4, 1e4,
-                       "soft planes: expected distance of a point from its plane, in pixels"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, plane_sigma_px, "plane-sigma-px", 0.0, 0.0, 1e4,
+                       "soft planes: expected distance of a point from its plane, in pixels; 0: "
+                       "estimated for each plane"),
     PSFM_OPTION_CHOICE(psfm_bundle_options, refine, "refine", PSFM_REFINE_NONE, refine_choices,
                        "intrinsics to refine, shared by the images of a camera"),
     PSFM_OPTION_INT(psfm_bundle_options, max_iterations, "max-iterations", 100, 0, 100000,
@@ -50,6 +52,7 @@ static const psfm_option option_rows[] = {
 const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
                                                     sizeof option_rows / sizeof *option_rows};
 
+#define SIGMA_ROUNDS 2 /* of estimating how flat planes are */
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
 /* Half squared residual per observation, in pixels, below which only rounding is left. */
@@ -86,6 +89,19 @@ psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, p
     return status;
 }
 
+long long psfm_bundle_redundancy(const psfm_bundle *b) {
+    long long unknowns = b->pattern.scalar_begin[b->pattern.num_blocks];
+    long long residuals = 2 * (long long)b->num_obs;
+    for (size_t i = 0; i < b->problem->num_images; ++i)
+        unknowns -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
+    for (uint32_t p = 0; p < b->num_points; ++p) {
+        bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
+        unknowns += on_plane && b->options.planes == PSFM_PLANES_HARD ? 2 : 3;
+        residuals += on_plane && b->options.planes == PSFM_PLANES_SOFT;
+    }
+    return residuals - unknowns;
+}
+
 static void accept(psfm_bundle *b) {
     psfm_bundle_values swap = b->now;
     b->now = b->trial;
@@ -104,20 +120,21 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda,
     return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, trial) : status;
 }
 
-/* Runs the iterations from the linearised start. */
+/* Lowers the cost from the current values on, with the steps of `stats` counted on. */
 static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
     double lambda = b->options.initial_damping, growth = 2.0, cost;
+    int end = stats->iterations + b->options.max_iterations;
     psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
     stats->initial_cost = stats->final_cost = cost;
     stats->stop = PSFM_BUNDLE_MAX_ITERATIONS;
-    while (status == PSFM_OK && stats->iterations < b->options.max_iterations) {
+    while (status == PSFM_OK && stats->iterations < end) {
         if (cost <= ROUNDING_COST * b->num_obs) {
             stats->stop = PSFM_BUNDLE_CONVERGED;
             break;
         }
         psfm_bundle_trial trial;
-        if ((status = psfm_progress(ctx, "bundle", (size_t)stats->iterations,
-                                    (size_t)b->options.max_iterations)) != PSFM_OK ||
+        if ((status = psfm_progress(ctx, "bundle", (size_t)stats->iterations, (size_t)end)) !=
+                PSFM_OK ||
             (status = attempt(ctx, b, lambda, &trial)) != PSFM_OK)
             break;
         ++stats->iterations;
@@ -141,6 +158,19 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats 
         }
         if (decrease > 0.0)
             status = psfm_bundle_linearize(ctx, b, &cost);
+    }
+    return status;
+}
+
+/* Adjusts; with soft planes of unknown sigma first loosely, to estimate it. */
+static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
+    psfm_status status = iterate(ctx, b, stats);
+    for (int round = 0; b->estimates_sigma && status == PSFM_OK && round < SIGMA_ROUNDS; ++round) {
+        double cost;
+        if ((status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
+            (status = psfm_bundle_estimate_sigma(ctx, b)) != PSFM_OK)
+            break;
+        status = iterate(ctx, b, stats);
     }
     return status;
 }
@@ -279,7 +309,7 @@ psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *pro
         (status = measure(ctx, &b, error, &found)) != PSFM_OK)
         goto cleanup;
     found.initial_mean_px = found.mean_px;
-    if (b.num_obs > 0 && (status = iterate(ctx, &b, &found)) != PSFM_OK)
+    if (b.num_obs > 0 && (status = adjust(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     if ((status = measure(ctx, &b, error, &found)) != PSFM_OK)
         goto cleanup;

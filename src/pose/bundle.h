@@ -10,6 +10,10 @@
 typedef struct {
     double normal[3];
     double distance;
+    /* How far its points are expected to be off it, as seen in the images and relative to
+     * observations of unit variance (one pixel without obs_sqrt_info). 0: not known; a soft
+     * adjustment then sets it. */
+    double sigma_px;
 } psfm_bundle_plane;
 
 /* The caller owns all arrays. psfm_bundle_adjust changes cam_from_world, centers, points, planes
@@ -60,9 +64,9 @@ typedef struct {
     int loss;               /* psfm_loss */
     double loss_scale_px;   /* residual at which the loss starts to bend */
     int planes;             /* psfm_plane_mode */
-    double plane_sigma_px;  /* soft: expected distance from the plane, as seen in the images */
+    double plane_sigma_px;  /* soft: for planes without sigma_px; 0: estimated for each */
     int refine;             /* psfm_refine */
-    int max_iterations;     /* accepted or rejected steps */
+    int max_iterations;     /* accepted or rejected steps, for each sigma of planes */
     double tolerance;       /* stop when a step lowers the cost by less than this share */
     int min_observations;   /* an image with fewer is left out */
     double initial_damping; /* of Levenberg and Marquardt, relative to the diagonal */
@@ -94,8 +98,10 @@ typedef struct {
 } psfm_bundle_image_stats;
 
 typedef struct {
-    double initial_cost, final_cost; /* half the sum of the losses */
-    int iterations;                  /* steps tried */
+    /* Half the sum of the losses. Where the sigma of planes is estimated, of the last adjustment
+     * with it. */
+    double initial_cost, final_cost;
+    int iterations; /* steps tried */
     int accepted;
     psfm_bundle_stop stop;
     double initial_mean_px, mean_px, rms_px; /* over all observations in use that project */

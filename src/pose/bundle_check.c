@@ -41,10 +41,10 @@ static psfm_status check_images(psfm_context *ctx, const psfm_bundle_problem *p)
 
 static psfm_status check_points(psfm_context *ctx, const psfm_bundle_problem *p) {
     for (size_t k = 0; k < p->num_planes; ++k)
-        if (!isfinite(p->planes[k].distance) ||
+        if (!isfinite(p->planes[k].distance) || !isfinite(p->planes[k].sigma_px) ||
             !(fabs(psfm_norm3(p->planes[k].normal) - 1.0) < 1e-6))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                             "plane %zu of the bundle: no unit normal or no distance", k);
+                             "plane %zu of the bundle: no unit normal, distance or sigma", k);
     for (size_t k = 0; k < p->num_points; ++k) {
         if (!all_finite(p->points[k], 3))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "point %zu of the bundle is not finite", k);

@@ -60,7 +60,8 @@ typedef struct {
     uint32_t *plane_begin; /* num_planes + 1, into plane_points */
     uint32_t *plane_points;
     double (*plane_anchor)[3]; /* centroid of a plane's points at the start */
-    double *soft_scale;        /* per point in use: pixels per scene unit over plane_sigma_px */
+    double *px_per_unit;       /* per point in use, with soft planes: pixels per scene unit */
+    bool estimates_sigma;      /* soft planes, and not all have a sigma */
 
     /* Gauge. */
     psfm_image_state *image_state;
@@ -109,9 +110,17 @@ psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cos
 bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t o,
                           const double X[3], double r[2]);
 
-/* Signed distance of a point in use from its plane in units of plane_sigma_px. */
+/* Signed distance of a point in use from its plane in units of the plane's sigma. */
 double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
                                  const double X[3]);
+
+/* Scales of soft planes at the start, and their sigma re-estimated after an adjustment, from the
+ * current linearisation. */
+psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b);
+psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b);
+
+/* Residuals minus unknowns. */
+long long psfm_bundle_redundancy(const psfm_bundle *b);
 
 /* Eliminates the points with damping lambda and factors the reduced system. */
 psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda);
@@ -138,6 +147,11 @@ static inline size_t psfm_bundle_num_point_tasks(const psfm_bundle *b) {
 static inline uint32_t psfm_bundle_task_end(const psfm_bundle *b, size_t index) {
     size_t end = (index + 1) * PSFM_BUNDLE_POINTS_PER_TASK;
     return end < b->num_points ? (uint32_t)end : b->num_points;
+}
+
+/* Weight per scene unit of the distance of point p in use from its plane. */
+static inline double psfm_bundle_soft_weight(const psfm_bundle *b, uint32_t p) {
+    return b->px_per_unit[p] / b->now.planes[b->point_plane[p]].sigma_px;
 }
 
 /* y = A x for a packed symmetric 3 x 3 matrix. */

@@ -85,7 +85,7 @@ bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values
 double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
                                  const double X[3]) {
     const psfm_bundle_plane *plane = &values->planes[b->point_plane[p]];
-    return b->soft_scale[p] * (psfm_dot3(plane->normal, X) - plane->distance);
+    return psfm_bundle_soft_weight(b, p) * (psfm_dot3(plane->normal, X) - plane->distance);
 }
 
 /* Derivative of the pixel by the free parameters of its camera, 2 x num row-major. */
@@ -207,7 +207,7 @@ static double couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system 
     loss = psfm_bundle_loss(&b->options, r * r, &weight);
     weight = sqrt(weight);
     s->r_soft = weight * r;
-    s->w_soft = weight * b->soft_scale[p];
+    s->w_soft = weight * psfm_bundle_soft_weight(b, p);
     s->sigma = s->w_soft * s->w_soft;
     s->q[2] = -s->sigma;
     s->gamma = s->w_soft * s->r_soft;

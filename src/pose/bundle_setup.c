@@ -353,31 +353,6 @@ static psfm_status alloc_values(psfm_context *ctx, const psfm_bundle *b, psfm_bu
     return PSFM_OK;
 }
 
-/* Pixels per scene unit at each point (root mean square over its images and all directions). */
-static psfm_status weigh_planes(psfm_context *ctx, psfm_bundle *b) {
-    psfm_status status =
-        psfm_alloc(ctx, b->num_points, sizeof *b->soft_scale, (void **)&b->soft_scale);
-    if (status != PSFM_OK || b->options.planes != PSFM_PLANES_SOFT)
-        return status;
-    for (uint32_t p = 0; p < b->num_points; ++p) {
-        double sum = 0.0;
-        int num = 0;
-        for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
-            uint32_t image = b->obs_image[o];
-            double D[3], Y[3], xy[2], A[6];
-            psfm_sub3(b->now.X[p], b->now.c[image], D);
-            psfm_mat3_mul_vec(b->now.R[image], D, Y);
-            if (!psfm_camera_project_jacobian(&b->now.cameras[b->problem->image_camera[image]], Y,
-                                              xy, A))
-                continue;
-            sum += 0.5 * (psfm_dot3(A, A) + psfm_dot3(A + 3, A + 3));
-            ++num;
-        }
-        b->soft_scale[p] = num == 0 ? 0.0 : sqrt(sum / num) / b->options.plane_sigma_px;
-    }
-    return PSFM_OK;
-}
-
 static psfm_status alloc_rows(psfm_context *ctx, psfm_bundle *b) {
     size_t n = b->pattern.scalar_begin[b->pattern.num_blocks];
     size_t camera_stride = 2 * (size_t)b->max_free_params;
@@ -414,7 +389,7 @@ psfm_status psfm_bundle_setup(psfm_context *ctx, const psfm_bundle_problem *prob
         (status = select_parameters(ctx, b)) != PSFM_OK ||
         (status = alloc_values(ctx, b, &b->now)) != PSFM_OK ||
         (status = alloc_values(ctx, b, &b->trial)) != PSFM_OK ||
-        (status = weigh_planes(ctx, b)) != PSFM_OK ||
+        (status = psfm_bundle_weigh_planes(ctx, b)) != PSFM_OK ||
         (status = psfm_bundle_make_pattern(ctx, b)) != PSFM_OK)
         goto cleanup;
     status = alloc_rows(ctx, b);
@@ -447,7 +422,7 @@ void psfm_bundle_teardown(psfm_bundle *b) {
                      b->plane_begin,
                      b->plane_points,
                      b->plane_anchor,
-                     b->soft_scale,
+                     b->px_per_unit,
                      b->image_state,
                      b->scale_anchor,
                      b->scale_distance,

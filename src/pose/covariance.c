@@ -22,19 +22,6 @@
  * its images do not tell about it, they do not tell about the poses either. */
 #define DAMPING 1e-12
 
-static long long count_redundancy(const psfm_bundle *b) {
-    long long unknowns = b->pattern.scalar_begin[b->pattern.num_blocks];
-    long long residuals = 2 * (long long)b->num_obs;
-    for (size_t i = 0; i < b->problem->num_images; ++i)
-        unknowns -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
-    for (uint32_t p = 0; p < b->num_points; ++p) {
-        bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
-        unknowns += on_plane && b->options.planes == PSFM_PLANES_HARD ? 2 : 3;
-        residuals += on_plane && b->options.planes == PSFM_PLANES_SOFT;
-    }
-    return residuals - unknowns;
-}
-
 /* w + s w' of the loss. */
 static double loss_slope(const psfm_bundle_options *options, double squared, double weight) {
     switch ((psfm_loss)options->loss) {
@@ -116,7 +103,7 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
     psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
     if (status != PSFM_OK)
         return status;
-    long long redundancy = count_redundancy(&b);
+    long long redundancy = psfm_bundle_redundancy(&b);
     if ((status = psfm_alloc(ctx, (size_t)b.num_pose_blocks * 36, sizeof *blocks,
                              (void **)&blocks)) != PSFM_OK ||
         (status = psfm_alloc(ctx, b.num_pose_blocks, sizeof *begin, (void **)&begin)) != PSFM_OK)

@@ -17,6 +17,7 @@ typedef struct {
     double noise_px;
     double visible; /* share of the points that an image sees */
     int num_planes; /* points k % num_planes; 0: in space */
+    double bumps;   /* how far the points of plane 0 are off it */
     uint64_t seed;
 } scene_options;
 
@@ -66,7 +67,8 @@ static inline void scene_look_at(const double c[3], const double at[3], double R
     psfm_cross3(R + 6, R, R + 3);
 }
 
-static inline void scene_make_point(scene *s, size_t k, int num_planes, psfm_rng *rng) {
+static inline void scene_make_point(scene *s, size_t k, int num_planes, double bumps,
+                                    psfm_rng *rng) {
     double a = psfm_rng_range(rng, -3, 3), b = psfm_rng_range(rng, -3, 3), *X = s->true_points[k];
     int plane = num_planes == 0 ? -1 : (int)(k % (size_t)num_planes);
     s->point_plane[k] = plane;
@@ -75,16 +77,18 @@ static inline void scene_make_point(scene *s, size_t k, int num_planes, psfm_rng
     X[2] = plane == 0 ? 0.5 : psfm_rng_range(rng, -2, 2);
     if (plane == 1)
         X[1] = 3.0 + 0.2 * X[2];
+    if (plane == 0 && bumps > 0.0)
+        X[2] += bumps * psfm_rng_normal(rng);
 }
 
 static inline void scene_make(const scene_options *o, scene *s) {
     psfm_rng rng = psfm_rng_make(o->seed, PSFM_RNG_TEST, 7, 0);
     memset(s, 0, sizeof *s);
-    s->true_planes[0] = (psfm_bundle_plane){{0, 0, 1}, 0.5};
+    s->true_planes[0] = (psfm_bundle_plane){.normal = {0, 0, 1}, .distance = 0.5};
     double n[3] = {0, 1, -0.2}, length = psfm_normalize3(n);
-    s->true_planes[1] = (psfm_bundle_plane){{n[0], n[1], n[2]}, 3.0 / length};
+    s->true_planes[1] = (psfm_bundle_plane){.normal = {n[0], n[1], n[2]}, .distance = 3.0 / length};
     for (size_t k = 0; k < o->num_points; ++k)
-        scene_make_point(s, k, o->num_planes, &rng);
+        scene_make_point(s, k, o->num_planes, o->bumps, &rng);
     for (size_t k = 0; k < o->num_cameras; ++k)
         s->cameras[k] = scene_camera(o->model);
     size_t num_obs = 0;

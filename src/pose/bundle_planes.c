@@ -1,0 +1,171 @@
+/* Weights of soft planes, and how flat a plane is.
+ *
+ * The distance of a point from its plane counts in pixels: times the pixels that a scene unit
+ * covers at the point (root mean square over its images and all directions), over sigma, the
+ * expected distance in pixels. If sigma is not given it is estimated plane by plane from a first
+ * adjustment with a loose one. A point's images alone would put it at the distance d from the
+ * plane, with the variance v; both follow from its normal equations without the plane's term,
+ *   a = V_nn - V_nt V_tt^-1 V_tn,   v = sigma0^2 / a,   d = (found distance) (a + w^2) / a,
+ * w being the weight it had. So d^2 / (sigma^2 + v) should be chi squared with one degree of
+ * freedom; sigma solves sum u (min(d^2 / (sigma^2 + v), c^2) - E min(chi^2, c^2)) = 0 with
+ * u = sigma^2 / (sigma^2 + v), which gives most say to the points that can tell (Huber's proposal 2
+ * for a scale). sigma0 is the noise of the observations, from the median of their residuals. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "pose/bundle_internal.h"
+
+#define START_SIGMA_PX 4.0 /* loose enough not to bend the cameras towards a plane that is none */
+#define MIN_SIGMA_PX 0.05
+#define MAX_SIGMA_PX 1000.0
+#define MIN_OWN_POINTS 20 /* a plane with fewer shares the estimate of all planes */
+#define BISECTIONS 40
+#define CLIP2 4.0         /* c^2 */
+#define CLIP_MEAN 0.92045 /* E min(chi^2, c^2) for one degree of freedom */
+
+/* What the images say about a point's distance from its plane, in pixels. */
+typedef struct {
+    double d2, v;
+} distance_sample;
+
+static void set_sigma(psfm_bundle *b, size_t plane, double sigma_px) {
+    b->now.planes[plane].sigma_px = b->trial.planes[plane].sigma_px = sigma_px;
+}
+
+static double pixels_per_unit(const psfm_bundle *b, uint32_t p) {
+    double sum = 0.0;
+    int num = 0;
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        uint32_t image = b->obs_image[o];
+        const psfm_camera *camera = &b->now.cameras[b->problem->image_camera[image]];
+        double D[3], Y[3], xy[2], A[6];
+        psfm_sub3(b->now.X[p], b->now.c[image], D);
+        psfm_mat3_mul_vec(b->now.R[image], D, Y);
+        if (!psfm_camera_project_jacobian(camera, Y, xy, A))
+            continue;
+        sum += 0.5 * (psfm_dot3(A, A) + psfm_dot3(A + 3, A + 3));
+        ++num;
+    }
+    return num == 0 ? 0.0 : sqrt(sum / num);
+}
+
+psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
+    psfm_status status =
+        psfm_alloc(ctx, b->num_points, sizeof *b->px_per_unit, (void **)&b->px_per_unit);
+    if (status != PSFM_OK || b->options.planes != PSFM_PLANES_SOFT)
+        return status;
+    for (size_t k = 0; k < b->problem->num_planes; ++k) {
+        double sigma = b->problem->planes[k].sigma_px;
+        bool used = b->plane_begin[k] < b->plane_begin[k + 1];
+        sigma = sigma > 0.0 ? sigma : b->options.plane_sigma_px;
+        b->estimates_sigma = b->estimates_sigma || (used && !(sigma > 0.0));
+        set_sigma(b, k, sigma > 0.0 ? sigma : START_SIGMA_PX);
+    }
+    for (uint32_t p = 0; p < b->num_points; ++p)
+        b->px_per_unit[p] = pixels_per_unit(b, p);
+    return PSFM_OK;
+}
+
+static int compare_numbers(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Variance of an observation's coordinate: the median of a squared residual with two equal
+ * coordinates is 2 ln 2 of it, less what the unknowns took up. */
+static psfm_status observation_variance(psfm_context *ctx, const psfm_bundle *b, double *variance) {
+    double *squares = NULL;
+    size_t num = 0;
+    psfm_status status = psfm_alloc(ctx, b->num_obs, sizeof *squares, (void **)&squares);
+    for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
+        double r[2];
+        if (psfm_bundle_residual(b, &b->now, o, b->now.X[b->obs_point[o]], r))
+            squares[num++] = r[0] * r[0] + r[1] * r[1];
+    }
+    if (status == PSFM_OK && num > 0) {
+        qsort(squares, num, sizeof *squares, compare_numbers);
+        double redundancy = fmax((double)psfm_bundle_redundancy(b), 1.0);
+        *variance = squares[num / 2] / (2.0 * M_LN2) * 2.0 * (double)num / redundancy;
+    }
+    free(squares);
+    return status;
+}
+
+/* From the normal equations of a point; false if its images do not tell the distance. */
+static bool sample_distance(const psfm_bundle *b, uint32_t p, double variance,
+                            distance_sample *out) {
+    const psfm_bundle_system *s = &b->systems[p];
+    const psfm_bundle_plane *plane = &b->now.planes[b->point_plane[p]];
+    double w2 = s->w_soft * s->w_soft;
+    double det = s->V[0] * s->V[3] - s->V[1] * s->V[1];
+    if (!(det > 1e-12 * s->V[0] * s->V[3]))
+        return false;
+    double taken = (s->V[2] * s->V[2] * s->V[3] - 2.0 * s->V[1] * s->V[2] * s->V[4] +
+                    s->V[4] * s->V[4] * s->V[0]) /
+                   det;
+    double a = s->V[5] - w2 - taken;
+    if (!(a > 1e-9 * s->V[5]))
+        return false;
+    double px = b->px_per_unit[p];
+    double d = px * (psfm_dot3(plane->normal, b->now.X[p]) - plane->distance) * (a + w2) / a;
+    out->d2 = d * d;
+    out->v = variance * px * px / a;
+    return true;
+}
+
+static double misfit(const distance_sample *samples, size_t num, double sigma) {
+    double sum = 0.0, sigma2 = sigma * sigma;
+    for (size_t k = 0; k < num; ++k) {
+        double total = sigma2 + samples[k].v;
+        sum += sigma2 / total * (fmin(samples[k].d2 / total, CLIP2) - CLIP_MEAN);
+    }
+    return sum;
+}
+
+/* The sigma that fits the samples, by bisection of its logarithm. */
+static double fit_sigma(const distance_sample *samples, size_t num) {
+    double low = MIN_SIGMA_PX, high = MAX_SIGMA_PX;
+    if (num == 0 || misfit(samples, num, low) <= 0.0)
+        return low;
+    for (int k = 0; k < BISECTIONS; ++k) {
+        double middle = sqrt(low * high);
+        if (misfit(samples, num, middle) > 0.0)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b) {
+    distance_sample *samples = NULL;
+    double variance = 1.0;
+    psfm_status status = psfm_alloc(ctx, b->num_points, sizeof *samples, (void **)&samples);
+    if (status == PSFM_OK)
+        status = observation_variance(ctx, b, &variance);
+    if (status != PSFM_OK)
+        goto cleanup;
+    size_t num = 0;
+    for (uint32_t p = 0; p < b->num_points; ++p)
+        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
+            num += sample_distance(b, p, variance, &samples[num]);
+    double common = fit_sigma(samples, num);
+    /* The adjustment takes observations to have unit variance, so it is the ratio that counts. */
+    double sigma0 = sqrt(fmax(variance, 1e-12));
+    for (size_t k = 0; k < b->problem->num_planes; ++k) {
+        if (b->problem->planes[k].sigma_px > 0.0)
+            continue;
+        num = 0;
+        for (uint32_t i = b->plane_begin[k]; i < b->plane_begin[k + 1]; ++i)
+            num += sample_distance(b, b->plane_points[i], variance, &samples[num]);
+        double sigma = num < MIN_OWN_POINTS ? common : fit_sigma(samples, num);
+        set_sigma(b, k, fmax(sigma / sigma0, MIN_SIGMA_PX));
+    }
+
+cleanup:
+    free(samples);
+    return status;
+}

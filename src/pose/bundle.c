@@ -52,7 +52,8 @@ static const psfm_option option_rows[] = {
 const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
                                                     sizeof option_rows / sizeof *option_rows};
 
-#define SIGMA_ROUNDS 2 /* of estimating how flat planes are */
+#define SIGMA_ROUNDS 2       /* of estimating how flat planes are */
+#define ROUGH_TOLERANCE 1e-4 /* before the last of them */
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
 /* Half squared residual per observation, in pixels, below which only rounding is left. */
@@ -121,7 +122,8 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda,
 }
 
 /* Lowers the cost from the current values on, with the steps of `stats` counted on. */
-static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
+static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, double tolerance,
+                           psfm_bundle_stats *stats) {
     double lambda = b->options.initial_damping, growth = 2.0, cost;
     int end = stats->iterations + b->options.max_iterations;
     psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
@@ -139,10 +141,10 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats 
             break;
         ++stats->iterations;
         double decrease = cost - trial.cost;
-        bool tiny = trial.predicted <= b->options.tolerance * cost;
+        bool tiny = trial.predicted <= tolerance * cost;
         if (decrease > 0.0) {
             double ratio = decrease / trial.predicted, f = 2.0 * ratio - 1.0;
-            tiny = tiny || decrease <= b->options.tolerance * cost;
+            tiny = tiny || decrease <= tolerance * cost;
             lambda = fmax(lambda * fmax(1.0 / 3.0, 1.0 - f * f * f), MIN_LAMBDA);
             growth = 2.0;
             accept(b);
@@ -162,17 +164,18 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats 
     return status;
 }
 
-/* Adjusts; with soft planes of unknown sigma first loosely, to estimate it. */
+/* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. */
 static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
-    psfm_status status = iterate(ctx, b, stats);
-    for (int round = 0; b->estimates_sigma && status == PSFM_OK && round < SIGMA_ROUNDS; ++round) {
+    double tolerance = b->options.tolerance, rough = fmax(tolerance, ROUGH_TOLERANCE);
+    psfm_status status = PSFM_OK;
+    for (int round = 0; b->estimates_sigma && round < SIGMA_ROUNDS; ++round) {
         double cost;
-        if ((status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
+        if ((status = iterate(ctx, b, rough, stats)) != PSFM_OK ||
+            (status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
             (status = psfm_bundle_estimate_sigma(ctx, b)) != PSFM_OK)
-            break;
-        status = iterate(ctx, b, stats);
+            return status;
     }
-    return status;
+    return iterate(ctx, b, tolerance, stats);
 }
 
 static void write_back(const psfm_bundle *b) {

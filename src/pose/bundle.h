@@ -58,14 +58,14 @@ typedef enum {
     PSFM_REFINE_NONE,
     PSFM_REFINE_FOCAL,            /* focal lengths of each camera */
     PSFM_REFINE_FOCAL_DISTORTION, /* and its distortion; never the principal point */
-} psfm_refine;
+} psfm_bundle_refine;
 
 typedef struct {
     int loss;               /* psfm_loss */
     double loss_scale_px;   /* residual at which the loss starts to bend */
     int planes;             /* psfm_plane_mode */
     double plane_sigma_px;  /* soft: for planes without sigma_px; 0: estimated for each */
-    int refine;             /* psfm_refine */
+    int refine;             /* psfm_bundle_refine */
     int max_iterations;     /* accepted or rejected steps, for each sigma of planes */
     double tolerance;       /* stop when a step lowers the cost by less than this share */
     int min_observations;   /* an image with fewer is left out */

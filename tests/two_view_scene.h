@@ -197,25 +197,24 @@ static inline bool scene_draw_matches(const scene_options *o, psfm_rng *rng, sce
     return true;
 }
 
+static inline void scene_swap(void *array, size_t size, size_t i, size_t j) {
+    char row[64], *a = (char *)array + i * size, *b = (char *)array + j * size;
+    memcpy(row, a, size);
+    memcpy(a, b, size);
+    memcpy(b, row, size);
+}
+
 /* Swaps rows so that kinds of matches are mixed. */
 static inline void scene_shuffle(psfm_rng *rng, scene *s) {
     for (size_t i = s->c.num; i > 1; --i) {
         size_t j = psfm_rng_below(rng, i);
-        double t[6];
-        int plane = s->plane[i - 1];
-        s->plane[i - 1] = s->plane[j];
-        s->plane[j] = plane;
-#define SCENE_SWAP(a)                        \
-    memcpy(t, (a)[i - 1], sizeof *(a));      \
-    memcpy((a)[i - 1], (a)[j], sizeof *(a)); \
-    memcpy((a)[j], t, sizeof *(a))
-        SCENE_SWAP(s->c.ray1);
-        SCENE_SWAP(s->c.ray2);
-        SCENE_SWAP(s->c.px1);
-        SCENE_SWAP(s->c.px2);
-        SCENE_SWAP(s->xy1);
-        SCENE_SWAP(s->xy2);
-#undef SCENE_SWAP
+        scene_swap(s->plane, sizeof *s->plane, i - 1, j);
+        scene_swap(s->c.ray1, sizeof *s->c.ray1, i - 1, j);
+        scene_swap(s->c.ray2, sizeof *s->c.ray2, i - 1, j);
+        scene_swap(s->c.px1, sizeof *s->c.px1, i - 1, j);
+        scene_swap(s->c.px2, sizeof *s->c.px2, i - 1, j);
+        scene_swap(s->xy1, sizeof *s->xy1, i - 1, j);
+        scene_swap(s->xy2, sizeof *s->xy2, i - 1, j);
     }
 }
 

@@ -96,35 +96,42 @@ static bool is_significant(const seeker *s, size_t num, size_t num_inliers, size
     return psfm_log10_false_alarms(&evidence, 1, sample_size) < MAX_LOG10_FALSE_ALARMS;
 }
 
+/* E = [t]x H with t from two random pairs off the plane; false if they do not determine it. */
+static bool draw_two_points(seeker *s, const double H[9], double E[9]) {
+    uint32_t idx[2];
+    double line[2][3], t[3];
+    psfm_rng_sample(s->rng, s->off.num, 2, idx);
+    for (int k = 0; k < 2; ++k) {
+        double ray1[3], ray2[3];
+        psfm_ray_pairs_get(&s->off, idx[k], ray1, ray2);
+        psfm_mat3_mul_vec(H, ray1, line[k]);
+        psfm_cross3(line[k], ray2, line[k]);
+    }
+    psfm_cross3(line[0], line[1], t);
+    if (!(psfm_normalize3(t) > 1e-12))
+        return false;
+    const double cross[9] = {0, -t[2], t[1], t[2], 0, -t[0], -t[1], t[0], 0};
+    psfm_mat3_mul(cross, H, E);
+    return true;
+}
+
 /* Samples of two pairs off the plane, which complete its homography to an essential matrix. */
 static void sample_two_points(seeker *s) {
-    const double *H = s->planes->H_21[0];
-    double E_best[9], cost_best = INFINITY;
+    psfm_ray_pairs scored = psfm_ray_pairs_head(&s->off, MAX_SCORED_BLOCKS);
+    double E[9], cost_best = INFINITY;
     if (s->off.num < 4)
         return;
     /* below this, clearly more agree than the sample and chance */
-    double chance = pow(10.0, s->log10_chance) * (double)s->off.num;
-    double worthwhile = ((double)s->off.num - 2.0 * chance - 4.0) * s->max_squared;
+    double chance = pow(10.0, s->log10_chance) * (double)scored.num;
+    double worthwhile = ((double)scored.num - 2.0 * chance - 4.0) * s->max_squared;
     if (isfinite(s->best_cost)) {
-        psfm_essential_from_motion(&s->best, E_best);
-        cost_best = psfm_essential_cost(&s->off, E_best, s->loss, INFINITY);
+        psfm_essential_from_motion(&s->best, E);
+        cost_best = psfm_essential_cost(&scored, E, s->loss, INFINITY);
     }
     for (int iteration = 0; iteration < TWO_POINT_ITERATIONS; ++iteration) {
-        uint32_t idx[2];
-        double line[2][3], e[3], E[9];
-        psfm_rng_sample(s->rng, s->off.num, 2, idx);
-        for (int k = 0; k < 2; ++k) {
-            double ray1[3], ray2[3];
-            psfm_ray_pairs_get(&s->off, idx[k], ray1, ray2);
-            psfm_mat3_mul_vec(H, ray1, line[k]);
-            psfm_cross3(line[k], ray2, line[k]);
-        }
-        psfm_cross3(line[0], line[1], e);
-        if (!(psfm_normalize3(e) > 1e-12))
+        if (!draw_two_points(s, s->planes->H_21[0], E))
             continue;
-        const double cross[9] = {0, -e[2], e[1], e[2], 0, -e[0], -e[1], e[0], 0};
-        psfm_mat3_mul(cross, H, E);
-        double cost = psfm_essential_cost(&s->off, E, s->loss, cost_best);
+        double cost = psfm_essential_cost(&scored, E, s->loss, cost_best);
         if (!(cost < cost_best))
             continue;
         cost_best = cost;
@@ -153,7 +160,7 @@ static void sample_five_points(seeker *s, int max_iterations, double confidence)
         }
         if (better)
             needed =
-                psfm_ransac_iterations((double)count_inliers(s, s->pairs) / (double)s->pairs->num,
+                psfm_ransac_iterations((double)count_inliers(s, &s->scored) / (double)s->scored.num,
                                        5, confidence, max_iterations);
     }
 }

@@ -127,7 +127,7 @@ static bool take_step(const psfm_motion *m, const double N[81], const double g[9
             for (int k = 0; k < 9; ++k)
                 A[NUM_PARAMS * p + q] += D[q][k] * ND[k];
         }
-        A[(NUM_PARAMS + 1) * p] *= 1.0 + damping;
+        A[NUM_PARAMS * p + p] *= 1.0 + damping;
     }
     if (!psfm_solve_spd(A, NUM_PARAMS, step))
         return false;

@@ -98,11 +98,11 @@ static void constraints(const linear E[9], cubic rows[10]) {
             memcpy(S[3 * j + i], S[3 * i + j], sizeof(quadratic));
         }
         for (int m = 0; m < 10; ++m)
-            trace[m] += 0.5 * S[4 * i][m];
+            trace[m] += 0.5 * S[3 * i + i][m];
     }
     for (int i = 0; i < 3; ++i)
         for (int m = 0; m < 10; ++m)
-            S[4 * i][m] -= trace[m];
+            S[3 * i + i][m] -= trace[m];
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
             for (int k = 0; k < 3; ++k)
@@ -158,7 +158,7 @@ static void hidden_variable(const cubic rows[10], z_matrix B) {
     for (int e = 0; e < 3; ++e) {
         const double *p = rows[4 + 2 * e], *q = rows[5 + 2 * e]; /* p - z q */
         for (int c = 0; c < 2; ++c) {
-            const double *pc = p + 10 + 3 * c, *qc = q + 10 + 3 * c;
+            const double *pc = &p[10 + 3 * c], *qc = &q[10 + 3 * c];
             B[e][c][0] = pc[2];
             B[e][c][1] = pc[1] - qc[2];
             B[e][c][2] = pc[0] - qc[1];

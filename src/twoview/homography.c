@@ -77,8 +77,8 @@ bool psfm_homography_from_four(const double ray1[4][3], const double ray2[4][3],
     for (int i = 0; i < 3; ++i) {
         double row[3], weight = c[i] / a[i];
         psfm_cross3(ray1[(i + 1) % 3], ray1[(i + 2) % 3], row);
-        for (int r = 0; r < 3; ++r)
-            psfm_axpy3(H + 3 * r, weight * ray2[i][r], row, H + 3 * r);
+        for (int k = 0; k < 9; ++k)
+            H[k] += weight * ray2[i][k / 3] * row[k % 3];
     }
     /* row = det(X) X^-1 and a_4 = -det(X), c_4 = -det(Y) of the same sign */
     if (a[3] > 0.0)
@@ -96,6 +96,18 @@ static inline void block_errors(const psfm_ray_block *b, const double H[9],
         double weighted = t.m11 * t.e0 * t.e0 - 2.0 * t.m01 * t.e0 * t.e1 + t.m00 * t.e1 * t.e1;
         squared[l] = weighted / (t.m00 * t.m11 - t.m01 * t.m01) + t.excess;
     }
+}
+
+void psfm_homography_transfer(const psfm_ray_pairs *pairs, size_t i, const double H[9],
+                              double e[2]) {
+    const psfm_ray_block *b = &pairs->blocks[i / PSFM_LANES];
+    size_t l = i % PSFM_LANES;
+    double x[3], x2[3], y[3];
+    psfm_ray_pairs_get(pairs, i, x, x2);
+    psfm_mat3_mul_vec(H, x, y);
+    double depth = psfm_dot3(x2, y);
+    e[0] = (b->px2[0][l] * y[0] + b->px2[1][l] * y[1] + b->px2[2][l] * y[2]) / depth;
+    e[1] = (b->px2[3][l] * y[0] + b->px2[4][l] * y[1] + b->px2[5][l] * y[2]) / depth;
 }
 
 void psfm_homography_errors(const psfm_ray_pairs *pairs, const double H[9], double *squared) {
@@ -145,17 +157,17 @@ bool psfm_homography_normalize(double H[9]) {
 static bool cholesky3(const double S[9], double L[9]) {
     memset(L, 0, 9 * sizeof *L);
     for (int j = 0; j < 3; ++j) {
-        double d = S[4 * j];
+        double d = S[3 * j + j];
         for (int k = 0; k < j; ++k)
             d -= L[3 * j + k] * L[3 * j + k];
-        if (!(d > 1e-13 * S[4 * j]))
+        if (!(d > 1e-13 * S[3 * j + j]))
             return false;
-        L[4 * j] = sqrt(d);
+        L[3 * j + j] = sqrt(d);
         for (int i = j + 1; i < 3; ++i) {
             double v = S[3 * i + j];
             for (int k = 0; k < j; ++k)
                 v -= L[3 * i + k] * L[3 * j + k];
-            L[3 * i + j] = v / L[4 * j];
+            L[3 * i + j] = v / L[3 * j + j];
         }
     }
     return true;
@@ -191,8 +203,8 @@ static void add_rows(const psfm_ray_pairs *pairs, size_t i, const double C[9], c
     size_t l = i % PSFM_LANES;
     double x[3] = {b->ray1[0][l], b->ray1[1][l], b->ray1[2][l]};
     forward_solve3(C, x);
-    for (int k = 0; k < 2; ++k) {
-        double p[3] = {b->px2[3 * k][l], b->px2[3 * k + 1][l], b->px2[3 * k + 2][l]}, row[9];
+    for (int k = 0; k < 6; k += 3) {
+        double p[3] = {b->px2[k][l], b->px2[k + 1][l], b->px2[k + 2][l]}, row[9];
         forward_solve3(D, p);
         for (int m = 0; m < 9; ++m)
             row[m] = p[m / 3] * x[m % 3];
@@ -207,7 +219,7 @@ static void rotate9(double N[81], double V[81], int p, int q) {
     double b = N[9 * p + q];
     if (fabs(b) < DBL_MIN)
         return;
-    double zeta = (N[10 * q] - N[10 * p]) / (2.0 * b);
+    double zeta = (N[9 * q + q] - N[9 * p + p]) / (2.0 * b);
     double t = copysign(1.0, zeta) / (fabs(zeta) + sqrt(1.0 + zeta * zeta));
     double c = 1.0 / sqrt(1.0 + t * t), s = c * t;
     for (int k = 0; k < 9; ++k) {
@@ -230,11 +242,11 @@ static void rotate9(double N[81], double V[81], int p, int q) {
 static void eigen9(double N[81], double V[81]) {
     memset(V, 0, 81 * sizeof *V);
     for (int k = 0; k < 9; ++k)
-        V[10 * k] = 1.0;
+        V[9 * k + k] = 1.0;
     for (int sweep = 0; sweep < 30; ++sweep) {
         double off = 0.0, diagonal = 0.0;
         for (int p = 0; p < 9; ++p) {
-            diagonal += N[10 * p] * N[10 * p];
+            diagonal += N[9 * p + p] * N[9 * p + p];
             for (int q = p + 1; q < 9; ++q)
                 off += N[9 * p + q] * N[9 * p + q];
         }
@@ -270,14 +282,14 @@ bool psfm_homography_fit(const psfm_ray_pairs *pairs, size_t num_blocks, double 
     eigen9(N, V);
     int least = 0, next = 1;
     for (int k = 1; k < 9; ++k) {
-        if (N[10 * k] < N[10 * least]) {
+        if (N[9 * k + k] < N[9 * least + least]) {
             next = least;
             least = k;
-        } else if (k == 1 || N[10 * k] < N[10 * next]) {
+        } else if (k == 1 || N[9 * k + k] < N[9 * next + next]) {
             next = k;
         }
     }
-    if (!(N[10 * next] > MIN_EIGENVALUE))
+    if (!(N[9 * next + next] > MIN_EIGENVALUE))
         return false;
     for (int k = 0; k < 9; ++k)
         H[k] = V[9 * k + least];

@@ -23,6 +23,11 @@ bool psfm_homography_from_four(const double ray1[4][3], const double ray2[4][3],
  * a homography. */
 bool psfm_homography_fit(const psfm_ray_pairs *pairs, size_t num_blocks, double H[9]);
 
+/* Transfer error of pair i in image 2: from the observed point to the image of the first, pixels.
+ */
+void psfm_homography_transfer(const psfm_ray_pairs *pairs, size_t i, const double H[9],
+                              double e[2]);
+
 /* Squared errors in pixels, INFINITY where H turns the ray away. `squared` has room for
  * num_blocks * 8. */
 void psfm_homography_errors(const psfm_ray_pairs *pairs, const double H[9], double *squared);

@@ -59,11 +59,11 @@ int psfm_homography_decompose(const double H_21[9], psfm_plane_motion motions[2]
     }
     double along1 = sqrt(below / (above + below)), along3 = sqrt(above / (above + below));
     int num = above > 0.0 && below > 0.0 ? 2 : 1;
-    double v2[3] = {V[1], V[4], V[7]};
+    const double v1[3] = {V[0], V[3], V[6]}, v2[3] = {V[1], V[4], V[7]}, v3[3] = {V[2], V[5], V[8]};
     for (int k = 0; k < num; ++k) {
         double u[3], sign = k == 0 ? along3 : -along3;
         for (int r = 0; r < 3; ++r)
-            u[r] = along1 * V[3 * r] + sign * V[3 * r + 2];
+            u[r] = along1 * v1[r] + sign * v3[r];
         motion_from_frame(H_21, v2, u, &motions[k]);
     }
     return num;

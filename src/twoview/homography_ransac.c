@@ -37,10 +37,10 @@ static bool draw(const psfm_ray_pairs *pairs, const psfm_homography_search *sear
 
 /* Cost of the homography of a sample; INFINITY if, in the leading blocks, nothing agrees with it
  * but the sample itself. That ends the scoring of almost all contaminated samples early; a plane
- * with a tenth of the pairs passes with probability 0.999. */
+ * with a tenth of the pairs has six more of them there. */
 static double score(const psfm_ray_pairs *pairs, const double H[9], const uint32_t idx[SAMPLE],
                     psfm_loss loss, double stop_above) {
-    if (pairs->num_blocks < 2 * TEST_BLOCKS)
+    if (pairs->num_blocks < (size_t)2 * TEST_BLOCKS)
         return psfm_homography_cost(pairs, H, loss, stop_above);
     psfm_ray_pairs head = psfm_ray_pairs_head(pairs, TEST_BLOCKS), tail = *pairs;
     tail.blocks += TEST_BLOCKS;

@@ -75,11 +75,11 @@ static bool solve_step(const double N[81], const double g[9], const double h[9],
                        double step[9]) {
     double A[81], trace = 0.0;
     for (int k = 0; k < 9; ++k)
-        trace += N[10 * k];
+        trace += N[9 * k + k];
     for (int i = 0; i < 9; ++i) {
         for (int j = 0; j <= i; ++j)
             A[9 * i + j] = N[9 * i + j] + trace * h[i] * h[j];
-        A[10 * i] += damping * N[10 * i];
+        A[9 * i + i] += damping * N[9 * i + i];
         step[i] = -g[i];
     }
     return psfm_solve_spd(A, 9, step);

@@ -12,6 +12,9 @@
 #define BRACKET_TOLERANCE 1e-4
 #define ROOT_TOLERANCE 4e-16
 
+/* A leading coefficient this small against the largest one is zero: its root is out of reach. */
+#define ZERO_COEFFICIENT 1e-15
+
 static double value(const double *c, int degree, double x) {
     double v = c[degree];
     for (int k = degree - 1; k >= 0; --k)
@@ -76,7 +79,11 @@ static int roots_inside(const double *c, int degree, double *roots) {
 }
 
 int psfm_polynomial_roots(const double *c, int degree, double *roots) {
-    double reversed[PSFM_MAX_DEGREE + 1], outside[PSFM_MAX_DEGREE];
+    double reversed[PSFM_MAX_DEGREE + 1], outside[PSFM_MAX_DEGREE], most = 0.0;
+    for (int k = 0; k <= degree; ++k)
+        most = fmax(most, fabs(c[k]));
+    while (degree > 0 && !(fabs(c[degree]) > ZERO_COEFFICIENT * most))
+        --degree;
     for (int k = 0; k <= degree; ++k)
         reversed[k] = c[degree - k];
     int num = roots_inside(c, degree, roots);

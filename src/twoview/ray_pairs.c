@@ -40,7 +40,7 @@ static bool tangent_of(const double ray[3], const double px[6], double tangent[6
     double det = a * c - b * b;
     if (!(psfm_dot3(ray, ray) > 0.25) || !(det > 1e-12 * a * c) || !isfinite(a * c))
         return false;
-    for (int k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < 3; ++k) {
         tangent[2 * k] = (c * px[k] - b * px[3 + k]) / det;
         tangent[2 * k + 1] = (a * px[3 + k] - b * px[k]) / det;
     }
@@ -82,15 +82,16 @@ static uint32_t middle_row(const psfm_ray_pairs *pairs, const double (*rays)[3])
     return middle;
 }
 
-/* Pixels of `ray` from the middle ray: the derivative is known at both ends of the great circle
- * between them and annihilates its own ray, which leaves
- *   angle / (2 sin angle) (px_middle ray - px ray_middle). */
+/* Pixels of `ray` from the middle ray, by integration along the great circle between them. The
+ * derivative is known at both ends; cameras are symmetric about their middle, so to second order
+ * its mean is two thirds of the one and one third of the other. It annihilates its own ray, which
+ * leaves angle / sin angle (2/3 px_middle ray - 1/3 px ray_middle). */
 static void unroll(const double middle[3], const double px_middle[6], const double ray[3],
                    const double px[6], double xy[2]) {
     double q = 0.5 * (1.0 - psfm_dot3(middle, ray)); /* sin^2 of half the angle */
-    double scale = 0.5 * (1.0 + q * (2.0 / 3.0 + q * (8.0 / 15.0 + q * (16.0 / 35.0))));
-    xy[0] = scale * (psfm_dot3(px_middle, ray) - psfm_dot3(px, middle));
-    xy[1] = scale * (psfm_dot3(px_middle + 3, ray) - psfm_dot3(px + 3, middle));
+    double scale = (1.0 + q * (2.0 / 3.0 + q * (8.0 / 15.0 + q * (16.0 / 35.0)))) / 3.0;
+    xy[0] = scale * (2.0 * psfm_dot3(px_middle, ray) - psfm_dot3(px, middle));
+    xy[1] = scale * (2.0 * psfm_dot3(px_middle + 3, ray) - psfm_dot3(px + 3, middle));
 }
 
 static void fill_positions(const psfm_correspondences *c, psfm_ray_pairs *pairs) {

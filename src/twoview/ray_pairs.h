@@ -21,8 +21,8 @@ typedef struct {
     size_t num_blocks; /* num / 8, rounded up */
     psfm_ray_block *blocks;
     uint32_t *row; /* per pair: its row in the correspondences */
-    /* Per pair: pixels from one of the pairs in the middle. Integrated from the derivatives by the
-     * trapezoidal rule, so good to a tenth across a wide image: enough for neighbours and areas. */
+    /* Per pair: pixels from one of the pairs in the middle. Integrated from the derivatives at the
+     * two only, so good to a tenth across a wide image: enough for neighbours and areas. */
     double (*xy1)[2], (*xy2)[2];
 } psfm_ray_pairs;
 

@@ -63,24 +63,13 @@ static double refine_rotation(const psfm_ray_pairs *pairs, double R[9]) {
     return cost;
 }
 
-/* Transfer error in image 2 of the match in lane l. */
-static void transfer(const psfm_ray_block *b, size_t l, const double H[9], double e[2]) {
-    double x[3] = {b->ray1[0][l], b->ray1[1][l], b->ray1[2][l]}, y[3];
-    psfm_mat3_mul_vec(H, x, y);
-    double depth = b->ray2[0][l] * y[0] + b->ray2[1][l] * y[1] + b->ray2[2][l] * y[2];
-    for (int k = 0; k < 2; ++k)
-        e[k] =
-            (b->px2[3 * k][l] * y[0] + b->px2[3 * k + 1][l] * y[1] + b->px2[3 * k + 2][l] * y[2]) /
-            depth;
-}
-
 /* Median distance in pixels of image 2 between where H and R send the points. */
 static double median_parallax(const psfm_ray_pairs *pairs, const double H[9], const double R[9],
                               double *scratch) {
     for (size_t i = 0; i < pairs->num; ++i) {
         double a[2], b[2];
-        transfer(&pairs->blocks[i / PSFM_LANES], i % PSFM_LANES, H, a);
-        transfer(&pairs->blocks[i / PSFM_LANES], i % PSFM_LANES, R, b);
+        psfm_homography_transfer(pairs, i, H, a);
+        psfm_homography_transfer(pairs, i, R, b);
         scratch[i] = hypot(a[0] - b[0], a[1] - b[1]);
     }
     return psfm_select_nth(scratch, pairs->num, pairs->num / 2);

@@ -54,7 +54,7 @@ double psfm_covered_share(const psfm_ray_pairs *pairs, const uint32_t *idx, size
 double psfm_effective_area(const double (*xy)[2], size_t num) {
     double area = psfm_hull_area(xy, NULL, num);
     size_t look = num < MAX_LOOK ? num : MAX_LOOK, meetings = 0;
-    if (look < MAX_LOOK / 2)
+    if (look < MAX_LOOK / 2 || !(area > 0.0))
         return area; /* too few to count */
     double radius2 = 0.01 * area;
     for (size_t i = 0; i < look; ++i) {

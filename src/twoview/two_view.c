@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "linalg/mat3.h"
 #include "twoview/essential_ransac.h"
+#include "twoview/homography.h"
 #include "twoview/homography_decompose.h"
 #include "twoview/multi_homography.h"
 #include "twoview/ray_pairs.h"
@@ -72,15 +73,9 @@ static double rms_transfer(const psfm_ray_pairs *pairs, const uint32_t *idx, siz
                            const double H[9]) {
     double sum = 0.0;
     for (size_t i = 0; i < num; ++i) {
-        const psfm_ray_block *b = &pairs->blocks[idx[i] / PSFM_LANES];
-        size_t l = idx[i] % PSFM_LANES;
-        double x[3] = {b->ray1[0][l], b->ray1[1][l], b->ray1[2][l]}, y[3];
-        psfm_mat3_mul_vec(H, x, y);
-        double depth = b->ray2[0][l] * y[0] + b->ray2[1][l] * y[1] + b->ray2[2][l] * y[2];
-        for (int k = 0; k < 6; k += 3) {
-            double e = b->px2[k][l] * y[0] + b->px2[k + 1][l] * y[1] + b->px2[k + 2][l] * y[2];
-            sum += (e / depth) * (e / depth);
-        }
+        double e[2];
+        psfm_homography_transfer(pairs, idx[i], H, e);
+        sum += e[0] * e[0] + e[1] * e[1];
     }
     return num > 0 ? sqrt(sum / (double)num) : 0.0;
 }

@@ -23,7 +23,10 @@ typedef struct {
     size_t num_inliers;
     double rms_px;    /* root mean square transfer error of the inliers in image 2 */
     bool is_rotation; /* no parallax: t and n are not determined; one motion with t = n = 0 */
-    int num_motions;  /* 1 or 2 */
+    /* 1 or 2, the better supported first: more inliers that can see the plane, then the plane seen
+     * more frontally. 1 if the other hides the plane, and where matches off the plane decide: all
+     * homographies then share the motion of the essential matrix. */
+    int num_motions;
     psfm_plane_motion motions[2];
 } psfm_homography;
 
@@ -34,8 +37,8 @@ typedef struct {
     uint32_t *inliers; /* indices into the pair's matches, ascending; owned */
     size_t num_inliers;
     double plane_share; /* share of its inliers that one homography explains, 0 to 1 */
-    bool is_degenerate; /* plane_share is so high that the plane decided, not the epipolar geometry
-                         */
+    bool is_degenerate; /* the plane decided, not the epipolar geometry: plane_share is so high, or
+                           the inliers off the plane are no more than chance */
 } psfm_essential;
 
 /* What a pair turned out to be. */
@@ -54,7 +57,8 @@ typedef struct {
 } psfm_two_view;
 
 typedef struct {
-    double max_error_px; /* inlier threshold, in pixels of the image the error is in */
+    double max_error_px; /* inlier threshold: how far a match's two points must move together, root
+                            of the sum of squares in pixels of their images, to agree */
     double confidence;   /* RANSAC stops when it has seen an all-inlier sample so surely */
     int max_iterations;
     int min_inliers;         /* of a homography */

@@ -1,0 +1,90 @@
+#include "test_util.h"
+
+#include "base/rng.h"
+#include "twoview/kronecker_sums.h"
+#include "twoview/least_squares.h"
+
+static void solves_positive_definite_systems(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+    for (int n = 1; n <= 20; ++n) {
+        double B[400], A[400], x[20], b[20];
+        for (int k = 0; k < n * n; ++k)
+            B[k] = psfm_rng_normal(&rng);
+        for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < n; ++j) {
+                A[n * i + j] = i == j ? 0.1 : 0.0;
+                for (int k = 0; k < n; ++k)
+                    A[n * i + j] += B[n * i + k] * B[n * j + k];
+            }
+            x[i] = psfm_rng_normal(&rng);
+        }
+        for (int i = 0; i < n; ++i) {
+            b[i] = 0.0;
+            for (int j = 0; j < n; ++j)
+                b[i] += A[n * i + j] * x[j];
+        }
+        assert_true(psfm_solve_spd(A, n, b));
+        for (int i = 0; i < n; ++i)
+            assert_close(b[i], x[i], 1e-9);
+    }
+}
+
+static void refuses_singular_systems(void **state) {
+    (void)state;
+    double singular[4] = {1, 1, 1, 1}, indefinite[4] = {1, 2, 2, 1}, nan[1] = {NAN};
+    double b[2] = {1, 1};
+    assert_false(psfm_solve_spd(singular, 2, b));
+    assert_false(psfm_solve_spd(indefinite, 2, b));
+    assert_false(psfm_solve_spd(nan, 1, b));
+}
+
+/* The Kronecker sums are the ordinary normal equations. */
+static void kronecker_sums_are_normal_equations(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
+    static const int upper[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    psfm_kronecker_sums sums;
+    memset(&sums, 0, sizeof sums);
+    double expected_N[81] = {0}, expected_g[9] = {0}, N[81], g[9];
+    for (int block = 0; block < 3; ++block) {
+        psfm_kronecker_terms t;
+        memset(&t, 0, sizeof t);
+        for (int l = 0; l < PSFM_LANES; ++l) {
+            double left[3], right[3], residual = psfm_rng_normal(&rng), row[9];
+            for (int k = 0; k < 3; ++k) {
+                left[k] = psfm_rng_normal(&rng);
+                right[k] = psfm_rng_normal(&rng);
+                t.gradient_left[k][l] = residual * left[k];
+                t.gradient_right[k][l] = right[k];
+            }
+            for (int k = 0; k < 6; ++k) {
+                t.left[k][l] = left[upper[k][0]] * left[upper[k][1]];
+                t.right[k][l] = right[upper[k][0]] * right[upper[k][1]];
+            }
+            t.used[l] = l < 6;
+            for (int k = 0; k < 9; ++k)
+                row[k] = left[k / 3] * right[k % 3];
+            for (int i = 0; i < 9; ++i) {
+                expected_g[i] += row[i] * residual;
+                for (int j = 0; j < 9; ++j)
+                    expected_N[9 * i + j] += row[i] * row[j];
+            }
+        }
+        psfm_kronecker_add(&t, &sums);
+    }
+    assert_close(psfm_kronecker_finish(&sums, 24, 10.0, N, g), 60.0, 1e-12);
+    for (int k = 0; k < 81; ++k)
+        assert_close(N[k], expected_N[k], 1e-10);
+    for (int k = 0; k < 9; ++k)
+        assert_close(g[k], expected_g[k], 1e-10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves_positive_definite_systems),
+        cmocka_unit_test(refuses_singular_systems),
+        cmocka_unit_test(kronecker_sums_are_normal_equations),
+    };
+    return cmocka_run_group_tests_name("twoview/least_squares", tests, NULL, NULL);
+}

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "twoview/kronecker_sums.h"
 #include "twoview/loss.h"
 #include "twoview/ray_pairs.h"
 
@@ -37,11 +38,9 @@ bool psfm_essential_to_motion(const psfm_ray_pairs *pairs, const uint32_t *idx, 
 double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                           int max_iterations, psfm_motion *motion);
 
-/* Cost on the first num_blocks blocks, half its gradient g by the nine entries of E, and the
- * Gauss-Newton matrix N (9 x 9). */
-double psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
-                                       const double E[9], psfm_loss loss, double N[81],
-                                       double g[9]);
+/* Cost and normal equations by the entries of E on the first num_blocks blocks. */
+void psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                     const double E[9], psfm_loss loss, psfm_normal9 *out);
 
 /* The five parameters of a motion: R is turned by exp([w]), t moved along the two vectors of
  * psfm_tangent_basis. Derivatives of the entries of E by them, one row each. */

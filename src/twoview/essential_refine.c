@@ -56,9 +56,8 @@ static inline void evaluate_block(const psfm_ray_block *b, const double E[9], ps
     }
 }
 
-double psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
-                                       const double E[9], psfm_loss loss, double N[81],
-                                       double g[9]) {
+void psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                     const double E[9], psfm_loss loss, psfm_normal9 *out) {
     psfm_kronecker_sums sums;
     psfm_kronecker_terms terms;
     memset(&sums, 0, sizeof sums);
@@ -66,8 +65,7 @@ double psfm_essential_normal_equations(const psfm_ray_pairs *pairs, size_t num_b
         evaluate_block(&pairs->blocks[k], E, loss, &terms);
         psfm_kronecker_add(&terms, &sums);
     }
-    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), loss.max_squared,
-                                 N, g);
+    psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), loss.max_squared, out);
 }
 
 void psfm_tangent_basis(const double t[3], double a[3], double b[3]) {
@@ -110,7 +108,7 @@ void psfm_motion_move(const psfm_motion *m, const double step[NUM_PARAMS], psfm_
 }
 
 /* The damped step from the normal equations at m, applied to give *moved. */
-static bool take_step(const psfm_motion *m, const double N[81], const double g[9], double damping,
+static bool take_step(const psfm_motion *m, const psfm_normal9 *at, double damping,
                       psfm_motion *moved) {
     double D[NUM_PARAMS][9], A[NUM_PARAMS * NUM_PARAMS], step[NUM_PARAMS];
     psfm_essential_derivatives(m, D);
@@ -118,9 +116,9 @@ static bool take_step(const psfm_motion *m, const double N[81], const double g[9
         double ND[9] = {0};
         step[p] = 0.0;
         for (int k = 0; k < 9; ++k) {
-            step[p] -= D[p][k] * g[k];
+            step[p] -= D[p][k] * at->g[k];
             for (int j = 0; j < 9; ++j)
-                ND[k] += N[9 * k + j] * D[p][j];
+                ND[k] += at->N[9 * k + j] * D[p][j];
         }
         for (int q = 0; q < NUM_PARAMS; ++q) {
             A[NUM_PARAMS * p + q] = 0.0;
@@ -137,29 +135,28 @@ static bool take_step(const psfm_motion *m, const double N[81], const double g[9
 
 double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                           int max_iterations, psfm_motion *motion) {
-    double N[81], g[9], N_new[81], g_new[9], E[9], damping = 1e-6;
+    psfm_normal9 at, trial;
+    double E[9], damping = 1e-6;
     if (num_blocks > pairs->num_blocks)
         num_blocks = pairs->num_blocks;
     psfm_essential_from_motion(motion, E);
-    double cost = psfm_essential_normal_equations(pairs, num_blocks, E, loss, N, g);
+    psfm_essential_normal_equations(pairs, num_blocks, E, loss, &at);
     for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
         psfm_motion moved;
-        if (!take_step(motion, N, g, damping, &moved))
+        if (!take_step(motion, &at, damping, &moved))
             break;
         psfm_essential_from_motion(&moved, E);
-        double cost_new = psfm_essential_normal_equations(pairs, num_blocks, E, loss, N_new, g_new);
-        if (!(cost_new < cost)) {
+        psfm_essential_normal_equations(pairs, num_blocks, E, loss, &trial);
+        if (!(trial.cost < at.cost)) {
             damping = fmax(damping * 100.0, 1e-3);
             continue;
         }
-        bool converged = cost - cost_new < MIN_GAIN * cost;
+        bool converged = at.cost - trial.cost < MIN_GAIN * trial.inlier_cost;
         *motion = moved;
-        memcpy(N, N_new, sizeof N);
-        memcpy(g, g_new, sizeof g);
-        cost = cost_new;
+        at = trial;
         damping = fmax(damping * 0.1, 1e-12);
         if (converged)
             break;
     }
-    return cost;
+    return at.cost;
 }

@@ -26,18 +26,20 @@ void psfm_guided_plane_fit(const psfm_motion *motion, const psfm_ray_pairs *pair
     double cost = INFINITY, next[3];
     memcpy(next, m, sizeof next);
     for (int iteration = 0; iteration < 10; ++iteration) {
-        double H[9], N[81], g[9], A[9] = {0}, step[3] = {0};
+        psfm_normal9 at;
+        double H[9], A[9] = {0}, step[3] = {0};
         psfm_joint_homography(motion, next, H);
-        double cost_new = psfm_homography_normal_equations(pairs, pairs->num_blocks, H, loss, N, g);
-        if (!(cost_new < cost))
+        psfm_homography_normal_equations(pairs, pairs->num_blocks, H, loss, &at);
+        if (!(at.cost < cost))
             break;
-        bool converged = cost - cost_new < 1e-4 * cost_new;
-        cost = cost_new;
+        bool converged = cost - at.cost < 1e-4 * at.inlier_cost;
+        cost = at.cost;
         memcpy(m, next, sizeof next);
         for (int k = 0; k < 9; ++k) {
-            step[k % 3] -= motion->t_21[k / 3] * g[k];
+            step[k % 3] -= motion->t_21[k / 3] * at.g[k];
             for (int j = 0; j < 9; ++j)
-                A[3 * (k % 3) + j % 3] += motion->t_21[k / 3] * motion->t_21[j / 3] * N[9 * k + j];
+                A[3 * (k % 3) + j % 3] +=
+                    motion->t_21[k / 3] * motion->t_21[j / 3] * at.N[9 * k + j];
         }
         if (converged || !psfm_solve_spd(A, 3, step))
             break;

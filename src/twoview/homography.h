@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "twoview/kronecker_sums.h"
 #include "twoview/loss.h"
 #include "twoview/ray_pairs.h"
 
@@ -45,11 +46,9 @@ double psfm_homography_cost(const psfm_ray_pairs *pairs, const double H[9], psfm
 double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                               int max_iterations, double H[9]);
 
-/* Cost on the first num_blocks blocks, half its gradient g by the nine entries of H, and the
- * Gauss-Newton matrix N (9 x 9). */
-double psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
-                                        const double H[9], psfm_loss loss, double N[81],
-                                        double g[9]);
+/* Cost and normal equations by the entries of H on the first num_blocks blocks. */
+void psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                      const double H[9], psfm_loss loss, psfm_normal9 *out);
 
 /* Scales H to Frobenius norm 1. */
 void psfm_homography_normalize_norm(double H[9]);

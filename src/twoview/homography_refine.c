@@ -56,9 +56,8 @@ static inline void evaluate_block(const psfm_ray_block *b, const double H[9], ps
     }
 }
 
-double psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
-                                        const double H[9], psfm_loss loss, double N[81],
-                                        double g[9]) {
+void psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_blocks,
+                                      const double H[9], psfm_loss loss, psfm_normal9 *out) {
     psfm_kronecker_sums sums;
     psfm_kronecker_terms terms;
     memset(&sums, 0, sizeof sums);
@@ -66,13 +65,12 @@ double psfm_homography_normal_equations(const psfm_ray_pairs *pairs, size_t num_
         evaluate_block(&pairs->blocks[k], H, loss, &terms);
         psfm_kronecker_add(&terms, &sums);
     }
-    return psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), loss.max_squared,
-                                 N, g);
+    psfm_kronecker_finish(&sums, psfm_ray_pairs_within(pairs, num_blocks), loss.max_squared, out);
 }
 
 /* Solves (N + damping diag N + trace(N) h h^T) step = -g; false if not positive definite. */
-static bool solve_step(const double N[81], const double g[9], const double h[9], double damping,
-                       double step[9]) {
+static bool solve_step(const psfm_normal9 *at, const double h[9], double damping, double step[9]) {
+    const double *N = at->N;
     double A[81], trace = 0.0;
     for (int k = 0; k < 9; ++k)
         trace += N[9 * k + k];
@@ -80,42 +78,40 @@ static bool solve_step(const double N[81], const double g[9], const double h[9],
         for (int j = 0; j <= i; ++j)
             A[9 * i + j] = N[9 * i + j] + trace * h[i] * h[j];
         A[9 * i + i] += damping * N[9 * i + i];
-        step[i] = -g[i];
+        step[i] = -at->g[i];
     }
     return psfm_solve_spd(A, 9, step);
 }
 
 double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                               int max_iterations, double H[9]) {
-    double N[81], g[9], N_new[81], g_new[9], step[9], H_new[9], damping = 1e-6;
+    psfm_normal9 at, trial;
+    double step[9], H_new[9], damping = 1e-6;
     if (num_blocks > pairs->num_blocks)
         num_blocks = pairs->num_blocks;
-    double cost = psfm_homography_normal_equations(pairs, num_blocks, H, loss, N, g);
-    for (int iteration = 0; iteration < max_iterations; ++iteration) {
-        if (!solve_step(N, g, H, damping, step))
+    psfm_homography_normal_equations(pairs, num_blocks, H, loss, &at);
+    for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
+        if (!solve_step(&at, H, damping, step))
             break;
         double gain = 0.0; /* expected of the step, roughly */
         for (int k = 0; k < 9; ++k) {
             H_new[k] = H[k] + step[k];
-            gain -= g[k] * step[k];
+            gain -= at.g[k] * step[k];
         }
         psfm_homography_normalize_norm(H_new);
-        double cost_new =
-            psfm_homography_normal_equations(pairs, num_blocks, H_new, loss, N_new, g_new);
-        if (!(cost_new < cost)) {
-            if (gain < MIN_GAIN * cost || damping > 1e3)
+        psfm_homography_normal_equations(pairs, num_blocks, H_new, loss, &trial);
+        if (!(trial.cost < at.cost)) {
+            if (gain < MIN_GAIN * at.inlier_cost)
                 break;
             damping = fmax(damping * 100.0, 1e-3);
             continue;
         }
-        bool converged = cost - cost_new < MIN_GAIN * cost;
+        bool converged = at.cost - trial.cost < MIN_GAIN * trial.inlier_cost;
         memcpy(H, H_new, sizeof H_new);
-        memcpy(N, N_new, sizeof N);
-        memcpy(g, g_new, sizeof g);
-        cost = cost_new;
+        at = trial;
         damping = fmax(damping * 0.1, 1e-12);
         if (converged)
             break;
     }
-    return cost;
+    return at.cost;
 }

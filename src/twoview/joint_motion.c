@@ -38,17 +38,16 @@ typedef struct {
     double *A, *b, *A_new, *b_new, *work;
 } problem;
 
-/* Adds N and g, in the nine entries of a model, projected by D (num_local x 9) to A and b. `place`
+/* Adds the normal equations of a model, projected by D (num_local x 9) to A and b. `place`
  * tells where each local parameter is. */
-static void add_projected(const problem *p, const double N[81], const double g[9],
-                          double D[LOCAL][9], int num_local, const size_t *place, double *A,
-                          double *b) {
+static void add_projected(const problem *p, const psfm_normal9 *at, double D[LOCAL][9],
+                          int num_local, const size_t *place, double *A, double *b) {
     for (int i = 0; i < num_local; ++i) {
         double ND[9] = {0};
         for (int k = 0; k < 9; ++k) {
-            b[place[i]] -= D[i][k] * g[k];
+            b[place[i]] -= D[i][k] * at->g[k];
             for (int j = 0; j < 9; ++j)
-                ND[k] += N[9 * k + j] * D[i][j];
+                ND[k] += at->N[9 * k + j] * D[i][j];
         }
         for (int j = 0; j < num_local; ++j) {
             double sum = 0.0;
@@ -84,7 +83,8 @@ static void homography_derivatives(const psfm_motion *motion, const double m[3],
 /* Cost and normal equations at a motion and planes. */
 static double evaluate(const problem *p, const psfm_motion *motion, const psfm_joint_plane *planes,
                        double *A, double *b) {
-    double N[81], g[9], D[LOCAL][9], E[9], cost = 0.0;
+    psfm_normal9 at;
+    double D[LOCAL][9], E[9], cost = 0.0;
     size_t place[LOCAL] = {0, 1, 2, 3, 4};
     memset(A, 0, p->size * p->size * sizeof *A);
     memset(b, 0, p->size * sizeof *b);
@@ -92,18 +92,20 @@ static double evaluate(const problem *p, const psfm_motion *motion, const psfm_j
         double H[9];
         psfm_loss loss = {planes[k].max_squared, 0.0};
         psfm_joint_homography(motion, planes[k].m, H);
-        cost += psfm_homography_normal_equations(&planes[k].pairs, planes[k].pairs.num_blocks, H,
-                                                 loss, N, g);
+        psfm_homography_normal_equations(&planes[k].pairs, planes[k].pairs.num_blocks, H, loss,
+                                         &at);
+        cost += at.cost;
         homography_derivatives(motion, planes[k].m, D);
         for (size_t i = 0; i < 3; ++i)
             place[MOTION + i] = MOTION + 3 * k + i;
-        add_projected(p, N, g, D, LOCAL, place, A, b);
+        add_projected(p, &at, D, LOCAL, place, A, b);
     }
     psfm_loss loss = {p->off_max_squared, 0.0};
     psfm_essential_from_motion(motion, E);
-    cost += psfm_essential_normal_equations(p->off, p->off->num_blocks, E, loss, N, g);
+    psfm_essential_normal_equations(p->off, p->off->num_blocks, E, loss, &at);
+    cost += at.cost;
     psfm_essential_derivatives(motion, D);
-    add_projected(p, N, g, D, MOTION, place, A, b);
+    add_projected(p, &at, D, MOTION, place, A, b);
     return cost;
 }
 

@@ -1,7 +1,8 @@
 #include "twoview/kronecker_sums.h"
 
-double psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double max_squared,
-                             double N[81], double g[9]) {
+void psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double max_squared,
+                           psfm_normal9 *out) {
+    double *N = out->N;
     static const int upper[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int i = 0; i < 6; ++i) {
         for (int j = 0; j < 6; ++j) {
@@ -12,7 +13,8 @@ double psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double ma
         }
     }
     for (int k = 0; k < 9; ++k)
-        g[k] = psfm_sum_lanes(s->g[k / 3][k % 3]);
+        out->g[k] = psfm_sum_lanes(s->g[k / 3][k % 3]);
     double outliers = (double)num - psfm_sum_lanes(s->used);
-    return psfm_sum_lanes(s->cost) + outliers * max_squared;
+    out->inlier_cost = psfm_sum_lanes(s->cost);
+    out->cost = out->inlier_cost + outliers * max_squared;
 }

@@ -21,6 +21,14 @@ typedef struct {
     double cost[PSFM_LANES], used[PSFM_LANES];
 } psfm_kronecker_sums;
 
+/* Normal equations by the nine entries (row-major) of a matrix M. */
+typedef struct {
+    double N[81]; /* Gauss-Newton matrix, 9 x 9 */
+    double g[9];  /* half the gradient of the cost */
+    double cost;
+    double inlier_cost; /* without what the pairs beyond the bound cost */
+} psfm_normal9;
+
 static inline void psfm_kronecker_add(const psfm_kronecker_terms *t, psfm_kronecker_sums *s) {
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < 6; ++j)
@@ -36,9 +44,8 @@ static inline void psfm_kronecker_add(const psfm_kronecker_terms *t, psfm_kronec
     }
 }
 
-/* The full 9 x 9 matrix and the gradient (row-major entries of M). Returns the cost, with
- * max_squared for each of the `num` pairs that was not used. */
-double psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double max_squared,
-                             double N[81], double g[9]);
+/* The normal equations of `num` pairs; those that were not used cost max_squared each. */
+void psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double max_squared,
+                           psfm_normal9 *out);
 
 #endif

@@ -104,6 +104,15 @@ static bool is_peak(const reconciler *r, uint32_t p, const double H[9]) {
     return psfm_is_peak(num, around, inliers);
 }
 
+/* Sets the homography of plane p and lets go the matches that it does not explain. */
+static void replace_homography(reconciler *r, uint32_t p, const double H[9]) {
+    memcpy(r->planes->H_21[p], H, sizeof r->planes->H_21[p]);
+    psfm_homography_errors(r->pairs, H, r->squared);
+    for (size_t i = 0; i < r->pairs->num; ++i)
+        if (r->planes->plane[i] == p && !(r->squared[i] < r->max_squared))
+            r->planes->plane[i] = PSFM_NO_PLANE;
+}
+
 /* Tests plane p against the motion; whether it is to be given up. */
 static psfm_status test_plane(reconciler *r, uint32_t p, bool *give_up) {
     psfm_ray_pairs own;
@@ -123,7 +132,7 @@ static psfm_status test_plane(reconciler *r, uint32_t p, bool *give_up) {
     bool is_minor = 2 * own.num < r->essential->num_inliers;
     *give_up = !state->obeys && (is_minor || (double)num_epipolar > MIN_EPIPOLAR * (double)own.num);
     if (state->obeys)
-        memcpy(r->planes->H_21[p], H, sizeof H);
+        replace_homography(r, p, H);
     psfm_ray_pairs_free(&own);
     return PSFM_OK;
 }

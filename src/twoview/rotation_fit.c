@@ -26,8 +26,9 @@ static void rotation_derivative(const double R[9], int axis, double D[9]) {
 
 /* Gauss-Newton on the rotation. Returns the sum of squares. */
 static double refine_rotation(const psfm_ray_pairs *pairs, double R[9]) {
-    double N[81], g[9];
-    double cost = psfm_homography_normal_equations(pairs, pairs->num_blocks, R, unbounded, N, g);
+    psfm_normal9 at;
+    psfm_homography_normal_equations(pairs, pairs->num_blocks, R, unbounded, &at);
+    double cost = at.cost;
     for (int iteration = 0; iteration < 10; ++iteration) {
         double D[3][9], A[9], w[3], exponential[9], R_new[9];
         for (int a = 0; a < 3; ++a)
@@ -36,9 +37,9 @@ static double refine_rotation(const psfm_ray_pairs *pairs, double R[9]) {
             double ND[9] = {0};
             w[a] = 0.0;
             for (int k = 0; k < 9; ++k) {
-                w[a] -= D[a][k] * g[k];
+                w[a] -= D[a][k] * at.g[k];
                 for (int m = 0; m < 9; ++m)
-                    ND[k] += N[9 * k + m] * D[a][m];
+                    ND[k] += at.N[9 * k + m] * D[a][m];
             }
             for (int b = 0; b < 3; ++b) {
                 A[3 * a + b] = 0.0;
@@ -50,13 +51,12 @@ static double refine_rotation(const psfm_ray_pairs *pairs, double R[9]) {
             break;
         psfm_rotation_exp(w, exponential);
         psfm_mat3_mul(exponential, R, R_new);
-        double cost_new =
-            psfm_homography_normal_equations(pairs, pairs->num_blocks, R_new, unbounded, N, g);
-        if (!(cost_new < cost))
+        psfm_homography_normal_equations(pairs, pairs->num_blocks, R_new, unbounded, &at);
+        if (!(at.cost < cost))
             break;
-        bool converged = cost - cost_new < 1e-6 * cost;
+        bool converged = cost - at.cost < 1e-6 * cost;
         memcpy(R, R_new, sizeof R_new);
-        cost = cost_new;
+        cost = at.cost;
         if (converged)
             break;
     }
@@ -77,7 +77,7 @@ static double median_parallax(const psfm_ray_pairs *pairs, const double H[9], co
 
 bool psfm_is_rotation(const psfm_ray_pairs *own, const double H_21[9], double rotation_px,
                       double *scratch, double R_21[9]) {
-    double N[81], g[9];
+    psfm_normal9 at;
     if (own->num < 5 || !psfm_mat3_nearest_rotation(H_21, R_21))
         return false;
     /* far from a rotation: no need to fit one */
@@ -87,8 +87,8 @@ bool psfm_is_rotation(const psfm_ray_pairs *own, const double H_21[9], double ro
     if (median_parallax(own, H_21, R_21, scratch) < rotation_px)
         return true;
     double freedom = 2.0 * (double)own->num - 8.0;
-    double cost_H = psfm_homography_normal_equations(own, own->num_blocks, H_21, unbounded, N, g);
+    psfm_homography_normal_equations(own, own->num_blocks, H_21, unbounded, &at);
     /* 99.9 % point of the F distribution with 5 and `freedom` degrees: 4.1 for many */
     double bound = 4.1 * (1.0 + 18.0 / freedom);
-    return (cost - cost_H) / 5.0 < bound * cost_H / freedom;
+    return (cost - at.cost) / 5.0 < bound * at.cost / freedom;
 }

@@ -160,13 +160,14 @@ static void gradient_agrees_with_differences(void **state) {
     psfm_ray_pairs pairs = pairs_of(&s);
     psfm_motion m = true_motion(&s);
     psfm_loss loss = {1e6, 0.0};
-    double E[9], N[81], g[9], D[5][9], gradient[5] = {0}, norm = 0.0;
+    psfm_normal9 at;
+    double E[9], D[5][9], gradient[5] = {0}, norm = 0.0;
     psfm_essential_from_motion(&m, E);
-    psfm_essential_normal_equations(&pairs, pairs.num_blocks, E, loss, N, g);
+    psfm_essential_normal_equations(&pairs, pairs.num_blocks, E, loss, &at);
     psfm_essential_derivatives(&m, D);
     for (int p = 0; p < 5; ++p) {
         for (int k = 0; k < 9; ++k)
-            gradient[p] += D[p][k] * g[k];
+            gradient[p] += D[p][k] * at.g[k];
         norm = fmax(norm, fabs(gradient[p]));
     }
     for (int p = 0; p < 5; ++p) {

@@ -296,13 +296,14 @@ static void gradient_agrees_with_differences(void **state) {
     scene s = scene_make(&o, 8);
     psfm_ray_pairs pairs = pairs_of(&s);
     psfm_loss loss = {1e6, 0.0};
-    double H[9], N[81], g[9];
+    psfm_normal9 at;
+    double H[9];
     memcpy(H, s.H_21[0], sizeof H);
     psfm_homography_normalize_norm(H);
-    psfm_homography_normal_equations(&pairs, pairs.num_blocks, H, loss, N, g);
+    psfm_homography_normal_equations(&pairs, pairs.num_blocks, H, loss, &at);
     double norm = 0.0;
     for (int k = 0; k < 9; ++k)
-        norm = fmax(norm, fabs(g[k]));
+        norm = fmax(norm, fabs(at.g[k]));
     for (int k = 0; k < 9; ++k) {
         double plus[9], minus[9], step = 1e-7;
         memcpy(plus, H, sizeof H);
@@ -311,9 +312,9 @@ static void gradient_agrees_with_differences(void **state) {
         minus[k] -= step;
         double difference = psfm_homography_cost(&pairs, plus, loss, INFINITY) -
                             psfm_homography_cost(&pairs, minus, loss, INFINITY);
-        assert_close(g[k], 0.5 * difference / (2 * step), 2e-2 * norm);
+        assert_close(at.g[k], 0.5 * difference / (2 * step), 2e-2 * norm);
         for (int j = 0; j < 9; ++j)
-            assert_close(N[9 * k + j], N[9 * j + k], 0.0);
+            assert_close(at.N[9 * k + j], at.N[9 * j + k], 0.0);
     }
     psfm_ray_pairs_free(&pairs);
     scene_free(&s);

@@ -75,8 +75,8 @@ static void exact_plane_gives_the_exact_motion(void **state) {
         check_promises(&s, &view);
         assert_int_equal(view.kind, PSFM_PAIR_OK);
         assert_int_equal(view.num_homographies, 1);
-        assert_below(best_error(&s, &view), 1e-3);
-        assert_below(view.homographies[0].rms_px, 1e-3);
+        assert_below(best_error(&s, &view), 1e-6);
+        assert_below(view.homographies[0].rms_px, 1e-6);
         psfm_two_view_free(&view);
         scene_free(&s);
     }

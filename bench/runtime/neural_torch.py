@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times the networks of bench_neural in PyTorch on the CPU, same shapes, random weights.
 
-usage: neural_torch.py [THREADS ...]      (default: 1 2)
+usage: neural_torch.py [CASE ...] [THREADS ...]      (default: all cases, 1 and 2 threads)
 
-Prints one line per case and thread count: name, threads, milliseconds (the fastest of a few runs),
-in the form that bench_neural reads back with --torch FILE.
+Prints one line per case and thread count: name, threads, milliseconds (the fastest of a few runs).
+bench_neural --torch runs it for each of its cases. Needs python3-torch.
 """
 import sys
 import time
@@ -240,10 +240,11 @@ def cases():
 
 def main():
     torch.manual_seed(1)
-    threads = [int(a) for a in sys.argv[1:]] or [1, 2]
+    threads = [int(a) for a in sys.argv[1:] if a.isdigit()] or [1, 2]
+    wanted = [a for a in sys.argv[1:] if not a.isdigit()]
     with torch.inference_mode():
         for name, call in cases():
-            for n in threads:
+            for n in threads if not wanted or name in wanted else []:
                 torch.set_num_threads(n)
                 print(f'{name} {n} {fastest(call):.2f}', flush=True)
 

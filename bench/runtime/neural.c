@@ -1,0 +1,449 @@
+/* Time of the neural front end, whole networks: pixels to features, features to matches.
+ *
+ * usage: bench_neural [--quick] [--torch SCRIPT]
+ *
+ * Weights are random numbers in the shapes of the real ones. For each case and for one and two
+ * threads: milliseconds (the fastest of several runs), GFLOP/s counted as direct convolutions and
+ * plain products, and the share of what this machine's matrix product reaches, measured here.
+ * With --torch bench/runtime/neural_torch.py the same cases run in PyTorch, each right after ours;
+ * the environment variable PYTHON names the interpreter. --quick: few runs, small cases. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "base/timer.h"
+#include "feature/superpoint.h"
+#include "feature/xfeat.h"
+#include "match/lightglue.h"
+#include "match/superglue.h"
+
+#define MAX_THREADS 2
+
+static void check(psfm_context *ctx, psfm_status status) {
+    if (status == PSFM_OK)
+        return;
+    fprintf(stderr, "bench_neural: %s\n", psfm_context_message(ctx));
+    exit(1);
+}
+
+/* A weights file being put together: header and numbers grow side by side. */
+typedef struct {
+    char *header;
+    size_t used, room, offset;
+    FILE *numbers;
+    psfm_rng rng;
+    char path[32];
+} weights;
+
+static void weights_open(weights *w) {
+    *w = (weights){.room = 1 << 20, .numbers = tmpfile()};
+    w->header = malloc(w->room);
+    w->rng = psfm_rng_make(1, PSFM_RNG_BENCH, 0, 0);
+    snprintf(w->path, sizeof w->path, "/tmp/psfm_bench_XXXXXX");
+    if (w->header == NULL || w->numbers == NULL) {
+        fprintf(stderr, "bench_neural: no memory or no temporary file\n");
+        exit(1);
+    }
+}
+
+/* A tensor of random numbers: out x in, or out x in x k x k, or out values if in is 0. */
+static void weights_tensor(weights *w, const char *name, const char *part, size_t out, size_t in,
+                           size_t k, double deviation, double mean) {
+    size_t num = out * (in == 0 ? 1 : in) * (k == 0 ? 1 : k * k);
+    char shape[96];
+    snprintf(shape, sizeof shape,
+             in == 0  ? "%zu"
+             : k == 0 ? "%zu,%zu"
+                      : "%zu,%zu,%zu,%zu",
+             out, in, k, k);
+    w->used += (size_t)snprintf(w->header + w->used, w->room - w->used,
+                                "%s\"%s.%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":"
+                                "[%zu,%zu]}",
+                                w->used == 0 ? "{" : ",", name, part, shape, w->offset,
+                                w->offset + 4 * num);
+    w->offset += 4 * num;
+    for (size_t i = 0; i < num; ++i) {
+        float value = (float)(mean + deviation * (psfm_rng_uniform(&w->rng) - 0.5));
+        fwrite(&value, sizeof value, 1, w->numbers);
+    }
+}
+
+static void weights_layer(weights *w, const char *name, size_t out, size_t in, size_t k) {
+    double fan = (double)(in * (k == 0 ? 1 : k * k));
+    weights_tensor(w, name, "weight", out, in, k, sqrt(24 / fan), 0);
+    weights_tensor(w, name, "bias", out, 0, 0, 0.1, 0);
+}
+
+static void weights_norm(weights *w, const char *name, size_t num) {
+    weights_tensor(w, name, "running_mean", num, 0, 0, 0.1, 0);
+    weights_tensor(w, name, "running_var", num, 0, 0, 0.1, 1);
+    weights_tensor(w, name, "weight", num, 0, 0, 0.1, 1);
+    weights_tensor(w, name, "bias", num, 0, 0, 0.1, 0);
+}
+
+static void weights_close(weights *w) {
+    int fd = mkstemp(w->path);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (out == NULL) {
+        fprintf(stderr, "bench_neural: cannot write %s\n", w->path);
+        exit(1);
+    }
+    w->header[w->used++] = '}';
+    uint64_t length = w->used;
+    fwrite(&length, 8, 1, out);
+    fwrite(w->header, 1, w->used, out);
+    rewind(w->numbers);
+    char block[65536];
+    for (size_t n; (n = fread(block, 1, sizeof block, w->numbers)) > 0;)
+        fwrite(block, 1, n, out);
+    fclose(w->numbers);
+    fclose(out);
+    free(w->header);
+}
+
+static void make_superpoint(weights *w) {
+    static const size_t c[9] = {1, 64, 64, 64, 64, 128, 128, 128, 128};
+    for (size_t k = 0; k < 8; ++k) {
+        char name[64];
+        snprintf(name, sizeof name, "encoder.conv_blocks.%zu.conv_%c", k / 2, k % 2 ? 'b' : 'a');
+        weights_layer(w, name, c[k + 1], c[k], 3);
+    }
+    weights_layer(w, "keypoint_decoder.conv_score_a", 256, 128, 3);
+    weights_layer(w, "keypoint_decoder.conv_score_b", 65, 256, 1);
+    weights_layer(w, "descriptor_decoder.conv_descriptor_a", 256, 128, 3);
+    weights_layer(w, "descriptor_decoder.conv_descriptor_b", 256, 256, 1);
+}
+
+static void make_xfeat(weights *w) {
+    static const struct {
+        const char *block;
+        int layers;
+        size_t sizes[6], kernels[5];
+    } blocks[] = {
+        {"block1", 4, {1, 4, 8, 8, 24}, {3, 3, 3, 3}},
+        {"block2", 2, {24, 24, 24}, {3, 3}},
+        {"block3", 3, {24, 64, 64, 64}, {3, 3, 1}},
+        {"block4", 3, {64, 64, 64, 64}, {3, 3, 3}},
+        {"block5", 4, {64, 128, 128, 128, 64}, {3, 3, 3, 1}},
+        {"block_fusion", 3, {64, 64, 64, 64}, {3, 3, 1}},
+        {"heatmap_head", 3, {64, 64, 64, 1}, {1, 1, 1}},
+        {"keypoint_head", 4, {64, 64, 64, 64, 65}, {1, 1, 1, 1}},
+    };
+    weights_layer(w, "skip1.1", 24, 1, 1);
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; ++b)
+        for (int k = 0; k < blocks[b].layers; ++k) {
+            char name[64];
+            snprintf(name, sizeof name, "%s.%d", blocks[b].block, k);
+            weights_layer(w, name, blocks[b].sizes[k + 1], blocks[b].sizes[k],
+                          blocks[b].kernels[k]);
+        }
+}
+
+static void make_superglue(weights *w) {
+    static const size_t sizes[6] = {3, 32, 64, 128, 256, 256};
+    static const char *const parts[4] = {"attention.self.query", "attention.self.key",
+                                         "attention.self.value", "attention.output.dense"};
+    char name[96];
+    for (size_t k = 0; k < 5; ++k) {
+        snprintf(name, sizeof name, "keypoint_encoder.encoder.%zu%s", k, k < 4 ? ".linear" : "");
+        weights_layer(w, name, sizes[k + 1], sizes[k], 0);
+        snprintf(name, sizeof name, "keypoint_encoder.encoder.%zu.batch_norm", k);
+        if (k < 4)
+            weights_norm(w, name, sizes[k + 1]);
+    }
+    for (size_t l = 0; l < 18; ++l) {
+        for (size_t k = 0; k < 4; ++k) {
+            snprintf(name, sizeof name, "gnn.layers.%zu.%s", l, parts[k]);
+            weights_layer(w, name, 256, 256, 0);
+        }
+        snprintf(name, sizeof name, "gnn.layers.%zu.mlp.0.linear", l);
+        weights_layer(w, name, 512, 512, 0);
+        snprintf(name, sizeof name, "gnn.layers.%zu.mlp.0.batch_norm", l);
+        weights_norm(w, name, 512);
+        snprintf(name, sizeof name, "gnn.layers.%zu.mlp.1", l);
+        weights_layer(w, name, 256, 512, 0);
+    }
+    weights_layer(w, "final_projection.final_proj", 256, 256, 0);
+    w->used += (size_t)snprintf(w->header + w->used, w->room - w->used,
+                                ",\"bin_score\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":"
+                                "[%zu,%zu]}",
+                                w->offset, w->offset + 4);
+    fwrite(&(float){1}, 4, 1, w->numbers);
+}
+
+static void make_lightglue(weights *w, size_t layers, size_t dim, size_t heads, size_t dim_in) {
+    static const struct {
+        const char *part;
+        size_t out, in; /* in units of dim */
+    } parts[] = {
+        {"self_attn.Wqkv", 3, 1},    {"self_attn.out_proj", 1, 1}, {"self_attn.ffn.0", 2, 2},
+        {"self_attn.ffn.3", 1, 2},   {"cross_attn.to_qk", 1, 1},   {"cross_attn.to_v", 1, 1},
+        {"cross_attn.to_out", 1, 1}, {"cross_attn.ffn.0", 2, 2},   {"cross_attn.ffn.3", 1, 2}};
+    char name[96];
+    weights_layer(w, "input_proj", dim, dim_in, 0);
+    weights_tensor(w, "posenc.Wr", "weight", dim / heads / 2, 2, 0, 3, 0);
+    for (size_t l = 0; l < layers; ++l) {
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) {
+            snprintf(name, sizeof name, "transformers.%zu.%s", l, parts[k].part);
+            weights_layer(w, name, parts[k].out * dim, parts[k].in * dim, 0);
+        }
+        for (int k = 0; k < 2; ++k) {
+            snprintf(name, sizeof name, "transformers.%zu.%s_attn.ffn.1", l, k ? "cross" : "self");
+            weights_tensor(w, name, "weight", 2 * dim, 0, 0, 0.1, 1);
+            weights_tensor(w, name, "bias", 2 * dim, 0, 0, 0.1, 0);
+        }
+    }
+    snprintf(name, sizeof name, "log_assignment.%zu.final_proj", layers - 1);
+    weights_layer(w, name, dim, dim, 0);
+    snprintf(name, sizeof name, "log_assignment.%zu.matchability", layers - 1);
+    weights_layer(w, name, 1, dim, 0);
+}
+
+typedef enum { SUPERPOINT, XFEAT, SUPERGLUE, LIGHTERGLUE, LIGHTGLUE } network;
+
+typedef struct {
+    const char *name; /* also neural_torch.py's */
+    network net;
+    size_t width, height; /* of the image, or number of keypoints and 0 */
+    bool quick;
+} bench_case;
+
+static const bench_case cases[] = {
+    {"superpoint_640x480", SUPERPOINT, 640, 480, true},
+    {"superpoint_1024x768", SUPERPOINT, 1024, 768, false},
+    {"superglue_1024", SUPERGLUE, 1024, 0, true},
+    {"superglue_2048", SUPERGLUE, 2048, 0, false},
+    {"xfeat_640x480", XFEAT, 640, 480, true},
+    {"xfeat_1024x768", XFEAT, 1024, 768, false},
+    {"lighterglue_1024", LIGHTERGLUE, 1024, 0, true},
+    {"lighterglue_2048", LIGHTERGLUE, 2048, 0, false},
+    {"lightglue_1024", LIGHTGLUE, 1024, 0, false},
+};
+
+static void make_weights(network net, weights *w) {
+    weights_open(w);
+    if (net == SUPERPOINT)
+        make_superpoint(w);
+    else if (net == XFEAT)
+        make_xfeat(w);
+    else if (net == SUPERGLUE)
+        make_superglue(w);
+    else
+        make_lightglue(w, net == LIGHTGLUE ? 9 : 6, net == LIGHTGLUE ? 256 : 96,
+                       net == LIGHTGLUE ? 4 : 1, net == LIGHTGLUE ? 256 : 64);
+    weights_close(w);
+}
+
+/* A network with its input, ready to run. */
+typedef struct {
+    psfm_context *ctx;
+    psfm_superpoint *superpoint;
+    psfm_xfeat *xfeat;
+    psfm_superglue *superglue;
+    psfm_lightglue *lightglue;
+    psfm_gray_view image;
+    uint8_t *pixels;
+    psfm_neural_features features[2];
+    double flops;
+} subject;
+
+static void make_features(subject *s, size_t num, size_t dim) {
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_BENCH, 0, 0);
+    psfm_gray_view image = {(const uint8_t *)"", 640, 480, 640};
+    for (int k = 0; k < 2; ++k) {
+        psfm_neural_features *f = &s->features[k];
+        check(s->ctx, psfm_neural_features_init(s->ctx, &image, num, dim, f));
+        for (size_t i = 0; i < num; ++i) {
+            f->keypoints[i][0] = (float)psfm_rng_range(&rng, 0, 640);
+            f->keypoints[i][1] = (float)psfm_rng_range(&rng, 0, 480);
+            f->scores[i] = (float)psfm_rng_uniform(&rng);
+        }
+        for (size_t i = 0; i < num * dim; ++i)
+            f->descriptors[i] = (float)(psfm_rng_normal(&rng) / sqrt((double)dim));
+    }
+}
+
+static void make_image(subject *s, size_t width, size_t height) {
+    psfm_rng rng = psfm_rng_make(3, PSFM_RNG_BENCH, 0, 0);
+    s->pixels = malloc(width * height);
+    for (size_t i = 0; s->pixels != NULL && i < width * height; ++i)
+        s->pixels[i] = (uint8_t)psfm_rng_below(&rng, 256);
+    s->image = (psfm_gray_view){s->pixels, width, height, width};
+}
+
+static void make_subject(psfm_nn *nn, const bench_case *c, const char *path, subject *s) {
+    psfm_context *ctx = s->ctx;
+    if (c->height != 0)
+        make_image(s, c->width, c->height);
+    switch (c->net) {
+    case SUPERPOINT:
+        check(ctx, psfm_superpoint_create(ctx, nn, path, &s->superpoint));
+        s->flops = psfm_superpoint_flops(c->width, c->height);
+        break;
+    case XFEAT:
+        check(ctx, psfm_xfeat_create(ctx, nn, path, &s->xfeat));
+        s->flops = psfm_xfeat_flops(c->width, c->height);
+        break;
+    case SUPERGLUE:
+        check(ctx, psfm_superglue_create(ctx, nn, path, &s->superglue));
+        s->flops = psfm_superglue_flops(s->superglue, c->width, c->width);
+        make_features(s, c->width, 256);
+        break;
+    case LIGHTERGLUE:
+    case LIGHTGLUE:
+        check(ctx, psfm_lightglue_create(ctx, nn, path, &s->lightglue));
+        s->flops = psfm_lightglue_flops(s->lightglue, c->width, c->width);
+        make_features(s, c->width, psfm_lightglue_dim(s->lightglue));
+    }
+}
+
+static void run_subject(subject *s) {
+    psfm_neural_features features = {0};
+    psfm_neural_matches matches = {0};
+    psfm_superpoint_options options;
+    psfm_options_init(&psfm_superpoint_option_table, &options);
+    options.max_keypoints = 1024;
+    psfm_xfeat_options xfeat_options;
+    psfm_options_init(&psfm_xfeat_option_table, &xfeat_options);
+    xfeat_options.max_keypoints = 1024;
+    if (s->superpoint != NULL)
+        check(s->ctx,
+              psfm_superpoint_extract(s->ctx, s->superpoint, &s->image, &options, &features));
+    if (s->xfeat != NULL)
+        check(s->ctx, psfm_xfeat_extract(s->ctx, s->xfeat, &s->image, &xfeat_options, &features));
+    if (s->superglue != NULL)
+        check(s->ctx, psfm_superglue_match(s->ctx, s->superglue, &s->features[0], &s->features[1],
+                                           NULL, &matches));
+    if (s->lightglue != NULL)
+        check(s->ctx, psfm_lightglue_match(s->ctx, s->lightglue, &s->features[0], &s->features[1],
+                                           NULL, &matches));
+    psfm_neural_features_free(&features);
+    psfm_neural_matches_free(&matches);
+}
+
+static void free_subject(subject *s) {
+    psfm_superpoint_destroy(&s->superpoint);
+    psfm_xfeat_destroy(&s->xfeat);
+    psfm_superglue_destroy(&s->superglue);
+    psfm_lightglue_destroy(&s->lightglue);
+    psfm_neural_features_free(&s->features[0]);
+    psfm_neural_features_free(&s->features[1]);
+    free(s->pixels);
+}
+
+/* Seconds of the fastest of several runs, at least `min_seconds` of them together. */
+static double fastest(void (*run)(subject *), subject *s, double min_seconds) {
+    double best = INFINITY, total = 0;
+    run(s);
+    for (int k = 0; k < 3 || total < min_seconds; ++k) {
+        double start = psfm_now();
+        run(s);
+        double seconds = psfm_now() - start;
+        best = seconds < best ? seconds : best;
+        total += seconds;
+    }
+    return best;
+}
+
+#define PRODUCT_SIZE ((size_t)1024)
+
+static void product_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+    const float *values = user;
+    size_t n = PRODUCT_SIZE;
+    (void)index;
+    psfm_nn_gemm(nn, n, n, n, values, n, values + n * n, n, 0, memory, n);
+}
+
+/* GFLOP/s of square products, one at a time on each thread. */
+static double measure_peak(psfm_context *ctx, psfm_nn *nn, int threads, double min_seconds) {
+    size_t n = PRODUCT_SIZE, tasks = (size_t)threads * 4;
+    float *values = malloc(2 * n * n * sizeof *values);
+    for (size_t k = 0; values != NULL && k < 2 * n * n; ++k)
+        values[k] = (float)(k % 97) / 97;
+    double best = INFINITY, total = 0;
+    while (values != NULL && total < min_seconds) {
+        double start = psfm_now();
+        check(ctx, psfm_nn_run(ctx, nn, tasks, n * n, product_task, values));
+        double seconds = psfm_now() - start;
+        best = seconds < best ? seconds : best;
+        total += seconds;
+    }
+    free(values);
+    return 2e-9 * (double)(n * n) * (double)(n * tasks) / best;
+}
+
+/* Milliseconds that the script prints for a case; 0 if it does not run. */
+static double time_torch(const char *script, const char *name, int threads) {
+    const char *python = getenv("PYTHON");
+    char command[1024], line[256], printed[64];
+    double ms = 0;
+    int n;
+    snprintf(command, sizeof command, "%s '%s' %s %d 2>/dev/null", python ? python : "python3",
+             script, name, threads);
+    FILE *pipe = popen(command, "r");
+    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL)
+        if (sscanf(line, "%63s %d %lf", printed, &n, &ms) != 3 || strcmp(printed, name) != 0)
+            ms = 0;
+    if (pipe != NULL)
+        pclose(pipe);
+    return ms;
+}
+
+static void run_case(const bench_case *c, const char *script, double min_seconds) {
+    weights w;
+    make_weights(c->net, &w);
+    for (int threads = 1; threads <= MAX_THREADS; ++threads) {
+        psfm_context *ctx = psfm_context_create();
+        psfm_nn *nn;
+        psfm_context_set_threads(ctx, threads);
+        check(ctx, psfm_nn_create(ctx, &nn));
+        subject s = {.ctx = ctx};
+        make_subject(nn, c, w.path, &s);
+        double peak = measure_peak(ctx, nn, threads, min_seconds / 4);
+        double seconds = fastest(run_subject, &s, min_seconds);
+        double later = measure_peak(ctx, nn, threads, min_seconds / 4);
+        peak = later > peak ? later : peak;
+        double rate = 1e-9 * s.flops / seconds;
+        printf("%-20s %7d %8.2f %9.1f %9.1f %9.1f %6.0f%%", c->name, threads, 1e-9 * s.flops,
+               1e3 * seconds, rate, peak, 100 * rate / peak);
+        double torch = script == NULL ? 0 : time_torch(script, c->name, threads);
+        if (torch > 0)
+            printf(" %9.1f %6.2f", torch, torch / (1e3 * seconds));
+        printf("\n");
+        fflush(stdout);
+        free_subject(&s);
+        psfm_nn_destroy(&nn);
+        psfm_context_destroy(&ctx);
+    }
+    unlink(w.path);
+}
+
+int main(int argc, char **argv) {
+    const char *script = NULL;
+    bool quick = false;
+    for (int k = 1; k < argc; ++k) {
+        if (strcmp(argv[k], "--quick") == 0) {
+            quick = true;
+        } else if (strcmp(argv[k], "--torch") == 0 && k + 1 < argc) {
+            script = argv[++k];
+        } else {
+            fprintf(stderr, "usage: bench_neural [--quick] [--torch SCRIPT]\n");
+            return 2;
+        }
+    }
+    psfm_context *ctx = psfm_context_create();
+    psfm_nn *nn;
+    check(ctx, psfm_nn_create(ctx, &nn));
+    printf("%s\n\n", psfm_nn_describe(nn));
+    psfm_nn_destroy(&nn);
+    psfm_context_destroy(&ctx);
+    printf("%-20s %7s %8s %9s %9s %9s %7s%s\n", "case", "threads", "GFLOP", "ms", "GFLOP/s",
+           "sgemm", "share", script == NULL ? "" : "  torch ms  ratio");
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
+        if (!quick || cases[k].quick)
+            run_case(&cases[k], script, quick ? 0.5 : 3.0);
+    return 0;
+}

@@ -16,13 +16,13 @@
 
 static inline bool nn_built_in(const char *name) {
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn = NULL;
-    psfm_status status = psfm_nn_create(ctx, &nn);
+    psfm_engine *nn = NULL;
+    psfm_status status = psfm_engine_create(ctx, &nn);
     bool without = status == PSFM_ERR_ARGUMENT &&
                    strstr(psfm_context_message(ctx), "without the neural front end") != NULL;
     if (without)
         printf("%s: skipped, %s\n", name, psfm_context_message(ctx));
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
     return !without;
 }

@@ -274,7 +274,7 @@ static void make_image(subject *s, size_t width, size_t height) {
     s->image = (psfm_gray_view){s->pixels, width, height, width};
 }
 
-static void make_subject(psfm_nn *nn, const bench_case *c, const char *path, subject *s) {
+static void make_subject(psfm_engine *nn, const bench_case *c, const char *path, subject *s) {
     psfm_context *ctx = s->ctx;
     if (c->height != 0)
         make_image(s, c->width, c->height);
@@ -350,15 +350,15 @@ static double fastest(void (*run)(subject *), subject *s, double min_seconds) {
 
 #define PRODUCT_SIZE ((size_t)1024)
 
-static void product_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void product_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     const float *values = user;
     size_t n = PRODUCT_SIZE;
     (void)index;
-    psfm_nn_gemm(nn, n, n, n, values, n, values + n * n, n, 0, memory, n);
+    psfm_engine_gemm(nn, n, n, n, values, n, values + n * n, n, 0, memory, n);
 }
 
 /* GFLOP/s of square products, one at a time on each thread. */
-static double measure_peak(psfm_context *ctx, psfm_nn *nn, int threads, double min_seconds) {
+static double measure_peak(psfm_context *ctx, psfm_engine *nn, int threads, double min_seconds) {
     size_t n = PRODUCT_SIZE, tasks = (size_t)threads * 4;
     float *values = malloc(2 * n * n * sizeof *values);
     for (size_t k = 0; values != NULL && k < 2 * n * n; ++k)
@@ -366,7 +366,7 @@ static double measure_peak(psfm_context *ctx, psfm_nn *nn, int threads, double m
     double best = INFINITY, total = 0;
     while (values != NULL && total < min_seconds) {
         double start = psfm_now();
-        check(ctx, psfm_nn_run(ctx, nn, tasks, n * n, product_task, values));
+        check(ctx, psfm_engine_run(ctx, nn, tasks, n * n, product_task, values));
         double seconds = psfm_now() - start;
         best = seconds < best ? seconds : best;
         total += seconds;
@@ -397,9 +397,9 @@ static void run_case(const bench_case *c, const char *script, double min_seconds
     make_weights(c->net, &w);
     for (int threads = 1; threads <= MAX_THREADS; ++threads) {
         psfm_context *ctx = psfm_context_create();
-        psfm_nn *nn;
+        psfm_engine *nn;
         psfm_context_set_threads(ctx, threads);
-        check(ctx, psfm_nn_create(ctx, &nn));
+        check(ctx, psfm_engine_create(ctx, &nn));
         subject s = {.ctx = ctx};
         make_subject(nn, c, w.path, &s);
         double peak = measure_peak(ctx, nn, threads, min_seconds / 4);
@@ -415,7 +415,7 @@ static void run_case(const bench_case *c, const char *script, double min_seconds
         printf("\n");
         fflush(stdout);
         free_subject(&s);
-        psfm_nn_destroy(&nn);
+        psfm_engine_destroy(&nn);
         psfm_context_destroy(&ctx);
     }
     unlink(w.path);
@@ -435,10 +435,10 @@ int main(int argc, char **argv) {
         }
     }
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    check(ctx, psfm_nn_create(ctx, &nn));
-    printf("%s\n\n", psfm_nn_describe(nn));
-    psfm_nn_destroy(&nn);
+    psfm_engine *nn;
+    check(ctx, psfm_engine_create(ctx, &nn));
+    printf("%s\n\n", psfm_engine_describe(nn));
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
     printf("%-20s %7s %8s %9s %9s %9s %7s%s\n", "case", "threads", "GFLOP", "ms", "GFLOP/s",
            "sgemm", "share", script == NULL ? "" : "  torch ms  ratio");

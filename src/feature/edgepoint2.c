@@ -91,7 +91,7 @@ static const layer_row layers[NUM_LAYERS] = {
 };
 
 struct psfm_edgepoint2 {
-    psfm_nn *nn;
+    psfm_engine *nn;
     size_t sizes[NUM_SIZES];
     psfm_conv convs[NUM_LAYERS];
     psfm_map given, image;
@@ -152,7 +152,7 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, psfm_ed
     return status;
 }
 
-psfm_status psfm_edgepoint2_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_edgepoint2_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                    psfm_edgepoint2 **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
@@ -209,7 +209,7 @@ typedef struct {
     size_t side;
 } pool_job;
 
-static void pool_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+static void pool_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
     (void)nn, (void)memory;
     const pool_job *job = user;
     size_t side = job->side, channels = job->src->channels, pitch = job->src->pitch;
@@ -230,12 +230,12 @@ static void pool_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
 }
 
 /* Means of squares of side x side pixels. */
-static psfm_status pool(psfm_context *ctx, psfm_nn *nn, const psfm_map *src, size_t side,
+static psfm_status pool(psfm_context *ctx, psfm_engine *nn, const psfm_map *src, size_t side,
                         psfm_map *dst) {
     psfm_status status =
         psfm_map_resize(ctx, dst, src->height / side, src->width / side, src->channels);
     pool_job job = {src, dst, side};
-    return status == PSFM_OK ? psfm_nn_run(ctx, nn, dst->height, 0, pool_task, &job) : status;
+    return status == PSFM_OK ? psfm_engine_run(ctx, nn, dst->height, 0, pool_task, &job) : status;
 }
 
 /* dst = relu(second(first(src)) + skip(src)); skip < 0: src itself. */

@@ -20,7 +20,7 @@ typedef struct psfm_edgepoint2 psfm_edgepoint2;
 
 /* Loads the weights: a safetensors file with the names of the original model, of any size from T32
  * to E64; the sizes of the layers are taken from the file. The engine must outlive the model. */
-psfm_status psfm_edgepoint2_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_edgepoint2_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                    psfm_edgepoint2 **out);
 /* Frees and sets *model to NULL. */
 void psfm_edgepoint2_destroy(psfm_edgepoint2 **model);

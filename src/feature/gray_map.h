@@ -10,7 +10,7 @@ psfm_status psfm_gray_to_map(psfm_context *ctx, const psfm_gray_view *image, psf
 
 /* The same, then resized so that width and height are multiples of `multiple`, rounded down; the
  * image is at least that large. `whole` holds the image before the resize. */
-psfm_status psfm_gray_to_multiple(psfm_context *ctx, psfm_nn *nn, const psfm_gray_view *image,
+psfm_status psfm_gray_to_multiple(psfm_context *ctx, psfm_engine *nn, const psfm_gray_view *image,
                                   size_t multiple, psfm_resize_rule rule, psfm_map *whole,
                                   psfm_map *map);
 

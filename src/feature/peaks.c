@@ -15,27 +15,28 @@ typedef struct {
     psfm_map *scores;
 } cells_job;
 
-static void cells_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+static void cells_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
     float *scratch = memory;
     const cells_job *job = user;
     size_t width = job->scores->width;
     for (size_t x = 0; x < job->cells->width; ++x) {
         memcpy(scratch, job->cells->data + (y * job->cells->width + x) * job->cells->pitch,
                (CELL * CELL + 1) * sizeof *scratch);
-        float sum = psfm_nn_kernels(nn)->softmax_exp(scratch, CELL * CELL + 1);
+        float sum = psfm_engine_kernels(nn)->softmax_exp(scratch, CELL * CELL + 1);
         float *out = job->scores->data + y * CELL * width + x * CELL;
         for (size_t k = 0; k < CELL * CELL; ++k)
             out[k / CELL * width + k % CELL] = scratch[k] / sum;
     }
 }
 
-psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_nn *nn, const psfm_map *cells,
+psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_engine *nn, const psfm_map *cells,
                                    psfm_map *scores) {
     psfm_status status = psfm_map_resize(ctx, scores, cells->height * CELL, cells->width * CELL, 1);
     if (status != PSFM_OK)
         return status;
     cells_job job = {cells, scores};
-    return psfm_nn_run(ctx, nn, cells->height, psfm_nn_align(CELL * CELL + 1), cells_task, &job);
+    return psfm_engine_run(ctx, nn, cells->height, psfm_align_floats(CELL * CELL + 1), cells_task,
+                           &job);
 }
 
 typedef struct {
@@ -46,10 +47,10 @@ typedef struct {
 } window_job;
 
 /* Row maxima of the rows of a band and of `radius` rows around it, then maxima down the columns. */
-static void window_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void window_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const window_job *job = user;
-    const psfm_kernels *kernels = psfm_nn_kernels(nn);
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
     size_t w = job->map->width, h = job->map->height, r = job->radius;
     size_t begin = index * BAND_ROWS, end = begin + BAND_ROWS < h ? begin + BAND_ROWS : h;
     size_t first = begin > r ? begin - r : 0, last = end + r < h ? end + r : h;
@@ -72,15 +73,15 @@ static void window_task(psfm_nn *nn, const void *user, size_t index, void *memor
     }
 }
 
-psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
+psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_engine *nn, const psfm_map *map,
                                   size_t radius, psfm_peaks_row_fn row, const void *user) {
     if (radius > MAX_RADIUS)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "suppression radius %zu is over %d", radius,
                          MAX_RADIUS);
     window_job job = {map, radius, row, user};
     size_t w = map->width;
-    return psfm_nn_run(ctx, nn, (map->height + BAND_ROWS - 1) / BAND_ROWS,
-                       w + 2 * radius + w + (BAND_ROWS + 2 * radius) * w, window_task, &job);
+    return psfm_engine_run(ctx, nn, (map->height + BAND_ROWS - 1) / BAND_ROWS,
+                           w + 2 * radius + w + (BAND_ROWS + 2 * radius) * w, window_task, &job);
 }
 
 static int by_score(const void *a, const void *b) {

@@ -6,7 +6,7 @@
 
 /* Softmax over the 65 channels of each cell; the first 64 are the scores of its 8 x 8 pixels, the
  * last is "no keypoint" and dropped. `scores` becomes one channel, 8 times as high and wide. */
-psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_nn *nn, const psfm_map *cells,
+psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_engine *nn, const psfm_map *cells,
                                    psfm_map *scores);
 
 /* For each row y, called with the largest value within `radius` of each pixel (a square window,
@@ -14,7 +14,7 @@ psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_nn *nn, const psfm_ma
 typedef void (*psfm_peaks_row_fn)(const void *user, size_t y, const float *largest);
 
 /* Runs `row` over the maxima of a map of one channel. */
-psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
+psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_engine *nn, const psfm_map *map,
                                   size_t radius, psfm_peaks_row_fn row, const void *user);
 
 typedef struct {

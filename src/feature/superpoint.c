@@ -75,14 +75,14 @@ static const layer_row layers[NUM_LAYERS] = {
 };
 
 struct psfm_superpoint {
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_conv convs[NUM_LAYERS];
     psfm_map image, a, b, features, logits, descriptors;
     psfm_map scores, mask, left; /* left: scores of what is not near a keypoint */
     psfm_peak_list peaks;
 };
 
-psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                    psfm_superpoint **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;

@@ -23,7 +23,7 @@ typedef struct psfm_superpoint psfm_superpoint;
 /* Loads the weights: a safetensors file with the names of the Hugging Face model
  * magic-leap-community/superpoint (a SuperGlue file that carries the detector does too). The
  * engine must outlive the model. */
-psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                    psfm_superpoint **out);
 /* Frees and sets *model to NULL. */
 void psfm_superpoint_destroy(psfm_superpoint **model);

@@ -104,7 +104,7 @@ static const layer_row layers[NUM_LAYERS] = {
 };
 
 struct psfm_xfeat {
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_plane_conv plane_convs[NUM_PLANE_LAYERS];
     psfm_conv convs[NUM_LAYERS];
     psfm_map given, image; /* gray; shrunk and normalised */
@@ -143,7 +143,8 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, psfm_xf
     return status;
 }
 
-psfm_status psfm_xfeat_create(psfm_context *ctx, psfm_nn *nn, const char *path, psfm_xfeat **out) {
+psfm_status psfm_xfeat_create(psfm_context *ctx, psfm_engine *nn, const char *path,
+                              psfm_xfeat **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
     psfm_status status = psfm_safetensors_open(
@@ -195,7 +196,7 @@ double psfm_xfeat_flops(size_t width, size_t height) {
 }
 
 /* The 64 channels of a cell are its pixels, row by row. */
-static void cells_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+static void cells_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
     (void)nn, (void)memory;
     const psfm_xfeat *m = user;
     for (size_t x = 0; x < m->cells.width; ++x) {
@@ -206,7 +207,7 @@ static void cells_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
 }
 
 /* x1 += weights * (mean of 4 x 4 pixels) + bias, the short cut around block 1. */
-static void skip_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+static void skip_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
     (void)nn, (void)memory;
     const psfm_xfeat *m = user;
     const psfm_conv *skip = &m->convs[SKIP];
@@ -231,11 +232,12 @@ static psfm_status run_entrance(psfm_context *ctx, psfm_xfeat *m) {
     if (status == PSFM_OK)
         status = psfm_plane_conv_run(ctx, m->nn, &m->plane_convs[3], &p[0], NULL, &m->a);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, m->nn, m->a.height, 0, skip_task, m);
+        status = psfm_engine_run(ctx, m->nn, m->a.height, 0, skip_task, m);
     if (status == PSFM_OK)
         status = psfm_map_resize(ctx, &m->cells, m->image.height / CELL, m->image.width / CELL,
                                  CELL * CELL);
-    return status == PSFM_OK ? psfm_nn_run(ctx, m->nn, m->cells.height, 0, cells_task, m) : status;
+    return status == PSFM_OK ? psfm_engine_run(ctx, m->nn, m->cells.height, 0, cells_task, m)
+                             : status;
 }
 
 /* One step of the network: a layer, or the sum of two maps after the first is enlarged. */

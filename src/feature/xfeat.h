@@ -22,7 +22,8 @@ typedef struct psfm_xfeat psfm_xfeat;
 /* Loads the weights: a safetensors file with the names of the original model, batch norms folded
  * (block1.0.weight) or not (block1.0.layer.0.weight), with or without "net." before them. The
  * engine must outlive the model. */
-psfm_status psfm_xfeat_create(psfm_context *ctx, psfm_nn *nn, const char *path, psfm_xfeat **out);
+psfm_status psfm_xfeat_create(psfm_context *ctx, psfm_engine *nn, const char *path,
+                              psfm_xfeat **out);
 /* Frees and sets *model to NULL. */
 void psfm_xfeat_destroy(psfm_xfeat **model);
 

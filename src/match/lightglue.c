@@ -43,22 +43,22 @@ typedef struct {
     size_t num, num_tiles;
     uint32_t *kept; /* their numbers among the features */
     size_t kept_capacity;
-    psfm_nn_buffer x, projected;
-    psfm_nn_buffer rotations; /* num x head: cosine and sine of each pair of channels */
-    psfm_nn_buffer qkv[2];
-    psfm_nn_buffer logits; /* matchability, then confidence */
+    psfm_buffer x, projected;
+    psfm_buffer rotations; /* num x head: cosine and sine of each pair of channels */
+    psfm_buffer qkv[2];
+    psfm_buffer logits; /* matchability, then confidence */
 } glue_side;
 
 struct psfm_lightglue {
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_lightglue_weights w;
     glue_side sides[2];
     size_t step; /* that is running: 2 layer, + 1 across images */
     const psfm_lightglue_head *head;
-    psfm_nn_buffer scores, shifts;
+    psfm_buffer scores, shifts;
 };
 
-psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_lightglue **out) {
     psfm_status status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status != PSFM_OK)
@@ -77,16 +77,16 @@ void psfm_lightglue_destroy(psfm_lightglue **model) {
     psfm_lightglue_weights_free(&m->w);
     for (int s = 0; s < 2; ++s) {
         glue_side *side = &m->sides[s];
-        psfm_nn_buffer_free(&side->x);
-        psfm_nn_buffer_free(&side->projected);
-        psfm_nn_buffer_free(&side->rotations);
-        psfm_nn_buffer_free(&side->qkv[0]);
-        psfm_nn_buffer_free(&side->qkv[1]);
-        psfm_nn_buffer_free(&side->logits);
+        psfm_buffer_free(&side->x);
+        psfm_buffer_free(&side->projected);
+        psfm_buffer_free(&side->rotations);
+        psfm_buffer_free(&side->qkv[0]);
+        psfm_buffer_free(&side->qkv[1]);
+        psfm_buffer_free(&side->logits);
         free(side->kept);
     }
-    psfm_nn_buffer_free(&m->scores);
-    psfm_nn_buffer_free(&m->shifts);
+    psfm_buffer_free(&m->scores);
+    psfm_buffer_free(&m->shifts);
     free(m);
     *model = NULL;
 }
@@ -131,7 +131,7 @@ static void rotate(const psfm_lightglue_weights *w, float *row, const float *rot
 }
 
 /* Q, K and V of a step. */
-static void project(psfm_nn *nn, const psfm_lightglue *m, const glue_tile *t, size_t step) {
+static void project(psfm_engine *nn, const psfm_lightglue *m, const glue_tile *t, size_t step) {
     const psfm_lightglue_weights *w = &m->w;
     size_t d = w->dim, head = d / w->num_heads;
     if (step >= 2 * w->num_layers)
@@ -147,7 +147,7 @@ static void project(psfm_nn *nn, const psfm_lightglue *m, const glue_tile *t, si
     }
 }
 
-static void encode_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void encode_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)memory;
     const psfm_lightglue *m = user;
     const psfm_lightglue_weights *w = &m->w;
@@ -175,11 +175,11 @@ static void encode_task(psfm_nn *nn, const void *user, size_t index, void *memor
     project(nn, m, &t, 0);
 }
 
-static void step_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void step_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const psfm_lightglue *m = user;
     const psfm_lightglue_weights *w = &m->w;
-    const psfm_kernels *kernels = psfm_nn_kernels(nn);
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
     glue_tile t = find_tile(m, index);
     bool across = m->step % 2 == 1;
     const psfm_lightglue_block *b = across ? &w->across[m->step / 2] : &w->within[m->step / 2];
@@ -196,13 +196,13 @@ static void step_task(psfm_nn *nn, const void *user, size_t index, void *memory)
                                 .ld = 3 * d};
     float *message = scratch, *hidden = message + TILE * d, *rest = hidden + TILE * 2 * d;
     psfm_attention_run(nn, &attention, message, d, rest);
-    psfm_nn_gemm(nn, t.num, 2 * d, d, t.x, d, b->ffn1.weights, 2 * d, 0, hidden, 2 * d);
-    psfm_nn_gemm(nn, t.num, 2 * d, d, message, d, b->ffn1.weights + 2 * d * d, 2 * d, 1, hidden,
-                 2 * d);
+    psfm_engine_gemm(nn, t.num, 2 * d, d, t.x, d, b->ffn1.weights, 2 * d, 0, hidden, 2 * d);
+    psfm_engine_gemm(nn, t.num, 2 * d, d, message, d, b->ffn1.weights + 2 * d * d, 2 * d, 1, hidden,
+                     2 * d);
     kernels->bias_act(hidden, 2 * d, t.num, 2 * d, b->ffn1.bias, NULL, 0, false);
     for (size_t k = 0; k < t.num; ++k)
         kernels->norm_gelu(hidden + k * 2 * d, 2 * d, b->norm, b->norm + 2 * d);
-    psfm_nn_gemm(nn, t.num, d, 2 * d, hidden, 2 * d, b->ffn2.weights, d, 1, t.x, d);
+    psfm_engine_gemm(nn, t.num, d, 2 * d, hidden, 2 * d, b->ffn2.weights, d, 1, t.x, d);
     kernels->bias_act(t.x, d, t.num, d, b->ffn2.bias, NULL, 0, false);
     project(nn, m, &t, m->step + 1);
 }
@@ -233,20 +233,20 @@ static psfm_status set_side(psfm_context *ctx, psfm_lightglue *m, int s,
     psfm_status status =
         psfm_reserve(ctx, (void **)&side->kept, &side->kept_capacity, num, sizeof *side->kept);
     const struct {
-        psfm_nn_buffer *buffer;
+        psfm_buffer *buffer;
         size_t per_point;
     } needs[] = {{&side->x, d},          {&side->projected, d},
                  {&side->qkv[0], 3 * d}, {&side->qkv[1], 3 * d},
                  {&side->logits, 2},     {&side->rotations, d / m->w.num_heads}};
     for (size_t k = 0; status == PSFM_OK && k < sizeof needs / sizeof *needs; ++k)
-        status = psfm_nn_buffer_reserve(ctx, needs[k].buffer, num * needs[k].per_point);
+        status = psfm_buffer_reserve(ctx, needs[k].buffer, num * needs[k].per_point);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         side->kept[k] = (uint32_t)k;
     return status;
 }
 
 /* logits of a point: matchability, then confidence of its layer. */
-static void logits_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void logits_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)nn, (void)memory;
     const psfm_lightglue *m = user;
     glue_tile t = find_tile(m, index);
@@ -286,8 +286,8 @@ static psfm_status adapt(psfm_context *ctx, psfm_lightglue *m,
     bool wide = options->width_confidence > 0;
     if (!m->w.heads[layer].present || (!deep && !wide))
         return PSFM_OK;
-    psfm_status status =
-        psfm_nn_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles, 0, logits_task, m);
+    psfm_status status = psfm_engine_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles,
+                                         0, logits_task, m);
     if (status != PSFM_OK)
         return status;
     double sure = 0.8 + 0.1 * exp(-4.0 * (double)layer / (double)m->w.num_layers);
@@ -310,14 +310,14 @@ static psfm_status run_layers(psfm_context *ctx, psfm_lightglue *m,
     size_t most = m->sides[0].num > m->sides[1].num ? m->sides[0].num : m->sides[1].num;
     size_t scratch = 3 * TILE * m->w.dim + psfm_attention_scratch(TILE, most);
     bool stop = false;
-    psfm_status status =
-        psfm_nn_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles, 0, encode_task, m);
+    psfm_status status = psfm_engine_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles,
+                                         0, encode_task, m);
     size_t layer = 0;
     for (; status == PSFM_OK && !stop && layer < m->w.num_layers; ++layer) {
         for (int across = 0; status == PSFM_OK && across < 2; ++across) {
             m->step = 2 * layer + (size_t)across;
-            status = psfm_nn_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles, scratch,
-                                 step_task, m);
+            status = psfm_engine_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles,
+                                     scratch, step_task, m);
         }
         m->head = &m->w.heads[layer];
         if (status == PSFM_OK && layer + 1 < m->w.num_layers)
@@ -329,12 +329,12 @@ static psfm_status run_layers(psfm_context *ctx, psfm_lightglue *m,
 }
 
 static size_t score_pitch(const psfm_lightglue *m) {
-    return psfm_nn_align(m->sides[1].num);
+    return psfm_align_floats(m->sides[1].num);
 }
 
 /* Final projection and matchability of a tile; the latter becomes the shift of its row or column.
  */
-static void final_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void final_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)memory;
     const psfm_lightglue *m = user;
     glue_tile t = find_tile(m, index);
@@ -346,28 +346,29 @@ static void final_task(psfm_nn *nn, const void *user, size_t index, void *memory
             dot(t.x + k * d, m->head->matchability.weights, d) + m->head->matchability.bias[0]);
 }
 
-static void scores_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void scores_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const psfm_lightglue *m = user;
     glue_tile t = find_tile(m, index);
     size_t n = m->sides[1].num, ld = score_pitch(m), d = m->w.dim;
     float *z = m->scores.data + t.begin * ld, *u = m->shifts.data + t.begin;
-    psfm_nn_gemm_bt(nn, t.num, n, d, t.side->projected.data + t.begin * d, d,
-                    m->sides[1].projected.data, d, 0, z, ld);
+    psfm_engine_gemm_bt(nn, t.num, n, d, t.side->projected.data + t.begin * d, d,
+                        m->sides[1].projected.data, d, 0, z, ld);
     memset(scratch, 0, n * sizeof *scratch);
     for (size_t i = 0; i < t.num; ++i)
         u[i] = t.side->logits.data[t.begin + i] -
-               psfm_nn_kernels(nn)->log_sum_exp(z + i * ld, scratch, n);
+               psfm_engine_kernels(nn)->log_sum_exp(z + i * ld, scratch, n);
 }
 
-static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void columns_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const psfm_lightglue *m = user;
     size_t rows_num = m->sides[0].num, ld = score_pitch(m), begin = index * TILE;
     size_t num = m->sides[1].num - begin < TILE ? m->sides[1].num - begin : TILE;
-    float *v = m->shifts.data + psfm_nn_align(rows_num) + begin;
+    float *v = m->shifts.data + psfm_align_floats(rows_num) + begin;
     memset(scratch, 0, rows_num * sizeof *scratch);
-    psfm_nn_kernels(nn)->log_sum_exp_columns(m->scores.data + begin, ld, scratch, rows_num, num, v);
+    psfm_engine_kernels(nn)->log_sum_exp_columns(m->scores.data + begin, ld, scratch, rows_num, num,
+                                                 v);
     for (size_t j = 0; j < num; ++j)
         v[j] = m->sides[1].logits.data[begin + j] - v[j];
 }
@@ -375,20 +376,20 @@ static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memo
 static psfm_status assign(psfm_context *ctx, psfm_lightglue *m, float threshold,
                           psfm_neural_matches *matches) {
     size_t a = m->sides[0].num, b = m->sides[1].num, ld = score_pitch(m);
-    psfm_status status = psfm_nn_buffer_reserve(ctx, &m->scores, a * ld);
+    psfm_status status = psfm_buffer_reserve(ctx, &m->scores, a * ld);
     if (status == PSFM_OK)
-        status = psfm_nn_buffer_reserve(ctx, &m->shifts, psfm_nn_align(a) + ld);
+        status = psfm_buffer_reserve(ctx, &m->shifts, psfm_align_floats(a) + ld);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles, 0,
-                             final_task, m);
+        status = psfm_engine_run(ctx, m->nn, m->sides[0].num_tiles + m->sides[1].num_tiles, 0,
+                                 final_task, m);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, m->nn, m->sides[0].num_tiles, b, scores_task, m);
+        status = psfm_engine_run(ctx, m->nn, m->sides[0].num_tiles, b, scores_task, m);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, m->nn, m->sides[1].num_tiles, a, columns_task, m);
+        status = psfm_engine_run(ctx, m->nn, m->sides[1].num_tiles, a, columns_task, m);
     if (status != PSFM_OK)
         return status;
     psfm_score_matrix scores = {
-        a, b, ld, m->scores.data, 2, m->shifts.data, m->shifts.data + psfm_nn_align(a)};
+        a, b, ld, m->scores.data, 2, m->shifts.data, m->shifts.data + psfm_align_floats(a)};
     status = psfm_mutual_matches(ctx, m->nn, &scores, false, threshold, matches);
     for (size_t k = 0; k < matches->num; ++k) {
         matches->pairs[k][0] = m->sides[0].kept[matches->pairs[k][0]];

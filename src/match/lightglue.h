@@ -22,7 +22,7 @@ typedef struct psfm_lightglue psfm_lightglue;
  * self_attn.0. ...) or of the Hugging Face models (transformer_layers.0. ..., for example
  * ETH-CVG/lightglue_superpoint). Width, depth, heads and input are taken from the file. The engine
  * must outlive the model. */
-psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_lightglue **out);
 /* Frees and sets *model to NULL. */
 void psfm_lightglue_destroy(psfm_lightglue **model);

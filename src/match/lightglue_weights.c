@@ -58,7 +58,7 @@ static const char *const part_names[NUM_PARTS][2] = {
 
 typedef struct {
     psfm_context *ctx;
-    psfm_nn *nn;
+    psfm_engine *nn;
     const psfm_safetensors *file;
     naming names;
     psfm_lightglue_weights *w;
@@ -248,7 +248,7 @@ static psfm_status load(loader *l) {
     return status;
 }
 
-psfm_status psfm_lightglue_weights_load(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_lightglue_weights_load(psfm_context *ctx, psfm_engine *nn, const char *path,
                                         psfm_lightglue_weights *w) {
     psfm_safetensors *file = NULL;
     psfm_status status = psfm_safetensors_open(

@@ -31,7 +31,7 @@ typedef struct {
 } psfm_lightglue_weights;
 
 /* Zero-initialise before; free after success and failure. */
-psfm_status psfm_lightglue_weights_load(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_lightglue_weights_load(psfm_context *ctx, psfm_engine *nn, const char *path,
                                         psfm_lightglue_weights *w);
 void psfm_lightglue_weights_free(psfm_lightglue_weights *w);
 

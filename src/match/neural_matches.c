@@ -20,7 +20,7 @@ void psfm_neural_matches_free(psfm_neural_matches *matches) {
     *matches = (psfm_neural_matches){0};
 }
 
-static void rows_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void rows_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)nn, (void)memory;
     const mutual_job *job = user;
     const psfm_score_matrix *s = job->s;
@@ -40,7 +40,7 @@ static void rows_task(psfm_nn *nn, const void *user, size_t index, void *memory)
     }
 }
 
-static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void columns_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)nn, (void)memory;
     const mutual_job *job = user;
     const psfm_score_matrix *s = job->s;
@@ -83,7 +83,7 @@ static psfm_status collect(psfm_context *ctx, const mutual_job *job, bool plain,
     return status;
 }
 
-psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_nn *nn, const psfm_score_matrix *scores,
+psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_score_matrix *scores,
                                 bool plain, float threshold, psfm_neural_matches *matches) {
     size_t rows = scores->num_rows, columns = scores->num_columns;
     mutual_job job = {.s = scores};
@@ -97,10 +97,10 @@ psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_nn *nn, const psfm_score
     if (status != PSFM_OK)
         goto cleanup;
     job.best_of_column = job.best_of_row + rows;
-    status = psfm_nn_run(ctx, nn, (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, 0, rows_task, &job);
+    status = psfm_engine_run(ctx, nn, (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, 0, rows_task, &job);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, nn, (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS, 0,
-                             columns_task, &job);
+        status = psfm_engine_run(ctx, nn, (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS, 0,
+                                 columns_task, &job);
     if (status == PSFM_OK)
         status = collect(ctx, &job, plain, threshold, matches);
 cleanup:

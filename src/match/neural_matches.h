@@ -26,7 +26,7 @@ typedef struct {
 /* Keeps the pairs that are best in their row and their column and whose confidence is above the
  * threshold; of equal scores the first is best. Confidence is exp(score), or the score itself if
  * `plain`. Parallel, O(rows columns). The caller frees. */
-psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_nn *nn, const psfm_score_matrix *scores,
+psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_score_matrix *scores,
                                 bool plain, float threshold, psfm_neural_matches *matches);
 
 #endif

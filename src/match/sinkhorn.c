@@ -18,36 +18,37 @@ typedef struct {
     float *u, *v;
 } sinkhorn_job;
 
-static void rows_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void rows_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)memory;
     const sinkhorn_job *job = user;
     for (size_t i = index * BLOCK_ROWS; i <= job->m && i < (index + 1) * BLOCK_ROWS; ++i) {
-        float sum = psfm_nn_kernels(nn)->log_sum_exp(job->z + i * job->ld, job->v, job->n + 1);
+        float sum = psfm_engine_kernels(nn)->log_sum_exp(job->z + i * job->ld, job->v, job->n + 1);
         job->u[i] = (i < job->m ? 0 : logf((float)job->n)) - sum;
     }
 }
 
-static void columns_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void columns_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)memory;
     const sinkhorn_job *job = user;
     size_t begin = index * BLOCK_COLUMNS, num = job->n + 1 - begin;
     num = num < BLOCK_COLUMNS ? num : BLOCK_COLUMNS;
     float *v = job->v + begin;
-    psfm_nn_kernels(nn)->log_sum_exp_columns(job->z + begin, job->ld, job->u, job->m + 1, num, v);
+    psfm_engine_kernels(nn)->log_sum_exp_columns(job->z + begin, job->ld, job->u, job->m + 1, num,
+                                                 v);
     for (size_t j = 0; j < num; ++j)
         v[j] = (begin + j < job->n ? 0 : logf((float)job->m)) - v[j];
 }
 
-psfm_status psfm_sinkhorn(psfm_context *ctx, psfm_nn *nn, const float *z, size_t m, size_t n,
+psfm_status psfm_sinkhorn(psfm_context *ctx, psfm_engine *nn, const float *z, size_t m, size_t n,
                           size_t ld, int iterations, float *u, float *v) {
     sinkhorn_job job = {z, m, n, ld, u, v};
     psfm_status status = PSFM_OK;
     memset(u, 0, (m + 1) * sizeof *u);
     memset(v, 0, ld * sizeof *v);
     for (int k = 0; status == PSFM_OK && k < iterations; ++k) {
-        status = psfm_nn_run(ctx, nn, m / BLOCK_ROWS + 1, 0, rows_task, &job);
+        status = psfm_engine_run(ctx, nn, m / BLOCK_ROWS + 1, 0, rows_task, &job);
         if (status == PSFM_OK)
-            status = psfm_nn_run(ctx, nn, n / BLOCK_COLUMNS + 1, 0, columns_task, &job);
+            status = psfm_engine_run(ctx, nn, n / BLOCK_COLUMNS + 1, 0, columns_task, &job);
     }
     return status;
 }

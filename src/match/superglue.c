@@ -48,12 +48,12 @@ typedef struct {
 typedef struct {
     const psfm_neural_features *features;
     size_t num, num_tiles;
-    psfm_nn_buffer x, projected;
-    psfm_nn_buffer qkv[2];
+    psfm_buffer x, projected;
+    psfm_buffer qkv[2];
 } glue_side;
 
 struct psfm_superglue {
-    psfm_nn *nn;
+    psfm_engine *nn;
     size_t dim;
     psfm_linear encoder[MAX_ENCODER];
     size_t encoder_size;
@@ -63,7 +63,7 @@ struct psfm_superglue {
     float bin_score;
     glue_side sides[2];
     size_t layer; /* that is running */
-    psfm_nn_buffer scores, shifts;
+    psfm_buffer scores, shifts;
 };
 
 static psfm_status load_encoder(psfm_context *ctx, const psfm_safetensors *file,
@@ -170,7 +170,7 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, psfm_su
     return status == PSFM_OK ? load_final(ctx, file, m) : status;
 }
 
-psfm_status psfm_superglue_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_superglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_superglue **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
@@ -203,13 +203,13 @@ void psfm_superglue_destroy(psfm_superglue **model) {
     }
     psfm_linear_free(&m->final);
     for (int s = 0; s < 2; ++s) {
-        psfm_nn_buffer_free(&m->sides[s].x);
-        psfm_nn_buffer_free(&m->sides[s].projected);
-        psfm_nn_buffer_free(&m->sides[s].qkv[0]);
-        psfm_nn_buffer_free(&m->sides[s].qkv[1]);
+        psfm_buffer_free(&m->sides[s].x);
+        psfm_buffer_free(&m->sides[s].projected);
+        psfm_buffer_free(&m->sides[s].qkv[0]);
+        psfm_buffer_free(&m->sides[s].qkv[1]);
     }
-    psfm_nn_buffer_free(&m->scores);
-    psfm_nn_buffer_free(&m->shifts);
+    psfm_buffer_free(&m->scores);
+    psfm_buffer_free(&m->shifts);
     free(m);
     *model = NULL;
 }
@@ -248,7 +248,7 @@ static glue_tile find_tile(const psfm_superglue *m, size_t index) {
 }
 
 /* Q, K, V of the layer to come, or the final projection after the last. */
-static void project(psfm_nn *nn, const psfm_superglue *m, const glue_tile *t, size_t layer) {
+static void project(psfm_engine *nn, const psfm_superglue *m, const glue_tile *t, size_t layer) {
     if (layer < m->num_layers)
         psfm_linear_apply(nn, &m->layers[layer].qkv, t->num, t->x, m->dim,
                           t->side->qkv[layer % 2].data + t->begin * 3 * m->dim, 3 * m->dim, false);
@@ -264,7 +264,7 @@ static size_t encoder_width(const psfm_superglue *m) {
     return width;
 }
 
-static void encode_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void encode_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const psfm_superglue *m = user;
     glue_tile t = find_tile(m, index);
@@ -291,7 +291,7 @@ static void encode_task(psfm_nn *nn, const void *user, size_t index, void *memor
     project(nn, m, &t, 0);
 }
 
-static void layer_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void layer_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const psfm_superglue *m = user;
     const glue_layer *l = &m->layers[m->layer];
@@ -308,28 +308,28 @@ static void layer_task(psfm_nn *nn, const void *user, size_t index, void *memory
                                 .ld = 3 * d};
     float *message = scratch, *hidden = message + TILE * d, *rest = hidden + TILE * 2 * d;
     psfm_attention_run(nn, &attention, message, d, rest);
-    psfm_nn_gemm(nn, t.num, 2 * d, d, t.x, d, l->mlp1.weights, 2 * d, 0, hidden, 2 * d);
-    psfm_nn_gemm(nn, t.num, 2 * d, d, message, d, l->mlp1.weights + 2 * d * d, 2 * d, 1, hidden,
-                 2 * d);
-    psfm_nn_kernels(nn)->bias_act(hidden, 2 * d, t.num, 2 * d, l->mlp1.bias, NULL, 0, true);
-    psfm_nn_gemm(nn, t.num, d, 2 * d, hidden, 2 * d, l->mlp2.weights, d, 1, t.x, d);
-    psfm_nn_kernels(nn)->bias_act(t.x, d, t.num, d, l->mlp2.bias, NULL, 0, false);
+    psfm_engine_gemm(nn, t.num, 2 * d, d, t.x, d, l->mlp1.weights, 2 * d, 0, hidden, 2 * d);
+    psfm_engine_gemm(nn, t.num, 2 * d, d, message, d, l->mlp1.weights + 2 * d * d, 2 * d, 1, hidden,
+                     2 * d);
+    psfm_engine_kernels(nn)->bias_act(hidden, 2 * d, t.num, 2 * d, l->mlp1.bias, NULL, 0, true);
+    psfm_engine_gemm(nn, t.num, d, 2 * d, hidden, 2 * d, l->mlp2.weights, d, 1, t.x, d);
+    psfm_engine_kernels(nn)->bias_act(t.x, d, t.num, d, l->mlp2.bias, NULL, 0, false);
     project(nn, m, &t, m->layer + 1);
 }
 
 static size_t score_pitch(const psfm_superglue *m) {
-    return psfm_nn_align(m->sides[1].num + 1);
+    return psfm_align_floats(m->sides[1].num + 1);
 }
 
 /* Rows of the score matrix; the last task also writes the dustbin row. */
-static void scores_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void scores_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)memory;
     const psfm_superglue *m = user;
     glue_tile t = find_tile(m, index);
     size_t n = m->sides[1].num, ld = score_pitch(m);
     float *z = m->scores.data + t.begin * ld;
-    psfm_nn_gemm_bt(nn, t.num, n, m->dim, m->sides[0].projected.data + t.begin * m->dim, m->dim,
-                    m->sides[1].projected.data, m->dim, 0, z, ld);
+    psfm_engine_gemm_bt(nn, t.num, n, m->dim, m->sides[0].projected.data + t.begin * m->dim, m->dim,
+                        m->sides[1].projected.data, m->dim, 0, z, ld);
     size_t num_rows = t.begin + t.num == t.side->num ? t.num + 1 : t.num;
     for (size_t i = 0; i < num_rows; ++i)
         for (size_t j = i < t.num ? n : 0; j < ld; ++j)
@@ -341,17 +341,17 @@ static psfm_status reserve(psfm_context *ctx, psfm_superglue *m) {
     for (int s = 0; status == PSFM_OK && s < 2; ++s) {
         glue_side *side = &m->sides[s];
         size_t size = side->num * m->dim;
-        status = psfm_nn_buffer_reserve(ctx, &side->x, size);
+        status = psfm_buffer_reserve(ctx, &side->x, size);
         if (status == PSFM_OK)
-            status = psfm_nn_buffer_reserve(ctx, &side->projected, size);
+            status = psfm_buffer_reserve(ctx, &side->projected, size);
         for (int k = 0; status == PSFM_OK && k < 2; ++k)
-            status = psfm_nn_buffer_reserve(ctx, &side->qkv[k], 3 * size);
+            status = psfm_buffer_reserve(ctx, &side->qkv[k], 3 * size);
     }
     size_t num_rows = m->sides[0].num + 1, ld = score_pitch(m);
     if (status == PSFM_OK)
-        status = psfm_nn_buffer_reserve(ctx, &m->scores, num_rows * ld);
+        status = psfm_buffer_reserve(ctx, &m->scores, num_rows * ld);
     if (status == PSFM_OK)
-        status = psfm_nn_buffer_reserve(ctx, &m->shifts, psfm_nn_align(num_rows) + ld);
+        status = psfm_buffer_reserve(ctx, &m->shifts, psfm_align_floats(num_rows) + ld);
     return status;
 }
 
@@ -359,19 +359,19 @@ static psfm_status run_network(psfm_context *ctx, psfm_superglue *m) {
     size_t d = m->dim, num_tiles = m->sides[0].num_tiles + m->sides[1].num_tiles;
     size_t most = m->sides[0].num > m->sides[1].num ? m->sides[0].num : m->sides[1].num;
     psfm_status status =
-        psfm_nn_run(ctx, m->nn, num_tiles, 2 * TILE * encoder_width(m), encode_task, m);
+        psfm_engine_run(ctx, m->nn, num_tiles, 2 * TILE * encoder_width(m), encode_task, m);
     for (m->layer = 0; status == PSFM_OK && m->layer < m->num_layers; ++m->layer)
-        status = psfm_nn_run(ctx, m->nn, num_tiles,
-                             3 * TILE * d + psfm_attention_scratch(TILE, most), layer_task, m);
+        status = psfm_engine_run(ctx, m->nn, num_tiles,
+                                 3 * TILE * d + psfm_attention_scratch(TILE, most), layer_task, m);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, m->nn, m->sides[0].num_tiles, 0, scores_task, m);
+        status = psfm_engine_run(ctx, m->nn, m->sides[0].num_tiles, 0, scores_task, m);
     return status;
 }
 
 static psfm_status assign(psfm_context *ctx, psfm_superglue *m,
                           const psfm_superglue_options *options, psfm_neural_matches *matches) {
     size_t num = m->sides[0].num, ld = score_pitch(m);
-    float *u = m->shifts.data, *v = u + psfm_nn_align(num + 1);
+    float *u = m->shifts.data, *v = u + psfm_align_floats(num + 1);
     psfm_status status = psfm_sinkhorn(ctx, m->nn, m->scores.data, num, m->sides[1].num, ld,
                                        options->iterations, u, v);
     if (status != PSFM_OK)

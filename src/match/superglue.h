@@ -18,7 +18,7 @@ typedef struct psfm_superglue psfm_superglue;
 /* Loads the weights: a safetensors file with the names of the Hugging Face models
  * magic-leap-community/superglue_indoor and superglue_outdoor. Width and depth are taken from the
  * file. The engine must outlive the model. */
-psfm_status psfm_superglue_create(psfm_context *ctx, psfm_nn *nn, const char *path,
+psfm_status psfm_superglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_superglue **out);
 /* Frees and sets *model to NULL. */
 void psfm_superglue_destroy(psfm_superglue **model);

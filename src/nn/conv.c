@@ -17,11 +17,11 @@
 
 psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, size_t width,
                             size_t channels) {
-    size_t pitch = channels == 1 ? 1 : psfm_nn_align(channels);
+    size_t pitch = channels == 1 ? 1 : psfm_align_floats(channels);
     if (height > SIZE_MAX / 64 / pitch || (height != 0 && width > SIZE_MAX / 64 / pitch / height))
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: a map of %zu x %zu x %zu values",
                          width, height, channels);
-    psfm_status status = psfm_nn_buffer_reserve(ctx, &map->buffer, height * width * pitch);
+    psfm_status status = psfm_buffer_reserve(ctx, &map->buffer, height * width * pitch);
     if (status != PSFM_OK)
         return status;
     map->height = height;
@@ -33,7 +33,7 @@ psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, siz
 }
 
 void psfm_map_free(psfm_map *map) {
-    psfm_nn_buffer_free(&map->buffer);
+    psfm_buffer_free(&map->buffer);
     *map = (psfm_map){0};
 }
 
@@ -72,7 +72,8 @@ psfm_status psfm_conv_load(psfm_context *ctx, const psfm_safetensors *file, cons
     size_t size = winograd ? psfm_winograd_weights_size(shape) : shape->c_out * per_out;
     status = psfm_alloc(ctx, size, sizeof(float), (void **)&conv->weights);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, psfm_nn_align(shape->c_out), sizeof(float), (void **)&conv->bias);
+        status =
+            psfm_alloc(ctx, psfm_align_floats(shape->c_out), sizeof(float), (void **)&conv->bias);
     if (status == PSFM_OK) {
         memcpy(conv->bias, w.bias, shape->c_out * sizeof(float));
         if (winograd)
@@ -118,7 +119,7 @@ static void gather(const psfm_conv_shape *s, const psfm_map *src, size_t x, size
     }
 }
 
-static void conv_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void conv_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const conv_job *job = user;
     const psfm_conv_shape *s = &job->conv->shape;
@@ -137,13 +138,13 @@ static void conv_task(psfm_nn *nn, const void *user, size_t index, void *memory)
     }
     float *out = dst->data + begin * dst->pitch;
     const float *add = job->add == NULL ? NULL : job->add->data + begin * job->add->pitch;
-    psfm_nn_gemm(nn, num, s->c_out, length, rows, ld, job->conv->weights, s->c_out, 0, out,
-                 dst->pitch);
-    psfm_nn_kernels(nn)->bias_act(out, dst->pitch, num, s->c_out, job->conv->bias, add, dst->pitch,
-                                  s->relu);
+    psfm_engine_gemm(nn, num, s->c_out, length, rows, ld, job->conv->weights, s->c_out, 0, out,
+                     dst->pitch);
+    psfm_engine_kernels(nn)->bias_act(out, dst->pitch, num, s->c_out, job->conv->bias, add,
+                                      dst->pitch, s->relu);
 }
 
-psfm_status psfm_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *conv,
+psfm_status psfm_conv_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *conv,
                           const psfm_map *src, const psfm_conv_extras *extras, psfm_map *dst) {
     static const psfm_conv_extras plain = {0};
     const psfm_conv_shape *s = &conv->shape;
@@ -166,6 +167,6 @@ psfm_status psfm_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *conv,
         return psfm_winograd_run(ctx, nn, conv, src, extras, dst);
     conv_job job = {conv, src, extras->add, dst};
     size_t length = conv->method == PSFM_CONV_POINTWISE ? 0 : s->kernel * s->kernel * s->c_in;
-    return psfm_nn_run(ctx, nn, (height * width + BLOCK_PIXELS - 1) / BLOCK_PIXELS,
-                       BLOCK_PIXELS * length, conv_task, &job);
+    return psfm_engine_run(ctx, nn, (height * width + BLOCK_PIXELS - 1) / BLOCK_PIXELS,
+                           BLOCK_PIXELS * length, conv_task, &job);
 }

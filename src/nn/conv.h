@@ -11,7 +11,7 @@
 typedef struct {
     size_t height, width, channels, pitch;
     float *data;
-    psfm_nn_buffer buffer;
+    psfm_buffer buffer;
 } psfm_map;
 
 psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, size_t width,
@@ -58,7 +58,7 @@ typedef struct {
 } psfm_conv_extras;
 
 /* Convolves; dst is resized. `extras` may be NULL. */
-psfm_status psfm_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *conv,
+psfm_status psfm_conv_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *conv,
                           const psfm_map *src, const psfm_conv_extras *extras, psfm_map *dst);
 
 /* Multiplications and additions of a run on an output of this many pixels, counted as a direct

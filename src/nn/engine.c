@@ -24,17 +24,17 @@ int omp_get_max_threads(void);
 #endif
 #endif
 
-struct psfm_nn {
+struct psfm_engine {
     psfm_team *team;
     const psfm_kernels *kernels;
-    psfm_nn_buffer *scratch; /* one per worker */
-    atomic_int failure;      /* dnnl_status_t of a product that failed */
+    psfm_buffer *scratch; /* one per worker */
+    atomic_int failure;   /* dnnl_status_t of a product that failed */
     char description[96];
-    psfm_nn_task task; /* of the running loop */
+    psfm_engine_task task; /* of the running loop */
     const void *user;
 };
 
-psfm_status psfm_nn_buffer_reserve(psfm_context *ctx, psfm_nn_buffer *buffer, size_t need) {
+psfm_status psfm_buffer_reserve(psfm_context *ctx, psfm_buffer *buffer, size_t need) {
     if (need <= buffer->capacity)
         return PSFM_OK;
     void *base;
@@ -50,9 +50,9 @@ psfm_status psfm_nn_buffer_reserve(psfm_context *ctx, psfm_nn_buffer *buffer, si
     return PSFM_OK;
 }
 
-void psfm_nn_buffer_free(psfm_nn_buffer *buffer) {
+void psfm_buffer_free(psfm_buffer *buffer) {
     free(buffer->base);
-    *buffer = (psfm_nn_buffer){0};
+    *buffer = (psfm_buffer){0};
 }
 
 #ifdef PSFM_HAVE_ONEDNN
@@ -66,7 +66,7 @@ static void version(char *text, size_t size) {
     snprintf(text, size, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
 }
 
-static void gemm(psfm_nn *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
+static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
                  size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
 #ifdef PSFM_ONEDNN_USES_OPENMP
     /* The setting belongs to the calling thread. It is the application's, so put it back. */
@@ -95,7 +95,7 @@ static void version(char *text, size_t size) {
 }
 
 /* Never reached: there is no engine to call it with. */
-static void gemm(psfm_nn *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
+static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
                  size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
     (void)transpose_b, (void)m, (void)n, (void)k, (void)a, (void)lda, (void)b, (void)ldb;
     (void)beta, (void)c, (void)ldc;
@@ -103,56 +103,56 @@ static void gemm(psfm_nn *nn, char transpose_b, size_t m, size_t n, size_t k, co
 }
 #endif
 
-void psfm_nn_gemm(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
-                  const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+void psfm_engine_gemm(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                      const float *b, size_t ldb, float beta, float *c, size_t ldc) {
     gemm(nn, 'N', m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
-void psfm_nn_gemm_bt(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
-                     const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+void psfm_engine_gemm_bt(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                         const float *b, size_t ldb, float beta, float *c, size_t ldc) {
     gemm(nn, 'T', m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
-psfm_status psfm_nn_create(psfm_context *ctx, psfm_nn **out) {
+psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out) {
     *out = NULL;
     psfm_status status = check_build(ctx);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status != PSFM_OK)
         return status;
-    psfm_nn *nn = *out;
+    psfm_engine *nn = *out;
     status = psfm_team_create(ctx, psfm_context_threads(ctx), &nn->team);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, (size_t)psfm_team_size(nn->team), sizeof *nn->scratch,
                             (void **)&nn->scratch);
     if (status != PSFM_OK) {
-        psfm_nn_destroy(out);
+        psfm_engine_destroy(out);
         return status;
     }
-    psfm_nn_set_kernels(nn, psfm_kernels_best());
+    psfm_engine_set_kernels(nn, psfm_kernels_best());
     return PSFM_OK;
 }
 
-void psfm_nn_destroy(psfm_nn **nn) {
+void psfm_engine_destroy(psfm_engine **nn) {
     if (nn == NULL || *nn == NULL)
         return;
     for (int k = 0; (*nn)->scratch != NULL && k < psfm_team_size((*nn)->team); ++k)
-        psfm_nn_buffer_free(&(*nn)->scratch[k]);
+        psfm_buffer_free(&(*nn)->scratch[k]);
     free((*nn)->scratch);
     psfm_team_destroy(&(*nn)->team);
     free(*nn);
     *nn = NULL;
 }
 
-const char *psfm_nn_describe(const psfm_nn *nn) {
+const char *psfm_engine_describe(const psfm_engine *nn) {
     return nn->description;
 }
 
-const psfm_kernels *psfm_nn_kernels(const psfm_nn *nn) {
+const psfm_kernels *psfm_engine_kernels(const psfm_engine *nn) {
     return nn->kernels;
 }
 
-void psfm_nn_set_kernels(psfm_nn *nn, const psfm_kernels *kernels) {
+void psfm_engine_set_kernels(psfm_engine *nn, const psfm_kernels *kernels) {
     char product[32];
     version(product, sizeof product);
     int threads = psfm_team_size(nn->team);
@@ -162,14 +162,14 @@ void psfm_nn_set_kernels(psfm_nn *nn, const psfm_kernels *kernels) {
 }
 
 static void run_task(void *user, size_t index, int worker) {
-    psfm_nn *nn = user;
+    psfm_engine *nn = user;
     nn->task(nn, nn->user, index, nn->scratch[worker].data);
 }
 
-psfm_status psfm_nn_run(psfm_context *ctx, psfm_nn *nn, size_t n, size_t scratch_floats,
-                        psfm_nn_task task, const void *user) {
+psfm_status psfm_engine_run(psfm_context *ctx, psfm_engine *nn, size_t n, size_t scratch_floats,
+                            psfm_engine_task task, const void *user) {
     for (int k = 0; k < psfm_team_size(nn->team); ++k) {
-        psfm_status status = psfm_nn_buffer_reserve(ctx, &nn->scratch[k], scratch_floats);
+        psfm_status status = psfm_buffer_reserve(ctx, &nn->scratch[k], scratch_floats);
         if (status != PSFM_OK)
             return status;
     }

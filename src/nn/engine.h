@@ -11,51 +11,51 @@
 #include "base/context.h"
 #include "nn/kernels.h"
 
-typedef struct psfm_nn psfm_nn;
+typedef struct psfm_engine psfm_engine;
 
 /* Makes an engine with as many threads as the context says. PSFM_ERR_ARGUMENT if the library was
  * built without oneDNN. One call at a time; to run several networks at once, make several. */
-psfm_status psfm_nn_create(psfm_context *ctx, psfm_nn **out);
+psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out);
 /* Frees and sets *nn to NULL. */
-void psfm_nn_destroy(psfm_nn **nn);
+void psfm_engine_destroy(psfm_engine **nn);
 
 /* E.g. "oneDNN 2.6.3, avx512 kernels, 2 threads". Valid as long as the engine. */
-const char *psfm_nn_describe(const psfm_nn *nn);
+const char *psfm_engine_describe(const psfm_engine *nn);
 
-const psfm_kernels *psfm_nn_kernels(const psfm_nn *nn);
+const psfm_kernels *psfm_engine_kernels(const psfm_engine *nn);
 /* Takes other kernels than the best for this CPU; for tests. */
-void psfm_nn_set_kernels(psfm_nn *nn, const psfm_kernels *kernels);
+void psfm_engine_set_kernels(psfm_engine *nn, const psfm_kernels *kernels);
 
 /* Does task `index` of a loop. `memory` is the worker's scratch memory, floats, 64-byte aligned,
  * its contents undefined. */
-typedef void (*psfm_nn_task)(psfm_nn *nn, const void *user, size_t index, void *memory);
+typedef void (*psfm_engine_task)(psfm_engine *nn, const void *user, size_t index, void *memory);
 
 /* Runs task 0 .. n-1 with `scratch_floats` of scratch each. Fails when memory is out or oneDNN
  * reported a failure inside. Allocates only when a loop needs more scratch than all before. */
-psfm_status psfm_nn_run(psfm_context *ctx, psfm_nn *nn, size_t n, size_t scratch_floats,
-                        psfm_nn_task task, const void *user);
+psfm_status psfm_engine_run(psfm_context *ctx, psfm_engine *nn, size_t n, size_t scratch_floats,
+                            psfm_engine_task task, const void *user);
 
 /* Row-major C = A B + beta C on the calling thread: A is m x k (lda floats between rows), B is
- * k x n, C is m x n. A failure is kept and reported by psfm_nn_run. */
-void psfm_nn_gemm(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
-                  const float *b, size_t ldb, float beta, float *c, size_t ldc);
+ * k x n, C is m x n. A failure is kept and reported by psfm_engine_run. */
+void psfm_engine_gemm(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                      const float *b, size_t ldb, float beta, float *c, size_t ldc);
 /* The same with B given transposed, n x k. */
-void psfm_nn_gemm_bt(psfm_nn *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
-                     const float *b, size_t ldb, float beta, float *c, size_t ldc);
+void psfm_engine_gemm_bt(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                         const float *b, size_t ldb, float beta, float *c, size_t ldc);
 
 /* Growing memory, 64-byte aligned. Zero-initialise. */
 typedef struct {
     void *base;
     float *data;
     size_t capacity; /* floats */
-} psfm_nn_buffer;
+} psfm_buffer;
 
 /* Makes room for `need` floats; the contents are lost when it grows, and zero then. */
-psfm_status psfm_nn_buffer_reserve(psfm_context *ctx, psfm_nn_buffer *buffer, size_t need);
-void psfm_nn_buffer_free(psfm_nn_buffer *buffer);
+psfm_status psfm_buffer_reserve(psfm_context *ctx, psfm_buffer *buffer, size_t need);
+void psfm_buffer_free(psfm_buffer *buffer);
 
 /* Number of floats rounded up to a multiple of 16, so that the next array is aligned too. */
-static inline size_t psfm_nn_align(size_t floats) {
+static inline size_t psfm_align_floats(size_t floats) {
     return (floats + 15) / 16 * 16;
 }
 

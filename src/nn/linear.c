@@ -54,51 +54,52 @@ typedef struct {
     float *product;
 } absorb_job;
 
-static void absorb_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void absorb_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)index, (void)memory;
     const absorb_job *job = user;
     size_t n = job->first->out, out = job->second->out;
-    psfm_nn_gemm(nn, n, out, n, job->first->weights, n, job->rows, out, 0, job->product, out);
-    psfm_nn_gemm(nn, 1, out, n, job->first->bias, n, job->rows, out, 1, job->second->bias, out);
+    psfm_engine_gemm(nn, n, out, n, job->first->weights, n, job->rows, out, 0, job->product, out);
+    psfm_engine_gemm(nn, 1, out, n, job->first->bias, n, job->rows, out, 1, job->second->bias, out);
 }
 
-psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_nn *nn, const psfm_linear *first, size_t row,
-                               psfm_linear *second) {
+psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_engine *nn, const psfm_linear *first,
+                               size_t row, psfm_linear *second) {
     absorb_job job = {first, second->weights + row * second->out, second, NULL};
     size_t size = first->out * second->out;
     psfm_status status = psfm_alloc(ctx, size, sizeof *job.product, (void **)&job.product);
     if (status == PSFM_OK)
-        status = psfm_nn_run(ctx, nn, 1, 0, absorb_task, &job);
+        status = psfm_engine_run(ctx, nn, 1, 0, absorb_task, &job);
     if (status == PSFM_OK)
         memcpy(second->weights + row * second->out, job.product, size * sizeof *job.product);
     free(job.product);
     return status;
 }
 
-void psfm_linear_apply(psfm_nn *nn, const psfm_linear *linear, size_t num, const float *x,
+void psfm_linear_apply(psfm_engine *nn, const psfm_linear *linear, size_t num, const float *x,
                        size_t ldx, float *y, size_t ldy, bool relu) {
-    psfm_nn_gemm(nn, num, linear->out, linear->in, x, ldx, linear->weights, linear->out, 0, y, ldy);
-    psfm_nn_kernels(nn)->bias_act(y, ldy, num, linear->out, linear->bias, NULL, 0, relu);
+    psfm_engine_gemm(nn, num, linear->out, linear->in, x, ldx, linear->weights, linear->out, 0, y,
+                     ldy);
+    psfm_engine_kernels(nn)->bias_act(y, ldy, num, linear->out, linear->bias, NULL, 0, relu);
 }
 
 size_t psfm_attention_scratch(size_t num_queries, size_t num_keys) {
-    return num_queries * psfm_nn_align(num_keys);
+    return num_queries * psfm_align_floats(num_keys);
 }
 
-void psfm_attention_run(psfm_nn *nn, const psfm_attention *a, float *out, size_t ld_out,
+void psfm_attention_run(psfm_engine *nn, const psfm_attention *a, float *out, size_t ld_out,
                         float *scratch) {
-    const psfm_kernels *kernels = psfm_nn_kernels(nn);
-    size_t ld = psfm_nn_align(a->num_keys);
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
+    size_t ld = psfm_align_floats(a->num_keys);
     for (size_t h = 0; h < a->num_heads; ++h) {
         size_t column = h * a->head_dim;
-        psfm_nn_gemm_bt(nn, a->num_queries, a->num_keys, a->head_dim, a->queries + column, a->ld,
-                        a->keys + column, a->ld, 0, scratch, ld);
+        psfm_engine_gemm_bt(nn, a->num_queries, a->num_keys, a->head_dim, a->queries + column,
+                            a->ld, a->keys + column, a->ld, 0, scratch, ld);
         /* The sums divide the short rows of the result, not the long ones of the weights. */
         float inverse[PSFM_ATTENTION_ROWS];
         for (size_t i = 0; i < a->num_queries; ++i)
             inverse[i] = 1.0f / kernels->softmax_exp(scratch + i * ld, a->num_keys);
-        psfm_nn_gemm(nn, a->num_queries, a->head_dim, a->num_keys, scratch, ld, a->values + column,
-                     a->ld, 0, out + column, ld_out);
+        psfm_engine_gemm(nn, a->num_queries, a->head_dim, a->num_keys, scratch, ld,
+                         a->values + column, a->ld, 0, out + column, ld_out);
         for (size_t i = 0; i < a->num_queries; ++i)
             kernels->scale(out + i * ld_out + column, a->head_dim, inverse[i]);
     }

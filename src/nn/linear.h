@@ -26,11 +26,11 @@ void psfm_linear_put(psfm_linear *to, const psfm_linear *from, size_t column, fl
 
 /* Where the inputs row .. row + first->out of `second` are the outputs of `first`, makes them take
  * the inputs of `first` directly: W2' = W1 W2, b2' = b2 + b1 W2. first->in == first->out. */
-psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_nn *nn, const psfm_linear *first, size_t row,
-                               psfm_linear *second);
+psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_engine *nn, const psfm_linear *first,
+                               size_t row, psfm_linear *second);
 
 /* y = x W + b, or with a ReLU; num rows, ldx and ldy floats apart. */
-void psfm_linear_apply(psfm_nn *nn, const psfm_linear *linear, size_t num, const float *x,
+void psfm_linear_apply(psfm_engine *nn, const psfm_linear *linear, size_t num, const float *x,
                        size_t ldx, float *y, size_t ldy, bool relu);
 
 /* Most queries of a tile: the products are long enough, and its weights fit in the cache. */
@@ -48,7 +48,7 @@ typedef struct {
 size_t psfm_attention_scratch(size_t num_queries, size_t num_keys);
 
 /* out = softmax(Q K^T) V head by head; the scale of Q K^T is in the weights of Q. */
-void psfm_attention_run(psfm_nn *nn, const psfm_attention *attention, float *out, size_t ld_out,
+void psfm_attention_run(psfm_engine *nn, const psfm_attention *attention, float *out, size_t ld_out,
                         float *scratch);
 
 #endif

@@ -14,7 +14,7 @@ psfm_status psfm_planes_resize(psfm_context *ctx, psfm_planes *planes, size_t ch
         (channels * height != 0 && width > SIZE_MAX / 64 / (channels * height)))
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu planes of %zu x %zu values",
                          channels, width, height);
-    psfm_status status = psfm_nn_buffer_reserve(ctx, &planes->buffer, channels * height * width);
+    psfm_status status = psfm_buffer_reserve(ctx, &planes->buffer, channels * height * width);
     if (status != PSFM_OK)
         return status;
     planes->channels = channels;
@@ -25,7 +25,7 @@ psfm_status psfm_planes_resize(psfm_context *ctx, psfm_planes *planes, size_t ch
 }
 
 void psfm_planes_free(psfm_planes *planes) {
-    psfm_nn_buffer_free(&planes->buffer);
+    psfm_buffer_free(&planes->buffer);
     *planes = (psfm_planes){0};
 }
 
@@ -112,7 +112,7 @@ static void put_row(const plane_job *job, size_t y, const float *rows) {
     }
 }
 
-static void plane_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void plane_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const plane_job *job = user;
     const psfm_conv_shape *s = &job->conv->shape;
@@ -133,12 +133,12 @@ static void plane_task(psfm_nn *nn, const void *user, size_t index, void *memory
             for (size_t k = 0; k < 3; ++k)
                 set_taps(job, source + (c * num_rows + (y - begin) * stride + k) * row_size,
                          taps + (c * 3 + k) * 3);
-        psfm_nn_kernels(nn)->conv_taps(&kernel, taps, job->width, out);
+        psfm_engine_kernels(nn)->conv_taps(&kernel, taps, job->width, out);
         put_row(job, y, results);
     }
 }
 
-psfm_status psfm_plane_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_plane_conv *conv,
+psfm_status psfm_plane_conv_run(psfm_context *ctx, psfm_engine *nn, const psfm_plane_conv *conv,
                                 const psfm_planes *src, psfm_planes *planes, psfm_map *map) {
     const psfm_conv_shape *s = &conv->shape;
     plane_job job = {.conv = conv, .src = src, .planes = planes, .map = map};
@@ -147,14 +147,14 @@ psfm_status psfm_plane_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_plane
     job.height = (src->height - 1) / s->stride + 1;
     job.width = (src->width - 1) / s->stride + 1;
     job.out_row = (job.width + PSFM_TAPS_BLOCK - 1) / PSFM_TAPS_BLOCK * PSFM_TAPS_BLOCK;
-    job.padded = psfm_nn_align(job.out_row + 3);
+    job.padded = psfm_align_floats(job.out_row + 3);
     psfm_status status = planes != NULL
                              ? psfm_planes_resize(ctx, planes, s->c_out, job.height, job.width)
                              : psfm_map_resize(ctx, map, job.height, job.width, s->c_out);
     if (status != PSFM_OK)
         return status;
     size_t num_rows = (BAND_ROWS - 1) * s->stride + 3;
-    return psfm_nn_run(ctx, nn, (job.height + BAND_ROWS - 1) / BAND_ROWS,
-                       s->c_out * job.out_row + s->c_in * num_rows * s->stride * job.padded,
-                       plane_task, &job);
+    return psfm_engine_run(ctx, nn, (job.height + BAND_ROWS - 1) / BAND_ROWS,
+                           s->c_out * job.out_row + s->c_in * num_rows * s->stride * job.padded,
+                           plane_task, &job);
 }

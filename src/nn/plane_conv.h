@@ -10,7 +10,7 @@
 typedef struct {
     size_t channels, height, width;
     float *data;
-    psfm_nn_buffer buffer;
+    psfm_buffer buffer;
 } psfm_planes;
 
 psfm_status psfm_planes_resize(psfm_context *ctx, psfm_planes *planes, size_t channels,
@@ -31,7 +31,7 @@ void psfm_plane_conv_free(psfm_plane_conv *conv);
 
 /* Convolves into planes or, for layers that go on with other convolutions, into a map; exactly one
  * of the two is not NULL, and is resized. Parallel. */
-psfm_status psfm_plane_conv_run(psfm_context *ctx, psfm_nn *nn, const psfm_plane_conv *conv,
+psfm_status psfm_plane_conv_run(psfm_context *ctx, psfm_engine *nn, const psfm_plane_conv *conv,
                                 const psfm_planes *src, psfm_planes *planes, psfm_map *map);
 
 #endif

@@ -42,8 +42,8 @@ void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float 
                 add_pixel(map, ix + i - 1, iy + j - 1, wx[i] * wy[j], out);
 }
 
-static void normalise(psfm_nn *nn, float *x, size_t n) {
-    const psfm_kernels *kernels = psfm_nn_kernels(nn);
+static void normalise(psfm_engine *nn, float *x, size_t n) {
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
     float length = sqrtf(kernels->sum_squares(x, n));
     kernels->scale(x, n, 1.0f / (length > 1e-12f ? length : 1e-12f));
 }
@@ -56,7 +56,7 @@ typedef struct {
     float *out;
 } sample_job;
 
-static void sample_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void sample_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     (void)memory;
     const sample_job *job = user;
     size_t begin = index * BLOCK_POSITIONS, n = job->map->channels;
@@ -68,24 +68,24 @@ static void sample_task(psfm_nn *nn, const void *user, size_t index, void *memor
     }
 }
 
-psfm_status psfm_map_sample_unit(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
+psfm_status psfm_map_sample_unit(psfm_context *ctx, psfm_engine *nn, const psfm_map *map,
                                  psfm_sample_mode mode, size_t num, const float (*positions)[2],
                                  float *out) {
     sample_job job = {.map = map, .mode = mode, .num = num, .positions = positions};
     job.out = out;
-    return psfm_nn_run(ctx, nn, (num + BLOCK_POSITIONS - 1) / BLOCK_POSITIONS, 0, sample_task,
-                       &job);
+    return psfm_engine_run(ctx, nn, (num + BLOCK_POSITIONS - 1) / BLOCK_POSITIONS, 0, sample_task,
+                           &job);
 }
 
-static void normalise_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+static void normalise_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
     (void)memory;
     const psfm_map *map = user;
     for (size_t x = 0; x < map->width; ++x)
         normalise(nn, map->data + (y * map->width + x) * map->pitch, map->channels);
 }
 
-psfm_status psfm_map_normalise(psfm_context *ctx, psfm_nn *nn, psfm_map *map) {
-    return psfm_nn_run(ctx, nn, map->height, 0, normalise_task, map);
+psfm_status psfm_map_normalise(psfm_context *ctx, psfm_engine *nn, psfm_map *map) {
+    return psfm_engine_run(ctx, nn, map->height, 0, normalise_task, map);
 }
 
 typedef struct {
@@ -118,7 +118,7 @@ static between place(psfm_resize_rule rule, size_t i, size_t n, size_t m) {
     return b;
 }
 
-static void resize_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
+static void resize_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
     (void)nn, (void)memory;
     const resize_job *job = user;
     const psfm_map *src = job->src, *dst = job->dst;
@@ -139,12 +139,12 @@ static void resize_task(psfm_nn *nn, const void *user, size_t y, void *memory) {
     }
 }
 
-psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_nn *nn, const psfm_map *src,
+psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_engine *nn, const psfm_map *src,
                                      size_t height, size_t width, psfm_resize_rule rule, bool add,
                                      psfm_map *dst) {
     psfm_status status = add ? PSFM_OK : psfm_map_resize(ctx, dst, height, width, src->channels);
     if (status != PSFM_OK)
         return status;
     resize_job job = {src, dst, rule, add};
-    return psfm_nn_run(ctx, nn, dst->height, 0, resize_task, &job);
+    return psfm_engine_run(ctx, nn, dst->height, 0, resize_task, &job);
 }

@@ -15,12 +15,12 @@ typedef enum {
 void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float y, float *out);
 
 /* Samples `num` positions and scales each to unit length: out is num x channels. Parallel. */
-psfm_status psfm_map_sample_unit(psfm_context *ctx, psfm_nn *nn, const psfm_map *map,
+psfm_status psfm_map_sample_unit(psfm_context *ctx, psfm_engine *nn, const psfm_map *map,
                                  psfm_sample_mode mode, size_t num, const float (*positions)[2],
                                  float *out);
 
 /* Scales each pixel to unit length over its channels (by at most 1e12). Parallel. */
-psfm_status psfm_map_normalise(psfm_context *ctx, psfm_nn *nn, psfm_map *map);
+psfm_status psfm_map_normalise(psfm_context *ctx, psfm_engine *nn, psfm_map *map);
 
 /* How pixel i of n new pixels is found among m old ones. */
 typedef enum {
@@ -30,7 +30,7 @@ typedef enum {
 
 /* Bilinear resize of all channels to height x width; with `add`, dst += instead of dst =, and dst
  * must have that size already. Parallel. */
-psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_nn *nn, const psfm_map *src,
+psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_engine *nn, const psfm_map *src,
                                      size_t height, size_t width, psfm_resize_rule rule, bool add,
                                      psfm_map *dst);
 

@@ -90,14 +90,15 @@ static void input_tile(const psfm_kernels *kernels, const winograd_job *job, con
     kernels->winograd_input(from, row_stride, pitch, pitch, b->v + k * pitch, b->num * pitch);
 }
 
-static void multiply(psfm_nn *nn, const winograd_job *job, const tile_block *b) {
+static void multiply(psfm_engine *nn, const winograd_job *job, const tile_block *b) {
     const psfm_conv_shape *s = &job->conv->shape;
     size_t in = s->c_in / s->groups, out = s->c_out / s->groups;
     for (size_t f = 0; f < NUM_PARTS; ++f)
         for (size_t g = 0; g < s->groups; ++g)
-            psfm_nn_gemm(nn, b->num, out, in, b->v + f * b->num * job->pitch_in + g * in,
-                         job->pitch_in, job->conv->weights + f * in * s->c_out + g * out, s->c_out,
-                         0, b->m + f * b->num * job->pitch_out + g * out, job->pitch_out);
+            psfm_engine_gemm(nn, b->num, out, in, b->v + f * b->num * job->pitch_in + g * in,
+                             job->pitch_in, job->conv->weights + f * in * s->c_out + g * out,
+                             s->c_out, 0, b->m + f * b->num * job->pitch_out + g * out,
+                             job->pitch_out);
 }
 
 /* Copies the part of a 4 x 4 (or 2 x 2) tile that lies in the map, either way. */
@@ -142,9 +143,9 @@ static void output_tile(const psfm_kernels *kernels, const winograd_job *job, si
         copy_tile(dst, dst->data + offset, whole, rows, columns, side, true);
 }
 
-static void run_block(psfm_nn *nn, const winograd_job *job, const tile_source *src,
+static void run_block(psfm_engine *nn, const winograd_job *job, const tile_source *src,
                       const tile_block *b) {
-    const psfm_kernels *kernels = psfm_nn_kernels(nn);
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
     for (size_t k = 0; k < b->num; ++k)
         input_tile(kernels, job, src, b->begin + k, k, b);
     multiply(nn, job, b);
@@ -164,7 +165,7 @@ static size_t scratch_size(const winograd_job *job) {
     return NUM_PARTS * (job->block + 1) * (job->pitch_in + job->pitch_out);
 }
 
-static void winograd_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void winograd_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const winograd_job *job = user;
     const psfm_map *src = job->src;
@@ -180,7 +181,7 @@ static void winograd_task(psfm_nn *nn, const void *user, size_t index, void *mem
 
 /* Rows of the first convolution for the tiles of a block, all in one row of tiles: six rows of
  * 4 num + 2 pixels; zero outside the map, where the second convolution sees its padding. */
-static void run_first(psfm_nn *nn, const winograd_job *job, const tile_source *region,
+static void run_first(psfm_engine *nn, const winograd_job *job, const tile_source *region,
                       float *neighbours, float *out) {
     const psfm_conv *first = job->extras->first;
     const psfm_map *src = job->src;
@@ -207,14 +208,14 @@ static void run_first(psfm_nn *nn, const winograd_job *job, const tile_source *r
         memset(row, 0, before * pitch * sizeof *row);
         memset(row + (before + num) * pitch, 0, (width - before - num) * pitch * sizeof *row);
         row += before * pitch;
-        psfm_nn_gemm(nn, num, first->shape.c_out, 9, neighbours, 9, first->weights,
-                     first->shape.c_out, 0, row, pitch);
-        psfm_nn_kernels(nn)->bias_act(row, pitch, num, first->shape.c_out, first->bias, NULL, 0,
-                                      first->shape.relu);
+        psfm_engine_gemm(nn, num, first->shape.c_out, 9, neighbours, 9, first->weights,
+                         first->shape.c_out, 0, row, pitch);
+        psfm_engine_kernels(nn)->bias_act(row, pitch, num, first->shape.c_out, first->bias, NULL, 0,
+                                          first->shape.relu);
     }
 }
 
-static void fused_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void fused_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const winograd_job *job = user;
     size_t per_row = (job->tiles_x + job->block - 1) / job->block;
@@ -233,7 +234,7 @@ static void fused_task(psfm_nn *nn, const void *user, size_t index, void *memory
     run_block(nn, job, &region, &b);
 }
 
-psfm_status psfm_winograd_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *conv,
+psfm_status psfm_winograd_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *conv,
                               const psfm_map *src, const psfm_conv_extras *extras, psfm_map *dst) {
     winograd_job job = {.conv = conv,
                         .src = src,
@@ -241,7 +242,7 @@ psfm_status psfm_winograd_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *c
                         .dst = dst,
                         .tiles_x = (src->width + 3) / 4,
                         .tiles_y = (src->height + 3) / 4,
-                        .pitch_in = psfm_nn_align(conv->shape.c_in),
+                        .pitch_in = psfm_align_floats(conv->shape.c_in),
                         .pitch_out = dst->pitch,
                         .height = src->height,
                         .width = src->width};
@@ -253,12 +254,12 @@ psfm_status psfm_winograd_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *c
         job.block = (job.tiles_x + per_row - 1) / per_row;
         per_row = (job.tiles_x + job.block - 1) / job.block;
         size_t pixels = 4 * job.block + 2;
-        return psfm_nn_run(ctx, nn, per_row * job.tiles_y,
-                           scratch_size(&job) + 6 * pixels * job.pitch_in + 9 * pixels, fused_task,
-                           &job);
+        return psfm_engine_run(ctx, nn, per_row * job.tiles_y,
+                               scratch_size(&job) + 6 * pixels * job.pitch_in + 9 * pixels,
+                               fused_task, &job);
     }
     size_t num_blocks = (num_tiles + most - 1) / most;
     job.block = (num_tiles + num_blocks - 1) / num_blocks;
-    return psfm_nn_run(ctx, nn, (num_tiles + job.block - 1) / job.block, scratch_size(&job),
-                       winograd_task, &job);
+    return psfm_engine_run(ctx, nn, (num_tiles + job.block - 1) / job.block, scratch_size(&job),
+                           winograd_task, &job);
 }

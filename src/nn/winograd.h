@@ -10,7 +10,7 @@ size_t psfm_winograd_weights_size(const psfm_conv_shape *shape);
 void psfm_winograd_weights(const psfm_conv_shape *shape, const float *weights, float *out);
 
 /* See psfm_conv_run; dst has its size. */
-psfm_status psfm_winograd_run(psfm_context *ctx, psfm_nn *nn, const psfm_conv *conv,
+psfm_status psfm_winograd_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *conv,
                               const psfm_map *src, const psfm_conv_extras *extras, psfm_map *dst);
 
 #endif

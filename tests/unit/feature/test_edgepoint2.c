@@ -146,7 +146,7 @@ static void agrees_with_definition(void **state) {
     enum { W = 96, H = 64 };
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(32, PSFM_RNG_TEST, 0, 0);
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_edgepoint2 *model;
     nn_file *file = make_weights();
     uint8_t *pixels = nn_image(&rng, W, H, W);
@@ -159,7 +159,7 @@ static void agrees_with_definition(void **state) {
     for (size_t k = 0; k < W * H; ++k)
         image.v[k] = (pixels[k] / 255.0 - mean) / sqrt(variance + 1e-5);
     run_plain(file, &image, &scores, &descriptors);
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_edgepoint2_create(ctx, nn, file->path, &model));
     assert_int_equal(psfm_edgepoint2_dim(model), DESC);
     psfm_gray_view view = {pixels, W, H, W};
@@ -182,7 +182,7 @@ static void agrees_with_definition(void **state) {
     }
     psfm_neural_features_free(&features);
     psfm_edgepoint2_destroy(&model);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     free(image.v), free(scores.v), free(descriptors.v), free(pixels);
     nn_file_drop(file);
     psfm_context_destroy(&ctx);
@@ -199,14 +199,14 @@ static void keypoints_are_in_the_image_given(void **state) {
     psfm_gray_view view = {pixels, W, H, W};
     psfm_neural_features features[2];
     for (int k = 0; k < 2; ++k) {
-        psfm_nn *nn;
+        psfm_engine *nn;
         psfm_edgepoint2 *model;
         psfm_context_set_threads(ctx, 1 + 2 * k);
-        assert_ok(ctx, psfm_nn_create(ctx, &nn));
+        assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_edgepoint2_create(ctx, nn, file->path, &model));
         assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &view, NULL, &features[k]));
         psfm_edgepoint2_destroy(&model);
-        psfm_nn_destroy(&nn);
+        psfm_engine_destroy(&nn);
     }
     assert_true(features[0].num > 20);
     for (size_t k = 0; k < features[0].num; ++k) {
@@ -232,9 +232,9 @@ static void keypoints_are_in_the_image_given(void **state) {
 static void says_what_is_missing(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_edgepoint2 *model;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_int_equal(psfm_edgepoint2_create(ctx, nn, "/nonexistent", &model), PSFM_ERR_IO);
     assert_non_null(strstr(psfm_context_message(ctx), "EdgePoint2 weights"));
     nn_file *other = nn_file_make(1);
@@ -243,7 +243,7 @@ static void says_what_is_missing(void **state) {
     assert_int_equal(psfm_edgepoint2_create(ctx, nn, other->path, &model), PSFM_ERR_FORMAT);
     assert_null(model);
     nn_file_drop(other);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

@@ -131,7 +131,7 @@ static void check_descriptor(const nn_plain *map, double x, double y, const floa
 
 typedef struct {
     psfm_context *ctx;
-    psfm_nn *nn;
+    psfm_engine *nn;
     nn_file *file;
     psfm_superpoint *model;
 } fixture;
@@ -139,7 +139,7 @@ typedef struct {
 static fixture set_up(const char *prefix, int threads) {
     fixture f = {.ctx = psfm_context_create(), .file = make_weights(prefix)};
     psfm_context_set_threads(f.ctx, threads);
-    assert_ok(f.ctx, psfm_nn_create(f.ctx, &f.nn));
+    assert_ok(f.ctx, psfm_engine_create(f.ctx, &f.nn));
     assert_ok(f.ctx, psfm_superpoint_create(f.ctx, f.nn, f.file->path, &f.model));
     return f;
 }
@@ -147,7 +147,7 @@ static fixture set_up(const char *prefix, int threads) {
 static void tear_down(fixture *f) {
     psfm_superpoint_destroy(&f->model);
     assert_null(f->model);
-    psfm_nn_destroy(&f->nn);
+    psfm_engine_destroy(&f->nn);
     nn_file_drop(f->file);
     psfm_context_destroy(&f->ctx);
 }

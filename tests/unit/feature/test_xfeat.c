@@ -188,15 +188,15 @@ static void agrees_with_definition(void **state) {
     psfm_gray_view view = {pixels, W0, H0, W0};
     psfm_neural_features first = {0};
     for (int threads = 1; threads <= 3; threads += 2) {
-        psfm_nn *nn;
+        psfm_engine *nn;
         psfm_xfeat *model;
         psfm_neural_features features;
         psfm_context_set_threads(ctx, threads);
-        assert_ok(ctx, psfm_nn_create(ctx, &nn));
+        assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_xfeat_create(ctx, nn, file->path, &model));
         assert_ok(ctx, psfm_xfeat_extract(ctx, model, &view, NULL, &features));
         psfm_xfeat_destroy(&model);
-        psfm_nn_destroy(&nn);
+        psfm_engine_destroy(&nn);
         if (threads == 1) {
             first = features;
             continue;
@@ -233,9 +233,9 @@ static void agrees_with_definition(void **state) {
 static void refuses_nonsense(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_xfeat *model;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_int_equal(psfm_xfeat_create(ctx, nn, "/nonexistent", &model), PSFM_ERR_IO);
     assert_non_null(strstr(psfm_context_message(ctx), "XFeat weights"));
     nn_file *other = nn_file_make(1);
@@ -257,7 +257,7 @@ static void refuses_nonsense(void **state) {
     psfm_neural_features_free(&features);
     psfm_xfeat_destroy(&model);
     nn_file_drop(file);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

@@ -34,12 +34,12 @@ static void finds_mutual_neighbours(void **state) {
     psfm_neural_features a = make_features(ctx, &rng, 150, 8), b = make_features(ctx, &rng, 77, 8);
     psfm_neural_matches first = {0};
     for (int threads = 1; threads <= 3; ++threads) {
-        psfm_nn *nn;
+        psfm_engine *nn;
         psfm_neural_matches matches;
         psfm_context_set_threads(ctx, threads);
-        assert_ok(ctx, psfm_nn_create(ctx, &nn));
+        assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_cosine_match(ctx, nn, &a, &b, 0.7, &matches));
-        psfm_nn_destroy(&nn);
+        psfm_engine_destroy(&nn);
         if (threads == 1) {
             first = matches;
             continue;
@@ -73,8 +73,8 @@ static void finds_mutual_neighbours(void **state) {
 static void equal_scores_go_to_the_first(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     float z[3 * 16];
     for (int k = 0; k < 48; ++k)
         z[k] = 0.5f;
@@ -94,7 +94,7 @@ static void equal_scores_go_to_the_first(void **state) {
     assert_int_equal(matches.pairs[0][1], 3);
     assert_close(matches.confidence[0], exp(2 * 0.5 + 1 + 0.25), 1e-5);
     psfm_neural_matches_free(&matches);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
@@ -102,8 +102,8 @@ static void empty_and_wrong_input(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(62, PSFM_RNG_TEST, 0, 0);
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     psfm_neural_features a = make_features(ctx, &rng, 3, 8), none = make_features(ctx, &rng, 0, 8);
     psfm_neural_features other = make_features(ctx, &rng, 3, 4);
     psfm_neural_matches matches;
@@ -112,7 +112,7 @@ static void empty_and_wrong_input(void **state) {
     assert_int_equal(psfm_cosine_match(ctx, nn, &a, &other, -1, &matches), PSFM_ERR_ARGUMENT);
     psfm_neural_features_free(&a), psfm_neural_features_free(&none);
     psfm_neural_features_free(&other);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

@@ -307,17 +307,17 @@ static void check_matches(const double *confidence, size_t m, size_t n, double t
 static psfm_neural_matches run(psfm_context *ctx, const nn_file *file, int threads,
                                const psfm_neural_features *a, const psfm_neural_features *b,
                                const psfm_lightglue_options *options) {
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_lightglue *model;
     psfm_neural_matches matches;
     psfm_context_set_threads(ctx, threads);
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_lightglue_create(ctx, nn, file->path, &model));
     assert_int_equal(psfm_lightglue_dim(model), IN);
     assert_ok(ctx, psfm_lightglue_match(ctx, model, a, b, options, &matches));
     psfm_lightglue_destroy(&model);
     assert_null(model);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     return matches;
 }
 
@@ -475,9 +475,9 @@ static void empty_and_wrong_input(void **state) {
     matches = run(ctx, file, 2, &one, &one, NULL);
     assert_true(matches.num <= 1);
     psfm_neural_matches_free(&matches);
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_lightglue *model;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_lightglue_create(ctx, nn, file->path, &model));
     a.keypoints[3][1] = INFINITY;
     assert_int_equal(psfm_lightglue_match(ctx, model, &one, &a, NULL, &matches), PSFM_ERR_DATA);
@@ -493,7 +493,7 @@ static void empty_and_wrong_input(void **state) {
     assert_int_equal(psfm_lightglue_create(ctx, nn, wrong->path, &model), PSFM_ERR_FORMAT);
     assert_null(model);
     nn_file_drop(wrong);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_neural_features_free(&a), psfm_neural_features_free(&one);
     psfm_neural_features_free(&none);
     nn_file_drop(file);

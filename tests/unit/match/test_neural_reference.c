@@ -173,7 +173,7 @@ static void compare_matches(const pair_data *p, const char *matches_name, const 
 }
 
 typedef struct {
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_superpoint *superpoint;
     psfm_superglue *superglue;
     psfm_xfeat *xfeat;
@@ -256,7 +256,7 @@ static void superpoint_and_superglue(void **state) {
     data_folder(folder);
     psfm_context *ctx = psfm_context_create();
     models m = {0};
-    assert_ok(ctx, psfm_nn_create(ctx, &m.nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &m.nn));
     snprintf(path, sizeof path, "%s/weights/superpoint_synth.safetensors", folder);
     assert_ok(ctx, psfm_superpoint_create(ctx, m.nn, path, &m.superpoint));
     snprintf(path, sizeof path, "%s/weights/superglue_synth.safetensors", folder);
@@ -264,7 +264,7 @@ static void superpoint_and_superglue(void **state) {
     for_each_pair(ctx, folder, "sp_sg_synth", superpoint_pair, &m);
     psfm_superpoint_destroy(&m.superpoint);
     psfm_superglue_destroy(&m.superglue);
-    psfm_nn_destroy(&m.nn);
+    psfm_engine_destroy(&m.nn);
     psfm_context_destroy(&ctx);
 }
 
@@ -274,7 +274,7 @@ static void xfeat_and_lighterglue(void **state) {
     data_folder(folder);
     psfm_context *ctx = psfm_context_create();
     models m = {0};
-    assert_ok(ctx, psfm_nn_create(ctx, &m.nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &m.nn));
     snprintf(path, sizeof path, "%s/weights/xfeat.safetensors", folder);
     assert_ok(ctx, psfm_xfeat_create(ctx, m.nn, path, &m.xfeat));
     snprintf(path, sizeof path, "%s/weights/xfeat_lighterglue_L3.safetensors", folder);
@@ -282,7 +282,7 @@ static void xfeat_and_lighterglue(void **state) {
     for_each_pair(ctx, folder, "xfeat_lg", xfeat_pair, &m);
     psfm_xfeat_destroy(&m.xfeat);
     psfm_lightglue_destroy(&m.lightglue);
-    psfm_nn_destroy(&m.nn);
+    psfm_engine_destroy(&m.nn);
     psfm_context_destroy(&ctx);
 }
 

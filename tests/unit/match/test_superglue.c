@@ -201,16 +201,16 @@ static void agrees_with_definition(void **state) {
     options.threshold = 0.01;
     psfm_neural_matches first = {0};
     for (int threads = 1; threads <= 3; ++threads) {
-        psfm_nn *nn;
+        psfm_engine *nn;
         psfm_superglue *model;
         psfm_neural_matches matches;
         psfm_context_set_threads(ctx, threads);
-        assert_ok(ctx, psfm_nn_create(ctx, &nn));
+        assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_superglue_create(ctx, nn, file->path, &model));
         assert_int_equal(psfm_superglue_dim(model), DIM);
         assert_ok(ctx, psfm_superglue_match(ctx, model, &a, &b, &options, &matches));
         psfm_superglue_destroy(&model);
-        psfm_nn_destroy(&nn);
+        psfm_engine_destroy(&nn);
         if (threads == 1) {
             first = matches;
             continue;
@@ -247,8 +247,8 @@ static void sinkhorn_gives_the_sums(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(43, PSFM_RNG_TEST, 0, 0);
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     enum { M = 40, N = 75, LD = 80 };
     float *z = nn_new((M + 1) * LD, 4), u[M + 1], v[LD];
     for (size_t k = 0; k < (M + 1) * LD; ++k)
@@ -267,7 +267,7 @@ static void sinkhorn_gives_the_sums(void **state) {
         assert_close(sum, j < N ? 1 : M, 1e-4 * (j < N ? 1 : M));
     }
     free(z);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
@@ -275,10 +275,10 @@ static void empty_and_wrong_input(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(44, PSFM_RNG_TEST, 0, 0);
-    psfm_nn *nn;
+    psfm_engine *nn;
     psfm_superglue *model;
     nn_file *file = make_weights();
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_superglue_create(ctx, nn, file->path, &model));
     psfm_neural_features a = make_features(ctx, &rng, 5), none = make_features(ctx, &rng, 0);
     psfm_neural_features one = make_features(ctx, &rng, 1);
@@ -307,7 +307,7 @@ static void empty_and_wrong_input(void **state) {
     psfm_neural_features_free(&a), psfm_neural_features_free(&one);
     psfm_neural_features_free(&none);
     psfm_superglue_destroy(&model);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     nn_file_drop(file);
     psfm_context_destroy(&ctx);
 }

@@ -54,7 +54,7 @@ static void compare(const nn_plain *expected, const psfm_map *map) {
             assert_close(map->data[k * map->pitch + c], expected->v[k * expected->c + c], 3e-5);
 }
 
-static void run_case(psfm_context *ctx, psfm_nn *nn, const conv_case *t) {
+static void run_case(psfm_context *ctx, psfm_engine *nn, const conv_case *t) {
     nn_file *weights = nn_file_make(7);
     nn_add_layer(weights, "conv", t->c_out, t->c_in / t->groups, t->kernel);
     nn_add_norm(weights, "norm", t->c_out, true);
@@ -95,18 +95,18 @@ static void run_case(psfm_context *ctx, psfm_nn *nn, const conv_case *t) {
 static void agrees_with_definition(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     for (const psfm_kernels *const *k = psfm_kernels_usable(); *k != NULL; ++k) {
-        psfm_nn_set_kernels(nn, *k);
+        psfm_engine_set_kernels(nn, *k);
         for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
             run_case(ctx, nn, &cases[c]);
     }
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
-static void run_planes(psfm_context *ctx, psfm_nn *nn, size_t c_in, size_t c_out, size_t stride,
+static void run_planes(psfm_context *ctx, psfm_engine *nn, size_t c_in, size_t c_out, size_t stride,
                        size_t h, size_t w) {
     nn_file *weights = nn_file_make(8);
     nn_add_layer(weights, "conv", c_out, c_in, 3);
@@ -141,16 +141,16 @@ static void run_planes(psfm_context *ctx, psfm_nn *nn, size_t c_in, size_t c_out
 static void planes_agree_with_definition(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     for (const psfm_kernels *const *k = psfm_kernels_usable(); *k != NULL; ++k) {
-        psfm_nn_set_kernels(nn, *k);
+        psfm_engine_set_kernels(nn, *k);
         run_planes(ctx, nn, 1, 4, 1, 20, 70);
         run_planes(ctx, nn, 4, 8, 2, 17, 131);
         run_planes(ctx, nn, 8, 24, 2, 32, 64);
         run_planes(ctx, nn, 3, 4, 1, 1, 1);
     }
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
@@ -178,15 +178,15 @@ static void threads_do_not_matter(void **state) {
         psfm_map src = {0}, dst[3] = {{0}};
         to_map(ctx, &in, &src);
         for (int threads = 1; threads <= 3; ++threads) {
-            psfm_nn *nn;
+            psfm_engine *nn;
             psfm_context_set_threads(ctx, threads);
-            assert_ok(ctx, psfm_nn_create(ctx, &nn));
+            assert_ok(ctx, psfm_engine_create(ctx, &nn));
             psfm_map *out = &dst[threads - 1];
             assert_ok(ctx, psfm_conv_run(ctx, nn, &conv, &src, NULL, out));
             for (size_t k = 0; k < out->height * out->width; ++k)
                 assert_memory_equal(out->data + k * out->pitch, dst[0].data + k * out->pitch,
                                     out->channels * sizeof(float));
-            psfm_nn_destroy(&nn);
+            psfm_engine_destroy(&nn);
         }
         for (int k = 0; k < 3; ++k)
             psfm_map_free(&dst[k]);
@@ -202,8 +202,8 @@ static void threads_do_not_matter(void **state) {
 static void nothing_is_allocated_after_the_first_run(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     nn_file *weights = nn_file_make(10);
     nn_add_layer(weights, "conv", 32, 16, 3);
     nn_write(weights);
@@ -227,7 +227,7 @@ static void nothing_is_allocated_after_the_first_run(void **state) {
     free(in.v);
     psfm_safetensors_close(&file);
     nn_file_drop(weights);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

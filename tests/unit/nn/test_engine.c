@@ -54,21 +54,21 @@ typedef struct {
     float *c, *ct;
 } product;
 
-static void product_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void product_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     const product *p = user;
     (void)index;
     assert_int_equal((uintptr_t)scratch % 64, 0);
-    psfm_nn_gemm(nn, p->m, p->n, p->k, p->a, p->k, p->b, p->n, 1, p->c, p->n + 3);
-    psfm_nn_gemm_bt(nn, p->m, p->n, p->k, p->a, p->k, p->bt, p->k, 0, p->ct, p->n);
+    psfm_engine_gemm(nn, p->m, p->n, p->k, p->a, p->k, p->b, p->n, 1, p->c, p->n + 3);
+    psfm_engine_gemm_bt(nn, p->m, p->n, p->k, p->a, p->k, p->bt, p->k, 0, p->ct, p->n);
 }
 
 static void multiplies(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     const size_t sizes[][3] = {{1, 1, 1}, {3, 17, 5}, {64, 65, 31}, {70, 4, 129}};
     for (size_t s = 0; s < 4; ++s) {
         size_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2];
@@ -81,7 +81,7 @@ static void multiplies(void **state) {
         for (size_t i = 0; i < m * (n + 3); ++i)
             c[i] = 7;
         product p = {m, n, k, a, b, bt, c, ct};
-        assert_ok(ctx, psfm_nn_run(ctx, nn, 1, 16, product_task, &p));
+        assert_ok(ctx, psfm_engine_run(ctx, nn, 1, 16, product_task, &p));
         for (size_t i = 0; i < m; ++i)
             for (size_t j = 0; j < n + 3; ++j) {
                 double sum = 0;
@@ -93,7 +93,7 @@ static void multiplies(void **state) {
             }
         free(a), free(b), free(bt), free(c), free(ct);
     }
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     assert_null(nn);
     psfm_context_destroy(&ctx);
 }
@@ -101,20 +101,20 @@ static void multiplies(void **state) {
 static void buffers_grow_aligned(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn_buffer buffer = {0};
+    psfm_buffer buffer = {0};
     for (size_t need = 1; need < 5000; need = need * 3 + 1) {
-        assert_ok(ctx, psfm_nn_buffer_reserve(ctx, &buffer, need));
+        assert_ok(ctx, psfm_buffer_reserve(ctx, &buffer, need));
         assert_int_equal((uintptr_t)buffer.data % 64, 0);
         for (size_t k = 0; k < need; ++k)
             assert_true(buffer.data[k] == 0);
         buffer.data[need - 1] = 1;
     }
     float *before = buffer.data;
-    assert_ok(ctx, psfm_nn_buffer_reserve(ctx, &buffer, 10));
+    assert_ok(ctx, psfm_buffer_reserve(ctx, &buffer, 10));
     assert_ptr_equal(buffer.data, before);
-    assert_int_equal(psfm_nn_buffer_reserve(ctx, &buffer, SIZE_MAX / 2), PSFM_ERR_MEMORY);
+    assert_int_equal(psfm_buffer_reserve(ctx, &buffer, SIZE_MAX / 2), PSFM_ERR_MEMORY);
     assert_ptr_equal(buffer.data, before);
-    psfm_nn_buffer_free(&buffer);
+    psfm_buffer_free(&buffer);
     psfm_context_destroy(&ctx);
 }
 
@@ -122,17 +122,17 @@ static void survives_lack_of_memory(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_context_set_threads(ctx, 3);
-    psfm_nn *nn = NULL;
+    psfm_engine *nn = NULL;
     psfm_status status = PSFM_ERR_MEMORY;
     for (size_t n = 1; n < 50 && status != PSFM_OK; ++n) {
         psfm_alloc_fail_after(n);
-        status = psfm_nn_create(ctx, &nn);
+        status = psfm_engine_create(ctx, &nn);
         psfm_alloc_fail_after(0);
         assert_true(status == PSFM_OK || (status == PSFM_ERR_MEMORY && nn == NULL));
     }
     assert_non_null(nn);
-    assert_non_null(strstr(psfm_nn_describe(nn), "3 threads"));
-    psfm_nn_destroy(&nn);
+    assert_non_null(strstr(psfm_engine_describe(nn), "3 threads"));
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

@@ -4,11 +4,11 @@
 
 /* Runs one function as the only task of a loop. */
 typedef struct {
-    void (*run)(psfm_nn *nn, void *user, float *scratch);
+    void (*run)(psfm_engine *nn, void *user, float *scratch);
     void *user;
 } single;
 
-static void single_task(psfm_nn *nn, const void *user, size_t index, void *memory) {
+static void single_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
     float *scratch = memory;
     (void)index;
     const single *s = user;
@@ -21,7 +21,7 @@ typedef struct {
     float *y;
 } linear_job;
 
-static void apply(psfm_nn *nn, void *user, float *scratch) {
+static void apply(psfm_engine *nn, void *user, float *scratch) {
     (void)scratch;
     linear_job *job = user;
     psfm_linear_apply(nn, &job->linear, 11, job->x, 10, job->y, 30, true);
@@ -37,8 +37,8 @@ static float *random_values(psfm_rng *rng, size_t num) {
 static void folds_the_norm(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     nn_file *weights = nn_file_make(1);
     nn_add_layer(weights, "layer", 29, 10, 0);
     nn_add_norm(weights, "norm", 29, true);
@@ -53,7 +53,7 @@ static void folds_the_norm(void **state) {
     linear_job job = {.x = x, .y = y};
     assert_ok(ctx, psfm_linear_load(ctx, file, "layer", "norm", 10, 29, &job.linear));
     single s = {apply, &job};
-    assert_ok(ctx, psfm_nn_run(ctx, nn, 1, 0, single_task, &s));
+    assert_ok(ctx, psfm_engine_run(ctx, nn, 1, 0, single_task, &s));
     for (size_t k = 0; k < 11 * 29; ++k)
         assert_close(y[k / 29 * 30 + k % 29], expected[k], 1e-5);
     psfm_linear other;
@@ -63,7 +63,7 @@ static void folds_the_norm(void **state) {
     free(x), free(y), free(plain), free(expected);
     psfm_safetensors_close(&file);
     nn_file_drop(weights);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
@@ -71,8 +71,8 @@ static void folds_the_norm(void **state) {
 static void absorbs_a_layer(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     nn_file *weights = nn_file_make(2);
     nn_add_layer(weights, "first", 6, 6, 0);
     nn_add_layer(weights, "second", 9, 10, 0);
@@ -102,7 +102,7 @@ static void absorbs_a_layer(void **state) {
     psfm_linear_free(&first), psfm_linear_free(&second);
     psfm_safetensors_close(&file);
     nn_file_drop(weights);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
@@ -111,7 +111,7 @@ typedef struct {
     float *out;
 } attention_job;
 
-static void attend(psfm_nn *nn, void *user, float *scratch) {
+static void attend(psfm_engine *nn, void *user, float *scratch) {
     attention_job *job = user;
     psfm_attention_run(nn, &job->attention, job->out, 30, scratch);
 }
@@ -120,14 +120,15 @@ static void attention_is_softmax(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     enum { HEADS = 3, HEAD = 10, DIM = 30, QUERIES = 5, KEYS = 37, LD = 95 };
     float *q = random_values(&rng, QUERIES * LD), *kv = random_values(&rng, KEYS * LD);
     float *out = nn_new(QUERIES * DIM, 4);
     attention_job job = {{HEADS, HEAD, QUERIES, KEYS, q, kv, kv + DIM, LD}, out};
     single s = {attend, &job};
-    assert_ok(ctx, psfm_nn_run(ctx, nn, 1, psfm_attention_scratch(QUERIES, KEYS), single_task, &s));
+    assert_ok(ctx,
+              psfm_engine_run(ctx, nn, 1, psfm_attention_scratch(QUERIES, KEYS), single_task, &s));
     for (size_t i = 0; i < QUERIES; ++i)
         for (size_t c = 0; c < DIM; ++c) {
             size_t column = c / HEAD * HEAD;
@@ -142,7 +143,7 @@ static void attention_is_softmax(void **state) {
             assert_close(out[i * DIM + c], sum / total, 1e-5);
         }
     free(q), free(kv), free(out);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

@@ -85,8 +85,8 @@ static void outside_is_zero_and_halves_are_even(void **state) {
 static void resizes_by_both_rules(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     psfm_map map = {0}, out = {0};
     make_map(ctx, 7, 10, &map);
     assert_ok(ctx,
@@ -107,15 +107,15 @@ static void resizes_by_both_rules(void **state) {
             assert_close(out.data[(y * 5 + x) * out.pitch + 1], 2 * (double)y * 6 / 3, 1e-5);
         }
     psfm_map_free(&map), psfm_map_free(&out);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 
 static void normalises_pixels(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_nn *nn;
-    assert_ok(ctx, psfm_nn_create(ctx, &nn));
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
     psfm_map map = {0};
     make_map(ctx, 5, 6, &map);
     memset(map.data, 0, 4 * sizeof *map.data); /* a pixel of zeros stays zero */
@@ -136,7 +136,7 @@ static void normalises_pixels(void **state) {
     assert_close(pow(unit[1][0], 2) + pow(unit[1][1], 2) + pow(unit[1][2], 2) + pow(unit[1][3], 2),
                  1, 1e-6);
     psfm_map_free(&map);
-    psfm_nn_destroy(&nn);
+    psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
 }
 

@@ -246,23 +246,22 @@ typedef struct {
     psfm_lightglue *lightglue;
     psfm_gray_view image;
     uint8_t *pixels;
-    psfm_neural_features features[2];
+    psfm_keypoint_set features[2];
     double flops;
 } subject;
 
 static void make_features(subject *s, size_t num, size_t dim) {
     psfm_rng rng = psfm_rng_make(2, PSFM_RNG_BENCH, 0, 0);
-    psfm_gray_view image = {(const uint8_t *)"", 640, 480, 640};
     for (int k = 0; k < 2; ++k) {
-        psfm_neural_features *f = &s->features[k];
-        check(s->ctx, psfm_neural_features_init(s->ctx, &image, num, dim, f));
+        psfm_keypoint_set *f = &s->features[k];
+        check(s->ctx, psfm_neural_features_init(s->ctx, num, dim, f));
         for (size_t i = 0; i < num; ++i) {
-            f->keypoints[i][0] = (float)psfm_rng_range(&rng, 0, 640);
-            f->keypoints[i][1] = (float)psfm_rng_range(&rng, 0, 480);
+            f->keypoints[i].x = (float)psfm_rng_range(&rng, 0, 640);
+            f->keypoints[i].y = (float)psfm_rng_range(&rng, 0, 480);
             f->scores[i] = (float)psfm_rng_uniform(&rng);
         }
         for (size_t i = 0; i < num * dim; ++i)
-            f->descriptors[i] = (float)(psfm_rng_normal(&rng) / sqrt((double)dim));
+            f->descriptors_f32[i] = (float)(psfm_rng_normal(&rng) / sqrt((double)dim));
     }
 }
 
@@ -301,8 +300,9 @@ static void make_subject(psfm_engine *nn, const bench_case *c, const char *path,
 }
 
 static void run_subject(subject *s) {
-    psfm_neural_features features = {0};
+    psfm_keypoint_set features = {0};
     psfm_neural_matches matches = {0};
+    psfm_neural_input a = {&s->features[0], 640, 480}, b = {&s->features[1], 640, 480};
     psfm_superpoint_options options;
     psfm_options_init(&psfm_superpoint_option_table, &options);
     options.max_keypoints = 1024;
@@ -315,12 +315,10 @@ static void run_subject(subject *s) {
     if (s->xfeat != NULL)
         check(s->ctx, psfm_xfeat_extract(s->ctx, s->xfeat, &s->image, &xfeat_options, &features));
     if (s->superglue != NULL)
-        check(s->ctx, psfm_superglue_match(s->ctx, s->superglue, &s->features[0], &s->features[1],
-                                           NULL, &matches));
+        check(s->ctx, psfm_superglue_match(s->ctx, s->superglue, &a, &b, NULL, &matches));
     if (s->lightglue != NULL)
-        check(s->ctx, psfm_lightglue_match(s->ctx, s->lightglue, &s->features[0], &s->features[1],
-                                           NULL, &matches));
-    psfm_neural_features_free(&features);
+        check(s->ctx, psfm_lightglue_match(s->ctx, s->lightglue, &a, &b, NULL, &matches));
+    psfm_keypoint_set_free(&features);
     psfm_neural_matches_free(&matches);
 }
 
@@ -329,8 +327,8 @@ static void free_subject(subject *s) {
     psfm_xfeat_destroy(&s->xfeat);
     psfm_superglue_destroy(&s->superglue);
     psfm_lightglue_destroy(&s->lightglue);
-    psfm_neural_features_free(&s->features[0]);
-    psfm_neural_features_free(&s->features[1]);
+    psfm_keypoint_set_free(&s->features[0]);
+    psfm_keypoint_set_free(&s->features[1]);
     free(s->pixels);
 }
 

@@ -347,10 +347,11 @@ static psfm_status detect(psfm_context *ctx, psfm_edgepoint2 *m,
     return status;
 }
 
-static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, psfm_neural_features *f) {
+static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, const psfm_gray_view *image,
+                            psfm_keypoint_set *f) {
     size_t w = m->scores.width, h = m->scores.height;
-    float scale_x = (float)(f->width - 1) / (float)(w - 1);
-    float scale_y = (float)(f->height - 1) / (float)(h - 1);
+    float scale_x = (float)(image->width - 1) / (float)(w - 1);
+    float scale_y = (float)(image->height - 1) / (float)(h - 1);
     float(*positions)[2];
     psfm_status status = psfm_alloc(ctx, f->num, sizeof *positions, (void **)&positions);
     if (status != PSFM_OK)
@@ -359,13 +360,12 @@ static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, psfm_neural_f
         size_t index = m->peaks.peaks[k].index, row = index / w;
         float x = (float)(index % w), y = (float)row;
         f->scores[k] = m->peaks.peaks[k].score;
-        f->keypoints[k][0] = x * scale_x + 0.5f;
-        f->keypoints[k][1] = y * scale_y + 0.5f;
+        f->keypoints[k] = psfm_keypoint_make(x * scale_x + 0.5f, y * scale_y + 0.5f, 1, 0);
         positions[k][0] = (x + 0.5f) / 4 - 0.5f;
         positions[k][1] = (y + 0.5f) / 4 - 0.5f;
     }
     status = psfm_map_sample_unit(ctx, m->nn, &m->descriptors, PSFM_SAMPLE_BILINEAR, f->num,
-                                  (const float(*)[2])positions, f->descriptors);
+                                  (const float(*)[2])positions, f->descriptors_f32);
     free(positions);
     return status;
 }
@@ -373,9 +373,9 @@ static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, psfm_neural_f
 psfm_status psfm_edgepoint2_extract(psfm_context *ctx, psfm_edgepoint2 *model,
                                     const psfm_gray_view *image,
                                     const psfm_edgepoint2_options *options,
-                                    psfm_neural_features *features) {
+                                    psfm_keypoint_set *features) {
     psfm_edgepoint2_options defaults;
-    *features = (psfm_neural_features){0};
+    *features = (psfm_keypoint_set){0};
     if (options == NULL) {
         psfm_options_init(&psfm_edgepoint2_option_table, &defaults);
         options = &defaults;
@@ -397,11 +397,11 @@ psfm_status psfm_edgepoint2_extract(psfm_context *ctx, psfm_edgepoint2 *model,
     if (status == PSFM_OK)
         status = detect(ctx, model, options);
     if (status == PSFM_OK)
-        status = psfm_neural_features_init(ctx, image, model->peaks.num, psfm_edgepoint2_dim(model),
-                                           features);
+        status =
+            psfm_neural_features_init(ctx, model->peaks.num, psfm_edgepoint2_dim(model), features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, features);
+        status = describe(ctx, model, image, features);
     if (status != PSFM_OK)
-        psfm_neural_features_free(features);
+        psfm_keypoint_set_free(features);
     return status;
 }

@@ -34,7 +34,7 @@ size_t psfm_edgepoint2_dim(const psfm_edgepoint2 *model);
 psfm_status psfm_edgepoint2_extract(psfm_context *ctx, psfm_edgepoint2 *model,
                                     const psfm_gray_view *image,
                                     const psfm_edgepoint2_options *options,
-                                    psfm_neural_features *features);
+                                    psfm_keypoint_set *features);
 
 /* Operations of the convolutions on an image, counted as direct convolutions. */
 double psfm_edgepoint2_flops(const psfm_edgepoint2 *model, size_t width, size_t height);

@@ -1,57 +1,10 @@
 #include "feature/neural_features.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 
 #define MAX_PIXELS ((size_t)1 << 26)
-
-psfm_status psfm_neural_features_init(psfm_context *ctx, const psfm_gray_view *image, size_t num,
-                                      size_t dim, psfm_neural_features *features) {
-    *features = (psfm_neural_features){
-        .num = num, .dim = dim, .width = image->width, .height = image->height};
-    psfm_status status =
-        psfm_alloc(ctx, num, sizeof *features->keypoints, (void **)&features->keypoints);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *features->scores, (void **)&features->scores);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, dim * sizeof *features->descriptors,
-                            (void **)&features->descriptors);
-    if (status != PSFM_OK)
-        psfm_neural_features_free(features);
-    return status;
-}
-
-void psfm_neural_features_free(psfm_neural_features *features) {
-    free(features->keypoints);
-    free(features->scores);
-    free(features->descriptors);
-    *features = (psfm_neural_features){0};
-}
-
-static bool all_finite(const float *values, size_t num) {
-    for (size_t k = 0; k < num; ++k)
-        if (!isfinite(values[k]))
-            return false;
-    return true;
-}
-
-psfm_status psfm_neural_features_check(psfm_context *ctx, const psfm_neural_features *f, size_t dim,
-                                       const char *model) {
-    if (f->dim != dim)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "%s: descriptors of %zu values, these weights need %zu", model, f->dim,
-                         dim);
-    if (f->width == 0 || f->height == 0)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: the size of the image is not set", model);
-    if (f->num > UINT32_MAX / 2)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: too many keypoints (%zu)", model, f->num);
-    if (f->num > 0 && (!all_finite(f->keypoints[0], f->num * 2) || !all_finite(f->scores, f->num) ||
-                       !all_finite(f->descriptors, f->num * f->dim)))
-        return psfm_fail(ctx, PSFM_ERR_DATA, "%s: a keypoint or descriptor is not finite", model);
-    return PSFM_OK;
-}
 
 psfm_status psfm_gray_view_check(psfm_context *ctx, const psfm_gray_view *image, size_t min_side,
                                  const char *model) {
@@ -66,5 +19,54 @@ psfm_status psfm_gray_view_check(psfm_context *ctx, const psfm_gray_view *image,
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "%s: the image is %zu x %zu pixels, more than 2^26; make it smaller",
                          model, image->width, image->height);
+    return PSFM_OK;
+}
+
+psfm_status psfm_neural_features_init(psfm_context *ctx, size_t num, size_t dim,
+                                      psfm_keypoint_set *set) {
+    *set = (psfm_keypoint_set){.num = num, .descriptor_size = dim};
+    psfm_status status = psfm_alloc(ctx, num, sizeof *set->keypoints, (void **)&set->keypoints);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof *set->scores, (void **)&set->scores);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, dim * sizeof *set->descriptors_f32,
+                            (void **)&set->descriptors_f32);
+    if (status != PSFM_OK)
+        psfm_keypoint_set_free(set);
+    return status;
+}
+
+static bool all_finite(const float *values, size_t num) {
+    for (size_t k = 0; k < num; ++k)
+        if (!isfinite(values[k]))
+            return false;
+    return true;
+}
+
+static bool set_is_finite(const psfm_keypoint_set *set, bool scores) {
+    for (size_t k = 0; k < set->num; ++k)
+        if (!isfinite(set->keypoints[k].x) || !isfinite(set->keypoints[k].y))
+            return false;
+    return (!scores || all_finite(set->scores, set->num)) &&
+           all_finite(set->descriptors_f32, set->num * set->descriptor_size);
+}
+
+psfm_status psfm_neural_input_check(psfm_context *ctx, const psfm_neural_input *input, size_t dim,
+                                    bool scores, const char *model) {
+    const psfm_keypoint_set *set = input->set;
+    if (set->num == 0)
+        return PSFM_OK;
+    if (set->descriptors_f32 == NULL || set->descriptor_size != dim)
+        return psfm_fail(
+            ctx, PSFM_ERR_ARGUMENT, "%s: descriptors of %zu %s, these weights need %zu floats",
+            model, set->descriptor_size, set->descriptors_f32 == NULL ? "bytes" : "floats", dim);
+    if (scores && set->scores == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: the keypoints have no scores", model);
+    if (input->width == 0 || input->height == 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: the size of the image is not set", model);
+    if (set->num > UINT32_MAX / 2)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: too many keypoints (%zu)", model, set->num);
+    if (!set_is_finite(set, scores))
+        return psfm_fail(ctx, PSFM_ERR_DATA, "%s: a keypoint or descriptor is not finite", model);
     return PSFM_OK;
 }

@@ -228,7 +228,7 @@ static psfm_status collect(psfm_context *ctx, psfm_superpoint *m,
 
 /* Positions of the keypoints in the descriptor map: the original code maps the centres of the
  * corner cells to the corners of the map. */
-static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, psfm_neural_features *f) {
+static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, psfm_keypoint_set *f) {
     size_t w = m->descriptors.width, h = m->descriptors.height;
     float scale_x = (float)(w - 1) / ((float)(w * CELL) - 4.5f);
     float scale_y = (float)(h - 1) / ((float)(h * CELL) - 4.5f);
@@ -240,15 +240,14 @@ static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, psfm_neural_f
         size_t x = m->peaks.peaks[k].index % m->scores.width;
         size_t y = m->peaks.peaks[k].index / m->scores.width;
         f->scores[k] = m->peaks.peaks[k].score;
-        f->keypoints[k][0] = (float)x + 0.5f;
-        f->keypoints[k][1] = (float)y + 0.5f;
+        f->keypoints[k] = psfm_keypoint_make((float)x + 0.5f, (float)y + 0.5f, 1, 0);
         positions[k][0] = ((float)x - 3.5f) * scale_x;
         positions[k][1] = ((float)y - 3.5f) * scale_y;
     }
     status = psfm_map_normalise(ctx, m->nn, &m->descriptors);
     if (status == PSFM_OK)
         status = psfm_map_sample_unit(ctx, m->nn, &m->descriptors, PSFM_SAMPLE_BILINEAR, f->num,
-                                      (const float(*)[2])positions, f->descriptors);
+                                      (const float(*)[2])positions, f->descriptors_f32);
     free(positions);
     return status;
 }
@@ -256,9 +255,9 @@ static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, psfm_neural_f
 psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
                                     const psfm_gray_view *image,
                                     const psfm_superpoint_options *options,
-                                    psfm_neural_features *features) {
+                                    psfm_keypoint_set *features) {
     psfm_superpoint_options defaults;
-    *features = (psfm_neural_features){0};
+    *features = (psfm_keypoint_set){0};
     if (options == NULL) {
         psfm_options_init(&psfm_superpoint_option_table, &defaults);
         options = &defaults;
@@ -277,11 +276,10 @@ psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
     if (status == PSFM_OK)
         status = collect(ctx, model, options);
     if (status == PSFM_OK)
-        status =
-            psfm_neural_features_init(ctx, image, model->peaks.num, PSFM_SUPERPOINT_DIM, features);
+        status = psfm_neural_features_init(ctx, model->peaks.num, PSFM_SUPERPOINT_DIM, features);
     if (status == PSFM_OK)
         status = describe(ctx, model, features);
     if (status != PSFM_OK)
-        psfm_neural_features_free(features);
+        psfm_keypoint_set_free(features);
     return status;
 }

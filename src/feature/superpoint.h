@@ -34,7 +34,7 @@ void psfm_superpoint_destroy(psfm_superpoint **model);
 psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
                                     const psfm_gray_view *image,
                                     const psfm_superpoint_options *options,
-                                    psfm_neural_features *features);
+                                    psfm_keypoint_set *features);
 
 /* Operations of the convolutions on an image, counted as direct convolutions. */
 double psfm_superpoint_flops(size_t width, size_t height);

@@ -323,9 +323,10 @@ static psfm_status collect(psfm_context *ctx, psfm_xfeat *m, const psfm_xfeat_op
     return status;
 }
 
-static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, psfm_neural_features *f) {
+static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, const psfm_gray_view *image,
+                            psfm_keypoint_set *f) {
     size_t w = m->scores.width, h = m->scores.height;
-    float scale_x = (float)f->width / (float)w, scale_y = (float)f->height / (float)h;
+    float scale_x = (float)image->width / (float)w, scale_y = (float)image->height / (float)h;
     float(*positions)[2];
     psfm_status status = psfm_alloc(ctx, f->num, sizeof *positions, (void **)&positions);
     if (status != PSFM_OK)
@@ -333,15 +334,15 @@ static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, psfm_neural_featur
     for (size_t k = 0; k < f->num; ++k) {
         size_t x = m->peaks.peaks[k].index % w, y = m->peaks.peaks[k].index / w;
         f->scores[k] = m->peaks.peaks[k].score;
-        f->keypoints[k][0] = ((float)x + 0.5f) * scale_x;
-        f->keypoints[k][1] = ((float)y + 0.5f) * scale_y;
+        f->keypoints[k] =
+            psfm_keypoint_make(((float)x + 0.5f) * scale_x, ((float)y + 0.5f) * scale_y, 1, 0);
         positions[k][0] = place(x, w, m->features.width);
         positions[k][1] = place(y, h, m->features.height);
     }
     status = psfm_map_normalise(ctx, m->nn, &m->features);
     if (status == PSFM_OK)
         status = psfm_map_sample_unit(ctx, m->nn, &m->features, PSFM_SAMPLE_BICUBIC, f->num,
-                                      (const float(*)[2])positions, f->descriptors);
+                                      (const float(*)[2])positions, f->descriptors_f32);
     free(positions);
     return status;
 }
@@ -357,9 +358,9 @@ static psfm_status detect(psfm_context *ctx, psfm_xfeat *m, const psfm_xfeat_opt
 }
 
 psfm_status psfm_xfeat_extract(psfm_context *ctx, psfm_xfeat *model, const psfm_gray_view *image,
-                               const psfm_xfeat_options *options, psfm_neural_features *features) {
+                               const psfm_xfeat_options *options, psfm_keypoint_set *features) {
     psfm_xfeat_options defaults;
-    *features = (psfm_neural_features){0};
+    *features = (psfm_keypoint_set){0};
     if (options == NULL) {
         psfm_options_init(&psfm_xfeat_option_table, &defaults);
         options = &defaults;
@@ -377,10 +378,10 @@ psfm_status psfm_xfeat_extract(psfm_context *ctx, psfm_xfeat *model, const psfm_
     if (status == PSFM_OK)
         status = detect(ctx, model, options);
     if (status == PSFM_OK)
-        status = psfm_neural_features_init(ctx, image, model->peaks.num, PSFM_XFEAT_DIM, features);
+        status = psfm_neural_features_init(ctx, model->peaks.num, PSFM_XFEAT_DIM, features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, features);
+        status = describe(ctx, model, image, features);
     if (status != PSFM_OK)
-        psfm_neural_features_free(features);
+        psfm_keypoint_set_free(features);
     return status;
 }

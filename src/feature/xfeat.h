@@ -32,7 +32,7 @@ void psfm_xfeat_destroy(psfm_xfeat **model);
  * given. The model keeps its maps for the next image. The caller frees the features. `options`
  * may be NULL. */
 psfm_status psfm_xfeat_extract(psfm_context *ctx, psfm_xfeat *model, const psfm_gray_view *image,
-                               const psfm_xfeat_options *options, psfm_neural_features *features);
+                               const psfm_xfeat_options *options, psfm_keypoint_set *features);
 
 /* Operations of the convolutions on an image, counted as direct convolutions. */
 double psfm_xfeat_flops(size_t width, size_t height);

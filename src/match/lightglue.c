@@ -39,7 +39,7 @@ const psfm_option_table psfm_lightglue_option_table = {"lightglue", rows,
 
 /* What is computed for the keypoints of one image; `num` falls when keypoints are dropped. */
 typedef struct {
-    const psfm_neural_features *features;
+    const psfm_neural_input *input;
     size_t num, num_tiles;
     uint32_t *kept; /* their numbers among the features */
     size_t kept_capacity;
@@ -152,14 +152,14 @@ static void encode_task(psfm_engine *nn, const void *user, size_t index, void *m
     const psfm_lightglue *m = user;
     const psfm_lightglue_weights *w = &m->w;
     glue_tile t = find_tile(m, index);
-    const psfm_neural_features *f = t.side->features;
+    const psfm_keypoint_set *f = t.side->input->set;
     size_t head = w->dim / w->num_heads;
-    float width = (float)f->width, height = (float)f->height;
+    float width = (float)t.side->input->width, height = (float)t.side->input->height;
     float unit = (width > height ? width : height) / 2;
     for (size_t k = 0; k < t.num; ++k) {
         /* The network's pixel centres are whole numbers. */
-        float x = (f->keypoints[t.begin + k][0] - 0.5f - width / 2) / unit;
-        float y = (f->keypoints[t.begin + k][1] - 0.5f - height / 2) / unit;
+        float x = (f->keypoints[t.begin + k].x - 0.5f - width / 2) / unit;
+        float y = (f->keypoints[t.begin + k].y - 0.5f - height / 2) / unit;
         float *rotation = t.side->rotations.data + (t.begin + k) * head;
         for (size_t c = 0; c < head; c += 2) {
             float angle = w->frequencies[c] * x + w->frequencies[c + 1] * y;
@@ -167,7 +167,7 @@ static void encode_task(psfm_engine *nn, const void *user, size_t index, void *m
             rotation[c + 1] = sinf(angle);
         }
     }
-    const float *descriptors = f->descriptors + t.begin * w->dim_in;
+    const float *descriptors = f->descriptors_f32 + t.begin * w->dim_in;
     if (w->input.in != 0)
         psfm_linear_apply(nn, &w->input, t.num, descriptors, w->dim_in, t.x, w->dim, false);
     else
@@ -224,10 +224,10 @@ static float log_sigmoid(float x) {
 }
 
 static psfm_status set_side(psfm_context *ctx, psfm_lightglue *m, int s,
-                            const psfm_neural_features *features) {
+                            const psfm_neural_input *input) {
     glue_side *side = &m->sides[s];
-    size_t num = features->num, d = m->w.dim;
-    side->features = features;
+    size_t num = input->set->num, d = m->w.dim;
+    side->input = input;
     side->num = num;
     side->num_tiles = (num + TILE - 1) / TILE;
     psfm_status status =
@@ -293,7 +293,7 @@ static psfm_status adapt(psfm_context *ctx, psfm_lightglue *m,
     double sure = 0.8 + 0.1 * exp(-4.0 * (double)layer / (double)m->w.num_layers);
     size_t unsure = 0, total = 0;
     for (int s = 0; s < 2; ++s) {
-        total += m->sides[s].features->num;
+        total += m->sides[s].input->set->num;
         for (size_t k = 0; k < m->sides[s].num; ++k)
             unsure += sigmoid(m->sides[s].logits.data[2 * k + 1]) < (float)sure;
     }
@@ -390,16 +390,16 @@ static psfm_status assign(psfm_context *ctx, psfm_lightglue *m, float threshold,
         return status;
     psfm_score_matrix scores = {
         a, b, ld, m->scores.data, 2, m->shifts.data, m->shifts.data + psfm_align_floats(a)};
-    status = psfm_mutual_matches(ctx, m->nn, &scores, false, threshold, matches);
-    for (size_t k = 0; k < matches->num; ++k) {
-        matches->pairs[k][0] = m->sides[0].kept[matches->pairs[k][0]];
-        matches->pairs[k][1] = m->sides[1].kept[matches->pairs[k][1]];
+    status = psfm_mutual_matches(ctx, m->nn, &scores, threshold, matches);
+    for (size_t k = 0; k < matches->list.num; ++k) {
+        matches->list.matches[k][0] = m->sides[0].kept[matches->list.matches[k][0]];
+        matches->list.matches[k][1] = m->sides[1].kept[matches->list.matches[k][1]];
     }
     return status;
 }
 
 psfm_status psfm_lightglue_match(psfm_context *ctx, psfm_lightglue *model,
-                                 const psfm_neural_features *a, const psfm_neural_features *b,
+                                 const psfm_neural_input *a, const psfm_neural_input *b,
                                  const psfm_lightglue_options *options,
                                  psfm_neural_matches *matches) {
     psfm_lightglue_options defaults;
@@ -410,10 +410,10 @@ psfm_status psfm_lightglue_match(psfm_context *ctx, psfm_lightglue *model,
     }
     psfm_status status = psfm_options_check(ctx, &psfm_lightglue_option_table, options);
     if (status == PSFM_OK)
-        status = psfm_neural_features_check(ctx, a, model->w.dim_in, "LightGlue");
+        status = psfm_neural_input_check(ctx, a, model->w.dim_in, false, "LightGlue");
     if (status == PSFM_OK)
-        status = psfm_neural_features_check(ctx, b, model->w.dim_in, "LightGlue");
-    if (status != PSFM_OK || a->num == 0 || b->num == 0)
+        status = psfm_neural_input_check(ctx, b, model->w.dim_in, false, "LightGlue");
+    if (status != PSFM_OK || a->set->num == 0 || b->set->num == 0)
         return status;
     status = set_side(ctx, model, 0, a);
     if (status == PSFM_OK)

@@ -31,10 +31,10 @@ void psfm_lightglue_destroy(psfm_lightglue **model);
 size_t psfm_lightglue_dim(const psfm_lightglue *model);
 
 /* Matches two sets of features; their descriptors must have the model's length. Time grows with
- * (a->num + b->num) and a->num b->num. The model keeps its memory for the next pair. The caller
+ * m + n and m n, the numbers of keypoints. The model keeps its memory for the next pair. The caller
  * frees the matches. `options` may be NULL. */
 psfm_status psfm_lightglue_match(psfm_context *ctx, psfm_lightglue *model,
-                                 const psfm_neural_features *a, const psfm_neural_features *b,
+                                 const psfm_neural_input *a, const psfm_neural_input *b,
                                  const psfm_lightglue_options *options,
                                  psfm_neural_matches *matches);
 

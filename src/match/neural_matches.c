@@ -15,7 +15,7 @@ typedef struct {
 } mutual_job;
 
 void psfm_neural_matches_free(psfm_neural_matches *matches) {
-    free(matches->pairs);
+    psfm_match_list_free(&matches->list);
     free(matches->confidence);
     *matches = (psfm_neural_matches){0};
 }
@@ -29,14 +29,14 @@ static void rows_task(psfm_engine *nn, const void *user, size_t index, void *mem
         float best = -INFINITY;
         uint32_t at = 0;
         for (size_t j = 0; j < s->num_columns; ++j) {
-            float value = s->gain * row[j] + (s->column_shift != NULL ? s->column_shift[j] : 0);
+            float value = s->gain * row[j] + s->column_shift[j];
             if (value > best) {
                 best = value;
                 at = (uint32_t)j;
             }
         }
         job->best_of_row[i] = at;
-        job->value_of_row[i] = best + (s->row_shift != NULL ? s->row_shift[i] : 0);
+        job->value_of_row[i] = best + s->row_shift[i];
     }
 }
 
@@ -52,9 +52,8 @@ static void columns_task(psfm_engine *nn, const void *user, size_t index, void *
         best[j] = -INFINITY;
     for (size_t i = 0; i < s->num_rows; ++i) {
         const float *row = s->z + i * s->ld + begin;
-        float shift = s->row_shift != NULL ? s->row_shift[i] : 0;
         for (size_t j = 0; j < num; ++j) {
-            float value = s->gain * row[j] + shift;
+            float value = s->gain * row[j] + s->row_shift[i];
             at[j] = value > best[j] ? (uint32_t)i : at[j];
             best[j] = value > best[j] ? value : best[j];
         }
@@ -63,20 +62,20 @@ static void columns_task(psfm_engine *nn, const void *user, size_t index, void *
         job->best_of_column[begin + j] = at[j];
 }
 
-static psfm_status collect(psfm_context *ctx, const mutual_job *job, bool plain, float threshold,
+static psfm_status collect(psfm_context *ctx, const mutual_job *job, float threshold,
                            psfm_neural_matches *m) {
     size_t n = job->s->num_rows;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *m->pairs, (void **)&m->pairs);
+    psfm_status status = psfm_alloc(ctx, n, sizeof *m->list.matches, (void **)&m->list.matches);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, n, sizeof *m->confidence, (void **)&m->confidence);
     for (size_t i = 0; status == PSFM_OK && i < n; ++i) {
         uint32_t j = job->best_of_row[i];
-        float confidence = plain ? job->value_of_row[i] : expf(job->value_of_row[i]);
+        float confidence = expf(job->value_of_row[i]);
         if (job->best_of_column[j] != i || !(confidence > threshold))
             continue;
-        m->pairs[m->num][0] = (uint32_t)i;
-        m->pairs[m->num][1] = j;
-        m->confidence[m->num++] = confidence;
+        m->confidence[m->list.num] = confidence;
+        m->list.matches[m->list.num][0] = (uint32_t)i;
+        m->list.matches[m->list.num++][1] = j;
     }
     if (status != PSFM_OK)
         psfm_neural_matches_free(m);
@@ -84,7 +83,7 @@ static psfm_status collect(psfm_context *ctx, const mutual_job *job, bool plain,
 }
 
 psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_score_matrix *scores,
-                                bool plain, float threshold, psfm_neural_matches *matches) {
+                                float threshold, psfm_neural_matches *matches) {
     size_t rows = scores->num_rows, columns = scores->num_columns;
     mutual_job job = {.s = scores};
     *matches = (psfm_neural_matches){0};
@@ -102,7 +101,7 @@ psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_s
         status = psfm_engine_run(ctx, nn, (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS, 0,
                                  columns_task, &job);
     if (status == PSFM_OK)
-        status = collect(ctx, &job, plain, threshold, matches);
+        status = collect(ctx, &job, threshold, matches);
 cleanup:
     free(job.best_of_row);
     free(job.value_of_row);

@@ -3,19 +3,19 @@
 #define PSFM_MATCH_NEURAL_MATCHES_H
 
 #include "feature/neural_features.h"
+#include "match/nearest_neighbour.h"
 #include "nn/engine.h"
 
-/* Sorted by the first keypoint, each keypoint at most once. Owns its arrays. */
+/* Each keypoint at most once. Owns its arrays. */
 typedef struct {
-    size_t num;
-    uint32_t (*pairs)[2]; /* keypoint of the first image, of the second */
-    float *confidence;    /* 0 to 1 */
+    psfm_match_list list;
+    float *confidence; /* 0 to 1, of each match */
 } psfm_neural_matches;
 
 void psfm_neural_matches_free(psfm_neural_matches *matches);
 
 /* Scores of all pairs: entry (i, j) is worth gain * z[i * ld + j] + row_shift[i] + column_shift[j].
- * Shifts may be NULL (zero). */
+ */
 typedef struct {
     size_t num_rows, num_columns, ld;
     const float *z;
@@ -23,10 +23,10 @@ typedef struct {
     const float *row_shift, *column_shift;
 } psfm_score_matrix;
 
-/* Keeps the pairs that are best in their row and their column and whose confidence is above the
- * threshold; of equal scores the first is best. Confidence is exp(score), or the score itself if
- * `plain`. Parallel, O(rows columns). The caller frees. */
+/* Keeps the pairs that are best in their row and their column and whose confidence, exp(score), is
+ * above the threshold; of equal scores the first is best. Parallel, O(rows columns). The caller
+ * frees. */
 psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_score_matrix *scores,
-                                bool plain, float threshold, psfm_neural_matches *matches);
+                                float threshold, psfm_neural_matches *matches);
 
 #endif

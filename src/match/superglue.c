@@ -46,7 +46,7 @@ typedef struct {
 
 /* What is computed for the keypoints of one image. */
 typedef struct {
-    const psfm_neural_features *features;
+    const psfm_neural_input *input;
     size_t num, num_tiles;
     psfm_buffer x, projected;
     psfm_buffer qkv[2];
@@ -268,14 +268,14 @@ static void encode_task(psfm_engine *nn, const void *user, size_t index, void *m
     float *scratch = memory;
     const psfm_superglue *m = user;
     glue_tile t = find_tile(m, index);
-    const psfm_neural_features *f = t.side->features;
+    const psfm_keypoint_set *f = t.side->input->set;
     float *from = scratch, *to = scratch + TILE * encoder_width(m);
-    float width = (float)f->width, height = (float)f->height;
+    float width = (float)t.side->input->width, height = (float)t.side->input->height;
     float unit = 0.7f * (width > height ? width : height);
     for (size_t k = 0; k < t.num; ++k) {
         /* The network's pixel centres are whole numbers. */
-        from[3 * k] = (f->keypoints[t.begin + k][0] - 0.5f - width / 2) / unit;
-        from[3 * k + 1] = (f->keypoints[t.begin + k][1] - 0.5f - height / 2) / unit;
+        from[3 * k] = (f->keypoints[t.begin + k].x - 0.5f - width / 2) / unit;
+        from[3 * k + 1] = (f->keypoints[t.begin + k].y - 0.5f - height / 2) / unit;
         from[3 * k + 2] = f->scores[t.begin + k];
     }
     for (size_t k = 0; k < m->encoder_size; ++k) {
@@ -285,7 +285,7 @@ static void encode_task(psfm_engine *nn, const void *user, size_t index, void *m
         from = to;
         to = swap;
     }
-    const float *descriptors = f->descriptors + t.begin * m->dim;
+    const float *descriptors = f->descriptors_f32 + t.begin * m->dim;
     for (size_t k = 0; k < t.num * m->dim; ++k)
         t.x[k] = descriptors[k] + from[k];
     project(nn, m, &t, 0);
@@ -377,11 +377,11 @@ static psfm_status assign(psfm_context *ctx, psfm_superglue *m,
     if (status != PSFM_OK)
         return status;
     psfm_score_matrix scores = {num, m->sides[1].num, ld, m->scores.data, 1, u, v};
-    return psfm_mutual_matches(ctx, m->nn, &scores, false, (float)options->threshold, matches);
+    return psfm_mutual_matches(ctx, m->nn, &scores, (float)options->threshold, matches);
 }
 
 psfm_status psfm_superglue_match(psfm_context *ctx, psfm_superglue *model,
-                                 const psfm_neural_features *a, const psfm_neural_features *b,
+                                 const psfm_neural_input *a, const psfm_neural_input *b,
                                  const psfm_superglue_options *options,
                                  psfm_neural_matches *matches) {
     psfm_superglue_options defaults;
@@ -392,16 +392,16 @@ psfm_status psfm_superglue_match(psfm_context *ctx, psfm_superglue *model,
     }
     psfm_status status = psfm_options_check(ctx, &psfm_superglue_option_table, options);
     if (status == PSFM_OK)
-        status = psfm_neural_features_check(ctx, a, model->dim, "SuperGlue");
+        status = psfm_neural_input_check(ctx, a, model->dim, true, "SuperGlue");
     if (status == PSFM_OK)
-        status = psfm_neural_features_check(ctx, b, model->dim, "SuperGlue");
-    if (status != PSFM_OK || a->num == 0 || b->num == 0)
+        status = psfm_neural_input_check(ctx, b, model->dim, true, "SuperGlue");
+    if (status != PSFM_OK || a->set->num == 0 || b->set->num == 0)
         return status;
-    const psfm_neural_features *both[2] = {a, b};
+    const psfm_neural_input *both[2] = {a, b};
     for (int s = 0; s < 2; ++s) {
-        model->sides[s].features = both[s];
-        model->sides[s].num = both[s]->num;
-        model->sides[s].num_tiles = (both[s]->num + TILE - 1) / TILE;
+        model->sides[s].input = both[s];
+        model->sides[s].num = both[s]->set->num;
+        model->sides[s].num_tiles = (both[s]->set->num + TILE - 1) / TILE;
     }
     status = reserve(ctx, model);
     if (status == PSFM_OK)

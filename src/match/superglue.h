@@ -27,10 +27,10 @@ void psfm_superglue_destroy(psfm_superglue **model);
 size_t psfm_superglue_dim(const psfm_superglue *model);
 
 /* Matches two sets of features; their descriptors must have the model's length. Time grows with
- * (a->num + b->num) and a->num b->num: 84 GFLOP at 1024 keypoints each. The model keeps its memory
- * for the next pair. The caller frees the matches. `options` may be NULL. */
+ * m + n and m n, the numbers of keypoints: 84 GFLOP at 1024 keypoints each. The model keeps its
+ * memory for the next pair. The caller frees the matches. `options` may be NULL. */
 psfm_status psfm_superglue_match(psfm_context *ctx, psfm_superglue *model,
-                                 const psfm_neural_features *a, const psfm_neural_features *b,
+                                 const psfm_neural_input *a, const psfm_neural_input *b,
                                  const psfm_superglue_options *options,
                                  psfm_neural_matches *matches);
 

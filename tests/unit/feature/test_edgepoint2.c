@@ -163,7 +163,7 @@ static void agrees_with_definition(void **state) {
     assert_ok(ctx, psfm_edgepoint2_create(ctx, nn, file->path, &model));
     assert_int_equal(psfm_edgepoint2_dim(model), DESC);
     psfm_gray_view view = {pixels, W, H, W};
-    psfm_neural_features features;
+    psfm_keypoint_set features;
     assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &view, NULL, &features));
     size_t num = 0;
     for (size_t y = 4; y < H - 4; ++y)
@@ -172,15 +172,15 @@ static void agrees_with_definition(void **state) {
     assert_int_equal(features.num, num);
     assert_true(num > 20);
     for (size_t k = 0; k < num; ++k) {
-        size_t x = (size_t)features.keypoints[k][0], y = (size_t)features.keypoints[k][1];
-        assert_close(features.keypoints[k][0], (double)x + 0.5, 1e-5);
-        assert_close(features.keypoints[k][1], (double)y + 0.5, 1e-5);
+        size_t x = (size_t)features.keypoints[k].x, y = (size_t)features.keypoints[k].y;
+        assert_close(features.keypoints[k].x, (double)x + 0.5, 1e-5);
+        assert_close(features.keypoints[k].y, (double)y + 0.5, 1e-5);
         assert_true(is_peak(&scores, y, x));
         assert_close(features.scores[k], *nn_at(&scores, y, x), 1e-4);
         assert_true(k == 0 || features.scores[k] <= features.scores[k - 1]);
-        check_descriptor(&descriptors, x, y, features.descriptors + k * DESC);
+        check_descriptor(&descriptors, x, y, features.descriptors_f32 + k * DESC);
     }
-    psfm_neural_features_free(&features);
+    psfm_keypoint_set_free(&features);
     psfm_edgepoint2_destroy(&model);
     psfm_engine_destroy(&nn);
     free(image.v), free(scores.v), free(descriptors.v), free(pixels);
@@ -197,7 +197,7 @@ static void keypoints_are_in_the_image_given(void **state) {
     nn_file *file = make_weights();
     uint8_t *pixels = nn_image(&rng, W, H, W);
     psfm_gray_view view = {pixels, W, H, W};
-    psfm_neural_features features[2];
+    psfm_keypoint_set features[2];
     for (int k = 0; k < 2; ++k) {
         psfm_engine *nn;
         psfm_edgepoint2 *model;
@@ -210,8 +210,8 @@ static void keypoints_are_in_the_image_given(void **state) {
     }
     assert_true(features[0].num > 20);
     for (size_t k = 0; k < features[0].num; ++k) {
-        double x = (features[0].keypoints[k][0] - 0.5) * 95 / 126;
-        double y = (features[0].keypoints[k][1] - 0.5) * 63 / 94;
+        double x = (features[0].keypoints[k].x - 0.5) * 95 / 126;
+        double y = (features[0].keypoints[k].y - 0.5) * 63 / 94;
         assert_close(x, nearbyint(x), 1e-4);
         assert_close(y, nearbyint(y), 1e-4);
         assert_in_range(nearbyint(x), 4, 91);
@@ -219,11 +219,11 @@ static void keypoints_are_in_the_image_given(void **state) {
     }
     assert_int_equal(features[0].num, features[1].num);
     assert_memory_equal(features[0].keypoints, features[1].keypoints,
-                        features[0].num * 2 * sizeof(float));
-    assert_memory_equal(features[0].descriptors, features[1].descriptors,
+                        features[0].num * sizeof *features[0].keypoints);
+    assert_memory_equal(features[0].descriptors_f32, features[1].descriptors_f32,
                         features[0].num * DESC * sizeof(float));
-    psfm_neural_features_free(&features[0]);
-    psfm_neural_features_free(&features[1]);
+    psfm_keypoint_set_free(&features[0]);
+    psfm_keypoint_set_free(&features[1]);
     free(pixels);
     nn_file_drop(file);
     psfm_context_destroy(&ctx);

@@ -161,10 +161,9 @@ static void agrees_with_definition(void **state) {
     nn_plain scores, descriptors;
     run_plain(f.file, pixels, W, H, STRIDE, &scores, &descriptors);
     psfm_gray_view image = {pixels, W, H, STRIDE};
-    psfm_neural_features features;
+    psfm_keypoint_set features;
     assert_ok(f.ctx, psfm_superpoint_extract(f.ctx, f.model, &image, NULL, &features));
-    assert_int_equal(features.width, W);
-    assert_int_equal(features.dim, 256);
+    assert_int_equal(features.descriptor_size, 256);
     nn_plain mask = suppress(&scores, 4);
     size_t num = 0;
     for (size_t y = 4; y + 4 < scores.h; ++y)
@@ -172,15 +171,16 @@ static void agrees_with_definition(void **state) {
             if (*nn_at(&mask, y, x) == 0 || *nn_at(&scores, y, x) <= 0.005)
                 continue;
             assert_true(num < features.num);
-            assert_close(features.keypoints[num][0], (double)x + 0.5, 0);
-            assert_close(features.keypoints[num][1], (double)y + 0.5, 0);
+            assert_close(features.keypoints[num].x, (double)x + 0.5, 0);
+            assert_close(features.keypoints[num].y, (double)y + 0.5, 0);
             assert_close(features.scores[num], *nn_at(&scores, y, x), 1e-5);
-            check_descriptor(&descriptors, (double)x, (double)y, features.descriptors + num * 256);
+            check_descriptor(&descriptors, (double)x, (double)y,
+                             features.descriptors_f32 + num * 256);
             ++num;
         }
     assert_int_equal(num, features.num);
     assert_true(num > 10);
-    psfm_neural_features_free(&features);
+    psfm_keypoint_set_free(&features);
     free(mask.v), free(scores.v), free(descriptors.v), free(pixels);
     tear_down(&f);
 }
@@ -194,7 +194,7 @@ static void keeps_the_best(void **state) {
     psfm_gray_view image = {pixels, W, H, W};
     psfm_superpoint_options options;
     psfm_options_init(&psfm_superpoint_option_table, &options);
-    psfm_neural_features all, best[2];
+    psfm_keypoint_set all, best[2];
     for (int k = 0; k < 2; ++k) {
         fixture f = set_up("keypoint_detector.", k == 0 ? 1 : 3);
         options.max_keypoints = 20;
@@ -214,10 +214,10 @@ static void keeps_the_best(void **state) {
         assert_true(best[0].scores[k] <= best[0].scores[k - 1]);
     assert_memory_equal(best[0].keypoints, best[1].keypoints, 20 * sizeof *best[0].keypoints);
     assert_memory_equal(best[0].scores, best[1].scores, 20 * sizeof(float));
-    assert_memory_equal(best[0].descriptors, best[1].descriptors, 20 * 256 * sizeof(float));
-    psfm_neural_features_free(&all);
-    psfm_neural_features_free(&best[0]);
-    psfm_neural_features_free(&best[1]);
+    assert_memory_equal(best[0].descriptors_f32, best[1].descriptors_f32, 20 * 256 * sizeof(float));
+    psfm_keypoint_set_free(&all);
+    psfm_keypoint_set_free(&best[0]);
+    psfm_keypoint_set_free(&best[1]);
     free(pixels);
 }
 
@@ -225,7 +225,7 @@ static void refuses_nonsense(void **state) {
     (void)state;
     fixture f = set_up("", 1);
     const uint8_t pixels[64 * 64] = {0};
-    psfm_neural_features features;
+    psfm_keypoint_set features;
     psfm_gray_view image = {pixels, 15, 64, 64};
     assert_int_equal(psfm_superpoint_extract(f.ctx, f.model, &image, NULL, &features),
                      PSFM_ERR_ARGUMENT);
@@ -245,7 +245,7 @@ static void refuses_nonsense(void **state) {
     options.threshold = 1;
     assert_ok(f.ctx, psfm_superpoint_extract(f.ctx, f.model, &image, &options, &features));
     assert_int_equal(features.num, 0);
-    psfm_neural_features_free(&features);
+    psfm_keypoint_set_free(&features);
     psfm_superpoint *other;
     assert_int_equal(psfm_superpoint_create(f.ctx, f.nn, "/nonexistent", &other), PSFM_ERR_IO);
     assert_null(other);

@@ -186,11 +186,11 @@ static void agrees_with_definition(void **state) {
     nn_plain image = prepare(pixels, W0, H0, W, H);
     outputs expected = run_plain(file, &image);
     psfm_gray_view view = {pixels, W0, H0, W0};
-    psfm_neural_features first = {0};
+    psfm_keypoint_set first = {0};
     for (int threads = 1; threads <= 3; threads += 2) {
         psfm_engine *nn;
         psfm_xfeat *model;
-        psfm_neural_features features;
+        psfm_keypoint_set features;
         psfm_context_set_threads(ctx, threads);
         assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_xfeat_create(ctx, nn, file->path, &model));
@@ -202,10 +202,11 @@ static void agrees_with_definition(void **state) {
             continue;
         }
         assert_int_equal(features.num, first.num);
-        assert_memory_equal(features.keypoints, first.keypoints, first.num * 2 * sizeof(float));
-        assert_memory_equal(features.descriptors, first.descriptors,
+        assert_memory_equal(features.keypoints, first.keypoints,
+                            first.num * sizeof *first.keypoints);
+        assert_memory_equal(features.descriptors_f32, first.descriptors_f32,
                             first.num * 64 * sizeof(float));
-        psfm_neural_features_free(&features);
+        psfm_keypoint_set_free(&features);
     }
     size_t num = 0;
     for (size_t k = 1; k < W * H; ++k)
@@ -214,16 +215,16 @@ static void agrees_with_definition(void **state) {
     /* Keypoints of the last row and column score zero and are dropped. */
     assert_in_range(first.num, num - 5, num);
     for (size_t k = 0; k < first.num; ++k) {
-        double x = first.keypoints[k][0] * (double)W / W0 - 0.5;
-        double y = first.keypoints[k][1] * (double)H / H0 - 0.5;
+        double x = first.keypoints[k].x * (double)W / W0 - 0.5;
+        double y = first.keypoints[k].y * (double)H / H0 - 0.5;
         assert_close(x, nearbyint(x), 1e-4);
         assert_close(y, nearbyint(y), 1e-4);
         assert_true(is_peak(&expected.scores, (size_t)nearbyint(y), (size_t)nearbyint(x)));
         assert_true(k == 0 || first.scores[k] <= first.scores[k - 1]);
         check_keypoint(&expected, nearbyint(x), nearbyint(y), first.scores[k],
-                       first.descriptors + k * 64);
+                       first.descriptors_f32 + k * 64);
     }
-    psfm_neural_features_free(&first);
+    psfm_keypoint_set_free(&first);
     free(image.v), free(pixels);
     free(expected.features.v), free(expected.heat.v), free(expected.scores.v);
     nn_file_drop(file);
@@ -249,12 +250,12 @@ static void refuses_nonsense(void **state) {
     assert_ok(ctx, psfm_xfeat_create(ctx, nn, file->path, &model));
     const uint8_t pixels[40 * 40] = {0};
     psfm_gray_view small = {pixels, 40, 31, 40}, flat = {pixels, 40, 40, 40};
-    psfm_neural_features features;
+    psfm_keypoint_set features;
     assert_int_equal(psfm_xfeat_extract(ctx, model, &small, NULL, &features), PSFM_ERR_ARGUMENT);
     assert_ok(ctx, psfm_xfeat_extract(ctx, model, &flat, NULL, &features));
     for (size_t k = 0; k < features.num * 64; ++k)
-        assert_true(isfinite(features.descriptors[k]));
-    psfm_neural_features_free(&features);
+        assert_true(isfinite(features.descriptors_f32[k]));
+    psfm_keypoint_set_free(&features);
     psfm_xfeat_destroy(&model);
     nn_file_drop(file);
     psfm_engine_destroy(&nn);

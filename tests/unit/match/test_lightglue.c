@@ -50,31 +50,38 @@ static nn_file *make_weights(void) {
     return file;
 }
 
-static psfm_neural_features make_features(psfm_context *ctx, psfm_rng *rng, size_t num) {
-    psfm_neural_features f;
-    psfm_gray_view image = {(const uint8_t *)"", WIDTH, HEIGHT, WIDTH};
-    assert_ok(ctx, psfm_neural_features_init(ctx, &image, num, IN, &f));
+/* Matches features of two images of the same size. */
+static psfm_status match(psfm_context *ctx, psfm_lightglue *model, const psfm_keypoint_set *a,
+                         const psfm_keypoint_set *b, const psfm_lightglue_options *options,
+                         psfm_neural_matches *matches) {
+    psfm_neural_input inputs[2] = {{a, WIDTH, HEIGHT}, {b, WIDTH, HEIGHT}};
+    return psfm_lightglue_match(ctx, model, &inputs[0], &inputs[1], options, matches);
+}
+
+static psfm_keypoint_set make_features(psfm_context *ctx, psfm_rng *rng, size_t num) {
+    psfm_keypoint_set f;
+    assert_ok(ctx, psfm_neural_features_init(ctx, num, IN, &f));
     for (size_t k = 0; k < num; ++k) {
-        f.keypoints[k][0] = (float)psfm_rng_range(rng, 0, WIDTH);
-        f.keypoints[k][1] = (float)psfm_rng_range(rng, 0, HEIGHT);
+        f.keypoints[k].x = (float)psfm_rng_range(rng, 0, WIDTH);
+        f.keypoints[k].y = (float)psfm_rng_range(rng, 0, HEIGHT);
         for (size_t c = 0; c < IN; ++c)
-            f.descriptors[k * IN + c] = (float)(psfm_rng_normal(rng) / sqrt(IN));
+            f.descriptors_f32[k * IN + c] = (float)(psfm_rng_normal(rng) / sqrt(IN));
     }
     return f;
 }
 
 /* Two sets that share half of their points. */
-static void make_pair(psfm_context *ctx, psfm_neural_features *a, psfm_neural_features *b) {
+static void make_pair(psfm_context *ctx, psfm_keypoint_set *a, psfm_keypoint_set *b) {
     psfm_rng rng = psfm_rng_make(52, PSFM_RNG_TEST, 0, 0);
     *a = make_features(ctx, &rng, 131);
     *b = make_features(ctx, &rng, 70);
     for (size_t k = 0; k < b->num; k += 2) {
         size_t from = (k * 5 + 2) % a->num;
         for (size_t c = 0; c < IN; ++c)
-            b->descriptors[k * IN + c] =
-                a->descriptors[from * IN + c] + (float)(0.01 * psfm_rng_normal(&rng));
-        b->keypoints[k][0] = a->keypoints[from][0];
-        b->keypoints[k][1] = a->keypoints[from][1];
+            b->descriptors_f32[k * IN + c] =
+                a->descriptors_f32[from * IN + c] + (float)(0.01 * psfm_rng_normal(&rng));
+        b->keypoints[k].x = a->keypoints[from].x;
+        b->keypoints[k].y = a->keypoints[from].y;
     }
 }
 
@@ -85,18 +92,18 @@ typedef struct {
     size_t *kept;
 } plain_side;
 
-static plain_side plain_encode(const nn_file *w, const psfm_neural_features *f) {
+static plain_side plain_encode(const nn_file *w, const psfm_keypoint_set *f) {
     plain_side s = {f->num, NULL, nn_new(f->num * HEAD / 2, sizeof(double)),
                     nn_new(f->num, sizeof(size_t))};
     double *d = nn_new(f->num * IN, sizeof *d);
     const float *frequencies = nn_find(w, "posenc.Wr.weight")->values;
     for (size_t k = 0; k < f->num * IN; ++k)
-        d[k] = f->descriptors[k];
+        d[k] = f->descriptors_f32[k];
     s.x = nn_plain_linear(w, "input_proj", NULL, d, f->num, IN, DIM, false);
     free(d);
     for (size_t k = 0; k < f->num; ++k) {
-        double x = (f->keypoints[k][0] - 0.5 - WIDTH / 2.0) / (HEIGHT / 2.0);
-        double y = (f->keypoints[k][1] - 0.5 - HEIGHT / 2.0) / (HEIGHT / 2.0);
+        double x = (f->keypoints[k].x - 0.5 - WIDTH / 2.0) / (HEIGHT / 2.0);
+        double y = (f->keypoints[k].y - 0.5 - HEIGHT / 2.0) / (HEIGHT / 2.0);
         s.kept[k] = k;
         for (size_t c = 0; c < HEAD / 2; ++c)
             s.angles[k * HEAD / 2 + c] = frequencies[2 * c] * x + frequencies[2 * c + 1] * y;
@@ -245,8 +252,8 @@ static bool plain_adapt(const nn_file *w, size_t layer, size_t total, double dep
 
 /* Confidences, a->num x b->num, of the points that are left (0 for others); returns the number of
  * layers that ran. */
-static size_t plain_confidence(const nn_file *w, const psfm_neural_features *a,
-                               const psfm_neural_features *b, double depth, double width,
+static size_t plain_confidence(const nn_file *w, const psfm_keypoint_set *a,
+                               const psfm_keypoint_set *b, double depth, double width,
                                double *confidence, size_t left[2]) {
     plain_side sides[2] = {plain_encode(w, a), plain_encode(w, b)};
     size_t layer = 0;
@@ -295,17 +302,17 @@ static void check_matches(const double *confidence, size_t m, size_t n, double t
             back = confidence[k * n + best] > confidence[back * n + best] ? k : back;
         if (back != i || confidence[i * n + best] <= threshold)
             continue;
-        assert_true(num < matches->num);
-        assert_int_equal(matches->pairs[num][0], i);
-        assert_int_equal(matches->pairs[num][1], best);
+        assert_true(num < matches->list.num);
+        assert_int_equal(matches->list.matches[num][0], i);
+        assert_int_equal(matches->list.matches[num][1], best);
         assert_close(matches->confidence[num++], confidence[i * n + best], 1e-5);
     }
-    assert_int_equal(num, matches->num);
+    assert_int_equal(num, matches->list.num);
     assert_true(num > 5);
 }
 
 static psfm_neural_matches run(psfm_context *ctx, const nn_file *file, int threads,
-                               const psfm_neural_features *a, const psfm_neural_features *b,
+                               const psfm_keypoint_set *a, const psfm_keypoint_set *b,
                                const psfm_lightglue_options *options) {
     psfm_engine *nn;
     psfm_lightglue *model;
@@ -314,7 +321,7 @@ static psfm_neural_matches run(psfm_context *ctx, const nn_file *file, int threa
     assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_lightglue_create(ctx, nn, file->path, &model));
     assert_int_equal(psfm_lightglue_dim(model), IN);
-    assert_ok(ctx, psfm_lightglue_match(ctx, model, a, b, options, &matches));
+    assert_ok(ctx, match(ctx, model, a, b, options, &matches));
     psfm_lightglue_destroy(&model);
     assert_null(model);
     psfm_engine_destroy(&nn);
@@ -331,7 +338,7 @@ static void agrees_with_definition(void **state) {
     psfm_context *ctx = psfm_context_create();
     nn_file *file = make_weights();
     nn_write(file);
-    psfm_neural_features a, b;
+    psfm_keypoint_set a, b;
     make_pair(ctx, &a, &b);
     for (size_t k = 0; k < 4; ++k) {
         psfm_lightglue_options options = {0.01, cases[k].depth, cases[k].width};
@@ -344,13 +351,14 @@ static void agrees_with_definition(void **state) {
         psfm_neural_matches one = run(ctx, file, 1, &a, &b, &options);
         psfm_neural_matches three = run(ctx, file, 3, &a, &b, &options);
         check_matches(confidence, a.num, b.num, 0.01, &one);
-        assert_int_equal(one.num, three.num);
-        assert_memory_equal(one.pairs, three.pairs, one.num * sizeof *one.pairs);
-        assert_memory_equal(one.confidence, three.confidence, one.num * sizeof(float));
+        assert_int_equal(one.list.num, three.list.num);
+        assert_memory_equal(one.list.matches, three.list.matches,
+                            one.list.num * sizeof *one.list.matches);
+        assert_memory_equal(one.confidence, three.confidence, one.list.num * sizeof(float));
         psfm_neural_matches_free(&one), psfm_neural_matches_free(&three);
         free(confidence);
     }
-    psfm_neural_features_free(&a), psfm_neural_features_free(&b);
+    psfm_keypoint_set_free(&a), psfm_keypoint_set_free(&b);
     nn_file_drop(file);
     psfm_context_destroy(&ctx);
 }
@@ -438,19 +446,19 @@ static void takes_all_three_namings(void **state) {
     nn_write(files[0]);
     files[1] = rename_to_lists(files[0]);
     files[2] = rename_to_hugging_face(files[0]);
-    psfm_neural_features a, b;
+    psfm_keypoint_set a, b;
     make_pair(ctx, &a, &b);
     psfm_lightglue_options options = {0.01, 0.9, 0.9};
     psfm_neural_matches first = run(ctx, files[0], 2, &a, &b, &options);
-    assert_true(first.num > 10);
+    assert_true(first.list.num > 10);
     for (int k = 1; k < 3; ++k) {
         psfm_neural_matches other = run(ctx, files[k], 2, &a, &b, &options);
-        assert_int_equal(first.num, other.num);
-        assert_memory_equal(first.confidence, other.confidence, first.num * sizeof(float));
+        assert_int_equal(first.list.num, other.list.num);
+        assert_memory_equal(first.confidence, other.confidence, first.list.num * sizeof(float));
         psfm_neural_matches_free(&other);
     }
     psfm_neural_matches_free(&first);
-    psfm_neural_features_free(&a), psfm_neural_features_free(&b);
+    psfm_keypoint_set_free(&a), psfm_keypoint_set_free(&b);
     for (int k = 0; k < 3; ++k)
         nn_file_drop(files[k]);
     psfm_context_destroy(&ctx);
@@ -465,25 +473,24 @@ static void empty_and_wrong_input(void **state) {
     float *bias = nn_find(file, "log_assignment.0.matchability.bias")->values;
     bias[0] = -100;
     nn_write(file);
-    psfm_neural_features a = make_features(ctx, &rng, 9), none = make_features(ctx, &rng, 0);
-    psfm_neural_features one = make_features(ctx, &rng, 1);
+    psfm_keypoint_set a = make_features(ctx, &rng, 9), none = make_features(ctx, &rng, 0);
+    psfm_keypoint_set one = make_features(ctx, &rng, 1);
     psfm_lightglue_options options = {0.1, 0, 0.99};
     psfm_neural_matches matches = run(ctx, file, 2, &a, &a, &options);
-    assert_int_equal(matches.num, 0);
+    assert_int_equal(matches.list.num, 0);
     matches = run(ctx, file, 2, &none, &a, NULL);
-    assert_int_equal(matches.num, 0);
+    assert_int_equal(matches.list.num, 0);
     matches = run(ctx, file, 2, &one, &one, NULL);
-    assert_true(matches.num <= 1);
+    assert_true(matches.list.num <= 1);
     psfm_neural_matches_free(&matches);
     psfm_engine *nn;
     psfm_lightglue *model;
     assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_lightglue_create(ctx, nn, file->path, &model));
-    a.keypoints[3][1] = INFINITY;
-    assert_int_equal(psfm_lightglue_match(ctx, model, &one, &a, NULL, &matches), PSFM_ERR_DATA);
+    a.keypoints[3].y = INFINITY;
+    assert_int_equal(match(ctx, model, &one, &a, NULL, &matches), PSFM_ERR_DATA);
     options.threshold = -1;
-    assert_int_equal(psfm_lightglue_match(ctx, model, &one, &one, &options, &matches),
-                     PSFM_ERR_ARGUMENT);
+    assert_int_equal(match(ctx, model, &one, &one, &options, &matches), PSFM_ERR_ARGUMENT);
     psfm_lightglue_destroy(&model);
     assert_int_equal(psfm_lightglue_create(ctx, nn, "/nonexistent", &model), PSFM_ERR_IO);
     assert_non_null(strstr(psfm_context_message(ctx), "LightGlue weights"));
@@ -494,8 +501,8 @@ static void empty_and_wrong_input(void **state) {
     assert_null(model);
     nn_file_drop(wrong);
     psfm_engine_destroy(&nn);
-    psfm_neural_features_free(&a), psfm_neural_features_free(&one);
-    psfm_neural_features_free(&none);
+    psfm_keypoint_set_free(&a), psfm_keypoint_set_free(&one);
+    psfm_keypoint_set_free(&none);
     nn_file_drop(file);
     psfm_context_destroy(&ctx);
 }

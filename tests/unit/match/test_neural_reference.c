@@ -5,9 +5,9 @@
 #include <cjson/cJSON.h>
 
 #include "base/path.h"
+#include "feature/edgepoint2.h"
 #include "feature/superpoint.h"
 #include "feature/xfeat.h"
-#include "match/cosine.h"
 #include "match/lightglue.h"
 #include "match/superglue.h"
 
@@ -26,7 +26,7 @@ typedef struct {
     char *bytes; /* of its .bin file */
     size_t size;
     photo photos[2];
-    psfm_neural_features reference[2]; /* keypoints in our convention */
+    psfm_keypoint_set reference[2]; /* keypoints in our convention */
 } pair_data;
 
 static char *read_all(psfm_context *ctx, const char *folder, const char *name, size_t *size) {
@@ -60,21 +60,19 @@ static const void *array(const pair_data *p, const char *name, size_t *num, size
     return p->bytes + offset;
 }
 
-static void read_features(const pair_data *p, int side, psfm_neural_features *f) {
+static void read_features(const pair_data *p, int side, psfm_keypoint_set *f) {
     char name[32];
     size_t num, dim;
     snprintf(name, sizeof name, "descriptors%d", side);
     const float *descriptors = array(p, name, &num, &dim);
-    assert_ok(p->ctx, psfm_neural_features_init(p->ctx, &p->photos[side].view, num, dim, f));
-    memcpy(f->descriptors, descriptors, num * dim * sizeof *descriptors);
+    assert_ok(p->ctx, psfm_neural_features_init(p->ctx, num, dim, f));
+    memcpy(f->descriptors_f32, descriptors, num * dim * sizeof *descriptors);
     snprintf(name, sizeof name, "scores%d", side);
     memcpy(f->scores, array(p, name, &num, &dim), num * sizeof *f->scores);
     snprintf(name, sizeof name, "keypoints%d", side);
-    memcpy(f->keypoints, array(p, name, &num, &dim), num * sizeof *f->keypoints);
-    for (size_t k = 0; k < num; ++k) {
-        f->keypoints[k][0] += 0.5f;
-        f->keypoints[k][1] += 0.5f;
-    }
+    const float *xy = array(p, name, &num, &dim);
+    for (size_t k = 0; k < num; ++k)
+        f->keypoints[k] = psfm_keypoint_make(xy[2 * k] + 0.5f, xy[2 * k + 1] + 0.5f, 1, 0);
 }
 
 typedef void (*pair_fn)(pair_data *p, void *models);
@@ -104,7 +102,7 @@ static void for_each_pair(psfm_context *ctx, const char *folder, const char *set
         ++num;
         for (int s = 0; s < 2; ++s) {
             free(p.photos[s].pixels);
-            psfm_neural_features_free(&p.reference[s]);
+            psfm_keypoint_set_free(&p.reference[s]);
         }
         free(p.bytes);
     }
@@ -115,9 +113,9 @@ static void for_each_pair(psfm_context *ctx, const char *folder, const char *set
 
 /* Finds for each reference keypoint ours at the same place; one at the cut of the best k may be
  * missing. shift: of our keypoints against the reference's. */
-static void compare_features(const pair_data *p, int side, const psfm_neural_features *ours,
+static void compare_features(const pair_data *p, int side, const psfm_keypoint_set *ours,
                              double shift_x, double shift_y) {
-    const psfm_neural_features *ref = &p->reference[side];
+    const psfm_keypoint_set *ref = &p->reference[side];
     float lowest = INFINITY;
     double score = 0, descriptor = 0;
     size_t missing = 0;
@@ -126,8 +124,8 @@ static void compare_features(const pair_data *p, int side, const psfm_neural_fea
     for (size_t k = 0; k < ref->num; ++k) {
         size_t j = 0;
         while (j < ours->num &&
-               (fabs(ours->keypoints[j][0] - shift_x - ref->keypoints[k][0]) > 1e-3 ||
-                fabs(ours->keypoints[j][1] - shift_y - ref->keypoints[k][1]) > 1e-3))
+               (fabs(ours->keypoints[j].x - shift_x - ref->keypoints[k].x) > 1e-3 ||
+                fabs(ours->keypoints[j].y - shift_y - ref->keypoints[k].y) > 1e-3))
             ++j;
         if (j == ours->num) {
             assert_below(ref->scores[k] - lowest, TOLERANCE);
@@ -135,12 +133,13 @@ static void compare_features(const pair_data *p, int side, const psfm_neural_fea
             continue;
         }
         score = fmax(score, fabs(ours->scores[j] - ref->scores[k]));
-        for (size_t c = 0; c < ref->dim; ++c)
-            descriptor = fmax(descriptor, fabs(ours->descriptors[j * ref->dim + c] -
-                                               ref->descriptors[k * ref->dim + c]));
+        for (size_t c = 0; c < ref->descriptor_size; ++c)
+            descriptor = fmax(descriptor, fabs(ours->descriptors_f32[j * ref->descriptor_size + c] -
+                                               ref->descriptors_f32[k * ref->descriptor_size + c]));
     }
     printf("  %zu x %zu: %zu of %zu keypoints, scores within %.1e, descriptors within %.1e\n",
-           ref->width, ref->height, ref->num - missing, ref->num, score, descriptor);
+           p->photos[side].view.width, p->photos[side].view.height, ref->num - missing, ref->num,
+           score, descriptor);
     assert_int_equal(ours->num, ref->num);
     assert_below(score, TOLERANCE);
     assert_below(descriptor, TOLERANCE);
@@ -157,9 +156,9 @@ static void compare_matches(const pair_data *p, const char *matches_name, const 
     for (size_t k = 0, at = 0; k < num; ++k) {
         int32_t partner = -1;
         float confidence = 0;
-        if (at < all->num && all->pairs[at][0] == k) {
+        if (at < all->list.num && all->list.matches[at][0] == k) {
             confidence = all->confidence[at];
-            partner = confidence > threshold ? (int32_t)all->pairs[at][1] : -1;
+            partner = confidence > threshold ? (int32_t)all->list.matches[at][1] : -1;
             ++at;
         }
         equal += partner == indices[k];
@@ -180,13 +179,29 @@ typedef struct {
     psfm_lightglue *lightglue;
 } models;
 
+static void set_inputs(const pair_data *p, const psfm_keypoint_set *sets,
+                       psfm_neural_input inputs[2]) {
+    for (int s = 0; s < 2; ++s)
+        inputs[s] =
+            (psfm_neural_input){&sets[s], p->photos[s].view.width, p->photos[s].view.height};
+}
+
+static psfm_status match_superglue(const pair_data *p, const models *m,
+                                   const psfm_keypoint_set *sets,
+                                   const psfm_superglue_options *options,
+                                   psfm_neural_matches *matches) {
+    psfm_neural_input inputs[2];
+    set_inputs(p, sets, inputs);
+    return psfm_superglue_match(p->ctx, m->superglue, &inputs[0], &inputs[1], options, matches);
+}
+
 static void superpoint_pair(pair_data *p, void *user) {
     models *m = user;
     psfm_superpoint_options options;
     psfm_options_init(&psfm_superpoint_option_table, &options);
     options.max_keypoints = 1024;
     printf("%s: SuperPoint and SuperGlue\n", p->json->string);
-    psfm_neural_features ours[2];
+    psfm_keypoint_set ours[2];
     for (int s = 0; s < 2; ++s) {
         assert_ok(p->ctx, psfm_superpoint_extract(p->ctx, m->superpoint, &p->photos[s].view,
                                                   &options, &ours[s]));
@@ -194,18 +209,16 @@ static void superpoint_pair(pair_data *p, void *user) {
     }
     psfm_superglue_options low = {.iterations = 20, .threshold = 0};
     psfm_neural_matches matches;
-    assert_ok(p->ctx, psfm_superglue_match(p->ctx, m->superglue, &p->reference[0], &p->reference[1],
-                                           &low, &matches));
+    assert_ok(p->ctx, match_superglue(p, m, p->reference, &low, &matches));
     compare_matches(p, "matches0", "matching_scores0", 0.2f, &matches);
     psfm_neural_matches_free(&matches);
     /* From pixels to matches. */
-    assert_ok(p->ctx,
-              psfm_superglue_match(p->ctx, m->superglue, &ours[0], &ours[1], NULL, &matches));
+    assert_ok(p->ctx, match_superglue(p, m, ours, NULL, &matches));
     int expected = cJSON_GetObjectItem(p->json, "n_matches")->valueint;
-    printf("  from pixels: %zu matches, PyTorch %d\n", matches.num, expected);
-    assert_in_range(matches.num, expected - 1, expected + 1);
+    printf("  from pixels: %zu matches, PyTorch %d\n", matches.list.num, expected);
+    assert_in_range(matches.list.num, expected - 1, expected + 1);
     psfm_neural_matches_free(&matches);
-    psfm_neural_features_free(&ours[0]), psfm_neural_features_free(&ours[1]);
+    psfm_keypoint_set_free(&ours[0]), psfm_keypoint_set_free(&ours[1]);
 }
 
 static void xfeat_pair(pair_data *p, void *user) {
@@ -214,7 +227,7 @@ static void xfeat_pair(pair_data *p, void *user) {
     psfm_options_init(&psfm_xfeat_option_table, &options);
     options.max_keypoints = 1024;
     printf("%s: XFeat and LighterGlue\n", p->json->string);
-    psfm_neural_features ours[2];
+    psfm_keypoint_set ours[2];
     for (int s = 0; s < 2; ++s) {
         size_t w = p->photos[s].view.width, h = p->photos[s].view.height;
         assert_ok(p->ctx,
@@ -225,19 +238,25 @@ static void xfeat_pair(pair_data *p, void *user) {
     }
     psfm_lightglue_options low = {.threshold = 0};
     psfm_neural_matches matches;
-    assert_ok(p->ctx, psfm_lightglue_match(p->ctx, m->lightglue, &p->reference[0], &p->reference[1],
-                                           &low, &matches));
+    psfm_neural_input inputs[2];
+    set_inputs(p, p->reference, inputs);
+    assert_ok(p->ctx,
+              psfm_lightglue_match(p->ctx, m->lightglue, &inputs[0], &inputs[1], &low, &matches));
     compare_matches(p, "lg_matches0", "lg_scores0", 0.1f, &matches);
     psfm_neural_matches_free(&matches);
+    psfm_nn_float_options mutual = {0.82, 1, true};
+    psfm_match_list list;
     assert_ok(p->ctx,
-              psfm_cosine_match(p->ctx, m->nn, &p->reference[0], &p->reference[1], 0.82, &matches));
+              psfm_nn_match_f32(p->ctx, p->reference[0].descriptors_f32, p->reference[0].num,
+                                p->reference[1].descriptors_f32, p->reference[1].num,
+                                p->reference[0].descriptor_size, &mutual, &list));
     size_t num, dim;
     const uint32_t *pairs = array(p, "mnn_pairs", &num, &dim);
-    printf("  mutual neighbours: %zu, PyTorch %zu\n", matches.num, num);
-    assert_int_equal(matches.num, num);
-    assert_memory_equal(matches.pairs, pairs, num * sizeof *matches.pairs);
-    psfm_neural_matches_free(&matches);
-    psfm_neural_features_free(&ours[0]), psfm_neural_features_free(&ours[1]);
+    printf("  mutual neighbours: %zu, PyTorch %zu\n", list.num, num);
+    assert_int_equal(list.num, num);
+    assert_memory_equal(list.matches, pairs, num * sizeof *list.matches);
+    psfm_match_list_free(&list);
+    psfm_keypoint_set_free(&ours[0]), psfm_keypoint_set_free(&ours[1]);
 }
 
 static const char *data_folder(char path[1024]) {
@@ -286,10 +305,67 @@ static void xfeat_and_lighterglue(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Distance in pixels between H a and b; the homography is between pixel indices. */
+static double transfer_error(const double *H, const psfm_keypoint *a, const psfm_keypoint *b) {
+    double x = a->x - 0.5, y = a->y - 0.5, w = H[6] * x + H[7] * y + H[8];
+    return hypot((H[0] * x + H[1] * y + H[2]) / w + 0.5 - b->x,
+                 (H[3] * x + H[4] * y + H[5]) / w + 0.5 - b->y);
+}
+
+/* There are no stored results of EdgePoint2; its matches of a warped photograph obey the warp. */
+static void edgepoint2_obeys_the_homography(void **state) {
+    (void)state;
+    static const char *const names[] = {"E64", "M64", "T32"};
+    char folder[1024], path[1100];
+    data_folder(folder);
+    psfm_context *ctx = psfm_context_create();
+    size_t size;
+    char *text = read_all(ctx, folder, "img/images.json", &size);
+    cJSON *json = cJSON_Parse(text);
+    double H[9];
+    for (int k = 0; k < 9; ++k)
+        H[k] = cJSON_GetArrayItem(
+                   cJSON_GetArrayItem(cJSON_GetObjectItem(json, "homog_640_H"), k / 3), k % 3)
+                   ->valuedouble;
+    photo photos[2] = {read_photo(ctx, folder, "img/homog_640_0.pgm"),
+                       read_photo(ctx, folder, "img/homog_640_1.pgm")};
+    psfm_engine *nn;
+    assert_ok(ctx, psfm_engine_create(ctx, &nn));
+    for (int k = 0; k < 3; ++k) {
+        psfm_edgepoint2 *model;
+        psfm_keypoint_set sets[2];
+        psfm_match_list list;
+        snprintf(path, sizeof path, "%s/weights/edgepoint2_%s.safetensors", folder, names[k]);
+        assert_ok(ctx, psfm_edgepoint2_create(ctx, nn, path, &model));
+        for (int s = 0; s < 2; ++s)
+            assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &photos[s].view, NULL, &sets[s]));
+        psfm_nn_float_options mutual = {0.5, 1, true};
+        assert_ok(ctx, psfm_nn_match_f32(ctx, sets[0].descriptors_f32, sets[0].num,
+                                         sets[1].descriptors_f32, sets[1].num,
+                                         sets[0].descriptor_size, &mutual, &list));
+        size_t inliers = 0;
+        for (size_t i = 0; i < list.num; ++i)
+            inliers += transfer_error(H, &sets[0].keypoints[list.matches[i][0]],
+                                      &sets[1].keypoints[list.matches[i][1]]) < 3;
+        printf("EdgePoint2 %s: %zu and %zu keypoints, %zu matches, %zu obey the homography\n",
+               names[k], sets[0].num, sets[1].num, list.num, inliers);
+        assert_true(list.num > 500 && (double)inliers > 0.9 * (double)list.num);
+        psfm_match_list_free(&list);
+        psfm_keypoint_set_free(&sets[0]), psfm_keypoint_set_free(&sets[1]);
+        psfm_edgepoint2_destroy(&model);
+    }
+    psfm_engine_destroy(&nn);
+    free(photos[0].pixels), free(photos[1].pixels);
+    cJSON_Delete(json);
+    free(text);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(superpoint_and_superglue),
         cmocka_unit_test(xfeat_and_lighterglue),
+        cmocka_unit_test(edgepoint2_obeys_the_homography),
     };
     return nn_run_tests("match/neural_reference", tests);
 }

@@ -39,39 +39,46 @@ static nn_file *make_weights(void) {
     return file;
 }
 
-static psfm_neural_features make_features(psfm_context *ctx, psfm_rng *rng, size_t num) {
-    psfm_neural_features f;
-    psfm_gray_view image = {(const uint8_t *)"", WIDTH, HEIGHT, WIDTH};
-    assert_ok(ctx, psfm_neural_features_init(ctx, &image, num, DIM, &f));
+/* Matches features of two images of the same size. */
+static psfm_status match(psfm_context *ctx, psfm_superglue *model, const psfm_keypoint_set *a,
+                         const psfm_keypoint_set *b, const psfm_superglue_options *options,
+                         psfm_neural_matches *matches) {
+    psfm_neural_input inputs[2] = {{a, WIDTH, HEIGHT}, {b, WIDTH, HEIGHT}};
+    return psfm_superglue_match(ctx, model, &inputs[0], &inputs[1], options, matches);
+}
+
+static psfm_keypoint_set make_features(psfm_context *ctx, psfm_rng *rng, size_t num) {
+    psfm_keypoint_set f;
+    assert_ok(ctx, psfm_neural_features_init(ctx, num, DIM, &f));
     for (size_t k = 0; k < num; ++k) {
-        f.keypoints[k][0] = (float)psfm_rng_range(rng, 0, WIDTH);
-        f.keypoints[k][1] = (float)psfm_rng_range(rng, 0, HEIGHT);
+        f.keypoints[k].x = (float)psfm_rng_range(rng, 0, WIDTH);
+        f.keypoints[k].y = (float)psfm_rng_range(rng, 0, HEIGHT);
         f.scores[k] = (float)psfm_rng_uniform(rng);
         for (size_t c = 0; c < DIM; ++c)
-            f.descriptors[k * DIM + c] = (float)(psfm_rng_normal(rng) / sqrt(DIM));
+            f.descriptors_f32[k * DIM + c] = (float)(psfm_rng_normal(rng) / sqrt(DIM));
     }
     return f;
 }
 
 /* Moves a part of the features of a into b, a little changed, so that there is something to
  * match. */
-static void share_features(psfm_rng *rng, const psfm_neural_features *a, psfm_neural_features *b) {
+static void share_features(psfm_rng *rng, const psfm_keypoint_set *a, psfm_keypoint_set *b) {
     for (size_t k = 0; k < b->num && k < a->num; k += 2) {
         size_t from = (k * 7 + 3) % a->num;
         for (size_t c = 0; c < DIM; ++c)
-            b->descriptors[k * DIM + c] =
-                a->descriptors[from * DIM + c] + (float)(0.02 * psfm_rng_normal(rng));
-        b->keypoints[k][0] = a->keypoints[from][0];
-        b->keypoints[k][1] = a->keypoints[from][1];
+            b->descriptors_f32[k * DIM + c] =
+                a->descriptors_f32[from * DIM + c] + (float)(0.02 * psfm_rng_normal(rng));
+        b->keypoints[k].x = a->keypoints[from].x;
+        b->keypoints[k].y = a->keypoints[from].y;
         b->scores[k] = a->scores[from];
     }
 }
 
-static double *plain_encode(const nn_file *w, const psfm_neural_features *f) {
+static double *plain_encode(const nn_file *w, const psfm_keypoint_set *f) {
     double *x = nn_new(f->num * 3, sizeof *x);
     for (size_t k = 0; k < f->num; ++k) {
-        x[3 * k] = (f->keypoints[k][0] - 0.5 - WIDTH / 2.0) / (0.7 * WIDTH);
-        x[3 * k + 1] = (f->keypoints[k][1] - 0.5 - HEIGHT / 2.0) / (0.7 * WIDTH);
+        x[3 * k] = (f->keypoints[k].x - 0.5 - WIDTH / 2.0) / (0.7 * WIDTH);
+        x[3 * k + 1] = (f->keypoints[k].y - 0.5 - HEIGHT / 2.0) / (0.7 * WIDTH);
         x[3 * k + 2] = f->scores[k];
     }
     const size_t widths[] = {3, 16, 24, DIM};
@@ -85,7 +92,7 @@ static double *plain_encode(const nn_file *w, const psfm_neural_features *f) {
         x = y;
     }
     for (size_t k = 0; k < f->num * DIM; ++k)
-        x[k] += f->descriptors[k];
+        x[k] += f->descriptors_f32[k];
     return x;
 }
 
@@ -144,8 +151,8 @@ static double log_sum(const double *z, size_t step, const double *shift, size_t 
 }
 
 /* Log of the assignment, (m + 1) x (n + 1), as the paper writes it. */
-static double *plain_scores(const nn_file *w, const psfm_neural_features *a,
-                            const psfm_neural_features *b) {
+static double *plain_scores(const nn_file *w, const psfm_keypoint_set *a,
+                            const psfm_keypoint_set *b) {
     size_t m = a->num, n = b->num;
     double *x[2] = {plain_encode(w, a), plain_encode(w, b)};
     size_t nums[2] = {m, n};
@@ -192,7 +199,7 @@ static void agrees_with_definition(void **state) {
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(42, PSFM_RNG_TEST, 0, 0);
     nn_file *file = make_weights();
-    psfm_neural_features a = make_features(ctx, &rng, 70), b = make_features(ctx, &rng, 131);
+    psfm_keypoint_set a = make_features(ctx, &rng, 70), b = make_features(ctx, &rng, 131);
     share_features(&rng, &a, &b);
     double *z = plain_scores(file, &a, &b);
     size_t m = a.num, n = b.num, num = 0;
@@ -208,16 +215,17 @@ static void agrees_with_definition(void **state) {
         assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_superglue_create(ctx, nn, file->path, &model));
         assert_int_equal(psfm_superglue_dim(model), DIM);
-        assert_ok(ctx, psfm_superglue_match(ctx, model, &a, &b, &options, &matches));
+        assert_ok(ctx, match(ctx, model, &a, &b, &options, &matches));
         psfm_superglue_destroy(&model);
         psfm_engine_destroy(&nn);
         if (threads == 1) {
             first = matches;
             continue;
         }
-        assert_int_equal(matches.num, first.num);
-        assert_memory_equal(matches.pairs, first.pairs, first.num * sizeof *first.pairs);
-        assert_memory_equal(matches.confidence, first.confidence, first.num * sizeof(float));
+        assert_int_equal(matches.list.num, first.list.num);
+        assert_memory_equal(matches.list.matches, first.list.matches,
+                            first.list.num * sizeof *first.list.matches);
+        assert_memory_equal(matches.confidence, first.confidence, first.list.num * sizeof(float));
         psfm_neural_matches_free(&matches);
     }
     for (size_t i = 0; i < m; ++i) {
@@ -229,15 +237,15 @@ static void agrees_with_definition(void **state) {
         double confidence = exp(z[i * (n + 1) + best]);
         if (back != i || confidence <= 0.01)
             continue;
-        assert_true(num < first.num);
-        assert_int_equal(first.pairs[num][0], i);
-        assert_int_equal(first.pairs[num][1], best);
+        assert_true(num < first.list.num);
+        assert_int_equal(first.list.matches[num][0], i);
+        assert_int_equal(first.list.matches[num][1], best);
         assert_close(first.confidence[num++], confidence, 1e-4);
     }
-    assert_int_equal(num, first.num);
+    assert_int_equal(num, first.list.num);
     assert_true(num > 15);
     psfm_neural_matches_free(&first);
-    psfm_neural_features_free(&a), psfm_neural_features_free(&b);
+    psfm_keypoint_set_free(&a), psfm_keypoint_set_free(&b);
     free(z);
     nn_file_drop(file);
     psfm_context_destroy(&ctx);
@@ -280,21 +288,21 @@ static void empty_and_wrong_input(void **state) {
     nn_file *file = make_weights();
     assert_ok(ctx, psfm_engine_create(ctx, &nn));
     assert_ok(ctx, psfm_superglue_create(ctx, nn, file->path, &model));
-    psfm_neural_features a = make_features(ctx, &rng, 5), none = make_features(ctx, &rng, 0);
-    psfm_neural_features one = make_features(ctx, &rng, 1);
+    psfm_keypoint_set a = make_features(ctx, &rng, 5), none = make_features(ctx, &rng, 0);
+    psfm_keypoint_set one = make_features(ctx, &rng, 1);
     psfm_neural_matches matches;
-    assert_ok(ctx, psfm_superglue_match(ctx, model, &a, &none, NULL, &matches));
-    assert_int_equal(matches.num, 0);
+    assert_ok(ctx, match(ctx, model, &a, &none, NULL, &matches));
+    assert_int_equal(matches.list.num, 0);
     psfm_neural_matches_free(&matches);
-    assert_ok(ctx, psfm_superglue_match(ctx, model, &one, &a, NULL, &matches));
-    assert_true(matches.num <= 1);
+    assert_ok(ctx, match(ctx, model, &one, &a, NULL, &matches));
+    assert_true(matches.list.num <= 1);
     psfm_neural_matches_free(&matches);
-    a.descriptors[7] = NAN;
-    assert_int_equal(psfm_superglue_match(ctx, model, &a, &one, NULL, &matches), PSFM_ERR_DATA);
-    a.dim = 16;
-    assert_int_equal(psfm_superglue_match(ctx, model, &one, &a, NULL, &matches), PSFM_ERR_ARGUMENT);
-    assert_non_null(strstr(psfm_context_message(ctx), "descriptors of 16 values"));
-    assert_int_equal(matches.num, 0);
+    a.descriptors_f32[7] = NAN;
+    assert_int_equal(match(ctx, model, &a, &one, NULL, &matches), PSFM_ERR_DATA);
+    a.descriptor_size = 16;
+    assert_int_equal(match(ctx, model, &one, &a, NULL, &matches), PSFM_ERR_ARGUMENT);
+    assert_non_null(strstr(psfm_context_message(ctx), "descriptors of 16 floats"));
+    assert_int_equal(matches.list.num, 0);
     psfm_superglue *other;
     assert_int_equal(psfm_superglue_create(ctx, nn, "/nonexistent", &other), PSFM_ERR_IO);
     assert_non_null(strstr(psfm_context_message(ctx), "SuperGlue weights"));
@@ -304,8 +312,8 @@ static void empty_and_wrong_input(void **state) {
     assert_int_equal(psfm_superglue_create(ctx, nn, wrong->path, &other), PSFM_ERR_FORMAT);
     assert_null(other);
     nn_file_drop(wrong);
-    psfm_neural_features_free(&a), psfm_neural_features_free(&one);
-    psfm_neural_features_free(&none);
+    psfm_keypoint_set_free(&a), psfm_keypoint_set_free(&one);
+    psfm_keypoint_set_free(&none);
     psfm_superglue_destroy(&model);
     psfm_engine_destroy(&nn);
     nn_file_drop(file);

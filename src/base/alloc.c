@@ -50,7 +50,7 @@ psfm_status psfm_strdup(psfm_context *ctx, const char *text, char **out) {
     size_t length = strlen(text) + 1;
     void *copy;
     psfm_status status = psfm_alloc(ctx, length, 1, &copy);
-    if (status == PSFM_OK)
+    if (copy != NULL)
         memcpy(copy, text, length);
     *out = copy;
     return status;

@@ -80,8 +80,10 @@ static psfm_status find_plane(psfm_context *ctx, part *p) {
 static void find_axes(const part *p, double origin[3], double x_axis[3]) {
     double scatter[9] = {0}, w[3], V[9], num = 0.0;
     memset(origin, 0, 3 * sizeof *origin);
-    for (uint32_t k = 0; p->plane != NULL && k < p->plane->num_corners; ++k, num += 1.0)
+    for (uint32_t k = 0; p->plane != NULL && k < p->plane->num_corners; ++k)
         psfm_axpy3(origin, 1.0, p->plane->polygon[k], origin);
+    if (p->plane != NULL)
+        num = p->plane->num_corners;
     for (size_t v = 0; p->plane == NULL && v < p->set->num_views; ++v) {
         if (has_view(p, v)) {
             psfm_axpy3(origin, 1.0, p->s->center[v], origin);

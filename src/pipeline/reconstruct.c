@@ -30,7 +30,7 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
 
 void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *options) {
     memset(options, 0, sizeof *options);
-    options->mode = mode;
+    options->mode = (int)mode;
     for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g)
         psfm_options_init(g->table, (char *)options + g->offset);
     if (mode == PSFM_MODE_ROBUST)

@@ -139,7 +139,7 @@ static void keep_agreeing_planes(psfm_pose_graph *graph, double max_angle) {
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
             if (best == NULL || graph->hypotheses[h].weight > best->weight)
                 best = &graph->hypotheses[h];
-        for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
+        for (uint32_t h = edge->hypothesis_begin; best != NULL && h < edge->hypothesis_end; ++h)
             if (psfm_rotation_angle(graph->hypotheses[h].motion.R_21, best->motion.R_21) >
                 max_angle)
                 graph->hypotheses[h].weight = 0.0;

@@ -1,0 +1,289 @@
+#include "match/guided.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "match/nn_score.h"
+#include "match/ray_grid.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_DOUBLE(psfm_guided_options, max_error_px, "max-error-px", 4.0, 0.1, 100.0,
+                       "largest transfer error of a new match, in pixels"),
+    PSFM_OPTION_DOUBLE(psfm_guided_options, max_ratio, "max-ratio", 0.9, 0.01, 1.0,
+                       "largest ratio of the best to the second-best descriptor distance"),
+    PSFM_OPTION_DOUBLE(psfm_guided_options, max_distance, "max-distance", 0.7, 0.01,
+                       1.5707963267948966, "largest angle between descriptors, in radians"),
+    PSFM_OPTION_DOUBLE(psfm_guided_options, region_margin, "region-margin", 0.25, 0.0, 100.0,
+                       "growth of the inliers' hull, as a share of its size"),
+};
+const psfm_option_table psfm_guided_option_table = {"guided", rows, sizeof rows / sizeof rows[0]};
+
+void psfm_guided_matches_free(psfm_guided_matches *matches) {
+    free(matches->matches);
+    free(matches->guide);
+    *matches = (psfm_guided_matches){0};
+}
+
+/* ---- the region of a homography: the hull of its inliers in image 1, grown ---- */
+
+typedef struct {
+    double (*corners)[2]; /* anticlockwise in a frame with y up */
+    size_t num;
+} hull;
+
+static int by_xy(const void *a, const void *b) {
+    const double *p = a, *q = b;
+    if (p[0] != q[0])
+        return p[0] < q[0] ? -1 : 1;
+    return p[1] < q[1] ? -1 : p[1] > q[1];
+}
+
+static double turn(const double *a, const double *b, const double *c) {
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+/* Andrew's chains over points sorted by x; corners has room for one more than twice the points. */
+static size_t chain(const double (*points)[2], size_t num, double (*corners)[2]) {
+    size_t n = 0;
+    for (int upper = 0; upper < 2; ++upper) {
+        size_t base = n;
+        for (size_t k = 0; k < num; ++k) {
+            const double *p = points[upper ? num - 1 - k : k];
+            while (n >= base + 2 && turn(corners[n - 2], corners[n - 1], p) <= 0.0)
+                --n;
+            memcpy(corners[n++], p, sizeof *corners);
+        }
+        --n; /* the last point begins the other chain */
+    }
+    return n;
+}
+
+static psfm_status make_hull(psfm_context *ctx, const psfm_view *view, const psfm_match_pair *pair,
+                             const psfm_guide *guide, double margin, hull *out) {
+    double(*points)[2] = NULL, centre[2] = {0.0, 0.0};
+    psfm_status status = psfm_alloc(ctx, guide->num_inliers, sizeof *points, (void **)&points);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, 2 * guide->num_inliers + 2, sizeof *out->corners,
+                            (void **)&out->corners);
+    if (status == PSFM_OK && guide->num_inliers >= 3) {
+        for (size_t k = 0; k < guide->num_inliers; ++k)
+            memcpy(points[k], view->keypoints[pair->matches[guide->inliers[k]][0]], sizeof *points);
+        qsort(points, guide->num_inliers, sizeof *points, by_xy);
+        out->num = chain((const double(*)[2])points, guide->num_inliers, out->corners);
+        for (size_t k = 0; k < out->num; ++k)
+            for (int c = 0; c < 2; ++c)
+                centre[c] += out->corners[k][c] / (double)out->num;
+        for (size_t k = 0; k < out->num; ++k)
+            for (int c = 0; c < 2; ++c)
+                out->corners[k][c] += margin * (out->corners[k][c] - centre[c]);
+    }
+    free(points);
+    return status;
+}
+
+static bool is_inside(const hull *h, const double p[2]) {
+    if (h->num < 3)
+        return false;
+    for (size_t k = 0; k < h->num; ++k)
+        if (!(turn(h->corners[k], h->corners[(k + 1) % h->num], p) >= 0.0))
+            return false;
+    return true;
+}
+
+/* ---- candidates and their choice ---- */
+
+/* Best two of the candidates of one keypoint. */
+typedef struct {
+    int32_t best, second;
+    uint32_t idx;
+} choice;
+
+static void consider(choice *c, int32_t product, uint32_t idx) {
+    if (product > c->best)
+        c->idx = idx;
+    psfm_nn_fold(product, &c->best, &c->second);
+}
+
+typedef struct {
+    const psfm_view *view1, *view2;
+    const uint8_t *descriptors1, *descriptors2;
+    psfm_guided_options options;
+    int32_t (*dot)(const uint8_t *a, const uint8_t *b);
+    bool *free1, *free2;       /* keypoints that have no match yet */
+    choice *choice1, *choice2; /* under the present homography */
+    double H_12[9];
+    uint32_t i;     /* keypoint of image 1 at hand */
+    double ray2[3]; /* where the homography puts it */
+} matcher;
+
+/* Distance in pixels between a keypoint and a direction; infinite if that lies behind. */
+static double error_px(const psfm_view *view, uint32_t idx, const double direction[3]) {
+    const double *P = view->px_from_ray[idx];
+    double along = psfm_dot3(direction, view->rays[idx]);
+    if (!(along > 0.0))
+        return INFINITY;
+    return hypot(psfm_dot3(P, direction), psfm_dot3(P + 3, direction)) / along;
+}
+
+static void visit(uint32_t j, void *user) {
+    matcher *m = user;
+    double ray1[3];
+    if (!(error_px(m->view2, j, m->ray2) <= m->options.max_error_px))
+        return;
+    psfm_mat3_mul_vec(m->H_12, m->view2->rays[j], ray1);
+    if (!(error_px(m->view1, m->i, ray1) <= m->options.max_error_px))
+        return;
+    int32_t product = m->dot(m->descriptors1 + (size_t)m->i * PSFM_SIFT_SIZE,
+                             m->descriptors2 + (size_t)j * PSFM_SIFT_SIZE);
+    consider(&m->choice1[m->i], product, j);
+    consider(&m->choice2[j], product, m->i);
+}
+
+/* The angle on the sphere that the error in pixels can span at any keypoint of a view. */
+static double largest_angle(const psfm_view *view, double error) {
+    double largest = 1e-6;
+    for (size_t k = 0; k < view->num_keypoints; ++k) {
+        const double *P = view->px_from_ray[k];
+        double a = psfm_dot3(P, P), b = psfm_dot3(P, P + 3), c = psfm_dot3(P + 3, P + 3);
+        double smallest = 0.5 * (a + c - hypot(a - c, 2.0 * b));
+        if (smallest > 0.0)
+            largest = fmax(largest, error / sqrt(smallest));
+    }
+    return fmin(largest, 0.2);
+}
+
+static bool agree(const matcher *m, uint32_t i) {
+    psfm_nn_rule rule = {(float)m->options.max_ratio, (float)m->options.max_distance};
+    const choice *here = &m->choice1[i];
+    if (!psfm_nn_rule_passes(&rule, here->best, here->second))
+        return false;
+    const choice *back = &m->choice2[here->idx];
+    return back->idx == i && psfm_nn_rule_passes(&rule, back->best, back->second);
+}
+
+/* Chooses along one homography; the agreements wait in choice1 and choice2. */
+static psfm_status follow(psfm_context *ctx, matcher *m, const hull *region,
+                          const psfm_guide *guide) {
+    psfm_ray_grid grid;
+    const psfm_view *view1 = m->view1, *view2 = m->view2;
+    double cell = largest_angle(view2, m->options.max_error_px);
+    psfm_status status = psfm_ray_grid_init(ctx, (const double(*)[3])view2->rays,
+                                            view2->num_keypoints, m->free2, cell, &grid);
+    if (status != PSFM_OK)
+        return status;
+    memset(m->choice1, 0, view1->num_keypoints * sizeof *m->choice1);
+    memset(m->choice2, 0, view2->num_keypoints * sizeof *m->choice2);
+    for (size_t i = 0; i < view1->num_keypoints; ++i) {
+        if (!m->free1[i] || psfm_norm3(view1->rays[i]) == 0.0 ||
+            !is_inside(region, view1->keypoints[i]))
+            continue;
+        m->i = (uint32_t)i;
+        psfm_mat3_mul_vec(guide->H_21, view1->rays[i], m->ray2);
+        if (psfm_normalize3(m->ray2) > 0.0)
+            psfm_ray_grid_visit(&grid, m->ray2, visit, m);
+    }
+    psfm_ray_grid_free(&grid);
+    return PSFM_OK;
+}
+
+/* The new match of a keypoint of image 1. */
+typedef struct {
+    bool found;
+    uint32_t partner, guide;
+} result;
+
+/* Takes the agreements of one homography; being mutual, they share no keypoint. */
+static size_t take_agreements(matcher *m, uint32_t guide, result *results) {
+    size_t num = 0;
+    for (uint32_t i = 0; i < m->view1->num_keypoints; ++i) {
+        if (!m->free1[i] || !agree(m, i))
+            continue;
+        results[i] = (result){true, m->choice1[i].idx, guide};
+        m->free1[i] = m->free2[results[i].partner] = false;
+        ++num;
+    }
+    return num;
+}
+
+static psfm_status list_results(psfm_context *ctx, const result *results, size_t num_keypoints,
+                                size_t num, psfm_guided_matches *out) {
+    psfm_guided_matches made = {0};
+    psfm_status status = psfm_alloc(ctx, num, sizeof *made.matches, (void **)&made.matches);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof *made.guide, (void **)&made.guide);
+    for (size_t i = 0; status == PSFM_OK && i < num_keypoints; ++i) {
+        if (!results[i].found)
+            continue;
+        made.matches[made.num][0] = (uint32_t)i;
+        made.matches[made.num][1] = results[i].partner;
+        made.guide[made.num++] = results[i].guide;
+    }
+    if (status != PSFM_OK)
+        psfm_guided_matches_free(&made);
+    *out = made;
+    return status;
+}
+
+static psfm_status alloc_matcher(psfm_context *ctx, const psfm_match_pair *pair, matcher *m,
+                                 result **results) {
+    size_t n1 = m->view1->num_keypoints, n2 = m->view2->num_keypoints;
+    psfm_status status = psfm_alloc(ctx, n1, sizeof *m->free1, (void **)&m->free1);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n2, sizeof *m->free2, (void **)&m->free2);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n1, sizeof *m->choice1, (void **)&m->choice1);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n2, sizeof *m->choice2, (void **)&m->choice2);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n1, sizeof **results, (void **)results);
+    if (status != PSFM_OK)
+        return status;
+    memset(m->free1, 1, n1 * sizeof *m->free1);
+    memset(m->free2, 1, n2 * sizeof *m->free2);
+    for (size_t k = 0; k < pair->num_matches; ++k)
+        m->free1[pair->matches[k][0]] = m->free2[pair->matches[k][1]] = false;
+    return PSFM_OK;
+}
+
+psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
+                              const psfm_match_pair *pair, const uint8_t *descriptors1,
+                              const uint8_t *descriptors2, const psfm_guide *guides,
+                              size_t num_guides, const psfm_guided_options *options,
+                              psfm_guided_matches *out) {
+    matcher m = {.view1 = &set->views[pair->view1],
+                 .view2 = &set->views[pair->view2],
+                 .descriptors1 = descriptors1,
+                 .descriptors2 = descriptors2,
+                 .dot = psfm_nn_kernel_choose()->dot};
+    result *results = NULL;
+    size_t num = 0;
+    psfm_options_init(&psfm_guided_option_table, &m.options);
+    if (options != NULL)
+        m.options = *options;
+    *out = (psfm_guided_matches){0};
+    psfm_status status = psfm_options_check(ctx, &psfm_guided_option_table, &m.options);
+    if (status == PSFM_OK)
+        status = alloc_matcher(ctx, pair, &m, &results);
+    for (size_t k = 0; status == PSFM_OK && k < num_guides; ++k) {
+        hull region = {0};
+        if (!psfm_mat3_inverse(guides[k].H_21, m.H_12))
+            continue;
+        status = make_hull(ctx, m.view1, pair, &guides[k], m.options.region_margin, &region);
+        if (status == PSFM_OK)
+            status = follow(ctx, &m, &region, &guides[k]);
+        if (status == PSFM_OK)
+            num += take_agreements(&m, (uint32_t)k, results);
+        free(region.corners);
+    }
+    if (status == PSFM_OK)
+        status = list_results(ctx, results, m.view1->num_keypoints, num, out);
+    free(m.free1);
+    free(m.free2);
+    free(m.choice1);
+    free(m.choice2);
+    free(results);
+    return status;
+}

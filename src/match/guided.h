@@ -1,0 +1,46 @@
+/* Matching again along homographies that were found: what the ratio test threw away because
+ * something similar is elsewhere in the image is clear within the few pixels where it can be. */
+#ifndef PSFM_MATCH_GUIDED_H
+#define PSFM_MATCH_GUIDED_H
+
+#include "base/options.h"
+#include "match/match_set.h"
+
+/* One homography of a pair, as two-view geometry delivers it. */
+typedef struct {
+    double H_21[9];          /* ray2 ~ H_21 ray1, with a positive factor on the plane */
+    const uint32_t *inliers; /* indices into the pair's matches */
+    size_t num_inliers;
+} psfm_guide;
+
+typedef struct {
+    double max_error_px;  /* transfer error, in either image */
+    double max_ratio;     /* of descriptor angles, best over second best within that error */
+    double max_distance;  /* largest angle between descriptors, in radians */
+    double region_margin; /* by which the hull of the inliers is grown, as a share of its size */
+} psfm_guided_options;
+
+extern const psfm_option_table psfm_guided_option_table;
+
+/* New matches, none of whose keypoints was matched before, sorted by the first keypoint. Owns its
+ * arrays. */
+typedef struct {
+    uint32_t (*matches)[2];
+    uint32_t *guide; /* per match: the homography that led to it */
+    size_t num;
+} psfm_guided_matches;
+
+void psfm_guided_matches_free(psfm_guided_matches *matches);
+
+/* Matches the unmatched keypoints of a pair along its homographies, in the order given: for each
+ * keypoint of image 1 in the grown hull of the inliers the best descriptor among the keypoints of
+ * image 2 where the homography puts it, and back; both must agree. Rays and px_from_ray must be
+ * computed. Descriptors are n x 128 bytes, per keypoint of the views. Cost: linear in the keypoints
+ * times the candidates within the error. */
+psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
+                              const psfm_match_pair *pair, const uint8_t *descriptors1,
+                              const uint8_t *descriptors2, const psfm_guide *guides,
+                              size_t num_guides, const psfm_guided_options *options,
+                              psfm_guided_matches *out);
+
+#endif

@@ -3,7 +3,8 @@
 #define PSFM_CLI_H
 
 #include "base/options.h"
-#include "pipeline/reconstruct.h"
+#include "pipeline/extract_folder.h"
+#include "pipeline/settings.h"
 #include "planarsfm/context.h"
 
 /* A flag of one command. */
@@ -35,10 +36,37 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_match, cli_synth, cli_reconstruct, cli_eval, cli_ablate;
+extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconstruct, cli_eval,
+    cli_ablate;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"
+
+/* Rows of flag tables that several commands share. */
+#define CLI_PHOTOGRAPH_FLAGS                                                                       \
+    {"--cameras", "PATH",                                                                          \
+     "intrinsics: a COLMAP model with an image of each photograph's name, or a cameras file with " \
+     "one camera for all",                                                                         \
+     0},                                                                                           \
+        {"--camera", "TEXT",                                                                       \
+         "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},                \
+        {"--camera-per-folder", NULL, "photographs of one folder share a camera of their own", 0}, \
+        {"--opencv-pixels", NULL,                                                                  \
+         "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},              \
+        {"--max-size", "N", "the same as --extract.max-image-size", 0}, {                          \
+        "--masks", "DIR", "DIR/NAME.png is the mask of photograph NAME: black forbids features", 0 \
+    }
+#define CLI_SETTINGS_FLAGS                                                                       \
+    {"--mode", "MODE", PSFM_MODE_CHOICES ": the method; its options get their defaults from it", \
+     0},                                                                                         \
+        {"--plane-points", "free|soft|hard", "the same as --bundle.planes", 0},                  \
+        {"--refine", "WHAT", "intrinsics to refine, the same as --bundle.refine", 0},            \
+        {"--scale", "S", "distance of the median camera from the dominant plane in the results", \
+         0},                                                                                     \
+    {                                                                                            \
+        "--distance", "IMAGE:x,y IMAGE:x,y METRES",                                              \
+            "metric scale from the distance of two pixels' points on the dominant plane", 3      \
+    }
 
 #define CLI_MAX_FLAGS 24
 
@@ -69,6 +97,16 @@ psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
 
 /* The option groups of a reconstruction, with their places in `options`. Static storage. */
 const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options);
+
+/* The mode sets the defaults, so it comes before every other option wherever it stands: fills the
+ * settings with the defaults of the mode that the arguments name. */
+psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings *settings);
+/* Applies the flags of CLI_SETTINGS_FLAGS but the mode. */
+psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
+                               const cli_arguments *arguments, psfm_settings *settings);
+/* Applies the flags of CLI_PHOTOGRAPH_FLAGS. */
+psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
+                                  const cli_arguments *arguments, psfm_folder_options *options);
 
 /* Prints a tree to standard output and frees it; NULL is out of memory. */
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);

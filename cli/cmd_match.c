@@ -2,7 +2,7 @@
 
 #include "base/context.h"
 #include "cli.h"
-#include "pipeline/match_images.h"
+#include "pipeline/run.h"
 
 static psfm_match_options options;
 
@@ -15,6 +15,7 @@ static const cli_option_group *groups(void) {
 static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
     {"--pairs", "RULE", CLI_PAIRS_HELP, 0},
+    {"--json", NULL, "print what was done as JSON", 0},
     {0},
 };
 
@@ -34,7 +35,9 @@ static int run(int argc, char **argv) {
         options.pairs = cli_flag_value(&cli_match, &arguments, "--pairs");
         status = psfm_match_images(ctx, arguments.positional[0], &options, &stats);
     }
-    if (status == PSFM_OK) {
+    if (status == PSFM_OK && cli_flag_value(&cli_match, &arguments, "--json") != NULL) {
+        status = cli_print_json(ctx, psfm_match_stats_to_json(&stats));
+    } else if (status == PSFM_OK) {
         char text[256];
         psfm_match_stats_describe(&stats, text, sizeof text);
         printf("%s\n", text);
@@ -45,7 +48,7 @@ static int run(int argc, char **argv) {
 const cli_command cli_match = {
     .name = "match",
     .summary = "matches the SIFT descriptors in a COLMAP database",
-    .usage = "DATABASE [--pairs RULE] [options]",
+    .usage = "DATABASE [--pairs RULE] [--json] [options]",
     .description =
         "Compares the descriptors of pairs of images, all with all, and writes raw matches into\n"
         "the database, as COLMAP's matchers do before their verification. Pairs that have matches\n"

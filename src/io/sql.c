@@ -111,12 +111,34 @@ psfm_status psfm_sql_distrust(psfm_sql *sql, int64_t file_size) {
     return psfm_sql_exec(sql, "PRAGMA cell_size_check = ON");
 }
 
+/* Rolls back what an interrupted program left half-written: SQLite does that on the first read, but
+ * only if it may write. If it cannot, reading says why. */
+static psfm_status roll_back(psfm_context *ctx, const char *path) {
+    char *journal = NULL;
+    struct stat info;
+    size_t size = strlen(path) + 9;
+    psfm_status status = psfm_alloc(ctx, size, 1, (void **)&journal);
+    if (status != PSFM_OK)
+        return status;
+    snprintf(journal, size, "%s-journal", path);
+    if (stat(journal, &info) == 0 && info.st_size > 0) {
+        sqlite3 *db = NULL;
+        if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK)
+            sqlite3_exec(db, "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
+        sqlite3_close_v2(db);
+    }
+    free(journal);
+    return PSFM_OK;
+}
+
 psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql) {
     *sql = (psfm_sql){.ctx = ctx, .path = path};
     char *name = NULL;
     bool is_wal = false;
     int64_t log_size = 0;
-    psfm_status status = check_file(ctx, path, &sql->before, &is_wal);
+    psfm_status status = roll_back(ctx, path);
+    if (status == PSFM_OK)
+        status = check_file(ctx, path, &sql->before, &is_wal);
     if (status == PSFM_OK)
         status = find_log(ctx, path, &log_size);
     if (status != PSFM_OK)

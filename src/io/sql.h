@@ -23,7 +23,8 @@ typedef struct {
 
 /* Opens an existing database for reading, changing neither it nor its folder. A database in WAL
  * mode whose log is empty is opened without locks, because SQLite would leave two files beside it
- * and cannot open it at all in a read-only folder. `path` must outlive `sql`. */
+ * and cannot open it at all in a read-only folder. What a
+ * killed program left half-written is rolled back. `path` must outlive `sql`. */
 psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql);
 
 /* Opens an existing database for reading and writing. */

@@ -1,4 +1,6 @@
 /* A reconstruction from a database to a folder of results. */
+#include "pipeline/reconstruct_database.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include "base/path.h"
 #include "io/colmap_database.h"
 #include "io/planes_file.h"
+#include "pipeline/color_points.h"
 #include "pipeline/reconstruct.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
@@ -125,23 +128,55 @@ static psfm_status write_planes(psfm_context *ctx, const psfm_reconstruction *r,
     return status;
 }
 
-static psfm_status write_summary(psfm_context *ctx, const psfm_match_set *set,
-                                 const psfm_database_stats *stats,
-                                 const psfm_reconstruct_options *options,
-                                 const psfm_reconstruction *r, const char *out_folder) {
+/* Puts the facts of the front end beside those of the reconstruction. */
+static bool add_front_end(const psfm_front_end *front, cJSON *summary) {
+    for (const cJSON *fact = front->facts->child; fact != NULL; fact = fact->next) {
+        cJSON *copy = cJSON_Duplicate(fact, true);
+        if (copy == NULL || !cJSON_AddItemToObject(summary, fact->string, copy)) {
+            cJSON_Delete(copy);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes summary.json and, if wanted, hands its tree out. */
+static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_front_end *front,
+                                 const char *out_folder, cJSON **summary) {
     char *path = NULL;
-    cJSON *summary = psfm_summary_make(set, stats, options, r);
-    psfm_status status = summary == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
-                                         : psfm_path_join(ctx, out_folder, "summary.json", &path);
+    bool good = tree != NULL && (front == NULL || add_front_end(front, tree));
+    psfm_status status = !good ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
+                               : psfm_path_join(ctx, out_folder, "summary.json", &path);
     if (status == PSFM_OK)
-        status = psfm_json_write(ctx, summary, path);
-    cJSON_Delete(summary);
+        status = psfm_json_write(ctx, tree, path);
+    if (status == PSFM_OK && summary != NULL)
+        *summary = tree;
+    else
+        cJSON_Delete(tree);
     free(path);
+    return status;
+}
+
+static psfm_status color_models(psfm_context *ctx, const char *photo_folder,
+                                psfm_reconstruction *r) {
+    double start = psfm_now();
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && photo_folder != NULL && k < r->num_models; ++k)
+        status = psfm_color_points(ctx, photo_folder, &r->models[k]);
+    if (photo_folder != NULL)
+        psfm_timings_add(&r->timings, "colours", start);
     return status;
 }
 
 psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
                                       const psfm_settings *settings, const char *out_folder) {
+    return psfm_reconstruct_database_from(ctx, database, settings, NULL, out_folder, NULL);
+}
+
+psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *database,
+                                           const psfm_settings *settings,
+                                           const psfm_front_end *front, const char *out_folder,
+                                           cJSON **summary) {
     psfm_reconstruct_options options;
     psfm_match_set set = {0};
     psfm_database_stats stats = {0};
@@ -152,6 +187,12 @@ psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
     else
         psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &options);
 
+    if (summary != NULL)
+        *summary = NULL;
+    if (front != NULL) {
+        psfm_timings_add(&r.timings, "extraction", psfm_now() - front->extraction_seconds);
+        psfm_timings_add(&r.timings, "matching", psfm_now() - front->matching_seconds);
+    }
     double start = psfm_now();
     psfm_status status = psfm_database_read(ctx, database, &set, &stats);
     if (status == PSFM_OK)
@@ -164,6 +205,8 @@ psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
     bool is_new = r.two_views == NULL;
     if (status == PSFM_OK)
         status = psfm_reconstruct(ctx, &set, &options, &r);
+    if (status == PSFM_OK && settings != NULL)
+        status = color_models(ctx, settings->photo_folder, &r);
     start = psfm_now();
     if (status == PSFM_OK && is_new)
         keep_two_views(ctx, database, &set, &r, key);
@@ -173,7 +216,8 @@ psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
         status = write_planes(ctx, &r, out_folder);
     psfm_timings_add(&r.timings, "writing", start);
     if (status == PSFM_OK)
-        status = write_summary(ctx, &set, &stats, &options, &r, out_folder);
+        status = write_summary(ctx, psfm_summary_make(&set, &stats, &options, &r), front,
+                               out_folder, summary);
     if (status == PSFM_OK && r.num_models == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: no image could be posed; %s/summary.json has a reason for each of "

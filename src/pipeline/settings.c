@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/path.h"
+
 psfm_settings *psfm_settings_create(void) {
-    psfm_settings *settings = malloc(sizeof *settings);
+    psfm_settings *settings = calloc(1, sizeof *settings);
     if (settings != NULL)
         psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &settings->options);
     return settings;
@@ -19,11 +22,30 @@ void psfm_settings_destroy(psfm_settings **settings) {
     *settings = NULL;
 }
 
-void psfm_settings_clear(psfm_settings *settings) {
+static void forget_distance(psfm_settings *settings) {
     psfm_known_distance *known = &settings->options.frame.distance;
     free((void *)(uintptr_t)known->image1);
     free((void *)(uintptr_t)known->image2);
     *known = (psfm_known_distance){0};
+}
+
+void psfm_settings_clear(psfm_settings *settings) {
+    forget_distance(settings);
+    free(settings->photo_folder);
+    settings->photo_folder = NULL;
+}
+
+static psfm_status set_photo_folder(psfm_context *ctx, psfm_settings *settings,
+                                    const char *folder) {
+    char *copy = NULL;
+    if (!psfm_path_is_folder(folder))
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: no such folder of photographs", folder);
+    psfm_status status = psfm_strdup(ctx, folder, &copy);
+    if (status == PSFM_OK) {
+        free(settings->photo_folder);
+        settings->photo_folder = copy;
+    }
+    return status;
 }
 
 /* A positive number from text. */
@@ -50,7 +72,7 @@ psfm_status psfm_settings_set_distance(psfm_context *ctx, psfm_settings *setting
         free(image2);
         return status;
     }
-    psfm_settings_clear(settings);
+    forget_distance(settings);
     known.image1 = image1;
     known.image2 = image2;
     settings->options.frame.distance = known;
@@ -85,6 +107,8 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
         psfm_reconstruct_options_init(mode, &settings->options);
         return PSFM_OK;
     }
+    if (strcmp(name, "images") == 0)
+        return set_photo_folder(ctx, settings, value);
     if (strcmp(name, "scale") == 0)
         return positive(ctx, name, value, &settings->options.frame.scale);
     const psfm_option_group *group;

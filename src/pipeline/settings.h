@@ -5,9 +5,10 @@
 #include "pipeline/reconstruct.h"
 #include "planarsfm/reconstruct.h"
 
-/* Owns the names of the images in options.frame.distance. */
+/* Owns the names of the images in options.frame.distance, and the folder. */
 struct psfm_settings {
     psfm_reconstruct_options options;
+    char *photo_folder; /* for colours; NULL: none */
 };
 
 /* Frees what the settings own. */

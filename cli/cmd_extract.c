@@ -1,0 +1,92 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/path.h"
+#include "cli.h"
+#include "pipeline/run.h"
+
+static psfm_folder_options options;
+
+static const cli_option_group *groups(void) {
+    static cli_option_group list[3];
+    list[0] = (cli_option_group){&psfm_extract_option_table, &options.extract, false};
+    list[1] = (cli_option_group){&psfm_sift_option_table, &options.sift, false};
+    return list;
+}
+
+static const char *const positional[] = {"PHOTOS", NULL};
+static const cli_flag flags[] = {
+    {"-o", "OUT", "folder for database.db (created if missing)", 0},
+    {"--database", "DB", "the database itself, instead of -o", 0},
+    CLI_PHOTOGRAPH_FLAGS,
+    {"--json", NULL, "print what was done as JSON", 0},
+    {0},
+};
+
+/* The path of the database, malloc'ed; its folder is made. */
+static psfm_status find_database(psfm_context *ctx, const cli_arguments *arguments, char **path) {
+    const char *out = cli_flag_value(&cli_extract, arguments, "-o");
+    const char *database = cli_flag_value(&cli_extract, arguments, "--database");
+    if ((out == NULL) == (database == NULL))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "either -o OUT or --database DB is wanted");
+    if (database != NULL)
+        return psfm_path_join(ctx, "", database, path);
+    psfm_status status = psfm_make_folders(ctx, out);
+    return status == PSFM_OK ? psfm_path_join(ctx, out, "database.db", path) : status;
+}
+
+static psfm_status extract(psfm_context *ctx, const cli_arguments *arguments) {
+    psfm_extract_stats stats = {0};
+    char *database = NULL;
+    psfm_status status = cli_apply_photographs(ctx, &cli_extract, arguments, &options);
+    if (status == PSFM_OK)
+        status = find_database(ctx, arguments, &database);
+    if (status == PSFM_OK)
+        status = psfm_extract_folder(ctx, arguments->positional[0], database, &options, &stats);
+    if (status == PSFM_OK && cli_flag_value(&cli_extract, arguments, "--json") != NULL) {
+        status = cli_print_json(ctx, psfm_extract_stats_to_json(&stats));
+    } else if (status == PSFM_OK) {
+        char text[256];
+        psfm_extract_stats_describe(&stats, text, sizeof text);
+        printf("%s\n", text);
+    }
+    psfm_extract_stats_free(&stats);
+    free(database);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    psfm_context *ctx = cli_context();
+    if (ctx == NULL)
+        return 1;
+    cli_arguments arguments;
+    psfm_options_init(&psfm_extract_option_table, &options.extract);
+    psfm_options_init(&psfm_sift_option_table, &options.sift);
+    psfm_status status = cli_parse(ctx, &cli_extract, argc, argv, &arguments);
+    if (status == PSFM_OK && arguments.help)
+        cli_print_help(&cli_extract);
+    else if (status == PSFM_OK)
+        status = extract(ctx, &arguments);
+    return cli_exit(&ctx, &cli_extract, status);
+}
+
+const cli_command cli_extract = {
+    .name = "extract",
+    .summary = "SIFT features of photographs into a COLMAP database",
+    .usage = "PHOTOS -o OUT [--cameras PATH | --camera TEXT] [options]",
+    .description =
+        "Finds the JPEG and PNG files below the folder PHOTOS, extracts SIFT features as COLMAP\n"
+        "does, and writes cameras, images, keypoints and descriptors into OUT/database.db, which\n"
+        "COLMAP 3.8 and newer read. Keypoints are in pixels of the files, also when --max-size\n"
+        "shrinks images for extraction, so intrinsics are those of the files.\n"
+        "Intrinsics come from --cameras or --camera, else from each photograph's EXIF focal "
+        "length;\n"
+        "nothing is guessed. It may be interrupted at any time and goes on where it stopped;\n"
+        "photographs that changed are extracted again and lose their matches.\n\n"
+        "    planarsfm extract photos -o out --camera \"PINHOLE,1280,720,1200,1200,640,360\"",
+    .positional = positional,
+    .flags = flags,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,87 @@
+#include <stdio.h>
+
+#include "base/context.h"
+#include "cli.h"
+#include "pipeline/run.h"
+
+static psfm_run_options options;
+
+static const cli_option_group *groups(void) {
+    static cli_option_group list[40];
+    int k = 0;
+    list[k++] = (cli_option_group){&psfm_extract_option_table, &options.folder.extract, false};
+    list[k++] = (cli_option_group){&psfm_sift_option_table, &options.folder.sift, false};
+    list[k++] = (cli_option_group){&psfm_nn_option_table, &options.match.nn, false};
+    const cli_option_group *rest = cli_reconstruct_groups(&options.settings.options);
+    for (; rest->table != NULL; ++rest)
+        list[k++] = *rest;
+    list[k] = (cli_option_group){0};
+    return list;
+}
+
+static const char *const positional[] = {"PHOTOS", NULL};
+static const cli_flag flags[] = {
+    {"-o", "OUT", "folder for the results (created if missing)", 0},
+    CLI_PHOTOGRAPH_FLAGS,
+    {"--pairs", "RULE", CLI_PAIRS_HELP, 0},
+    CLI_SETTINGS_FLAGS,
+    {"--json", NULL, "print the summary to standard output", 0},
+    {0},
+};
+
+static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
+    cJSON *summary = NULL;
+    bool json = cli_flag_value(&cli_run, arguments, "--json") != NULL;
+    const char *out = cli_flag_value(&cli_run, arguments, "-o");
+    if (out == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
+    options.match.pairs = cli_flag_value(&cli_run, arguments, "--pairs");
+    psfm_status status = cli_apply_photographs(ctx, &cli_run, arguments, &options.folder);
+    if (status == PSFM_OK)
+        status = cli_apply_settings(ctx, &cli_run, arguments, &options.settings);
+    if (status == PSFM_OK)
+        status = psfm_run(ctx, arguments->positional[0], out, &options, json ? &summary : NULL);
+    if (summary != NULL) {
+        psfm_status printed = cli_print_json(ctx, summary);
+        return status == PSFM_OK ? printed : status;
+    }
+    if (status == PSFM_OK)
+        printf("models in %s/model, summary in %s/summary.json\n", out, out);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    psfm_context *ctx = cli_context();
+    if (ctx == NULL)
+        return 1;
+    cli_arguments arguments;
+    psfm_options_init(&psfm_extract_option_table, &options.folder.extract);
+    psfm_options_init(&psfm_sift_option_table, &options.folder.sift);
+    psfm_options_init(&psfm_nn_option_table, &options.match.nn);
+    psfm_status status = cli_set_mode(ctx, argc, argv, &options.settings);
+    if (status == PSFM_OK)
+        status = cli_parse(ctx, &cli_run, argc, argv, &arguments);
+    if (status == PSFM_OK && arguments.help)
+        cli_print_help(&cli_run);
+    else if (status == PSFM_OK)
+        status = run_all(ctx, &arguments);
+    psfm_settings_clear(&options.settings);
+    return cli_exit(&ctx, &cli_run, status);
+}
+
+const cli_command cli_run = {
+    .name = "run",
+    .summary = "camera poses from a folder of photographs: extract, match, reconstruct",
+    .usage = "PHOTOS -o OUT [--cameras PATH | --camera TEXT] [--pairs RULE] [options]",
+    .description =
+        "Does what extract, match and reconstruct do one after the other, with the same results:\n"
+        "OUT/database.db, OUT/model, OUT/summary.json and, in robust mode, OUT/planes.json and\n"
+        "planes.ply. Points get their colours from the photographs. Interrupted at any point, the\n"
+        "same command goes on where it stopped and ends with the same models. Pairs that an\n"
+        "earlier run with another --pairs matched are removed.\n\n"
+        "    planarsfm run photos -o out --cameras calibration --pairs ring:2",
+    .positional = positional,
+    .flags = flags,
+    .groups = groups,
+    .run = run,
+};

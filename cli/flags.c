@@ -1,0 +1,47 @@
+/* Flags that several commands share, applied to the options they stand for. */
+#include <string.h>
+
+#include "base/context.h"
+#include "cli.h"
+
+psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings *settings) {
+    psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &settings->options);
+    for (int k = 1; k + 1 < argc; ++k)
+        if (strcmp(argv[k], "--mode") == 0)
+            return psfm_settings_set(ctx, settings, "mode", argv[k + 1]);
+    return PSFM_OK;
+}
+
+psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
+                               const cli_arguments *arguments, psfm_settings *settings) {
+    static const char *const names[][2] = {{"--plane-points", "bundle.planes"},
+                                           {"--refine", "bundle.refine"},
+                                           {"--scale", "scale"},
+                                           {"--images", "images"}};
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof *names; ++k) {
+        const char *value = cli_flag_value(command, arguments, names[k][0]);
+        if (value != NULL)
+            status = psfm_settings_set(ctx, settings, names[k][1], value);
+    }
+    char **distance = cli_flag_values(command, arguments, "--distance");
+    if (status == PSFM_OK && distance != NULL)
+        status = psfm_settings_set_distance(ctx, settings, distance[0], distance[1], distance[2]);
+    return status;
+}
+
+psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
+                                  const cli_arguments *arguments, psfm_folder_options *options) {
+    psfm_intrinsics_options *in = &options->intrinsics;
+    in->cameras_path = cli_flag_value(command, arguments, "--cameras");
+    in->camera_text = cli_flag_value(command, arguments, "--camera");
+    in->per_folder = cli_flag_value(command, arguments, "--camera-per-folder") != NULL;
+    in->opencv_pixels = cli_flag_value(command, arguments, "--opencv-pixels") != NULL;
+    options->mask_folder = cli_flag_value(command, arguments, "--masks");
+    const char *size = cli_flag_value(command, arguments, "--max-size");
+    if (size == NULL)
+        return PSFM_OK;
+    const psfm_option_table *table = &psfm_extract_option_table;
+    return psfm_option_set(ctx, table, psfm_options_find(table, "max-image-size"), size,
+                           &options->extract);
+}

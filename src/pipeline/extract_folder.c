@@ -1,0 +1,317 @@
+#include "pipeline/extract_folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "base/timer.h"
+#include "image/image_list.h"
+#include "io/feature_store.h"
+#include "planarsfm/version.h"
+
+/* What is lost at most when a run is interrupted, per thread. */
+#define BATCH_IMAGES 4
+#define KEY_SIZE 160
+
+/* One photograph of the folder that has to be extracted. */
+typedef struct {
+    const char *name;
+    char key[KEY_SIZE];
+    uint32_t image_id; /* 0: new */
+} todo_photo;
+
+typedef struct {
+    psfm_context *ctx;
+    const char *folder;
+    const psfm_folder_options *options;
+    uint64_t options_key;
+    psfm_intrinsics intrinsics;
+    psfm_image_list files;
+    psfm_feature_store store;
+    psfm_stored_photos stored;
+    todo_photo *todo;
+    size_t num_todo;
+    psfm_extract_stats *stats;
+} job;
+
+void psfm_extract_stats_free(psfm_extract_stats *stats) {
+    for (size_t k = 0; k < stats->num_unused; ++k) {
+        free(stats->unused[k].name);
+        free(stats->unused[k].reason);
+    }
+    free(stats->unused);
+    *stats = (psfm_extract_stats){0};
+}
+
+/* ---- what features depend on ---- */
+
+static psfm_status hash_options(psfm_context *ctx, const psfm_option_table *table,
+                                const void *options, uint64_t *hash) {
+    cJSON *json = psfm_options_to_json(table, options);
+    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    if (text == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    *hash = psfm_hash(*hash, text, strlen(text));
+    cJSON_free(text);
+    return PSFM_OK;
+}
+
+/* Size and time of a file as text; "-" if there is none. */
+static psfm_status describe_file(psfm_context *ctx, const char *folder, const char *name,
+                                 char text[64]) {
+    char *path = NULL;
+    struct stat info;
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    snprintf(text, 64, "-");
+    if (status == PSFM_OK && stat(path, &info) == 0)
+        snprintf(text, 64, "%lld@%lld.%09ld", (long long)info.st_size,
+                 (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    free(path);
+    return status;
+}
+
+static psfm_status photo_key(const job *j, const char *name, char key[KEY_SIZE]) {
+    char file[64], mask[64] = "-", *mask_name = NULL;
+    psfm_status status = describe_file(j->ctx, j->folder, name, file);
+    if (status == PSFM_OK && j->options->mask_folder != NULL) {
+        size_t size = strlen(name) + 5;
+        status = psfm_alloc(j->ctx, size, 1, (void **)&mask_name);
+        if (status == PSFM_OK) {
+            snprintf(mask_name, size, "%s.png", name);
+            status = describe_file(j->ctx, j->options->mask_folder, mask_name, mask);
+        }
+        free(mask_name);
+    }
+    if (status == PSFM_OK)
+        snprintf(key, KEY_SIZE, "%016" PRIx64 " %s %s", j->options_key, file, mask);
+    return status;
+}
+
+/* ---- what is to be done ---- */
+
+static int compare_name(const void *name, const void *photo) {
+    return strcmp(name, ((const psfm_stored_photo *)photo)->name);
+}
+
+static const psfm_stored_photo *find_stored(const job *j, const char *name) {
+    return j->stored.num == 0 ? NULL
+                              : bsearch(name, j->stored.photos, j->stored.num,
+                                        sizeof *j->stored.photos, compare_name);
+}
+
+static int compare_file(const void *name, const void *file) {
+    return strcmp(name, *(char *const *)file);
+}
+
+static bool is_in_folder(const job *j, const char *name) {
+    return j->files.num > 0 && bsearch(name, j->files.names, j->files.num, sizeof *j->files.names,
+                                       compare_file) != NULL;
+}
+
+/* Images that are gone are removed; images of others are not touched. */
+static psfm_status remove_missing(job *j) {
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < j->stored.num; ++k) {
+        const psfm_stored_photo *photo = &j->stored.photos[k];
+        if (photo->key == NULL)
+            status = psfm_fail(j->ctx, PSFM_ERR_DATA,
+                               "%s: image %s was not extracted by planarsfm; choose another "
+                               "database",
+                               j->store.sql.path, photo->name);
+        else if (!is_in_folder(j, photo->name)) {
+            status = psfm_store_drop_photo(&j->store, photo->image_id);
+            ++j->stats->num_removed;
+        }
+    }
+    return status;
+}
+
+/* Gives an image that stays the camera that it has by the options of this run. */
+static psfm_status refresh_camera(job *j, const psfm_stored_photo *photo) {
+    psfm_camera camera;
+    char *source = NULL;
+    uint32_t camera_id = 0;
+    psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, photo->name, photo->width,
+                                              photo->height, photo->focal_px, &camera, &source);
+    if (status == PSFM_OK)
+        status = psfm_store_put_camera(&j->store, source, &camera, &camera_id);
+    if (status == PSFM_OK && camera_id != photo->camera_id)
+        status = psfm_store_set_camera(&j->store, photo->image_id, camera_id);
+    free(source);
+    return status;
+}
+
+static psfm_status plan(job *j) {
+    psfm_status status = psfm_store_list(&j->store, &j->stored);
+    if (status == PSFM_OK)
+        status = psfm_alloc(j->ctx, j->files.num, sizeof *j->todo, (void **)&j->todo);
+    if (status == PSFM_OK)
+        status = psfm_store_begin(&j->store);
+    if (status == PSFM_OK)
+        status = remove_missing(j);
+    for (size_t k = 0; status == PSFM_OK && k < j->files.num; ++k) {
+        todo_photo *todo = &j->todo[j->num_todo];
+        todo->name = j->files.names[k];
+        const psfm_stored_photo *photo = find_stored(j, todo->name);
+        status = photo_key(j, todo->name, todo->key);
+        if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
+            status = refresh_camera(j, photo);
+            ++j->stats->num_unchanged;
+            j->stats->num_features += photo->num_keypoints;
+        } else if (status == PSFM_OK) {
+            todo->image_id = photo == NULL ? 0 : photo->image_id;
+            ++j->num_todo;
+        }
+    }
+    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+}
+
+/* ---- doing it ---- */
+
+static psfm_status note_unused(job *j, const todo_photo *todo, const char *reason) {
+    psfm_extract_stats *stats = j->stats;
+    psfm_unused_photo entry = {0};
+    size_t capacity = stats->num_unused;
+    psfm_status status = psfm_reserve(j->ctx, (void **)&stats->unused, &capacity,
+                                      stats->num_unused + 1, sizeof *stats->unused);
+    if (status == PSFM_OK)
+        status = psfm_strdup(j->ctx, todo->name, &entry.name);
+    if (status == PSFM_OK)
+        status = psfm_strdup(j->ctx, reason, &entry.reason);
+    if (status != PSFM_OK) {
+        free(entry.name);
+        return status;
+    }
+    stats->unused[stats->num_unused++] = entry;
+    psfm_log(j->ctx, PSFM_LOG_WARNING, "left out: %s", reason);
+    if (todo->image_id == 0)
+        return PSFM_OK;
+    ++stats->num_removed;
+    return psfm_store_drop_photo(&j->store, todo->image_id);
+}
+
+static psfm_status write_photo(job *j, const todo_photo *todo, const psfm_photo *photo) {
+    psfm_camera camera;
+    char *source = NULL;
+    double focal_px = photo->exif.has_focal ? photo->exif.focal_px : 0.0;
+    psfm_stored_photo row = {.image_id = todo->image_id,
+                             .name = (char *)todo->name,
+                             .key = (char *)todo->key,
+                             .width = photo->width,
+                             .height = photo->height,
+                             .focal_px = focal_px};
+    psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, todo->name, photo->width,
+                                              photo->height, focal_px, &camera, &source);
+    if (status == PSFM_OK)
+        status = psfm_store_put_camera(&j->store, source, &camera, &row.camera_id);
+    if (status == PSFM_OK)
+        status = psfm_store_put_photo(&j->store, &row, &photo->features);
+    if (status == PSFM_OK) {
+        ++j->stats->num_extracted;
+        j->stats->num_features += photo->features.num;
+    }
+    free(source);
+    return status;
+}
+
+static psfm_status write_batch(job *j, const todo_photo *todo, const psfm_photo *photos,
+                               size_t num) {
+    psfm_status status = psfm_store_begin(&j->store);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        status = photos[k].problem != NULL ? note_unused(j, &todo[k], photos[k].problem)
+                                           : write_photo(j, &todo[k], &photos[k]);
+    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+}
+
+static psfm_status extract_batch(job *j, const todo_photo *todo, size_t num) {
+    psfm_photo *photos = NULL;
+    const char **names = NULL;
+    const psfm_folder_options *o = j->options;
+    psfm_status status = psfm_alloc(j->ctx, num, sizeof *photos, (void **)&photos);
+    if (status == PSFM_OK)
+        status = psfm_alloc(j->ctx, num, sizeof *names, (void **)&names);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        names[k] = todo[k].name;
+    if (status == PSFM_OK)
+        status = psfm_extract_photos(j->ctx, j->folder, names, num, o->mask_folder, &o->extract,
+                                     &o->sift, photos);
+    if (status == PSFM_OK)
+        status = write_batch(j, todo, photos, num);
+    for (size_t k = 0; photos != NULL && k < num; ++k)
+        psfm_photo_free(&photos[k]);
+    free((void *)names);
+    free(photos);
+    return status;
+}
+
+static psfm_status extract_all(job *j) {
+    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_IMAGES;
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < j->num_todo; k += size) {
+        size_t left = j->num_todo - k;
+        psfm_progress_batch(j->ctx, k, j->num_todo);
+        status = extract_batch(j, j->todo + k, left < size ? left : size);
+        psfm_progress_batch(j->ctx, 0, 0);
+    }
+    if (status == PSFM_OK)
+        status = psfm_store_drop_cameras(&j->store);
+    return status;
+}
+
+static psfm_status open_inputs(job *j, const char *database) {
+    psfm_context *ctx = j->ctx;
+    uint64_t hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
+    psfm_status status = hash_options(ctx, &psfm_extract_option_table, &j->options->extract, &hash);
+    if (status == PSFM_OK)
+        status = hash_options(ctx, &psfm_sift_option_table, &j->options->sift, &hash);
+    j->options_key = hash;
+    if (status == PSFM_OK && j->options->mask_folder != NULL &&
+        !psfm_path_is_folder(j->options->mask_folder))
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder of masks", j->options->mask_folder);
+    if (status == PSFM_OK)
+        status = psfm_intrinsics_open(ctx, &j->options->intrinsics, &j->intrinsics);
+    if (status == PSFM_OK)
+        status = psfm_image_list_folder(ctx, j->folder, &j->files);
+    if (status == PSFM_OK && j->files.num == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it", j->folder);
+    if (status == PSFM_OK && j->files.num_others > 0)
+        psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu files are neither JPEG nor PNG, such as %s",
+                 j->folder, j->files.num_others, j->files.others[0]);
+    return status == PSFM_OK ? psfm_store_open(ctx, database, true, &j->store) : status;
+}
+
+psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const char *database,
+                                const psfm_folder_options *options, psfm_extract_stats *stats) {
+    double start = psfm_now();
+    *stats = (psfm_extract_stats){0};
+    job j = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
+    psfm_status status = open_inputs(&j, database);
+    if (status == PSFM_OK)
+        status = plan(&j);
+    if (status == PSFM_OK)
+        status = extract_all(&j);
+    stats->num_images = stats->num_extracted + stats->num_unchanged;
+    stats->num_other_files = j.files.num_others;
+    stats->intrinsics = psfm_intrinsics_describe(&j.intrinsics);
+    stats->seconds = psfm_now() - start;
+    psfm_store_close(&j.store);
+    psfm_stored_photos_free(&j.stored);
+    psfm_image_list_free(&j.files);
+    psfm_intrinsics_free(&j.intrinsics);
+    free(j.todo);
+    return status;
+}
+
+void psfm_extract_stats_describe(const psfm_extract_stats *stats, char *text, size_t size) {
+    snprintf(text, size,
+             "%zu images: %zu extracted, %zu unchanged, %zu left out, %zu removed; %zu features; "
+             "intrinsics: %s",
+             stats->num_images, stats->num_extracted, stats->num_unchanged, stats->num_unused,
+             stats->num_removed, stats->num_features, stats->intrinsics);
+}

@@ -1,0 +1,121 @@
+#include "pipeline/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/path.h"
+#include "pipeline/reconstruct_database.h"
+
+static void add_number(cJSON *object, const char *name, double value, bool *ok) {
+    *ok = cJSON_AddNumberToObject(object, name, value) != NULL && *ok;
+}
+
+static void add_text(cJSON *object, const char *name, const char *value, bool *ok) {
+    *ok = cJSON_AddStringToObject(object, name, value) != NULL && *ok;
+}
+
+static cJSON *checked(cJSON *object, bool ok) {
+    if (ok)
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+cJSON *psfm_extract_stats_to_json(const psfm_extract_stats *stats) {
+    bool ok = true;
+    cJSON *object = cJSON_CreateObject();
+    add_number(object, "images", (double)stats->num_images, &ok);
+    add_number(object, "extracted", (double)stats->num_extracted, &ok);
+    add_number(object, "unchanged", (double)stats->num_unchanged, &ok);
+    add_number(object, "removed", (double)stats->num_removed, &ok);
+    add_number(object, "features", (double)stats->num_features, &ok);
+    add_number(object, "other_files", (double)stats->num_other_files, &ok);
+    add_text(object, "intrinsics", stats->intrinsics, &ok);
+    cJSON *unused = cJSON_AddArrayToObject(object, "left_out");
+    for (size_t k = 0; unused != NULL && k < stats->num_unused; ++k) {
+        cJSON *entry = cJSON_CreateObject();
+        add_text(entry, "name", stats->unused[k].name, &ok);
+        add_text(entry, "reason", stats->unused[k].reason, &ok);
+        ok = cJSON_AddItemToArray(unused, entry) && ok;
+    }
+    return checked(object, ok && unused != NULL);
+}
+
+cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
+    bool ok = true;
+    cJSON *object = cJSON_CreateObject();
+    add_text(object, "pairs_rule", stats->rule, &ok);
+    add_number(object, "pairs", (double)stats->num_pairs, &ok);
+    add_number(object, "matched", (double)stats->num_matched, &ok);
+    add_number(object, "kept", (double)stats->num_kept, &ok);
+    add_number(object, "removed_pairs", (double)stats->num_dropped, &ok);
+    add_number(object, "matches", (double)stats->num_matches, &ok);
+    return checked(object, ok);
+}
+
+/* Adds an item that may be NULL because memory was out. */
+static psfm_status attach(psfm_context *ctx, cJSON *object, const char *name, cJSON *item) {
+    if (item != NULL && cJSON_AddItemToObject(object, name, item))
+        return PSFM_OK;
+    cJSON_Delete(item);
+    return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+}
+
+static psfm_status extract(psfm_context *ctx, const char *folder, const char *database,
+                           const psfm_folder_options *options, psfm_front_end *front) {
+    psfm_extract_stats stats;
+    char text[256];
+    psfm_status status = psfm_extract_folder(ctx, folder, database, options, &stats);
+    if (status == PSFM_OK) {
+        psfm_extract_stats_describe(&stats, text, sizeof text);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+        front->extraction_seconds = stats.seconds;
+        cJSON *facts = psfm_extract_stats_to_json(&stats);
+        if (facts != NULL && cJSON_AddStringToObject(facts, "folder", folder) == NULL) {
+            cJSON_Delete(facts);
+            facts = NULL;
+        }
+        status = attach(ctx, front->facts, "photographs", facts);
+    }
+    psfm_extract_stats_free(&stats);
+    return status;
+}
+
+static psfm_status match(psfm_context *ctx, const char *database, const psfm_match_options *options,
+                         psfm_front_end *front) {
+    psfm_match_stats stats;
+    char text[256];
+    psfm_match_options all = *options;
+    all.drop_others = true;
+    psfm_status status = psfm_match_images(ctx, database, &all, &stats);
+    if (status != PSFM_OK)
+        return status;
+    psfm_match_stats_describe(&stats, text, sizeof text);
+    psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+    front->matching_seconds = stats.seconds;
+    return attach(ctx, front->facts, "matching", psfm_match_stats_to_json(&stats));
+}
+
+psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
+                     const psfm_run_options *options, cJSON **summary) {
+    psfm_front_end front = {.facts = cJSON_CreateObject()};
+    psfm_settings settings = options->settings;
+    char *database = NULL;
+    settings.photo_folder = (char *)folder;
+    psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
+                                             : psfm_make_folders(ctx, out_folder);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out_folder, "database.db", &database);
+    if (status == PSFM_OK)
+        status = extract(ctx, folder, database, &options->folder, &front);
+    if (status == PSFM_OK)
+        status = match(ctx, database, &options->match, &front);
+    if (status == PSFM_OK)
+        status =
+            psfm_reconstruct_database_from(ctx, database, &settings, &front, out_folder, summary);
+    else if (summary != NULL)
+        *summary = NULL;
+    cJSON_Delete(front.facts);
+    free(database);
+    return status;
+}

@@ -1,0 +1,89 @@
+# From photographs to evaluated poses; the same bytes in one go or three, and what is refused.
+source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/photos.sh"
+cameras="--cameras ring/gt"
+
+"$planarsfm" run ring/images $cameras -o one --pairs ring:2 --threads 1 --json --quiet >one.json
+diff one.json one/summary.json || fail "--json is not the summary"
+"$planarsfm" extract ring/images $cameras -o two --threads 2 --quiet >/dev/null
+"$planarsfm" match two/database.db --pairs ring:2 --threads 2 --quiet >/dev/null
+"$planarsfm" reconstruct two/database.db -o two --images ring/images --threads 2 --quiet >/dev/null
+diff -r one/model two/model || fail "one command and three differ"
+[ -z "$(find . -name '*.tmp' -o -name '*-journal')" ] || fail "temporary files stayed"
+for key in extraction matching intrinsics pairs_rule folder; do
+    grep -q "\"$key\"" one/summary.json || fail "no $key in the summary"
+done
+grep -v '^#' one/model/0/points3D.txt | cut -d' ' -f5-7 | sort -u >colours
+[ "$(wc -l <colours)" -gt 10 ] || fail "points have no colours"
+"$planarsfm" eval ring/gt one/model --json >eval.json
+[ "$(number eval.json num_registered)" = "$num_photos" ] || fail "not all are posed: $(cat eval.json)"
+at_least "$(number eval.json median_rotation_deg)" 0.5 && fail "poses are wrong: $(cat eval.json)"
+
+# Nothing is done twice; a changed photograph and its pairs are.
+again() { # EXTRACTED UNCHANGED MATCHED KEPT: runs once more into one
+    "$planarsfm" run ring/images $cameras -o one --pairs ring:2 --json --quiet >again.json
+    local got="$(number again.json extracted) $(number again.json unchanged)"
+    got="$got $(number again.json matched) $(number again.json kept)"
+    [ "$got" = "$*" ] || fail "extracted, unchanged, matched, kept: $got, not $*"
+}
+photos=(ring/images/*)
+last=${photos[-1]}
+again 0 "$num_photos" 0 $((2 * num_photos))
+diff -r one/model two/model || fail "a second run changed the model"
+cp -p "$last" kept.photo
+cp "${photos[0]}" "$last"
+again 1 $((num_photos - 1)) 4 $((2 * num_photos - 4))
+if diff -r one/model two/model >/dev/null; then fail "a replaced photograph changed nothing"; fi
+cp -p kept.photo "$last"
+again 1 $((num_photos - 1)) 4 $((2 * num_photos - 4))
+diff -r one/model two/model || fail "the old photograph does not give the old model"
+rm "$last"
+"$planarsfm" run ring/images $cameras -o one --pairs ring:2 --json --quiet >less.json
+[ "$(number less.json removed)" = 1 ] || fail "a missing photograph was not removed"
+[ "$(number less.json images_total)" = $((num_photos - 1)) ] || fail "a missing photograph stayed"
+cp -p kept.photo "$last"
+"$planarsfm" run ring/images $cameras -o one --pairs ring:1 --json --quiet >ring1.json
+[ "$(number ring1.json pairs_from_matches)" = "$num_photos" ] || fail "pairs of the earlier rule stayed"
+
+# Intrinsics.
+first=$(basename "${photos[0]}")
+refuses 1 "--cameras.*--camera" "$planarsfm" extract ring/images -o none
+refuses 1 "pixels, its camera" "$planarsfm" extract ring/images -o none \
+    --camera PINHOLE,20,10,9,9,10,5
+refuses 2 "parameters" "$planarsfm" extract ring/images -o none --camera PINHOLE,20,10,9
+refuses 2 "camera model" "$planarsfm" extract ring/images -o none --camera LENS,20,10,9
+refuses 2 "exclude" "$planarsfm" extract ring/images -o none $cameras --camera PINHOLE,20,10,9
+refuses 2 "either -o" "$planarsfm" extract ring/images $cameras
+sed "s/$first/other.jpg/" ring/gt/images.txt >images.txt
+mkdir partial && cp ring/gt/cameras.txt ring/gt/points3D.txt images.txt partial
+refuses 1 "no image is called $first" "$planarsfm" extract ring/images -o none --cameras partial
+{ grep '^#' ring/gt/cameras.txt || true; grep -v '^#' ring/gt/cameras.txt | head -1; } >cameras.txt
+"$planarsfm" extract ring/images -o single --cameras cameras.txt --opencv-pixels --json \
+    --sift.max-num-features 100 --quiet >single.json
+grep -q "one given camera" single.json || fail "the source of the intrinsics"
+
+# What is not a good photograph.
+refuses 1 "nowhere" "$planarsfm" run nowhere $cameras -o none
+mkdir empty && : >empty/note.txt
+refuses 1 "no JPEG or PNG" "$planarsfm" run empty $cameras -o none
+mkdir mixed masks && cp "${photos[0]}" "${photos[1]}" mixed && : >mixed/note.txt
+head -c 3000 "${photos[2]}" >"mixed/$(basename "${photos[2]}")"
+"$planarsfm" extract mixed $cameras -o mixed.out --json >mixed.json 2>mixed.err
+[ "$(number mixed.json images) $(number mixed.json other_files)" = "2 1" ] || fail "$(cat mixed.json)"
+grep -q "left out: .*$(basename "${photos[2]}")" mixed.err || fail "the broken file is not named"
+"$planarsfm" synth arena -o other --matches-only --cameras 3 --quiet >/dev/null
+refuses 1 "not extracted by planarsfm" "$planarsfm" extract ring/images -o other $cameras
+
+# An output that cannot be written: one sentence.
+: >file
+refuses 1 "file" "$planarsfm" run ring/images $cameras -o file/out
+full_disk() { # every file ends at 100 kB
+    (trap '' XFSZ && ulimit -f 100 && exec "$planarsfm" extract ring/images $cameras -o full --quiet)
+}
+refuses 1 "full/database.db" full_disk
+if command -v sqlite3 >/dev/null; then
+    (echo "BEGIN IMMEDIATE;" && sleep 13) | sqlite3 two/database.db &
+    sleep 1
+    refuses 1 "another program" "$planarsfm" run ring/images $cameras -o two --quiet
+    wait
+fi

@@ -158,6 +158,8 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
     psfm_bundle_options options = r->options->bundle;
     psfm_bundle_stats stats = {0};
     options.loss_scale_px = fmax(options.loss_scale_px, 0.25 * max_error_px);
+    if (max_error_px > r->options->triangulate.max_error_px) /* another round follows */
+        options.tolerance = fmax(options.tolerance, 1e-4);
     psfm_status status = find_planes(ctx, r);
     psfm_bundle_problem problem = make_problem(r);
     if (status == PSFM_OK)

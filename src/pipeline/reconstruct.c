@@ -35,6 +35,8 @@ void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *opt
         psfm_options_init(g->table, (char *)options + g->offset);
     if (mode == PSFM_MODE_ROBUST)
         options->paper.similarity.normal_bandwidth_rad = 0.1;
+    else
+        options->paper.lud.rounds = 0; /* plain LUD, as published */
 }
 
 static psfm_status check_options(psfm_context *ctx, const psfm_reconstruct_options *options) {

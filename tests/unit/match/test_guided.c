@@ -197,6 +197,32 @@ static void ambiguous_neighbours_are_left_alone(void **state) {
     free_scene(&s);
 }
 
+/* Keypoint 120 of image 1 moves beside 110 and looks like it, but less so than 110 itself; and 121
+ * of image 2 beside 5, which is matched already. */
+static void rivals_and_matched_keypoints_get_nothing(void **state) {
+    (void)state;
+    scene s = make_scene(0.0);
+    for (int c = 0; c < 2; ++c) {
+        s.set.views[0].keypoints[120][c] = s.set.views[0].keypoints[110][c] + 0.7;
+        s.set.views[1].keypoints[121][c] = s.set.views[1].keypoints[5][c] + 0.7;
+    }
+    memcpy(s.descriptors2 + 128 * 110, s.descriptors1 + 128 * 110, 128);
+    memcpy(s.descriptors2 + 128 * 121, s.descriptors1 + 128 * 5, 128);
+    for (int c = 0; c < 128; ++c)
+        s.descriptors1[128 * 120 + c] = (uint8_t)(s.descriptors1[128 * 110 + c] + c % 25);
+    size_t without, found_110 = 0;
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, &s.set, &without));
+    psfm_guided_matches found;
+    assert_ok(ctx, run(&s, NULL, &found));
+    for (size_t k = 0; k < found.num; ++k) {
+        found_110 += found.matches[k][0] == 110 && found.matches[k][1] == 110;
+        assert_true(found.matches[k][0] != 120 && found.matches[k][0] != 5);
+    }
+    assert_int_equal(found_110, 1);
+    psfm_guided_matches_free(&found);
+    free_scene(&s);
+}
+
 static void failures_are_reported(void **state) {
     (void)state;
     scene s = make_scene(0.0);
@@ -225,6 +251,7 @@ int main(void) {
         cmocka_unit_test(the_region_limits_the_search),
         cmocka_unit_test(keypoints_without_rays_and_wrong_homographies_give_nothing),
         cmocka_unit_test(ambiguous_neighbours_are_left_alone),
+        cmocka_unit_test(rivals_and_matched_keypoints_get_nothing),
         cmocka_unit_test(failures_are_reported),
     };
     return cmocka_run_group_tests_name("match/guided", tests, make_context, free_context);

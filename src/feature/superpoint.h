@@ -29,7 +29,7 @@ psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_engine *nn, const cha
 void psfm_superpoint_destroy(psfm_superpoint **model);
 
 /* Finds keypoints. They are in row order, or by falling score if there were more than
- * max_keypoints. Work and memory grow with the image: 1.4 kB and 0.17 MFLOP a pixel. The model
+ * max_keypoints. Work and memory grow with the image: 180 bytes and 0.17 MFLOP a pixel. The model
  * keeps its maps for the next image. The caller frees the features. `options` may be NULL. */
 psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
                                     const psfm_gray_view *image,

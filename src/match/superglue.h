@@ -27,7 +27,7 @@ void psfm_superglue_destroy(psfm_superglue **model);
 size_t psfm_superglue_dim(const psfm_superglue *model);
 
 /* Matches two sets of features; their descriptors must have the model's length. Time grows with
- * m + n and m n, the numbers of keypoints: 84 GFLOP at 1024 keypoints each. The model keeps its
+ * m + n and m n, the numbers of keypoints: 88 GFLOP at 1024 keypoints each. The model keeps its
  * memory for the next pair. The caller frees the matches. `options` may be NULL. */
 psfm_status psfm_superglue_match(psfm_context *ctx, psfm_superglue *model,
                                  const psfm_neural_input *a, const psfm_neural_input *b,

@@ -232,7 +232,7 @@ double psfm_superglue_flops(const psfm_superglue *model, size_t m, size_t n) {
 
 /* A tile of keypoints of one side. */
 typedef struct {
-    glue_side *side;
+    const glue_side *side;
     const glue_side *other;
     size_t begin, num;
     float *x; /* its rows */
@@ -240,7 +240,7 @@ typedef struct {
 
 static glue_tile find_tile(const psfm_superglue *m, size_t index) {
     size_t s = index < m->sides[0].num_tiles ? 0 : 1;
-    glue_tile t = {.side = (glue_side *)&m->sides[s], .other = &m->sides[1 - s]};
+    glue_tile t = {.side = &m->sides[s], .other = &m->sides[1 - s]};
     t.begin = (index - s * m->sides[0].num_tiles) * TILE;
     t.num = t.side->num - t.begin < TILE ? t.side->num - t.begin : TILE;
     t.x = t.side->x.data + t.begin * m->dim;

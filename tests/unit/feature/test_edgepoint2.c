@@ -1,5 +1,6 @@
 #include "nn_util.h"
 
+#include "base/alloc.h"
 #include "feature/edgepoint2.h"
 
 enum { C1 = 8, C2 = 8, C3 = 16, C4 = 24, SUM = 48, DESC = 20, DETECT = 8 };
@@ -229,6 +230,39 @@ static void keypoints_are_in_the_image_given(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Every allocation fails once: a status, nothing left behind. */
+static void survives_lack_of_memory(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(34, PSFM_RNG_TEST, 0, 0);
+    nn_file *file = make_weights();
+    uint8_t *pixels = nn_image(&rng, 40, 36, 40);
+    psfm_gray_view view = {pixels, 40, 36, 40};
+    psfm_status status = PSFM_ERR_MEMORY;
+    psfm_context_set_threads(ctx, 1);
+    size_t n = 1;
+    for (; n < 2000 && status != PSFM_OK; ++n) {
+        psfm_engine *nn;
+        psfm_edgepoint2 *model = NULL;
+        psfm_keypoint_set features = {0};
+        assert_ok(ctx, psfm_engine_create(ctx, &nn));
+        psfm_alloc_fail_after(n);
+        status = psfm_edgepoint2_create(ctx, nn, file->path, &model);
+        assert_true((status == PSFM_OK) == (model != NULL));
+        if (status == PSFM_OK)
+            status = psfm_edgepoint2_extract(ctx, model, &view, NULL, &features);
+        psfm_alloc_fail_after(0);
+        assert_true(status == PSFM_OK || (status == PSFM_ERR_MEMORY && features.num == 0));
+        psfm_keypoint_set_free(&features);
+        psfm_edgepoint2_destroy(&model);
+        psfm_engine_destroy(&nn);
+    }
+    assert_in_range(n, 100, 1999);
+    free(pixels);
+    nn_file_drop(file);
+    psfm_context_destroy(&ctx);
+}
+
 static void says_what_is_missing(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -251,6 +285,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_definition),
         cmocka_unit_test(keypoints_are_in_the_image_given),
+        cmocka_unit_test(survives_lack_of_memory),
         cmocka_unit_test(says_what_is_missing),
     };
     return nn_run_tests("feature/edgepoint2", tests);

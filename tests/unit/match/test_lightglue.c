@@ -1,5 +1,6 @@
 #include "nn_util.h"
 
+#include "base/alloc.h"
 #include "match/lightglue.h"
 
 enum { IN = 24, DIM = 32, HEADS = 2, HEAD = DIM / HEADS, LAYERS = 3, WIDTH = 200, HEIGHT = 320 };
@@ -464,6 +465,40 @@ static void takes_all_three_namings(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Every allocation fails once: a status, nothing left behind. */
+static void survives_lack_of_memory(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    nn_file *file = make_weights();
+    nn_write(file);
+    psfm_keypoint_set a, b;
+    make_pair(ctx, &a, &b);
+    psfm_lightglue_options options = {0.01, 0.9, 0.9};
+    psfm_status status = PSFM_ERR_MEMORY;
+    psfm_context_set_threads(ctx, 1);
+    size_t n = 1;
+    for (; n < 3000 && status != PSFM_OK; ++n) {
+        psfm_engine *nn;
+        psfm_lightglue *model = NULL;
+        psfm_neural_matches matches = {0};
+        assert_ok(ctx, psfm_engine_create(ctx, &nn));
+        psfm_alloc_fail_after(n);
+        status = psfm_lightglue_create(ctx, nn, file->path, &model);
+        assert_true((status == PSFM_OK) == (model != NULL));
+        if (status == PSFM_OK)
+            status = match(ctx, model, &a, &b, &options, &matches);
+        psfm_alloc_fail_after(0);
+        assert_true(status == PSFM_OK || (status == PSFM_ERR_MEMORY && matches.list.num == 0));
+        psfm_neural_matches_free(&matches);
+        psfm_lightglue_destroy(&model);
+        psfm_engine_destroy(&nn);
+    }
+    assert_in_range(n, 100, 2999);
+    psfm_keypoint_set_free(&a), psfm_keypoint_set_free(&b);
+    nn_file_drop(file);
+    psfm_context_destroy(&ctx);
+}
+
 static void empty_and_wrong_input(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -511,6 +546,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_definition),
         cmocka_unit_test(takes_all_three_namings),
+        cmocka_unit_test(survives_lack_of_memory),
         cmocka_unit_test(empty_and_wrong_input),
     };
     return nn_run_tests("match/lightglue", tests);

@@ -52,7 +52,8 @@ typedef struct {
 
 /* Builds the graph from verified pairs (two_views has set->num_pairs entries). Purely rotational
  * homographies give nothing. A pair without a homography gives no edge, unless essential_edges is
- * set and it has an essential matrix that no plane decided: then an edge without hypotheses. */
+ * set and it has an essential matrix that no plane decided: then an edge without hypotheses. The
+ * hypotheses of an edge start with equal weights that sum to 1. */
 psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
                                   const psfm_two_view *two_views, bool essential_edges,
                                   psfm_pose_graph *graph);

@@ -7,8 +7,8 @@
 
 #include "synth/world.h"
 
-#define BAY 4.0
-#define NUM_STOREYS 2
+#define BAY PSFM_FACADE_BAY
+#define NUM_STOREYS PSFM_FACADE_NUM_STOREYS
 #define STEP 2.56
 #define SHOWN 12.8
 #define POINTS_PER_METRE 52.0 /* of front, which gives about 600 in an image */

@@ -60,6 +60,22 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
         pose->view[k] = center[k] - center[2] * axis[k] / axis[2];
 }
 
+size_t psfm_field_num_objects(const psfm_plan *plan) {
+    double area = plan->cell_size[0] * plan->cell_size[1];
+    return (size_t)ceil(area / (HUT_SPACING * HUT_SPACING));
+}
+
+bool psfm_field_object(const psfm_plan *plan, size_t object, double foot[3], double size[3]) {
+    psfm_rng own = psfm_synth_rng(plan, PSFM_STREAM_OBJECT, object);
+    for (int k = 0; k < 2; ++k) {
+        size[k] = psfm_rng_range(&own, 2.0, 7.0);
+        foot[k] = psfm_rng_range(&own, -0.5, 0.5) * (plan->cell_size[k] - size[k]);
+    }
+    foot[2] = 0.0;
+    size[2] = altitude(plan) * psfm_rng_range(&own, 0.05, 0.2);
+    return object % 2 == 1;
+}
+
 static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
     if (!off_plane) {
         for (int k = 0; k < 2; ++k)
@@ -67,18 +83,11 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
         xyz[2] = 0.0;
         return 0;
     }
-    double area = plan->cell_size[0] * plan->cell_size[1];
-    size_t num_objects = (size_t)ceil(area / (HUT_SPACING * HUT_SPACING));
-    size_t object = psfm_rng_below(rng, num_objects);
-    psfm_rng own = psfm_synth_rng(plan, PSFM_STREAM_OBJECT, object);
-    double foot[3] = {0}, size[3];
-    for (int k = 0; k < 2; ++k) {
-        size[k] = psfm_rng_range(&own, 2.0, 7.0);
-        foot[k] = psfm_rng_range(&own, -0.5, 0.5) * (plan->cell_size[k] - size[k]);
-    }
-    size[2] = altitude(plan) * psfm_rng_range(&own, 0.05, 0.2);
+    size_t object = psfm_rng_below(rng, psfm_field_num_objects(plan));
+    double foot[3], size[3];
+    bool is_tree = psfm_field_object(plan, object, foot, size);
     psfm_synth_draw_on_box(rng, foot, size, xyz);
-    if (object % 2 == 1) { /* a tree: its crown fills the upper part of the box */
+    if (is_tree) { /* its crown fills the upper part of the box */
         for (int k = 0; k < 2; ++k)
             xyz[k] += size[k] * 0.15 * psfm_rng_normal(rng);
         xyz[2] = size[2] * psfm_rng_range(rng, 0.3, 1.0);

@@ -5,10 +5,8 @@
 
 #include "synth/world.h"
 
-#define NUM_PIECES 6
-
-static const double half_size[2] = {4.0, 3.0};
-static const double height = 3.0;
+static const double half_size[2] = {0.5 * PSFM_ROOM_LENGTH, 0.5 * PSFM_ROOM_WIDTH};
+static const double height = PSFM_ROOM_HEIGHT;
 
 static void measure(psfm_plan *plan) {
     if (plan->num_points == 0)
@@ -28,12 +26,18 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_synth_look_at(center, target, 0.03 * psfm_rng_normal(&rng), pose);
 }
 
-static int draw_furniture(const psfm_plan *plan, psfm_rng *rng, double xyz[3]) {
-    psfm_rng piece = psfm_synth_rng(plan, PSFM_STREAM_OBJECT, psfm_rng_below(rng, NUM_PIECES));
-    double foot[3] = {psfm_rng_range(&piece, -2.0, 2.0), psfm_rng_range(&piece, -1.3, 1.3), 0.0};
-    double size[3];
+void psfm_room_piece(const psfm_plan *plan, size_t piece, double foot[3], double size[3]) {
+    psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_OBJECT, piece);
+    foot[0] = psfm_rng_range(&rng, -2.0, 2.0);
+    foot[1] = psfm_rng_range(&rng, -1.3, 1.3);
+    foot[2] = 0.0;
     for (int k = 0; k < 3; ++k)
-        size[k] = psfm_rng_range(&piece, 0.4, 1.1);
+        size[k] = psfm_rng_range(&rng, 0.4, 1.1);
+}
+
+static int draw_furniture(const psfm_plan *plan, psfm_rng *rng, double xyz[3]) {
+    double foot[3], size[3];
+    psfm_room_piece(plan, psfm_rng_below(rng, PSFM_ROOM_NUM_PIECES), foot, size);
     psfm_synth_draw_on_box(rng, foot, size, xyz);
     return -1;
 }

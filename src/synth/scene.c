@@ -149,27 +149,34 @@ static psfm_status observe_world(psfm_context *ctx, const psfm_world *world, psf
     return status;
 }
 
-psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
-                            const psfm_scene_options *options, psfm_scene *scene) {
-    psfm_scene_options defaults;
-    psfm_world world = {0};
-    memset(scene, 0, sizeof *scene);
+psfm_status psfm_plan_init(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
+                           const psfm_scene_options *options, psfm_plan *plan) {
     if ((size_t)kind >= NUM_LAYOUTS)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%d is not a kind of scene", (int)kind);
-    psfm_options_init(&psfm_scene_option_table, &defaults);
-    if (options == NULL)
-        options = &defaults;
     psfm_status status = psfm_options_check(ctx, &psfm_scene_option_table, options);
     if (status != PSFM_OK)
         return status;
-    psfm_plan plan = {.layout = layouts[kind],
-                      .options = options,
-                      .seed = seed,
-                      .camera = make_camera(options),
-                      .num_cameras = (size_t)options->num_cameras,
-                      .num_points = (size_t)options->num_points};
-    plan.layout->measure(&plan);
-    status = psfm_world_init(ctx, &plan, &world);
+    *plan = (psfm_plan){.layout = layouts[kind],
+                        .options = options,
+                        .seed = seed,
+                        .camera = make_camera(options),
+                        .num_cameras = (size_t)options->num_cameras,
+                        .num_points = (size_t)options->num_points};
+    plan->layout->measure(plan);
+    return PSFM_OK;
+}
+
+psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
+                            const psfm_scene_options *options, psfm_scene *scene) {
+    psfm_scene_options defaults;
+    psfm_plan plan;
+    psfm_world world = {0};
+    memset(scene, 0, sizeof *scene);
+    psfm_options_init(&psfm_scene_option_table, &defaults);
+    psfm_status status =
+        psfm_plan_init(ctx, kind, seed, options == NULL ? &defaults : options, &plan);
+    if (status == PSFM_OK)
+        status = psfm_world_init(ctx, &plan, &world);
     if (status == PSFM_OK)
         status = observe_world(ctx, &world, scene);
     psfm_world_free(&world);

@@ -16,7 +16,12 @@ typedef enum {
     PSFM_STREAM_NOISE,  /* by camera */
     PSFM_STREAM_ORDER,  /* by camera: order of its keypoints */
     PSFM_STREAM_TWIN,
-    PSFM_STREAM_MATCH, /* by pair, view1 in the upper half */
+    PSFM_STREAM_MATCH,    /* by pair, view1 in the upper half */
+    PSFM_STREAM_SENSOR,   /* by image and row, the image in the upper half */
+    PSFM_STREAM_EXPOSURE, /* by image */
+    PSFM_STREAM_SEAT,     /* by seat */
+    PSFM_STREAM_PLAYER,   /* by player, the image (if it moves) in the upper half */
+    PSFM_STREAM_PAINT,    /* by part of the scene: the seeds of its textures */
 } psfm_synth_stream;
 
 typedef struct psfm_layout psfm_layout;
@@ -61,6 +66,23 @@ struct psfm_layout {
 extern const psfm_layout psfm_layout_arena, psfm_layout_field, psfm_layout_room, psfm_layout_facade,
     psfm_layout_general;
 
+/* What stands in a cell of a field, centred on the origin: foot (the middle of its base) and size
+ * of the box that holds hut or tree number `object`; true for a tree. */
+size_t psfm_field_num_objects(const psfm_plan *plan);
+bool psfm_field_object(const psfm_plan *plan, size_t object, double foot[3], double size[3]);
+
+/* The room: a box around the origin, on z = 0, and a piece of its furniture, likewise a box. */
+#define PSFM_ROOM_LENGTH 8.0 /* along x */
+#define PSFM_ROOM_WIDTH 6.0
+#define PSFM_ROOM_HEIGHT 3.0
+#define PSFM_ROOM_NUM_PIECES 6
+void psfm_room_piece(const psfm_plan *plan, size_t piece, double foot[3], double size[3]);
+
+/* The facade is divided into bays and storeys of this size; plan->origin and cell_size tell where
+ * bays begin. */
+#define PSFM_FACADE_BAY 4.0
+#define PSFM_FACADE_NUM_STOREYS 2
+
 /* Owns its arrays. */
 typedef struct {
     psfm_plan plan;
@@ -70,6 +92,10 @@ typedef struct {
     size_t num_points;
     size_t num_per_cell;
 } psfm_world;
+
+/* The plan of a scene after its options are checked; it keeps the pointer to them. */
+psfm_status psfm_plan_init(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
+                           const psfm_scene_options *options, psfm_plan *plan);
 
 psfm_rng psfm_synth_rng(const psfm_plan *plan, psfm_synth_stream stream, uint64_t index);
 

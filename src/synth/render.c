@@ -1,0 +1,212 @@
+#include "synth/render.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "camera/camera_scale.h"
+#include "image/image_list.h"
+#include "synth/observe.h"
+#include "synth/render_scenes.h"
+#include "synth/render_shot.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_render_options, width, "width", 1280, 32, 16000,
+                    "width of the images; the height is 9/16 of it, and intrinsics are scaled"),
+    PSFM_OPTION_INT(psfm_render_options, samples, "samples", 2, 1, 16,
+                    "n x n samples a pixel, and 2n x 2n more where those differ"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, noise, "noise", 2, 0, 100,
+                       "standard deviation of the sensor noise, in grey levels"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, exposure, "exposure", 0.3, 0, 5,
+                       "exposures differ by up to so many stops either way"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, white_balance, "white-balance", 0.05, 0, 0.9,
+                       "red and blue differ by up to this share either way"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, vignetting, "vignetting", 0.12, 0, 1,
+                       "share of the light that is missing in the corners"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, gloss, "gloss", 0.4, 0, 1,
+                       "share of the mirror image in the floor of an arena at a grazing angle"),
+    PSFM_OPTION_INT(psfm_render_options, num_players, "players", 12, 0, 1000,
+                    "players on the court of an arena"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, moving, "moving", 0, 0, 1,
+                       "share of the players who stand elsewhere in every image"),
+    PSFM_OPTION_INT(psfm_render_options, jpeg_quality, "jpeg-quality", 92, 1, 100,
+                    "quality of the JPEG files"),
+};
+
+const psfm_option_table psfm_render_option_table = {"render", rows, sizeof rows / sizeof *rows};
+
+typedef void (*build_fn)(const psfm_take *take, psfm_stage *stage);
+
+static const build_fn builders[] = {
+    [PSFM_SCENE_ARENA] = psfm_stage_build_arena,
+    [PSFM_SCENE_FIELD] = psfm_stage_build_field,
+    [PSFM_SCENE_ROOM] = psfm_stage_build_room,
+    [PSFM_SCENE_FACADE] = psfm_stage_build_facade,
+    [PSFM_SCENE_GENERAL] = NULL,
+};
+
+uint32_t psfm_paint_seed(const psfm_plan *plan, uint64_t part) {
+    psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_PAINT, part);
+    return (uint32_t)psfm_rng_next(&rng);
+}
+
+/* What all images have in common. */
+typedef struct {
+    psfm_plan plan;
+    psfm_camera camera; /* of the size that is rendered */
+    const psfm_render_options *options;
+    build_fn build;
+    const char *folder; /* for the images */
+} job;
+
+static void init_sensor(const job *j, size_t image, psfm_sensor *sensor) {
+    const psfm_render_options *options = j->options;
+    psfm_rng rng = psfm_synth_rng(&j->plan, PSFM_STREAM_EXPOSURE, image);
+    psfm_sensor_init(sensor);
+    sensor->noise = options->noise;
+    sensor->vignetting = options->vignetting;
+    sensor->seed = j->plan.seed;
+    sensor->image = image;
+    double gain = exp2(options->exposure * psfm_rng_range(&rng, -1.0, 1.0));
+    for (int k = 0; k < 3; ++k)
+        sensor->gain[k] = gain;
+    sensor->gain[0] *= 1.0 + options->white_balance * psfm_rng_range(&rng, -1.0, 1.0);
+    sensor->gain[2] *= 1.0 + options->white_balance * psfm_rng_range(&rng, -1.0, 1.0);
+}
+
+static psfm_status render_image(psfm_context *ctx, size_t index, int worker, void *user) {
+    const job *j = user;
+    (void)worker;
+    psfm_synth_pose pose;
+    psfm_stage stage;
+    psfm_image image = {0};
+    char *name = NULL, *path = NULL;
+    j->plan.layout->place(&j->plan, index, &pose);
+    psfm_shot shot = {.camera = &j->camera, .pose = &pose, .samples = j->options->samples};
+    init_sensor(j, index, &shot.sensor);
+    psfm_stage_init(ctx, pose.center, &stage);
+    j->build(&(psfm_take){&j->plan, j->options, index, &pose}, &stage);
+    psfm_status status = psfm_stage_finish(&stage);
+    if (status == PSFM_OK)
+        status = psfm_shot_take(ctx, &stage, &shot, &image);
+    if (status == PSFM_OK)
+        status = psfm_synth_image_name(ctx, index, &name);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, j->folder, name, &path);
+    if (status == PSFM_OK)
+        status = psfm_image_write(ctx, &image, j->options->jpeg_quality, path);
+    psfm_stage_free(&stage);
+    psfm_image_free(&image);
+    free(name);
+    free(path);
+    return status;
+}
+
+/* The true model: one camera, a pose per image. */
+static psfm_status make_truth(psfm_context *ctx, const job *j, psfm_model *model) {
+    void *cameras = NULL, *images = NULL;
+    psfm_status status = psfm_alloc(ctx, 1, sizeof *model->cameras, &cameras);
+    model->cameras = cameras;
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, j->plan.num_cameras, sizeof *model->images, &images);
+    if (status != PSFM_OK)
+        return status;
+    model->images = images;
+    model->num_images = j->plan.num_cameras;
+    model->num_cameras = 1;
+    model->cameras[0] = j->camera;
+    for (size_t k = 0; k < model->num_images && status == PSFM_OK; ++k) {
+        psfm_model_image *image = &model->images[k];
+        psfm_synth_pose pose;
+        j->plan.layout->place(&j->plan, k, &pose);
+        image->id = (uint32_t)k + 1;
+        image->camera_id = j->camera.id;
+        memcpy(image->cam_from_world_q, pose.q, sizeof pose.q);
+        memcpy(image->cam_from_world_t, pose.t, sizeof pose.t);
+        status = psfm_synth_image_name(ctx, k, &image->name);
+    }
+    return status;
+}
+
+/* Whether a file is of the kind that psfm_scene_render writes: cam_ and at least four digits. */
+static bool is_rendered_name(const char *name) {
+    if (strncmp(name, "cam_", 4) != 0)
+        return false;
+    size_t digits = strspn(name + 4, "0123456789");
+    return digits >= 4 && strcmp(name + 4 + digits, ".jpg") == 0;
+}
+
+/* Refuses a folder that holds other people's files, since it is going to be replaced. */
+static psfm_status check_folder(psfm_context *ctx, const char *images) {
+    psfm_image_list list = {0};
+    if (!psfm_path_is_folder(images))
+        return PSFM_OK;
+    psfm_status status = psfm_image_list_folder(ctx, images, &list);
+    const char *strange = status == PSFM_OK && list.num_others > 0 ? list.others[0] : NULL;
+    for (size_t k = 0; k < list.num && strange == NULL; ++k)
+        if (!is_rendered_name(list.names[k]))
+            strange = list.names[k];
+    if (status == PSFM_OK && strange != NULL)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "%s holds %s, which is not an image of a rendered scene: choose another "
+                           "folder",
+                           images, strange);
+    psfm_image_list_free(&list);
+    return status;
+}
+
+static psfm_status write_all(psfm_context *ctx, job *j, const char *folder) {
+    char *images = NULL, *truth = NULL, *unfinished = NULL;
+    psfm_model model = {0};
+    psfm_status status = psfm_path_join(ctx, folder, "images", &images);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, folder, "gt", &truth);
+    if (status == PSFM_OK)
+        status = check_folder(ctx, images);
+    if (status == PSFM_OK)
+        status = make_truth(ctx, j, &model);
+    if (status == PSFM_OK)
+        status = psfm_output_folder_open(ctx, images, &unfinished);
+    if (status == PSFM_OK) {
+        j->folder = unfinished;
+        status = psfm_parallel_for(ctx, "render", j->plan.num_cameras, render_image, j);
+    }
+    if (status == PSFM_OK)
+        status = psfm_model_write(ctx, &model, PSFM_MODEL_TEXT, truth);
+    if (status == PSFM_OK)
+        status = psfm_output_folder_commit(ctx, images, &unfinished);
+    psfm_output_folder_abort(&unfinished);
+    psfm_model_free(&model);
+    free(images);
+    free(truth);
+    return status;
+}
+
+psfm_status psfm_scene_render(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
+                              const psfm_scene_options *scene, const psfm_render_options *render,
+                              const char *folder) {
+    psfm_scene_options scene_defaults;
+    psfm_render_options render_defaults;
+    psfm_options_init(&psfm_scene_option_table, &scene_defaults);
+    psfm_options_init(&psfm_render_option_table, &render_defaults);
+    job j = {.options = render == NULL ? &render_defaults : render};
+    psfm_status status =
+        psfm_plan_init(ctx, kind, seed, scene == NULL ? &scene_defaults : scene, &j.plan);
+    if (status == PSFM_OK)
+        status = psfm_options_check(ctx, &psfm_render_option_table, j.options);
+    if (status != PSFM_OK)
+        return status;
+    j.build = builders[kind];
+    if (j.build == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "a %s scene is a cloud of points without surfaces and cannot be rendered",
+                         psfm_scene_kind_name(kind));
+    j.camera = j.plan.camera;
+    uint64_t width = (uint64_t)j.options->width;
+    psfm_camera_scale(&j.camera, width,
+                      (width * j.camera.height + j.camera.width / 2) / j.camera.width);
+    return write_all(ctx, &j, folder);
+}

@@ -1,0 +1,29 @@
+/* Paints that several scenes use. */
+#ifndef PSFM_SYNTH_RENDER_PAINT_H
+#define PSFM_SYNTH_RENDER_PAINT_H
+
+#include "synth/render_solid.h"
+
+/* The tint, with some dirt at all scales. */
+void psfm_paint_plain(const psfm_surface *surface, double rgb[3]);
+/* The tint as it is, for lamps. */
+void psfm_paint_glow(const psfm_surface *surface, double rgb[3]);
+/* Concrete: rougher than plain, with pores and streaks. */
+void psfm_paint_concrete(const psfm_surface *surface, double rgb[3]);
+/* Wooden boards along u. */
+void psfm_paint_wood(const psfm_surface *surface, double rgb[3]);
+/* Cloth: plain, striped or checked, by the seed. */
+void psfm_paint_cloth(const psfm_surface *surface, double rgb[3]);
+/* A sign with the coat's text, or a made-up name, in contrasting ink. */
+void psfm_paint_sign(const psfm_surface *surface, double rgb[3]);
+
+/* A made-up name. */
+const char *psfm_paint_name(uint32_t hash);
+
+/* Grain of a board along u of a texel, as a factor around 1. */
+double psfm_wood_grain(uint32_t seed, const psfm_texel *texel);
+
+/* Size of the face that the surface is part of. */
+void psfm_surface_extent(const psfm_surface *surface, double extent[2]);
+
+#endif

@@ -1,8 +1,9 @@
 /* The camera's rays are computed at the corners of the pixels; samples within a pixel take the
  * bilinear blend of its four corners, which is off by less than 1 / (8 f) pixels for a focal length
- * of f pixels. A pixel is the mean of n x n samples, one at a random place in each cell of an n x n
- * grid, so it is the light that falls on its square: the image is a box-filtered one, as a sensor
- * makes it. Where the samples hit different solids or differ in colour, 2n x 2n more are taken.
+ * of f pixels. A pixel is the mean over its square, as a sensor makes it: n samples at random
+ * places, one in each row and column of an n x n grid. That is enough on a surface, since patterns
+ * are filtered over what a sample stands for; where the samples hit different solids or differ in
+ * colour, 2n x 2n more are taken, one in each cell of a finer grid.
  *
  * Light: Lambert's law under soft light from above and below and a sun; glossy coats add the mirror
  * image, by Schlick's approximation of Fresnel's law, slightly blurred. */
@@ -148,16 +149,24 @@ static psfm_ray make_ray(const psfm_shot *shot, const pixel *p, double u, double
     return ray;
 }
 
-/* One sample in each cell of an n x n grid over the pixel. Only one of them looks at the mirror
- * image, on behalf of all: it is faint and blurred. */
-static void take_samples(const psfm_stage *stage, const psfm_shot *shot, const pixel *p, int n,
-                         uint32_t seed, tally *t) {
-    double step = 1.0 / n;
-    int mirrored = (int)(seed % (uint32_t)(n * n));
-    for (int k = 0; k < n * n; ++k) {
+/* Which cells of an n x n grid over the pixel get a sample: all, or one in each row and column. */
+typedef struct {
+    int n;
+    bool is_diagonal;
+} pattern;
+
+/* Takes the samples of a pattern. Only one of them looks at the mirror image, on behalf of all: it
+ * is faint and blurred. */
+static void take_samples(const psfm_stage *stage, const psfm_shot *shot, const pixel *p,
+                         pattern cells, uint32_t seed, tally *t) {
+    int n = cells.n, count = cells.is_diagonal ? n : n * n;
+    double step = cells.is_diagonal ? 1.0 / sqrt(n) : 1.0 / n;
+    int shift = (int)(seed % (uint32_t)n), mirrored = (int)(seed % (uint32_t)count);
+    for (int k = 0; k < count; ++k) {
         uint32_t hash = psfm_hash(seed, k, n);
-        double u = step * (k % n + psfm_hash_share(hash, 0));
-        double v = step * (k / n + psfm_hash_share(hash, 1)), rgb[3];
+        int row = cells.is_diagonal ? (k + shift) % n : k / n;
+        double u = (k % n + psfm_hash_share(hash, 0)) / n;
+        double v = (row + psfm_hash_share(hash, 1)) / n, rgb[3];
         psfm_surface surface = {.solid = NULL};
         psfm_ray ray = make_ray(shot, p, u, v, step);
         bool is_glossy =
@@ -166,7 +175,7 @@ static void take_samples(const psfm_stage *stage, const psfm_shot *shot, const p
         if (!is_glossy || k != mirrored)
             continue;
         look_at_mirror(&surface, &ray, hash, rgb);
-        psfm_axpy3(t->sum, n * n, rgb, t->sum);
+        psfm_axpy3(t->sum, count, rgb, t->sum);
     }
 }
 
@@ -187,9 +196,9 @@ static void take_row(const psfm_stage *stage, const psfm_shot *shot, int y, cons
         if (seen) {
             pixel p = make_pixel(top, bottom, (size_t)x);
             uint32_t seed = psfm_hash((uint32_t)shot->sensor.image, x, y);
-            take_samples(stage, shot, &p, shot->samples, seed, &t);
+            take_samples(stage, shot, &p, (pattern){shot->samples, true}, seed, &t);
             if (wants_more(&t))
-                take_samples(stage, shot, &p, 2 * shot->samples, seed + 1, &t);
+                take_samples(stage, shot, &p, (pattern){2 * shot->samples, false}, seed + 1, &t);
         }
         last = t.last;
         for (int k = 0; k < 3; ++k)

@@ -45,7 +45,7 @@ static void paint_soil(uint32_t seed, const psfm_texel *t, double rough, double 
         double spot = psfm_cover_spots(seed + 70 + (uint32_t)k, t, pitch[k], 0.45, &hash);
         psfm_rgb_scale(rgb, 1.0 + spot * 0.8 * (psfm_hash_share(hash, 1) - 0.55));
     }
-    psfm_rgb_mix(rgb, stone, 0.9 * psfm_cover_spots(seed + 80, t, 0.6, 0.12, &hash));
+    psfm_rgb_mix(rgb, stone, 0.8 * psfm_cover_spots(seed + 80, t, 0.33, 0.06, &hash));
 }
 
 /* Crops in rows along u: one plant in each cell of row and plant pitch. */
@@ -72,7 +72,7 @@ static void paint_meadow(uint32_t seed, const psfm_texel *t, double rough, doubl
     uint32_t hash;
     memcpy(rgb, grass, sizeof grass);
     psfm_rgb_scale(rgb, 1.0 + 0.5 * rough + 0.3 * psfm_noise_octaves(seed, t, 0.5, 0.9));
-    double cover = psfm_cover_spots(seed + 5, t, 0.5, 0.12, &hash);
+    double cover = psfm_cover_spots(seed + 5, t, 0.35, 0.08, &hash);
     psfm_rgb_mix(rgb, flower[hash >> 20 & 1], 0.8 * cover);
     cover = psfm_cover_spots(seed + 6, t, 1.9, 0.3, &hash);
     psfm_rgb_scale(rgb, 1.0 - 0.4 * cover);
@@ -125,7 +125,7 @@ static void paint_track(uint32_t seed, const psfm_texel *t, double rgb[3]) {
 static void paint_ground(const psfm_surface *surface, double rgb[3]) {
     uint32_t seed = surface->solid->coat.seed;
     psfm_texel t = cell_texel(surface);
-    double rough = psfm_noise_octaves(seed, &t, 9.0, 0.85), to_border;
+    double rough = psfm_noise_octaves(seed, &t, 9.0, 0.93), to_border;
     psfm_texel bent = t; /* borders are not drawn with a ruler */
     bent.u += 0.5 * rough;
     bent.v += 0.5 * psfm_noise(seed + 91, 0.3 * t.u, 0.3 * t.v);
@@ -178,13 +178,13 @@ static void add_tree(psfm_stage *stage, const psfm_plan *plan, size_t object, co
     psfm_coat leaves = {.paint = paint_leaves, .seed = seed};
     const double top[3] = {foot[0], foot[1], foot[2] + 0.8 * size[2]};
     psfm_stage_capsule(stage, foot, top, 0.04 * (size[0] + size[1]), &bark);
-    for (int k = 0; k < 26; ++k) {
+    for (int k = 0; k < 40; ++k) {
         double at[3], dir[3], radii[3];
         psfm_rng_direction(&rng, dir);
-        double share = psfm_rng_range(&rng, 0.3, 0.75), grow = psfm_rng_range(&rng, 0.12, 0.2);
+        double share = psfm_rng_range(&rng, 0.3, 0.85), grow = psfm_rng_range(&rng, 0.1, 0.17);
         for (int a = 0; a < 2; ++a)
             at[a] = foot[a] + 0.5 * share * size[a] * dir[a];
-        at[2] = foot[2] + size[2] * (0.62 + 0.35 * share * dir[2]);
+        at[2] = foot[2] + size[2] * (0.62 + 0.3 * share * dir[2]);
         radii[0] = grow * size[0];
         radii[1] = grow * size[1];
         radii[2] = 0.5 * (radii[0] + radii[1]);

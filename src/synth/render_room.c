@@ -267,7 +267,7 @@ static void paint_furniture(const psfm_surface *surface, double rgb[3]) {
     memcpy(rgb, coat->tint, sizeof coat->tint);
     if (surface->face >= 4) { /* things lie about on top */
         psfm_rgb_scale(rgb, psfm_wood_grain(coat->seed, t));
-        double cover = psfm_cover_spots(coat->seed + 1, t, 0.21, 0.6, &hash), color[3];
+        double cover = psfm_cover_spots(coat->seed + 1, t, 0.13, 0.35, &hash), color[3];
         psfm_rgb_hue(psfm_hash_share(hash * 5u, 0), 0.7, 0.5, color);
         psfm_rgb_mix(rgb, color, cover);
         return;

@@ -5,20 +5,23 @@
 #include "base/path.h"
 #include "cli.h"
 #include "io/colmap_database.h"
+#include "synth/render.h"
 #include "synth/scene.h"
 
 static psfm_scene_options options;
+static psfm_render_options render_options;
 
 static const cli_option_group *groups(void) {
-    static cli_option_group list[2];
+    static cli_option_group list[3];
     list[0] = (cli_option_group){&psfm_scene_option_table, &options, true};
+    list[1] = (cli_option_group){&psfm_render_option_table, &render_options, false};
     return list;
 }
 
 static const char *const positional[] = {"SCENE", NULL};
 static const cli_flag flags[] = {
-    {"-o", "DIR", "folder for DIR/database.db and DIR/gt", 0},
-    {"--matches-only", NULL, "keypoints and matches without photographs", 0},
+    {"-o", "DIR", "folder for DIR/images or DIR/database.db, and DIR/gt", 0},
+    {"--matches-only", NULL, "keypoints and matches instead of photographs", 0},
     {0},
 };
 
@@ -41,24 +44,35 @@ static psfm_status write_scene(psfm_context *ctx, const psfm_scene *scene, const
     return status;
 }
 
-static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
-    psfm_scene_kind kind;
+static psfm_status make_matches(psfm_context *ctx, psfm_scene_kind kind, const char *folder) {
     psfm_scene scene = {0};
-    const char *folder = cli_flag_value(&cli_synth, arguments, "-o");
-    if (folder == NULL)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o DIR is missing");
-    if (cli_flag_value(&cli_synth, arguments, "--matches-only") == NULL)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "scenes are not rendered to photographs yet: add --matches-only");
-    if (!psfm_scene_kind_from_name(arguments->positional[0], &kind))
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "there is no scene '%s' (arena, field, room, facade, general)",
-                         arguments->positional[0]);
     psfm_status status = psfm_scene_make(ctx, kind, psfm_context_seed(ctx), &options, &scene);
     if (status == PSFM_OK)
         status = write_scene(ctx, &scene, folder);
     psfm_scene_free(&scene);
     return status;
+}
+
+static psfm_status make_images(psfm_context *ctx, psfm_scene_kind kind, const char *folder) {
+    psfm_status status =
+        psfm_scene_render(ctx, kind, psfm_context_seed(ctx), &options, &render_options, folder);
+    if (status == PSFM_OK)
+        printf("%d images: %s/images and %s/gt\n", options.num_cameras, folder, folder);
+    return status;
+}
+
+static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
+    psfm_scene_kind kind;
+    const char *folder = cli_flag_value(&cli_synth, arguments, "-o");
+    if (folder == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o DIR is missing");
+    if (!psfm_scene_kind_from_name(arguments->positional[0], &kind))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "there is no scene '%s' (arena, field, room, facade, general)",
+                         arguments->positional[0]);
+    if (cli_flag_value(&cli_synth, arguments, "--matches-only") != NULL)
+        return make_matches(ctx, kind, folder);
+    return make_images(ctx, kind, folder);
 }
 
 static int run(int argc, char **argv) {
@@ -67,6 +81,7 @@ static int run(int argc, char **argv) {
         return 1;
     cli_arguments arguments;
     psfm_options_init(&psfm_scene_option_table, &options);
+    psfm_options_init(&psfm_render_option_table, &render_options);
     psfm_status status = cli_parse(ctx, &cli_synth, argc, argv, &arguments);
     if (status == PSFM_OK && arguments.help)
         cli_print_help(&cli_synth);
@@ -78,15 +93,20 @@ static int run(int argc, char **argv) {
 const cli_command cli_synth = {
     .name = "synth",
     .summary = "makes a scene with ground truth to try things on",
-    .usage = "SCENE -o DIR --matches-only [options]",
+    .usage = "SCENE -o DIR [--matches-only] [options]",
     .description =
         "Scenes: arena (a ring of cameras round a 28 x 15 m court, stands for the off-plane "
         "part),\n"
         "field (a drone's grid over a flat field), room (inside a box: six planes), facade (a "
         "walk\n"
-        "along a building front), general (a cloud of points, no plane). Writes DIR/database.db\n"
-        "(a COLMAP database with keypoints and matches) and DIR/gt (a COLMAP text model).\n"
+        "along a building front), general (a cloud of points, no plane). Writes photographs to\n"
+        "DIR/images, or with --matches-only keypoints and matches to DIR/database.db (a COLMAP\n"
+        "database), and the true cameras and poses to DIR/gt (a COLMAP text model). Photographs\n"
+        "have no use for points, noise-px, outliers, off-plane, neighbours, open-chain and miss;\n"
+        "a share of twins above 0 makes the scene symmetric; there are none of the general "
+        "scene.\n"
         "The same options and seed give the same bytes.\n\n"
+        "    planarsfm synth arena -o hall --cameras 46 --render.moving 0.5\n"
         "    planarsfm synth arena -o arena --matches-only --off-plane 0.3 --twins 0.15",
     .positional = positional,
     .flags = flags,

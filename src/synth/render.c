@@ -17,7 +17,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_render_options, width, "width", 1280, 32, 16000,
                     "width of the images; the height is 9/16 of it, and intrinsics are scaled"),
     PSFM_OPTION_INT(psfm_render_options, samples, "samples", 2, 2, 64,
-                    "n samples a pixel, and 2n x 2n more where those differ"),
+                    "n samples a pixel, and (3n / 2)^2 more at edges"),
     PSFM_OPTION_DOUBLE(psfm_render_options, noise, "noise", 2, 0, 100,
                        "standard deviation of the sensor noise, in grey levels"),
     PSFM_OPTION_DOUBLE(psfm_render_options, exposure, "exposure", 0.3, 0, 5,

@@ -7,7 +7,7 @@
 
 typedef struct {
     int width;            /* of the images; the scene's cameras are scaled from 1280 x 720 */
-    int samples;          /* n samples a pixel, 2n x 2n more where they differ */
+    int samples;          /* n samples a pixel, (3n / 2)^2 more at edges */
     double noise;         /* standard deviation of the sensor noise, grey levels */
     double exposure;      /* images differ by up to so many stops either way */
     double white_balance; /* red and blue differ by up to this share either way */

@@ -272,6 +272,8 @@ void psfm_stage_build_arena(const psfm_take *take, psfm_stage *stage) {
                                      .sun_rgb = {0.35, 0.35, 0.34}};
     bool has_twin = take->plan->options->twins > 0.0;
     stage->light = lamps;
+    if (has_twin)
+        psfm_stage_raise_sun(stage);
     add_floor_and_ceiling(stage, take);
     stage->is_turned = has_twin;
     for (int s = 0; s < 4; ++s) {

@@ -3,6 +3,7 @@
  * twins every cell of the plan is alike, and alike its own half turn. */
 #include <string.h>
 
+#include "linalg/mat3.h"
 #include "synth/render_paint.h"
 #include "synth/render_scenes.h"
 
@@ -159,14 +160,17 @@ static void paint_hut(const psfm_surface *surface, double rgb[3]) {
     psfm_rgb_mix(rgb, rust, psfm_clamp(1.4 * psfm_noise_octaves(seed, t, 1.5, 0.8), 0.0, 0.9));
 }
 
-/* Leaves: noise in the two directions across the view of the crown from above. */
+/* Leaves: noise across a slanted view of the clump, so that all its sides show some. */
 static void paint_leaves(const psfm_surface *surface, double rgb[3]) {
-    const psfm_coat *coat = &surface->solid->coat;
+    const psfm_solid *solid = surface->solid;
     psfm_texel t = surface->texel;
-    t.u = surface->xyz[0] + 0.4 * surface->xyz[2];
-    t.v = surface->xyz[1] - 0.4 * surface->xyz[2];
-    double clumps = psfm_noise_octaves(coat->seed, &t, 0.9, 0.95);
-    memcpy(rgb, coat->tint, sizeof coat->tint);
+    double from[3], p[3];
+    psfm_sub3(surface->xyz, solid->origin, from);
+    psfm_mat3_mul_vec(solid->axes, from, p);
+    t.u = p[0] + 0.4 * p[2];
+    t.v = p[1] - 0.4 * p[2];
+    double clumps = psfm_noise_octaves(solid->coat.seed, &t, 0.9, 0.95);
+    memcpy(rgb, solid->coat.tint, sizeof solid->coat.tint);
     psfm_rgb_scale(rgb, psfm_clamp(1.0 + 0.7 * clumps, 0.25, 2.0));
 }
 
@@ -188,6 +192,7 @@ static void add_tree(psfm_stage *stage, const psfm_plan *plan, size_t object, co
         radii[0] = grow * size[0];
         radii[1] = grow * size[1];
         radii[2] = 0.5 * (radii[0] + radii[1]);
+        ++leaves.seed;
         psfm_rgb_hue(psfm_rng_range(&rng, 0.2, 0.28), 0.75, psfm_rng_range(&rng, 0.12, 0.26),
                      leaves.tint);
         psfm_stage_ellipsoid(stage, at, radii, &leaves);
@@ -202,28 +207,34 @@ static void add_hut(psfm_stage *stage, const psfm_plan *plan, size_t object, con
     psfm_stage_box(stage, foot, size, 0.0, &coat);
 }
 
-/* The objects of one cell, those near the view. `turn` is -1 for the half-turned copies. */
-static void add_objects(const psfm_take *take, psfm_stage *stage, double x, double y, double turn) {
+/* The objects of the cell around `middle`, those near the view; turned about it or as they are. */
+static void add_objects(const psfm_take *take, psfm_stage *stage, const double middle[2],
+                        bool is_turned) {
     const psfm_plan *plan = take->plan;
+    double side = is_turned ? -1.0 : 1.0;
     for (size_t k = 0; k < psfm_field_num_objects(plan); ++k) {
         double foot[3], size[3];
         bool is_tree = psfm_field_object(plan, k, foot, size);
-        foot[0] = x + turn * foot[0];
-        foot[1] = y + turn * foot[1];
-        double away = hypot(foot[0] - take->pose->view[0], foot[1] - take->pose->view[1]);
-        if (away > 2.0 * plan->reach)
+        double x = middle[0] + side * foot[0] - take->pose->view[0];
+        double y = middle[1] + side * foot[1] - take->pose->view[1];
+        if (hypot(x, y) > 2.0 * plan->reach)
             continue;
+        size_t first = stage->num_solids;
+        foot[0] += middle[0];
+        foot[1] += middle[1];
         if (is_tree)
             add_tree(stage, plan, k, foot, size);
         else
             add_hut(stage, plan, k, foot, size);
+        if (is_turned)
+            psfm_stage_turn(stage, first, middle);
     }
 }
 
 static void add_cells(const psfm_take *take, psfm_stage *stage) {
     const psfm_plan *plan = take->plan;
     if (!(plan->options->twins > 0.0)) {
-        add_objects(take, stage, plan->origin[0], plan->origin[1], 1.0);
+        add_objects(take, stage, plan->origin, false);
         return;
     }
     long low[2], high[2];
@@ -235,10 +246,10 @@ static void add_cells(const psfm_take *take, psfm_stage *stage) {
     }
     for (long b = low[1]; b <= high[1]; ++b) {
         for (long a = low[0]; a <= high[0]; ++a) {
-            double x = plan->origin[0] + plan->cell_size[0] * (double)a;
-            double y = plan->origin[1] + plan->cell_size[1] * (double)b;
-            add_objects(take, stage, x, y, 1.0);
-            add_objects(take, stage, x, y, -1.0);
+            const double middle[2] = {plan->origin[0] + plan->cell_size[0] * (double)a,
+                                      plan->origin[1] + plan->cell_size[1] * (double)b};
+            add_objects(take, stage, middle, false);
+            add_objects(take, stage, middle, true);
         }
     }
 }
@@ -258,6 +269,8 @@ void psfm_stage_build_field(const psfm_take *take, psfm_stage *stage) {
                                         .has_shadows = true};
     stage->light = daylight;
     stage->sky = field_sky;
+    if (take->plan->options->twins > 0.0)
+        psfm_stage_raise_sun(stage);
     psfm_coat ground = {
         .paint = paint_ground, .seed = psfm_paint_seed(take->plan, 0), .data = take->plan};
     const double corner[3] = {take->pose->center[0] - FAR, take->pose->center[1] - FAR, 0.0};

@@ -331,6 +331,8 @@ void psfm_stage_build_room(const psfm_take *take, psfm_stage *stage) {
     psfm_stage_rect(stage, low, right, up, &floor_coat);
     psfm_stage_rect(stage, high, right, up, &ceiling);
     stage->is_turned = take->plan->options->twins > 0.0;
+    if (stage->is_turned)
+        psfm_stage_raise_sun(stage);
     add_walls(stage, take->plan);
     add_furniture(stage, take->plan);
 }

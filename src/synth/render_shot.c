@@ -1,12 +1,11 @@
 /* The camera's rays are computed at the corners of the pixels; samples within a pixel take the
  * bilinear blend of its four corners, which is off by less than 1 / (8 f) pixels for a focal length
- * of f pixels. A pixel is the mean over its square, as a sensor makes it: n samples at random
- * places, one in each row and column of an n x n grid. That is enough on a surface, since patterns
- * are filtered over what a sample stands for; where the samples hit different solids or differ in
- * colour, 2n x 2n more are taken, one in each cell of a finer grid.
- *
- * Light: Lambert's law under soft light from above and below and a sun; glossy coats add the mirror
- * image, by Schlick's approximation of Fresnel's law, slightly blurred. */
+ * of f pixels. A pixel is the mean over its square, as a sensor makes it. It is sampled n times,
+ * once in each row and column of an n x n grid, which is enough on a surface, since patterns are
+ * filtered over what a sample stands for. Where the samples see different things, or those of two
+ * neighbours do, an edge may pass: then m x m more are taken with m = 3n / 2, one in each cell of a
+ * finer grid and no two in the same of m^2 rows or columns (multi-jittering, after Chiu, Shirley
+ * and Wang), so that an edge at any angle is placed to a fraction of a pixel. */
 #include "synth/render_shot.h"
 
 #include <stdlib.h>
@@ -14,73 +13,10 @@
 
 #include "base/alloc.h"
 #include "linalg/mat3.h"
+#include "synth/render_look.h"
 
-#define NEAREST 1e-4       /* metres: keeps rays from meeting the surface where they start */
-#define CONTRAST 0.3       /* relative difference between samples that calls for more */
-#define GLOSS_SPREAD 0.004 /* of the normals of a glossy coat, radians */
-#define GLOSS_BLUR 4.0     /* footprint of a mirrored sample in those of a direct one */
-
-/* Light that reaches a surface from the sun and the soft lights. */
-static void illuminate(const psfm_stage *stage, const psfm_surface *surface, double light[3]) {
-    const psfm_light *from = &stage->light;
-    double up = 0.5 + 0.5 * surface->normal[2];
-    double slant = psfm_dot3(surface->normal, from->sun);
-    if (slant > 0.0 && from->has_shadows &&
-        psfm_stage_is_blocked(stage, surface->xyz, from->sun, 10.0 * NEAREST))
-        slant = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        light[k] = from->from_below[k] + up * (from->from_above[k] - from->from_below[k]);
-        light[k] += psfm_max(slant, 0.0) * from->sun_rgb[k];
-    }
-}
-
-/* The colour that a ray brings, without mirror images; *surface is filled and true returned if it
- * ends on a solid. */
-static bool look(const psfm_stage *stage, const psfm_ray *ray, const psfm_solid *guess,
-                 psfm_surface *surface, double rgb[3]) {
-    double distance;
-    const psfm_solid *solid =
-        psfm_stage_nearest(stage, ray->origin, ray->dir, NEAREST, guess, &distance);
-    if (solid == NULL) {
-        double dir[3] = {ray->dir[0], ray->dir[1], ray->dir[2]};
-        psfm_normalize3(dir);
-        memset(rgb, 0, 3 * sizeof *rgb);
-        if (stage->sky != NULL)
-            stage->sky(dir, rgb);
-        return false;
-    }
-    surface->stage = stage;
-    psfm_solid_surface(solid, ray, distance, surface);
-    solid->coat.paint(surface, rgb);
-    if (!solid->coat.glows) {
-        double light[3];
-        illuminate(stage, surface, light);
-        for (int k = 0; k < 3; ++k)
-            rgb[k] *= light[k];
-    }
-    return true;
-}
-
-/* The mirror image in a glossy surface. */
-static void look_at_mirror(const psfm_surface *surface, const psfm_ray *ray, uint32_t hash,
-                           double rgb[3]) {
-    double normal[3];
-    double spread[3] = {psfm_hash_share(hash, 0) - 0.5, psfm_hash_share(hash, 1) - 0.5, 0.0};
-    psfm_axpy3(surface->normal, 2.0 * GLOSS_SPREAD, spread, normal);
-    psfm_normalize3(normal);
-    psfm_ray mirror = *ray;
-    double length = psfm_norm3(ray->dir), facing = -psfm_dot3(normal, ray->dir) / length;
-    memcpy(mirror.origin, surface->xyz, sizeof mirror.origin);
-    psfm_axpy3(ray->dir, 2.0 * facing * length, normal, mirror.dir);
-    for (int k = 0; k < 3; ++k) {
-        mirror.dir_dx[k] *= GLOSS_BLUR;
-        mirror.dir_dy[k] *= GLOSS_BLUR;
-    }
-    psfm_surface ignored;
-    double grazing = 1.0 - psfm_clamp(facing, 0.0, 1.0), square = grazing * grazing;
-    look(surface->stage, &mirror, NULL, &ignored, rgb);
-    psfm_rgb_scale(rgb, surface->solid->coat.gloss * (0.04 + 0.96 * square * square * grazing));
-}
+#define CONTRAST 0.3 /* relative difference between samples that calls for more */
+#define NUM_ROWS 3   /* of the image that are in work at a time */
 
 /* The rays of a row of pixel corners, in the world; has_ray[x] tells which exist. */
 typedef struct {
@@ -88,49 +24,69 @@ typedef struct {
     bool *has_ray;
 } corner_row;
 
-static void fill_corners(const psfm_shot *shot, uint64_t y, corner_row *row) {
-    for (uint64_t x = 0; x <= shot->camera->width; ++x) {
-        const double xy[2] = {(double)x, (double)y};
-        double ray[3];
-        row->has_ray[x] = psfm_camera_unproject(shot->camera, xy, ray);
-        if (row->has_ray[x])
-            psfm_mat3_tmul_vec(shot->pose->R, ray, row->dir[x]);
-    }
-}
-
-/* The four corner rays of a pixel as a bilinear function of the place in it. */
-typedef struct {
-    double base[3], right[3], down[3], twist[3];
-} pixel;
-
-static pixel make_pixel(const corner_row *top, const corner_row *bottom, size_t x) {
-    pixel p;
-    for (int k = 0; k < 3; ++k) {
-        double a = top->dir[x][k], b = top->dir[x + 1][k];
-        double c = bottom->dir[x][k], d = bottom->dir[x + 1][k];
-        p.base[k] = a;
-        p.right[k] = b - a;
-        p.down[k] = c - a;
-        p.twist[k] = d - c - b + a;
-    }
-    return p;
-}
-
 /* What the samples of a pixel have brought. */
 typedef struct {
     double sum[3], low[3], high[3];
-    const psfm_solid *first, *last; /* solids of the first and the last sample, or NULL */
-    bool is_mixed;                  /* samples hit different solids */
-    int num;
+    psfm_glimpse first;
+    bool is_mixed; /* the first samples saw different things */
+    int num;       /* 0: the camera has no ray for the pixel */
 } tally;
 
-static void add_to_tally(const double rgb[3], const psfm_solid *solid, tally *t) {
-    if (t->num == 0)
-        t->first = solid;
-    t->last = solid;
-    t->is_mixed = t->is_mixed || solid != t->first;
+/* A photograph being taken: the rows that are in work, row y in place y % NUM_ROWS. */
+typedef struct {
+    const psfm_stage *stage;
+    const psfm_shot *shot;
+    int width, height;
+    corner_row corners[NUM_ROWS];
+    tally *pixels[NUM_ROWS];
+    float *light;            /* of a row that is done */
+    const psfm_solid *guess; /* where the last ray ended */
+} film;
+
+static void fill_corners(film *f, int y) {
+    corner_row *row = &f->corners[y % NUM_ROWS];
+    for (int x = 0; x <= f->width; ++x) {
+        const double xy[2] = {x, y};
+        double ray[3];
+        row->has_ray[x] = psfm_camera_unproject(f->shot->camera, xy, ray);
+        if (row->has_ray[x])
+            psfm_mat3_tmul_vec(f->shot->pose->R, ray, row->dir[x]);
+    }
+}
+
+static bool has_rays(const film *f, int x, int y) {
+    const bool *top = f->corners[y % NUM_ROWS].has_ray + x;
+    const bool *bottom = f->corners[(y + 1) % NUM_ROWS].has_ray + x;
+    return top[0] && top[1] && bottom[0] && bottom[1];
+}
+
+/* The ray at (u, v) in [0, 1]^2 of a pixel, whose samples have the side `step`. */
+static psfm_ray make_ray(const film *f, int x, int y, double u, double v, double step) {
+    const double *top[2] = {f->corners[y % NUM_ROWS].dir[x], f->corners[y % NUM_ROWS].dir[x + 1]};
+    const double *bottom[2] = {f->corners[(y + 1) % NUM_ROWS].dir[x],
+                               f->corners[(y + 1) % NUM_ROWS].dir[x + 1]};
+    psfm_ray ray;
+    memcpy(ray.origin, f->shot->pose->center, sizeof ray.origin);
     for (int k = 0; k < 3; ++k) {
-        double value = psfm_min(rgb[k], 1.5); /* lamps must not outshine their edges */
+        double right = top[1][k] - top[0][k], down = bottom[0][k] - top[0][k];
+        double twist = bottom[1][k] - bottom[0][k] - right;
+        ray.dir[k] = top[0][k] + u * right + v * (down + u * twist);
+        ray.dir_dx[k] = step * right;
+        ray.dir_dy[k] = step * down;
+    }
+    return ray;
+}
+
+static bool sees_another(const psfm_glimpse *a, const psfm_glimpse *b) {
+    return a->solid != b->solid || a->in_sun != b->in_sun;
+}
+
+static void count(const psfm_glimpse *seen, tally *t) {
+    if (t->num == 0)
+        t->first = *seen;
+    t->is_mixed = t->is_mixed || sees_another(seen, &t->first);
+    for (int k = 0; k < 3; ++k) {
+        double value = psfm_min(seen->rgb[k], 1.5); /* lamps must not outshine their edges */
         t->sum[k] += value;
         t->low[k] = t->num == 0 ? value : psfm_min(t->low[k], value);
         t->high[k] = t->num == 0 ? value : psfm_max(t->high[k], value);
@@ -138,107 +94,136 @@ static void add_to_tally(const double rgb[3], const psfm_solid *solid, tally *t)
     ++t->num;
 }
 
-static psfm_ray make_ray(const psfm_shot *shot, const pixel *p, double u, double v, double step) {
-    psfm_ray ray;
-    memcpy(ray.origin, shot->pose->center, sizeof ray.origin);
-    for (int k = 0; k < 3; ++k) {
-        ray.dir[k] = p->base[k] + u * p->right[k] + v * (p->down[k] + u * p->twist[k]);
-        ray.dir_dx[k] = step * p->right[k];
-        ray.dir_dy[k] = step * p->down[k];
-    }
-    return ray;
-}
-
-/* Which cells of an n x n grid over the pixel get a sample: all, or one in each row and column. */
+/* Where sample k lies, of n on a diagonal of the pixel or of n x n all over it. */
 typedef struct {
     int n;
     bool is_diagonal;
 } pattern;
 
-/* Takes the samples of a pattern. Only one of them looks at the mirror image, on behalf of all: it
- * is faint and blurred. */
-static void take_samples(const psfm_stage *stage, const psfm_shot *shot, const pixel *p,
-                         pattern cells, uint32_t seed, tally *t) {
-    int n = cells.n, count = cells.is_diagonal ? n : n * n;
-    double step = cells.is_diagonal ? 1.0 / sqrt(n) : 1.0 / n;
-    int shift = (int)(seed % (uint32_t)n), mirrored = (int)(seed % (uint32_t)count);
-    for (int k = 0; k < count; ++k) {
-        uint32_t hash = psfm_hash(seed, k, n);
-        int row = cells.is_diagonal ? (k + shift) % n : k / n;
-        double u = (k % n + psfm_hash_share(hash, 0)) / n;
-        double v = (row + psfm_hash_share(hash, 1)) / n, rgb[3];
-        psfm_surface surface = {.solid = NULL};
-        psfm_ray ray = make_ray(shot, p, u, v, step);
-        bool is_glossy =
-            look(stage, &ray, t->last, &surface, rgb) && surface.solid->coat.gloss > 0.0;
-        add_to_tally(rgb, surface.solid, t);
-        if (!is_glossy || k != mirrored)
-            continue;
-        look_at_mirror(&surface, &ray, hash, rgb);
-        psfm_axpy3(t->sum, count, rgb, t->sum);
+static void place_sample(pattern cells, int k, uint32_t seed, double *u, double *v) {
+    int n = cells.n, column = k % n, row = k / n;
+    if (cells.is_diagonal) {
+        *u = (column + 0.5) / n;
+        *v = ((k + (int)(seed % (uint32_t)n)) % n + 0.5) / n;
+    } else {
+        *u = (column + (row + 0.5) / n) / n;
+        *v = (row + (column + 0.5) / n) / n;
     }
 }
 
-static bool wants_more(const tally *t) {
-    bool differs = t->is_mixed;
-    for (int k = 0; k < 3; ++k)
-        differs = differs || t->high[k] - t->low[k] > CONTRAST * (t->high[k] + t->low[k] + 0.05);
-    return differs;
+/* Takes the samples of a pattern. Only one of them looks at the mirror image, on behalf of all: it
+ * is faint and blurred. */
+static void take_samples(film *f, int x, int y, pattern cells, tally *t) {
+    int num = cells.is_diagonal ? cells.n : cells.n * cells.n;
+    double step = cells.is_diagonal ? 1.0 / sqrt(cells.n) : 1.0 / cells.n;
+    uint32_t seed = psfm_hash((uint32_t)f->shot->sensor.image + (uint32_t)cells.n, x, y);
+    int mirrored = (int)((seed >> 8) % (uint32_t)num);
+    for (int k = 0; k < num; ++k) {
+        double u, v, mirror[3];
+        place_sample(cells, k, seed, &u, &v);
+        psfm_ray ray = make_ray(f, x, y, u, v, step);
+        psfm_glimpse seen =
+            psfm_look(f->stage, &ray, f->guess, k == mirrored, psfm_mix(seed), mirror);
+        f->guess = seen.solid;
+        count(&seen, t);
+        if (k == mirrored)
+            psfm_axpy3(t->sum, num, mirror, t->sum);
+    }
 }
 
-static void take_row(const psfm_stage *stage, const psfm_shot *shot, int y, const corner_row *top,
-                     const corner_row *bottom, float *light) {
-    const psfm_solid *last = NULL;
-    for (int x = 0; x < (int)shot->camera->width; ++x) {
-        tally t = {.last = last};
-        bool seen =
-            top->has_ray[x] && top->has_ray[x + 1] && bottom->has_ray[x] && bottom->has_ray[x + 1];
-        if (seen) {
-            pixel p = make_pixel(top, bottom, (size_t)x);
-            uint32_t seed = psfm_hash((uint32_t)shot->sensor.image, x, y);
-            take_samples(stage, shot, &p, (pattern){shot->samples, true}, seed, &t);
-            if (wants_more(&t))
-                take_samples(stage, shot, &p, (pattern){2 * shot->samples, false}, seed + 1, &t);
-        }
-        last = t.last;
+/* The first samples of a row. */
+static void expose_row(film *f, int y) {
+    fill_corners(f, y + 1);
+    for (int x = 0; x < f->width; ++x) {
+        tally *t = &f->pixels[y % NUM_ROWS][x];
+        memset(t, 0, sizeof *t);
+        if (has_rays(f, x, y))
+            take_samples(f, x, y, (pattern){f->shot->samples, true}, t);
+    }
+}
+
+/* Whether an edge may run between two pixels of which neither has one inside. */
+static bool is_edge(const tally *a, const tally *b) {
+    return b->num > 0 && !a->is_mixed && !b->is_mixed && sees_another(&a->first, &b->first);
+}
+
+/* Whether a pixel needs more samples; row y + 1 must have its first ones. */
+static bool wants_more(const film *f, int x, int y) {
+    const tally *row = f->pixels[y % NUM_ROWS], *t = &row[x];
+    bool more = t->is_mixed;
+    for (int k = 0; k < 3; ++k)
+        more = more || t->high[k] - t->low[k] > CONTRAST * (t->high[k] + t->low[k] + 0.05);
+    more = more || (x > 0 && is_edge(t, t - 1)) || (x + 1 < f->width && is_edge(t, t + 1));
+    more = more || (y > 0 && is_edge(t, &f->pixels[(y + NUM_ROWS - 1) % NUM_ROWS][x]));
+    return more || (y + 1 < f->height && is_edge(t, &f->pixels[(y + 1) % NUM_ROWS][x]));
+}
+
+/* Takes the further samples of a row and develops it. */
+static void finish_row(film *f, int y, psfm_image *image) {
+    size_t offset = (size_t)f->width * (size_t)y;
+    uint8_t *bytes = image->rgb + 3 * offset;
+    for (int x = 0; x < f->width; ++x) {
+        /* a copy, since the neighbours compare themselves to the first samples */
+        tally t = f->pixels[y % NUM_ROWS][x];
+        if (t.num > 0 && wants_more(f, x, y))
+            take_samples(f, x, y, (pattern){3 * f->shot->samples / 2, false}, &t);
         for (int k = 0; k < 3; ++k)
-            light[3 * x + k] = seen ? (float)(t.sum[k] / t.num) : 0.0F;
+            f->light[3 * x + k] = t.num > 0 ? (float)(t.sum[k] / t.num) : 0.0F;
+    }
+    psfm_sensor_expose(&f->shot->sensor, f->width, f->height, y, f->light, bytes);
+    for (int x = 0; x < f->width; ++x)
+        image->gray[offset + (size_t)x] =
+            psfm_luma(bytes[3 * x], bytes[3 * x + 1], bytes[3 * x + 2]);
+}
+
+static psfm_status film_init(psfm_context *ctx, const psfm_stage *stage, const psfm_shot *shot,
+                             film *f) {
+    void *memory = NULL;
+    size_t num_corners = (size_t)shot->camera->width + 1;
+    *f = (film){.stage = stage, .shot = shot};
+    f->width = (int)shot->camera->width;
+    f->height = (int)shot->camera->height;
+    psfm_status status = psfm_alloc(ctx, num_corners, 3 * sizeof *f->light, &memory);
+    f->light = memory;
+    for (int k = 0; k < NUM_ROWS && status == PSFM_OK; ++k) {
+        corner_row *row = &f->corners[k];
+        status = psfm_alloc(ctx, num_corners, sizeof *row->dir, &memory);
+        row->dir = memory;
+        if (status == PSFM_OK)
+            status = psfm_alloc(ctx, num_corners, sizeof *row->has_ray, &memory);
+        row->has_ray = status == PSFM_OK ? memory : NULL;
+        if (status == PSFM_OK)
+            status = psfm_alloc(ctx, num_corners, sizeof *f->pixels[k], &memory);
+        f->pixels[k] = status == PSFM_OK ? memory : NULL;
+    }
+    return status;
+}
+
+static void film_free(film *f) {
+    free(f->light);
+    for (int k = 0; k < NUM_ROWS; ++k) {
+        free(f->corners[k].dir);
+        free(f->corners[k].has_ray);
+        free(f->pixels[k]);
     }
 }
 
 psfm_status psfm_shot_take(psfm_context *ctx, const psfm_stage *stage, const psfm_shot *shot,
                            psfm_image *image) {
-    int width = (int)shot->camera->width, height = (int)shot->camera->height;
-    size_t corners = (size_t)width + 1;
-    void *memory[5] = {NULL};
+    film f;
     memset(image, 0, sizeof *image);
-    psfm_status status = PSFM_OK;
-    for (int k = 0; k < 2 && status == PSFM_OK; ++k) {
-        status = psfm_alloc(ctx, corners, 3 * sizeof(double), &memory[k]);
-        if (status == PSFM_OK)
-            status = psfm_alloc(ctx, corners, sizeof(bool), &memory[2 + k]);
-    }
+    psfm_status status = film_init(ctx, stage, shot, &f);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, corners, 3 * sizeof(float), &memory[4]);
-    if (status == PSFM_OK)
-        status = psfm_image_init(ctx, width, height, PSFM_IMAGE_GRAY_AND_RGB, image);
-    if (status != PSFM_OK)
-        goto cleanup;
-    corner_row rows[2] = {{memory[0], memory[2]}, {memory[1], memory[3]}};
-    float *light = memory[4];
-    fill_corners(shot, 0, &rows[0]);
-    for (int y = 0; y < height; ++y) {
-        const corner_row *top = &rows[y % 2], *bottom = &rows[(y + 1) % 2];
-        uint8_t *bytes = image->rgb + 3 * (size_t)width * (size_t)y;
-        fill_corners(shot, (uint64_t)y + 1, &rows[(y + 1) % 2]);
-        take_row(stage, shot, y, top, bottom, light);
-        psfm_sensor_expose(&shot->sensor, width, height, y, light, bytes);
-        for (int x = 0; x < width; ++x)
-            image->gray[(size_t)y * (size_t)width + (size_t)x] =
-                psfm_luma(bytes[3 * x], bytes[3 * x + 1], bytes[3 * x + 2]);
+        status = psfm_image_init(ctx, f.width, f.height, PSFM_IMAGE_GRAY_AND_RGB, image);
+    if (status == PSFM_OK) {
+        fill_corners(&f, 0);
+        for (int y = 0; y < f.height; ++y) {
+            expose_row(&f, y);
+            if (y > 0)
+                finish_row(&f, y - 1, image);
+        }
+        finish_row(&f, f.height - 1, image);
     }
-cleanup:
-    for (int k = 0; k < 5; ++k)
-        free(memory[k]);
+    film_free(&f);
     return status;
 }

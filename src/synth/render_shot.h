@@ -12,7 +12,7 @@ typedef struct {
     const psfm_camera *camera; /* any model; its size is the image's */
     const psfm_synth_pose *pose;
     psfm_sensor sensor;
-    int samples; /* n in a pixel, at least 2, and 2n x 2n more where those differ */
+    int samples; /* n in a pixel, at least 2, and (3n / 2)^2 more at edges */
 } psfm_shot;
 
 /* Takes it. *image (RGB and gray) is freed by the caller, and empty on failure. Pixels for which

@@ -37,14 +37,15 @@ static double meet_box(const psfm_solid *solid, const double o[3], const double 
     return s > low && s < high ? s : high;
 }
 
-/* The nearest root of a s^2 + 2 b s + c in (low, high), else high. */
-static double nearest_root(double a, double b, double c, double low, double high) {
+/* The roots of a s^2 + 2 b s + c, the smaller one first; false if there are none. */
+static bool solve(double a, double b, double c, double roots[2]) {
     double square = b * b - a * c;
     if (!(square >= 0.0) || a == 0.0)
-        return high;
-    double root = sqrt(square), first = (-b - root) / a, second = (-b + root) / a;
-    double s = first > low ? first : second;
-    return s > low && s < high ? s : high;
+        return false;
+    double root = sqrt(square);
+    roots[0] = (-b - root) / a;
+    roots[1] = (-b + root) / a;
+    return true;
 }
 
 static double meet_ellipsoid(const psfm_solid *solid, const double o[3], const double d[3],
@@ -56,25 +57,29 @@ static double meet_ellipsoid(const psfm_solid *solid, const double o[3], const d
         b += ok * dk;
         c += ok * ok;
     }
-    return nearest_root(a, b, c, low, high);
+    double roots[2];
+    if (!solve(a, b, c, roots))
+        return high;
+    double s = roots[0] > low ? roots[0] : roots[1];
+    return s > low && s < high ? s : high;
 }
 
-/* The side of a capsule, then its two caps: where the side's root lies beyond an end, the cap there
- * is what the ray meets, if anything. */
+/* The side of a capsule where it is between the ends, and the two caps beyond them. */
 static double meet_capsule(const psfm_solid *solid, const double o[3], const double d[3],
                            double low, double high) {
-    double radius2 = solid->size[0] * solid->size[0], half = solid->size[2];
+    double half = solid->size[2], best = high, roots[2];
     double a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1];
-    double c = o[0] * o[0] + o[1] * o[1] - radius2;
-    double s = nearest_root(a, b, c, low, high);
-    if (s < high && fabs(o[2] + s * d[2]) <= half)
-        return s;
-    double best = high;
-    for (int side = -1; side <= 1; side += 2) {
-        double z = o[2] - side * half;
-        double t = nearest_root(a + d[2] * d[2], b + z * d[2], c + z * z, low, best);
-        if (t < best && side * (o[2] + t * d[2]) >= half)
-            best = t;
+    double c = o[0] * o[0] + o[1] * o[1] - solid->size[0] * solid->size[0];
+    for (int part = -1; part <= 1; ++part) { /* cap, side, cap */
+        double z = o[2] - part * half, dz = part == 0 ? 0.0 : d[2], oz = part == 0 ? 0.0 : z;
+        if (!solve(a + dz * dz, b + oz * dz, c + oz * oz, roots))
+            continue;
+        for (int k = 0; k < 2; ++k) {
+            double at = o[2] + roots[k] * d[2];
+            bool is_there = part == 0 ? fabs(at) <= half : part * at >= half;
+            if (is_there && roots[k] > low && roots[k] < best)
+                best = roots[k];
+        }
     }
     return best;
 }

@@ -29,16 +29,26 @@ static void append(psfm_stage *stage, const psfm_solid *solid) {
         stage->solids[stage->num_solids++] = *solid;
 }
 
+static void turn(psfm_solid *solid, const double about[2]) {
+    for (int k = 0; k < 2; ++k) {
+        solid->origin[k] = 2.0 * about[k] - solid->origin[k];
+        for (int a = 0; a < 3; ++a)
+            solid->axes[3 * a + k] = -solid->axes[3 * a + k];
+    }
+}
+
+void psfm_stage_turn(psfm_stage *stage, size_t first, const double about[2]) {
+    for (size_t k = first; k < stage->num_solids; ++k)
+        turn(&stage->solids[k], about);
+}
+
 void psfm_stage_add(psfm_stage *stage, const psfm_solid *solid) {
+    static const double middle[2] = {0.0, 0.0};
     append(stage, solid);
     if (!stage->is_turned)
         return;
     psfm_solid copy = *solid;
-    for (int k = 0; k < 2; ++k) {
-        copy.origin[k] = -copy.origin[k];
-        for (int a = 0; a < 3; ++a)
-            copy.axes[3 * a + k] = -copy.axes[3 * a + k];
-    }
+    turn(&copy, middle);
     append(stage, &copy);
 }
 
@@ -114,6 +124,11 @@ bool psfm_stage_keeps(const psfm_stage *stage, double x, double y) {
     if (!stage->is_turned)
         return true;
     return y > 1e-6 || (y > -1e-6 && x > 0.0);
+}
+
+void psfm_stage_raise_sun(psfm_stage *stage) {
+    stage->light.sun[0] = stage->light.sun[1] = 0.0;
+    stage->light.sun[2] = 1.0;
 }
 
 double psfm_stage_foot_light(const psfm_stage *stage, double x, double y) {

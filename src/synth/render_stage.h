@@ -72,6 +72,12 @@ void psfm_stage_shadow(psfm_stage *stage, const psfm_foot_shadow *shadow);
  * copy of one. True for all others. */
 bool psfm_stage_keeps(const psfm_stage *stage, double x, double y);
 
+/* Turns the solids from number `first` on by 180 degrees about a vertical axis. */
+void psfm_stage_turn(psfm_stage *stage, size_t first, const double about[2]);
+
+/* Puts the sun overhead, so that a half turn does not change the light. */
+void psfm_stage_raise_sun(psfm_stage *stage);
+
 /* Builds the tree: O(n log n). */
 psfm_status psfm_stage_finish(psfm_stage *stage);
 

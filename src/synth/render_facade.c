@@ -80,7 +80,6 @@ static void paint_window(const psfm_surface *surface, double rgb[3]) {
 }
 
 static void paint_door(const psfm_surface *surface, double rgb[3]) {
-    const psfm_coat *coat = &surface->solid->coat;
     const psfm_texel *t = &surface->texel;
     double size[2], groove = 0.0;
     psfm_surface_extent(surface, size);
@@ -93,7 +92,6 @@ static void paint_door(const psfm_surface *surface, double rgb[3]) {
     psfm_rgb_scale(rgb, 1.0 - 0.6 * groove);
     psfm_rgb_mix(rgb, black, psfm_cover_disc(t, size[0] - 0.09, 1.05, 0.04));
     psfm_rgb_mix(rgb, white, psfm_cover_rect(t, 0.3, 2.15, size[0] - 0.3, 2.45));
-    (void)coat;
 }
 
 /* Slabs, a kerb, asphalt with patches. */
@@ -186,11 +184,11 @@ static void add_balcony(psfm_stage *stage, const cell *c) {
     psfm_coat plants = {.paint = paint_stall, .tint = {0.1, 0.25, 0.06}, .seed = c->hash};
     const double foot[3] = {0.5 * (x0 + x1), 0.5 * out, z}, size[3] = {x1 - x0, -out, 0.14};
     psfm_stage_box(stage, foot, size, 0.0, &slab);
-    for (double x = x0 + 0.05; x < x1; x += 0.17)
-        add_bar(stage, x, out + 0.04, z + 0.14, &iron);
-    for (double y = out + 0.2; y < -0.05; y += 0.17) {
-        add_bar(stage, x0 + 0.03, y, z + 0.14, &iron);
-        add_bar(stage, x1 - 0.03, y, z + 0.14, &iron);
+    for (int k = 0; k < 11; ++k)
+        add_bar(stage, x0 + 0.05 + 0.17 * k, out + 0.04, z + 0.14, &iron);
+    for (int k = 0; k < 7; ++k) {
+        add_bar(stage, x0 + 0.03, out + 0.2 + 0.17 * k, z + 0.14, &iron);
+        add_bar(stage, x1 - 0.03, out + 0.2 + 0.17 * k, z + 0.14, &iron);
     }
     const double rail_foot[3] = {foot[0], out + 0.04, z + 1.14}, rail[3] = {x1 - x0, 0.06, 0.05};
     psfm_stage_box(stage, rail_foot, rail, 0.0, &iron);

@@ -75,12 +75,12 @@ static void look_at_mirror(const psfm_surface *surface, const psfm_ray *ray, uin
 
 psfm_glimpse psfm_look(const psfm_stage *stage, const psfm_ray *ray, const psfm_solid *guess,
                        bool with_mirror, uint32_t hash, double mirror[3]) {
-    psfm_surface surface;
+    psfm_surface surface = {.solid = NULL};
     psfm_glimpse out = look(stage, ray, guess, &surface);
     if (!with_mirror)
         return out;
     memset(mirror, 0, 3 * sizeof *mirror);
-    if (out.solid != NULL && out.solid->coat.gloss > 0.0)
+    if (surface.solid != NULL && surface.solid->coat.gloss > 0.0)
         look_at_mirror(&surface, ray, hash, mirror);
     return out;
 }

@@ -109,7 +109,7 @@ static void paint_window(uint32_t seed, const psfm_texel *t, double rgb[3]) {
     psfm_rgb_scale(view, 1.3);
     double panes = 0.0;
     for (int k = 0; k < 4; ++k) {
-        double u = 0.05 + 0.375 * (k % 2), v = 0.05 + 0.575 * (k / 2);
+        double u = 0.05 + 0.375 * (k % 2), v = 0.05 + (k < 2 ? 0.0 : 0.575);
         panes += psfm_cover_rect(&in, u, v, u + 0.325, v + 0.525);
     }
     psfm_rgb_mix(view, white, 1.0 - psfm_min(panes, 1.0));

@@ -171,9 +171,10 @@ static void finish_row(film *f, int y, psfm_image *image) {
             f->light[3 * x + k] = t.num > 0 ? (float)(t.sum[k] / t.num) : 0.0F;
     }
     psfm_sensor_expose(&f->shot->sensor, f->width, f->height, y, f->light, bytes);
-    for (int x = 0; x < f->width; ++x)
-        image->gray[offset + (size_t)x] =
-            psfm_luma(bytes[3 * x], bytes[3 * x + 1], bytes[3 * x + 2]);
+    for (size_t x = 0; x < (size_t)f->width; ++x) {
+        const uint8_t *pixel = bytes + 3 * x;
+        image->gray[offset + x] = psfm_luma(pixel[0], pixel[1], pixel[2]);
+    }
 }
 
 static psfm_status film_init(psfm_context *ctx, const psfm_stage *stage, const psfm_shot *shot,

@@ -58,8 +58,8 @@ void psfm_stage_rect(psfm_stage *stage, const double corner[3], const double rig
     memcpy(solid.origin, corner, sizeof solid.origin);
     memcpy(solid.axes, right, 3 * sizeof *right);
     memcpy(solid.axes + 3, up, 3 * sizeof *up);
-    for (int k = 0; k < 2; ++k)
-        solid.size[k] = psfm_normalize3(solid.axes + 3 * k);
+    solid.size[0] = psfm_normalize3(solid.axes);
+    solid.size[1] = psfm_normalize3(solid.axes + 3);
     psfm_cross3(solid.axes, solid.axes + 3, solid.axes + 6);
     psfm_stage_add(stage, &solid);
 }

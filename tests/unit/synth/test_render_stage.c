@@ -189,27 +189,31 @@ static void tree_finds_the_nearest(void **state) {
             psfm_solid solid = random_solid(&rng, 8.0);
             if (k % 1000 == 7)
                 solid.size[0] *= 60.0; /* goes into the list of large ones */
+            if (k % 2 == 0)
+                psfm_scale3(0.2, solid.size, solid.size);
+            if (k % 3 == 0) /* as flat as its box */
+                psfm_mat3_identity(solid.axes);
             psfm_axpy3(solid.origin, 1.0, base, solid.origin);
             psfm_stage_add(&stage, &solid);
         }
         assert_ok(ctx, psfm_stage_finish(&stage));
         assert_int_equal(stage.num_solids, sizes[c]);
-        for (int n = 0; n < 400; ++n) {
+        for (int n = 0; n < 1500; ++n) {
             double origin[3], dir[3], nearest = HUGE_VAL, distance;
             psfm_rng_direction(&rng, dir);
             if (n % 10 == 0)
                 dir[n / 10 % 3] = 0.0;
             for (int k = 0; k < 3; ++k)
                 origin[k] = base[k] + 6.0 * psfm_rng_normal(&rng);
-            const psfm_solid *expected = NULL;
+            const psfm_solid *expected = NULL, *guess = NULL;
             for (size_t k = 0; k < stage.num_solids; ++k) {
-                double s = psfm_solid_meet(&stage.solids[k], origin, dir, 1e-4, nearest);
-                if (s < nearest)
+                double s = psfm_solid_meet(&stage.solids[k], origin, dir, 1e-4, HUGE_VAL);
+                if (s < nearest) { /* the guess is a good one, but not the best */
+                    guess = n % 2 == 0 ? expected : NULL;
                     expected = &stage.solids[k];
-                nearest = s;
+                    nearest = s;
+                }
             }
-            const psfm_solid *guess =
-                n % 2 == 0 && sizes[c] > 0 ? &stage.solids[n % sizes[c]] : NULL;
             assert_ptr_equal(psfm_stage_nearest(&stage, origin, dir, 1e-4, guess, &distance),
                              expected);
             assert_true(distance == nearest);

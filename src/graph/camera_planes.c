@@ -83,7 +83,7 @@ static psfm_status make_bit_sets(psfm_context *ctx, psfm_camera_planes *s, size_
     status = psfm_reserve(ctx, (void **)&s->bits, &s->bits_capacity, need, sizeof *s->bits);
     if (status == PSFM_OK && need > 0)
         memset(s->bits, 0, need * sizeof *s->bits);
-    for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p) {
+    for (size_t p = 0; status == PSFM_OK && need > 0 && p < num_planes; ++p) {
         uint64_t *bits = s->bits + p * s->num_words;
         for (uint32_t k = 0; k < s->planes[p]->num_inliers; ++k) {
             uint32_t slot = s->slot[s->keypoints[p][k]];
@@ -120,6 +120,8 @@ static uint64_t count_bits(uint64_t x) {
 }
 
 uint32_t psfm_camera_planes_overlap(const psfm_camera_planes *planes, size_t p, size_t q) {
+    if (planes->num_words == 0)
+        return 0; /* no keypoint is in two planes */
     const uint64_t *a = planes->bits + p * planes->num_words;
     const uint64_t *b = planes->bits + q * planes->num_words;
     uint64_t count = 0;

@@ -18,8 +18,14 @@ int psfm_ransac_iterations(double inlier_share, int sample_size, double confiden
     return needed < 1.0 ? 1 : needed < (double)max_iterations ? (int)needed : max_iterations;
 }
 
+/* log(n!); not lgamma, which writes a global variable. */
+static double log_factorial(double n) {
+    int sign;
+    return lgamma_r(n + 1.0, &sign);
+}
+
 static double log10_binomial(double n, double k) {
-    return (lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0)) / log(10.0);
+    return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / log(10.0);
 }
 
 double psfm_log10_false_alarms(const psfm_evidence *evidence, size_t num_groups,

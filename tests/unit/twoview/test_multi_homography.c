@@ -52,6 +52,24 @@ static void one_plane_is_one(void **state) {
     }
 }
 
+/* At 2 px a seventh of each plane is beyond the bound of 4 px: noise that could pass for planes. */
+static void noise_of_planes_is_no_plane(void **state) {
+    (void)state;
+    scene_options o = scene_defaults();
+    o.noise_px = 2.0;
+    o.outliers = 0.2;
+    for (uint64_t seed = 0; seed < 100; ++seed) {
+        o.num_planes = 1 + (int)(seed % 3);
+        scene s = scene_make(&o, seed);
+        psfm_ray_pairs pairs = pairs_of(&s);
+        psfm_plane_set set = find(&pairs, NULL, 5);
+        assert_true(set.num_planes <= (size_t)o.num_planes);
+        psfm_plane_set_free(&set);
+        psfm_ray_pairs_free(&pairs);
+        scene_free(&s);
+    }
+}
+
 /* Share of the true matches that are on the plane most of their fellows are on. */
 static double share_assigned(const scene *s, const psfm_ray_pairs *pairs,
                              const psfm_plane_set *set) {
@@ -203,6 +221,7 @@ static void search_goes_on_from_known_planes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_plane_is_one),
+        cmocka_unit_test(noise_of_planes_is_no_plane),
         cmocka_unit_test(several_planes_are_told_apart),
         cmocka_unit_test(chance_gives_no_plane),
         cmocka_unit_test(repeated_keypoints_are_no_evidence),

@@ -205,7 +205,7 @@ static void relief_does_not_bend_the_motion(void **state) {
         assert_true(t.planes.num_planes >= 1 && t.obeys[0]);
         assert_below(
             motion_error_deg(t.essential.motion.R_21, t.essential.motion.t_21, s->R_21, s->t_21),
-            0.3);
+            1e-6);
         drop(&t);
     }
 }

@@ -71,21 +71,28 @@ typedef struct {
  * latter after a zero that stands for column -1. */
 static void copy_row(const plane_job *job, size_t channel, size_t y, float *row) {
     size_t w = job->src->width, stride = job->conv->shape.stride;
-    memset(row, 0, stride * job->padded * sizeof *row);
-    if (y >= job->src->height)
+    if (y >= job->src->height) {
+        memset(row, 0, stride * job->padded * sizeof *row);
         return;
+    }
     const float *from = job->src->data + (channel * job->src->height + y) * w;
     if (stride == 1) {
+        row[0] = 0;
         memcpy(row + 1, from, w * sizeof *row);
+        memset(row + 1 + w, 0, (job->padded - 1 - w) * sizeof *row);
         return;
     }
     float *even = row, *odd = row + job->padded + 1;
-    for (size_t x = 0; x < w / 2; ++x) {
+    size_t num = w / 2;
+    odd[-1] = 0;
+    for (size_t x = 0; x < num; ++x) {
         even[x] = from[2 * x];
         odd[x] = from[2 * x + 1];
     }
+    memset(even + num, 0, (job->padded - num) * sizeof *row);
+    memset(odd + num, 0, (job->padded - 1 - num) * sizeof *row);
     if (w % 2 != 0)
-        even[w / 2] = from[w - 1];
+        even[num] = from[w - 1];
 }
 
 /* What the three columns of the kernel see of a row made by copy_row. */
@@ -100,41 +107,47 @@ static void set_taps(const plane_job *job, const float *row, const float **taps)
     taps[2] = row + job->padded + 1;
 }
 
-static void put_row(const plane_job *job, size_t y, const float *rows) {
+/* Where channel o of output row y is computed: in place if whole blocks of columns fit. */
+static float *result_row(const plane_job *job, size_t o, size_t y, float *results) {
+    if (job->planes != NULL && job->out_row == job->width)
+        return job->planes->data + (o * job->height + y) * job->width;
+    return results + o * job->out_row;
+}
+
+static void put_row(const plane_job *job, size_t y, float *const *rows) {
     size_t n = job->conv->shape.c_out;
-    for (size_t o = 0; o < n; ++o) {
-        const float *row = rows + o * job->out_row;
-        if (job->planes != NULL)
-            memcpy(job->planes->data + (o * job->height + y) * job->width, row,
-                   job->width * sizeof *row);
-        for (size_t x = 0; job->map != NULL && x < job->width; ++x)
-            job->map->data[(y * job->width + x) * job->map->pitch + o] = row[x];
+    for (size_t o = 0; job->planes != NULL && job->out_row != job->width && o < n; ++o)
+        memcpy(job->planes->data + (o * job->height + y) * job->width, rows[o],
+               job->width * sizeof *rows[o]);
+    for (size_t x = 0; job->map != NULL && x < job->width; ++x) {
+        float *pixel = job->map->data + (y * job->width + x) * job->map->pitch;
+        for (size_t o = 0; o < n; ++o)
+            pixel[o] = rows[o][x];
     }
 }
 
 static void plane_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
-    float *scratch = memory;
     const plane_job *job = user;
     const psfm_conv_shape *s = &job->conv->shape;
     size_t begin = index * BAND_ROWS, stride = s->stride, row_size = stride * job->padded;
     size_t end = begin + BAND_ROWS < job->height ? begin + BAND_ROWS : job->height;
     size_t num_rows = (end - begin - 1) * stride + 3;
     const float *taps[9 * MAX_CHANNELS];
-    float *out[MAX_CHANNELS], *results = scratch;
+    float *out[MAX_CHANNELS], *results = memory;
     float *source = results + s->c_out * job->out_row;
     for (size_t c = 0; c < s->c_in; ++c)
         for (size_t r = 0; r < num_rows; ++r) /* row -1 wraps round to a huge number: zeros */
             copy_row(job, c, begin * stride + r - 1, source + (c * num_rows + r) * row_size);
-    for (size_t o = 0; o < s->c_out; ++o)
-        out[o] = results + o * job->out_row;
     psfm_taps kernel = {9 * s->c_in, s->c_out, job->conv->weights, job->conv->bias, s->relu};
     for (size_t y = begin; y < end; ++y) {
+        for (size_t o = 0; o < s->c_out; ++o)
+            out[o] = result_row(job, o, y, results);
         for (size_t c = 0; c < s->c_in; ++c)
             for (size_t k = 0; k < 3; ++k)
                 set_taps(job, source + (c * num_rows + (y - begin) * stride + k) * row_size,
                          taps + (c * 3 + k) * 3);
         psfm_engine_kernels(nn)->conv_taps(&kernel, taps, job->width, out);
-        put_row(job, y, results);
+        put_row(job, y, out);
     }
 }
 

@@ -149,6 +149,7 @@ static void planes_agree_with_definition(void **state) {
         run_planes(ctx, nn, 4, 8, 2, 17, 131);
         run_planes(ctx, nn, 8, 24, 2, 32, 64);
         run_planes(ctx, nn, 3, 4, 1, 1, 1);
+        run_planes(ctx, nn, 4, 8, 2, 16, 128); /* rows of whole blocks are written in place */
     }
     psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);

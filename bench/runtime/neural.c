@@ -3,14 +3,17 @@
  * usage: bench_neural [--quick] [--torch SCRIPT]
  *
  * Weights are random numbers in the shapes of the real ones. For each case and for one and two
- * threads: milliseconds (the fastest of several runs), GFLOP/s counted as direct convolutions and
- * plain products, and the share of what this machine's matrix product reaches, measured here.
- * With --torch bench/runtime/neural_torch.py the same cases run in PyTorch, each right after ours;
- * the environment variable PYTHON names the interpreter. --quick: few runs, small cases. */
+ * threads: milliseconds by the clock and of CPU time (the least of several runs), GFLOP/s by the
+ * clock, counted as direct convolutions and plain products, and the share of what this machine's
+ * matrix product reaches, measured here. The share compares CPU times, which a busy machine
+ * disturbs less. With --torch bench/runtime/neural_torch.py the same cases run in PyTorch, each
+ * right after ours; the environment variable PYTHON names the interpreter. --quick: few runs, small
+ * cases. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -332,18 +335,35 @@ static void free_subject(subject *s) {
     free(s->pixels);
 }
 
-/* Seconds of the fastest of several runs, at least `min_seconds` of them together. */
-static double fastest(void (*run)(subject *), subject *s, double min_seconds) {
-    double best = INFINITY, total = 0;
-    run(s);
+typedef struct {
+    double wall, cpu; /* seconds */
+} cost;
+
+static double cpu_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Takes the smaller of what was and what passed since `start`; returns the time that passed. */
+static double keep_least(cost start, cost *least) {
+    double wall = psfm_now() - start.wall, cpu = cpu_now() - start.cpu;
+    least->wall = wall < least->wall ? wall : least->wall;
+    least->cpu = cpu < least->cpu ? cpu : least->cpu;
+    return wall;
+}
+
+/* The least of several runs that take at least `min_seconds` together. */
+static cost measure(subject *s, double min_seconds) {
+    cost least = {INFINITY, INFINITY};
+    double total = 0;
+    run_subject(s);
     for (int k = 0; k < 3 || total < min_seconds; ++k) {
-        double start = psfm_now();
-        run(s);
-        double seconds = psfm_now() - start;
-        best = seconds < best ? seconds : best;
-        total += seconds;
+        cost start = {psfm_now(), cpu_now()};
+        run_subject(s);
+        total += keep_least(start, &least);
     }
-    return best;
+    return least;
 }
 
 #define PRODUCT_SIZE ((size_t)1024)
@@ -355,39 +375,50 @@ static void product_task(psfm_engine *nn, const void *user, size_t index, void *
     psfm_engine_gemm(nn, n, n, n, values, n, values + n * n, n, 0, memory, n);
 }
 
-/* GFLOP/s of square products, one at a time on each thread. */
+/* GFLOP of square products per second of CPU time, all threads at it. */
 static double measure_peak(psfm_context *ctx, psfm_engine *nn, int threads, double min_seconds) {
     size_t n = PRODUCT_SIZE, tasks = (size_t)threads * 4;
     float *values = malloc(2 * n * n * sizeof *values);
     for (size_t k = 0; values != NULL && k < 2 * n * n; ++k)
         values[k] = (float)(k % 97) / 97;
-    double best = INFINITY, total = 0;
-    while (values != NULL && total < min_seconds) {
-        double start = psfm_now();
+    cost least = {INFINITY, INFINITY};
+    for (double total = 0; values != NULL && total < min_seconds;) {
+        cost start = {psfm_now(), cpu_now()};
         check(ctx, psfm_engine_run(ctx, nn, tasks, n * n, product_task, values));
-        double seconds = psfm_now() - start;
-        best = seconds < best ? seconds : best;
-        total += seconds;
+        total += keep_least(start, &least);
     }
     free(values);
-    return 2e-9 * (double)(n * n) * (double)(n * tasks) / best;
+    return 2e-9 * (double)(n * n) * (double)(n * tasks) / least.cpu;
 }
 
-/* Milliseconds that the script prints for a case; 0 if it does not run. */
-static double time_torch(const char *script, const char *name, int threads) {
+/* What the script prints for a case; 0 if it does not run. */
+static cost time_torch(const char *script, const char *name, int threads) {
     const char *python = getenv("PYTHON");
     char command[1024], line[256], printed[64];
-    double ms = 0;
+    double wall = 0, cpu = 0;
     int n;
     snprintf(command, sizeof command, "%s '%s' %s %d 2>/dev/null", python ? python : "python3",
              script, name, threads);
     FILE *pipe = popen(command, "r");
     while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL)
-        if (sscanf(line, "%63s %d %lf", printed, &n, &ms) != 3 || strcmp(printed, name) != 0)
-            ms = 0;
+        if (sscanf(line, "%63s %d %lf %lf", printed, &n, &wall, &cpu) != 4 ||
+            strcmp(printed, name) != 0)
+            wall = cpu = 0;
     if (pipe != NULL)
         pclose(pipe);
-    return ms;
+    return (cost){wall / 1e3, cpu / 1e3};
+}
+
+static void print_row(const char *name, int threads, double flops, cost ours, double peak,
+                      cost torch) {
+    printf("%-20s %7d %8.2f %9.1f %9.1f %9.1f %6.0f%%", name, threads, 1e-9 * flops,
+           1e3 * ours.wall, 1e3 * ours.cpu, 1e-9 * flops / ours.wall,
+           1e-7 * flops / ours.cpu / peak);
+    if (torch.wall > 0)
+        printf(" %9.1f %9.1f %6.2f %6.2f", 1e3 * torch.wall, 1e3 * torch.cpu,
+               torch.wall / ours.wall, torch.cpu / ours.cpu);
+    printf("\n");
+    fflush(stdout);
 }
 
 static void run_case(const bench_case *c, const char *script, double min_seconds) {
@@ -400,18 +431,12 @@ static void run_case(const bench_case *c, const char *script, double min_seconds
         check(ctx, psfm_engine_create(ctx, &nn));
         subject s = {.ctx = ctx};
         make_subject(nn, c, w.path, &s);
-        double peak = measure_peak(ctx, nn, threads, min_seconds / 4);
-        double seconds = fastest(run_subject, &s, min_seconds);
-        double later = measure_peak(ctx, nn, threads, min_seconds / 4);
-        peak = later > peak ? later : peak;
-        double rate = 1e-9 * s.flops / seconds;
-        printf("%-20s %7d %8.2f %9.1f %9.1f %9.1f %6.0f%%", c->name, threads, 1e-9 * s.flops,
-               1e3 * seconds, rate, peak, 100 * rate / peak);
-        double torch = script == NULL ? 0 : time_torch(script, c->name, threads);
-        if (torch > 0)
-            printf(" %9.1f %6.2f", torch, torch / (1e3 * seconds));
-        printf("\n");
-        fflush(stdout);
+        double before = measure_peak(ctx, nn, threads, min_seconds / 4);
+        cost ours = measure(&s, min_seconds), torch = {0, 0};
+        double after = measure_peak(ctx, nn, threads, min_seconds / 4);
+        if (script != NULL)
+            torch = time_torch(script, c->name, threads);
+        print_row(c->name, threads, s.flops, ours, before > after ? before : after, torch);
         free_subject(&s);
         psfm_engine_destroy(&nn);
         psfm_context_destroy(&ctx);
@@ -438,8 +463,8 @@ int main(int argc, char **argv) {
     printf("%s\n\n", psfm_engine_describe(nn));
     psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
-    printf("%-20s %7s %8s %9s %9s %9s %7s%s\n", "case", "threads", "GFLOP", "ms", "GFLOP/s",
-           "sgemm", "share", script == NULL ? "" : "  torch ms  ratio");
+    printf("%-20s %7s %8s %9s %9s %9s %7s%s\n", "case", "threads", "GFLOP", "ms", "cpu ms",
+           "GFLOP/s", "share", script == NULL ? "" : "  torch ms    cpu ms  ratio    cpu");
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
         if (!quick || cases[k].quick)
             run_case(&cases[k], script, quick ? 0.5 : 3.0);

@@ -391,22 +391,24 @@ static double measure_peak(psfm_context *ctx, psfm_engine *nn, int threads, doub
     return 2e-9 * (double)(n * n) * (double)(n * tasks) / least.cpu;
 }
 
-/* What the script prints for a case; 0 if it does not run. */
+/* What the script prints for a case (name, threads, two times in ms); 0 if it does not run. */
 static cost time_torch(const char *script, const char *name, int threads) {
     const char *python = getenv("PYTHON");
-    char command[1024], line[256], printed[64];
-    double wall = 0, cpu = 0;
-    int n;
+    char command[1024], line[256], *rest;
+    double values[3] = {0};
     snprintf(command, sizeof command, "%s '%s' %s %d 2>/dev/null", python ? python : "python3",
              script, name, threads);
     FILE *pipe = popen(command, "r");
-    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL)
-        if (sscanf(line, "%63s %d %lf %lf", printed, &n, &wall, &cpu) != 4 ||
-            strcmp(printed, name) != 0)
-            wall = cpu = 0;
+    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
+        if (strncmp(line, name, strlen(name)) != 0)
+            continue;
+        rest = line + strlen(name);
+        for (int k = 0; k < 3; ++k)
+            values[k] = strtod(rest, &rest);
+    }
     if (pipe != NULL)
         pclose(pipe);
-    return (cost){wall / 1e3, cpu / 1e3};
+    return (cost){values[1] / 1e3, values[2] / 1e3};
 }
 
 static void print_row(const char *name, int threads, double flops, cost ours, double peak,

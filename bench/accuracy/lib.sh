@@ -8,8 +8,15 @@ export QT_QPA_PLATFORM=offscreen
     exit 1
 }
 
-now() { date +%s.%N; }
-since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.3f", b - a }'; }
+# timed FILE COMMAND...: runs it and adds "clock cpu" seconds to FILE; never fails. CPU seconds
+# (user and system, all threads) are what to compare on a busy machine.
+timed() {
+    local file=$1 TIMEFORMAT='%R %U %S'
+    shift
+    { time "$@" >>"$log" 2>&1 || true; } 2>"$file.time"
+    awk '{ print $1, $2 + $3 }' "$file.time" >>"$file"
+}
+total() { awk '{ clock += $1; cpu += $2 } END { printf "%.3f %.3f", clock, cpu }' "$1"; }
 
 # numbers FILE: registered images, rotation AUC@1/3/5 and max(R, t) AUC@1/3/5 of an evaluation.
 numbers() {
@@ -18,7 +25,7 @@ numbers() {
         sed -E "s/.*\"num_registered\":([0-9]+).*\"auc_rotation\":$auc.*\"auc_max\":$auc.*/\1 \2 \3 \4 \5 \6 \7/"
 }
 
-# score GT MODELS SECONDS: one line of numbers with the seconds at its end.
+# score GT MODELS "CLOCK CPU": one line of numbers with the seconds at its end.
 score() {
     local json
     if json=$("$planarsfm" eval "$1" "$2" --json 2>/dev/null); then
@@ -30,41 +37,40 @@ score() {
 
 # run_ours DATABASE GT OUT [flags]: reconstructs a copy of the database and scores it.
 run_ours() {
-    local database=$1 gt=$2 out=$3 start
+    local database=$1 gt=$2 out=$3 log=$3/log
     shift 3
     rm -rf "$out" && mkdir -p "$out"
     cp "$database" "$out/database.db"
-    start=$(now)
-    "$planarsfm" reconstruct "$out/database.db" -o "$out" "$@" --quiet >"$out/log" 2>&1 || true
-    score "$gt" "$out/model" "$(since "$start")"
+    timed "$out/seconds" "$planarsfm" reconstruct "$out/database.db" -o "$out" "$@" --quiet
+    score "$gt" "$out/model" "$(total "$out/seconds")"
 }
 
 # run_colmap DATABASE GT OUT: the same with COLMAP's verification and incremental mapper, intrinsics
 # fixed.
 run_colmap() {
-    local database=$1 gt=$2 out=$3 start
+    local database=$1 gt=$2 out=$3 log=$3/log
     rm -rf "$out" && mkdir -p "$out/model"
     cp "$database" "$out/database.db"
     sqlite3 "$database" "SELECT a.name || ' ' || b.name FROM matches m
         JOIN images a ON a.image_id = (m.pair_id - m.pair_id % 2147483647) / 2147483647
         JOIN images b ON b.image_id = m.pair_id % 2147483647" >"$out/pairs.txt"
-    start=$(now)
-    colmap matches_importer --database_path "$out/database.db" --match_list_path "$out/pairs.txt" \
-        --match_type pairs --SiftMatching.use_gpu 0 >"$out/log" 2>&1 || true
-    colmap mapper --database_path "$out/database.db" --image_path "$out" --output_path "$out/model" \
+    timed "$out/seconds" colmap matches_importer --database_path "$out/database.db" \
+        --match_list_path "$out/pairs.txt" --match_type pairs --SiftMatching.use_gpu 0
+    timed "$out/seconds" colmap mapper --database_path "$out/database.db" --image_path "$out" \
+        --output_path "$out/model" \
         --Mapper.ba_refine_focal_length 0 --Mapper.ba_refine_principal_point 0 \
-        --Mapper.ba_refine_extra_params 0 --Mapper.extract_colors 0 >>"$out/log" 2>&1 || true
-    score "$gt" "$out/model" "$(since "$start")"
+        --Mapper.ba_refine_extra_params 0 --Mapper.extract_colors 0
+    score "$gt" "$out/model" "$(total "$out/seconds")"
 }
 
 header() {
-    printf '%-18s %-9s %6s   %20s   %20s   %8s\n' scene '' images 'rotation AUC@1/3/5' \
-        'max(R,t) AUC@1/3/5' seconds
+    printf '%-18s %-9s %6s   %20s   %20s   %8s %8s\n' scene '' images 'rotation AUC@1/3/5' \
+        'max(R,t) AUC@1/3/5' seconds 'CPU s'
 }
 
 # mean NAME WHO: averages the lines of standard input into one row.
 mean() {
     awk -v name="$1" -v who="$2" '{ for (k = 1; k <= NF; ++k) s[k] += $k; ++n }
-        END { printf "%-18s %-9s %6.1f   %6.2f %6.2f %6.2f   %6.2f %6.2f %6.2f   %8.2f\n", name, who,
-              s[1]/n, s[2]/n, s[3]/n, s[4]/n, s[5]/n, s[6]/n, s[7]/n, s[8]/n }'
+        END { printf "%-18s %-9s %6.1f   %6.2f %6.2f %6.2f   %6.2f %6.2f %6.2f   %8.2f %8.2f\n", name,
+              who, s[1]/n, s[2]/n, s[3]/n, s[4]/n, s[5]/n, s[6]/n, s[7]/n, s[8]/n, s[9]/n }'
 }

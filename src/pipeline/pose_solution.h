@@ -18,6 +18,8 @@ typedef struct {
     uint32_t *bridges; /* edges that alone do; owned */
     uint32_t num_bridges;
     psfm_lud_stats lud;
+    bool is_split;     /* its scale against another component is all that keeps them apart */
+    uint64_t num_free; /* paper mode: scales between its parts that directions leave open */
 } psfm_component_facts;
 
 /* Arrays by node and by edge of the graph. Owns them. */

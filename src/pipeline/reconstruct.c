@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "pipeline/build_model.h"
+#include "pipeline/determined.h"
 
 const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_two_view_option_table, offsetof(psfm_reconstruct_options, two_view)},
@@ -81,6 +82,8 @@ static const struct {
     {"few_points",
      "too few points agree with the pose that its pairs gave: more matches, or better "
      "intrinsics"},
+    {"undetermined", "only the direction to it is known, not the distance: match it with images "
+                     "that see the same points or the same plane"},
 };
 
 const char *psfm_outcome_name(psfm_outcome state) {
@@ -133,6 +136,8 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
     for (size_t v = 0; v < set->num_views; ++v) {
         if (out->refined.images != NULL && out->refined.images[v].dropped)
             state[v] = PSFM_OUTCOME_FEW_POINTS;
+        if (out->alone != NULL && out->alone[v])
+            state[v] = PSFM_OUTCOME_UNDETERMINED;
         if (out->solution.node_component[v] != UINT32_MAX)
             state[v] = PSFM_OUTCOME_POSED;
     }
@@ -160,6 +165,16 @@ static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_
     if (status == PSFM_OK)
         status =
             psfm_paper_positions(ctx, &options->paper, &out->graph, &out->timings, &out->solution);
+    if (status == PSFM_OK)
+        status = psfm_count_undetermined(ctx, &out->graph, out->solution.in_graph, &out->solution);
+    return status;
+}
+
+static psfm_status split_undetermined(psfm_context *ctx, psfm_reconstruction *out) {
+    double start = psfm_now();
+    psfm_status status = psfm_split_undetermined(ctx, &out->graph, &out->edges, &out->refined,
+                                                 &out->solution, out->alone);
+    psfm_timings_add(&out->timings, "rigidity", start);
     return status;
 }
 
@@ -168,8 +183,12 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
                                   psfm_reconstruction *out) {
     psfm_status status = psfm_robust_poses(ctx, &options->paper, &options->robust, &out->graph,
                                            &out->timings, &out->solution, &out->edges);
-    if (status != PSFM_OK || !options->robust.control.refinement)
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, set->num_views, sizeof *out->alone, (void **)&out->alone);
+    if (status != PSFM_OK)
         return status;
+    if (!options->robust.control.refinement)
+        return split_undetermined(ctx, out);
     psfm_refine_input input = {set,
                                out->two_views,
                                &out->graph,
@@ -179,7 +198,7 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
     status = psfm_refine_poses(ctx, &input, &options->refine, &out->solution, &out->timings,
                                &out->refined);
     if (status == PSFM_OK)
-        status = psfm_pose_solution_compact(ctx, &out->solution);
+        status = split_undetermined(ctx, out);
     if (status == PSFM_OK)
         status = psfm_frame_set(ctx, set, &options->frame, &out->solution, &out->refined);
     return status;
@@ -215,6 +234,7 @@ void psfm_reconstruction_free(psfm_reconstruction *r) {
     psfm_pose_solution_free(&r->solution);
     psfm_robust_edges_free(&r->edges);
     psfm_refined_free(&r->refined);
+    free(r->alone);
     free(r->outcome);
     for (size_t k = 0; r->models != NULL && k < r->num_models; ++k)
         psfm_model_free(&r->models[k]);

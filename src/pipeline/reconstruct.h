@@ -51,6 +51,7 @@ typedef enum {
     PSFM_OUTCOME_ROTATION,      /* its pairs show no parallax: same centre as its neighbours */
     PSFM_OUTCOME_CONTRADICTION, /* its pairs contradict the other images */
     PSFM_OUTCOME_FEW_POINTS,    /* too few points agree with the pose that its pairs gave */
+    PSFM_OUTCOME_UNDETERMINED,  /* its direction is known, its distance is not */
 } psfm_outcome;
 
 /* A word for JSON, e.g. "few_matches"; and a sentence that says what to try. */
@@ -65,6 +66,7 @@ typedef struct {
     psfm_pose_solution solution;
     psfm_robust_edges edges; /* robust mode */
     psfm_refined refined;    /* robust mode */
+    bool *alone;             /* robust mode, per view: lost its pose, its distance is unknown */
     psfm_outcome *outcome;   /* per view */
     psfm_model *models;      /* one per component, largest first */
     size_t num_models;

@@ -39,6 +39,10 @@ static void number(builder *b, cJSON *parent, const char *name, double value) {
     b->failed = b->failed || item == NULL;
 }
 
+static void boolean(builder *b, cJSON *parent, const char *name, bool value) {
+    b->failed = cJSON_AddBoolToObject(parent, name, value) == NULL || b->failed;
+}
+
 static void text(builder *b, cJSON *parent, const char *name, const char *value) {
     b->failed = cJSON_AddStringToObject(parent, name, value) == NULL || b->failed;
 }
@@ -119,8 +123,9 @@ static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
         number(b, model, "tree_range", facts->tree_high - facts->tree_low);
         number(b, model, "graph_range", facts->graph_high - facts->graph_low);
         number(b, model, "lud_iterations", facts->lud.iterations);
-        b->failed = cJSON_AddBoolToObject(model, "lud_converged", facts->lud.converged) == NULL ||
-                    b->failed;
+        boolean(b, model, "lud_converged", facts->lud.converged);
+        boolean(b, model, "scale_undetermined", facts->is_split);
+        number(b, model, "free_scales", (double)facts->num_free);
         add_bridges(b, model, set, &r->graph, facts);
     }
 }
@@ -145,8 +150,7 @@ static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
         number(b, image, "mean_error_px", refined->mean_px);
         number(b, image, "rotation_sigma_deg", refined->rotation_sigma_deg);
         number(b, image, "center_sigma", refined->center_sigma);
-        b->failed =
-            cJSON_AddBoolToObject(image, "resected", refined->resected) == NULL || b->failed;
+        boolean(b, image, "resected", refined->resected);
     }
 }
 

@@ -3,9 +3,11 @@
 #define PSFM_CLI_H
 
 #include "base/options.h"
+#include "io/geo_reference.h"
+#include "io/planes_file.h"
 #include "pipeline/extract_folder.h"
 #include "pipeline/settings.h"
-#include "planarsfm/context.h"
+#include "planarsfm/model.h"
 
 /* A flag of one command. */
 typedef struct {
@@ -37,7 +39,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconstruct, cli_eval,
-    cli_ablate;
+    cli_ablate, cli_convert;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"
@@ -107,6 +109,24 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
 /* Applies the flags of CLI_PHOTOGRAPH_FLAGS. */
 psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments, psfm_folder_options *options);
+
+/* A model with what lies beside it. */
+typedef struct {
+    char *folder; /* of the model's files */
+    psfm_model model;
+    psfm_geo_reference geo;
+    psfm_scene_planes planes;
+    bool has_geo, has_planes;
+} cli_model;
+
+/* The model that PATH stands for: PATH itself, or the largest model of a run (PATH/0 or
+ * PATH/model/0). *folder is malloc'ed. */
+psfm_status cli_find_model(psfm_context *ctx, const char *path, char **folder);
+/* Reads it with its geo-reference, and the planes from planes_path or, if that is NULL, from
+ * PATH/planes.json where there is one. Free in any case. */
+psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
+                           cli_model *out);
+void cli_model_free(cli_model *model);
 
 /* Prints a tree to standard output and frees it; NULL is out of memory. */
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);

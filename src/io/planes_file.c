@@ -3,7 +3,9 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "base/path.h"
 
@@ -59,6 +61,92 @@ psfm_status psfm_planes_write_json(psfm_context *ctx, const psfm_scene_planes *p
     psfm_status status = ok ? psfm_json_write(ctx, root, path)
                             : psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", path);
     cJSON_Delete(root);
+    return status;
+}
+
+#define MAX_FILE ((size_t)1 << 30)
+
+/* A list of three finite numbers. */
+static bool read_vector(const cJSON *list, double out[3]) {
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 3)
+        return false;
+    int k = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) {
+        if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+            return false;
+        out[k++] = item->valuedouble;
+    }
+    return true;
+}
+
+static bool read_number(const cJSON *object, const char *name, double *out) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+        return false;
+    *out = item->valuedouble;
+    return true;
+}
+
+static psfm_status read_plane(psfm_context *ctx, const cJSON *object, const char *path, size_t k,
+                              psfm_scene_plane *plane) {
+    double num_points = 0.0;
+    const cJSON *polygon = cJSON_GetObjectItemCaseSensitive(object, "polygon"), *corner;
+    bool ok = read_vector(cJSON_GetObjectItemCaseSensitive(object, "normal"), plane->normal) &&
+              read_number(object, "distance", &plane->distance) &&
+              read_number(object, "points", &num_points) &&
+              read_number(object, "sigma", &plane->sigma) &&
+              read_number(object, "area", &plane->area) && cJSON_IsArray(polygon);
+    if (!ok || !(num_points >= 0.0 && num_points <= 4e9))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT,
+                         "%s: plane %zu lacks normal, distance, points, sigma, area or polygon",
+                         path, k);
+    plane->num_points = (uint32_t)num_points;
+    size_t num = (size_t)cJSON_GetArraySize(polygon);
+    psfm_status status = psfm_alloc(ctx, num, sizeof *plane->polygon, (void **)&plane->polygon);
+    if (status != PSFM_OK)
+        return status;
+    cJSON_ArrayForEach(corner, polygon) {
+        if (!read_vector(corner, plane->polygon[plane->num_corners]))
+            return psfm_fail(ctx, PSFM_ERR_FORMAT,
+                             "%s: plane %zu: a corner is not three finite numbers", path, k);
+        ++plane->num_corners;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_planes_parse_json(psfm_context *ctx, const char *text, size_t size,
+                                   const char *path, psfm_scene_planes *planes) {
+    *planes = (psfm_scene_planes){0};
+    cJSON *root = cJSON_ParseWithLength(text, size);
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "planes"), *object;
+    psfm_status status = PSFM_OK;
+    if (!cJSON_IsArray(list))
+        status =
+            psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object with a list 'planes'", path);
+    else
+        status = psfm_alloc(ctx, (size_t)cJSON_GetArraySize(list), sizeof *planes->planes,
+                            (void **)&planes->planes);
+    cJSON_ArrayForEach(object, list) {
+        if (status != PSFM_OK)
+            break;
+        uint32_t k = planes->num_planes++;
+        status = read_plane(ctx, object, path, k, &planes->planes[k]);
+    }
+    cJSON_Delete(root);
+    if (status != PSFM_OK)
+        psfm_scene_planes_free(planes);
+    return status;
+}
+
+psfm_status psfm_planes_read_json(psfm_context *ctx, const char *path, psfm_scene_planes *planes) {
+    char *text = NULL;
+    size_t size = 0;
+    *planes = (psfm_scene_planes){0};
+    psfm_status status = psfm_read_file(ctx, path, MAX_FILE, &text, &size);
+    if (status == PSFM_OK)
+        status = psfm_planes_parse_json(ctx, text, size, path, planes);
+    free(text);
     return status;
 }
 

@@ -12,6 +12,14 @@ psfm_status psfm_planes_write_json(psfm_context *ctx, const psfm_scene_planes *p
 psfm_status psfm_planes_write_ply(psfm_context *ctx, const psfm_scene_planes *planes,
                                   const char *path);
 
+/* Reads what psfm_planes_write_json wrote; point_plane is NULL. Free with psfm_scene_planes_free;
+ * on failure *planes is empty. */
+psfm_status psfm_planes_read_json(psfm_context *ctx, const char *path, psfm_scene_planes *planes);
+
+/* The same from text; `path` is for messages. */
+psfm_status psfm_planes_parse_json(psfm_context *ctx, const char *text, size_t size,
+                                   const char *path, psfm_scene_planes *planes);
+
 /* Colour of plane k: well apart from those before it. */
 void psfm_plane_color(uint32_t k, uint8_t rgb[3]);
 

@@ -1,0 +1,74 @@
+#include <stdio.h>
+
+#include "base/context.h"
+#include "cli.h"
+#include "io/export.h"
+
+static const char *const positional[] = {"MODEL", NULL};
+static const cli_flag flags[] = {
+    {"--to", "FORMAT",
+     "colmap-text, colmap-bin, transforms.json, tum, bundler, ply, opencv-yaml, kml, geojson", 0},
+    {"-o", "OUT", "file to write; a folder for colmap-text, colmap-bin and opencv-yaml", 0},
+    {"--images", "DIR",
+     "put before the images' names in transforms.json (default images) and Bundler's list", 0},
+    {"--planes", "FILE", "planes.json for ply (default: MODEL/planes.json if it is there)", 0},
+    {0},
+};
+
+static psfm_status convert(psfm_context *ctx, const cli_arguments *arguments) {
+    const char *to = cli_flag_value(&cli_convert, arguments, "--to");
+    const char *out = cli_flag_value(&cli_convert, arguments, "-o");
+    const char *images = cli_flag_value(&cli_convert, arguments, "--images");
+    if (to == NULL || out == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is missing", to == NULL ? "--to" : "-o OUT");
+    const psfm_export_format *format = psfm_export_find(ctx, to);
+    if (format == NULL)
+        return PSFM_ERR_ARGUMENT;
+    cli_model source;
+    psfm_status status =
+        cli_read_model(ctx, arguments->positional[0],
+                       cli_flag_value(&cli_convert, arguments, "--planes"), &source);
+    if (status != PSFM_OK)
+        return status;
+    if (images == NULL && format->write == psfm_export_transforms)
+        images = "images";
+    psfm_export_input in = {&source.model, source.has_geo ? &source.geo : NULL,
+                            source.has_planes ? &source.planes : NULL, images};
+    status = psfm_export(ctx, format, &in, out);
+    if (status == PSFM_OK)
+        printf("%zu cameras, %zu images, %zu points as %s: %s\n", source.model.num_cameras,
+               source.model.num_images, source.model.num_points, to, out);
+    cli_model_free(&source);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    psfm_context *ctx = cli_context();
+    if (ctx == NULL)
+        return 1;
+    cli_arguments arguments;
+    psfm_status status = cli_parse(ctx, &cli_convert, argc, argv, &arguments);
+    if (status == PSFM_OK && arguments.help)
+        cli_print_help(&cli_convert);
+    else if (status == PSFM_OK)
+        status = convert(ctx, &arguments);
+    return cli_exit(&ctx, &cli_convert, status);
+}
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .summary = "writes a model for another program",
+    .usage = "MODEL --to FORMAT -o OUT [--images DIR] [--planes FILE]",
+    .description =
+        "MODEL is a COLMAP model folder, or the OUT of run or reconstruct, whose largest model is\n"
+        "taken. Formats: COLMAP's own; transforms.json for nerfstudio and instant-ngp, with the\n"
+        "points beside it in sparse_pc.ply; tum, a trajectory of camera centres and rotations to\n"
+        "the world; bundler, with OUT's list of images beside it; ply with points, cameras and\n"
+        "planes to look at; opencv-yaml, a folder with one calibration file per camera; kml and\n"
+        "geojson, the camera positions of a geo-referenced model (see align). A camera that a\n"
+        "format cannot hold is refused. docs/formats.md has the conventions of each.\n\n"
+        "    planarsfm convert out --to transforms.json -o photos/transforms.json --images images",
+    .positional = positional,
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,63 @@
+/* Where the model, the planes and the geo-reference of a positional argument are. */
+#include <stdlib.h>
+
+#include "base/path.h"
+#include "cli.h"
+
+static bool has_model(psfm_context *ctx, const char *folder) {
+    static const char *const names[] = {"cameras.txt", "cameras.bin"};
+    bool found = false;
+    for (int k = 0; k < 2 && !found; ++k) {
+        char *path = NULL;
+        if (psfm_path_join(ctx, folder, names[k], &path) == PSFM_OK)
+            found = psfm_path_is_file(path);
+        free(path);
+    }
+    return found;
+}
+
+psfm_status cli_find_model(psfm_context *ctx, const char *path, char **folder) {
+    static const char *const places[] = {"0", "model/0"};
+    psfm_status status = PSFM_OK;
+    for (int k = 0; k < 2 && !has_model(ctx, path); ++k) {
+        char *inside = NULL;
+        status = psfm_path_join(ctx, path, places[k], &inside);
+        if (status != PSFM_OK)
+            return status;
+        if (has_model(ctx, inside)) {
+            *folder = inside;
+            return PSFM_OK;
+        }
+        free(inside);
+    }
+    return psfm_path_join(ctx, "", path, folder);
+}
+
+psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
+                           cli_model *out) {
+    char *planes = NULL;
+    *out = (cli_model){0};
+    psfm_status status = cli_find_model(ctx, path, &out->folder);
+    if (status == PSFM_OK)
+        status = psfm_model_read(ctx, out->folder, &out->model);
+    if (status == PSFM_OK)
+        status = psfm_geo_reference_read(ctx, out->folder, &out->geo, &out->has_geo);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, path, "planes.json", &planes);
+    if (status == PSFM_OK && (planes_path != NULL || psfm_path_is_file(planes))) {
+        status =
+            psfm_planes_read_json(ctx, planes_path != NULL ? planes_path : planes, &out->planes);
+        out->has_planes = status == PSFM_OK;
+    }
+    free(planes);
+    if (status != PSFM_OK)
+        cli_model_free(out);
+    return status;
+}
+
+void cli_model_free(cli_model *model) {
+    free(model->folder);
+    psfm_model_free(&model->model);
+    psfm_scene_planes_free(&model->planes);
+    *model = (cli_model){0};
+}

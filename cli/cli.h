@@ -6,15 +6,21 @@
 #include "io/geo_reference.h"
 #include "io/planes_file.h"
 #include "pipeline/extract_folder.h"
+#include "pipeline/match_images.h"
 #include "pipeline/settings.h"
 #include "planarsfm/model.h"
+
+/* In place of a number of values: one value, and the flag may be given again. One flag per command.
+ */
+#define CLI_REPEATABLE (-1)
+#define CLI_MAX_REPEATS 32
 
 /* A flag of one command. */
 typedef struct {
     const char *name;  /* "--seeds", "-o" */
     const char *value; /* name of its value in the help, NULL for a switch */
     const char *help;
-    int num_values; /* 0 stands for 1 if it has a value */
+    int num_values; /* 0 stands for 1 if it has a value; CLI_REPEATABLE */
 } cli_flag;
 
 /* A table of options, offered as --prefix.name VALUE or, with bare = true, as --name VALUE. */
@@ -58,6 +64,12 @@ extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconst
         {"--max-size", "N", "the same as --extract.max-image-size", 0}, {                          \
         "--masks", "DIR", "DIR/NAME.png is the mask of photograph NAME: black forbids features", 0 \
     }
+#define CLI_WEIGHTS_FLAG                                                                           \
+    {                                                                                              \
+        "--weights", "PATH",                                                                       \
+            "a network's weights (.safetensors), or a folder of them; may be given several times", \
+            CLI_REPEATABLE                                                                         \
+    }
 #define CLI_SETTINGS_FLAGS                                                                       \
     {"--mode", "MODE", PSFM_MODE_CHOICES ": the method; its options get their defaults from it", \
      0},                                                                                         \
@@ -77,6 +89,8 @@ typedef struct {
     const char *positional[4];
     const char *flag[CLI_MAX_FLAGS]; /* value of each flag, "" for a switch, NULL if not given */
     char **values[CLI_MAX_FLAGS];    /* all values of a flag that takes several */
+    const char *repeated[CLI_MAX_REPEATS]; /* values of the flag that may be repeated */
+    size_t num_repeated;
     bool help;
 } cli_arguments;
 
@@ -106,6 +120,11 @@ psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings
 /* Applies the flags of CLI_SETTINGS_FLAGS but the mode. */
 psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
                                const cli_arguments *arguments, psfm_settings *settings);
+/* The paths that --weights gave; valid as long as the arguments. */
+psfm_weights_list cli_weights(const cli_arguments *arguments);
+/* The options of the networks, from `list` on: detectors and matchers; returns how many. */
+int cli_detector_groups(psfm_detector_options *options, cli_option_group *list);
+int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list);
 /* Applies the flags of CLI_PHOTOGRAPH_FLAGS. */
 psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments, psfm_folder_options *options);

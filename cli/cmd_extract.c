@@ -9,9 +9,11 @@
 static psfm_folder_options options;
 
 static const cli_option_group *groups(void) {
-    static cli_option_group list[3];
-    list[0] = (cli_option_group){&psfm_extract_option_table, &options.extract, false};
-    list[1] = (cli_option_group){&psfm_sift_option_table, &options.sift, false};
+    static cli_option_group list[12];
+    int k = cli_detector_groups(&options.detector, list);
+    list[k++] = (cli_option_group){&psfm_extract_option_table, &options.extract, false};
+    list[k++] = (cli_option_group){&psfm_sift_option_table, &options.sift, false};
+    list[k] = (cli_option_group){0};
     return list;
 }
 
@@ -20,6 +22,7 @@ static const cli_flag flags[] = {
     {"-o", "OUT", "folder for database.db (created if missing)", 0},
     {"--database", "DB", "the database itself, instead of -o", 0},
     CLI_PHOTOGRAPH_FLAGS,
+    CLI_WEIGHTS_FLAG,
     {"--json", NULL, "print what was done as JSON", 0},
     {0},
 };
@@ -63,6 +66,7 @@ static int run(int argc, char **argv) {
     cli_arguments arguments;
     psfm_options_init(&psfm_extract_option_table, &options.extract);
     psfm_options_init(&psfm_sift_option_table, &options.sift);
+    psfm_detector_options_init(&options.detector);
     psfm_status status = cli_parse(ctx, &cli_extract, argc, argv, &arguments);
     if (status == PSFM_OK && arguments.help)
         cli_print_help(&cli_extract);
@@ -73,12 +77,13 @@ static int run(int argc, char **argv) {
 
 const cli_command cli_extract = {
     .name = "extract",
-    .summary = "SIFT features of photographs into a COLMAP database",
+    .summary = "features of photographs into a COLMAP database",
     .usage = "PHOTOS -o OUT [--cameras PATH | --camera TEXT] [options]",
     .description =
         "Finds the JPEG and PNG files below the folder PHOTOS, extracts SIFT features as COLMAP\n"
-        "does, and writes cameras, images, keypoints and descriptors into OUT/database.db, which\n"
-        "COLMAP 3.8 and newer read. Keypoints are in pixels of the files, also when --max-size\n"
+        "does, or those of a network (--features, --weights), and writes cameras, images,\n"
+        "keypoints and descriptors into OUT/database.db, which COLMAP 3.8 and newer read. "
+        "Keypoints are in pixels of the files, also when --max-size\n"
         "shrinks images for extraction, so intrinsics are those of the files.\n"
         "Intrinsics come from --cameras or --camera, else from each photograph's EXIF focal "
         "length;\n"

@@ -7,14 +7,17 @@
 static psfm_match_options options;
 
 static const cli_option_group *groups(void) {
-    static cli_option_group list[2];
-    list[0] = (cli_option_group){&psfm_nn_option_table, &options.nn, false};
+    static cli_option_group list[12];
+    int k = cli_matcher_groups(&options.matcher, list);
+    list[k++] = (cli_option_group){&psfm_nn_option_table, &options.nn, false};
+    list[k] = (cli_option_group){0};
     return list;
 }
 
 static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
     {"--pairs", "RULE", CLI_PAIRS_HELP, 0},
+    CLI_WEIGHTS_FLAG,
     {"--json", NULL, "print what was done as JSON", 0},
     {0},
 };
@@ -26,6 +29,7 @@ static int run(int argc, char **argv) {
     cli_arguments arguments;
     psfm_match_stats stats;
     psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_matcher_options_init(&options.matcher);
     psfm_status status = cli_parse(ctx, &cli_match, argc, argv, &arguments);
     if (status == PSFM_OK && arguments.help) {
         cli_print_help(&cli_match);
@@ -33,6 +37,7 @@ static int run(int argc, char **argv) {
     }
     if (status == PSFM_OK) {
         options.pairs = cli_flag_value(&cli_match, &arguments, "--pairs");
+        options.weights = cli_weights(&arguments);
         status = psfm_match_images(ctx, arguments.positional[0], &options, &stats);
     }
     if (status == PSFM_OK && cli_flag_value(&cli_match, &arguments, "--json") != NULL) {
@@ -47,11 +52,13 @@ static int run(int argc, char **argv) {
 
 const cli_command cli_match = {
     .name = "match",
-    .summary = "matches the SIFT descriptors in a COLMAP database",
-    .usage = "DATABASE [--pairs RULE] [--json] [options]",
+    .summary = "matches the features in a COLMAP database",
+    .usage = "DATABASE [--pairs RULE] [--matcher KIND --weights PATH] [--json] [options]",
     .description =
-        "Compares the descriptors of pairs of images, all with all, and writes raw matches into\n"
-        "the database, as COLMAP's matchers do before their verification. Pairs that have matches\n"
+        "Compares the descriptors of pairs of images, all with all, or gives them to a network\n"
+        "(--matcher, --weights), and writes raw matches into the database, as COLMAP's matchers "
+        "do\n"
+        "before their verification. Pairs that have matches\n"
         "are left as they are, unless this command made them with other options. It may be\n"
         "interrupted at any time and goes on where it stopped.\n"
         "Without --pairs every pair is matched up to 200 images, and sequential:10 beyond; images\n"

@@ -7,8 +7,9 @@
 static psfm_run_options options;
 
 static const cli_option_group *groups(void) {
-    static cli_option_group list[40];
-    int k = 0;
+    static cli_option_group list[48];
+    int k = cli_detector_groups(&options.folder.detector, list);
+    k += cli_matcher_groups(&options.match.matcher, list + k);
     list[k++] = (cli_option_group){&psfm_extract_option_table, &options.folder.extract, false};
     list[k++] = (cli_option_group){&psfm_sift_option_table, &options.folder.sift, false};
     list[k++] = (cli_option_group){&psfm_nn_option_table, &options.match.nn, false};
@@ -23,6 +24,7 @@ static const char *const positional[] = {"PHOTOS", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for the results (created if missing)", 0},
     CLI_PHOTOGRAPH_FLAGS,
+    CLI_WEIGHTS_FLAG,
     {"--pairs", "RULE", CLI_PAIRS_HELP, 0},
     CLI_SETTINGS_FLAGS,
     {"--json", NULL, "print the summary to standard output", 0},
@@ -36,6 +38,7 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
     options.match.pairs = cli_flag_value(&cli_run, arguments, "--pairs");
+    options.match.weights = cli_weights(arguments);
     psfm_status status = cli_apply_photographs(ctx, &cli_run, arguments, &options.folder);
     if (status == PSFM_OK)
         status = cli_apply_settings(ctx, &cli_run, arguments, &options.settings);
@@ -58,6 +61,8 @@ static int run(int argc, char **argv) {
     psfm_options_init(&psfm_extract_option_table, &options.folder.extract);
     psfm_options_init(&psfm_sift_option_table, &options.folder.sift);
     psfm_options_init(&psfm_nn_option_table, &options.match.nn);
+    psfm_detector_options_init(&options.folder.detector);
+    psfm_matcher_options_init(&options.match.matcher);
     psfm_status status = cli_set_mode(ctx, argc, argv, &options.settings);
     if (status == PSFM_OK)
         status = cli_parse(ctx, &cli_run, argc, argv, &arguments);
@@ -78,7 +83,8 @@ const cli_command cli_run = {
         "OUT/database.db, OUT/model, OUT/summary.json and, in robust mode, OUT/planes.json and\n"
         "planes.ply. Points get their colours from the photographs. Interrupted at any point, the\n"
         "same command goes on where it stopped and ends with the same models. Pairs that an\n"
-        "earlier run with another --pairs matched are removed.\n\n"
+        "earlier run with another --pairs matched are removed. --features and --matcher choose a\n"
+        "network instead of SIFT, --weights says where its weights are.\n\n"
         "    planarsfm run photos -o out --cameras calibration --pairs ring:2",
     .positional = positional,
     .flags = flags,

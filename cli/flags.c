@@ -30,6 +30,28 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
     return status;
 }
 
+psfm_weights_list cli_weights(const cli_arguments *arguments) {
+    return (psfm_weights_list){arguments->repeated, arguments->num_repeated};
+}
+
+int cli_detector_groups(psfm_detector_options *options, cli_option_group *list) {
+    int k = 0;
+    list[k++] = (cli_option_group){&psfm_feature_option_table, options, true};
+    list[k++] = (cli_option_group){&psfm_superpoint_option_table, &options->superpoint, false};
+    list[k++] = (cli_option_group){&psfm_xfeat_option_table, &options->xfeat, false};
+    list[k++] = (cli_option_group){&psfm_edgepoint2_option_table, &options->edgepoint2, false};
+    return k;
+}
+
+int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list) {
+    int k = 0;
+    list[k++] = (cli_option_group){&psfm_matcher_option_table, options, true};
+    list[k++] = (cli_option_group){&psfm_nn_float_option_table, &options->nn, false};
+    list[k++] = (cli_option_group){&psfm_superglue_option_table, &options->superglue, false};
+    list[k++] = (cli_option_group){&psfm_lightglue_option_table, &options->lightglue, false};
+    return k;
+}
+
 psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments, psfm_folder_options *options) {
     psfm_intrinsics_options *in = &options->intrinsics;
@@ -38,6 +60,7 @@ psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
     in->per_folder = cli_flag_value(command, arguments, "--camera-per-folder") != NULL;
     in->opencv_pixels = cli_flag_value(command, arguments, "--opencv-pixels") != NULL;
     options->mask_folder = cli_flag_value(command, arguments, "--masks");
+    options->weights = cli_weights(arguments);
     const char *size = cli_flag_value(command, arguments, "--max-size");
     if (size == NULL)
         return PSFM_OK;

@@ -78,7 +78,8 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
         return PSFM_OK;
     }
     int k = find_flag(command, name);
-    if (k >= 0 && out->flag[k] != NULL)
+    bool repeatable = k >= 0 && command->flags[k].num_values == CLI_REPEATABLE;
+    if (k >= 0 && out->flag[k] != NULL && !repeatable)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given twice", name);
     if (k >= 0 && command->flags[k].value == NULL) {
         out->flag[k] = "";
@@ -87,6 +88,11 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
     if (next == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants a value", name);
     *used = 1;
+    if (repeatable && out->num_repeated == CLI_MAX_REPEATS)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given more than %d times", name,
+                         CLI_MAX_REPEATS);
+    if (repeatable)
+        out->repeated[out->num_repeated++] = next;
     if (k >= 0) {
         out->flag[k] = next;
         out->values[k] = argv + 1;

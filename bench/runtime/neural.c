@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../network_weights.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "feature/superpoint.h"
@@ -30,179 +31,6 @@ static void check(psfm_context *ctx, psfm_status status) {
         return;
     fprintf(stderr, "bench_neural: %s\n", psfm_context_message(ctx));
     exit(1);
-}
-
-/* A weights file being put together: header and numbers grow side by side. */
-typedef struct {
-    char *header;
-    size_t used, room, offset;
-    FILE *numbers;
-    psfm_rng rng;
-    char path[32];
-} weights;
-
-static void weights_open(weights *w) {
-    *w = (weights){.room = 1 << 20, .numbers = tmpfile()};
-    w->header = malloc(w->room);
-    w->rng = psfm_rng_make(1, PSFM_RNG_BENCH, 0, 0);
-    snprintf(w->path, sizeof w->path, "/tmp/psfm_bench_XXXXXX");
-    if (w->header == NULL || w->numbers == NULL) {
-        fprintf(stderr, "bench_neural: no memory or no temporary file\n");
-        exit(1);
-    }
-}
-
-/* A tensor of random numbers: out x in, or out x in x k x k, or out values if in is 0. */
-static void weights_tensor(weights *w, const char *name, const char *part, size_t out, size_t in,
-                           size_t k, double deviation, double mean) {
-    size_t num = out * (in == 0 ? 1 : in) * (k == 0 ? 1 : k * k);
-    char shape[96];
-    snprintf(shape, sizeof shape,
-             in == 0  ? "%zu"
-             : k == 0 ? "%zu,%zu"
-                      : "%zu,%zu,%zu,%zu",
-             out, in, k, k);
-    w->used += (size_t)snprintf(w->header + w->used, w->room - w->used,
-                                "%s\"%s.%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":"
-                                "[%zu,%zu]}",
-                                w->used == 0 ? "{" : ",", name, part, shape, w->offset,
-                                w->offset + 4 * num);
-    w->offset += 4 * num;
-    for (size_t i = 0; i < num; ++i) {
-        float value = (float)(mean + deviation * (psfm_rng_uniform(&w->rng) - 0.5));
-        fwrite(&value, sizeof value, 1, w->numbers);
-    }
-}
-
-static void weights_layer(weights *w, const char *name, size_t out, size_t in, size_t k) {
-    double fan = (double)(in * (k == 0 ? 1 : k * k));
-    weights_tensor(w, name, "weight", out, in, k, sqrt(24 / fan), 0);
-    weights_tensor(w, name, "bias", out, 0, 0, 0.1, 0);
-}
-
-static void weights_norm(weights *w, const char *name, size_t num) {
-    weights_tensor(w, name, "running_mean", num, 0, 0, 0.1, 0);
-    weights_tensor(w, name, "running_var", num, 0, 0, 0.1, 1);
-    weights_tensor(w, name, "weight", num, 0, 0, 0.1, 1);
-    weights_tensor(w, name, "bias", num, 0, 0, 0.1, 0);
-}
-
-static void weights_close(weights *w) {
-    int fd = mkstemp(w->path);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (out == NULL) {
-        fprintf(stderr, "bench_neural: cannot write %s\n", w->path);
-        exit(1);
-    }
-    w->header[w->used++] = '}';
-    uint64_t length = w->used;
-    fwrite(&length, 8, 1, out);
-    fwrite(w->header, 1, w->used, out);
-    rewind(w->numbers);
-    char block[65536];
-    for (size_t n; (n = fread(block, 1, sizeof block, w->numbers)) > 0;)
-        fwrite(block, 1, n, out);
-    fclose(w->numbers);
-    fclose(out);
-    free(w->header);
-}
-
-static void make_superpoint(weights *w) {
-    static const size_t c[9] = {1, 64, 64, 64, 64, 128, 128, 128, 128};
-    for (size_t k = 0; k < 8; ++k) {
-        char name[64];
-        snprintf(name, sizeof name, "encoder.conv_blocks.%zu.conv_%c", k / 2, k % 2 ? 'b' : 'a');
-        weights_layer(w, name, c[k + 1], c[k], 3);
-    }
-    weights_layer(w, "keypoint_decoder.conv_score_a", 256, 128, 3);
-    weights_layer(w, "keypoint_decoder.conv_score_b", 65, 256, 1);
-    weights_layer(w, "descriptor_decoder.conv_descriptor_a", 256, 128, 3);
-    weights_layer(w, "descriptor_decoder.conv_descriptor_b", 256, 256, 1);
-}
-
-static void make_xfeat(weights *w) {
-    static const struct {
-        const char *block;
-        int layers;
-        size_t sizes[6], kernels[5];
-    } blocks[] = {
-        {"block1", 4, {1, 4, 8, 8, 24}, {3, 3, 3, 3}},
-        {"block2", 2, {24, 24, 24}, {3, 3}},
-        {"block3", 3, {24, 64, 64, 64}, {3, 3, 1}},
-        {"block4", 3, {64, 64, 64, 64}, {3, 3, 3}},
-        {"block5", 4, {64, 128, 128, 128, 64}, {3, 3, 3, 1}},
-        {"block_fusion", 3, {64, 64, 64, 64}, {3, 3, 1}},
-        {"heatmap_head", 3, {64, 64, 64, 1}, {1, 1, 1}},
-        {"keypoint_head", 4, {64, 64, 64, 64, 65}, {1, 1, 1, 1}},
-    };
-    weights_layer(w, "skip1.1", 24, 1, 1);
-    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; ++b)
-        for (int k = 0; k < blocks[b].layers; ++k) {
-            char name[64];
-            snprintf(name, sizeof name, "%s.%d", blocks[b].block, k);
-            weights_layer(w, name, blocks[b].sizes[k + 1], blocks[b].sizes[k],
-                          blocks[b].kernels[k]);
-        }
-}
-
-static void make_superglue(weights *w) {
-    static const size_t sizes[6] = {3, 32, 64, 128, 256, 256};
-    static const char *const parts[4] = {"attention.self.query", "attention.self.key",
-                                         "attention.self.value", "attention.output.dense"};
-    char name[96];
-    for (size_t k = 0; k < 5; ++k) {
-        snprintf(name, sizeof name, "keypoint_encoder.encoder.%zu%s", k, k < 4 ? ".linear" : "");
-        weights_layer(w, name, sizes[k + 1], sizes[k], 0);
-        snprintf(name, sizeof name, "keypoint_encoder.encoder.%zu.batch_norm", k);
-        if (k < 4)
-            weights_norm(w, name, sizes[k + 1]);
-    }
-    for (size_t l = 0; l < 18; ++l) {
-        for (size_t k = 0; k < 4; ++k) {
-            snprintf(name, sizeof name, "gnn.layers.%zu.%s", l, parts[k]);
-            weights_layer(w, name, 256, 256, 0);
-        }
-        snprintf(name, sizeof name, "gnn.layers.%zu.mlp.0.linear", l);
-        weights_layer(w, name, 512, 512, 0);
-        snprintf(name, sizeof name, "gnn.layers.%zu.mlp.0.batch_norm", l);
-        weights_norm(w, name, 512);
-        snprintf(name, sizeof name, "gnn.layers.%zu.mlp.1", l);
-        weights_layer(w, name, 256, 512, 0);
-    }
-    weights_layer(w, "final_projection.final_proj", 256, 256, 0);
-    w->used += (size_t)snprintf(w->header + w->used, w->room - w->used,
-                                ",\"bin_score\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":"
-                                "[%zu,%zu]}",
-                                w->offset, w->offset + 4);
-    fwrite(&(float){1}, 4, 1, w->numbers);
-}
-
-static void make_lightglue(weights *w, size_t layers, size_t dim, size_t heads, size_t dim_in) {
-    static const struct {
-        const char *part;
-        size_t out, in; /* in units of dim */
-    } parts[] = {
-        {"self_attn.Wqkv", 3, 1},    {"self_attn.out_proj", 1, 1}, {"self_attn.ffn.0", 2, 2},
-        {"self_attn.ffn.3", 1, 2},   {"cross_attn.to_qk", 1, 1},   {"cross_attn.to_v", 1, 1},
-        {"cross_attn.to_out", 1, 1}, {"cross_attn.ffn.0", 2, 2},   {"cross_attn.ffn.3", 1, 2}};
-    char name[96];
-    weights_layer(w, "input_proj", dim, dim_in, 0);
-    weights_tensor(w, "posenc.Wr", "weight", dim / heads / 2, 2, 0, 3, 0);
-    for (size_t l = 0; l < layers; ++l) {
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) {
-            snprintf(name, sizeof name, "transformers.%zu.%s", l, parts[k].part);
-            weights_layer(w, name, parts[k].out * dim, parts[k].in * dim, 0);
-        }
-        for (int k = 0; k < 2; ++k) {
-            snprintf(name, sizeof name, "transformers.%zu.%s_attn.ffn.1", l, k ? "cross" : "self");
-            weights_tensor(w, name, "weight", 2 * dim, 0, 0, 0.1, 1);
-            weights_tensor(w, name, "bias", 2 * dim, 0, 0, 0.1, 0);
-        }
-    }
-    snprintf(name, sizeof name, "log_assignment.%zu.final_proj", layers - 1);
-    weights_layer(w, name, dim, dim, 0);
-    snprintf(name, sizeof name, "log_assignment.%zu.matchability", layers - 1);
-    weights_layer(w, name, 1, dim, 0);
 }
 
 typedef enum { SUPERPOINT, XFEAT, SUPERGLUE, LIGHTERGLUE, LIGHTGLUE } network;
@@ -226,18 +54,18 @@ static const bench_case cases[] = {
     {"lightglue_1024", LIGHTGLUE, 1024, 0, false},
 };
 
-static void make_weights(network net, weights *w) {
-    weights_open(w);
+static void make_weights(network net, weights_file *w) {
+    weights_open(w, 1);
     if (net == SUPERPOINT)
-        make_superpoint(w);
+        weights_superpoint(w);
     else if (net == XFEAT)
-        make_xfeat(w);
+        weights_xfeat(w);
     else if (net == SUPERGLUE)
-        make_superglue(w);
+        weights_superglue(w, 18);
     else
-        make_lightglue(w, net == LIGHTGLUE ? 9 : 6, net == LIGHTGLUE ? 256 : 96,
-                       net == LIGHTGLUE ? 4 : 1, net == LIGHTGLUE ? 256 : 64);
-    weights_close(w);
+        weights_lightglue(w, net == LIGHTGLUE ? 9 : 6, net == LIGHTGLUE ? 256 : 96,
+                          net == LIGHTGLUE ? 4 : 1, net == LIGHTGLUE ? 0 : 64);
+    weights_close(w, NULL);
 }
 
 /* A network with its input, ready to run. */
@@ -424,7 +252,7 @@ static void print_row(const char *name, int threads, double flops, cost ours, do
 }
 
 static void run_case(const bench_case *c, const char *script, double min_seconds) {
-    weights w;
+    weights_file w;
     make_weights(c->net, &w);
     for (int threads = 1; threads <= MAX_THREADS; ++threads) {
         psfm_context *ctx = psfm_context_create();

@@ -91,8 +91,9 @@ psfm_status psfm_option_set(psfm_context *ctx, const psfm_option_table *table,
     if (!parse(row, text, &value) || !in_range(row, value)) {
         char allowed[256];
         psfm_option_describe(row, allowed, sizeof allowed);
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--%s.%s: '%s' is not allowed (%s)", table->prefix,
-                         row->name, text, allowed);
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--%s%s%s: '%s' is not allowed (%s)",
+                         table->prefix, table->prefix[0] == '\0' ? "" : ".", row->name, text,
+                         allowed);
     }
     store(row, options, value);
     return PSFM_OK;

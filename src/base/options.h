@@ -42,7 +42,7 @@ typedef struct {
     { name, PSFM_OPTION_IS_CHOICE, offsetof(type, field), value, 0, 0, choices, help }
 
 typedef struct {
-    const char *prefix; /* flags are --prefix.name */
+    const char *prefix; /* flags are --prefix.name, or --name if it is empty */
     const psfm_option *rows;
     size_t num_rows;
 } psfm_option_table;

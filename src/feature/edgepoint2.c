@@ -152,13 +152,24 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, psfm_ed
     return status;
 }
 
+static int fit(const psfm_safetensors *file, size_t dim) {
+    (void)dim;
+    return psfm_safetensors_find(file, "desc_head.2.weight") != NULL &&
+                   psfm_safetensors_find(file, "block1.0.layer.0.weight") != NULL
+               ? 2
+               : 0;
+}
+
+const psfm_network_file psfm_edgepoint2_file = {
+    "EdgePoint2",
+    "EdgePoint2 weights (a .safetensors file with the names of the original model, T32 to E64)", 0,
+    fit};
+
 psfm_status psfm_edgepoint2_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                    psfm_edgepoint2 **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
-    psfm_status status = psfm_safetensors_open(
-        ctx, path,
-        "the EdgePoint2 weights, a safetensors file with the names of the original model", &file);
+    psfm_status status = psfm_safetensors_open(ctx, path, psfm_edgepoint2_file.source, &file);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status == PSFM_OK) {

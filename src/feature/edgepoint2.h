@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "feature/neural_features.h"
 #include "nn/engine.h"
+#include "nn/weights_files.h"
 
 typedef struct {
     int max_keypoints; /* the best are kept */
@@ -15,6 +16,9 @@ typedef struct {
 } psfm_edgepoint2_options;
 
 extern const psfm_option_table psfm_edgepoint2_option_table;
+
+/* How its weights file is known. */
+extern const psfm_network_file psfm_edgepoint2_file;
 
 typedef struct psfm_edgepoint2 psfm_edgepoint2;
 

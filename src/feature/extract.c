@@ -10,12 +10,19 @@
 #include "image/mask.h"
 #include "image/resize.h"
 
+#define MIN_IMAGE_SIZE 16
+
 static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_extract_options, max_image_size, "max-image-size", 3200, 16,
+    PSFM_OPTION_INT(psfm_extract_options, max_image_size, "max-image-size", 0, 0,
                     PSFM_IMAGE_MAX_SIDE,
-                    "longer side to which larger images are shrunk, in pixels"),
+                    "longer side to which larger images are shrunk, in pixels; 0: 3200 for sift, "
+                    "1600 for networks"),
 };
 const psfm_option_table psfm_extract_option_table = {"extract", rows, sizeof rows / sizeof rows[0]};
+
+int psfm_extract_size(const psfm_extract_options *options, bool neural) {
+    return options->max_image_size > 0 ? options->max_image_size : neural ? 1600 : 3200;
+}
 
 void psfm_photo_free(psfm_photo *photo) {
     psfm_keypoint_set_free(&photo->features);
@@ -55,6 +62,7 @@ typedef struct {
     const char *const *names;
     int max_image_size;
     psfm_sift_options sift;
+    psfm_detectors *detectors; /* NULL: SIFT */
     psfm_photo *photos;
     gate gate;
     int num_workers;
@@ -110,15 +118,25 @@ static psfm_status apply_mask(psfm_context *ctx, const job *j, const char *name,
     return status;
 }
 
-static psfm_status extract(psfm_context *ctx, job *j, int worker, const psfm_image *image,
-                           psfm_photo *photo) {
+static psfm_status extract_sift(psfm_context *ctx, job *j, int worker, const psfm_image *image,
+                                psfm_keypoint_set *features) {
     psfm_sift_workspace *workspace = &j->workspaces[worker];
     size_t bytes = psfm_sift_memory(image->width, image->height, &j->sift);
     enter(&j->gate, bytes);
-    psfm_status status = psfm_sift_extract(ctx, image, &j->sift, workspace, &photo->features);
+    psfm_status status = psfm_sift_extract(ctx, image, &j->sift, workspace, features);
     if (bytes * (size_t)j->num_workers > j->gate.budget)
         psfm_sift_workspace_free(workspace); /* others may be waiting for it */
     leave(&j->gate, bytes);
+    return status;
+}
+
+static psfm_status extract(psfm_context *ctx, job *j, int worker, const psfm_image *image,
+                           psfm_photo *photo) {
+    psfm_gray_view view = {image->gray, (size_t)image->width, (size_t)image->height,
+                           (size_t)image->width};
+    psfm_status status = j->detectors == NULL
+                             ? extract_sift(ctx, j, worker, image, &photo->features)
+                             : psfm_detectors_extract(ctx, j->detectors, &view, &photo->features);
     if (status == PSFM_OK)
         psfm_keypoint_set_rescale(&photo->features, (double)photo->width / image->width,
                                   (double)photo->height / image->height);
@@ -142,18 +160,39 @@ static psfm_status extract_one(psfm_context *ctx, size_t index, int worker, void
     return status;
 }
 
-static psfm_status check(psfm_context *ctx, const psfm_extract_options *options,
-                         const psfm_sift_options *sift_options, job *j) {
+static psfm_status check_size(psfm_context *ctx, const psfm_extract_options *options, bool neural,
+                              int *size) {
     psfm_extract_options o;
     psfm_options_init(&psfm_extract_option_table, &o);
-    psfm_options_init(&psfm_sift_option_table, &j->sift);
     if (options != NULL)
         o = *options;
-    if (sift_options != NULL)
-        j->sift = *sift_options;
-    j->max_image_size = o.max_image_size;
+    *size = psfm_extract_size(&o, neural);
     psfm_status status = psfm_options_check(ctx, &psfm_extract_option_table, &o);
-    return status == PSFM_OK ? psfm_options_check(ctx, &psfm_sift_option_table, &j->sift) : status;
+    if (status == PSFM_OK && *size < MIN_IMAGE_SIZE)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "--extract.max-image-size: %d is too small, %d is the least", *size,
+                           MIN_IMAGE_SIZE);
+    return status;
+}
+
+static psfm_status run(psfm_context *ctx, size_t num, job *j) {
+    j->num_workers = psfm_parallel_workers(ctx, num);
+    j->gate.budget = memory_budget();
+    psfm_status status =
+        psfm_alloc(ctx, (size_t)j->num_workers, sizeof *j->workspaces, (void **)&j->workspaces);
+    if (status != PSFM_OK)
+        return status;
+    pthread_mutex_init(&j->gate.lock, NULL);
+    pthread_cond_init(&j->gate.freed, NULL);
+    status = psfm_parallel_for(ctx, "features", num, extract_one, j);
+    pthread_cond_destroy(&j->gate.freed);
+    pthread_mutex_destroy(&j->gate.lock);
+    for (int k = 0; k < j->num_workers; ++k)
+        psfm_sift_workspace_free(&j->workspaces[k]);
+    free(j->workspaces);
+    for (size_t k = 0; status != PSFM_OK && k < num; ++k)
+        psfm_photo_free(&j->photos[k]);
+    return status;
 }
 
 psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const char *const *names,
@@ -161,23 +200,24 @@ psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const cha
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos) {
     job j = {.folder = folder, .mask_folder = mask_folder, .names = names, .photos = photos};
-    j.num_workers = psfm_parallel_workers(ctx, num);
-    j.gate.budget = memory_budget();
-    psfm_status status = check(ctx, options, sift_options, &j);
+    psfm_options_init(&psfm_sift_option_table, &j.sift);
+    if (sift_options != NULL)
+        j.sift = *sift_options;
+    psfm_status status = check_size(ctx, options, false, &j.max_image_size);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, (size_t)j.num_workers, sizeof *j.workspaces, (void **)&j.workspaces);
-    if (status != PSFM_OK)
-        return status;
-    pthread_mutex_init(&j.gate.lock, NULL);
-    pthread_cond_init(&j.gate.freed, NULL);
-    status = psfm_parallel_for(ctx, "features", num, extract_one, &j);
-    pthread_cond_destroy(&j.gate.freed);
-    pthread_mutex_destroy(&j.gate.lock);
-    for (int k = 0; k < j.num_workers; ++k)
-        psfm_sift_workspace_free(&j.workspaces[k]);
-    free(j.workspaces);
-    for (size_t k = 0; status != PSFM_OK && k < num; ++k)
-        psfm_photo_free(&photos[k]);
-    return status;
+        status = psfm_options_check(ctx, &psfm_sift_option_table, &j.sift);
+    return status == PSFM_OK ? run(ctx, num, &j) : status;
+}
+
+psfm_status psfm_extract_photos_neural(psfm_context *ctx, const char *folder,
+                                       const char *const *names, size_t num,
+                                       const char *mask_folder, const psfm_extract_options *options,
+                                       psfm_detectors *detectors, psfm_photo *photos) {
+    job j = {.folder = folder,
+             .mask_folder = mask_folder,
+             .names = names,
+             .detectors = detectors,
+             .photos = photos};
+    psfm_status status = check_size(ctx, options, true, &j.max_image_size);
+    return status == PSFM_OK ? run(ctx, num, &j) : status;
 }

@@ -3,13 +3,19 @@
 #define PSFM_FEATURE_EXTRACT_H
 
 #include "camera/exif.h"
+#include "feature/detector.h"
 #include "feature/sift.h"
 
 typedef struct {
-    int max_image_size; /* longer side in pixels; larger images are shrunk for extraction */
+    /* Longer side in pixels; larger images are shrunk for extraction. 0: 3200 for SIFT, 1600 for
+     * networks, which were trained on small images and cost more a pixel. */
+    int max_image_size;
 } psfm_extract_options;
 
 extern const psfm_option_table psfm_extract_option_table;
+
+/* The size that images are shrunk to, for SIFT or for networks. */
+int psfm_extract_size(const psfm_extract_options *options, bool neural);
 
 /* One photograph. Keypoints are in pixels of the file, whatever it was shrunk to. */
 typedef struct {
@@ -29,5 +35,11 @@ psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const cha
                                 size_t num, const char *mask_folder,
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos);
+
+/* The same with the features of a network. */
+psfm_status psfm_extract_photos_neural(psfm_context *ctx, const char *folder,
+                                       const char *const *names, size_t num,
+                                       const char *mask_folder, const psfm_extract_options *options,
+                                       psfm_detectors *detectors, psfm_photo *photos);
 
 #endif

@@ -82,22 +82,33 @@ struct psfm_superpoint {
     psfm_peak_list peaks;
 };
 
+static const char first_layer[] = "encoder.conv_blocks.0.conv_a.weight";
+
+/* Files of matchers carry the detector under a name of its own. */
+static int fit(const psfm_safetensors *file, size_t dim) {
+    (void)dim;
+    if (psfm_safetensors_find(file, first_layer) != NULL)
+        return 2;
+    return psfm_weights_have(file, "keypoint_detector", first_layer) ? 1 : 0;
+}
+
+const psfm_network_file psfm_superpoint_file = {
+    "SuperPoint",
+    "SuperPoint weights (model.safetensors of magic-leap-community/superpoint on Hugging Face)", 0,
+    fit};
+
 psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                    psfm_superpoint **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
-    psfm_status status = psfm_safetensors_open(
-        ctx, path, "the SuperPoint weights, a safetensors file as magic-leap-community/superpoint",
-        &file);
+    psfm_status status = psfm_safetensors_open(ctx, path, psfm_superpoint_file.source, &file);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status != PSFM_OK)
         goto cleanup;
     (*out)->nn = nn;
     const char *prefix =
-        psfm_weights_have(file, "keypoint_detector", "encoder.conv_blocks.0.conv_a.weight")
-            ? "keypoint_detector."
-            : "";
+        psfm_weights_have(file, "keypoint_detector", first_layer) ? "keypoint_detector." : "";
     for (int k = 0; status == PSFM_OK && k < NUM_LAYERS; ++k) {
         char name[PSFM_TENSOR_NAME_SIZE];
         snprintf(name, sizeof name, "%s%s", prefix, layers[k].name);

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "feature/neural_features.h"
 #include "nn/engine.h"
+#include "nn/weights_files.h"
 
 #define PSFM_SUPERPOINT_DIM 256
 
@@ -17,6 +18,9 @@ typedef struct {
 } psfm_superpoint_options;
 
 extern const psfm_option_table psfm_superpoint_option_table;
+
+/* How its weights file is known. */
+extern const psfm_network_file psfm_superpoint_file;
 
 typedef struct psfm_superpoint psfm_superpoint;
 

@@ -143,13 +143,22 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, psfm_xf
     return status;
 }
 
+static int fit(const psfm_safetensors *file, size_t dim) {
+    (void)dim;
+    return psfm_safetensors_find(file, "skip1.1.weight") != NULL ||
+                   psfm_safetensors_find(file, "net.skip1.1.weight") != NULL
+               ? 2
+               : 0;
+}
+
+const psfm_network_file psfm_xfeat_file = {
+    "XFeat", "XFeat weights (a .safetensors file with the names of the original model)", 0, fit};
+
 psfm_status psfm_xfeat_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                               psfm_xfeat **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
-    psfm_status status = psfm_safetensors_open(
-        ctx, path, "the XFeat weights, a safetensors file with the names of the original model",
-        &file);
+    psfm_status status = psfm_safetensors_open(ctx, path, psfm_xfeat_file.source, &file);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status == PSFM_OK) {

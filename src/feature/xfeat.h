@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "feature/neural_features.h"
 #include "nn/engine.h"
+#include "nn/weights_files.h"
 
 #define PSFM_XFEAT_DIM 64
 
@@ -16,6 +17,9 @@ typedef struct {
 } psfm_xfeat_options;
 
 extern const psfm_option_table psfm_xfeat_option_table;
+
+/* How its weights file is known. */
+extern const psfm_network_file psfm_xfeat_file;
 
 typedef struct psfm_xfeat psfm_xfeat;
 

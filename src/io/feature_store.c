@@ -1,6 +1,7 @@
 /* Opening the store, its cameras and images. The tables of our own:
  *   planarsfm_photos   image_id, key, width, height, focal_px
  *   planarsfm_cameras  source, camera_id
+ *   planarsfm_features image_id, kind, scores (float32), of images with float descriptors
  *   planarsfm_matches  pair_id, key (16 hexadecimal digits) */
 #include "io/feature_store.h"
 
@@ -13,11 +14,15 @@
 #include "io/colmap_database_internal.h"
 #include "io/little_endian.h"
 
+#define SIFT_BYTES ((size_t)128)
+
 static const char own_tables[] =
     "CREATE TABLE IF NOT EXISTS planarsfm_photos (image_id INTEGER PRIMARY KEY NOT NULL,"
     " key TEXT NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL, focal_px REAL NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_cameras (source TEXT PRIMARY KEY NOT NULL,"
     " camera_id INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_features (image_id INTEGER PRIMARY KEY NOT NULL,"
+    " kind TEXT NOT NULL, scores BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_matches (pair_id INTEGER PRIMARY KEY NOT NULL,"
     " key TEXT NOT NULL);";
 
@@ -185,6 +190,7 @@ void psfm_stored_photos_free(psfm_stored_photos *photos) {
     for (size_t k = 0; k < photos->num; ++k) {
         free(photos->photos[k].name);
         free(photos->photos[k].key);
+        free(photos->photos[k].features);
     }
     free(photos->photos);
     *photos = (psfm_stored_photos){0};
@@ -204,8 +210,13 @@ static psfm_status get_photo(const psfm_sql *sql, sqlite3_stmt *statement, psfm_
     out->height = sqlite3_column_int(statement, 5);
     out->focal_px = sqlite3_column_double(statement, 6);
     out->num_keypoints = (size_t)sqlite3_column_int(statement, 7);
+    const char *features = (const char *)sqlite3_column_text(statement, 8);
     psfm_status status = psfm_strdup(sql->ctx, name, &out->name);
-    return status == PSFM_OK && key != NULL ? psfm_strdup(sql->ctx, key, &out->key) : status;
+    if (status == PSFM_OK && key != NULL)
+        status = psfm_strdup(sql->ctx, key, &out->key);
+    if (status == PSFM_OK && features != NULL)
+        status = psfm_strdup(sql->ctx, features, &out->features);
+    return status;
 }
 
 psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) {
@@ -217,8 +228,9 @@ psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) 
     psfm_status status =
         psfm_sql_prepare(sql,
                          "SELECT images.image_id, camera_id, name, key, width, height, focal_px,"
-                         " COALESCE(rows, 0) FROM images LEFT JOIN planarsfm_photos"
+                         " COALESCE(rows, 0), kind FROM images LEFT JOIN planarsfm_photos"
                          " USING (image_id) LEFT JOIN keypoints USING (image_id)"
+                         " LEFT JOIN planarsfm_features USING (image_id)"
                          " ORDER BY CAST(name AS BLOB)",
                          &statement);
     for (bool has_row = true; status == PSFM_OK;) {
@@ -283,6 +295,7 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
         "DELETE FROM keypoints WHERE image_id = ?1",
         "DELETE FROM descriptors WHERE image_id = ?1",
         "DELETE FROM planarsfm_photos WHERE image_id = ?1",
+        "DELETE FROM planarsfm_features WHERE image_id = ?1",
         "DELETE FROM images WHERE image_id = ?1",
     };
     psfm_status status = drop_pairs(store, image_id);
@@ -326,13 +339,14 @@ static psfm_status write_photo(psfm_feature_store *store, uint32_t id,
 
 /* Writes a row of image_id, rows, cols, data. */
 static psfm_status write_matrix(psfm_feature_store *store, const char *text, uint32_t id,
-                                size_t rows, const void *bytes, size_t size) {
+                                size_t rows, size_t cols, const void *bytes, size_t size) {
     sqlite3_stmt *statement;
     psfm_status status = psfm_sql_prepare(&store->sql, text, &statement);
     if (status == PSFM_OK) {
         sqlite3_bind_int64(statement, 1, id);
         sqlite3_bind_int64(statement, 2, (int64_t)rows);
-        status = psfm_sql_bind_blob(&store->sql, statement, 3, bytes, size);
+        sqlite3_bind_int64(statement, 3, (int64_t)cols);
+        status = psfm_sql_bind_blob(&store->sql, statement, 4, bytes, size);
     }
     if (status == PSFM_OK)
         status = psfm_sql_run(&store->sql, statement);
@@ -351,30 +365,81 @@ static psfm_status write_keypoints(psfm_feature_store *store, uint32_t id,
             psfm_put_f32(values[c], store->bytes + 24 * k + 4 * c);
     }
     if (status == PSFM_OK)
-        status = write_matrix(store, "INSERT OR REPLACE INTO keypoints VALUES (?1, ?2, 6, ?3)", id,
-                              set->num, store->bytes, 24 * set->num);
+        status = write_matrix(store, "INSERT OR REPLACE INTO keypoints VALUES (?1, ?2, ?3, ?4)", id,
+                              set->num, 6, store->bytes, 24 * set->num);
     return status;
+}
+
+/* Floats as bytes, little-endian, in the store's scratch memory. */
+static psfm_status put_floats(psfm_feature_store *store, const float *values, size_t num) {
+    psfm_status status =
+        psfm_reserve(store->sql.ctx, (void **)&store->bytes, &store->capacity, 4 * num, 1);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        psfm_put_f32(values[k], store->bytes + 4 * k);
+    return status;
+}
+
+static psfm_status write_scores(psfm_feature_store *store, uint32_t id, const char *kind,
+                                const psfm_keypoint_set *set) {
+    psfm_sql *sql = &store->sql;
+    sqlite3_stmt *statement = NULL;
+    psfm_status status = put_floats(store, set->scores, set->num);
+    if (status == PSFM_OK)
+        status = psfm_sql_prepare(
+            sql, "INSERT OR REPLACE INTO planarsfm_features VALUES (?1, ?2, ?3)", &statement);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 1, id);
+        status = psfm_sql_bind_text(sql, statement, 2, kind);
+    }
+    if (status == PSFM_OK)
+        status = psfm_sql_bind_blob(sql, statement, 3, store->bytes, 4 * set->num);
+    if (status == PSFM_OK)
+        status = psfm_sql_run(sql, statement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static psfm_status write_descriptors(psfm_feature_store *store, uint32_t id, const char *kind,
+                                     const psfm_keypoint_set *set) {
+    static const char text[] = "INSERT OR REPLACE INTO descriptors (image_id, rows, cols, data)"
+                               " VALUES (?1, ?2, ?3, ?4)";
+    size_t size = 4 * set->descriptor_size;
+    if (kind == NULL)
+        return write_matrix(store, text, id, set->num, SIFT_BYTES, set->descriptors_u8,
+                            SIFT_BYTES * set->num);
+    psfm_status status = put_floats(store, set->descriptors_f32, set->num * set->descriptor_size);
+    if (status == PSFM_OK)
+        status = write_matrix(store, text, id, set->num, size, store->bytes, size * set->num);
+    return status == PSFM_OK ? write_scores(store, id, kind, set) : status;
+}
+
+static psfm_status check_features(const psfm_feature_store *store, const psfm_stored_photo *photo,
+                                  const psfm_keypoint_set *set) {
+    if (set->num > 0 && photo->features == NULL &&
+        (set->descriptors_u8 == NULL || set->descriptor_size != SIFT_BYTES))
+        return psfm_fail(store->sql.ctx, PSFM_ERR_ARGUMENT,
+                         "%s: the database takes descriptors of 128 bytes", photo->name);
+    if (set->num > 0 && photo->features != NULL &&
+        (set->descriptors_f32 == NULL || set->scores == NULL))
+        return psfm_fail(store->sql.ctx, PSFM_ERR_ARGUMENT,
+                         "%s: %s features without float descriptors or scores", photo->name,
+                         photo->features);
+    return PSFM_OK;
 }
 
 psfm_status psfm_store_put_photo(psfm_feature_store *store, const psfm_stored_photo *photo,
                                  const psfm_keypoint_set *features) {
     uint32_t id = photo->image_id;
-    psfm_status status = PSFM_OK;
-    if (features->num > 0 && (features->descriptors_u8 == NULL || features->descriptor_size != 128))
-        status = psfm_fail(store->sql.ctx, PSFM_ERR_ARGUMENT,
-                           "%s: the database takes descriptors of 128 bytes", photo->name);
+    psfm_status status = check_features(store, photo, features);
     if (status == PSFM_OK && id == 0)
         status = next_id(store, "SELECT COALESCE(MAX(image_id), 0) + 1 FROM images", &id);
     else if (status == PSFM_OK)
         status = drop_pairs(store, id);
     if (status == PSFM_OK)
+        status = run_for_image(store, "DELETE FROM planarsfm_features WHERE image_id = ?1", id);
+    if (status == PSFM_OK)
         status = write_photo(store, id, photo);
     if (status == PSFM_OK)
         status = write_keypoints(store, id, features);
-    if (status == PSFM_OK)
-        status = write_matrix(store,
-                              "INSERT OR REPLACE INTO descriptors (image_id, rows, cols, data)"
-                              " VALUES (?1, ?2, 128, ?3)",
-                              id, features->num, features->descriptors_u8, 128 * features->num);
-    return status;
+    return status == PSFM_OK ? write_descriptors(store, id, photo->features, features) : status;
 }

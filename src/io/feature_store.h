@@ -1,7 +1,7 @@
 /* A COLMAP database that extraction and matching fill batch by batch. Beside COLMAP's tables it
  * keeps what every photograph and pair was made from (planarsfm_photos, planarsfm_cameras,
- * planarsfm_matches), so that an interrupted run goes on where it stopped and a changed photograph
- * is noticed. */
+ * planarsfm_features, planarsfm_matches), so that an interrupted run goes on where it stopped and a
+ * changed photograph is noticed. */
 #ifndef PSFM_IO_FEATURE_STORE_H
 #define PSFM_IO_FEATURE_STORE_H
 
@@ -37,6 +37,7 @@ typedef struct {
     int width, height;
     double focal_px;      /* from the file, 0 if it tells none */
     size_t num_keypoints; /* in the database */
+    char *features;       /* kind of features with float descriptors; NULL: SIFT, 128 bytes */
 } psfm_stored_photo;
 
 /* Sorted by the bytes of their names. Owns them. */
@@ -57,7 +58,8 @@ psfm_status psfm_store_drop_cameras(psfm_feature_store *store);
 
 psfm_status psfm_store_set_camera(psfm_feature_store *store, uint32_t image_id, uint32_t camera_id);
 
-/* Writes an image with its features. With photo->image_id 0 it is new and gets the next id, else
+/* Writes an image with its features, SIFT's 128 bytes or, if photo->features names their kind,
+ * floats and scores. With photo->image_id 0 it is new and gets the next id, else
  * features of that image are replaced and its matches removed. */
 psfm_status psfm_store_put_photo(psfm_feature_store *store, const psfm_stored_photo *photo,
                                  const psfm_keypoint_set *features);
@@ -68,6 +70,11 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id);
  * caller frees *set. */
 psfm_status psfm_store_descriptors(psfm_feature_store *store, const psfm_stored_photo *photo,
                                    psfm_keypoint_set *set);
+
+/* Reads keypoints, float descriptors and scores of an image with photo->features. The caller frees
+ * *set. */
+psfm_status psfm_store_float_features(psfm_feature_store *store, const psfm_stored_photo *photo,
+                                      psfm_keypoint_set *set);
 
 /* A pair in the table of matches. */
 typedef struct {

@@ -58,6 +58,21 @@ struct psfm_lightglue {
     psfm_buffer scores, shifts;
 };
 
+static int fit(const psfm_safetensors *file, size_t dim) {
+    return psfm_lightglue_weights_dim(file) == dim ? 2 : 0;
+}
+
+const psfm_network_file psfm_lightglue_superpoint_file = {
+    "LightGlue for SuperPoint",
+    "LightGlue weights for SuperPoint (model.safetensors of ETH-CVG/lightglue_superpoint on "
+    "Hugging Face)",
+    256, fit};
+const psfm_network_file psfm_lightglue_xfeat_file = {
+    "LightGlue for XFeat",
+    "LightGlue weights for XFeat (LighterGlue, a .safetensors file with the names of the original "
+    "model)",
+    64, fit};
+
 psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_lightglue **out) {
     psfm_status status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);

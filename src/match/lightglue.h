@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "match/neural_matches.h"
+#include "nn/weights_files.h"
 
 typedef struct {
     double threshold;        /* lowest confidence of a match */
@@ -15,6 +16,9 @@ typedef struct {
 } psfm_lightglue_options;
 
 extern const psfm_option_table psfm_lightglue_option_table;
+
+/* How the weights files for SuperPoint's and XFeat's descriptors are known. */
+extern const psfm_network_file psfm_lightglue_superpoint_file, psfm_lightglue_xfeat_file;
 
 typedef struct psfm_lightglue psfm_lightglue;
 

@@ -76,10 +76,36 @@ static void part_name(naming names, size_t layer, int part, char out[PSFM_TENSOR
     snprintf(out, PSFM_TENSOR_NAME_SIZE, "%.*s.%zu%s", (int)(dot - name), name, layer, dot);
 }
 
-static bool have_part(const loader *l, naming names, size_t layer, int part) {
+static bool have_part(const psfm_safetensors *file, naming names, size_t layer, int part) {
     char name[PSFM_TENSOR_NAME_SIZE];
     part_name(names, layer, part, name);
-    return psfm_weights_have(l->file, name, "weight");
+    return psfm_weights_have(file, name, "weight");
+}
+
+static naming find_naming(const psfm_safetensors *file) {
+    return have_part(file, NAMES_TRANSFORMERS, 0, ACROSS_V) ? NAMES_TRANSFORMERS
+           : have_part(file, NAMES_LISTS, 0, ACROSS_V)      ? NAMES_LISTS
+                                                            : NAMES_HUGGING_FACE;
+}
+
+static const psfm_tensor_info *find_matrix(const psfm_safetensors *file, const char *layer) {
+    char tensor[PSFM_TENSOR_NAME_SIZE + 8];
+    snprintf(tensor, sizeof tensor, "%s.weight", layer);
+    const psfm_tensor_info *info = psfm_safetensors_find(file, tensor);
+    return info != NULL && info->num_dims == 2 ? info : NULL;
+}
+
+static const char *input_name(naming names) {
+    return names == NAMES_HUGGING_FACE ? "input_projection" : "input_proj";
+}
+
+size_t psfm_lightglue_weights_dim(const psfm_safetensors *file) {
+    naming names = find_naming(file);
+    char name[PSFM_TENSOR_NAME_SIZE];
+    part_name(names, 0, ACROSS_V, name);
+    const psfm_tensor_info *value = find_matrix(file, name);
+    const psfm_tensor_info *input = find_matrix(file, input_name(names));
+    return value == NULL ? 0 : input == NULL ? value->dims[0] : input->dims[1];
 }
 
 static psfm_status load_part(const loader *l, size_t layer, int part, size_t in, size_t out,
@@ -191,9 +217,9 @@ static psfm_status load_layer(const loader *l, size_t layer, bool last) {
         status = load_across(l, layer, &w->across[layer].qkv);
     if (status == PSFM_OK)
         status = load_ffn(l, layer, ACROSS_OUT, &w->across[layer]);
-    if (status == PSFM_OK && (last || have_part(l, l->names, layer, HEAD_FINAL)))
+    if (status == PSFM_OK && (last || have_part(l->file, l->names, layer, HEAD_FINAL)))
         status = load_head(l, layer);
-    if (status == PSFM_OK && !last && have_part(l, l->names, layer, CONFIDENCE))
+    if (status == PSFM_OK && !last && have_part(l->file, l->names, layer, CONFIDENCE))
         status = load_part(l, layer, CONFIDENCE, w->dim, 1, &w->confidence[layer]);
     return status;
 }
@@ -203,16 +229,14 @@ static psfm_status load_shape(loader *l) {
     bool hf = l->names == NAMES_HUGGING_FACE;
     psfm_lightglue_weights *w = l->w;
     const char *file = psfm_safetensors_name(l->file);
-    const char *frequencies = hf ? "positional_encoder.projector.weight" : "posenc.Wr.weight";
-    const char *input = hf ? "input_projection" : "input_proj";
-    char name[PSFM_TENSOR_NAME_SIZE], tensor[PSFM_TENSOR_NAME_SIZE + 8];
+    const char *frequencies = hf ? "positional_encoder.projector" : "posenc.Wr";
+    char name[PSFM_TENSOR_NAME_SIZE];
     part_name(l->names, 0, ACROSS_V, name);
-    snprintf(tensor, sizeof tensor, "%s.weight", name);
-    const psfm_tensor_info *value = psfm_safetensors_find(l->file, tensor);
-    const psfm_tensor_info *position = psfm_safetensors_find(l->file, frequencies);
-    if (value == NULL || value->num_dims != 2 || position == NULL || position->num_dims != 2)
-        return psfm_fail(l->ctx, PSFM_ERR_FORMAT, "%s: %s or %s is missing", file, tensor,
-                         frequencies);
+    const psfm_tensor_info *value = find_matrix(l->file, name);
+    const psfm_tensor_info *position = find_matrix(l->file, frequencies);
+    if (value == NULL || position == NULL)
+        return psfm_fail(l->ctx, PSFM_ERR_FORMAT, "%s: %s.weight or %s.weight is missing", file,
+                         name, frequencies);
     w->dim = w->dim_in = value->dims[0];
     size_t head = 2 * position->dims[0];
     if (w->dim == 0 || w->dim > 4096 || w->dim % 8 != 0 || head == 0 || w->dim % head != 0 ||
@@ -223,24 +247,22 @@ static psfm_status load_shape(loader *l) {
     w->num_heads = w->dim / head;
     psfm_status status = psfm_alloc(l->ctx, head, sizeof(float), (void **)&w->frequencies);
     if (status == PSFM_OK)
-        status = psfm_safetensors_read(l->ctx, l->file, frequencies, head, w->frequencies);
-    snprintf(tensor, sizeof tensor, "%s.weight", input);
-    const psfm_tensor_info *in = psfm_safetensors_find(l->file, tensor);
+        status = psfm_safetensors_read(l->ctx, l->file, position->name, head, w->frequencies);
+    const psfm_tensor_info *in = find_matrix(l->file, input_name(l->names));
     if (status != PSFM_OK || in == NULL)
         return status;
-    w->dim_in = in->num_dims == 2 ? in->dims[1] : 0;
-    return psfm_linear_load(l->ctx, l->file, input, NULL, w->dim_in, w->dim, &w->input);
+    w->dim_in = in->dims[1];
+    return psfm_linear_load(l->ctx, l->file, input_name(l->names), NULL, w->dim_in, w->dim,
+                            &w->input);
 }
 
 static psfm_status load(loader *l) {
-    l->names = have_part(l, NAMES_TRANSFORMERS, 0, ACROSS_V) ? NAMES_TRANSFORMERS
-               : have_part(l, NAMES_LISTS, 0, ACROSS_V)      ? NAMES_LISTS
-                                                             : NAMES_HUGGING_FACE;
+    l->names = find_naming(l->file);
     psfm_status status = load_shape(l);
     if (status != PSFM_OK)
         return status;
     size_t num = 0;
-    while (num < PSFM_LIGHTGLUE_MAX_LAYERS && have_part(l, l->names, num, ACROSS_V))
+    while (num < PSFM_LIGHTGLUE_MAX_LAYERS && have_part(l->file, l->names, num, ACROSS_V))
         ++num;
     l->w->num_layers = num;
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)

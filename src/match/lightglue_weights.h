@@ -30,6 +30,9 @@ typedef struct {
     psfm_linear confidence[PSFM_LIGHTGLUE_MAX_LAYERS]; /* dim -> 1; in == 0 if the file has none */
 } psfm_lightglue_weights;
 
+/* Length of the descriptors that a file is for, 0 if it is not LightGlue's. */
+size_t psfm_lightglue_weights_dim(const psfm_safetensors *file);
+
 /* Zero-initialise before; free after success and failure. */
 psfm_status psfm_lightglue_weights_load(psfm_context *ctx, psfm_engine *nn, const char *path,
                                         psfm_lightglue_weights *w);

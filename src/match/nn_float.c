@@ -19,7 +19,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_nn_float_options, cross_check, "cross-check", true,
                      "matched keypoints are each other's nearest neighbours"),
 };
-const psfm_option_table psfm_nn_float_option_table = {"matching", rows,
+const psfm_option_table psfm_nn_float_option_table = {"neural-matching", rows,
                                                       sizeof rows / sizeof rows[0]};
 
 typedef struct {

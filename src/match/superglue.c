@@ -170,14 +170,25 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, psfm_su
     return status == PSFM_OK ? load_final(ctx, file, m) : status;
 }
 
+static int fit(const psfm_safetensors *file, size_t dim) {
+    (void)dim;
+    return psfm_safetensors_find(file, "final_projection.final_proj.bias") != NULL &&
+                   psfm_safetensors_find(file, "bin_score") != NULL
+               ? 2
+               : 0;
+}
+
+const psfm_network_file psfm_superglue_file = {
+    "SuperGlue",
+    "SuperGlue weights (model.safetensors of magic-leap-community/superglue_outdoor or "
+    "superglue_indoor on Hugging Face)",
+    0, fit};
+
 psfm_status psfm_superglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_superglue **out) {
     psfm_safetensors *file = NULL;
     *out = NULL;
-    psfm_status status = psfm_safetensors_open(
-        ctx, path,
-        "the SuperGlue weights, a safetensors file as magic-leap-community/superglue_outdoor",
-        &file);
+    psfm_status status = psfm_safetensors_open(ctx, path, psfm_superglue_file.source, &file);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status == PSFM_OK) {

@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "match/neural_matches.h"
+#include "nn/weights_files.h"
 
 typedef struct {
     int iterations;   /* of Sinkhorn's algorithm */
@@ -12,6 +13,9 @@ typedef struct {
 } psfm_superglue_options;
 
 extern const psfm_option_table psfm_superglue_option_table;
+
+/* How its weights file is known. */
+extern const psfm_network_file psfm_superglue_file;
 
 typedef struct psfm_superglue psfm_superglue;
 

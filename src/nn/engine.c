@@ -113,7 +113,7 @@ void psfm_engine_gemm_bt(psfm_engine *nn, size_t m, size_t n, size_t k, const fl
     gemm(nn, 'T', m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
-psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out) {
+psfm_status psfm_engine_create_sized(psfm_context *ctx, int num_threads, psfm_engine **out) {
     *out = NULL;
     psfm_status status = check_build(ctx);
     if (status == PSFM_OK)
@@ -121,7 +121,7 @@ psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out) {
     if (status != PSFM_OK)
         return status;
     psfm_engine *nn = *out;
-    status = psfm_team_create(ctx, psfm_context_threads(ctx), &nn->team);
+    status = psfm_team_create(ctx, num_threads, &nn->team);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, (size_t)psfm_team_size(nn->team), sizeof *nn->scratch,
                             (void **)&nn->scratch);
@@ -131,6 +131,10 @@ psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out) {
     }
     psfm_engine_set_kernels(nn, psfm_kernels_best());
     return PSFM_OK;
+}
+
+psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out) {
+    return psfm_engine_create_sized(ctx, psfm_context_threads(ctx), out);
 }
 
 void psfm_engine_destroy(psfm_engine **nn) {

@@ -16,6 +16,8 @@ typedef struct psfm_engine psfm_engine;
 /* Makes an engine with as many threads as the context says. PSFM_ERR_ARGUMENT if the library was
  * built without oneDNN. One call at a time; to run several networks at once, make several. */
 psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out);
+/* The same with this many threads, 1 or more. */
+psfm_status psfm_engine_create_sized(psfm_context *ctx, int num_threads, psfm_engine **out);
 /* Frees and sets *nn to NULL. */
 void psfm_engine_destroy(psfm_engine **nn);
 

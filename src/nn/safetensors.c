@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #define MAX_HEADER ((size_t)100 << 20) /* the limit of the format's own reader */
 
@@ -246,6 +247,24 @@ void psfm_safetensors_close(psfm_safetensors **file) {
 
 const char *psfm_safetensors_name(const psfm_safetensors *file) {
     return file->name;
+}
+
+uint64_t psfm_safetensors_fingerprint(const psfm_safetensors *file) {
+    uint64_t hash = PSFM_HASH_START;
+    size_t k = 0;
+    for (size_t t = 0; t < file->num_tensors; ++t) {
+        const psfm_tensor_info *info = &file->tensors[t];
+        const uint64_t place[3] = {info->begin, info->end, (uint64_t)info->type};
+        hash = psfm_hash(hash, info->name, strlen(info->name) + 1);
+        hash = psfm_hash(hash, place, sizeof place);
+    }
+    for (; k + 8 <= file->numbers_size; k += 8) { /* by words: files have tens of megabytes */
+        uint64_t word;
+        memcpy(&word, file->numbers + k, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return psfm_hash(hash, file->numbers + k, file->numbers_size - k);
 }
 
 const psfm_tensor_info *psfm_safetensors_list(const psfm_safetensors *file, size_t *num) {

@@ -44,6 +44,9 @@ void psfm_safetensors_close(psfm_safetensors **file);
 /* The path given at opening. */
 const char *psfm_safetensors_name(const psfm_safetensors *file);
 
+/* Identifies the tensors: their names, types, places and numbers. One pass over the file. */
+uint64_t psfm_safetensors_fingerprint(const psfm_safetensors *file);
+
 /* All tensors, sorted by name. */
 const psfm_tensor_info *psfm_safetensors_list(const psfm_safetensors *file, size_t *num);
 

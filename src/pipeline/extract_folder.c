@@ -30,6 +30,8 @@ typedef struct {
     const char *folder;
     const psfm_folder_options *options;
     uint64_t options_key;
+    char *weights; /* path; NULL for SIFT */
+    psfm_detectors *detectors;
     psfm_intrinsics intrinsics;
     psfm_image_list files;
     psfm_feature_store store;
@@ -205,7 +207,8 @@ static psfm_status write_photo(job *j, const todo_photo *todo, const psfm_photo 
                              .key = (char *)todo->key,
                              .width = photo->width,
                              .height = photo->height,
-                             .focal_px = focal_px};
+                             .focal_px = focal_px,
+                             .features = j->weights == NULL ? NULL : (char *)j->stats->features};
     psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, todo->name, photo->width,
                                               photo->height, focal_px, &camera, &source);
     if (status == PSFM_OK)
@@ -239,8 +242,11 @@ static psfm_status extract_batch(job *j, const todo_photo *todo, size_t num) {
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         names[k] = todo[k].name;
     if (status == PSFM_OK)
-        status = psfm_extract_photos(j->ctx, j->folder, names, num, o->mask_folder, &o->extract,
-                                     &o->sift, photos);
+        status = j->detectors == NULL
+                     ? psfm_extract_photos(j->ctx, j->folder, names, num, o->mask_folder,
+                                           &o->extract, &o->sift, photos)
+                     : psfm_extract_photos_neural(j->ctx, j->folder, names, num, o->mask_folder,
+                                                  &o->extract, j->detectors, photos);
     if (status == PSFM_OK)
         status = write_batch(j, todo, photos, num);
     for (size_t k = 0; photos != NULL && k < num; ++k)
@@ -250,9 +256,18 @@ static psfm_status extract_batch(job *j, const todo_photo *todo, size_t num) {
     return status;
 }
 
+/* Loads the network, if the features need one. */
+static psfm_status make_detectors(job *j) {
+    double side = psfm_extract_size(&j->options->extract, true);
+    if (j->weights == NULL || j->num_todo == 0)
+        return PSFM_OK;
+    return psfm_detectors_create(j->ctx, &j->options->detector, j->weights, j->num_todo,
+                                 side * side, &j->detectors);
+}
+
 static psfm_status extract_all(job *j) {
     size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_IMAGES;
-    psfm_status status = PSFM_OK;
+    psfm_status status = make_detectors(j);
     for (size_t k = 0; status == PSFM_OK && k < j->num_todo; k += size) {
         size_t left = j->num_todo - k;
         psfm_progress_batch(j->ctx, k, j->num_todo);
@@ -264,13 +279,30 @@ static psfm_status extract_all(job *j) {
     return status;
 }
 
+/* Finds the weights and hashes whatever the features depend on beside the photograph. */
+static psfm_status find_features(job *j) {
+    psfm_context *ctx = j->ctx;
+    const psfm_folder_options *o = j->options;
+    psfm_feature_kind kind = (psfm_feature_kind)o->detector.kind;
+    uint64_t fingerprint = 0, hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
+    j->stats->features = psfm_feature_names[kind];
+    psfm_status status = hash_options(ctx, &psfm_extract_option_table, &o->extract, &hash);
+    if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
+        status = hash_options(ctx, &psfm_sift_option_table, &o->sift, &hash);
+    else if (status == PSFM_OK)
+        status = hash_options(ctx, psfm_detector_table(kind),
+                              psfm_detector_network_options(&o->detector), &hash);
+    if (status == PSFM_OK && kind != PSFM_FEATURES_SIFT)
+        status = psfm_weights_find(ctx, &o->weights, psfm_detector_file(kind), &j->weights,
+                                   &fingerprint);
+    hash = psfm_hash(hash, j->stats->features, strlen(j->stats->features));
+    j->options_key = psfm_hash(hash, &fingerprint, sizeof fingerprint);
+    return status;
+}
+
 static psfm_status open_inputs(job *j, const char *database) {
     psfm_context *ctx = j->ctx;
-    uint64_t hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
-    psfm_status status = hash_options(ctx, &psfm_extract_option_table, &j->options->extract, &hash);
-    if (status == PSFM_OK)
-        status = hash_options(ctx, &psfm_sift_option_table, &j->options->sift, &hash);
-    j->options_key = hash;
+    psfm_status status = find_features(j);
     if (status == PSFM_OK && j->options->mask_folder != NULL &&
         !psfm_path_is_folder(j->options->mask_folder))
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder of masks", j->options->mask_folder);
@@ -304,14 +336,17 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     psfm_stored_photos_free(&j.stored);
     psfm_image_list_free(&j.files);
     psfm_intrinsics_free(&j.intrinsics);
+    psfm_detectors_destroy(&j.detectors);
+    free(j.weights);
     free(j.todo);
     return status;
 }
 
 void psfm_extract_stats_describe(const psfm_extract_stats *stats, char *text, size_t size) {
-    snprintf(text, size,
-             "%zu images: %zu extracted, %zu unchanged, %zu left out, %zu removed; %zu features; "
-             "intrinsics: %s",
-             stats->num_images, stats->num_extracted, stats->num_unchanged, stats->num_unused,
-             stats->num_removed, stats->num_features, stats->intrinsics);
+    snprintf(
+        text, size,
+        "%zu images: %zu extracted, %zu unchanged, %zu left out, %zu removed; %zu %s features; "
+        "intrinsics: %s",
+        stats->num_images, stats->num_extracted, stats->num_unchanged, stats->num_unused,
+        stats->num_removed, stats->num_features, stats->features, stats->intrinsics);
 }

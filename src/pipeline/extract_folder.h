@@ -10,6 +10,8 @@ typedef struct {
     const char *mask_folder; /* NULL: none; see image/mask.h */
     psfm_extract_options extract;
     psfm_sift_options sift;
+    psfm_detector_options detector; /* the kind of features; the others' options */
+    psfm_weights_list weights;      /* where the network's file is */
 } psfm_folder_options;
 
 /* A file that gave no features, and why. */
@@ -20,6 +22,7 @@ typedef struct {
 /* Owns `unused`. */
 typedef struct {
     const char *intrinsics;    /* where they came from; static */
+    const char *features;      /* their kind; static */
     size_t num_images;         /* in the database */
     size_t num_extracted;      /* of these, extracted now */
     size_t num_unchanged;      /* of these, there already */
@@ -33,12 +36,13 @@ typedef struct {
 
 void psfm_extract_stats_free(psfm_extract_stats *stats);
 
-/* Extracts SIFT features of the photographs below `folder` into a COLMAP database, which is made if
+/* Extracts features of the photographs below `folder` into a COLMAP database, which is made if
  * need be: cameras, images in the order of their names, keypoints in pixels of the files (however
  * large the image was for extraction), descriptors. Batches of images are committed as they are
  * done; the next call goes on after an interruption, redoes photographs that changed (size or time
- * of the file or its mask, options) and removes those that are gone, each with its matches. Images
- * in the database that others made are a failure. `stats` is freed by the caller in any case. */
+ * of the file or its mask, kind of features, weights, options) and removes those that are gone,
+ * each with its matches. Images in the database that others made are a failure. `stats` is freed by
+ * the caller in any case. */
 psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const char *database,
                                 const psfm_folder_options *options, psfm_extract_stats *stats);
 

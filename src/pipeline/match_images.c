@@ -18,7 +18,12 @@
 typedef struct {
     psfm_context *ctx;
     const psfm_match_options *options;
-    uint64_t key; /* of the options */
+    uint64_t key; /* of matcher, weights and options */
+    psfm_feature_kind features;
+    psfm_matcher_kind matcher;
+    char *weights;             /* path; NULL if the matcher has none */
+    psfm_matchers *matchers;   /* NULL for SIFT */
+    psfm_neural_input *inputs; /* per image, for them */
     psfm_feature_store store;
     psfm_stored_photos images;
     psfm_keypoint_set *sets; /* per image; empty until loaded */
@@ -30,16 +35,60 @@ typedef struct {
     psfm_match_stats *stats;
 } job;
 
-static psfm_status options_key(psfm_context *ctx, const psfm_nn_options *options, uint64_t *key) {
-    cJSON *json = psfm_options_to_json(&psfm_nn_option_table, options);
+static psfm_status hash_options(psfm_context *ctx, const psfm_option_table *table,
+                                const void *options, uint64_t *key) {
+    cJSON *json = psfm_options_to_json(table, options);
     char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
     cJSON_Delete(json);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
     *key = psfm_hash(PSFM_HASH_START, text, strlen(text));
-    *key = psfm_hash(*key, PSFM_VERSION, sizeof PSFM_VERSION) | 1; /* never 0 */
+    *key = psfm_hash(*key, PSFM_VERSION, sizeof PSFM_VERSION);
     cJSON_free(text);
     return PSFM_OK;
+}
+
+/* All images with keypoints must have features of one kind. */
+static psfm_status find_features(job *j) {
+    const psfm_stored_photo *first = NULL;
+    for (size_t k = 0; k < j->images.num; ++k) {
+        const psfm_stored_photo *photo = &j->images.photos[k];
+        const char *kind = photo->features == NULL ? psfm_feature_names[0] : photo->features;
+        psfm_feature_kind found = psfm_feature_kind_find(kind);
+        if (photo->num_keypoints == 0)
+            continue;
+        if (found == PSFM_NUM_FEATURE_KINDS || (first != NULL && found != j->features))
+            return psfm_fail(j->ctx, PSFM_ERR_DATA,
+                             "%s: image %s has %s features, which cannot be matched%s%s",
+                             j->store.sql.path, photo->name, kind, first == NULL ? "" : " with ",
+                             first == NULL ? "" : psfm_feature_names[j->features]);
+        first = photo;
+        j->features = found;
+    }
+    return PSFM_OK;
+}
+
+/* Decides on the matcher, finds its weights, and hashes what the matches depend on beside the
+ * features. */
+static psfm_status find_matcher(job *j) {
+    const psfm_match_options *o = j->options;
+    const psfm_network_file *file = NULL;
+    uint64_t fingerprint = 0;
+    psfm_status status = find_features(j);
+    if (status == PSFM_OK)
+        status = psfm_matcher_resolve(j->ctx, j->features, (psfm_matcher_kind)o->matcher.kind,
+                                      &j->matcher, &file);
+    if (status == PSFM_OK && file != NULL)
+        status = psfm_weights_find(j->ctx, &o->weights, file, &j->weights, &fingerprint);
+    if (status == PSFM_OK)
+        status = j->features == PSFM_FEATURES_SIFT
+                     ? hash_options(j->ctx, &psfm_nn_option_table, &o->nn, &j->key)
+                     : hash_options(j->ctx, psfm_matcher_table(j->matcher),
+                                    psfm_matcher_own_options(&o->matcher, j->matcher), &j->key);
+    j->stats->matcher = psfm_matcher_names[j->matcher];
+    j->key = psfm_hash(j->key, j->stats->matcher, strlen(j->stats->matcher));
+    j->key = psfm_hash(j->key, &fingerprint, sizeof fingerprint) | 1; /* never 0 */
+    return status;
 }
 
 static size_t memory_budget(void) {
@@ -117,6 +166,8 @@ static psfm_status plan(job *j) {
     bool *selected = NULL;
     psfm_status status = psfm_store_list(&j->store, &j->images);
     if (status == PSFM_OK)
+        status = find_matcher(j);
+    if (status == PSFM_OK)
         status = psfm_store_list_pairs(&j->store, &j->stored, &j->num_stored);
     if (status == PSFM_OK)
         status = psfm_alloc(j->ctx, j->num_stored, sizeof *selected, (void **)&selected);
@@ -144,6 +195,22 @@ static void unload_all(job *j) {
     j->bytes = 0;
 }
 
+static psfm_status load_image(job *j, uint32_t image) {
+    const psfm_stored_photo *photo = &j->images.photos[image];
+    psfm_keypoint_set *set = &j->sets[image];
+    j->inputs[image] = (psfm_neural_input){set, (size_t)photo->width, (size_t)photo->height};
+    if (j->features == PSFM_FEATURES_SIFT) {
+        psfm_status status = psfm_store_descriptors(&j->store, photo, set);
+        j->bytes += set->num * set->descriptor_size;
+        return status;
+    }
+    if (photo->num_keypoints == 0)
+        return PSFM_OK;
+    psfm_status status = psfm_store_float_features(&j->store, photo, set);
+    j->bytes += set->num * set->descriptor_size * sizeof *set->descriptors_f32;
+    return status;
+}
+
 static psfm_status load(job *j, const psfm_pair_list *batch) {
     psfm_status status = PSFM_OK;
     if (j->bytes > j->budget)
@@ -152,9 +219,8 @@ static psfm_status load(job *j, const psfm_pair_list *batch) {
         uint32_t image = batch->pairs[k / 2][k % 2];
         if (j->loaded[image])
             continue;
-        status = psfm_store_descriptors(&j->store, &j->images.photos[image], &j->sets[image]);
+        status = load_image(j, image);
         j->loaded[image] = status == PSFM_OK;
-        j->bytes += j->sets[image].num * j->sets[image].descriptor_size;
     }
     return status;
 }
@@ -188,7 +254,10 @@ static psfm_status match_batch(job *j, const psfm_pair_list *batch) {
     if (status == PSFM_OK)
         status = load(j, batch);
     if (status == PSFM_OK)
-        status = psfm_nn_match_pairs(j->ctx, j->sets, j->images.num, batch, &j->options->nn, lists);
+        status =
+            j->matchers == NULL
+                ? psfm_nn_match_pairs(j->ctx, j->sets, j->images.num, batch, &j->options->nn, lists)
+                : psfm_matchers_run(j->ctx, j->matchers, j->inputs, batch, lists);
     if (status == PSFM_OK)
         status = write_batch(j, batch, lists);
     for (size_t k = 0; lists != NULL && k < batch->num; ++k)
@@ -197,11 +266,21 @@ static psfm_status match_batch(job *j, const psfm_pair_list *batch) {
     return status;
 }
 
-static psfm_status match_all(job *j) {
-    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_PAIRS;
+static psfm_status prepare(job *j) {
     psfm_status status = psfm_alloc(j->ctx, j->images.num, sizeof *j->sets, (void **)&j->sets);
     if (status == PSFM_OK)
         status = psfm_alloc(j->ctx, j->images.num, sizeof *j->loaded, (void **)&j->loaded);
+    if (status == PSFM_OK)
+        status = psfm_alloc(j->ctx, j->images.num, sizeof *j->inputs, (void **)&j->inputs);
+    if (status == PSFM_OK && j->features != PSFM_FEATURES_SIFT && j->todo.num > 0)
+        status = psfm_matchers_create(j->ctx, j->matcher, &j->options->matcher, j->weights,
+                                      j->todo.num, &j->matchers);
+    return status;
+}
+
+static psfm_status match_all(job *j) {
+    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_PAIRS;
+    psfm_status status = prepare(j);
     for (size_t k = 0; status == PSFM_OK && k < j->todo.num; k += size) {
         size_t left = j->todo.num - k;
         psfm_pair_list batch = {j->todo.pairs + k, left < size ? left : size};
@@ -220,14 +299,15 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     double start = psfm_now();
     psfm_status status = psfm_options_check(ctx, &psfm_nn_option_table, &options->nn);
     if (status == PSFM_OK)
-        status = options_key(ctx, &options->nn, &j.key);
-    if (status == PSFM_OK)
         status = psfm_store_open(ctx, database, false, &j.store);
     if (status == PSFM_OK)
         status = plan(&j);
     if (status == PSFM_OK)
         status = match_all(&j);
     unload_all(&j);
+    psfm_matchers_destroy(&j.matchers);
+    free(j.weights);
+    free(j.inputs);
     free(j.sets);
     free(j.loaded);
     free(j.stored);
@@ -241,7 +321,8 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
 }
 
 void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size) {
-    snprintf(text, size, "%zu pairs of %zu images (%s): %zu matched, %zu there before; %zu matches",
+    snprintf(text, size,
+             "%zu pairs of %zu images (%s): %zu matched, %zu there before; %zu matches by %s",
              stats->num_pairs, stats->num_images, stats->rule, stats->num_matched, stats->num_kept,
-             stats->num_matches);
+             stats->num_matches, stats->matcher);
 }

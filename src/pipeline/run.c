@@ -29,6 +29,7 @@ cJSON *psfm_extract_stats_to_json(const psfm_extract_stats *stats) {
     add_number(object, "unchanged", (double)stats->num_unchanged, &ok);
     add_number(object, "removed", (double)stats->num_removed, &ok);
     add_number(object, "features", (double)stats->num_features, &ok);
+    add_text(object, "kind", stats->features, &ok);
     add_number(object, "other_files", (double)stats->num_other_files, &ok);
     add_text(object, "intrinsics", stats->intrinsics, &ok);
     cJSON *unused = cJSON_AddArrayToObject(object, "left_out");
@@ -45,6 +46,7 @@ cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
     bool ok = true;
     cJSON *object = cJSON_CreateObject();
     add_text(object, "pairs_rule", stats->rule, &ok);
+    add_text(object, "matcher", stats->matcher, &ok);
     add_number(object, "pairs", (double)stats->num_pairs, &ok);
     add_number(object, "matched", (double)stats->num_matched, &ok);
     add_number(object, "kept", (double)stats->num_kept, &ok);
@@ -96,6 +98,29 @@ static psfm_status match(psfm_context *ctx, const char *database, const psfm_mat
     return attach(ctx, front->facts, "matching", psfm_match_stats_to_json(&stats));
 }
 
+static psfm_status check_file(psfm_context *ctx, const psfm_weights_list *list,
+                              const psfm_network_file *file) {
+    uint64_t fingerprint;
+    char *path = NULL;
+    psfm_status status = psfm_weights_find(ctx, list, file, &path, &fingerprint);
+    free(path);
+    return status;
+}
+
+/* What matching will need is missed now rather than after the extraction. */
+static psfm_status check_networks(psfm_context *ctx, const psfm_run_options *options) {
+    psfm_feature_kind features = (psfm_feature_kind)options->folder.detector.kind;
+    const psfm_network_file *file;
+    psfm_matcher_kind kind;
+    psfm_status status = psfm_matcher_resolve(
+        ctx, features, (psfm_matcher_kind)options->match.matcher.kind, &kind, &file);
+    if (status == PSFM_OK && features != PSFM_FEATURES_SIFT)
+        status = check_file(ctx, &options->folder.weights, psfm_detector_file(features));
+    if (status == PSFM_OK && file != NULL)
+        status = check_file(ctx, &options->match.weights, file);
+    return status;
+}
+
 psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
                      const psfm_run_options *options, cJSON **summary) {
     psfm_front_end front = {.facts = cJSON_CreateObject()};
@@ -103,7 +128,9 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     char *database = NULL;
     settings.photo_folder = (char *)folder;
     psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
-                                             : psfm_make_folders(ctx, out_folder);
+                                             : check_networks(ctx, options);
+    if (status == PSFM_OK)
+        status = psfm_make_folders(ctx, out_folder);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "database.db", &database);
     if (status == PSFM_OK)

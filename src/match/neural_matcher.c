@@ -1,0 +1,197 @@
+#include "match/neural_matcher.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "nn/pool.h"
+
+/* Each network keeps its own copy of up to 50 MB of weights. */
+#define MAX_NETWORKS 8
+
+const char *const psfm_matcher_names[] = {"auto", "nn", "superglue", "lightglue", NULL};
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_CHOICE(psfm_matcher_options, kind, "matcher", PSFM_MATCHER_AUTO, psfm_matcher_names,
+                       "nn: mutual nearest neighbours; superglue and lightglue need --weights; "
+                       "auto: superglue for superpoint, lightglue for xfeat, else nn"),
+};
+const psfm_option_table psfm_matcher_option_table = {"", rows, 1};
+
+static const struct {
+    const psfm_option_table *table;
+    size_t offset;
+} kinds[PSFM_NUM_MATCHER_KINDS] = {
+    [PSFM_MATCHER_NN] = {&psfm_nn_float_option_table, offsetof(psfm_matcher_options, nn)},
+    [PSFM_MATCHER_SUPERGLUE] = {&psfm_superglue_option_table,
+                                offsetof(psfm_matcher_options, superglue)},
+    [PSFM_MATCHER_LIGHTGLUE] = {&psfm_lightglue_option_table,
+                                offsetof(psfm_matcher_options, lightglue)},
+};
+
+/* Per kind of features: the default matcher, and the weights of the networks trained for them. */
+static const struct {
+    psfm_matcher_kind best;
+    const psfm_network_file *superglue, *lightglue;
+} partners[PSFM_NUM_FEATURE_KINDS] = {
+    [PSFM_FEATURES_SIFT] = {PSFM_MATCHER_NN, NULL, NULL},
+    [PSFM_FEATURES_SUPERPOINT] = {PSFM_MATCHER_SUPERGLUE, &psfm_superglue_file,
+                                  &psfm_lightglue_superpoint_file},
+    [PSFM_FEATURES_XFEAT] = {PSFM_MATCHER_LIGHTGLUE, NULL, &psfm_lightglue_xfeat_file},
+    [PSFM_FEATURES_EDGEPOINT2] = {PSFM_MATCHER_NN, NULL, NULL},
+};
+
+void psfm_matcher_options_init(psfm_matcher_options *options) {
+    *options = (psfm_matcher_options){0};
+    psfm_options_init(&psfm_matcher_option_table, options);
+    for (int k = PSFM_MATCHER_NN; k < PSFM_NUM_MATCHER_KINDS; ++k)
+        psfm_options_init(kinds[k].table, (char *)options + kinds[k].offset);
+}
+
+const psfm_option_table *psfm_matcher_table(psfm_matcher_kind kind) {
+    return kinds[kind].table;
+}
+
+const void *psfm_matcher_own_options(const psfm_matcher_options *options, psfm_matcher_kind kind) {
+    return (const char *)options + kinds[kind].offset;
+}
+
+psfm_status psfm_matcher_resolve(psfm_context *ctx, psfm_feature_kind features,
+                                 psfm_matcher_kind asked, psfm_matcher_kind *kind,
+                                 const psfm_network_file **file) {
+    *kind = asked == PSFM_MATCHER_AUTO ? partners[features].best : asked;
+    *file = *kind == PSFM_MATCHER_SUPERGLUE   ? partners[features].superglue
+            : *kind == PSFM_MATCHER_LIGHTGLUE ? partners[features].lightglue
+                                              : NULL;
+    if (*kind != PSFM_MATCHER_NN && *file == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--matcher %s cannot match %s features; %s can",
+                         psfm_matcher_names[*kind], psfm_feature_names[features],
+                         psfm_matcher_names[partners[features].best]);
+    return PSFM_OK;
+}
+
+/* One network in one of the places of the pool. */
+typedef struct {
+    psfm_engine *nn;
+    psfm_superglue *superglue;
+    psfm_lightglue *lightglue;
+} network;
+
+struct psfm_matchers {
+    psfm_matcher_kind kind;
+    psfm_matcher_options options;
+    psfm_pool pool;
+    network *networks;
+};
+
+static psfm_status make_networks(psfm_context *ctx, const char *path, size_t num_pairs,
+                                 psfm_matchers *m) {
+    int threads = psfm_context_threads(ctx), num = threads < MAX_NETWORKS ? threads : MAX_NETWORKS;
+    if ((size_t)num > num_pairs)
+        num = num_pairs == 0 ? 1 : (int)num_pairs;
+    psfm_status status = psfm_pool_init(ctx, num, &m->pool);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, (size_t)num, sizeof *m->networks, (void **)&m->networks);
+    for (int k = 0; status == PSFM_OK && k < num; ++k) {
+        network *net = &m->networks[k];
+        status = psfm_engine_create_sized(ctx, threads / num, &net->nn);
+        if (status == PSFM_OK && m->kind == PSFM_MATCHER_SUPERGLUE)
+            status = psfm_superglue_create(ctx, net->nn, path, &net->superglue);
+        else if (status == PSFM_OK)
+            status = psfm_lightglue_create(ctx, net->nn, path, &net->lightglue);
+    }
+    return status;
+}
+
+psfm_status psfm_matchers_create(psfm_context *ctx, psfm_matcher_kind kind,
+                                 const psfm_matcher_options *options, const char *path,
+                                 size_t num_pairs, psfm_matchers **out) {
+    *out = NULL;
+    psfm_status status =
+        psfm_options_check(ctx, kinds[kind].table, psfm_matcher_own_options(options, kind));
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+    if (status != PSFM_OK)
+        return status;
+    (*out)->kind = kind;
+    (*out)->options = *options;
+    if (kind != PSFM_MATCHER_NN)
+        status = make_networks(ctx, path, num_pairs, *out);
+    if (status != PSFM_OK)
+        psfm_matchers_destroy(out);
+    return status;
+}
+
+void psfm_matchers_destroy(psfm_matchers **matchers) {
+    if (matchers == NULL || *matchers == NULL)
+        return;
+    psfm_matchers *m = *matchers;
+    for (int k = 0; m->networks != NULL && k < m->pool.num; ++k) {
+        psfm_superglue_destroy(&m->networks[k].superglue);
+        psfm_lightglue_destroy(&m->networks[k].lightglue);
+        psfm_engine_destroy(&m->networks[k].nn);
+    }
+    free(m->networks);
+    psfm_pool_free(&m->pool);
+    free(m);
+    *matchers = NULL;
+}
+
+typedef struct {
+    psfm_matchers *matchers;
+    const psfm_neural_input *inputs;
+    const psfm_pair_list *pairs;
+    psfm_match_list *out;
+} job;
+
+static psfm_status match_nearest(psfm_context *ctx, const psfm_keypoint_set *a,
+                                 const psfm_keypoint_set *b, const psfm_nn_float_options *options,
+                                 psfm_match_list *out) {
+    if (a->num == 0 || b->num == 0)
+        return PSFM_OK;
+    if (a->descriptor_size != b->descriptor_size)
+        return psfm_fail(ctx, PSFM_ERR_DATA,
+                         "descriptors of %zu and of %zu numbers cannot be compared",
+                         a->descriptor_size, b->descriptor_size);
+    return psfm_nn_match_f32(ctx, a->descriptors_f32, a->num, b->descriptors_f32, b->num,
+                             a->descriptor_size, options, out);
+}
+
+static psfm_status match_by_network(psfm_context *ctx, psfm_matchers *m, const psfm_neural_input *a,
+                                    const psfm_neural_input *b, psfm_match_list *out) {
+    psfm_neural_matches matches = {0};
+    int place = psfm_pool_take(&m->pool);
+    network *net = &m->networks[place];
+    psfm_status status =
+        m->kind == PSFM_MATCHER_SUPERGLUE
+            ? psfm_superglue_match(ctx, net->superglue, a, b, &m->options.superglue, &matches)
+            : psfm_lightglue_match(ctx, net->lightglue, a, b, &m->options.lightglue, &matches);
+    psfm_pool_give(&m->pool, place);
+    if (status == PSFM_OK) {
+        *out = matches.list;
+        matches.list = (psfm_match_list){0};
+    }
+    psfm_neural_matches_free(&matches);
+    return status;
+}
+
+static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const job *j = user;
+    const psfm_neural_input *a = &j->inputs[j->pairs->pairs[index][0]];
+    const psfm_neural_input *b = &j->inputs[j->pairs->pairs[index][1]];
+    psfm_matchers *m = j->matchers;
+    return m->kind == PSFM_MATCHER_NN
+               ? match_nearest(ctx, a->set, b->set, &m->options.nn, &j->out[index])
+               : match_by_network(ctx, m, a, b, &j->out[index]);
+}
+
+psfm_status psfm_matchers_run(psfm_context *ctx, psfm_matchers *matchers,
+                              const psfm_neural_input *inputs, const psfm_pair_list *pairs,
+                              psfm_match_list *out) {
+    job j = {matchers, inputs, pairs, out};
+    psfm_status status = psfm_parallel_for(ctx, "matching", pairs->num, match_pair, &j);
+    for (size_t k = 0; status != PSFM_OK && k < pairs->num; ++k)
+        psfm_match_list_free(&out[k]);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* The choice of a matcher, and matching float descriptors with it. */
+#ifndef PSFM_MATCH_NEURAL_MATCHER_H
+#define PSFM_MATCH_NEURAL_MATCHER_H
+
+#include "feature/detector.h"
+#include "match/lightglue.h"
+#include "match/superglue.h"
+
+typedef enum {
+    PSFM_MATCHER_AUTO, /* by the features: nn, superglue, lightglue, nn */
+    PSFM_MATCHER_NN,   /* mutual nearest neighbours */
+    PSFM_MATCHER_SUPERGLUE,
+    PSFM_MATCHER_LIGHTGLUE,
+    PSFM_NUM_MATCHER_KINDS
+} psfm_matcher_kind;
+
+/* "auto", "nn", ...; NULL-terminated. */
+extern const char *const psfm_matcher_names[];
+
+typedef struct {
+    int kind; /* psfm_matcher_kind */
+    psfm_nn_float_options nn;
+    psfm_superglue_options superglue;
+    psfm_lightglue_options lightglue;
+} psfm_matcher_options;
+
+/* The kind alone; the options of a matcher have its own table. */
+extern const psfm_option_table psfm_matcher_option_table;
+/* Fills in all defaults. */
+void psfm_matcher_options_init(psfm_matcher_options *options);
+/* The table of a matcher's options and their place in `options`. Not for AUTO. */
+const psfm_option_table *psfm_matcher_table(psfm_matcher_kind kind);
+const void *psfm_matcher_own_options(const psfm_matcher_options *options, psfm_matcher_kind kind);
+
+/* The matcher for these features: `asked`, or what AUTO stands for. PSFM_ERR_ARGUMENT if the two do
+ * not go together. *file is how its weights are known, NULL if it has none. */
+psfm_status psfm_matcher_resolve(psfm_context *ctx, psfm_feature_kind features,
+                                 psfm_matcher_kind asked, psfm_matcher_kind *kind,
+                                 const psfm_network_file **file);
+
+/* Matchers with the same weights, so that several pairs can be worked on at once. */
+typedef struct psfm_matchers psfm_matchers;
+
+/* Loads the weights file (NULL for NN). Makes as many networks as the context has threads, at most
+ * num_pairs and at most 8, which share out the threads. The matches do not depend on it. */
+psfm_status psfm_matchers_create(psfm_context *ctx, psfm_matcher_kind kind,
+                                 const psfm_matcher_options *options, const char *path,
+                                 size_t num_pairs, psfm_matchers **out);
+/* Frees and sets *matchers to NULL. */
+void psfm_matchers_destroy(psfm_matchers **matchers);
+
+/* Matches all pairs of `inputs` in parallel. out has pairs->num zeroed entries, freed one by one by
+ * the caller; on failure all are empty. */
+psfm_status psfm_matchers_run(psfm_context *ctx, psfm_matchers *matchers,
+                              const psfm_neural_input *inputs, const psfm_pair_list *pairs,
+                              psfm_match_list *out);
+
+#endif

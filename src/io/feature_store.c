@@ -42,10 +42,26 @@ static psfm_status need_tables(psfm_feature_store *store) {
     return status;
 }
 
-/* The tables of a new database, and ours in any: all at once or none. */
-static psfm_status prepare_tables(psfm_feature_store *store, bool is_new) {
+static psfm_status is_without_tables(const psfm_feature_store *store, bool *without) {
+    sqlite3_stmt *statement;
+    bool has_row = true;
+    psfm_status status =
+        psfm_sql_prepare(&store->sql, "SELECT 1 FROM sqlite_master LIMIT 1", &statement);
+    if (status == PSFM_OK)
+        status = psfm_sql_step(&store->sql, statement, &has_row);
+    sqlite3_finalize(statement);
+    *without = !has_row;
+    return status;
+}
+
+/* The tables of a new database, and ours in any: all at once or none. A file with contents is new,
+ * too, if its making was interrupted and SQLite has just undone it. */
+static psfm_status prepare_tables(psfm_feature_store *store, bool create) {
+    bool is_new = false;
     store->sql.doing = "cannot be written";
     psfm_status status = psfm_store_begin(store);
+    if (status == PSFM_OK && create)
+        status = is_without_tables(store, &is_new);
     if (status == PSFM_OK && is_new)
         status = psfm_database_create_tables(&store->sql);
     store->sql.doing = "cannot be written";
@@ -66,7 +82,7 @@ psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
     psfm_status status = is_new ? psfm_sql_open_new(ctx, path, &store->sql)
                                 : psfm_sql_open_for_writing(ctx, path, &store->sql);
     if (status == PSFM_OK)
-        status = prepare_tables(store, is_new);
+        status = prepare_tables(store, create);
     if (status != PSFM_OK)
         psfm_store_close(store);
     return status;

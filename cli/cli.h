@@ -45,7 +45,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconstruct, cli_eval,
-    cli_ablate, cli_convert;
+    cli_ablate, cli_convert, cli_align, cli_compare;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "eval/align_models.h"
+#include "eval/move_model.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 
@@ -75,31 +75,30 @@ static psfm_status find_plane(psfm_context *ctx, part *p) {
     return PSFM_OK;
 }
 
-/* Mean of the plane's corners or of the camera centres, and the in-plane direction in which the
- * corners spread most. */
-static void find_axes(const part *p, double origin[3], double x_axis[3]) {
-    double scatter[9] = {0}, w[3], V[9], num = 0.0;
-    memset(origin, 0, 3 * sizeof *origin);
-    for (uint32_t k = 0; p->plane != NULL && k < p->plane->num_corners; ++k)
-        psfm_axpy3(origin, 1.0, p->plane->polygon[k], origin);
-    if (p->plane != NULL)
-        num = p->plane->num_corners;
-    for (size_t v = 0; p->plane == NULL && v < p->set->num_views; ++v) {
-        if (has_view(p, v)) {
-            psfm_axpy3(origin, 1.0, p->s->center[v], origin);
-            num += 1.0;
-        }
-    }
-    psfm_scale3(1.0 / fmax(num, 1.0), origin, origin);
-    for (uint32_t k = 0; p->plane != NULL && k < p->plane->num_corners; ++k) {
+void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_similarity *frame) {
+    double origin[3] = {0}, scatter[9] = {0}, w[3], V[9], x[3], y[3];
+    const double *z = plane->normal;
+    for (uint32_t k = 0; k < plane->num_corners; ++k)
+        psfm_axpy3(origin, 1.0, plane->polygon[k], origin);
+    psfm_scale3(1.0 / fmax(plane->num_corners, 1.0), origin, origin);
+    for (uint32_t k = 0; k < plane->num_corners; ++k) {
         double d[3];
-        psfm_sub3(p->plane->polygon[k], origin, d);
+        psfm_sub3(plane->polygon[k], origin, d);
         for (int e = 0; e < 9; ++e)
             scatter[e] += d[e / 3] * d[e % 3];
     }
     psfm_mat3_eigen_symmetric(scatter, w, V);
     for (int k = 0; k < 3; ++k)
-        x_axis[k] = V[3 * k + 2];
+        x[k] = V[3 * k + 2];
+    psfm_axpy3(x, -psfm_dot3(x, z), z, x);
+    psfm_normalize3(x);
+    psfm_cross3(z, x, y);
+    frame->scale = 1.0;
+    memcpy(frame->R, x, sizeof x);
+    memcpy(frame->R + 3, y, sizeof y);
+    memcpy(frame->R + 6, z, 3 * sizeof *z);
+    psfm_mat3_mul_vec(frame->R, origin, frame->t);
+    psfm_scale3(-1.0, frame->t, frame->t);
 }
 
 /* Median distance of the component's cameras from the plane z = 0, or from the origin. */
@@ -120,37 +119,22 @@ static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_
     return status;
 }
 
-/* The frame of a component, scale not yet settled. */
+/* The frame of a component, scale not yet settled: that of its plane, or its cameras' middle. */
 static void upright(const part *p, psfm_similarity *frame) {
-    double origin[3], x[3], y[3];
-    find_axes(p, origin, x);
+    double origin[3] = {0}, num = 0.0;
+    if (p->plane != NULL) {
+        psfm_frame_of_plane(p->plane, frame);
+        return;
+    }
+    for (size_t v = 0; v < p->set->num_views; ++v) {
+        if (has_view(p, v)) {
+            psfm_axpy3(origin, 1.0, p->s->center[v], origin);
+            num += 1.0;
+        }
+    }
     frame->scale = 1.0;
     psfm_mat3_identity(frame->R);
-    if (p->plane != NULL) {
-        const double *z = p->plane->normal;
-        psfm_axpy3(x, -psfm_dot3(x, z), z, x);
-        psfm_normalize3(x);
-        psfm_cross3(z, x, y);
-        memcpy(frame->R, x, sizeof x);
-        memcpy(frame->R + 3, y, sizeof y);
-        memcpy(frame->R + 6, z, 3 * sizeof *z);
-    }
-    psfm_mat3_mul_vec(frame->R, origin, frame->t);
-    psfm_scale3(-1.0, frame->t, frame->t);
-}
-
-static void move_plane(const psfm_similarity *f, psfm_scene_plane *plane) {
-    double n[3];
-    psfm_mat3_mul_vec(f->R, plane->normal, n);
-    memcpy(plane->normal, n, sizeof n);
-    plane->distance = f->scale * plane->distance + psfm_dot3(n, f->t);
-    plane->sigma *= f->scale;
-    plane->area *= f->scale * f->scale;
-    for (uint32_t k = 0; k < plane->num_corners; ++k) {
-        double corner[3];
-        psfm_similarity_apply(f, plane->polygon[k], corner);
-        memcpy(plane->polygon[k], corner, sizeof corner);
-    }
+    psfm_scale3(-1.0 / fmax(num, 1.0), origin, frame->t);
 }
 
 static void move_part(const part *p, const psfm_similarity *f) {
@@ -178,7 +162,7 @@ static void move_part(const part *p, const psfm_similarity *f) {
     }
     for (uint32_t k = 0; plane_is_here != NULL && k < p->refined->planes.num_planes; ++k)
         if (plane_is_here[k])
-            move_plane(f, &p->refined->planes.planes[k]);
+            psfm_scene_plane_move(&p->refined->planes.planes[k], f);
     free(plane_is_here);
 }
 

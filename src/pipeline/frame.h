@@ -3,6 +3,7 @@
 #ifndef PSFM_PIPELINE_FRAME_H
 #define PSFM_PIPELINE_FRAME_H
 
+#include "eval/align_models.h"
 #include "pipeline/refine.h"
 
 /* A known distance between two image points on the dominant plane; image1 == NULL: none. */
@@ -20,6 +21,10 @@ typedef struct {
 
 /* Parses "IMAGE:x,y"; the image's name is everything before the last ':'. *image is malloc'ed. */
 psfm_status psfm_parse_image_point(psfm_context *ctx, const char *text, char **image, double xy[2]);
+
+/* The upright frame of a plane, without scaling: the plane becomes z = 0, its normal z, the
+ * direction in which its corners spread most x, their mean the origin. */
+void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_similarity *frame);
 
 /* Moves each component's poses, points and planes: its plane with most points becomes z = 0, seen
  * from z > 0, its long side along x, its middle the origin. A component without a plane keeps its

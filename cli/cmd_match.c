@@ -10,6 +10,7 @@ static const cli_option_group *groups(void) {
     static cli_option_group list[12];
     int k = cli_matcher_groups(&options.matcher, list);
     list[k++] = (cli_option_group){&psfm_nn_option_table, &options.nn, false};
+    list[k++] = (cli_option_group){&psfm_guided_option_table, &options.guided, false};
     list[k] = (cli_option_group){0};
     return list;
 }
@@ -30,6 +31,7 @@ static int run(int argc, char **argv) {
     psfm_match_stats stats;
     psfm_options_init(&psfm_nn_option_table, &options.nn);
     psfm_matcher_options_init(&options.matcher);
+    psfm_options_init(&psfm_guided_option_table, &options.guided);
     psfm_status status = cli_parse(ctx, &cli_match, argc, argv, &arguments);
     if (status == PSFM_OK && arguments.help) {
         cli_print_help(&cli_match);
@@ -56,9 +58,10 @@ const cli_command cli_match = {
     .usage = "DATABASE [--pairs RULE] [--matcher KIND --weights PATH] [--json] [options]",
     .description =
         "Compares the descriptors of pairs of images, all with all, or gives them to a network\n"
-        "(--matcher, --weights), and writes raw matches into the database, as COLMAP's matchers "
-        "do\n"
-        "before their verification. Pairs that have matches\n"
+        "(--matcher, --weights), and writes raw matches into the database, as COLMAP's matchers\n"
+        "do before their verification. With SIFT, the homographies of each pair are estimated\n"
+        "then, and keypoints without a match are matched again where these put them\n"
+        "(--guided.enabled off leaves that out). Pairs that have matches\n"
         "are left as they are, unless this command made them with other options. It may be\n"
         "interrupted at any time and goes on where it stopped.\n"
         "Without --pairs every pair is matched up to 200 images, and sequential:10 beyond; images\n"

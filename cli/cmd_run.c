@@ -13,6 +13,7 @@ static const cli_option_group *groups(void) {
     list[k++] = (cli_option_group){&psfm_extract_option_table, &options.folder.extract, false};
     list[k++] = (cli_option_group){&psfm_sift_option_table, &options.folder.sift, false};
     list[k++] = (cli_option_group){&psfm_nn_option_table, &options.match.nn, false};
+    list[k++] = (cli_option_group){&psfm_guided_option_table, &options.match.guided, false};
     const cli_option_group *rest = cli_reconstruct_groups(&options.settings.options);
     for (; rest->table != NULL; ++rest)
         list[k++] = *rest;
@@ -63,6 +64,7 @@ static int run(int argc, char **argv) {
     psfm_options_init(&psfm_nn_option_table, &options.match.nn);
     psfm_detector_options_init(&options.folder.detector);
     psfm_matcher_options_init(&options.match.matcher);
+    psfm_options_init(&psfm_guided_option_table, &options.match.guided);
     psfm_status status = cli_set_mode(ctx, argc, argv, &options.settings);
     if (status == PSFM_OK)
         status = cli_parse(ctx, &cli_run, argc, argv, &arguments);

@@ -108,7 +108,7 @@ static psfm_status get_camera(const psfm_sql *sql, sqlite3_stmt *statement, psfm
     return status;
 }
 
-static psfm_status read_cameras(psfm_sql *sql, psfm_match_set *set) {
+psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set) {
     psfm_status status = need_table(sql, "cameras");
     if (status != PSFM_OK)
         return status;
@@ -139,7 +139,7 @@ static psfm_status read_cameras(psfm_sql *sql, psfm_match_set *set) {
     return status;
 }
 
-static bool find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx) {
+bool psfm_database_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx) {
     size_t low = 0, high = set->num_cameras;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -181,7 +181,7 @@ static psfm_status get_view(const psfm_sql *sql, sqlite3_stmt *statement, const 
     if (status != PSFM_OK)
         return status;
     view->id = (uint32_t)id;
-    if (!find_camera(set, (uint32_t)camera_id, &view->camera_idx))
+    if (!psfm_database_find_camera(set, (uint32_t)camera_id, &view->camera_idx))
         return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
                          "%s: image %" PRIu32 " (%.200s): its camera %" PRId64 " does not exist",
                          sql->path, view->id, view->name, camera_id);
@@ -246,7 +246,8 @@ static psfm_status check_names(const psfm_sql *sql, const psfm_match_set *set) {
     return status;
 }
 
-static psfm_status get_keypoints(const psfm_sql *sql, sqlite3_stmt *statement, psfm_view *view) {
+psfm_status psfm_database_get_keypoints(const psfm_sql *sql, sqlite3_stmt *statement,
+                                        psfm_view *view) {
     char owner[256];
     size_t rows = 0, cols = 0;
     const unsigned char *data = NULL;
@@ -288,7 +289,7 @@ static psfm_status read_keypoints(psfm_sql *sql, psfm_match_set *set) {
             ++k;
         if (k == set->num_views || set->views[k].id != id)
             continue; /* of an image that was deleted */
-        status = get_keypoints(sql, statement, &set->views[k]);
+        status = psfm_database_get_keypoints(sql, statement, &set->views[k]);
         if (status == PSFM_OK)
             status = psfm_progress(sql->ctx, "load keypoints", k + 1, set->num_views);
     }
@@ -315,7 +316,7 @@ psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,
     sql->doing = "cannot be read";
     psfm_status status = psfm_sql_exec(sql, "BEGIN"); /* one state of the file for all tables */
     if (status == PSFM_OK)
-        status = read_cameras(sql, set);
+        status = psfm_database_read_cameras(sql, set);
     if (status == PSFM_OK)
         status = read_images(sql, set);
     if (status == PSFM_OK)

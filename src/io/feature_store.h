@@ -7,6 +7,7 @@
 
 #include "feature/keypoint_set.h"
 #include "io/sql.h"
+#include "match/match_set.h"
 #include "match/nearest_neighbour.h"
 #include "planarsfm/camera.h"
 
@@ -75,6 +76,13 @@ psfm_status psfm_store_descriptors(psfm_feature_store *store, const psfm_stored_
  * *set. */
 psfm_status psfm_store_float_features(psfm_feature_store *store, const psfm_stored_photo *photo,
                                       psfm_keypoint_set *set);
+
+/* Fills an empty set with all cameras and, in the order of `photos`, with the images, yet without
+ * keypoints. The caller frees it. */
+psfm_status psfm_store_views(psfm_feature_store *store, const psfm_stored_photos *photos,
+                             psfm_match_set *set);
+/* Reads the keypoints of a view that has none; rays are not computed. */
+psfm_status psfm_store_keypoints(psfm_feature_store *store, psfm_view *view);
 
 /* A pair in the table of matches. */
 typedef struct {

@@ -1,4 +1,4 @@
-/* The pairs of the store: descriptors in, matches out. */
+/* The pairs of the store: descriptors and keypoints in, matches out. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +63,49 @@ psfm_status psfm_store_descriptors(psfm_feature_store *store, const psfm_stored_
                            "%s: image %" PRIu32 " (%.200s) has keypoints but no descriptors to "
                            "match",
                            sql->path, photo->image_id, photo->name);
+    sqlite3_finalize(statement);
+    sql->doing = "cannot be written";
+    return status;
+}
+
+psfm_status psfm_store_views(psfm_feature_store *store, const psfm_stored_photos *photos,
+                             psfm_match_set *set) {
+    psfm_sql *sql = &store->sql;
+    *set = (psfm_match_set){0};
+    psfm_status status = psfm_database_read_cameras(sql, set);
+    if (status == PSFM_OK)
+        status = psfm_alloc(sql->ctx, photos->num, sizeof *set->views, (void **)&set->views);
+    for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k) {
+        const psfm_stored_photo *photo = &photos->photos[k];
+        psfm_view *view = &set->views[set->num_views++];
+        view->id = photo->image_id;
+        status = psfm_strdup(sql->ctx, photo->name, &view->name);
+        if (status == PSFM_OK &&
+            !psfm_database_find_camera(set, photo->camera_id, &view->camera_idx))
+            status =
+                psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
+                          "%s: image %" PRIu32 " (%.200s): its camera %" PRIu32 " does not exist",
+                          sql->path, view->id, view->name, photo->camera_id);
+    }
+    if (status != PSFM_OK)
+        psfm_match_set_free(set);
+    sql->doing = "cannot be written";
+    return status;
+}
+
+psfm_status psfm_store_keypoints(psfm_feature_store *store, psfm_view *view) {
+    psfm_sql *sql = &store->sql;
+    sqlite3_stmt *statement;
+    bool has_row = false;
+    sql->doing = "cannot read the table keypoints";
+    psfm_status status = psfm_sql_prepare(
+        sql, "SELECT image_id, rows, cols, data FROM keypoints WHERE image_id = ?1", &statement);
+    if (status == PSFM_OK) {
+        sqlite3_bind_int64(statement, 1, view->id);
+        status = psfm_sql_step(sql, statement, &has_row);
+    }
+    if (status == PSFM_OK && has_row)
+        status = psfm_database_get_keypoints(sql, statement, view);
     sqlite3_finalize(statement);
     sql->doing = "cannot be written";
     return status;

@@ -10,6 +10,10 @@
 #include "match/ray_grid.h"
 
 static const psfm_option rows[] = {
+    PSFM_OPTION_BOOL(psfm_guided_options, enabled, "enabled", 1,
+                     "match again along the homographies of each pair"),
+    PSFM_OPTION_INT(psfm_guided_options, min_inliers, "min-inliers", 15, 3, 1e6,
+                    "homographies with fewer inliers lead to no new matches"),
     PSFM_OPTION_DOUBLE(psfm_guided_options, max_error_px, "max-error-px", 4.0, 0.1, 100.0,
                        "largest transfer error of a new match, in pixels"),
     PSFM_OPTION_DOUBLE(psfm_guided_options, max_ratio, "max-ratio", 0.9, 0.01, 1.0,
@@ -269,7 +273,8 @@ psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
         status = alloc_matcher(ctx, pair, &m, &results);
     for (size_t k = 0; status == PSFM_OK && k < num_guides; ++k) {
         hull region = {0};
-        if (!psfm_mat3_inverse(guides[k].H_21, m.H_12))
+        if (guides[k].num_inliers < (size_t)m.options.min_inliers ||
+            !psfm_mat3_inverse(guides[k].H_21, m.H_12))
             continue;
         status = make_hull(ctx, m.view1, pair, &guides[k], m.options.region_margin, &region);
         if (status == PSFM_OK)

@@ -14,6 +14,8 @@ typedef struct {
 } psfm_guide;
 
 typedef struct {
+    bool enabled;         /* whether to do it at all: for the caller to look at */
+    int min_inliers;      /* homographies with fewer lead to no new matches */
     double max_error_px;  /* transfer error, in either image */
     double max_ratio;     /* of descriptor angles, best over second best within that error */
     double max_distance;  /* largest angle between descriptors, in radians */

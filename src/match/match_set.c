@@ -10,6 +10,7 @@
 
 typedef struct {
     psfm_match_set *set;
+    bool only_missing;       /* views that have rays, or no keypoints, stay as they are */
     size_t *num_without_ray; /* per view */
 } ray_job;
 
@@ -18,6 +19,8 @@ static psfm_status compute_view_rays(psfm_context *ctx, size_t index, int worker
     (void)worker;
     ray_job *job = user;
     psfm_view *view = &job->set->views[index];
+    if (job->only_missing && (view->keypoints == NULL || view->rays != NULL))
+        return PSFM_OK;
     const psfm_camera *camera = &job->set->cameras[view->camera_idx];
     void *rays = NULL, *px_from_ray = NULL;
     psfm_status status = psfm_alloc(ctx, view->num_keypoints, sizeof *view->rays, &rays);
@@ -42,13 +45,13 @@ static psfm_status compute_view_rays(psfm_context *ctx, size_t index, int worker
     return PSFM_OK;
 }
 
-psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
-                                        size_t *num_without_ray) {
+static psfm_status compute_rays(psfm_context *ctx, psfm_match_set *set, bool only_missing,
+                                size_t *num_without_ray) {
     void *counts = NULL;
     psfm_status status = psfm_alloc(ctx, set->num_views, sizeof(size_t), &counts);
     if (status != PSFM_OK)
         return status;
-    ray_job job = {set, counts};
+    ray_job job = {set, only_missing, counts};
     status = psfm_parallel_for(ctx, NULL, set->num_views, compute_view_rays, &job);
     if (status == PSFM_OK && num_without_ray != NULL) {
         *num_without_ray = 0;
@@ -57,6 +60,15 @@ psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
     }
     free(counts);
     return status;
+}
+
+psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
+                                        size_t *num_without_ray) {
+    return compute_rays(ctx, set, false, num_without_ray);
+}
+
+psfm_status psfm_match_set_add_rays(psfm_context *ctx, psfm_match_set *set) {
+    return compute_rays(ctx, set, true, NULL);
 }
 
 static psfm_status check_views(psfm_context *ctx, const psfm_match_set *set) {

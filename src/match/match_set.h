@@ -45,6 +45,9 @@ typedef struct {
 psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
                                         size_t *num_without_ray);
 
+/* The same for the views that have keypoints but no rays yet; the others stay as they are. */
+psfm_status psfm_match_set_add_rays(psfm_context *ctx, psfm_match_set *set);
+
 /* Checks the invariants above; the message names the image. */
 psfm_status psfm_match_set_check(psfm_context *ctx, const psfm_match_set *set);
 

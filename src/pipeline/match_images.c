@@ -10,6 +10,7 @@
 #include "base/timer.h"
 #include "io/feature_store.h"
 #include "match/pair_select.h"
+#include "pipeline/guide_matches.h"
 #include "planarsfm/version.h"
 
 /* What is lost at most when a run is interrupted, per thread. */
@@ -26,7 +27,9 @@ typedef struct {
     psfm_neural_input *inputs; /* per image, for them */
     psfm_feature_store store;
     psfm_stored_photos images;
-    psfm_keypoint_set *sets; /* per image; empty until loaded */
+    psfm_keypoint_set *sets; /* per image: descriptors; empty until loaded */
+    bool is_guided;          /* SIFT is matched again along homographies, for which there are: */
+    psfm_match_set views;    /* per image: keypoints and rays; empty until loaded */
     bool *loaded;
     size_t bytes, budget;
     psfm_stored_pair *stored; /* pairs in the database */
@@ -42,8 +45,7 @@ static psfm_status hash_options(psfm_context *ctx, const psfm_option_table *tabl
     cJSON_Delete(json);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
-    *key = psfm_hash(PSFM_HASH_START, text, strlen(text));
-    *key = psfm_hash(*key, PSFM_VERSION, sizeof PSFM_VERSION);
+    *key = psfm_hash(*key, text, strlen(text));
     cJSON_free(text);
     return PSFM_OK;
 }
@@ -68,6 +70,17 @@ static psfm_status find_features(job *j) {
     return PSFM_OK;
 }
 
+static psfm_status hash_sift_options(job *j) {
+    const psfm_match_options *o = j->options;
+    uint64_t seed = psfm_context_seed(j->ctx);
+    psfm_status status = hash_options(j->ctx, &psfm_nn_option_table, &o->nn, &j->key);
+    if (status == PSFM_OK && j->is_guided) {
+        status = hash_options(j->ctx, &psfm_guided_option_table, &o->guided, &j->key);
+        j->key = psfm_hash(j->key, &seed, sizeof seed);
+    }
+    return status;
+}
+
 /* Decides on the matcher, finds its weights, and hashes what the matches depend on beside the
  * features. */
 static psfm_status find_matcher(job *j) {
@@ -75,6 +88,8 @@ static psfm_status find_matcher(job *j) {
     const psfm_network_file *file = NULL;
     uint64_t fingerprint = 0;
     psfm_status status = find_features(j);
+    j->is_guided = o->guided.enabled && j->features == PSFM_FEATURES_SIFT;
+    j->key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
     if (status == PSFM_OK)
         status = psfm_matcher_resolve(j->ctx, j->features, (psfm_matcher_kind)o->matcher.kind,
                                       &j->matcher, &file);
@@ -82,13 +97,27 @@ static psfm_status find_matcher(job *j) {
         status = psfm_weights_find(j->ctx, &o->weights, file, &j->weights, &fingerprint);
     if (status == PSFM_OK)
         status = j->features == PSFM_FEATURES_SIFT
-                     ? hash_options(j->ctx, &psfm_nn_option_table, &o->nn, &j->key)
+                     ? hash_sift_options(j)
                      : hash_options(j->ctx, psfm_matcher_table(j->matcher),
                                     psfm_matcher_own_options(&o->matcher, j->matcher), &j->key);
     j->stats->matcher = psfm_matcher_names[j->matcher];
     j->key = psfm_hash(j->key, j->stats->matcher, strlen(j->stats->matcher));
-    j->key = psfm_hash(j->key, &fingerprint, sizeof fingerprint) | 1; /* never 0 */
+    j->key = psfm_hash(j->key, &fingerprint, sizeof fingerprint);
     return status;
+}
+
+/* What the matches of a pair were made from but descriptors: the options and, if homographies
+ * guided them, the cameras. Never 0. */
+static uint64_t pair_key(const job *j, const uint32_t pair[2]) {
+    uint64_t key = j->key;
+    for (size_t k = 0; j->is_guided && k < 2; ++k) {
+        const psfm_camera *camera = &j->views.cameras[j->views.views[pair[k]].camera_idx];
+        key = psfm_hash(key, &camera->model, sizeof camera->model);
+        key = psfm_hash(key, &camera->width, sizeof camera->width);
+        key = psfm_hash(key, &camera->height, sizeof camera->height);
+        key = psfm_hash(key, camera->params, sizeof camera->params);
+    }
+    return key | 1;
 }
 
 static size_t memory_budget(void) {
@@ -105,10 +134,20 @@ static int by_ids(const void *a, const void *b) {
     return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
 }
 
-/* The ids of a pair of images, the lower first. */
 static psfm_stored_pair pair_of(const job *j, const uint32_t pair[2]) {
-    uint32_t a = j->images.photos[pair[0]].image_id, b = j->images.photos[pair[1]].image_id;
-    return (psfm_stored_pair){.id1 = a < b ? a : b, .id2 = a < b ? b : a};
+    return (psfm_stored_pair){.id1 = j->images.photos[pair[0]].image_id,
+                              .id2 = j->images.photos[pair[1]].image_id};
+}
+
+/* Names sort otherwise than ids when images came later: a pair is stored with the lower id first.
+ */
+static void turn_round(const job *j, psfm_pair_list *list) {
+    for (size_t k = 0; k < list->num; ++k) {
+        uint32_t a = list->pairs[k][0], b = list->pairs[k][1];
+        bool in_order = j->images.photos[a].image_id < j->images.photos[b].image_id;
+        list->pairs[k][0] = in_order ? a : b;
+        list->pairs[k][1] = in_order ? b : a;
+    }
 }
 
 static psfm_status select_pairs(job *j, psfm_pair_list *list) {
@@ -121,6 +160,8 @@ static psfm_status select_pairs(job *j, psfm_pair_list *list) {
     if (status == PSFM_OK)
         status = psfm_pair_select(j->ctx, rule, names, n, list);
     free((void *)names);
+    if (status == PSFM_OK)
+        turn_round(j, list);
     if (rule != NULL && strcmp(rule, "auto") != 0)
         snprintf(j->stats->rule, sizeof j->stats->rule, "%.60s", rule);
     else if (n <= PSFM_MAX_EXHAUSTIVE)
@@ -141,7 +182,7 @@ static void leave_out_stored(job *j, psfm_pair_list *list, bool *selected) {
                 : bsearch(&wanted, j->stored, j->num_stored, sizeof *j->stored, by_ids);
         if (found != NULL)
             selected[found - j->stored] = true;
-        if (found != NULL && (found->key == 0 || found->key == j->key)) {
+        if (found != NULL && (found->key == 0 || found->key == pair_key(j, list->pairs[k]))) {
             ++j->stats->num_kept;
             j->stats->num_matches += found->num_matches;
         } else {
@@ -169,6 +210,8 @@ static psfm_status plan(job *j) {
         status = find_matcher(j);
     if (status == PSFM_OK)
         status = psfm_store_list_pairs(&j->store, &j->stored, &j->num_stored);
+    if (status == PSFM_OK && j->is_guided)
+        status = psfm_store_views(&j->store, &j->images, &j->views);
     if (status == PSFM_OK)
         status = psfm_alloc(j->ctx, j->num_stored, sizeof *selected, (void **)&selected);
     if (status == PSFM_OK)
@@ -186,13 +229,33 @@ static psfm_status plan(job *j) {
 
 /* ---- matching ---- */
 
+static void unload_view(psfm_view *view) {
+    free(view->keypoints);
+    free(view->rays);
+    free(view->px_from_ray);
+    view->keypoints = NULL;
+    view->rays = NULL;
+    view->px_from_ray = NULL;
+    view->num_keypoints = 0;
+}
+
 static void unload_all(job *j) {
     for (size_t k = 0; j->sets != NULL && k < j->images.num; ++k) {
         psfm_keypoint_set_free(&j->sets[k]);
+        if (k < j->views.num_views)
+            unload_view(&j->views.views[k]);
         if (j->loaded != NULL)
             j->loaded[k] = false;
     }
     j->bytes = 0;
+}
+
+static psfm_status load_view(job *j, uint32_t image) {
+    psfm_view *view = &j->views.views[image];
+    psfm_status status = psfm_store_keypoints(&j->store, view);
+    j->bytes += view->num_keypoints *
+                (sizeof *view->keypoints + sizeof *view->rays + sizeof *view->px_from_ray);
+    return status;
 }
 
 static psfm_status load_image(job *j, uint32_t image) {
@@ -202,7 +265,7 @@ static psfm_status load_image(job *j, uint32_t image) {
     if (j->features == PSFM_FEATURES_SIFT) {
         psfm_status status = psfm_store_descriptors(&j->store, photo, set);
         j->bytes += set->num * set->descriptor_size;
-        return status;
+        return status == PSFM_OK && j->is_guided ? load_view(j, image) : status;
     }
     if (photo->num_keypoints == 0)
         return PSFM_OK;
@@ -222,27 +285,30 @@ static psfm_status load(job *j, const psfm_pair_list *batch) {
         status = load_image(j, image);
         j->loaded[image] = status == PSFM_OK;
     }
+    if (status == PSFM_OK && j->is_guided)
+        status = psfm_match_set_add_rays(j->ctx, &j->views);
     return status;
 }
 
-/* Names sort otherwise than ids when images came later: a pair is stored with the lower id first.
- */
-static void swap_matches(psfm_match_list *list) {
-    for (size_t k = 0; k < list->num; ++k) {
-        uint32_t first = list->matches[k][0];
-        list->matches[k][0] = list->matches[k][1];
-        list->matches[k][1] = first;
-    }
+static psfm_status guide_batch(job *j, const psfm_pair_list *batch, psfm_match_list *lists) {
+    size_t before = 0, after = 0;
+    for (size_t k = 0; k < batch->num; ++k)
+        before += lists[k].num;
+    psfm_status status =
+        psfm_guide_matches(j->ctx, &j->views, j->sets, (const uint32_t(*)[2])batch->pairs,
+                           batch->num, &j->options->guided, lists);
+    for (size_t k = 0; k < batch->num; ++k)
+        after += lists[k].num;
+    j->stats->num_guided += after - before;
+    return status;
 }
 
-static psfm_status write_batch(job *j, const psfm_pair_list *batch, psfm_match_list *lists) {
+static psfm_status write_batch(job *j, const psfm_pair_list *batch, const psfm_match_list *lists) {
     psfm_status status = psfm_store_begin(&j->store);
     for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
         const uint32_t *pair = batch->pairs[k];
         psfm_stored_pair ids = pair_of(j, pair);
-        if (j->images.photos[pair[0]].image_id != ids.id1)
-            swap_matches(&lists[k]);
-        status = psfm_store_put_matches(&j->store, ids.id1, ids.id2, &lists[k], j->key);
+        status = psfm_store_put_matches(&j->store, ids.id1, ids.id2, &lists[k], pair_key(j, pair));
         j->stats->num_matches += lists[k].num;
     }
     return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
@@ -258,6 +324,8 @@ static psfm_status match_batch(job *j, const psfm_pair_list *batch) {
             j->matchers == NULL
                 ? psfm_nn_match_pairs(j->ctx, j->sets, j->images.num, batch, &j->options->nn, lists)
                 : psfm_matchers_run(j->ctx, j->matchers, j->inputs, batch, lists);
+    if (status == PSFM_OK && j->is_guided)
+        status = guide_batch(j, batch, lists);
     if (status == PSFM_OK)
         status = write_batch(j, batch, lists);
     for (size_t k = 0; lists != NULL && k < batch->num; ++k)
@@ -298,6 +366,8 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     job j = {.ctx = ctx, .options = options, .budget = memory_budget(), .stats = &facts};
     double start = psfm_now();
     psfm_status status = psfm_options_check(ctx, &psfm_nn_option_table, &options->nn);
+    if (status == PSFM_OK && options->guided.enabled)
+        status = psfm_options_check(ctx, &psfm_guided_option_table, &options->guided);
     if (status == PSFM_OK)
         status = psfm_store_open(ctx, database, false, &j.store);
     if (status == PSFM_OK)
@@ -308,6 +378,7 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     psfm_matchers_destroy(&j.matchers);
     free(j.weights);
     free(j.inputs);
+    psfm_match_set_free(&j.views);
     free(j.sets);
     free(j.loaded);
     free(j.stored);
@@ -322,7 +393,8 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
 
 void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size) {
     snprintf(text, size,
-             "%zu pairs of %zu images (%s): %zu matched, %zu there before; %zu matches by %s",
+             "%zu pairs of %zu images (%s): %zu matched, %zu there before; %zu matches by %s, "
+             "%zu of them new along homographies",
              stats->num_pairs, stats->num_images, stats->rule, stats->num_matched, stats->num_kept,
-             stats->num_matches, stats->matcher);
+             stats->num_matches, stats->matcher, stats->num_guided);
 }

@@ -52,6 +52,7 @@ cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
     add_number(object, "kept", (double)stats->num_kept, &ok);
     add_number(object, "removed_pairs", (double)stats->num_dropped, &ok);
     add_number(object, "matches", (double)stats->num_matches, &ok);
+    add_number(object, "guided", (double)stats->num_guided, &ok);
     return checked(object, ok);
 }
 

@@ -45,7 +45,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconstruct, cli_eval,
-    cli_ablate, cli_convert, cli_align, cli_compare;
+    cli_ablate, cli_convert, cli_align, cli_compare, cli_report;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"
@@ -77,7 +77,7 @@ extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconst
         {"--refine", "WHAT", "intrinsics to refine, the same as --bundle.refine", 0},            \
         {"--scale", "S", "distance of the median camera from the dominant plane in the results", \
          0},                                                                                     \
-    {                                                                                            \
+        {"--no-report", NULL, "do not write OUT/report.html", 0}, {                              \
         "--distance", "IMAGE:x,y IMAGE:x,y METRES",                                              \
             "metric scale from the distance of two pixels' points on the dominant plane", 3      \
     }
@@ -149,6 +149,9 @@ void cli_model_free(cli_model *model);
 
 /* Prints a tree to standard output and frees it; NULL is out of memory. */
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
+
+/* Where the results of a reconstruction are. */
+void cli_print_results(const char *out, bool has_report);
 
 void cli_print_help(const cli_command *command);
 /* All commands with all options as Markdown: docs/cli.md. */

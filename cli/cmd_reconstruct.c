@@ -41,7 +41,7 @@ static int run(int argc, char **argv) {
     if (status == PSFM_OK)
         status = psfm_reconstruct_database(ctx, arguments.positional[0], &settings, out);
     if (status == PSFM_OK)
-        printf("models in %s/model, summary in %s/summary.json\n", out, out);
+        cli_print_results(out, !settings.no_report);
     psfm_settings_clear(&settings);
     return cli_exit(&ctx, &cli_reconstruct, status);
 }
@@ -56,7 +56,9 @@ const cli_command cli_reconstruct = {
         "Writes OUT/model/0 (COLMAP text model; 1, 2, ... for images that do not connect) and\n"
         "OUT/summary.json (counts, a reason for every image without a pose, time per stage); in\n"
         "robust mode also the planes of the scene, OUT/planes.json and OUT/planes.ply. The plane\n"
-        "with most points is z = 0 with the cameras above it.\n"
+        "with most points is z = 0 with the cameras above it. OUT/report.html shows all of it in "
+        "a\n"
+        "browser; OUT/graph.json is the pose graph.\n"
         "Homographies are kept in the database in tables named planarsfm_*, which COLMAP ignores,\n"
         "and are used again when nothing they depend on has changed.\n\n"
         "    planarsfm reconstruct database.db -o out\n"

@@ -50,7 +50,7 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
         return status == PSFM_OK ? printed : status;
     }
     if (status == PSFM_OK)
-        printf("models in %s/model, summary in %s/summary.json\n", out, out);
+        cli_print_results(out, !options.settings.no_report);
     return status;
 }
 
@@ -82,8 +82,9 @@ const cli_command cli_run = {
     .usage = "PHOTOS -o OUT [--cameras PATH | --camera TEXT] [--pairs RULE] [options]",
     .description =
         "Does what extract, match and reconstruct do one after the other, with the same results:\n"
-        "OUT/database.db, OUT/model, OUT/summary.json and, in robust mode, OUT/planes.json and\n"
-        "planes.ply. Points get their colours from the photographs. Interrupted at any point, the\n"
+        "OUT/database.db, OUT/model, OUT/summary.json, graph.json, report.html (open it in a\n"
+        "browser) and, in robust mode, OUT/planes.json and planes.ply. Points get their colours "
+        "from the photographs. Interrupted at any point, the\n"
         "same command goes on where it stopped and ends with the same models. Pairs that an\n"
         "earlier run with another --pairs matched are removed. --features and --matcher choose a\n"
         "network instead of SIFT, --weights says where its weights are.\n\n"

@@ -8,8 +8,8 @@
 #include "progress.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,   &cli_extract, &cli_match, &cli_reconstruct, &cli_eval, &cli_compare,
-    &cli_align, &cli_convert, &cli_synth, &cli_ablate,      NULL};
+    &cli_run,     &cli_extract, &cli_match,   &cli_reconstruct, &cli_report, &cli_eval,
+    &cli_compare, &cli_align,   &cli_convert, &cli_synth,       &cli_ablate, NULL};
 
 psfm_context *cli_context(void) {
     psfm_context *ctx = psfm_context_create();
@@ -50,6 +50,12 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
     printf("%s\n", text);
     cJSON_free(text);
     return PSFM_OK;
+}
+
+void cli_print_results(const char *out, bool has_report) {
+    printf("models in %s/model, summary in %s/summary.json\n", out, out);
+    if (has_report)
+        printf("to look at it, open %s/report.html in a browser\n", out);
 }
 
 static void print_overview(FILE *file) {

@@ -17,7 +17,8 @@ PSFM_API psfm_settings *psfm_settings_create(void);
 PSFM_API void psfm_settings_destroy(psfm_settings **settings);
 
 /* Sets one option, e.g. ("mode", "paper"), ("scale", "10") or ("twoview.max-error-px", "3");
- * "images" is the folder of the photographs, from which points get their colours.
+ * "images" is the folder of the photographs, from which points get their colours;
+ * "report" (on or off) tells whether report.html is written.
  * Setting the mode resets everything else to the defaults of that mode, so set it first.
  * PSFM_ERR_ARGUMENT names the allowed values. */
 PSFM_API psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,
@@ -30,8 +31,8 @@ PSFM_API psfm_status psfm_settings_set_distance(psfm_context *ctx, psfm_settings
                                                 const char *metres);
 
 /* Reads matches from a COLMAP database, verifies them, finds the poses, and writes
- * out_folder/model/0, 1, ... (COLMAP text models, largest first) and out_folder/summary.json; in
- * robust mode also out_folder/planes.json and planes.ply.
+ * out_folder/model/0, 1, ... (COLMAP text models, largest first), out_folder/summary.json,
+ * graph.json and report.html; in robust mode also out_folder/planes.json and planes.ply.
  * Verified homographies are kept in the database's planarsfm_ tables and used again when matches
  * and options have not changed. settings NULL = defaults. PSFM_ERR_DATA, with summary.json
  * written, if no image could be posed. */

@@ -6,9 +6,11 @@
 
 #include "image/image_io.h"
 
-/* Decode into *image, which is empty; on failure it may be half filled, the caller frees it. */
+/* Decode into *image, which is empty; on failure it may be half filled, the caller frees it. A JPEG
+ * may be decoded at a half, a quarter or an eighth of its size, the smallest whose longer side is
+ * still min_side pixels or more; 0: at its full size. */
 psfm_status psfm_jpeg_decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
-                             psfm_image_channels channels, psfm_image *image);
+                             psfm_image_channels channels, int min_side, psfm_image *image);
 psfm_status psfm_png_decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
                             psfm_image_channels channels, psfm_image *image);
 

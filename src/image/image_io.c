@@ -79,13 +79,13 @@ void psfm_image_free(psfm_image *image) {
     *image = (psfm_image){0};
 }
 
-psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
-                              const char *name, psfm_image_channels channels, psfm_image *image) {
+static psfm_status decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
+                          psfm_image_channels channels, int min_side, psfm_image *image) {
     *image = (psfm_image){0};
     psfm_status status;
     switch (psfm_image_sniff(bytes, size)) {
     case PSFM_IMAGE_JPEG:
-        status = psfm_jpeg_decode(ctx, bytes, size, name, channels, image);
+        status = psfm_jpeg_decode(ctx, bytes, size, name, channels, min_side, image);
         break;
     case PSFM_IMAGE_PNG:
         status = psfm_png_decode(ctx, bytes, size, name, channels, image);
@@ -99,14 +99,24 @@ psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t si
     return status;
 }
 
+psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                              const char *name, psfm_image_channels channels, psfm_image *image) {
+    return decode(ctx, bytes, size, name, channels, 0, image);
+}
+
 psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_channels channels,
                             psfm_image *image) {
+    return psfm_image_read_small(ctx, path, channels, 0, image);
+}
+
+psfm_status psfm_image_read_small(psfm_context *ctx, const char *path, psfm_image_channels channels,
+                                  int min_side, psfm_image *image) {
     char *bytes = NULL;
     size_t size = 0;
     *image = (psfm_image){0};
     psfm_status status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
-        status = psfm_image_decode(ctx, (const uint8_t *)bytes, size, path, channels, image);
+        status = decode(ctx, (const uint8_t *)bytes, size, path, channels, min_side, image);
     free(bytes);
     return status;
 }

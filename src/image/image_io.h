@@ -42,6 +42,11 @@ psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_chan
 psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
                               const char *name, psfm_image_channels channels, psfm_image *image);
 
+/* The same for a preview: a large JPEG is decoded at a half, a quarter or an eighth of its size, as
+ * small as its longer side stays at min_side pixels or more, which is several times as fast. */
+psfm_status psfm_image_read_small(psfm_context *ctx, const char *path, psfm_image_channels channels,
+                                  int min_side, psfm_image *image);
+
 /* Allocates a black image. */
 psfm_status psfm_image_init(psfm_context *ctx, int width, int height, psfm_image_channels channels,
                             psfm_image *image);

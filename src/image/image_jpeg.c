@@ -34,6 +34,7 @@ typedef struct {
     jpeg_errors errors;
     uint8_t *row;
     psfm_image *image;
+    int min_side;       /* 0: full size */
     psfm_status status; /* of our own functions, while libjpeg is happy */
 } jpeg_reader;
 
@@ -138,6 +139,16 @@ static void read_rows(jpeg_reader *r) {
     }
 }
 
+/* The inverse transform can deliver a half, a quarter or an eighth of the size. */
+static void choose_scale(struct jpeg_decompress_struct *codec, int min_side) {
+    unsigned width = codec->image_width, height = codec->image_height;
+    unsigned longer = width > height ? width : height;
+    codec->scale_num = codec->scale_denom = 1;
+    while (min_side > 0 && codec->scale_denom < 8 &&
+           longer / (2 * codec->scale_denom) >= (unsigned)min_side)
+        codec->scale_denom *= 2;
+}
+
 /* Everything that can jump. Returns false if it did. */
 static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size_t size,
                    const char *name, psfm_image_channels channels) {
@@ -152,6 +163,7 @@ static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size
         r->status = choose_output(ctx, &r->codec, name);
     if (r->status != PSFM_OK)
         return true;
+    choose_scale(&r->codec, r->min_side);
     jpeg_start_decompress(&r->codec);
     r->status = psfm_image_init(ctx, (int)r->codec.output_width, (int)r->codec.output_height,
                                 channels, r->image);
@@ -164,8 +176,8 @@ static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size
 }
 
 psfm_status psfm_jpeg_decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
-                             psfm_image_channels channels, psfm_image *image) {
-    jpeg_reader r = {.image = image};
+                             psfm_image_channels channels, int min_side, psfm_image *image) {
+    jpeg_reader r = {.image = image, .min_side = min_side};
     r.progress.progress_monitor = on_progress;
     r.codec.err = set_errors(&r.errors);
     bool finished = decode(ctx, &r, bytes, size, name, channels);

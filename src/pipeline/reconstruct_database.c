@@ -11,10 +11,12 @@
 #include "io/colmap_database.h"
 #include "io/planes_file.h"
 #include "pipeline/color_points.h"
+#include "pipeline/graph_record.h"
 #include "pipeline/reconstruct.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
 #include "planarsfm/version.h"
+#include "report/report.h"
 
 #define KEY_SIZE 64
 
@@ -128,6 +130,40 @@ static psfm_status write_planes(psfm_context *ctx, const psfm_reconstruction *r,
     return status;
 }
 
+/* OUT/graph.json: the pose graph and what became of it. */
+static psfm_status write_graph(psfm_context *ctx, const psfm_match_set *set,
+                               const psfm_reconstruction *r, const char *photo_folder,
+                               const char *out_folder) {
+    psfm_graph_file graph;
+    char *path = NULL;
+    psfm_status status = psfm_graph_record(ctx, set, r, photo_folder, &graph);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out_folder, "graph.json", &path);
+    if (status == PSFM_OK)
+        status = psfm_graph_file_write(ctx, &graph, path);
+    psfm_graph_file_free(&graph);
+    free(path);
+    return status;
+}
+
+/* OUT/report.html. The results are complete without it, so a page that cannot be written is no
+ * reason to fail; one of an earlier run goes, since it would show other results. */
+static psfm_status write_report(psfm_context *ctx, const psfm_settings *settings,
+                                const char *out_folder) {
+    char *path = NULL;
+    psfm_status status = psfm_path_join(ctx, out_folder, "report.html", &path);
+    if (status == PSFM_OK)
+        status = psfm_remove_all(ctx, path);
+    free(path);
+    if (status != PSFM_OK || (settings != NULL && settings->no_report))
+        return status;
+    status = psfm_report_write(ctx, out_folder, NULL);
+    if (status == PSFM_OK || status == PSFM_ERR_CANCELLED)
+        return status;
+    psfm_log(ctx, PSFM_LOG_WARNING, "no report: %s", psfm_context_message(ctx));
+    return PSFM_OK;
+}
+
 /* Puts the facts of the front end beside those of the reconstruction. */
 static bool add_front_end(const psfm_front_end *front, cJSON *summary) {
     for (const cJSON *fact = front->facts->child; fact != NULL; fact = fact->next) {
@@ -214,10 +250,15 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
         status = write_models(ctx, &r, out_folder);
     if (status == PSFM_OK)
         status = write_planes(ctx, &r, out_folder);
+    if (status == PSFM_OK)
+        status = write_graph(ctx, &set, &r, settings == NULL ? NULL : settings->photo_folder,
+                             out_folder);
     psfm_timings_add(&r.timings, "writing", start);
     if (status == PSFM_OK)
         status = write_summary(ctx, psfm_summary_make(&set, &stats, &options, &r), front,
                                out_folder, summary);
+    if (status == PSFM_OK)
+        status = write_report(ctx, settings, out_folder);
     if (status == PSFM_OK && r.num_models == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: no image could be posed; %s/summary.json has a reason for each of "

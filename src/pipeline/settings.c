@@ -33,6 +33,7 @@ void psfm_settings_clear(psfm_settings *settings) {
     forget_distance(settings);
     free(settings->photo_folder);
     settings->photo_folder = NULL;
+    settings->no_report = false;
 }
 
 static psfm_status set_photo_folder(psfm_context *ctx, psfm_settings *settings,
@@ -111,6 +112,12 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
         return set_photo_folder(ctx, settings, value);
     if (strcmp(name, "scale") == 0)
         return positive(ctx, name, value, &settings->options.frame.scale);
+    if (strcmp(name, "report") == 0) {
+        settings->no_report = strcmp(value, "off") == 0;
+        if (settings->no_report || strcmp(value, "on") == 0)
+            return PSFM_OK;
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "report: '%s' is not allowed (on | off)", value);
+    }
     const psfm_option_group *group;
     const psfm_option *row;
     if (!psfm_settings_find(name, &group, &row))

@@ -9,6 +9,7 @@
 struct psfm_settings {
     psfm_reconstruct_options options;
     char *photo_folder; /* for colours; NULL: none */
+    bool no_report;     /* leave OUT/report.html out */
 };
 
 /* Frees what the settings own. */

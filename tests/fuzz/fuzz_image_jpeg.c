@@ -5,7 +5,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     psfm_image image = {0};
-    if (psfm_jpeg_decode(NULL, data, size, "fuzz", PSFM_IMAGE_GRAY_AND_RGB, &image) == PSFM_OK &&
+    if (psfm_jpeg_decode(NULL, data, size, "fuzz", PSFM_IMAGE_GRAY_AND_RGB, size % 3 * 100,
+                         &image) == PSFM_OK &&
         (image.width <= 0 || image.gray == NULL || image.rgb == NULL))
         __builtin_trap();
     psfm_image_free(&image);

@@ -1,0 +1,31 @@
+# The report's page becomes part of the library: src/report/assets.S includes these files as bytes.
+# three.js (Debian: libjs-three) is optional; without it the report has no 3D view and says so.
+enable_language(ASM)
+find_file(PSFM_THREE_JS three.min.js PATHS /usr/share/javascript/three /usr/share/nodejs/three/build
+          NO_DEFAULT_PATH)
+set(web ${PROJECT_SOURCE_DIR}/src/report/web)
+set(assets ${PROJECT_BINARY_DIR}/report)
+file(MAKE_DIRECTORY ${assets})
+if(PSFM_THREE_JS)
+  set(three ${PSFM_THREE_JS})
+else()
+  message(STATUS "Without the 3D view of reports (three.min.js of libjs-three not found)")
+  set(three ${assets}/no_three.js)
+  file(WRITE ${three} "")
+endif()
+
+# The order is that of use: later files call earlier ones.
+set(scripts)
+foreach(name data charts panel view3d embedding matrix histograms findings tables main)
+  list(APPEND scripts ${web}/${name}.js)
+endforeach()
+add_custom_command(OUTPUT ${assets}/script.js
+                   COMMAND ${CMAKE_COMMAND} "-DINPUTS=${scripts}" -DOUTPUT=${assets}/script.js
+                           -P ${PROJECT_SOURCE_DIR}/cmake/join_files.cmake
+                   DEPENDS ${scripts} ${PROJECT_SOURCE_DIR}/cmake/join_files.cmake VERBATIM)
+
+set(source ${PROJECT_SOURCE_DIR}/src/report/assets.S)
+set_source_files_properties(${source} PROPERTIES
+  OBJECT_DEPENDS "${assets}/script.js;${web}/page.html;${web}/style.css;${three}"
+  COMPILE_DEFINITIONS "PSFM_PAGE=\"${web}/page.html\";PSFM_STYLE=\"${web}/style.css\";PSFM_SCRIPT=\"${assets}/script.js\";PSFM_THREE=\"${three}\"")
+target_sources(psfm_objects PRIVATE ${source} ${assets}/script.js)

@@ -1,0 +1,200 @@
+#include "pipeline/graph_record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+
+#define MAX_SAMPLES ((size_t)200000) /* of the file */
+#define MOST_SAMPLES ((size_t)80)    /* of a homography */
+#define FEWEST_SAMPLES ((size_t)8)
+
+static psfm_status record_images(psfm_context *ctx, const psfm_match_set *set,
+                                 psfm_graph_file *out) {
+    psfm_status status =
+        psfm_alloc(ctx, set->num_views, sizeof *out->images, (void **)&out->images);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
+        const psfm_view *view = &set->views[v];
+        const psfm_camera *camera = &set->cameras[view->camera_idx];
+        psfm_graph_image *image = &out->images[v];
+        image->width = camera->width;
+        image->height = camera->height;
+        image->num_keypoints = view->num_keypoints;
+        status = psfm_strdup(ctx, view->name, &image->name);
+        out->num_images = v + 1;
+    }
+    return status;
+}
+
+/* Every k-th inlier, `most` at the utmost. */
+static psfm_status sample_inliers(psfm_context *ctx, const psfm_match_set *set,
+                                  const psfm_match_pair *pair, const psfm_homography *from,
+                                  size_t most, psfm_graph_homography *to) {
+    size_t num = from->num_inliers < most ? from->num_inliers : most;
+    psfm_status status = psfm_alloc(ctx, num, sizeof *to->samples, (void **)&to->samples);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < num; ++k) {
+        const uint32_t *match = pair->matches[from->inliers[k * from->num_inliers / num]];
+        const double *a = set->views[pair->view1].keypoints[match[0]];
+        const double *b = set->views[pair->view2].keypoints[match[1]];
+        const float xy[4] = {(float)a[0], (float)a[1], (float)b[0], (float)b[1]};
+        memcpy(to->samples[k], xy, sizeof xy);
+    }
+    to->num_samples = num;
+    return PSFM_OK;
+}
+
+static psfm_status record_pair(psfm_context *ctx, const psfm_match_set *set,
+                               const psfm_match_pair *pair, const psfm_two_view *view, size_t most,
+                               psfm_graph_pair *out) {
+    out->image1 = pair->view1;
+    out->image2 = pair->view2;
+    out->num_matches = pair->num_matches;
+    out->kind = view->kind;
+    out->essential_inliers =
+        view->essential.found ? (uint32_t)view->essential.num_inliers : (uint32_t)0;
+    psfm_status status = psfm_alloc(ctx, view->num_homographies, sizeof *out->homographies,
+                                    (void **)&out->homographies);
+    for (size_t k = 0; status == PSFM_OK && k < view->num_homographies; ++k) {
+        const psfm_homography *from = &view->homographies[k];
+        psfm_graph_homography *to = &out->homographies[k];
+        memcpy(to->H_21, from->H_21, sizeof to->H_21);
+        to->num_inliers = (uint32_t)from->num_inliers;
+        to->rms_px = from->rms_px;
+        to->is_rotation = from->is_rotation;
+        to->group = -1;
+        out->num_homographies = k + 1;
+        status = sample_inliers(ctx, set, pair, from, most, to);
+    }
+    return status;
+}
+
+static psfm_status record_pairs(psfm_context *ctx, const psfm_match_set *set,
+                                const psfm_reconstruction *r, psfm_graph_file *out) {
+    size_t homographies = 1;
+    for (size_t p = 0; p < r->num_pairs; ++p)
+        homographies += r->two_views[p].num_homographies;
+    size_t most = MAX_SAMPLES / homographies;
+    most = most > MOST_SAMPLES ? MOST_SAMPLES : most < FEWEST_SAMPLES ? FEWEST_SAMPLES : most;
+    psfm_status status = psfm_alloc(ctx, set->num_pairs, sizeof *out->pairs, (void **)&out->pairs);
+    for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p) {
+        status = record_pair(ctx, set, &set->pairs[p], &r->two_views[p], most, &out->pairs[p]);
+        out->num_pairs = p + 1;
+    }
+    return status;
+}
+
+/* The planes of an edge are the homographies of its pair with parallax, in their order. */
+static void record_planes(const psfm_reconstruction *r, const psfm_edge *edge,
+                          psfm_graph_pair *out) {
+    uint32_t p = edge->plane_begin;
+    for (size_t k = 0; k < out->num_homographies && p < edge->plane_end; ++k) {
+        if (out->homographies[k].is_rotation)
+            continue;
+        const psfm_edge_plane *plane = &r->graph.planes[p];
+        for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h)
+            if (r->graph.hypotheses[h].weight > 0.0)
+                out->homographies[k].chosen = true;
+        if (r->edges.groups.group != NULL && r->edges.groups.group[p] != UINT32_MAX)
+            out->homographies[k].group = (int64_t)r->edges.groups.group[p];
+        ++p;
+    }
+}
+
+/* How far the edge's own rotation is from that of the final poses. */
+static double rotation_residual(const psfm_reconstruction *r, uint32_t e) {
+    const psfm_edge *edge = &r->graph.edges[e];
+    const psfm_pose_solution *s = &r->solution;
+    double R_21[9];
+    if (s->node_component[edge->node1] == UINT32_MAX ||
+        s->node_component[edge->node1] != s->node_component[edge->node2])
+        return (double)NAN;
+    psfm_mat3_mul_t(s->cam_from_world_R[edge->node2], s->cam_from_world_R[edge->node1], R_21);
+    return psfm_rotation_angle(s->edge_pose[e].R_21, R_21) * (180.0 / M_PI);
+}
+
+static void record_edge(const psfm_reconstruction *r, uint32_t e, uint32_t component,
+                        psfm_graph_file *out) {
+    const psfm_edge *edge = &r->graph.edges[e];
+    psfm_graph_pair *pair = &out->pairs[edge->pair];
+    psfm_graph_component *c = &out->components[component];
+    pair->is_edge = true;
+    pair->h = r->solution.h[e];
+    pair->part = r->solution.similarity_component[e];
+    pair->component = component;
+    pair->in_tree = r->solution.in_tree[e];
+    pair->kept = r->edges.accepted != NULL ? r->edges.accepted[e] : r->solution.in_graph[e];
+    pair->rotation_deg = rotation_residual(r, e);
+    record_planes(r, edge, pair);
+    ++c->num_edges;
+    if (pair->in_tree) {
+        c->low = fmin(c->low, pair->h);
+        c->high = fmax(c->high, pair->h);
+    }
+}
+
+static psfm_status record_edges(psfm_context *ctx, const psfm_reconstruction *r,
+                                psfm_graph_file *out) {
+    const psfm_pose_graph *graph = &r->graph;
+    uint32_t *label = NULL, num = 0;
+    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *label, (void **)&label);
+    if (status == PSFM_OK)
+        status = psfm_pose_graph_components(ctx, graph, NULL, label, &num);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof *out->components, (void **)&out->components);
+    if (status != PSFM_OK) {
+        free(label);
+        return status;
+    }
+    for (uint32_t v = 0; v < graph->num_nodes; ++v)
+        ++out->components[label[v]].num_images;
+    /* by decreasing size: images alone are at the end, and have no edges */
+    while (out->num_components < num && out->components[out->num_components].num_images >= 2) {
+        out->components[out->num_components].low = INFINITY;
+        out->components[out->num_components++].high = -INFINITY;
+    }
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        record_edge(r, e, label[graph->edges[e].node1], out);
+    free(label);
+    return PSFM_OK;
+}
+
+/* The model of a plane is that of the first image of its first point. */
+static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruction *r,
+                                       psfm_graph_file *out) {
+    const psfm_refined *refined = &r->refined;
+    if (refined->images == NULL)
+        return PSFM_OK;
+    psfm_status status = psfm_alloc(ctx, refined->planes.num_planes, sizeof *out->plane_models,
+                                    (void **)&out->plane_models);
+    if (status != PSFM_OK)
+        return status;
+    out->num_planes = refined->planes.num_planes;
+    const psfm_tracks *tracks = &refined->structure.tracks;
+    for (size_t p = refined->structure.num_points; p-- > 0;) {
+        int32_t plane = refined->planes.point_plane[p];
+        uint32_t model = r->solution.node_component[tracks->view[tracks->begin[p]]];
+        if (plane >= 0 && model != UINT32_MAX)
+            out->plane_models[plane] = model;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_graph_record(psfm_context *ctx, const psfm_match_set *set,
+                              const psfm_reconstruction *reconstruction, const char *photo_folder,
+                              psfm_graph_file *out) {
+    *out = (psfm_graph_file){0};
+    psfm_status status = record_images(ctx, set, out);
+    if (status == PSFM_OK)
+        status = record_pairs(ctx, set, reconstruction, out);
+    if (status == PSFM_OK)
+        status = record_edges(ctx, reconstruction, out);
+    if (status == PSFM_OK)
+        status = record_plane_models(ctx, reconstruction, out);
+    if (status == PSFM_OK && photo_folder != NULL)
+        status = psfm_strdup(ctx, photo_folder, &out->photo_folder);
+    return status;
+}

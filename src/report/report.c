@@ -1,0 +1,148 @@
+/* The page: web/page.html with the style, the data, three.js and the scripts put in at its marks.
+ */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "io/json_text.h"
+#include "io/number_locale.h"
+#include "planarsfm/version.h"
+#include "report/assets.h"
+#include "report/report_data.h"
+#include "report/thumbnails.h"
+
+static const psfm_report_limits limits = {
+    .max_points = 80000,
+    .max_pairs = 60000,
+    .max_residuals = 120000,
+    .max_thumb_size = 6000000,
+};
+
+static void print_images(const psfm_report_input *input, FILE *file) {
+    fprintf(file, ",\n\"images\":[");
+    for (size_t v = 0; v < input->graph.num_images; ++v) {
+        const psfm_graph_image *image = &input->graph.images[v];
+        fprintf(file, "%s{\"name\":", v == 0 ? "" : ",");
+        psfm_json_print_string(file, input->names[v]);
+        fprintf(file, ",\"width\":%llu,\"height\":%llu,\"keypoints\":%zu}",
+                (unsigned long long)image->width, (unsigned long long)image->height,
+                image->num_keypoints);
+    }
+    fprintf(file, "]");
+}
+
+static void print_components(const psfm_graph_file *graph, FILE *file) {
+    fprintf(file, ",\n\"components\":[");
+    for (size_t k = 0; k < graph->num_components; ++k) {
+        const psfm_graph_component *c = &graph->components[k];
+        fprintf(file, "%s{\"images\":%u,\"edges\":%u,\"low\":%.9g,\"high\":%.9g}",
+                k == 0 ? "" : ",", c->num_images, c->num_edges, c->low, c->high);
+    }
+    fprintf(file, "],\n\"planeModels\":[");
+    for (size_t k = 0; k < graph->num_planes; ++k)
+        fprintf(file, "%s%u", k == 0 ? "" : ",", graph->plane_models[k]);
+    fprintf(file, "]");
+}
+
+static psfm_status print_data(psfm_context *ctx, const psfm_report_input *input, FILE *file) {
+    fprintf(file, "<script id=\"data\" type=\"application/json\">{\"version\":\"%s\"",
+            PSFM_VERSION);
+    fprintf(file, ",\n\"summary\":");
+    psfm_json_print_tree(file, input->summary);
+    fprintf(file, ",\n\"planes\":");
+    psfm_json_print_tree(file, input->planes);
+    print_images(input, file);
+    print_components(&input->graph, file);
+    psfm_status status = psfm_report_print_pairs(ctx, &input->graph, limits.max_pairs, file);
+    if (status == PSFM_OK)
+        status = psfm_report_print_models(ctx, input, limits.max_points, file);
+    if (status == PSFM_OK)
+        status = psfm_report_print_residuals(ctx, input, limits.max_residuals, file);
+    fprintf(file, "}</script>\n");
+    return status;
+}
+
+/* One line of base64 per image, empty without a thumbnail; they are decoded when they are shown. */
+static psfm_status print_thumbnails(psfm_context *ctx, const psfm_report_input *input,
+                                    const char *photo_folder, FILE *file) {
+    psfm_thumbnails thumbnails = {0};
+    psfm_status status = PSFM_OK;
+    if (photo_folder != NULL)
+        status = psfm_thumbnails_make(ctx, photo_folder, input->names, input->graph.num_images,
+                                      limits.max_thumb_size, &thumbnails);
+    fprintf(file, "<script id=\"thumbnails\" type=\"text/plain\">");
+    size_t used = 0;
+    for (size_t k = 0; status == PSFM_OK && k < thumbnails.num; ++k) {
+        used += thumbnails.images[k].size;
+        if (used <= 2 * limits.max_thumb_size)
+            psfm_base64_print(thumbnails.images[k].bytes, thumbnails.images[k].size, file);
+        fputc('\n', file);
+    }
+    fprintf(file, "</script>\n");
+    psfm_thumbnails_free(&thumbnails);
+    return status;
+}
+
+static void print_asset(const char *begin, const char *end, FILE *file) {
+    fwrite(begin, 1, (size_t)(end - begin), file);
+}
+
+/* Prints the page up to a mark and returns where it goes on; to the end without a mark. */
+static const char *print_up_to(const char *page, const char *mark, FILE *file) {
+    const char *at = mark == NULL ? NULL : strstr(page, mark);
+    if (at == NULL) {
+        print_asset(page, psfm_asset_page_end, file);
+        return psfm_asset_page_end;
+    }
+    print_asset(page, at, file);
+    return at + strlen(mark);
+}
+
+static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
+                              const char *photo_folder, FILE *file) {
+    const char *page = print_up_to(psfm_asset_page, "<!-- style -->", file);
+    fprintf(file, "<style>\n");
+    print_asset(psfm_asset_style, psfm_asset_style_end, file);
+    fprintf(file, "</style>\n");
+    page = print_up_to(page, "<!-- data -->", file);
+    psfm_status status = print_data(ctx, input, file);
+    if (status == PSFM_OK)
+        status = print_thumbnails(ctx, input, photo_folder, file);
+    page = print_up_to(page, "<!-- scripts -->", file);
+    if (psfm_asset_three_end - psfm_asset_three > 0) {
+        fprintf(file, "<!-- three.js, MIT licence, Copyright (c) 2010-2019 three.js authors -->\n"
+                      "<script>");
+        print_asset(psfm_asset_three, psfm_asset_three_end, file);
+        fprintf(file, "</script>\n");
+    }
+    fprintf(file, "<script>\n");
+    print_asset(psfm_asset_script, psfm_asset_script_end, file);
+    fprintf(file, "</script>\n");
+    print_up_to(page, NULL, file);
+    return status;
+}
+
+psfm_status psfm_report_write(psfm_context *ctx, const char *out_folder, const char *photo_folder) {
+    psfm_report_input input;
+    psfm_output out = {0};
+    char *path = NULL;
+    psfm_status status = psfm_report_input_read(ctx, out_folder, &input);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out_folder, "report.html", &path);
+    if (status == PSFM_OK)
+        status = psfm_output_open(ctx, path, &out);
+    if (status == PSFM_OK) {
+        locale_t before = psfm_number_locale_begin();
+        status = print_page(
+            ctx, &input, photo_folder != NULL ? photo_folder : input.graph.photo_folder, out.file);
+        psfm_number_locale_end(before);
+    }
+    if (status == PSFM_OK)
+        status = psfm_output_commit(ctx, &out);
+    psfm_output_abort(&out);
+    psfm_report_input_free(&input);
+    free(path);
+    return status;
+}

@@ -1,0 +1,169 @@
+#include "report/report_input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "io/number_locale.h"
+
+#define MAX_JSON ((size_t)1 << 30)
+
+static psfm_status read_json(psfm_context *ctx, const char *path, cJSON **tree) {
+    char *text = NULL;
+    size_t size = 0;
+    psfm_status status = psfm_read_file(ctx, path, MAX_JSON, &text, &size);
+    if (status != PSFM_OK)
+        return status;
+    locale_t before = psfm_number_locale_begin();
+    *tree = cJSON_ParseWithLengthOpts(text, size + 1, NULL, true);
+    psfm_number_locale_end(before);
+    free(text);
+    if (!cJSON_IsObject(*tree))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object", path);
+    return PSFM_OK;
+}
+
+static psfm_status read_summary(psfm_context *ctx, const char *path, psfm_report_input *input) {
+    psfm_status status = read_json(ctx, path, &input->summary);
+    if (status != PSFM_OK)
+        return status;
+    /* where the photographs lie is nobody's business whom the page is sent to */
+    cJSON_DeleteItemFromObjectCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(input->summary, "photographs"), "folder");
+    const cJSON *images = cJSON_GetObjectItemCaseSensitive(input->summary, "images");
+    if (!cJSON_IsArray(images) || (size_t)cJSON_GetArraySize(images) != input->graph.num_images)
+        return psfm_fail(ctx, PSFM_ERR_FORMAT,
+                         "%s: its images are not those of graph.json beside it", path);
+    status = psfm_alloc(ctx, input->graph.num_images, sizeof *input->names, (void **)&input->names);
+    size_t view = 0;
+    const cJSON *image = images->child;
+    for (; status == PSFM_OK && image != NULL; image = image->next) {
+        const cJSON *name = cJSON_GetObjectItemCaseSensitive(image, "name");
+        if (!cJSON_IsString(name))
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: image %zu has no name", path, view);
+        input->names[view++] = name->valuestring;
+    }
+    return status;
+}
+
+static psfm_status read_planes(psfm_context *ctx, const char *path, psfm_report_input *input) {
+    cJSON *root = NULL;
+    if (!psfm_path_is_file(path))
+        return PSFM_OK;
+    psfm_status status = read_json(ctx, path, &root);
+    if (status == PSFM_OK) {
+        input->planes = cJSON_DetachItemFromObjectCaseSensitive(root, "planes");
+        if (!cJSON_IsArray(input->planes) ||
+            (size_t)cJSON_GetArraySize(input->planes) != input->graph.num_planes)
+            status = psfm_fail(ctx, PSFM_ERR_FORMAT,
+                               "%s: its planes are not those of graph.json beside it", path);
+    }
+    cJSON_Delete(root);
+    return status;
+}
+
+typedef struct {
+    const char *name;
+    uint32_t view;
+} named;
+
+static int by_name(const void *a, const void *b) {
+    const named *p = a, *q = b;
+    int order = strcmp(p->name, q->name);
+    return order != 0 ? order : (p->view > q->view) - (p->view < q->view);
+}
+
+static int name_only(const void *a, const void *b) {
+    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+/* Finds the image of the graph behind each image of the model. */
+static psfm_status link_model(psfm_context *ctx, const char *folder, const named *sorted,
+                              size_t num_views, const psfm_model *model, uint32_t **views) {
+    psfm_status status = psfm_alloc(ctx, model->num_images, sizeof **views, (void **)views);
+    for (size_t k = 0; status == PSFM_OK && k < model->num_images; ++k) {
+        named wanted = {model->images[k].name, 0};
+        const named *found = bsearch(&wanted, sorted, num_views, sizeof *sorted, name_only);
+        if (found == NULL)
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: image %s is not in summary.json", folder,
+                             model->images[k].name);
+        (*views)[k] = found->view;
+    }
+    return status;
+}
+
+static psfm_status read_model(psfm_context *ctx, const char *folder, const named *sorted,
+                              size_t *capacity, psfm_report_input *input) {
+    size_t k = input->num_models, link_capacity = *capacity;
+    psfm_status status =
+        psfm_reserve(ctx, (void **)&input->models, capacity, k + 1, sizeof *input->models);
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&input->model_views, &link_capacity, k + 1,
+                              sizeof *input->model_views);
+    if (status == PSFM_OK)
+        status = psfm_model_read(ctx, folder, &input->models[k]);
+    if (status != PSFM_OK)
+        return status;
+    input->num_models = k + 1;
+    return link_model(ctx, folder, sorted, input->graph.num_images, &input->models[k],
+                      &input->model_views[k]);
+}
+
+/* model/0, 1, ... as far as they go. */
+static psfm_status read_models(psfm_context *ctx, const char *out_folder,
+                               psfm_report_input *input) {
+    size_t capacity = 0, num_views = input->graph.num_images;
+    named *sorted = NULL;
+    bool more = true;
+    psfm_status status = psfm_alloc(ctx, num_views, sizeof *sorted, (void **)&sorted);
+    for (uint32_t v = 0; status == PSFM_OK && v < num_views; ++v)
+        sorted[v] = (named){input->names[v], v};
+    if (status == PSFM_OK && num_views > 0)
+        qsort(sorted, num_views, sizeof *sorted, by_name);
+    while (status == PSFM_OK && more) {
+        char name[32], *path = NULL;
+        snprintf(name, sizeof name, "model/%zu", input->num_models);
+        status = psfm_path_join(ctx, out_folder, name, &path);
+        more = status == PSFM_OK && psfm_path_is_folder(path);
+        if (more)
+            status = read_model(ctx, path, sorted, &capacity, input);
+        free(path);
+    }
+    free(sorted);
+    return status;
+}
+
+psfm_status psfm_report_input_read(psfm_context *ctx, const char *out_folder,
+                                   psfm_report_input *input) {
+    char *graph = NULL, *summary = NULL, *planes = NULL;
+    psfm_status status;
+    *input = (psfm_report_input){0};
+    if ((status = psfm_path_join(ctx, out_folder, "graph.json", &graph)) ||
+        (status = psfm_path_join(ctx, out_folder, "summary.json", &summary)) ||
+        (status = psfm_path_join(ctx, out_folder, "planes.json", &planes)) ||
+        (status = psfm_graph_file_read(ctx, graph, &input->graph)) ||
+        (status = read_summary(ctx, summary, input)) || (status = read_planes(ctx, planes, input)))
+        goto cleanup;
+    status = read_models(ctx, out_folder, input);
+
+cleanup:
+    free(graph);
+    free(summary);
+    free(planes);
+    return status;
+}
+
+void psfm_report_input_free(psfm_report_input *input) {
+    cJSON_Delete(input->summary);
+    cJSON_Delete(input->planes);
+    psfm_graph_file_free(&input->graph);
+    for (size_t k = 0; k < input->num_models; ++k) {
+        psfm_model_free(&input->models[k]);
+        free(input->model_views[k]);
+    }
+    free((void *)input->names);
+    free(input->models);
+    free((void *)input->model_views);
+    *input = (psfm_report_input){0};
+}

@@ -1,0 +1,201 @@
+/* The embedding: a dot for every edge at its h, the range of the tree as a band, and the tree as
+ * arcs below the line. */
+
+const embedding = {
+  component: 0, byRank: false, shows: { tree: true, kept: true, pruned: true },
+  dots: [],  // { pair, x, y } as drawn
+  arcs: [],  // [pair, pair]: tree edges that meet in a camera
+  order: [], // pairs of the component by h
+};
+
+/* Walks the tree from its first camera; each edge is joined to the one that led to it. */
+function treeArcs(edges) {
+  const { image1, image2 } = report.pairs;
+  const at = new Map();
+  for (const p of edges)
+    for (const v of [image1[p], image2[p]]) {
+      if (!at.has(v)) at.set(v, []);
+      at.get(v).push(p);
+    }
+  const arcs = [], reached = new Set();
+  for (const start of at.keys()) {
+    if (reached.has(start)) continue;
+    reached.add(start);
+    const queue = [[start, null]];
+    for (let k = 0; k < queue.length; ++k) {
+      const [v, from] = queue[k];
+      for (const p of at.get(v)) {
+        const next = otherImage(p, v);
+        if (reached.has(next)) continue;
+        reached.add(next);
+        if (from !== null) arcs.push([from, p]);
+        queue.push([next, p]);
+      }
+    }
+  }
+  return arcs;
+}
+
+function loadComponent(component) {
+  const { pairs } = report;
+  embedding.component = component;
+  embedding.order = [];
+  for (let p = 0; p < pairs.num; ++p)
+    if (pairs.flags[p] & IS_EDGE && pairs.component[p] === component) embedding.order.push(p);
+  embedding.order.sort((a, b) => pairs.h[a] - pairs.h[b] || a - b);
+  embedding.arcs = treeArcs(embedding.order.filter((p) => pairs.flags[p] & IN_TREE));
+  const parts = new Set(embedding.order.map((p) => pairs.part[p])).size;
+  const facts = report.components[component];
+  $('embeddingNote').textContent = facts
+    ? `${count(facts.images, 'image')}, ${count(facts.edges, 'edge')}; the tree spans h from ${shortNumber(facts.low)} to ${shortNumber(facts.high)}.` +
+      (parts > 1 ? ` The planes of these pairs fall into ${parts} parts that share no keypoints; each was embedded apart, so that h cannot be compared between them.` : '')
+    : 'No pair of images gave an edge, so there is nothing to embed.';
+}
+
+function embeddingScale(width) {
+  const { order, byRank } = embedding;
+  const { h } = report.pairs;
+  const margin = 26;
+  if (byRank) {
+    const rank = new Map(order.map((p, k) => [p, k]));
+    const x = (p) => margin + (width - 2 * margin) * (rank.get(p) + .5) / order.length;
+    const facts = report.components[embedding.component];
+    const inside = order.filter((p) => h[p] >= Math.fround(facts.low) && h[p] <= Math.fround(facts.high));
+    return { x, band: inside.length ? [x(inside[0]), x(inside[inside.length - 1])] : [0, 0], ticks: [] };
+  }
+  const low = h[order[0]], high = h[order[order.length - 1]];
+  const at = (value) => margin + (width - 2 * margin) * (high > low ? (value - low) / (high - low) : .5);
+  const facts = report.components[embedding.component];
+  return { x: (p) => at(h[p]), band: [at(facts.low), at(facts.high)], ticks: ticks(low, high, width / 110).map((t) => [at(t), shortNumber(t)]) };
+}
+
+/* Stacks dots that would cover each other, the tree at the bottom. */
+function placeDots(x, axis, size) {
+  const { order, shows } = embedding;
+  const rank = { tree: 0, kept: 1, pruned: 2 };
+  const columns = new Map();
+  for (const p of order) {
+    if (!shows[pairStatus(p)]) continue;
+    const column = Math.round(x(p) / size);
+    if (!columns.has(column)) columns.set(column, []);
+    columns.get(column).push(p);
+  }
+  embedding.dots = [];
+  for (const [column, list] of columns) {
+    list.sort((a, b) => rank[pairStatus(a)] - rank[pairStatus(b)] || a - b);
+    const step = Math.min(size, (axis - 22) / list.length);
+    const exact = list.length === 1;
+    list.forEach((pair, k) => embedding.dots.push({ pair, x: exact ? x(pair) : column * size, y: axis - size / 2 - 2 - k * step }));
+  }
+}
+
+function drawArcs(context, x, axis, depth, looked) {
+  const near = (p) => looked.pair === p ||
+    (looked.image !== undefined && (report.pairs.image1[p] === looked.image || report.pairs.image2[p] === looked.image));
+  const strong = [];
+  const one = ([a, b]) => {
+    const [xa, xb] = [x(a), x(b)];
+    const r = Math.abs(xb - xa) / 2;
+    context.moveTo(Math.min(xa, xb), axis);
+    context.ellipse((xa + xb) / 2, axis, r, Math.min(depth, 4 + r * .55), 0, Math.PI, 0, true);
+  };
+  context.strokeStyle = color('tree');
+  context.globalAlpha = embedding.arcs.length > 400 ? .18 : .38;
+  context.beginPath();
+  for (const arc of embedding.arcs) {
+    if (near(arc[0]) || near(arc[1])) strong.push(arc);
+    one(arc);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+  context.lineWidth = 2;
+  context.beginPath();
+  strong.forEach(one);
+  context.stroke();
+  context.lineWidth = 1;
+}
+
+function drawEmbedding(context, width, height) {
+  embedding.dots = [];
+  if (embedding.order.length === 0) return;
+  const looked = lookedAt();
+  const scale = embeddingScale(width);
+  const axis = Math.round(height * .66) + .5, size = width < 600 ? 6 : 8;
+  context.font = '11px system-ui, sans-serif';
+  context.fillStyle = color('band');
+  context.fillRect(scale.band[0] - size / 2, 4, Math.max(2, scale.band[1] - scale.band[0] + size), height - 24);
+  context.strokeStyle = color('none');
+  context.beginPath();
+  context.moveTo(8, axis);
+  context.lineTo(width - 8, axis);
+  context.stroke();
+  if (embedding.shows.tree) drawArcs(context, scale.x, axis, height - axis - 26, looked);
+  context.textAlign = 'center';
+  context.fillStyle = color('soft');
+  for (const [x, text] of scale.ticks) {
+    context.fillRect(x, axis - 3, 1, 6);
+    context.fillText(text, x, height - 6);
+  }
+  if (scale.ticks.length === 0) context.fillText('rank of h', width / 2, height - 6);
+  placeDots(scale.x, axis, size);
+  const fills = { tree: color('tree'), kept: color('kept'), pruned: color('pruned') };
+  for (const dot of embedding.dots) {
+    context.fillStyle = fills[pairStatus(dot.pair)];
+    context.beginPath();
+    context.arc(dot.x, dot.y, size / 2 - .6, 0, 7);
+    context.fill();
+  }
+  markDots(context, looked, size);
+}
+
+function markDots(context, looked, size) {
+  context.strokeStyle = color('ink');
+  context.lineWidth = 2;
+  for (const dot of embedding.dots) {
+    const p = dot.pair;
+    const is = looked.pair === p;
+    if (!is && (looked.image === undefined || (report.pairs.image1[p] !== looked.image && report.pairs.image2[p] !== looked.image))) continue;
+    context.beginPath();
+    context.arc(dot.x, dot.y, size / 2 + (is ? 2.5 : 1), 0, 7);
+    context.stroke();
+  }
+}
+
+function dotAt([x, y]) {
+  let best = null, nearest = 14 ** 2;
+  for (const dot of embedding.dots) {
+    const d = (dot.x - x) ** 2 + (dot.y - y) ** 2;
+    if (d < nearest) [best, nearest] = [dot, d];
+  }
+  return best;
+}
+
+function startEmbedding() {
+  const { components } = report;
+  loadComponent(0);
+  const { canvas, redraw } = makeCanvas($('line'), drawEmbedding, 'Embedding of the edges of the pose graph on a line');
+  const place = $('embeddingChips');
+  for (const [name, text] of [['tree', 'tree'], ['kept', 'kept'], ['pruned', 'pruned']])
+    chip(place, text, true, (on) => { embedding.shows[name] = on; redraw(); }, name);
+  chip(place, 'spread evenly', false, (on) => { embedding.byRank = on; redraw(); });
+  if (components.length > 1) {
+    const choice = $('component');
+    choice.hidden = false;
+    components.forEach((c, k) => choice.append(el('option', { value: k }, `component ${k + 1}: ${count(c.images, 'image')}`)));
+    choice.addEventListener('change', () => { loadComponent(+choice.value); redraw(); });
+  }
+  canvas.addEventListener('pointermove', (event) => {
+    const dot = dotAt(pointerOn(canvas, event));
+    canvas.style.cursor = dot ? 'pointer' : '';
+    if (event.pointerType === 'mouse') {
+      hover(dot ? { pair: dot.pair } : null);
+      showTip(dot ? pairTitle(dot.pair) + `\nh = ${shortNumber(report.pairs.h[dot.pair], 4)}` : '', event);
+    }
+  });
+  canvas.addEventListener('pointerleave', () => { hover(null); showTip(''); });
+  canvas.addEventListener('click', (event) => {
+    const dot = dotAt(pointerOn(canvas, event));
+    if (dot) select({ pair: dot.pair });
+  });
+  selection.listeners.push(redraw);
+}

@@ -1,0 +1,28 @@
+# The report in headless Chromium: run.sh PLANARSFM SCRATCH. Exit code 77: skipped, with the reason.
+here=$(cd "$(dirname "$0")" && pwd)
+modules=$(dirname "$2")/report_modules
+mkdir -p "$modules"
+source "$here/playwright.sh" "$modules"
+if [ -n "$missing" ]; then
+    echo "SKIPPED, the report is not tested in a browser: $missing"
+    exit 77
+fi
+source "$here/../cli/lib.sh"
+
+# Photographs; matches with false pairs, one image cut off, one with a hostile name; the published
+# method; nothing at all.
+"$planarsfm" synth field -o field --cameras 6 --render.width 320 --quiet >/dev/null
+"$planarsfm" run field/images --cameras field/gt -o photos --quiet >/dev/null
+"$planarsfm" synth arena -o arena --matches-only --cameras 24 --twins 0.2 --quiet >/dev/null
+sqlite3 arena/database.db "DELETE FROM matches WHERE pair_id / 2147483647 = 5 OR pair_id % 2147483647 = 5;
+    UPDATE images SET name = '</script><img src=x onerror=alert(1)>&\"''.jpg' WHERE image_id = 2;"
+"$planarsfm" reconstruct arena/database.db -o matches --quiet >/dev/null
+"$planarsfm" reconstruct arena/database.db -o paper --mode paper --quiet >/dev/null
+sqlite3 arena/database.db "DELETE FROM matches;"
+"$planarsfm" reconstruct arena/database.db -o nothing --quiet >/dev/null 2>&1 || true
+
+# Without three.js at build time its script is missing.
+awk '/^<!-- three.js, MIT/ { skip = 1 } !skip { print } skip && /<\/script>$/ { skip = 0 }' photos/report.html >no_three.html
+[ "$(wc -c <no_three.html)" -lt "$(wc -c <photos/report.html)" ] || fail "three.js was not cut out"
+
+node "$here/report_test.mjs" "$scratch"

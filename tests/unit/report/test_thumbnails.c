@@ -1,0 +1,98 @@
+#include "../io/io_util.h"
+#include "image/image_io.h"
+#include "report/thumbnails.h"
+
+static psfm_context *ctx;
+static char folder[MAX_PATH];
+static const char *const names[] = {"a.jpg", "missing.jpg", "b.png", "broken.jpg"};
+
+/* Left half red, right half blue. */
+static void write_photo(const char *name, int width, int height) {
+    psfm_image image;
+    char path[MAX_PATH];
+    assert_ok(ctx, psfm_image_init(ctx, width, height, PSFM_IMAGE_GRAY_AND_RGB, &image));
+    for (int k = 0; k < width * height; ++k)
+        image.rgb[3 * k + (k % width < width / 2 ? 0 : 2)] = 200;
+    join(path, folder, name);
+    assert_ok(ctx, psfm_image_write(ctx, &image, 95, path));
+    psfm_image_free(&image);
+}
+
+static void check_thumbnail(const psfm_thumbnails *t, size_t k, int width, int height) {
+    psfm_image image;
+    assert_ok(ctx, psfm_image_decode(ctx, t->images[k].bytes, t->images[k].size, "thumbnail",
+                                     PSFM_IMAGE_GRAY_AND_RGB, &image));
+    assert_int_equal(image.width, width);
+    assert_int_equal(image.height, height);
+    size_t row = (size_t)(height / 2) * (size_t)width;
+    const uint8_t *left = image.rgb + 3 * (row + (size_t)width / 4);
+    const uint8_t *right = image.rgb + 3 * (row + (size_t)width * 3 / 4);
+    assert_true(left[0] > 180 && left[2] < 30 && right[0] < 30 && right[2] > 180);
+    psfm_image_free(&image);
+}
+
+static void photographs_shrink_and_others_are_left_out(void **state) {
+    (void)state;
+    psfm_thumbnails one, two;
+    psfm_context_set_threads(ctx, 1);
+    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 4, 6000000, &one));
+    check_thumbnail(&one, 0, 360, 270);
+    check_thumbnail(&one, 2, 200, 300);
+    assert_int_equal(one.images[1].size, 0);
+    assert_int_equal(one.images[3].size, 0);
+    psfm_context_set_threads(ctx, 4);
+    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 4, 6000000, &two));
+    for (size_t k = 0; k < 4; ++k) {
+        assert_int_equal(one.images[k].size, two.images[k].size);
+        if (one.images[k].size > 0)
+            assert_memory_equal(one.images[k].bytes, two.images[k].bytes, one.images[k].size);
+    }
+    psfm_thumbnails_free(&one);
+    psfm_thumbnails_free(&two);
+}
+
+static void many_photographs_get_small_ones_then_fewer(void **state) {
+    (void)state;
+    enum { NUM = 300 };
+    const char *many[NUM];
+    psfm_thumbnails t;
+    for (size_t k = 0; k < NUM; ++k)
+        many[k] = "a.jpg";
+    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, many, NUM, 300000, &t));
+    size_t made = 0, bytes = 0;
+    for (size_t k = 0; k < NUM; ++k) {
+        made += t.images[k].size > 0 ? 1 : 0;
+        bytes += t.images[k].size;
+    }
+    assert_true(made >= 50 && made < NUM);
+    assert_true(bytes < 400000);
+    check_thumbnail(&t, 0, 96, 72);
+    psfm_thumbnails_free(&t);
+}
+
+static void none_are_no_failure(void **state) {
+    (void)state;
+    psfm_thumbnails t;
+    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 0, 1000, &t));
+    psfm_thumbnails_free(&t);
+    assert_ok(ctx, psfm_thumbnails_make(ctx, "/nowhere", names, 4, 1000000, &t));
+    assert_int_equal(t.images[0].size, 0);
+    psfm_thumbnails_free(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(photographs_shrink_and_others_are_left_out),
+        cmocka_unit_test(many_photographs_get_small_ones_then_fewer),
+        cmocka_unit_test(none_are_no_failure),
+    };
+    ctx = psfm_context_create();
+    make_scratch(folder);
+    write_photo("a.jpg", 1200, 900);
+    write_photo("b.png", 200, 300);
+    put_text(folder, "broken.jpg", "\xff\xd8\xff\xe0 and so on");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_scratch(folder);
+    psfm_context_destroy(&ctx);
+    return failed;
+}

@@ -154,6 +154,11 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
 void cli_print_results(const char *out, bool has_report);
 
 void cli_print_help(const cli_command *command);
+/* Flags that every command takes; name == NULL ends. */
+extern const cli_flag cli_common_flags[];
+/* The manual page of a command, and the one that lists them all. */
+void cli_print_man(const cli_command *command);
+void cli_print_man_overview(const cli_command *const *commands);
 /* All commands with all options as Markdown: docs/cli.md. */
 void cli_print_markdown(const cli_command *const *commands);
 

@@ -79,14 +79,17 @@ static psfm_status align_to_positions(psfm_context *ctx, const cli_arguments *ar
 static psfm_status find_court(psfm_context *ctx, const cli_arguments *arguments,
                               psfm_court *court) {
     const char *name = value_of(arguments, "--court"), *size = value_of(arguments, "--court-size");
-    int used = 0;
     if (!psfm_court_get(name, court))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "there is no court '%s' (basketball, tennis, soccer, volleyball)", name);
-    if (size != NULL && (sscanf(size, "%lf,%lf%n", &court->length, &court->width, &used) != 2 ||
-                         size[used] != '\0' || !(court->length >= court->rule_length / 2.0) ||
-                         !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
-                         !(court->width <= 1000.0)))
+    if (size == NULL)
+        return PSFM_OK;
+    char *comma = NULL, *end = NULL;
+    court->length = strtod(size, &comma);
+    court->width = *comma == ',' ? strtod(comma + 1, &end) : NAN;
+    if (end == NULL || *end != '\0' || !(court->length >= court->rule_length / 2.0) ||
+        !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
+        !(court->width <= 1000.0))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court-size: '%s' is not a size for %s", size,
                          name);
     return PSFM_OK;

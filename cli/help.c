@@ -3,7 +3,7 @@
 
 #include "cli.h"
 
-static const cli_flag common_flags[] = {
+const cli_flag cli_common_flags[] = {
     {"--threads", "N", "worker threads; the result does not depend on it (default: one per core)",
      0},
     {"--seed", "S", "seed of all random draws (default 0)", 0},
@@ -37,7 +37,7 @@ void cli_print_help(const cli_command *command) {
     printf("usage: planarsfm %s %s\n\n%s\n\n", command->name, command->usage, command->description);
     if (command->flags != NULL && command->flags[0].name != NULL)
         print_flags(command->flags);
-    print_flags(common_flags);
+    print_flags(cli_common_flags);
     const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
     if (g != NULL)
         printf("\noptions (value in brackets: range, default)\n");
@@ -91,5 +91,5 @@ void cli_print_markdown(const cli_command *const *commands) {
             markdown_group(g);
     }
     printf("\n## Flags of every command\n\n| flag | | meaning |\n|---|---|---|\n");
-    markdown_flags(common_flags);
+    markdown_flags(cli_common_flags);
 }

@@ -85,12 +85,26 @@ static int help(int argc, char **argv) {
         cli_print_markdown(commands);
         return 0;
     }
-    const cli_command *command = find(argv[1]);
+    if (strcmp(argv[1], "--commands") == 0) {
+        for (int k = 0; commands[k] != NULL; ++k)
+            puts(commands[k]->name);
+        return 0;
+    }
+    bool man = strcmp(argv[1], "--man") == 0;
+    if (man && argc == 2) {
+        cli_print_man_overview(commands);
+        return 0;
+    }
+    const char *name = argv[man ? 2 : 1];
+    const cli_command *command = find(name);
     if (command == NULL) {
-        fprintf(stderr, "planarsfm: there is no command '%s'\n", argv[1]);
+        fprintf(stderr, "planarsfm: there is no command '%s'\n", name);
         return 2;
     }
-    cli_print_help(command);
+    if (man)
+        cli_print_man(command);
+    else
+        cli_print_help(command);
     return 0;
 }
 

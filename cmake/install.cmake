@@ -3,8 +3,16 @@ install(TARGETS planarsfm_shared planarsfm_static
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS planarsfm DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/planarsfm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PSFM_MAN_DIR}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        FILES_MATCHING PATTERN "*.1")
+set(PSFM_PYTHON_DIR lib/python3/dist-packages CACHE STRING
+    "Folder for the Python module, below the prefix")
+install(DIRECTORY python/planarsfm DESTINATION ${PSFM_PYTHON_DIR}
+        FILES_MATCHING PATTERN "*.py")
+install(FILES LICENSE docs/example.c DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The .pc file finds the prefix from its own place, so that a package can be moved.
+file(RELATIVE_PATH PSFM_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/planarsfm.pc.in planarsfm.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/planarsfm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

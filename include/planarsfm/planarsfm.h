@@ -6,6 +6,7 @@
 #include "planarsfm/context.h"
 #include "planarsfm/model.h"
 #include "planarsfm/reconstruct.h"
+#include "planarsfm/solve.h"
 #include "planarsfm/status.h"
 #include "planarsfm/version.h"
 

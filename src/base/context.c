@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "planarsfm/version.h"
+
 struct psfm_context {
     char message[PSFM_MESSAGE_SIZE];
     psfm_log_fn log;
@@ -19,6 +21,10 @@ struct psfm_context {
     psfm_context *parent; /* of a worker's context; NULL otherwise */
     pthread_mutex_t progress_lock;
 };
+
+const char *psfm_version(void) {
+    return PSFM_VERSION;
+}
 
 const char *psfm_status_name(psfm_status status) {
     switch (status) {

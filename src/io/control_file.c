@@ -200,10 +200,19 @@ typedef struct {
     bool south;
 } coordinates;
 
+/* A whole number behind a prefix; what follows it is left in *rest. */
+static bool number_behind(const char *line, const char *prefix, long *value, char **rest) {
+    size_t length = strlen(prefix);
+    if (strncmp(line, prefix, length) != 0 || line[length] < '0' || line[length] > '9')
+        return false;
+    *value = strtol(line + length, rest, 10);
+    return *value < 100000;
+}
+
 /* Reads the line that names the coordinates. */
 static bool parse_coordinates(const char *line, coordinates *out) {
-    int code = 0, zone = 0, used = 0;
-    char side = '\0';
+    long number = 0;
+    char *rest = NULL;
     *out = (coordinates){COORDINATES_LOCAL, 0, false};
     if (strcmp(line, "local") == 0)
         return true;
@@ -211,23 +220,27 @@ static bool parse_coordinates(const char *line, coordinates *out) {
     if (strcmp(line, "WGS84") == 0 || strcmp(line, "EPSG:4326") == 0)
         return true;
     out->kind = COORDINATES_UTM;
-    if (sscanf(line, "WGS84 UTM %2d%c%n", &zone, &side, &used) == 2 && line[used] == '\0') {
-        out->zone = zone;
-        out->south = side == 'S';
-        return (side == 'N' || side == 'S') && zone >= 1 && zone <= 60;
-    }
-    if (sscanf(line, "EPSG:%5d%n", &code, &used) != 1 || line[used] != '\0')
+    if (number_behind(line, "WGS84 UTM ", &number, &rest)) {
+        out->south = strcmp(rest, "S") == 0;
+        if (!out->south && strcmp(rest, "N") != 0)
+            return false;
+    } else if (number_behind(line, "EPSG:", &number, &rest) && *rest == '\0' &&
+               (number / 100 == 326 || number / 100 == 327)) {
+        out->south = number / 100 == 327;
+        number %= 100;
+    } else {
         return false;
-    out->zone = code % 100;
-    out->south = code / 100 == 327;
-    return (code / 100 == 326 || code / 100 == 327) && out->zone >= 1 && out->zone <= 60;
+    }
+    out->zone = (int)number;
+    return number >= 1 && number <= 60;
 }
 
 /* The point with this label and place, added if it is new. */
 static psfm_status find_point(psfm_context *ctx, psfm_control_set *set, const char *label,
                               const double at[3], uint32_t *out) {
     for (size_t k = 0; k < set->num_points; ++k) {
-        if (memcmp(set->points[k].at, at, sizeof set->points[k].at) == 0) {
+        const double *known = set->points[k].at;
+        if (known[0] == at[0] && known[1] == at[1] && known[2] == at[2]) {
             *out = (uint32_t)k;
             return PSFM_OK;
         }

@@ -34,7 +34,7 @@ static const psfm_court_mark soccer[] = {
     {"post", 52.5, 3.66},
 };
 
-#define MARKS(list) list, sizeof list / sizeof *(list)
+#define MARKS(list) (list), sizeof(list) / sizeof *(list)
 
 static const psfm_court courts[] = {
     {"basketball", 28.0, 15.0, MARKS(basketball), 28.0, 15.0},

@@ -11,6 +11,16 @@ for command in run extract match reconstruct report eval synth ablate convert al
     "$planarsfm" help "$command" >again.txt
     diff help.txt again.txt || fail "help $command"
 done
+for command in $("$planarsfm" help --commands); do
+    "$planarsfm" help --man "$command" >page.1
+    grep -q "^.SH SYNOPSIS" page.1 || fail "manual page of $command"
+    if command -v groff >/dev/null; then
+        LC_ALL=C groff -man -ww -Tascii page.1 >page.txt 2>page.err
+        [ ! -s page.err ] || fail "manual page of $command: $(head -3 page.err)"
+    fi
+done
+"$planarsfm" help --man | grep -q '^.BR planarsfm.*run (1),' || fail "the manual page of all"
+refuses 2 "no command" "$planarsfm" help --man nonsense
 "$planarsfm" help --markdown >cli.md
 diff cli.md "$root/docs/cli.md" ||
     fail "docs/cli.md is out of date: build/planarsfm help --markdown > docs/cli.md"

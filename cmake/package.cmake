@@ -1,0 +1,17 @@
+# A Debian package: cpack in the build folder. scripts/check-package tries it.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME planarsfm)
+set(CPACK_PACKAGE_CONTACT "the planarsfm authors <planarsfm@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION
+    "Structure from motion for sports arenas, drone fields, facades, floors and walls:
+a command, a C library with headers, and a Python module over it.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3-numpy)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS colmap)
+include(CPack)

@@ -1,0 +1,135 @@
+"""The shared library by ctypes: structs and functions as in include/planarsfm."""
+import ctypes as c
+import ctypes.util
+import os
+
+MAX_PARAMS = 12
+NO_POINT = 2**64 - 1
+
+
+class Camera(c.Structure):
+    _fields_ = [("id", c.c_uint32), ("model", c.c_int), ("width", c.c_uint64), ("height", c.c_uint64),
+                ("params", c.c_double * MAX_PARAMS), ("has_prior_focal_length", c.c_bool)]
+
+
+class ModelImage(c.Structure):
+    _fields_ = [("id", c.c_uint32), ("camera_id", c.c_uint32), ("name", c.c_char_p),
+                ("q", c.c_double * 4), ("t", c.c_double * 3), ("num_keypoints", c.c_size_t),
+                ("keypoints", c.POINTER(c.c_double)), ("point3D_ids", c.POINTER(c.c_uint64))]
+
+
+class TrackElement(c.Structure):
+    _fields_ = [("image_id", c.c_uint32), ("keypoint_idx", c.c_uint32)]
+
+
+class ModelPoint(c.Structure):
+    _fields_ = [("id", c.c_uint64), ("xyz", c.c_double * 3), ("rgb", c.c_uint8 * 3), ("error", c.c_double),
+                ("track_length", c.c_size_t), ("track", c.POINTER(TrackElement))]
+
+
+class Model(c.Structure):
+    _fields_ = [("cameras", c.POINTER(Camera)), ("num_cameras", c.c_size_t),
+                ("images", c.POINTER(ModelImage)), ("num_images", c.c_size_t),
+                ("points", c.POINTER(ModelPoint)), ("num_points", c.c_size_t)]
+
+
+class ImageResult(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("image_id", c.c_uint32), ("model", c.c_int32),
+                ("name", c.c_char_p), ("state", c.c_char_p), ("advice", c.c_char_p),
+                ("q", c.c_double * 4), ("t", c.c_double * 3), ("center", c.c_double * 3),
+                ("num_points", c.c_uint32), ("mean_error_px", c.c_double),
+                ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double)]
+
+
+class EdgeResult(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("image_id1", c.c_uint32), ("image_id2", c.c_uint32),
+                ("num_planes", c.c_uint32), ("num_inliers", c.c_uint32), ("is_accepted", c.c_bool),
+                ("is_in_tree", c.c_bool), ("embedding", c.c_double), ("residual_deg", c.c_double),
+                ("q", c.c_double * 4), ("t", c.c_double * 3)]
+
+
+class PlaneResult(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("normal", c.c_double * 3), ("distance", c.c_double),
+                ("sigma", c.c_double), ("area", c.c_double), ("num_points", c.c_uint32),
+                ("num_corners", c.c_uint32), ("corners", c.POINTER(c.c_double))]
+
+
+class PointsResult(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("num_points", c.c_size_t), ("xyz", c.POINTER(c.c_double)),
+                ("error_px", c.POINTER(c.c_double)), ("model", c.POINTER(c.c_int32)),
+                ("plane", c.POINTER(c.c_int32)), ("track_begin", c.POINTER(c.c_uint64)),
+                ("track_image_id", c.POINTER(c.c_uint32)), ("track_keypoint", c.POINTER(c.c_uint32))]
+
+
+LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
+PROGRESS = c.CFUNCTYPE(c.c_int, c.c_char_p, c.c_size_t, c.c_size_t, c.c_void_p)
+
+_P = c.c_void_p
+_SIGNATURES = {
+    "psfm_version": (c.c_char_p, []),
+    "psfm_status_name": (c.c_char_p, [c.c_int]),
+    "psfm_context_create": (_P, []),
+    "psfm_context_destroy": (None, [c.POINTER(_P)]),
+    "psfm_context_message": (c.c_char_p, [_P]),
+    "psfm_context_set_threads": (None, [_P, c.c_int]),
+    "psfm_context_set_seed": (None, [_P, c.c_uint64]),
+    "psfm_context_set_progress": (None, [_P, PROGRESS, _P]),
+    "psfm_context_set_log": (None, [_P, LOG, _P]),
+    "psfm_camera_num_params": (c.c_int, [c.c_int]),
+    "psfm_camera_model_name": (c.c_char_p, [c.c_int]),
+    "psfm_camera_model_from_name": (c.c_bool, [c.c_char_p, c.POINTER(c.c_int)]),
+    "psfm_settings_create": (_P, []),
+    "psfm_settings_destroy": (None, [c.POINTER(_P)]),
+    "psfm_settings_set": (c.c_int, [_P, _P, c.c_char_p, c.c_char_p]),
+    "psfm_problem_create": (_P, []),
+    "psfm_problem_destroy": (None, [c.POINTER(_P)]),
+    "psfm_problem_add_camera": (c.c_int, [_P, _P, c.POINTER(Camera)]),
+    "psfm_problem_add_image": (c.c_int, [_P, _P, c.c_uint32, c.c_uint32, c.c_char_p, c.c_size_t, _P]),
+    "psfm_problem_add_matches": (c.c_int, [_P, _P, c.c_uint32, c.c_uint32, c.c_size_t, _P]),
+    "psfm_solve": (c.c_int, [_P, _P, _P, c.POINTER(_P)]),
+    "psfm_result_destroy": (None, [c.POINTER(_P)]),
+    "psfm_result_num_images": (c.c_size_t, [_P]),
+    "psfm_result_num_models": (c.c_size_t, [_P]),
+    "psfm_result_num_edges": (c.c_size_t, [_P]),
+    "psfm_result_num_planes": (c.c_size_t, [_P]),
+    "psfm_result_image": (c.c_bool, [_P, c.c_size_t, c.POINTER(ImageResult)]),
+    "psfm_result_edge": (c.c_bool, [_P, c.c_size_t, c.POINTER(EdgeResult)]),
+    "psfm_result_plane": (c.c_bool, [_P, c.c_size_t, c.POINTER(PlaneResult)]),
+    "psfm_result_points": (c.c_bool, [_P, c.POINTER(PointsResult)]),
+    "psfm_result_model": (c.POINTER(Model), [_P, c.c_size_t]),
+    "psfm_result_summary": (c.c_char_p, [_P]),
+    "psfm_model_read": (c.c_int, [_P, c.c_char_p, c.POINTER(Model)]),
+    "psfm_model_write": (c.c_int, [_P, c.POINTER(Model), c.c_int, c.c_char_p]),
+    "psfm_model_free": (None, [c.POINTER(Model)]),
+}
+
+
+def _candidates():
+    """Where the library may be: told by the environment, in the build folder of the sources this file
+    is in, installed beside this module, or where the system looks."""
+    if "PLANARSFM_LIBRARY" in os.environ:
+        return [os.environ["PLANARSFM_LIBRARY"]]
+    here = os.path.dirname(os.path.abspath(__file__))
+    found = [os.path.join(here, "../../build/libplanarsfm.so")]
+    for folder in ("../../..", "../../../x86_64-linux-gnu", "../../../aarch64-linux-gnu"):
+        found.append(os.path.join(here, folder, "libplanarsfm.so.0"))
+    found = [path for path in found if os.path.exists(path)]
+    return found + [ctypes.util.find_library("planarsfm") or "libplanarsfm.so.0"]
+
+
+def _load():
+    for path in _candidates():
+        try:
+            library = c.CDLL(path)
+            break
+        except OSError as error:
+            reason = error
+    else:
+        raise ImportError("libplanarsfm.so is not found (set PLANARSFM_LIBRARY to its path): %s" % reason)
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+lib = _load()

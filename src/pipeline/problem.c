@@ -1,0 +1,302 @@
+#include "pipeline/problem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+psfm_problem *psfm_problem_create(void) {
+    return calloc(1, sizeof(psfm_problem));
+}
+
+void psfm_problem_destroy(psfm_problem **problem) {
+    if (problem == NULL || *problem == NULL)
+        return;
+    psfm_match_set_free(&(*problem)->set);
+    free((*problem)->camera_ids);
+    free((*problem)->seen[0]);
+    free((*problem)->seen[1]);
+    free(*problem);
+    *problem = NULL;
+}
+
+/* Index of the first camera or view whose id is not below this one. */
+static size_t camera_place(const psfm_match_set *set, uint32_t id) {
+    size_t low = 0, high = set->num_cameras;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->cameras[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t view_place(const psfm_match_set *set, uint32_t id) {
+    size_t low = 0, high = set->num_views;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->views[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool has_camera(const psfm_match_set *set, uint32_t id, size_t place) {
+    return place < set->num_cameras && set->cameras[place].id == id;
+}
+
+static bool has_view(const psfm_match_set *set, uint32_t id, size_t place) {
+    return place < set->num_views && set->views[place].id == id;
+}
+
+psfm_status psfm_problem_add_camera(psfm_context *ctx, psfm_problem *problem,
+                                    const psfm_camera *camera) {
+    psfm_match_set *set = &problem->set;
+    size_t place = camera_place(set, camera->id);
+    psfm_status status = psfm_camera_check(ctx, camera);
+    if (status != PSFM_OK)
+        return status;
+    if (has_camera(set, camera->id, place) || camera->id == UINT32_MAX)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the camera id %" PRIu32 " is %s", camera->id,
+                         camera->id == UINT32_MAX ? "not allowed" : "given twice");
+    status = psfm_reserve(ctx, (void **)&set->cameras, &problem->cameras_capacity,
+                          set->num_cameras + 1, sizeof *set->cameras);
+    if (status != PSFM_OK)
+        return status;
+    memmove(set->cameras + place + 1, set->cameras + place,
+            (set->num_cameras - place) * sizeof *set->cameras);
+    set->cameras[place] = *camera;
+    ++set->num_cameras;
+    return PSFM_OK;
+}
+
+/* The parts of a view; on failure nothing is left. */
+static psfm_status make_view(psfm_context *ctx, uint32_t id, const char *name, size_t num_keypoints,
+                             const double *keypoints, psfm_view *view) {
+    char number[32];
+    snprintf(number, sizeof number, "image_%" PRIu32, id);
+    *view = (psfm_view){.id = id, .num_keypoints = num_keypoints};
+    psfm_status status = psfm_strdup(ctx, name == NULL ? number : name, &view->name);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_keypoints, sizeof *view->keypoints, (void **)&view->keypoints);
+    if (status == PSFM_OK && num_keypoints > 0)
+        memcpy(view->keypoints, keypoints, num_keypoints * sizeof *view->keypoints);
+    if (status != PSFM_OK) {
+        free(view->name);
+        free(view->keypoints);
+    }
+    return status;
+}
+
+static psfm_status check_image(psfm_context *ctx, const psfm_problem *problem, uint32_t image_id,
+                               uint32_t camera_id, const char *name, size_t num_keypoints,
+                               const double *keypoints) {
+    const psfm_match_set *set = &problem->set;
+    if (has_view(set, image_id, view_place(set, image_id)) || image_id == UINT32_MAX)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the image id %" PRIu32 " is %s", image_id,
+                         image_id == UINT32_MAX ? "not allowed" : "given twice");
+    if (!has_camera(set, camera_id, camera_place(set, camera_id)))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "image %" PRIu32 ": there is no camera %" PRIu32 " yet", image_id,
+                         camera_id);
+    if (num_keypoints >= UINT32_MAX || (num_keypoints > 0 && keypoints == NULL))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "image %" PRIu32 ": no keypoints, or too many (%zu)", image_id,
+                         num_keypoints);
+    if (name != NULL && name[0] == '\0')
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "image %" PRIu32 ": its name is empty", image_id);
+    return PSFM_OK;
+}
+
+psfm_status psfm_problem_add_image(psfm_context *ctx, psfm_problem *problem, uint32_t image_id,
+                                   uint32_t camera_id, const char *name, size_t num_keypoints,
+                                   const double *keypoints) {
+    psfm_match_set *set = &problem->set;
+    psfm_view view;
+    psfm_status status =
+        check_image(ctx, problem, image_id, camera_id, name, num_keypoints, keypoints);
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&set->views, &problem->views_capacity,
+                              set->num_views + 1, sizeof *set->views);
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&problem->camera_ids, &problem->camera_ids_capacity,
+                              set->num_views + 1, sizeof *problem->camera_ids);
+    if (status == PSFM_OK)
+        status = make_view(ctx, image_id, name, num_keypoints, keypoints, &view);
+    if (status != PSFM_OK)
+        return status;
+    size_t place = view_place(set, image_id), behind = set->num_views - place;
+    memmove(set->views + place + 1, set->views + place, behind * sizeof *set->views);
+    memmove(problem->camera_ids + place + 1, problem->camera_ids + place,
+            behind * sizeof *problem->camera_ids);
+    set->views[place] = view;
+    problem->camera_ids[place] = camera_id;
+    ++set->num_views;
+    return PSFM_OK;
+}
+
+/* Copies the matches, the image with the lower id first, without repeated keypoints. */
+static psfm_status take_matches(psfm_context *ctx, psfm_problem *problem, const psfm_view *view[2],
+                                size_t num, const uint32_t *matches, psfm_match_pair *pair) {
+    bool swapped = view[0]->id > view[1]->id;
+    for (int side = 0; side < 2; ++side) {
+        psfm_status status =
+            psfm_reserve(ctx, (void **)&problem->seen[side], &problem->seen_capacity[side],
+                         view[side]->num_keypoints + 1, sizeof(uint32_t));
+        if (status != PSFM_OK)
+            return status;
+    }
+    psfm_status status = psfm_alloc(ctx, num, sizeof *pair->matches, (void **)&pair->matches);
+    if (status != PSFM_OK)
+        return status;
+    ++problem->round;
+    for (size_t k = 0; k < num; ++k) {
+        uint32_t a = matches[2 * k], b = matches[2 * k + 1];
+        if (a >= view[0]->num_keypoints || b >= view[1]->num_keypoints) {
+            free(pair->matches);
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "match %zu of images %" PRIu32 " and %" PRIu32 ": keypoints %" PRIu32
+                             " and %" PRIu32 " of %zu and %zu",
+                             k, view[0]->id, view[1]->id, a, b, view[0]->num_keypoints,
+                             view[1]->num_keypoints);
+        }
+        if (problem->seen[0][a] == problem->round || problem->seen[1][b] == problem->round)
+            continue;
+        problem->seen[0][a] = problem->seen[1][b] = problem->round;
+        pair->matches[pair->num_matches][0] = swapped ? b : a;
+        pair->matches[pair->num_matches++][1] = swapped ? a : b;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *problem, uint32_t image_id1,
+                                     uint32_t image_id2, size_t num_matches,
+                                     const uint32_t *matches) {
+    psfm_match_set *set = &problem->set;
+    uint32_t ids[2] = {image_id1, image_id2};
+    const psfm_view *view[2];
+    for (int k = 0; k < 2; ++k) {
+        size_t place = view_place(set, ids[k]);
+        if (!has_view(set, ids[k], place))
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "matches of an image %" PRIu32 " that was not added", ids[k]);
+        view[k] = &set->views[place];
+    }
+    if (image_id1 == image_id2 || (num_matches > 0 && matches == NULL))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "matches of image %" PRIu32 " with itself, or none given", image_id1);
+    bool swapped = image_id1 > image_id2;
+    psfm_match_pair pair = {.view1 = swapped ? image_id2 : image_id1,
+                            .view2 = swapped ? image_id1 : image_id2};
+    psfm_status status = psfm_reserve(ctx, (void **)&set->pairs, &problem->pairs_capacity,
+                                      set->num_pairs + 1, sizeof *set->pairs);
+    if (status == PSFM_OK)
+        status = take_matches(ctx, problem, view, num_matches, matches, &pair);
+    if (status == PSFM_OK)
+        set->pairs[set->num_pairs++] = pair;
+    return status;
+}
+
+static psfm_status copy_views(psfm_context *ctx, const psfm_problem *problem, psfm_match_set *set) {
+    const psfm_match_set *from = &problem->set;
+    psfm_status status =
+        psfm_alloc(ctx, from->num_cameras, sizeof *set->cameras, (void **)&set->cameras);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, from->num_views, sizeof *set->views, (void **)&set->views);
+    if (status != PSFM_OK)
+        return status;
+    if (from->num_cameras > 0)
+        memcpy(set->cameras, from->cameras, from->num_cameras * sizeof *set->cameras);
+    set->num_cameras = from->num_cameras;
+    for (size_t v = 0; status == PSFM_OK && v < from->num_views; ++v) {
+        const psfm_view *view = &from->views[v];
+        status = make_view(ctx, view->id, view->name, view->num_keypoints,
+                           (const double *)view->keypoints, &set->views[v]);
+        set->num_views += status == PSFM_OK;
+        if (status == PSFM_OK)
+            set->views[v].camera_idx = (uint32_t)camera_place(from, problem->camera_ids[v]);
+    }
+    return status;
+}
+
+static int by_views(const void *a, const void *b) {
+    const psfm_match_pair *x = a, *y = b;
+    if (x->view1 != y->view1)
+        return x->view1 < y->view1 ? -1 : 1;
+    return x->view2 < y->view2 ? -1 : x->view2 > y->view2;
+}
+
+/* Pairs with matches, by view indices, sorted. */
+static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psfm_match_set *set) {
+    psfm_status status = psfm_alloc(ctx, from->num_pairs, sizeof *set->pairs, (void **)&set->pairs);
+    for (size_t p = 0; status == PSFM_OK && p < from->num_pairs; ++p) {
+        const psfm_match_pair *pair = &from->pairs[p];
+        psfm_match_pair *copy = &set->pairs[set->num_pairs];
+        *copy = (psfm_match_pair){.view1 = (uint32_t)view_place(from, pair->view1),
+                                  .view2 = (uint32_t)view_place(from, pair->view2),
+                                  .num_matches = pair->num_matches};
+        if (pair->num_matches == 0)
+            continue;
+        status = psfm_alloc(ctx, pair->num_matches, sizeof *copy->matches, (void **)&copy->matches);
+        if (status == PSFM_OK) {
+            memcpy(copy->matches, pair->matches, pair->num_matches * sizeof *copy->matches);
+            ++set->num_pairs;
+        }
+    }
+    if (status == PSFM_OK)
+        qsort(set->pairs, set->num_pairs, sizeof *set->pairs, by_views);
+    for (size_t p = 1; status == PSFM_OK && p < set->num_pairs; ++p)
+        if (by_views(&set->pairs[p - 1], &set->pairs[p]) == 0)
+            status =
+                psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                          "the pair of images %" PRIu32 " and %" PRIu32 " was added twice",
+                          set->views[set->pairs[p].view1].id, set->views[set->pairs[p].view2].id);
+    return status;
+}
+
+typedef struct {
+    const char *name;
+    uint32_t id;
+} named;
+
+static int by_name(const void *a, const void *b) {
+    const named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static psfm_status check_names(psfm_context *ctx, const psfm_match_set *set) {
+    named *names = NULL;
+    psfm_status status = psfm_alloc(ctx, set->num_views, sizeof *names, (void **)&names);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        names[v] = (named){set->views[v].name, set->views[v].id};
+    if (status == PSFM_OK)
+        qsort(names, set->num_views, sizeof *names, by_name);
+    for (size_t v = 1; status == PSFM_OK && v < set->num_views; ++v)
+        if (strcmp(names[v - 1].name, names[v].name) == 0)
+            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                               "images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
+                               names[v - 1].id, names[v].id, names[v].name);
+    free(names);
+    return status;
+}
+
+psfm_status psfm_problem_compile(psfm_context *ctx, const psfm_problem *problem,
+                                 psfm_match_set *set) {
+    size_t without_ray = 0;
+    *set = (psfm_match_set){0};
+    psfm_status status = copy_views(ctx, problem, set);
+    if (status == PSFM_OK)
+        status = check_names(ctx, set);
+    if (status == PSFM_OK)
+        status = copy_pairs(ctx, &problem->set, set);
+    if (status == PSFM_OK)
+        status = psfm_match_set_compute_rays(ctx, set, &without_ray);
+    return status;
+}

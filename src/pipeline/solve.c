@@ -1,0 +1,226 @@
+#include "planarsfm/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "pipeline/problem.h"
+#include "pipeline/settings.h"
+#include "pipeline/summary.h"
+
+/* Sizes of the first version: what a caller's struct has at least. */
+#define FIRST_IMAGE_SIZE sizeof(psfm_image_result)
+#define FIRST_EDGE_SIZE sizeof(psfm_edge_result)
+#define FIRST_PLANE_SIZE sizeof(psfm_plane_result)
+#define FIRST_POINTS_SIZE sizeof(psfm_points_result)
+
+struct psfm_result {
+    psfm_match_set set; /* ids and names */
+    psfm_reconstruction found;
+    int32_t *point_model, *point_plane;
+    uint64_t *track_begin;
+    uint32_t *track_image_id;
+    char *summary;
+};
+
+void psfm_result_destroy(psfm_result **result) {
+    if (result == NULL || *result == NULL)
+        return;
+    psfm_result *r = *result;
+    psfm_reconstruction_free(&r->found);
+    psfm_match_set_free(&r->set);
+    free(r->point_model);
+    free(r->point_plane);
+    free(r->track_begin);
+    free(r->track_image_id);
+    cJSON_free(r->summary);
+    free(r);
+    *result = NULL;
+}
+
+/* Index of a view's model, -1 without a pose: models are the components, in their order. */
+static int32_t model_of_view(const psfm_result *r, size_t v) {
+    uint32_t component = r->found.solution.node_component[v];
+    return component == UINT32_MAX ? -1 : (int32_t)component;
+}
+
+/* Arrays that the structure holds in another shape. */
+static psfm_status reshape_points(psfm_context *ctx, psfm_result *r) {
+    const psfm_structure *st = &r->found.refined.structure;
+    const psfm_scene_planes *planes = &r->found.refined.planes;
+    size_t num = st->num_points, elements = num == 0 ? 0 : st->tracks.begin[num];
+    psfm_status status = psfm_alloc(ctx, num, sizeof(int32_t), (void **)&r->point_model);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num, sizeof(int32_t), (void **)&r->point_plane);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num + 1, sizeof(uint64_t), (void **)&r->track_begin);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, elements, sizeof(uint32_t), (void **)&r->track_image_id);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < num; ++k) {
+        r->point_model[k] = -1;
+        r->point_plane[k] = planes->point_plane == NULL ? -1 : planes->point_plane[k];
+        r->track_begin[k + 1] = st->tracks.begin[k + 1];
+        for (size_t e = st->tracks.begin[k]; e < st->tracks.begin[k + 1]; ++e) {
+            r->track_image_id[e] = r->set.views[st->tracks.view[e]].id;
+            if (r->point_model[k] < 0)
+                r->point_model[k] = model_of_view(r, st->tracks.view[e]);
+        }
+    }
+    return PSFM_OK;
+}
+
+static psfm_status print_summary(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                 psfm_result *r) {
+    cJSON *tree = psfm_summary_make(&r->set, NULL, options, &r->found);
+    r->summary = tree == NULL ? NULL : cJSON_Print(tree);
+    cJSON_Delete(tree);
+    return r->summary != NULL ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+}
+
+psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
+                       const psfm_settings *settings, psfm_result **result) {
+    psfm_reconstruct_options options;
+    psfm_result *made = NULL;
+    *result = NULL;
+    if (settings != NULL)
+        options = settings->options;
+    else
+        psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &options);
+    psfm_status status = psfm_alloc(ctx, 1, sizeof *made, (void **)&made);
+    if (status == PSFM_OK)
+        status = psfm_problem_compile(ctx, problem, &made->set);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct(ctx, &made->set, &options, &made->found);
+    if (status == PSFM_OK)
+        status = reshape_points(ctx, made);
+    if (status == PSFM_OK)
+        status = print_summary(ctx, &options, made);
+    if (status == PSFM_OK)
+        *result = made;
+    else
+        psfm_result_destroy(&made);
+    return status;
+}
+
+size_t psfm_result_num_images(const psfm_result *result) {
+    return result->set.num_views;
+}
+
+size_t psfm_result_num_models(const psfm_result *result) {
+    return result->found.num_models;
+}
+
+size_t psfm_result_num_edges(const psfm_result *result) {
+    return result->found.graph.num_edges;
+}
+
+size_t psfm_result_num_planes(const psfm_result *result) {
+    return result->found.refined.planes.num_planes;
+}
+
+/* Hands out as much of a struct as the caller knows; his struct_size stays. */
+static void hand_out(void *out, const void *full, size_t full_size, size_t struct_size) {
+    memcpy(out, full, struct_size < full_size ? struct_size : full_size);
+}
+
+bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result *out) {
+    if (idx >= result->set.num_views || out->struct_size < FIRST_IMAGE_SIZE)
+        return false;
+    const psfm_reconstruction *found = &result->found;
+    psfm_image_result image = {.struct_size = out->struct_size,
+                               .image_id = result->set.views[idx].id,
+                               .model = model_of_view(result, idx),
+                               .name = result->set.views[idx].name,
+                               .state = psfm_outcome_name(found->outcome[idx]),
+                               .advice = psfm_outcome_advice(found->outcome[idx]),
+                               .mean_error_px = NAN,
+                               .rotation_sigma_deg = NAN,
+                               .center_sigma = NAN};
+    if (image.model >= 0) {
+        const double *R = found->solution.cam_from_world_R[idx];
+        memcpy(image.center, found->solution.center[idx], sizeof image.center);
+        psfm_rotation_to_quat(R, image.cam_from_world_q);
+        psfm_mat3_mul_vec(R, image.center, image.cam_from_world_t);
+        psfm_scale3(-1.0, image.cam_from_world_t, image.cam_from_world_t);
+    }
+    if (image.model >= 0 && found->refined.images != NULL) {
+        const psfm_refined_image *refined = &found->refined.images[idx];
+        image.num_points = refined->num_points;
+        image.mean_error_px = refined->mean_px;
+        image.rotation_sigma_deg = refined->rotation_sigma_deg;
+        image.center_sigma = refined->center_sigma;
+    }
+    hand_out(out, &image, sizeof image, out->struct_size);
+    return true;
+}
+
+bool psfm_result_edge(const psfm_result *result, size_t idx, psfm_edge_result *out) {
+    const psfm_reconstruction *found = &result->found;
+    if (idx >= found->graph.num_edges || out->struct_size < FIRST_EDGE_SIZE)
+        return false;
+    const psfm_edge *edge = &found->graph.edges[idx];
+    const psfm_pose_solution *s = &found->solution;
+    psfm_edge_result e = {.struct_size = out->struct_size,
+                          .image_id1 = result->set.views[edge->node1].id,
+                          .image_id2 = result->set.views[edge->node2].id,
+                          .num_planes = edge->plane_end - edge->plane_begin,
+                          .is_in_tree = s->in_tree[idx],
+                          .embedding = s->h[idx],
+                          .residual_deg = NAN};
+    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
+        e.num_inliers += found->graph.planes[p].num_inliers;
+    if (e.num_planes == 0)
+        e.num_inliers = edge->essential_inliers;
+    e.is_accepted = found->edges.accepted != NULL ? found->edges.accepted[idx] : s->in_graph[idx];
+    if (found->edges.residual_deg != NULL)
+        e.residual_deg = found->edges.residual_deg[idx];
+    psfm_rotation_to_quat(s->edge_pose[idx].R_21, e.cam2_from_cam1_q);
+    memcpy(e.cam2_from_cam1_t, s->edge_pose[idx].t_21, sizeof e.cam2_from_cam1_t);
+    hand_out(out, &e, sizeof e, out->struct_size);
+    return true;
+}
+
+bool psfm_result_plane(const psfm_result *result, size_t idx, psfm_plane_result *out) {
+    if (idx >= result->found.refined.planes.num_planes || out->struct_size < FIRST_PLANE_SIZE)
+        return false;
+    const psfm_scene_plane *plane = &result->found.refined.planes.planes[idx];
+    psfm_plane_result p = {.struct_size = out->struct_size,
+                           .distance = plane->distance,
+                           .sigma = plane->sigma,
+                           .area = plane->area,
+                           .num_points = plane->num_points,
+                           .num_corners = plane->num_corners,
+                           .corners = (const double *)plane->polygon};
+    memcpy(p.normal, plane->normal, sizeof p.normal);
+    hand_out(out, &p, sizeof p, out->struct_size);
+    return true;
+}
+
+bool psfm_result_points(const psfm_result *result, psfm_points_result *out) {
+    const psfm_structure *st = &result->found.refined.structure;
+    if (out->struct_size < FIRST_POINTS_SIZE)
+        return false;
+    psfm_points_result points = {.struct_size = out->struct_size,
+                                 .num_points = st->num_points,
+                                 .xyz = (const double *)st->points,
+                                 .error_px = st->error_px,
+                                 .model = result->point_model,
+                                 .plane = result->point_plane,
+                                 .track_begin = result->track_begin,
+                                 .track_image_id = result->track_image_id,
+                                 .track_keypoint = st->tracks.keypoint};
+    hand_out(out, &points, sizeof points, out->struct_size);
+    return true;
+}
+
+const psfm_model *psfm_result_model(const psfm_result *result, size_t idx) {
+    return idx < result->found.num_models ? &result->found.models[idx] : NULL;
+}
+
+const char *psfm_result_summary(const psfm_result *result) {
+    return result->summary;
+}

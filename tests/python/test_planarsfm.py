@@ -1,0 +1,174 @@
+"""The Python module against the command and the truth: test_planarsfm.py COMMAND SCRATCH_FOLDER"""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(77)
+import planarsfm
+
+COMMAND, SCRATCH = sys.argv[1:3]
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def read_database(path):
+    """Keypoints and index matches by image name."""
+    db = sqlite3.connect(path)
+    names = dict(db.execute("SELECT image_id, name FROM images"))
+    keypoints = {names[i]: np.frombuffer(data, np.float32).reshape(rows, cols)[:, :2].astype(float)
+                 for i, rows, cols, data in db.execute("SELECT image_id, rows, cols, data FROM keypoints")}
+    matches = {}
+    for pair, rows, data in db.execute("SELECT pair_id, rows, data FROM matches"):
+        matches[names[pair // 2147483647], names[pair % 2147483647]] = np.frombuffer(data, np.uint32).reshape(rows, 2)
+    db.close()
+    return keypoints, matches
+
+
+class TestModule(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(SCRATCH, ignore_errors=True)
+        os.makedirs(SCRATCH)
+        os.chdir(SCRATCH)
+        run("synth", "arena", "-o", "arena", "--matches-only", "--cameras", "12", "--points", "300", "--off-plane", "0.3")
+        run("reconstruct", "arena/database.db", "-o", "arena/out", "--quiet")
+        cls.keypoints, cls.matches = read_database("arena/database.db")
+        cls.truth = planarsfm.read_model("arena/gt")
+        cls.camera = cls.truth.cameras[1]
+        cls.result = planarsfm.reconstruct(cls.camera, cls.matches, cls.keypoints, threads=1)
+
+    def test_same_as_the_command(self):
+        model = planarsfm.read_model("arena/out")
+        self.assertEqual(list(model.images), self.result.names)
+        for name, image in model.images.items():
+            ours = self.result.images[name]
+            self.assertTrue(ours.posed)
+            np.testing.assert_array_equal(ours.q, image.q)
+            np.testing.assert_array_equal(ours.t, image.t)
+            np.testing.assert_allclose(ours.R @ ours.center + ours.t, 0, atol=1e-12)
+        np.testing.assert_array_equal(self.result.models[0].xyz, model.xyz)
+
+    def test_points_planes_edges(self):
+        points = self.result.points
+        self.assertGreater(len(points.xyz), 200)
+        fx, fy, cx, cy = self.camera.params
+        for k in (0, len(points.xyz) // 2, len(points.xyz) - 1):
+            for e in range(points.track_begin[k], points.track_begin[k + 1]):
+                name = self.result.names[points.track_image[e]]
+                image = self.result.images[name]
+                X = image.R @ points.xyz[k] + image.t
+                seen = self.keypoints[name][points.track_keypoint[e]]
+                self.assertLess(np.hypot(*(np.array([fx * X[0] / X[2] + cx, fy * X[1] / X[2] + cy]) - seen)), 4.5)
+        plane = self.result.planes[0]
+        np.testing.assert_allclose(plane.corners @ plane.normal, plane.distance, atol=1e-9)
+        self.assertEqual(plane.num_points, np.sum(points.plane == 0))
+        edges = self.result.edges
+        self.assertEqual(edges["in_tree"].sum(), 11)
+        for e in edges[edges["accepted"]]:
+            a, b = (self.result.images[self.result.names[e[side]]] for side in ("image1", "image2"))
+            R = planarsfm.model.rotation_from_quaternion(e["q"])
+            cosine = (np.trace(b.R @ a.R.T @ R.T) - 1) / 2
+            self.assertLess(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 5)
+        self.assertEqual(self.result.summary["images_posed"], 12)
+
+    def test_pixel_matches(self):
+        matches = {(a, b): (self.keypoints[a][m[:, 0]], self.keypoints[b][m[:, 1]]) for (a, b), m in self.matches.items()}
+        cameras = {name: self.camera for name in self.keypoints}
+        result = planarsfm.reconstruct(cameras, matches, threads=2, seed=1)
+        scores = planarsfm.evaluate(self.truth, result)
+        self.assertEqual(scores["num_registered"], 12)
+        self.assertGreater(scores["auc_rotation"][2], 97)
+
+    def test_evaluation_is_the_command_s(self):
+        said = json.loads(run("eval", "arena/gt", "arena/out/model", "--json"))
+        ours = planarsfm.evaluate(self.truth, planarsfm.read_model("arena/out"))
+        for key in ("auc_rotation", "auc_translation", "auc_max"):
+            theirs = said[key].values() if isinstance(said[key], dict) else said[key]
+            np.testing.assert_allclose(ours[key], list(theirs), atol=1e-7, err_msg=key)
+        self.assertAlmostEqual(ours["median_rotation_deg"], said["median_rotation_deg"], 9)
+
+    def test_evaluation_of_failures(self):
+        images = dict(self.result.images)
+        half = dict(list(images.items())[:6])
+        scores = planarsfm.evaluate(self.truth, half)
+        self.assertEqual(scores["num_registered"], 6)
+        self.assertLess(scores["auc_rotation"][-1], 100 * 15 / 66 + 1e-9)  # 15 of 66 pairs are there
+        both = planarsfm.evaluate(self.truth, [half, dict(list(images.items())[6:])])
+        self.assertAlmostEqual(both["auc_rotation"][-1] / scores["auc_rotation"][-1], 2, 1)
+        with self.assertRaises(ValueError):
+            planarsfm.evaluate(self.truth, {"nobody": images["cam_0001.jpg"]})
+        np.testing.assert_allclose(planarsfm.auc([1, np.inf], [2]), [100 * (0.5 * 0.5 + 0.5) / 2])
+        np.testing.assert_array_equal(planarsfm.auc([], [1, 2]), [0, 0])
+
+    def test_write_and_read(self):
+        self.result.write("written", binary=True)
+        self.assertTrue(os.path.exists("written/0/images.bin"))
+        again = planarsfm.read_model("written")
+        for name, image in again.images.items():
+            np.testing.assert_array_equal(image.q, self.result.images[name].q)
+        self.assertEqual(repr(again), "Model(1 cameras, 12 images, %d points)" % len(again.xyz))
+        track = again.tracks[0]
+        image = next(i for i in again.images.values() if i.id == track[0, 0])
+        self.assertEqual(image.point_ids[track[0, 1]], again.point_ids[0])
+
+    def test_settings(self):
+        paper = planarsfm.reconstruct(self.camera, self.matches, self.keypoints,
+                                      settings={"twoview.estimate-essential": True, "mode": "paper"})
+        self.assertEqual(paper.summary["mode"], "paper")
+        self.assertEqual(len(paper.points.xyz), 0)
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.reconstruct(self.camera, self.matches, self.keypoints, settings={"no.such": 1})
+        self.assertEqual(caught.exception.status, "argument")
+        self.assertIn("no.such", str(caught.exception))
+
+    def test_progress_and_cancel(self):
+        stages = set()
+        planarsfm.reconstruct(self.camera, self.matches, self.keypoints,
+                              progress=lambda stage, done, total: stages.add(stage))
+        self.assertGreater(len(stages), 1)
+        with self.assertRaises(planarsfm.Cancelled):
+            planarsfm.reconstruct(self.camera, self.matches, self.keypoints, progress=lambda *_: True)
+
+        def fail(stage, done, total):
+            raise KeyError("mine")
+        with self.assertRaises(KeyError):
+            planarsfm.reconstruct(self.camera, self.matches, self.keypoints, progress=fail)
+
+    def test_bad_input(self):
+        with self.assertRaises(ValueError):
+            planarsfm.Camera("SPHERE", 10, 10, [1])
+        with self.assertRaises(ValueError):
+            planarsfm.Camera("PINHOLE", 10, 10, [1])
+        with self.assertRaises(planarsfm.Error):  # a negative focal length
+            planarsfm.reconstruct(planarsfm.Camera("SIMPLE_PINHOLE", 10, 10, [-1, 5, 5]), self.matches, self.keypoints)
+        with self.assertRaises(ValueError):
+            planarsfm.reconstruct(self.camera, {("a", "b"): (np.zeros((3, 2)), np.zeros((4, 2)))})
+        with self.assertRaises(ValueError):
+            planarsfm.reconstruct(self.camera, {("a", "b"): [[0, 0]]}, {"a": np.zeros((1, 2))})
+        with self.assertRaises(ValueError):
+            planarsfm.reconstruct(self.camera, {("a", "b"): [[0, -1]]}, {"a": np.zeros((1, 2)), "b": np.zeros((1, 2))})
+        with self.assertRaises(planarsfm.Error):
+            planarsfm.reconstruct(self.camera, {("a", "b"): [[0, 7]]}, {"a": np.zeros((1, 2)), "b": np.zeros((1, 2))})
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.read_model("nowhere")
+        self.assertIn("nowhere", str(caught.exception))
+        empty = planarsfm.reconstruct(self.camera, {})
+        self.assertEqual(len(empty.images), 0)
+
+    def test_why_not(self):
+        result = planarsfm.reconstruct(self.camera, {}, {"a": np.zeros((0, 2)), "b": np.full((3, 2), np.nan)})
+        self.assertFalse(result.images["a"].posed)
+        self.assertEqual(result.images["a"].state, "no_keypoints")
+        self.assertTrue(result.images["b"].advice)
+
+
+unittest.main(argv=sys.argv[:1] + sys.argv[3:])

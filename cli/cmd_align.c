@@ -170,7 +170,9 @@ static void print_table(const psfm_alignment *a, const char *label, bool points)
         printf("%-32s %12.4f", item->label, item->residual);
         if (points)
             printf(" %14.2f %6zu", item->residual_px, item->num_views);
-        printf("%s\n", item->is_inlier ? "" : "  left out");
+        printf("%s\n", item->is_inlier         ? ""
+                       : isnan(item->residual) ? "  not placed"
+                                               : "  left out");
     }
     printf("%zu of %zu used: root mean square %.4g", a->num_inliers, a->num_items, a->rms_inliers);
     if (points)

@@ -1,5 +1,7 @@
 /* Where the model, the planes and the geo-reference of a positional argument are. */
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/path.h"
 #include "cli.h"
@@ -33,6 +35,34 @@ psfm_status cli_find_model(psfm_context *ctx, const char *path, char **folder) {
     return psfm_path_join(ctx, "", path, folder);
 }
 
+/* Which of a run's models a folder is: K of .../model/K, otherwise the first. */
+static int32_t model_index(const char *folder) {
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] == '/')
+        --length;
+    size_t begin = length;
+    while (begin > 0 && isdigit((unsigned char)folder[begin - 1]))
+        --begin;
+    bool inside = begin >= 6 && strncmp(folder + begin - 6, "model/", 6) == 0;
+    return inside && begin < length && length - begin < 9
+               ? (int32_t)strtol(folder + begin, NULL, 10)
+               : 0;
+}
+
+/* Planes of a run's other models are in frames of their own. */
+static void keep_planes(psfm_scene_planes *planes, int32_t model) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < planes->num_planes; ++k) {
+        if (planes->planes[k].model != model) {
+            free(planes->planes[k].polygon);
+            continue;
+        }
+        planes->planes[kept] = planes->planes[k];
+        planes->planes[kept++].model = 0;
+    }
+    planes->num_planes = kept;
+}
+
 psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
                            cli_model *out) {
     char *planes = NULL;
@@ -48,6 +78,7 @@ psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *plan
         status =
             psfm_planes_read_json(ctx, planes_path != NULL ? planes_path : planes, &out->planes);
         out->has_planes = status == PSFM_OK;
+        keep_planes(&out->planes, model_index(out->folder));
     }
     free(planes);
     if (status != PSFM_OK)

@@ -95,7 +95,8 @@ typedef struct {
     double cam2_from_cam1_t[3];
 } psfm_edge_result;
 
-/* One plane: normal . X = distance, the normal towards the cameras. */
+/* One plane: normal . X = distance, the normal towards the cameras. Its corners are num_corners
+ * rows x, y, z: the hull of its points, counter-clockwise from the front. */
 typedef struct {
     size_t struct_size; /* set by the caller */
     double normal[3];
@@ -103,8 +104,8 @@ typedef struct {
     double sigma; /* robust standard deviation of its points' distance from it */
     double area;
     uint32_t num_points, num_corners;
-    const double
-        *corners; /* num_corners x 3: hull of its points, counter-clockwise from the front */
+    int32_t model; /* index of the model whose frame it is in */
+    const double *corners;
 } psfm_plane_result;
 
 /* All points. Point k is seen by the elements track_begin[k] .. track_begin[k + 1] - 1. */

@@ -51,7 +51,7 @@ class EdgeResult(c.Structure):
 class PlaneResult(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("normal", c.c_double * 3), ("distance", c.c_double),
                 ("sigma", c.c_double), ("area", c.c_double), ("num_points", c.c_uint32),
-                ("num_corners", c.c_uint32), ("corners", c.POINTER(c.c_double))]
+                ("num_corners", c.c_uint32), ("model", c.c_int32), ("corners", c.POINTER(c.c_double))]
 
 
 class PointsResult(c.Structure):

@@ -68,6 +68,17 @@ def array(pointer, shape, dtype):
     return np.ctypeslib.as_array(pointer, shape).astype(dtype, copy=True)
 
 
+def _records(pointer, count, *fields):
+    """A view of an array of C structs as a numpy record array of some of their fields."""
+    struct = pointer._type_
+    dtype = np.dtype({"names": [f[0] for f in fields], "formats": [(f[1], f[2]) for f in fields],
+                      "offsets": [getattr(struct, f[0]).offset for f in fields], "itemsize": c.sizeof(struct)})
+    if count == 0:
+        return np.zeros(0, dtype)
+    buffer = (c.c_char * (count * c.sizeof(struct))).from_address(c.addressof(pointer.contents))
+    return np.frombuffer(buffer, dtype)
+
+
 class Model:
     """cameras by id, images by name, and points as arrays: point_ids, xyz (N x 3), rgb (N x 3), error (pixels,
     negative if unknown), tracks (list of M x 2 arrays: image id, keypoint index)."""
@@ -83,13 +94,13 @@ class Model:
                 image.keypoints = array(m.keypoints, (m.num_keypoints, 2), float)
                 image.point_ids = array(m.point3D_ids, (m.num_keypoints,), np.uint64)
             self.images[image.name] = image
-        points = model.points[:model.num_points]
-        self.point_ids = np.array([p.id for p in points], dtype=np.uint64)
-        self.xyz = np.array([p.xyz[:] for p in points], dtype=float).reshape(-1, 3)
-        self.rgb = np.array([p.rgb[:] for p in points], dtype=np.uint8).reshape(-1, 3)
-        self.error = np.array([p.error for p in points], dtype=float)
-        self.tracks = [np.array([(e.image_id, e.keypoint_idx) for e in p.track[:p.track_length]],
-                                dtype=np.uint32).reshape(-1, 2) for p in points]
+        points = _records(model.points, model.num_points, ("id", np.uint64, ()), ("xyz", float, (3,)),
+                          ("rgb", np.uint8, (3,)), ("error", float, ()), ("track_length", np.uint64, ()),
+                          ("track", np.uintp, ()))
+        self.point_ids, self.xyz, self.rgb, self.error = (points[f].copy() for f in ("id", "xyz", "rgb", "error"))
+        size = c.sizeof(_library.TrackElement)
+        self.tracks = [np.frombuffer(c.string_at(int(at), int(n) * size), np.uint32).reshape(-1, 2)
+                       for at, n in zip(points["track"], points["track_length"])]
 
     def __repr__(self):
         return "Model(%d cameras, %d images, %d points)" % (len(self.cameras), len(self.images), len(self.xyz))

@@ -31,7 +31,7 @@ class Plane:
 
     def __init__(self, p):
         self.normal, self.distance, self.sigma, self.area = np.array(p.normal[:]), p.distance, p.sigma, p.area
-        self.num_points = p.num_points
+        self.num_points, self.model = p.num_points, p.model
         self.corners = array(p.corners, (p.num_corners, 3), float)
 
 

@@ -70,7 +70,7 @@ static bool terms_of(const psfm_camera *camera, const psfm_lens *lens, int *term
     if (camera->model == PSFM_CAMERA_FOV || !is_zero(lens->prism, 2) ||
         (lens->is_angular && tangential))
         return false;
-    *terms = fabs(lens->focal[0] / lens->focal[1] - 1.0) > 1e-3 ? PSFM_LENS_TWO_FOCALS : 0;
+    *terms = fabs(lens->focal[0] / lens->focal[1] - 1.0) > 1e-2 ? PSFM_LENS_TWO_FOCALS : 0;
     if (lens->is_angular)
         *terms |= PSFM_LENS_FISHEYE;
     else if (lens->radial[2] != 0.0)

@@ -51,7 +51,7 @@ psfm_status psfm_export_points_ply(psfm_context *ctx, const psfm_export_input *i
 
 /* What a format can say of a lens beyond focal lengths, principal point, k1 and k2 (r^2, r^4). */
 typedef enum {
-    PSFM_LENS_TWO_FOCALS = 1, /* focal lengths that differ by more than a thousandth */
+    PSFM_LENS_TWO_FOCALS = 1, /* focal lengths that differ by more than a hundredth */
     PSFM_LENS_K3 = 2,
     PSFM_LENS_TANGENTIAL = 4,
     PSFM_LENS_RATIONAL = 8,

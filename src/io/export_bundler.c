@@ -17,7 +17,7 @@
 
 #define MAX_PATH_LENGTH 4096
 static psfm_status find_lens(psfm_context *ctx, const psfm_camera *camera, psfm_lens *lens) {
-    return psfm_export_lens(ctx, camera, 0, "Bundler", lens);
+    return psfm_export_lens(ctx, camera, 0, "Bundler (one focal length, k1 and k2)", lens);
 }
 
 static psfm_status check_cameras(psfm_context *ctx, const psfm_model *model) {
@@ -27,6 +27,14 @@ static psfm_status check_cameras(psfm_context *ctx, const psfm_model *model) {
         psfm_status status = find_lens(ctx, camera, &lens);
         if (status != PSFM_OK)
             return status;
+        double stretch = fabs(lens.focal[0] / lens.focal[1] - 1.0);
+        if (stretch > 1e-6)
+            psfm_log(
+                ctx, PSFM_LOG_WARNING,
+                "camera %u: its focal lengths differ by %.2g %%; Bundler gets their mean, which "
+                "is off by up to %.2g pixels",
+                camera->id, 100.0 * stretch,
+                0.25 * stretch * (double)(camera->width + camera->height) / 2.0);
         double off = hypot(lens.center[0] - 0.5 * (double)camera->width,
                            lens.center[1] - 0.5 * (double)camera->height);
         if (off > 1.0)

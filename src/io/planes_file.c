@@ -48,6 +48,7 @@ static bool add_plane(cJSON *list, const psfm_scene_plane *plane, uint32_t k) {
            cJSON_AddNumberToObject(object, "points", plane->num_points) != NULL &&
            cJSON_AddNumberToObject(object, "sigma", plane->sigma) != NULL &&
            cJSON_AddNumberToObject(object, "area", plane->area) != NULL &&
+           cJSON_AddNumberToObject(object, "model", plane->model) != NULL &&
            add_polygon(object, plane);
 }
 
@@ -90,18 +91,20 @@ static bool read_number(const cJSON *object, const char *name, double *out) {
 
 static psfm_status read_plane(psfm_context *ctx, const cJSON *object, const char *path, size_t k,
                               psfm_scene_plane *plane) {
-    double num_points = 0.0;
+    double num_points = 0.0, model = 0.0;
+    (void)read_number(object, "model", &model); /* files of earlier versions have none */
     const cJSON *polygon = cJSON_GetObjectItemCaseSensitive(object, "polygon"), *corner;
     bool ok = read_vector(cJSON_GetObjectItemCaseSensitive(object, "normal"), plane->normal) &&
               read_number(object, "distance", &plane->distance) &&
               read_number(object, "points", &num_points) &&
               read_number(object, "sigma", &plane->sigma) &&
               read_number(object, "area", &plane->area) && cJSON_IsArray(polygon);
-    if (!ok || !(num_points >= 0.0 && num_points <= 4e9))
+    if (!ok || !(num_points >= 0.0 && num_points <= 4e9) || !(model >= 0.0 && model <= 1e9))
         return psfm_fail(ctx, PSFM_ERR_FORMAT,
                          "%s: plane %zu lacks normal, distance, points, sigma, area or polygon",
                          path, k);
     plane->num_points = (uint32_t)num_points;
+    plane->model = (int32_t)model;
     size_t num = (size_t)cJSON_GetArraySize(polygon);
     psfm_status status = psfm_alloc(ctx, num, sizeof *plane->polygon, (void **)&plane->polygon);
     if (status != PSFM_OK)

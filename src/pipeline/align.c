@@ -32,9 +32,10 @@ static psfm_status make_items(psfm_context *ctx, size_t num, psfm_alignment *out
     return status;
 }
 
-/* A robust bound for values of which some are far too large; NANs are passed over. */
+/* A robust bound for values of which some are far too large, from all items or from the inliers so
+ * far; NANs are passed over. */
 static psfm_status robust_bound(psfm_context *ctx, const psfm_alignment *a, bool pixels,
-                                double *median, double *bound) {
+                                bool inliers_only, double *median, double *bound) {
     double *values = NULL;
     size_t num = 0;
     psfm_status status = psfm_alloc(ctx, a->num_items, sizeof *values, (void **)&values);
@@ -42,7 +43,7 @@ static psfm_status robust_bound(psfm_context *ctx, const psfm_alignment *a, bool
         return status;
     for (size_t k = 0; k < a->num_items; ++k) {
         double value = pixels ? a->items[k].residual_px : a->items[k].residual;
-        if (!isnan(value))
+        if (!isnan(value) && (a->items[k].is_inlier || !inliers_only))
             values[num++] = value;
     }
     *median = psfm_median(values, num);
@@ -127,7 +128,7 @@ psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
     for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
         out->items[k].residual = apart(&out->world_from_model, x[k], y[k]);
     if (status == PSFM_OK)
-        status = robust_bound(ctx, out, false, &out->median_residual, &bound);
+        status = robust_bound(ctx, out, false, false, &out->median_residual, &bound);
     for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
         out->items[k].is_inlier = out->items[k].residual <= bound;
     summarise(out);
@@ -191,12 +192,13 @@ static void point_residuals(const point_work *w, psfm_alignment *out) {
     }
 }
 
-/* Refines on the points that fit, twice: the second choice knows the refined similarity. */
+/* Refines on the points that fit, twice: the second choice knows the refined similarity, and what
+ * is usual among those that fitted. */
 static psfm_status refine_points(psfm_context *ctx, point_work *w, psfm_alignment *out) {
     double median = 0.0, bound = 0.0;
     for (int round = 0; round < 3; ++round) {
         point_residuals(w, out);
-        psfm_status status = robust_bound(ctx, out, true, &median, &bound);
+        psfm_status status = robust_bound(ctx, out, true, round > 0, &median, &bound);
         if (status != PSFM_OK)
             return status;
         size_t used = 0;
@@ -210,7 +212,7 @@ static psfm_status refine_points(psfm_context *ctx, point_work *w, psfm_alignmen
                                            &out->world_from_model))
             break;
     }
-    return robust_bound(ctx, out, false, &out->median_residual, &bound);
+    return robust_bound(ctx, out, false, false, &out->median_residual, &bound);
 }
 
 psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,

@@ -28,6 +28,15 @@ static const psfm_model_image *image_by_name(const psfm_model *model, const char
     return NULL;
 }
 
+/* Names each image that the model lacks once. */
+static void warn_unknown(psfm_context *ctx, const psfm_control_set *points, size_t k) {
+    for (size_t before = 0; before < k; ++before)
+        if (strcmp(points->views[before].image, points->views[k].image) == 0)
+            return;
+    psfm_log(ctx, PSFM_LOG_WARNING, "%s: the model has no image of this name",
+             points->views[k].image);
+}
+
 psfm_status psfm_sightings_make(psfm_context *ctx, const psfm_model *model,
                                 const psfm_control_set *points, psfm_sighting **sightings,
                                 size_t *num) {
@@ -42,7 +51,7 @@ psfm_status psfm_sightings_make(psfm_context *ctx, const psfm_model *model,
         psfm_sighting *s = &made[count];
         double ray[3];
         if (image == NULL) {
-            psfm_log(ctx, PSFM_LOG_WARNING, "%s: the model has no image of this name", view->image);
+            warn_unknown(ctx, points, k);
             continue;
         }
         s->camera = psfm_model_camera(model, image->camera_id);

@@ -161,8 +161,10 @@ static void move_part(const part *p, const psfm_similarity *f) {
             plane_is_here[p->refined->planes.point_plane[k]] = true;
     }
     for (uint32_t k = 0; plane_is_here != NULL && k < p->refined->planes.num_planes; ++k)
-        if (plane_is_here[k])
+        if (plane_is_here[k]) {
             psfm_scene_plane_move(&p->refined->planes.planes[k], f);
+            p->refined->planes.planes[k].model = (int32_t)p->component;
+        }
     free(plane_is_here);
 }
 

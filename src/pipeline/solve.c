@@ -194,6 +194,7 @@ bool psfm_result_plane(const psfm_result *result, size_t idx, psfm_plane_result 
                            .area = plane->area,
                            .num_points = plane->num_points,
                            .num_corners = plane->num_corners,
+                           .model = plane->model,
                            .corners = (const double *)plane->polygon};
     memcpy(p.normal, plane->normal, sizeof p.normal);
     hand_out(out, &p, sizeof p, out->struct_size);

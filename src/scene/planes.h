@@ -23,6 +23,7 @@ typedef struct {
                              the cameras; owned */
     uint32_t num_corners;
     double area;
+    int32_t model; /* index of the model it belongs to, set with the world frame; 0 until then */
 } psfm_scene_plane;
 
 /* Largest first (by points). Owns its arrays. */

@@ -23,6 +23,15 @@ refuses 1 "not a place on the earth" "$planarsfm" convert text --to kml -o x
 refuses 1 "file/x" "$planarsfm" convert arena/gt --to tum -o file/x
 [ ! -e x ] || fail "a refused conversion left a file"
 
+# Planes of a run's other models stay out.
+mkdir -p two/model && cp -r arena/gt two/model/0 && cp -r arena/gt two/model/1
+plane='"normal": [0, 0, 1], "distance": 0, "points": 9, "sigma": 0.1, "area": 2,
+  "polygon": [[0, 0, 0], [2, 0, 0], [0, 2, 0]]'
+echo "{\"planes\": [{\"model\": 0, $plane}, {\"model\": 1, $plane}, {\"model\": 1, $plane}]}" >two/planes.json
+faces() { "$planarsfm" convert "$@" --to ply -o faces.ply >/dev/null && sed -n 's/^element face //p' faces.ply; }
+[ "$(faces two) $(faces two/model/1 --planes two/planes.json) $(faces two/model/1)" = "26 27 25" ] ||
+    fail "planes of other models: $(faces two) $(faces two/model/1 --planes two/planes.json)"
+
 python=/usr/bin/python3
 if ! $python -c 'import numpy' 2>/dev/null; then
     echo "no python3-numpy: the formats are not read back"

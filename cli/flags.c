@@ -17,6 +17,7 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
     static const char *const names[][2] = {{"--plane-points", "bundle.planes"},
                                            {"--refine", "bundle.refine"},
                                            {"--scale", "scale"},
+                                           {"--refine-matches", "photo.refine-matches"},
                                            {"--images", "images"}};
     psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof *names; ++k) {

@@ -140,6 +140,7 @@ void psfm_match_set_free(psfm_match_set *set) {
         free(set->views[k].keypoints);
         free(set->views[k].rays);
         free(set->views[k].px_from_ray);
+        free(set->views[k].sqrt_info);
     }
     for (size_t k = 0; set->pairs != NULL && k < set->num_pairs; ++k)
         free(set->pairs[k].matches);

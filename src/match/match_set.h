@@ -20,6 +20,9 @@ typedef struct {
     double (*keypoints)[2]; /* pixels */
     double (*rays)[3];
     double (*px_from_ray)[6];
+    /* Square root of the information of each keypoint's position, upper triangular (s00, s01, s11)
+     * per pixel; (1, 0, 1) for a keypoint as a detector finds it. NULL: all are such. */
+    double (*sqrt_info)[3];
 } psfm_view;
 
 /* Matches of one pair: keypoint indices in view1 and view2; view1 < view2 (dense indices). */

@@ -9,6 +9,9 @@
 
 const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_two_view_option_table, offsetof(psfm_reconstruct_options, two_view)},
+    {&psfm_photo_control_option_table, offsetof(psfm_reconstruct_options, photo.control)},
+    {&psfm_pair_plane_option_table, offsetof(psfm_reconstruct_options, photo.planes)},
+    {&psfm_patch_option_table, offsetof(psfm_reconstruct_options, photo.patch)},
     {&psfm_essential_weight_option_table, offsetof(psfm_reconstruct_options, paper.weight)},
     {&psfm_similarity_option_table, offsetof(psfm_reconstruct_options, paper.similarity)},
     {&psfm_embedding_option_table, offsetof(psfm_reconstruct_options, paper.embedding)},
@@ -144,14 +147,14 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
     return PSFM_OK;
 }
 
-static psfm_status verify_pairs(psfm_context *ctx, const psfm_match_set *set,
-                                const psfm_reconstruct_options *options, psfm_reconstruction *out) {
-    out->num_pairs = set->num_pairs;
-    if (out->two_views != NULL)
-        return PSFM_OK;
+psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set,
+                                    const psfm_reconstruct_options *options,
+                                    psfm_reconstruction *out) {
     double start = psfm_now();
-    psfm_status status =
-        psfm_alloc(ctx, set->num_pairs, sizeof *out->two_views, (void **)&out->two_views);
+    out->num_pairs = set->num_pairs;
+    psfm_status status = check_options(ctx, options);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, set->num_pairs, sizeof *out->two_views, (void **)&out->two_views);
     if (status == PSFM_OK)
         status = psfm_two_view_estimate_all(ctx, set, &options->two_view, out->two_views);
     psfm_timings_add(&out->timings, "verification", start);
@@ -208,8 +211,9 @@ psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
                              const psfm_reconstruct_options *options, psfm_reconstruction *out) {
     bool robust = options->mode == PSFM_MODE_ROBUST;
     psfm_status status = check_options(ctx, options);
-    if (status == PSFM_OK)
-        status = verify_pairs(ctx, set, options, out);
+    out->num_pairs = set->num_pairs;
+    if (status == PSFM_OK && out->two_views == NULL)
+        status = psfm_reconstruct_verify(ctx, set, options, out);
     double start = psfm_now();
     if (status == PSFM_OK)
         status = psfm_pose_graph_build(ctx, set, out->two_views, robust, &out->graph);

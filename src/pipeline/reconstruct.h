@@ -4,6 +4,7 @@
 
 #include "pipeline/frame.h"
 #include "pipeline/refine.h"
+#include "pipeline/refine_matches.h"
 #include "pipeline/robust.h"
 #include "planarsfm/model.h"
 #include "twoview/two_view.h"
@@ -19,6 +20,7 @@ typedef enum {
 typedef struct {
     int mode; /* psfm_mode */
     psfm_two_view_options two_view;
+    psfm_photo_options photo;
     psfm_paper_options paper; /* the stages that both modes share, too */
     psfm_robust_options robust;
     psfm_refine_options refine;
@@ -62,6 +64,7 @@ const char *psfm_outcome_advice(psfm_outcome state);
 typedef struct {
     psfm_two_view *two_views; /* per pair of the match set */
     size_t num_pairs;
+    psfm_refine_matches_stats matches; /* if there were photographs */
     psfm_pose_graph graph;
     psfm_pose_solution solution;
     psfm_robust_edges edges; /* robust mode */
@@ -73,9 +76,15 @@ typedef struct {
     psfm_timings timings;
 } psfm_reconstruction;
 
+/* The two-view geometry of all pairs into out->two_views, which is NULL on entry. */
+psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set,
+                                    const psfm_reconstruct_options *options,
+                                    psfm_reconstruction *out);
+
 /* Runs all stages on a match set whose rays are computed. If `out->two_views` is set on entry
- * (from a database), they are taken instead of being estimated. Nothing posed is not an error: the
- * result then has no models and every image has a reason. `out` is zeroed but for two_views;
+ * (from a database, or by psfm_reconstruct_verify), they are taken instead of being estimated. Nothing posed is not an error: the
+ * result then has no models and every image has a reason. `out` is zeroed but for these
+ * and what goes with them;
  * free it with psfm_reconstruction_free in any case. */
 psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
                              const psfm_reconstruct_options *options, psfm_reconstruction *out);

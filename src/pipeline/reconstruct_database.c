@@ -193,6 +193,33 @@ static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_fron
     return status;
 }
 
+/* Verification, and what it gave kept for the next run. */
+static psfm_status verify(psfm_context *ctx, const char *database, const psfm_match_set *set,
+                          const psfm_reconstruct_options *options, const char *key,
+                          psfm_reconstruction *r) {
+    psfm_status status = psfm_reconstruct_verify(ctx, set, options, r);
+    double start = psfm_now();
+    if (status == PSFM_OK)
+        keep_two_views(ctx, database, set, r, key);
+    psfm_timings_add(&r->timings, "writing", start);
+    return status;
+}
+
+static psfm_status refine_matches(psfm_context *ctx, const char *photo_folder,
+                                  const psfm_photo_options *options, psfm_match_set *set,
+                                  psfm_reconstruction *r) {
+    char text[256];
+    double start = psfm_now();
+    psfm_status status =
+        psfm_refine_matches(ctx, set, r->two_views, photo_folder, options, &r->matches);
+    psfm_timings_add(&r->timings, "refine matches", start);
+    if (status == PSFM_OK) {
+        psfm_refine_matches_describe(&r->matches, text, sizeof text);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+    }
+    return status;
+}
+
 static psfm_status color_models(psfm_context *ctx, const char *photo_folder,
                                 psfm_reconstruction *r) {
     double start = psfm_now();
@@ -238,14 +265,16 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     if (status == PSFM_OK)
         status = load_two_views(ctx, database, &set, key, &r);
     psfm_timings_add(&r.timings, "reading", start);
-    bool is_new = r.two_views == NULL;
+    if (status == PSFM_OK && r.two_views == NULL)
+        status = verify(ctx, database, &set, &options, key, &r);
+    if (status == PSFM_OK && settings != NULL && settings->photo_folder != NULL &&
+        options.mode == PSFM_MODE_ROBUST && options.photo.control.refine_matches)
+        status = refine_matches(ctx, settings->photo_folder, &options.photo, &set, &r);
     if (status == PSFM_OK)
         status = psfm_reconstruct(ctx, &set, &options, &r);
     if (status == PSFM_OK && settings != NULL)
         status = color_models(ctx, settings->photo_folder, &r);
     start = psfm_now();
-    if (status == PSFM_OK && is_new)
-        keep_two_views(ctx, database, &set, &r, key);
     if (status == PSFM_OK)
         status = write_models(ctx, &r, out_folder);
     if (status == PSFM_OK)

@@ -43,9 +43,11 @@ typedef struct {
     uint32_t *image_camera;
     bool *posed;
     bool *use; /* per match of all pairs */
+    bool has_info; /* a view knows how well its keypoints are known */
     psfm_keypoint_labels labels;
     uint32_t *obs_image, *obs_point; /* of the current structure */
     double (*obs_xy)[2];
+    double (*obs_sqrt_info)[3]; /* NULL: no view has any */
     psfm_bundle_plane *bundle_planes;
 } refinement;
 
@@ -53,8 +55,16 @@ static void forget_observations(refinement *r) {
     free(r->obs_image);
     free(r->obs_point);
     free(r->obs_xy);
+    free(r->obs_sqrt_info);
+    r->obs_sqrt_info = NULL;
     r->obs_image = r->obs_point = NULL;
     r->obs_xy = NULL;
+}
+
+/* Information of a keypoint's position; one pixel if nothing is known. */
+static void find_information(const psfm_view *view, uint32_t keypoint, double s[3]) {
+    static const double pixel[3] = {1.0, 0.0, 1.0};
+    memcpy(s, view->sqrt_info == NULL ? pixel : view->sqrt_info[keypoint], sizeof pixel);
 }
 
 /* The structure's tracks as flat observations. */
@@ -65,7 +75,9 @@ static psfm_status list_observations(psfm_context *ctx, refinement *r) {
     forget_observations(r);
     if ((status = psfm_alloc(ctx, n, sizeof *r->obs_image, (void **)&r->obs_image)) ||
         (status = psfm_alloc(ctx, n, sizeof *r->obs_point, (void **)&r->obs_point)) ||
-        (status = psfm_alloc(ctx, n, sizeof *r->obs_xy, (void **)&r->obs_xy)))
+        (status = psfm_alloc(ctx, n, sizeof *r->obs_xy, (void **)&r->obs_xy)) ||
+        (r->has_info && (status = psfm_alloc(ctx, n, sizeof *r->obs_sqrt_info,
+                                             (void **)&r->obs_sqrt_info))))
         return status;
     for (size_t p = 0; p < st->num_points; ++p) {
         for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
@@ -74,6 +86,9 @@ static psfm_status list_observations(psfm_context *ctx, refinement *r) {
             r->obs_point[k] = (uint32_t)p;
             memcpy(r->obs_xy[k], r->input->set->views[v].keypoints[st->tracks.keypoint[k]],
                    sizeof r->obs_xy[k]);
+            if (r->has_info)
+                find_information(&r->input->set->views[v], st->tracks.keypoint[k],
+                                 r->obs_sqrt_info[k]);
         }
     }
     return PSFM_OK;
@@ -97,6 +112,7 @@ static psfm_bundle_problem make_problem(refinement *r) {
         .obs_image = r->obs_image,
         .obs_point = r->obs_point,
         .obs_xy = (const double(*)[2])r->obs_xy,
+        .obs_sqrt_info = (const double(*)[3])r->obs_sqrt_info,
     };
 }
 
@@ -162,6 +178,8 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
         options.tolerance = fmax(options.tolerance, 1e-4);
     psfm_status status = find_planes(ctx, r);
     psfm_bundle_problem problem = make_problem(r);
+    if (max_error_px > r->options->triangulate.max_error_px)
+        problem.obs_sqrt_info = NULL; /* the poses are not worth it yet */
     if (status == PSFM_OK)
         status = psfm_bundle_adjust(ctx, &problem, &options, &stats);
     if (status == PSFM_OK) {
@@ -280,6 +298,7 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
     for (size_t v = 0; v < set->num_views; ++v) {
         r->image_camera[v] = set->views[v].camera_idx;
         r->posed[v] = r->s->node_component[v] != UINT32_MAX;
+        r->has_info = r->has_info || set->views[v].sqrt_info != NULL;
     }
     return PSFM_OK;
 }

@@ -1,0 +1,320 @@
+/* Rounds of aligning and refitting.
+ *
+ * A homography of keypoints is good to a pixel or two where its inliers are, and worse elsewhere.
+ * The first round aligns corners near the inliers, coarse to fine; the homography is refitted to
+ * what was found, and the next rounds start from there, within a smaller distance and over a
+ * region that grows by the points that were found on the plane. Whatever is not on the plane, a
+ * person or a reflection, fails the correlation, the way back or the fit: each patch is checked on
+ * its own. */
+#include "photo/pair_planes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "photo/plane_fit.h"
+#include "photo/region.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_pair_plane_options, spacing, "spacing", 14, 4, 1000,
+                    "one corner is aligned in each square of this many pixels"),
+    PSFM_OPTION_DOUBLE(psfm_pair_plane_options, min_strength, "min-strength", 1.0, 0.0, 1000.0,
+                       "gray levels per pixel along the weaker direction of a corner"),
+    PSFM_OPTION_INT(psfm_pair_plane_options, rounds, "rounds", 3, 1, 20,
+                    "rounds of aligning patches and refitting homographies"),
+    PSFM_OPTION_DOUBLE(psfm_pair_plane_options, max_shift_px, "max-shift-px", 6.0, 0.1, 100.0,
+                       "distance of a patch from where the raw homography puts it, in pixels"),
+    PSFM_OPTION_DOUBLE(psfm_pair_plane_options, max_error_px, "max-error-px", 0.7, 0.01, 100.0,
+                       "distance of an aligned patch from the refitted homography, in pixels"),
+    PSFM_OPTION_INT(psfm_pair_plane_options, min_matches, "min-matches", 20, 8, 100000,
+                    "a plane with fewer aligned patches keeps its keypoints"),
+    PSFM_OPTION_INT(psfm_pair_plane_options, grow, "grow", 2, 0, 100,
+                    "squares of 32 pixels by which a plane grows in a round"),
+};
+const psfm_option_table psfm_pair_plane_option_table = {"photo-plane", rows, sizeof rows / sizeof *rows};
+
+#define SQUARE 32
+#define MAX_SIGMAS 4.0         /* of a match from the refitted homography */
+#define MIN_KEPT_SHARE 0.8     /* of the raw inliers, that must agree with the refitted homography */
+#define RAW_ERROR_PX 4.0
+
+/* What a corner of one side is at the moment. */
+typedef struct {
+    psfm_patch_match found;
+    uint32_t plane; /* UINT32_MAX: on none */
+} trial;
+
+typedef struct {
+    psfm_patch_aligner *aligner;
+    const psfm_pair_side *sides;
+    const psfm_raw_plane *raw;
+    size_t num_planes;
+    const psfm_pair_plane_options *options;
+    psfm_refined_plane *planes;
+    double (*H_12)[9];
+    psfm_region *regions; /* per plane and side */
+    trial *trials[2];     /* per side and corner */
+    psfm_plane_point *points; /* of the plane being fitted */
+    trial **source;           /* of each point */
+    double *error_px, *sigmas;
+    psfm_rng rng;
+} refinement;
+
+static psfm_status begin(psfm_context *ctx, refinement *r) {
+    psfm_status status;
+    size_t total = r->sides[0].num_corners + r->sides[1].num_corners;
+    if ((status = psfm_alloc(ctx, r->num_planes, sizeof *r->H_12, (void **)&r->H_12)) ||
+        (status = psfm_alloc(ctx, 2 * r->num_planes, sizeof *r->regions, (void **)&r->regions)) ||
+        (status = psfm_alloc(ctx, total, sizeof *r->points, (void **)&r->points)) ||
+        (status = psfm_alloc(ctx, total, sizeof *r->source, (void **)&r->source)) ||
+        (status = psfm_alloc(ctx, total, sizeof *r->error_px, (void **)&r->error_px)) ||
+        (status = psfm_alloc(ctx, total, sizeof *r->sigmas, (void **)&r->sigmas)))
+        return status;
+    for (int s = 0; s < 2; ++s)
+        if ((status = psfm_alloc(ctx, r->sides[s].num_corners, sizeof *r->trials[s],
+                                 (void **)&r->trials[s])))
+            return status;
+    for (size_t p = 0; p < r->num_planes; ++p) {
+        memset(&r->planes[p], 0, sizeof *r->planes);
+        memcpy(r->planes[p].H_21, r->raw[p].H_21, sizeof r->raw[p].H_21);
+        for (size_t s = 0; s < 2; ++s) {
+            const psfm_pyramid_level *image = &r->sides[s].view.photo->levels[0];
+            psfm_region *region = &r->regions[2 * p + s];
+            if ((status = psfm_region_init(ctx, image->width, image->height, SQUARE, region)))
+                return status;
+            for (size_t k = 0; k < r->raw[p].num_inliers; ++k)
+                psfm_region_add(region, s == 0 ? r->raw[p].xy1[k] : r->raw[p].xy2[k],
+                                r->options->grow > 0 ? r->options->grow : 1);
+        }
+    }
+    return PSFM_OK;
+}
+
+static void finish(refinement *r) {
+    for (size_t k = 0; r->regions != NULL && k < 2 * r->num_planes; ++k)
+        psfm_region_free(&r->regions[k]);
+    free(r->regions);
+    free(r->H_12);
+    free(r->trials[0]);
+    free(r->trials[1]);
+    free(r->points);
+    free((void *)r->source);
+    free(r->error_px);
+    free(r->sigmas);
+}
+
+/* Aligns one corner under the planes in whose regions it is; the likest wins. */
+static void try_corner(refinement *r, size_t side, size_t corner, int round, trial *t) {
+    const psfm_corner *c = &r->sides[side].corners[corner];
+    const double xy[2] = {(double)c->x, (double)c->y};
+    double max_shift = fmax(r->options->max_shift_px / (1 << round), 1.5);
+    t->plane = UINT32_MAX;
+    t->found = (psfm_patch_match){.outcome = PSFM_NUM_PATCH_OUTCOMES};
+    for (size_t p = 0; p < r->num_planes; ++p) {
+        if (!psfm_region_has(&r->regions[2 * p + side], xy))
+            continue;
+        psfm_patch_match m;
+        const double *H_21 = r->planes[p].H_21, *H_12 = r->H_12[p];
+        psfm_patch_align(r->aligner, &r->sides[side].view, xy, &r->sides[1 - side].view,
+                         side == 0 ? H_21 : H_12, side == 0 ? H_12 : H_21, max_shift,
+                         round == 0 ? 1 : 0, &m);
+        bool better = m.outcome == PSFM_PATCH_ALIGNED
+                          ? t->plane == UINT32_MAX || m.ncc > t->found.ncc
+                          : t->plane == UINT32_MAX;
+        if (!better)
+            continue;
+        t->found = m;
+        if (m.outcome == PSFM_PATCH_ALIGNED)
+            t->plane = (uint32_t)p;
+    }
+}
+
+static void align_corners(refinement *r, int round) {
+    for (size_t p = 0; p < r->num_planes; ++p)
+        if (!psfm_mat3_inverse(r->planes[p].H_21, r->H_12[p]))
+            memset(r->H_12[p], 0, sizeof r->H_12[p]);
+    for (size_t s = 0; s < 2; ++s)
+        for (size_t k = 0; k < r->sides[s].num_corners; ++k)
+            try_corner(r, s, k, round, &r->trials[s][k]);
+}
+
+/* The aligned corners of a plane as points. */
+static size_t collect(refinement *r, size_t plane) {
+    size_t num = 0;
+    for (int s = 0; s < 2; ++s) {
+        for (size_t k = 0; k < r->sides[s].num_corners; ++k) {
+            trial *t = &r->trials[s][k];
+            if (t->plane != plane)
+                continue;
+            const psfm_corner *c = &r->sides[s].corners[k];
+            psfm_plane_point *p = &r->points[num];
+            double *corner = s == 0 ? p->xy1 : p->xy2, *found = s == 0 ? p->xy2 : p->xy1;
+            corner[0] = (double)c->x;
+            corner[1] = (double)c->y;
+            memcpy(found, t->found.xy2, sizeof t->found.xy2);
+            memcpy(p->cov, t->found.cov2, sizeof p->cov);
+            p->found = 1 - s;
+            r->source[num++] = t;
+        }
+    }
+    return num;
+}
+
+/* Whether the keypoints still agree with a refitted homography. */
+static bool keypoints_agree(const refinement *r, size_t plane) {
+    const psfm_raw_plane *raw = &r->raw[plane];
+    size_t before = 0, after = 0;
+    for (size_t k = 0; k < raw->num_inliers; ++k) {
+        double ray[3], to[3], xy[2];
+        if (!psfm_camera_unproject(r->sides[0].view.camera, raw->xy1[k], ray))
+            continue;
+        for (int which = 0; which < 2; ++which) {
+            psfm_mat3_mul_vec(which == 0 ? raw->H_21 : r->planes[plane].H_21, ray, to);
+            if (psfm_camera_project(r->sides[1].view.camera, to, xy) &&
+                hypot(xy[0] - raw->xy2[k][0], xy[1] - raw->xy2[k][1]) <= RAW_ERROR_PX)
+                ++*(which == 0 ? &before : &after);
+        }
+    }
+    return (double)after >= MIN_KEPT_SHARE * (double)before;
+}
+
+/* Keeps the points that agree with the fit, lets the regions grow, and fills the plane's facts. */
+static void keep_points(refinement *r, size_t plane, size_t num, double scale,
+                        psfm_pair_plane_stats *stats) {
+    psfm_refined_plane *out = &r->planes[plane];
+    double sum = 0.0;
+    out->num_matches = 0;
+    for (size_t k = 0; k < num; ++k) {
+        trial *t = r->source[k];
+        if (!(r->error_px[k] <= r->options->max_error_px &&
+              r->sigmas[k] <= MAX_SIGMAS * scale)) {
+            t->plane = UINT32_MAX;
+            ++stats->num_off_plane;
+            continue;
+        }
+        for (int c = 0; c < 3; ++c)
+            t->found.cov2[c] *= scale * scale;
+        sum += r->error_px[k] * r->error_px[k];
+        ++out->num_matches;
+        psfm_region_add(&r->regions[2 * plane], r->points[k].xy1, r->options->grow);
+        psfm_region_add(&r->regions[2 * plane + 1], r->points[k].xy2, r->options->grow);
+    }
+    out->rms_px = out->num_matches > 0 ? sqrt(sum / (double)out->num_matches) : 0.0;
+}
+
+/* Refits one plane to its aligned corners; gives it up if they do not carry it. */
+static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane,
+                         psfm_pair_plane_stats *stats) {
+    const psfm_camera cameras[2] = {*r->sides[0].view.camera, *r->sides[1].view.camera};
+    psfm_refined_plane *out = &r->planes[plane];
+    double scale = 1.0;
+    bool fitted = false;
+    size_t num = collect(r, plane);
+    psfm_status status = PSFM_OK;
+    out->num_matches = 0;
+    if (num >= (size_t)r->options->min_matches)
+        status = psfm_plane_fit(ctx, cameras, r->points, num, r->options->max_error_px, &r->rng,
+                                out->H_21, r->error_px, r->sigmas, &scale, &fitted);
+    if (status != PSFM_OK)
+        return status;
+    if (fitted)
+        keep_points(r, plane, num, scale, stats);
+    out->refined = fitted && out->num_matches >= (size_t)r->options->min_matches &&
+                   keypoints_agree(r, plane);
+    if (!out->refined) {
+        memcpy(out->H_21, r->raw[plane].H_21, sizeof out->H_21);
+        for (size_t k = 0; k < num; ++k)
+            r->source[k]->plane = UINT32_MAX;
+        out->num_matches = 0;
+    }
+    return PSFM_OK;
+}
+
+static void count_outcomes(const refinement *r, psfm_pair_plane_stats *stats) {
+    for (int s = 0; s < 2; ++s) {
+        for (size_t k = 0; k < r->sides[s].num_corners; ++k) {
+            psfm_patch_outcome outcome = r->trials[s][k].found.outcome;
+            if (outcome == PSFM_NUM_PATCH_OUTCOMES) /* in no region */
+                continue;
+            ++stats->num_tried;
+            ++stats->outcomes[outcome];
+        }
+    }
+}
+
+static double raw_shift(const refinement *r, size_t side, size_t corner, const trial *t) {
+    const psfm_corner *c = &r->sides[side].corners[corner];
+    const double xy[2] = {(double)c->x, (double)c->y};
+    double H_12[9], ray[3], to[3], at[2];
+    const double *H = r->raw[t->plane].H_21;
+    if (side == 1) {
+        if (!psfm_mat3_inverse(H, H_12))
+            return 0.0;
+        H = H_12;
+    }
+    if (!psfm_camera_unproject(r->sides[side].view.camera, xy, ray))
+        return 0.0;
+    psfm_mat3_mul_vec(H, ray, to);
+    if (!psfm_camera_project(r->sides[1 - side].view.camera, to, at))
+        return 0.0;
+    return hypot(t->found.xy2[0] - at[0], t->found.xy2[1] - at[1]);
+}
+
+static psfm_status list_matches(psfm_context *ctx, const refinement *r, psfm_pair_match **matches,
+                                size_t *num) {
+    size_t total = 0;
+    for (size_t p = 0; p < r->num_planes; ++p)
+        total += r->planes[p].num_matches;
+    psfm_status status = psfm_alloc(ctx, total, sizeof **matches, (void **)matches);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t s = 0; s < 2; ++s) {
+        for (size_t k = 0; k < r->sides[s].num_corners; ++k) {
+            const trial *t = &r->trials[s][k];
+            if (t->plane == UINT32_MAX)
+                continue;
+            psfm_pair_match *m = &(*matches)[(*num)++];
+            *m = (psfm_pair_match){.plane = t->plane, .corner = (uint32_t)k, .side = (int)s};
+            memcpy(m->xy, t->found.xy2, sizeof m->xy);
+            memcpy(m->cov, t->found.cov2, sizeof m->cov);
+            m->shift_px = raw_shift(r, s, k, t);
+        }
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *aligner,
+                                    const psfm_pair_side sides[2], const psfm_raw_plane *raw,
+                                    size_t num_planes, const uint64_t stream[2],
+                                    const psfm_pair_plane_options *options,
+                                    psfm_refined_plane *planes, psfm_pair_match **matches,
+                                    size_t *num_matches, psfm_pair_plane_stats *stats) {
+    refinement r = {.aligner = aligner,
+                    .sides = sides,
+                    .raw = raw,
+                    .num_planes = num_planes,
+                    .options = options,
+                    .planes = planes,
+                    .rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_PHOTO, stream[0],
+                                         stream[1])};
+    *matches = NULL;
+    *num_matches = 0;
+    psfm_status status = begin(ctx, &r);
+    for (int round = 0; status == PSFM_OK && round < options->rounds; ++round) {
+        psfm_pair_plane_stats scratch = {0};
+        bool last = round + 1 == options->rounds;
+        align_corners(&r, round);
+        for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p)
+            status = refit(ctx, &r, p, last ? stats : &scratch);
+    }
+    if (status == PSFM_OK) {
+        count_outcomes(&r, stats);
+        for (size_t p = 0; p < num_planes; ++p)
+            ++*(planes[p].refined ? &stats->num_refined_planes : &stats->num_raw_planes);
+        status = list_matches(ctx, &r, matches, num_matches);
+    }
+    finish(&r);
+    return status;
+}

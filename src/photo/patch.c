@@ -1,0 +1,361 @@
+/* Inverse-compositional Lucas-Kanade for a translation under a plane's homography.
+ *
+ * Let T(x) be the patch about a point of image 1, and W_p(x) image 2 at the warp of x + p. The p is
+ * sought for which the two are alike up to gain and offset. With <a, b> = sum of a b over the
+ * window, let t and w be T and W_p less their means, of norm 1. By the gradient g of t, freed of
+ * its parts along the constant and along t,
+ *   w - t = g . (p - p*) to first order,  p - p* = M^-1 <g, w - t> = <D, w>,
+ * M = <g, g^T>, D = M^-1 g: constant and t drop out because g is orthogonal to both. So gain and
+ * offset cost nothing, D is computed once for a patch, and an iteration is one sampling of image 2
+ * and five sums. (Lucas and Kanade 1981; Baker and Matthews 2004.)
+ *
+ * The samples are one pixel apart in the coarser of the two images, and are taken from the level
+ * of either pyramid whose pixels are nearest to that.
+ *
+ * Precision. At the end |w - t|^2 = 2 (1 - ncc) is noise; with n samples of which about one in
+ * CORRELATION is independent, because the interpolation smooths, the covariance of p is
+ * CORRELATION 2 (1 - ncc) / n M^-1. FLOOR is what remains without noise.
+ *
+ * There and back: the point found is sought in image 1 in turn. The two ways have different
+ * templates, so that their disagreement tells false ends, and their mean is better than either. */
+#include "photo/patch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "photo/patch_kernel.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_patch_options, radius, "radius", 8, 3, PSFM_PATCH_MAX_RADIUS,
+                    "half the width of a patch, in pixels of the coarser photograph"),
+    PSFM_OPTION_INT(psfm_patch_options, max_iterations, "max-iterations", 15, 1, 1000,
+                    "steps of an alignment"),
+    PSFM_OPTION_DOUBLE(psfm_patch_options, min_ncc, "min-ncc", 0.8, 0.0, 1.0,
+                       "normalised correlation from which two patches show the same"),
+    PSFM_OPTION_DOUBLE(psfm_patch_options, max_return_px, "max-return-px", 0.4, 0.0, 100.0,
+                       "disagreement allowed between the alignments there and back, in pixels"),
+    PSFM_OPTION_DOUBLE(psfm_patch_options, max_sigma_px, "max-sigma-px", 0.5, 0.001, 100.0,
+                       "largest standard deviation of an accepted position, in pixels"),
+    PSFM_OPTION_DOUBLE(psfm_patch_options, max_zoom, "max-zoom", 4.0, 1.0, 32.0,
+                       "largest change of scale between two photographs of a patch"),
+    PSFM_OPTION_DOUBLE(psfm_patch_options, max_anisotropy, "max-anisotropy", 5.0, 1.0, 100.0,
+                       "largest ratio of the changes of scale in two directions"),
+};
+const psfm_option_table psfm_patch_option_table = {"photo-patch", rows, sizeof rows / sizeof *rows};
+
+#define MAX_SIDE (2 * PSFM_PATCH_MAX_RADIUS + 1)
+#define MAX_SAMPLES (MAX_SIDE * MAX_SIDE + PSFM_PATCH_LANES)
+#define MAX_WIDE ((MAX_SIDE + 2) * (MAX_SIDE + 2) + PSFM_PATCH_LANES)
+
+#define CORRELATION 3.0  /* samples that carry the information of one */
+#define FLOOR_PX 0.02    /* standard deviation without noise */
+#define GRAY_NOISE 0.7   /* standard deviation of a gray value that is taken for granted */
+#define END_STEP 0.003   /* samples; a step below it ends the iteration */
+#define LONGEST_STEP 2.0 /* samples */
+
+struct psfm_patch_aligner {
+    psfm_patch_options options;
+    const psfm_patch_kernel *kernel;
+    int side;                       /* samples in a row */
+    size_t num_samples, num_padded; /* of the patch, and with what fills it up */
+    size_t num_wide;                /* with a rim for the gradient, filled up */
+    double total;                   /* of the window */
+    float u[MAX_SAMPLES], v[MAX_SAMPLES], window[MAX_SAMPLES];
+    float wide_u[MAX_WIDE], wide_v[MAX_WIDE], wide[MAX_WIDE];
+    float pattern[MAX_SAMPLES], step_x[MAX_SAMPLES], step_y[MAX_SAMPLES], w[MAX_SAMPLES];
+    double offset;     /* mean of the template */
+    double inverse[3]; /* of M: xx, xy, yy */
+};
+
+/* Samples from -radius to radius, row by row; the filling repeats the centre. */
+static size_t make_grid(int radius, float *u, float *v) {
+    size_t n = 0;
+    for (int y = -radius; y <= radius; ++y) {
+        for (int x = -radius; x <= radius; ++x, ++n) {
+            u[n] = (float)x;
+            v[n] = (float)y;
+        }
+    }
+    while (n % PSFM_PATCH_LANES != 0) {
+        u[n] = v[n] = 0.0F;
+        ++n;
+    }
+    return n;
+}
+
+psfm_status psfm_patch_aligner_create(psfm_context *ctx, const psfm_patch_options *options,
+                                      psfm_patch_aligner **aligner) {
+    psfm_patch_aligner *a = NULL;
+    *aligner = NULL;
+    psfm_status status = psfm_options_check(ctx, &psfm_patch_option_table, options);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, 1, sizeof *a, (void **)&a);
+    if (status != PSFM_OK)
+        return status;
+    a->options = *options;
+    a->kernel = psfm_patch_kernel_choose();
+    a->side = 2 * options->radius + 1;
+    a->num_samples = (size_t)a->side * (size_t)a->side;
+    a->num_padded = make_grid(options->radius, a->u, a->v);
+    a->num_wide = make_grid(options->radius + 1, a->wide_u, a->wide_v);
+    double scale = 0.5 / (options->radius * options->radius);
+    for (size_t k = 0; k < a->num_samples; ++k) {
+        double square = (double)(a->u[k] * a->u[k] + a->v[k] * a->v[k]);
+        a->window[k] = (float)exp(-square * scale);
+        a->total += (double)a->window[k];
+    }
+    *aligner = a;
+    return PSFM_OK;
+}
+
+void psfm_patch_aligner_destroy(psfm_patch_aligner **aligner) {
+    free(*aligner);
+    *aligner = NULL;
+}
+
+static const char *const outcome_names[] = {"aligned",  "outside", "flat",
+                                            "diverged", "unlike",  "one_way"};
+
+const char *psfm_patch_outcome_name(psfm_patch_outcome outcome) {
+    return outcome_names[outcome];
+}
+
+/* The level whose pixels are nearest to `spacing` pixels of the photograph. */
+static int level_of(const psfm_pyramid *photo, double spacing) {
+    int level = spacing > 1.0 ? (int)lround(log2(spacing)) : 0;
+    return level < photo->num_levels ? level : photo->num_levels - 1;
+}
+
+static void scale_axis(const double c[6], double spacing, double size, int *base, float out[6]) {
+    double origin = c[0] / size - 0.5;
+    *base = (int)floor(origin);
+    out[0] = (float)(origin - *base);
+    for (int k = 1; k < 6; ++k)
+        out[k] = (float)(c[k] * (k < 3 ? spacing : spacing * spacing) / size);
+}
+
+/* The warp by samples that are `spacing` apart, in a level; false if a corner of the patch is
+ * outside. */
+static bool make_map(const psfm_plane_warp *warp, double spacing, const psfm_pyramid *photo,
+                     int level, double reach, psfm_patch_map *map) {
+    double size = ldexp(1.0, level), width = photo->levels[level].width;
+    double height = photo->levels[level].height;
+    for (int k = 0; k < 5; ++k) {
+        double xy[2], side = reach * spacing;
+        psfm_plane_warp_at(warp, k == 4 ? 0.0 : (k & 1 ? side : -side),
+                           k == 4 ? 0.0 : (k & 2 ? side : -side), xy);
+        if (!(xy[0] > 2.0 * size && xy[1] > 2.0 * size && xy[0] < (width - 2.0) * size &&
+              xy[1] < (height - 2.0) * size))
+            return false;
+    }
+    scale_axis(warp->x, spacing, size, &map->base_x, map->x);
+    scale_axis(warp->y, spacing, size, &map->base_y, map->y);
+    return true;
+}
+
+/* Samples the patch about xy and prepares its step images. */
+static psfm_patch_outcome make_template(psfm_patch_aligner *a, const psfm_pyramid *photo,
+                                        const double xy[2], double spacing) {
+    psfm_plane_warp identity = {{xy[0], 1.0, 0.0, 0.0, 0.0, 0.0}, {xy[1], 0.0, 1.0, 0.0, 0.0, 0.0}};
+    psfm_patch_map map;
+    int level = level_of(photo, spacing);
+    if (!make_map(&identity, spacing, photo, level, a->options.radius + 1, &map))
+        return PSFM_PATCH_OUTSIDE;
+    a->kernel->sample(&photo->levels[level], &map, a->wide_u, a->wide_v, a->num_wide, a->wide);
+    size_t side = (size_t)a->side, stride = side + 2;
+    double sum = 0.0, square = 0.0, sx = 0.0, sy = 0.0, tx = 0.0, ty = 0.0;
+    for (size_t k = 0; k < a->num_samples; ++k) {
+        const float *at = a->wide + (k / side + 1) * stride + k % side + 1;
+        a->pattern[k] = at[0];
+        a->step_x[k] = 0.5F * (at[1] - at[-1]);
+        a->step_y[k] = 0.5F * (at[stride] - *(at - stride));
+        double w = (double)a->window[k];
+        sum += w * (double)at[0];
+        sx += w * (double)a->step_x[k];
+        sy += w * (double)a->step_y[k];
+    }
+    a->offset = sum / a->total;
+    sx /= a->total;
+    sy /= a->total;
+    for (size_t k = 0; k < a->num_samples; ++k) {
+        double w = (double)a->window[k], t = (double)a->pattern[k] - a->offset;
+        square += w * t * t;
+        tx += w * t * (double)a->step_x[k];
+        ty += w * t * (double)a->step_y[k];
+    }
+    if (!(square > a->total * GRAY_NOISE * GRAY_NOISE))
+        return PSFM_PATCH_FLAT;
+    double norm = 1.0 / sqrt(square), xx = 0.0, xy_ = 0.0, yy = 0.0;
+    tx /= square;
+    ty /= square;
+    for (size_t k = 0; k < a->num_samples; ++k) {
+        double t = (double)a->pattern[k] - a->offset, w = (double)a->window[k];
+        double gx = ((double)a->step_x[k] - sx - tx * t) * norm;
+        double gy = ((double)a->step_y[k] - sy - ty * t) * norm;
+        a->pattern[k] = (float)(w * t * norm);
+        a->step_x[k] = (float)gx;
+        a->step_y[k] = (float)gy;
+        xx += w * gx * gx;
+        xy_ += w * gx * gy;
+        yy += w * gy * gy;
+    }
+    double det = xx * yy - xy_ * xy_, half = 0.5 * (xx + yy);
+    double smallest = half - sqrt(fmax(half * half - det, 0.0));
+    double limit = a->options.max_sigma_px / spacing;
+    if (!(smallest * limit * limit > CORRELATION * GRAY_NOISE * GRAY_NOISE * norm * norm))
+        return PSFM_PATCH_FLAT;
+    a->inverse[0] = yy / det;
+    a->inverse[1] = -xy_ / det;
+    a->inverse[2] = xx / det;
+    for (size_t k = 0; k < a->num_samples; ++k) {
+        double gx = (double)a->step_x[k], gy = (double)a->step_y[k], w = (double)a->window[k];
+        a->step_x[k] = (float)(w * (a->inverse[0] * gx + a->inverse[1] * gy));
+        a->step_y[k] = (float)(w * (a->inverse[1] * gx + a->inverse[2] * gy));
+    }
+    return PSFM_PATCH_ALIGNED;
+}
+
+/* An alignment at one resolution. */
+typedef struct {
+    double spacing;   /* of the samples, in pixels of image 1 */
+    double max_shift; /* pixels of image 1 */
+    double p[2];      /* start and result, pixels of image 1 */
+    double ncc;
+} search;
+
+/* Moves the template to where image 2 is like it. */
+static psfm_patch_outcome iterate(psfm_patch_aligner *a, const psfm_pyramid *photo,
+                                  const psfm_plane_warp *warp, double zoom, search *s) {
+    int level = level_of(photo, s->spacing * zoom);
+    for (int k = 0; k < a->options.max_iterations; ++k) {
+        psfm_plane_warp moved;
+        psfm_patch_map map;
+        psfm_patch_sums sums;
+        psfm_plane_warp_move(warp, s->p[0], s->p[1], &moved);
+        if (!make_map(&moved, s->spacing, photo, level, a->options.radius, &map))
+            return PSFM_PATCH_OUTSIDE;
+        a->kernel->sample(&photo->levels[level], &map, a->u, a->v, a->num_padded, a->w);
+        a->kernel->sum(a->w, (float)a->offset, a->step_x, a->step_y, a->pattern, a->window,
+                       a->num_padded, &sums);
+        double value = (double)sums.value, square = (double)sums.square;
+        double variance = square - value * value / a->total;
+        if (!(variance > 1e-3 * a->total))
+            return PSFM_PATCH_UNLIKE;
+        double norm = 1.0 / sqrt(variance);
+        double dx = (double)sums.step_x * norm, dy = (double)sums.step_y * norm;
+        double length = sqrt(dx * dx + dy * dy), factor = s->spacing;
+        s->ncc = (double)sums.product * norm;
+        if (length > LONGEST_STEP)
+            factor *= LONGEST_STEP / length;
+        s->p[0] -= factor * dx;
+        s->p[1] -= factor * dy;
+        if (!(hypot(s->p[0], s->p[1]) <= s->max_shift))
+            return PSFM_PATCH_DIVERGED;
+        if (length < END_STEP)
+            return PSFM_PATCH_ALIGNED;
+    }
+    return PSFM_PATCH_DIVERGED;
+}
+
+/* Template, then iterations. */
+static psfm_patch_outcome align_once(psfm_patch_aligner *a, const psfm_patch_view *view1,
+                                     const double xy1[2], const psfm_patch_view *view2,
+                                     const psfm_plane_warp *warp, double zoom, search *s) {
+    psfm_patch_outcome outcome = make_template(a, view1->photo, xy1, s->spacing);
+    return outcome == PSFM_PATCH_ALIGNED ? iterate(a, view2->photo, warp, zoom, s) : outcome;
+}
+
+/* Aligns coarse to fine; a coarse level that fails leaves the start where it was. */
+static psfm_patch_outcome align_levels(psfm_patch_aligner *a, const psfm_patch_view *view1,
+                                       const double xy1[2], const psfm_patch_view *view2,
+                                       const psfm_plane_warp *warp, double zoom, int coarse,
+                                       search *s) {
+    double finest = s->spacing;
+    for (int k = coarse; k > 0; --k) {
+        search rough = *s;
+        rough.spacing = ldexp(finest, k);
+        if (align_once(a, view1, xy1, view2, warp, zoom, &rough) == PSFM_PATCH_ALIGNED &&
+            rough.ncc >= 0.5 * (1.0 + a->options.min_ncc) - 0.2) {
+            s->p[0] = rough.p[0];
+            s->p[1] = rough.p[1];
+        }
+    }
+    return align_once(a, view1, xy1, view2, warp, zoom, s);
+}
+
+/* Covariance of the position in image 2, from that of the shift; its largest standard deviation. */
+static double find_covariance(const psfm_patch_aligner *a, const psfm_plane_warp *warp,
+                              const search *s, double cov[3]) {
+    double noise = CORRELATION * 2.0 * fmax(1.0 - s->ncc, 0.0) / a->total;
+    double unit = s->spacing * s->spacing;
+    double xx = unit * (noise * a->inverse[0] + FLOOR_PX * FLOOR_PX);
+    double xy = unit * noise * a->inverse[1];
+    double yy = unit * (noise * a->inverse[2] + FLOOR_PX * FLOOR_PX);
+    double a0 = warp->x[1], a1 = warp->x[2], b0 = warp->y[1], b1 = warp->y[2];
+    cov[0] = a0 * a0 * xx + 2.0 * a0 * a1 * xy + a1 * a1 * yy;
+    cov[1] = a0 * b0 * xx + (a0 * b1 + a1 * b0) * xy + a1 * b1 * yy;
+    cov[2] = b0 * b0 * xx + 2.0 * b0 * b1 * xy + b1 * b1 * yy;
+    double half = 0.5 * (xx + yy);
+    return sqrt(half + sqrt(fmax(half * half - (xx * yy - xy * xy), 0.0)));
+}
+
+/* The way back from m->xy2; on success m->xy2 becomes the mean of both ways. */
+static psfm_patch_outcome align_back(psfm_patch_aligner *a, const psfm_patch_view *view1,
+                                     const double xy1[2], const psfm_patch_view *view2,
+                                     const psfm_plane_warp *there, double zoom,
+                                     const double H_12[9], const search *s, psfm_patch_match *m) {
+    psfm_plane_warp back;
+    search r = {.spacing = s->spacing * zoom, .max_shift = s->max_shift * zoom + 1.0};
+    if (!psfm_plane_warp_make(view2->camera, m->xy2, view1->camera, H_12,
+                              a->options.radius * r.spacing, &back))
+        return PSFM_PATCH_OUTSIDE;
+    psfm_patch_outcome outcome = align_once(a, view2, m->xy2, view1, &back, 1.0 / zoom, &r);
+    if (outcome != PSFM_PATCH_ALIGNED)
+        return outcome == PSFM_PATCH_DIVERGED ? PSFM_PATCH_ONE_WAY : outcome;
+    double end[2];
+    psfm_plane_warp_at(&back, r.p[0], r.p[1], end);
+    double dx = end[0] - xy1[0], dy = end[1] - xy1[1];
+    if (!(hypot(dx, dy) <= a->options.max_return_px * s->spacing))
+        return PSFM_PATCH_ONE_WAY;
+    psfm_plane_warp_at(there, s->p[0] - 0.5 * dx, s->p[1] - 0.5 * dy, m->xy2);
+    return PSFM_PATCH_ALIGNED;
+}
+
+static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_view *view1,
+                                const double xy1[2], const psfm_patch_view *view2,
+                                const double H_21[9], const double H_12[9], double max_shift,
+                                int coarse, psfm_patch_match *m) {
+    psfm_plane_warp warp, moved;
+    double anisotropy, reach = a->options.radius;
+    if (!psfm_plane_warp_make(view1->camera, xy1, view2->camera, H_21, reach, &warp))
+        return PSFM_PATCH_OUTSIDE;
+    double zoom = psfm_plane_warp_zoom(&warp, &anisotropy);
+    if (!(zoom * a->options.max_zoom >= 1.0 && zoom <= a->options.max_zoom &&
+          anisotropy <= a->options.max_anisotropy))
+        return PSFM_PATCH_OUTSIDE;
+    search s = {.spacing = fmax(1.0, 1.0 / zoom), .max_shift = max_shift};
+    psfm_patch_outcome outcome = align_levels(a, view1, xy1, view2, &warp, zoom, coarse, &s);
+    if (outcome != PSFM_PATCH_ALIGNED)
+        return outcome;
+    m->ncc = s.ncc;
+    if (!(s.ncc >= a->options.min_ncc))
+        return PSFM_PATCH_UNLIKE;
+    psfm_plane_warp_move(&warp, s.p[0], s.p[1], &moved);
+    m->xy2[0] = moved.x[0];
+    m->xy2[1] = moved.y[0];
+    m->shift_px = hypot(moved.x[0] - warp.x[0], moved.y[0] - warp.y[0]);
+    double sigma = find_covariance(a, &moved, &s, m->cov2);
+    if (!(sigma <= a->options.max_sigma_px * s.spacing))
+        return PSFM_PATCH_FLAT;
+    return align_back(a, view1, xy1, view2, &warp, zoom, H_12, &s, m);
+}
+
+void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
+                      const double xy1[2], const psfm_patch_view *view2, const double H_21[9],
+                      const double H_12[9], double max_shift, int coarse_levels,
+                      psfm_patch_match *match) {
+    *match = (psfm_patch_match){0};
+    match->outcome =
+        align(aligner, view1, xy1, view2, H_21, H_12, max_shift, coarse_levels, match);
+}

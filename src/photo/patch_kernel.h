@@ -1,0 +1,43 @@
+/* The inner loops of patch alignment, in versions for different instructions. They do the same
+ * operations in the same order without fused multiply-add, so that all versions agree in every bit.
+ */
+#ifndef PSFM_PHOTO_PATCH_KERNEL_H
+#define PSFM_PHOTO_PATCH_KERNEL_H
+
+#include "photo/pyramid.h"
+
+#define PSFM_PATCH_LANES 8
+
+/* Where in a level the sample (u, v) of a patch lies, first pixel centre at 0:
+ *   x = base_x + x[0] + x[1] u + x[2] v + x[3] u^2 + x[4] u v + x[5] v^2, y likewise. */
+typedef struct {
+    int base_x, base_y;
+    float x[6], y[6];
+} psfm_patch_map;
+
+/* Sums over a patch w that was sampled from the other image, less an offset. */
+typedef struct {
+    float value, square;  /* of w, of w^2, by the window */
+    float step_x, step_y; /* of w times the two step images, which contain the window */
+    float product;        /* of w times the template, which does too */
+} psfm_patch_sums;
+
+/* All counts are multiples of PSFM_PATCH_LANES. */
+typedef struct {
+    /* Values at the samples by the cubic B-spline on the gray values, 0 to 255: an interpolation
+     * that smooths like a Gaussian of 0.58 pixels and has continuous second derivatives. Samples
+     * beyond the image take the value at its border. */
+    void (*sample)(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
+                   const float *v, size_t num, float *out);
+
+    void (*sum)(const float *w, float offset, const float *step_x, const float *step_y,
+                const float *pattern, const float *window, size_t num, psfm_patch_sums *sums);
+} psfm_patch_kernel;
+
+const psfm_patch_kernel *psfm_patch_kernel_choose(void);
+
+#if defined(__x86_64__)
+extern const psfm_patch_kernel psfm_patch_kernel_avx2;
+#endif
+
+#endif

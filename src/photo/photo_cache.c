@@ -1,0 +1,137 @@
+#include "photo/photo_cache.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+
+typedef struct {
+    psfm_pyramid photo;
+    bool loaded, loading;
+    uint32_t users;
+    uint64_t last_use;
+    char *problem;
+} slot;
+
+struct psfm_photo_cache {
+    const psfm_match_set *set;
+    const char *folder;
+    size_t max_bytes, num_bytes;
+    uint64_t clock;
+    slot *slots; /* per view */
+    pthread_mutex_t lock;
+    pthread_cond_t loaded;
+};
+
+psfm_status psfm_photo_cache_create(psfm_context *ctx, const psfm_match_set *set,
+                                    const char *folder, size_t max_bytes,
+                                    psfm_photo_cache **cache) {
+    psfm_photo_cache *c = NULL;
+    *cache = NULL;
+    psfm_status status = psfm_alloc(ctx, 1, sizeof *c, (void **)&c);
+    if (status != PSFM_OK)
+        return status;
+    status = psfm_alloc(ctx, set->num_views, sizeof *c->slots, (void **)&c->slots);
+    if (status != PSFM_OK) {
+        free(c);
+        return status;
+    }
+    c->set = set;
+    c->folder = folder;
+    c->max_bytes = max_bytes;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->loaded, NULL);
+    *cache = c;
+    return PSFM_OK;
+}
+
+/* Forgets what was not used for longest until there is room. The lock is held. */
+static void make_room(psfm_photo_cache *c) {
+    while (c->num_bytes > c->max_bytes) {
+        slot *oldest = NULL;
+        for (size_t v = 0; v < c->set->num_views; ++v) {
+            slot *s = &c->slots[v];
+            if (s->loaded && s->photo.memory != NULL && s->users == 0 &&
+                (oldest == NULL || s->last_use < oldest->last_use))
+                oldest = s;
+        }
+        if (oldest == NULL)
+            return;
+        c->num_bytes -= oldest->photo.num_bytes;
+        psfm_pyramid_free(&oldest->photo);
+        oldest->loaded = false;
+    }
+}
+
+static psfm_status read_photo(psfm_context *ctx, const psfm_photo_cache *c, uint32_t view,
+                              psfm_pyramid *photo, char **problem) {
+    const psfm_view *v = &c->set->views[view];
+    const psfm_camera *camera = &c->set->cameras[v->camera_idx];
+    char *path = NULL;
+    psfm_status status = psfm_path_join(ctx, c->folder, v->name, &path);
+    if (status == PSFM_OK)
+        status = psfm_pyramid_read(ctx, path, camera->width, camera->height, photo);
+    free(path);
+    if (status == PSFM_OK || status == PSFM_ERR_MEMORY)
+        return status;
+    return psfm_strdup(ctx, psfm_context_message(ctx), problem);
+}
+
+psfm_status psfm_photo_cache_get(psfm_context *ctx, psfm_photo_cache *c, uint32_t view,
+                                 const psfm_pyramid **photo) {
+    slot *s = &c->slots[view];
+    psfm_status status = PSFM_OK;
+    *photo = NULL;
+    pthread_mutex_lock(&c->lock);
+    while (s->loading)
+        pthread_cond_wait(&c->loaded, &c->lock);
+    if (!s->loaded && s->problem == NULL) {
+        psfm_pyramid read = {0};
+        char *problem = NULL;
+        s->loading = true;
+        pthread_mutex_unlock(&c->lock);
+        status = read_photo(ctx, c, view, &read, &problem);
+        pthread_mutex_lock(&c->lock);
+        s->loading = false;
+        s->loaded = status == PSFM_OK && problem == NULL;
+        s->photo = read;
+        s->problem = problem;
+        c->num_bytes += read.num_bytes;
+        pthread_cond_broadcast(&c->loaded);
+    }
+    if (s->loaded) {
+        ++s->users;
+        s->last_use = ++c->clock;
+        *photo = &s->photo;
+        make_room(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+void psfm_photo_cache_release(psfm_photo_cache *c, uint32_t view) {
+    pthread_mutex_lock(&c->lock);
+    --c->slots[view].users;
+    make_room(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+const char *psfm_photo_cache_problem(const psfm_photo_cache *c, uint32_t view) {
+    return c->slots[view].problem;
+}
+
+void psfm_photo_cache_destroy(psfm_photo_cache **cache) {
+    psfm_photo_cache *c = *cache;
+    if (c == NULL)
+        return;
+    for (size_t v = 0; v < c->set->num_views; ++v) {
+        psfm_pyramid_free(&c->slots[v].photo);
+        free(c->slots[v].problem);
+    }
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->loaded);
+    free(c->slots);
+    free(c);
+    *cache = NULL;
+}

@@ -1,0 +1,29 @@
+/* Photographs by view, read when they are first wanted, in bounded memory. */
+#ifndef PSFM_PHOTO_PHOTO_CACHE_H
+#define PSFM_PHOTO_PHOTO_CACHE_H
+
+#include "match/match_set.h"
+#include "photo/pyramid.h"
+
+typedef struct psfm_photo_cache psfm_photo_cache;
+
+/* Photographs of the set's views in `folder`, by their names. Those not in use are forgotten,
+ * longest unused first, when all together take more than max_bytes; those in use always stay. The
+ * set and the folder's name must outlive the cache. */
+psfm_status psfm_photo_cache_create(psfm_context *ctx, const psfm_match_set *set,
+                                    const char *folder, size_t max_bytes, psfm_photo_cache **cache);
+
+/* The photograph of a view, read if need be; *photo is NULL if it cannot be read or does not fit
+ * its camera (psfm_photo_cache_problem tells why). Every call that gives one is followed by a
+ * psfm_photo_cache_release of the view. May be called by several threads at once. Fails only when
+ * memory is out. */
+psfm_status psfm_photo_cache_get(psfm_context *ctx, psfm_photo_cache *cache, uint32_t view,
+                                 const psfm_pyramid **photo);
+void psfm_photo_cache_release(psfm_photo_cache *cache, uint32_t view);
+
+/* Why a view's photograph could not be used; NULL if it could or was not tried. */
+const char *psfm_photo_cache_problem(const psfm_photo_cache *cache, uint32_t view);
+
+void psfm_photo_cache_destroy(psfm_photo_cache **cache);
+
+#endif

@@ -1,0 +1,177 @@
+/* The two-view code measures errors in pixels through the derivative of the pixel by the ray
+ * (match/match_set.h). Multiplying that derivative by the square root S of a point's information
+ * makes the same code measure in standard deviations: whitening. A found point has S = C^-1/2; its
+ * exact partner has no error of its own, but since the fit shares an error between both images,
+ * both sides get half of the variance, the partner's carried over by the scale between the images.
+ */
+#include "photo/plane_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "twoview/homography.h"
+#include "twoview/homography_ransac.h"
+
+#define MAX_SIGMAS 4.0 /* of a point that takes part in the last fit */
+#define MIN_POINTS 8
+
+static psfm_status alloc_rows(psfm_context *ctx, size_t n, psfm_correspondences *c) {
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, n, sizeof *c->ray1, (void **)&c->ray1)) ||
+        (status = psfm_alloc(ctx, n, sizeof *c->ray2, (void **)&c->ray2)) ||
+        (status = psfm_alloc(ctx, n, sizeof *c->px1, (void **)&c->px1)) ||
+        (status = psfm_alloc(ctx, n, sizeof *c->px2, (void **)&c->px2)))
+        return status;
+    return psfm_alloc(ctx, n, sizeof *c->match_idx, (void **)&c->match_idx);
+}
+
+/* Rays and derivatives; points without a ray are left out. */
+static void fill_rows(const psfm_camera cameras[2], const psfm_plane_point *points, size_t num,
+                      psfm_correspondences *c) {
+    for (size_t k = 0; k < num; ++k) {
+        double xy[2];
+        if (!psfm_camera_unproject(&cameras[0], points[k].xy1, c->ray1[c->num]) ||
+            !psfm_camera_unproject(&cameras[1], points[k].xy2, c->ray2[c->num]) ||
+            !psfm_camera_project_jacobian(&cameras[0], c->ray1[c->num], xy, c->px1[c->num]) ||
+            !psfm_camera_project_jacobian(&cameras[1], c->ray2[c->num], xy, c->px2[c->num]))
+            continue;
+        c->match_idx[c->num++] = (uint32_t)k;
+    }
+}
+
+/* Multiplies a 2 x 3 derivative by the square root of the inverse of `factor` times C. */
+static void whiten(const double cov[3], double factor, double px[6]) {
+    double a = sqrt(cov[0] * factor), b = cov[1] * factor / a;
+    double c = sqrt(fmax(cov[2] * factor - b * b, 1e-12)); /* C = L L^T */
+    for (int k = 0; k < 3; ++k) {
+        px[k] /= a;
+        px[3 + k] = (px[3 + k] - b * px[k]) / c;
+    }
+}
+
+static void whiten_rows(const psfm_plane_point *points, psfm_correspondences *c) {
+    for (size_t r = 0; r < c->num; ++r) {
+        const psfm_plane_point *p = &points[c->match_idx[r]];
+        double *found = p->found == 0 ? c->px1[r] : c->px2[r];
+        double *exact = p->found == 0 ? c->px2[r] : c->px1[r];
+        double size = sqrt(p->cov[0] * p->cov[2] - p->cov[1] * p->cov[1]);
+        const double even[3] = {size, 0.0, size};
+        whiten(p->cov, 0.5, found);
+        whiten(even, 0.5, exact);
+    }
+}
+
+/* Deviations of all points from the fit, in pixels and in standard deviations. */
+static void measure(const psfm_camera cameras[2], const psfm_plane_point *points, size_t num,
+                    const double H_21[9], double *error_px, double *sigmas) {
+    double H_12[9];
+    bool invertible = psfm_mat3_inverse(H_21, H_12);
+    for (size_t k = 0; k < num; ++k) {
+        const psfm_plane_point *p = &points[k];
+        int exact = 1 - p->found;
+        double from[3], to[3], xy[2];
+        error_px[k] = sigmas[k] = INFINITY;
+        if (!invertible ||
+            !psfm_camera_unproject(&cameras[exact], exact == 0 ? p->xy1 : p->xy2, from))
+            continue;
+        psfm_mat3_mul_vec(exact == 0 ? H_21 : H_12, from, to);
+        if (!psfm_camera_project(&cameras[p->found], to, xy))
+            continue;
+        const double *found = p->found == 0 ? p->xy1 : p->xy2;
+        double dx = found[0] - xy[0], dy = found[1] - xy[1];
+        double det = p->cov[0] * p->cov[2] - p->cov[1] * p->cov[1];
+        error_px[k] = hypot(dx, dy);
+        sigmas[k] = sqrt(fmax(
+            (p->cov[2] * dx * dx - 2.0 * p->cov[1] * dx * dy + p->cov[0] * dy * dy) / det, 0.0));
+    }
+}
+
+/* By how much the deviations of most points exceed their covariances, at least 1: the median of a
+ * two-dimensional normal deviate is sqrt(2 ln 2). Reorders the values. */
+static double excess(double *values, size_t num) {
+    return num == 0 ? 1.0 : fmax(psfm_median(values, num) / 1.17741, 1.0);
+}
+
+/* Excess of the points within max_error_px. */
+static psfm_status find_excess(psfm_context *ctx, const double *error_px, const double *sigmas,
+                               size_t num, double max_error_px, double *scale) {
+    double *values = NULL;
+    size_t n = 0;
+    psfm_status status = psfm_alloc(ctx, num, sizeof *values, (void **)&values);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < num; ++k)
+        if (error_px[k] <= max_error_px)
+            values[n++] = sigmas[k];
+    *scale = excess(values, n);
+    free(values);
+    return PSFM_OK;
+}
+
+/* The homography that most points agree with, by RANSAC and from the start. */
+static psfm_status search(psfm_context *ctx, const psfm_ray_pairs *pairs, double max_error_px,
+                          psfm_rng *rng, double H_21[9], bool *found) {
+    psfm_loss loss = {max_error_px * max_error_px, 0.0};
+    double start[9], *scratch = NULL;
+    psfm_status status = psfm_alloc(ctx, pairs->num_blocks * PSFM_LANES, sizeof *scratch,
+                                    (void **)&scratch);
+    if (status != PSFM_OK)
+        return status;
+    memcpy(start, H_21, sizeof start);
+    psfm_homography_normalize_norm(start);
+    double cost = psfm_homography_refine(pairs, pairs->num_blocks, loss, 20, start);
+    psfm_homography_search options = {max_error_px, 0.9999, 2000, scratch, NULL};
+    psfm_homography_found best;
+    *found = psfm_homography_ransac(pairs, &options, rng, &best);
+    if (*found)
+        memcpy(H_21, cost <= best.cost ? start : best.H_21, sizeof start);
+    free(scratch);
+    return PSFM_OK;
+}
+
+psfm_status psfm_plane_fit(psfm_context *ctx, const psfm_camera cameras[2],
+                           const psfm_plane_point *points, size_t num, double max_error_px,
+                           psfm_rng *rng, double H_21[9], double *error_px, double *sigmas,
+                           double *scale, bool *fitted) {
+    psfm_correspondences c = {0};
+    psfm_ray_pairs pairs = {0}, white = {0};
+    double H[9];
+    memcpy(H, H_21, sizeof H);
+    *fitted = false;
+    *scale = 1.0;
+    psfm_status status = alloc_rows(ctx, num, &c);
+    if (status != PSFM_OK)
+        goto cleanup;
+    fill_rows(cameras, points, num, &c);
+    if (c.num < MIN_POINTS)
+        goto cleanup;
+    if ((status = psfm_ray_pairs_init(ctx, &c, rng, &pairs)) ||
+        (status = search(ctx, &pairs, max_error_px, rng, H, fitted)) || !*fitted)
+        goto cleanup;
+    whiten_rows(points, &c);
+    if ((status = psfm_ray_pairs_init(ctx, &c, NULL, &white)))
+        goto cleanup;
+    for (int k = 0; k < 3; ++k) { /* the excess changes with the fit */
+        measure(cameras, points, num, H, error_px, sigmas);
+        if ((status = find_excess(ctx, error_px, sigmas, num, max_error_px, scale)))
+            goto cleanup;
+        psfm_loss loss = {MAX_SIGMAS * MAX_SIGMAS * *scale * *scale, 0.0};
+        psfm_homography_normalize_norm(H);
+        psfm_homography_refine(&white, white.num_blocks, loss, 20, H);
+    }
+    measure(cameras, points, num, H, error_px, sigmas);
+    status = find_excess(ctx, error_px, sigmas, num, max_error_px, scale);
+    *fitted = status == PSFM_OK && psfm_homography_normalize(H);
+    if (*fitted)
+        memcpy(H_21, H, sizeof H);
+
+cleanup:
+    psfm_correspondences_free(&c);
+    psfm_ray_pairs_free(&pairs);
+    psfm_ray_pairs_free(&white);
+    return status;
+}

@@ -1,0 +1,437 @@
+#include "pipeline/refine_matches.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "photo/photo_cache.h"
+#include "pipeline/plane_motions.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_BOOL(psfm_photo_control_options, refine_matches, "refine-matches", 1,
+                     "align the planes of all pairs in the photographs, if they are there"),
+    PSFM_OPTION_INT(psfm_photo_control_options, cache_mb, "cache-mb", 512, 1, 1000000,
+                    "memory for photographs, in megabytes"),
+};
+const psfm_option_table psfm_photo_control_option_table = {"photo", rows,
+                                                           sizeof rows / sizeof *rows};
+
+/* What one pair gave. */
+typedef struct {
+    psfm_refined_plane *planes; /* per homography of the pair */
+    psfm_pair_match *matches;
+    size_t num_matches;
+    psfm_pair_plane_stats stats;
+    bool done;
+} pair_result;
+
+typedef struct {
+    psfm_corner *corners;
+    size_t num;
+    bool wanted;
+} view_corners;
+
+typedef struct {
+    psfm_match_set *set;
+    psfm_two_view *two_views;
+    const psfm_photo_options *options;
+    psfm_photo_cache *cache;
+    psfm_patch_aligner **aligners; /* per worker */
+    int num_aligners;
+    view_corners *views;
+    pair_result *pairs;
+} job;
+
+static bool has_plane(const psfm_two_view *view) {
+    for (size_t h = 0; h < view->num_homographies; ++h)
+        if (!view->homographies[h].is_rotation)
+            return true;
+    return false;
+}
+
+static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    job *j = user;
+    const psfm_pyramid *photo;
+    view_corners *view = &j->views[index];
+    if (!view->wanted)
+        return PSFM_OK;
+    psfm_status status = psfm_photo_cache_get(ctx, j->cache, (uint32_t)index, &photo);
+    if (status != PSFM_OK || photo == NULL)
+        return status;
+    const psfm_photo_options *o = j->options;
+    double strength = o->planes.min_strength * o->planes.min_strength;
+    status = psfm_corners_find(ctx, photo, o->planes.spacing, o->patch.radius / 2,
+                               o->patch.radius + 3, strength, &view->corners, &view->num);
+    psfm_photo_cache_release(j->cache, (uint32_t)index);
+    return status;
+}
+
+/* Pixels of the inliers of a pair's homographies; *xy is malloc'ed and holds them all. */
+static psfm_status list_raw_planes(psfm_context *ctx, const job *j, size_t pair,
+                                   psfm_raw_plane **planes, double (**xy)[2]) {
+    const psfm_match_pair *p = &j->set->pairs[pair];
+    const psfm_two_view *view = &j->two_views[pair];
+    size_t total = 0;
+    for (size_t h = 0; h < view->num_homographies; ++h)
+        total += view->homographies[h].num_inliers;
+    psfm_status status =
+        psfm_alloc(ctx, view->num_homographies, sizeof **planes, (void **)planes);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, 2 * total, sizeof **xy, (void **)xy);
+    double(*at)[2] = *xy;
+    for (size_t h = 0; status == PSFM_OK && h < view->num_homographies; ++h) {
+        const psfm_homography *from = &view->homographies[h];
+        psfm_raw_plane *to = &(*planes)[h];
+        memcpy(to->H_21, from->H_21, sizeof to->H_21);
+        to->num_inliers = from->is_rotation ? 0 : from->num_inliers;
+        double(*xy1)[2] = at, (*xy2)[2] = at + to->num_inliers;
+        for (size_t k = 0; k < to->num_inliers; ++k) {
+            const uint32_t *match = p->matches[from->inliers[k]];
+            memcpy(xy1[k], j->set->views[p->view1].keypoints[match[0]], sizeof *xy1);
+            memcpy(xy2[k], j->set->views[p->view2].keypoints[match[1]], sizeof *xy2);
+        }
+        to->xy1 = (const double(*)[2])xy1;
+        to->xy2 = (const double(*)[2])xy2;
+        at += 2 * to->num_inliers;
+    }
+    return status;
+}
+
+static psfm_status align_pair(psfm_context *ctx, job *j, size_t index, int worker,
+                              const psfm_pyramid *const photos[2]) {
+    const psfm_match_pair *pair = &j->set->pairs[index];
+    const uint32_t ends[2] = {pair->view1, pair->view2};
+    pair_result *out = &j->pairs[index];
+    psfm_pair_side sides[2];
+    psfm_raw_plane *raw = NULL;
+    double(*xy)[2] = NULL;
+    size_t num_planes = j->two_views[index].num_homographies;
+    uint64_t stream[2];
+    for (int s = 0; s < 2; ++s) {
+        const psfm_view *view = &j->set->views[ends[s]];
+        const view_corners *corners = &j->views[ends[s]];
+        sides[s] = (psfm_pair_side){{&j->set->cameras[view->camera_idx], photos[s]},
+                                    corners->corners,
+                                    corners->num};
+        stream[s] = view->id;
+    }
+    psfm_status status = list_raw_planes(ctx, j, index, &raw, &xy);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_planes, sizeof *out->planes, (void **)&out->planes);
+    if (status == PSFM_OK)
+        status = psfm_pair_planes_refine(ctx, j->aligners[worker], sides, raw, num_planes, stream,
+                                         &j->options->planes, out->planes, &out->matches,
+                                         &out->num_matches, &out->stats);
+    out->done = status == PSFM_OK;
+    free(raw);
+    free(xy);
+    return status;
+}
+
+static psfm_status refine_pair(psfm_context *ctx, size_t index, int worker, void *user) {
+    job *j = user;
+    const psfm_match_pair *pair = &j->set->pairs[index];
+    const uint32_t ends[2] = {pair->view1, pair->view2};
+    const psfm_pyramid *photos[2] = {NULL, NULL};
+    psfm_status status = PSFM_OK;
+    if (!has_plane(&j->two_views[index]))
+        return PSFM_OK;
+    for (int s = 0; status == PSFM_OK && s < 2; ++s)
+        status = psfm_photo_cache_get(ctx, j->cache, ends[s], &photos[s]);
+    if (status == PSFM_OK && photos[0] != NULL && photos[1] != NULL)
+        status = align_pair(ctx, j, index, worker, photos);
+    for (int s = 0; s < 2; ++s)
+        if (photos[s] != NULL)
+            psfm_photo_cache_release(j->cache, ends[s]);
+    return status;
+}
+
+/* New keypoints of one view. */
+typedef struct {
+    size_t num, capacity;
+    double (*xy)[2], (*cov)[3];
+} additions;
+
+static psfm_status add_keypoint(psfm_context *ctx, additions *a, const double xy[2],
+                                const double cov[3]) {
+    size_t capacity = a->capacity;
+    psfm_status status =
+        psfm_reserve(ctx, (void **)&a->xy, &capacity, a->num + 1, sizeof *a->xy);
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&a->cov, &a->capacity, a->num + 1, sizeof *a->cov);
+    if (status != PSFM_OK)
+        return status;
+    memcpy(a->xy[a->num], xy, sizeof *a->xy);
+    memcpy(a->cov[a->num++], cov, sizeof *a->cov);
+    return PSFM_OK;
+}
+
+/* Index of each corner among its view's keypoints, and how well its neighbours know it. */
+typedef struct {
+    uint32_t *keypoint;  /* UINT32_MAX: not found elsewhere */
+    double *sum_log;     /* of the areas of the covariances */
+    uint32_t *count;
+} corner_keypoints;
+
+/* A corner is where it is by definition; the noise of its own patch, which all alignments share,
+ * is about half of theirs. */
+static psfm_status add_corners(psfm_context *ctx, const job *j, additions *added,
+                               corner_keypoints *corners) {
+    psfm_status status = PSFM_OK;
+    for (size_t v = 0; status == PSFM_OK && v < j->set->num_views; ++v) {
+        corner_keypoints *c = &corners[v];
+        size_t n = j->views[v].num;
+        if ((status = psfm_alloc(ctx, n, sizeof *c->keypoint, (void **)&c->keypoint)) ||
+            (status = psfm_alloc(ctx, n, sizeof *c->sum_log, (void **)&c->sum_log)) ||
+            (status = psfm_alloc(ctx, n, sizeof *c->count, (void **)&c->count)))
+            return status;
+    }
+    for (size_t p = 0; p < j->set->num_pairs; ++p) {
+        for (size_t k = 0; k < j->pairs[p].num_matches; ++k) {
+            const psfm_pair_match *m = &j->pairs[p].matches[k];
+            corner_keypoints *c =
+                &corners[m->side == 0 ? j->set->pairs[p].view1 : j->set->pairs[p].view2];
+            c->sum_log[m->corner] +=
+                0.5 * log(m->cov[0] * m->cov[2] - m->cov[1] * m->cov[1]);
+            ++c->count[m->corner];
+        }
+    }
+    for (size_t v = 0; status == PSFM_OK && v < j->set->num_views; ++v) {
+        corner_keypoints *c = &corners[v];
+        for (size_t k = 0; status == PSFM_OK && k < j->views[v].num; ++k) {
+            const psfm_corner *from = &j->views[v].corners[k];
+            const double xy[2] = {(double)from->x, (double)from->y};
+            c->keypoint[k] = UINT32_MAX;
+            if (c->count[k] == 0)
+                continue;
+            double variance = 0.5 * exp(c->sum_log[k] / c->count[k]);
+            const double cov[3] = {variance, 0.0, variance};
+            c->keypoint[k] = (uint32_t)(j->set->views[v].num_keypoints + added[v].num);
+            status = add_keypoint(ctx, &added[v], xy, cov);
+        }
+    }
+    return status;
+}
+
+/* Adds the matches of one pair and makes them inliers of their homographies. */
+static psfm_status add_matches(psfm_context *ctx, job *j, size_t index, additions *added,
+                               const corner_keypoints *corners) {
+    psfm_match_pair *pair = &j->set->pairs[index];
+    psfm_two_view *view = &j->two_views[index];
+    const pair_result *from = &j->pairs[index];
+    psfm_status status = PSFM_OK;
+    if (from->num_matches == 0)
+        return PSFM_OK;
+    size_t capacity = pair->num_matches;
+    if ((status = psfm_reserve(ctx, (void **)&pair->matches, &capacity,
+                               pair->num_matches + from->num_matches, sizeof *pair->matches)))
+        return status;
+    for (size_t h = 0; h < view->num_homographies; ++h) {
+        psfm_homography *to = &view->homographies[h];
+        size_t room = to->num_inliers;
+        if ((status = psfm_reserve(ctx, (void **)&to->inliers, &room,
+                                   to->num_inliers + from->planes[h].num_matches,
+                                   sizeof *to->inliers)))
+            return status;
+    }
+    for (size_t k = 0; status == PSFM_OK && k < from->num_matches; ++k) {
+        const psfm_pair_match *m = &from->matches[k];
+        uint32_t own = m->side == 0 ? pair->view1 : pair->view2;
+        uint32_t other = m->side == 0 ? pair->view2 : pair->view1;
+        uint32_t *to = pair->matches[pair->num_matches];
+        to[m->side] = corners[own].keypoint[m->corner];
+        to[1 - m->side] = (uint32_t)(j->set->views[other].num_keypoints + added[other].num);
+        status = add_keypoint(ctx, &added[other], m->xy, m->cov);
+        psfm_homography *h = &view->homographies[m->plane];
+        h->inliers[h->num_inliers++] = (uint32_t)pair->num_matches++;
+    }
+    return status;
+}
+
+/* Square root of the information of a covariance. */
+static void root_of_information(const double cov[3], double s[3]) {
+    /* C = U U^T with U upper triangular, S = U^-1 */
+    double c = sqrt(cov[2]), b = cov[1] / c, a = sqrt(fmax(cov[0] - b * b, 1e-12));
+    s[0] = 1.0 / a;
+    s[1] = -b / (a * c);
+    s[2] = 1.0 / c;
+}
+
+/* Appends the new keypoints of a view, with rays. */
+static psfm_status extend_view(psfm_context *ctx, const psfm_camera *camera, const additions *a,
+                               psfm_view *view) {
+    size_t old = view->num_keypoints, n = old + a->num;
+    size_t room[4] = {old, old, old, view->sqrt_info == NULL ? 0 : old};
+    bool is_new = view->sqrt_info == NULL;
+    psfm_status status;
+    if ((status = psfm_reserve(ctx, (void **)&view->keypoints, &room[0], n,
+                               sizeof *view->keypoints)) ||
+        (status = psfm_reserve(ctx, (void **)&view->rays, &room[1], n, sizeof *view->rays)) ||
+        (status = psfm_reserve(ctx, (void **)&view->px_from_ray, &room[2], n,
+                               sizeof *view->px_from_ray)) ||
+        (status = psfm_reserve(ctx, (void **)&view->sqrt_info, &room[3], n,
+                               sizeof *view->sqrt_info)))
+        return status;
+    for (size_t k = 0; is_new && k < old; ++k)
+        view->sqrt_info[k][0] = view->sqrt_info[k][2] = 1.0;
+    for (size_t k = 0; k < a->num; ++k) {
+        double xy[2];
+        memcpy(view->keypoints[old + k], a->xy[k], sizeof a->xy[k]);
+        root_of_information(a->cov[k], view->sqrt_info[old + k]);
+        if (!psfm_camera_unproject(camera, a->xy[k], view->rays[old + k]) ||
+            !psfm_camera_project_jacobian(camera, view->rays[old + k], xy,
+                                          view->px_from_ray[old + k]))
+            memset(view->rays[old + k], 0, sizeof *view->rays);
+    }
+    view->num_keypoints = n;
+    return PSFM_OK;
+}
+
+/* Takes the results of all pairs over into the set and the two-view geometries. */
+static psfm_status take_over(psfm_context *ctx, job *j) {
+    size_t num_views = j->set->num_views;
+    additions *added = NULL;
+    corner_keypoints *corners = NULL;
+    psfm_status status = psfm_alloc(ctx, num_views, sizeof *added, (void **)&added);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, num_views, sizeof *corners, (void **)&corners);
+    if (status == PSFM_OK)
+        status = add_corners(ctx, j, added, corners);
+    for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p)
+        status = add_matches(ctx, j, p, added, corners);
+    for (size_t v = 0; status == PSFM_OK && v < num_views; ++v)
+        status = extend_view(ctx, &j->set->cameras[j->set->views[v].camera_idx], &added[v],
+                             &j->set->views[v]);
+    for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p)
+        for (size_t h = 0; j->pairs[p].done && h < j->two_views[p].num_homographies; ++h)
+            if (j->pairs[p].planes[h].refined)
+                psfm_replace_homography(&j->two_views[p], h, j->pairs[p].planes[h].H_21,
+                                        j->pairs[p].planes[h].rms_px);
+    for (size_t v = 0; v < num_views; ++v) {
+        if (added != NULL) {
+            free(added[v].xy);
+            free(added[v].cov);
+        }
+        if (corners != NULL) {
+            free(corners[v].keypoint);
+            free(corners[v].sum_log);
+            free(corners[v].count);
+        }
+    }
+    free(added);
+    free(corners);
+    return status;
+}
+
+static psfm_status summarise(psfm_context *ctx, const job *j, psfm_refine_matches_stats *stats) {
+    double *shift = NULL, *sigma = NULL;
+    size_t n = 0;
+    for (size_t v = 0; v < j->set->num_views; ++v) {
+        stats->num_photos += j->views[v].wanted;
+        stats->num_corners += j->views[v].num;
+        const char *problem = psfm_photo_cache_problem(j->cache, (uint32_t)v);
+        if (problem == NULL)
+            continue;
+        ++stats->num_unusable;
+        psfm_log(ctx, PSFM_LOG_WARNING, "matches are not refined with %s", problem);
+    }
+    for (size_t p = 0; p < j->set->num_pairs; ++p) {
+        const psfm_pair_plane_stats *s = &j->pairs[p].stats;
+        stats->num_pairs += j->pairs[p].done;
+        stats->num_matches += j->pairs[p].num_matches;
+        stats->patches.num_tried += s->num_tried;
+        for (int k = 0; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
+            stats->patches.outcomes[k] += s->outcomes[k];
+        stats->patches.num_off_plane += s->num_off_plane;
+        stats->patches.num_raw_planes += s->num_raw_planes;
+        stats->patches.num_refined_planes += s->num_refined_planes;
+    }
+    psfm_status status = psfm_alloc(ctx, stats->num_matches, sizeof *shift, (void **)&shift);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, stats->num_matches, sizeof *sigma, (void **)&sigma);
+    for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p) {
+        for (size_t k = 0; k < j->pairs[p].num_matches; ++k) {
+            const psfm_pair_match *m = &j->pairs[p].matches[k];
+            shift[n] = m->shift_px;
+            sigma[n++] = sqrt(0.5 * (m->cov[0] + m->cov[2]));
+        }
+    }
+    if (status == PSFM_OK) {
+        stats->median_shift_px = psfm_median(shift, n);
+        stats->median_sigma_px = psfm_median(sigma, n);
+    }
+    free(shift);
+    free(sigma);
+    return status;
+}
+
+static psfm_status run_job(psfm_context *ctx, job *j, const char *folder) {
+    size_t num_views = j->set->num_views, num_pairs = j->set->num_pairs;
+    psfm_status status;
+    if ((status = psfm_photo_cache_create(ctx, j->set, folder,
+                                          (size_t)j->options->control.cache_mb << 20, &j->cache)) ||
+        (status = psfm_alloc(ctx, num_views, sizeof *j->views, (void **)&j->views)) ||
+        (status = psfm_alloc(ctx, num_pairs, sizeof *j->pairs, (void **)&j->pairs)) ||
+        (status = psfm_alloc(ctx, (size_t)j->num_aligners, sizeof *j->aligners,
+                             (void **)&j->aligners)))
+        return status;
+    for (int w = 0; w < j->num_aligners; ++w)
+        if ((status = psfm_patch_aligner_create(ctx, &j->options->patch, &j->aligners[w])))
+            return status;
+    for (size_t p = 0; p < num_pairs; ++p)
+        if (has_plane(&j->two_views[p]))
+            j->views[j->set->pairs[p].view1].wanted = j->views[j->set->pairs[p].view2].wanted =
+                true;
+    if ((status = psfm_parallel_for(ctx, NULL, num_views, find_corners, j)))
+        return status;
+    return psfm_parallel_for(ctx, "refine matches", num_pairs, refine_pair, j);
+}
+
+static void free_job(job *j) {
+    for (size_t v = 0; j->views != NULL && v < j->set->num_views; ++v)
+        free(j->views[v].corners);
+    for (size_t p = 0; j->pairs != NULL && p < j->set->num_pairs; ++p) {
+        free(j->pairs[p].planes);
+        free(j->pairs[p].matches);
+    }
+    for (int w = 0; j->aligners != NULL && w < j->num_aligners; ++w)
+        psfm_patch_aligner_destroy(&j->aligners[w]);
+    free((void *)j->aligners);
+    free(j->views);
+    free(j->pairs);
+    psfm_photo_cache_destroy(&j->cache);
+}
+
+psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two_view *two_views,
+                                const char *folder, const psfm_photo_options *options,
+                                psfm_refine_matches_stats *stats) {
+    job j = {.set = set,
+             .two_views = two_views,
+             .options = options,
+             .num_aligners = psfm_parallel_workers(ctx, set->num_pairs)};
+    *stats = (psfm_refine_matches_stats){0};
+    psfm_status status = run_job(ctx, &j, folder);
+    if (status == PSFM_OK)
+        status = summarise(ctx, &j, stats);
+    if (status == PSFM_OK)
+        status = take_over(ctx, &j);
+    stats->done = status == PSFM_OK;
+    free_job(&j);
+    return status;
+}
+
+void psfm_refine_matches_describe(const psfm_refine_matches_stats *stats, char *text,
+                                  size_t size) {
+    snprintf(text, size,
+             "refined matches: %zu of %zu patches in %zu pairs, moved by %.2f px, known to %.2f px "
+             "(medians); %zu of %zu planes",
+             stats->num_matches, stats->patches.num_tried, stats->num_pairs,
+             stats->median_shift_px, stats->median_sigma_px, stats->patches.num_refined_planes,
+             stats->patches.num_refined_planes + stats->patches.num_raw_planes);
+}

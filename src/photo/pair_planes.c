@@ -18,8 +18,8 @@
 #include "photo/region.h"
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_pair_plane_options, spacing, "spacing", 14, 4, 1000,
-                    "one corner is aligned in each square of this many pixels"),
+    PSFM_OPTION_INT(psfm_pair_plane_options, corners, "corners", 1500, 10, 1000000,
+                    "corners of a photograph: one in each square of a grid of so many"),
     PSFM_OPTION_DOUBLE(psfm_pair_plane_options, min_strength, "min-strength", 1.0, 0.0, 1000.0,
                        "gray levels per pixel along the weaker direction of a corner"),
     PSFM_OPTION_INT(psfm_pair_plane_options, rounds, "rounds", 3, 1, 20,
@@ -36,6 +36,7 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_pair_plane_option_table = {"photo-plane", rows, sizeof rows / sizeof *rows};
 
 #define SQUARE 32
+#define EARLY_STRIDE 3         /* rounds before the last take one corner in so many */
 #define MAX_SIGMAS 4.0         /* of a match from the refitted homography */
 #define MIN_KEPT_SHARE 0.8     /* of the raw inliers, that must agree with the refitted homography */
 #define RAW_ERROR_PX 4.0
@@ -117,9 +118,10 @@ static void try_corner(refinement *r, size_t side, size_t corner, int round, tri
             continue;
         psfm_patch_match m;
         const double *H_21 = r->planes[p].H_21, *H_12 = r->H_12[p];
-        psfm_patch_align(r->aligner, &r->sides[side].view, xy, &r->sides[1 - side].view,
-                         side == 0 ? H_21 : H_12, side == 0 ? H_12 : H_21, max_shift,
-                         round == 0 ? 1 : 0, &m);
+        const double *there = side == 0 ? H_21 : H_12, *back = side == 0 ? H_12 : H_21;
+        bool last = round + 1 == r->options->rounds;
+        psfm_patch_align(r->aligner, &r->sides[side].view, xy, &r->sides[1 - side].view, there,
+                         last ? back : NULL, max_shift, round == 0 ? 1 : 0, &m);
         bool better = m.outcome == PSFM_PATCH_ALIGNED
                           ? t->plane == UINT32_MAX || m.ncc > t->found.ncc
                           : t->plane == UINT32_MAX;
@@ -135,9 +137,16 @@ static void align_corners(refinement *r, int round) {
     for (size_t p = 0; p < r->num_planes; ++p)
         if (!psfm_mat3_inverse(r->planes[p].H_21, r->H_12[p]))
             memset(r->H_12[p], 0, sizeof r->H_12[p]);
-    for (size_t s = 0; s < 2; ++s)
-        for (size_t k = 0; k < r->sides[s].num_corners; ++k)
-            try_corner(r, s, k, round, &r->trials[s][k]);
+    size_t stride = round + 1 < r->options->rounds ? EARLY_STRIDE : 1;
+    for (size_t s = 0; s < 2; ++s) {
+        for (size_t k = 0; k < r->sides[s].num_corners; ++k) {
+            if ((k + (size_t)round) % stride == 0)
+                try_corner(r, s, k, round, &r->trials[s][k]);
+            else
+                r->trials[s][k] = (trial){.found.outcome = PSFM_NUM_PATCH_OUTCOMES,
+                                          .plane = UINT32_MAX};
+        }
+    }
 }
 
 /* The aligned corners of a plane as points. */

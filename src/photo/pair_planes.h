@@ -7,7 +7,7 @@
 #include "photo/patch.h"
 
 typedef struct {
-    int spacing;          /* of corners, pixels */
+    int corners;          /* of an image, at most: one in each square of a grid */
     double min_strength;  /* of a corner: standard deviation of the gray value along its weakest
                              direction, gray levels per pixel */
     int rounds;           /* of aligning and refitting */

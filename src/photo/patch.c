@@ -51,8 +51,10 @@ const psfm_option_table psfm_patch_option_table = {"photo-patch", rows, sizeof r
 #define CORRELATION 3.0  /* samples that carry the information of one */
 #define FLOOR_PX 0.02    /* standard deviation without noise */
 #define GRAY_NOISE 0.7   /* standard deviation of a gray value that is taken for granted */
-#define END_STEP 0.003   /* samples; a step below it ends the iteration */
+#define END_STEP 0.01    /* samples; a step below it ends the iteration */
 #define LONGEST_STEP 2.0 /* samples */
+#define HOPELESS_NCC 0.3 /* after HOPELESS_STEPS */
+#define HOPELESS_STEPS 3
 
 struct psfm_patch_aligner {
     psfm_patch_options options;
@@ -246,6 +248,8 @@ static psfm_patch_outcome iterate(psfm_patch_aligner *a, const psfm_pyramid *pho
         double dx = (double)sums.step_x * norm, dy = (double)sums.step_y * norm;
         double length = sqrt(dx * dx + dy * dy), factor = s->spacing;
         s->ncc = (double)sums.product * norm;
+        if (k >= HOPELESS_STEPS && s->ncc < HOPELESS_NCC)
+            return PSFM_PATCH_UNLIKE;
         if (length > LONGEST_STEP)
             factor *= LONGEST_STEP / length;
         s->p[0] -= factor * dx;
@@ -348,7 +352,8 @@ static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_view *vi
     double sigma = find_covariance(a, &moved, &s, m->cov2);
     if (!(sigma <= a->options.max_sigma_px * s.spacing))
         return PSFM_PATCH_FLAT;
-    return align_back(a, view1, xy1, view2, &warp, zoom, H_12, &s, m);
+    return H_12 == NULL ? outcome
+                        : align_back(a, view1, xy1, view2, &warp, zoom, H_12, &s, m);
 }
 
 void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,

@@ -57,7 +57,7 @@ psfm_status psfm_patch_aligner_create(psfm_context *ctx, const psfm_patch_option
 void psfm_patch_aligner_destroy(psfm_patch_aligner **aligner);
 
 /* Finds the point xy1 of image 1 in image 2, starting from where H_21 (ray2 ~ H_21 ray1; H_12 its
- * inverse) puts it and not further than max_shift pixels of image 1 away. coarse_levels > 0 starts
+ * inverse, or NULL: do not try the way back) puts it and not further than max_shift pixels of image 1 away. coarse_levels > 0 starts
  * at so many times half the resolution. Cost: about ten microseconds, 289 samples, both ways. */
 void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
                       const double xy1[2], const psfm_patch_view *view2, const double H_21[9],

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "photo/patch_kernel_body.h"
 
 static float polynomial(const float c[6], float u, float v) {
     return ((c[0] + c[1] * u) + c[2] * v) + u * (c[3] * u + c[4] * v) + v * (c[5] * v);
@@ -43,9 +42,29 @@ static void sample(const psfm_pyramid_level *level, const psfm_patch_map *map, c
     }
 }
 
+static float add_lanes(const float *s) {
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
 static void sum(const float *w, float offset, const float *step_x, const float *step_y,
-                const float *pattern, const float *window, size_t num, psfm_patch_sums *sums) {
-    sum_body(w, offset, step_x, step_y, pattern, window, num, sums);
+         const float *pattern, const float *window, size_t num, psfm_patch_sums *sums) {
+    float value[PSFM_PATCH_LANES] = {0}, square[PSFM_PATCH_LANES] = {0};
+    float sx[PSFM_PATCH_LANES] = {0}, sy[PSFM_PATCH_LANES] = {0}, product[PSFM_PATCH_LANES] = {0};
+    for (size_t k = 0; k < num; k += PSFM_PATCH_LANES) {
+        for (size_t l = 0; l < PSFM_PATCH_LANES; ++l) {
+            float d = w[k + l] - offset, weighted = d * window[k + l];
+            value[l] += weighted;
+            square[l] += weighted * d;
+            sx[l] += d * step_x[k + l];
+            sy[l] += d * step_y[k + l];
+            product[l] += d * pattern[k + l];
+        }
+    }
+    sums->value = add_lanes(value);
+    sums->square = add_lanes(square);
+    sums->step_x = add_lanes(sx);
+    sums->step_y = add_lanes(sy);
+    sums->product = add_lanes(product);
 }
 
 static const psfm_patch_kernel plain = {sample, sum};

@@ -6,8 +6,6 @@
 
 #include <immintrin.h>
 
-#include "photo/patch_kernel_body.h"
-
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
@@ -80,10 +78,28 @@ TARGET static void sample(const psfm_pyramid_level *level, const psfm_patch_map 
     }
 }
 
+INLINE float add_lanes(__m256 s) {
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+
 TARGET static void sum(const float *w, float offset, const float *step_x, const float *step_y,
                        const float *pattern, const float *window, size_t num,
                        psfm_patch_sums *sums) {
-    sum_body(w, offset, step_x, step_y, pattern, window, num, sums);
+    __m256 value = _mm256_setzero_ps(), square = value, sx = value, sy = value, product = value;
+    const __m256 shift = _mm256_set1_ps(offset);
+    for (size_t k = 0; k < num; k += PSFM_PATCH_LANES) {
+        __m256 d = _mm256_sub_ps(_mm256_loadu_ps(w + k), shift);
+        __m256 weighted = mul(d, _mm256_loadu_ps(window + k));
+        value = add(value, weighted);
+        square = add(square, mul(weighted, d));
+        sx = add(sx, mul(d, _mm256_loadu_ps(step_x + k)));
+        sy = add(sy, mul(d, _mm256_loadu_ps(step_y + k)));
+        product = add(product, mul(d, _mm256_loadu_ps(pattern + k)));
+    }
+    *sums = (psfm_patch_sums){add_lanes(value), add_lanes(square), add_lanes(sx), add_lanes(sy),
+                              add_lanes(product)};
 }
 
 const psfm_patch_kernel psfm_patch_kernel_avx2 = {sample, sum};

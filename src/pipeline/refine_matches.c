@@ -66,7 +66,9 @@ static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, voi
         return status;
     const psfm_photo_options *o = j->options;
     double strength = o->planes.min_strength * o->planes.min_strength;
-    status = psfm_corners_find(ctx, photo, o->planes.spacing, o->patch.radius / 2,
+    double area = (double)photo->levels[0].width * (double)photo->levels[0].height;
+    int spacing = (int)ceil(sqrt(area / o->planes.corners));
+    status = psfm_corners_find(ctx, photo, spacing, o->patch.radius / 2,
                                o->patch.radius + 3, strength, &view->corners, &view->num);
     psfm_photo_cache_release(j->cache, (uint32_t)index);
     return status;

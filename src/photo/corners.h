@@ -5,8 +5,9 @@
 #include "photo/pyramid.h"
 
 typedef struct {
-    float x, y;     /* pixels, the centre of one */
-    float strength; /* smaller eigenvalue of the mean of gradient gradient^T, gray levels^2 / px^2 */
+    float x, y; /* pixels, the centre of one */
+    float
+        strength; /* smaller eigenvalue of the mean of gradient gradient^T, gray levels^2 / px^2 */
 } psfm_corner;
 
 /* At most one corner in each square of `spacing` pixels (at least 4): the pixel with the largest

@@ -28,18 +28,22 @@ static const psfm_option rows[] = {
                        "distance of a patch from where the raw homography puts it, in pixels"),
     PSFM_OPTION_DOUBLE(psfm_pair_plane_options, max_error_px, "max-error-px", 0.7, 0.01, 100.0,
                        "distance of an aligned patch from the refitted homography, in pixels"),
-    PSFM_OPTION_INT(psfm_pair_plane_options, min_matches, "min-matches", 20, 8, 100000,
+    PSFM_OPTION_INT(psfm_pair_plane_options, min_matches, "min-matches", 60, 8, 100000,
                     "a plane with fewer aligned patches keeps its keypoints"),
+    PSFM_OPTION_DOUBLE(psfm_pair_plane_options, min_flat_share, "min-flat-share", 0.5, 0.0, 1.0,
+                       "share of aligned patches on the plane below which it keeps its keypoints"),
     PSFM_OPTION_INT(psfm_pair_plane_options, grow, "grow", 2, 0, 100,
                     "squares of 32 pixels by which a plane grows in a round"),
 };
-const psfm_option_table psfm_pair_plane_option_table = {"photo-plane", rows, sizeof rows / sizeof *rows};
+const psfm_option_table psfm_pair_plane_option_table = {"photo-plane", rows,
+                                                        sizeof rows / sizeof *rows};
 
 #define SQUARE 32
-#define EARLY_STRIDE 3         /* rounds before the last take one corner in so many */
-#define MAX_SIGMAS 4.0         /* of a match from the refitted homography */
-#define MIN_KEPT_SHARE 0.8     /* of the raw inliers, that must agree with the refitted homography */
+#define EARLY_STRIDE 3     /* rounds before the last take one corner in so many */
+#define MAX_SIGMAS 4.0     /* of a match from the refitted homography */
+#define MIN_KEPT_SHARE 0.8 /* of the raw inliers, that must agree with the refitted homography */
 #define RAW_ERROR_PX 4.0
+#define MAX_FLAT_SPREAD 0.5 /* rms of matches over the largest error; 0.7 if they spread evenly */
 
 /* What a corner of one side is at the moment. */
 typedef struct {
@@ -55,8 +59,8 @@ typedef struct {
     const psfm_pair_plane_options *options;
     psfm_refined_plane *planes;
     double (*H_12)[9];
-    psfm_region *regions; /* per plane and side */
-    trial *trials[2];     /* per side and corner */
+    psfm_region *regions;     /* per plane and side */
+    trial *trials[2];         /* per side and corner */
     psfm_plane_point *points; /* of the plane being fitted */
     trial **source;           /* of each point */
     double *error_px, *sigmas;
@@ -143,8 +147,8 @@ static void align_corners(refinement *r, int round) {
             if ((k + (size_t)round) % stride == 0)
                 try_corner(r, s, k, round, &r->trials[s][k]);
             else
-                r->trials[s][k] = (trial){.found.outcome = PSFM_NUM_PATCH_OUTCOMES,
-                                          .plane = UINT32_MAX};
+                r->trials[s][k] =
+                    (trial){.found.outcome = PSFM_NUM_PATCH_OUTCOMES, .plane = UINT32_MAX};
         }
     }
 }
@@ -197,8 +201,7 @@ static void keep_points(refinement *r, size_t plane, size_t num, double scale,
     out->num_matches = 0;
     for (size_t k = 0; k < num; ++k) {
         trial *t = r->source[k];
-        if (!(r->error_px[k] <= r->options->max_error_px &&
-              r->sigmas[k] <= MAX_SIGMAS * scale)) {
+        if (!(r->error_px[k] <= r->options->max_error_px && r->sigmas[k] <= MAX_SIGMAS * scale)) {
             t->plane = UINT32_MAX;
             ++stats->num_off_plane;
             continue;
@@ -213,25 +216,34 @@ static void keep_points(refinement *r, size_t plane, size_t num, double scale,
     out->rms_px = out->num_matches > 0 ? sqrt(sum / (double)out->num_matches) : 0.0;
 }
 
+/* Whether what was aligned lies in a plane, rather than a plane passing through it: relief spreads
+ * the patches about the plane as far as they are allowed, and each is seen under another slope. */
+static bool is_flat(const refinement *r, const psfm_refined_plane *plane, size_t num_aligned) {
+    return (double)plane->num_matches >= r->options->min_flat_share * (double)num_aligned &&
+           plane->rms_px <= MAX_FLAT_SPREAD * r->options->max_error_px;
+}
+
 /* Refits one plane to its aligned corners; gives it up if they do not carry it. */
-static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane,
+static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane, bool last,
                          psfm_pair_plane_stats *stats) {
     const psfm_camera cameras[2] = {*r->sides[0].view.camera, *r->sides[1].view.camera};
     psfm_refined_plane *out = &r->planes[plane];
     double scale = 1.0;
     bool fitted = false;
     size_t num = collect(r, plane);
+    size_t enough =
+        (size_t)(last ? r->options->min_matches : r->options->min_matches / EARLY_STRIDE);
     psfm_status status = PSFM_OK;
     out->num_matches = 0;
-    if (num >= (size_t)r->options->min_matches)
+    if (num >= enough)
         status = psfm_plane_fit(ctx, cameras, r->points, num, r->options->max_error_px, &r->rng,
                                 out->H_21, r->error_px, r->sigmas, &scale, &fitted);
     if (status != PSFM_OK)
         return status;
     if (fitted)
         keep_points(r, plane, num, scale, stats);
-    out->refined = fitted && out->num_matches >= (size_t)r->options->min_matches &&
-                   keypoints_agree(r, plane);
+    out->refined =
+        fitted && out->num_matches >= enough && is_flat(r, out, num) && keypoints_agree(r, plane);
     if (!out->refined) {
         memcpy(out->H_21, r->raw[plane].H_21, sizeof out->H_21);
         for (size_t k = 0; k < num; ++k)
@@ -300,14 +312,14 @@ psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *align
                                     const psfm_pair_plane_options *options,
                                     psfm_refined_plane *planes, psfm_pair_match **matches,
                                     size_t *num_matches, psfm_pair_plane_stats *stats) {
-    refinement r = {.aligner = aligner,
-                    .sides = sides,
-                    .raw = raw,
-                    .num_planes = num_planes,
-                    .options = options,
-                    .planes = planes,
-                    .rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_PHOTO, stream[0],
-                                         stream[1])};
+    refinement r = {
+        .aligner = aligner,
+        .sides = sides,
+        .raw = raw,
+        .num_planes = num_planes,
+        .options = options,
+        .planes = planes,
+        .rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_PHOTO, stream[0], stream[1])};
     *matches = NULL;
     *num_matches = 0;
     psfm_status status = begin(ctx, &r);
@@ -316,7 +328,7 @@ psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *align
         bool last = round + 1 == options->rounds;
         align_corners(&r, round);
         for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p)
-            status = refit(ctx, &r, p, last ? stats : &scratch);
+            status = refit(ctx, &r, p, last, last ? stats : &scratch);
     }
     if (status == PSFM_OK) {
         count_outcomes(&r, stats);

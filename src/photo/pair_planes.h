@@ -7,14 +7,15 @@
 #include "photo/patch.h"
 
 typedef struct {
-    int corners;          /* of an image, at most: one in each square of a grid */
-    double min_strength;  /* of a corner: standard deviation of the gray value along its weakest
-                             direction, gray levels per pixel */
-    int rounds;           /* of aligning and refitting */
-    double max_shift_px;  /* from where the raw homography puts a patch, in the first round */
-    double max_error_px;  /* of an aligned patch from the refitted homography */
-    int min_matches;      /* a plane with fewer aligned patches keeps its raw homography */
-    int grow;             /* squares of 32 pixels by which a plane grows in a round */
+    int corners;           /* of an image, at most: one in each square of a grid */
+    double min_strength;   /* of a corner: standard deviation of the gray value along its weakest
+                              direction, gray levels per pixel */
+    int rounds;            /* of aligning and refitting */
+    double max_shift_px;   /* from where the raw homography puts a patch, in the first round */
+    double max_error_px;   /* of an aligned patch from the refitted homography */
+    int min_matches;       /* a plane with fewer aligned patches keeps its raw homography */
+    double min_flat_share; /* of the aligned patches, that must be on the plane */
+    int grow;              /* squares of 32 pixels by which a plane grows in a round */
 } psfm_pair_plane_options;
 
 extern const psfm_option_table psfm_pair_plane_option_table;
@@ -28,7 +29,7 @@ typedef struct {
 
 /* A plane as the matches of keypoints know it. */
 typedef struct {
-    double H_21[9];             /* ray2 ~ H_21 ray1 */
+    double H_21[9]; /* ray2 ~ H_21 ray1 */
     size_t num_inliers;
     const double (*xy1)[2], (*xy2)[2]; /* the inliers in pixels */
 } psfm_raw_plane;
@@ -36,26 +37,26 @@ typedef struct {
 /* A patch about a corner of one photograph, found in the other. */
 typedef struct {
     uint32_t plane;
-    uint32_t corner;  /* of side `side` */
-    int side;         /* 0: a corner of image 1 found in image 2; 1: the other way round */
-    double xy[2];     /* where it was found */
-    double cov[3];    /* its covariance, px^2: xx, xy, yy */
-    double shift_px;  /* from where the raw homography had put it */
+    uint32_t corner; /* of side `side` */
+    int side;        /* 0: a corner of image 1 found in image 2; 1: the other way round */
+    double xy[2];    /* where it was found */
+    double cov[3];   /* its covariance, px^2: xx, xy, yy */
+    double shift_px; /* from where the raw homography had put it */
 } psfm_pair_match;
 
 typedef struct {
-    bool refined;      /* H_21 is new, and there are matches */
-    double H_21[9];    /* middle singular value 1, det > 0 */
+    bool refined;   /* H_21 is new, and there are matches */
+    double H_21[9]; /* middle singular value 1, det > 0 */
     size_t num_matches;
-    double rms_px;     /* of the matches, where they were found */
+    double rms_px; /* of the matches, where they were found */
 } psfm_refined_plane;
 
 /* How patches fared in the last round. */
 typedef struct {
     size_t num_tried;
     size_t outcomes[PSFM_NUM_PATCH_OUTCOMES];
-    size_t num_off_plane;   /* aligned, but not where the refitted homography is */
-    size_t num_raw_planes;  /* kept as they were */
+    size_t num_off_plane;  /* aligned, but not where the refitted homography is */
+    size_t num_raw_planes; /* kept as they were */
     size_t num_refined_planes;
 } psfm_pair_plane_stats;
 

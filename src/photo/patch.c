@@ -304,13 +304,19 @@ static double find_covariance(const psfm_patch_aligner *a, const psfm_plane_warp
     return sqrt(half + sqrt(fmax(half * half - (xx * yy - xy * xy), 0.0)));
 }
 
-/* The way back from m->xy2; on success m->xy2 becomes the mean of both ways. */
+/* The way back from m->xy2, from where the homography leads or, after a coarse start, from xy1; on
+ * success m->xy2 becomes the mean of both ways. */
 static psfm_patch_outcome align_back(psfm_patch_aligner *a, const psfm_patch_view *view1,
                                      const double xy1[2], const psfm_patch_view *view2,
                                      const psfm_plane_warp *there, double zoom,
-                                     const double H_12[9], const search *s, psfm_patch_match *m) {
+                                     const double H_12[9], bool coarse, const search *s,
+                                     psfm_patch_match *m) {
     psfm_plane_warp back;
     search r = {.spacing = s->spacing * zoom, .max_shift = s->max_shift * zoom + 1.0};
+    if (coarse) {
+        r.p[0] = there->x[0] - m->xy2[0];
+        r.p[1] = there->y[0] - m->xy2[1];
+    }
     if (!psfm_plane_warp_make(view2->camera, m->xy2, view1->camera, H_12,
                               a->options.radius * r.spacing, &back))
         return PSFM_PATCH_OUTSIDE;
@@ -353,7 +359,7 @@ static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_view *vi
     if (!(sigma <= a->options.max_sigma_px * s.spacing))
         return PSFM_PATCH_FLAT;
     return H_12 == NULL ? outcome
-                        : align_back(a, view1, xy1, view2, &warp, zoom, H_12, &s, m);
+                        : align_back(a, view1, xy1, view2, &warp, zoom, H_12, coarse > 0, &s, m);
 }
 
 void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
@@ -361,6 +367,5 @@ void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
                       const double H_12[9], double max_shift, int coarse_levels,
                       psfm_patch_match *match) {
     *match = (psfm_patch_match){0};
-    match->outcome =
-        align(aligner, view1, xy1, view2, H_21, H_12, max_shift, coarse_levels, match);
+    match->outcome = align(aligner, view1, xy1, view2, H_21, H_12, max_shift, coarse_levels, match);
 }

@@ -3,19 +3,19 @@
 #define PSFM_PHOTO_PATCH_H
 
 #include "base/options.h"
-#include "photo/pyramid.h"
 #include "photo/plane_warp.h"
+#include "photo/pyramid.h"
 
 #define PSFM_PATCH_MAX_RADIUS 15
 
 typedef struct {
-    int radius;             /* of the patch, in samples; it is 2 radius + 1 wide */
-    int max_iterations;     /* of a level */
-    double min_ncc;         /* normalised correlation of an accepted patch */
-    double max_return_px;   /* disagreement of the way there and back */
-    double max_sigma_px;    /* largest standard deviation of an accepted position */
-    double max_zoom;        /* largest change of scale, either way */
-    double max_anisotropy;  /* largest ratio of the scales in two directions */
+    int radius;            /* of the patch, in samples; it is 2 radius + 1 wide */
+    int max_iterations;    /* of a level */
+    double min_ncc;        /* normalised correlation of an accepted patch */
+    double max_return_px;  /* disagreement of the way there and back */
+    double max_sigma_px;   /* largest standard deviation of an accepted position */
+    double max_zoom;       /* largest change of scale, either way */
+    double max_anisotropy; /* largest ratio of the scales in two directions */
 } psfm_patch_options;
 
 extern const psfm_option_table psfm_patch_option_table;
@@ -57,8 +57,9 @@ psfm_status psfm_patch_aligner_create(psfm_context *ctx, const psfm_patch_option
 void psfm_patch_aligner_destroy(psfm_patch_aligner **aligner);
 
 /* Finds the point xy1 of image 1 in image 2, starting from where H_21 (ray2 ~ H_21 ray1; H_12 its
- * inverse, or NULL: do not try the way back) puts it and not further than max_shift pixels of image 1 away. coarse_levels > 0 starts
- * at so many times half the resolution. Cost: about ten microseconds, 289 samples, both ways. */
+ * inverse, or NULL: do not try the way back) puts it and not further than max_shift pixels of image
+ * 1 away. coarse_levels > 0 starts at so many times half the resolution. Cost: about ten
+ * microseconds, 289 samples, both ways. */
 void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
                       const double xy1[2], const psfm_patch_view *view2, const double H_21[9],
                       const double H_12[9], double max_shift, int coarse_levels,

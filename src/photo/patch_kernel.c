@@ -47,7 +47,7 @@ static float add_lanes(const float *s) {
 }
 
 static void sum(const float *w, float offset, const float *step_x, const float *step_y,
-         const float *pattern, const float *window, size_t num, psfm_patch_sums *sums) {
+                const float *pattern, const float *window, size_t num, psfm_patch_sums *sums) {
     float value[PSFM_PATCH_LANES] = {0}, square[PSFM_PATCH_LANES] = {0};
     float sx[PSFM_PATCH_LANES] = {0}, sy[PSFM_PATCH_LANES] = {0}, product[PSFM_PATCH_LANES] = {0};
     for (size_t k = 0; k < num; k += PSFM_PATCH_LANES) {

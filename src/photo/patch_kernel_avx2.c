@@ -18,8 +18,8 @@ INLINE __m256 add(__m256 a, __m256 b) {
 }
 
 INLINE __m256 polynomial(const float c[6], __m256 u, __m256 v) {
-    __m256 linear = add(add(_mm256_set1_ps(c[0]), mul(_mm256_set1_ps(c[1]), u)),
-                        mul(_mm256_set1_ps(c[2]), v));
+    __m256 linear =
+        add(add(_mm256_set1_ps(c[0]), mul(_mm256_set1_ps(c[1]), u)), mul(_mm256_set1_ps(c[2]), v));
     __m256 mixed = mul(u, add(mul(_mm256_set1_ps(c[3]), u), mul(_mm256_set1_ps(c[4]), v)));
     return add(add(linear, mixed), mul(v, mul(_mm256_set1_ps(c[5]), v)));
 }
@@ -49,8 +49,8 @@ INLINE __m256 row(const uint8_t *pixels, __m256i at, const __m256 w[4]) {
     return add(add(mul(w[0], p0), mul(w[1], p1)), add(mul(w[2], p2), mul(w[3], p3)));
 }
 
-TARGET static void sample(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
-                          const float *v, size_t num, float *out) {
+TARGET static void sample(const psfm_pyramid_level *level, const psfm_patch_map *map,
+                          const float *u, const float *v, size_t num, float *out) {
     float low_x = (float)(1 - map->base_x), high_x = (float)(level->width - 3 - map->base_x);
     float low_y = (float)(1 - map->base_y), high_y = (float)(level->height - 3 - map->base_y);
     const __m256i stride = _mm256_set1_epi32(level->width);

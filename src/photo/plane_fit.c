@@ -117,8 +117,8 @@ static psfm_status search(psfm_context *ctx, const psfm_ray_pairs *pairs, double
                           psfm_rng *rng, double H_21[9], bool *found) {
     psfm_loss loss = {max_error_px * max_error_px, 0.0};
     double start[9], *scratch = NULL;
-    psfm_status status = psfm_alloc(ctx, pairs->num_blocks * PSFM_LANES, sizeof *scratch,
-                                    (void **)&scratch);
+    psfm_status status =
+        psfm_alloc(ctx, pairs->num_blocks * PSFM_LANES, sizeof *scratch, (void **)&scratch);
     if (status != PSFM_OK)
         return status;
     memcpy(start, H_21, sizeof start);

@@ -31,7 +31,7 @@ psfm_status psfm_pyramid_init(psfm_context *ctx, const psfm_image *image, psfm_p
 
 /* Reads a file, whose size must be width x height. */
 psfm_status psfm_pyramid_read(psfm_context *ctx, const char *path, uint64_t width, uint64_t height,
-                            psfm_pyramid *photo);
+                              psfm_pyramid *photo);
 
 void psfm_pyramid_free(psfm_pyramid *photo);
 

@@ -82,10 +82,10 @@ psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set
                                     psfm_reconstruction *out);
 
 /* Runs all stages on a match set whose rays are computed. If `out->two_views` is set on entry
- * (from a database, or by psfm_reconstruct_verify), they are taken instead of being estimated. Nothing posed is not an error: the
- * result then has no models and every image has a reason. `out` is zeroed but for these
- * and what goes with them;
- * free it with psfm_reconstruction_free in any case. */
+ * (from a database, or by psfm_reconstruct_verify), they are taken instead of being estimated.
+ * Nothing posed is not an error: the result then has no models and every image has a reason. `out`
+ * is zeroed but for these and what goes with them; free it with psfm_reconstruction_free in any
+ * case. */
 psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
                              const psfm_reconstruct_options *options, psfm_reconstruction *out);
 void psfm_reconstruction_free(psfm_reconstruction *reconstruction);

@@ -17,10 +17,13 @@
 
 #include "base/alloc.h"
 #include "linalg/mat3.h"
+#include "linalg/order.h"
 #include "pipeline/plane_labels.h"
 #include "pipeline/point_views.h"
 #include "pipeline/usable_matches.h"
 #include "pose/covariance.h"
+
+#define MIN_DEVIATIONS 50 /* to tell a typical one */
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
@@ -42,7 +45,7 @@ typedef struct {
     psfm_refined *out;
     uint32_t *image_camera;
     bool *posed;
-    bool *use; /* per match of all pairs */
+    bool *use;     /* per match of all pairs */
     bool has_info; /* a view knows how well its keypoints are known */
     psfm_keypoint_labels labels;
     uint32_t *obs_image, *obs_point; /* of the current structure */
@@ -76,8 +79,8 @@ static psfm_status list_observations(psfm_context *ctx, refinement *r) {
     if ((status = psfm_alloc(ctx, n, sizeof *r->obs_image, (void **)&r->obs_image)) ||
         (status = psfm_alloc(ctx, n, sizeof *r->obs_point, (void **)&r->obs_point)) ||
         (status = psfm_alloc(ctx, n, sizeof *r->obs_xy, (void **)&r->obs_xy)) ||
-        (r->has_info && (status = psfm_alloc(ctx, n, sizeof *r->obs_sqrt_info,
-                                             (void **)&r->obs_sqrt_info))))
+        (r->has_info &&
+         (status = psfm_alloc(ctx, n, sizeof *r->obs_sqrt_info, (void **)&r->obs_sqrt_info))))
         return status;
     for (size_t p = 0; p < st->num_points; ++p) {
         for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
@@ -170,11 +173,12 @@ static psfm_status make_points(psfm_context *ctx, refinement *r, double max_erro
     return status;
 }
 
-static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
+/* `again`: another adjustment follows. */
+static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px, bool again) {
     psfm_bundle_options options = r->options->bundle;
     psfm_bundle_stats stats = {0};
     options.loss_scale_px = fmax(options.loss_scale_px, 0.25 * max_error_px);
-    if (max_error_px > r->options->triangulate.max_error_px) /* another round follows */
+    if (again)
         options.tolerance = fmax(options.tolerance, 1e-4);
     psfm_status status = find_planes(ctx, r);
     psfm_bundle_problem problem = make_problem(r);
@@ -192,6 +196,50 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
         }
     }
     psfm_bundle_stats_free(&stats);
+    return status;
+}
+
+/* Typical deviation of the observations of one kind in units of their information, from tracks of
+ * three images or more; the point takes three of the 2 n residuals of a track of n. */
+static double find_deviation(const refinement *r, const double *error_px, bool is_keypoint,
+                             double *values) {
+    const psfm_tracks *tracks = &r->out->structure.tracks;
+    size_t num = 0;
+    for (size_t p = 0; p < tracks->num_tracks; ++p) {
+        size_t first = tracks->begin[p], last = tracks->begin[p + 1];
+        double share = 1.0 - 1.5 / (double)(last - first);
+        for (size_t k = first; last - first > 2 && k < last; ++k) {
+            const double *s = r->obs_sqrt_info[k];
+            if ((s[0] == 1.0 && s[2] == 1.0) == is_keypoint && isfinite(error_px[k]))
+                values[num++] = error_px[k] * sqrt(s[0] * s[2] / share);
+        }
+    }
+    return num < MIN_DEVIATIONS ? 1.0 : psfm_median(values, num) / 1.17741;
+}
+
+/* Brings the information of keypoints and of aligned patches to the scale of their deviations, so
+ * that neither has more weight than it deserves. */
+static psfm_status balance(psfm_context *ctx, refinement *r) {
+    double *error_px = NULL, *values = NULL, deviation[2];
+    psfm_bundle_problem problem = make_problem(r);
+    size_t n = problem.num_observations;
+    psfm_status status = psfm_alloc(ctx, n, sizeof *error_px, (void **)&error_px);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n, sizeof *values, (void **)&values);
+    if (status == PSFM_OK)
+        status = psfm_bundle_errors(ctx, &problem, error_px);
+    for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
+        deviation[kind] = fmin(fmax(find_deviation(r, error_px, kind == 1, values), 0.05), 20.0);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k) {
+        double *s = r->obs_sqrt_info[k];
+        psfm_scale3(1.0 / deviation[s[0] == 1.0 && s[2] == 1.0], s, s);
+    }
+    if (status == PSFM_OK)
+        psfm_log(ctx, PSFM_LOG_INFO,
+                 "deviations: keypoints %.2f px, aligned patches %.2f times their sigma",
+                 deviation[1], deviation[0]);
+    free(error_px);
+    free(values);
     return status;
 }
 
@@ -244,7 +292,12 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
         if (status == PSFM_OK)
             status = make_points(ctx, r, error);
         if (status == PSFM_OK)
-            status = adjust(ctx, r, error);
+            status = adjust(ctx, r, error, error > last || r->has_info);
+        if (status == PSFM_OK && r->has_info && k + 1 == control->rounds) {
+            status = balance(ctx, r);
+            if (status == PSFM_OK)
+                status = adjust(ctx, r, error, false);
+        }
         if (status == PSFM_OK) {
             drop_images(r);
             if (k + 1 < control->rounds)

@@ -68,8 +68,8 @@ static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, voi
     double strength = o->planes.min_strength * o->planes.min_strength;
     double area = (double)photo->levels[0].width * (double)photo->levels[0].height;
     int spacing = (int)ceil(sqrt(area / o->planes.corners));
-    status = psfm_corners_find(ctx, photo, spacing, o->patch.radius / 2,
-                               o->patch.radius + 3, strength, &view->corners, &view->num);
+    status = psfm_corners_find(ctx, photo, spacing, o->patch.radius / 2, o->patch.radius + 3,
+                               strength, &view->corners, &view->num);
     psfm_photo_cache_release(j->cache, (uint32_t)index);
     return status;
 }
@@ -82,8 +82,7 @@ static psfm_status list_raw_planes(psfm_context *ctx, const job *j, size_t pair,
     size_t total = 0;
     for (size_t h = 0; h < view->num_homographies; ++h)
         total += view->homographies[h].num_inliers;
-    psfm_status status =
-        psfm_alloc(ctx, view->num_homographies, sizeof **planes, (void **)planes);
+    psfm_status status = psfm_alloc(ctx, view->num_homographies, sizeof **planes, (void **)planes);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 2 * total, sizeof **xy, (void **)xy);
     double(*at)[2] = *xy;
@@ -118,9 +117,8 @@ static psfm_status align_pair(psfm_context *ctx, job *j, size_t index, int worke
     for (int s = 0; s < 2; ++s) {
         const psfm_view *view = &j->set->views[ends[s]];
         const view_corners *corners = &j->views[ends[s]];
-        sides[s] = (psfm_pair_side){{&j->set->cameras[view->camera_idx], photos[s]},
-                                    corners->corners,
-                                    corners->num};
+        sides[s] = (psfm_pair_side){
+            {&j->set->cameras[view->camera_idx], photos[s]}, corners->corners, corners->num};
         stream[s] = view->id;
     }
     psfm_status status = list_raw_planes(ctx, j, index, &raw, &xy);
@@ -163,8 +161,7 @@ typedef struct {
 static psfm_status add_keypoint(psfm_context *ctx, additions *a, const double xy[2],
                                 const double cov[3]) {
     size_t capacity = a->capacity;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&a->xy, &capacity, a->num + 1, sizeof *a->xy);
+    psfm_status status = psfm_reserve(ctx, (void **)&a->xy, &capacity, a->num + 1, sizeof *a->xy);
     if (status == PSFM_OK)
         status = psfm_reserve(ctx, (void **)&a->cov, &a->capacity, a->num + 1, sizeof *a->cov);
     if (status != PSFM_OK)
@@ -176,8 +173,8 @@ static psfm_status add_keypoint(psfm_context *ctx, additions *a, const double xy
 
 /* Index of each corner among its view's keypoints, and how well its neighbours know it. */
 typedef struct {
-    uint32_t *keypoint;  /* UINT32_MAX: not found elsewhere */
-    double *sum_log;     /* of the areas of the covariances */
+    uint32_t *keypoint; /* UINT32_MAX: not found elsewhere */
+    double *sum_log;    /* of the areas of the covariances */
     uint32_t *count;
 } corner_keypoints;
 
@@ -199,8 +196,7 @@ static psfm_status add_corners(psfm_context *ctx, const job *j, additions *added
             const psfm_pair_match *m = &j->pairs[p].matches[k];
             corner_keypoints *c =
                 &corners[m->side == 0 ? j->set->pairs[p].view1 : j->set->pairs[p].view2];
-            c->sum_log[m->corner] +=
-                0.5 * log(m->cov[0] * m->cov[2] - m->cov[1] * m->cov[1]);
+            c->sum_log[m->corner] += 0.5 * log(m->cov[0] * m->cov[2] - m->cov[1] * m->cov[1]);
             ++c->count[m->corner];
         }
     }
@@ -237,9 +233,9 @@ static psfm_status add_matches(psfm_context *ctx, job *j, size_t index, addition
     for (size_t h = 0; h < view->num_homographies; ++h) {
         psfm_homography *to = &view->homographies[h];
         size_t room = to->num_inliers;
-        if ((status = psfm_reserve(ctx, (void **)&to->inliers, &room,
-                                   to->num_inliers + from->planes[h].num_matches,
-                                   sizeof *to->inliers)))
+        if ((status =
+                 psfm_reserve(ctx, (void **)&to->inliers, &room,
+                              to->num_inliers + from->planes[h].num_matches, sizeof *to->inliers)))
             return status;
     }
     for (size_t k = 0; status == PSFM_OK && k < from->num_matches; ++k) {
@@ -272,13 +268,13 @@ static psfm_status extend_view(psfm_context *ctx, const psfm_camera *camera, con
     size_t room[4] = {old, old, old, view->sqrt_info == NULL ? 0 : old};
     bool is_new = view->sqrt_info == NULL;
     psfm_status status;
-    if ((status = psfm_reserve(ctx, (void **)&view->keypoints, &room[0], n,
-                               sizeof *view->keypoints)) ||
+    if ((status =
+             psfm_reserve(ctx, (void **)&view->keypoints, &room[0], n, sizeof *view->keypoints)) ||
         (status = psfm_reserve(ctx, (void **)&view->rays, &room[1], n, sizeof *view->rays)) ||
         (status = psfm_reserve(ctx, (void **)&view->px_from_ray, &room[2], n,
                                sizeof *view->px_from_ray)) ||
-        (status = psfm_reserve(ctx, (void **)&view->sqrt_info, &room[3], n,
-                               sizeof *view->sqrt_info)))
+        (status =
+             psfm_reserve(ctx, (void **)&view->sqrt_info, &room[3], n, sizeof *view->sqrt_info)))
         return status;
     for (size_t k = 0; is_new && k < old; ++k)
         view->sqrt_info[k][0] = view->sqrt_info[k][2] = 1.0;
@@ -380,8 +376,8 @@ static psfm_status run_job(psfm_context *ctx, job *j, const char *folder) {
                                           (size_t)j->options->control.cache_mb << 20, &j->cache)) ||
         (status = psfm_alloc(ctx, num_views, sizeof *j->views, (void **)&j->views)) ||
         (status = psfm_alloc(ctx, num_pairs, sizeof *j->pairs, (void **)&j->pairs)) ||
-        (status = psfm_alloc(ctx, (size_t)j->num_aligners, sizeof *j->aligners,
-                             (void **)&j->aligners)))
+        (status =
+             psfm_alloc(ctx, (size_t)j->num_aligners, sizeof *j->aligners, (void **)&j->aligners)))
         return status;
     for (int w = 0; w < j->num_aligners; ++w)
         if ((status = psfm_patch_aligner_create(ctx, &j->options->patch, &j->aligners[w])))
@@ -428,12 +424,11 @@ psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two
     return status;
 }
 
-void psfm_refine_matches_describe(const psfm_refine_matches_stats *stats, char *text,
-                                  size_t size) {
+void psfm_refine_matches_describe(const psfm_refine_matches_stats *stats, char *text, size_t size) {
     snprintf(text, size,
              "refined matches: %zu of %zu patches in %zu pairs, moved by %.2f px, known to %.2f px "
              "(medians); %zu of %zu planes",
-             stats->num_matches, stats->patches.num_tried, stats->num_pairs,
-             stats->median_shift_px, stats->median_sigma_px, stats->patches.num_refined_planes,
+             stats->num_matches, stats->patches.num_tried, stats->num_pairs, stats->median_shift_px,
+             stats->median_sigma_px, stats->patches.num_refined_planes,
              stats->patches.num_refined_planes + stats->patches.num_raw_planes);
 }

@@ -27,7 +27,6 @@ typedef struct {
     size_t num_corners;
     psfm_pair_plane_stats patches;
     size_t num_matches; /* accepted patches */
-    size_t num_points;  /* corners that were found in another photograph */
     double median_shift_px, median_sigma_px;
 } psfm_refine_matches_stats;
 

@@ -97,6 +97,32 @@ static void add_pairs(builder *b, cJSON *root, const psfm_reconstruction *r) {
     number(b, pairs, "pose_graph_hypotheses", r->graph.num_hypotheses);
 }
 
+/* What became of the patches, if there were photographs. */
+static void add_matches(builder *b, cJSON *root, const psfm_refine_matches_stats *stats) {
+    if (!stats->done)
+        return;
+    const psfm_pair_plane_stats *patches = &stats->patches;
+    cJSON *matches = object(b, root, "refine_matches");
+    number(b, matches, "photographs", (double)stats->num_photos);
+    number(b, matches, "photographs_unusable", (double)stats->num_unusable);
+    number(b, matches, "pairs", (double)stats->num_pairs);
+    number(b, matches, "corners", (double)stats->num_corners);
+    number(b, matches, "patches", (double)patches->num_tried);
+    number(b, matches, "accepted", (double)stats->num_matches);
+    cJSON *rejected = object(b, matches, "rejected");
+    for (int k = PSFM_PATCH_ALIGNED + 1; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
+        number(b, rejected, psfm_patch_outcome_name((psfm_patch_outcome)k),
+               (double)patches->outcomes[k]);
+    number(b, rejected, "off_plane", (double)patches->num_off_plane);
+    number(b, rejected, "plane_given_up",
+           (double)(patches->outcomes[PSFM_PATCH_ALIGNED] - stats->num_matches -
+                    patches->num_off_plane));
+    number(b, matches, "planes_refined", (double)patches->num_refined_planes);
+    number(b, matches, "planes_kept_raw", (double)patches->num_raw_planes);
+    number(b, matches, "median_shift_px", stats->median_shift_px);
+    number(b, matches, "median_sigma_px", stats->median_sigma_px);
+}
+
 static void add_bridges(builder *b, cJSON *parent, const psfm_match_set *set,
                         const psfm_pose_graph *graph, const psfm_component_facts *facts) {
     cJSON *cut = array(b, parent, "cut_images");
@@ -198,6 +224,7 @@ cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *s
     number(&b, root, "images_total", (double)set->num_views);
     add_input(&b, root, set, stats);
     add_pairs(&b, root, reconstruction);
+    add_matches(&b, root, &reconstruction->matches);
     add_robust(&b, root, reconstruction);
     add_models(&b, root, set, reconstruction);
     add_images(&b, root, set, reconstruction);

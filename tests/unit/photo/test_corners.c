@@ -1,0 +1,92 @@
+#include "photo/corners.h"
+
+#include "test_util.h"
+
+/* A dark photograph with bright squares of 20 pixels at the given corners. */
+static void draw(psfm_context *ctx, int width, int height, const int (*at)[2], int num,
+                 psfm_pyramid *photo) {
+    psfm_image image = {0};
+    assert_ok(ctx, psfm_image_init(ctx, width, height, PSFM_IMAGE_GRAY, &image));
+    memset(image.gray, 40, (size_t)width * (size_t)height);
+    for (int k = 0; k < num; ++k)
+        for (int y = at[k][1]; y < at[k][1] + 20; ++y)
+            memset(image.gray + y * width + at[k][0], 200, 20);
+    assert_ok(ctx, psfm_pyramid_init(ctx, &image, photo));
+    psfm_image_free(&image);
+}
+
+static void corners_of_squares_are_found(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    const int at[2][2] = {{50, 40}, {120, 70}};
+    psfm_pyramid photo;
+    psfm_corner *corners = NULL;
+    size_t num = 0, near = 0;
+    draw(ctx, 200, 130, at, 2, &photo);
+    assert_ok(ctx, psfm_corners_find(ctx, &photo, 10, 4, 10, 4.0, &corners, &num));
+    for (size_t k = 0; k < num; ++k) {
+        assert_true(corners[k].strength >= 4.0F);
+        for (int s = 0; s < 8; ++s) {
+            int x = at[s / 4][0] + (s % 2) * 20, y = at[s / 4][1] + (s / 2 % 2) * 20;
+            near += hypot((double)corners[k].x - x, (double)corners[k].y - y) < 1.5;
+        }
+    }
+    assert_int_equal(near, 8); /* each corner once: it is the strongest of its square */
+    free(corners);
+    psfm_pyramid_free(&photo);
+    psfm_context_destroy(&ctx);
+}
+
+static void flat_and_tiny_photographs_have_none(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_pyramid photo;
+    psfm_corner *corners = NULL;
+    size_t num = 0;
+    draw(ctx, 200, 130, NULL, 0, &photo);
+    assert_ok(ctx, psfm_corners_find(ctx, &photo, 10, 4, 10, 0.0, &corners, &num));
+    assert_int_equal(num, 0);
+    free(corners);
+    psfm_pyramid_free(&photo);
+    draw(ctx, 24, 24, NULL, 0, &photo);
+    assert_ok(ctx, psfm_corners_find(ctx, &photo, 10, 4, 12, 0.0, &corners, &num));
+    assert_int_equal(num, 0);
+    free(corners);
+    psfm_pyramid_free(&photo);
+    psfm_context_destroy(&ctx);
+}
+
+static void one_corner_a_square_within_the_margin(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_image image = {0};
+    psfm_pyramid photo;
+    psfm_corner *corners = NULL;
+    size_t num = 0;
+    assert_ok(ctx, psfm_image_init(ctx, 161, 97, PSFM_IMAGE_GRAY, &image));
+    for (int k = 0; k < 161 * 97; ++k)
+        image.gray[k] = (uint8_t)(k * 7919 % 251);
+    assert_ok(ctx, psfm_pyramid_init(ctx, &image, &photo));
+    assert_ok(ctx, psfm_corners_find(ctx, &photo, 16, 4, 11, 0.0, &corners, &num));
+    assert_true(num > 40);
+    for (size_t k = 0; k < num; ++k) {
+        assert_true(corners[k].x > 11.0F && corners[k].x < 150.0F);
+        assert_true(corners[k].y > 11.0F && corners[k].y < 86.0F);
+        for (size_t m = 0; m < k; ++m)
+            assert_false((int)corners[k].x / 16 == (int)corners[m].x / 16 &&
+                         (int)corners[k].y / 16 == (int)corners[m].y / 16);
+    }
+    free(corners);
+    psfm_pyramid_free(&photo);
+    psfm_image_free(&image);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(corners_of_squares_are_found),
+        cmocka_unit_test(flat_and_tiny_photographs_have_none),
+        cmocka_unit_test(one_corner_a_square_within_the_margin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

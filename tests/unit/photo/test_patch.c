@@ -1,0 +1,213 @@
+#include "photo/patch.h"
+
+#include "base/cpu.h"
+#include "plane_photos.h"
+
+typedef struct {
+    psfm_context *ctx;
+    psfm_patch_options options;
+    psfm_patch_aligner *aligner;
+    psfm_camera cameras[2];
+    psfm_pyramid photos[2];
+    double H_21[9], H_12[9];
+} fixture;
+
+static void set_up(fixture *f, const psfm_camera *camera2, double gain, double offset,
+                   double noise) {
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    texture t = make_texture(3);
+    f->ctx = psfm_context_create();
+    psfm_options_init(&psfm_patch_option_table, &f->options);
+    assert_ok(f->ctx, psfm_patch_aligner_create(f->ctx, &f->options, &f->aligner));
+    f->cameras[0] = pinhole(300.0);
+    f->cameras[1] = *camera2;
+    tilted(f->H_21);
+    assert_true(psfm_mat3_inverse(f->H_21, f->H_12));
+    take_photo(f->ctx, &t, &f->cameras[0], &f->cameras[0], identity, 1.0, 0.0, noise,
+               &f->photos[0]);
+    take_photo(f->ctx, &t, &f->cameras[0], &f->cameras[1], f->H_12, gain, offset, noise,
+               &f->photos[1]);
+}
+
+static void tear_down(fixture *f) {
+    psfm_pyramid_free(&f->photos[0]);
+    psfm_pyramid_free(&f->photos[1]);
+    psfm_patch_aligner_destroy(&f->aligner);
+    psfm_context_destroy(&f->ctx);
+}
+
+static void truth(const fixture *f, const double xy1[2], double xy2[2]) {
+    double ray1[3], ray2[3];
+    assert_true(psfm_camera_unproject(&f->cameras[0], xy1, ray1));
+    psfm_mat3_mul_vec(f->H_21, ray1, ray2);
+    assert_true(psfm_camera_project(&f->cameras[1], ray2, xy2));
+}
+
+/* A homography that puts everything about (dx, dy) pixels beside the truth. */
+static void disturbed(const fixture *f, double dx, double dy, double H_21[9], double H_12[9]) {
+    double shift[9] = {1, 0, dx / 300.0, 0, 1, dy / 300.0, 0, 0, 1};
+    psfm_mat3_mul(shift, f->H_21, H_21);
+    assert_true(psfm_mat3_inverse(H_21, H_12));
+}
+
+/* Aligns a grid of points from a start that is off; returns the number aligned, the largest error
+ * and the mean square in units of the covariance. */
+static int align_grid(fixture *f, double dx, double dy, int coarse, double *largest, double *chi2) {
+    const psfm_patch_view views[2] = {{&f->cameras[0], &f->photos[0]},
+                                      {&f->cameras[1], &f->photos[1]}};
+    double H_21[9], H_12[9], sum = 0.0;
+    int num = 0;
+    disturbed(f, dx, dy, H_21, H_12);
+    *largest = 0.0;
+    for (int y = 40; y <= 200; y += 16) {
+        for (int x = 40; x <= 280; x += 16) {
+            double xy1[2] = {x + 0.5, y + 0.5}, xy2[2];
+            psfm_patch_match m;
+            psfm_patch_align(f->aligner, &views[0], xy1, &views[1], H_21, H_12, 8.0, coarse, &m);
+            if (m.outcome != PSFM_PATCH_ALIGNED)
+                continue;
+            truth(f, xy1, xy2);
+            double ex = m.xy2[0] - xy2[0], ey = m.xy2[1] - xy2[1];
+            double det = m.cov2[0] * m.cov2[2] - m.cov2[1] * m.cov2[1];
+            sum += (m.cov2[2] * ex * ex - 2.0 * m.cov2[1] * ex * ey + m.cov2[0] * ey * ey) / det;
+            *largest = fmax(*largest, hypot(ex, ey));
+            ++num;
+        }
+    }
+    *chi2 = sum / fmax(num, 1);
+    return num;
+}
+
+static void exact_without_noise(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = pinhole(330.0);
+    double largest, chi2;
+    set_up(&f, &camera, 1.0, 0.0, 0.0);
+    int num = align_grid(&f, 0.9, -0.7, 0, &largest, &chi2);
+    assert_true(num > 120);
+    assert_below(largest, 0.02);
+    tear_down(&f);
+}
+
+static void exact_with_distortion_gain_and_offset(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = distorted(310.0);
+    double largest, chi2;
+    set_up(&f, &camera, 0.6, 30.0, 0.0);
+    int num = align_grid(&f, -0.8, 0.5, 0, &largest, &chi2);
+    assert_true(num > 120);
+    assert_below(largest, 0.02);
+    tear_down(&f);
+}
+
+static void covariance_tells_the_error(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = pinhole(330.0);
+    double largest, chi2;
+    set_up(&f, &camera, 1.0, 0.0, 8.0);
+    int num = align_grid(&f, 0.5, 0.5, 0, &largest, &chi2);
+    assert_true(num > 100);
+    assert_below(largest, 0.5);
+    assert_true(chi2 > 0.4 && chi2 < 5.0); /* 2 for two coordinates */
+    tear_down(&f);
+}
+
+static void coarse_levels_reach_further(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = pinhole(330.0);
+    double largest, chi2;
+    set_up(&f, &camera, 1.0, 0.0, 0.0);
+    int fine = align_grid(&f, 4.0, -3.0, 0, &largest, &chi2);
+    int coarse = align_grid(&f, 4.0, -3.0, 1, &largest, &chi2);
+    assert_true(coarse > fine + 20);
+    tear_down(&f);
+}
+
+static void wrong_texture_is_refused(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = pinhole(330.0);
+    texture other = make_texture(99);
+    double largest, chi2;
+    set_up(&f, &camera, 1.0, 0.0, 0.0);
+    psfm_pyramid_free(&f.photos[1]);
+    take_photo(f.ctx, &other, &f.cameras[0], &f.cameras[1], f.H_12, 1.0, 0.0, 0.0, &f.photos[1]);
+    assert_int_equal(align_grid(&f, 0.0, 0.0, 0, &largest, &chi2), 0);
+    tear_down(&f);
+}
+
+static psfm_patch_outcome outcome_at(fixture *f, double x, double y, const double H_21[9],
+                                     const double H_12[9]) {
+    const psfm_patch_view views[2] = {{&f->cameras[0], &f->photos[0]},
+                                      {&f->cameras[1], &f->photos[1]}};
+    const double xy[2] = {x, y};
+    psfm_patch_match m;
+    psfm_patch_align(f->aligner, &views[0], xy, &views[1], H_21, H_12, 6.0, 0, &m);
+    return m.outcome;
+}
+
+static void degenerate_patches_have_a_reason(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = pinhole(330.0);
+    texture flat = make_texture(3), edge = make_texture(3);
+    const double nowhere[9] = {0}, mirror[9] = {-1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    set_up(&f, &camera, 1.0, 0.0, 0.0);
+    assert_int_equal(outcome_at(&f, 160.5, 120.5, f.H_21, f.H_12), PSFM_PATCH_ALIGNED);
+    assert_int_equal(outcome_at(&f, 4.5, 120.5, f.H_21, f.H_12), PSFM_PATCH_OUTSIDE);
+    assert_int_equal(outcome_at(&f, -1e9, NAN, f.H_21, f.H_12), PSFM_PATCH_OUTSIDE);
+    assert_int_equal(outcome_at(&f, 160.5, 120.5, nowhere, nowhere), PSFM_PATCH_OUTSIDE);
+    assert_int_equal(outcome_at(&f, 160.5, 120.5, mirror, mirror), PSFM_PATCH_OUTSIDE);
+    for (int k = 0; k < NUM_WAVES; ++k) {
+        flat.height[k] = 0.0;
+        edge.ky[k] = 0.0;
+    }
+    psfm_pyramid_free(&f.photos[0]);
+    take_photo(f.ctx, &flat, &f.cameras[0], &f.cameras[0], identity, 1.0, 0.0, 0.0, &f.photos[0]);
+    assert_int_equal(outcome_at(&f, 160.5, 120.5, f.H_21, f.H_12), PSFM_PATCH_FLAT);
+    psfm_pyramid_free(&f.photos[0]);
+    take_photo(f.ctx, &edge, &f.cameras[0], &f.cameras[0], identity, 1.0, 0.0, 0.0, &f.photos[0]);
+    assert_int_equal(outcome_at(&f, 160.5, 120.5, f.H_21, f.H_12), PSFM_PATCH_FLAT);
+    tear_down(&f);
+}
+
+static void all_instructions_agree(void **state) {
+    (void)state;
+    fixture f;
+    psfm_camera camera = distorted(310.0);
+    double largest[2], chi2[2];
+    int num[2];
+    for (int k = 0; k < 2; ++k) {
+        psfm_cpu_limit(k == 0 ? PSFM_CPU_PLAIN : PSFM_CPU_AVX512);
+        set_up(&f, &camera, 1.0, 0.0, 3.0);
+        num[k] = align_grid(&f, 0.9, 0.9, 1, &largest[k], &chi2[k]);
+        tear_down(&f);
+    }
+    assert_int_equal(num[0], num[1]);
+    assert_true(largest[0] == largest[1] && chi2[0] == chi2[1]);
+}
+
+static void every_outcome_has_a_name(void **state) {
+    (void)state;
+    assert_string_equal(psfm_patch_outcome_name(PSFM_PATCH_ALIGNED), "aligned");
+    assert_string_equal(psfm_patch_outcome_name(PSFM_PATCH_ONE_WAY), "one_way");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_without_noise),
+        cmocka_unit_test(exact_with_distortion_gain_and_offset),
+        cmocka_unit_test(covariance_tells_the_error),
+        cmocka_unit_test(coarse_levels_reach_further),
+        cmocka_unit_test(wrong_texture_is_refused),
+        cmocka_unit_test(degenerate_patches_have_a_reason),
+        cmocka_unit_test(all_instructions_agree),
+        cmocka_unit_test(every_outcome_has_a_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+#include "photo/photo_cache.h"
+
+#include <unistd.h>
+
+#include "base/parallel.h"
+#include "base/path.h"
+#include "test_util.h"
+
+enum { NUM = 6, SIDE = 64 };
+
+typedef struct {
+    psfm_context *ctx;
+    char folder[64];
+    psfm_camera camera;
+    psfm_view views[NUM];
+    psfm_match_set set;
+} fixture;
+
+static char names[NUM][16] = {"0.png", "1.png", "2.png", "3.png", "4.png", "5.png"};
+
+/* Photograph v is of gray value 10 v; the last one is missing, the one before of another size. */
+static void set_up(fixture *f) {
+    f->ctx = psfm_context_create();
+    strcpy(f->folder, "/tmp/psfm_photo_cache_XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    f->camera = (psfm_camera){.id = 1, .width = SIDE, .height = SIDE};
+    f->set = (psfm_match_set){.cameras = &f->camera, .num_cameras = 1, .views = f->views};
+    f->set.num_views = NUM;
+    for (int v = 0; v < NUM; ++v) {
+        psfm_image image = {0};
+        char *path = NULL;
+        f->views[v] = (psfm_view){.id = (uint32_t)v + 1, .name = names[v]};
+        if (v == NUM - 1)
+            continue;
+        int side = v == NUM - 2 ? SIDE + 2 : SIDE;
+        assert_ok(f->ctx, psfm_image_init(f->ctx, side, side, PSFM_IMAGE_GRAY, &image));
+        memset(image.gray, 10 * v, (size_t)side * (size_t)side);
+        assert_ok(f->ctx, psfm_path_join(f->ctx, f->folder, names[v], &path));
+        assert_ok(f->ctx, psfm_image_write(f->ctx, &image, 90, path));
+        psfm_image_free(&image);
+        free(path);
+    }
+}
+
+static void tear_down(fixture *f) {
+    assert_ok(f->ctx, psfm_remove_all(f->ctx, f->folder));
+    psfm_context_destroy(&f->ctx);
+}
+
+static void what_cannot_be_used_has_a_reason(void **state) {
+    (void)state;
+    fixture f;
+    psfm_photo_cache *cache;
+    const psfm_pyramid *photo;
+    set_up(&f);
+    assert_ok(f.ctx, psfm_photo_cache_create(f.ctx, &f.set, f.folder, 1 << 20, &cache));
+    assert_ok(f.ctx, psfm_photo_cache_get(f.ctx, cache, 2, &photo));
+    assert_int_equal(photo->levels[0].pixels[100], 20);
+    assert_int_equal(photo->levels[1].pixels[100], 20);
+    assert_int_equal(photo->num_levels, 2);
+    psfm_photo_cache_release(cache, 2);
+    assert_null(psfm_photo_cache_problem(cache, 2));
+    for (uint32_t v = NUM - 2; v < NUM; ++v) {
+        assert_ok(f.ctx, psfm_photo_cache_get(f.ctx, cache, v, &photo));
+        assert_null(photo);
+        assert_non_null(strstr(psfm_photo_cache_problem(cache, v), names[v]));
+    }
+    psfm_photo_cache_destroy(&cache);
+    tear_down(&f);
+}
+
+static void what_is_in_use_stays(void **state) {
+    (void)state;
+    fixture f;
+    psfm_photo_cache *cache;
+    const psfm_pyramid *photos[3];
+    set_up(&f);
+    assert_ok(f.ctx, psfm_photo_cache_create(f.ctx, &f.set, f.folder, 1, &cache)); /* no room */
+    for (uint32_t v = 0; v < 3; ++v)
+        assert_ok(f.ctx, psfm_photo_cache_get(f.ctx, cache, v, &photos[v]));
+    for (uint32_t v = 0; v < 3; ++v)
+        assert_int_equal(photos[v]->levels[0].pixels[77], 10 * v);
+    for (uint32_t v = 0; v < 3; ++v)
+        psfm_photo_cache_release(cache, v);
+    assert_ok(f.ctx, psfm_photo_cache_get(f.ctx, cache, 1, &photos[0])); /* read anew */
+    assert_int_equal(photos[0]->levels[0].pixels[77], 10);
+    psfm_photo_cache_release(cache, 1);
+    psfm_photo_cache_destroy(&cache);
+    tear_down(&f);
+}
+
+static psfm_status look(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    psfm_photo_cache *cache = user;
+    const psfm_pyramid *photo;
+    uint32_t v = (uint32_t)(index % 4);
+    psfm_status status = psfm_photo_cache_get(ctx, cache, v, &photo);
+    if (status != PSFM_OK || photo == NULL)
+        return psfm_fail(ctx, PSFM_ERR_DATA, "no photograph");
+    bool good = photo->levels[0].pixels[5] == 10 * v;
+    psfm_photo_cache_release(cache, v);
+    return good ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_DATA, "another photograph");
+}
+
+static void several_threads_share_it(void **state) {
+    (void)state;
+    fixture f;
+    psfm_photo_cache *cache;
+    set_up(&f);
+    psfm_context_set_threads(f.ctx, 4);
+    assert_ok(f.ctx, psfm_photo_cache_create(f.ctx, &f.set, f.folder, 12000, &cache));
+    assert_ok(f.ctx, psfm_parallel_for(f.ctx, NULL, 200, look, cache));
+    psfm_photo_cache_destroy(&cache);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_used_has_a_reason),
+        cmocka_unit_test(what_is_in_use_stays),
+        cmocka_unit_test(several_threads_share_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,31 +17,32 @@ async function visit(name, path, steps, options) {
 }
 
 /* Where a camera is on the page. */
-const cameraPlace = (page, view) => page.evaluate((v) => {
-  const box = document.querySelector('#stage canvas').getBoundingClientRect();
-  const [x, y] = view3d.screenOf(v);
-  return [box.left + x, box.top + y];
-}, view);
+const cameraPlace = (page, view) =>
+  page.evaluate((v) => {
+    const box = document.querySelector('#stage canvas').getBoundingClientRect();
+    const [x, y] = view3d.screenOf(v);
+    return [box.left + x, box.top + y];
+  }, view);
 
 async function clickCamera(page, view) {
   await page.locator('#stage').scrollIntoViewIfNeeded();
   await settle(page);
-  await page.mouse.click(...await cameraPlace(page, view));
+  await page.mouse.click(...(await cameraPlace(page, view)));
   await settle(page);
 }
 
 await visit('a camera is clicked', 'photos/report.html', async (page) => {
   assert.match(await text(page, '#verdict'), /All 6 images are placed/);
-  assert.ok(await colors(page, '#stage') > 300, 'the 3D view is blank');
+  assert.ok((await colors(page, '#stage')) > 300, 'the 3D view is blank');
   assert.equal(await page.locator('#panelBody h2').innerText(), 'Look closer');
   await clickCamera(page, 2);
   assert.equal(await text(page, '#panelBody h2'), await page.evaluate(() => report.images[2].name));
-  assert.ok(await colors(page, '#panelBody canvas') > 500, 'no photograph in the panel');
+  assert.ok((await colors(page, '#panelBody canvas')) > 500, 'no photograph in the panel');
   assert.match(await text(page, '#panelBody'), /neighbour/i);
   await page.locator('#panelBody tr[data-pair]').first().click();
   await settle(page);
   assert.match(await text(page, '#panelBody h2'), / – /);
-  assert.ok(await colors(page, '#panelBody canvas') > 500, 'no photographs of the pair');
+  assert.ok((await colors(page, '#panelBody canvas')) > 500, 'no photographs of the pair');
   await page.keyboard.press('Escape');
   assert.equal(await text(page, '#panelBody h2'), 'Look closer');
 });
@@ -64,25 +65,35 @@ await visit('the embedding is pointed at', 'matches/report.html', async (page) =
   const line = page.locator('#line canvas');
   await line.scrollIntoViewIfNeeded();
   await settle(page);
-  const [x, y, pair] = await page.evaluate(() => { const d = embedding.dots[3]; return [d.x, d.y, d.pair]; });
+  const [x, y, pair] = await page.evaluate(() => {
+    const d = embedding.dots[3];
+    return [d.x, d.y, d.pair];
+  });
   const box = await line.boundingBox();
   await page.mouse.move(box.x + x, box.y + y);
   await settle(page);
   assert.equal(await page.evaluate(() => lookedAt().pair), pair);
   assert.match(await text(page, '#tip'), /h = /);
-  assert.ok(await colors(page, '#panelBody canvas') > 50, 'no inliers are drawn');
+  assert.ok((await colors(page, '#panelBody canvas')) > 50, 'no inliers are drawn');
   await page.mouse.move(5, 5);
   await settle(page);
   assert.equal(await page.evaluate(() => lookedAt().pair), undefined);
-  assert.ok(await colors(page, '#line') > 20, 'the line is blank');
+  assert.ok((await colors(page, '#line')) > 20, 'the line is blank');
 });
 
 await visit('the table is sorted and filtered', 'matches/report.html', async (page) => {
   const rows = page.locator('#imageTable tbody tr');
   assert.equal(await rows.count(), 24);
   await page.locator('#imageTable th button', { hasText: /^points$/ }).click();
-  const points = await page.evaluate(() => [...document.querySelectorAll('#imageTable tbody tr')].map((row) => report.images[row.dataset.image].points ?? -1));
-  assert.deepEqual(points, [...points].sort((a, b) => b - a));
+  const points = await page.evaluate(() =>
+    [...document.querySelectorAll('#imageTable tbody tr')].map(
+      (row) => report.images[row.dataset.image].points ?? -1,
+    ),
+  );
+  assert.deepEqual(
+    points,
+    [...points].sort((a, b) => b - a),
+  );
   await page.locator('#filter').fill('no matches');
   assert.equal(await rows.count(), 1);
   await rows.first().click();
@@ -106,34 +117,42 @@ await visit('the matrix is clicked', 'matches/report.html', async (page) => {
   const box = await matrix.boundingBox();
   const cell = Math.min(box.width, box.height) / 24;
   await matrix.click({ position: { x: 8.5 * cell, y: 7.5 * cell } });
-  const [a, b] = await page.evaluate(() => [report.pairs.image1[lookedAt().pair], report.pairs.image2[lookedAt().pair]]);
+  const [a, b] = await page.evaluate(() => [
+    report.pairs.image1[lookedAt().pair],
+    report.pairs.image2[lookedAt().pair],
+  ]);
   assert.deepEqual([a, b], [7, 8]);
-  assert.ok(await colors(page, '#matrix') > 5, 'the matrix is blank');
-  assert.ok(await colors(page, '#histograms') > 20, 'the histograms are blank');
+  assert.ok((await colors(page, '#matrix')) > 5, 'the matrix is blank');
+  assert.ok((await colors(page, '#histograms')) > 20, 'the histograms are blank');
 });
 
-await visit('dark, on a phone', 'photos/report.html', async (page) => {
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
-  const overflow = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `the page is ${overflow} px wider than the phone`);
-  assert.ok(!await page.locator('#panel').isVisible());
-  await page.locator('#stage').scrollIntoViewIfNeeded();
-  await settle(page);
-  await page.touchscreen.tap(...await cameraPlace(page, 1));
-  await page.waitForTimeout(300);
-  assert.ok(await page.locator('#panel').isVisible(), 'a tap opens no panel');
-  assert.ok(await colors(page, '#stage') > 100);
-  await page.locator('#closePanel').click();
-  await page.waitForTimeout(300);
-  assert.ok(!await page.locator('#panel').isVisible());
-  await page.locator('#theme').click();
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
-}, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: 'dark' });
+await visit(
+  'dark, on a phone',
+  'photos/report.html',
+  async (page) => {
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    const overflow = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `the page is ${overflow} px wider than the phone`);
+    assert.ok(!(await page.locator('#panel').isVisible()));
+    await page.locator('#stage').scrollIntoViewIfNeeded();
+    await settle(page);
+    await page.touchscreen.tap(...(await cameraPlace(page, 1)));
+    await page.waitForTimeout(300);
+    assert.ok(await page.locator('#panel').isVisible(), 'a tap opens no panel');
+    assert.ok((await colors(page, '#stage')) > 100);
+    await page.locator('#closePanel').click();
+    await page.waitForTimeout(300);
+    assert.ok(!(await page.locator('#panel').isVisible()));
+    await page.locator('#theme').click();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+  },
+  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: 'dark' },
+);
 
 await visit('the published method', 'paper/report.html', async (page) => {
   assert.match(await text(page, '#lead'), /published method/);
-  assert.ok(await colors(page, '#stage') > 20, 'the 3D view is blank');
-  assert.ok(await colors(page, '#line') > 20, 'the line is blank');
+  assert.ok((await colors(page, '#stage')) > 20, 'the 3D view is blank');
+  assert.ok((await colors(page, '#line')) > 20, 'the line is blank');
 });
 
 await visit('nothing was placed', 'nothing/report.html', async (page) => {

@@ -1,33 +1,51 @@
 /* What the drawings share: colours, canvases, the tooltip, and what is selected. */
 
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+const color = (name) =>
+  getComputedStyle(document.documentElement)
+    .getPropertyValue('--' + name)
+    .trim();
 
-/* A canvas that fills `parent` and is drawn anew when that changes its size, its colours change, or
- * `redraw` is called. draw(context, width, height) works in CSS pixels. */
+/* A canvas that fills `parent`. draw(context, width, height), in CSS pixels, is called when its size
+ * or the colours change, or by `redraw`; mark(...), on top of that, also by `remark`, which is cheap
+ * however much there is to draw. */
 const canvases = [];
-function makeCanvas(parent, draw, label) {
+function makeCanvas(parent, label, draw, mark = () => {}) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
+  const base = document.createElement('canvas');
   parent.append(canvas);
-  let asked = false;
+  let asked = false,
+    isStale = true;
+  const prepare = (target, width, height) => {
+    const ratio = Math.min(window.devicePixelRatio || 1, 3);
+    target.width = Math.round(width * ratio);
+    target.height = Math.round(height * ratio);
+    const context = target.getContext('2d');
+    context.scale(ratio, ratio);
+    return context;
+  };
   const paint = () => {
     asked = false;
-    const width = parent.clientWidth, height = parent.clientHeight;
+    const width = parent.clientWidth,
+      height = parent.clientHeight;
     if (width === 0 || height === 0) return;
-    const ratio = Math.min(window.devicePixelRatio || 1, 3);
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    const context = canvas.getContext('2d');
-    context.scale(ratio, ratio);
-    draw(context, width, height);
+    if (isStale) draw(prepare(base, width, height), width, height);
+    isStale = false;
+    const context = prepare(canvas, width, height);
+    context.drawImage(base, 0, 0, width, height);
+    mark(context, width, height);
   };
-  const redraw = () => {
+  const remark = () => {
     if (!asked) requestAnimationFrame(paint);
     asked = true;
+  };
+  const redraw = () => {
+    isStale = true;
+    remark();
   };
   new ResizeObserver(redraw).observe(parent);
   canvases.push(redraw);
   redraw();
-  return { canvas, redraw };
+  return { canvas, redraw, remark };
 }
 
 function pointerOn(canvas, event) {
@@ -41,18 +59,16 @@ function showTip(text, event) {
   if (!text) return;
   tip.textContent = text;
   const right = event.clientX + 14 + tip.offsetWidth > window.innerWidth;
-  tip.style.left = Math.max(4, right ? event.clientX - tip.offsetWidth - 12 : event.clientX + 14) + 'px';
-  tip.style.top = Math.max(4, Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 4)) + 'px';
+  tip.style.left =
+    Math.max(4, right ? event.clientX - tip.offsetWidth - 12 : event.clientX + 14) + 'px';
+  tip.style.top =
+    Math.max(4, Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 4)) + 'px';
 }
 
 /* A button that switches something on and off. */
 function chip(parent, text, on, change, dotColor) {
   const button = el('button', { class: 'chip', type: 'button', 'aria-pressed': String(on) });
-  if (dotColor) {
-    const dot = el('span', { class: 'dot' });
-    dot.style.background = `var(--${dotColor})`;
-    button.append(dot);
-  }
+  if (dotColor) button.append(statusDot(dotColor));
   button.append(text);
   button.addEventListener('click', () => {
     const now = button.getAttribute('aria-pressed') !== 'true';
@@ -74,17 +90,27 @@ function select(what) {
   tellSelection();
 }
 function hover(what) {
-  const same = (a, b) => (a === null) === (b === null) && (a === null || (a.image === b.image && a.pair === b.pair));
+  const same = (a, b) =>
+    (a === null) === (b === null) && (a === null || (a.image === b.image && a.pair === b.pair));
   if (same(selection.hovered, what)) return;
   selection.hovered = what;
   tellSelection();
 }
 
+/* A dot in the colour of what became of a pair. */
+function statusDot(status) {
+  const dot = el('span', { class: 'dot' });
+  dot.style.background = `var(--${status})`;
+  return dot;
+}
+
 function pairTitle(p) {
   const { image1, image2, matches } = report.pairs;
   const planes = report.pairs.first[p + 1] - report.pairs.first[p];
-  return `${report.images[image1[p]].name} – ${report.images[image2[p]].name}\n` +
-    `${count(matches[p], 'match')}, ${pairInliers(p).toLocaleString('en')} on ${count(planes, 'plane')}; ${pairWords(p)}`;
+  return (
+    `${report.images[image1[p]].name} – ${report.images[image2[p]].name}\n` +
+    `${count(matches[p], 'match')}, ${pairInliers(p).toLocaleString('en')} on ${count(planes, 'plane')}; ${pairWords(p)}`
+  );
 }
 
 /* Round numbers from low to high, about `wanted` of them. */
@@ -94,6 +120,7 @@ function ticks(low, high, wanted) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
   const out = [];
-  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * span; ++k) out.push(+(k * step).toPrecision(12));
+  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * span; ++k)
+    out.push(+(k * step).toPrecision(12));
   return out;
 }

@@ -22,19 +22,34 @@ function offsets(counts) {
   return out;
 }
 
-const IS_EDGE = 1, IN_TREE = 2, IS_KEPT = 4;
+const IS_EDGE = 1,
+  IN_TREE = 2,
+  IS_KEPT = 4;
 const KINDS = ['plane found', 'too few matches', 'no plane found', 'rotation only'];
 const STATES = {
-  posed: 'posed', no_keypoints: 'no keypoints', no_matches: 'no matches', few_matches: 'few matches',
-  no_homography: 'no plane found', rotation: 'rotation only', contradiction: 'contradiction',
+  posed: 'posed',
+  no_keypoints: 'no keypoints',
+  no_matches: 'no matches',
+  few_matches: 'few matches',
+  no_homography: 'no plane found',
+  rotation: 'rotation only',
+  contradiction: 'contradiction',
   few_points: 'few points',
 };
 
 function readPairs(raw) {
   const pairs = {
-    total: raw.total, image1: u32(raw.image1), image2: u32(raw.image2), matches: u32(raw.matches),
-    kind: bytes(raw.kind), essential: u32(raw.essential), flags: bytes(raw.flags), part: u32(raw.part),
-    component: u32(raw.component), h: f32(raw.h), rotation: f32(raw.rotation),
+    total: raw.total,
+    image1: u32(raw.image1),
+    image2: u32(raw.image2),
+    matches: u32(raw.matches),
+    kind: bytes(raw.kind),
+    essential: u32(raw.essential),
+    flags: bytes(raw.flags),
+    part: u32(raw.part),
+    component: u32(raw.component),
+    h: f32(raw.h),
+    rotation: f32(raw.rotation),
     first: offsets(bytes(raw.count)),
   };
   pairs.num = pairs.image1.length;
@@ -43,16 +58,29 @@ function readPairs(raw) {
 
 function readHomographies(raw) {
   return {
-    inliers: u32(raw.inliers), rms: f32(raw.rms), flags: bytes(raw.flags), group: u32(raw.group),
-    H: f32(raw.H), first: offsets(u32(raw.count)), samples: u16(raw.samples),
+    inliers: u32(raw.inliers),
+    rms: f32(raw.rms),
+    flags: bytes(raw.flags),
+    group: u32(raw.group),
+    H: f32(raw.H),
+    first: offsets(u32(raw.count)),
+    samples: u16(raw.samples),
   };
 }
 
 function readModel(raw) {
   return {
-    numPoints: raw.points, numCameras: raw.cameras, view: u32(raw.view), center: f32(raw.center),
-    rotation: f32(raw.rotation), corners: f32(raw.corners), focal: f32(raw.focal), xyz: f32(raw.xyz),
-    rgb: bytes(raw.rgb), error: bytes(raw.error), length: bytes(raw.length),
+    numPoints: raw.points,
+    numCameras: raw.cameras,
+    view: u32(raw.view),
+    center: f32(raw.center),
+    rotation: f32(raw.rotation),
+    corners: f32(raw.corners),
+    focal: f32(raw.focal),
+    xyz: f32(raw.xyz),
+    rgb: bytes(raw.rgb),
+    error: bytes(raw.error),
+    length: bytes(raw.length),
   };
 }
 
@@ -60,7 +88,12 @@ function readModel(raw) {
 function readImages(raw, pairs) {
   const images = raw.images.map((image, index) => {
     const facts = raw.summary.images[index] || {};
-    return Object.assign({ index, state: 'no_matches', advice: '' }, facts, image, { pairs: [], kept: 0, edges: 0, matches: 0 });
+    return Object.assign({ index, state: 'no_matches', advice: '' }, facts, image, {
+      pairs: [],
+      kept: 0,
+      edges: 0,
+      matches: 0,
+    });
   });
   for (let p = 0; p < pairs.num; ++p) {
     for (const v of [pairs.image1[p], pairs.image2[p]]) {
@@ -80,9 +113,16 @@ const report = (() => {
   residuals.first = u32(residuals.first);
   residuals.samples = i16(residuals.samples);
   return {
-    version: raw.version, summary: raw.summary, planes: raw.planes || [], planeModels: raw.planeModels,
-    components: raw.components, pairs, homographies: readHomographies(raw.homographies),
-    models: raw.models.map(readModel), residuals, images: readImages(raw, pairs),
+    version: raw.version,
+    summary: raw.summary,
+    planes: raw.planes || [],
+    planeModels: raw.planeModels,
+    components: raw.components,
+    pairs,
+    homographies: readHomographies(raw.homographies),
+    models: raw.models.map(readModel),
+    residuals,
+    images: readImages(raw, pairs),
     thumbnails: $('thumbnails').textContent.split('\n'),
   };
 })();
@@ -90,7 +130,8 @@ const report = (() => {
 /* Inliers of all homographies of a pair. */
 function pairInliers(p) {
   let sum = 0;
-  for (let k = report.pairs.first[p]; k < report.pairs.first[p + 1]; ++k) sum += report.homographies.inliers[k];
+  for (let k = report.pairs.first[p]; k < report.pairs.first[p + 1]; ++k)
+    sum += report.homographies.inliers[k];
   return sum;
 }
 
@@ -101,7 +142,12 @@ function pairStatus(p) {
   if (flags & IS_EDGE) return 'pruned';
   return 'none';
 }
-const STATUS_WORDS = { tree: 'kept, in the tree', kept: 'kept', pruned: 'pruned', none: 'not an edge' };
+const STATUS_WORDS = {
+  tree: 'kept, in the tree',
+  kept: 'kept',
+  pruned: 'pruned',
+  none: 'not an edge',
+};
 function pairWords(p) {
   const status = pairStatus(p);
   if (status === 'none') return KINDS[report.pairs.kind[p]];
@@ -134,7 +180,8 @@ function shortNumber(x, digits = 3) {
   if (x !== 0 && Math.abs(x) < 1e-3) return x.toExponential(1);
   return Math.abs(x) >= 1000 ? Math.round(x).toLocaleString('en') : String(+x.toPrecision(digits));
 }
-const count = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : word.endsWith('x') ? 'es' : 's'}`;
+const count = (n, word) =>
+  `${n.toLocaleString('en')} ${word}${n === 1 ? '' : word.endsWith('x') ? 'es' : 's'}`;
 
 /* An element: attributes, `on...` handlers, and children that are elements or plain text. Text is
  * never read as HTML. */

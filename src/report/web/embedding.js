@@ -2,9 +2,12 @@
  * arcs below the line. */
 
 const embedding = {
-  component: 0, byRank: false, shows: { tree: true, kept: true, pruned: true },
-  dots: [],  // { pair, x, y } as drawn
-  arcs: [],  // [pair, pair]: tree edges that meet in a camera
+  component: 0,
+  byRank: false,
+  shows: { tree: true, kept: true, pruned: true },
+  dots: [], // { pair, x, y } as drawn
+  arcs: [], // [pair, pair]: tree edges that meet in a camera
+  scale: null, // of the last drawing
   order: [], // pairs of the component by h
 };
 
@@ -17,7 +20,8 @@ function treeArcs(edges) {
       if (!at.has(v)) at.set(v, []);
       at.get(v).push(p);
     }
-  const arcs = [], reached = new Set();
+  const arcs = [],
+    reached = new Set();
   for (const start of at.keys()) {
     if (reached.has(start)) continue;
     reached.add(start);
@@ -48,7 +52,9 @@ function loadComponent(component) {
   const facts = report.components[component];
   $('embeddingNote').textContent = facts
     ? `${count(facts.images, 'image')}, ${count(facts.edges, 'edge')}; the tree spans h from ${shortNumber(facts.low)} to ${shortNumber(facts.high)}.` +
-      (parts > 1 ? ` The planes of these pairs fall into ${parts} parts that share no keypoints; each was embedded apart, so that h cannot be compared between them.` : '')
+      (parts > 1
+        ? ` The planes of these pairs fall into ${parts} parts that share no keypoints; each was embedded apart, so that h cannot be compared between them.`
+        : '')
     : 'No pair of images gave an edge, so there is nothing to embed.';
 }
 
@@ -58,15 +64,27 @@ function embeddingScale(width) {
   const margin = 26;
   if (byRank) {
     const rank = new Map(order.map((p, k) => [p, k]));
-    const x = (p) => margin + (width - 2 * margin) * (rank.get(p) + .5) / order.length;
+    const x = (p) => margin + ((width - 2 * margin) * (rank.get(p) + 0.5)) / order.length;
     const facts = report.components[embedding.component];
-    const inside = order.filter((p) => h[p] >= Math.fround(facts.low) && h[p] <= Math.fround(facts.high));
-    return { x, band: inside.length ? [x(inside[0]), x(inside[inside.length - 1])] : [0, 0], ticks: [] };
+    const inside = order.filter(
+      (p) => h[p] >= Math.fround(facts.low) && h[p] <= Math.fround(facts.high),
+    );
+    return {
+      x,
+      band: inside.length ? [x(inside[0]), x(inside[inside.length - 1])] : [0, 0],
+      ticks: [],
+    };
   }
-  const low = h[order[0]], high = h[order[order.length - 1]];
-  const at = (value) => margin + (width - 2 * margin) * (high > low ? (value - low) / (high - low) : .5);
+  const low = h[order[0]],
+    high = h[order[order.length - 1]];
+  const at = (value) =>
+    margin + (width - 2 * margin) * (high > low ? (value - low) / (high - low) : 0.5);
   const facts = report.components[embedding.component];
-  return { x: (p) => at(h[p]), band: [at(facts.low), at(facts.high)], ticks: ticks(low, high, width / 110).map((t) => [at(t), shortNumber(t)]) };
+  return {
+    x: (p) => at(h[p]),
+    band: [at(facts.low), at(facts.high)],
+    ticks: ticks(low, high, width / 110).map((t) => [at(t), shortNumber(t)]),
+  };
 }
 
 /* Stacks dots that would cover each other, the tree at the bottom. */
@@ -85,84 +103,94 @@ function placeDots(x, axis, size) {
     list.sort((a, b) => rank[pairStatus(a)] - rank[pairStatus(b)] || a - b);
     const step = Math.min(size, (axis - 22) / list.length);
     const exact = list.length === 1;
-    list.forEach((pair, k) => embedding.dots.push({ pair, x: exact ? x(pair) : column * size, y: axis - size / 2 - 2 - k * step }));
+    list.forEach((pair, k) =>
+      embedding.dots.push({
+        pair,
+        x: exact ? x(pair) : column * size,
+        y: axis - size / 2 - 2 - k * step,
+      }),
+    );
   }
 }
 
-function drawArcs(context, x, axis, depth, looked) {
-  const near = (p) => looked.pair === p ||
-    (looked.image !== undefined && (report.pairs.image1[p] === looked.image || report.pairs.image2[p] === looked.image));
-  const strong = [];
-  const one = ([a, b]) => {
+function arcPath(context, { x, axis, depth }, arcs) {
+  context.beginPath();
+  for (const [a, b] of arcs) {
     const [xa, xb] = [x(a), x(b)];
     const r = Math.abs(xb - xa) / 2;
     context.moveTo(Math.min(xa, xb), axis);
-    context.ellipse((xa + xb) / 2, axis, r, Math.min(depth, 4 + r * .55), 0, Math.PI, 0, true);
-  };
-  context.strokeStyle = color('tree');
-  context.globalAlpha = embedding.arcs.length > 400 ? .18 : .38;
-  context.beginPath();
-  for (const arc of embedding.arcs) {
-    if (near(arc[0]) || near(arc[1])) strong.push(arc);
-    one(arc);
+    const deep = Math.min(depth, 4 + r * 0.55);
+    context.ellipse((xa + xb) / 2, axis, r, deep, 0, Math.PI, 0, true);
   }
   context.stroke();
-  context.globalAlpha = 1;
-  context.lineWidth = 2;
-  context.beginPath();
-  strong.forEach(one);
-  context.stroke();
-  context.lineWidth = 1;
+}
+
+function drawAxis(context, { axis, ticks: marks, band, size }, width, height) {
+  context.font = '11px system-ui, sans-serif';
+  context.fillStyle = color('band');
+  context.fillRect(band[0] - size / 2, 4, Math.max(2, band[1] - band[0] + size), height - 24);
+  context.fillStyle = color('none');
+  context.fillRect(8, axis, width - 16, 1);
+  context.textAlign = 'center';
+  context.fillStyle = color('soft');
+  for (const [x, text] of marks) {
+    context.fillRect(x, axis - 3, 1, 6);
+    context.fillText(text, x, height - 6);
+  }
+  if (marks.length === 0) context.fillText('rank of h', width / 2, height - 6);
 }
 
 function drawEmbedding(context, width, height) {
   embedding.dots = [];
   if (embedding.order.length === 0) return;
-  const looked = lookedAt();
-  const scale = embeddingScale(width);
-  const axis = Math.round(height * .66) + .5, size = width < 600 ? 6 : 8;
-  context.font = '11px system-ui, sans-serif';
-  context.fillStyle = color('band');
-  context.fillRect(scale.band[0] - size / 2, 4, Math.max(2, scale.band[1] - scale.band[0] + size), height - 24);
-  context.strokeStyle = color('none');
-  context.beginPath();
-  context.moveTo(8, axis);
-  context.lineTo(width - 8, axis);
-  context.stroke();
-  if (embedding.shows.tree) drawArcs(context, scale.x, axis, height - axis - 26, looked);
-  context.textAlign = 'center';
-  context.fillStyle = color('soft');
-  for (const [x, text] of scale.ticks) {
-    context.fillRect(x, axis - 3, 1, 6);
-    context.fillText(text, x, height - 6);
-  }
-  if (scale.ticks.length === 0) context.fillText('rank of h', width / 2, height - 6);
+  const axis = Math.round(height * 0.66);
+  const size = width < 600 ? 6 : 8;
+  const scale = { ...embeddingScale(width), axis, size, depth: height - axis - 26 };
+  embedding.scale = scale;
+  drawAxis(context, scale, width, height);
+  context.strokeStyle = color('tree');
+  context.globalAlpha = embedding.arcs.length > 400 ? 0.18 : 0.38;
+  if (embedding.shows.tree) arcPath(context, scale, embedding.arcs);
+  context.globalAlpha = 1;
   placeDots(scale.x, axis, size);
-  const fills = { tree: color('tree'), kept: color('kept'), pruned: color('pruned') };
-  for (const dot of embedding.dots) {
-    context.fillStyle = fills[pairStatus(dot.pair)];
-    context.beginPath();
-    context.arc(dot.x, dot.y, size / 2 - .6, 0, 7);
-    context.fill();
+  for (const status of ['pruned', 'kept', 'tree']) {
+    context.fillStyle = color(status);
+    for (const dot of embedding.dots) {
+      if (pairStatus(dot.pair) !== status) continue;
+      context.beginPath();
+      context.arc(dot.x, dot.y, size / 2 - 0.6, 0, 7);
+      context.fill();
+    }
   }
-  markDots(context, looked, size);
 }
 
-function markDots(context, looked, size) {
-  context.strokeStyle = color('ink');
+/* The pair that is looked at, or those of the image, with the arcs of the tree at them. */
+function markEmbedding(context) {
+  const { pair, image } = lookedAt();
+  const { image1, image2 } = report.pairs;
+  const isMeant = (p) =>
+    p === pair || (image !== undefined && (image1[p] === image || image2[p] === image));
+  if (!embedding.scale || (pair === undefined && image === undefined)) return;
   context.lineWidth = 2;
+  context.strokeStyle = color('tree');
+  if (embedding.shows.tree)
+    arcPath(
+      context,
+      embedding.scale,
+      embedding.arcs.filter(([a, b]) => isMeant(a) || isMeant(b)),
+    );
+  context.strokeStyle = color('ink');
   for (const dot of embedding.dots) {
-    const p = dot.pair;
-    const is = looked.pair === p;
-    if (!is && (looked.image === undefined || (report.pairs.image1[p] !== looked.image && report.pairs.image2[p] !== looked.image))) continue;
+    if (!isMeant(dot.pair)) continue;
     context.beginPath();
-    context.arc(dot.x, dot.y, size / 2 + (is ? 2.5 : 1), 0, 7);
+    context.arc(dot.x, dot.y, embedding.scale.size / 2 + (dot.pair === pair ? 2.5 : 1), 0, 7);
     context.stroke();
   }
 }
 
 function dotAt([x, y]) {
-  let best = null, nearest = 14 ** 2;
+  let best = null,
+    nearest = 14 ** 2;
   for (const dot of embedding.dots) {
     const d = (dot.x - x) ** 2 + (dot.y - y) ** 2;
     if (d < nearest) [best, nearest] = [dot, d];
@@ -173,29 +201,61 @@ function dotAt([x, y]) {
 function startEmbedding() {
   const { components } = report;
   loadComponent(0);
-  const { canvas, redraw } = makeCanvas($('line'), drawEmbedding, 'Embedding of the edges of the pose graph on a line');
+  const { canvas, redraw, remark } = makeCanvas(
+    $('line'),
+    'Embedding of the edges of the pose graph on a line',
+    drawEmbedding,
+    markEmbedding,
+  );
   const place = $('embeddingChips');
-  for (const [name, text] of [['tree', 'tree'], ['kept', 'kept'], ['pruned', 'pruned']])
-    chip(place, text, true, (on) => { embedding.shows[name] = on; redraw(); }, name);
-  chip(place, 'spread evenly', false, (on) => { embedding.byRank = on; redraw(); });
+  for (const [name, text] of [
+    ['tree', 'tree'],
+    ['kept', 'kept'],
+    ['pruned', 'pruned'],
+  ])
+    chip(
+      place,
+      text,
+      true,
+      (on) => {
+        embedding.shows[name] = on;
+        redraw();
+      },
+      name,
+    );
+  chip(place, 'spread evenly', false, (on) => {
+    embedding.byRank = on;
+    redraw();
+  });
   if (components.length > 1) {
     const choice = $('component');
     choice.hidden = false;
-    components.forEach((c, k) => choice.append(el('option', { value: k }, `component ${k + 1}: ${count(c.images, 'image')}`)));
-    choice.addEventListener('change', () => { loadComponent(+choice.value); redraw(); });
+    components.forEach((c, k) =>
+      choice.append(el('option', { value: k }, `component ${k + 1}: ${count(c.images, 'image')}`)),
+    );
+    choice.addEventListener('change', () => {
+      loadComponent(+choice.value);
+      redraw();
+    });
   }
   canvas.addEventListener('pointermove', (event) => {
     const dot = dotAt(pointerOn(canvas, event));
     canvas.style.cursor = dot ? 'pointer' : '';
     if (event.pointerType === 'mouse') {
       hover(dot ? { pair: dot.pair } : null);
-      showTip(dot ? pairTitle(dot.pair) + `\nh = ${shortNumber(report.pairs.h[dot.pair], 4)}` : '', event);
+      showTip(
+        dot ? pairTitle(dot.pair) + `\nh = ${shortNumber(report.pairs.h[dot.pair], 4)}` : '',
+        event,
+      );
     }
   });
-  canvas.addEventListener('pointerleave', () => { hover(null); showTip(''); });
+  canvas.addEventListener('pointerleave', () => {
+    hover(null);
+    showTip('');
+  });
   canvas.addEventListener('click', (event) => {
     const dot = dotAt(pointerOn(canvas, event));
     if (dot) select({ pair: dot.pair });
   });
-  selection.listeners.push(redraw);
+  selection.listeners.push(remark);
 }

@@ -3,12 +3,22 @@
 function listNames(images) {
   const place = el('div', { class: 'names' });
   for (const image of images.slice(0, 300))
-    place.append(el('button', { class: 'chip', type: 'button', onclick: () => select({ image: image.index }) }, image.name));
-  if (images.length > 300) place.append(el('span', { class: 'soft' }, `and ${images.length - 300} more, in the table below`));
+    place.append(
+      el(
+        'button',
+        { class: 'chip', type: 'button', onclick: () => select({ image: image.index }) },
+        image.name,
+      ),
+    );
+  if (images.length > 300)
+    place.append(
+      el('span', { class: 'soft' }, `and ${images.length - 300} more, in the table below`),
+    );
   return place;
 }
 
-const sentence = (text) => text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.') : '';
+const sentence = (text) =>
+  text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.') : '';
 
 function unplacedFindings(add) {
   const groups = new Map();
@@ -18,7 +28,12 @@ function unplacedFindings(add) {
     groups.get(image.state).push(image);
   }
   for (const [state, images] of [...groups].sort((a, b) => b[1].length - a[1].length))
-    add('bad', `${count(images.length, 'image')} without a pose: ${STATES[state] || state}`, sentence(images[0].advice || ''), images);
+    add(
+      'bad',
+      `${count(images.length, 'image')} without a pose: ${STATES[state] || state}`,
+      sentence(images[0].advice || ''),
+      images,
+    );
   const photographs = report.summary.photographs;
   for (const photo of (photographs && photographs.left_out) || [])
     add('bad', `${photo.name} could not be used`, sentence(photo.reason));
@@ -27,55 +42,111 @@ function unplacedFindings(add) {
 function modelFindings(add) {
   const { summary, models } = report;
   if (models.length > 1)
-    add('warn', `The images fall into ${models.length} models`, 'No kept pair joins them, so each has a frame and a scale of its own. ' +
-      'Match more pairs between them (--pairs), or take photographs that overlap both.');
+    add(
+      'warn',
+      `The images fall into ${models.length} models`,
+      'No kept pair joins them, so each has a frame and a scale of its own. ' +
+        'Match more pairs between them (--pairs), or take photographs that overlap both.',
+    );
   (summary.models || []).forEach((model, k) => {
     const name = models.length > 1 ? `Model ${k + 1}: ` : '';
-    const cuts = (model.cut_images || []).map((n) => report.images.find((image) => image.name === n)).filter((image) => image);
+    const cuts = (model.cut_images || [])
+      .map((n) => report.images.find((image) => image.name === n))
+      .filter((image) => image);
     if (cuts.length && cuts.length < model.images - 2)
-      add('warn', `${name}${count(cuts.length, 'image')} alone hold${cuts.length === 1 ? 's' : ''} the model together`,
-        'If one of them is wrong, everything behind it is. Match more pairs around them.', cuts);
+      add(
+        'warn',
+        `${name}${count(cuts.length, 'image')} alone hold${cuts.length === 1 ? 's' : ''} the model together`,
+        'If one of them is wrong, everything behind it is. Match more pairs around them.',
+        cuts,
+      );
     if (model.lud_converged === false && model.lud_iterations > 0)
-      add('warn', `${name}the positions had not settled`, 'A larger --lud.max-iterations may help.');
+      add(
+        'warn',
+        `${name}the positions had not settled`,
+        'A larger --lud.max-iterations may help.',
+      );
   });
 }
 
 function pairFindings(add) {
   const { pairs, summary } = report;
-  let edges = 0, pruned = 0;
+  let edges = 0,
+    pruned = 0;
   for (let p = 0; p < pairs.num; ++p) {
     if (!(pairs.flags[p] & IS_EDGE)) continue;
     ++edges;
     if (!(pairs.flags[p] & IS_KEPT)) ++pruned;
   }
   if (edges === 0 && pairs.total > 0)
-    add('bad', 'No pair of images shows a plane with parallax', 'The scene may not be flat, the matches may be wrong, or the cameras share one centre. ' +
-      'Look at the matrix below; try a larger --twoview.max-error-px.');
+    add(
+      'bad',
+      'No pair of images shows a plane with parallax',
+      'The scene may not be flat, the matches may be wrong, or the cameras share one centre. ' +
+        'Look at the matrix below; try a larger --twoview.max-error-px.',
+    );
   if (pairs.total === 0)
-    add('bad', 'No two images have matches', 'Match the images first (planarsfm match), or check that they show the same scene.');
-  if (summary.mode === 'robust' && edges > 0 && pruned / edges > .3)
-    add('warn', `${Math.round(100 * pruned / edges)} % of the pairs contradict the poses`,
-      'Repeated structure is the usual reason: a court that looks the same from both ends, the bays of a facade. Restrict the pairs to neighbours (--pairs ring:K or sequential:K).');
+    add(
+      'bad',
+      'No two images have matches',
+      'Match the images first (planarsfm match), or check that they show the same scene.',
+    );
+  if (summary.mode === 'robust' && edges > 0 && pruned / edges > 0.3)
+    add(
+      'warn',
+      `${Math.round((100 * pruned) / edges)} % of the pairs contradict the poses`,
+      'Repeated structure is the usual reason: a court that looks the same from both ends, the bays of a facade. Restrict the pairs to neighbours (--pairs ring:K or sequential:K).',
+    );
   const kinds = summary.pairs || {};
-  if (kinds.rotation > .3 * pairs.total)
-    add('warn', `${count(kinds.rotation, 'pair')} show rotation only`, 'Their cameras share a centre as far as the matches tell; such pairs give no distance.');
+  if (kinds.rotation > 0.3 * pairs.total)
+    add(
+      'warn',
+      `${count(kinds.rotation, 'pair')} show rotation only`,
+      'Their cameras share a centre as far as the matches tell; such pairs give no distance.',
+    );
   if (summary.mode === 'paper')
-    add('info', 'This is the published method alone', 'Without --mode paper hypotheses are chosen jointly, rotations averaged over all pairs and everything refined, which is more accurate on nearly all scenes.');
+    add(
+      'info',
+      'This is the published method alone',
+      'Without --mode paper hypotheses are chosen jointly, rotations averaged over all pairs and everything refined, which is more accurate on nearly all scenes.',
+    );
 }
 
 function qualityFindings(add) {
   const { summary, images } = report;
   const robust = summary.robust || {};
   if (robust.mean_error_px > 1.5)
-    add('warn', `The mean reprojection error is ${shortNumber(robust.mean_error_px)} px`, 'Above about one pixel the intrinsics are the first suspect: check them, or let them be refined (--refine focal).');
+    add(
+      'warn',
+      `The mean reprojection error is ${shortNumber(robust.mean_error_px)} px`,
+      'Above about one pixel the intrinsics are the first suspect: check them, or let them be refined (--refine focal).',
+    );
   if (robust.bundle_stop === 'max_iterations')
-    add('warn', 'The bundle adjustment stopped before it had settled', 'Raise --bundle.max-iterations.');
+    add(
+      'warn',
+      'The bundle adjustment stopped before it had settled',
+      'Raise --bundle.max-iterations.',
+    );
   const errors = images.filter((image) => image.mean_error_px > 0);
   const typical = median(errors.map((image) => image.mean_error_px));
-  const high = errors.filter((image) => image.mean_error_px > 2.5 * typical && image.mean_error_px > .7);
-  if (high.length) add('warn', `${count(high.length, 'image')} fit${high.length === 1 ? 's' : ''} much worse than the others`, 'A wrong focal length, motion blur, or a pose that is off.', high);
+  const high = errors.filter(
+    (image) => image.mean_error_px > 2.5 * typical && image.mean_error_px > 0.7,
+  );
+  if (high.length)
+    add(
+      'warn',
+      `${count(high.length, 'image')} fit${high.length === 1 ? 's' : ''} much worse than the others`,
+      'A wrong focal length, motion blur, or a pose that is off.',
+      high,
+    );
   const weak = images.filter((image) => image.rotation_sigma_deg > 1);
-  if (weak.length) add('warn', `${count(weak.length, 'image')} with an uncertain pose`, 'The standard deviation of the rotation is above 1°: few points, or all in one spot. More matches for these would help.', weak);
+  if (weak.length)
+    add(
+      'warn',
+      `${count(weak.length, 'image')} with an uncertain pose`,
+      'The standard deviation of the rotation is above 1°: few points, or all in one spot. More matches for these would help.',
+      weak,
+    );
 }
 
 function startFindings() {
@@ -88,11 +159,22 @@ function startFindings() {
   const rank = { bad: 0, warn: 1, info: 2, good: 3 };
   found.sort((a, b) => rank[a.level] - rank[b.level]);
   if (!found.some((f) => f.level === 'bad' || f.level === 'warn'))
-    found.unshift({ level: 'good', title: 'Nothing stands out', text: 'Every image has a pose, and no check of matches, graph or residuals complains.' });
+    found.unshift({
+      level: 'good',
+      title: 'Nothing stands out',
+      text: 'Every image has a pose, and no check of matches, graph or residuals complains.',
+    });
   for (const { level, title, text, images } of found) {
     const body = [el('p', { class: 'soft' }, text), images ? listNames(images) : null];
-    $('findings').append(images
-      ? el('details', { class: 'finding ' + level, open: level === 'bad' && images.length <= 40 }, el('summary', {}, title), ...body)
-      : el('div', { class: 'finding ' + level }, el('b', {}, title), ...body));
+    $('findings').append(
+      images
+        ? el(
+            'details',
+            { class: 'finding ' + level, open: level === 'bad' && images.length <= 40 },
+            el('summary', {}, title),
+            ...body,
+          )
+        : el('div', { class: 'finding ' + level }, el('b', {}, title), ...body),
+    );
   }
 }

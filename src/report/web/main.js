@@ -2,12 +2,19 @@
 
 function startOverview() {
   const { summary, images, models, pairs } = report;
-  const posed = images.filter((image) => image.state === 'posed').length, total = images.length;
-  $('verdict').textContent = total === 0 ? 'There were no images'
-    : posed === total ? `All ${count(total, 'image')} ${total === 1 ? 'is' : 'are'} placed`
-      : posed === 0 ? `None of ${count(total, 'image')} could be placed` : `${posed.toLocaleString('en')} of ${count(total, 'image')} are placed`;
+  const posed = images.filter((image) => image.state === 'posed').length,
+    total = images.length;
+  $('verdict').textContent =
+    total === 0
+      ? 'There were no images'
+      : posed === total
+        ? `All ${count(total, 'image')} ${total === 1 ? 'is' : 'are'} placed`
+        : posed === 0
+          ? `None of ${count(total, 'image')} could be placed`
+          : `${posed.toLocaleString('en')} of ${count(total, 'image')} are placed`;
   document.title = `${posed}/${total} placed – planarsfm report`;
-  let edges = 0, kept = 0;
+  let edges = 0,
+    kept = 0;
   for (let p = 0; p < pairs.num; ++p) {
     if (pairs.flags[p] & IS_EDGE) ++edges;
     if (pairs.flags[p] & IS_KEPT) ++kept;
@@ -15,19 +22,29 @@ function startOverview() {
   const robust = summary.robust || {};
   const points = models.reduce((sum, model) => sum + model.numPoints, 0);
   const time = Object.values(summary.seconds || {}).reduce((sum, s) => sum + (s || 0), 0);
-  const method = summary.mode === 'paper' ? 'the published method (--mode paper)' : 'the robust method';
-  $('lead').textContent = `By ${method}, from ${count(pairs.total, 'matched pair')} of images` +
+  const method =
+    summary.mode === 'paper' ? 'the published method (--mode paper)' : 'the robust method';
+  $('lead').textContent =
+    `By ${method}, from ${count(pairs.total, 'matched pair')} of images` +
     (models.length > 1 ? `, in ${models.length} models that nothing joins.` : '.');
   const tiles = [
     [`${posed.toLocaleString('en')} / ${total.toLocaleString('en')}`, 'images placed'],
-    robust.mean_error_px !== undefined && points > 0 ? [shortNumber(robust.mean_error_px) + ' px', 'mean error'] : null,
+    robust.mean_error_px !== undefined && points > 0
+      ? [shortNumber(robust.mean_error_px) + ' px', 'mean error']
+      : null,
     points > 0 ? [points.toLocaleString('en'), 'points'] : null,
-    report.planes.length ? [String(report.planes.length), report.planes.length === 1 ? 'plane' : 'planes'] : null,
+    report.planes.length
+      ? [String(report.planes.length), report.planes.length === 1 ? 'plane' : 'planes']
+      : null,
     [`${kept.toLocaleString('en')} / ${edges.toLocaleString('en')}`, 'pairs kept'],
     models.length > 1 ? [String(models.length), 'models'] : null,
     [seconds(time), 'run time'],
   ];
-  for (const tile of tiles) if (tile) $('tiles').append(el('div', { class: 'tile' }, el('b', {}, tile[0]), el('span', {}, tile[1])));
+  for (const tile of tiles)
+    if (tile)
+      $('tiles').append(
+        el('div', { class: 'tile' }, el('b', {}, tile[0]), el('span', {}, tile[1])),
+      );
 }
 
 function startTheme() {
@@ -49,7 +66,7 @@ startTheme();
 startOverview();
 startFindings();
 startEmbedding();
-startMatrix();
+new Matrix();
 startHistograms();
 startImageTable();
 startTimings();
@@ -57,9 +74,15 @@ startOptions();
 selection.listeners.push(showPanel);
 showPanel({});
 $('closePanel').addEventListener('click', () => select({}));
-document.addEventListener('keydown', (event) => { if (event.key === 'Escape') select({}); });
-$('footer').textContent = `planarsfm ${report.version}. This page is one file; it loads nothing over the network.`;
-requestAnimationFrame(() => setTimeout(() => {
-  start3d();
-  document.documentElement.dataset.ready = 'true';
-}, 0));
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') select({});
+});
+$('footer').textContent =
+  `planarsfm ${report.version}. This page is one file; it loads nothing over the network.`;
+requestAnimationFrame(() =>
+  setTimeout(() => {
+    start3d();
+    performance.mark('ready');
+    document.documentElement.dataset.ready = 'true';
+  }, 0),
+);

@@ -1,94 +1,138 @@
-/* The match matrix: one cell per pair of images, symmetric. Many images share a pixel; the pair
- * with most matches is seen then. */
+/* The match matrix: one cell per pair of images, symmetric. Many images share a cell; of its pairs
+ * the edge of the graph with most matches is seen then. */
 
 const MAX_CELLS = 900;
 
 function hexToRgb(text) {
   const n = parseInt(text.slice(1), 16);
-  return [n >> 16 & 255, n >> 8 & 255, n & 255];
+  return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
 }
 
-function startMatrix() {
-  const { pairs, images } = report;
-  const n = images.length;
-  const cells = Math.max(1, Math.min(n, MAX_CELLS));
-  const cellOf = (view) => Math.min(cells - 1, Math.floor(view * cells / n));
-  const shown = new Int32Array(cells * cells).fill(-1);
-  const level = (p) => (pairStatus(p) === 'none' ? 0 : 1e9) + pairs.matches[p];
-  let most = 1;
-  for (let p = 0; p < pairs.num; ++p) {
-    const [a, b] = [cellOf(pairs.image1[p]), cellOf(pairs.image2[p])];
-    most = Math.max(most, pairs.matches[p]);
-    for (const k of [a * cells + b, b * cells + a]) if (shown[k] < 0 || level(p) > level(shown[k])) shown[k] = p;
+class Matrix {
+  constructor() {
+    this.num = report.images.length;
+    this.cells = Math.max(1, Math.min(this.num, MAX_CELLS));
+    this.most = report.pairs.matches.reduce((a, b) => Math.max(a, b), 1);
+    this.shown = this.choose();
+    const draw = (context, width, height) => this.draw(context, Math.min(width, height));
+    const mark = (context, width, height) => this.mark(context, Math.min(width, height));
+    Object.assign(this, makeCanvas($('matrix'), 'Match matrix', draw, mark));
+    this.listen();
+    this.legend();
   }
 
-  const sheet = document.createElement('canvas');
-  sheet.width = sheet.height = cells;
-  const paintSheet = () => {
-    const context = sheet.getContext('2d');
-    const data = context.createImageData(cells, cells);
-    const inks = {};
-    for (const name of ['tree', 'kept', 'pruned', 'none', 'stage']) inks[name] = hexToRgb(color(name));
-    for (let k = 0; k < shown.length; ++k) {
-      const p = shown[k];
-      const ink = p < 0 ? inks.stage : inks[pairStatus(p)];
-      const strength = p < 0 ? 1 : .3 + .7 * Math.log1p(pairs.matches[p]) / Math.log1p(most);
-      for (let c = 0; c < 3; ++c) data.data[4 * k + c] = inks.stage[c] + strength * (ink[c] - inks.stage[c]);
-      data.data[4 * k + 3] = 255;
-    }
-    context.putImageData(data, 0, 0);
-  };
+  cellOf(view) {
+    return Math.min(this.cells - 1, Math.floor((view * this.cells) / this.num));
+  }
 
-  const draw = (context, width, height) => {
-    const size = Math.min(width, height), cell = size / cells;
-    paintSheet();
+  imageOf(cell) {
+    return report.images[Math.ceil((cell * this.num) / this.cells)];
+  }
+
+  /* The pair that each cell shows, -1 for none. */
+  choose() {
+    const { pairs } = report;
+    const { cells } = this;
+    const shown = new Int32Array(cells * cells).fill(-1);
+    const level = (p) => (pairStatus(p) === 'none' ? 0 : 1e9) + pairs.matches[p];
+    for (let p = 0; p < pairs.num; ++p) {
+      const [a, b] = [this.cellOf(pairs.image1[p]), this.cellOf(pairs.image2[p])];
+      for (const k of [a * cells + b, b * cells + a])
+        if (shown[k] < 0 || level(p) > level(shown[k])) shown[k] = p;
+    }
+    return shown;
+  }
+
+  /* One pixel per cell. */
+  sheet() {
+    const sheet = document.createElement('canvas');
+    sheet.width = sheet.height = this.cells;
+    const context = sheet.getContext('2d');
+    const data = context.createImageData(this.cells, this.cells);
+    const inks = {};
+    for (const name of ['tree', 'kept', 'pruned', 'none', 'stage'])
+      inks[name] = hexToRgb(color(name));
+    this.shown.forEach((p, k) => {
+      const ink = p < 0 ? inks.stage : inks[pairStatus(p)];
+      const share = p < 0 ? 1 : Math.log1p(report.pairs.matches[p]) / Math.log1p(this.most);
+      for (let c = 0; c < 3; ++c)
+        data.data[4 * k + c] = inks.stage[c] + (0.3 + 0.7 * share) * (ink[c] - inks.stage[c]);
+      data.data[4 * k + 3] = 255;
+    });
+    context.putImageData(data, 0, 0);
+    return sheet;
+  }
+
+  draw(context, size) {
     context.imageSmoothingEnabled = false;
-    context.drawImage(sheet, 0, 0, size, size);
+    context.drawImage(this.sheet(), 0, 0, size, size);
+  }
+
+  mark(context, size) {
     const { pair, image } = lookedAt();
+    const { image1, image2 } = report.pairs;
+    const cell = size / this.cells;
     context.strokeStyle = color('ink');
     context.lineWidth = 1.5;
     if (image !== undefined) {
-      context.strokeRect(0, cellOf(image) * cell, size, Math.max(cell, 2));
-      context.strokeRect(cellOf(image) * cell, 0, Math.max(cell, 2), size);
+      const at = this.cellOf(image) * cell;
+      context.strokeRect(0, at, size, Math.max(cell, 2));
+      context.strokeRect(at, 0, Math.max(cell, 2), size);
     } else if (pair !== undefined) {
-      const [a, b] = [cellOf(pairs.image1[pair]), cellOf(pairs.image2[pair])];
-      const side = Math.max(cell, 7), shift = (side - cell) / 2;
-      context.strokeRect(b * cell - shift, a * cell - shift, side, side);
-      context.strokeRect(a * cell - shift, b * cell - shift, side, side);
+      const side = Math.max(cell, 7);
+      const [a, b] = [image1[pair], image2[pair]].map(
+        (view) => this.cellOf(view) * cell - (side - cell) / 2,
+      );
+      context.strokeRect(b, a, side, side);
+      context.strokeRect(a, b, side, side);
     }
-  };
-  const { canvas, redraw } = makeCanvas($('matrix'), draw, 'Match matrix');
-
-  const at = (event) => {
-    const [x, y] = pointerOn(canvas, event);
-    const size = Math.min(canvas.clientWidth, canvas.clientHeight);
-    const [a, b] = [Math.floor(y / size * cells), Math.floor(x / size * cells)];
-    if (a < 0 || b < 0 || a >= cells || b >= cells) return null;
-    return { a, b, pair: shown[a * cells + b] };
-  };
-  canvas.addEventListener('pointermove', (event) => {
-    if (event.pointerType !== 'mouse') return;
-    const cell = at(event);
-    if (!cell) return showTip('');
-    hover(cell.pair >= 0 ? { pair: cell.pair } : null);
-    const name = (k) => images[Math.floor(k * n / cells)].name;
-    showTip(cell.pair >= 0 ? pairTitle(cell.pair) : cell.a === cell.b ? name(cell.a) : `${name(cell.a)} – ${name(cell.b)}\nno matches`, event);
-  });
-  canvas.addEventListener('pointerleave', () => { hover(null); showTip(''); });
-  canvas.addEventListener('click', (event) => {
-    const cell = at(event);
-    if (cell && cell.pair >= 0) select({ pair: cell.pair });
-    else if (cell && cell.a === cell.b) select({ image: Math.floor(cell.a * n / cells) });
-  });
-  selection.listeners.push(redraw);
-
-  const tally = { tree: 0, kept: 0, pruned: 0, none: 0 };
-  for (let p = 0; p < pairs.num; ++p) ++tally[pairStatus(p)];
-  for (const [name, text] of [['tree', 'kept, in the tree'], ['kept', 'kept'], ['pruned', 'pruned'], ['none', 'no plane, or too few matches']]) {
-    const dot = el('span', { class: 'dot' });
-    dot.style.background = `var(--${name})`;
-    $('matrixLegend').append(el('span', {}, dot, `${text}: ${tally[name].toLocaleString('en')}`));
   }
-  if (pairs.total > pairs.num)
-    $('matrixLegend').append(el('span', {}, `(${pairs.num.toLocaleString('en')} of ${pairs.total.toLocaleString('en')} pairs are shown)`));
+
+  /* Row, column and pair under the pointer, or null. */
+  at(event) {
+    const [x, y] = pointerOn(this.canvas, event);
+    const cell = Math.min(this.canvas.clientWidth, this.canvas.clientHeight) / this.cells;
+    const [row, column] = [Math.floor(y / cell), Math.floor(x / cell)];
+    if (row < 0 || column < 0 || row >= this.cells || column >= this.cells) return null;
+    return { row, column, pair: this.shown[row * this.cells + column] };
+  }
+
+  listen() {
+    const { canvas } = this;
+    canvas.addEventListener('pointermove', (event) => {
+      if (event.pointerType !== 'mouse') return;
+      const cell = this.at(event);
+      hover(cell && cell.pair >= 0 ? { pair: cell.pair } : null);
+      showTip(cell ? this.words(cell) : '', event);
+    });
+    canvas.addEventListener('pointerleave', () => {
+      hover(null);
+      showTip('');
+    });
+    canvas.addEventListener('click', (event) => {
+      const cell = this.at(event);
+      if (cell && cell.pair >= 0) select({ pair: cell.pair });
+      else if (cell && cell.row === cell.column) select({ image: this.imageOf(cell.row).index });
+    });
+    selection.listeners.push(this.remark);
+  }
+
+  words({ row, column, pair }) {
+    if (pair >= 0) return pairTitle(pair);
+    const name = this.imageOf(row).name;
+    return row === column ? name : `${name} – ${this.imageOf(column).name}\nno matches`;
+  }
+
+  legend() {
+    const { pairs } = report;
+    const tally = { tree: 0, kept: 0, pruned: 0, none: 0 };
+    for (let p = 0; p < pairs.num; ++p) ++tally[pairStatus(p)];
+    const words = { ...STATUS_WORDS, none: 'no plane, or too few matches' };
+    for (const [name, text] of Object.entries(words))
+      $('matrixLegend').append(
+        el('span', {}, statusDot(name), `${text}: ${tally[name].toLocaleString('en')}`),
+      );
+    const few = `(${pairs.num.toLocaleString('en')} of ${pairs.total.toLocaleString('en')} pairs)`;
+    if (pairs.total > pairs.num) $('matrixLegend').append(el('span', {}, few));
+  }
 }

@@ -1,16 +1,17 @@
 /* The panel beside the page (at its foot on a phone): one image, or one pair. */
 
 /* Colours of the homographies of a pair, and of planes. */
-const hueOf = (k) => `hsl(${Math.round((0.08 + 0.6180339887498949 * k) % 1 * 360)} 82% 58%)`;
+const hueOf = (k) => `hsl(${Math.round(((0.08 + 0.6180339887498949 * k) % 1) * 360)} 82% 58%)`;
 
 function paintThumbnail(context, view, x, y, width, height, again) {
   const image = thumbnail(view, again);
   context.fillStyle = color('hover');
   context.fillRect(x, y, width, height);
-  if (image && image.complete && image.naturalWidth > 0) context.drawImage(image, x, y, width, height);
+  if (image && image.complete && image.naturalWidth > 0)
+    context.drawImage(image, x, y, width, height);
   else {
     context.strokeStyle = color('line');
-    context.strokeRect(x + .5, y + .5, width - 1, height - 1);
+    context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
   }
 }
 
@@ -21,7 +22,8 @@ function panelCanvas(aspect, draw, label) {
   const paint = () => {
     if (!canvas.isConnected) return;
     const ratio = Math.min(window.devicePixelRatio || 1, 3);
-    const width = canvas.clientWidth, height = Math.round(width * aspect);
+    const width = canvas.clientWidth,
+      height = Math.round(width * aspect);
     canvas.style.height = height + 'px';
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
@@ -40,8 +42,8 @@ function residualCanvas(image) {
   for (let k = first[image.index]; k < first[image.index + 1]; ++k)
     lengths.push(Math.hypot(samples[4 * k + 2], samples[4 * k + 3]) / unit);
   lengths.sort((a, b) => a - b);
-  const typical = lengths.length ? lengths[Math.floor(lengths.length * .75)] : 0;
-  const aim = .02 * image.width;
+  const typical = lengths.length ? lengths[Math.floor(lengths.length * 0.75)] : 0;
+  const aim = 0.02 * image.width;
   const zoom = typical > 0 ? Math.max(1, +(aim / typical).toPrecision(1)) : 1;
   const draw = (context, width, height, again) => {
     paintThumbnail(context, image.index, 0, 0, width, height, again);
@@ -58,36 +60,69 @@ function residualCanvas(image) {
       context.fillRect(x - 1.2, y - 1.2, 2.4, 2.4);
     }
   };
-  const canvas = panelCanvas(image.height / image.width || .75, draw, 'Photograph with residuals');
+  const canvas = panelCanvas(image.height / image.width || 0.75, draw, 'Photograph with residuals');
   const note = lengths.length
-    ? `Lines: from the keypoint to where its point projects, ${shortNumber(zoom)} times as long.` : null;
+    ? `Lines: from the keypoint to where its point projects, ${shortNumber(zoom)} times as long.`
+    : null;
   return { canvas, note };
 }
 
 function facts(rows) {
   const list = el('dl', { class: 'facts' });
-  for (const [name, value] of rows) if (value !== null && value !== undefined) list.append(el('dt', {}, name), el('dd', {}, String(value)));
+  for (const [name, value] of rows)
+    if (value !== null && value !== undefined)
+      list.append(el('dt', {}, name), el('dd', {}, String(value)));
   return list;
 }
 
 function neighbourTable(image) {
   const rank = { tree: 0, kept: 1, pruned: 2, none: 3 };
-  const order = [...image.pairs].sort((a, b) => rank[pairStatus(a)] - rank[pairStatus(b)] || pairInliers(b) - pairInliers(a) || a - b);
+  const order = [...image.pairs].sort(
+    (a, b) => rank[pairStatus(a)] - rank[pairStatus(b)] || pairInliers(b) - pairInliers(a) || a - b,
+  );
   const body = el('tbody');
   for (const p of order.slice(0, 60)) {
-    const dot = el('span', { class: 'dot' });
-    dot.style.background = `var(--${pairStatus(p)})`;
-    body.append(el('tr', { 'data-pair': p, tabindex: 0, title: pairWords(p), onclick: () => select({ pair: p }),
-      onkeydown: (event) => { if (event.key === 'Enter') select({ pair: p }); },
-      onmouseenter: () => highlight3d({ pair: p }), onmouseleave: () => highlight3d(lookedAt()) },
-    el('td', {}, dot, report.images[otherImage(p, image.index)].name),
-    el('td', {}, String(report.pairs.matches[p])), el('td', {}, String(pairInliers(p))),
-    el('td', {}, report.pairs.flags[p] & IS_EDGE ? shortNumber(report.pairs.rotation[p], 2) : '')));
+    const dot = statusDot(pairStatus(p));
+    body.append(
+      el(
+        'tr',
+        {
+          'data-pair': p,
+          tabindex: 0,
+          title: pairWords(p),
+          onclick: () => select({ pair: p }),
+          onkeydown: (event) => {
+            if (event.key === 'Enter') select({ pair: p });
+          },
+          onmouseenter: () => highlight3d({ pair: p }),
+          onmouseleave: () => highlight3d(lookedAt()),
+        },
+        el('td', {}, dot, report.images[otherImage(p, image.index)].name),
+        el('td', {}, String(report.pairs.matches[p])),
+        el('td', {}, String(pairInliers(p))),
+        el(
+          'td',
+          {},
+          report.pairs.flags[p] & IS_EDGE ? shortNumber(report.pairs.rotation[p], 2) : '',
+        ),
+      ),
+    );
   }
-  const head = el('tr', {}, el('th', {}, 'image'), el('th', {}, 'matches'), el('th', {}, 'on planes'),
-    el('th', { title: 'angle between the pair\'s rotation and that of the poses' }, 'off, °'));
-  const more = order.length > 60 ? el('p', { class: 'soft small' }, `and ${order.length - 60} more`) : null;
-  return [el('h3', {}, `${count(order.length, 'neighbour')}`), el('table', {}, el('thead', {}, head), body), more];
+  const head = el(
+    'tr',
+    {},
+    el('th', {}, 'image'),
+    el('th', {}, 'matches'),
+    el('th', {}, 'on planes'),
+    el('th', { title: "angle between the pair's rotation and that of the poses" }, 'off, °'),
+  );
+  const more =
+    order.length > 60 ? el('p', { class: 'soft small' }, `and ${order.length - 60} more`) : null;
+  return [
+    el('h3', {}, `${count(order.length, 'neighbour')}`),
+    el('table', {}, el('thead', {}, head), body),
+    more,
+  ];
 }
 
 function imagePanel(image) {
@@ -99,18 +134,34 @@ function imagePanel(image) {
     canvas,
     note ? el('p', { class: 'soft small' }, note) : null,
   ];
-  if (!posed) nodes.push(el('p', {}, 'No pose: ' + (image.advice || 'no reason was recorded') + '.'));
-  nodes.push(facts([
-    ['model', posed && report.models.length > 1 ? image.model + 1 : null],
-    ['size', `${image.width} × ${image.height}`],
-    ['keypoints', image.keypoints.toLocaleString('en')],
-    ['points', image.points === undefined ? null : image.points.toLocaleString('en')],
-    ['mean error', image.mean_error_px === undefined ? null : shortNumber(image.mean_error_px) + ' px'],
-    ['rotation ±', image.rotation_sigma_deg ? shortNumber(image.rotation_sigma_deg, 2) + '°' : null],
-    ['centre ±', image.center_sigma ? shortNumber(image.center_sigma, 2) + ' units' : null],
-    ['pairs kept', `${image.kept} of ${image.edges}`],
-    ['placed by', posed && image.points !== undefined ? (image.resected ? 'its points (resection)' : 'the pose graph') : null],
-  ]));
+  if (!posed)
+    nodes.push(el('p', {}, 'No pose: ' + (image.advice || 'no reason was recorded') + '.'));
+  nodes.push(
+    facts([
+      ['model', posed && report.models.length > 1 ? image.model + 1 : null],
+      ['size', `${image.width} × ${image.height}`],
+      ['keypoints', image.keypoints.toLocaleString('en')],
+      ['points', image.points === undefined ? null : image.points.toLocaleString('en')],
+      [
+        'mean error',
+        image.mean_error_px === undefined ? null : shortNumber(image.mean_error_px) + ' px',
+      ],
+      [
+        'rotation ±',
+        image.rotation_sigma_deg ? shortNumber(image.rotation_sigma_deg, 2) + '°' : null,
+      ],
+      ['centre ±', image.center_sigma ? shortNumber(image.center_sigma, 2) + ' units' : null],
+      ['pairs kept', `${image.kept} of ${image.edges}`],
+      [
+        'placed by',
+        posed && image.points !== undefined
+          ? image.resected
+            ? 'its points (resection)'
+            : 'the pose graph'
+          : null,
+      ],
+    ]),
+  );
   if (image.pairs.length > 0) nodes.push(...neighbourTable(image));
   return nodes;
 }
@@ -118,8 +169,9 @@ function imagePanel(image) {
 /* Both photographs side by side, or one above the other if they are wide, with the inliers of each
  * homography in its colour. */
 function pairCanvas(p, only) {
-  const a = report.images[report.pairs.image1[p]], b = report.images[report.pairs.image2[p]];
-  const gap = .015;
+  const a = report.images[report.pairs.image1[p]],
+    b = report.images[report.pairs.image2[p]];
+  const gap = 0.015;
   const [ha, hb] = [a.height / a.width, b.height / b.width];
   const draw = (context, width, height, again) => {
     const top = ha * width + gap * width;
@@ -131,15 +183,24 @@ function pairCanvas(p, only) {
       if (only !== null && only !== h) continue;
       context.strokeStyle = context.fillStyle = hueOf(h - begin);
       for (let k = first[h]; k < first[h + 1]; ++k) {
-        const [x1, y1] = [samples[4 * k] / a.width * width, samples[4 * k + 1] / a.width * width];
-        const [x2, y2] = [samples[4 * k + 2] / b.width * width, top + samples[4 * k + 3] / b.width * width];
-        context.globalAlpha = .22;
+        const [x1, y1] = [
+          (samples[4 * k] / a.width) * width,
+          (samples[4 * k + 1] / a.width) * width,
+        ];
+        const [x2, y2] = [
+          (samples[4 * k + 2] / b.width) * width,
+          top + (samples[4 * k + 3] / b.width) * width,
+        ];
+        context.globalAlpha = 0.22;
         context.beginPath();
         context.moveTo(x1, y1);
         context.lineTo(x2, y2);
         context.stroke();
         context.globalAlpha = 1;
-        for (const [x, y] of [[x1, y1], [x2, y2]]) {
+        for (const [x, y] of [
+          [x1, y1],
+          [x2, y2],
+        ]) {
           context.beginPath();
           context.arc(x, y, 2.3, 0, 7);
           context.fill();
@@ -147,7 +208,11 @@ function pairCanvas(p, only) {
       }
     }
   };
-  return panelCanvas((ha + hb || 1.5) + gap, draw, 'The two photographs with the inliers of their homographies');
+  return panelCanvas(
+    (ha + hb || 1.5) + gap,
+    draw,
+    'The two photographs with the inliers of their homographies',
+  );
 }
 
 function homographyTable(p, place) {
@@ -159,37 +224,71 @@ function homographyTable(p, place) {
     dot.style.background = hueOf(h - first[p]);
     const flags = report.homographies.flags[h];
     const H = Array.from(report.homographies.H.subarray(9 * h, 9 * h + 9), (x) => x.toFixed(4));
-    body.append(el('tr', { onmouseenter: () => show(h), onmouseleave: () => show(null),
-      title: `H on rays:\n${H.slice(0, 3).join('  ')}\n${H.slice(3, 6).join('  ')}\n${H.slice(6).join('  ')}` },
-    el('td', {}, dot, `${h - first[p] + 1}`),
-    el('td', {}, String(report.homographies.inliers[h])),
-    el('td', {}, shortNumber(report.homographies.rms[h], 2)),
-    el('td', { class: 'left' }, flags & 1 ? 'rotation only' : flags & 2 ? 'used' : 'not used')));
+    body.append(
+      el(
+        'tr',
+        {
+          onmouseenter: () => show(h),
+          onmouseleave: () => show(null),
+          title: `H on rays:\n${H.slice(0, 3).join('  ')}\n${H.slice(3, 6).join('  ')}\n${H.slice(6).join('  ')}`,
+        },
+        el('td', {}, dot, `${h - first[p] + 1}`),
+        el('td', {}, String(report.homographies.inliers[h])),
+        el('td', {}, shortNumber(report.homographies.rms[h], 2)),
+        el('td', { class: 'left' }, flags & 1 ? 'rotation only' : flags & 2 ? 'used' : 'not used'),
+      ),
+    );
   }
-  const head = el('tr', {}, el('th', {}, 'plane'), el('th', {}, 'inliers'), el('th', {}, 'rms px'), el('th', { class: 'left' }, ''));
+  const head = el(
+    'tr',
+    {},
+    el('th', {}, 'plane'),
+    el('th', {}, 'inliers'),
+    el('th', {}, 'rms px'),
+    el('th', { class: 'left' }, ''),
+  );
   return el('table', {}, el('thead', {}, head), body);
 }
 
 function pairPanel(p) {
   const { pairs } = report;
-  const a = report.images[pairs.image1[p]], b = report.images[pairs.image2[p]];
-  const link = (image) => el('a', { href: '#', onclick: (event) => { event.preventDefault(); select({ image: image.index }); } }, image.name);
+  const a = report.images[pairs.image1[p]],
+    b = report.images[pairs.image2[p]];
+  const link = (image) =>
+    el(
+      'a',
+      {
+        href: '#',
+        onclick: (event) => {
+          event.preventDefault();
+          select({ image: image.index });
+        },
+      },
+      image.name,
+    );
   const status = pairStatus(p);
-  const dot = el('span', { class: 'dot' });
-  dot.style.background = `var(--${status})`;
+  const dot = statusDot(status);
   const place = el('div', {}, pairCanvas(p, null));
   const edge = pairs.flags[p] & IS_EDGE;
   return [
     el('h2', {}, link(a), ' – ', link(b)),
     el('div', {}, dot, pairWords(p)),
     place,
-    pairs.first[p + 1] > pairs.first[p] ? homographyTable(p, place) : el('p', { class: 'soft' }, KINDS[pairs.kind[p]] + '.'),
+    pairs.first[p + 1] > pairs.first[p]
+      ? homographyTable(p, place)
+      : el('p', { class: 'soft' }, KINDS[pairs.kind[p]] + '.'),
     facts([
       ['matches', pairs.matches[p].toLocaleString('en')],
       ['on planes', pairInliers(p).toLocaleString('en')],
-      ['on the essential matrix', pairs.essential[p] ? pairs.essential[p].toLocaleString('en') : 'none'],
+      [
+        'on the essential matrix',
+        pairs.essential[p] ? pairs.essential[p].toLocaleString('en') : 'none',
+      ],
       ['embedding h', edge ? shortNumber(pairs.h[p], 4) : null],
-      ['rotation off the poses by', edge && Number.isFinite(pairs.rotation[p]) ? shortNumber(pairs.rotation[p], 2) + '°' : null],
+      [
+        'rotation off the poses by',
+        edge && Number.isFinite(pairs.rotation[p]) ? shortNumber(pairs.rotation[p], 2) + '°' : null,
+      ],
     ]),
   ];
 }
@@ -197,20 +296,29 @@ function pairPanel(p) {
 function emptyPanel() {
   return [
     el('h2', {}, 'Look closer'),
-    el('p', { class: 'soft' }, 'Click a camera in the 3D view or a row of the table to see its photograph, neighbours and residuals. ' +
-      'Point at a dot of the embedding or a cell of the matrix to see that pair and the inliers of its homographies.'),
+    el(
+      'p',
+      { class: 'soft' },
+      'Click a camera in the 3D view or a row of the table to see its photograph, neighbours and residuals. ' +
+        'Point at a dot of the embedding or a cell of the matrix to see that pair and the inliers of its homographies.',
+    ),
   ];
 }
 
 let panelShows = null;
 function showPanel(what) {
-  const key = what.image !== undefined ? 'i' + what.image : what.pair !== undefined ? 'p' + what.pair : '';
+  const key =
+    what.image !== undefined ? 'i' + what.image : what.pair !== undefined ? 'p' + what.pair : '';
   $('panel').classList.toggle('open', key !== '');
   $('closePanel').hidden = key === '';
   if (key === panelShows) return;
   panelShows = key;
-  const nodes = what.image !== undefined ? imagePanel(report.images[what.image])
-    : what.pair !== undefined ? pairPanel(what.pair) : emptyPanel();
+  const nodes =
+    what.image !== undefined
+      ? imagePanel(report.images[what.image])
+      : what.pair !== undefined
+        ? pairPanel(what.pair)
+        : emptyPanel();
   $('panelBody').replaceChildren(...nodes.filter((node) => node));
   $('panel').scrollTop = 0;
 }

@@ -1,15 +1,16 @@
 # The report's page becomes part of the library: src/report/assets.S includes these files as bytes.
 # three.js (Debian: libjs-three) is optional; without it the report has no 3D view and says so.
 enable_language(ASM)
+option(PSFM_REPORT_3D "Put three.js, if it is there, into reports" ON)
 find_file(PSFM_THREE_JS three.min.js PATHS /usr/share/javascript/three /usr/share/nodejs/three/build
           NO_DEFAULT_PATH)
 set(web ${PROJECT_SOURCE_DIR}/src/report/web)
 set(assets ${PROJECT_BINARY_DIR}/report)
 file(MAKE_DIRECTORY ${assets})
-if(PSFM_THREE_JS)
+if(PSFM_REPORT_3D AND PSFM_THREE_JS)
   set(three ${PSFM_THREE_JS})
 else()
-  message(STATUS "Without the 3D view of reports (three.min.js of libjs-three not found)")
+  message(STATUS "Without the 3D view of reports (PSFM_REPORT_3D is off, or libjs-three not found)")
   set(three ${assets}/no_three.js)
   file(WRITE ${three} "")
 endif()

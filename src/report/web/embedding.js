@@ -144,7 +144,8 @@ function drawEmbedding(context, width, height) {
   embedding.dots = [];
   if (embedding.order.length === 0) return;
   const axis = Math.round(height * 0.66);
-  const size = width < 600 ? 6 : 8;
+  const crowd = embedding.order.length / width;
+  const size = crowd < 0.15 ? 11 : crowd < 0.6 ? 8 : 6;
   const scale = { ...embeddingScale(width), axis, size, depth: height - axis - 26 };
   embedding.scale = scale;
   drawAxis(context, scale, width, height);

@@ -56,7 +56,7 @@ void psfm_buffer_free(psfm_buffer *buffer) {
 }
 
 #ifdef PSFM_HAVE_ONEDNN
-static psfm_status check_build(psfm_context *ctx) {
+psfm_status psfm_engine_check_build(psfm_context *ctx) {
     (void)ctx;
     return PSFM_OK;
 }
@@ -85,7 +85,7 @@ static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k
         atomic_store(&nn->failure, (int)status);
 }
 #else
-static psfm_status check_build(psfm_context *ctx) {
+psfm_status psfm_engine_check_build(psfm_context *ctx) {
     return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                      "built without the neural front end: install libdnnl-dev and rebuild");
 }
@@ -115,7 +115,7 @@ void psfm_engine_gemm_bt(psfm_engine *nn, size_t m, size_t n, size_t k, const fl
 
 psfm_status psfm_engine_create_sized(psfm_context *ctx, int num_threads, psfm_engine **out) {
     *out = NULL;
-    psfm_status status = check_build(ctx);
+    psfm_status status = psfm_engine_check_build(ctx);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
     if (status != PSFM_OK)

@@ -13,6 +13,9 @@
 
 typedef struct psfm_engine psfm_engine;
 
+/* PSFM_ERR_ARGUMENT if the library was built without oneDNN, in which case there are no engines. */
+psfm_status psfm_engine_check_build(psfm_context *ctx);
+
 /* Makes an engine with as many threads as the context says. PSFM_ERR_ARGUMENT if the library was
  * built without oneDNN. One call at a time; to run several networks at once, make several. */
 psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out);

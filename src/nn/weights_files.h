@@ -19,7 +19,8 @@ typedef struct {
     int (*fit)(const psfm_safetensors *file, size_t dim);
 } psfm_network_file;
 
-/* Finds the one file that fits best. PSFM_ERR_ARGUMENT with one sentence if none is given, none
+/* Finds the one file that fits best. PSFM_ERR_ARGUMENT with one sentence if the library was built
+ * without networks, none is given, none
  * fits or two fit alike; a file that is named and cannot be read fails with its reason, one that
  * just lies in a folder is passed over with a warning. *path is malloc'ed; *fingerprint identifies
  * the contents of the file. */

@@ -30,6 +30,8 @@ static const psfm_option rows[] = {
                        "lowest score of a keypoint, a logit"),
     PSFM_OPTION_INT(psfm_edgepoint2_options, nms_radius, "nms-radius", 2, 0, 32,
                     "pixels around a keypoint in which there is no other"),
+    PSFM_OPTION_BOOL(psfm_edgepoint2_options, subpixel, "subpixel", true,
+                     "places keypoints between pixels, where a parabola through the scores peaks"),
 };
 const psfm_option_table psfm_edgepoint2_option_table = {"edgepoint2", rows,
                                                         sizeof rows / sizeof *rows};
@@ -359,7 +361,7 @@ static psfm_status detect(psfm_context *ctx, psfm_edgepoint2 *m,
 }
 
 static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, const psfm_gray_view *image,
-                            psfm_keypoint_set *f) {
+                            bool subpixel, psfm_keypoint_set *f) {
     size_t w = m->scores.width, h = m->scores.height;
     float scale_x = (float)(image->width - 1) / (float)(w - 1);
     float scale_y = (float)(image->height - 1) / (float)(h - 1);
@@ -371,7 +373,11 @@ static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, const psfm_gr
         size_t index = m->peaks.peaks[k].index, row = index / w;
         float x = (float)(index % w), y = (float)row;
         f->scores[k] = m->peaks.peaks[k].score;
-        f->keypoints[k] = psfm_keypoint_make(x * scale_x + 0.5f, y * scale_y + 0.5f, 1, 0);
+        float shift[2] = {0, 0};
+        if (subpixel)
+            psfm_peak_offset(&m->scores, index, false, shift);
+        f->keypoints[k] = psfm_keypoint_make((x + shift[0]) * scale_x + 0.5f,
+                                             (y + shift[1]) * scale_y + 0.5f, 1, 0);
         positions[k][0] = (x + 0.5f) / 4 - 0.5f;
         positions[k][1] = (y + 0.5f) / 4 - 0.5f;
     }
@@ -411,7 +417,7 @@ psfm_status psfm_edgepoint2_extract(psfm_context *ctx, psfm_edgepoint2 *model,
         status =
             psfm_neural_features_init(ctx, model->peaks.num, psfm_edgepoint2_dim(model), features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, image, features);
+        status = describe(ctx, model, image, options->subpixel, features);
     if (status != PSFM_OK)
         psfm_keypoint_set_free(features);
     return status;

@@ -13,6 +13,7 @@ typedef struct {
     int max_keypoints; /* the best are kept */
     double threshold;  /* lowest score of a keypoint; scores are logits */
     int nms_radius;    /* pixels within which only the best stays */
+    bool subpixel;     /* positions by parabolas through the scores; pixel centres otherwise */
 } psfm_edgepoint2_options;
 
 extern const psfm_option_table psfm_edgepoint2_option_table;

@@ -103,3 +103,27 @@ void psfm_peaks_sort(psfm_peak_list *list) {
     if (list->num > 1)
         qsort(list->peaks, list->num, sizeof *list->peaks, by_score);
 }
+
+/* Vertex of the parabola through (-1, before), (0, at), (1, after). */
+static float vertex(float before, float at, float after) {
+    float curvature = before - 2 * at + after, slope = 0.5f * (before - after);
+    if (!(curvature < 0) || !isfinite(curvature) || !isfinite(slope))
+        return 0;
+    return fmaxf(-0.5f, fminf(0.5f, slope / curvature));
+}
+
+void psfm_peak_offset(const psfm_map *scores, size_t index, bool logarithms, float offset[2]) {
+    size_t w = scores->width, h = scores->height, x = index % w, y = index / w;
+    const size_t steps[2] = {1, w};
+    offset[0] = offset[1] = 0;
+    if (x == 0 || y == 0 || x + 1 == w || y + 1 == h)
+        return;
+    for (int d = 0; d < 2; ++d) {
+        float v[3];
+        for (size_t k = 0; k < 3; ++k) {
+            float score = scores->data[index + k * steps[d] - steps[d]];
+            v[k] = logarithms ? logf(score) : score;
+        }
+        offset[d] = vertex(v[0], v[1], v[2]);
+    }
+}

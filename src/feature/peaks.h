@@ -34,4 +34,9 @@ psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score,
 /* Sorts by falling score, equal ones by index. */
 void psfm_peaks_sort(psfm_peak_list *list);
 
+/* How far the top of a peak is from the middle of its pixel, in x and y, each -0.5 to 0.5: the
+ * vertex of the parabola through the pixel and its two neighbours, of the scores themselves or, for
+ * probabilities, whose peaks are rather bells, of their logarithms. 0 at the border. */
+void psfm_peak_offset(const psfm_map *scores, size_t index, bool logarithms, float offset[2]);
+
 #endif

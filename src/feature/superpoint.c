@@ -31,6 +31,8 @@ static const psfm_option rows[] = {
                     "pixels around a keypoint in which there is no other"),
     PSFM_OPTION_INT(psfm_superpoint_options, border, "border", 4, 0, 1000,
                     "pixels at the image border without keypoints"),
+    PSFM_OPTION_BOOL(psfm_superpoint_options, subpixel, "subpixel", true,
+                     "places keypoints between pixels, where a parabola through the scores peaks"),
 };
 const psfm_option_table psfm_superpoint_option_table = {"superpoint", rows,
                                                         sizeof rows / sizeof *rows};
@@ -239,7 +241,8 @@ static psfm_status collect(psfm_context *ctx, psfm_superpoint *m,
 
 /* Positions of the keypoints in the descriptor map: the original code maps the centres of the
  * corner cells to the corners of the map. */
-static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, psfm_keypoint_set *f) {
+static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, bool subpixel,
+                            psfm_keypoint_set *f) {
     size_t w = m->descriptors.width, h = m->descriptors.height;
     float scale_x = (float)(w - 1) / ((float)(w * CELL) - 4.5f);
     float scale_y = (float)(h - 1) / ((float)(h * CELL) - 4.5f);
@@ -251,7 +254,11 @@ static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, psfm_keypoint
         size_t x = m->peaks.peaks[k].index % m->scores.width;
         size_t y = m->peaks.peaks[k].index / m->scores.width;
         f->scores[k] = m->peaks.peaks[k].score;
-        f->keypoints[k] = psfm_keypoint_make((float)x + 0.5f, (float)y + 0.5f, 1, 0);
+        float shift[2] = {0, 0};
+        if (subpixel)
+            psfm_peak_offset(&m->scores, m->peaks.peaks[k].index, true, shift);
+        f->keypoints[k] =
+            psfm_keypoint_make((float)x + 0.5f + shift[0], (float)y + 0.5f + shift[1], 1, 0);
         positions[k][0] = ((float)x - 3.5f) * scale_x;
         positions[k][1] = ((float)y - 3.5f) * scale_y;
     }
@@ -289,7 +296,7 @@ psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
     if (status == PSFM_OK)
         status = psfm_neural_features_init(ctx, model->peaks.num, PSFM_SUPERPOINT_DIM, features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, features);
+        status = describe(ctx, model, options->subpixel, features);
     if (status != PSFM_OK)
         psfm_keypoint_set_free(features);
     return status;

@@ -15,6 +15,7 @@ typedef struct {
     double threshold;  /* lowest score of a keypoint */
     int nms_radius;    /* pixels within which only the best stays */
     int border;        /* pixels at the image border without keypoints */
+    bool subpixel;     /* positions by parabolas through the scores; pixel centres otherwise */
 } psfm_superpoint_options;
 
 extern const psfm_option_table psfm_superpoint_option_table;

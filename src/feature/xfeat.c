@@ -26,12 +26,14 @@
 #define MULTIPLE 32
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_xfeat_options, max_keypoints, "max-keypoints", 4096, 1, 1000000,
+    PSFM_OPTION_INT(psfm_xfeat_options, max_keypoints, "max-keypoints", 2048, 1, 1000000,
                     "keep at most this many keypoints, the best"),
     PSFM_OPTION_DOUBLE(psfm_xfeat_options, threshold, "threshold", 0.05, 0, 1,
                        "lowest value of a keypoint in the keypoint map"),
     PSFM_OPTION_INT(psfm_xfeat_options, nms_radius, "nms-radius", 2, 0, 32,
                     "pixels around a keypoint in which there is no other"),
+    PSFM_OPTION_BOOL(psfm_xfeat_options, subpixel, "subpixel", true,
+                     "places keypoints between pixels, where a parabola through the scores peaks"),
 };
 const psfm_option_table psfm_xfeat_option_table = {"xfeat", rows, sizeof rows / sizeof *rows};
 
@@ -333,7 +335,7 @@ static psfm_status collect(psfm_context *ctx, psfm_xfeat *m, const psfm_xfeat_op
 }
 
 static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, const psfm_gray_view *image,
-                            psfm_keypoint_set *f) {
+                            bool subpixel, psfm_keypoint_set *f) {
     size_t w = m->scores.width, h = m->scores.height;
     float scale_x = (float)image->width / (float)w, scale_y = (float)image->height / (float)h;
     float(*positions)[2];
@@ -343,8 +345,11 @@ static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, const psfm_gray_vi
     for (size_t k = 0; k < f->num; ++k) {
         size_t x = m->peaks.peaks[k].index % w, y = m->peaks.peaks[k].index / w;
         f->scores[k] = m->peaks.peaks[k].score;
-        f->keypoints[k] =
-            psfm_keypoint_make(((float)x + 0.5f) * scale_x, ((float)y + 0.5f) * scale_y, 1, 0);
+        float shift[2] = {0, 0};
+        if (subpixel)
+            psfm_peak_offset(&m->scores, m->peaks.peaks[k].index, true, shift);
+        f->keypoints[k] = psfm_keypoint_make(((float)x + 0.5f + shift[0]) * scale_x,
+                                             ((float)y + 0.5f + shift[1]) * scale_y, 1, 0);
         positions[k][0] = place(x, w, m->features.width);
         positions[k][1] = place(y, h, m->features.height);
     }
@@ -389,7 +394,7 @@ psfm_status psfm_xfeat_extract(psfm_context *ctx, psfm_xfeat *model, const psfm_
     if (status == PSFM_OK)
         status = psfm_neural_features_init(ctx, model->peaks.num, PSFM_XFEAT_DIM, features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, image, features);
+        status = describe(ctx, model, image, options->subpixel, features);
     if (status != PSFM_OK)
         psfm_keypoint_set_free(features);
     return status;

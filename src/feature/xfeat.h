@@ -14,6 +14,7 @@ typedef struct {
     int max_keypoints; /* the best are kept */
     double threshold;  /* lowest value of a maximum in the keypoint map */
     int nms_radius;    /* pixels within which only the best stays */
+    bool subpixel;     /* positions by parabolas through the scores; pixel centres otherwise */
 } psfm_xfeat_options;
 
 extern const psfm_option_table psfm_xfeat_option_table;

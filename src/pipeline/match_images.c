@@ -22,6 +22,7 @@ typedef struct {
     uint64_t key; /* of matcher, weights and options */
     psfm_feature_kind features;
     psfm_matcher_kind matcher;
+    psfm_matcher_options matcher_options;
     char *weights;             /* path; NULL if the matcher has none */
     psfm_matchers *matchers;   /* NULL for SIFT */
     psfm_neural_input *inputs; /* per image, for them */
@@ -93,13 +94,16 @@ static psfm_status find_matcher(job *j) {
     if (status == PSFM_OK)
         status = psfm_matcher_resolve(j->ctx, j->features, (psfm_matcher_kind)o->matcher.kind,
                                       &j->matcher, &file);
+    j->matcher_options = o->matcher;
+    psfm_matcher_options_fill(j->features, &j->matcher_options);
     if (status == PSFM_OK && file != NULL)
         status = psfm_weights_find(j->ctx, &o->weights, file, &j->weights, &fingerprint);
     if (status == PSFM_OK)
-        status = j->features == PSFM_FEATURES_SIFT
-                     ? hash_sift_options(j)
-                     : hash_options(j->ctx, psfm_matcher_table(j->matcher),
-                                    psfm_matcher_own_options(&o->matcher, j->matcher), &j->key);
+        status =
+            j->features == PSFM_FEATURES_SIFT
+                ? hash_sift_options(j)
+                : hash_options(j->ctx, psfm_matcher_table(j->matcher),
+                               psfm_matcher_own_options(&j->matcher_options, j->matcher), &j->key);
     j->stats->matcher = psfm_matcher_names[j->matcher];
     j->key = psfm_hash(j->key, j->stats->matcher, strlen(j->stats->matcher));
     j->key = psfm_hash(j->key, &fingerprint, sizeof fingerprint);
@@ -341,7 +345,7 @@ static psfm_status prepare(job *j) {
     if (status == PSFM_OK)
         status = psfm_alloc(j->ctx, j->images.num, sizeof *j->inputs, (void **)&j->inputs);
     if (status == PSFM_OK && j->features != PSFM_FEATURES_SIFT && j->todo.num > 0)
-        status = psfm_matchers_create(j->ctx, j->matcher, &j->options->matcher, j->weights,
+        status = psfm_matchers_create(j->ctx, j->matcher, &j->matcher_options, j->weights,
                                       j->todo.num, &j->matchers);
     return status;
 }

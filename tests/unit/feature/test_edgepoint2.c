@@ -5,6 +5,9 @@
 
 enum { C1 = 8, C2 = 8, C3 = 16, C4 = 24, SUM = 48, DESC = 20, DETECT = 8 };
 
+/* As the originals place keypoints. */
+static psfm_edgepoint2_options at_pixels;
+
 static nn_file *make_weights(void) {
     static const struct {
         const char *name;
@@ -165,7 +168,7 @@ static void agrees_with_definition(void **state) {
     assert_int_equal(psfm_edgepoint2_dim(model), DESC);
     psfm_gray_view view = {pixels, W, H, W};
     psfm_keypoint_set features;
-    assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &view, NULL, &features));
+    assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &view, &at_pixels, &features));
     size_t num = 0;
     for (size_t y = 4; y < H - 4; ++y)
         for (size_t x = 4; x < W - 4; ++x)
@@ -205,7 +208,7 @@ static void keypoints_are_in_the_image_given(void **state) {
         psfm_context_set_threads(ctx, 1 + 2 * k);
         assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_edgepoint2_create(ctx, nn, file->path, &model));
-        assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &view, NULL, &features[k]));
+        assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &view, &at_pixels, &features[k]));
         psfm_edgepoint2_destroy(&model);
         psfm_engine_destroy(&nn);
     }
@@ -282,6 +285,8 @@ static void says_what_is_missing(void **state) {
 }
 
 int main(void) {
+    psfm_options_init(&psfm_edgepoint2_option_table, &at_pixels);
+    at_pixels.subpixel = false;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_definition),
         cmocka_unit_test(keypoints_are_in_the_image_given),

@@ -4,6 +4,9 @@
 
 #define CELL 8
 
+/* As the originals place keypoints. */
+static psfm_superpoint_options at_pixels;
+
 static const struct {
     const char *name;
     size_t in, out, kernel;
@@ -162,7 +165,7 @@ static void agrees_with_definition(void **state) {
     run_plain(f.file, pixels, W, H, STRIDE, &scores, &descriptors);
     psfm_gray_view image = {pixels, W, H, STRIDE};
     psfm_keypoint_set features;
-    assert_ok(f.ctx, psfm_superpoint_extract(f.ctx, f.model, &image, NULL, &features));
+    assert_ok(f.ctx, psfm_superpoint_extract(f.ctx, f.model, &image, &at_pixels, &features));
     assert_int_equal(features.descriptor_size, 256);
     nn_plain mask = suppress(&scores, 4);
     size_t num = 0;
@@ -254,6 +257,8 @@ static void refuses_nonsense(void **state) {
 }
 
 int main(void) {
+    psfm_options_init(&psfm_superpoint_option_table, &at_pixels);
+    at_pixels.subpixel = false;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_definition),
         cmocka_unit_test(keeps_the_best),

@@ -4,6 +4,9 @@
 
 #define CELL 8
 
+/* As the originals place keypoints. */
+static psfm_xfeat_options at_pixels;
+
 static const struct {
     const char *name;
     size_t in, out, kernel, stride;
@@ -194,7 +197,7 @@ static void agrees_with_definition(void **state) {
         psfm_context_set_threads(ctx, threads);
         assert_ok(ctx, psfm_engine_create(ctx, &nn));
         assert_ok(ctx, psfm_xfeat_create(ctx, nn, file->path, &model));
-        assert_ok(ctx, psfm_xfeat_extract(ctx, model, &view, NULL, &features));
+        assert_ok(ctx, psfm_xfeat_extract(ctx, model, &view, &at_pixels, &features));
         psfm_xfeat_destroy(&model);
         psfm_engine_destroy(&nn);
         if (threads == 1) {
@@ -263,6 +266,8 @@ static void refuses_nonsense(void **state) {
 }
 
 int main(void) {
+    psfm_options_init(&psfm_xfeat_option_table, &at_pixels);
+    at_pixels.subpixel = false;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_definition),
         cmocka_unit_test(refuses_nonsense),

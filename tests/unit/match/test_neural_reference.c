@@ -200,6 +200,7 @@ static void superpoint_pair(pair_data *p, void *user) {
     psfm_superpoint_options options;
     psfm_options_init(&psfm_superpoint_option_table, &options);
     options.max_keypoints = 1024;
+    options.subpixel = false;
     printf("%s: SuperPoint and SuperGlue\n", p->json->string);
     psfm_keypoint_set ours[2];
     for (int s = 0; s < 2; ++s) {
@@ -226,6 +227,7 @@ static void xfeat_pair(pair_data *p, void *user) {
     psfm_xfeat_options options;
     psfm_options_init(&psfm_xfeat_option_table, &options);
     options.max_keypoints = 1024;
+    options.subpixel = false;
     printf("%s: XFeat and LighterGlue\n", p->json->string);
     psfm_keypoint_set ours[2];
     for (int s = 0; s < 2; ++s) {

@@ -33,6 +33,10 @@ static const psfm_option rows[] = {
                        "stop early when this share of the keypoints is sure; 0: never"),
     PSFM_OPTION_DOUBLE(psfm_lightglue_options, width_confidence, "width-confidence", 0, 0, 1,
                        "drop keypoints that are unmatchable with this confidence; 0: none"),
+    PSFM_OPTION_DOUBLE(psfm_lightglue_options, confident, "confident", 0.4, 0, 1,
+                       "lowest confidence of a match where a pair has enough of them"),
+    PSFM_OPTION_INT(psfm_lightglue_options, at_least, "at-least", 100, 0, 1000000,
+                    "how many matches above that are enough; with fewer, the best ones are kept"),
 };
 const psfm_option_table psfm_lightglue_option_table = {"lightglue", rows,
                                                        sizeof rows / sizeof *rows};
@@ -388,8 +392,8 @@ static void columns_task(psfm_engine *nn, const void *user, size_t index, void *
         v[j] = m->sides[1].logits.data[begin + j] - v[j];
 }
 
-static psfm_status assign(psfm_context *ctx, psfm_lightglue *m, float threshold,
-                          psfm_neural_matches *matches) {
+static psfm_status assign(psfm_context *ctx, psfm_lightglue *m,
+                          const psfm_lightglue_options *options, psfm_neural_matches *matches) {
     size_t a = m->sides[0].num, b = m->sides[1].num, ld = score_pitch(m);
     psfm_status status = psfm_buffer_reserve(ctx, &m->scores, a * ld);
     if (status == PSFM_OK)
@@ -405,11 +409,14 @@ static psfm_status assign(psfm_context *ctx, psfm_lightglue *m, float threshold,
         return status;
     psfm_score_matrix scores = {
         a, b, ld, m->scores.data, 2, m->shifts.data, m->shifts.data + psfm_align_floats(a)};
-    status = psfm_mutual_matches(ctx, m->nn, &scores, threshold, matches);
+    status = psfm_mutual_matches(ctx, m->nn, &scores, (float)options->threshold, matches);
     for (size_t k = 0; k < matches->list.num; ++k) {
         matches->list.matches[k][0] = m->sides[0].kept[matches->list.matches[k][0]];
         matches->list.matches[k][1] = m->sides[1].kept[matches->list.matches[k][1]];
     }
+    if (status == PSFM_OK)
+        status =
+            psfm_neural_matches_prune(ctx, options->confident, (size_t)options->at_least, matches);
     return status;
 }
 
@@ -437,5 +444,5 @@ psfm_status psfm_lightglue_match(psfm_context *ctx, psfm_lightglue *model,
         status = run_layers(ctx, model, options);
     if (status != PSFM_OK || model->sides[0].num == 0 || model->sides[1].num == 0)
         return status;
-    return assign(ctx, model, (float)options->threshold, matches);
+    return assign(ctx, model, options, matches);
 }

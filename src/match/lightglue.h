@@ -13,6 +13,8 @@ typedef struct {
     double threshold;        /* lowest confidence of a match */
     double depth_confidence; /* stop early when this share of the points is sure; 0: never */
     double width_confidence; /* drop points that surely have no partner (1 - it); 0: none */
+    double confident;        /* where there are matches enough, only those above this; 0: off */
+    int at_least;            /* how many are enough */
 } psfm_lightglue_options;
 
 extern const psfm_option_table psfm_lightglue_option_table;

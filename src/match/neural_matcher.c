@@ -29,18 +29,18 @@ static const struct {
                                 offsetof(psfm_matcher_options, lightglue)},
 };
 
-/* Per kind of features: the default matcher, the weights of the networks trained for them, and the
- * smallest similarity of nearest neighbours. */
+/* Per kind of features: the default matcher, the weights of the networks trained for them, and how
+ * similar nearest neighbours must be, at least and against the second best. */
 static const struct {
     psfm_matcher_kind best;
     const psfm_network_file *superglue, *lightglue;
-    double min_similarity;
+    double min_similarity, max_ratio;
 } partners[PSFM_NUM_FEATURE_KINDS] = {
-    [PSFM_FEATURES_SIFT] = {PSFM_MATCHER_NN, NULL, NULL, -1},
+    [PSFM_FEATURES_SIFT] = {PSFM_MATCHER_NN, NULL, NULL, -1, 1},
     [PSFM_FEATURES_SUPERPOINT] = {PSFM_MATCHER_SUPERGLUE, &psfm_superglue_file,
-                                  &psfm_lightglue_superpoint_file, -1},
-    [PSFM_FEATURES_XFEAT] = {PSFM_MATCHER_LIGHTGLUE, NULL, &psfm_lightglue_xfeat_file, 0.82},
-    [PSFM_FEATURES_EDGEPOINT2] = {PSFM_MATCHER_NN, NULL, NULL, -1},
+                                  &psfm_lightglue_superpoint_file, -1, 1},
+    [PSFM_FEATURES_XFEAT] = {PSFM_MATCHER_LIGHTGLUE, NULL, &psfm_lightglue_xfeat_file, 0.82, 1},
+    [PSFM_FEATURES_EDGEPOINT2] = {PSFM_MATCHER_NN, NULL, NULL, -1, 0.95},
 };
 
 void psfm_matcher_options_init(psfm_matcher_options *options) {
@@ -61,6 +61,8 @@ const void *psfm_matcher_own_options(const psfm_matcher_options *options, psfm_m
 void psfm_matcher_options_fill(psfm_feature_kind features, psfm_matcher_options *options) {
     if (options->nn.min_similarity <= -1)
         options->nn.min_similarity = partners[features].min_similarity;
+    if (options->nn.max_ratio >= 1)
+        options->nn.max_ratio = partners[features].max_ratio;
 }
 
 psfm_status psfm_matcher_resolve(psfm_context *ctx, psfm_feature_kind features,

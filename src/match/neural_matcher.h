@@ -32,7 +32,8 @@ void psfm_matcher_options_init(psfm_matcher_options *options);
 const psfm_option_table *psfm_matcher_table(psfm_matcher_kind kind);
 const void *psfm_matcher_own_options(const psfm_matcher_options *options, psfm_matcher_kind kind);
 
-/* Sets what is left to the features: the smallest similarity, at -1, becomes theirs. */
+/* Sets what is left to the features: the smallest similarity, at -1, and the largest ratio, at 1,
+ * become theirs. */
 void psfm_matcher_options_fill(psfm_feature_kind features, psfm_matcher_options *options);
 
 /* The matcher for these features: `asked`, or what AUTO stands for. PSFM_ERR_ARGUMENT if the two do

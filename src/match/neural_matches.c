@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -106,4 +107,36 @@ cleanup:
     free(job.best_of_row);
     free(job.value_of_row);
     return status;
+}
+
+static int falling(const void *a, const void *b) {
+    const float *p = a, *q = b;
+    return *p > *q ? -1 : *p < *q;
+}
+
+psfm_status psfm_neural_matches_prune(psfm_context *ctx, double confident, size_t at_least,
+                                      psfm_neural_matches *matches) {
+    size_t num = matches->list.num, kept = 0;
+    float *sorted = NULL, least = (float)confident;
+    if (num <= at_least || confident <= 0)
+        return PSFM_OK;
+    psfm_status status = psfm_alloc(ctx, num, sizeof *sorted, (void **)&sorted);
+    if (status != PSFM_OK) {
+        psfm_neural_matches_free(matches);
+        return status;
+    }
+    memcpy(sorted, matches->confidence, num * sizeof *sorted);
+    qsort(sorted, num, sizeof *sorted, falling);
+    if (at_least > 0 && sorted[at_least - 1] < least)
+        least = sorted[at_least - 1];
+    free(sorted);
+    for (size_t k = 0; k < num; ++k) {
+        if (matches->confidence[k] < least)
+            continue;
+        memmove(matches->list.matches[kept], matches->list.matches[k],
+                sizeof *matches->list.matches);
+        matches->confidence[kept++] = matches->confidence[k];
+    }
+    matches->list.num = kept;
+    return PSFM_OK;
 }

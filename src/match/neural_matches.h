@@ -29,4 +29,9 @@ typedef struct {
 psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_score_matrix *scores,
                                 float threshold, psfm_neural_matches *matches);
 
+/* Drops matches below `confident`, but no more than leave the `at_least` best: accuracy where there
+ * is plenty, connection where there is not. 0 drops none. On failure no matches are left. */
+psfm_status psfm_neural_matches_prune(psfm_context *ctx, double confident, size_t at_least,
+                                      psfm_neural_matches *matches);
+
 #endif

@@ -16,7 +16,8 @@ static const psfm_option rows[] = {
         psfm_nn_float_options, min_similarity, "min-similarity", -1.0, -1.0, 1.0,
         "smallest dot product of matched descriptors; -1: 0.82 for xfeat, any for others"),
     PSFM_OPTION_DOUBLE(psfm_nn_float_options, max_ratio, "max-ratio", 1.0, 0.01, 1.0,
-                       "largest ratio of the best to the second-best distance; 1 = any"),
+                       "largest ratio of the best to the second-best distance; 1: 0.95 for "
+                       "edgepoint2, any for others"),
     PSFM_OPTION_BOOL(psfm_nn_float_options, cross_check, "cross-check", true,
                      "matched keypoints are each other's nearest neighbours"),
 };

@@ -342,7 +342,7 @@ static void agrees_with_definition(void **state) {
     psfm_keypoint_set a, b;
     make_pair(ctx, &a, &b);
     for (size_t k = 0; k < 4; ++k) {
-        psfm_lightglue_options options = {0.01, cases[k].depth, cases[k].width};
+        psfm_lightglue_options options = {0.01, cases[k].depth, cases[k].width, 0, 0};
         double *confidence = nn_new(a.num * b.num, sizeof *confidence);
         size_t left[2];
         size_t layers =
@@ -449,7 +449,7 @@ static void takes_all_three_namings(void **state) {
     files[2] = rename_to_hugging_face(files[0]);
     psfm_keypoint_set a, b;
     make_pair(ctx, &a, &b);
-    psfm_lightglue_options options = {0.01, 0.9, 0.9};
+    psfm_lightglue_options options = {0.01, 0.9, 0.9, 0, 0};
     psfm_neural_matches first = run(ctx, files[0], 2, &a, &b, &options);
     assert_true(first.list.num > 10);
     for (int k = 1; k < 3; ++k) {
@@ -473,7 +473,7 @@ static void survives_lack_of_memory(void **state) {
     nn_write(file);
     psfm_keypoint_set a, b;
     make_pair(ctx, &a, &b);
-    psfm_lightglue_options options = {0.01, 0.9, 0.9};
+    psfm_lightglue_options options = {0.01, 0.9, 0.9, 0, 0};
     psfm_status status = PSFM_ERR_MEMORY;
     psfm_context_set_threads(ctx, 1);
     size_t n = 1;
@@ -510,7 +510,7 @@ static void empty_and_wrong_input(void **state) {
     nn_write(file);
     psfm_keypoint_set a = make_features(ctx, &rng, 9), none = make_features(ctx, &rng, 0);
     psfm_keypoint_set one = make_features(ctx, &rng, 1);
-    psfm_lightglue_options options = {0.1, 0, 0.99};
+    psfm_lightglue_options options = {0.1, 0, 0.99, 0, 0};
     psfm_neural_matches matches = run(ctx, file, 2, &a, &a, &options);
     assert_int_equal(matches.list.num, 0);
     matches = run(ctx, file, 2, &none, &a, NULL);

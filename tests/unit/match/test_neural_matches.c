@@ -87,10 +87,47 @@ static void equal_and_no_scores(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static size_t prune(double confident, size_t at_least, const float *values, size_t num,
+                    uint32_t *last) {
+    psfm_context *ctx = psfm_context_create();
+    psfm_neural_matches m = {{nn_new(num, sizeof *m.list.matches), num},
+                             nn_new(num, sizeof *m.confidence)};
+    for (uint32_t k = 0; k < num; ++k) {
+        m.list.matches[k][0] = m.list.matches[k][1] = k;
+        m.confidence[k] = values[k];
+    }
+    assert_ok(ctx, psfm_neural_matches_prune(ctx, confident, at_least, &m));
+    size_t left = m.list.num;
+    *last = left == 0 ? 0 : m.list.matches[left - 1][1];
+    for (size_t k = 0; k < left; ++k)
+        assert_true(m.confidence[k] == values[m.list.matches[k][0]]);
+    psfm_neural_matches_free(&m);
+    psfm_context_destroy(&ctx);
+    return left;
+}
+
+static void sure_matches_stay_and_enough_of_the_others(void **state) {
+    (void)state;
+    static const float values[6] = {0.9f, 0.2f, 0.5f, 0.3f, 0.3f, 0.1f};
+    uint32_t last;
+    assert_int_equal(prune(0.4, 0, values, 6, &last), 2);
+    assert_int_equal(last, 2);
+    assert_int_equal(prune(0.4, 2, values, 6, &last), 2);
+    assert_int_equal(prune(0.4, 3, values, 6, &last), 4); /* equals stay together */
+    assert_int_equal(last, 4);
+    assert_int_equal(prune(0.4, 5, values, 6, &last), 5);
+    assert_int_equal(last, 4);
+    assert_int_equal(prune(0.4, 100, values, 6, &last), 6);
+    assert_int_equal(prune(0, 0, values, 6, &last), 6);
+    assert_int_equal(prune(0.95, 0, values, 6, &last), 0);
+    assert_int_equal(prune(0.4, 0, values, 0, &last), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_mutual_maxima),
         cmocka_unit_test(equal_and_no_scores),
+        cmocka_unit_test(sure_matches_stay_and_enough_of_the_others),
     };
     return nn_run_tests("match/neural_matches", tests);
 }

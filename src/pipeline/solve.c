@@ -10,7 +10,8 @@
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
 
-/* Sizes of the first version: what a caller's struct has at least. */
+/* Sizes in the first version, the least that a caller's struct can have. When a struct grows, its
+ * line here becomes the offset of the first new field. */
 #define FIRST_IMAGE_SIZE sizeof(psfm_image_result)
 #define FIRST_EDGE_SIZE sizeof(psfm_edge_result)
 #define FIRST_PLANE_SIZE sizeof(psfm_plane_result)

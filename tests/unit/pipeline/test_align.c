@@ -208,7 +208,44 @@ static void test_points_on_plane(void **state) {
     free_fixture(&f);
 }
 
-/* Two pixels of noise on clicked points: refinement on pixels beats the similarity of places. */
+/* From a rough similarity to the exact one, by the pixels alone. */
+static void test_refinement(void **state) {
+    (void)state;
+    fixture f;
+    psfm_control_set set;
+    psfm_sighting *sightings = NULL;
+    size_t num = 0;
+    bool use[8] = {true, true, true, true, true, true, true, true};
+    make_fixture(PSFM_SCENE_ARENA, &f);
+    make_points(&f, court_labels, 8, 3, 0.0, &set);
+    assert_ok(ctx, psfm_sightings_make(ctx, &f.model, &set, &sightings, &num));
+    psfm_alignment a = {0};
+    const psfm_similarity *m = &f.model_from_world;
+    double turn[9], error[2];
+    psfm_mat3_transpose(m->R, a.world_from_model.R);
+    a.world_from_model.scale = 1.0 / m->scale;
+    psfm_mat3_tmul_vec(m->R, m->t, a.world_from_model.t);
+    psfm_scale3(-1.0 / m->scale, a.world_from_model.t, a.world_from_model.t);
+    for (size_t k = 0; k < num; ++k) /* the inverse is the solution */
+        assert_below(psfm_sighting_error(&sightings[k], &a.world_from_model,
+                                         set.points[sightings[k].point].at, error),
+                     1e-8);
+    psfm_similarity rough = a.world_from_model;
+    psfm_rotation_exp((const double[3]){0.02, -0.03, 0.01}, turn);
+    psfm_mat3_mul(turn, a.world_from_model.R, rough.R);
+    rough.scale *= 1.03;
+    rough.t[0] += 0.4;
+    rough.t[2] -= 0.5;
+    a.world_from_model = rough;
+    assert_true(
+        psfm_similarity_refine_pixels(sightings, num, set.points, use, &a.world_from_model));
+    check_back(&f, &a, 1e-9);
+    free(sightings);
+    psfm_control_free(&set);
+    free_fixture(&f);
+}
+
+/* Two pixels of noise on clicked points, and one label two metres off. */
 static void test_noisy_points(void **state) {
     (void)state;
     fixture f;
@@ -216,7 +253,10 @@ static void test_noisy_points(void **state) {
     psfm_alignment a;
     make_fixture(PSFM_SCENE_ARENA, &f);
     make_points(&f, court_labels, 8, 5, 2.0, &set);
+    set.points[3].at[1] += 2.0;
     assert_ok(ctx, psfm_align_points(ctx, &f.model, &set, NULL, &a));
+    assert_int_equal(a.num_inliers, 7);
+    assert_false(a.items[3].is_inlier);
     assert_below(a.rms_inliers_px, 4.0);
     assert_true(a.rms_inliers_px > 1.0);
     check_back(&f, &a, 5e-3); /* decimetres at most in a hall of 30 m */
@@ -288,10 +328,10 @@ static void test_upright(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_positions),    cmocka_unit_test(test_too_few_positions),
-        cmocka_unit_test(test_points),       cmocka_unit_test(test_points_on_plane),
-        cmocka_unit_test(test_noisy_points), cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_upright),
+        cmocka_unit_test(test_positions),  cmocka_unit_test(test_too_few_positions),
+        cmocka_unit_test(test_points),     cmocka_unit_test(test_points_on_plane),
+        cmocka_unit_test(test_refinement), cmocka_unit_test(test_noisy_points),
+        cmocka_unit_test(test_distance),   cmocka_unit_test(test_upright),
     };
     ctx = psfm_context_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,10 +89,15 @@ static psfm_status write_camera(psfm_context *ctx, const psfm_model *model,
         fprintf(out.file, "%%YAML:1.0\n---\nimage_width: %" PRIu64 "\nimage_height: %" PRIu64 "\n",
                 camera->width, camera->height);
         print_lens(out.file, &lens);
-        fprintf(out.file, "images:\n");
-        for (size_t k = 0; k < model->num_images; ++k)
-            if (model->images[k].camera_id == camera->id)
-                print_pose(out.file, &model->images[k]);
+        bool first = true;
+        for (size_t k = 0; k < model->num_images; ++k) {
+            if (model->images[k].camera_id != camera->id)
+                continue;
+            if (first)
+                fprintf(out.file, "images:\n");
+            first = false;
+            print_pose(out.file, &model->images[k]);
+        }
         status = psfm_output_commit(ctx, &out);
     }
     free(path);

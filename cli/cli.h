@@ -45,7 +45,8 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconstruct, cli_eval,
-    cli_ablate, cli_convert, cli_align, cli_compare, cli_report;
+    cli_ablate, cli_convert, cli_align, cli_compare, cli_report, cli_import_hloc,
+    cli_import_matches;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"

@@ -243,10 +243,13 @@ psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) 
     sql->doing = "cannot be read";
     psfm_status status =
         psfm_sql_prepare(sql,
-                         "SELECT images.image_id, camera_id, name, key, width, height, focal_px,"
+                         "SELECT images.image_id, camera_id, name, key,"
+                         " COALESCE(planarsfm_photos.width, cameras.width),"
+                         " COALESCE(planarsfm_photos.height, cameras.height), focal_px,"
                          " COALESCE(rows, 0), kind FROM images LEFT JOIN planarsfm_photos"
                          " USING (image_id) LEFT JOIN keypoints USING (image_id)"
                          " LEFT JOIN planarsfm_features USING (image_id)"
+                         " LEFT JOIN cameras USING (camera_id)"
                          " ORDER BY CAST(name AS BLOB)",
                          &statement);
     for (bool has_row = true; status == PSFM_OK;) {
@@ -320,7 +323,7 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
     return status;
 }
 
-/* Inserts or updates the rows of images and planarsfm_photos. */
+/* Inserts or updates the rows of images and, of photographs of ours, planarsfm_photos. */
 static psfm_status write_photo(psfm_feature_store *store, uint32_t id,
                                const psfm_stored_photo *photo) {
     psfm_sql *sql = &store->sql;
@@ -343,11 +346,12 @@ static psfm_status write_photo(psfm_feature_store *store, uint32_t id,
         status = psfm_sql_bind_text(sql, image, 2, photo->name);
     }
     if (status == PSFM_OK)
-        status = psfm_sql_bind_text(sql, own, 2, photo->key);
-    if (status == PSFM_OK)
         status = psfm_sql_run(sql, image);
-    if (status == PSFM_OK)
-        status = psfm_sql_run(sql, own);
+    if (status == PSFM_OK && photo->key != NULL) {
+        status = psfm_sql_bind_text(sql, own, 2, photo->key);
+        if (status == PSFM_OK)
+            status = psfm_sql_run(sql, own);
+    }
     sqlite3_finalize(image);
     sqlite3_finalize(own);
     return status;
@@ -420,6 +424,8 @@ static psfm_status write_descriptors(psfm_feature_store *store, uint32_t id, con
     static const char text[] = "INSERT OR REPLACE INTO descriptors (image_id, rows, cols, data)"
                                " VALUES (?1, ?2, ?3, ?4)";
     size_t size = 4 * set->descriptor_size;
+    if (kind == NULL && size == 0)
+        return run_for_image(store, "DELETE FROM descriptors WHERE image_id = ?1", id);
     if (kind == NULL)
         return write_matrix(store, text, id, set->num, SIFT_BYTES, set->descriptors_u8,
                             SIFT_BYTES * set->num);
@@ -431,6 +437,8 @@ static psfm_status write_descriptors(psfm_feature_store *store, uint32_t id, con
 
 static psfm_status check_features(const psfm_feature_store *store, const psfm_stored_photo *photo,
                                   const psfm_keypoint_set *set) {
+    if (set->descriptor_size == 0 && photo->features == NULL)
+        return PSFM_OK;
     if (set->num > 0 && photo->features == NULL &&
         (set->descriptors_u8 == NULL || set->descriptor_size != SIFT_BYTES))
         return psfm_fail(store->sql.ctx, PSFM_ERR_ARGUMENT,

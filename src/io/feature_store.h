@@ -60,7 +60,8 @@ psfm_status psfm_store_drop_cameras(psfm_feature_store *store);
 psfm_status psfm_store_set_camera(psfm_feature_store *store, uint32_t image_id, uint32_t camera_id);
 
 /* Writes an image with its features, SIFT's 128 bytes or, if photo->features names their kind,
- * floats and scores. With photo->image_id 0 it is new and gets the next id, else
+ * floats and scores; keypoints alone if their descriptor_size is 0. Without a key the image counts
+ * as somebody else's. With photo->image_id 0 it is new and gets the next id, else
  * features of that image are replaced and its matches removed. */
 psfm_status psfm_store_put_photo(psfm_feature_store *store, const psfm_stored_photo *photo,
                                  const psfm_keypoint_set *features);
@@ -94,9 +95,13 @@ typedef struct {
 /* All pairs, sorted by (id1, id2); *pairs is malloc'ed. */
 psfm_status psfm_store_list_pairs(psfm_feature_store *store, psfm_stored_pair **pairs, size_t *num);
 /* Writes the matches of a pair, replacing earlier ones, and removes COLMAP's two-view geometry of
- * the pair. id1 < id2; key is not 0. */
+ * the pair. id1 < id2; with a key of 0 they count as somebody else's. */
 psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint32_t id2,
                                    const psfm_match_list *matches, uint64_t key);
+/* Writes matches that have been verified into COLMAP's two_view_geometries, without matrices, and
+ * removes raw matches of the pair. id1 < id2. */
+psfm_status psfm_store_put_inliers(psfm_feature_store *store, uint32_t id1, uint32_t id2,
+                                   const psfm_match_list *matches);
 psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32_t id2);
 
 #endif

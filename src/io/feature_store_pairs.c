@@ -191,19 +191,15 @@ static psfm_status write_key(psfm_feature_store *store, int64_t id, uint64_t key
     return status;
 }
 
-psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint32_t id2,
-                                   const psfm_match_list *matches, uint64_t key) {
+/* Runs an insertion whose parameters are the pair, its number of matches and their bytes. */
+static psfm_status insert_pair(psfm_feature_store *store, const char *text, int64_t id,
+                               const psfm_match_list *matches) {
     psfm_sql *sql = &store->sql;
     sqlite3_stmt *statement = NULL;
-    int64_t id = pair_id(id1, id2);
-    psfm_status status = psfm_store_drop_pair(store, id1, id2);
+    psfm_status status =
+        psfm_reserve(sql->ctx, (void **)&store->bytes, &store->capacity, 8 * matches->num, 1);
     if (status == PSFM_OK)
-        status =
-            psfm_reserve(sql->ctx, (void **)&store->bytes, &store->capacity, 8 * matches->num, 1);
-    if (status == PSFM_OK)
-        status = psfm_sql_prepare(
-            sql, "INSERT INTO matches (pair_id, rows, cols, data) VALUES (?1, ?2, 2, ?3)",
-            &statement);
+        status = psfm_sql_prepare(sql, text, &statement);
     if (status == PSFM_OK) {
         for (size_t k = 0; k < matches->num; ++k) {
             psfm_put_u32(matches->matches[k][0], store->bytes + 8 * k);
@@ -216,5 +212,30 @@ psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint
     if (status == PSFM_OK)
         status = psfm_sql_run(sql, statement);
     sqlite3_finalize(statement);
-    return status == PSFM_OK ? write_key(store, id, key) : status;
+    return status;
+}
+
+psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint32_t id2,
+                                   const psfm_match_list *matches, uint64_t key) {
+    int64_t id = pair_id(id1, id2);
+    psfm_status status = psfm_store_drop_pair(store, id1, id2);
+    if (status == PSFM_OK)
+        status = insert_pair(
+            store, "INSERT INTO matches (pair_id, rows, cols, data) VALUES (?1, ?2, 2, ?3)", id,
+            matches);
+    return status == PSFM_OK && key != 0 ? write_key(store, id, key) : status;
+}
+
+psfm_status psfm_store_put_inliers(psfm_feature_store *store, uint32_t id1, uint32_t id2,
+                                   const psfm_match_list *matches) {
+    if (!store->has_geometries)
+        return psfm_fail(store->sql.ctx, PSFM_ERR_FORMAT, "%s: no table two_view_geometries",
+                         store->sql.path);
+    psfm_status status = psfm_store_drop_pair(store, id1, id2);
+    if (status != PSFM_OK)
+        return status;
+    return insert_pair(store,
+                       "INSERT INTO two_view_geometries (pair_id, rows, cols, data, config)"
+                       " VALUES (?1, ?2, 2, ?3, 2)", /* 2: calibrated */
+                       pair_id(id1, id2), matches);
 }

@@ -14,7 +14,7 @@ static const psfm_option rows[] = {
                      "match again along the homographies of each pair"),
     PSFM_OPTION_INT(psfm_guided_options, min_inliers, "min-inliers", 15, 3, 1e6,
                     "homographies with fewer inliers lead to no new matches"),
-    PSFM_OPTION_DOUBLE(psfm_guided_options, max_error_px, "max-error-px", 4.0, 0.1, 100.0,
+    PSFM_OPTION_DOUBLE(psfm_guided_options, max_error_px, "max-error-px", 2.0, 0.1, 100.0,
                        "largest transfer error of a new match, in pixels"),
     PSFM_OPTION_DOUBLE(psfm_guided_options, max_ratio, "max-ratio", 0.9, 0.01, 1.0,
                        "largest ratio of the best to the second-best descriptor distance"),

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "match/name_index.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 
@@ -76,99 +77,20 @@ static psfm_status parse_count(psfm_context *ctx, const char *text, const char *
 /* ---- pair files ---- */
 
 typedef struct {
-    const char *name;
-    size_t idx;
-} named;
-
-static int by_name(const void *a, const void *b) {
-    const named *p = a, *q = b;
-    int order = strcmp(p->name, q->name);
-    if (order != 0)
-        return order;
-    return p->idx < q->idx ? -1 : p->idx > q->idx;
-}
-
-/* Compares a piece of text, not terminated, with a name. */
-static int compare_piece(const char *piece, size_t length, const char *name) {
-    int order = strncmp(piece, name, length);
-    return order != 0 ? order : name[length] == '\0' ? 0 : -1;
-}
-
-static const named *find_name(const named *sorted, size_t num, const char *piece, size_t length) {
-    size_t low = 0, high = num;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_piece(piece, length, sorted[middle].name);
-        if (order == 0)
-            return &sorted[middle];
-        if (order > 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-static bool is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-typedef struct {
     psfm_context *ctx;
     const char *path;
-    const named *sorted;
-    size_t num;
+    const psfm_name_index *names;
     size_t line;
     psfm_pair_list list;
     size_t capacity;
 } parser;
 
-/* No split of the line gives two known names: say which part is unknown. */
-static psfm_status fail_unknown(const parser *p, const char *text, size_t length) {
-    size_t first = 0;
-    while (first < length && !is_space(text[first]))
-        ++first;
-    if (first == length)
-        return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
-                         "%s: line %zu: one name, '%.*s', where two are needed", p->path, p->line,
-                         (int)(length > 200 ? 200 : length), text);
-    size_t second = first;
-    while (is_space(text[second]))
-        ++second;
-    bool first_known = find_name(p->sorted, p->num, text, first) != NULL;
-    const char *unknown = first_known ? text + second : text;
-    size_t size = first_known ? length - second : first;
-    return psfm_fail(p->ctx, PSFM_ERR_FORMAT, "%s: line %zu: there is no image '%.*s'", p->path,
-                     p->line, (int)(size > 200 ? 200 : size), unknown);
-}
-
 /* One line without the white space around it. */
 static psfm_status parse_line(parser *p, const char *text, size_t length) {
-    const named *first = NULL, *second = NULL;
-    for (size_t k = 1; k < length; ++k) {
-        if (!is_space(text[k]) || is_space(text[k - 1]))
-            continue;
-        size_t next = k;
-        while (is_space(text[next]))
-            ++next;
-        const named *a = find_name(p->sorted, p->num, text, k);
-        const named *b =
-            a == NULL ? NULL : find_name(p->sorted, p->num, text + next, length - next);
-        if (b != NULL && first != NULL)
-            return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
-                             "%s: line %zu can be split into two image names in several ways",
-                             p->path, p->line);
-        if (b != NULL) {
-            first = a;
-            second = b;
-        }
-    }
-    if (first == NULL)
-        return fail_unknown(p, text, length);
-    if (first == second)
-        return psfm_fail(p->ctx, PSFM_ERR_FORMAT, "%s: line %zu pairs the image '%s' with itself",
-                         p->path, p->line, first->name);
-    return append(p->ctx, &p->list, &p->capacity, first->idx, second->idx);
+    size_t first, second;
+    psfm_status status =
+        psfm_name_index_split(p->ctx, p->names, p->path, p->line, text, length, &first, &second);
+    return status == PSFM_OK ? append(p->ctx, &p->list, &p->capacity, first, second) : status;
 }
 
 static psfm_status parse_lines(parser *p, const char *bytes, size_t size) {
@@ -176,10 +98,7 @@ static psfm_status parse_lines(parser *p, const char *bytes, size_t size) {
     for (size_t begin = 0; status == PSFM_OK && begin < size;) {
         const char *newline = memchr(bytes + begin, '\n', size - begin);
         size_t end = newline == NULL ? size : (size_t)(newline - bytes), next = end + 1;
-        while (begin < end && is_space(bytes[begin]))
-            ++begin;
-        while (end > begin && is_space(bytes[end - 1]))
-            --end;
+        psfm_trim(bytes, &begin, &end);
         ++p->line;
         if (end > begin && bytes[begin] != '#')
             status = parse_line(p, bytes + begin, end - begin);
@@ -191,16 +110,13 @@ static psfm_status parse_lines(parser *p, const char *bytes, size_t size) {
 psfm_status psfm_pair_file_parse(psfm_context *ctx, const char *bytes, size_t size,
                                  const char *path, const char *const *names, size_t num,
                                  psfm_pair_list *list) {
-    named *sorted = NULL;
+    psfm_name_index index;
     *list = (psfm_pair_list){0};
     if (memchr(bytes, '\0', size) != NULL)
         return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a text file", path);
-    psfm_status status = psfm_alloc(ctx, num, sizeof *sorted, (void **)&sorted);
+    psfm_status status = psfm_name_index_init(ctx, names, num, &index);
     if (status == PSFM_OK) {
-        for (size_t k = 0; k < num; ++k)
-            sorted[k] = (named){names[k], k};
-        qsort(sorted, num, sizeof *sorted, by_name);
-        parser p = {.ctx = ctx, .path = path, .sorted = sorted, .num = num};
+        parser p = {.ctx = ctx, .path = path, .names = &index};
         status = parse_lines(&p, bytes, size);
         if (status == PSFM_OK && p.list.num == 0)
             status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: there are no pairs in it", path);
@@ -210,7 +126,7 @@ psfm_status psfm_pair_file_parse(psfm_context *ctx, const char *bytes, size_t si
             psfm_pair_list_free(&p.list);
         *list = p.list;
     }
-    free(sorted);
+    psfm_name_index_free(&index);
     return status;
 }
 

@@ -283,7 +283,7 @@ psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in, const c
         status = name_source(ctx, in, name, camera, &text);
     if (status == PSFM_OK && in->per_folder && in->kind == PSFM_INTRINSICS_EXIF)
         status = share(ctx, in, text, camera);
-    if (status == PSFM_OK &&
+    if (status == PSFM_OK && width > 0 &&
         (camera->width != (uint64_t)width || camera->height != (uint64_t)height))
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: the photograph has %d x %d pixels, its camera %llu x %llu", name,

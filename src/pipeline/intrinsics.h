@@ -40,8 +40,9 @@ psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_option
 void psfm_intrinsics_free(psfm_intrinsics *intrinsics);
 
 /* The camera of a photograph of width x height pixels whose EXIF data tell focal_px (0: nothing).
- * *source, malloc'ed, is a text that photographs of the same camera share. PSFM_ERR_DATA if the
- * size is not the camera's, or nothing is known about this photograph. */
+ * With width 0 the size is not known, and not checked. *source, malloc'ed, is a text that
+ * photographs of the same camera share. PSFM_ERR_DATA if the size is not the camera's, or nothing
+ * is known about this photograph. */
 psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *intrinsics, const char *name,
                                  int width, int height, double focal_px, psfm_camera *camera,
                                  char **source);

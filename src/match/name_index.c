@@ -1,0 +1,140 @@
+#include "match/name_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static int by_name(const void *a, const void *b) {
+    const struct psfm_named *p = a, *q = b;
+    int order = strcmp(p->name, q->name);
+    if (order != 0)
+        return order;
+    return p->idx < q->idx ? -1 : p->idx > q->idx;
+}
+
+/* Compares a piece of text, not terminated, with a name. */
+static int compare_piece(const char *piece, size_t length, const char *name) {
+    int order = strncmp(piece, name, length);
+    return order != 0 ? order : name[length] == '\0' ? 0 : -1;
+}
+
+static const struct psfm_named *find_name(const psfm_name_index *index, const char *piece,
+                                          size_t length) {
+    const struct psfm_named *sorted = index->sorted;
+    size_t low = 0, high = index->num;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_piece(piece, length, sorted[middle].name);
+        if (order == 0)
+            return &sorted[middle];
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/* Where a line stands, for messages. */
+typedef struct {
+    psfm_context *ctx;
+    const psfm_name_index *names;
+    const char *path;
+    size_t line;
+} place;
+
+/* No split of the line gives two known names: say which part is unknown. */
+static psfm_status fail_unknown(const place *p, const char *text, size_t length) {
+    size_t first = 0;
+    while (first < length && !is_space(text[first]))
+        ++first;
+    if (first == length)
+        return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
+                         "%s: line %zu: one name, '%.*s', where two are needed", p->path, p->line,
+                         (int)(length > 200 ? 200 : length), text);
+    size_t second = first;
+    while (is_space(text[second]))
+        ++second;
+    bool first_known = find_name(p->names, text, first) != NULL;
+    const char *unknown = first_known ? text + second : text;
+    size_t size = first_known ? length - second : first;
+    return psfm_fail(p->ctx, PSFM_ERR_FORMAT, "%s: line %zu: there is no image '%.*s'", p->path,
+                     p->line, (int)(size > 200 ? 200 : size), unknown);
+}
+
+/* One line without the white space around it. */
+static psfm_status split(const place *p, const char *text, size_t length, size_t *idx1,
+                         size_t *idx2) {
+    const struct psfm_named *first = NULL, *second = NULL;
+    for (size_t k = 1; k < length; ++k) {
+        if (!is_space(text[k]) || is_space(text[k - 1]))
+            continue;
+        size_t next = k;
+        while (is_space(text[next]))
+            ++next;
+        const struct psfm_named *a = find_name(p->names, text, k);
+        const struct psfm_named *b =
+            a == NULL ? NULL : find_name(p->names, text + next, length - next);
+        if (b != NULL && first != NULL)
+            return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
+                             "%s: line %zu can be split into two image names in several ways",
+                             p->path, p->line);
+        if (b != NULL) {
+            first = a;
+            second = b;
+        }
+    }
+    if (first == NULL)
+        return fail_unknown(p, text, length);
+    if (first == second)
+        return psfm_fail(p->ctx, PSFM_ERR_FORMAT, "%s: line %zu pairs the image '%s' with itself",
+                         p->path, p->line, first->name);
+    *idx1 = first->idx;
+    *idx2 = second->idx;
+    return PSFM_OK;
+}
+
+psfm_status psfm_name_index_init(psfm_context *ctx, const char *const *names, size_t num,
+                                 psfm_name_index *out) {
+    *out = (psfm_name_index){0};
+    psfm_status status = psfm_alloc(ctx, num, sizeof *out->sorted, (void **)&out->sorted);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < num; ++k)
+        out->sorted[k] = (struct psfm_named){names[k], k};
+    out->num = num;
+    qsort(out->sorted, num, sizeof *out->sorted, by_name);
+    return PSFM_OK;
+}
+
+void psfm_name_index_free(psfm_name_index *index) {
+    free(index->sorted);
+    *index = (psfm_name_index){0};
+}
+
+bool psfm_name_index_find(const psfm_name_index *index, const char *name, size_t length,
+                          size_t *idx) {
+    const struct psfm_named *found = find_name(index, name, length);
+    if (found != NULL)
+        *idx = found->idx;
+    return found != NULL;
+}
+
+psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index, const char *path,
+                                  size_t line, const char *text, size_t length, size_t *first,
+                                  size_t *second) {
+    place p = {ctx, index, path, line};
+    return split(&p, text, length, first, second);
+}
+
+void psfm_trim(const char *bytes, size_t *begin, size_t *end) {
+    while (*begin < *end && is_space(bytes[*begin]))
+        ++*begin;
+    while (*end > *begin && is_space(bytes[*end - 1]))
+        --*end;
+}

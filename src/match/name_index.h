@@ -1,0 +1,35 @@
+/* Finding images by their names, and lines of text that hold two of them. */
+#ifndef PSFM_MATCH_NAME_INDEX_H
+#define PSFM_MATCH_NAME_INDEX_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+
+/* Names with their indices, sorted. Owns its array, not the names. */
+typedef struct {
+    struct psfm_named {
+        const char *name;
+        size_t idx;
+    } * sorted;
+    size_t num;
+} psfm_name_index;
+
+psfm_status psfm_name_index_init(psfm_context *ctx, const char *const *names, size_t num,
+                                 psfm_name_index *out);
+void psfm_name_index_free(psfm_name_index *index);
+
+/* The index of a name of `length` bytes, not terminated; false if there is none. */
+bool psfm_name_index_find(const psfm_name_index *index, const char *name, size_t length,
+                          size_t *idx);
+
+/* Splits a line into two different names with white space between them. Names may contain spaces as
+ * long as there is one way only. PSFM_ERR_FORMAT says what is wrong with line `line` of `path`. */
+psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index, const char *path,
+                                  size_t line, const char *text, size_t length, size_t *first,
+                                  size_t *second);
+
+/* Moves begin and end past the white space at either end of bytes[begin .. end). */
+void psfm_trim(const char *bytes, size_t *begin, size_t *end);
+
+#endif

@@ -8,8 +8,10 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/path.h"
 #include "base/timer.h"
+#include "image/image_io.h"
 #include "image/image_list.h"
 #include "io/feature_store.h"
 #include "planarsfm/version.h"
@@ -174,6 +176,55 @@ static psfm_status plan(job *j) {
     return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
 }
 
+/* ---- whether all have intrinsics, before hours of work ---- */
+
+typedef struct {
+    const job *j;
+    bool *is_unknown; /* per photograph: it can be read, but has no focal length */
+} focal_check;
+
+/* Files that cannot be read are extraction's to report. Most photographs have a focal length,
+ * which shows without decoding them; the size matters only to its value. */
+static psfm_status check_focal(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const focal_check *check = user;
+    psfm_exif exif = {0};
+    psfm_image image;
+    char *path = NULL;
+    psfm_status status = psfm_path_join(ctx, check->j->folder, check->j->todo[index].name, &path);
+    if (status != PSFM_OK)
+        return status;
+    bool found = psfm_exif_read(ctx, path, 4000, 3000, &exif) == PSFM_OK && exif.has_focal;
+    if (!found && psfm_image_read(ctx, path, PSFM_IMAGE_GRAY, &image) == PSFM_OK) {
+        check->is_unknown[index] =
+            psfm_exif_read(ctx, path, image.width, image.height, &exif) == PSFM_OK &&
+            !exif.has_focal;
+        psfm_image_free(&image);
+    }
+    free(path);
+    return PSFM_OK;
+}
+
+/* Fails with the message of the first photograph whose camera cannot be known. */
+static psfm_status check_intrinsics(job *j) {
+    focal_check check = {.j = j};
+    psfm_status status =
+        psfm_alloc(j->ctx, j->num_todo, sizeof *check.is_unknown, (void **)&check.is_unknown);
+    if (status == PSFM_OK && j->intrinsics.kind == PSFM_INTRINSICS_EXIF)
+        status = psfm_parallel_for(j->ctx, NULL, j->num_todo, check_focal, &check);
+    for (size_t k = 0; status == PSFM_OK && k < j->num_todo; ++k) {
+        psfm_camera camera;
+        char *source = NULL;
+        if (j->intrinsics.kind == PSFM_INTRINSICS_EXIF && !check.is_unknown[k])
+            continue;
+        status = psfm_intrinsics_find(j->ctx, &j->intrinsics, j->todo[k].name, 0, 0, 0.0, &camera,
+                                      &source);
+        free(source);
+    }
+    free(check.is_unknown);
+    return status;
+}
+
 /* ---- doing it ---- */
 
 static psfm_status note_unused(job *j, const todo_photo *todo, const char *reason) {
@@ -326,6 +377,8 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     psfm_status status = open_inputs(&j, database);
     if (status == PSFM_OK)
         status = plan(&j);
+    if (status == PSFM_OK)
+        status = check_intrinsics(&j);
     if (status == PSFM_OK)
         status = extract_all(&j);
     stats->num_images = stats->num_extracted + stats->num_unchanged;

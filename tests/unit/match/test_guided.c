@@ -115,7 +115,7 @@ static psfm_status run(const scene *s, const psfm_guided_options *o, psfm_guided
 
 static void points_of_the_plane_are_found(void **state) {
     (void)state;
-    scene s = make_scene(0.5);
+    scene s = make_scene(0.3);
     psfm_guided_matches found;
     assert_ok(ctx, run(&s, NULL, &found));
     size_t right = 0;

@@ -191,14 +191,6 @@ psfm_status psfm_database_write_two_views(psfm_context *ctx, const char *path,
 
 /* --- reading --- */
 
-static void clear_two_view(psfm_two_view *two_view) {
-    for (size_t k = 0; k < two_view->num_homographies; ++k)
-        free(two_view->homographies[k].inliers);
-    free(two_view->homographies);
-    free(two_view->essential.inliers);
-    *two_view = (psfm_two_view){0};
-}
-
 static psfm_status fail_row(const psfm_sql *sql, const char *table, int64_t pair_id) {
     return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
                      "%s: the row of pair %" PRId64
@@ -422,7 +414,7 @@ psfm_status psfm_database_read_two_views(psfm_context *ctx, const char *path,
     psfm_sql_close(&sql);
     if (status != PSFM_OK || !is_there)
         for (size_t k = 0; k < set->num_pairs; ++k)
-            clear_two_view(&two_views[k]);
+            psfm_two_view_free(&two_views[k]);
     *found = status == PSFM_OK && is_there;
     return status;
 }

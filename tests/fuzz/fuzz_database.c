@@ -187,15 +187,6 @@ static void check_inliers(const uint32_t *inliers, size_t num, size_t num_matche
             abort();
 }
 
-/* Frees what a two-view geometry owns and empties it. */
-static void clear_two_view(psfm_two_view *two_view) {
-    for (size_t k = 0; k < two_view->num_homographies; ++k)
-        free(two_view->homographies[k].inliers);
-    free(two_view->homographies);
-    free(two_view->essential.inliers);
-    *two_view = (psfm_two_view){0};
-}
-
 static void try_two_views(psfm_sql *sql, const psfm_match_set *set) {
     bool found = false;
     psfm_two_view *two_views = calloc(set->num_pairs + 1, sizeof *two_views);
@@ -211,7 +202,7 @@ static void try_two_views(psfm_sql *sql, const psfm_match_set *set) {
         if (status == PSFM_OK)
             check_inliers(two_view->essential.inliers, two_view->essential.num_inliers,
                           num_matches);
-        clear_two_view(&two_views[p]);
+        psfm_two_view_free(&two_views[p]);
     }
     free(two_views);
 }

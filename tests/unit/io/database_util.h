@@ -94,15 +94,6 @@ static inline void assert_same_set(const psfm_match_set *a, const psfm_match_set
     }
 }
 
-/* Frees what a two-view geometry owns and empties it. */
-static inline void clear_two_view(psfm_two_view *two_view) {
-    for (size_t k = 0; k < two_view->num_homographies; ++k)
-        free(two_view->homographies[k].inliers);
-    free(two_view->homographies);
-    free(two_view->essential.inliers);
-    *two_view = (psfm_two_view){0};
-}
-
 static inline sqlite3 *open_sql(const char *path) {
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL),

@@ -245,7 +245,7 @@ static void our_geometries_are_those_of_colmap(void **state) {
             assert_below(distance(A, B), 1e-5);
         }
         for (size_t p = 0; p < set.num_pairs; ++p)
-            clear_two_view(&two_views[p]);
+            psfm_two_view_free(&two_views[p]);
         free(two_views);
         psfm_match_set_free(&set);
         remove_scratch(folder);
@@ -280,7 +280,7 @@ static void colmap_maps_from_our_geometries(void **state) {
         join(path, folder, "d.db");
         assert_int_equal(ask_sql(path, "SELECT count(*) FROM planarsfm_pairs"), set.num_pairs);
         for (size_t p = 0; p < set.num_pairs; ++p)
-            clear_two_view(&two_views[p]);
+            psfm_two_view_free(&two_views[p]);
         free(two_views);
         psfm_match_set_free(&set);
         remove_scratch(folder);

@@ -62,7 +62,7 @@ static psfm_two_view *make_two_views(const psfm_match_set *set, uint64_t seed) {
 
 static void free_two_views(psfm_two_view *two_views, const psfm_match_set *set) {
     for (size_t p = 0; p < set->num_pairs; ++p)
-        clear_two_view(&two_views[p]);
+        psfm_two_view_free(&two_views[p]);
     free(two_views);
 }
 
@@ -142,7 +142,7 @@ static void assert_reads(fixture *f, const psfm_two_view *expected) {
     else
         assert_all_zero(f->back, f->set.num_pairs);
     for (size_t p = 0; p < f->set.num_pairs; ++p)
-        clear_two_view(&f->back[p]);
+        psfm_two_view_free(&f->back[p]);
 }
 
 static void store(fixture *f, const psfm_two_view *two_views, const char *key) {
@@ -159,7 +159,7 @@ static void a_round_trip_is_exact(void **state) {
     psfm_two_view *other = make_two_views(&f->set, 2);
     for (size_t k = 0; k < f->set.num_pairs; ++k)
         if (k != 2 && k != 5)
-            clear_two_view(&other[k]);
+            psfm_two_view_free(&other[k]);
     store(f, other, "k");
     assert_reads(f, other);
     free_two_views(other, &f->set);

@@ -13,6 +13,27 @@
 #include "report/report_data.h"
 #include "report/thumbnails.h"
 
+/* Its licence wants to be in every copy. */
+static const char three_licence[] =
+    "<!-- The next script is three.js.\n"
+    "The MIT License. Copyright (c) 2010-2019 three.js authors\n"
+    "Permission is hereby granted, free of charge, to any person obtaining a copy of this "
+    "software\n"
+    "and associated documentation files (the \"Software\"), to deal in the Software without\n"
+    "restriction, including without limitation the rights to use, copy, modify, merge, publish,\n"
+    "distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom "
+    "the\n"
+    "Software is furnished to do so, subject to the following conditions:\n"
+    "The above copyright notice and this permission notice shall be included in all copies or\n"
+    "substantial portions of the Software.\n"
+    "THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, "
+    "INCLUDING\n"
+    "BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND\n"
+    "NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,\n"
+    "DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING "
+    "FROM,\n"
+    "OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. -->\n";
+
 static const psfm_report_limits limits = {
     .max_points = 80000,
     .max_pairs = 60000,
@@ -112,8 +133,7 @@ static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
         status = print_thumbnails(ctx, input, photo_folder, file);
     page = print_up_to(page, "<!-- scripts -->", file);
     if (psfm_asset_three_end - psfm_asset_three > 0) {
-        fprintf(file, "<!-- three.js, MIT licence, Copyright (c) 2010-2019 three.js authors -->\n"
-                      "<script>");
+        fprintf(file, "%s<script id=\"three\">", three_licence);
         print_asset(psfm_asset_three, psfm_asset_three_end, file);
         fprintf(file, "</script>\n");
     }

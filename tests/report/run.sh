@@ -22,7 +22,7 @@ sqlite3 arena/database.db "DELETE FROM matches;"
 "$planarsfm" reconstruct arena/database.db -o nothing --quiet >/dev/null 2>&1 || true
 
 # Without three.js at build time its script is missing.
-awk '/^<!-- three.js, MIT/ { skip = 1 } !skip { print } skip && /<\/script>$/ { skip = 0 }' photos/report.html >no_three.html
+awk '/^<script id="three">/ { skip = 1 } !skip { print } skip && /<\/script>$/ { skip = 0 }' photos/report.html >no_three.html
 [ "$(wc -c <no_three.html)" -lt "$(wc -c <photos/report.html)" ] || fail "three.js was not cut out"
 
 node "$here/report_test.mjs" "$scratch"

@@ -166,53 +166,67 @@ function imagePanel(image) {
   return nodes;
 }
 
-/* Both photographs side by side, or one above the other if they are wide, with the inliers of each
- * homography in its colour. */
-function pairCanvas(p, only) {
-  const a = report.images[report.pairs.image1[p]],
-    b = report.images[report.pairs.image2[p]];
+/* Places for two photographs in a canvas of width 1: one above the other in the panel at the side,
+ * beside each other in the sheet at the foot of a narrow page. */
+function pairPlaces(a, b) {
   const gap = 0.015;
-  const [ha, hb] = [a.height / a.width, b.height / b.width];
+  const [ha, hb] = [a, b].map((image) => image.height / image.width || 0.75);
+  if (!matchMedia('(max-width: 1080px)').matches)
+    return {
+      places: [
+        [0, 0, 1, ha],
+        [0, ha + gap, 1, hb],
+      ],
+      height: ha + hb + gap,
+    };
+  const w = (1 - gap) / 2;
+  return {
+    places: [
+      [0, 0, w, w * ha],
+      [w + gap, 0, w, w * hb],
+    ],
+    height: w * Math.max(ha, hb),
+  };
+}
+
+/* Draws inliers of homography h of a pair: lines, then dots at both ends. */
+function paintInliers(context, h, ends) {
+  const { first, samples } = report.homographies;
+  context.globalAlpha = 0.22;
+  context.beginPath();
+  for (let k = first[h]; k < first[h + 1]; ++k) {
+    context.moveTo(...ends[0](samples[4 * k], samples[4 * k + 1]));
+    context.lineTo(...ends[1](samples[4 * k + 2], samples[4 * k + 3]));
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+  for (let k = 2 * first[h]; k < 2 * first[h + 1]; ++k) {
+    const [x, y] = ends[k % 2](samples[2 * k], samples[2 * k + 1]);
+    context.beginPath();
+    context.arc(x, y, 2.3, 0, 7);
+    context.fill();
+  }
+}
+
+/* Both photographs with the inliers of each homography, or of one, in its colour. */
+function pairCanvas(p, only) {
+  const { image1, image2, first } = report.pairs;
+  const images = [report.images[image1[p]], report.images[image2[p]]];
+  const { places, height: aspect } = pairPlaces(...images);
   const draw = (context, width, height, again) => {
-    const top = ha * width + gap * width;
-    paintThumbnail(context, a.index, 0, 0, width, ha * width, again);
-    paintThumbnail(context, b.index, 0, top, width, hb * width, again);
-    const { first, samples } = report.homographies;
-    const begin = report.pairs.first[p];
-    for (let h = begin; h < report.pairs.first[p + 1]; ++h) {
+    const boxes = places.map((place) => place.map((x) => x * width));
+    images.forEach((image, k) => paintThumbnail(context, image.index, ...boxes[k], again));
+    const ends = boxes.map(([left, top, wide], k) => (x, y) => {
+      const scale = wide / images[k].width;
+      return [left + x * scale, top + y * scale];
+    });
+    for (let h = first[p]; h < first[p + 1]; ++h) {
       if (only !== null && only !== h) continue;
-      context.strokeStyle = context.fillStyle = hueOf(h - begin);
-      for (let k = first[h]; k < first[h + 1]; ++k) {
-        const [x1, y1] = [
-          (samples[4 * k] / a.width) * width,
-          (samples[4 * k + 1] / a.width) * width,
-        ];
-        const [x2, y2] = [
-          (samples[4 * k + 2] / b.width) * width,
-          top + (samples[4 * k + 3] / b.width) * width,
-        ];
-        context.globalAlpha = 0.22;
-        context.beginPath();
-        context.moveTo(x1, y1);
-        context.lineTo(x2, y2);
-        context.stroke();
-        context.globalAlpha = 1;
-        for (const [x, y] of [
-          [x1, y1],
-          [x2, y2],
-        ]) {
-          context.beginPath();
-          context.arc(x, y, 2.3, 0, 7);
-          context.fill();
-        }
-      }
+      context.strokeStyle = context.fillStyle = hueOf(h - first[p]);
+      paintInliers(context, h, ends);
     }
   };
-  return panelCanvas(
-    (ha + hb || 1.5) + gap,
-    draw,
-    'The two photographs with the inliers of their homographies',
-  );
+  return panelCanvas(aspect, draw, 'The two photographs with the inliers of their homographies');
 }
 
 function homographyTable(p, place) {

@@ -372,7 +372,10 @@ function modelChoice() {
 }
 
 function start3d() {
-  const refuse = (text) => $('stage').append(el('div', { class: 'empty' }, el('p', {}, text)));
+  const refuse = (text) => {
+    $('stage').classList.add('without');
+    $('stage').append(el('div', { class: 'empty' }, el('p', {}, text)));
+  };
   if (typeof THREE === 'undefined')
     return refuse(
       'This program was built without three.js (Debian: libjs-three), so there is no ' +

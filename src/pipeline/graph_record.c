@@ -158,6 +158,9 @@ static psfm_status record_edges(psfm_context *ctx, const psfm_reconstruction *r,
     }
     for (uint32_t e = 0; e < graph->num_edges; ++e)
         record_edge(r, e, label[graph->edges[e].node1], out);
+    for (size_t c = 0; c < out->num_components; ++c)
+        if (out->components[c].low > out->components[c].high) /* no tree: nothing was embedded */
+            out->components[c].low = out->components[c].high = 0.0;
     free(label);
     return PSFM_OK;
 }

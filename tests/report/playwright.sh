@@ -12,7 +12,7 @@ if [ -z "$missing" ] && [ ! -d "$1/node_modules/playwright-core" ]; then
     if ! command -v npm >/dev/null; then
         missing="no npm to fetch playwright-core with (Debian: npm)"
     elif ! (cd "$1" && timeout 90 npm ci --no-audit --no-fund --ignore-scripts >npm.log 2>&1); then
-        missing="playwright-core could not be fetched: $(tail -n 1 "$1/npm.log")"
+        missing="playwright-core could not be fetched: $(grep -m 1 error "$1/npm.log" || true)"
     fi
 fi
 export PLANARSFM_PLAYWRIGHT=$1

@@ -106,6 +106,13 @@ function readImages(raw, pairs) {
   return images;
 }
 
+/* Focal length of an image in pixels, undefined without a pose. */
+function focalOf(image) {
+  const model = report.models[image.model];
+  const k = model ? model.view.indexOf(image.index) : -1;
+  return k < 0 ? undefined : model.focal[k];
+}
+
 const report = (() => {
   const raw = JSON.parse($('data').textContent);
   const pairs = readPairs(raw.pairs);

@@ -128,6 +128,7 @@ function neighbourTable(image) {
 function imagePanel(image) {
   const posed = image.state === 'posed';
   const { canvas, note } = residualCanvas(image);
+  const focal = focalOf(image);
   const nodes = [
     el('h2', {}, image.name),
     el('span', { class: 'state ' + (posed ? 'good' : 'bad') }, STATES[image.state] || image.state),
@@ -140,6 +141,7 @@ function imagePanel(image) {
     facts([
       ['model', posed && report.models.length > 1 ? image.model + 1 : null],
       ['size', `${image.width} × ${image.height}`],
+      ['focal length', focal === undefined ? null : shortNumber(focal, 5) + ' px'],
       ['keypoints', image.keypoints.toLocaleString('en')],
       ['points', image.points === undefined ? null : image.points.toLocaleString('en')],
       [

@@ -172,7 +172,14 @@ function startTimings() {
 function startOptions() {
   const { summary } = report;
   const groups = Object.entries(summary.options || {});
-  $('options').append(el('p', {}, 'mode: ', el('b', {}, summary.mode || 'unknown')));
+  const { photographs, matching } = summary;
+  $('options').append(
+    facts([
+      ['mode', summary.mode],
+      ['intrinsics', photographs && photographs.intrinsics],
+      ['pairs', matching && matching.pairs_rule],
+    ]),
+  );
   for (const [group, values] of groups) {
     const body = el('tbody');
     for (const [name, value] of Object.entries(values || {}))

@@ -462,7 +462,7 @@ static bool parse(int argc, char **argv, arguments *a) {
         else if (strcmp(argv[k], "--max-bags") == 0)
             a->max_bags = strtoul(argv[k + 1], NULL, 10);
         else if (strcmp(argv[k], "--threads") == 0)
-            a->threads = atoi(argv[k + 1]);
+            a->threads = (int)strtol(argv[k + 1], NULL, 10);
         else if (strcmp(argv[k], "--mode") != 0 || !psfm_mode_from_name(argv[k + 1], &a->mode))
             return false;
     }

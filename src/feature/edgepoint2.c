@@ -26,7 +26,7 @@
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_edgepoint2_options, max_keypoints, "max-keypoints", 4096, 1, 1000000,
                     "keep at most this many keypoints, the best"),
-    PSFM_OPTION_DOUBLE(psfm_edgepoint2_options, threshold, "threshold", -1.5, -1000, 1000,
+    PSFM_OPTION_DOUBLE(psfm_edgepoint2_options, threshold, "threshold", 0, -1000, 1000,
                        "lowest score of a keypoint, a logit"),
     PSFM_OPTION_INT(psfm_edgepoint2_options, nms_radius, "nms-radius", 2, 0, 32,
                     "pixels around a keypoint in which there is no other"),

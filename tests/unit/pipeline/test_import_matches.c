@@ -203,7 +203,7 @@ static void bad_files_are_refused(void **state) {
     refuses((psfm_hloc_options){0}, "HDF5");
     /* a-c.jpg and a/c.jpg cannot be told apart */
     file = H5Fopen(features, H5F_ACC_RDWR, H5P_DEFAULT);
-    float xy[2] = {1, 2};
+    const float xy[4] = {1, 2, 3, 4};
     put_dataset(file, "db-c.jpg/keypoints", 2, 1, 2, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, xy);
     H5Fclose(file);
     refuses((psfm_hloc_options){0}, "same name");

@@ -291,6 +291,16 @@ static psfm_status extend_view(psfm_context *ctx, const psfm_camera *camera, con
     return PSFM_OK;
 }
 
+static psfm_status replace_planes(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    job *j = user;
+    const pair_result *from = &j->pairs[index];
+    size_t first_new = j->set->pairs[index].num_matches - from->num_matches;
+    return from->done ? psfm_replace_planes(ctx, j->set, index, first_new, from->planes,
+                                            &j->two_views[index])
+                      : PSFM_OK;
+}
+
 /* Takes the results of all pairs over into the set and the two-view geometries. */
 static psfm_status take_over(psfm_context *ctx, job *j) {
     size_t num_views = j->set->num_views;
@@ -306,11 +316,8 @@ static psfm_status take_over(psfm_context *ctx, job *j) {
     for (size_t v = 0; status == PSFM_OK && v < num_views; ++v)
         status = extend_view(ctx, &j->set->cameras[j->set->views[v].camera_idx], &added[v],
                              &j->set->views[v]);
-    for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p)
-        for (size_t h = 0; j->pairs[p].done && h < j->two_views[p].num_homographies; ++h)
-            if (j->pairs[p].planes[h].refined)
-                psfm_replace_homography(&j->two_views[p], h, j->pairs[p].planes[h].H_21,
-                                        j->pairs[p].planes[h].rms_px);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, j->set->num_pairs, replace_planes, j);
     for (size_t v = 0; v < num_views; ++v) {
         if (added != NULL) {
             free(added[v].xy);

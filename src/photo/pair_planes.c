@@ -30,7 +30,7 @@ static const psfm_option rows[] = {
                        "distance of an aligned patch from the refitted homography, in pixels"),
     PSFM_OPTION_INT(psfm_pair_plane_options, min_matches, "min-matches", 60, 8, 100000,
                     "a plane with fewer aligned patches keeps its keypoints"),
-    PSFM_OPTION_DOUBLE(psfm_pair_plane_options, min_flat_share, "min-flat-share", 0.5, 0.0, 1.0,
+    PSFM_OPTION_DOUBLE(psfm_pair_plane_options, min_flat_share, "min-flat-share", 0.75, 0.0, 1.0,
                        "share of aligned patches on the plane below which it keeps its keypoints"),
     PSFM_OPTION_INT(psfm_pair_plane_options, grow, "grow", 2, 0, 100,
                     "squares of 32 pixels by which a plane grows in a round"),
@@ -39,6 +39,7 @@ const psfm_option_table psfm_pair_plane_option_table = {"photo-plane", rows,
                                                         sizeof rows / sizeof *rows};
 
 #define SQUARE 32
+#define EARLY_SHARE 0.6    /* of min_flat_share, before the last round: no way back yet */
 #define EARLY_STRIDE 3     /* rounds before the last take one corner in so many */
 #define MAX_SIGMAS 4.0     /* of a match from the refitted homography */
 #define MIN_KEPT_SHARE 0.8 /* of the raw inliers, that must agree with the refitted homography */
@@ -218,8 +219,10 @@ static void keep_points(refinement *r, size_t plane, size_t num, double scale,
 
 /* Whether what was aligned lies in a plane, rather than a plane passing through it: relief spreads
  * the patches about the plane as far as they are allowed, and each is seen under another slope. */
-static bool is_flat(const refinement *r, const psfm_refined_plane *plane, size_t num_aligned) {
-    return (double)plane->num_matches >= r->options->min_flat_share * (double)num_aligned &&
+static bool is_flat(const refinement *r, const psfm_refined_plane *plane, size_t num_aligned,
+                    bool last) {
+    double share = r->options->min_flat_share * (last ? 1.0 : EARLY_SHARE);
+    return (double)plane->num_matches >= share * (double)num_aligned &&
            plane->rms_px <= MAX_FLAT_SPREAD * r->options->max_error_px;
 }
 
@@ -242,8 +245,8 @@ static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane, bool la
         return status;
     if (fitted)
         keep_points(r, plane, num, scale, stats);
-    out->refined =
-        fitted && out->num_matches >= enough && is_flat(r, out, num) && keypoints_agree(r, plane);
+    out->refined = fitted && out->num_matches >= enough && is_flat(r, out, num, last) &&
+                   keypoints_agree(r, plane);
     if (!out->refined) {
         memcpy(out->H_21, r->raw[plane].H_21, sizeof out->H_21);
         for (size_t k = 0; k < num; ++k)
@@ -251,6 +254,14 @@ static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane, bool la
         out->num_matches = 0;
     }
     return PSFM_OK;
+}
+
+/* A plane that failed twice is not tried again. */
+static void give_up(refinement *r, size_t plane) {
+    for (size_t s = 0; s < 2; ++s) {
+        psfm_region *region = &r->regions[2 * plane + s];
+        memset(region->on, 0, (size_t)region->columns * (size_t)region->rows);
+    }
 }
 
 static void count_outcomes(const refinement *r, psfm_pair_plane_stats *stats) {
@@ -327,8 +338,11 @@ psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *align
         psfm_pair_plane_stats scratch = {0};
         bool last = round + 1 == options->rounds;
         align_corners(&r, round);
-        for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p)
+        for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p) {
             status = refit(ctx, &r, p, last, last ? stats : &scratch);
+            if (round > 0 && !planes[p].refined)
+                give_up(&r, p);
+        }
     }
     if (status == PSFM_OK) {
         count_outcomes(&r, stats);

@@ -178,11 +178,11 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px,
     psfm_bundle_options options = r->options->bundle;
     psfm_bundle_stats stats = {0};
     options.loss_scale_px = fmax(options.loss_scale_px, 0.25 * max_error_px);
-    if (again)
-        options.tolerance = fmax(options.tolerance, 1e-4);
+    if (again || r->has_info) /* many patches: the last steps cost much and change nothing */
+        options.tolerance = fmax(options.tolerance, again ? 1e-4 : 1e-5);
     psfm_status status = find_planes(ctx, r);
     psfm_bundle_problem problem = make_problem(r);
-    if (max_error_px > r->options->triangulate.max_error_px)
+    if (max_error_px >= r->options->control.first_error_px)
         problem.obs_sqrt_info = NULL; /* the poses are not worth it yet */
     if (status == PSFM_OK)
         status = psfm_bundle_adjust(ctx, &problem, &options, &stats);
@@ -223,13 +223,16 @@ static psfm_status balance(psfm_context *ctx, refinement *r) {
     double *error_px = NULL, *values = NULL, deviation[2];
     psfm_bundle_problem problem = make_problem(r);
     size_t n = problem.num_observations;
+    problem.point_plane = NULL; /* of the last round's points */
+    problem.num_planes = 0;
     psfm_status status = psfm_alloc(ctx, n, sizeof *error_px, (void **)&error_px);
     if (status == PSFM_OK)
         status = psfm_alloc(ctx, n, sizeof *values, (void **)&values);
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, &problem, error_px);
     for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] = fmin(fmax(find_deviation(r, error_px, kind == 1, values), 0.05), 20.0);
+        deviation[kind] = fmin(
+            fmax(find_deviation(r, error_px, kind == 1, values), kind == 1 ? 0.05 : 1.0), 20.0);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k) {
         double *s = r->obs_sqrt_info[k];
         psfm_scale3(1.0 / deviation[s[0] == 1.0 && s[2] == 1.0], s, s);
@@ -291,13 +294,10 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
             status = psfm_usable_matches_of_poses(ctx, r->input, r->s, r->posed, error, r->use);
         if (status == PSFM_OK)
             status = make_points(ctx, r, error);
-        if (status == PSFM_OK)
-            status = adjust(ctx, r, error, error > last || r->has_info);
-        if (status == PSFM_OK && r->has_info && k + 1 == control->rounds) {
+        if (status == PSFM_OK && r->has_info && k + 1 == control->rounds)
             status = balance(ctx, r);
-            if (status == PSFM_OK)
-                status = adjust(ctx, r, error, false);
-        }
+        if (status == PSFM_OK)
+            status = adjust(ctx, r, error, error > last);
         if (status == PSFM_OK) {
             drop_images(r);
             if (k + 1 < control->rounds)

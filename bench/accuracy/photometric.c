@@ -124,8 +124,9 @@ static double transfer_error(const truth *t, const psfm_match_pair *pair, const 
     const psfm_camera *camera2 = &t->set->cameras[t->set->views[pair->view2].camera_idx];
     for (int k = 0; k < STEPS * STEPS; ++k) {
         double X[3] = {0}, xy1[2], xy2[2], at[2], ray[3], to[3];
-        X[a] = t->low[a] + (t->high[a] - t->low[a]) * (k % STEPS + 0.5) / STEPS;
-        X[b] = t->low[b] + (t->high[b] - t->low[b]) * (k / STEPS + 0.5) / STEPS;
+        int column = k % STEPS, row = k / STEPS;
+        X[a] = t->low[a] + (t->high[a] - t->low[a]) * (column + 0.5) / STEPS;
+        X[b] = t->low[b] + (t->high[b] - t->low[b]) * (row + 0.5) / STEPS;
         if (!see(t, pair->view1, X, xy1) || !see(t, pair->view2, X, xy2) ||
             !psfm_camera_unproject(camera1, xy1, ray))
             continue;

@@ -156,30 +156,36 @@ static bool make_map(const psfm_plane_warp *warp, double spacing, const psfm_pyr
     return true;
 }
 
-/* Samples the patch about xy and prepares its step images. */
-static psfm_patch_outcome make_template(psfm_patch_aligner *a, const psfm_pyramid *photo,
-                                        const double xy[2], double spacing) {
+/* Samples the patch about xy, and its gradient per sample into the step images. */
+static bool sample_template(psfm_patch_aligner *a, const psfm_pyramid *photo, const double xy[2],
+                            double spacing) {
     psfm_plane_warp identity = {{xy[0], 1.0, 0.0, 0.0, 0.0, 0.0}, {xy[1], 0.0, 1.0, 0.0, 0.0, 0.0}};
     psfm_patch_map map;
     int level = level_of(photo, spacing);
     if (!make_map(&identity, spacing, photo, level, a->options.radius + 1, &map))
-        return PSFM_PATCH_OUTSIDE;
+        return false;
     a->kernel->sample(&photo->levels[level], &map, a->wide_u, a->wide_v, a->num_wide, a->wide);
     size_t side = (size_t)a->side, stride = side + 2;
-    double sum = 0.0, square = 0.0, sx = 0.0, sy = 0.0, tx = 0.0, ty = 0.0;
     for (size_t k = 0; k < a->num_samples; ++k) {
         const float *at = a->wide + (k / side + 1) * stride + k % side + 1;
         a->pattern[k] = at[0];
         a->step_x[k] = 0.5F * (at[1] - at[-1]);
         a->step_y[k] = 0.5F * (at[stride] - *(at - stride));
+    }
+    return true;
+}
+
+/* Takes the mean off, scales to norm 1, and frees the gradient of its parts along the constant and
+ * the pattern. Returns the factor of the scaling; 0 if there is no contrast. */
+static double normalise_template(psfm_patch_aligner *a) {
+    double sum = 0.0, square = 0.0, sx = 0.0, sy = 0.0, tx = 0.0, ty = 0.0;
+    for (size_t k = 0; k < a->num_samples; ++k) {
         double w = (double)a->window[k];
-        sum += w * (double)at[0];
+        sum += w * (double)a->pattern[k];
         sx += w * (double)a->step_x[k];
         sy += w * (double)a->step_y[k];
     }
     a->offset = sum / a->total;
-    sx /= a->total;
-    sy /= a->total;
     for (size_t k = 0; k < a->num_samples; ++k) {
         double w = (double)a->window[k], t = (double)a->pattern[k] - a->offset;
         square += w * t * t;
@@ -187,29 +193,37 @@ static psfm_patch_outcome make_template(psfm_patch_aligner *a, const psfm_pyrami
         ty += w * t * (double)a->step_y[k];
     }
     if (!(square > a->total * GRAY_NOISE * GRAY_NOISE))
-        return PSFM_PATCH_FLAT;
-    double norm = 1.0 / sqrt(square), xx = 0.0, xy_ = 0.0, yy = 0.0;
-    tx /= square;
-    ty /= square;
+        return 0.0;
+    double norm = 1.0 / sqrt(square);
     for (size_t k = 0; k < a->num_samples; ++k) {
-        double t = (double)a->pattern[k] - a->offset, w = (double)a->window[k];
-        double gx = ((double)a->step_x[k] - sx - tx * t) * norm;
-        double gy = ((double)a->step_y[k] - sy - ty * t) * norm;
-        a->pattern[k] = (float)(w * t * norm);
-        a->step_x[k] = (float)gx;
-        a->step_y[k] = (float)gy;
-        xx += w * gx * gx;
-        xy_ += w * gx * gy;
-        yy += w * gy * gy;
+        double t = (double)a->pattern[k] - a->offset;
+        a->pattern[k] = (float)((double)a->window[k] * t * norm);
+        a->step_x[k] = (float)(((double)a->step_x[k] - sx / a->total - tx / square * t) * norm);
+        a->step_y[k] = (float)(((double)a->step_y[k] - sy / a->total - ty / square * t) * norm);
     }
-    double det = xx * yy - xy_ * xy_, half = 0.5 * (xx + yy);
+    return norm;
+}
+
+/* Samples the patch about xy and prepares its step images, D with the window. */
+static psfm_patch_outcome make_template(psfm_patch_aligner *a, const psfm_pyramid *photo,
+                                        const double xy[2], double spacing) {
+    if (!sample_template(a, photo, xy, spacing))
+        return PSFM_PATCH_OUTSIDE;
+    double norm = normalise_template(a), m00 = 0.0, m01 = 0.0, m11 = 0.0;
+    for (size_t k = 0; k < a->num_samples; ++k) {
+        double gx = (double)a->step_x[k], gy = (double)a->step_y[k], w = (double)a->window[k];
+        m00 += w * gx * gx;
+        m01 += w * gx * gy;
+        m11 += w * gy * gy;
+    }
+    double det = m00 * m11 - m01 * m01, half = 0.5 * (m00 + m11);
     double smallest = half - sqrt(fmax(half * half - det, 0.0));
-    double limit = a->options.max_sigma_px / spacing;
-    if (!(smallest * limit * limit > CORRELATION * GRAY_NOISE * GRAY_NOISE * norm * norm))
+    double limit = a->options.max_sigma_px / spacing, noise = GRAY_NOISE * norm;
+    if (norm == 0.0 || !(smallest * limit * limit > CORRELATION * noise * noise))
         return PSFM_PATCH_FLAT;
-    a->inverse[0] = yy / det;
-    a->inverse[1] = -xy_ / det;
-    a->inverse[2] = xx / det;
+    a->inverse[0] = m11 / det;
+    a->inverse[1] = -m01 / det;
+    a->inverse[2] = m00 / det;
     for (size_t k = 0; k < a->num_samples; ++k) {
         double gx = (double)a->step_x[k], gy = (double)a->step_y[k], w = (double)a->window[k];
         a->step_x[k] = (float)(w * (a->inverse[0] * gx + a->inverse[1] * gy));

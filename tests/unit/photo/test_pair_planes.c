@@ -1,0 +1,167 @@
+#include "photo/pair_planes.h"
+
+#include "plane_photos.h"
+
+typedef struct {
+    psfm_context *ctx;
+    psfm_patch_options patch;
+    psfm_pair_plane_options options;
+    psfm_patch_aligner *aligner;
+    psfm_camera cameras[2];
+    psfm_pyramid photos[2];
+    psfm_corner *corners[2];
+    psfm_pair_side sides[2];
+    double H_21[9], xy1[40][2], xy2[40][2];
+    psfm_raw_plane raw;
+} fixture;
+
+static void transfer(const fixture *f, const double H_21[9], const double xy1[2], double xy2[2]) {
+    double ray1[3], ray2[3];
+    assert_true(psfm_camera_unproject(&f->cameras[0], xy1, ray1));
+    psfm_mat3_mul_vec(H_21, ray1, ray2);
+    assert_true(psfm_camera_project(&f->cameras[1], ray2, xy2));
+}
+
+/* Keypoints of the middle of the image with a pixel of noise, and a homography that is off by
+ * about as much. */
+static void make_raw(fixture *f) {
+    psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 3, 0);
+    double shift[9] = {1.002, 0, 1.1 / 300.0, 0, 0.998, -0.8 / 300.0, 0, 0.002, 1};
+    for (int k = 0; k < 40; ++k) {
+        f->xy1[k][0] = psfm_rng_range(&rng, 110.0, 210.0);
+        f->xy1[k][1] = psfm_rng_range(&rng, 80.0, 160.0);
+        transfer(f, f->H_21, f->xy1[k], f->xy2[k]);
+        f->xy2[k][0] += psfm_rng_normal(&rng);
+        f->xy2[k][1] += psfm_rng_normal(&rng);
+    }
+    psfm_mat3_mul(shift, f->H_21, f->raw.H_21);
+    f->raw.num_inliers = 40;
+    f->raw.xy1 = (const double(*)[2])f->xy1;
+    f->raw.xy2 = (const double(*)[2])f->xy2;
+}
+
+static void set_up(fixture *f, const texture *texture1, const texture *texture2) {
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double H_12[9];
+    *f = (fixture){.ctx = psfm_context_create()};
+    psfm_options_init(&psfm_patch_option_table, &f->patch);
+    psfm_options_init(&psfm_pair_plane_option_table, &f->options);
+    assert_ok(f->ctx, psfm_patch_aligner_create(f->ctx, &f->patch, &f->aligner));
+    f->cameras[0] = pinhole(300.0);
+    f->cameras[1] = distorted(310.0);
+    tilted(f->H_21);
+    assert_true(psfm_mat3_inverse(f->H_21, H_12));
+    take_photo(f->ctx, texture1, &f->cameras[0], &f->cameras[0], identity, 1.0, 0.0, 3.0,
+               &f->photos[0]);
+    take_photo(f->ctx, texture2, &f->cameras[0], &f->cameras[1], H_12, 0.8, 10.0, 3.0,
+               &f->photos[1]);
+    for (int s = 0; s < 2; ++s) {
+        size_t num;
+        assert_ok(f->ctx,
+                  psfm_corners_find(f->ctx, &f->photos[s], 14, 4, 12, 1.0, &f->corners[s], &num));
+        f->sides[s] = (psfm_pair_side){{&f->cameras[s], &f->photos[s]}, f->corners[s], num};
+    }
+    make_raw(f);
+}
+
+static void tear_down(fixture *f) {
+    for (int s = 0; s < 2; ++s) {
+        psfm_pyramid_free(&f->photos[s]);
+        free(f->corners[s]);
+    }
+    psfm_patch_aligner_destroy(&f->aligner);
+    psfm_context_destroy(&f->ctx);
+}
+
+static psfm_refined_plane refine(fixture *f, psfm_pair_match **matches, size_t *num,
+                                 psfm_pair_plane_stats *stats) {
+    const uint64_t stream[2] = {1, 2};
+    psfm_refined_plane plane;
+    *stats = (psfm_pair_plane_stats){0};
+    assert_ok(f->ctx, psfm_pair_planes_refine(f->ctx, f->aligner, f->sides, &f->raw, 1, stream,
+                                              &f->options, &plane, matches, num, stats));
+    return plane;
+}
+
+static double worst_transfer(const fixture *f, const double H_21[9]) {
+    double worst = 0.0;
+    for (int x = 40; x <= 280; x += 20) {
+        for (int y = 40; y <= 200; y += 20) {
+            double xy1[2] = {x, y}, a[2], b[2];
+            transfer(f, f->H_21, xy1, a);
+            transfer(f, H_21, xy1, b);
+            worst = fmax(worst, hypot(a[0] - b[0], a[1] - b[1]));
+        }
+    }
+    return worst;
+}
+
+static void homography_becomes_exact_and_grows(void **state) {
+    (void)state;
+    fixture f;
+    texture t = make_texture(3);
+    psfm_pair_match *matches;
+    psfm_pair_plane_stats stats;
+    size_t num, outside = 0;
+    set_up(&f, &t, &t);
+    assert_true(worst_transfer(&f, f.raw.H_21) > 1.0);
+    psfm_refined_plane plane = refine(&f, &matches, &num, &stats);
+    assert_true(plane.refined && num == plane.num_matches && num > 200);
+    assert_below(worst_transfer(&f, plane.H_21), 0.05);
+    assert_below(plane.rms_px, 0.15);
+    for (size_t k = 0; k < num; ++k) {
+        assert_true(matches[k].plane == 0 && matches[k].cov[0] > 0.0);
+        const psfm_corner *c = &f.corners[matches[k].side][matches[k].corner];
+        outside += matches[k].side == 0 && (c->x < 60.0F || c->x > 260.0F);
+    }
+    assert_true(outside > 10); /* the keypoints end at 110 and 210 */
+    assert_int_equal(stats.num_refined_planes, 1);
+    assert_true(stats.outcomes[PSFM_PATCH_ALIGNED] == num + stats.num_off_plane);
+    free(matches);
+    tear_down(&f);
+}
+
+static void another_scene_keeps_its_keypoints(void **state) {
+    (void)state;
+    fixture f;
+    texture t = make_texture(3), other = make_texture(4);
+    psfm_pair_match *matches;
+    psfm_pair_plane_stats stats;
+    size_t num;
+    set_up(&f, &t, &other);
+    psfm_refined_plane plane = refine(&f, &matches, &num, &stats);
+    assert_false(plane.refined);
+    assert_int_equal(num, 0);
+    assert_memory_equal(plane.H_21, f.raw.H_21, sizeof plane.H_21);
+    assert_int_equal(stats.num_raw_planes, 1);
+    free(matches);
+    tear_down(&f);
+}
+
+static void keypoints_have_a_veto(void **state) {
+    (void)state;
+    fixture f;
+    texture t = make_texture(3);
+    psfm_pair_match *matches;
+    psfm_pair_plane_stats stats;
+    size_t num;
+    set_up(&f, &t, &t);
+    /* keypoints that agree with the raw homography but not with the photographs */
+    double away[9] = {1, 0, 5.0 / 300.0, 0, 1, 0, 0, 0, 1};
+    psfm_mat3_mul(away, f.H_21, f.raw.H_21);
+    for (int k = 0; k < 40; ++k)
+        transfer(&f, f.raw.H_21, f.xy1[k], f.xy2[k]);
+    psfm_refined_plane plane = refine(&f, &matches, &num, &stats);
+    assert_false(plane.refined);
+    free(matches);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(homography_becomes_exact_and_grows),
+        cmocka_unit_test(another_scene_keeps_its_keypoints),
+        cmocka_unit_test(keypoints_have_a_veto),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -44,9 +44,20 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_run, cli_extract, cli_match, cli_synth, cli_reconstruct, cli_eval,
-    cli_ablate, cli_convert, cli_align, cli_compare, cli_report, cli_import_hloc,
-    cli_import_matches;
+extern const cli_command cli_run;
+extern const cli_command cli_extract;
+extern const cli_command cli_import_points;
+extern const cli_command cli_import_hloc;
+extern const cli_command cli_import_matches;
+extern const cli_command cli_match;
+extern const cli_command cli_reconstruct;
+extern const cli_command cli_report;
+extern const cli_command cli_eval;
+extern const cli_command cli_compare;
+extern const cli_command cli_align;
+extern const cli_command cli_convert;
+extern const cli_command cli_synth;
+extern const cli_command cli_ablate;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"

@@ -8,9 +8,10 @@
 #include "progress.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,     &cli_extract, &cli_match,   &cli_reconstruct, &cli_report,         &cli_eval,
-    &cli_compare, &cli_align,   &cli_convert, &cli_import_hloc, &cli_import_matches, &cli_synth,
-    &cli_ablate,  NULL};
+    &cli_run,   &cli_extract,     &cli_import_points, &cli_import_hloc, &cli_import_matches,
+    &cli_match, &cli_reconstruct, &cli_report,        &cli_eval,        &cli_compare,
+    &cli_align, &cli_convert,     &cli_synth,         &cli_ablate,      NULL,
+};
 
 psfm_context *cli_context(void) {
     psfm_context *ctx = psfm_context_create();

@@ -235,12 +235,16 @@ static bool parse_coordinates(const char *line, coordinates *out) {
     return number >= 1 && number <= 60;
 }
 
-/* The point with this label and place, added if it is new. */
-static psfm_status find_point(psfm_context *ctx, psfm_control_set *set, const char *label,
-                              const double at[3], uint32_t *out) {
+/* The kinds of files, by what makes two lines show the same point. */
+typedef enum { FILE_CONTROL, FILE_COURT, FILE_LABELS } file_kind;
+
+/* The point of this place, or in a file of labels of this label; added if it is new. */
+static psfm_status find_point(psfm_context *ctx, file_kind kind, psfm_control_set *set,
+                              const char *label, const double at[3], uint32_t *out) {
     for (size_t k = 0; k < set->num_points; ++k) {
-        const double *known = set->points[k].at;
-        if (known[0] == at[0] && known[1] == at[1] && known[2] == at[2]) {
+        const psfm_control_point *known = &set->points[k];
+        bool same_place = known->at[0] == at[0] && known->at[1] == at[1] && known->at[2] == at[2];
+        if (kind == FILE_LABELS ? strcmp(known->label, label) == 0 : same_place) {
             *out = (uint32_t)k;
             return PSFM_OK;
         }
@@ -296,30 +300,33 @@ static psfm_status parse_control(reader *r, const coordinates *kind, psfm_contro
         return bad_line(r, "a place on the earth, in the coordinates that the first line names");
     if (kind->kind != COORDINATES_LOCAL)
         locate(&set->has_geo, &set->geo, &place, at);
-    psfm_status status = find_point(r->ctx, set, num == 7 ? fields[6] : NULL, at, &point);
+    psfm_status status =
+        find_point(r->ctx, FILE_CONTROL, set, num == 7 ? fields[6] : NULL, at, &point);
     return status == PSFM_OK ? add_view(r, set, point, fields[5], value + 3) : status;
 }
 
-static psfm_status parse_court_point(reader *r, const psfm_court *court, psfm_control_set *set) {
+/* A point of a court, or of any name (court == NULL). */
+static psfm_status parse_named_point(reader *r, const psfm_court *court, psfm_control_set *set) {
     char *fields[MAX_FIELDS];
-    double xy[2], at[3];
+    double xy[2], at[3] = {0};
     uint32_t point = 0;
     if (split(r->buffer, fields) != 4 || !is_number(fields[2], &xy[0]) ||
         !is_number(fields[3], &xy[1]))
         return bad_line(r, "LABEL IMAGE x y");
-    if (!psfm_court_find(court, fields[0], at)) {
+    if (court != NULL && !psfm_court_find(court, fields[0], at)) {
         char labels[1024];
         psfm_court_labels(court, labels, sizeof labels);
         return psfm_fail(r->ctx, PSFM_ERR_FORMAT, "%s: line %zu: %s has no point '%s'; it has %s",
                          r->path, r->line, court->name, fields[0], labels);
     }
-    psfm_status status = find_point(r->ctx, set, fields[0], at, &point);
+    file_kind kind = court == NULL ? FILE_LABELS : FILE_COURT;
+    psfm_status status = find_point(r->ctx, kind, set, fields[0], at, &point);
     return status == PSFM_OK ? add_view(r, set, point, fields[1], xy) : status;
 }
 
-/* Both kinds of files: court == NULL for control points. */
+/* All kinds of files; `court` is for FILE_COURT alone. */
 static psfm_status parse_set(psfm_context *ctx, const char *text, size_t size, const char *path,
-                             const psfm_court *court, psfm_control_set *set) {
+                             file_kind file, const psfm_court *court, psfm_control_set *set) {
     reader r = {.ctx = ctx, .path = path, .text = text, .size = size};
     coordinates kind = {COORDINATES_LOCAL, 0, false};
     bool found = true, first = true;
@@ -328,8 +335,8 @@ static psfm_status parse_set(psfm_context *ctx, const char *text, size_t size, c
         double number;
         char head[MAX_LINE];
         (void)sscanf(r.buffer, "%4095s", head);
-        if (court != NULL)
-            status = parse_court_point(&r, court, set);
+        if (file != FILE_CONTROL)
+            status = parse_named_point(&r, court, set);
         else if (!first || is_number(head, &number))
             status = parse_control(&r, &kind, set);
         else if (!parse_coordinates(r.buffer, &kind))
@@ -345,47 +352,56 @@ static psfm_status parse_set(psfm_context *ctx, const char *text, size_t size, c
 }
 
 static psfm_status parse_in_locale(psfm_context *ctx, const char *text, size_t size,
-                                   const char *path, const psfm_court *court,
+                                   const char *path, file_kind file, const psfm_court *court,
                                    psfm_control_set *set) {
     locale_t before = psfm_number_locale_begin();
     *set = (psfm_control_set){0};
-    psfm_status status = parse_set(ctx, text, size, path, court, set);
+    psfm_status status = parse_set(ctx, text, size, path, file, court, set);
     if (status != PSFM_OK)
         psfm_control_free(set);
     psfm_number_locale_end(before);
     return status;
 }
 
-static psfm_status read_set(psfm_context *ctx, const char *path, const psfm_court *court,
-                            psfm_control_set *set) {
+static psfm_status read_set(psfm_context *ctx, const char *path, file_kind file,
+                            const psfm_court *court, psfm_control_set *set) {
     char *text = NULL;
     size_t size = 0;
     *set = (psfm_control_set){0};
     psfm_status status = psfm_read_file(ctx, path, MAX_FILE, &text, &size);
     if (status == PSFM_OK)
-        status = parse_in_locale(ctx, text, size, path, court, set);
+        status = parse_in_locale(ctx, text, size, path, file, court, set);
     free(text);
     return status;
 }
 
 psfm_status psfm_control_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
                                psfm_control_set *set) {
-    return parse_in_locale(ctx, text, size, path, NULL, set);
+    return parse_in_locale(ctx, text, size, path, FILE_CONTROL, NULL, set);
 }
 
 psfm_status psfm_control_read(psfm_context *ctx, const char *path, psfm_control_set *set) {
-    return read_set(ctx, path, NULL, set);
+    return read_set(ctx, path, FILE_CONTROL, NULL, set);
 }
 
 psfm_status psfm_court_points_parse(psfm_context *ctx, const char *text, size_t size,
                                     const char *path, const psfm_court *court,
                                     psfm_control_set *set) {
-    return parse_in_locale(ctx, text, size, path, court, set);
+    return parse_in_locale(ctx, text, size, path, FILE_COURT, court, set);
 }
 
 psfm_status psfm_court_points_read(psfm_context *ctx, const char *path, const psfm_court *court,
                                    psfm_control_set *set) {
-    return read_set(ctx, path, court, set);
+    return read_set(ctx, path, FILE_COURT, court, set);
+}
+
+psfm_status psfm_labels_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
+                              psfm_control_set *set) {
+    return parse_in_locale(ctx, text, size, path, FILE_LABELS, NULL, set);
+}
+
+psfm_status psfm_labels_read(psfm_context *ctx, const char *path, psfm_control_set *set) {
+    return read_set(ctx, path, FILE_LABELS, NULL, set);
 }
 
 void psfm_control_free(psfm_control_set *set) {

@@ -75,6 +75,11 @@ psfm_status psfm_court_points_read(psfm_context *ctx, const char *path, const ps
 psfm_status psfm_court_points_parse(psfm_context *ctx, const char *text, size_t size,
                                     const char *path, const psfm_court *court,
                                     psfm_control_set *set);
+/* Reads points by name alone: lines "LABEL IMAGE x y" with any labels, which are the points; places
+ * in the world are zero. */
+psfm_status psfm_labels_read(psfm_context *ctx, const char *path, psfm_control_set *set);
+psfm_status psfm_labels_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
+                              psfm_control_set *set);
 void psfm_control_free(psfm_control_set *set);
 
 #endif

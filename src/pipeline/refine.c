@@ -17,25 +17,32 @@
 
 #include "base/alloc.h"
 #include "linalg/mat3.h"
-#include "linalg/order.h"
+#include "pipeline/observation_noise.h"
 #include "pipeline/plane_labels.h"
 #include "pipeline/point_views.h"
 #include "pipeline/usable_matches.h"
 #include "pose/covariance.h"
+#include "scene/merge.h"
 
-#define MIN_DEVIATIONS 50 /* to tell a typical one */
+/* Poses are good when the mean residual is this many times smaller than the final error. */
+#define SETTLED 3.0
+#define MAX_FITS 3   /* of the loss to the residuals and the bundle to the loss */
+#define SAME_FIT 0.2 /* natural logarithm of the loss' scale: a smaller change is none */
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
-                    "rounds of triangulation and bundle adjustment"),
+                    "rounds of triangulation and bundle adjustment; two if they suffice"),
     PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
                        10000.0, "reprojection error allowed in the first round, in pixels"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
+                     "in the last round the loss bends where the residuals' distribution says; "
+                     "off: at bundle.loss-scale-px"),
     PSFM_OPTION_INT(psfm_refine_control_options, min_image_points, "min-image-points", 6, 3, 100000,
                     "an image that sees fewer points loses its pose"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
                      "compute the uncertainty of each pose"),
 };
-const psfm_option_table psfm_refine_control_option_table = {"refine", rows, 4};
+const psfm_option_table psfm_refine_control_option_table = {"refine", rows, 5};
 
 /* Everything the rounds share. */
 typedef struct {
@@ -49,6 +56,7 @@ typedef struct {
     bool has_info; /* a view knows how well its keypoints are known */
     psfm_keypoint_labels labels;
     uint32_t *obs_image, *obs_point; /* of the current structure */
+    double loss_scale_px;            /* of the last adjustment */
     double (*obs_xy)[2];
     double (*obs_sqrt_info)[3]; /* NULL: no view has any */
     psfm_bundle_plane *bundle_planes;
@@ -155,37 +163,46 @@ cleanup:
     return status;
 }
 
-/* Tracks of the usable matches, triangulated within max_error_px. */
-static psfm_status make_points(psfm_context *ctx, refinement *r, double max_error_px) {
-    psfm_tracks tracks = {0};
+static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_tracks *tracks,
+                               double max_error_px) {
     psfm_triangulate_options options = r->options->triangulate;
     options.max_error_px = max_error_px;
     psfm_structure_free(&r->out->structure);
+    return psfm_triangulate(ctx, r->input->set, tracks, (const double(*)[9])r->s->cam_from_world_R,
+                            (const double(*)[3])r->s->center, r->posed, &options,
+                            &r->out->structure, NULL);
+}
+
+/* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
+ * ones, pieces of one point joined. */
+static psfm_status make_points(psfm_context *ctx, refinement *r, double max_error_px, bool merge) {
+    psfm_tracks tracks = {0};
     psfm_status status =
         psfm_tracks_build(ctx, r->input->set, r->use, &r->options->tracks, &tracks, NULL);
     if (status == PSFM_OK)
-        status = psfm_triangulate(
-            ctx, r->input->set, &tracks, (const double(*)[9])r->s->cam_from_world_R,
-            (const double(*)[3])r->s->center, r->posed, &options, &r->out->structure, NULL);
+        status = triangulate(ctx, r, &tracks, max_error_px);
     psfm_tracks_free(&tracks);
+    if (status == PSFM_OK && merge) {
+        status = psfm_points_merge(
+            ctx, r->input->set, &r->out->structure, (const double(*)[9])r->s->cam_from_world_R,
+            (const double(*)[3])r->s->center, r->posed, max_error_px, &tracks, NULL);
+        if (status == PSFM_OK)
+            status = triangulate(ctx, r, &tracks, max_error_px);
+        psfm_tracks_free(&tracks);
+    }
     if (status == PSFM_OK)
         status = list_observations(ctx, r);
     return status;
 }
 
-/* `again`: another adjustment follows. */
-static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px, bool again) {
-    psfm_bundle_options options = r->options->bundle;
+static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bundle_options *options,
+                               bool weighted) {
     psfm_bundle_stats stats = {0};
-    options.loss_scale_px = fmax(options.loss_scale_px, 0.25 * max_error_px);
-    if (again || r->has_info) /* many patches: the last steps cost much and change nothing */
-        options.tolerance = fmax(options.tolerance, again ? 1e-4 : 1e-5);
-    psfm_status status = find_planes(ctx, r);
     psfm_bundle_problem problem = make_problem(r);
-    if (max_error_px >= r->options->control.first_error_px)
-        problem.obs_sqrt_info = NULL; /* the poses are not worth it yet */
-    if (status == PSFM_OK)
-        status = psfm_bundle_adjust(ctx, &problem, &options, &stats);
+    if (!weighted)
+        problem.obs_sqrt_info = NULL;
+    psfm_status status = psfm_bundle_adjust(ctx, &problem, options, &stats);
+    r->loss_scale_px = options->loss_scale_px;
     if (status == PSFM_OK) {
         r->out->mean_px = stats.mean_px;
         r->out->stop = stats.stop;
@@ -199,53 +216,46 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px,
     return status;
 }
 
-/* Typical deviation of the observations of one kind in units of their information, from tracks of
- * three images or more; the point takes three of the 2 n residuals of a track of n. */
-static double find_deviation(const refinement *r, const double *error_px, bool is_keypoint,
-                             double *values) {
-    const psfm_tracks *tracks = &r->out->structure.tracks;
-    size_t num = 0;
-    for (size_t p = 0; p < tracks->num_tracks; ++p) {
-        size_t first = tracks->begin[p], last = tracks->begin[p + 1];
-        double share = 1.0 - 1.5 / (double)(last - first);
-        for (size_t k = first; last - first > 2 && k < last; ++k) {
-            const double *s = r->obs_sqrt_info[k];
-            if ((s[0] == 1.0 && s[2] == 1.0) == is_keypoint && isfinite(error_px[k]))
-                values[num++] = error_px[k] * sqrt(s[0] * s[2] / share);
-        }
+/* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. */
+static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
+    psfm_bundle_options options = r->options->bundle;
+    size_t num_posed = 0;
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        num_posed += r->posed[v];
+    if (!r->options->control.fit_loss || options.loss != PSFM_LOSS_CAUCHY)
+        return adjust_with(ctx, r, &options, true);
+    for (int k = 0; k < MAX_FITS; ++k) {
+        double before = options.loss_scale_px;
+        psfm_bundle_problem problem = make_problem(r);
+        psfm_status status =
+            psfm_noise_loss_scale(ctx, &problem, num_posed, &options.loss_scale_px);
+        if (status == PSFM_OK && k > 0 && fabs(log(options.loss_scale_px / before)) < SAME_FIT)
+            break;
+        if (status == PSFM_OK)
+            status = adjust_with(ctx, r, &options, true);
+        if (status != PSFM_OK)
+            return status;
     }
-    return num < MIN_DEVIATIONS ? 1.0 : psfm_median(values, num) / 1.17741;
+    return PSFM_OK;
 }
 
-/* Brings the information of keypoints and of aligned patches to the scale of their deviations, so
- * that neither has more weight than it deserves. */
-static psfm_status balance(psfm_context *ctx, refinement *r) {
-    double *error_px = NULL, *values = NULL, deviation[2];
-    psfm_bundle_problem problem = make_problem(r);
-    size_t n = problem.num_observations;
-    problem.point_plane = NULL; /* of the last round's points */
-    problem.num_planes = 0;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *error_px, (void **)&error_px);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *values, (void **)&values);
-    if (status == PSFM_OK)
-        status = psfm_bundle_errors(ctx, &problem, error_px);
-    for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] = fmin(
-            fmax(find_deviation(r, error_px, kind == 1, values), kind == 1 ? 0.05 : 1.0), 20.0);
-    for (size_t k = 0; status == PSFM_OK && k < n; ++k) {
-        double *s = r->obs_sqrt_info[k];
-        psfm_scale3(1.0 / deviation[s[0] == 1.0 && s[2] == 1.0], s, s);
+static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
+    psfm_bundle_options rough = r->options->bundle;
+    rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
+    rough.tolerance = fmax(rough.tolerance, 1e-4);
+    psfm_status status = find_planes(ctx, r);
+    if (status != PSFM_OK)
+        return status;
+    if (max_error_px > r->options->triangulate.max_error_px)
+        return adjust_with(ctx, r, &rough, false); /* the poses are not worth weights yet */
+    if (r->has_info) {
+        status = adjust_with(ctx, r, &rough, true);
+        psfm_bundle_problem problem = make_problem(r);
+        if (status == PSFM_OK)
+            status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->obs_sqrt_info);
     }
-    if (status == PSFM_OK)
-        psfm_log(ctx, PSFM_LOG_INFO,
-                 "deviations: keypoints %.2f px, aligned patches %.2f times their sigma",
-                 deviation[1], deviation[0]);
-    free(error_px);
-    free(values);
-    return status;
+    return status == PSFM_OK ? adjust_finally(ctx, r) : status;
 }
-
 /* Images that see too few points lose their pose. */
 static void drop_images(refinement *r) {
     for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
@@ -282,29 +292,44 @@ static psfm_status resect_images(psfm_context *ctx, refinement *r) {
     return status;
 }
 
+/* Error allowed in the round after one at `error` px: the next of a geometric row that ends at the
+ * final one after all rounds, or that at once if everything is posed and the residuals show that
+ * the poses are good already. */
+static double next_error(const refinement *r, double error) {
+    double last = r->options->triangulate.max_error_px;
+    double first = fmax(r->options->control.first_error_px, last);
+    double step = pow(last / first, 1.0 / (r->options->control.rounds - 1));
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        if (!r->posed[v])
+            return fmax(error * step, last);
+    return SETTLED * r->out->mean_px < last ? last : fmax(error * step, last);
+}
+
 static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     const psfm_refine_control_options *control = &r->options->control;
     double last = r->options->triangulate.max_error_px;
-    double first = fmax(control->first_error_px, last);
+    double error = control->rounds == 1 ? last : fmax(control->first_error_px, last);
     psfm_status status = psfm_usable_matches_of_edges(r->input, r->use);
     for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
-        double share = control->rounds > 1 ? (double)k / (control->rounds - 1) : 1.0;
-        double error = first * pow(last / first, share);
         if (k > 0)
             status = psfm_usable_matches_of_poses(ctx, r->input, r->s, r->posed, error, r->use);
         if (status == PSFM_OK)
-            status = make_points(ctx, r, error);
-        if (status == PSFM_OK && r->has_info && k + 1 == control->rounds)
-            status = balance(ctx, r);
+            status = make_points(ctx, r, error, k > 0);
         if (status == PSFM_OK)
-            status = adjust(ctx, r, error, error > last);
-        if (status == PSFM_OK) {
-            drop_images(r);
-            if (k + 1 < control->rounds)
-                status = resect_images(ctx, r);
-        }
+            status = adjust(ctx, r, error);
+        if (status != PSFM_OK)
+            break;
+        drop_images(r);
+        bool done = k > 0 && error <= last * (1.0 + 1e-9);
+        if (k + 1 < control->rounds && !done)
+            status = resect_images(ctx, r);
         if (status == PSFM_OK)
-            status = psfm_progress(ctx, "refinement", (size_t)k + 1, (size_t)control->rounds);
+            status =
+                psfm_progress(ctx, "refinement", done ? (size_t)control->rounds : (size_t)k + 1,
+                              (size_t)control->rounds);
+        if (done)
+            break;
+        error = control->rounds == 1 ? last : next_error(r, error);
     }
     return status;
 }
@@ -318,8 +343,10 @@ static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
         return PSFM_OK;
     psfm_status status = psfm_alloc(ctx, n, sizeof *covariance, (void **)&covariance);
     psfm_bundle_problem problem = make_problem(r);
+    psfm_bundle_options options = r->options->bundle;
+    options.loss_scale_px = r->loss_scale_px;
     if (status == PSFM_OK)
-        status = psfm_pose_covariance(ctx, &problem, &r->options->bundle, false, covariance, NULL);
+        status = psfm_pose_covariance(ctx, &problem, &options, false, covariance, NULL);
     for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
         const double *c = covariance[v];
         r->out->images[v].rotation_sigma_deg = sqrt(c[0] + c[7] + c[14]) * 57.29577951308232;

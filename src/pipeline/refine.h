@@ -16,6 +16,7 @@ typedef struct {
     int rounds; /* of triangulation and adjustment; the last at triangulate.max_error_px */
     double
         first_error_px;   /* reprojection error allowed in the first round, while poses are rough */
+    bool fit_loss;        /* last round: the loss bends where the residuals say */
     int min_image_points; /* an image that sees fewer points loses its pose */
     bool covariance;      /* compute the covariance of the poses */
 } psfm_refine_control_options;

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0)
         return 0;
     const char *text = (const char *)data + 1;
-    switch (data[0] % 4) {
+    switch (data[0] % 5) {
     case 0:
     case 1:
         if (psfm_positions_parse(ctx, text, size - 1, "fuzz", data[0] & 1, &positions) == PSFM_OK &&
@@ -32,6 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         break;
     case 2:
         if (psfm_control_parse(ctx, text, size - 1, "fuzz", &set) == PSFM_OK)
+            check_set(&set);
+        psfm_control_free(&set);
+        break;
+    case 3:
+        if (psfm_labels_parse(ctx, text, size - 1, "fuzz", &set) == PSFM_OK)
             check_set(&set);
         psfm_control_free(&set);
         break;

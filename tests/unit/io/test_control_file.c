@@ -137,6 +137,26 @@ static void test_court_points(void **state) {
     assert_int_equal(court("tee-e a.jpg 1 2\ntee-e a.jpg 3 4", &s), PSFM_ERR_FORMAT);
 }
 
+static void test_labels(void **state) {
+    (void)state;
+    psfm_control_set s;
+    const char *text = "post a.jpg 1 2\n# a comment\nflag a.jpg 3 4\npost b.jpg 5 6.5\n";
+    assert_ok(ctx, psfm_labels_parse(ctx, text, strlen(text), "l.txt", &s));
+    assert_int_equal(s.num_points, 2);
+    assert_int_equal(s.num_views, 3);
+    assert_string_equal(s.points[1].label, "flag");
+    assert_int_equal(s.views[2].point, 0);
+    assert_true(s.views[2].xy[1] == 6.5);
+    psfm_control_free(&s);
+    static const char *const bad[] = {"", "post a.jpg 1", "post a.jpg 1 nan", "post a.jpg 1 2 3",
+                                      "post a.jpg 1 2\npost a.jpg 3 4"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
+        assert_int_equal(psfm_labels_parse(ctx, bad[k], strlen(bad[k]), "l.txt", &s),
+                         PSFM_ERR_FORMAT);
+        assert_non_null(strstr(psfm_context_message(ctx), "l.txt"));
+    }
+}
+
 static void test_no_memory(void **state) {
     (void)state;
     for (size_t n = 1; n <= 4; ++n) {
@@ -153,7 +173,7 @@ int main(void) {
         cmocka_unit_test(test_positions),   cmocka_unit_test(test_bad_positions),
         cmocka_unit_test(test_control),     cmocka_unit_test(test_control_on_the_earth),
         cmocka_unit_test(test_bad_control), cmocka_unit_test(test_court_points),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_labels),      cmocka_unit_test(test_no_memory),
     };
     ctx = psfm_context_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

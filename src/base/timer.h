@@ -1,4 +1,4 @@
-/* Wall-clock time of named stages. */
+/* Wall-clock time of named stages, and the memory the process had needed by their end. */
 #ifndef PSFM_BASE_TIMER_H
 #define PSFM_BASE_TIMER_H
 
@@ -10,7 +10,11 @@ double psfm_now(void);
 typedef struct {
     const char *name; /* a string literal */
     double seconds;
+    double peak_mb; /* largest resident size of the process so far, in 2^20 bytes */
 } psfm_stage_time;
+
+/* Largest resident size of the process so far, in 2^20 bytes. */
+double psfm_peak_memory_mb(void);
 
 /* A list of stages in the order they first ran; a stage that runs twice is summed. */
 typedef struct {

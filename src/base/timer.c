@@ -25,5 +25,6 @@ void psfm_timings_add(psfm_timings *timings, const char *name, double start) {
         }
     }
     if (timings->num_stages < PSFM_MAX_STAGES)
-        timings->stages[timings->num_stages++] = (psfm_stage_time){name, seconds, psfm_peak_memory_mb()};
+        timings->stages[timings->num_stages++] =
+            (psfm_stage_time){name, seconds, psfm_peak_memory_mb()};
 }

@@ -21,9 +21,10 @@
 #include "linalg/mat3.h"
 
 #define NONE UINT32_MAX
-#define MIN_AGREEING 0.8 /* share of either piece's observations that the common point must have \
-                          */
-#define PASSES 2         /* over the matches: what joined in the first may lead on in the second */
+#define MIN_AGREEING                                                                     \
+    0.8          /* share of either piece's observations that the common point must have \
+                  */
+#define PASSES 2 /* over the matches: what joined in the first may lead on in the second */
 
 typedef struct {
     double A[9], b[3]; /* normal equations */

@@ -26,8 +26,8 @@
 
 /* Poses are good when the mean residual is this many times smaller than the final error. */
 #define SETTLED 3.0
-#define MAX_FITS 3   /* of the loss to the residuals and the bundle to the loss */
-#define SAME_FIT 0.2 /* natural logarithm of the loss' scale: a smaller change is none */
+#define MAX_FITS 2 /* of the loss to the residuals and the bundle to the loss */
+#define ROUGH 1e-4 /* tolerance of adjustments that another one follows */
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
@@ -219,18 +219,17 @@ static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bund
 /* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. */
 static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     psfm_bundle_options options = r->options->bundle;
+    double final_tolerance = options.tolerance;
     size_t num_posed = 0;
     for (uint32_t v = 0; v < r->s->num_nodes; ++v)
         num_posed += r->posed[v];
     if (!r->options->control.fit_loss || options.loss != PSFM_LOSS_CAUCHY)
         return adjust_with(ctx, r, &options, true);
     for (int k = 0; k < MAX_FITS; ++k) {
-        double before = options.loss_scale_px;
         psfm_bundle_problem problem = make_problem(r);
         psfm_status status =
             psfm_noise_loss_scale(ctx, &problem, num_posed, &options.loss_scale_px);
-        if (status == PSFM_OK && k > 0 && fabs(log(options.loss_scale_px / before)) < SAME_FIT)
-            break;
+        options.tolerance = k + 1 < MAX_FITS ? fmax(final_tolerance, ROUGH) : final_tolerance;
         if (status == PSFM_OK)
             status = adjust_with(ctx, r, &options, true);
         if (status != PSFM_OK)
@@ -242,7 +241,7 @@ static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
 static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
     psfm_bundle_options rough = r->options->bundle;
     rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
-    rough.tolerance = fmax(rough.tolerance, 1e-4);
+    rough.tolerance = fmax(rough.tolerance, ROUGH);
     psfm_status status = find_planes(ctx, r);
     if (status != PSFM_OK)
         return status;

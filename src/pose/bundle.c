@@ -42,7 +42,7 @@ static const psfm_option option_rows[] = {
                        "intrinsics to refine, shared by the images of a camera"),
     PSFM_OPTION_INT(psfm_bundle_options, max_iterations, "max-iterations", 100, 0, 100000,
                     "largest number of steps tried"),
-    PSFM_OPTION_DOUBLE(psfm_bundle_options, tolerance, "tolerance", 1e-8, 0.0, 1.0,
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, tolerance, "tolerance", 1e-6, 0.0, 1.0,
                        "stop when a step lowers the cost by less than this share"),
     PSFM_OPTION_INT(psfm_bundle_options, min_observations, "min-observations", 4, 3, 1000000,
                     "an image with fewer observations is left out"),

@@ -41,8 +41,9 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] =
-            fmin(fmax(find_deviation(tracks, sqrt_info, error_px, kind == 1, values), 0.05), 20.0);
+        deviation[kind] = fmin(fmax(find_deviation(tracks, sqrt_info, error_px, kind == 1, values),
+                                    kind == 1 ? 0.05 : 1.0),
+                               20.0);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
         psfm_scale3(1.0 / deviation[is_keypoint(sqrt_info[k])], sqrt_info[k], sqrt_info[k]);
     if (status == PSFM_OK)

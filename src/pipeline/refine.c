@@ -219,7 +219,8 @@ static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bund
 /* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. */
 static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     psfm_bundle_options options = r->options->bundle;
-    double final_tolerance = options.tolerance;
+    /* many patches: the last steps cost much and change nothing */
+    double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
     size_t num_posed = 0;
     for (uint32_t v = 0; v < r->s->num_nodes; ++v)
         num_posed += r->posed[v];

@@ -27,7 +27,7 @@ static void make_file(psfm_feature_kind kind, weights_file *w) {
 static psfm_detector_options make_options(psfm_feature_kind kind) {
     psfm_detector_options options;
     psfm_detector_options_init(&options);
-    options.kind = kind;
+    options.kind = (int)kind;
     options.superpoint.max_keypoints = options.xfeat.max_keypoints =
         options.edgepoint2.max_keypoints = 40;
     options.superpoint.threshold = options.xfeat.threshold = 0;

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/path.h"
@@ -29,6 +30,11 @@ static psfm_status write_database(psfm_context *ctx, const char *out, const psfm
     psfm_status status = psfm_make_folders(ctx, out);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "database.db", &path);
+    if (status == PSFM_OK && access(path, F_OK) == 0)
+        status = psfm_fail(ctx, PSFM_ERR_IO,
+                           "%s is there already and is not replaced: remove it, or choose another "
+                           "folder",
+                           path);
     if (status == PSFM_OK)
         status = psfm_database_write(ctx, set, path);
     if (status == PSFM_OK)

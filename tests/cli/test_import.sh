@@ -31,3 +31,16 @@ refuses 1 "HDF5" "$planarsfm" import-hloc list.txt list.txt -o new.db --cameras 
 refuses 2 "there already" "$planarsfm" import-hloc list.txt list.txt -o raw.db --cameras scene/gt
 refuses 2 "from 0 to 1" "$planarsfm" import-hloc list.txt list.txt -o new.db --min-score 2
 [ -z "$(find . -name 'new.db*')" ] || fail "a failed import left $(find . -name 'new.db*')"
+
+# Points named by hand: a database of its own, never over another one.
+printf 'p a.jpg 10 20\nq a.jpg 30 40\np b.jpg 50 60\n' >named.txt
+camera="PINHOLE,100,80,50,50,50,40"
+"$planarsfm" import-points named.txt -o named --camera "$camera" >/dev/null
+[ "$(sqlite3 named/database.db 'SELECT SUM(rows) FROM matches')" = 1 ] || fail "one label is in both images"
+refuses 1 "is there already" "$planarsfm" import-points named.txt -o named --camera "$camera"
+refuses 2 "--cameras" "$planarsfm" import-points named.txt -o other
+printf 'p a.jpg 10 nan\n' >bad.txt
+refuses 1 "bad.txt: line 1" "$planarsfm" import-points bad.txt -o other --camera "$camera"
+: >empty.txt
+refuses 1 "empty.txt" "$planarsfm" import-points empty.txt -o other --camera "$camera"
+[ ! -e other/database.db ] || fail "a refused import leaves a database"

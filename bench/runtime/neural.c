@@ -1,6 +1,6 @@
 /* Time of the neural front end, whole networks: pixels to features, features to matches.
  *
- * usage: bench_neural [--quick] [--torch SCRIPT]
+ * usage: bench_neural [--quick] [--case TEXT] [--torch SCRIPT]
  *
  * Weights are random numbers in the shapes of the real ones. For each case and for one and two
  * threads: milliseconds by the clock and of CPU time (the least of several runs), GFLOP/s by the
@@ -8,7 +8,7 @@
  * matrix product reaches, measured here. The share compares CPU times, which a busy machine
  * disturbs less. With --torch bench/runtime/neural_torch.py the same cases run in PyTorch, each
  * right after ours; the environment variable PYTHON names the interpreter. --quick: few runs, small
- * cases. */
+ * cases. --case: only those with TEXT in their name. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,15 +275,17 @@ static void run_case(const bench_case *c, const char *script, double min_seconds
 }
 
 int main(int argc, char **argv) {
-    const char *script = NULL;
+    const char *script = NULL, *wanted = "";
     bool quick = false;
     for (int k = 1; k < argc; ++k) {
         if (strcmp(argv[k], "--quick") == 0) {
             quick = true;
         } else if (strcmp(argv[k], "--torch") == 0 && k + 1 < argc) {
             script = argv[++k];
+        } else if (strcmp(argv[k], "--case") == 0 && k + 1 < argc) {
+            wanted = argv[++k];
         } else {
-            fprintf(stderr, "usage: bench_neural [--quick] [--torch SCRIPT]\n");
+            fprintf(stderr, "usage: bench_neural [--quick] [--case TEXT] [--torch SCRIPT]\n");
             return 2;
         }
     }
@@ -296,7 +298,7 @@ int main(int argc, char **argv) {
     printf("%-20s %7s %8s %9s %9s %9s %7s%s\n", "case", "threads", "GFLOP", "ms", "cpu ms",
            "GFLOP/s", "share", script == NULL ? "" : "  torch ms    cpu ms  ratio    cpu");
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
-        if (!quick || cases[k].quick)
+        if ((!quick || cases[k].quick) && strstr(cases[k].name, wanted) != NULL)
             run_case(&cases[k], script, quick ? 0.5 : 3.0);
     return 0;
 }

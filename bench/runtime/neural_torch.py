@@ -4,14 +4,27 @@
 usage: neural_torch.py [CASE ...] [THREADS ...]      (default: all cases, 1 and 2 threads)
 
 Prints one line per case and thread count: name, threads, milliseconds by the clock and
-of CPU time (the least of a few runs).
+of CPU time (the least of a few runs). Each thread count runs in a process of its own, since
+the BLAS under PyTorch reads the number from the environment when it is loaded and does not
+heed torch.set_num_threads.
 bench_neural --torch runs it for each of its cases. Needs python3-torch.
 """
+import os
+import subprocess
 import sys
 import time
 
-import torch
-import torch.nn.functional as F
+THREADS = [int(a) for a in sys.argv[1:] if a.isdigit()] or [1, 2]
+WANTED = [a for a in sys.argv[1:] if not a.isdigit()]
+if len(THREADS) > 1:
+    for count in THREADS:
+        subprocess.run([sys.executable, __file__, *WANTED, str(count)], check=True)
+    sys.exit()
+for library in ('OMP', 'OPENBLAS', 'MKL', 'BLIS'):
+    os.environ[library + '_NUM_THREADS'] = str(THREADS[0])
+
+import torch  # noqa: E402 (after the environment is set)
+import torch.nn.functional as F  # noqa: E402
 
 
 def conv(c_in, c_out, k=3, stride=1):
@@ -243,13 +256,11 @@ def cases():
 
 def main():
     torch.manual_seed(1)
-    threads = [int(a) for a in sys.argv[1:] if a.isdigit()] or [1, 2]
-    wanted = [a for a in sys.argv[1:] if not a.isdigit()]
+    torch.set_num_threads(THREADS[0])
     with torch.inference_mode():
         for name, call in cases():
-            for n in threads if not wanted or name in wanted else []:
-                torch.set_num_threads(n)
-                print(name, n, fastest(call), flush=True)
+            if not WANTED or name in WANTED:
+                print(name, THREADS[0], fastest(call), flush=True)
 
 
 if __name__ == '__main__':

@@ -101,7 +101,7 @@ struct psfm_edgepoint2 {
     psfm_map x1, x2, x3;         /* at 1/2, 1/8, 1/32 */
     psfm_map quarter, pooled;    /* x1 at 1/4; what stage 2 or 3 takes */
     psfm_map enlarged, together; /* for the descriptors */
-    psfm_map descriptors, detect, squares, scores, mask;
+    psfm_map descriptors, detect, squares, scores;
     psfm_peak_list peaks;
 };
 
@@ -190,13 +190,13 @@ void psfm_edgepoint2_destroy(psfm_edgepoint2 **model) {
     psfm_edgepoint2 *m = *model;
     for (int k = 0; k < NUM_LAYERS; ++k)
         psfm_conv_free(&m->convs[k]);
-    psfm_map *const maps[] = {
-        &m->given,       &m->image,  &m->a,       &m->b,      &m->skip,     &m->x1,
-        &m->x2,          &m->x3,     &m->quarter, &m->pooled, &m->enlarged, &m->together,
-        &m->descriptors, &m->detect, &m->squares, &m->scores, &m->mask,     NULL};
+    psfm_map *const maps[] = {&m->given,    &m->image,    &m->a,           &m->b,       &m->skip,
+                              &m->x1,       &m->x2,       &m->x3,          &m->quarter, &m->pooled,
+                              &m->enlarged, &m->together, &m->descriptors, &m->detect,  &m->squares,
+                              &m->scores,   NULL};
     for (size_t k = 0; maps[k] != NULL; ++k)
         psfm_map_free(maps[k]);
-    free(m->peaks.peaks);
+    psfm_peak_list_free(&m->peaks);
     free(m);
     *model = NULL;
 }
@@ -333,31 +333,12 @@ static psfm_status run_scores(psfm_context *ctx, psfm_edgepoint2 *m) {
     return status;
 }
 
-static void mark_maxima(const void *user, size_t y, const float *largest) {
-    const psfm_edgepoint2 *m = user;
-    size_t w = m->scores.width;
-    for (size_t x = 0; x < w; ++x)
-        m->mask.data[y * w + x] = m->scores.data[y * w + x] == largest[x] ? 1.0f : 0.0f;
-}
-
 static psfm_status detect(psfm_context *ctx, psfm_edgepoint2 *m,
                           const psfm_edgepoint2_options *options) {
-    size_t w = m->scores.width, h = m->scores.height;
-    psfm_status status = psfm_map_resize(ctx, &m->mask, h, w, 1);
-    if (status == PSFM_OK)
-        status = psfm_peaks_window_max(ctx, m->nn, &m->scores, (size_t)options->nms_radius,
-                                       mark_maxima, m);
-    m->peaks.num = 0;
-    for (size_t y = BORDER; y + BORDER < h; ++y)
-        for (size_t x = BORDER; status == PSFM_OK && x + BORDER < w; ++x) {
-            float score = m->scores.data[y * w + x];
-            if (m->mask.data[y * w + x] != 0 && score > (float)options->threshold)
-                status = psfm_peaks_add(ctx, &m->peaks, score, y * w + x);
-        }
-    psfm_peaks_sort(&m->peaks);
-    if (m->peaks.num > (size_t)options->max_keypoints)
-        m->peaks.num = (size_t)options->max_keypoints;
-    return status;
+    psfm_peak_rule rule = {(size_t)options->nms_radius, BORDER, (float)options->threshold};
+    psfm_status status = psfm_peaks_find(ctx, m->nn, &m->scores, &rule, &m->peaks);
+    return status == PSFM_OK ? psfm_peaks_keep_best(ctx, &m->peaks, (size_t)options->max_keypoints)
+                             : status;
 }
 
 static psfm_status describe(psfm_context *ctx, psfm_edgepoint2 *m, const psfm_gray_view *image,
@@ -404,7 +385,7 @@ psfm_status psfm_edgepoint2_extract(psfm_context *ctx, psfm_edgepoint2 *model,
         status = psfm_gray_to_multiple(ctx, model->nn, image, MULTIPLE, PSFM_RESIZE_CORNERS,
                                        &model->given, &model->image);
     if (status == PSFM_OK)
-        psfm_map_standardise(&model->image);
+        status = psfm_map_standardise(ctx, model->nn, &model->image);
     if (status == PSFM_OK)
         status = run_stages(ctx, model);
     if (status == PSFM_OK)

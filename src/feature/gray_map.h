@@ -6,7 +6,8 @@
 #include "nn/sample.h"
 
 /* Gray values between 0 and 1, one channel. */
-psfm_status psfm_gray_to_map(psfm_context *ctx, const psfm_gray_view *image, psfm_map *map);
+psfm_status psfm_gray_to_map(psfm_context *ctx, psfm_engine *nn, const psfm_gray_view *image,
+                             psfm_map *map);
 
 /* The same, then resized so that width and height are multiples of `multiple`, rounded down; the
  * image is at least that large. `whole` holds the image before the resize. */
@@ -15,6 +16,6 @@ psfm_status psfm_gray_to_multiple(psfm_context *ctx, psfm_engine *nn, const psfm
                                   psfm_map *map);
 
 /* Shifts and scales a map of one channel to mean 0 and variance 1 (v / (v + 1e-5), precisely). */
-void psfm_map_standardise(psfm_map *map);
+psfm_status psfm_map_standardise(psfm_context *ctx, psfm_engine *nn, psfm_map *map);
 
 #endif

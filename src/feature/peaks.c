@@ -16,17 +16,13 @@ typedef struct {
 } cells_job;
 
 static void cells_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
-    float *scratch = memory;
+    (void)memory;
     const cells_job *job = user;
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
     size_t width = job->scores->width;
-    for (size_t x = 0; x < job->cells->width; ++x) {
-        memcpy(scratch, job->cells->data + (y * job->cells->width + x) * job->cells->pitch,
-               (CELL * CELL + 1) * sizeof *scratch);
-        float sum = psfm_engine_kernels(nn)->softmax_exp(scratch, CELL * CELL + 1);
-        float *out = job->scores->data + y * CELL * width + x * CELL;
-        for (size_t k = 0; k < CELL * CELL; ++k)
-            out[k / CELL * width + k % CELL] = scratch[k] / sum;
-    }
+    for (size_t x = 0; x < job->cells->width; ++x)
+        kernels->cell_softmax(job->cells->data + (y * job->cells->width + x) * job->cells->pitch,
+                              job->scores->data + y * CELL * width + x * CELL, width);
 }
 
 psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_engine *nn, const psfm_map *cells,
@@ -35,8 +31,7 @@ psfm_status psfm_scores_from_cells(psfm_context *ctx, psfm_engine *nn, const psf
     if (status != PSFM_OK)
         return status;
     cells_job job = {cells, scores};
-    return psfm_engine_run(ctx, nn, cells->height, psfm_align_floats(CELL * CELL + 1), cells_task,
-                           &job);
+    return psfm_engine_run(ctx, nn, cells->height, 0, cells_task, &job);
 }
 
 typedef struct {
@@ -84,11 +79,12 @@ psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_engine *nn, const psfm
                            w + 2 * radius + w + (BAND_ROWS + 2 * radius) * w, window_task, &job);
 }
 
-static int by_score(const void *a, const void *b) {
-    const psfm_peak *p = a, *q = b;
-    if (p->score != q->score)
-        return p->score > q->score ? -1 : 1;
-    return p->index < q->index ? -1 : p->index > q->index;
+void psfm_peak_list_free(psfm_peak_list *list) {
+    free(list->peaks);
+    free(list->sorted);
+    free(list->columns);
+    free(list->counts);
+    *list = (psfm_peak_list){0};
 }
 
 psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score, size_t index) {
@@ -99,9 +95,97 @@ psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score,
     return status;
 }
 
-void psfm_peaks_sort(psfm_peak_list *list) {
-    if (list->num > 1)
-        qsort(list->peaks, list->num, sizeof *list->peaks, by_score);
+typedef struct {
+    const psfm_kernels *kernels;
+    const psfm_map *scores;
+    const psfm_peak_rule *rule;
+    psfm_peak_list *list;
+} find_job;
+
+static void find_in_row(const void *user, size_t y, const float *largest) {
+    const find_job *job = user;
+    size_t w = job->scores->width, border = job->rule->border;
+    if (y < border || y + border >= job->scores->height || 2 * border >= w) {
+        job->list->counts[y] = 0;
+        return;
+    }
+    job->list->counts[y] = (uint32_t)job->kernels->find_peaks(
+        job->scores->data + y * w + border, largest + border, w - 2 * border, job->rule->threshold,
+        job->list->columns + y * w);
+}
+
+/* The peaks of all rows, one after the other. */
+static psfm_status join_rows(psfm_context *ctx, const psfm_map *scores, size_t border,
+                             psfm_peak_list *list) {
+    size_t total = 0;
+    for (size_t y = 0; y < scores->height; ++y)
+        total += list->counts[y];
+    psfm_status status =
+        psfm_reserve(ctx, (void **)&list->peaks, &list->capacity, total, sizeof *list->peaks);
+    for (size_t y = 0; status == PSFM_OK && y < scores->height; ++y)
+        for (size_t k = 0; k < list->counts[y]; ++k) {
+            size_t index = y * scores->width + border + list->columns[y * scores->width + k];
+            list->peaks[list->num++] = (psfm_peak){scores->data[index], (uint32_t)index};
+        }
+    return status;
+}
+
+psfm_status psfm_peaks_find(psfm_context *ctx, psfm_engine *nn, const psfm_map *scores,
+                            const psfm_peak_rule *rule, psfm_peak_list *list) {
+    find_job job = {psfm_engine_kernels(nn), scores, rule, list};
+    list->num = 0;
+    psfm_status status = psfm_reserve(ctx, (void **)&list->columns, &list->columns_capacity,
+                                      scores->height * scores->width, sizeof *list->columns);
+    if (status == PSFM_OK)
+        status = psfm_reserve(ctx, (void **)&list->counts, &list->counts_capacity, scores->height,
+                              sizeof *list->counts);
+    if (status == PSFM_OK)
+        status = psfm_peaks_window_max(ctx, nn, scores, rule->radius, find_in_row, &job);
+    return status == PSFM_OK ? join_rows(ctx, scores, rule->border, list) : status;
+}
+
+#define DIGIT_BITS 11
+#define NUM_DIGITS 3
+#define NUM_BINS (1 << DIGIT_BITS)
+
+/* A number that falls as the score rises. */
+static uint32_t sort_key(float score) {
+    uint32_t u;
+    score += 0.0f; /* -0 becomes 0, which it equals */
+    memcpy(&u, &score, sizeof u);
+    return u & 0x80000000u ? u : ~u & 0x7fffffffu;
+}
+
+/* One pass of a radix sort, by digit `d` from below. */
+static void sort_digit(const psfm_peak *from, size_t num, int d, psfm_peak *to) {
+    size_t starts[NUM_BINS] = {0}, sum = 0;
+    for (size_t k = 0; k < num; ++k)
+        ++starts[sort_key(from[k].score) >> d * DIGIT_BITS & (NUM_BINS - 1)];
+    for (size_t b = 0; b < NUM_BINS; ++b) {
+        size_t count = starts[b];
+        starts[b] = sum;
+        sum += count;
+    }
+    for (size_t k = 0; k < num; ++k)
+        to[starts[sort_key(from[k].score) >> d * DIGIT_BITS & (NUM_BINS - 1)]++] = from[k];
+}
+
+psfm_status psfm_peaks_keep_best(psfm_context *ctx, psfm_peak_list *list, size_t max) {
+    psfm_status status = psfm_reserve(ctx, (void **)&list->sorted, &list->sorted_capacity,
+                                      list->capacity, sizeof *list->sorted);
+    if (status != PSFM_OK)
+        return status;
+    for (int d = 0; d < NUM_DIGITS; ++d) {
+        sort_digit(list->peaks, list->num, d, list->sorted);
+        psfm_peak *peaks = list->peaks;
+        size_t capacity = list->capacity;
+        list->peaks = list->sorted;
+        list->capacity = list->sorted_capacity;
+        list->sorted = peaks;
+        list->sorted_capacity = capacity;
+    }
+    list->num = list->num < max ? list->num : max;
+    return PSFM_OK;
 }
 
 /* Vertex of the parabola through (-1, before), (0, at), (1, after). */

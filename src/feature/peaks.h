@@ -22,17 +22,35 @@ typedef struct {
     uint32_t index; /* y * width + x */
 } psfm_peak;
 
-/* A growing list of peaks. Zero-initialise, free with free(list.peaks). */
+/* A growing list of peaks, with memory for making it. Zero-initialise. */
 typedef struct {
     psfm_peak *peaks;
     size_t num, capacity;
+    psfm_peak *sorted; /* the other side of a sort */
+    uint32_t *columns; /* of the peaks in row y: from columns[y * width] on */
+    uint32_t *counts;  /* of the peaks in a row */
+    size_t sorted_capacity, columns_capacity, counts_capacity;
 } psfm_peak_list;
+
+void psfm_peak_list_free(psfm_peak_list *list);
+
+typedef struct {
+    size_t radius;   /* of the square in which a peak is the largest */
+    size_t border;   /* pixels without peaks on all sides */
+    float threshold; /* a peak's value is larger */
+} psfm_peak_rule;
+
+/* Makes `list` the peaks of a map of one channel, by rising index. Of equal values next to each
+ * other all are peaks. Parallel. */
+psfm_status psfm_peaks_find(psfm_context *ctx, psfm_engine *nn, const psfm_map *scores,
+                            const psfm_peak_rule *rule, psfm_peak_list *list);
 
 /* Adds a peak. */
 psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score, size_t index);
 
-/* Sorts by falling score, equal ones by index. */
-void psfm_peaks_sort(psfm_peak_list *list);
+/* Sorts by falling score, equal ones as they stood, and keeps the first `max`. No score is NaN.
+ * Linear in the number of peaks. */
+psfm_status psfm_peaks_keep_best(psfm_context *ctx, psfm_peak_list *list, size_t max);
 
 /* How far the top of a peak is from the middle of its pixel, in x and y, each -0.5 to 0.5: the
  * vertex of the parabola through the pixel and its two neighbours, of the scores themselves or, for

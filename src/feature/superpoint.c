@@ -133,7 +133,7 @@ void psfm_superpoint_destroy(psfm_superpoint **model) {
                               &m->descriptors, &m->scores, &m->mask, &m->left,     NULL};
     for (size_t k = 0; maps[k] != NULL; ++k)
         psfm_map_free(maps[k]);
-    free(m->peaks.peaks);
+    psfm_peak_list_free(&m->peaks);
     free(m);
     *model = NULL;
 }
@@ -232,11 +232,8 @@ static psfm_status collect(psfm_context *ctx, psfm_superpoint *m,
             if (status != PSFM_OK)
                 return status;
         }
-    if (m->peaks.num > (size_t)options->max_keypoints) {
-        psfm_peaks_sort(&m->peaks);
-        m->peaks.num = (size_t)options->max_keypoints;
-    }
-    return PSFM_OK;
+    size_t max = (size_t)options->max_keypoints;
+    return m->peaks.num > max ? psfm_peaks_keep_best(ctx, &m->peaks, max) : PSFM_OK;
 }
 
 /* Positions of the keypoints in the descriptor map: the original code maps the centres of the
@@ -284,7 +281,7 @@ psfm_status psfm_superpoint_extract(psfm_context *ctx, psfm_superpoint *model,
     if (status == PSFM_OK)
         status = psfm_gray_view_check(ctx, image, 2 * CELL, "SuperPoint");
     if (status == PSFM_OK)
-        status = psfm_gray_to_map(ctx, image, &model->image);
+        status = psfm_gray_to_map(ctx, model->nn, image, &model->image);
     if (status == PSFM_OK)
         status = run_network(ctx, model);
     if (status == PSFM_OK)

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "feature/gray_map.h"
@@ -24,6 +25,7 @@
 
 #define CELL ((size_t)8)
 #define MULTIPLE 32
+#define BLOCK_PEAKS 256
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_xfeat_options, max_keypoints, "max-keypoints", 2048, 1, 1000000,
@@ -113,7 +115,7 @@ struct psfm_xfeat {
     psfm_planes planes[2];
     psfm_map cells; /* the image, 64 channels of a cell */
     psfm_map a, b, x3, x4, x5;
-    psfm_map features, heat, logits, scores, mask;
+    psfm_map features, heat, logits, scores;
     psfm_peak_list peaks;
 };
 
@@ -183,12 +185,12 @@ void psfm_xfeat_destroy(psfm_xfeat **model) {
         psfm_conv_free(&m->convs[k]);
     psfm_map *const maps[] = {&m->given,  &m->image,  &m->cells, &m->a,        &m->b,
                               &m->x3,     &m->x4,     &m->x5,    &m->features, &m->heat,
-                              &m->logits, &m->scores, &m->mask,  NULL};
+                              &m->logits, &m->scores, NULL};
     for (size_t k = 0; maps[k] != NULL; ++k)
         psfm_map_free(maps[k]);
     psfm_planes_free(&m->planes[0]);
     psfm_planes_free(&m->planes[1]);
-    free(m->peaks.peaks);
+    psfm_peak_list_free(&m->peaks);
     free(m);
     *model = NULL;
 }
@@ -212,8 +214,9 @@ static void cells_task(psfm_engine *nn, const void *user, size_t y, void *memory
     const psfm_xfeat *m = user;
     for (size_t x = 0; x < m->cells.width; ++x) {
         float *cell = m->cells.data + (y * m->cells.width + x) * m->cells.pitch;
-        for (size_t k = 0; k < CELL * CELL; ++k)
-            cell[k] = m->image.data[(y * CELL + k / CELL) * m->image.width + x * CELL + k % CELL];
+        for (size_t r = 0; r < CELL; ++r)
+            memcpy(cell + r * CELL, m->image.data + (y * CELL + r) * m->image.width + x * CELL,
+                   CELL * sizeof *cell);
     }
 }
 
@@ -298,40 +301,36 @@ static psfm_status run_network(psfm_context *ctx, psfm_xfeat *m) {
     return status;
 }
 
-static void mark_maxima(const void *user, size_t y, const float *largest) {
-    const psfm_xfeat *m = user;
-    size_t w = m->scores.width;
-    for (size_t x = 0; x < w; ++x)
-        m->mask.data[y * w + x] = m->scores.data[y * w + x] == largest[x] ? 1.0f : 0.0f;
-}
-
 /* Where the original reads a map that is `size` pixels wide at pixel `at` of an image of `full`. */
 static float place(size_t at, size_t full, size_t size) {
     float normalised = 2.0f * ((float)at / (float)(full - 1)) - 1.0f;
     return ((normalised + 1.0f) * (float)size - 1.0f) / 2.0f;
 }
 
-static psfm_status collect(psfm_context *ctx, psfm_xfeat *m, const psfm_xfeat_options *options) {
-    size_t w = m->scores.width, h = m->scores.height;
-    float threshold = (float)options->threshold;
-    psfm_status status = PSFM_OK;
-    m->peaks.num = 0;
-    /* Pixel 0 is left out: the original's padding of short lists has that position. */
-    for (size_t index = 1; status == PSFM_OK && index < w * h; ++index) {
-        if (m->mask.data[index] == 0 || !(m->scores.data[index] > threshold))
-            continue;
+/* The score of a peak is its value times the reliability there. */
+static void score_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
+    (void)nn, (void)memory;
+    const psfm_xfeat *m = user;
+    size_t w = m->scores.width, h = m->scores.height, begin = index * BLOCK_PEAKS;
+    size_t end = begin + BLOCK_PEAKS < m->peaks.num ? begin + BLOCK_PEAKS : m->peaks.num;
+    for (size_t k = begin; k < end; ++k) {
+        psfm_peak *peak = &m->peaks.peaks[k];
         float key, reliability;
-        size_t x = index % w, y = index / w;
+        size_t x = peak->index % w, y = peak->index / w;
         psfm_map_sample(&m->scores, PSFM_SAMPLE_NEAREST, place(x, w, w), place(y, h, h), &key);
         psfm_map_sample(&m->heat, PSFM_SAMPLE_BILINEAR, place(x, w, m->heat.width),
                         place(y, h, m->heat.height), &reliability);
-        if (key * reliability > 0)
-            status = psfm_peaks_add(ctx, &m->peaks, key * reliability, index);
+        peak->score = key * reliability;
     }
-    psfm_peaks_sort(&m->peaks);
-    if (m->peaks.num > (size_t)options->max_keypoints)
-        m->peaks.num = (size_t)options->max_keypoints;
-    return status;
+}
+
+/* Pixel 0 is left out: the original's padding of short lists has that position. */
+static void drop_useless(psfm_peak_list *list) {
+    size_t num = 0;
+    for (size_t k = 0; k < list->num; ++k)
+        if (list->peaks[k].score > 0 && list->peaks[k].index != 0)
+            list->peaks[num++] = list->peaks[k];
+    list->num = num;
 }
 
 static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, const psfm_gray_view *image,
@@ -362,13 +361,17 @@ static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, const psfm_gray_vi
 }
 
 static psfm_status detect(psfm_context *ctx, psfm_xfeat *m, const psfm_xfeat_options *options) {
+    psfm_peak_rule rule = {(size_t)options->nms_radius, 0, (float)options->threshold};
     psfm_status status = psfm_scores_from_cells(ctx, m->nn, &m->logits, &m->scores);
     if (status == PSFM_OK)
-        status = psfm_map_resize(ctx, &m->mask, m->scores.height, m->scores.width, 1);
+        status = psfm_peaks_find(ctx, m->nn, &m->scores, &rule, &m->peaks);
     if (status == PSFM_OK)
-        status = psfm_peaks_window_max(ctx, m->nn, &m->scores, (size_t)options->nms_radius,
-                                       mark_maxima, m);
-    return status == PSFM_OK ? collect(ctx, m, options) : status;
+        status = psfm_engine_run(ctx, m->nn, (m->peaks.num + BLOCK_PEAKS - 1) / BLOCK_PEAKS, 0,
+                                 score_task, m);
+    if (status != PSFM_OK)
+        return status;
+    drop_useless(&m->peaks);
+    return psfm_peaks_keep_best(ctx, &m->peaks, (size_t)options->max_keypoints);
 }
 
 psfm_status psfm_xfeat_extract(psfm_context *ctx, psfm_xfeat *model, const psfm_gray_view *image,
@@ -386,7 +389,7 @@ psfm_status psfm_xfeat_extract(psfm_context *ctx, psfm_xfeat *model, const psfm_
         status = psfm_gray_to_multiple(ctx, model->nn, image, MULTIPLE, PSFM_RESIZE_CENTERS,
                                        &model->given, &model->image);
     if (status == PSFM_OK)
-        psfm_map_standardise(&model->image);
+        status = psfm_map_standardise(ctx, model->nn, &model->image);
     if (status == PSFM_OK)
         status = run_network(ctx, model);
     if (status == PSFM_OK)

@@ -12,8 +12,9 @@
 #include "base/alloc.h"
 #include "nn/winograd.h"
 
-#define BLOCK_PIXELS \
-    256 /* of one task: a product large enough to be efficient, small for the cache */
+/* Pixels of one task: enough for an efficient product, few enough for the cache. */
+#define LEAST_PIXELS 32
+#define MOST_PIXELS 256
 
 psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, size_t width,
                             size_t channels) {
@@ -97,6 +98,7 @@ typedef struct {
     const psfm_conv *conv;
     const psfm_map *src, *add;
     psfm_map *dst;
+    size_t block; /* pixels of a task */
 } conv_job;
 
 /* The neighbourhood of output pixel (x, y) as one row. */
@@ -124,8 +126,8 @@ static void conv_task(psfm_engine *nn, const void *user, size_t index, void *mem
     const conv_job *job = user;
     const psfm_conv_shape *s = &job->conv->shape;
     const psfm_map *dst = job->dst;
-    size_t begin = index * BLOCK_PIXELS, num_pixels = dst->height * dst->width;
-    size_t num = num_pixels - begin < BLOCK_PIXELS ? num_pixels - begin : BLOCK_PIXELS;
+    size_t begin = index * job->block, num_pixels = dst->height * dst->width;
+    size_t num = num_pixels - begin < job->block ? num_pixels - begin : job->block;
     size_t length = s->kernel * s->kernel * s->c_in, ld = length;
     const float *rows = scratch;
     if (job->conv->method == PSFM_CONV_POINTWISE) {
@@ -165,8 +167,9 @@ psfm_status psfm_conv_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *c
         return status;
     if (conv->method == PSFM_CONV_WINOGRAD)
         return psfm_winograd_run(ctx, nn, conv, src, extras, dst);
-    conv_job job = {conv, src, extras->add, dst};
+    size_t block = psfm_engine_block(height * width, LEAST_PIXELS, MOST_PIXELS);
+    conv_job job = {conv, src, extras->add, dst, block};
     size_t length = conv->method == PSFM_CONV_POINTWISE ? 0 : s->kernel * s->kernel * s->c_in;
-    return psfm_engine_run(ctx, nn, (height * width + BLOCK_PIXELS - 1) / BLOCK_PIXELS,
-                           BLOCK_PIXELS * length, conv_task, &job);
+    return psfm_engine_run(ctx, nn, (height * width + block - 1) / block, block * length, conv_task,
+                           &job);
 }

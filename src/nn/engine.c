@@ -165,6 +165,15 @@ void psfm_engine_set_kernels(psfm_engine *nn, const psfm_kernels *kernels) {
     nn->kernels = kernels;
 }
 
+size_t psfm_engine_block(size_t num, size_t least, size_t most) {
+    size_t num_blocks = (num + most - 1) / most, even = (num_blocks + 3) / 4 * 4;
+    while (even > num_blocks && num < even * least)
+        even /= 2;
+    if (even > num_blocks)
+        num_blocks = even;
+    return num_blocks == 0 ? 1 : (num + num_blocks - 1) / num_blocks;
+}
+
 static void run_task(void *user, size_t index, int worker) {
     psfm_engine *nn = user;
     nn->task(nn, nn->user, index, nn->scratch[worker].data);

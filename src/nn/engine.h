@@ -40,6 +40,11 @@ typedef void (*psfm_engine_task)(psfm_engine *nn, const void *user, size_t index
 psfm_status psfm_engine_run(psfm_context *ctx, psfm_engine *nn, size_t n, size_t scratch_floats,
                             psfm_engine_task task, const void *user);
 
+/* How many of `num` items (pixels, tiles) a task should take: at most `most`, and so that there are
+ * a multiple of four tasks of about the same size, or fewer of about `least`. The same for any
+ * number of threads. */
+size_t psfm_engine_block(size_t num, size_t least, size_t most);
+
 /* Row-major C = A B + beta C on the calling thread: A is m x k (lda floats between rows), B is
  * k x n, C is m x n. A failure is kept and reported by psfm_engine_run. */
 void psfm_engine_gemm(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where a Winograd tile goes, and what happens to it on the way. */
 typedef struct {
@@ -52,6 +53,14 @@ typedef struct {
 
     /* dst[x] = max_k src[k][x] for x < n; num > 0. */
     void (*max_of)(const float *const *src, size_t num, size_t n, float *dst);
+
+    /* Places of the values that equal `largest` and pass the threshold, in order: out has room
+     * for n. Returns their number. */
+    size_t (*find_peaks)(const float *x, const float *largest, size_t n, float threshold,
+                         uint32_t *out);
+
+    /* Softmax of 65 values, of which the first 64 go to an 8 x 8 square, row by row. */
+    void (*cell_softmax)(const float *x, float *out, size_t row_stride);
 
     /* x <- exp(x - max x); returns the sum. n > 0. */
     float (*softmax_exp)(float *x, size_t n);

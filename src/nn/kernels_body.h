@@ -54,6 +54,13 @@ static inline float sum_lanes(vec v) {
     return sum;
 }
 
+static inline float max_lanes(vec v) {
+    float best = v[0];
+    for (size_t k = 1; k < LANES; ++k)
+        best = v[k] > best ? v[k] : best;
+    return best;
+}
+
 /* Loads n < LANES values and fills up with `rest`. */
 static inline vec load_part(const float *p, size_t n, float rest) {
     float values[LANES];
@@ -184,32 +191,39 @@ static void bias_act(float *rows, size_t ld, size_t num_rows, size_t n, const fl
     }
 }
 
-/* Four outputs of TAPS_WIDE vectors of columns: enough sums to keep the multipliers busy. */
-static inline void taps_block(const psfm_taps *taps, const float *const *rows, size_t x, size_t o,
-                              float *const *out) {
+/* Four outputs of `wide` <= TAPS_WIDE vectors of columns: enough sums to keep the multipliers busy.
+ * Inlined, so that the sums stay in registers. */
+static inline __attribute__((always_inline)) void taps_block(const psfm_taps *taps,
+                                                             const float *const *rows, size_t x,
+                                                             size_t o, size_t wide,
+                                                             float *const *out) {
     vec sum[4][TAPS_WIDE];
     for (size_t k = 0; k < 4; ++k)
-        for (size_t w = 0; w < TAPS_WIDE; ++w)
+        for (size_t w = 0; w < wide; ++w)
             sum[k][w] = splat(taps->bias[o + k]);
     for (size_t t = 0; t < taps->num_taps; ++t) {
         const float *weights = taps->weights + t * taps->num_out + o;
         vec v[TAPS_WIDE];
-        for (size_t w = 0; w < TAPS_WIDE; ++w)
+        for (size_t w = 0; w < wide; ++w)
             v[w] = load(rows[t] + x + w * LANES);
         for (size_t k = 0; k < 4; ++k)
-            for (size_t w = 0; w < TAPS_WIDE; ++w)
+            for (size_t w = 0; w < wide; ++w)
                 sum[k][w] += weights[k] * v[w];
     }
     for (size_t k = 0; k < 4; ++k)
-        for (size_t w = 0; w < TAPS_WIDE; ++w)
+        for (size_t w = 0; w < wide; ++w)
             store(out[o + k] + x + w * LANES, taps->relu ? larger(sum[k][w], splat(0)) : sum[k][w]);
 }
 
 static void conv_taps(const psfm_taps *taps, const float *const *rows, size_t width,
                       float *const *out) {
-    for (size_t x = 0; x < width; x += TAPS_WIDE * LANES)
+    size_t x = 0;
+    for (; x + (TAPS_WIDE - 1) * LANES < width; x += TAPS_WIDE * LANES)
         for (size_t o = 0; o < taps->num_out; o += 4)
-            taps_block(taps, rows, x, o, out);
+            taps_block(taps, rows, x, o, TAPS_WIDE, out);
+    for (; x < width; x += LANES)
+        for (size_t o = 0; o < taps->num_out; o += 4)
+            taps_block(taps, rows, x, o, 1, out);
 }
 
 static void max_of(const float *const *src, size_t num, size_t n, float *dst) {
@@ -238,10 +252,7 @@ static float max_sum(const float *x, const float *shift, size_t n) {
         vec last = load_part(x + j, n - j, -INFINITY);
         best = larger(shift == NULL ? last : last + load_part(shift + j, n - j, 0), best);
     }
-    float value = best[0];
-    for (size_t k = 1; k < LANES; ++k)
-        value = best[k] > value ? best[k] : value;
-    return value;
+    return max_lanes(best);
 }
 
 static float softmax_exp(float *x, size_t n) {
@@ -264,6 +275,50 @@ static float softmax_exp(float *x, size_t n) {
         }
     }
     return total;
+}
+
+static inline bool any(bits mask) {
+    uint64_t parts[LANES / 2], all = 0;
+    memcpy(parts, &mask, sizeof parts);
+    for (size_t k = 0; k < LANES / 2; ++k)
+        all |= parts[k];
+    return all != 0;
+}
+
+static size_t find_peaks(const float *x, const float *largest, size_t n, float threshold,
+                         uint32_t *out) {
+    size_t num = 0, j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        vec v = load(x + j);
+        bits found = (bits)(v == load(largest + j)) & (bits)(v > threshold);
+        for (size_t k = 0; any(found) && k < LANES; ++k) {
+            out[num] = (uint32_t)(j + k);
+            num += found[k] & 1;
+        }
+    }
+    for (; j < n; ++j)
+        if (x[j] == largest[j] && x[j] > threshold)
+            out[num++] = (uint32_t)j;
+    return num;
+}
+
+static void cell_softmax(const float *x, float *out, size_t row_stride) {
+    float values[64];
+    vec top = splat(x[64]), last, sum = splat(0);
+    for (size_t j = 0; j < 64; j += LANES)
+        top = larger(load(x + j), top);
+    top = splat(max_lanes(top));
+    last = exp_vec(splat(x[64]) - top);
+    for (size_t j = 0; j < 64; j += LANES) {
+        vec v = exp_vec(load(x + j) - top);
+        sum += v;
+        store(values + j, v);
+    }
+    float inverse = 1.0f / (sum_lanes(sum) + last[0]);
+    for (size_t j = 0; j < 64; j += LANES)
+        store(values + j, load(values + j) * inverse);
+    for (size_t r = 0; r < 8; ++r)
+        memcpy(out + r * row_stride, values + 8 * r, 8 * sizeof *out);
 }
 
 static void scale(float *x, size_t n, float factor) {
@@ -360,6 +415,8 @@ const psfm_kernels KERNELS = {
     .bias_act = bias_act,
     .conv_taps = conv_taps,
     .max_of = max_of,
+    .find_peaks = find_peaks,
+    .cell_softmax = cell_softmax,
     .softmax_exp = softmax_exp,
     .scale = scale,
     .log_sum_exp = log_sum_exp,

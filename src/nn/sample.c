@@ -23,21 +23,28 @@ static void cubic_weights(float t, float w[4]) {
     w[3] = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a;
 }
 
+/* The largest whole number that is not above x, by instructions that every processor has. */
+static ptrdiff_t whole_below(float x) {
+    ptrdiff_t i = (ptrdiff_t)x;
+    return (float)i > x ? i - 1 : i;
+}
+
 void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float y, float *out) {
     memset(out, 0, map->channels * sizeof *out);
     if (mode == PSFM_SAMPLE_NEAREST) {
-        add_pixel(map, (ptrdiff_t)nearbyintf(x), (ptrdiff_t)nearbyintf(y), 1, out);
+        add_pixel(map, lrintf(x), lrintf(y), 1, out);
         return;
     }
-    float fx = floorf(x), fy = floorf(y);
-    ptrdiff_t ix = (ptrdiff_t)fx, iy = (ptrdiff_t)fy;
-    float wx[4] = {0, 1 - (x - fx), x - fx, 0}, wy[4] = {0, 1 - (y - fy), y - fy, 0};
-    if (mode == PSFM_SAMPLE_BICUBIC) {
-        cubic_weights(x - fx, wx);
-        cubic_weights(y - fy, wy);
+    ptrdiff_t ix = whole_below(x), iy = whole_below(y);
+    float tx = x - (float)ix, ty = y - (float)iy;
+    float wx[4] = {0, 1 - tx, tx, 0}, wy[4] = {0, 1 - ty, ty, 0};
+    bool wide = mode == PSFM_SAMPLE_BICUBIC;
+    if (wide) {
+        cubic_weights(tx, wx);
+        cubic_weights(ty, wy);
     }
-    for (ptrdiff_t j = 0; j < 4; ++j)
-        for (ptrdiff_t i = 0; i < 4; ++i)
+    for (ptrdiff_t j = wide ? 0 : 1; j < (wide ? 4 : 3); ++j)
+        for (ptrdiff_t i = wide ? 0 : 1; i < (wide ? 4 : 3); ++i)
             if (wx[i] != 0 && wy[j] != 0)
                 add_pixel(map, ix + i - 1, iy + j - 1, wx[i] * wy[j], out);
 }

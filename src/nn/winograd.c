@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define NUM_PARTS 36
+#define LEAST_BLOCK_TILES 8    /* below, products are inefficient */
 #define MIN_BLOCK_TILES 64     /* for efficient products */
 #define BLOCK_FLOATS (1 << 18) /* what V and M of a block should fill, if that is more tiles */
 
@@ -57,13 +58,14 @@ typedef struct {
     size_t tiles_x, tiles_y; /* of the whole map */
     size_t block;            /* tiles of a task */
     size_t pitch_in, pitch_out;
-    size_t height, width; /* of the output before pooling */
+    size_t plane_in, plane_out; /* floats of V_f and M_f of a block */
+    size_t height, width;       /* of the output before pooling */
 } winograd_job;
 
 /* A run of tiles in raster order, and the memory for them. */
 typedef struct {
     size_t begin, num;
-    float *v, *m; /* 36 planes of num x pitch */
+    float *v, *m; /* 36 planes */
     float *patch; /* a tile that lies partly outside */
 } tile_block;
 
@@ -87,7 +89,7 @@ static void input_tile(const psfm_kernels *kernels, const winograd_job *job, con
         from = b->patch;
         row_stride = 6 * pitch;
     }
-    kernels->winograd_input(from, row_stride, pitch, pitch, b->v + k * pitch, b->num * pitch);
+    kernels->winograd_input(from, row_stride, pitch, pitch, b->v + k * pitch, job->plane_in);
 }
 
 static void multiply(psfm_engine *nn, const winograd_job *job, const tile_block *b) {
@@ -95,10 +97,9 @@ static void multiply(psfm_engine *nn, const winograd_job *job, const tile_block 
     size_t in = s->c_in / s->groups, out = s->c_out / s->groups;
     for (size_t f = 0; f < NUM_PARTS; ++f)
         for (size_t g = 0; g < s->groups; ++g)
-            psfm_engine_gemm(nn, b->num, out, in, b->v + f * b->num * job->pitch_in + g * in,
-                             job->pitch_in, job->conv->weights + f * in * s->c_out + g * out,
-                             s->c_out, 0, b->m + f * b->num * job->pitch_out + g * out,
-                             job->pitch_out);
+            psfm_engine_gemm(nn, b->num, out, in, b->v + f * job->plane_in + g * in, job->pitch_in,
+                             job->conv->weights + f * in * s->c_out + g * out, s->c_out, 0,
+                             b->m + f * job->plane_out + g * out, job->pitch_out);
 }
 
 /* Copies the part of a 4 x 4 (or 2 x 2) tile that lies in the map, either way. */
@@ -138,7 +139,7 @@ static void output_tile(const psfm_kernels *kernels, const winograd_job *job, si
         sink.dst = whole;
         sink.row_stride = side * pitch;
     }
-    kernels->winograd_output(b->m + k * pitch, b->num * pitch, pitch, &sink);
+    kernels->winograd_output(b->m + k * pitch, job->plane_out, pitch, &sink);
     if (partial)
         copy_tile(dst, dst->data + offset, whole, rows, columns, side, true);
 }
@@ -156,13 +157,13 @@ static void run_block(psfm_engine *nn, const winograd_job *job, const tile_sourc
 /* Divides scratch memory; returns what is left of it. */
 static float *divide_scratch(const winograd_job *job, float *scratch, tile_block *b) {
     b->v = scratch;
-    b->m = b->v + NUM_PARTS * job->block * job->pitch_in;
-    b->patch = b->m + NUM_PARTS * job->block * job->pitch_out;
+    b->m = b->v + NUM_PARTS * job->plane_in;
+    b->patch = b->m + NUM_PARTS * job->plane_out;
     return b->patch + NUM_PARTS * (job->pitch_in + job->pitch_out);
 }
 
 static size_t scratch_size(const winograd_job *job) {
-    return NUM_PARTS * (job->block + 1) * (job->pitch_in + job->pitch_out);
+    return NUM_PARTS * (job->plane_in + job->plane_out + job->pitch_in + job->pitch_out);
 }
 
 static void winograd_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
@@ -234,6 +235,19 @@ static void fused_task(psfm_engine *nn, const void *user, size_t index, void *me
     run_block(nn, job, &region, &b);
 }
 
+/* Floats of a plane of a block: an odd number of cache lines, so that a tile's 36 values do not
+ * fall into a few sets of the cache and drive each other out. */
+static size_t plane_size(size_t block, size_t pitch) {
+    size_t size = psfm_align_floats(block * pitch);
+    return size / 16 % 2 == 0 ? size + 16 : size;
+}
+
+static void set_block(winograd_job *job, size_t block) {
+    job->block = block;
+    job->plane_in = plane_size(block, job->pitch_in);
+    job->plane_out = plane_size(block, job->pitch_out);
+}
+
 psfm_status psfm_winograd_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *conv,
                               const psfm_map *src, const psfm_conv_extras *extras, psfm_map *dst) {
     winograd_job job = {.conv = conv,
@@ -251,15 +265,14 @@ psfm_status psfm_winograd_run(psfm_context *ctx, psfm_engine *nn, const psfm_con
     most = most < MIN_BLOCK_TILES ? MIN_BLOCK_TILES : most;
     if (extras->first != NULL) {
         size_t per_row = (job.tiles_x + most - 1) / most;
-        job.block = (job.tiles_x + per_row - 1) / per_row;
+        set_block(&job, (job.tiles_x + per_row - 1) / per_row);
         per_row = (job.tiles_x + job.block - 1) / job.block;
         size_t pixels = 4 * job.block + 2;
         return psfm_engine_run(ctx, nn, per_row * job.tiles_y,
                                scratch_size(&job) + 6 * pixels * job.pitch_in + 9 * pixels,
                                fused_task, &job);
     }
-    size_t num_blocks = (num_tiles + most - 1) / most;
-    job.block = (num_tiles + num_blocks - 1) / num_blocks;
+    set_block(&job, psfm_engine_block(num_tiles, LEAST_BLOCK_TILES, most));
     return psfm_engine_run(ctx, nn, (num_tiles + job.block - 1) / job.block, scratch_size(&job),
                            winograd_task, &job);
 }

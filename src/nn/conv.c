@@ -3,7 +3,11 @@
  * Maps are stored pixel by pixel, so a 1 x 1 convolution is one product of (pixels x c_in) by
  * (c_in x c_out), done in blocks of pixels. A larger kernel that Winograd's method does not serve
  * (stride 2, few channels) first gathers the neighbourhoods of a block of output pixels as rows of
- * kernel * kernel * c_in values. */
+ * kernel * kernel * c_in values.
+ *
+ * Products with short rows are our own (psfm_product), with the weights laid out for them when
+ * they are loaded; long ones are oneDNN's, which arranges both factors anew each time, and gains
+ * by it from some 300 values a row on. */
 #include "nn/conv.h"
 
 #include <stdlib.h>
@@ -15,6 +19,7 @@
 /* Pixels of one task: enough for an efficient product, few enough for the cache. */
 #define LEAST_PIXELS 32
 #define MOST_PIXELS 256
+#define MOST_PANEL_ROWS 256 /* longest rows of a product of our own */
 
 psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, size_t width,
                             size_t channels) {
@@ -53,12 +58,25 @@ static psfm_conv_method choose_method(const psfm_conv_shape *s) {
 }
 
 /* From c_out x c_in x k x k to (k x k x c_in) x c_out. */
-static void transpose_weights(const psfm_conv_shape *s, const float *weights, float *out) {
+static void transpose_weights(const psfm_conv *conv, const float *weights) {
+    const psfm_conv_shape *s = &conv->shape;
     size_t area = s->kernel * s->kernel;
     for (size_t o = 0; o < s->c_out; ++o)
         for (size_t i = 0; i < s->c_in; ++i)
-            for (size_t k = 0; k < area; ++k)
-                out[(k * s->c_in + i) * s->c_out + o] = weights[(o * s->c_in + i) * area + k];
+            for (size_t k = 0; k < area; ++k) {
+                size_t row = k * s->c_in + i;
+                size_t at =
+                    conv->panels ? psfm_panels_at(area * s->c_in, row, o) : row * s->c_out + o;
+                conv->weights[at] = weights[(o * s->c_in + i) * area + k];
+            }
+}
+
+static size_t weights_size(const psfm_conv *conv) {
+    const psfm_conv_shape *s = &conv->shape;
+    size_t length = s->kernel * s->kernel * s->c_in;
+    if (conv->method == PSFM_CONV_WINOGRAD)
+        return psfm_winograd_weights_size(s);
+    return conv->panels ? psfm_panels_size(length, s->c_out) : length * s->c_out;
 }
 
 psfm_status psfm_conv_load(psfm_context *ctx, const psfm_safetensors *file, const char *layer,
@@ -69,18 +87,18 @@ psfm_status psfm_conv_load(psfm_context *ctx, const psfm_safetensors *file, cons
     psfm_status status = psfm_layer_weights_read(ctx, file, layer, norm, shape->c_out, per_out, &w);
     if (status != PSFM_OK)
         return status;
-    bool winograd = conv->method == PSFM_CONV_WINOGRAD;
-    size_t size = winograd ? psfm_winograd_weights_size(shape) : shape->c_out * per_out;
-    status = psfm_alloc(ctx, size, sizeof(float), (void **)&conv->weights);
+    conv->panels =
+        conv->method == PSFM_CONV_WINOGRAD || (per_out <= MOST_PANEL_ROWS && shape->c_out > 1);
+    status = psfm_alloc(ctx, weights_size(conv), sizeof(float), (void **)&conv->weights);
     if (status == PSFM_OK)
         status =
             psfm_alloc(ctx, psfm_align_floats(shape->c_out), sizeof(float), (void **)&conv->bias);
     if (status == PSFM_OK) {
         memcpy(conv->bias, w.bias, shape->c_out * sizeof(float));
-        if (winograd)
+        if (conv->method == PSFM_CONV_WINOGRAD)
             psfm_winograd_weights(shape, w.weights, conv->weights);
         else
-            transpose_weights(shape, w.weights, conv->weights);
+            transpose_weights(conv, w.weights);
     } else {
         psfm_conv_free(conv);
     }
@@ -140,10 +158,25 @@ static void conv_task(psfm_engine *nn, const void *user, size_t index, void *mem
     }
     float *out = dst->data + begin * dst->pitch;
     const float *add = job->add == NULL ? NULL : job->add->data + begin * job->add->pitch;
+    const psfm_kernels *kernels = psfm_engine_kernels(nn);
+    if (job->conv->panels) {
+        psfm_product product = {.m = num,
+                                .n = s->c_out,
+                                .k = length,
+                                .a = rows,
+                                .lda = ld,
+                                .b = job->conv->weights,
+                                .c = out,
+                                .ldc = dst->pitch,
+                                .bias = job->conv->bias,
+                                .add = add,
+                                .relu = s->relu};
+        kernels->product(&product);
+        return;
+    }
     psfm_engine_gemm(nn, num, s->c_out, length, rows, ld, job->conv->weights, s->c_out, 0, out,
                      dst->pitch);
-    psfm_engine_kernels(nn)->bias_act(out, dst->pitch, num, s->c_out, job->conv->bias, add,
-                                      dst->pitch, s->relu);
+    kernels->bias_act(out, dst->pitch, num, s->c_out, job->conv->bias, add, dst->pitch, s->relu);
 }
 
 psfm_status psfm_conv_run(psfm_context *ctx, psfm_engine *nn, const psfm_conv *conv,

@@ -38,6 +38,7 @@ typedef enum {
 typedef struct {
     psfm_conv_shape shape;
     psfm_conv_method method;
+    bool panels; /* weights are in panels (psfm_product), not row by row */
     float *weights;
     float *bias; /* c_out, rounded up to 16 */
 } psfm_conv;

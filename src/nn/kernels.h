@@ -29,6 +29,28 @@ typedef struct {
     bool relu;
 } psfm_taps;
 
+#define PSFM_PANEL ((size_t)32)
+
+/* C = act(A B + bias + add): A is m x k, B is k x n, C and add are m x n with `ldc` floats between
+ * rows. Rows of C and add, and bias, are padded. B is stored in panels of PSFM_PANEL columns, the
+ * last filled up with zeros, each row by row. */
+typedef struct {
+    size_t m, n, k;
+    const float *a, *b;
+    float *c;
+    size_t lda, ldc;
+    const float *bias, *add; /* or NULL */
+    bool relu;
+} psfm_product;
+
+/* Floats of k x n values in panels, and where the one in a row and column is. */
+static inline size_t psfm_panels_size(size_t k, size_t n) {
+    return k * ((n + PSFM_PANEL - 1) / PSFM_PANEL * PSFM_PANEL);
+}
+static inline size_t psfm_panels_at(size_t k, size_t row, size_t column) {
+    return (column / PSFM_PANEL * k + row) * PSFM_PANEL + column % PSFM_PANEL;
+}
+
 /* Widest block of columns that conv_taps writes at once; rows need room for a multiple of it. */
 #define PSFM_TAPS_BLOCK 64
 
@@ -46,6 +68,9 @@ typedef struct {
     /* rows[i][j] = act(rows[i][j] + bias[j] + add[i][j]); add NULL: nothing. */
     void (*bias_act)(float *rows, size_t ld, size_t num_rows, size_t n, const float *bias,
                      const float *add, size_t add_ld, bool relu);
+
+    /* A product of small matrices that are in the cache, with nothing copied first. */
+    void (*product)(const psfm_product *p);
 
     /* out[o][x] = act(bias[o] + sum_t weights[t][o] taps[t][x]) for x < width. */
     void (*conv_taps)(const psfm_taps *taps, const float *const *rows, size_t width,

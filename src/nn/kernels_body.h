@@ -15,13 +15,18 @@
 #if defined(__AVX512F__)
 #define LANES ((size_t)16)
 #define TAPS_WIDE ((size_t)4)
+#define PRODUCT_ROWS 12
 #elif defined(__AVX2__)
 #define LANES ((size_t)8)
 #define TAPS_WIDE ((size_t)2)
+#define PRODUCT_ROWS 6
 #else
 #define LANES ((size_t)4)
 #define TAPS_WIDE ((size_t)2)
+#define PRODUCT_ROWS 6
 #endif
+
+#define UNROLL _Pragma("GCC unroll 12")
 
 typedef float vec __attribute__((vector_size(LANES * 4)));
 typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
@@ -189,6 +194,58 @@ static void bias_act(float *rows, size_t ld, size_t num_rows, size_t n, const fl
             row[j] = relu && !(v > 0) ? 0 : v;
         }
     }
+}
+
+static inline void finish_product(const psfm_product *p, size_t i, size_t j, vec sum) {
+    if (p->bias != NULL)
+        sum += load(p->bias + j);
+    if (p->add != NULL)
+        sum += load(p->add + i * p->ldc + j);
+    store(p->c + i * p->ldc + j, p->relu ? larger(sum, splat(0)) : sum);
+}
+
+/* `rows` <= PRODUCT_ROWS rows and `wide` <= 2 vectors of columns of a product. Inlined with
+ * constant sizes, so that the sums stay in registers. */
+static inline __attribute__((always_inline)) void product_block(const psfm_product *p, size_t i,
+                                                                size_t j, size_t rows,
+                                                                size_t wide) {
+    const float *a = p->a + i * p->lda;
+    const float *panel = p->b + psfm_panels_at(p->k, 0, j);
+    vec sum[PRODUCT_ROWS][2], b[2];
+    UNROLL
+    for (size_t r = 0; r < rows; ++r)
+        sum[r][0] = sum[r][1] = splat(0);
+    for (size_t k = 0; k < p->k; ++k) {
+        for (size_t w = 0; w < wide; ++w)
+            b[w] = load(panel + k * PSFM_PANEL + w * LANES);
+        UNROLL
+        for (size_t r = 0; r < rows; ++r)
+            for (size_t w = 0; w < wide; ++w)
+                sum[r][w] += a[r * p->lda + k] * b[w];
+    }
+    UNROLL
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t w = 0; w < wide; ++w)
+            finish_product(p, i + r, j + w * LANES, sum[r][w]);
+}
+
+static inline __attribute__((always_inline)) void product_columns(const psfm_product *p, size_t j,
+                                                                  size_t wide) {
+    size_t i = 0;
+    for (; i + PRODUCT_ROWS <= p->m; i += PRODUCT_ROWS)
+        product_block(p, i, j, PRODUCT_ROWS, wide);
+    for (; i + 4 <= p->m; i += 4)
+        product_block(p, i, j, 4, wide);
+    for (; i < p->m; ++i)
+        product_block(p, i, j, 1, wide);
+}
+
+static void product(const psfm_product *p) {
+    size_t j = 0;
+    for (; j + LANES < p->n; j += 2 * LANES)
+        product_columns(p, j, 2);
+    if (j < p->n)
+        product_columns(p, j, 1);
 }
 
 /* Four outputs of `wide` <= TAPS_WIDE vectors of columns: enough sums to keep the multipliers busy.
@@ -413,6 +470,7 @@ const psfm_kernels KERNELS = {
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
     .bias_act = bias_act,
+    .product = product,
     .conv_taps = conv_taps,
     .max_of = max_of,
     .find_peaks = find_peaks,

@@ -19,8 +19,13 @@
 #define MIN_BLOCK_TILES 64     /* for efficient products */
 #define BLOCK_FLOATS (1 << 18) /* what V and M of a block should fill, if that is more tiles */
 
+/* Floats of the weights of one part and group, which are in panels. */
+static size_t group_size(const psfm_conv_shape *s) {
+    return psfm_panels_size(s->c_in / s->groups, s->c_out / s->groups);
+}
+
 size_t psfm_winograd_weights_size(const psfm_conv_shape *shape) {
-    return NUM_PARTS * (shape->c_in / shape->groups) * shape->c_out;
+    return NUM_PARTS * shape->groups * group_size(shape);
 }
 
 void psfm_winograd_weights(const psfm_conv_shape *shape, const float *weights, float *out) {
@@ -29,15 +34,16 @@ void psfm_winograd_weights(const psfm_conv_shape *shape, const float *weights, f
     const double g[6][3] = {{1 / (p * p * q * q), 0, 0},   {1 / np, p / np, p * p / np},
                             {1 / np, -p / np, p * p / np}, {1 / nq, q / nq, q * q / nq},
                             {1 / nq, -q / nq, q * q / nq}, {0, 0, 1}};
-    size_t per_group = shape->c_in / shape->groups, plane = per_group * shape->c_out;
+    size_t in = shape->c_in / shape->groups, out_group = shape->c_out / shape->groups;
     for (size_t o = 0; o < shape->c_out; ++o)
-        for (size_t i = 0; i < per_group; ++i) {
-            const float *kernel = weights + (o * per_group + i) * 9;
+        for (size_t i = 0; i < in; ++i) {
+            const float *kernel = weights + (o * in + i) * 9;
+            size_t at = psfm_panels_at(in, i, o % out_group), group = o / out_group;
             for (size_t f = 0; f < NUM_PARTS; ++f) {
                 double sum = 0;
                 for (size_t k = 0; k < 9; ++k)
                     sum += g[f / 6][k / 3] * kernel[k] * g[f % 6][k % 3];
-                out[f * plane + i * shape->c_out + o] = (float)sum;
+                out[(f * shape->groups + group) * group_size(shape) + at] = (float)sum;
             }
         }
 }
@@ -92,14 +98,22 @@ static void input_tile(const psfm_kernels *kernels, const winograd_job *job, con
     kernels->winograd_input(from, row_stride, pitch, pitch, b->v + k * pitch, job->plane_in);
 }
 
+/* The product of a group may write into the columns of the next, which comes after it. */
 static void multiply(psfm_engine *nn, const winograd_job *job, const tile_block *b) {
     const psfm_conv_shape *s = &job->conv->shape;
-    size_t in = s->c_in / s->groups, out = s->c_out / s->groups;
+    size_t in = s->c_in / s->groups, out = s->c_out / s->groups, size = group_size(s);
     for (size_t f = 0; f < NUM_PARTS; ++f)
-        for (size_t g = 0; g < s->groups; ++g)
-            psfm_engine_gemm(nn, b->num, out, in, b->v + f * job->plane_in + g * in, job->pitch_in,
-                             job->conv->weights + f * in * s->c_out + g * out, s->c_out, 0,
-                             b->m + f * job->plane_out + g * out, job->pitch_out);
+        for (size_t g = 0; g < s->groups; ++g) {
+            psfm_product p = {.m = b->num,
+                              .n = out,
+                              .k = in,
+                              .a = b->v + f * job->plane_in + g * in,
+                              .lda = job->pitch_in,
+                              .b = job->conv->weights + (f * s->groups + g) * size,
+                              .c = b->m + f * job->plane_out + g * out,
+                              .ldc = job->pitch_out};
+            psfm_engine_kernels(nn)->product(&p);
+        }
 }
 
 /* Copies the part of a 4 x 4 (or 2 x 2) tile that lies in the map, either way. */
@@ -209,10 +223,17 @@ static void run_first(psfm_engine *nn, const winograd_job *job, const tile_sourc
         memset(row, 0, before * pitch * sizeof *row);
         memset(row + (before + num) * pitch, 0, (width - before - num) * pitch * sizeof *row);
         row += before * pitch;
-        psfm_engine_gemm(nn, num, first->shape.c_out, 9, neighbours, 9, first->weights,
-                         first->shape.c_out, 0, row, pitch);
-        psfm_engine_kernels(nn)->bias_act(row, pitch, num, first->shape.c_out, first->bias, NULL, 0,
-                                          first->shape.relu);
+        psfm_product p = {.m = num,
+                          .n = first->shape.c_out,
+                          .k = 9,
+                          .a = neighbours,
+                          .lda = 9,
+                          .b = first->weights,
+                          .c = row,
+                          .ldc = pitch,
+                          .bias = first->bias,
+                          .relu = first->shape.relu};
+        psfm_engine_kernels(nn)->product(&p);
     }
 }
 

@@ -1,4 +1,4 @@
-/* The top of a peak between pixels. */
+/* Peaks: which, in which order, and their tops between pixels. */
 #include "feature/peaks.h"
 #include "nn_util.h"
 
@@ -54,13 +54,80 @@ static void odd_surroundings_move_nothing_far(void **state) {
     psfm_map_free(&map);
 }
 
+static bool is_peak(const psfm_map *map, size_t index, const psfm_peak_rule *rule) {
+    ptrdiff_t w = (ptrdiff_t)map->width, h = (ptrdiff_t)map->height, r = (ptrdiff_t)rule->radius;
+    ptrdiff_t x = (ptrdiff_t)index % w, y = (ptrdiff_t)index / w, b = (ptrdiff_t)rule->border;
+    if (x < b || y < b || x + b >= w || y + b >= h || !(map->data[index] > rule->threshold))
+        return false;
+    for (ptrdiff_t v = y - r; v <= y + r; ++v)
+        for (ptrdiff_t u = x - r; u <= x + r; ++u)
+            if (u >= 0 && v >= 0 && u < w && v < h && map->data[v * w + u] > map->data[index])
+                return false;
+    return true;
+}
+
+/* Few different values, so that many are equal. */
+static void peaks_are_found_by_any_number_of_threads(void **state) {
+    (void)state;
+    const psfm_peak_rule rules[] = {{2, 0, 0.2f}, {0, 3, 0.5f}, {4, 1, -1}, {1, 40, 0}};
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+    psfm_map map = {0};
+    psfm_peak_list list = {0};
+    assert_ok(ctx, psfm_map_resize(ctx, &map, 70, 75, 1));
+    for (size_t k = 0; k < 70 * 75; ++k)
+        map.data[k] = (float)psfm_rng_below(&rng, 200) / 200;
+    for (int threads = 1; threads <= 3; ++threads) {
+        psfm_engine *nn;
+        assert_ok(ctx, psfm_engine_create_sized(ctx, threads, &nn));
+        for (size_t r = 0; r < 4; ++r) {
+            assert_ok(ctx, psfm_peaks_find(ctx, nn, &map, &rules[r], &list));
+            size_t at = 0;
+            for (size_t k = 0; k < 70 * 75; ++k)
+                if (is_peak(&map, k, &rules[r])) {
+                    assert_true(at < list.num);
+                    assert_int_equal(list.peaks[at].index, k);
+                    assert_true(list.peaks[at++].score == map.data[k]);
+                }
+            assert_int_equal(at, list.num);
+        }
+        psfm_engine_destroy(&nn);
+    }
+    psfm_peak_list_free(&list);
+    psfm_map_free(&map);
+}
+
+static void the_best_come_first(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
+    const float odd[] = {0, -0.0f, INFINITY, -INFINITY, 1e-42f, -1e-42f, 1e38f, -1e38f};
+    psfm_peak_list list = {0};
+    for (size_t max = 0; max < 400; max += 57) {
+        list.num = 0;
+        for (size_t k = 0; k < 300; ++k) {
+            float score = (float)(psfm_rng_below(&rng, 60)) - 30;
+            assert_ok(ctx, psfm_peaks_add(ctx, &list, k < 8 ? odd[k] : score * 0.37f, k));
+        }
+        assert_ok(ctx, psfm_peaks_keep_best(ctx, &list, max));
+        assert_int_equal(list.num, max < 300 ? max : 300);
+        if (max > 0)
+            assert_int_equal(list.peaks[0].index, 2);
+        for (size_t k = 1; k < list.num; ++k) {
+            const psfm_peak *a = &list.peaks[k - 1], *b = &list.peaks[k];
+            assert_true(a->score > b->score || (a->score == b->score && a->index < b->index));
+        }
+    }
+    psfm_peak_list_free(&list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peaks_are_found_by_any_number_of_threads),
+        cmocka_unit_test(the_best_come_first),
         cmocka_unit_test(bells_are_found_exactly),
         cmocka_unit_test(odd_surroundings_move_nothing_far),
     };
     ctx = psfm_context_create();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = nn_run_tests("feature/peaks", tests);
     psfm_context_destroy(&ctx);
     return failed;
 }

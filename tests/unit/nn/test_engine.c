@@ -98,6 +98,18 @@ static void multiplies(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void blocks_are_of_one_size(void **state) {
+    (void)state;
+    for (size_t num = 0; num < 3000; ++num)
+        for (size_t least = 1; least < 100; least = 2 * least + 1) {
+            size_t most = 100, block = psfm_engine_block(num, least, most);
+            assert_in_range(block, 1, most);
+            size_t count = (num + block - 1) / block;
+            if (num >= 4 * least) /* enough tasks for a few threads, and none too small */
+                assert_true(count >= 3 && block >= least);
+        }
+}
+
 static void buffers_grow_aligned(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -138,9 +150,8 @@ static void survives_lack_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(team_runs_every_task_once),
-        cmocka_unit_test(multiplies),
-        cmocka_unit_test(buffers_grow_aligned),
+        cmocka_unit_test(team_runs_every_task_once), cmocka_unit_test(multiplies),
+        cmocka_unit_test(blocks_are_of_one_size),    cmocka_unit_test(buffers_grow_aligned),
         cmocka_unit_test(survives_lack_of_memory),
     };
     return nn_run_tests("nn/engine", tests);

@@ -172,6 +172,88 @@ static void rows_and_maxima(void **state) {
         }
 }
 
+static void check_product(const psfm_kernels *kernels, psfm_rng *rng, size_t m, size_t n,
+                          size_t k) {
+    size_t ld = (n + 15) / 16 * 16, lda = k + 3;
+    float *a = random_values(rng, m * lda, 1), *b = random_values(rng, k * n, 1);
+    float *bias = random_values(rng, ld, 1), *add = random_values(rng, m * ld, 1);
+    float *panels = nn_new(psfm_panels_size(k, n), 4), *c = nn_new(m * ld, 4);
+    for (size_t i = 0; i < k * n; ++i)
+        panels[psfm_panels_at(k, i / n, i % n)] = b[i];
+    for (int variant = 0; variant < 3; ++variant) {
+        psfm_product p = {
+            .m = m, .n = n, .k = k, .a = a, .b = panels, .c = c, .lda = lda, .ldc = ld};
+        p.bias = variant > 0 ? bias : NULL;
+        p.add = variant == 1 ? add : NULL;
+        p.relu = variant == 2;
+        kernels->product(&p);
+        for (size_t i = 0; i < m * n; ++i) {
+            size_t row = i / n, column = i % n;
+            double sum = variant > 0 ? bias[column] : 0;
+            sum += variant == 1 ? add[row * ld + column] : 0;
+            for (size_t t = 0; t < k; ++t)
+                sum += (double)a[row * lda + t] * b[t * n + column];
+            assert_close(c[row * ld + column], variant == 2 ? fmax(0, sum) : sum, 3e-5);
+        }
+    }
+    free(a), free(b), free(bias), free(add), free(panels), free(c);
+}
+
+static void products_of_any_size(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(7, PSFM_RNG_TEST, 0, 0);
+    const size_t sizes[][3] = {{1, 1, 1}, {12, 32, 9}, {13, 24, 24}, {30, 65, 64}, {7, 96, 5}};
+    for (const psfm_kernels *const *k = psfm_kernels_usable(); *k != NULL; ++k)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s)
+            check_product(*k, &rng, sizes[s][0], sizes[s][1], sizes[s][2]);
+}
+
+static void softmax_of_cells(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(8, PSFM_RNG_TEST, 0, 0);
+    for (const psfm_kernels *const *k = psfm_kernels_usable(); *k != NULL; ++k)
+        for (int round = 0; round < 4; ++round) {
+            float *x = random_values(&rng, 65, 10), out[8 * 11];
+            if (round == 2) /* no keypoint, certainly */
+                x[64] = 3e38f;
+            double sum = 0, top = x[64];
+            for (size_t j = 0; j < 64; ++j)
+                top = fmax(top, x[j]);
+            for (size_t j = 0; j < 65; ++j)
+                sum += exp(x[j] - top);
+            for (size_t j = 0; j < 8 * 11; ++j)
+                out[j] = -1;
+            (*k)->cell_softmax(x, out, 11);
+            for (size_t j = 0; j < 8 * 11; ++j)
+                if (j % 11 < 8)
+                    assert_close(out[j], exp(x[j / 11 * 8 + j % 11] - top) / sum, 1e-6);
+                else
+                    assert_true(out[j] == -1);
+            free(x);
+        }
+}
+
+static void peaks_are_listed_in_order(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(9, PSFM_RNG_TEST, 0, 0);
+    for (const psfm_kernels *const *k = psfm_kernels_usable(); *k != NULL; ++k)
+        for (size_t n = 1; n < 100; n += 7) {
+            float *x = random_values(&rng, n, 1), *largest = nn_new(n, 4);
+            uint32_t *places = nn_new(n, sizeof *places);
+            for (size_t j = 0; j < n; ++j)
+                largest[j] = psfm_rng_below(&rng, 3) == 0 ? x[j] : x[j] + 1;
+            x[n / 2] = NAN;
+            size_t num = (*k)->find_peaks(x, largest, n, -0.3f, places), at = 0;
+            for (size_t j = 0; j < n; ++j)
+                if (x[j] == largest[j] && x[j] > -0.3f) {
+                    assert_true(at < num);
+                    assert_int_equal(places[at++], j);
+                }
+            assert_int_equal(at, num);
+            free(x), free(largest), free(places);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(winograd_is_a_convolution),
@@ -180,6 +262,9 @@ int main(void) {
         cmocka_unit_test(logarithms_of_columns),
         cmocka_unit_test(norm_and_gelu),
         cmocka_unit_test(rows_and_maxima),
+        cmocka_unit_test(products_of_any_size),
+        cmocka_unit_test(softmax_of_cells),
+        cmocka_unit_test(peaks_are_listed_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

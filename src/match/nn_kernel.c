@@ -36,6 +36,17 @@ static size_t screen_panel(const void *rows, size_t num_rows, const void *panel,
     return num;
 }
 
+static void multiply_hits(const void *rows, const uint8_t *cols, const int32_t *col_bias,
+                          uint32_t *hits, size_t num, int32_t *products) {
+    for (size_t k = 0; k < num; ++k) {
+        const int16_t *a = (const int16_t *)rows + (size_t)(hits[k] >> 16) * PSFM_SIFT_SIZE;
+        const uint8_t *b = cols + (size_t)(hits[k] & 0xffff) * PSFM_SIFT_SIZE;
+        products[k] = col_bias[hits[k] & 0xffff];
+        for (size_t c = 0; c < PSFM_SIFT_SIZE; ++c)
+            products[k] += a[c] * b[c];
+    }
+}
+
 static int32_t dot(const uint8_t *a, const uint8_t *b) {
     int32_t sum = 0;
     for (int k = 0; k < PSFM_SIFT_SIZE; ++k)
@@ -51,6 +62,7 @@ static const psfm_nn_kernel plain = {.rows = 1,
                                      .group = PSFM_SIFT_SIZE,
                                      .fold_panel = fold_panel,
                                      .screen_panel = screen_panel,
+                                     .multiply_hits = multiply_hits,
                                      .dot = dot};
 
 const psfm_nn_kernel *psfm_nn_kernel_choose(void) {

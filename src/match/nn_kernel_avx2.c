@@ -97,10 +97,36 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
             }
         }
         for (size_t r = 0; r < ROWS; ++r)
-            for (uint32_t mask = masks[r]; mask != 0; mask &= mask - 1)
-                hits[num++] = (uint32_t)((i + r) << 16) | (uint32_t)__builtin_ctz(mask);
+            num = psfm_nn_list_hits(masks[r], i + r, hits, num);
     }
     return num;
+}
+
+/* Four sums of the lanes of four vectors. */
+INLINE __m128i sum_lanes(__m256i a, __m256i b, __m256i c, __m256i d) {
+    __m256i sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+    return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+}
+
+TARGET static void multiply_hits(const void *rows, const uint8_t *cols, const int32_t *col_bias,
+                                 uint32_t *hits, size_t num, int32_t *products) {
+    for (size_t k = num; k % PSFM_NN_BATCH != 0; ++k)
+        hits[k] = 0;
+    for (size_t k = 0; k < num; k += PSFM_NN_BATCH) {
+        __m256i sum[PSFM_NN_BATCH];
+        for (size_t h = 0; h < PSFM_NN_BATCH; ++h) {
+            const int16_t *a = (const int16_t *)rows + (size_t)(hits[k + h] >> 16) * PSFM_SIFT_SIZE;
+            const uint8_t *b = cols + (size_t)(hits[k + h] & 0xffff) * PSFM_SIFT_SIZE;
+            sum[h] = _mm256_setzero_si256();
+            for (size_t c = 0; c < PSFM_SIFT_SIZE; c += 16) {
+                __m256i y = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(b + c)));
+                sum[h] = _mm256_add_epi32(sum[h], _mm256_madd_epi16(load(a + c), y));
+            }
+        }
+        _mm_storeu_si128((void *)(products + k), sum_lanes(sum[0], sum[1], sum[2], sum[3]));
+        for (size_t h = 0; h < PSFM_NN_BATCH; ++h)
+            products[k + h] += col_bias[hits[k + h] & 0xffff];
+    }
 }
 
 TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
@@ -124,5 +150,6 @@ const psfm_nn_kernel psfm_nn_kernel_avx2 = {.rows = ROWS,
                                             .group = 2,
                                             .fold_panel = fold_panel,
                                             .screen_panel = screen_panel,
+                                            .multiply_hits = multiply_hits,
                                             .dot = dot};
 #endif

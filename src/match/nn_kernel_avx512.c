@@ -90,10 +90,42 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
             }
         }
         for (size_t r = 0; r < ROWS; ++r)
-            for (uint64_t mask = masks[r]; mask != 0; mask &= mask - 1)
-                hits[num++] = (uint32_t)((i + r) << 16) | (uint32_t)__builtin_ctzll(mask);
+            num = psfm_nn_list_hits(masks[r], i + r, hits, num);
     }
     return num;
+}
+
+/* Halves of a vector, added. */
+INLINE __m256i fold_half(__m512i a) {
+    return _mm256_add_epi32(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
+}
+
+/* Four sums of the lanes of four vectors. */
+INLINE __m128i sum_lanes(const __m512i v[PSFM_NN_BATCH]) {
+    __m256i first = _mm256_hadd_epi32(fold_half(v[0]), fold_half(v[1]));
+    __m256i last = _mm256_hadd_epi32(fold_half(v[2]), fold_half(v[3]));
+    __m256i sums = _mm256_hadd_epi32(first, last);
+    return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+}
+
+TARGET static void multiply_hits(const void *rows, const uint8_t *cols, const int32_t *col_bias,
+                                 uint32_t *hits, size_t num, int32_t *products) {
+    for (size_t k = num; k % PSFM_NN_BATCH != 0; ++k)
+        hits[k] = 0;
+    for (size_t k = 0; k < num; k += PSFM_NN_BATCH) {
+        __m512i sum[PSFM_NN_BATCH];
+        for (size_t h = 0; h < PSFM_NN_BATCH; ++h) {
+            const int8_t *a = (const int8_t *)rows + (size_t)(hits[k + h] >> 16) * PSFM_SIFT_SIZE;
+            const uint8_t *b = cols + (size_t)(hits[k + h] & 0xffff) * PSFM_SIFT_SIZE;
+            sum[h] = _mm512_setzero_si512();
+            for (size_t c = 0; c < PSFM_SIFT_SIZE; c += 64)
+                sum[h] = _mm512_dpbusd_epi32(sum[h], _mm512_loadu_si512(b + c),
+                                             _mm512_loadu_si512(a + c));
+        }
+        _mm_storeu_si128((void *)(products + k), sum_lanes(sum));
+        for (size_t h = 0; h < PSFM_NN_BATCH; ++h)
+            products[k + h] += col_bias[hits[k + h] & 0xffff];
+    }
 }
 
 TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
@@ -115,5 +147,6 @@ const psfm_nn_kernel psfm_nn_kernel_avx512 = {.rows = ROWS,
                                               .head_offset = 128,
                                               .fold_panel = fold_panel,
                                               .screen_panel = screen_panel,
+                                              .multiply_hits = multiply_hits,
                                               .dot = dot};
 #endif

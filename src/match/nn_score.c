@@ -24,6 +24,7 @@
 #define PAD_BIAS (-(1 << 29)) /* makes the products of padding negative */
 #define WARM 240              /* rows and columns that are multiplied in full; a multiple of 12 */
 #define STRIP 96              /* rows screened before limits are updated; a multiple of 12 */
+#define BLOCK 512             /* columns that go with one strip after another */
 #define MAX_HIT_SHARE 0.15    /* with more hits than this, screening does not pay */
 #define PRODUCT_OF_ONE 262144 /* 512^2: angle zero */
 #define BREAK_SHIFT 6
@@ -59,6 +60,7 @@ static void make_limits(const psfm_nn_rule *rule, limit_table *t) {
     }
     t->least_best = product_at(distance) - BREAK_MARGIN;
     t->floor = product_at(distance / ratio) - BREAK_MARGIN;
+    t->floor = t->floor > 0 ? t->floor : 0; /* nothing below is ever a match */
 }
 
 /* The largest product that does not matter to a row or column with these two. */
@@ -93,7 +95,8 @@ typedef struct {
     void *row_heads, *col_heads;
     int32_t *row_head_bias, *col_head_bias;
     int32_t *row_limit, *col_limit; /* in units of the bounds */
-    uint32_t *hits;                 /* STRIP x kernel->cols */
+    uint32_t *hits;                 /* STRIP x kernel->cols, and a batch */
+    int32_t *products;              /* of the hits */
     size_t num_screened, num_hits;
 } scorer;
 
@@ -177,7 +180,7 @@ static void pack_heads(scorer *s, const psfm_nn_head *head1, const psfm_nn_head 
 static void free_scorer(scorer *s) {
     void *all[] = {s->row_values, s->col_values,    s->col_bias,      s->row_best,  s->row_second,
                    s->col_best,   s->col_second,    s->row_heads,     s->col_heads, s->row_limit,
-                   s->col_limit,  s->row_head_bias, s->col_head_bias, s->hits};
+                   s->col_limit,  s->row_head_bias, s->col_head_bias, s->hits,      s->products};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
         free(all[k]);
 }
@@ -217,7 +220,8 @@ static psfm_status alloc_screening(psfm_context *ctx, scorer *s) {
         {(void **)&s->col_head_bias, s->cols, sizeof(int32_t)},
         {(void **)&s->row_limit, s->rows, sizeof(int32_t)},
         {(void **)&s->col_limit, s->cols, sizeof(int32_t)},
-        {(void **)&s->hits, STRIP * s->kernel->cols, sizeof(uint32_t)},
+        {(void **)&s->hits, STRIP * s->kernel->cols + PSFM_NN_BATCH, sizeof(uint32_t)},
+        {(void **)&s->products, STRIP * s->kernel->cols + PSFM_NN_BATCH, sizeof(int32_t)},
     };
     return alloc_all(ctx, requests, sizeof requests / sizeof requests[0]);
 }
@@ -231,74 +235,90 @@ static void fold_rows(scorer *s, size_t panel, size_t num_rows) {
                           s->col_second + j);
 }
 
-/* Merges the lanes of the first rows into their scores, and empties them. */
-static void merge_rows(scorer *s, size_t num_rows) {
-    size_t lanes = s->kernel->lanes, n = num_rows < s->set1->n ? num_rows : s->set1->n;
-    for (size_t i = 0; i < n; ++i) {
+/* Merges the lanes of all rows into their scores, and empties them. */
+static void merge_rows(scorer *s) {
+    size_t lanes = s->kernel->lanes;
+    for (size_t i = 0; i < s->set1->n; ++i) {
         for (size_t k = i * lanes; k < (i + 1) * lanes; ++k) {
             psfm_nn_fold(s->row_best[k], &s->scores->best1[i], &s->scores->second1[i]);
             psfm_nn_fold(s->row_second[k], &s->scores->best1[i], &s->scores->second1[i]);
         }
     }
-    memset(s->row_best, 0, num_rows * lanes * sizeof *s->row_best);
-    memset(s->row_second, 0, num_rows * lanes * sizeof *s->row_second);
+    memset(s->row_best, 0, s->rows * lanes * sizeof *s->row_best);
+    memset(s->row_second, 0, s->rows * lanes * sizeof *s->row_second);
+}
+
+/* A product in units of the bounds, rounded down. */
+static int32_t scaled(const scorer *s, int32_t product) {
+    return (int32_t)(product * s->scale);
 }
 
 static int32_t scaled_limit(const scorer *s, int32_t best, int32_t second) {
-    return (int32_t)floor(limit_of(s->limits, best, second) * s->scale);
+    return scaled(s, limit_of(s->limits, best, second));
 }
 
-static void update_row_limits(scorer *s, size_t num_rows) {
-    for (size_t i = 0; i < num_rows && i < s->set1->n; ++i)
+static void update_row_limits(scorer *s) {
+    for (size_t i = 0; i < s->set1->n; ++i)
         s->row_limit[i] = scaled_limit(s, s->scores->best1[i], s->scores->second1[i]);
+}
+
+/* Keeps the hits whose products may matter to their row or column, and returns their number. */
+static size_t drop_low(scorer *s, size_t first_row, size_t first_col, size_t num) {
+    size_t kept = 0;
+    for (size_t k = 0; k < num; ++k) {
+        int32_t of_row = s->row_limit[first_row + (s->hits[k] >> 16)];
+        int32_t of_col = s->col_limit[first_col + (s->hits[k] & 0xffff)];
+        bool matters = scaled(s, s->products[k]) >= (of_row < of_col ? of_row : of_col);
+        s->hits[kept] = s->hits[k];
+        s->products[kept] = s->products[k];
+        kept += matters;
+    }
+    return kept;
 }
 
 /* Full products of the pairs that the bounds leave. */
 static void settle_hits(scorer *s, size_t first_row, size_t first_col, size_t num) {
+    const psfm_nn_kernel *kernel = s->kernel;
     psfm_nn_scores *scores = s->scores;
+    kernel->multiply_hits((const char *)s->row_values + first_row * PSFM_SIFT_SIZE * kernel->sample,
+                          s->set2->descriptors + first_col * PSFM_SIFT_SIZE,
+                          s->col_bias + first_col, s->hits, num, s->products);
+    num = drop_low(s, first_row, first_col, num);
     for (size_t k = 0; k < num; ++k) {
-        size_t i = first_row + (s->hits[k] >> 16);
-        size_t j = first_col + (s->hits[k] & 0xffff);
-        int32_t product = s->kernel->dot(s->set1->descriptors + i * PSFM_SIFT_SIZE,
-                                         s->set2->descriptors + j * PSFM_SIFT_SIZE);
-        if (product > scores->second1[i]) {
-            psfm_nn_fold(product, &scores->best1[i], &scores->second1[i]);
-            s->row_limit[i] = scaled_limit(s, scores->best1[i], scores->second1[i]);
-        }
-        if (product > s->col_second[j]) {
-            psfm_nn_fold(product, &s->col_best[j], &s->col_second[j]);
-            s->col_limit[j] = scaled_limit(s, s->col_best[j], s->col_second[j]);
-        }
+        size_t i = first_row + (s->hits[k] >> 16), j = first_col + (s->hits[k] & 0xffff);
+        psfm_nn_fold(s->products[k], &scores->best1[i], &scores->second1[i]);
+        psfm_nn_fold(s->products[k], &s->col_best[j], &s->col_second[j]);
+        s->row_limit[i] = scaled_limit(s, scores->best1[i], scores->second1[i]);
+        s->col_limit[j] = scaled_limit(s, s->col_best[j], s->col_second[j]);
     }
 }
 
-static void screen_panel(scorer *s, size_t panel, size_t first_row) {
+static void screen_strip(scorer *s, size_t panel, size_t i) {
     const psfm_nn_kernel *kernel = s->kernel;
     size_t j = panel * kernel->cols, head = PSFM_NN_HEAD * kernel->sample;
-    for (size_t k = j; k < j + kernel->cols; ++k)
-        s->col_limit[k] = scaled_limit(s, s->col_best[k], s->col_second[k]);
-    for (size_t i = first_row; i < s->rows; i += STRIP) {
-        size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
-        size_t num =
-            kernel->screen_panel((const char *)s->row_heads + i * head, count,
-                                 (const char *)s->col_heads + j * head, s->row_head_bias + i,
-                                 s->row_limit + i, s->col_head_bias + j, s->col_limit + j, s->hits);
-        settle_hits(s, i, j, num);
-        s->num_screened += count * kernel->cols;
-        s->num_hits += num;
-    }
+    size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
+    size_t num = kernel->screen_panel(
+        (const char *)s->row_heads + i * head, count, (const char *)s->col_heads + j * head,
+        s->row_head_bias + i, s->row_limit + i, s->col_head_bias + j, s->col_limit + j, s->hits);
+    settle_hits(s, i, j, num);
+    s->num_screened += count * kernel->cols;
+    s->num_hits += num;
 }
 
-/* Panels from `panel` on; returns the panel at which screening stopped to pay. */
+/* Panels from `panel` on; returns the panel at which screening stopped to pay. Several panels go
+ * with one strip, while its descriptors are in the cache. */
 static size_t screen_all(scorer *s, size_t panel, size_t num_panels) {
-    size_t warm = s->rows < WARM ? s->rows : WARM;
-    for (; panel < num_panels; ++panel) {
-        fold_rows(s, panel, warm);
-        merge_rows(s, warm);
-        update_row_limits(s, warm);
-        screen_panel(s, panel, warm);
-        if ((double)s->num_hits > MAX_HIT_SHARE * (double)s->num_screened)
-            return panel + 1;
+    size_t warm = s->rows < WARM ? s->rows : WARM, cols = s->kernel->cols;
+    while (panel < num_panels && (double)s->num_hits <= MAX_HIT_SHARE * (double)s->num_screened) {
+        size_t first = panel,
+               end = panel + BLOCK / cols < num_panels ? panel + BLOCK / cols : num_panels;
+        for (; panel < end; ++panel)
+            fold_rows(s, panel, warm);
+        for (size_t k = first * cols; k < end * cols; ++k)
+            s->col_limit[k] = scaled_limit(s, s->col_best[k], s->col_second[k]);
+        for (size_t i = warm; i < s->rows; i += STRIP)
+            for (size_t p = first; p < end; ++p)
+                screen_strip(s, p, i);
     }
     return panel;
 }
@@ -308,13 +328,13 @@ static void run(scorer *s, bool screened) {
     if (screened) {
         for (; panel < num_panels && panel * s->kernel->cols < WARM; ++panel)
             fold_rows(s, panel, s->rows);
-        merge_rows(s, s->rows);
-        update_row_limits(s, s->rows);
+        merge_rows(s);
+        update_row_limits(s);
         panel = screen_all(s, panel, num_panels);
     }
     for (; panel < num_panels; ++panel)
         fold_rows(s, panel, s->rows);
-    merge_rows(s, s->rows);
+    merge_rows(s);
     memcpy(s->scores->best2, s->col_best, s->set2->n * sizeof *s->col_best);
     memcpy(s->scores->second2, s->col_second, s->set2->n * sizeof *s->col_second);
 }

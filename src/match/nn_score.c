@@ -4,76 +4,34 @@
  * at once into the two largest of their rows and columns; neither the matrix of products nor the
  * indices of the largest are stored (who is best is looked up later, for the few that pass).
  *
- * The screened way looks at the upper bounds of nn_head first. A product can only matter to a row
- * with best b and second s
- *   if the row fails the rule now: when it exceeds b (anything less stays behind b for good),
- *   if it passes now: when it is large enough to break the ratio to b,
+ * The screened way looks at the upper bounds of nn_head first. A product matters to a row with best
+ * b and second s
+ *   if the row passes the rule now: when it is large enough to break the ratio to b,
+ *   if it fails now: when it is so much above b that the row would pass, with b as its second;
  * and never if it could neither be the best of a match nor break the ratio of one. The largest
  * product that does not matter is the row's limit; columns have theirs likewise. Only pairs whose
- * bound exceeds the lower of the two limits are multiplied in full, about one in a hundred once the
- * limits have grown. So that they grow early, the first columns go with all rows, and the first
- * rows with all columns, the plain way. Where the bounds do not help, the rest does too. */
+ * bound exceeds the lower of the two limits are multiplied in full, less than one in a hundred once
+ * the limits have grown. So that they grow early, the first columns go with all rows, and the first
+ * rows with all columns, the plain way. Where the bounds do not help, the rest does too.
+ *
+ * A row that fails may thus have overlooked products between b and its limit, which leave it
+ * failing, but would count if a still better one came later. So rows and columns that pass in the
+ * end, but once had a limit above what breaks their ratio, are screened once more, by themselves.
+ */
 #include "match/nn_score.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "match/nn_limit.h"
 
 #define PAD_BIAS (-(1 << 29)) /* makes the products of padding negative */
 #define WARM 240              /* rows and columns that are multiplied in full; a multiple of 12 */
 #define STRIP 96              /* rows screened before limits are updated; a multiple of 12 */
 #define BLOCK 512             /* columns that go with one strip after another */
 #define MAX_HIT_SHARE 0.15    /* with more hits than this, screening does not pay */
-#define PRODUCT_OF_ONE 262144 /* 512^2: angle zero */
-#define BREAK_SHIFT 6
-#define BREAK_SIZE ((PRODUCT_OF_ONE >> BREAK_SHIFT) + 2)
-#define BREAK_MARGIN 16 /* for rounding of the angles */
-
-bool psfm_nn_rule_passes(const psfm_nn_rule *rule, int32_t best, int32_t second) {
-    const float norm = 1.0F / (512.0F * 512.0F);
-    if (best <= 0)
-        return false;
-    float best_angle = acosf(fminf(norm * (float)best, 1.0F));
-    if (best_angle > rule->max_distance)
-        return false;
-    return best_angle < rule->max_ratio * acosf(fminf(norm * (float)second, 1.0F));
-}
-
-/* breaks[b >> BREAK_SHIFT] is below every product that breaks the ratio to a best of at least b. */
-typedef struct {
-    int32_t breaks[BREAK_SIZE];
-    int32_t least_best; /* below the best of any match */
-    int32_t floor;      /* products up to this never matter */
-} limit_table;
-
-static int32_t product_at(double angle) {
-    return angle >= 1.5707963267948966 ? 0 : (int32_t)(PRODUCT_OF_ONE * cos(angle));
-}
-
-static void make_limits(const psfm_nn_rule *rule, limit_table *t) {
-    double ratio = (double)rule->max_ratio, distance = (double)rule->max_distance;
-    for (int k = 0; k < BREAK_SIZE; ++k) {
-        double best = fmin((double)(k << BREAK_SHIFT) / PRODUCT_OF_ONE, 1.0);
-        t->breaks[k] = product_at(acos(best) / ratio) - BREAK_MARGIN;
-    }
-    t->least_best = product_at(distance) - BREAK_MARGIN;
-    t->floor = product_at(distance / ratio) - BREAK_MARGIN;
-    t->floor = t->floor > 0 ? t->floor : 0; /* nothing below is ever a match */
-}
-
-/* The largest product that does not matter to a row or column with these two. */
-static int32_t limit_of(const limit_table *t, int32_t best, int32_t second) {
-    int32_t limit = best;
-    if (best >= t->least_best) {
-        int k = best >> BREAK_SHIFT;
-        k = k < BREAK_SIZE - 2 ? k : BREAK_SIZE - 2;
-        bool fails = second > t->breaks[k + 1] + 2 * BREAK_MARGIN && best <= PRODUCT_OF_ONE;
-        limit = fails ? best : t->breaks[k];
-    }
-    return limit > t->floor ? limit : t->floor;
-}
+#define LINE ((size_t)64)     /* bytes of a cache line */
 
 static size_t round_up(size_t n, size_t step) {
     return (n + step - 1) / step * step;
@@ -84,19 +42,22 @@ typedef struct {
     const psfm_nn_set *set1, *set2;
     psfm_nn_scores *scores;
     size_t rows, cols;              /* padded */
+    void *memory;                   /* of all arrays */
     void *row_values, *col_values;  /* packed descriptors */
     int32_t *col_bias;              /* 128 times the sum of a column, for VNNI */
     int32_t *row_best, *row_second; /* rows x lanes */
     int32_t *col_best, *col_second; /* cols */
 
     /* for screening */
-    const limit_table *limits;
+    const psfm_nn_rule *rule;
+    const psfm_nn_limits *limits;
     double scale; /* from products to units of the bounds */
     void *row_heads, *col_heads;
     int32_t *row_head_bias, *col_head_bias;
-    int32_t *row_limit, *col_limit; /* in units of the bounds */
-    uint32_t *hits;                 /* STRIP x kernel->cols, and a batch */
-    int32_t *products;              /* of the hits */
+    int32_t *row_limit, *col_limit;   /* in units of the bounds */
+    int32_t *row_missed, *col_missed; /* largest limit so far, in units of the bounds */
+    uint32_t *hits;                   /* STRIP x kernel->cols, and a batch */
+    int32_t *products;                /* of the hits */
     size_t num_screened, num_hits;
 } scorer;
 
@@ -177,53 +138,55 @@ static void pack_heads(scorer *s, const psfm_nn_head *head1, const psfm_nn_head 
         s->col_head_bias[j] = PAD_BIAS;
 }
 
-static void free_scorer(scorer *s) {
-    void *all[] = {s->row_values, s->col_values,    s->col_bias,      s->row_best,  s->row_second,
-                   s->col_best,   s->col_second,    s->row_heads,     s->col_heads, s->row_limit,
-                   s->col_limit,  s->row_head_bias, s->col_head_bias, s->hits,      s->products};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
-        free(all[k]);
-}
-
 typedef struct {
     void **out;
     size_t count, size;
 } request;
 
-static psfm_status alloc_all(psfm_context *ctx, const request *requests, size_t num) {
-    psfm_status status = PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = psfm_alloc(ctx, requests[k].count, requests[k].size, requests[k].out);
-    return status;
+/* Carves all arrays out of one piece of memory, on the borders of cache lines: vectors that cross
+ * them take twice the time. Counts are below 2^33, so that no size overflows. */
+static psfm_status alloc_all(psfm_context *ctx, const request *requests, size_t num,
+                             void **memory) {
+    size_t lines = 1;
+    for (size_t k = 0; k < num; ++k)
+        lines += requests[k].count * requests[k].size / LINE + 1;
+    psfm_status status = psfm_alloc(ctx, lines, LINE, memory);
+    if (status != PSFM_OK)
+        return status;
+    char *next = *memory;
+    next += (LINE - (uintptr_t)next % LINE) % LINE;
+    for (size_t k = 0; k < num; ++k) {
+        *requests[k].out = next;
+        next += (requests[k].count * requests[k].size / LINE + 1) * LINE;
+    }
+    return PSFM_OK;
 }
 
-static psfm_status alloc_scorer(psfm_context *ctx, scorer *s) {
+static psfm_status alloc_scorer(psfm_context *ctx, scorer *s, bool screened) {
     size_t values = s->kernel->sample * PSFM_SIFT_SIZE, lanes = s->kernel->lanes * sizeof(int32_t);
+    size_t head = s->kernel->sample * PSFM_NN_HEAD, one = sizeof(int32_t);
+    size_t max_hits = STRIP * s->kernel->cols + PSFM_NN_BATCH;
     const request requests[] = {
         {&s->row_values, s->rows, values},
         {&s->col_values, s->cols, values},
-        {(void **)&s->col_bias, s->cols, sizeof(int32_t)},
+        {(void **)&s->col_bias, s->cols, one},
         {(void **)&s->row_best, s->rows, lanes},
         {(void **)&s->row_second, s->rows, lanes},
-        {(void **)&s->col_best, s->cols, sizeof(int32_t)},
-        {(void **)&s->col_second, s->cols, sizeof(int32_t)},
+        {(void **)&s->col_best, s->cols, one},
+        {(void **)&s->col_second, s->cols, one},
+        {&s->row_heads, s->rows, head}, /* from here on for screening only */
+        {&s->col_heads, s->cols, head},
+        {(void **)&s->row_head_bias, s->rows, one},
+        {(void **)&s->col_head_bias, s->cols, one},
+        {(void **)&s->row_limit, s->rows, one},
+        {(void **)&s->col_limit, s->cols, one},
+        {(void **)&s->row_missed, s->rows, one},
+        {(void **)&s->col_missed, s->cols, one},
+        {(void **)&s->hits, max_hits, sizeof(uint32_t)},
+        {(void **)&s->products, max_hits, one},
     };
-    return alloc_all(ctx, requests, sizeof requests / sizeof requests[0]);
-}
-
-static psfm_status alloc_screening(psfm_context *ctx, scorer *s) {
-    size_t values = s->kernel->sample * PSFM_NN_HEAD;
-    const request requests[] = {
-        {&s->row_heads, s->rows, values},
-        {&s->col_heads, s->cols, values},
-        {(void **)&s->row_head_bias, s->rows, sizeof(int32_t)},
-        {(void **)&s->col_head_bias, s->cols, sizeof(int32_t)},
-        {(void **)&s->row_limit, s->rows, sizeof(int32_t)},
-        {(void **)&s->col_limit, s->cols, sizeof(int32_t)},
-        {(void **)&s->hits, STRIP * s->kernel->cols + PSFM_NN_BATCH, sizeof(uint32_t)},
-        {(void **)&s->products, STRIP * s->kernel->cols + PSFM_NN_BATCH, sizeof(int32_t)},
-    };
-    return alloc_all(ctx, requests, sizeof requests / sizeof requests[0]);
+    size_t num = sizeof requests / sizeof requests[0];
+    return alloc_all(ctx, requests, screened ? num : 7, &s->memory);
 }
 
 /* Multiplies rows [0, num_rows) with one panel in full. */
@@ -254,12 +217,22 @@ static int32_t scaled(const scorer *s, int32_t product) {
 }
 
 static int32_t scaled_limit(const scorer *s, int32_t best, int32_t second) {
-    return scaled(s, limit_of(s->limits, best, second));
+    return scaled(s, psfm_nn_limit_of(s->limits, best, second));
 }
 
-static void update_row_limits(scorer *s) {
-    for (size_t i = 0; i < s->set1->n; ++i)
-        s->row_limit[i] = scaled_limit(s, s->scores->best1[i], s->scores->second1[i]);
+/* Sets limits of n rows or columns. */
+static void set_limits(const scorer *s, const int32_t *best, const int32_t *second, size_t n,
+                       int32_t *limit) {
+    for (size_t k = 0; k < n; ++k)
+        limit[k] = scaled_limit(s, best[k], second[k]);
+}
+
+/* One more product of a row or column. */
+static void take_product(const scorer *s, int32_t product, int32_t *best, int32_t *second,
+                         int32_t *limit, int32_t *missed) {
+    psfm_nn_fold(product, best, second);
+    *missed = psfm_nn_larger(*missed, *limit);
+    *limit = scaled_limit(s, *best, *second);
 }
 
 /* Keeps the hits whose products may matter to their row or column, and returns their number. */
@@ -286,10 +259,10 @@ static void settle_hits(scorer *s, size_t first_row, size_t first_col, size_t nu
     num = drop_low(s, first_row, first_col, num);
     for (size_t k = 0; k < num; ++k) {
         size_t i = first_row + (s->hits[k] >> 16), j = first_col + (s->hits[k] & 0xffff);
-        psfm_nn_fold(s->products[k], &scores->best1[i], &scores->second1[i]);
-        psfm_nn_fold(s->products[k], &s->col_best[j], &s->col_second[j]);
-        s->row_limit[i] = scaled_limit(s, scores->best1[i], scores->second1[i]);
-        s->col_limit[j] = scaled_limit(s, s->col_best[j], s->col_second[j]);
+        take_product(s, s->products[k], &scores->best1[i], &scores->second1[i], &s->row_limit[i],
+                     &s->row_missed[i]);
+        take_product(s, s->products[k], &s->col_best[j], &s->col_second[j], &s->col_limit[j],
+                     &s->col_missed[j]);
     }
 }
 
@@ -314,13 +287,132 @@ static size_t screen_all(scorer *s, size_t panel, size_t num_panels) {
                end = panel + BLOCK / cols < num_panels ? panel + BLOCK / cols : num_panels;
         for (; panel < end; ++panel)
             fold_rows(s, panel, warm);
-        for (size_t k = first * cols; k < end * cols; ++k)
-            s->col_limit[k] = scaled_limit(s, s->col_best[k], s->col_second[k]);
+        size_t j = first * cols;
+        set_limits(s, s->col_best + j, s->col_second + j, end * cols - j, s->col_limit + j);
         for (size_t i = warm; i < s->rows; i += STRIP)
             for (size_t p = first; p < end; ++p)
                 screen_strip(s, p, i);
     }
     return panel;
+}
+
+/* ---- rows and columns that may have missed something ---- */
+
+static bool needs_verification(const scorer *s, int32_t best, int32_t second, int32_t limit,
+                               int32_t missed) {
+    return psfm_nn_larger(limit, missed) > scaled(s, psfm_nn_passing_limit(s->limits, best)) &&
+           psfm_nn_rule_passes(s->rule, best, second);
+}
+
+/* A few rows or columns, laid out as the kernel wants them. */
+typedef struct {
+    size_t num, capacity;
+    uint32_t idx[STRIP];
+    _Alignas(64) char values[STRIP * PSFM_SIFT_SIZE * sizeof(int16_t)];
+    _Alignas(64) char heads[STRIP * PSFM_NN_HEAD * sizeof(int16_t)];
+    int32_t bias[STRIP], head_bias[STRIP], limit[STRIP];
+} selection;
+
+/* Empties a selection: all of it is padding. */
+static void clear_selection(selection *p, size_t capacity) {
+    p->num = 0;
+    p->capacity = capacity;
+    for (size_t k = 0; k < capacity; ++k) {
+        p->head_bias[k] = p->bias[k] = PAD_BIAS;
+        p->limit[k] = INT32_MAX;
+    }
+}
+
+/* Adds row i and forgets its products. */
+static void select_row(scorer *s, size_t i, selection *p) {
+    size_t values = PSFM_SIFT_SIZE * s->kernel->sample, head = PSFM_NN_HEAD * s->kernel->sample;
+    size_t k = p->num++;
+    p->idx[k] = (uint32_t)i;
+    memcpy(p->values + k * values, (const char *)s->row_values + i * values, values);
+    memcpy(p->heads + k * head, (const char *)s->row_heads + i * head, head);
+    p->head_bias[k] = s->row_head_bias[i];
+    p->limit[k] = scaled(s, psfm_nn_passing_limit(s->limits, s->scores->best1[i]));
+    s->scores->best1[i] = s->scores->second1[i] = 0;
+}
+
+static void select_column(scorer *s, size_t j, selection *p) {
+    size_t cols = s->kernel->cols, k = p->num++;
+    size_t group = s->kernel->group < PSFM_NN_HEAD ? s->kernel->group : PSFM_NN_HEAD;
+    size_t bytes = group * s->kernel->sample;
+    const char *panel =
+        (const char *)s->col_heads + j / cols * cols * PSFM_NN_HEAD * s->kernel->sample;
+    p->idx[k] = (uint32_t)j;
+    memcpy(p->values + k * PSFM_SIFT_SIZE, s->set2->descriptors + j * PSFM_SIFT_SIZE,
+           PSFM_SIFT_SIZE);
+    for (size_t g = 0; g < PSFM_NN_HEAD / group; ++g)
+        memcpy(p->heads + (g * cols + k) * bytes, panel + (g * cols + j % cols) * bytes, bytes);
+    p->bias[k] = s->col_bias[j];
+    p->head_bias[k] = s->col_head_bias[j];
+    p->limit[k] = scaled(s, psfm_nn_passing_limit(s->limits, s->col_best[j]));
+    s->col_best[j] = s->col_second[j] = 0;
+}
+
+static void screen_rows(scorer *s, selection *p) {
+    const psfm_nn_kernel *kernel = s->kernel;
+    int32_t never[64];
+    for (size_t c = 0; c < kernel->cols; ++c)
+        never[c] = INT32_MAX;
+    for (size_t j = 0; p->num > 0 && j < s->cols; j += kernel->cols) {
+        size_t num =
+            kernel->screen_panel(p->heads, round_up(p->num, kernel->rows),
+                                 (const char *)s->col_heads + j * PSFM_NN_HEAD * kernel->sample,
+                                 p->head_bias, p->limit, s->col_head_bias + j, never, s->hits);
+        kernel->multiply_hits(p->values, s->set2->descriptors + j * PSFM_SIFT_SIZE, s->col_bias + j,
+                              s->hits, num, s->products);
+        for (size_t k = 0; k < num; ++k) {
+            size_t i = p->idx[s->hits[k] >> 16];
+            psfm_nn_fold(s->products[k], &s->scores->best1[i], &s->scores->second1[i]);
+        }
+    }
+    clear_selection(p, STRIP);
+}
+
+static void screen_columns(scorer *s, selection *p) {
+    const psfm_nn_kernel *kernel = s->kernel;
+    int32_t never[STRIP];
+    for (size_t r = 0; r < STRIP; ++r)
+        never[r] = INT32_MAX;
+    for (size_t i = 0; p->num > 0 && i < s->rows; i += STRIP) {
+        size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
+        size_t num = kernel->screen_panel(
+            (const char *)s->row_heads + i * PSFM_NN_HEAD * kernel->sample, count, p->heads,
+            s->row_head_bias + i, never, p->head_bias, p->limit, s->hits);
+        kernel->multiply_hits((const char *)s->row_values + i * PSFM_SIFT_SIZE * kernel->sample,
+                              (const uint8_t *)p->values, p->bias, s->hits, num, s->products);
+        for (size_t k = 0; k < num; ++k) {
+            size_t j = p->idx[s->hits[k] & 0xffff];
+            psfm_nn_fold(s->products[k], &s->col_best[j], &s->col_second[j]);
+        }
+    }
+    clear_selection(p, kernel->cols);
+}
+
+static void verify(scorer *s) {
+    selection p;
+    memset(p.heads, 0, sizeof p.heads);
+    clear_selection(&p, STRIP);
+    for (size_t i = WARM; i < s->set1->n; ++i) {
+        if (needs_verification(s, s->scores->best1[i], s->scores->second1[i], s->row_limit[i],
+                               s->row_missed[i]))
+            select_row(s, i, &p);
+        if (p.num == p.capacity)
+            screen_rows(s, &p);
+    }
+    screen_rows(s, &p);
+    clear_selection(&p, s->kernel->cols);
+    for (size_t j = 0; j < s->set2->n; ++j) {
+        if (needs_verification(s, s->col_best[j], s->col_second[j], s->col_limit[j],
+                               s->col_missed[j]))
+            select_column(s, j, &p);
+        if (p.num == p.capacity)
+            screen_columns(s, &p);
+    }
+    screen_columns(s, &p);
 }
 
 static void run(scorer *s, bool screened) {
@@ -329,12 +421,14 @@ static void run(scorer *s, bool screened) {
         for (; panel < num_panels && panel * s->kernel->cols < WARM; ++panel)
             fold_rows(s, panel, s->rows);
         merge_rows(s);
-        update_row_limits(s);
+        set_limits(s, s->scores->best1, s->scores->second1, s->set1->n, s->row_limit);
         panel = screen_all(s, panel, num_panels);
     }
     for (; panel < num_panels; ++panel)
         fold_rows(s, panel, s->rows);
     merge_rows(s);
+    if (screened)
+        verify(s);
     memcpy(s->scores->best2, s->col_best, s->set2->n * sizeof *s->col_best);
     memcpy(s->scores->second2, s->col_second, s->set2->n * sizeof *s->col_second);
 }
@@ -343,24 +437,23 @@ psfm_status psfm_nn_score(psfm_context *ctx, const psfm_nn_set *set1, const psfm
                           const psfm_nn_basis *basis, const psfm_nn_head *head1,
                           const psfm_nn_head *head2, const psfm_nn_rule *rule,
                           psfm_nn_scores *scores) {
-    limit_table limits;
+    psfm_nn_limits limits;
     scorer s = {.kernel = psfm_nn_kernel_choose(), .set1 = set1, .set2 = set2, .scores = scores};
     bool screened = head1 != NULL;
     s.rows = round_up(set1->n, s.kernel->rows);
     s.cols = round_up(set2->n, s.kernel->cols);
-    psfm_status status = alloc_scorer(ctx, &s);
-    if (status == PSFM_OK && screened)
-        status = alloc_screening(ctx, &s);
+    psfm_status status = alloc_scorer(ctx, &s, screened);
     if (status == PSFM_OK) {
         pack_descriptors(&s);
         if (screened) {
-            make_limits(rule, &limits);
+            psfm_nn_limits_make(rule, &limits);
             s.limits = &limits;
+            s.rule = rule;
             s.scale = 1.0 / ((double)basis->step * (double)basis->step);
             pack_heads(&s, head1, head2);
         }
         run(&s, screened);
     }
-    free_scorer(&s);
+    free(s.memory);
     return status;
 }

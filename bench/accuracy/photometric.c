@@ -266,9 +266,13 @@ int main(int argc, char **argv) {
         before[p] = measure(&t, p, &views[p], 0);
         first[p] = set.pairs[p].num_matches;
     }
+    psfm_photo_cache *photos = NULL;
+    check(ctx, psfm_photo_cache_create(ctx, &set, argv[2], (size_t)options.control.cache_mb << 20,
+                                       &photos));
     double start = cpu_seconds();
-    check(ctx, psfm_refine_matches(ctx, &set, views, argv[2], &options, &stats));
+    check(ctx, psfm_refine_matches(ctx, &set, views, photos, &options, &stats));
     double seconds = cpu_seconds() - start;
+    psfm_photo_cache_destroy(&photos);
     for (size_t p = 0; p < set.num_pairs; ++p)
         after[p] = measure(&t, p, &views[p], first[p]);
     psfm_refine_matches_describe(&stats, text, sizeof text);

@@ -18,7 +18,7 @@
 #include "photo/region.h"
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_pair_plane_options, corners, "corners", 1500, 10, 1000000,
+    PSFM_OPTION_INT(psfm_pair_plane_options, corners, "corners", 600, 10, 1000000,
                     "corners of a photograph: one in each square of a grid of so many"),
     PSFM_OPTION_DOUBLE(psfm_pair_plane_options, min_strength, "min-strength", 1.0, 0.0, 1000.0,
                        "gray levels per pixel along the weaker direction of a corner"),

@@ -58,8 +58,10 @@ void psfm_label_tracks(const psfm_keypoint_labels *labels, const psfm_tracks *tr
     for (size_t t = 0; t < tracks->num_tracks; ++t) {
         uint32_t lead = 0;
         label[t] = -1;
-        for (size_t k = tracks->begin[t]; k < tracks->begin[t + 1]; ++k)
-            vote(&label[t], &lead,
-                 labels->label[labels->begin[tracks->view[k]] + tracks->keypoint[k]]);
+        for (size_t k = tracks->begin[t]; k < tracks->begin[t + 1]; ++k) {
+            size_t at = labels->begin[tracks->view[k]] + tracks->keypoint[k];
+            if (at < labels->begin[tracks->view[k] + 1]) /* others came after the labels */
+                vote(&label[t], &lead, labels->label[at]);
+        }
     }
 }

@@ -29,6 +29,7 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_bundle_option_table, offsetof(psfm_reconstruct_options, refine.bundle)},
     {&psfm_resection_option_table, offsetof(psfm_reconstruct_options, refine.resection)},
     {&psfm_scene_plane_option_table, offsetof(psfm_reconstruct_options, refine.planes)},
+    {&psfm_track_align_option_table, offsetof(psfm_reconstruct_options, refine.align)},
     {NULL, 0},
 };
 
@@ -181,7 +182,7 @@ static psfm_status split_undetermined(psfm_context *ctx, psfm_reconstruction *ou
     return status;
 }
 
-static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
+static psfm_status solve_robustly(psfm_context *ctx, psfm_match_set *set,
                                   const psfm_reconstruct_options *options,
                                   psfm_reconstruction *out) {
     psfm_status status = psfm_robust_poses(ctx, &options->paper, &options->robust, &out->graph,
@@ -197,9 +198,11 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
                                &out->graph,
                                out->edges.accepted,
                                out->edges.groups.group,
-                               out->edges.groups.num_groups};
-    status = psfm_refine_poses(ctx, &input, &options->refine, &out->solution, &out->timings,
-                               &out->refined);
+                               out->edges.groups.num_groups,
+                               out->photos};
+    psfm_refine_options refine = options->refine;
+    refine.patch = options->photo.patch;
+    status = psfm_refine_poses(ctx, &input, &refine, &out->solution, &out->timings, &out->refined);
     if (status == PSFM_OK)
         status = split_undetermined(ctx, out);
     if (status == PSFM_OK)
@@ -207,7 +210,7 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_match_set *set,
     return status;
 }
 
-psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
+psfm_status psfm_reconstruct(psfm_context *ctx, psfm_match_set *set,
                              const psfm_reconstruct_options *options, psfm_reconstruction *out) {
     bool robust = options->mode == PSFM_MODE_ROBUST;
     psfm_status status = check_options(ctx, options);

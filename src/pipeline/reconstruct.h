@@ -64,6 +64,7 @@ const char *psfm_outcome_advice(psfm_outcome state);
 typedef struct {
     psfm_two_view *two_views; /* per pair of the match set */
     size_t num_pairs;
+    psfm_photo_cache *photos;          /* of the set's views; NULL if there are none; not owned */
     psfm_refine_matches_stats matches; /* if there were photographs */
     psfm_pose_graph graph;
     psfm_pose_solution solution;
@@ -86,7 +87,7 @@ psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set
  * Nothing posed is not an error: the result then has no models and every image has a reason. `out`
  * is zeroed but for these and what goes with them; free it with psfm_reconstruction_free in any
  * case. */
-psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_match_set *set,
+psfm_status psfm_reconstruct(psfm_context *ctx, psfm_match_set *set,
                              const psfm_reconstruct_options *options, psfm_reconstruction *out);
 void psfm_reconstruction_free(psfm_reconstruction *reconstruction);
 

@@ -210,8 +210,10 @@ static psfm_status refine_matches(psfm_context *ctx, const char *photo_folder,
                                   psfm_reconstruction *r) {
     char text[256];
     double start = psfm_now();
-    psfm_status status =
-        psfm_refine_matches(ctx, set, r->two_views, photo_folder, options, &r->matches);
+    psfm_status status = psfm_photo_cache_create(
+        ctx, set, photo_folder, (size_t)options->control.cache_mb << 20, &r->photos);
+    if (status == PSFM_OK)
+        status = psfm_refine_matches(ctx, set, r->two_views, r->photos, options, &r->matches);
     psfm_timings_add(&r->timings, "refine matches", start);
     if (status == PSFM_OK) {
         psfm_refine_matches_describe(&r->matches, text, sizeof text);
@@ -293,6 +295,7 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
                            "%s: no image could be posed; %s/summary.json has a reason for each of "
                            "the %zu images",
                            database, out_folder, set.num_views);
+    psfm_photo_cache_destroy(&r.photos);
     psfm_reconstruction_free(&r);
     psfm_match_set_free(&set);
     return status;

@@ -52,8 +52,9 @@ typedef struct {
     psfm_refined *out;
     uint32_t *image_camera;
     bool *posed;
-    bool *use;     /* per match of all pairs */
-    bool has_info; /* a view knows how well its keypoints are known */
+    bool *use;           /* per match of all pairs */
+    int rounds_to_align; /* of tracks in the photographs, still to come */
+    bool has_info;       /* a view knows how well its keypoints are known */
     psfm_keypoint_labels labels;
     uint32_t *obs_image, *obs_point; /* of the current structure */
     double loss_scale_px;            /* of the last adjustment */
@@ -248,14 +249,17 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
         return status;
     if (max_error_px > r->options->triangulate.max_error_px)
         return adjust_with(ctx, r, &rough, false); /* the poses are not worth weights yet */
-    if (r->has_info) {
+    if (r->has_info || r->rounds_to_align > 0)
         status = adjust_with(ctx, r, &rough, true);
+    if (status != PSFM_OK || r->rounds_to_align > 0) /* nothing final yet */
+        return status;
+    if (r->has_info) {
         psfm_bundle_problem problem = make_problem(r);
-        if (status == PSFM_OK)
-            status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->obs_sqrt_info);
+        status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->obs_sqrt_info);
     }
     return status == PSFM_OK ? adjust_finally(ctx, r) : status;
 }
+
 /* Images that see too few points lose their pose. */
 static void drop_images(refinement *r) {
     for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
@@ -334,6 +338,30 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     return status;
 }
 
+/* Seeks points in the photographs and adjusts to where they are found. */
+static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
+    psfm_track_scene scene = {r->out->cameras, (const double(*)[9])r->s->cam_from_world_R,
+                              (const double(*)[3])r->s->center, r->s->node_component,
+                              &r->out->planes};
+    psfm_status status = PSFM_OK;
+    while (status == PSFM_OK && r->rounds_to_align > 0) {
+        char text[256];
+        status =
+            psfm_align_tracks(ctx, r->input->photos, &scene, &r->options->patch, &r->options->align,
+                              r->input->set, &r->out->structure, &r->out->aligned);
+        if (status != PSFM_OK)
+            return status;
+        psfm_align_tracks_describe(&r->out->aligned, text, sizeof text);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+        r->has_info = true;
+        --r->rounds_to_align;
+        status = list_observations(ctx, r);
+        if (status == PSFM_OK)
+            status = adjust(ctx, r, r->options->triangulate.max_error_px);
+    }
+    return status;
+}
+
 static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
     double(*covariance)[36] = NULL;
     uint32_t n = r->s->num_nodes;
@@ -390,6 +418,8 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     double start = psfm_now();
     *out = (psfm_refined){0};
     psfm_status status = begin(ctx, &r);
+    if (input->photos != NULL)
+        r.rounds_to_align = options->align.rounds;
     if (status == PSFM_OK)
         status = run_rounds(ctx, &r);
     for (uint32_t v = 0; status == PSFM_OK && v < solution->num_nodes; ++v)
@@ -397,6 +427,11 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
             solution->node_component[v] = UINT32_MAX;
     psfm_timings_add(timings, "refinement", start);
     start = psfm_now();
+    if (status == PSFM_OK && r.rounds_to_align > 0) {
+        status = align_tracks(ctx, &r);
+        psfm_timings_add(timings, "align tracks", start);
+        start = psfm_now();
+    }
     if (status == PSFM_OK)
         status = find_covariance(ctx, &r);
     psfm_timings_add(timings, "uncertainty", start);

@@ -4,6 +4,7 @@
 #define PSFM_PIPELINE_REFINE_H
 
 #include "base/timer.h"
+#include "pipeline/align_tracks.h"
 #include "pipeline/pose_solution.h"
 #include "pose/bundle.h"
 #include "pose/resection.h"
@@ -30,16 +31,19 @@ typedef struct {
     psfm_bundle_options bundle;
     psfm_resection_options resection;
     psfm_scene_plane_options planes;
+    psfm_track_align_options align;
+    psfm_patch_options patch; /* of the alignment */
 } psfm_refine_options;
 
 /* What the refinement starts from, beside the poses. */
 typedef struct {
-    const psfm_match_set *set;
+    psfm_match_set *set;            /* keypoints of its views may move, and new ones join them */
     const psfm_two_view *two_views; /* per pair */
     const psfm_pose_graph *graph;
     const bool *edge_accepted;   /* per edge: its matches may be used */
     const uint32_t *plane_group; /* per plane of the graph: physical plane, UINT32_MAX for none */
     uint32_t num_groups;
+    psfm_photo_cache *photos; /* NULL: there are none */
 } psfm_refine_input;
 
 /* Facts about an image after refinement. */
@@ -59,6 +63,7 @@ typedef struct {
     double mean_px;             /* over all observations */
     psfm_bundle_stop stop;
     int iterations;
+    psfm_track_align_stats aligned;
 } psfm_refined;
 
 /* Refines the poses of `solution` in place (node_component tells which views have one; views that

@@ -9,8 +9,8 @@
 #include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
-#include "photo/photo_cache.h"
 #include "pipeline/plane_motions.h"
+#include "pipeline/precise_keypoints.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_photo_control_options, refine_matches, "refine-matches", 1,
@@ -152,25 +152,6 @@ static psfm_status refine_pair(psfm_context *ctx, size_t index, int worker, void
     return status;
 }
 
-/* New keypoints of one view. */
-typedef struct {
-    size_t num, capacity;
-    double (*xy)[2], (*cov)[3];
-} additions;
-
-static psfm_status add_keypoint(psfm_context *ctx, additions *a, const double xy[2],
-                                const double cov[3]) {
-    size_t capacity = a->capacity;
-    psfm_status status = psfm_reserve(ctx, (void **)&a->xy, &capacity, a->num + 1, sizeof *a->xy);
-    if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&a->cov, &a->capacity, a->num + 1, sizeof *a->cov);
-    if (status != PSFM_OK)
-        return status;
-    memcpy(a->xy[a->num], xy, sizeof *a->xy);
-    memcpy(a->cov[a->num++], cov, sizeof *a->cov);
-    return PSFM_OK;
-}
-
 /* Index of each corner among its view's keypoints, and how well its neighbours know it. */
 typedef struct {
     uint32_t *keypoint; /* UINT32_MAX: not found elsewhere */
@@ -180,7 +161,7 @@ typedef struct {
 
 /* A corner is where it is by definition; the noise of its own patch, which all alignments share,
  * is about half of theirs. */
-static psfm_status add_corners(psfm_context *ctx, const job *j, additions *added,
+static psfm_status add_corners(psfm_context *ctx, const job *j, psfm_precise_keypoints *added,
                                corner_keypoints *corners) {
     psfm_status status = PSFM_OK;
     for (size_t v = 0; status == PSFM_OK && v < j->set->num_views; ++v) {
@@ -211,15 +192,15 @@ static psfm_status add_corners(psfm_context *ctx, const job *j, additions *added
             double variance = 0.5 * exp(c->sum_log[k] / c->count[k]);
             const double cov[3] = {variance, 0.0, variance};
             c->keypoint[k] = (uint32_t)(j->set->views[v].num_keypoints + added[v].num);
-            status = add_keypoint(ctx, &added[v], xy, cov);
+            status = psfm_precise_keypoints_add(ctx, &added[v], xy, cov);
         }
     }
     return status;
 }
 
 /* Adds the matches of one pair and makes them inliers of their homographies. */
-static psfm_status add_matches(psfm_context *ctx, job *j, size_t index, additions *added,
-                               const corner_keypoints *corners) {
+static psfm_status add_matches(psfm_context *ctx, job *j, size_t index,
+                               psfm_precise_keypoints *added, const corner_keypoints *corners) {
     psfm_match_pair *pair = &j->set->pairs[index];
     psfm_two_view *view = &j->two_views[index];
     const pair_result *from = &j->pairs[index];
@@ -245,50 +226,11 @@ static psfm_status add_matches(psfm_context *ctx, job *j, size_t index, addition
         uint32_t *to = pair->matches[pair->num_matches];
         to[m->side] = corners[own].keypoint[m->corner];
         to[1 - m->side] = (uint32_t)(j->set->views[other].num_keypoints + added[other].num);
-        status = add_keypoint(ctx, &added[other], m->xy, m->cov);
+        status = psfm_precise_keypoints_add(ctx, &added[other], m->xy, m->cov);
         psfm_homography *h = &view->homographies[m->plane];
         h->inliers[h->num_inliers++] = (uint32_t)pair->num_matches++;
     }
     return status;
-}
-
-/* Square root of the information of a covariance. */
-static void root_of_information(const double cov[3], double s[3]) {
-    /* C = U U^T with U upper triangular, S = U^-1 */
-    double c = sqrt(cov[2]), b = cov[1] / c, a = sqrt(fmax(cov[0] - b * b, 1e-12));
-    s[0] = 1.0 / a;
-    s[1] = -b / (a * c);
-    s[2] = 1.0 / c;
-}
-
-/* Appends the new keypoints of a view, with rays. */
-static psfm_status extend_view(psfm_context *ctx, const psfm_camera *camera, const additions *a,
-                               psfm_view *view) {
-    size_t old = view->num_keypoints, n = old + a->num;
-    size_t room[4] = {old, old, old, view->sqrt_info == NULL ? 0 : old};
-    bool is_new = view->sqrt_info == NULL;
-    psfm_status status;
-    if ((status =
-             psfm_reserve(ctx, (void **)&view->keypoints, &room[0], n, sizeof *view->keypoints)) ||
-        (status = psfm_reserve(ctx, (void **)&view->rays, &room[1], n, sizeof *view->rays)) ||
-        (status = psfm_reserve(ctx, (void **)&view->px_from_ray, &room[2], n,
-                               sizeof *view->px_from_ray)) ||
-        (status =
-             psfm_reserve(ctx, (void **)&view->sqrt_info, &room[3], n, sizeof *view->sqrt_info)))
-        return status;
-    for (size_t k = 0; is_new && k < old; ++k)
-        view->sqrt_info[k][0] = view->sqrt_info[k][2] = 1.0;
-    for (size_t k = 0; k < a->num; ++k) {
-        double xy[2];
-        memcpy(view->keypoints[old + k], a->xy[k], sizeof a->xy[k]);
-        root_of_information(a->cov[k], view->sqrt_info[old + k]);
-        if (!psfm_camera_unproject(camera, a->xy[k], view->rays[old + k]) ||
-            !psfm_camera_project_jacobian(camera, view->rays[old + k], xy,
-                                          view->px_from_ray[old + k]))
-            memset(view->rays[old + k], 0, sizeof *view->rays);
-    }
-    view->num_keypoints = n;
-    return PSFM_OK;
 }
 
 static psfm_status replace_planes(psfm_context *ctx, size_t index, int worker, void *user) {
@@ -304,7 +246,7 @@ static psfm_status replace_planes(psfm_context *ctx, size_t index, int worker, v
 /* Takes the results of all pairs over into the set and the two-view geometries. */
 static psfm_status take_over(psfm_context *ctx, job *j) {
     size_t num_views = j->set->num_views;
-    additions *added = NULL;
+    psfm_precise_keypoints *added = NULL;
     corner_keypoints *corners = NULL;
     psfm_status status = psfm_alloc(ctx, num_views, sizeof *added, (void **)&added);
     if (status == PSFM_OK)
@@ -314,15 +256,13 @@ static psfm_status take_over(psfm_context *ctx, job *j) {
     for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p)
         status = add_matches(ctx, j, p, added, corners);
     for (size_t v = 0; status == PSFM_OK && v < num_views; ++v)
-        status = extend_view(ctx, &j->set->cameras[j->set->views[v].camera_idx], &added[v],
-                             &j->set->views[v]);
+        status = psfm_view_append(ctx, &j->set->cameras[j->set->views[v].camera_idx], &added[v],
+                                  &j->set->views[v]);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, j->set->num_pairs, replace_planes, j);
     for (size_t v = 0; v < num_views; ++v) {
-        if (added != NULL) {
-            free(added[v].xy);
-            free(added[v].cov);
-        }
+        if (added != NULL)
+            psfm_precise_keypoints_free(&added[v]);
         if (corners != NULL) {
             free(corners[v].keypoint);
             free(corners[v].sum_log);
@@ -376,12 +316,10 @@ static psfm_status summarise(psfm_context *ctx, const job *j, psfm_refine_matche
     return status;
 }
 
-static psfm_status run_job(psfm_context *ctx, job *j, const char *folder) {
+static psfm_status run_job(psfm_context *ctx, job *j) {
     size_t num_views = j->set->num_views, num_pairs = j->set->num_pairs;
     psfm_status status;
-    if ((status = psfm_photo_cache_create(ctx, j->set, folder,
-                                          (size_t)j->options->control.cache_mb << 20, &j->cache)) ||
-        (status = psfm_alloc(ctx, num_views, sizeof *j->views, (void **)&j->views)) ||
+    if ((status = psfm_alloc(ctx, num_views, sizeof *j->views, (void **)&j->views)) ||
         (status = psfm_alloc(ctx, num_pairs, sizeof *j->pairs, (void **)&j->pairs)) ||
         (status =
              psfm_alloc(ctx, (size_t)j->num_aligners, sizeof *j->aligners, (void **)&j->aligners)))
@@ -410,18 +348,18 @@ static void free_job(job *j) {
     free((void *)j->aligners);
     free(j->views);
     free(j->pairs);
-    psfm_photo_cache_destroy(&j->cache);
 }
 
 psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two_view *two_views,
-                                const char *folder, const psfm_photo_options *options,
+                                psfm_photo_cache *photos, const psfm_photo_options *options,
                                 psfm_refine_matches_stats *stats) {
     job j = {.set = set,
              .two_views = two_views,
              .options = options,
+             .cache = photos,
              .num_aligners = psfm_parallel_workers(ctx, set->num_pairs)};
     *stats = (psfm_refine_matches_stats){0};
-    psfm_status status = run_job(ctx, &j, folder);
+    psfm_status status = run_job(ctx, &j);
     if (status == PSFM_OK)
         status = summarise(ctx, &j, stats);
     if (status == PSFM_OK)

@@ -123,6 +123,22 @@ static void add_matches(builder *b, cJSON *root, const psfm_refine_matches_stats
     number(b, matches, "median_sigma_px", stats->median_sigma_px);
 }
 
+/* What became of the points that were sought in the photographs. */
+static void add_tracks(builder *b, cJSON *root, const psfm_track_align_stats *stats) {
+    if (!stats->done)
+        return;
+    cJSON *tracks = object(b, root, "align_tracks");
+    number(b, tracks, "points", (double)stats->num_points);
+    number(b, tracks, "patches", (double)stats->num_tried);
+    number(b, tracks, "aligned", (double)stats->num_aligned);
+    number(b, tracks, "new", (double)stats->num_new);
+    cJSON *rejected = object(b, tracks, "rejected");
+    for (int k = PSFM_PATCH_ALIGNED + 1; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
+        number(b, rejected, psfm_patch_outcome_name((psfm_patch_outcome)k),
+               (double)stats->outcomes[k]);
+    number(b, tracks, "median_shift_px", stats->median_shift_px);
+}
+
 static void add_bridges(builder *b, cJSON *parent, const psfm_match_set *set,
                         const psfm_pose_graph *graph, const psfm_component_facts *facts) {
     cJSON *cut = array(b, parent, "cut_images");
@@ -228,6 +244,7 @@ cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *s
     add_input(&b, root, set, stats);
     add_pairs(&b, root, reconstruction);
     add_matches(&b, root, &reconstruction->matches);
+    add_tracks(&b, root, &reconstruction->refined.aligned);
     add_robust(&b, root, reconstruction);
     add_models(&b, root, set, reconstruction);
     add_images(&b, root, set, reconstruction);

@@ -27,7 +27,7 @@ static psfm_evaluation evaluate(psfm_context *ctx, const psfm_scene *scene,
     return e;
 }
 
-static psfm_evaluation reconstruct(psfm_context *ctx, const psfm_scene *scene, psfm_mode mode) {
+static psfm_evaluation reconstruct(psfm_context *ctx, psfm_scene *scene, psfm_mode mode) {
     psfm_reconstruct_options options;
     psfm_reconstruction r = {0};
     psfm_reconstruct_options_init(mode, &options);

@@ -46,7 +46,7 @@ static void print_row(const char *name, const double *values) {
     printf("\n");
 }
 
-static void print_table(const psfm_evaluation *e) {
+static void print_table(const psfm_evaluation *e, const psfm_track_fit *fit) {
     printf("registered %zu of %zu images in %zu model%s, %zu pairs\n\n", e->num_registered,
            e->num_images, e->num_components, e->num_components == 1 ? "" : "s", e->num_pairs);
     print_row("AUC (%) at degrees", psfm_auc_thresholds_deg);
@@ -58,21 +58,27 @@ static void print_table(const psfm_evaluation *e) {
     printf("position error after alignment: median %.4g, 90 %% %.4g, largest %.4g "
            "(cameras span %.4g)\n",
            e->position_median, e->position_p90, e->position_max, e->scene_extent);
+    if (fit->num_observations > 0)
+        printf("fit to %zu observations of tracks: these poses %.3f px, the true ones %.3f px\n",
+               fit->num_observations, fit->estimate_px, fit->truth_px);
 }
 
 static psfm_status evaluate(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_model truth = {0}, *models = NULL;
     size_t num_models = 0;
     psfm_evaluation evaluation;
+    psfm_track_fit fit;
     psfm_status status = psfm_model_read(ctx, arguments->positional[0], &truth);
     if (status == PSFM_OK)
         status = read_models(ctx, arguments->positional[1], &models, &num_models);
     if (status == PSFM_OK)
         status = psfm_evaluate(ctx, &truth, models, num_models, &evaluation);
+    if (status == PSFM_OK)
+        status = psfm_track_fit_measure(ctx, &truth, &models[0], &fit);
     if (status == PSFM_OK && cli_flag_value(&cli_eval, arguments, "--json") != NULL)
-        status = cli_print_json(ctx, psfm_evaluation_to_json(&evaluation));
+        status = cli_print_json(ctx, psfm_evaluation_to_json(&evaluation, &fit));
     else if (status == PSFM_OK)
-        print_table(&evaluation);
+        print_table(&evaluation, &fit);
     for (size_t k = 0; k < num_models; ++k)
         psfm_model_free(&models[k]);
     free(models);
@@ -103,7 +109,9 @@ const cli_command cli_eval = {
         "OUT/model. Images are matched by name. Prints the AUC of the pairwise errors of relative\n"
         "rotation, translation direction, and the larger of both, over all pairs of GT; a pair\n"
         "whose images are not in one model counts as failed. Then the position error of the\n"
-        "largest model after a robust similarity alignment.\n\n"
+        "largest model after a robust similarity alignment. If it has points, how well their\n"
+        "tracks fit its poses, and how well the true ones: a truth that fits worse is not exact\n"
+        "enough to judge by.\n\n"
         "    planarsfm eval demo/gt demo/out/model",
     .positional = positional,
     .flags = flags,

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "planarsfm/model.h"
+#include "eval/track_fit.h"
 
 #define PSFM_NUM_AUC 5 /* thresholds 0.5, 1, 3, 5, 10 degrees */
 extern const double psfm_auc_thresholds_deg[PSFM_NUM_AUC];
@@ -38,8 +38,8 @@ typedef struct {
 psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm_model *models,
                           size_t num_models, psfm_evaluation *out);
 
-/* An object with all of it, and the position errors as shares of the extent; what is not finite is
- * null. NULL when memory is out. */
-cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation);
+/* An object with all of it, the position errors as shares of the extent, and the fit (NULL: left
+ * out); what is not finite is null. NULL when memory is out. */
+cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation, const psfm_track_fit *fit);
 
 #endif

@@ -21,7 +21,13 @@ static bool add_auc(cJSON *object, const char *name, const double auc[PSFM_NUM_A
     return ok;
 }
 
-cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation) {
+static bool add_fit(cJSON *object, const psfm_track_fit *fit) {
+    cJSON *entry = cJSON_AddObjectToObject(object, "track_fit");
+    return entry != NULL && add(entry, "num_observations", (double)fit->num_observations) &&
+           add(entry, "estimate_px", fit->estimate_px) && add(entry, "truth_px", fit->truth_px);
+}
+
+cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation, const psfm_track_fit *fit) {
     const psfm_evaluation *e = evaluation;
     cJSON *json = cJSON_CreateObject();
     bool ok = json != NULL && add(json, "num_images", (double)e->num_images) &&
@@ -39,7 +45,8 @@ cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation) {
               add(json, "scene_extent", e->scene_extent) &&
               add(json, "position_median_share", e->position_median / e->scene_extent) &&
               add(json, "position_p90_share", e->position_p90 / e->scene_extent) &&
-              add(json, "position_max_share", e->position_max / e->scene_extent);
+              add(json, "position_max_share", e->position_max / e->scene_extent) &&
+              (fit == NULL || add_fit(json, fit));
     if (!ok) {
         cJSON_Delete(json);
         return NULL;

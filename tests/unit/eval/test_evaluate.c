@@ -223,7 +223,7 @@ static void coincident_and_collinear_centres(void **state) {
     assert_close(e.auc_translation[0], 100, 1e-9);
     assert_close(e.auc_max[0], 100, 1e-9);
     assert_true(isnan(e.position_median) && isnan(e.position_max));
-    cJSON *json = psfm_evaluation_to_json(&e);
+    cJSON *json = psfm_evaluation_to_json(&e, NULL);
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "position_max")));
     assert_close(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "auc_max"), "0.5")->valuedouble, 100,
                  1e-9);

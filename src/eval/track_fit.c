@@ -1,0 +1,216 @@
+/* Each point is found anew from its observations by Gauss-Newton steps with Cauchy's loss, from
+ * where their rays come nearest to each other. A point takes three of the 2 n residuals of a track
+ * of n images, so residuals are scaled by 1 / sqrt(1 - 3 / 2n) to be comparable. */
+#include "eval/track_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "match/name_index.h"
+
+#define STEPS 8
+#define LOSS_PX 0.5 /* where the loss bends */
+#define MIN_LENGTH 3
+#define MEDIAN_OF_RAYLEIGH 1.17741
+
+typedef struct {
+    const psfm_camera *camera;
+    double R[9], center[3];
+} pose;
+
+typedef struct {
+    const psfm_model *model;
+    pose *poses[2]; /* of the estimate and of the truth, per image of the model */
+    bool *known;    /* per image: the truth has it */
+    size_t *begin;  /* per point: first residual */
+    double *residuals[2];
+} job;
+
+static pose make_pose(const psfm_model *model, const psfm_model_image *image) {
+    pose p = {.camera = psfm_model_camera(model, image->camera_id)};
+    psfm_rotation_from_quat(image->cam_from_world_q, p.R);
+    psfm_model_image_center(image, p.center);
+    return p;
+}
+
+/* The images of the model among the truth's. */
+static psfm_status match_images(psfm_context *ctx, const psfm_model *truth, job *j) {
+    const char **names = NULL;
+    psfm_name_index index = {0};
+    psfm_status status = psfm_alloc(ctx, truth->num_images, sizeof *names, (void **)&names);
+    for (size_t k = 0; status == PSFM_OK && k < truth->num_images; ++k)
+        names[k] = truth->images[k].name;
+    if (status == PSFM_OK)
+        status = psfm_name_index_init(ctx, names, truth->num_images, &index);
+    for (size_t k = 0; status == PSFM_OK && k < j->model->num_images; ++k) {
+        const psfm_model_image *image = &j->model->images[k];
+        size_t found;
+        j->poses[0][k] = make_pose(j->model, image);
+        j->known[k] = psfm_name_index_find(&index, image->name, strlen(image->name), &found);
+        if (j->known[k])
+            j->poses[1][k] = make_pose(truth, &truth->images[found]);
+        j->known[k] = j->known[k] && j->poses[0][k].camera != NULL && j->poses[1][k].camera != NULL;
+    }
+    psfm_name_index_free(&index);
+    free((void *)names);
+    return status;
+}
+
+/* An observation and the image it is in. */
+typedef struct {
+    size_t image;
+    const double *xy;
+} sighting;
+
+/* The observations of a point in known images; returns their number. list may be NULL. */
+static size_t list_sightings(const job *j, const psfm_model_point *point, sighting *list) {
+    size_t num = 0;
+    for (size_t k = 0; k < point->track_length; ++k) {
+        const psfm_track_element *element = &point->track[k];
+        const psfm_model_image *image = psfm_model_image_by_id(j->model, element->image_id);
+        size_t idx = image == NULL ? 0 : (size_t)(image - j->model->images);
+        if (image == NULL || !j->known[idx])
+            continue;
+        if (list != NULL)
+            list[num] = (sighting){idx, image->keypoints[element->keypoint_idx]};
+        ++num;
+    }
+    return num;
+}
+
+static bool solve3(const double A[9], const double b[3], double x[3]) {
+    double inverse[9];
+    if (!psfm_mat3_inverse(A, inverse))
+        return false;
+    psfm_mat3_mul_vec(inverse, b, x);
+    return true;
+}
+
+/* The point nearest to all rays. */
+static bool intersect(const pose *poses, const sighting *seen, size_t num, double X[3]) {
+    double A[9] = {0}, b[3] = {0};
+    for (size_t k = 0; k < num; ++k) {
+        const pose *p = &poses[seen[k].image];
+        double ray[3], r[3];
+        if (!psfm_camera_unproject(p->camera, seen[k].xy, ray))
+            return false;
+        psfm_mat3_tmul_vec(p->R, ray, r);
+        psfm_scale3(1.0 / psfm_norm3(r), r, r);
+        for (int i = 0; i < 3; ++i) {
+            for (int c = 0; c < 3; ++c) {
+                double across = (i == c) - r[i] * r[c];
+                A[3 * i + c] += across;
+                b[i] += across * p->center[c];
+            }
+        }
+    }
+    return solve3(A, b, X);
+}
+
+/* Residual of an observation; false if the point has no image there. */
+static bool residual(const pose *p, const double xy[2], const double X[3], double r[2],
+                     double J[6]) {
+    double D[3], ray[3], at[2], by_ray[6];
+    psfm_sub3(X, p->center, D);
+    psfm_mat3_mul_vec(p->R, D, ray);
+    if (!psfm_camera_project_jacobian(p->camera, ray, at, by_ray))
+        return false;
+    for (int k = 0; k < 2; ++k) {
+        r[k] = at[k] - xy[k];
+        psfm_mat3_tmul_vec(p->R, by_ray + 3 * k, J + 3 * k);
+    }
+    return true;
+}
+
+static bool improve(const pose *poses, const sighting *seen, size_t num, double X[3]) {
+    double A[9] = {0}, b[3] = {0}, step[3];
+    for (size_t k = 0; k < num; ++k) {
+        double r[2], J[6];
+        if (!residual(&poses[seen[k].image], seen[k].xy, X, r, J))
+            return false;
+        double weight = 1.0 / (1.0 + (r[0] * r[0] + r[1] * r[1]) / (LOSS_PX * LOSS_PX));
+        for (int i = 0; i < 3; ++i) {
+            b[i] -= weight * (J[i] * r[0] + J[3 + i] * r[1]);
+            for (int c = 0; c < 3; ++c)
+                A[3 * i + c] += weight * (J[i] * J[c] + J[3 + i] * J[3 + c]);
+        }
+    }
+    if (!solve3(A, b, step))
+        return false;
+    for (int i = 0; i < 3; ++i)
+        X[i] += step[i];
+    return true;
+}
+
+/* Residuals of a track with the given poses; INFINITY where they leave no point. */
+static void fit_track(const pose *poses, const sighting *seen, size_t num, double *out) {
+    double X[3], scale = 1.0 / sqrt(1.0 - 1.5 / (double)num);
+    bool good = intersect(poses, seen, num, X);
+    for (int k = 0; good && k < STEPS; ++k)
+        good = improve(poses, seen, num, X);
+    for (size_t k = 0; k < num; ++k) {
+        double r[2], J[6];
+        out[k] = good && residual(&poses[seen[k].image], seen[k].xy, X, r, J)
+                     ? hypot(r[0], r[1]) * scale
+                     : INFINITY;
+    }
+}
+
+static psfm_status fit_point(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    job *j = user;
+    size_t num = j->begin[index + 1] - j->begin[index];
+    sighting *seen = NULL;
+    if (num == 0)
+        return PSFM_OK;
+    psfm_status status = psfm_alloc(ctx, num, sizeof *seen, (void **)&seen);
+    if (status != PSFM_OK)
+        return status;
+    list_sightings(j, &j->model->points[index], seen);
+    for (int k = 0; k < 2; ++k)
+        fit_track(j->poses[k], seen, num, j->residuals[k] + j->begin[index]);
+    free(seen);
+    return PSFM_OK;
+}
+
+psfm_status psfm_track_fit_measure(psfm_context *ctx, const psfm_model *truth,
+                                   const psfm_model *model, psfm_track_fit *out) {
+    job j = {.model = model};
+    size_t n = model->num_images, num_points = model->num_points;
+    psfm_status status;
+    *out = (psfm_track_fit){0, (double)NAN, (double)NAN};
+    if ((status = psfm_alloc(ctx, n, sizeof *j.poses[0], (void **)&j.poses[0])) ||
+        (status = psfm_alloc(ctx, n, sizeof *j.poses[1], (void **)&j.poses[1])) ||
+        (status = psfm_alloc(ctx, n, sizeof *j.known, (void **)&j.known)) ||
+        (status = psfm_alloc(ctx, num_points + 1, sizeof *j.begin, (void **)&j.begin)) ||
+        (status = match_images(ctx, truth, &j)))
+        goto cleanup;
+    for (size_t p = 0; p < num_points; ++p) {
+        size_t num = list_sightings(&j, &model->points[p], NULL);
+        j.begin[p + 1] = j.begin[p] + (num < MIN_LENGTH ? 0 : num);
+    }
+    size_t total = j.begin[num_points];
+    if ((status = psfm_alloc(ctx, total, sizeof(double), (void **)&j.residuals[0])) ||
+        (status = psfm_alloc(ctx, total, sizeof(double), (void **)&j.residuals[1])) ||
+        (status = psfm_parallel_for(ctx, NULL, num_points, fit_point, &j)))
+        goto cleanup;
+    out->num_observations = total;
+    if (total > 0) {
+        out->estimate_px = psfm_median(j.residuals[0], total) / MEDIAN_OF_RAYLEIGH;
+        out->truth_px = psfm_median(j.residuals[1], total) / MEDIAN_OF_RAYLEIGH;
+    }
+
+cleanup:
+    for (int k = 0; k < 2; ++k) {
+        free(j.poses[k]);
+        free(j.residuals[k]);
+    }
+    free(j.known);
+    free(j.begin);
+    return status;
+}

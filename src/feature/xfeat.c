@@ -222,17 +222,26 @@ static void cells_task(psfm_engine *nn, const void *user, size_t y, void *memory
 
 /* x1 += weights * (mean of 4 x 4 pixels) + bias, the short cut around block 1. */
 static void skip_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
-    (void)nn, (void)memory;
     const psfm_xfeat *m = user;
     const psfm_conv *skip = &m->convs[SKIP];
+    float *means = memory, *row = m->a.data + y * m->a.width * m->a.pitch;
     for (size_t x = 0; x < m->a.width; ++x) {
         float sum = 0;
         for (size_t k = 0; k < 16; ++k)
             sum += m->image.data[(4 * y + k / 4) * m->image.width + 4 * x + k % 4];
-        float *out = m->a.data + (y * m->a.width + x) * m->a.pitch;
-        for (size_t c = 0; c < skip->shape.c_out; ++c)
-            out[c] += skip->weights[c] * (sum / 16) + skip->bias[c];
+        means[x] = sum / 16;
     }
+    psfm_product product = {.m = m->a.width,
+                            .n = skip->shape.c_out,
+                            .k = 1,
+                            .a = means,
+                            .lda = 1,
+                            .b = skip->weights,
+                            .bias = skip->bias,
+                            .add = row,
+                            .c = row,
+                            .ldc = m->a.pitch};
+    psfm_engine_kernels(nn)->product(&product);
 }
 
 static psfm_status run_entrance(psfm_context *ctx, psfm_xfeat *m) {
@@ -246,7 +255,7 @@ static psfm_status run_entrance(psfm_context *ctx, psfm_xfeat *m) {
     if (status == PSFM_OK)
         status = psfm_plane_conv_run(ctx, m->nn, &m->plane_convs[3], &p[0], NULL, &m->a);
     if (status == PSFM_OK)
-        status = psfm_engine_run(ctx, m->nn, m->a.height, 0, skip_task, m);
+        status = psfm_engine_run(ctx, m->nn, m->a.height, m->a.width, skip_task, m);
     if (status == PSFM_OK)
         status = psfm_map_resize(ctx, &m->cells, m->image.height / CELL, m->image.width / CELL,
                                  CELL * CELL);

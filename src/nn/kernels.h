@@ -32,8 +32,8 @@ typedef struct {
 #define PSFM_PANEL ((size_t)32)
 
 /* C = act(A B + bias + add): A is m x k, B is k x n, C and add are m x n with `ldc` floats between
- * rows. Rows of C and add, and bias, are padded. B is stored in panels of PSFM_PANEL columns, the
- * last filled up with zeros, each row by row. */
+ * rows; they may be one. Rows of C and add, and bias, are padded. B is stored in panels of
+ * PSFM_PANEL columns, the last filled up with zeros, each row by row. */
 typedef struct {
     size_t m, n, k;
     const float *a, *b;

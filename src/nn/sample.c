@@ -1,7 +1,6 @@
 #include "nn/sample.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BLOCK_POSITIONS 64
 
@@ -11,6 +10,11 @@ static void add_pixel(const psfm_map *map, ptrdiff_t x, ptrdiff_t y, float weigh
     const float *pixel = map->data + ((size_t)y * map->width + (size_t)x) * map->pitch;
     for (size_t c = 0; c < map->channels; ++c)
         out[c] += weight * pixel[c];
+}
+
+static float pixel_or_zero(const psfm_map *map, ptrdiff_t x, ptrdiff_t y) {
+    bool inside = x >= 0 && y >= 0 && x < (ptrdiff_t)map->width && y < (ptrdiff_t)map->height;
+    return inside ? map->data[y * (ptrdiff_t)map->width + x] : 0;
 }
 
 /* Weights of the four pixels around position t in [0, 1) after the second. */
@@ -30,7 +34,8 @@ static ptrdiff_t whole_below(float x) {
 }
 
 void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float y, float *out) {
-    memset(out, 0, map->channels * sizeof *out);
+    for (size_t c = 0; c < map->channels; ++c)
+        out[c] = 0;
     if (mode == PSFM_SAMPLE_NEAREST) {
         add_pixel(map, lrintf(x), lrintf(y), 1, out);
         return;
@@ -39,6 +44,11 @@ void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float 
     float tx = x - (float)ix, ty = y - (float)iy;
     float wx[4] = {0, 1 - tx, tx, 0}, wy[4] = {0, 1 - ty, ty, 0};
     bool wide = mode == PSFM_SAMPLE_BICUBIC;
+    if (!wide && map->pitch == 1) {
+        for (ptrdiff_t k = 0; k < 4; ++k)
+            *out += wx[1 + k % 2] * wy[1 + k / 2] * pixel_or_zero(map, ix + k % 2, iy + k / 2);
+        return;
+    }
     if (wide) {
         cubic_weights(tx, wx);
         cubic_weights(ty, wy);

@@ -87,8 +87,9 @@ typedef struct {
     /* Softmax of 65 values, of which the first 64 go to an 8 x 8 square, row by row. */
     void (*cell_softmax)(const float *x, float *out, size_t row_stride);
 
-    /* x <- exp(x - max x); returns the sum. n > 0. */
-    float (*softmax_exp)(float *x, size_t n);
+    /* x <- exp(x - t), where t, the larger of *top and max x, becomes *top; returns the sum. n > 0.
+     */
+    float (*softmax_exp)(float *x, size_t n, float *top);
     void (*scale)(float *x, size_t n, float factor);
 
     /* log sum_j exp(x[j] + shift[j]); n > 0. */

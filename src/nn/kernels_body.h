@@ -312,8 +312,10 @@ static float max_sum(const float *x, const float *shift, size_t n) {
     return max_lanes(best);
 }
 
-static float softmax_exp(float *x, size_t n) {
-    vec top = splat(max_sum(x, NULL, n)), sum = splat(0), sum2 = splat(0);
+static float softmax_exp(float *x, size_t n, float *largest) {
+    float most = max_sum(x, NULL, n);
+    *largest = most > *largest ? most : *largest;
+    vec top = splat(*largest), sum = splat(0), sum2 = splat(0);
     size_t j = 0;
     for (; j + 2 * LANES <= n; j += 2 * LANES) {
         vec a = exp_vec(load(x + j) - top), b = exp_vec(load(x + j + LANES) - top);

@@ -1,5 +1,6 @@
 #include "nn/linear.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,25 +83,52 @@ void psfm_linear_apply(psfm_engine *nn, const psfm_linear *linear, size_t num, c
     psfm_engine_kernels(nn)->bias_act(y, ldy, num, linear->out, linear->bias, NULL, 0, relu);
 }
 
+/* Keys that are taken at a time: their part of the weights stays in the cache. */
+#define ATTENTION_KEYS ((size_t)512)
+
 size_t psfm_attention_scratch(size_t num_queries, size_t num_keys) {
-    return num_queries * psfm_align_floats(num_keys);
+    return num_queries * psfm_align_floats(num_keys < ATTENTION_KEYS ? num_keys : ATTENTION_KEYS);
+}
+
+/* What is known of the softmax of a row after some of its keys: the largest product so far, and the
+ * sum of the exponentials relative to it. */
+typedef struct {
+    float top, sum;
+} softmax_row;
+
+/* Takes the next `num` products of a query; what came before is brought to the new largest. */
+static void add_keys(const psfm_kernels *kernels, float *products, size_t num, softmax_row *row,
+                     float *out, size_t head_dim) {
+    float before = row->top, sum = kernels->softmax_exp(products, num, &row->top);
+    float factor = before < row->top ? expf(before - row->top) : 1.0f;
+    row->sum = row->sum * factor + sum;
+    if (factor < 1)
+        kernels->scale(out, head_dim, factor);
 }
 
 void psfm_attention_run(psfm_engine *nn, const psfm_attention *a, float *out, size_t ld_out,
                         float *scratch) {
     const psfm_kernels *kernels = psfm_engine_kernels(nn);
-    size_t ld = psfm_align_floats(a->num_keys);
+    size_t ld = psfm_align_floats(a->num_keys < ATTENTION_KEYS ? a->num_keys : ATTENTION_KEYS);
     for (size_t h = 0; h < a->num_heads; ++h) {
         size_t column = h * a->head_dim;
-        psfm_engine_gemm_bt(nn, a->num_queries, a->num_keys, a->head_dim, a->queries + column,
-                            a->ld, a->keys + column, a->ld, 0, scratch, ld);
+        softmax_row rows[PSFM_ATTENTION_ROWS];
+        for (size_t i = 0; i < a->num_queries; ++i) {
+            rows[i] = (softmax_row){-INFINITY, 0};
+            memset(out + i * ld_out + column, 0, a->head_dim * sizeof *out);
+        }
+        for (size_t begin = 0; begin < a->num_keys; begin += ATTENTION_KEYS) {
+            size_t left = a->num_keys - begin, num = left < ATTENTION_KEYS ? left : ATTENTION_KEYS;
+            psfm_engine_gemm_bt(nn, a->num_queries, num, a->head_dim, a->queries + column, a->ld,
+                                a->keys + begin * a->ld + column, a->ld, 0, scratch, ld);
+            for (size_t i = 0; i < a->num_queries; ++i)
+                add_keys(kernels, scratch + i * ld, num, &rows[i], out + i * ld_out + column,
+                         a->head_dim);
+            psfm_engine_gemm(nn, a->num_queries, a->head_dim, num, scratch, ld,
+                             a->values + begin * a->ld + column, a->ld, 1, out + column, ld_out);
+        }
         /* The sums divide the short rows of the result, not the long ones of the weights. */
-        float inverse[PSFM_ATTENTION_ROWS];
         for (size_t i = 0; i < a->num_queries; ++i)
-            inverse[i] = 1.0f / kernels->softmax_exp(scratch + i * ld, a->num_keys);
-        psfm_engine_gemm(nn, a->num_queries, a->head_dim, a->num_keys, scratch, ld,
-                         a->values + column, a->ld, 0, out + column, ld_out);
-        for (size_t i = 0; i < a->num_queries; ++i)
-            kernels->scale(out + i * ld_out + column, a->head_dim, inverse[i]);
+            kernels->scale(out + i * ld_out + column, a->head_dim, 1.0f / rows[i].sum);
     }
 }

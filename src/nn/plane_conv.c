@@ -119,10 +119,11 @@ static void put_row(const plane_job *job, size_t y, float *const *rows) {
     for (size_t o = 0; job->planes != NULL && job->out_row != job->width && o < n; ++o)
         memcpy(job->planes->data + (o * job->height + y) * job->width, rows[o],
                job->width * sizeof *rows[o]);
-    for (size_t x = 0; job->map != NULL && x < job->width; ++x) {
-        float *pixel = job->map->data + (y * job->width + x) * job->map->pitch;
-        for (size_t o = 0; o < n; ++o)
-            pixel[o] = rows[o][x];
+    for (size_t o = 0; job->map != NULL && o < n; o += 4) {
+        float *pixel = job->map->data + y * job->width * job->map->pitch + o;
+        for (size_t x = 0; x < job->width; ++x, pixel += job->map->pitch)
+            for (size_t k = 0; k < 4; ++k)
+                pixel[k] = rows[o + k][x];
     }
 }
 

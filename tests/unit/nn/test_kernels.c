@@ -71,7 +71,9 @@ static void softmax_and_logarithms(void **state) {
             double *expected = nn_new(n, sizeof *expected);
             for (size_t j = 0; j < n; ++j)
                 expected[j] = exp(x[j] - top);
-            assert_close((*k)->softmax_exp(x, n), sum, 1e-6 * sum);
+            float largest = -INFINITY;
+            assert_close((*k)->softmax_exp(x, n, &largest), sum, 1e-6 * sum);
+            assert_true(largest == (float)top);
             /* x - max is rounded to single precision before the exponential. */
             for (size_t j = 0; j < n; ++j)
                 assert_close(x[j], expected[j],
@@ -86,13 +88,19 @@ static void extreme_softmax(void **state) {
         float x[40];
         for (int j = 0; j < 40; ++j)
             x[j] = j == 17 ? 3e38f : -3e38f;
-        assert_close((*k)->softmax_exp(x, 40), 1, 1e-6);
+        float largest = -INFINITY;
+        assert_close((*k)->softmax_exp(x, 40, &largest), 1, 1e-6);
         assert_close(x[17], 1, 1e-7);
         assert_below(x[0], 1e-37);
         for (int j = 0; j < 40; ++j)
             x[j] = -INFINITY;
         x[3] = 0;
-        assert_close((*k)->softmax_exp(x, 40), 1, 1e-6);
+        largest = -INFINITY;
+        assert_close((*k)->softmax_exp(x, 40, &largest), 1, 1e-6);
+        x[3] = 1;
+        largest = 3; /* of what came before */
+        assert_close((*k)->softmax_exp(x, 4, &largest), 3 * exp(-3) + exp(-2), 1e-6);
+        assert_true(largest == 3);
     }
 }
 

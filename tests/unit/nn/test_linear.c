@@ -122,7 +122,7 @@ static void attention_is_softmax(void **state) {
     psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
     psfm_engine *nn;
     assert_ok(ctx, psfm_engine_create(ctx, &nn));
-    enum { HEADS = 3, HEAD = 10, DIM = 30, QUERIES = 5, KEYS = 37, LD = 95 };
+    enum { HEADS = 3, HEAD = 10, DIM = 30, QUERIES = 5, KEYS = 1100, LD = 95 };
     float *q = random_values(&rng, QUERIES * LD), *kv = random_values(&rng, KEYS * LD);
     float *out = nn_new(QUERIES * DIM, 4);
     attention_job job = {{HEADS, HEAD, QUERIES, KEYS, q, kv, kv + DIM, LD}, out};

@@ -24,11 +24,13 @@ typedef struct {
     double strength;           /* share of the light taken */
 } psfm_foot_shadow;
 
+/* A node of the tree with four children, which are looked at together: two pairs, of which each
+ * comes from one cut, and both from another. */
 typedef struct {
-    float bound[2][3]; /* lowest and highest corner, relative to the stage's base */
-    uint32_t first;    /* solid, or the second child (the first one follows its parent) */
-    uint16_t count;    /* of solids; 0 for an inner node */
-    uint16_t axis;     /* along which the children are apart */
+    float bound[2][3][4]; /* lowest and highest corners, relative to the stage's base */
+    uint32_t child[4];    /* node, or the first solid of a leaf */
+    uint16_t count[4];    /* of solids; 0 for an inner node, or if there is no such child */
+    uint16_t axis[3];     /* along which the pairs are apart, the first pair, the second */
 } psfm_stage_node;
 
 struct psfm_stage {
@@ -39,7 +41,7 @@ struct psfm_stage {
     size_t num_solids, capacity;
     size_t num_large; /* the first ones: too large for the tree to help, tried one by one */
     psfm_stage_node *nodes;
-    size_t num_nodes, nodes_capacity;
+    size_t num_nodes; /* the root is the first */
     psfm_foot_shadow *shadows;
     size_t num_shadows, shadows_capacity;
     psfm_light light;

@@ -1,6 +1,7 @@
 /* The stage's tree of boxes. A set of solids is cut at that of 16 equally spaced places along each
  * axis where the expected cost of a ray is least: surface area times number of solids on either
- * side (after Goldsmith and Salmon). */
+ * side (after Goldsmith and Salmon). Every other level of this binary tree is then taken out, so
+ * that a node has four children, whose boxes fill vectors. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #define MAX_UNEVEN 48 /* levels after which sets are halved, so that the depth stays bounded */
 #define LARGE 0.4F    /* share of the stage's length beyond which a solid is large */
 #define MAX_LARGE 8
-#define STACK_SIZE 96 /* MAX_UNEVEN + 32 levels, one waiting node each */
 
 typedef struct {
     float low[3], high[3];
@@ -148,25 +148,81 @@ static size_t split(item **items, size_t n, int depth, int *axis) {
     return front;
 }
 
+/* A node of the binary tree. */
+typedef struct {
+    bounds box;
+    uint32_t first; /* solid, or the second child (the first one follows its parent) */
+    uint16_t count; /* of solids; 0 for an inner node */
+    uint16_t axis;  /* along which the children are apart */
+} branch;
+
+typedef struct {
+    branch *branches;
+    size_t num;
+} binary_tree;
+
 /* Appends the node of items[0 .. n) and everything below it. */
-static void build(psfm_stage *stage, item **items, size_t first, size_t n, int depth) {
-    size_t index = stage->num_nodes++;
-    psfm_stage_node node = {.first = (uint32_t)first, .count = (uint16_t)n};
-    bounds box = nothing;
+static void build(binary_tree *tree, item **items, size_t first, size_t n, int depth) {
+    size_t index = tree->num++;
+    branch node = {.box = nothing, .first = (uint32_t)first, .count = (uint16_t)n};
     for (size_t i = 0; i < n; ++i)
-        bounds_join(&box, &items[first + i]->box);
-    memcpy(node.bound[0], box.low, sizeof box.low);
-    memcpy(node.bound[1], box.high, sizeof box.high);
+        bounds_join(&node.box, &items[first + i]->box);
     if (n > LEAF_SIZE) {
         int axis;
         size_t front = split(items + first, n, depth, &axis);
-        build(stage, items, first, front, depth + 1);
-        node.first = (uint32_t)stage->num_nodes;
+        build(tree, items, first, front, depth + 1);
+        node.first = (uint32_t)tree->num;
         node.count = 0;
         node.axis = (uint16_t)axis;
-        build(stage, items, first + front, n - front, depth + 1);
+        build(tree, items, first + front, n - front, depth + 1);
     }
-    stage->nodes[index] = node;
+    tree->branches[index] = node;
+}
+
+static uint32_t widen(const binary_tree *tree, uint32_t index, psfm_stage *stage);
+
+/* Makes a node of the binary tree child number k of a wide one. */
+static void put_child(const binary_tree *tree, uint32_t index, int k, uint32_t parent,
+                      psfm_stage *stage) {
+    const branch *from = &tree->branches[index];
+    uint32_t child = from->count > 0 ? from->first : widen(tree, index, stage);
+    psfm_stage_node *node = &stage->nodes[parent];
+    for (int axis = 0; axis < 3; ++axis) {
+        node->bound[0][axis][k] = from->box.low[axis];
+        node->bound[1][axis][k] = from->box.high[axis];
+    }
+    node->child[k] = child;
+    node->count[k] = from->count;
+}
+
+/* Appends a wide node with the grandchildren of a binary one (children that are leaves, the root if
+ * it is one, take a place themselves) and everything below it, and returns its index. */
+static uint32_t widen(const binary_tree *tree, uint32_t index, psfm_stage *stage) {
+    uint32_t made = (uint32_t)stage->num_nodes++;
+    const branch *root = &tree->branches[index];
+    psfm_stage_node *node = &stage->nodes[made];
+    for (int axis = 0; axis < 3; ++axis)
+        for (int k = 0; k < 4; ++k) { /* nothing: no ray enters it */
+            node->bound[0][axis][k] = FLT_MAX;
+            node->bound[1][axis][k] = -FLT_MAX;
+        }
+    if (root->count > 0) {
+        put_child(tree, index, 0, made, stage);
+        return made;
+    }
+    const uint32_t pair[2] = {index + 1, root->first};
+    node->axis[0] = root->axis;
+    for (int k = 0; k < 2; ++k) {
+        const branch *half = &tree->branches[pair[k]];
+        node->axis[1 + k] = half->axis;
+        if (half->count > 0) {
+            put_child(tree, pair[k], 2 * k, made, stage);
+            continue;
+        }
+        put_child(tree, pair[k] + 1, 2 * k, made, stage);
+        put_child(tree, half->first, 2 * k + 1, made, stage);
+    }
+    return made;
 }
 
 static float longest_side(const bounds *b) {
@@ -193,14 +249,16 @@ static size_t part_large(item **items, size_t n) {
 
 psfm_status psfm_stage_finish(psfm_stage *stage) {
     size_t n = stage->num_solids;
-    void *memory = NULL, *order = NULL, *nodes = NULL;
+    void *memory = NULL, *order = NULL, *branches = NULL, *nodes = NULL;
     psfm_status status = stage->status;
     if (status == PSFM_OK)
         status = psfm_alloc(stage->ctx, n, sizeof(item), &memory);
     if (status == PSFM_OK)
         status = psfm_alloc(stage->ctx, n, sizeof(item *), &order);
     if (status == PSFM_OK)
-        status = psfm_alloc(stage->ctx, 2 * n + 1, sizeof *stage->nodes, &nodes);
+        status = psfm_alloc(stage->ctx, 2 * n + 1, sizeof(branch), &branches);
+    if (status == PSFM_OK)
+        status = psfm_alloc(stage->ctx, n + 1, sizeof *stage->nodes, &nodes);
     if (status == PSFM_OK) {
         item *all = memory, **items = order;
         for (size_t i = 0; i < n; ++i) {
@@ -209,106 +267,16 @@ psfm_status psfm_stage_finish(psfm_stage *stage) {
         }
         stage->nodes = nodes;
         stage->num_large = part_large(items, n);
-        if (n > stage->num_large)
-            build(stage, items, stage->num_large, n - stage->num_large, 0);
+        binary_tree tree = {branches, 0};
+        if (n > stage->num_large) {
+            build(&tree, items, stage->num_large, n - stage->num_large, 0);
+            (void)widen(&tree, 0, stage);
+        }
         for (size_t i = 0; i < n; ++i)
             stage->solids[i] = items[i]->solid; /* in the order of the leaves */
     }
     free(memory);
     free(order);
+    free(branches);
     return status;
-}
-
-/* A ray on its way through the tree. */
-typedef struct {
-    const double *origin, *dir;
-    double low, distance; /* where it starts to count, and the nearest meeting so far */
-    const psfm_solid *found;
-    bool takes_any; /* whatever it meets will do */
-    /* As the boxes want it, in single precision. */
-    float from[3], inverse[3], near, far;
-    int entry[3]; /* which bound it passes first */
-} probe;
-
-static void meet(probe *p, const psfm_solid *solid) {
-    double s = psfm_solid_meet(solid, p->origin, p->dir, p->low, p->distance);
-    if (s < p->distance) {
-        p->distance = s;
-        p->found = solid;
-        p->far = (float)(s * 1.000001);
-    }
-}
-
-static void init_probe(const psfm_stage *stage, probe *p) {
-    p->near = (float)p->low * 0.999F;
-    p->far = 1e30F;
-    p->distance = HUGE_VAL;
-    for (int k = 0; k < 3; ++k) {
-        p->from[k] = (float)(p->origin[k] - stage->base[k]);
-        /* a huge number in place of infinity, which times 0 would not be one */
-        p->inverse[k] = fabs(p->dir[k]) > 1e-18 ? (float)(1.0 / p->dir[k]) : 1e18F;
-        p->entry[k] = p->inverse[k] < 0.0F;
-    }
-}
-
-/* Whether the ray passes through the node's box. */
-static bool enters(const psfm_stage_node *node, const probe *p) {
-    float near = p->near, far = p->far;
-    for (int k = 0; k < 3; ++k) {
-        float enter = (node->bound[p->entry[k]][k] - p->from[k]) * p->inverse[k];
-        float leave = (node->bound[1 - p->entry[k]][k] - p->from[k]) * p->inverse[k];
-        near = enter > near ? enter : near;
-        far = leave < far ? leave : far;
-    }
-    return near <= far;
-}
-
-static bool is_done(const probe *p) {
-    return p->takes_any && p->found != NULL;
-}
-
-static void descend(const psfm_stage *stage, probe *p) {
-    uint32_t stack[STACK_SIZE], index = 0;
-    size_t waiting = 0;
-    bool more = stage->num_nodes > 0 && !is_done(p);
-    while (more) {
-        const psfm_stage_node *node = &stage->nodes[index];
-        if (enters(node, p)) {
-            if (node->count == 0) {
-                bool backwards = p->entry[node->axis] == 1;
-                stack[waiting++] = backwards ? index + 1 : node->first;
-                index = backwards ? node->first : index + 1;
-                continue;
-            }
-            for (uint32_t k = node->first; k < node->first + node->count; ++k)
-                meet(p, &stage->solids[k]);
-        }
-        more = waiting > 0 && !is_done(p);
-        if (more)
-            index = stack[--waiting];
-    }
-}
-
-const psfm_solid *psfm_stage_nearest(const psfm_stage *stage, const double origin[3],
-                                     const double dir[3], double low, const psfm_solid *guess,
-                                     double *distance) {
-    probe p = {.origin = origin, .dir = dir, .low = low};
-    init_probe(stage, &p);
-    if (guess != NULL)
-        meet(&p, guess);
-    for (size_t k = 0; k < stage->num_large; ++k)
-        meet(&p, &stage->solids[k]);
-    descend(stage, &p);
-    *distance = p.distance;
-    return p.found;
-}
-
-bool psfm_stage_is_blocked(const psfm_stage *stage, const double origin[3], const double dir[3],
-                           double low) {
-    probe p = {.origin = origin, .dir = dir, .low = low, .takes_any = true};
-    init_probe(stage, &p);
-    for (size_t k = 0; k < stage->num_large; ++k)
-        meet(&p, &stage->solids[k]);
-    descend(stage, &p);
-    return p.found != NULL;
 }

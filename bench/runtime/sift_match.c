@@ -1,5 +1,7 @@
 /* SIFT extraction and matching, ours beside COLMAP's on the CPU:
- *   bench_sift_match IMAGE_FOLDER [PAIRS]       PAIRS as for psfm_pair_select, default exhaustive
+ *   bench_sift_match IMAGE_FOLDER [PAIRS] [--affine-shape] [--upright] [--gt MODEL]
+ * PAIRS as for psfm_pair_select, default exhaustive. The flags go to both; MODEL is a COLMAP model
+ * with true poses, by which matches are judged, also those of our matcher from COLMAP's features.
  * COLMAP (if it is on the PATH) extracts and matches in a temporary folder. Printed are the numbers
  * of features, the share that both have, how far their descriptors agree, the matches in common and
  * the times, by the clock and of the processor. COLMAP 3.8 matches by an approximate search
@@ -19,6 +21,8 @@
 #include "feature/extract.h"
 #include "image/image_list.h"
 #include "match/nearest_neighbour.h"
+
+#include "epipolar_truth.h"
 
 /* Time of a stage by the clock, and of the processor for this process and its children. */
 typedef struct {
@@ -42,6 +46,12 @@ static seconds since(seconds start) {
 }
 
 typedef struct {
+    const char *folder, *pairs;
+    bool affine_shape, upright;
+    psfm_model truth; /* empty: not known */
+} task;
+
+typedef struct {
     psfm_image_list images;
     psfm_photo *photos;
     psfm_keypoint_set *sets; /* those of the photos, not owned */
@@ -57,19 +67,23 @@ typedef struct {
     seconds extract_time, match_time;
 } theirs;
 
-static psfm_status run_ours(psfm_context *ctx, const char *folder, const char *pairs, ours *o) {
-    psfm_status status = psfm_image_list_folder(ctx, folder, &o->images);
+static psfm_status run_ours(psfm_context *ctx, const task *todo, ours *o) {
+    psfm_sift_options options;
+    psfm_options_init(&psfm_sift_option_table, &options);
+    options.affine_shape = todo->affine_shape;
+    options.upright = todo->upright;
+    psfm_status status = psfm_image_list_folder(ctx, todo->folder, &o->images);
     if (status != PSFM_OK)
         return status;
     o->photos = calloc(o->images.num + 1, sizeof *o->photos);
     o->sets = calloc(o->images.num + 1, sizeof *o->sets);
     seconds start = read_clocks();
-    status = psfm_extract_photos(ctx, folder, (const char *const *)o->images.names, o->images.num,
-                                 NULL, NULL, NULL, o->photos);
+    status = psfm_extract_photos(ctx, todo->folder, (const char *const *)o->images.names,
+                                 o->images.num, NULL, NULL, &options, o->photos);
     o->extract_time = since(start);
     if (status == PSFM_OK)
-        status = psfm_pair_select(ctx, pairs, (const char *const *)o->images.names, o->images.num,
-                                  &o->pairs);
+        status = psfm_pair_select(ctx, todo->pairs, (const char *const *)o->images.names,
+                                  o->images.num, &o->pairs);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < o->images.num; ++k) {
@@ -96,9 +110,9 @@ static bool write_pairs(const ours *o, const char *path) {
     return fclose(file) == 0;
 }
 
-static bool command(const char *format, const char *a, const char *b) {
+static bool command(const char *format, const char *a, const char *b, const char *c) {
     char line[4096];
-    snprintf(line, sizeof line, format, a, b);
+    snprintf(line, sizeof line, format, a, b, c);
     return system(line) == 0; /* a benchmark run by hand on a folder of the caller's */
 }
 
@@ -166,22 +180,25 @@ static bool read_matches(sqlite3 *db, const ours *o, theirs *t, const sqlite3_in
     return true;
 }
 
-static void run_theirs(const char *folder, const ours *o, theirs *t) {
+static void run_theirs(const task *todo, const ours *o, theirs *t) {
     char scratch[] = "/tmp/psfm_bench_XXXXXX", path[64];
-    if (!command("command -v %s >%s 2>&1", "colmap", "/dev/null") || mkdtemp(scratch) == NULL)
+    if (!command("command -v %s >%s 2>&1%s", "colmap", "/dev/null", "") || mkdtemp(scratch) == NULL)
         return;
+    const char *flags = todo->affine_shape ? "--SiftExtraction.estimate_affine_shape 1"
+                        : todo->upright    ? "--SiftExtraction.upright 1"
+                                           : "";
     seconds start = read_clocks();
     bool ok = command("colmap feature_extractor --database_path %s/db --image_path '%s' "
-                      "--SiftExtraction.use_gpu 0 >/dev/null 2>&1",
-                      scratch, folder);
+                      "--SiftExtraction.use_gpu 0 %s >/dev/null 2>&1",
+                      scratch, todo->folder, flags);
     t->extract_time = since(start);
     snprintf(path, sizeof path, "%s/pairs.txt", scratch);
     ok = ok && write_pairs(o, path);
     start = read_clocks();
     ok = ok && command("colmap matches_importer --database_path %s/db --match_list_path %s "
                        "--SiftMatching.use_gpu 0 --SiftMatching.max_num_trials 100 "
-                       ">/dev/null 2>&1",
-                       scratch, path);
+                       ">/dev/null 2>&1%s",
+                       scratch, path, "");
     t->match_time = since(start);
     sqlite3 *db = NULL;
     snprintf(path, sizeof path, "%s/db", scratch);
@@ -311,6 +328,37 @@ static void print_comparison(const ours *o, const theirs *t) {
     free(same);
 }
 
+/* ---- judged by the truth ---- */
+
+static void print_right(const task *todo, const ours *o, const char *what,
+                        const psfm_keypoint_set *sets, const psfm_match_list *matches) {
+    size_t num = 0, right = 0;
+    for (size_t k = 0; k < o->pairs.num; ++k) {
+        uint32_t a = o->pairs.pairs[k][0], b = o->pairs.pairs[k][1];
+        num += matches[k].num;
+        right += count_right(&todo->truth, o->images.names[a], o->images.names[b], &sets[a],
+                             &sets[b], &matches[k]);
+    }
+    printf("%-44s %9zu matches, %9zu right (%.1f%%)\n", what, num, right,
+           num > 0 ? 100.0 * (double)right / (double)num : 0.0);
+}
+
+static psfm_status judge(psfm_context *ctx, const task *todo, const ours *o, const theirs *t) {
+    psfm_match_list *matches = calloc(o->pairs.num, sizeof *matches);
+    psfm_status status = PSFM_OK;
+    print_right(todo, o, "our features, our matcher", o->sets, o->matches);
+    if (t->ran && matches != NULL)
+        status = psfm_nn_match_pairs(ctx, t->sets, o->images.num, &o->pairs, NULL, matches);
+    if (t->ran && matches != NULL && status == PSFM_OK) {
+        print_right(todo, o, "COLMAP's features, our matcher", t->sets, matches);
+        print_right(todo, o, "COLMAP's features, COLMAP's matcher", t->sets, t->matches);
+        for (size_t k = 0; k < o->pairs.num; ++k)
+            psfm_match_list_free(&matches[k]);
+    }
+    free(matches);
+    return status;
+}
+
 /* ---- the rule of brute-force matching, one product after the other ---- */
 
 typedef struct {
@@ -362,22 +410,45 @@ static void compare_with_double_loop(const ours *o) {
     free(of2);
 }
 
-int main(int argc, char **argv) {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s IMAGE_FOLDER [PAIRS]\n", argv[0]);
-        return 2;
+static psfm_status take_arguments(psfm_context *ctx, int argc, char **argv, task *todo) {
+    int num = 0;
+    *todo = (task){.pairs = "exhaustive"};
+    for (int k = 1; k < argc; ++k) {
+        if (strcmp(argv[k], "--affine-shape") == 0) {
+            todo->affine_shape = true;
+        } else if (strcmp(argv[k], "--upright") == 0) {
+            todo->upright = true;
+        } else if (strcmp(argv[k], "--gt") == 0 && k + 1 < argc) {
+            psfm_status status = psfm_model_read(ctx, argv[++k], &todo->truth);
+            if (status != PSFM_OK)
+                return status;
+        } else if (num++ == 0) {
+            todo->folder = argv[k];
+        } else {
+            todo->pairs = argv[k];
+        }
     }
+    return num >= 1 && num <= 2 ? PSFM_OK
+                                : psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                                            "usage: %s IMAGE_FOLDER [PAIRS] [--affine-shape] "
+                                            "[--upright] [--gt MODEL]",
+                                            argv[0]);
+}
+
+int main(int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
+    task todo = {0};
     ours o = {0};
     theirs t = {0};
-    if (ctx == NULL || run_ours(ctx, argv[1], argc > 2 ? argv[2] : "exhaustive", &o) != PSFM_OK) {
+    if (ctx == NULL || take_arguments(ctx, argc, argv, &todo) != PSFM_OK ||
+        run_ours(ctx, &todo, &o) != PSFM_OK) {
         fprintf(stderr, "%s\n", psfm_context_message(ctx));
         return 1;
     }
     printf("%zu images, %zu pairs, %d threads\n", o.images.num, o.pairs.num,
            psfm_context_threads(ctx));
     compare_with_double_loop(&o);
-    run_theirs(argv[1], &o, &t);
+    run_theirs(&todo, &o, &t);
     if (t.ran) {
         print_comparison(&o, &t);
     } else {
@@ -389,6 +460,8 @@ int main(int argc, char **argv) {
         printf("%zu features in %.2f s, %zu matches in %.2f s; no COLMAP to compare with\n",
                features, o.extract_time.clock, matches, o.match_time.clock);
     }
+    if (todo.truth.num_images > 0 && judge(ctx, &todo, &o, &t) != PSFM_OK)
+        fprintf(stderr, "%s\n", psfm_context_message(ctx));
     for (size_t k = 0; k < o.images.num; ++k) {
         psfm_photo_free(&o.photos[k]);
         if (t.sets != NULL)
@@ -406,6 +479,7 @@ int main(int argc, char **argv) {
     free(t.matches);
     psfm_pair_list_free(&o.pairs);
     psfm_image_list_free(&o.images);
+    psfm_model_free(&todo.truth);
     psfm_context_destroy(&ctx);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* Affine-covariant keypoints by VLFeat's detector, described as COLMAP describes them: a patch of
  * 31 x 31 samples that reaches 7.5 times the keypoint's shape, smoothed by once its scale, and a
- * SIFT descriptor of that patch.
+ * SIFT descriptor of that patch. Positions are adapted one after the other, from the largest scale
+ * on and whole levels of it, so that those beyond max_num_features cost nothing.
  *
  * VLFeat keeps a table of exponentials that every vl_sift_new fills anew, which would race with
  * readers in other threads; so one filter is made once and shared, and only read. */
@@ -30,22 +31,20 @@ static void make_filter(void) {
         vl_sift_set_magnif(shared_filter, 3.0);
 }
 
-static double frame_area(const VlFrameOrientedEllipse *f) {
-    return fabs((double)f->a11 * (double)f->a22 - (double)f->a12 * (double)f->a21);
-}
-
-/* Largest first; then by position and shape, so that the order is total. */
+/* Detected positions are circles. Largest first; then by position, so that the order is total. */
 static int by_size(const void *a, const void *b) {
     const VlFrameOrientedEllipse *p = &((const VlCovDetFeature *)a)->frame;
     const VlFrameOrientedEllipse *q = &((const VlCovDetFeature *)b)->frame;
-    double size_p = frame_area(p), size_q = frame_area(q);
-    if (size_p != size_q)
-        return size_p > size_q ? -1 : 1;
-    const float left[] = {p->y, p->x, p->a11, p->a21}, right[] = {q->y, q->x, q->a11, q->a21};
-    for (int k = 0; k < 4; ++k)
+    const float left[] = {-p->a11, p->y, p->x}, right[] = {-q->a11, q->y, q->x};
+    for (int k = 0; k < 3; ++k)
         if (left[k] != right[k])
             return left[k] < right[k] ? -1 : 1;
     return 0;
+}
+
+/* Number of the level of scale that a detected position is nearest to. */
+static long level_of(const VlCovDetFeature *feature, const psfm_sift_options *options) {
+    return lround(options->octave_resolution * log2((double)feature->frame.a11));
 }
 
 static void describe(VlCovDet *detector, const VlFrameOrientedEllipse *frame,
@@ -72,26 +71,71 @@ static psfm_status load_image(psfm_context *ctx, VlCovDet *detector, const psfm_
     return status;
 }
 
+typedef struct {
+    psfm_keypoint_set set;
+    size_t keypoint_capacity, descriptor_capacity;
+} builder;
+
+static psfm_status append(psfm_context *ctx, VlCovDet *detector, const VlFrameOrientedEllipse *f,
+                          builder *b) {
+    size_t num = b->set.num + 1;
+    psfm_status status = psfm_reserve(ctx, (void **)&b->set.keypoints, &b->keypoint_capacity, num,
+                                      sizeof *b->set.keypoints);
+    if (status == PSFM_OK)
+        status =
+            psfm_reserve(ctx, (void **)&b->set.descriptors_u8, &b->descriptor_capacity, num, 128);
+    if (status != PSFM_OK)
+        return status;
+    b->set.keypoints[b->set.num] =
+        (psfm_keypoint){f->x + 0.5F, f->y + 0.5F, f->a11, f->a12, f->a21, f->a22};
+    describe(detector, f, b->set.descriptors_u8 + 128 * b->set.num);
+    b->set.num = num;
+    return PSFM_OK;
+}
+
+/* Appends an adapted position in each of its directions. */
+static psfm_status append_turned(psfm_context *ctx, VlCovDet *detector,
+                                 const VlFrameOrientedEllipse *f, int max_num, builder *b) {
+    vl_size num = 0;
+    const VlCovDetFeatureOrientation *found =
+        vl_covdet_extract_orientations_for_frame(detector, &num, *f);
+    psfm_status status = PSFM_OK;
+    for (vl_size k = 0; status == PSFM_OK && k < num && k < (vl_size)max_num; ++k) {
+        float c = (float)cos(found[k].angle), s = (float)sin(found[k].angle);
+        VlFrameOrientedEllipse turned = *f;
+        turned.a11 = c * f->a11 + s * f->a12;
+        turned.a12 = c * f->a12 - s * f->a11;
+        turned.a21 = c * f->a21 + s * f->a22;
+        turned.a22 = c * f->a22 - s * f->a21;
+        status = append(ctx, detector, &turned, b);
+    }
+    return status;
+}
+
 static psfm_status collect(psfm_context *ctx, VlCovDet *detector, const psfm_sift_options *options,
                            psfm_keypoint_set *out) {
-    size_t num = vl_covdet_get_num_features(detector);
+    size_t num = vl_covdet_get_num_features(detector), num_adapted = 0;
     VlCovDetFeature *features = vl_covdet_get_features(detector);
-    psfm_keypoint_set set = {.descriptor_size = 128};
+    builder b = {.set.descriptor_size = 128};
+    psfm_status status = PSFM_OK;
     if (num > 0)
         qsort(features, num, sizeof *features, by_size);
-    num = num < (size_t)options->max_num_features ? num : (size_t)options->max_num_features;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *set.keypoints, (void **)&set.keypoints);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, 128, (void **)&set.descriptors_u8);
-    for (; status == PSFM_OK && set.num < num; ++set.num) {
-        const VlFrameOrientedEllipse *f = &features[set.num].frame;
-        set.keypoints[set.num] =
-            (psfm_keypoint){f->x + 0.5F, f->y + 0.5F, f->a11, f->a12, f->a21, f->a22};
-        describe(detector, f, set.descriptors_u8 + 128 * set.num);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
+        VlFrameOrientedEllipse adapted;
+        if (k > 0 && num_adapted >= (size_t)options->max_num_features &&
+            level_of(&features[k], options) != level_of(&features[k - 1], options))
+            break;
+        if (vl_covdet_extract_affine_shape_for_frame(detector, &adapted, features[k].frame) !=
+            VL_ERR_OK)
+            continue;
+        ++num_adapted;
+        status = options->upright
+                     ? append(ctx, detector, &adapted, &b)
+                     : append_turned(ctx, detector, &adapted, options->max_num_orientations, &b);
     }
     if (status != PSFM_OK)
-        psfm_keypoint_set_free(&set);
-    *out = set;
+        psfm_keypoint_set_free(&b.set);
+    *out = b.set;
     return status;
 }
 
@@ -110,9 +154,6 @@ psfm_status psfm_sift_extract_affine(psfm_context *ctx, const psfm_image *image,
     psfm_status status = load_image(ctx, detector, image);
     if (status == PSFM_OK) {
         vl_covdet_detect(detector);
-        vl_covdet_extract_affine_shape(detector);
-        if (!options->upright)
-            vl_covdet_extract_orientations(detector);
         status = collect(ctx, detector, options, out);
     }
     vl_covdet_delete(detector);

@@ -364,7 +364,7 @@ static void affine_shapes_are_ellipses(void **state) {
     (void)state;
     psfm_image image = spot(60.2, 50.7, 6, 3);
     psfm_sift_options o = defaults();
-    psfm_keypoint_set set, again;
+    psfm_keypoint_set set;
     o.affine_shape = true;
     o.upright = true;
     assert_ok(ctx, psfm_sift_extract(ctx, &image, &o, NULL, &set));
@@ -375,16 +375,41 @@ static void affine_shapes_are_ellipses(void **state) {
     assert_in_range(100.0F * fabsf(found->a11 / found->a22), 150, 250);
     psfm_keypoint_set_free(&set);
     psfm_image_free(&image);
+}
 
-    image = spotted(ctx, 150, 120, 60, 8);
-    o.upright = false;
+/* Of a limited number of positions whole levels of scale are kept, each in all its directions. */
+static void affine_positions_are_counted_before_directions(void **state) {
+    (void)state;
+    psfm_image image = spotted(ctx, 150, 120, 60, 8);
+    psfm_sift_options o = defaults();
+    psfm_keypoint_set all, upright, set, again;
+    o.affine_shape = true;
+    o.upright = true;
+    assert_ok(ctx, psfm_sift_extract(ctx, &image, &o, NULL, &all));
     o.max_num_features = 40;
+    assert_ok(ctx, psfm_sift_extract(ctx, &image, &o, NULL, &upright));
+    o.upright = false;
     assert_ok(ctx, psfm_sift_extract(ctx, &image, &o, NULL, &set));
     assert_ok(ctx, psfm_sift_extract(ctx, &image, &o, NULL, &again));
-    assert_int_equal(set.num, 40);
-    assert_int_equal(again.num, 40);
-    assert_memory_equal(set.keypoints, again.keypoints, 40 * sizeof *set.keypoints);
-    assert_memory_equal(set.descriptors_u8, again.descriptors_u8, 128 * 40);
+    assert_true(upright.num >= 40 && upright.num < all.num);
+    assert_memory_equal(upright.keypoints, all.keypoints, upright.num * sizeof *upright.keypoints);
+    assert_true(set.num > upright.num);
+    size_t at = 0; /* the same positions, in the same order */
+    for (size_t k = 0; k < set.num; ++k) {
+        at += set.keypoints[k].x != upright.keypoints[at].x;
+        assert_true(at < upright.num);
+        assert_true(set.keypoints[k].x == upright.keypoints[at].x &&
+                    set.keypoints[k].y == upright.keypoints[at].y);
+        assert_close(psfm_keypoint_scale(&set.keypoints[k]),
+                     psfm_keypoint_scale(&upright.keypoints[at]),
+                     0.5 * psfm_keypoint_scale(&upright.keypoints[at]));
+    }
+    assert_int_equal(at, upright.num - 1);
+    assert_int_equal(again.num, set.num);
+    assert_memory_equal(set.keypoints, again.keypoints, set.num * sizeof *set.keypoints);
+    assert_memory_equal(set.descriptors_u8, again.descriptors_u8, 128 * set.num);
+    psfm_keypoint_set_free(&all);
+    psfm_keypoint_set_free(&upright);
     psfm_keypoint_set_free(&set);
     psfm_keypoint_set_free(&again);
     psfm_image_free(&image);
@@ -429,6 +454,7 @@ int main(void) {
         cmocka_unit_test(dull_and_tiny_images_have_no_features),
         cmocka_unit_test(the_workspace_can_be_used_again),
         cmocka_unit_test(affine_shapes_are_ellipses),
+        cmocka_unit_test(affine_positions_are_counted_before_directions),
         cmocka_unit_test(failures_are_reported),
     };
     return cmocka_run_group_tests_name("feature/sift", tests, make_context, free_context);

@@ -5,6 +5,11 @@
  * each further component. An edge with a direction g alone says (I - g g^T)(c_1 - c_2) = 0. All is
  * linear; the sum of residual lengths is minimised by IRLS. The first posed node is the origin.
  *
+ * Where things repeat at even spaces, as along a facade, false edges have right rotations and wrong
+ * baselines, in such numbers that the sum's minimum folds the scene onto itself. Edges with most
+ * matches are the last to be false. So there is a second start, from the tree of the best edges,
+ * with weights that let go of what does not fit; it wins if clearly more agrees with it.
+ *
  * Directions do not collapse here, as they would alone: the lengths hold them open. */
 #include "pose/position_plane.h"
 
@@ -27,6 +32,9 @@ static const psfm_option rows[] = {
                        100.0, "weight of an edge that has a direction but no length"),
 };
 const psfm_option_table psfm_position_plane_option_table = {"position", rows, 3};
+
+/* By how much more must agree for the second start to win. */
+#define MIN_GAIN 1.05
 
 /* Residuals below this share of a typical baseline count in full: rounding must not decide which
  * edge of a tree is an outlier. */
@@ -105,6 +113,10 @@ static psfm_status list_terms(psfm_context *ctx, const psfm_pose_graph *graph, c
     }
     free(unknown);
     return status;
+}
+
+static bool has_known_length(const term *t) {
+    return t->has_length && t->scale == UINT32_MAX;
 }
 
 /* Residual of a term. */
@@ -191,7 +203,7 @@ static void right_side(const position_system *s, const double *w, double *rhs) {
 static double typical_residual(const position_system *s, double *scratch, double *length) {
     size_t num = 0;
     for (uint32_t k = 0; k < s->num_terms; ++k)
-        if (s->terms[k].has_length && s->terms[k].scale == UINT32_MAX)
+        if (has_known_length(&s->terms[k]))
             scratch[num++] = psfm_norm3(s->terms[k].baseline);
     *length = psfm_median(scratch, num);
     num = 0;
@@ -203,56 +215,225 @@ static double typical_residual(const position_system *s, double *scratch, double
     return psfm_median(scratch, num);
 }
 
-static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) {
+/* ---- least squares with changing weights ---- */
+
+typedef struct {
+    triplets m;
+    psfm_spd *spd;
+    double *w, *rhs, *scratch, *kept; /* kept: the centres of the first start */
+    double shift;
+} solver;
+
+static psfm_status solver_init(psfm_context *ctx, position_system *s, solver *v) {
     size_t room = 21 * (size_t)s->num_terms + 3;
-    triplets m = {0};
-    psfm_spd *spd = NULL;
-    double *w = NULL, *rhs = NULL, *scratch = NULL, length;
     psfm_status status;
     if ((status = psfm_alloc(ctx, s->num_unknowns, sizeof *s->x, (void **)&s->x)) ||
-        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *rhs, (void **)&rhs)) ||
-        (status = psfm_alloc(ctx, s->num_terms, sizeof *w, (void **)&w)) ||
-        (status = psfm_alloc(ctx, s->num_terms, sizeof *scratch, (void **)&scratch)) ||
-        (status = psfm_alloc(ctx, room, sizeof *m.row, (void **)&m.row)) ||
-        (status = psfm_alloc(ctx, room, sizeof *m.col, (void **)&m.col)) ||
-        (status = psfm_alloc(ctx, room, sizeof *m.value, (void **)&m.value)))
-        goto cleanup;
-    assemble(s, NULL, 1.0, &m);
-    if ((status = psfm_spd_create(ctx, s->num_unknowns, m.num, m.row, m.col, &spd)))
-        goto cleanup;
+        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *v->rhs, (void **)&v->rhs)) ||
+        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *v->kept, (void **)&v->kept)) ||
+        (status = psfm_alloc(ctx, s->num_terms, sizeof *v->w, (void **)&v->w)) ||
+        (status = psfm_alloc(ctx, s->num_terms, sizeof *v->scratch, (void **)&v->scratch)) ||
+        (status = psfm_alloc(ctx, room, sizeof *v->m.row, (void **)&v->m.row)) ||
+        (status = psfm_alloc(ctx, room, sizeof *v->m.col, (void **)&v->m.col)) ||
+        (status = psfm_alloc(ctx, room, sizeof *v->m.value, (void **)&v->m.value)))
+        return status;
     /* what directions leave undetermined stays small instead of making the system singular */
-    double shift = 1e-14;
-    for (uint32_t k = 0; k < s->num_terms; ++k) {
-        w[k] = s->terms[k].weight;
-        if (!s->terms[k].has_length || s->terms[k].scale != UINT32_MAX)
-            shift = 1e-9;
-    }
-    for (int it = 0; it < iterations; ++it) {
-        double mean = 0.0;
-        for (uint32_t k = 0; k < s->num_terms; ++k)
-            mean += w[k] / s->num_terms;
-        assemble(s, w, mean, &m);
-        right_side(s, w, rhs);
-        if ((status = psfm_spd_factor(ctx, spd, m.value, shift * mean)) ||
-            (status = psfm_spd_solve(ctx, spd, 1, rhs, s->x)))
-            goto cleanup;
-        double floor = 0.1 * typical_residual(s, scratch, &length);
+    v->shift = 1e-14;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        if (!has_known_length(&s->terms[k]))
+            v->shift = 1e-9;
+    assemble(s, NULL, 1.0, &v->m);
+    return psfm_spd_create(ctx, s->num_unknowns, v->m.num, v->m.row, v->m.col, &v->spd);
+}
+
+static void solver_free(solver *v) {
+    psfm_spd_destroy(&v->spd);
+    free(v->m.row);
+    free(v->m.col);
+    free(v->m.value);
+    free(v->w);
+    free(v->rhs);
+    free(v->scratch);
+    free(v->kept);
+}
+
+/* Solves with the weights v->w. */
+static psfm_status solve_once(psfm_context *ctx, position_system *s, solver *v) {
+    double mean = 0.0;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        mean += v->w[k] / s->num_terms;
+    assemble(s, v->w, mean, &v->m);
+    right_side(s, v->w, v->rhs);
+    psfm_status status = psfm_spd_factor(ctx, v->spd, v->m.value, v->shift * mean);
+    return status == PSFM_OK ? psfm_spd_solve(ctx, v->spd, 1, v->rhs, s->x) : status;
+}
+
+/* The least sum of residual lengths. */
+static psfm_status solve_lengths(psfm_context *ctx, position_system *s, int iterations, solver *v) {
+    psfm_status status = PSFM_OK;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        v->w[k] = s->terms[k].weight;
+    for (int it = 0; status == PSFM_OK && it < iterations; ++it) {
+        status = solve_once(ctx, s, v);
+        double length, floor = 0.1 * typical_residual(s, v->scratch, &length);
         floor = fmax(floor, small_residual * length);
         for (uint32_t k = 0; k < s->num_terms; ++k) {
             double r[3];
             residual(s, &s->terms[k], r);
-            w[k] = s->terms[k].weight * floor / fmax(psfm_norm3(r), floor);
+            v->w[k] = s->terms[k].weight * floor / fmax(psfm_norm3(r), floor);
         }
     }
+    return status;
+}
 
-cleanup:
-    psfm_spd_destroy(&spd);
-    free(m.row);
-    free(m.col);
-    free(m.value);
-    free(w);
-    free(rhs);
-    free(scratch);
+/* ---- the start from the best edges ---- */
+
+/* Residual at which a term counts half, as a share of its baseline: half of what a repetition
+ * shifts is more, the noise of a baseline less. */
+static const double agreeing_share = 0.1;
+
+typedef struct {
+    double weight;
+    uint32_t term;
+} ranked;
+
+static int by_weight(const void *a, const void *b) {
+    const ranked *p = a, *q = b;
+    if (p->weight != q->weight)
+        return p->weight > q->weight ? -1 : 1;
+    return p->term < q->term ? -1 : p->term > q->term;
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t v) {
+    while (parent[v] != v)
+        v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+/* The terms of the tree, chained per node: next[2 k] follows term k at its node a, next[2 k + 1] at
+ * b; ends with UINT32_MAX. */
+typedef struct {
+    uint32_t *parent, *head, *next, *queue;
+    ranked *order;
+} forest;
+
+static psfm_status forest_init(psfm_context *ctx, const position_system *s, forest *f) {
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, s->num_nodes, sizeof *f->parent, (void **)&f->parent)) ||
+        (status = psfm_alloc(ctx, s->num_nodes, sizeof *f->head, (void **)&f->head)) ||
+        (status = psfm_alloc(ctx, s->num_nodes, sizeof *f->queue, (void **)&f->queue)) ||
+        (status = psfm_alloc(ctx, 2 * (size_t)s->num_terms, sizeof *f->next, (void **)&f->next)) ||
+        (status = psfm_alloc(ctx, s->num_terms, sizeof *f->order, (void **)&f->order)))
+        return status;
+    for (uint32_t v = 0; v < s->num_nodes; ++v) {
+        f->parent[v] = v;
+        f->head[v] = UINT32_MAX;
+    }
+    return PSFM_OK;
+}
+
+static void forest_free(forest *f) {
+    free(f->parent);
+    free(f->head);
+    free(f->next);
+    free(f->queue);
+    free(f->order);
+}
+
+/* Joins parts by the heaviest terms with lengths; true if everything hangs together. */
+static bool grow_tree(const position_system *s, forest *f) {
+    uint32_t num = 0, joined = 1;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        if (has_known_length(&s->terms[k]))
+            f->order[num++] = (ranked){s->terms[k].weight, k};
+    if (num > 0)
+        qsort(f->order, num, sizeof *f->order, by_weight);
+    for (uint32_t i = 0; i < num; ++i) {
+        uint32_t k = f->order[i].term;
+        const term *t = &s->terms[k];
+        uint32_t a = root_of(f->parent, t->a), b = root_of(f->parent, t->b);
+        if (a == b)
+            continue;
+        f->parent[b] = a;
+        f->next[2 * k] = f->head[t->a];
+        f->head[t->a] = 2 * k;
+        f->next[2 * k + 1] = f->head[t->b];
+        f->head[t->b] = 2 * k + 1;
+        ++joined;
+    }
+    return joined == s->num_nodes;
+}
+
+/* Centres along the tree, from node 0 on. */
+static void place_along_tree(position_system *s, forest *f) {
+    uint32_t done = 0, num = 1;
+    memset(s->x, 0, s->num_unknowns * sizeof *s->x);
+    f->queue[0] = 0;
+    f->parent[0] = UINT32_MAX; /* from here on: the term that reached it */
+    for (; done < num; ++done) {
+        uint32_t v = f->queue[done];
+        for (uint32_t i = f->head[v]; i != UINT32_MAX; i = f->next[i]) {
+            const term *t = &s->terms[i / 2];
+            uint32_t other = i % 2 == 0 ? t->b : t->a;
+            if (i / 2 == f->parent[v])
+                continue;
+            psfm_axpy3(s->x + 3 * v, i % 2 == 0 ? -1.0 : 1.0, t->baseline, s->x + 3 * other);
+            f->parent[other] = i / 2;
+            f->queue[num++] = other;
+        }
+    }
+}
+
+/* How far a term agrees: 1 if it fits, 1/2 at a tenth of its baseline. */
+static double agreement(const position_system *s, const term *t) {
+    double r[3], between[3];
+    psfm_sub3(s->x + 3 * t->a, s->x + 3 * t->b, between);
+    double scale = agreeing_share * psfm_norm3(has_known_length(t) ? t->baseline : between);
+    residual(s, t, r);
+    return 1.0 / (1.0 + psfm_dot3(r, r) / fmax(scale * scale, 1e-300));
+}
+
+/* Sum of the weights of what agrees; directions do not count, for want of a measure. */
+static double support(const position_system *s) {
+    double sum = 0.0;
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        if (has_known_length(&s->terms[k]))
+            sum += s->terms[k].weight * agreement(s, &s->terms[k]);
+    return sum;
+}
+
+/* The most agreement, from the tree of the heaviest terms; *spans is false if there is none. */
+static psfm_status solve_agreement(psfm_context *ctx, position_system *s, int iterations, solver *v,
+                                   bool *spans) {
+    forest f = {0};
+    psfm_status status = forest_init(ctx, s, &f);
+    *spans = status == PSFM_OK && grow_tree(s, &f);
+    if (*spans)
+        place_along_tree(s, &f);
+    forest_free(&f);
+    for (int it = 0; status == PSFM_OK && *spans && it < iterations; ++it) {
+        for (uint32_t k = 0; k < s->num_terms; ++k) {
+            double agrees = agreement(s, &s->terms[k]);
+            v->w[k] = s->terms[k].weight * fmax(agrees * agrees, 1e-6);
+        }
+        status = solve_once(ctx, s, v);
+    }
+    return status;
+}
+
+static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) {
+    solver v = {0};
+    bool spans = false;
+    psfm_status status = solver_init(ctx, s, &v);
+    if (status == PSFM_OK)
+        status = solve_lengths(ctx, s, iterations, &v);
+    if (status == PSFM_OK) {
+        double before = support(s);
+        memcpy(v.kept, s->x, s->num_unknowns * sizeof *s->x);
+        status = solve_agreement(ctx, s, iterations, &v, &spans);
+        if (status == PSFM_OK && !(spans && support(s) > MIN_GAIN * before))
+            memcpy(s->x, v.kept, s->num_unknowns * sizeof *s->x);
+    }
+    solver_free(&v);
     return status;
 }
 
@@ -299,7 +480,7 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph
                              scale.num_components, options->direction_weight, &s)))
         goto cleanup;
     for (uint32_t k = 0; k < s.num_terms; ++k)
-        any = any || (s.terms[k].has_length && s.terms[k].scale == UINT32_MAX);
+        any = any || has_known_length(&s.terms[k]);
     if (any)
         status = solve(ctx, &s, options->position_iterations);
     for (uint32_t v = 0; status == PSFM_OK && any && v < graph->num_nodes; ++v)

@@ -118,12 +118,46 @@ static void survives_false_baselines(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* A walk along something that repeats every four metres: the edges of images far apart, which are
+ * most, join one bay to another. They have right rotations and fewer matches. */
+static void walks_along_repeating_bays(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 0, 0);
+    plane_graph g = plane_graph_cameras(&rng, 16);
+    uint32_t num_false = 0;
+    for (uint32_t v = 0; v < 16; ++v)
+        g.center[v][0] += 2.5 * v;
+    for (uint32_t a = 0; a < 16; ++a) {
+        for (uint32_t b = a + 1; b < 16; ++b) {
+            plane_graph_add(&g, a, b, planes, (int[]){0}, 1);
+            double bays = round((g.center[b][0] - g.center[a][0]) / 4.0);
+            if (b - a < 5)
+                continue;
+            psfm_edge_plane *plane = &g.graph.planes[g.graph.num_planes - 1];
+            psfm_plane_motion *m = &g.graph.hypotheses[plane->hypothesis_begin].motion;
+            double shift[3] = {4.0 * bays / g.center[a][2], 0, 0};
+            psfm_mat3_mul_vec(g.R[b], shift, shift);
+            psfm_axpy3(m->t_21, 1.0, shift, m->t_21);
+            plane->num_inliers = 10;
+            ++num_false;
+        }
+    }
+    assert_true(2 * num_false > g.graph.num_edges);
+    assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
+    psfm_position_plane_stats stats;
+    assert_below(solve(ctx, &g, NULL, &stats), 0.01);
+    plane_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_a_chain),
         cmocka_unit_test(passes_the_scale_on_between_planes),
         cmocka_unit_test(solves_for_a_second_scale),
         cmocka_unit_test(survives_false_baselines),
+        cmocka_unit_test(walks_along_repeating_bays),
     };
     return cmocka_run_group_tests_name("pose/position_plane", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
@@ -269,6 +270,10 @@ static psfm_status write_photo(job *j, const todo_photo *todo, const psfm_photo 
     if (status == PSFM_OK) {
         ++j->stats->num_extracted;
         j->stats->num_features += photo->features.num;
+        if (photo->features.num == 0)
+            psfm_log(j->ctx, PSFM_LOG_WARNING,
+                     "%s/%s: no features in it, %d x %d pixels; nothing can be matched", j->folder,
+                     todo->name, photo->width, photo->height);
     }
     free(source);
     return status;
@@ -307,6 +312,43 @@ static psfm_status extract_batch(job *j, const todo_photo *todo, size_t num) {
     return status;
 }
 
+/* Whether the name ends like one of these, whatever its case. */
+static bool has_ending(const char *name, const char *const *endings, size_t num) {
+    const char *dot = strrchr(name, '.');
+    for (size_t k = 0; dot != NULL && k < num; ++k)
+        if (strcasecmp(dot + 1, endings[k]) == 0)
+            return true;
+    return false;
+}
+
+/* Files that their names call photographs but cannot be read: those of a wrong content one by one,
+ * those of other formats together. */
+static psfm_status report_others(job *j) {
+    static const char *const ours[] = {"jpg", "jpeg", "png"};
+    static const char *const foreign[] = {"tif",  "tiff", "webp", "bmp", "gif",
+                                          "heic", "heif", "avif", "jp2", "dng",
+                                          "cr2",  "cr3",  "nef",  "arw", "raw"};
+    psfm_status status = PSFM_OK;
+    const char *first = NULL;
+    size_t num = 0;
+    for (size_t k = 0; status == PSFM_OK && k < j->files.num_others; ++k) {
+        const char *name = j->files.others[k];
+        const todo_photo todo = {.name = name};
+        char reason[512];
+        snprintf(reason, sizeof reason, "%s/%s: neither a JPEG nor a PNG file", j->folder, name);
+        if (has_ending(name, ours, sizeof ours / sizeof ours[0]))
+            status = note_unused(j, &todo, reason);
+        if (!has_ending(name, foreign, sizeof foreign / sizeof foreign[0]))
+            continue;
+        first = num++ == 0 ? name : first;
+    }
+    if (num > 0)
+        psfm_log(j->ctx, PSFM_LOG_WARNING,
+                 "left out: %s/%s%s: only JPEG and PNG photographs are read; convert %s", j->folder,
+                 first, num > 1 ? " and others like it" : "", num > 1 ? "them" : "it");
+    return status;
+}
+
 /* Loads the network, if the features need one. */
 static psfm_status make_detectors(job *j) {
     double side = psfm_extract_size(&j->options->extract, true);
@@ -319,6 +361,8 @@ static psfm_status make_detectors(job *j) {
 static psfm_status extract_all(job *j) {
     size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_IMAGES;
     psfm_status status = make_detectors(j);
+    if (status == PSFM_OK)
+        status = report_others(j);
     for (size_t k = 0; status == PSFM_OK && k < j->num_todo; k += size) {
         size_t left = j->num_todo - k;
         psfm_progress_batch(j->ctx, k, j->num_todo);
@@ -362,7 +406,9 @@ static psfm_status open_inputs(job *j, const char *database) {
     if (status == PSFM_OK)
         status = psfm_image_list_folder(ctx, j->folder, &j->files);
     if (status == PSFM_OK && j->files.num == 0)
-        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it", j->folder);
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it%s%s", j->folder,
+                           j->files.num_others > 0 ? ", but other files such as " : "",
+                           j->files.num_others > 0 ? j->files.others[0] : "");
     if (status == PSFM_OK && j->files.num_others > 0)
         psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu files are neither JPEG nor PNG, such as %s",
                  j->folder, j->files.num_others, j->files.others[0]);

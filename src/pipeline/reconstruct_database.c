@@ -12,6 +12,7 @@
 #include "io/planes_file.h"
 #include "pipeline/color_points.h"
 #include "pipeline/graph_record.h"
+#include "pipeline/photo_changes.h"
 #include "pipeline/reconstruct.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
@@ -269,6 +270,8 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     psfm_timings_add(&r.timings, "reading", start);
     if (status == PSFM_OK && r.two_views == NULL)
         status = verify(ctx, database, &set, &options, key, &r);
+    if (status == PSFM_OK && settings != NULL && settings->photo_folder != NULL)
+        status = psfm_warn_changed_photos(ctx, database, settings->photo_folder);
     if (status == PSFM_OK && settings != NULL && settings->photo_folder != NULL &&
         options.mode == PSFM_MODE_ROBUST && options.photo.control.refine_matches)
         status = refine_matches(ctx, settings->photo_folder, &options.photo, &set, &r);

@@ -52,10 +52,8 @@ const psfm_option_table psfm_rotation_consensus_option_table = {"consensus", row
 
 static const double degree = 0.017453292519943295;
 
-/* Two proposals closer than this are one. */
-static const double same_turn_deg = 10.0;
-/* Most frequent world turns that are tried in a round. */
-enum { TURNS_PER_ROUND = 3 };
+/* World turns that are tried in a round, and proposals that they are chosen from. */
+enum { TURNS_PER_ROUND = 3, MAX_PROPOSALS = 512 };
 
 /* The density of angles is tabulated by degree. */
 enum { ANGLES = 181 };
@@ -186,59 +184,82 @@ static uint32_t move_nodes(search *s) {
     return num_moves;
 }
 
+/* A turn of the world that an edge asks for. */
 typedef struct {
     double G[9];
     double weight;
 } turn;
 
-/* Adds a proposed turn to the clusters; G and its inverse are the same cut seen from either side.
- */
-static void add_turn(turn *turns, uint32_t *num, const double G[9], double weight) {
-    double inverse[9];
-    psfm_mat3_transpose(G, inverse);
-    for (uint32_t k = 0; k < *num; ++k) {
-        if (psfm_rotation_angle(turns[k].G, G) < same_turn_deg * degree ||
-            psfm_rotation_angle(turns[k].G, inverse) < same_turn_deg * degree) {
-            turns[k].weight += weight;
+/* Adds a proposal; of more than MAX_PROPOSALS the lightest are forgotten. */
+static void add_proposal(turn *proposals, uint32_t *num, const double G[9], double weight) {
+    uint32_t at = *num;
+    if (*num < MAX_PROPOSALS) {
+        ++*num;
+    } else {
+        at = 0;
+        for (uint32_t k = 1; k < *num; ++k)
+            if (proposals[k].weight < proposals[at].weight)
+                at = k;
+        if (proposals[at].weight >= weight)
             return;
-        }
     }
-    memcpy(turns[*num].G, G, sizeof turns[*num].G);
-    turns[(*num)++].weight = weight;
+    memcpy(proposals[at].G, G, sizeof proposals[at].G);
+    proposals[at].weight = weight;
 }
 
-/* The turns that disagreeing edges ask for, the heaviest first (a few of them). */
+/* How far two turns are one and the same, 0 to 1; a turn and its inverse are the same cut, seen
+ * from either side. */
+static double likeness(const search *s, const turn *a, const turn *b) {
+    double inverse[9];
+    psfm_mat3_transpose(b->G, inverse);
+    double angle = fmin(psfm_rotation_angle(a->G, b->G), psfm_rotation_angle(a->G, inverse));
+    return angle < s->reach ? 1.0 - angle * angle / (s->reach * s->reach) : 0.0;
+}
+
+/* The proposal that most others would second; they are used up. False if none is left. */
+static bool take_favourite(const search *s, turn *proposals, uint32_t num, turn *out) {
+    double most = 0.0;
+    uint32_t best = 0;
+    for (uint32_t k = 0; k < num; ++k) {
+        double votes = 0.0;
+        for (uint32_t i = 0; proposals[k].weight > 0.0 && i < num; ++i)
+            if (proposals[i].weight > 0.0)
+                votes += proposals[i].weight * likeness(s, &proposals[k], &proposals[i]);
+        if (votes > most) {
+            most = votes;
+            best = k;
+        }
+    }
+    if (!(most > 0.0))
+        return false;
+    *out = proposals[best];
+    for (uint32_t i = 0; i < num; ++i)
+        if (likeness(s, out, &proposals[i]) > 0.0)
+            proposals[i].weight = 0.0;
+    return true;
+}
+
+/* The turns that disagreeing edges ask for, the most wanted first (a few of them). */
 static psfm_status find_turns(psfm_context *ctx, const search *s, const uint32_t *chosen,
                               turn best[TURNS_PER_ROUND], int *num_best) {
     const psfm_rotation_candidates *c = s->candidates;
-    enum { MAX_CLUSTERS = 256 };
-    turn *turns = NULL;
+    turn *proposals = NULL;
     uint32_t num = 0;
-    psfm_status status = psfm_alloc(ctx, MAX_CLUSTERS, sizeof *turns, (void **)&turns);
+    psfm_status status = psfm_alloc(ctx, MAX_PROPOSALS, sizeof *proposals, (void **)&proposals);
     if (status != PSFM_OK)
         return status;
-    for (uint32_t e = 0; e < s->topology->num_edges && num < MAX_CLUSTERS; ++e) {
-        if (chosen[e] != UINT32_MAX)
-            continue;
-        for (uint32_t q = c->begin[e]; q < c->begin[e + 1] && num < MAX_CLUSTERS; ++q) {
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
+        for (uint32_t q = c->begin[e]; chosen[e] == UINT32_MAX && q < c->begin[e + 1]; ++q) {
             double wanted[9], G[9];
             psfm_mat3_mul(c->R_21[q], s->R[s->topology->node1[e]], wanted);
             psfm_mat3_t_mul(s->R[s->topology->node2[e]], wanted, G);
-            add_turn(turns, &num, G, c->weight[e] * s->confidence[q]);
+            add_proposal(proposals, &num, G, c->weight[e] * s->confidence[q]);
         }
     }
     *num_best = 0;
-    while (*num_best < TURNS_PER_ROUND && *num_best < (int)num) {
-        uint32_t heaviest = 0;
-        for (uint32_t k = 1; k < num; ++k)
-            if (turns[k].weight > turns[heaviest].weight)
-                heaviest = k;
-        if (!(turns[heaviest].weight > 0.0))
-            break;
-        best[(*num_best)++] = turns[heaviest];
-        turns[heaviest].weight = -1.0;
-    }
-    free(turns);
+    while (*num_best < TURNS_PER_ROUND && take_favourite(s, proposals, num, &best[*num_best]))
+        ++*num_best;
+    free(proposals);
     return PSFM_OK;
 }
 

@@ -30,6 +30,18 @@ typedef struct {
     bool bare;
 } cli_option_group;
 
+#define CLI_MAX_FLAGS 24
+
+/* What was given. */
+typedef struct {
+    const char *positional[4];
+    const char *flag[CLI_MAX_FLAGS]; /* value of each flag, "" for a switch, NULL if not given */
+    char **values[CLI_MAX_FLAGS];    /* all values of a flag that takes several */
+    const char *repeated[CLI_MAX_REPEATS]; /* values of the flag that may be repeated */
+    size_t num_repeated;
+    bool help;
+} cli_arguments;
+
 /* What a command takes; for parsing and for its help. */
 typedef struct {
     const char *name;
@@ -41,7 +53,10 @@ typedef struct {
     /* The groups of options it takes, ended by table == NULL; cli_parse sets them, the help prints
      * them. NULL if it has none. */
     const cli_option_group *(*groups)(void);
-    int (*run)(int argc, char **argv);
+    void (*defaults)(void); /* sets the options before the arguments are parsed; may be NULL */
+    psfm_settings
+        *settings; /* get their defaults from --mode, are cleared at the end; may be NULL */
+    psfm_status (*work)(psfm_context *ctx, const cli_arguments *arguments);
 } cli_command;
 
 extern const cli_command cli_run;
@@ -95,18 +110,6 @@ extern const cli_command cli_ablate;
         "--distance", "IMAGE:x,y IMAGE:x,y METRES",                                              \
             "metric scale from the distance of two pixels' points on the dominant plane", 3      \
     }
-
-#define CLI_MAX_FLAGS 24
-
-/* What was given. */
-typedef struct {
-    const char *positional[4];
-    const char *flag[CLI_MAX_FLAGS]; /* value of each flag, "" for a switch, NULL if not given */
-    char **values[CLI_MAX_FLAGS];    /* all values of a flag that takes several */
-    const char *repeated[CLI_MAX_REPEATS]; /* values of the flag that may be repeated */
-    size_t num_repeated;
-    bool help;
-} cli_arguments;
 
 /* Parses argv[1..]: positional arguments, the command's flags, its options, and the common flags
  * (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a message on
@@ -175,10 +178,5 @@ void cli_print_man(const cli_command *command);
 void cli_print_man_overview(const cli_command *const *commands);
 /* All commands with all options as Markdown: docs/cli.md. */
 void cli_print_markdown(const cli_command *const *commands);
-
-/* A context that shows progress on stderr; exit codes: 0 done, 1 failed, 2 wrong usage. */
-psfm_context *cli_context(void);
-/* Prints the context's message for a failed status and returns the exit code. */
-int cli_exit(psfm_context **ctx, const cli_command *command, psfm_status status);
 
 #endif

@@ -69,30 +69,20 @@ static psfm_status study(psfm_context *ctx, const char *database, const char *gt
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    int num_seeds = 0;
-    const char *gt = NULL;
+static void set_defaults(void) {
     psfm_reconstruct_options_init(PSFM_MODE_PAPER, &options);
-    psfm_status status = cli_parse(ctx, &cli_ablate, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help) {
-        cli_print_help(&cli_ablate);
-        return cli_exit(&ctx, &cli_ablate, status);
-    }
-    if (status == PSFM_OK)
-        status = cli_flag_int(ctx, &cli_ablate, &arguments, "--seeds", 1, 1000000, 100, &num_seeds);
-    if (status == PSFM_OK) {
-        gt = cli_flag_value(&cli_ablate, &arguments, "--gt");
-        if (gt == NULL)
-            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--gt GT is missing");
-    }
-    if (status == PSFM_OK)
-        status = study(ctx, arguments.positional[0], gt, num_seeds,
-                       cli_flag_value(&cli_ablate, &arguments, "--json") != NULL);
-    return cli_exit(&ctx, &cli_ablate, status);
+}
+
+static psfm_status ablate(psfm_context *ctx, const cli_arguments *arguments) {
+    int num_seeds = 0;
+    const char *gt = cli_flag_value(&cli_ablate, arguments, "--gt");
+    psfm_status status =
+        cli_flag_int(ctx, &cli_ablate, arguments, "--seeds", 1, 1000000, 100, &num_seeds);
+    if (status == PSFM_OK && gt == NULL)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--gt GT is missing");
+    return status != PSFM_OK ? status
+                             : study(ctx, arguments->positional[0], gt, num_seeds,
+                                     cli_flag_value(&cli_ablate, arguments, "--json") != NULL);
 }
 
 const cli_command cli_ablate = {
@@ -108,5 +98,6 @@ const cli_command cli_ablate = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .run = run,
+    .defaults = set_defaults,
+    .work = ablate,
 };

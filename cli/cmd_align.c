@@ -296,19 +296,6 @@ static psfm_status align(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, &cli_align, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_align);
-    else if (status == PSFM_OK)
-        status = align(ctx, &arguments);
-    return cli_exit(&ctx, &cli_align, status);
-}
-
 const cli_command cli_align = {
     .name = "align",
     .summary = "puts a model into a known world: positions, control points, GPS, a court",
@@ -330,5 +317,5 @@ const cli_command cli_align = {
         "    planarsfm align out -o out/metric --upright --distance a.jpg:100,420 b.jpg:900,380 28",
     .positional = positional,
     .flags = flags,
-    .run = run,
+    .work = align,
 };

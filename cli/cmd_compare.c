@@ -45,19 +45,6 @@ static psfm_status compare(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, &cli_compare, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_compare);
-    else if (status == PSFM_OK)
-        status = compare(ctx, &arguments);
-    return cli_exit(&ctx, &cli_compare, status);
-}
-
 const cli_command cli_compare = {
     .name = "compare",
     .summary = "differences between two models of the same images, and a picture",
@@ -71,5 +58,5 @@ const cli_command cli_compare = {
         "    planarsfm compare out colmap/sparse/0 -o both.svg",
     .positional = positional,
     .flags = flags,
-    .run = run,
+    .work = compare,
 };

@@ -42,19 +42,6 @@ static psfm_status convert(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, &cli_convert, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_convert);
-    else if (status == PSFM_OK)
-        status = convert(ctx, &arguments);
-    return cli_exit(&ctx, &cli_convert, status);
-}
-
 const cli_command cli_convert = {
     .name = "convert",
     .summary = "writes a model for another program",
@@ -70,5 +57,5 @@ const cli_command cli_convert = {
         "    planarsfm convert out --to transforms.json -o photos/transforms.json --images images",
     .positional = positional,
     .flags = flags,
-    .run = run,
+    .work = convert,
 };

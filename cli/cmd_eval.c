@@ -86,19 +86,6 @@ static psfm_status evaluate(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, &cli_eval, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_eval);
-    else if (status == PSFM_OK)
-        status = evaluate(ctx, &arguments);
-    return cli_exit(&ctx, &cli_eval, status);
-}
-
 const cli_command cli_eval = {
     .name = "eval",
     .summary = "compares poses with ground truth",
@@ -115,5 +102,5 @@ const cli_command cli_eval = {
         "    planarsfm eval demo/gt demo/out/model",
     .positional = positional,
     .flags = flags,
-    .run = run,
+    .work = evaluate,
 };

@@ -59,20 +59,10 @@ static psfm_status extract(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
+static void set_defaults(void) {
     psfm_options_init(&psfm_extract_option_table, &options.extract);
     psfm_options_init(&psfm_sift_option_table, &options.sift);
     psfm_detector_options_init(&options.detector);
-    psfm_status status = cli_parse(ctx, &cli_extract, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_extract);
-    else if (status == PSFM_OK)
-        status = extract(ctx, &arguments);
-    return cli_exit(&ctx, &cli_extract, status);
 }
 
 const cli_command cli_extract = {
@@ -93,5 +83,6 @@ const cli_command cli_extract = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .run = run,
+    .defaults = set_defaults,
+    .work = extract,
 };

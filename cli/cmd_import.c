@@ -84,28 +84,6 @@ static psfm_status import_list(psfm_context *ctx, const cli_arguments *arguments
 
 /* ---- both ---- */
 
-static int run(const cli_command *command, int argc, char **argv,
-               psfm_status (*import)(psfm_context *, const cli_arguments *)) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, command, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(command);
-    else if (status == PSFM_OK)
-        status = import(ctx, &arguments);
-    return cli_exit(&ctx, command, status);
-}
-
-static int run_hloc(int argc, char **argv) {
-    return run(&cli_import_hloc, argc, argv, import_hloc);
-}
-
-static int run_list(int argc, char **argv) {
-    return run(&cli_import_matches, argc, argv, import_list);
-}
-
 const cli_command cli_import_hloc = {
     .name = "import-hloc",
     .summary = "features and matches from hloc's HDF5 files into a COLMAP database",
@@ -117,7 +95,7 @@ const cli_command cli_import_hloc = {
         "    planarsfm import-hloc feats.h5 matches.h5 -o database.db --cameras calibration",
     .positional = hloc_positional,
     .flags = hloc_flags,
-    .run = run_hloc,
+    .work = import_hloc,
 };
 
 const cli_command cli_import_matches = {
@@ -132,5 +110,5 @@ const cli_command cli_import_matches = {
         "    planarsfm import-matches out/database.db matches.txt",
     .positional = list_positional,
     .flags = list_flags,
-    .run = run_list,
+    .work = import_list,
 };

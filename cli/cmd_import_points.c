@@ -67,19 +67,6 @@ static psfm_status import(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, &cli_import_points, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_import_points);
-    else if (status == PSFM_OK)
-        status = import(ctx, &arguments);
-    return cli_exit(&ctx, &cli_import_points, status);
-}
-
 const cli_command cli_import_points = {
     .name = "import-points",
     .summary = "points named by hand, as keypoints and matches of a database",
@@ -94,5 +81,5 @@ const cli_command cli_import_points = {
         "    planarsfm reconstruct out/database.db -o out",
     .positional = positional,
     .flags = flags,
-    .run = run,
+    .work = import,
 };

@@ -23,33 +23,25 @@ static const cli_flag flags[] = {
     {0},
 };
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_match_stats stats;
+static void set_defaults(void) {
     psfm_options_init(&psfm_nn_option_table, &options.nn);
     psfm_matcher_options_init(&options.matcher);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
-    psfm_status status = cli_parse(ctx, &cli_match, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help) {
-        cli_print_help(&cli_match);
-        return cli_exit(&ctx, &cli_match, status);
-    }
-    if (status == PSFM_OK) {
-        options.pairs = cli_flag_value(&cli_match, &arguments, "--pairs");
-        options.weights = cli_weights(&arguments);
-        status = psfm_match_images(ctx, arguments.positional[0], &options, &stats);
-    }
-    if (status == PSFM_OK && cli_flag_value(&cli_match, &arguments, "--json") != NULL) {
-        status = cli_print_json(ctx, psfm_match_stats_to_json(&stats));
-    } else if (status == PSFM_OK) {
-        char text[256];
-        psfm_match_stats_describe(&stats, text, sizeof text);
-        printf("%s\n", text);
-    }
-    return cli_exit(&ctx, &cli_match, status);
+}
+
+static psfm_status match(psfm_context *ctx, const cli_arguments *arguments) {
+    psfm_match_stats stats;
+    char text[256];
+    options.pairs = cli_flag_value(&cli_match, arguments, "--pairs");
+    options.weights = cli_weights(arguments);
+    psfm_status status = psfm_match_images(ctx, arguments->positional[0], &options, &stats);
+    if (status != PSFM_OK)
+        return status;
+    if (cli_flag_value(&cli_match, arguments, "--json") != NULL)
+        return cli_print_json(ctx, psfm_match_stats_to_json(&stats));
+    psfm_match_stats_describe(&stats, text, sizeof text);
+    printf("%s\n", text);
+    return PSFM_OK;
 }
 
 const cli_command cli_match = {
@@ -70,5 +62,6 @@ const cli_command cli_match = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .run = run,
+    .defaults = set_defaults,
+    .work = match,
 };

@@ -18,32 +18,16 @@ static const cli_flag flags[] = {
     {0},
 };
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_set_mode(ctx, argc, argv, &settings);
+static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments) {
+    const char *out = cli_flag_value(&cli_reconstruct, arguments, "-o");
+    if (out == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
+    psfm_status status = cli_apply_settings(ctx, &cli_reconstruct, arguments, &settings);
     if (status == PSFM_OK)
-        status = cli_parse(ctx, &cli_reconstruct, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help) {
-        cli_print_help(&cli_reconstruct);
-        return cli_exit(&ctx, &cli_reconstruct, status);
-    }
-    const char *out = NULL;
-    if (status == PSFM_OK) {
-        out = cli_flag_value(&cli_reconstruct, &arguments, "-o");
-        if (out == NULL)
-            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
-    }
-    if (status == PSFM_OK)
-        status = cli_apply_settings(ctx, &cli_reconstruct, &arguments, &settings);
-    if (status == PSFM_OK)
-        status = psfm_reconstruct_database(ctx, arguments.positional[0], &settings, out);
+        status = psfm_reconstruct_database(ctx, arguments->positional[0], &settings, out);
     if (status == PSFM_OK)
         cli_print_results(out, !settings.no_report);
-    psfm_settings_clear(&settings);
-    return cli_exit(&ctx, &cli_reconstruct, status);
+    return status;
 }
 
 const cli_command cli_reconstruct = {
@@ -66,5 +50,6 @@ const cli_command cli_reconstruct = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .run = run,
+    .settings = &settings,
+    .work = reconstruct,
 };

@@ -24,19 +24,6 @@ static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
-    psfm_status status = cli_parse(ctx, &cli_report, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_report);
-    else if (status == PSFM_OK)
-        status = make(ctx, &arguments);
-    return cli_exit(&ctx, &cli_report, status);
-}
-
 const cli_command cli_report = {
     .name = "report",
     .summary = "makes the page that shows a run, OUT/report.html, anew",
@@ -54,5 +41,5 @@ const cli_command cli_report = {
         "    planarsfm report out",
     .positional = positional,
     .flags = flags,
-    .run = run,
+    .work = make,
 };

@@ -54,26 +54,13 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
     return status;
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
+static void set_defaults(void) {
     psfm_options_init(&psfm_extract_option_table, &options.folder.extract);
     psfm_options_init(&psfm_sift_option_table, &options.folder.sift);
     psfm_options_init(&psfm_nn_option_table, &options.match.nn);
     psfm_detector_options_init(&options.folder.detector);
     psfm_matcher_options_init(&options.match.matcher);
     psfm_options_init(&psfm_guided_option_table, &options.match.guided);
-    psfm_status status = cli_set_mode(ctx, argc, argv, &options.settings);
-    if (status == PSFM_OK)
-        status = cli_parse(ctx, &cli_run, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_run);
-    else if (status == PSFM_OK)
-        status = run_all(ctx, &arguments);
-    psfm_settings_clear(&options.settings);
-    return cli_exit(&ctx, &cli_run, status);
 }
 
 const cli_command cli_run = {
@@ -92,5 +79,7 @@ const cli_command cli_run = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .run = run,
+    .defaults = set_defaults,
+    .settings = &options.settings,
+    .work = run_all,
 };

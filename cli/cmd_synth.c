@@ -75,19 +75,9 @@ static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
     return make_images(ctx, kind, folder);
 }
 
-static int run(int argc, char **argv) {
-    psfm_context *ctx = cli_context();
-    if (ctx == NULL)
-        return 1;
-    cli_arguments arguments;
+static void set_defaults(void) {
     psfm_options_init(&psfm_scene_option_table, &options);
     psfm_options_init(&psfm_render_option_table, &render_options);
-    psfm_status status = cli_parse(ctx, &cli_synth, argc, argv, &arguments);
-    if (status == PSFM_OK && arguments.help)
-        cli_print_help(&cli_synth);
-    else if (status == PSFM_OK)
-        status = make(ctx, &arguments);
-    return cli_exit(&ctx, &cli_synth, status);
 }
 
 const cli_command cli_synth = {
@@ -111,5 +101,6 @@ const cli_command cli_synth = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .run = run,
+    .defaults = set_defaults,
+    .work = make,
 };

@@ -13,26 +13,6 @@ static const cli_command *const commands[] = {
     &cli_align, &cli_convert,     &cli_synth,         &cli_ablate,      NULL,
 };
 
-psfm_context *cli_context(void) {
-    psfm_context *ctx = psfm_context_create();
-    if (ctx == NULL)
-        fprintf(stderr, "planarsfm: out of memory\n");
-    else
-        cli_progress_attach(ctx);
-    return ctx;
-}
-
-int cli_exit(psfm_context **ctx, const cli_command *command, psfm_status status) {
-    cli_progress_finish();
-    if (status != PSFM_OK) {
-        fprintf(stderr, "planarsfm %s: %s\n", command->name, psfm_context_message(*ctx));
-        if (status == PSFM_ERR_ARGUMENT)
-            fprintf(stderr, "'planarsfm %s --help' explains its arguments\n", command->name);
-    }
-    psfm_context_destroy(ctx);
-    return status == PSFM_OK ? 0 : status == PSFM_ERR_ARGUMENT ? 2 : 1;
-}
-
 const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options) {
     static cli_option_group list[32];
     int k = 0;
@@ -110,6 +90,43 @@ static int help(int argc, char **argv) {
     return 0;
 }
 
+/* Exit codes: 0 done, 1 failed, 2 wrong usage. */
+static int report_status(psfm_context *ctx, const cli_command *command, psfm_status status) {
+    if (status == PSFM_OK)
+        return 0;
+    fprintf(stderr, "planarsfm %s: %s\n", command->name, psfm_context_message(ctx));
+    if (status == PSFM_ERR_ARGUMENT)
+        fprintf(stderr, "'planarsfm %s --help' explains its arguments\n", command->name);
+    return status == PSFM_ERR_ARGUMENT ? 2 : 1;
+}
+
+static int run(const cli_command *command, int argc, char **argv) {
+    psfm_context *ctx = psfm_context_create();
+    cli_arguments arguments;
+    psfm_status status = PSFM_OK;
+    if (ctx == NULL) {
+        fprintf(stderr, "planarsfm: out of memory\n");
+        return 1;
+    }
+    cli_progress_attach(ctx);
+    if (command->defaults != NULL)
+        command->defaults();
+    if (command->settings != NULL)
+        status = cli_set_mode(ctx, argc, argv, command->settings);
+    if (status == PSFM_OK)
+        status = cli_parse(ctx, command, argc, argv, &arguments);
+    if (status == PSFM_OK && arguments.help)
+        cli_print_help(command);
+    else if (status == PSFM_OK)
+        status = command->work(ctx, &arguments);
+    cli_progress_finish();
+    int code = report_status(ctx, command, status);
+    if (command->settings != NULL)
+        psfm_settings_clear(command->settings);
+    psfm_context_destroy(&ctx);
+    return code;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stderr);
@@ -128,5 +145,5 @@ int main(int argc, char **argv) {
                 argv[1]);
         return 2;
     }
-    return command->run(argc - 1, argv + 1);
+    return run(command, argc - 1, argv + 1);
 }

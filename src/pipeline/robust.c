@@ -307,6 +307,9 @@ static psfm_status place_component(psfm_context *ctx, const psfm_paper_options *
         status = psfm_positions_plane(ctx, graph, keep, posed, &edges->groups, s->edge_pose,
                                       (const double(*)[9])s->cam_from_world_R, &options->position,
                                       s->center, edges->baseline, &stats);
+    for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
+        if (keep[e] && stats.num_scaled_edges > 0 && edges->baseline[e] == PSFM_BASELINE_WRONG)
+            edges->accepted[e] = false;
     if (status == PSFM_OK && stats.num_scaled_edges == 0)
         status = psfm_component_positions_lud(ctx, graph, component, keep, &base->lud, s);
     return status;

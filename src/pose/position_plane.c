@@ -21,6 +21,7 @@
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "linalg/sparse.h"
+#include "pose/baseline_tree.h"
 #include "pose/plane_scale.h"
 
 static const psfm_option rows[] = {
@@ -32,6 +33,9 @@ static const psfm_option rows[] = {
                        100.0, "weight of an edge that has a direction but no length"),
 };
 const psfm_option_table psfm_position_plane_option_table = {"position", rows, 3};
+
+/* Misfit of a baseline, as a share of its length, from which on its edge may be a false one. */
+#define WRONG_SHARE 0.5
 
 /* By how much more must agree for the second start to win. */
 #define MIN_GAIN 1.05
@@ -291,96 +295,25 @@ static psfm_status solve_lengths(psfm_context *ctx, position_system *s, int iter
  * shifts is more, the noise of a baseline less. */
 static const double agreeing_share = 0.1;
 
-typedef struct {
-    double weight;
-    uint32_t term;
-} ranked;
-
-static int by_weight(const void *a, const void *b) {
-    const ranked *p = a, *q = b;
-    if (p->weight != q->weight)
-        return p->weight > q->weight ? -1 : 1;
-    return p->term < q->term ? -1 : p->term > q->term;
-}
-
-static uint32_t root_of(uint32_t *parent, uint32_t v) {
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-/* The terms of the tree, chained per node: next[2 k] follows term k at its node a, next[2 k + 1] at
- * b; ends with UINT32_MAX. */
-typedef struct {
-    uint32_t *parent, *head, *next, *queue;
-    ranked *order;
-} forest;
-
-static psfm_status forest_init(psfm_context *ctx, const position_system *s, forest *f) {
-    psfm_status status;
-    if ((status = psfm_alloc(ctx, s->num_nodes, sizeof *f->parent, (void **)&f->parent)) ||
-        (status = psfm_alloc(ctx, s->num_nodes, sizeof *f->head, (void **)&f->head)) ||
-        (status = psfm_alloc(ctx, s->num_nodes, sizeof *f->queue, (void **)&f->queue)) ||
-        (status = psfm_alloc(ctx, 2 * (size_t)s->num_terms, sizeof *f->next, (void **)&f->next)) ||
-        (status = psfm_alloc(ctx, s->num_terms, sizeof *f->order, (void **)&f->order)))
-        return status;
-    for (uint32_t v = 0; v < s->num_nodes; ++v) {
-        f->parent[v] = v;
-        f->head[v] = UINT32_MAX;
-    }
-    return PSFM_OK;
-}
-
-static void forest_free(forest *f) {
-    free(f->parent);
-    free(f->head);
-    free(f->next);
-    free(f->queue);
-    free(f->order);
-}
-
-/* Joins parts by the heaviest terms with lengths; true if everything hangs together. */
-static bool grow_tree(const position_system *s, forest *f) {
-    uint32_t num = 0, joined = 1;
-    for (uint32_t k = 0; k < s->num_terms; ++k)
-        if (has_known_length(&s->terms[k]))
-            f->order[num++] = (ranked){s->terms[k].weight, k};
-    if (num > 0)
-        qsort(f->order, num, sizeof *f->order, by_weight);
-    for (uint32_t i = 0; i < num; ++i) {
-        uint32_t k = f->order[i].term;
+/* Centres along the tree of the heaviest terms with lengths; *spans is false if it does not reach
+ * all nodes. */
+static psfm_status start_from_tree(psfm_context *ctx, position_system *s, bool *spans) {
+    psfm_weighted_baseline *edges = NULL;
+    uint32_t num = 0;
+    psfm_status status = psfm_alloc(ctx, s->num_terms, sizeof *edges, (void **)&edges);
+    for (uint32_t k = 0; status == PSFM_OK && k < s->num_terms; ++k) {
         const term *t = &s->terms[k];
-        uint32_t a = root_of(f->parent, t->a), b = root_of(f->parent, t->b);
-        if (a == b)
+        if (!has_known_length(t))
             continue;
-        f->parent[b] = a;
-        f->next[2 * k] = f->head[t->a];
-        f->head[t->a] = 2 * k;
-        f->next[2 * k + 1] = f->head[t->b];
-        f->head[t->b] = 2 * k + 1;
-        ++joined;
+        edges[num] = (psfm_weighted_baseline){.a = t->a, .b = t->b, .weight = t->weight};
+        memcpy(edges[num++].baseline, t->baseline, sizeof t->baseline);
     }
-    return joined == s->num_nodes;
-}
-
-/* Centres along the tree, from node 0 on. */
-static void place_along_tree(position_system *s, forest *f) {
-    uint32_t done = 0, num = 1;
-    memset(s->x, 0, s->num_unknowns * sizeof *s->x);
-    f->queue[0] = 0;
-    f->parent[0] = UINT32_MAX; /* from here on: the term that reached it */
-    for (; done < num; ++done) {
-        uint32_t v = f->queue[done];
-        for (uint32_t i = f->head[v]; i != UINT32_MAX; i = f->next[i]) {
-            const term *t = &s->terms[i / 2];
-            uint32_t other = i % 2 == 0 ? t->b : t->a;
-            if (i / 2 == f->parent[v])
-                continue;
-            psfm_axpy3(s->x + 3 * v, i % 2 == 0 ? -1.0 : 1.0, t->baseline, s->x + 3 * other);
-            f->parent[other] = i / 2;
-            f->queue[num++] = other;
-        }
+    if (status == PSFM_OK) {
+        memset(s->x, 0, s->num_unknowns * sizeof *s->x);
+        status = psfm_centers_along_tree(ctx, s->num_nodes, edges, num, s->x, spans);
     }
+    free(edges);
+    return status;
 }
 
 /* How far a term agrees: 1 if it fits, 1/2 at a tenth of its baseline. */
@@ -404,12 +337,7 @@ static double support(const position_system *s) {
 /* The most agreement, from the tree of the heaviest terms; *spans is false if there is none. */
 static psfm_status solve_agreement(psfm_context *ctx, position_system *s, int iterations, solver *v,
                                    bool *spans) {
-    forest f = {0};
-    psfm_status status = forest_init(ctx, s, &f);
-    *spans = status == PSFM_OK && grow_tree(s, &f);
-    if (*spans)
-        place_along_tree(s, &f);
-    forest_free(&f);
+    psfm_status status = start_from_tree(ctx, s, spans);
     for (int it = 0; status == PSFM_OK && *spans && it < iterations; ++it) {
         for (uint32_t k = 0; k < s->num_terms; ++k) {
             double agrees = agreement(s, &s->terms[k]);
@@ -437,6 +365,44 @@ static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) 
     return status;
 }
 
+/* Marks the edges whose baselines are off by more than WRONG_SHARE of their length, and by far more
+ * than those that agree usually are; an end that would be left with a single other edge keeps all
+ * of them. */
+static psfm_status mark_wrong(psfm_context *ctx, const position_system *s,
+                              psfm_baseline_kind *kind) {
+    double *off = NULL, *sorted = NULL; /* the latter of those that agree */
+    uint32_t *num_right = NULL, num = 0;
+    psfm_status status;
+    if ((status = psfm_alloc(ctx, s->num_terms, sizeof *off, (void **)&off)) ||
+        (status = psfm_alloc(ctx, s->num_terms, sizeof *sorted, (void **)&sorted)) ||
+        (status = psfm_alloc(ctx, s->num_nodes, sizeof *num_right, (void **)&num_right)))
+        goto cleanup;
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
+        const term *t = &s->terms[k];
+        double r[3];
+        residual(s, t, r);
+        if (has_known_length(t))
+            off[k] = psfm_norm3(r) / fmax(psfm_norm3(t->baseline), 1e-300);
+        if (has_known_length(t) && off[k] <= WRONG_SHARE)
+            sorted[num++] = off[k];
+    }
+    double limit = num + 1 < s->num_nodes ? HUGE_VAL : /* too few to judge the others by */
+                       fmax(WRONG_SHARE, 5.0 * psfm_median(sorted, num));
+    for (uint32_t k = 0; k < s->num_terms; ++k) {
+        num_right[s->terms[k].a] += off[k] <= limit;
+        num_right[s->terms[k].b] += off[k] <= limit;
+    }
+    for (uint32_t k = 0; k < s->num_terms; ++k)
+        if (off[k] > limit && num_right[s->terms[k].a] > 1 && num_right[s->terms[k].b] > 1)
+            kind[s->terms[k].edge] = PSFM_BASELINE_WRONG;
+
+cleanup:
+    free(off);
+    free(sorted);
+    free(num_right);
+    return status;
+}
+
 static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph, const position_system *s,
                           psfm_baseline_kind *kind, psfm_position_plane_stats *stats) {
     double *scratch = NULL, length;
@@ -454,9 +420,11 @@ static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph, const
     if (stats->num_scaled_edges > 0 && s->x != NULL) {
         stats->position_residual = typical_residual(s, scratch, &length);
         stats->position_residual /= fmax(length, 1e-300);
+        if (kind != NULL)
+            status = mark_wrong(ctx, s, kind);
     }
     free(scratch);
-    return PSFM_OK;
+    return status;
 }
 
 psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,

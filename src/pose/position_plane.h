@@ -18,6 +18,7 @@ typedef enum {
     PSFM_BASELINE_NONE,      /* the edge is not used */
     PSFM_BASELINE_DIRECTION, /* no plane of the edge has a known distance */
     PSFM_BASELINE_LENGTH,    /* length in the unit of its scale component */
+    PSFM_BASELINE_WRONG,     /* such a length, but not between these centres: a false pair */
 } psfm_baseline_kind;
 
 typedef struct {
@@ -36,7 +37,8 @@ typedef struct {
  * together follow from one, robustly (L1). Baselines then have lengths, and the centres follow
  * linearly, robustly again. Works on trees and chains, where directions alone would not.
  *
- * kind (num_edges, may be NULL) receives what was known of each edge. */
+ * kind (num_edges, may be NULL) receives what was known of each edge, and which edges contradict
+ * the result. */
 psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
                                  const bool *posed, const psfm_plane_groups *groups,
                                  const psfm_relative_pose *edge_pose,

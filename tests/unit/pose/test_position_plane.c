@@ -5,6 +5,8 @@
 
 static const test_plane planes[] = {{{0, 0, 1}, 0}, {{1, 0, 0}, 8}, {{0, 1, 0}, 9}};
 
+static uint32_t num_wrong; /* edges that the last solve() called wrong */
+
 /* Solves and returns the largest position error after alignment, as a share of the extent. */
 static double solve(psfm_context *ctx, const plane_graph *g, const bool *keep,
                     psfm_position_plane_stats *stats) {
@@ -32,6 +34,9 @@ static double solve(psfm_context *ctx, const plane_graph *g, const bool *keep,
         psfm_sub3(moved, g->center[v], moved);
         worst = fmax(worst, psfm_norm3(moved) / 10);
     }
+    num_wrong = 0;
+    for (uint32_t e = 0; e < g->graph.num_edges; ++e)
+        num_wrong += kind[e] == PSFM_BASELINE_WRONG;
     psfm_plane_groups_free(&groups);
     free(posed);
     free(centers);
@@ -53,6 +58,7 @@ static void places_a_chain(void **state) {
     assert_below(solve(ctx, &g, NULL, &stats), 1e-9);
     assert_int_equal(stats.num_scale_components, 1);
     assert_int_equal(stats.num_scaled_edges, 11);
+    assert_int_equal(num_wrong, 0);
     plane_graph_free(&g);
     psfm_context_destroy(&ctx);
 }
@@ -147,6 +153,7 @@ static void walks_along_repeating_bays(void **state) {
     assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
     psfm_position_plane_stats stats;
     assert_below(solve(ctx, &g, NULL, &stats), 0.01);
+    assert_int_equal(num_wrong, num_false);
     plane_graph_free(&g);
     psfm_context_destroy(&ctx);
 }

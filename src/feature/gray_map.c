@@ -2,25 +2,31 @@
 
 #include <math.h>
 
+#define BAND_ROWS ((size_t)16) /* of one task */
+
 typedef struct {
     const psfm_gray_view *image;
     psfm_map *map;
 } gray_job;
 
-static void gray_task(psfm_engine *nn, const void *user, size_t y, void *memory) {
+static void gray_task(psfm_engine *nn, const void *user, size_t band, void *memory) {
     (void)nn, (void)memory;
     const gray_job *job = user;
-    const uint8_t *from = job->image->pixels + y * job->image->stride;
-    float *to = job->map->data + y * job->map->width;
-    for (size_t x = 0; x < job->map->width; ++x)
-        to[x] = (float)from[x] / 255.0f;
+    size_t width = job->map->width, end = (band + 1) * BAND_ROWS;
+    end = end < job->map->height ? end : job->map->height;
+    for (size_t y = band * BAND_ROWS; y < end; ++y)
+        for (size_t x = 0; x < width; ++x)
+            job->map->data[y * width + x] =
+                (float)job->image->pixels[y * job->image->stride + x] / 255.0f;
 }
 
 psfm_status psfm_gray_to_map(psfm_context *ctx, psfm_engine *nn, const psfm_gray_view *image,
                              psfm_map *map) {
     gray_job job = {image, map};
     psfm_status status = psfm_map_resize(ctx, map, image->height, image->width, 1);
-    return status == PSFM_OK ? psfm_engine_run(ctx, nn, image->height, 0, gray_task, &job) : status;
+    return status == PSFM_OK ? psfm_engine_run(ctx, nn, (image->height + BAND_ROWS - 1) / BAND_ROWS,
+                                               0, gray_task, &job)
+                             : status;
 }
 
 psfm_status psfm_gray_to_multiple(psfm_context *ctx, psfm_engine *nn, const psfm_gray_view *image,

@@ -33,7 +33,7 @@ static const psfm_option rows[] = {
                        "stop early when this share of the keypoints is sure; 0: never"),
     PSFM_OPTION_DOUBLE(psfm_lightglue_options, width_confidence, "width-confidence", 0, 0, 1,
                        "drop keypoints that are unmatchable with this confidence; 0: none"),
-    PSFM_OPTION_DOUBLE(psfm_lightglue_options, confident, "confident", 0.4, 0, 1,
+    PSFM_OPTION_DOUBLE(psfm_lightglue_options, confident, "confident", 0.6, 0, 1,
                        "lowest confidence of a match where a pair has enough of them"),
     PSFM_OPTION_INT(psfm_lightglue_options, at_least, "at-least", 100, 0, 1000000,
                     "how many matches above that are enough; with fewer, the best ones are kept"),

@@ -12,6 +12,10 @@
 
 #include "nn/kernels.h"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #if defined(__AVX512F__)
 #define LANES ((size_t)16)
 #define TAPS_WIDE ((size_t)4)
@@ -29,6 +33,7 @@
 #define UNROLL _Pragma("GCC unroll 12")
 
 typedef float vec __attribute__((vector_size(LANES * 4)));
+typedef float quad __attribute__((vector_size(16)));
 typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
 typedef float loose __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
@@ -44,19 +49,27 @@ static inline vec splat(float x) {
     return x - (vec){0};
 }
 
-static inline vec select(bits mask, vec yes, vec no) {
+static inline vec choose(bits mask, vec yes, vec no) {
     return (vec)((mask & (bits)yes) | (~mask & (bits)no));
 }
 
+/* a > b ? a : b. Compilers do not see the one instruction for it in the general form. */
 static inline vec larger(vec a, vec b) {
-    return select((bits)(a > b), a, b);
+#if defined(__AVX512F__)
+    return _mm512_max_ps(a, b);
+#elif defined(__AVX2__)
+    return _mm256_max_ps(a, b);
+#else
+    return choose((bits)(a > b), a, b);
+#endif
 }
 
 static inline float sum_lanes(vec v) {
-    float sum = 0;
-    for (size_t k = 0; k < LANES; ++k)
-        sum += v[k];
-    return sum;
+    quad parts[LANES / 4];
+    memcpy(parts, &v, sizeof v);
+    for (size_t k = 1; k < LANES / 4; ++k)
+        parts[0] += parts[k];
+    return (parts[0][0] + parts[0][1]) + (parts[0][2] + parts[0][3]);
 }
 
 static inline float max_lanes(vec v) {

@@ -16,8 +16,8 @@
 
 #define NUM_PARTS 36
 #define LEAST_BLOCK_TILES 8    /* below, products are inefficient */
-#define MIN_BLOCK_TILES 32     /* for efficient products */
-#define BLOCK_FLOATS (1 << 17) /* what V and M of a block should fill, if that is more tiles */
+#define MIN_BLOCK_TILES 64     /* for efficient products */
+#define BLOCK_FLOATS (1 << 18) /* what V and M of a block should fill, if that is more tiles */
 
 /* Floats of the weights of one part and group, which are in panels. */
 static size_t group_size(const psfm_conv_shape *s) {

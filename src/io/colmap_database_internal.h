@@ -15,8 +15,6 @@ psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,
 
 /* Reads the table of cameras into the empty set, sorted by id. */
 psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set);
-/* The index of a camera; false if there is none of this id. */
-bool psfm_database_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx);
 /* Takes rows, cols and data, the columns 1 to 3 of the current row, as the keypoints of a view. */
 psfm_status psfm_database_get_keypoints(const psfm_sql *sql, sqlite3_stmt *statement,
                                         psfm_view *view);

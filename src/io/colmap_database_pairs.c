@@ -26,16 +26,7 @@ int64_t psfm_database_pair_id(const psfm_match_set *set, const psfm_match_pair *
 }
 
 static bool find_view(const psfm_match_set *set, int64_t id, uint32_t *idx) {
-    size_t low = 0, high = set->num_views;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->views[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *idx = (uint32_t)low;
-    return low < set->num_views && set->views[low].id == id;
+    return id >= 0 && id < UINT32_MAX && psfm_match_set_find_view(set, (uint32_t)id, idx);
 }
 
 static int compare_pairs(const void *a, const void *b) {

@@ -139,19 +139,6 @@ psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set) {
     return status;
 }
 
-bool psfm_database_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx) {
-    size_t low = 0, high = set->num_cameras;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->cameras[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *idx = (uint32_t)low;
-    return low < set->num_cameras && set->cameras[low].id == id;
-}
-
 static psfm_status get_name(const psfm_sql *sql, sqlite3_stmt *statement, int column, int64_t id,
                             char **name) {
     const char *text = (const char *)sqlite3_column_text(statement, column);
@@ -181,7 +168,7 @@ static psfm_status get_view(const psfm_sql *sql, sqlite3_stmt *statement, const 
     if (status != PSFM_OK)
         return status;
     view->id = (uint32_t)id;
-    if (!psfm_database_find_camera(set, (uint32_t)camera_id, &view->camera_idx))
+    if (!psfm_match_set_find_camera(set, (uint32_t)camera_id, &view->camera_idx))
         return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
                          "%s: image %" PRIu32 " (%.200s): its camera %" PRId64 " does not exist",
                          sql->path, view->id, view->name, camera_id);
@@ -216,33 +203,14 @@ static psfm_status read_images(psfm_sql *sql, psfm_match_set *set) {
     return status;
 }
 
-typedef struct {
-    const char *name;
-    uint32_t id;
-} named_id;
-
-static int compare_names(const void *a, const void *b) {
-    const named_id *left = a, *right = b;
-    int order = strcmp(left->name, right->name);
-    return order != 0 ? order : (left->id > right->id) - (left->id < right->id);
-}
-
 /* COLMAP keeps names unique; without that a pose could not be told from the other. */
 static psfm_status check_names(const psfm_sql *sql, const psfm_match_set *set) {
-    named_id *names = NULL;
-    psfm_status status = psfm_alloc(sql->ctx, set->num_views, sizeof *names, (void **)&names);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t k = 0; k < set->num_views; ++k)
-        names[k] = (named_id){set->views[k].name, set->views[k].id};
-    if (set->num_views > 1)
-        qsort(names, set->num_views, sizeof *names, compare_names);
-    for (size_t k = 1; status == PSFM_OK && k < set->num_views; ++k)
-        if (strcmp(names[k - 1].name, names[k].name) == 0)
-            status = psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
-                               "%s: images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
-                               sql->path, names[k - 1].id, names[k].id, names[k].name);
-    free(names);
+    const psfm_view *twins[2];
+    psfm_status status = psfm_match_set_find_twins(sql->ctx, set, twins);
+    if (status == PSFM_OK && twins[0] != NULL)
+        status = psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
+                           "%s: images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
+                           sql->path, twins[0]->id, twins[1]->id, twins[0]->name);
     return status;
 }
 

@@ -81,7 +81,7 @@ psfm_status psfm_store_views(psfm_feature_store *store, const psfm_stored_photos
         view->id = photo->image_id;
         status = psfm_strdup(sql->ctx, photo->name, &view->name);
         if (status == PSFM_OK &&
-            !psfm_database_find_camera(set, photo->camera_id, &view->camera_idx))
+            !psfm_match_set_find_camera(set, photo->camera_id, &view->camera_idx))
             status =
                 psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
                           "%s: image %" PRIu32 " (%.200s): its camera %" PRIu32 " does not exist",

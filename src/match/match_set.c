@@ -201,3 +201,57 @@ void psfm_correspondences_free(psfm_correspondences *c) {
     free(c->match_idx);
     memset(c, 0, sizeof *c);
 }
+
+bool psfm_match_set_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx) {
+    size_t low = 0, high = set->num_cameras;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->cameras[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *idx = (uint32_t)low;
+    return low < set->num_cameras && set->cameras[low].id == id;
+}
+
+bool psfm_match_set_find_view(const psfm_match_set *set, uint32_t id, uint32_t *idx) {
+    size_t low = 0, high = set->num_views;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->views[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *idx = (uint32_t)low;
+    return low < set->num_views && set->views[low].id == id;
+}
+
+static int by_name(const void *a, const void *b) {
+    const psfm_view *x = *(const psfm_view *const *)a, *y = *(const psfm_view *const *)b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+psfm_status psfm_match_set_find_twins(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_view *twins[2]) {
+    const psfm_view **sorted = NULL;
+    twins[0] = twins[1] = NULL;
+    psfm_status status = psfm_alloc(ctx, set->num_views, sizeof *sorted, (void **)&sorted);
+    if (status != PSFM_OK || set->num_views == 0)
+        goto cleanup;
+    for (size_t v = 0; v < set->num_views; ++v)
+        sorted[v] = &set->views[v];
+    qsort((void *)sorted, set->num_views, sizeof *sorted, by_name);
+    for (size_t v = 1; twins[0] == NULL && v < set->num_views; ++v) {
+        if (strcmp(sorted[v - 1]->name, sorted[v]->name) == 0) {
+            twins[0] = sorted[v - 1];
+            twins[1] = sorted[v];
+        }
+    }
+
+cleanup:
+    free((void *)sorted);
+    return status;
+}

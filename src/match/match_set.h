@@ -51,6 +51,16 @@ psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
 /* The same for the views that have keypoints but no rays yet; the others stay as they are. */
 psfm_status psfm_match_set_add_rays(psfm_context *ctx, psfm_match_set *set);
 
+/* Where the camera or view of this id is among those sorted by id, or would be; whether it is
+ * there. O(log n). */
+bool psfm_match_set_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx);
+bool psfm_match_set_find_view(const psfm_match_set *set, uint32_t id, uint32_t *idx);
+
+/* Two views with one name, the first pair of them by name: without names of their own their poses
+ * could not be told apart. twins[0] is NULL if all differ. O(n log n). */
+psfm_status psfm_match_set_find_twins(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_view *twins[2]);
+
 /* Checks the invariants above; the message names the image. */
 psfm_status psfm_match_set_check(psfm_context *ctx, const psfm_match_set *set);
 

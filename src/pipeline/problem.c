@@ -22,47 +22,14 @@ void psfm_problem_destroy(psfm_problem **problem) {
     *problem = NULL;
 }
 
-/* Index of the first camera or view whose id is not below this one. */
-static size_t camera_place(const psfm_match_set *set, uint32_t id) {
-    size_t low = 0, high = set->num_cameras;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->cameras[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static size_t view_place(const psfm_match_set *set, uint32_t id) {
-    size_t low = 0, high = set->num_views;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->views[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool has_camera(const psfm_match_set *set, uint32_t id, size_t place) {
-    return place < set->num_cameras && set->cameras[place].id == id;
-}
-
-static bool has_view(const psfm_match_set *set, uint32_t id, size_t place) {
-    return place < set->num_views && set->views[place].id == id;
-}
-
 psfm_status psfm_problem_add_camera(psfm_context *ctx, psfm_problem *problem,
                                     const psfm_camera *camera) {
     psfm_match_set *set = &problem->set;
-    size_t place = camera_place(set, camera->id);
+    uint32_t place;
     psfm_status status = psfm_camera_check(ctx, camera);
     if (status != PSFM_OK)
         return status;
-    if (has_camera(set, camera->id, place) || camera->id == UINT32_MAX)
+    if (psfm_match_set_find_camera(set, camera->id, &place) || camera->id == UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the camera id %" PRIu32 " is %s", camera->id,
                          camera->id == UINT32_MAX ? "not allowed" : "given twice");
     status = psfm_reserve(ctx, (void **)&set->cameras, &problem->cameras_capacity,
@@ -98,10 +65,11 @@ static psfm_status check_image(psfm_context *ctx, const psfm_problem *problem, u
                                uint32_t camera_id, const char *name, size_t num_keypoints,
                                const double *keypoints) {
     const psfm_match_set *set = &problem->set;
-    if (has_view(set, image_id, view_place(set, image_id)) || image_id == UINT32_MAX)
+    uint32_t place;
+    if (psfm_match_set_find_view(set, image_id, &place) || image_id == UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the image id %" PRIu32 " is %s", image_id,
                          image_id == UINT32_MAX ? "not allowed" : "given twice");
-    if (!has_camera(set, camera_id, camera_place(set, camera_id)))
+    if (!psfm_match_set_find_camera(set, camera_id, &place))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "image %" PRIu32 ": there is no camera %" PRIu32 " yet", image_id,
                          camera_id);
@@ -131,7 +99,9 @@ psfm_status psfm_problem_add_image(psfm_context *ctx, psfm_problem *problem, uin
         status = make_view(ctx, image_id, name, num_keypoints, keypoints, &view);
     if (status != PSFM_OK)
         return status;
-    size_t place = view_place(set, image_id), behind = set->num_views - place;
+    uint32_t place;
+    (void)psfm_match_set_find_view(set, image_id, &place); /* where it belongs */
+    size_t behind = set->num_views - place;
     memmove(set->views + place + 1, set->views + place, behind * sizeof *set->views);
     memmove(problem->camera_ids + place + 1, problem->camera_ids + place,
             behind * sizeof *problem->camera_ids);
@@ -182,8 +152,8 @@ psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *problem, u
     uint32_t ids[2] = {image_id1, image_id2};
     const psfm_view *view[2];
     for (int k = 0; k < 2; ++k) {
-        size_t place = view_place(set, ids[k]);
-        if (!has_view(set, ids[k], place))
+        uint32_t place;
+        if (!psfm_match_set_find_view(set, ids[k], &place))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "matches of an image %" PRIu32 " that was not added", ids[k]);
         view[k] = &set->views[place];
@@ -220,7 +190,8 @@ static psfm_status copy_views(psfm_context *ctx, const psfm_problem *problem, ps
                            (const double *)view->keypoints, &set->views[v]);
         set->num_views += status == PSFM_OK;
         if (status == PSFM_OK)
-            set->views[v].camera_idx = (uint32_t)camera_place(from, problem->camera_ids[v]);
+            (void)psfm_match_set_find_camera(from, problem->camera_ids[v],
+                                             &set->views[v].camera_idx);
     }
     return status;
 }
@@ -238,9 +209,9 @@ static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psf
     for (size_t p = 0; status == PSFM_OK && p < from->num_pairs; ++p) {
         const psfm_match_pair *pair = &from->pairs[p];
         psfm_match_pair *copy = &set->pairs[set->num_pairs];
-        *copy = (psfm_match_pair){.view1 = (uint32_t)view_place(from, pair->view1),
-                                  .view2 = (uint32_t)view_place(from, pair->view2),
-                                  .num_matches = pair->num_matches};
+        *copy = (psfm_match_pair){.num_matches = pair->num_matches};
+        (void)psfm_match_set_find_view(from, pair->view1, &copy->view1);
+        (void)psfm_match_set_find_view(from, pair->view2, &copy->view2);
         if (pair->num_matches == 0)
             continue;
         status = psfm_alloc(ctx, pair->num_matches, sizeof *copy->matches, (void **)&copy->matches);
@@ -260,30 +231,13 @@ static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psf
     return status;
 }
 
-typedef struct {
-    const char *name;
-    uint32_t id;
-} named;
-
-static int by_name(const void *a, const void *b) {
-    const named *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
-}
-
 static psfm_status check_names(psfm_context *ctx, const psfm_match_set *set) {
-    named *names = NULL;
-    psfm_status status = psfm_alloc(ctx, set->num_views, sizeof *names, (void **)&names);
-    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
-        names[v] = (named){set->views[v].name, set->views[v].id};
-    if (status == PSFM_OK)
-        qsort(names, set->num_views, sizeof *names, by_name);
-    for (size_t v = 1; status == PSFM_OK && v < set->num_views; ++v)
-        if (strcmp(names[v - 1].name, names[v].name) == 0)
-            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                               "images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
-                               names[v - 1].id, names[v].id, names[v].name);
-    free(names);
+    const psfm_view *twins[2];
+    psfm_status status = psfm_match_set_find_twins(ctx, set, twins);
+    if (status == PSFM_OK && twins[0] != NULL)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
+                           twins[0]->id, twins[1]->id, twins[0]->name);
     return status;
 }
 

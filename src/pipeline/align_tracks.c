@@ -97,7 +97,7 @@ static double seen_area(const job *j, uint32_t v, const double X[3], const doubl
         return 0.0;
     psfm_mat3_mul_vec(j->scene->cam_from_world[v], D, ray);
     if (!psfm_camera_project_jacobian(camera, ray, xy, J) || !(xy[0] > 0.0 && xy[1] > 0.0) ||
-        !(xy[0] < camera->width && xy[1] < camera->height))
+        !(xy[0] < (double)camera->width && xy[1] < (double)camera->height))
         return 0.0;
     /* The map of the surface into the image is J restricted to it; J annihilates the ray, so that
      * its area factor is that across the ray times the cosine. */

@@ -103,7 +103,7 @@ extern const cli_command cli_ablate;
         {"--plane-points", "free|soft|hard", "the same as --bundle.planes", 0},                  \
         {"--refine", "WHAT", "intrinsics to refine, the same as --bundle.refine", 0},            \
         {"--refine-matches", "on|off",                                                           \
-         "align planes in the photographs, the same as --photo.refine-matches", 0},              \
+         "align points of planes in the photographs, the same as --photo.refine-matches", 0},    \
         {"--scale", "S", "distance of the median camera from the dominant plane in the results", \
          0},                                                                                     \
         {"--no-report", NULL, "do not write OUT/report.html", 0}, {                              \

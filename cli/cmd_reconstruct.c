@@ -14,7 +14,8 @@ static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for the results (created if missing)", 0},
     CLI_SETTINGS_FLAGS,
-    {"--images", "PHOTOS", "folder of the photographs, for the colours of the points", 0},
+    {"--images", "PHOTOS",
+     "folder of the photographs: points are aligned in them and get their colours", 0},
     {0},
 };
 

@@ -117,6 +117,16 @@ void psfm_photo_cache_release(psfm_photo_cache *c, uint32_t view) {
     pthread_mutex_unlock(&c->lock);
 }
 
+size_t psfm_photo_cache_room(const psfm_photo_cache *c) {
+    size_t largest = 1;
+    for (size_t k = 0; k < c->set->num_cameras; ++k) {
+        /* a byte a pixel, a third more for the coarser levels */
+        size_t bytes = (size_t)c->set->cameras[k].width * (size_t)c->set->cameras[k].height / 3 * 4;
+        largest = bytes > largest ? bytes : largest;
+    }
+    return c->max_bytes / largest;
+}
+
 const char *psfm_photo_cache_problem(const psfm_photo_cache *c, uint32_t view) {
     return c->slots[view].problem;
 }

@@ -21,6 +21,9 @@ psfm_status psfm_photo_cache_get(psfm_context *ctx, psfm_photo_cache *cache, uin
                                  const psfm_pyramid **photo);
 void psfm_photo_cache_release(psfm_photo_cache *cache, uint32_t view);
 
+/* How many of the set's photographs fit into the cache at once, by the largest of them. */
+size_t psfm_photo_cache_room(const psfm_photo_cache *cache);
+
 /* Why a view's photograph could not be used; NULL if it could or was not tried. */
 const char *psfm_photo_cache_problem(const psfm_photo_cache *cache, uint32_t view);
 

@@ -21,6 +21,7 @@
 #include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
+#include "photo/photo_order.h"
 #include "pipeline/precise_keypoints.h"
 #include "scene/cover.h"
 
@@ -75,6 +76,7 @@ typedef struct {
     search_list all; /* by from, to, point */
     size_t *groups;  /* first search of each pair of views, and the end */
     size_t num_groups;
+    size_t *order;                 /* of the groups */
     sight *sights;                 /* per worker and view */
     psfm_patch_aligner **aligners; /* per worker */
     int num_workers;
@@ -254,8 +256,9 @@ static void align_search(const job *j, psfm_patch_aligner *aligner,
                          j->options->max_shift_px, 0, &s->found);
 }
 
-static psfm_status align_group(psfm_context *ctx, size_t index, int worker, void *user) {
+static psfm_status align_group(psfm_context *ctx, size_t step, int worker, void *user) {
     job *j = user;
+    size_t index = j->order[step];
     search *first = &j->all.items[j->groups[index]], *end = &j->all.items[j->groups[index + 1]];
     const uint32_t views[2] = {first->from, first->to};
     const psfm_pyramid *photos[2] = {NULL, NULL};
@@ -406,6 +409,22 @@ static psfm_status summarise(psfm_context *ctx, const job *j, psfm_track_align_s
     return status;
 }
 
+static psfm_status order_groups(psfm_context *ctx, job *j) {
+    size_t n = j->num_groups;
+    uint32_t *ends = NULL;
+    psfm_status status = psfm_alloc(ctx, 2 * n, sizeof *ends, (void **)&ends);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n, sizeof *j->order, (void **)&j->order);
+    for (size_t g = 0; status == PSFM_OK && g < n; ++g) {
+        ends[g] = j->all.items[j->groups[g]].from;
+        ends[n + g] = j->all.items[j->groups[g]].to;
+    }
+    if (status == PSFM_OK)
+        status = psfm_photo_order(ctx, j->cache, ends, ends + n, n, j->order);
+    free(ends);
+    return status;
+}
+
 static psfm_status run_job(psfm_context *ctx, job *j) {
     size_t num_points = j->structure->num_points, num_workers;
     psfm_status status;
@@ -421,6 +440,8 @@ static psfm_status run_job(psfm_context *ctx, job *j) {
         if ((status = psfm_patch_aligner_create(ctx, j->patch, &j->aligners[w])))
             return status;
     status = plan(ctx, j);
+    if (status == PSFM_OK)
+        status = order_groups(ctx, j);
     return status == PSFM_OK ? psfm_parallel_for(ctx, "align tracks", j->num_groups, align_group, j)
                              : status;
 }
@@ -435,6 +456,7 @@ static void free_job(job *j) {
     free(j->chunks);
     free(j->all.items);
     free(j->groups);
+    free(j->order);
     free(j->chosen);
     free(j->reference);
 }

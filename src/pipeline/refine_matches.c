@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
+#include "photo/photo_order.h"
 #include "pipeline/plane_motions.h"
 #include "pipeline/precise_keypoints.h"
 
@@ -45,6 +46,7 @@ typedef struct {
     int num_aligners;
     view_corners *views;
     pair_result *pairs;
+    size_t *order; /* of the pairs */
 } job;
 
 static bool has_plane(const psfm_two_view *view) {
@@ -134,8 +136,9 @@ static psfm_status align_pair(psfm_context *ctx, job *j, size_t index, int worke
     return status;
 }
 
-static psfm_status refine_pair(psfm_context *ctx, size_t index, int worker, void *user) {
+static psfm_status refine_pair(psfm_context *ctx, size_t step, int worker, void *user) {
     job *j = user;
+    size_t index = j->order[step];
     const psfm_match_pair *pair = &j->set->pairs[index];
     const uint32_t ends[2] = {pair->view1, pair->view2};
     const psfm_pyramid *photos[2] = {NULL, NULL};
@@ -316,6 +319,22 @@ static psfm_status summarise(psfm_context *ctx, const job *j, psfm_refine_matche
     return status;
 }
 
+static psfm_status order_pairs(psfm_context *ctx, job *j) {
+    size_t n = j->set->num_pairs;
+    uint32_t *ends = NULL;
+    psfm_status status = psfm_alloc(ctx, 2 * n, sizeof *ends, (void **)&ends);
+    if (status == PSFM_OK)
+        status = psfm_alloc(ctx, n, sizeof *j->order, (void **)&j->order);
+    for (size_t p = 0; status == PSFM_OK && p < n; ++p) {
+        ends[p] = j->set->pairs[p].view1;
+        ends[n + p] = j->set->pairs[p].view2;
+    }
+    if (status == PSFM_OK)
+        status = psfm_photo_order(ctx, j->cache, ends, ends + n, n, j->order);
+    free(ends);
+    return status;
+}
+
 static psfm_status run_job(psfm_context *ctx, job *j) {
     size_t num_views = j->set->num_views, num_pairs = j->set->num_pairs;
     psfm_status status;
@@ -333,6 +352,8 @@ static psfm_status run_job(psfm_context *ctx, job *j) {
                 true;
     if ((status = psfm_parallel_for(ctx, NULL, num_views, find_corners, j)))
         return status;
+    if ((status = order_pairs(ctx, j)))
+        return status;
     return psfm_parallel_for(ctx, "refine matches", num_pairs, refine_pair, j);
 }
 
@@ -348,6 +369,7 @@ static void free_job(job *j) {
     free((void *)j->aligners);
     free(j->views);
     free(j->pairs);
+    free(j->order);
 }
 
 psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two_view *two_views,

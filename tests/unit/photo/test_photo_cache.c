@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "base/path.h"
+#include "photo/photo_order.h"
 #include "test_util.h"
 
 enum { NUM = 6, SIDE = 64 };
@@ -114,11 +115,63 @@ static void several_threads_share_it(void **state) {
     tear_down(&f);
 }
 
+/* How often a photograph must be read that is not among the `room` last used. */
+static size_t count_reads(const uint32_t *view1, const uint32_t *view2, const size_t *order,
+                          size_t num, size_t room) {
+    uint32_t held[8]; /* most recent first */
+    size_t num_held = 0, reads = 0;
+    for (size_t k = 0; k < num; ++k) {
+        size_t p = order == NULL ? k : order[k];
+        for (int s = 0; s < 2; ++s) {
+            uint32_t wanted = s == 0 ? view1[p] : view2[p];
+            size_t at = 0;
+            while (at < num_held && held[at] != wanted)
+                ++at;
+            reads += at == num_held;
+            num_held += at == num_held && num_held < room;
+            at = at < num_held ? at : num_held - 1;
+            memmove(held + 1, held, at * sizeof *held);
+            held[0] = wanted;
+        }
+    }
+    return reads;
+}
+
+static void pairs_in_blocks_are_read_seldom(void **state) {
+    (void)state;
+    enum { MANY = 40, PAIRS = MANY * (MANY - 1) / 2, ROOM = 8 };
+    psfm_context *ctx = psfm_context_create();
+    psfm_camera camera = {.id = 1, .width = 300, .height = 200};
+    psfm_match_set set = {.cameras = &camera, .num_cameras = 1};
+    psfm_photo_cache *cache;
+    uint32_t view1[PAIRS], view2[PAIRS];
+    size_t order[PAIRS], num = 0;
+    bool seen[PAIRS] = {false};
+    for (uint32_t a = 0; a < MANY; ++a) {
+        for (uint32_t b = a + 1; b < MANY; ++b) {
+            view1[num] = a;
+            view2[num++] = b;
+        }
+    }
+    assert_ok(ctx, psfm_photo_cache_create(ctx, &set, "", ROOM * 300 * 200 / 3 * 4, &cache));
+    assert_int_equal(psfm_photo_cache_room(cache), ROOM);
+    assert_ok(ctx, psfm_photo_order(ctx, cache, view1, view2, PAIRS, order));
+    for (int k = 0; k < PAIRS; ++k) {
+        assert_true(order[k] < PAIRS && !seen[order[k]]);
+        seen[order[k]] = true;
+    }
+    size_t ordered = count_reads(view1, view2, order, PAIRS, ROOM);
+    assert_true(ordered * 2 < count_reads(view1, view2, NULL, PAIRS, ROOM));
+    psfm_photo_cache_destroy(&cache);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_used_has_a_reason),
         cmocka_unit_test(what_is_in_use_stays),
         cmocka_unit_test(several_threads_share_it),
+        cmocka_unit_test(pairs_in_blocks_are_read_seldom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

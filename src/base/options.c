@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static void store(const psfm_option *row, void *options, double value) {
     char *field = (char *)options + row->offset;
     switch (row->type) {
@@ -132,6 +134,18 @@ cJSON *psfm_options_to_json(const psfm_option_table *table, const void *options)
         return NULL;
     }
     return object;
+}
+
+psfm_status psfm_options_hash(psfm_context *ctx, const psfm_option_table *table,
+                              const void *options, uint64_t *hash) {
+    cJSON *json = psfm_options_to_json(table, options);
+    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    if (text == NULL)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    *hash = psfm_hash(*hash, text, strlen(text));
+    cJSON_free(text);
+    return PSFM_OK;
 }
 
 void psfm_option_describe(const psfm_option *row, char *text, size_t size) {

@@ -12,6 +12,7 @@
 
 #include <cjson/cJSON.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/context.h"
 
@@ -64,6 +65,10 @@ psfm_status psfm_options_check(psfm_context *ctx, const psfm_option_table *table
 
 /* An object with the current values; NULL when memory is out. */
 cJSON *psfm_options_to_json(const psfm_option_table *table, const void *options);
+
+/* Carries *hash on over the values (base/hash.h): equal options, equal hash. */
+psfm_status psfm_options_hash(psfm_context *ctx, const psfm_option_table *table,
+                              const void *options, uint64_t *hash);
 
 /* "0.01 .. 1000, default 4" or "a | b, default a": for help and docs. */
 void psfm_option_describe(const psfm_option *row, char *text, size_t size);

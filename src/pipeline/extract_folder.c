@@ -55,18 +55,6 @@ void psfm_extract_stats_free(psfm_extract_stats *stats) {
 
 /* ---- what features depend on ---- */
 
-static psfm_status hash_options(psfm_context *ctx, const psfm_option_table *table,
-                                const void *options, uint64_t *hash) {
-    cJSON *json = psfm_options_to_json(table, options);
-    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
-    cJSON_Delete(json);
-    if (text == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
-    *hash = psfm_hash(*hash, text, strlen(text));
-    cJSON_free(text);
-    return PSFM_OK;
-}
-
 /* Size and time of a file as text; "-" if there is none. */
 static psfm_status describe_file(psfm_context *ctx, const char *folder, const char *name,
                                  char text[64]) {
@@ -381,12 +369,12 @@ static psfm_status find_features(job *j) {
     psfm_feature_kind kind = (psfm_feature_kind)o->detector.kind;
     uint64_t fingerprint = 0, hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
     j->stats->features = psfm_feature_names[kind];
-    psfm_status status = hash_options(ctx, &psfm_extract_option_table, &o->extract, &hash);
+    psfm_status status = psfm_options_hash(ctx, &psfm_extract_option_table, &o->extract, &hash);
     if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
-        status = hash_options(ctx, &psfm_sift_option_table, &o->sift, &hash);
+        status = psfm_options_hash(ctx, &psfm_sift_option_table, &o->sift, &hash);
     else if (status == PSFM_OK)
-        status = hash_options(ctx, psfm_detector_table(kind),
-                              psfm_detector_network_options(&o->detector), &hash);
+        status = psfm_options_hash(ctx, psfm_detector_table(kind),
+                                   psfm_detector_network_options(&o->detector), &hash);
     if (status == PSFM_OK && kind != PSFM_FEATURES_SIFT)
         status = psfm_weights_find(ctx, &o->weights, psfm_detector_file(kind), &j->weights,
                                    &fingerprint);

@@ -39,18 +39,6 @@ typedef struct {
     psfm_match_stats *stats;
 } job;
 
-static psfm_status hash_options(psfm_context *ctx, const psfm_option_table *table,
-                                const void *options, uint64_t *key) {
-    cJSON *json = psfm_options_to_json(table, options);
-    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
-    cJSON_Delete(json);
-    if (text == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
-    *key = psfm_hash(*key, text, strlen(text));
-    cJSON_free(text);
-    return PSFM_OK;
-}
-
 /* All images with keypoints must have features of one kind. */
 static psfm_status find_features(job *j) {
     const psfm_stored_photo *first = NULL;
@@ -74,9 +62,9 @@ static psfm_status find_features(job *j) {
 static psfm_status hash_sift_options(job *j) {
     const psfm_match_options *o = j->options;
     uint64_t seed = psfm_context_seed(j->ctx);
-    psfm_status status = hash_options(j->ctx, &psfm_nn_option_table, &o->nn, &j->key);
+    psfm_status status = psfm_options_hash(j->ctx, &psfm_nn_option_table, &o->nn, &j->key);
     if (status == PSFM_OK && j->is_guided) {
-        status = hash_options(j->ctx, &psfm_guided_option_table, &o->guided, &j->key);
+        status = psfm_options_hash(j->ctx, &psfm_guided_option_table, &o->guided, &j->key);
         j->key = psfm_hash(j->key, &seed, sizeof seed);
     }
     return status;
@@ -99,11 +87,11 @@ static psfm_status find_matcher(job *j) {
     if (status == PSFM_OK && file != NULL)
         status = psfm_weights_find(j->ctx, &o->weights, file, &j->weights, &fingerprint);
     if (status == PSFM_OK)
-        status =
-            j->features == PSFM_FEATURES_SIFT
-                ? hash_sift_options(j)
-                : hash_options(j->ctx, psfm_matcher_table(j->matcher),
-                               psfm_matcher_own_options(&j->matcher_options, j->matcher), &j->key);
+        status = j->features == PSFM_FEATURES_SIFT
+                     ? hash_sift_options(j)
+                     : psfm_options_hash(j->ctx, psfm_matcher_table(j->matcher),
+                                         psfm_matcher_own_options(&j->matcher_options, j->matcher),
+                                         &j->key);
     j->stats->matcher = psfm_matcher_names[j->matcher];
     j->key = psfm_hash(j->key, j->stats->matcher, strlen(j->stats->matcher));
     j->key = psfm_hash(j->key, &fingerprint, sizeof fingerprint);

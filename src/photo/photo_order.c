@@ -29,12 +29,13 @@ psfm_status psfm_photo_order(psfm_context *ctx, const psfm_photo_cache *cache,
     size_t size = psfm_photo_cache_room(cache) / 2;
     place *places = NULL;
     psfm_status status = psfm_alloc(ctx, num, sizeof *places, (void **)&places);
-    if (status != PSFM_OK || num == 0)
+    if (status != PSFM_OK)
         return status;
     size = size > 0 ? size : 1;
     for (size_t k = 0; k < num; ++k)
         places[k] = (place){view1[k] / size, view2[k] / size, view1[k], view2[k], k};
-    qsort(places, num, sizeof *places, compare);
+    if (num > 0)
+        qsort(places, num, sizeof *places, compare);
     for (size_t k = 0; k < num; ++k)
         order[k] = places[k].index;
     free(places);

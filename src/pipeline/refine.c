@@ -362,6 +362,26 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
     return status;
 }
 
+/* Mean reprojection errors of the points as the last adjustment left them. */
+static psfm_status measure_points(psfm_context *ctx, refinement *r) {
+    psfm_structure *st = &r->out->structure;
+    psfm_bundle_problem problem = make_problem(r);
+    double *error_px = NULL;
+    psfm_status status =
+        psfm_alloc(ctx, problem.num_observations, sizeof *error_px, (void **)&error_px);
+    if (status == PSFM_OK)
+        status = psfm_bundle_errors(ctx, &problem, error_px);
+    for (size_t p = 0; status == PSFM_OK && p < st->num_points; ++p) {
+        double sum = 0.0;
+        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k)
+            sum += error_px[k];
+        sum /= (double)(st->tracks.begin[p + 1] - st->tracks.begin[p]);
+        st->error_px[p] = isfinite(sum) ? sum : -1.0; /* a point behind a camera: not known */
+    }
+    free(error_px);
+    return status;
+}
+
 static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
     double(*covariance)[36] = NULL;
     uint32_t n = r->s->num_nodes;
@@ -432,6 +452,8 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         psfm_timings_add(timings, "align tracks", start);
         start = psfm_now();
     }
+    if (status == PSFM_OK)
+        status = measure_points(ctx, &r);
     if (status == PSFM_OK)
         status = find_covariance(ctx, &r);
     psfm_timings_add(timings, "uncertainty", start);

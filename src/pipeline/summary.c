@@ -97,6 +97,13 @@ static void add_pairs(builder *b, cJSON *root, const psfm_reconstruction *r) {
     number(b, pairs, "pose_graph_hypotheses", r->graph.num_hypotheses);
 }
 
+static cJSON *add_rejected(builder *b, cJSON *parent, const size_t *outcomes) {
+    cJSON *rejected = object(b, parent, "rejected");
+    for (int k = PSFM_PATCH_ALIGNED + 1; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
+        number(b, rejected, psfm_patch_outcome_name((psfm_patch_outcome)k), (double)outcomes[k]);
+    return rejected;
+}
+
 /* What became of the patches, if there were photographs. */
 static void add_matches(builder *b, cJSON *root, const psfm_refine_matches_stats *stats) {
     if (!stats->done)
@@ -109,10 +116,7 @@ static void add_matches(builder *b, cJSON *root, const psfm_refine_matches_stats
     number(b, matches, "corners", (double)stats->num_corners);
     number(b, matches, "patches", (double)patches->num_tried);
     number(b, matches, "accepted", (double)stats->num_matches);
-    cJSON *rejected = object(b, matches, "rejected");
-    for (int k = PSFM_PATCH_ALIGNED + 1; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
-        number(b, rejected, psfm_patch_outcome_name((psfm_patch_outcome)k),
-               (double)patches->outcomes[k]);
+    cJSON *rejected = add_rejected(b, matches, patches->outcomes);
     number(b, rejected, "off_plane", (double)patches->num_off_plane);
     number(b, rejected, "plane_given_up",
            (double)(patches->outcomes[PSFM_PATCH_ALIGNED] - stats->num_matches -
@@ -132,10 +136,7 @@ static void add_tracks(builder *b, cJSON *root, const psfm_track_align_stats *st
     number(b, tracks, "patches", (double)stats->num_tried);
     number(b, tracks, "aligned", (double)stats->num_aligned);
     number(b, tracks, "new", (double)stats->num_new);
-    cJSON *rejected = object(b, tracks, "rejected");
-    for (int k = PSFM_PATCH_ALIGNED + 1; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
-        number(b, rejected, psfm_patch_outcome_name((psfm_patch_outcome)k),
-               (double)stats->outcomes[k]);
+    add_rejected(b, tracks, stats->outcomes);
     number(b, tracks, "median_shift_px", stats->median_shift_px);
 }
 

@@ -11,7 +11,7 @@ typedef struct {
     double (*points)[3];
     psfm_tracks tracks;
     uint32_t *source;
-    double *error_px;  /* mean reprojection error */
+    double *error_px;  /* mean reprojection error; negative if not known */
     double *angle_deg; /* largest angle at the point between two of its rays */
 } psfm_structure;
 

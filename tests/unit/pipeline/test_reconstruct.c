@@ -242,6 +242,40 @@ static void every_image_has_an_outcome(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Mean distance of a point's keypoints from where the model's poses project it. */
+static double reprojection_error(const psfm_model *model, const psfm_model_point *point) {
+    double sum = 0.0;
+    for (size_t k = 0; k < point->track_length; ++k) {
+        const psfm_model_image *image = psfm_model_image_by_id(model, point->track[k].image_id);
+        const double *seen = image->keypoints[point->track[k].keypoint_idx];
+        double R[9], ray[3], xy[2];
+        psfm_rotation_from_quat(image->cam_from_world_q, R);
+        psfm_mat3_mul_vec(R, point->xyz, ray);
+        psfm_axpy3(ray, 1.0, image->cam_from_world_t, ray);
+        assert_true(psfm_camera_project(psfm_model_camera(model, image->camera_id), ray, xy));
+        sum += hypot(xy[0] - seen[0], xy[1] - seen[1]);
+    }
+    return sum / (double)point->track_length;
+}
+
+static void points_say_their_own_errors(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene scene = make_scene(ctx, PSFM_SCENE_ARENA, 0.7, 0.2, 0.3);
+    psfm_reconstruct_options options;
+    psfm_reconstruction r = {0};
+    psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
+    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+    assert_int_equal(r.num_models, 1);
+    for (size_t p = 0; p < r.models[0].num_points; ++p) {
+        const psfm_model_point *point = &r.models[0].points[p];
+        assert_below(fabs(point->error - reprojection_error(&r.models[0], point)), 1e-6);
+    }
+    psfm_reconstruction_free(&r);
+    psfm_scene_free(&scene);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_method_is_exact_when_forced),
@@ -251,6 +285,7 @@ int main(void) {
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(frame_is_upright_and_metric),
         cmocka_unit_test(every_image_has_an_outcome),
+        cmocka_unit_test(points_say_their_own_errors),
     };
     return cmocka_run_group_tests_name("pipeline/reconstruct", tests, NULL, NULL);
 }

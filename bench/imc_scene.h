@@ -55,7 +55,7 @@ static inline void imc_scene_free(imc_scene *s) {
 }
 
 static inline psfm_status index_images(imc_scene *s) {
-    psfm_status status = psfm_alloc(s->ctx, s->files.num, sizeof *s->names, (void **)&s->names);
+    psfm_status status = PSFM_ALLOC(s->ctx, s->files.num, &s->names);
     for (size_t k = 0; status == PSFM_OK && k < s->files.num; ++k)
         s->names[k] = base_name(s->files.names[k]);
     if (status == PSFM_OK)
@@ -65,7 +65,7 @@ static inline psfm_status index_images(imc_scene *s) {
             status = psfm_fail(s->ctx, PSFM_ERR_DATA, "%s: two images are called %s", s->folder,
                                s->index.sorted[k].name);
     if (status == PSFM_OK)
-        status = psfm_alloc(s->ctx, s->files.num, sizeof *s->wanted, (void **)&s->wanted);
+        status = PSFM_ALLOC(s->ctx, s->files.num, &s->wanted);
     return status;
 }
 
@@ -80,8 +80,7 @@ static inline psfm_status add_line(imc_scene *s, imc_bag *bag, size_t *capacity,
     if (!psfm_name_index_find(&s->index, line + begin, end - begin, &idx))
         return psfm_fail(s->ctx, PSFM_ERR_DATA, "%s/%s: there is no image %.*s", s->folder,
                          bag->path, (int)(end - begin), line + begin);
-    psfm_status status =
-        psfm_reserve(s->ctx, (void **)&bag->images, capacity, bag->num + 1, sizeof *bag->images);
+    psfm_status status = PSFM_RESERVE(s->ctx, &bag->images, capacity, bag->num + 1);
     if (status == PSFM_OK) {
         bag->images[bag->num++] = idx;
         s->wanted[idx] = true;
@@ -92,8 +91,7 @@ static inline psfm_status add_line(imc_scene *s, imc_bag *bag, size_t *capacity,
 static inline psfm_status read_bag(imc_scene *s, const char *name) {
     char *path = NULL, *bytes = NULL;
     size_t size = 0, capacity = 0;
-    psfm_status status =
-        psfm_reserve(s->ctx, (void **)&s->bags, &s->capacity, s->num_bags + 1, sizeof *s->bags);
+    psfm_status status = PSFM_RESERVE(s->ctx, &s->bags, &s->capacity, s->num_bags + 1);
     if (status != PSFM_OK)
         return status;
     imc_bag *bag = &s->bags[s->num_bags++];
@@ -215,10 +213,9 @@ static inline psfm_status add_image(const imc_scene *s, size_t idx, uint32_t id,
 /* The true cameras and poses of the images that are in a bag; the image of index k has id k + 1. */
 static inline psfm_status imc_scene_truth(const imc_scene *s, psfm_model *model) {
     *model = (psfm_model){0};
-    psfm_status status =
-        psfm_alloc(s->ctx, s->files.num, sizeof *model->cameras, (void **)&model->cameras);
+    psfm_status status = PSFM_ALLOC(s->ctx, s->files.num, &model->cameras);
     if (status == PSFM_OK)
-        status = psfm_alloc(s->ctx, s->files.num, sizeof *model->images, (void **)&model->images);
+        status = PSFM_ALLOC(s->ctx, s->files.num, &model->images);
     for (size_t k = 0; status == PSFM_OK && k < s->files.num; ++k)
         if (s->wanted[k])
             status = add_image(s, k, (uint32_t)k + 1, model);

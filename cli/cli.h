@@ -3,10 +3,10 @@
 #define PSFM_CLI_H
 
 #include "base/options.h"
+#include "intake/extract_folder.h"
+#include "intake/match_images.h"
 #include "io/geo_reference.h"
 #include "io/planes_file.h"
-#include "pipeline/extract_folder.h"
-#include "pipeline/match_images.h"
 #include "pipeline/settings.h"
 #include "planarsfm/model.h"
 

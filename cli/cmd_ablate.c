@@ -55,7 +55,7 @@ static psfm_status study(psfm_context *ctx, const char *database, const char *gt
     if (status == PSFM_OK)
         status = psfm_pose_graph_build(ctx, &set, two_views, false, &graph);
     if (status == PSFM_OK)
-        status = psfm_ablate(ctx, &set, &graph, &truth, &options.paper, num_seeds, rows);
+        status = psfm_ablate(ctx, &set, &graph, &truth, &options.skeleton, num_seeds, rows);
     if (status == PSFM_OK && json)
         status = cli_print_json(ctx, psfm_ablation_to_json(rows));
     else if (status == PSFM_OK)

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "cli.h"
 #include "eval/move_model.h"
-#include "pipeline/align.h"
+#include "world/align.h"
 
 static const char *const positional[] = {"MODEL", NULL};
 static const cli_flag flags[] = {

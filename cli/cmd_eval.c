@@ -27,7 +27,7 @@ static psfm_status read_models(psfm_context *ctx, const char *folder, psfm_model
             return PSFM_OK;
         }
         if (status == PSFM_OK)
-            status = psfm_reserve(ctx, (void **)models, &capacity, k + 1, sizeof **models);
+            status = PSFM_RESERVE(ctx, models, &capacity, k + 1);
         if (status == PSFM_OK)
             status = psfm_model_read(ctx, is_there ? path : folder, &(*models)[k]);
         free(path);

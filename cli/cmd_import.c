@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "cli.h"
-#include "pipeline/import_matches.h"
+#include "intake/import_matches.h"
 
 /* ---- import-hloc ---- */
 

@@ -5,8 +5,8 @@
 #include "base/context.h"
 #include "base/path.h"
 #include "cli.h"
+#include "intake/label_matches.h"
 #include "io/colmap_database.h"
-#include "pipeline/label_matches.h"
 
 static const char *const positional[] = {"POINTS", NULL};
 static const cli_flag flags[] = {

@@ -48,7 +48,7 @@ static void add_noise(psfm_image *image, psfm_rng *rng) {
 static void cover(psfm_context *ctx, psfm_image *image, psfm_rng *rng) {
     size_t width = (size_t)image->width, height = (size_t)image->height, covered = 0;
     uint8_t *is_covered = NULL;
-    check(ctx, psfm_alloc(ctx, width * height, 1, (void **)&is_covered));
+    check(ctx, PSFM_ALLOC(ctx, width * height, &is_covered));
     while ((double)covered < 0.3 * (double)(width * height)) {
         double x0 = psfm_rng_range(rng, 0.0, (double)width);
         double y0 = psfm_rng_range(rng, 0.0, (double)height);
@@ -80,7 +80,7 @@ static void blur(psfm_context *ctx, psfm_image *image, psfm_rng *rng) {
     double angle = psfm_rng_range(rng, 0.0, 3.141592653589793), dx = cos(angle), dy = sin(angle);
     uint8_t *from = NULL;
     size_t bytes = 3 * (size_t)width * (size_t)height;
-    check(ctx, psfm_alloc(ctx, bytes, 1, (void **)&from));
+    check(ctx, PSFM_ALLOC(ctx, bytes, &from));
     memcpy(from, image->rgb, bytes);
     for (int y = 2; y < height - 3; ++y) {
         for (int x = 2; x < width - 3; ++x) {

@@ -16,9 +16,9 @@
 #include "base/json.h"
 #include "base/timer.h"
 #include "eval/evaluate.h"
+#include "intake/extract_folder.h"
+#include "intake/match_images.h"
 #include "io/colmap_database.h"
-#include "pipeline/extract_folder.h"
-#include "pipeline/match_images.h"
 #include "pipeline/reconstruct.h"
 
 enum { MAX_SIZES = 16, NUM_SHOWN = 3, FIRST_SHOWN = 2 }; /* AUCs at 3, 5, 10 degrees */
@@ -50,11 +50,11 @@ static psfm_status select_views(psfm_context *ctx, const psfm_match_set *all, co
                                 const imc_bag *bag, psfm_match_set *out) {
     uint32_t *place = NULL; /* per view: its index in the bag + 1 */
     *out = (psfm_match_set){.cameras = all->cameras, .num_cameras = all->num_cameras};
-    psfm_status status = psfm_alloc(ctx, all->num_views, sizeof *place, (void **)&place);
+    psfm_status status = PSFM_ALLOC(ctx, all->num_views, &place);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, all->num_views, sizeof *out->views, (void **)&out->views);
+        status = PSFM_ALLOC(ctx, all->num_views, &out->views);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, all->num_pairs, sizeof *out->pairs, (void **)&out->pairs);
+        status = PSFM_ALLOC(ctx, all->num_pairs, &out->pairs);
     for (size_t v = 0; status == PSFM_OK && v < all->num_views; ++v)
         for (size_t k = 0; k < bag->num; ++k)
             if (strcmp(all->views[v].name, s->names[bag->images[k]]) == 0 && place[v] == 0) {
@@ -76,7 +76,7 @@ static psfm_status select_views(psfm_context *ctx, const psfm_match_set *all, co
 static psfm_status select_truth(psfm_context *ctx, const psfm_model *all, const imc_bag *bag,
                                 psfm_model *out) {
     *out = (psfm_model){.cameras = all->cameras, .num_cameras = all->num_cameras};
-    psfm_status status = psfm_alloc(ctx, bag->num, sizeof *out->images, (void **)&out->images);
+    psfm_status status = PSFM_ALLOC(ctx, bag->num, &out->images);
     for (size_t k = 0; status == PSFM_OK && k < bag->num; ++k)
         out->images[out->num_images++] = *psfm_model_image_by_id(all, (uint32_t)bag->images[k] + 1);
     return status;
@@ -386,7 +386,7 @@ static psfm_status list_folders(psfm_context *ctx, const char *folder, char ***p
             continue;
         status = psfm_path_join(ctx, folder, e->d_name, &path);
         if (status == PSFM_OK && psfm_path_is_folder(path))
-            status = psfm_reserve(ctx, (void **)paths, &capacity, *num + 1, sizeof **paths);
+            status = PSFM_RESERVE(ctx, paths, &capacity, *num + 1);
         if (status == PSFM_OK && psfm_path_is_folder(path))
             (*paths)[(*num)++] = path;
         else
@@ -420,14 +420,14 @@ static psfm_status run_all(psfm_context *ctx, const arguments *a) {
     cJSON *root = cJSON_CreateObject();
     psfm_status status = root == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory") : PSFM_OK;
     if (status == PSFM_OK && looks_like_scene(ctx, a->folder)) {
-        status = psfm_alloc(ctx, 1, sizeof *folders, (void **)&folders);
+        status = PSFM_ALLOC(ctx, 1, &folders);
         if (status == PSFM_OK)
             status = psfm_strdup(ctx, a->folder, &folders[num++]);
     } else if (status == PSFM_OK) {
         status = list_folders(ctx, a->folder, &folders, &num);
     }
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *results, (void **)&results);
+        status = PSFM_ALLOC(ctx, num, &results);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         bool is_scene = false;
         status = run_scene(ctx, folders[k], a, &results[num_results], &is_scene);

@@ -17,7 +17,7 @@
 #include "io/colmap_model.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
-#include "pipeline/refine_matches.h"
+#include "refine/refine_matches.h"
 
 static void check(psfm_context *ctx, psfm_status status) {
     if (status == PSFM_OK)
@@ -186,7 +186,7 @@ static void find_extent(truth *t) {
                     !meet_plane(t, pair->view1,
                                 t->set->views[pair->view1].keypoints[pair->matches[m][0]], X))
                     continue;
-                if (psfm_reserve(NULL, (void **)&values, &capacity, num + 1, sizeof *values))
+                if (PSFM_RESERVE(NULL, &values, &capacity, num + 1))
                     exit(1);
                 values[num++] = X[c];
             }

@@ -14,8 +14,14 @@ static bool must_fail(void) {
     return fail_countdown > 0 && --fail_countdown == 0;
 }
 
-psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void **out) {
-    *out = NULL;
+/* Pointers to objects share one representation on every system with POSIX; the copy keeps the
+ * compiler from assuming that a `double *` cannot change through a `void **`. */
+static void set_pointer(void *out, void *value) {
+    memcpy(out, &value, sizeof value);
+}
+
+psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void *out) {
+    set_pointer(out, NULL);
     if (size != 0 && count > SIZE_MAX / size)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", count,
                          size);
@@ -23,11 +29,11 @@ psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void **out)
     void *memory = must_fail() ? NULL : calloc(1, bytes == 0 ? 1 : bytes);
     if (memory == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", bytes);
-    *out = memory;
+    set_pointer(out, memory);
     return PSFM_OK;
 }
 
-psfm_status psfm_reserve(psfm_context *ctx, void **array, size_t *capacity, size_t need,
+psfm_status psfm_reserve(psfm_context *ctx, void *array, size_t *capacity, size_t need,
                          size_t size) {
     if (need <= *capacity)
         return PSFM_OK;
@@ -37,11 +43,13 @@ psfm_status psfm_reserve(psfm_context *ctx, void **array, size_t *capacity, size
     if (size != 0 && grown > SIZE_MAX / size)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", grown,
                          size);
-    void *memory = must_fail() ? NULL : realloc(*array, grown * size);
+    void *memory;
+    memcpy(&memory, array, sizeof memory);
+    memory = must_fail() ? NULL : realloc(memory, grown * size);
     if (memory == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", grown * size);
     memset((char *)memory + *capacity * size, 0, (grown - *capacity) * size);
-    *array = memory;
+    set_pointer(array, memory);
     *capacity = grown;
     return PSFM_OK;
 }

@@ -7,13 +7,20 @@
 
 #include "base/context.h"
 
-/* Allocates `count` zeroed elements of `size` bytes into *out. A count of zero gives a valid
- * pointer that can be freed. On failure *out is NULL. */
-psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void **out);
+/* Allocates `count` zeroed elements into *out, whose type says how large they are: with `double
+ * *x`, PSFM_ALLOC(ctx, n, &x). A count of zero gives a valid pointer that can be freed. On failure
+ * *out is NULL. */
+#define PSFM_ALLOC(ctx, count, out) psfm_alloc((ctx), (count), sizeof **(out), (out))
 
 /* Makes room for at least `need` elements in *array, whose capacity is *capacity, growing by
  * half; new elements are zeroed. On failure nothing changes. */
-psfm_status psfm_reserve(psfm_context *ctx, void **array, size_t *capacity, size_t need,
+#define PSFM_RESERVE(ctx, array, capacity, need) \
+    psfm_reserve((ctx), (array), (capacity), (need), sizeof **(array))
+
+/* The same for elements of `size` bytes, where the type does not say it. `out` and `array` are the
+ * addresses of pointers to objects of any type. */
+psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void *out);
+psfm_status psfm_reserve(psfm_context *ctx, void *array, size_t *capacity, size_t need,
                          size_t size);
 
 /* Copies a string. */

@@ -69,9 +69,9 @@ static psfm_status run_threads(psfm_context *ctx, loop *l, int num_workers) {
     worker_arg *args = NULL;
     pthread_t *threads = NULL;
     int started = 0;
-    psfm_status status = psfm_alloc(ctx, (size_t)num_workers, sizeof *args, (void **)&args);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num_workers, &args);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)num_workers, sizeof *threads, (void **)&threads);
+        status = PSFM_ALLOC(ctx, (size_t)num_workers, &threads);
     for (int k = 0; status == PSFM_OK && k < num_workers; ++k) {
         args[k] = (worker_arg){l, psfm_context_fork(ctx), k};
         if (args[k].ctx == NULL)

@@ -13,7 +13,7 @@ psfm_status psfm_path_join(psfm_context *ctx, const char *folder, const char *na
     size_t length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
     size_t size = length + strlen(name) + 2;
-    psfm_status status = psfm_alloc(ctx, size, 1, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, size, out);
     if (status == PSFM_OK)
         snprintf(*out, size, "%s%s%s", folder, length == 0 ? "" : slash, name);
     return status;
@@ -98,7 +98,7 @@ psfm_status psfm_read_file(psfm_context *ctx, const char *path, size_t max_size,
         status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %zu bytes, more than the limit of %zu", path,
                            (size_t)info.st_size, max_size);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)info.st_size + 1, 1, (void **)&bytes);
+        status = PSFM_ALLOC(ctx, (size_t)info.st_size + 1, &bytes);
     if (status == PSFM_OK) {
         size_t wanted = (size_t)info.st_size;
         *size = fread(bytes, 1, wanted, file);
@@ -118,7 +118,7 @@ static psfm_status temporary_name(psfm_context *ctx, const char *path, char **ou
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         --length;
-    psfm_status status = psfm_alloc(ctx, length + 5, 1, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, length + 5, out);
     if (status == PSFM_OK)
         snprintf(*out, length + 5, "%.*s.tmp", (int)length, path);
     return status;

@@ -201,9 +201,9 @@ psfm_status psfm_similarity_fit_robust(psfm_context *ctx, size_t num, const doub
     search s = {.num = num, .x = x, .y = y, .best_score = INFINITY};
     if (num < 3)
         return not_determined(ctx);
-    psfm_status status = psfm_alloc(ctx, num, sizeof *weight, (void **)&weight);
+    psfm_status status = PSFM_ALLOC(ctx, num, &weight);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *s.scratch, (void **)&s.scratch);
+        status = PSFM_ALLOC(ctx, num, &s.scratch);
     if (status == PSFM_OK) {
         search_samples(ctx, &s);
         if (isinf(s.best_score) || !refine(&s, weight))

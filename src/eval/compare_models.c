@@ -21,7 +21,7 @@ static int by_name(const void *a, const void *b) {
 
 /* The images sorted by name; fails if a name comes twice. */
 static psfm_status sort_names(psfm_context *ctx, const psfm_model *model, named **out) {
-    psfm_status status = psfm_alloc(ctx, model->num_images, sizeof **out, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, model->num_images, out);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < model->num_images; ++k)
@@ -41,7 +41,7 @@ static psfm_status pair_images(psfm_context *ctx, const psfm_model *a, const psf
     if (status == PSFM_OK)
         status = sort_names(ctx, b, &names_b);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, a->num_images, sizeof *out->images, (void **)&out->images);
+        status = PSFM_ALLOC(ctx, a->num_images, &out->images);
     for (size_t i = 0, j = 0; status == PSFM_OK && i < a->num_images && j < b->num_images;) {
         int order = by_name(&names_a[i], &names_b[j]);
         if (order == 0) {
@@ -104,9 +104,9 @@ static void align_by_rotations(const psfm_model *a, const psfm_model *b, psfm_co
 static psfm_status align(psfm_context *ctx, const psfm_model *a, const psfm_model *b,
                          psfm_comparison *c) {
     double(*x)[3] = NULL, (*y)[3] = NULL;
-    psfm_status status = psfm_alloc(ctx, c->num_images, sizeof *x, (void **)&x);
+    psfm_status status = PSFM_ALLOC(ctx, c->num_images, &x);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, c->num_images, sizeof *y, (void **)&y);
+        status = PSFM_ALLOC(ctx, c->num_images, &y);
     for (size_t k = 0; status == PSFM_OK && k < c->num_images; ++k) {
         memcpy(x[k], c->images[k].center_b, sizeof x[k]);
         memcpy(y[k], c->images[k].center_a, sizeof y[k]);
@@ -127,7 +127,7 @@ static psfm_status align(psfm_context *ctx, const psfm_model *a, const psfm_mode
 static psfm_status statistics(psfm_context *ctx, const psfm_comparison *c, bool rotation,
                               double *median, double *largest) {
     double *values = NULL;
-    psfm_status status = psfm_alloc(ctx, c->num_images, sizeof *values, (void **)&values);
+    psfm_status status = PSFM_ALLOC(ctx, c->num_images, &values);
     *largest = 0.0;
     for (size_t k = 0; status == PSFM_OK && k < c->num_images; ++k) {
         values[k] = rotation ? c->images[k].rotation_deg : c->images[k].position;

@@ -36,7 +36,7 @@ static int compare_names(const void *a, const void *b) {
 /* Images of a model sorted by name, all different; *index is freed by the caller. */
 static psfm_status index_names(psfm_context *ctx, const psfm_model *model, const char *which,
                                name_entry **index) {
-    psfm_status status = psfm_alloc(ctx, model->num_images, sizeof **index, (void **)index);
+    psfm_status status = PSFM_ALLOC(ctx, model->num_images, index);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < model->num_images; ++k)
@@ -186,13 +186,13 @@ static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, siz
                                   psfm_evaluation *out) {
     size_t num_pairs = num * (num - (num > 0)) / 2;
     pair_errors e = {.poses = poses, .num = num};
-    psfm_status status = psfm_alloc(ctx, num_pairs, sizeof(double), (void **)&e.rotation);
+    psfm_status status = PSFM_ALLOC(ctx, num_pairs, &e.rotation);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_pairs, sizeof(double), (void **)&e.translation);
+        status = PSFM_ALLOC(ctx, num_pairs, &e.translation);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_pairs, sizeof(double), (void **)&e.largest);
+        status = PSFM_ALLOC(ctx, num_pairs, &e.largest);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof(double), (void **)&e.extent);
+        status = PSFM_ALLOC(ctx, num, &e.extent);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, num, compare_row, &e);
     auc_job job = {{e.rotation, e.translation, e.largest},
@@ -218,7 +218,7 @@ static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, siz
 static uint32_t largest_model(psfm_context *ctx, const pose_pair *poses, size_t num,
                               size_t num_models, psfm_status *status) {
     size_t *count = NULL, best = 0;
-    *status = psfm_alloc(ctx, num_models, sizeof *count, (void **)&count);
+    *status = PSFM_ALLOC(ctx, num_models, &count);
     if (*status != PSFM_OK)
         return 0;
     for (size_t k = 0; k < num; ++k)
@@ -253,11 +253,11 @@ static psfm_status evaluate_positions(psfm_context *ctx, const pose_pair *poses,
     uint32_t model = largest_model(ctx, poses, num, num_models, &status);
     out->position_median = out->position_p90 = out->position_max = (double)NAN;
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *x, (void **)&x);
+        status = PSFM_ALLOC(ctx, num, &x);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *y, (void **)&y);
+        status = PSFM_ALLOC(ctx, num, &y);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *error, (void **)&error);
+        status = PSFM_ALLOC(ctx, num, &error);
     if (status != PSFM_OK)
         goto cleanup;
     for (size_t k = 0; k < num; ++k)
@@ -284,7 +284,7 @@ psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm
                           size_t num_models, psfm_evaluation *out) {
     pose_pair *poses = NULL;
     psfm_evaluation e = {.num_images = truth->num_images, .num_components = num_models};
-    psfm_status status = psfm_alloc(ctx, truth->num_images, sizeof *poses, (void **)&poses);
+    psfm_status status = PSFM_ALLOC(ctx, truth->num_images, &poses);
     if (status == PSFM_OK)
         status = match_all(ctx, truth, models, num_models, poses);
     for (size_t k = 0; status == PSFM_OK && k < truth->num_images; ++k)

@@ -42,7 +42,7 @@ static pose make_pose(const psfm_model *model, const psfm_model_image *image) {
 static psfm_status match_images(psfm_context *ctx, const psfm_model *truth, job *j) {
     const char **names = NULL;
     psfm_name_index index = {0};
-    psfm_status status = psfm_alloc(ctx, truth->num_images, sizeof *names, (void **)&names);
+    psfm_status status = PSFM_ALLOC(ctx, truth->num_images, &names);
     for (size_t k = 0; status == PSFM_OK && k < truth->num_images; ++k)
         names[k] = truth->images[k].name;
     if (status == PSFM_OK)
@@ -168,7 +168,7 @@ static psfm_status fit_point(psfm_context *ctx, size_t index, int worker, void *
     sighting *seen = NULL;
     if (num == 0)
         return PSFM_OK;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *seen, (void **)&seen);
+    psfm_status status = PSFM_ALLOC(ctx, num, &seen);
     if (status != PSFM_OK)
         return status;
     list_sightings(j, &j->model->points[index], seen);
@@ -184,10 +184,9 @@ psfm_status psfm_track_fit_measure(psfm_context *ctx, const psfm_model *truth,
     size_t n = model->num_images, num_points = model->num_points;
     psfm_status status;
     *out = (psfm_track_fit){0, (double)NAN, (double)NAN};
-    if ((status = psfm_alloc(ctx, n, sizeof *j.poses[0], (void **)&j.poses[0])) ||
-        (status = psfm_alloc(ctx, n, sizeof *j.poses[1], (void **)&j.poses[1])) ||
-        (status = psfm_alloc(ctx, n, sizeof *j.known, (void **)&j.known)) ||
-        (status = psfm_alloc(ctx, num_points + 1, sizeof *j.begin, (void **)&j.begin)) ||
+    if ((status = PSFM_ALLOC(ctx, n, &j.poses[0])) || (status = PSFM_ALLOC(ctx, n, &j.poses[1])) ||
+        (status = PSFM_ALLOC(ctx, n, &j.known)) ||
+        (status = PSFM_ALLOC(ctx, num_points + 1, &j.begin)) ||
         (status = match_images(ctx, truth, &j)))
         goto cleanup;
     for (size_t p = 0; p < num_points; ++p) {
@@ -195,8 +194,8 @@ psfm_status psfm_track_fit_measure(psfm_context *ctx, const psfm_model *truth,
         j.begin[p + 1] = j.begin[p] + (num < MIN_LENGTH ? 0 : num);
     }
     size_t total = j.begin[num_points];
-    if ((status = psfm_alloc(ctx, total, sizeof(double), (void **)&j.residuals[0])) ||
-        (status = psfm_alloc(ctx, total, sizeof(double), (void **)&j.residuals[1])) ||
+    if ((status = PSFM_ALLOC(ctx, total, &j.residuals[0])) ||
+        (status = PSFM_ALLOC(ctx, total, &j.residuals[1])) ||
         (status = psfm_parallel_for(ctx, NULL, num_points, fit_point, &j)))
         goto cleanup;
     out->num_observations = total;

@@ -108,13 +108,13 @@ psfm_status psfm_detectors_create(psfm_context *ctx, const psfm_detector_options
     psfm_status status =
         psfm_options_check(ctx, kinds[options->kind].table, psfm_detector_network_options(options));
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+        status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
     (*out)->options = *options;
     status = psfm_pool_init(ctx, num, &(*out)->pool);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)num, sizeof(network), (void **)&(*out)->networks);
+        status = PSFM_ALLOC(ctx, (size_t)num, &(*out)->networks);
     for (int k = 0; status == PSFM_OK && k < num; ++k)
         status = make_network(ctx, options->kind, path, psfm_context_threads(ctx) / num,
                               &(*out)->networks[k]);

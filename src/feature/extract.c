@@ -106,7 +106,7 @@ static psfm_status apply_mask(psfm_context *ctx, const job *j, const char *name,
     psfm_status status =
         psfm_mask_read(ctx, j->mask_folder, name, photo->width, photo->height, &mask, &found);
     if (status == PSFM_OK && found)
-        status = psfm_alloc(ctx, set->num, sizeof *keep, (void **)&keep);
+        status = PSFM_ALLOC(ctx, set->num, &keep);
     if (status == PSFM_OK && found) {
         for (size_t k = 0; k < set->num; ++k)
             keep[k] =
@@ -178,8 +178,7 @@ static psfm_status check_size(psfm_context *ctx, const psfm_extract_options *opt
 static psfm_status run(psfm_context *ctx, size_t num, job *j) {
     j->num_workers = psfm_parallel_workers(ctx, num);
     j->gate.budget = memory_budget();
-    psfm_status status =
-        psfm_alloc(ctx, (size_t)j->num_workers, sizeof *j->workspaces, (void **)&j->workspaces);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)j->num_workers, &j->workspaces);
     if (status != PSFM_OK)
         return status;
     pthread_mutex_init(&j->gate.lock, NULL);

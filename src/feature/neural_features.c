@@ -25,12 +25,11 @@ psfm_status psfm_gray_view_check(psfm_context *ctx, const psfm_gray_view *image,
 psfm_status psfm_neural_features_init(psfm_context *ctx, size_t num, size_t dim,
                                       psfm_keypoint_set *set) {
     *set = (psfm_keypoint_set){.num = num, .descriptor_size = dim};
-    psfm_status status = psfm_alloc(ctx, num, sizeof *set->keypoints, (void **)&set->keypoints);
+    psfm_status status = PSFM_ALLOC(ctx, num, &set->keypoints);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *set->scores, (void **)&set->scores);
+        status = PSFM_ALLOC(ctx, num, &set->scores);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, dim * sizeof *set->descriptors_f32,
-                            (void **)&set->descriptors_f32);
+        status = psfm_alloc(ctx, num, dim * sizeof *set->descriptors_f32, &set->descriptors_f32);
     if (status != PSFM_OK)
         psfm_keypoint_set_free(set);
     return status;

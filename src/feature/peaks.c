@@ -88,8 +88,7 @@ void psfm_peak_list_free(psfm_peak_list *list) {
 }
 
 psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score, size_t index) {
-    psfm_status status = psfm_reserve(ctx, (void **)&list->peaks, &list->capacity, list->num + 1,
-                                      sizeof *list->peaks);
+    psfm_status status = PSFM_RESERVE(ctx, &list->peaks, &list->capacity, list->num + 1);
     if (status == PSFM_OK)
         list->peaks[list->num++] = (psfm_peak){score, (uint32_t)index};
     return status;
@@ -120,8 +119,7 @@ static psfm_status join_rows(psfm_context *ctx, const psfm_map *scores, size_t b
     size_t total = 0;
     for (size_t y = 0; y < scores->height; ++y)
         total += list->counts[y];
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&list->peaks, &list->capacity, total, sizeof *list->peaks);
+    psfm_status status = PSFM_RESERVE(ctx, &list->peaks, &list->capacity, total);
     for (size_t y = 0; status == PSFM_OK && y < scores->height; ++y)
         for (size_t k = 0; k < list->counts[y]; ++k) {
             size_t index = y * scores->width + border + list->columns[y * scores->width + k];
@@ -134,11 +132,10 @@ psfm_status psfm_peaks_find(psfm_context *ctx, psfm_engine *nn, const psfm_map *
                             const psfm_peak_rule *rule, psfm_peak_list *list) {
     find_job job = {psfm_engine_kernels(nn), scores, rule, list};
     list->num = 0;
-    psfm_status status = psfm_reserve(ctx, (void **)&list->columns, &list->columns_capacity,
-                                      scores->height * scores->width, sizeof *list->columns);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &list->columns, &list->columns_capacity, scores->height * scores->width);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&list->counts, &list->counts_capacity, scores->height,
-                              sizeof *list->counts);
+        status = PSFM_RESERVE(ctx, &list->counts, &list->counts_capacity, scores->height);
     if (status == PSFM_OK)
         status = psfm_peaks_window_max(ctx, nn, scores, rule->radius, find_in_row, &job);
     return status == PSFM_OK ? join_rows(ctx, scores, rule->border, list) : status;
@@ -171,8 +168,7 @@ static void sort_digit(const psfm_peak *from, size_t num, int d, psfm_peak *to) 
 }
 
 psfm_status psfm_peaks_keep_best(psfm_context *ctx, psfm_peak_list *list, size_t max) {
-    psfm_status status = psfm_reserve(ctx, (void **)&list->sorted, &list->sorted_capacity,
-                                      list->capacity, sizeof *list->sorted);
+    psfm_status status = PSFM_RESERVE(ctx, &list->sorted, &list->sorted_capacity, list->capacity);
     if (status != PSFM_OK)
         return status;
     for (int d = 0; d < NUM_DIGITS; ++d) {

@@ -53,11 +53,9 @@ typedef struct {
 static psfm_status append(psfm_context *ctx, builder *b, const psfm_sift_octave *octave,
                           const psfm_sift_point *point, double angle, uint8_t **descriptor) {
     size_t num = b->set.num + 1;
-    psfm_status status = psfm_reserve(ctx, (void **)&b->set.keypoints, &b->keypoint_capacity, num,
-                                      sizeof *b->set.keypoints);
+    psfm_status status = PSFM_RESERVE(ctx, &b->set.keypoints, &b->keypoint_capacity, num);
     if (status == PSFM_OK)
-        status =
-            psfm_reserve(ctx, (void **)&b->set.descriptors_u8, &b->descriptor_capacity, num, 128);
+        status = psfm_reserve(ctx, &b->set.descriptors_u8, &b->descriptor_capacity, num, 128);
     if (status != PSFM_OK)
         return status;
     float scale = (float)exp2(octave->index);

@@ -60,7 +60,7 @@ static void describe(VlCovDet *detector, const VlFrameOrientedEllipse *frame,
 static psfm_status load_image(psfm_context *ctx, VlCovDet *detector, const psfm_image *image) {
     size_t pixels = (size_t)image->width * (size_t)image->height;
     float *gray = NULL;
-    psfm_status status = psfm_alloc(ctx, pixels, sizeof *gray, (void **)&gray);
+    psfm_status status = PSFM_ALLOC(ctx, pixels, &gray);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < pixels; ++k)
@@ -79,11 +79,9 @@ typedef struct {
 static psfm_status append(psfm_context *ctx, VlCovDet *detector, const VlFrameOrientedEllipse *f,
                           builder *b) {
     size_t num = b->set.num + 1;
-    psfm_status status = psfm_reserve(ctx, (void **)&b->set.keypoints, &b->keypoint_capacity, num,
-                                      sizeof *b->set.keypoints);
+    psfm_status status = PSFM_RESERVE(ctx, &b->set.keypoints, &b->keypoint_capacity, num);
     if (status == PSFM_OK)
-        status =
-            psfm_reserve(ctx, (void **)&b->set.descriptors_u8, &b->descriptor_capacity, num, 128);
+        status = psfm_reserve(ctx, &b->set.descriptors_u8, &b->descriptor_capacity, num, 128);
     if (status != PSFM_OK)
         return status;
     b->set.keypoints[b->set.num] =

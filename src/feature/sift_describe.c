@@ -36,14 +36,11 @@ void psfm_sift_patch_free(psfm_sift_patch *patch) {
 static psfm_status reserve(psfm_context *ctx, psfm_sift_patch *patch) {
     size_t side = 2 * (size_t)patch->radius + 1, capacity = patch->capacity;
     patch->row_size = (side + PSFM_SIFT_PAD) / PSFM_SIFT_PAD * PSFM_SIFT_PAD + PSFM_SIFT_PAD;
-    psfm_status status = psfm_reserve(ctx, (void **)&patch->magnitude, &capacity,
-                                      side * patch->row_size, sizeof(float));
+    psfm_status status = PSFM_RESERVE(ctx, &patch->magnitude, &capacity, side * patch->row_size);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&patch->angle, &patch->capacity, side * patch->row_size,
-                              sizeof(float));
+        status = PSFM_RESERVE(ctx, &patch->angle, &patch->capacity, side * patch->row_size);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&patch->weight, &patch->weight_capacity,
-                              patch->row_size, sizeof(float));
+        status = PSFM_RESERVE(ctx, &patch->weight, &patch->weight_capacity, patch->row_size);
     return status;
 }
 

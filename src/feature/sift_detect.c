@@ -125,8 +125,7 @@ static psfm_status detect_row(psfm_context *ctx, const psfm_sift_octave *octave,
         rows[k] = octave->levels[s + k] + y * octave->stride;
     size_t num = psfm_sift_kernel_choose()->find_extrema(
         rows, octave->stride, octave->width, float_above(0.8 * options->peak_threshold), found);
-    psfm_status status = psfm_reserve(ctx, (void **)&points->points, &points->capacity,
-                                      points->num + num, sizeof *points->points);
+    psfm_status status = PSFM_RESERVE(ctx, &points->points, &points->capacity, points->num + num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         psfm_sift_point point = {.octave = position};
         if (refine((place){octave, s, (int)found[k], y}, options, &point))
@@ -138,7 +137,7 @@ static psfm_status detect_row(psfm_context *ctx, const psfm_sift_octave *octave,
 psfm_status psfm_sift_detect(psfm_context *ctx, const psfm_sift_octave *octave, int position,
                              const psfm_sift_options *options, psfm_sift_points *points) {
     uint32_t *found = NULL;
-    psfm_status status = psfm_alloc(ctx, (size_t)octave->width, sizeof *found, (void **)&found);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)octave->width, &found);
     for (int s = 0; status == PSFM_OK && s < octave->num_levels; ++s)
         for (int y = 1; status == PSFM_OK && y < octave->height - 1; ++y)
             status = detect_row(ctx, octave, position, s, y, options, found, points);

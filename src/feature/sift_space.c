@@ -62,8 +62,7 @@ psfm_status psfm_sift_space_init(psfm_context *ctx, const psfm_image *image,
     size_t need = space_floats(image->width, image->height, space->first_octave, space->num_levels);
     if (workspace->num_floats < need) {
         psfm_sift_workspace_free(workspace);
-        psfm_status status =
-            psfm_alloc(ctx, need, sizeof *workspace->planes, (void **)&workspace->planes);
+        psfm_status status = PSFM_ALLOC(ctx, need, &workspace->planes);
         if (status != PSFM_OK)
             return status;
         workspace->num_floats = need;

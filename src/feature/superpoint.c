@@ -105,7 +105,7 @@ psfm_status psfm_superpoint_create(psfm_context *ctx, psfm_engine *nn, const cha
     *out = NULL;
     psfm_status status = psfm_safetensors_open(ctx, path, psfm_superpoint_file.source, &file);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+        status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         goto cleanup;
     (*out)->nn = nn;
@@ -244,7 +244,7 @@ static psfm_status describe(psfm_context *ctx, psfm_superpoint *m, bool subpixel
     float scale_x = (float)(w - 1) / ((float)(w * CELL) - 4.5f);
     float scale_y = (float)(h - 1) / ((float)(h * CELL) - 4.5f);
     float(*positions)[2];
-    psfm_status status = psfm_alloc(ctx, f->num, sizeof *positions, (void **)&positions);
+    psfm_status status = PSFM_ALLOC(ctx, f->num, &positions);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < f->num; ++k) {

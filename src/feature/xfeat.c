@@ -164,7 +164,7 @@ psfm_status psfm_xfeat_create(psfm_context *ctx, psfm_engine *nn, const char *pa
     *out = NULL;
     psfm_status status = psfm_safetensors_open(ctx, path, psfm_xfeat_file.source, &file);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+        status = PSFM_ALLOC(ctx, 1, out);
     if (status == PSFM_OK) {
         (*out)->nn = nn;
         status = load(ctx, file, *out);
@@ -347,7 +347,7 @@ static psfm_status describe(psfm_context *ctx, psfm_xfeat *m, const psfm_gray_vi
     size_t w = m->scores.width, h = m->scores.height;
     float scale_x = (float)image->width / (float)w, scale_y = (float)image->height / (float)h;
     float(*positions)[2];
-    psfm_status status = psfm_alloc(ctx, f->num, sizeof *positions, (void **)&positions);
+    psfm_status status = PSFM_ALLOC(ctx, f->num, &positions);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < f->num; ++k) {

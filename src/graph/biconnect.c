@@ -115,10 +115,9 @@ static psfm_status hang_tree(psfm_context *ctx, const psfm_edge_list *graph,
     uint32_t n = graph->num_nodes, reached = 1;
     uint32_t *begin = NULL, *incident = NULL, *queue = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)n + 2, sizeof *begin, (void **)&begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, 2 * (size_t)tree->num_edges, sizeof *incident,
-                             (void **)&incident)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *queue, (void **)&queue)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, 2 * (size_t)tree->num_edges, &incident)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &queue)) != PSFM_OK)
         goto cleanup;
     list_tree_edges(graph, tree, begin, incident);
     for (uint32_t v = 0; v < n; ++v)
@@ -169,8 +168,7 @@ static psfm_status check_tree(psfm_context *ctx, const psfm_edge_list *graph,
 static psfm_status add_edges(psfm_context *ctx, const psfm_edge_list *graph,
                              const psfm_spanning_tree *tree, tree_node *nodes, bool *is_used) {
     candidate *candidates;
-    psfm_status status =
-        psfm_alloc(ctx, graph->num_edges, sizeof *candidates, (void **)&candidates);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_edges, &candidates);
     if (status != PSFM_OK)
         return status;
     size_t num = 0;
@@ -197,7 +195,7 @@ static psfm_status list_marked(psfm_context *ctx, const bool *marked, uint32_t n
     uint32_t count = 0;
     for (uint32_t k = 0; k < n; ++k)
         count += marked[k];
-    psfm_status status = psfm_alloc(ctx, count, sizeof **list, (void **)list);
+    psfm_status status = PSFM_ALLOC(ctx, count, list);
     if (status != PSFM_OK)
         return status;
     *num = 0;
@@ -212,9 +210,9 @@ static psfm_status list_cuts(psfm_context *ctx, const psfm_edge_list *graph, tre
                              psfm_biconnected *out) {
     bool *is_cut = NULL, *is_bridge = NULL;
     uint32_t n = graph->num_nodes, block_at_root = NONE;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *is_cut, (void **)&is_cut);
+    psfm_status status = PSFM_ALLOC(ctx, n, &is_cut);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, graph->num_edges, sizeof *is_bridge, (void **)&is_bridge);
+        status = PSFM_ALLOC(ctx, graph->num_edges, &is_bridge);
     if (status != PSFM_OK)
         goto cleanup;
     for (uint32_t v = 1; v < n; ++v) {
@@ -242,10 +240,8 @@ psfm_status psfm_biconnect(psfm_context *ctx, const psfm_edge_list *graph,
     bool *is_used = NULL;
     *out = (psfm_biconnected){0};
     psfm_status status = check_tree(ctx, graph, tree);
-    if (status != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_nodes, sizeof *nodes, (void **)&nodes)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_edges, sizeof *is_used, (void **)&is_used)) !=
-            PSFM_OK ||
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_nodes, &nodes)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &is_used)) != PSFM_OK ||
         (status = hang_tree(ctx, graph, tree, nodes)) != PSFM_OK)
         goto cleanup;
     for (uint32_t k = 0; k < tree->num_edges; ++k)

@@ -20,14 +20,11 @@ static psfm_status reserve_planes(psfm_context *ctx, const psfm_pose_graph *grap
         const psfm_edge *edge = &graph->edges[graph->incident[graph->incident_begin[node] + k]];
         num += edge->plane_end - edge->plane_begin;
     }
-    psfm_status status = psfm_reserve(ctx, (void **)&s->first_plane, &s->first_capacity, d + 1,
-                                      sizeof *s->first_plane);
+    psfm_status status = PSFM_RESERVE(ctx, &s->first_plane, &s->first_capacity, d + 1);
     if (status == PSFM_OK)
-        status =
-            psfm_reserve(ctx, (void **)&s->planes, &s->planes_capacity, num, sizeof *s->planes);
+        status = PSFM_RESERVE(ctx, &s->planes, &s->planes_capacity, num);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&s->keypoints, &s->keypoints_capacity, num,
-                              sizeof *s->keypoints);
+        status = PSFM_RESERVE(ctx, &s->keypoints, &s->keypoints_capacity, num);
     return status;
 }
 
@@ -74,13 +71,12 @@ static uint32_t number_keypoints(psfm_camera_planes *s, size_t num_planes) {
 /* Fills the bit sets of all planes, and puts the slots back to rest. */
 static psfm_status make_bit_sets(psfm_context *ctx, psfm_camera_planes *s, size_t num_planes,
                                  uint32_t max_keypoint) {
-    psfm_status status = psfm_reserve(ctx, (void **)&s->slot, &s->slot_capacity,
-                                      (size_t)max_keypoint + 1, sizeof *s->slot);
+    psfm_status status = PSFM_RESERVE(ctx, &s->slot, &s->slot_capacity, (size_t)max_keypoint + 1);
     if (status != PSFM_OK)
         return status;
     s->num_words = ((size_t)number_keypoints(s, num_planes) + 63) / 64;
     size_t need = num_planes * s->num_words;
-    status = psfm_reserve(ctx, (void **)&s->bits, &s->bits_capacity, need, sizeof *s->bits);
+    status = PSFM_RESERVE(ctx, &s->bits, &s->bits_capacity, need);
     if (status == PSFM_OK && need > 0)
         memset(s->bits, 0, need * sizeof *s->bits);
     for (size_t p = 0; status == PSFM_OK && need > 0 && p < num_planes; ++p) {

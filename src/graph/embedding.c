@@ -86,9 +86,9 @@ static psfm_status multiply_deflated(psfm_context *ctx, const double *x, double 
 static psfm_status solve_dense(psfm_context *ctx, part *p) {
     size_t n = p->S->n;
     double *A = NULL, *w = NULL;
-    psfm_status status = psfm_alloc(ctx, n * n, sizeof *A, (void **)&A);
+    psfm_status status = PSFM_ALLOC(ctx, n * n, &A);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *w, (void **)&w);
+        status = PSFM_ALLOC(ctx, n, &w);
     if (status != PSFM_OK)
         goto cleanup;
     for (size_t e = 0; e < n; ++e) {
@@ -224,7 +224,7 @@ static bool check_entry(const psfm_csr *S, uint32_t e, size_t k, size_t *mirror)
 /* Checks that S is finite, not negative and symmetric; finds its smallest and largest entry. */
 static psfm_status check_matrix(psfm_context *ctx, const psfm_csr *S, double range[2]) {
     size_t *mirror;
-    psfm_status status = psfm_alloc(ctx, S->n, sizeof *mirror, (void **)&mirror);
+    psfm_status status = PSFM_ALLOC(ctx, S->n, &mirror);
     if (status != PSFM_OK)
         return status;
     range[0] = INFINITY;
@@ -275,10 +275,9 @@ typedef struct {
 static psfm_status list_edges(psfm_context *ctx, const psfm_embedding *embedding, splitting *s) {
     uint32_t n = s->S->n, num = embedding->num_components;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num + 2, sizeof *s->begin, (void **)&s->begin)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *s->edges, (void **)&s->edges)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *s->place, (void **)&s->place)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, (size_t)num + 2, &s->begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s->edges)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s->place)) != PSFM_OK)
         return status;
     for (uint32_t e = 0; e < n; ++e)
         ++s->begin[embedding->component[e] + 2];
@@ -302,10 +301,9 @@ static psfm_status extract(psfm_context *ctx, const splitting *s, uint32_t c, ps
             count += S->value[k] > s->weakest;
     *out = (psfm_csr){.n = num};
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num + 1, sizeof *out->row_begin,
-                             (void **)&out->row_begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, count, sizeof *out->col, (void **)&out->col)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, count, sizeof *out->value, (void **)&out->value)) != PSFM_OK) {
+    if ((status = PSFM_ALLOC(ctx, (size_t)num + 1, &out->row_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, count, &out->col)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, count, &out->value)) != PSFM_OK) {
         psfm_csr_free(out);
         return status;
     }
@@ -329,9 +327,9 @@ static psfm_status embed_matrix(psfm_context *ctx, const psfm_csr *S,
     double *mass = NULL;
     part p = {.S = S};
     p.h = h;
-    psfm_status status = psfm_alloc(ctx, S->n, sizeof *mass, (void **)&mass);
+    psfm_status status = PSFM_ALLOC(ctx, S->n, &mass);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, S->n, sizeof *p.work, (void **)&p.work);
+        status = PSFM_ALLOC(ctx, S->n, &p.work);
     if (status == PSFM_OK) {
         for (uint32_t e = 0; e < S->n; ++e) {
             for (size_t k = S->row_begin[e]; k < S->row_begin[e + 1]; ++k)
@@ -358,7 +356,7 @@ static psfm_status embed_component(psfm_context *ctx, const splitting *s,
     if (num == 1)
         return PSFM_OK;
     bool is_whole = num == s->S->n && s->all_count; /* then no copy is needed */
-    psfm_status status = psfm_alloc(ctx, num, sizeof *h, (void **)&h);
+    psfm_status status = PSFM_ALLOC(ctx, num, &h);
     if (status == PSFM_OK && !is_whole)
         status = extract(ctx, s, c, &own);
     if (status == PSFM_OK)
@@ -385,14 +383,11 @@ psfm_status psfm_embedding_compute(psfm_context *ctx, const psfm_csr *S,
         return status;
     s.weakest = WEAKEST * range[1];
     s.all_count = range[0] > s.weakest;
-    if ((status = psfm_alloc(ctx, S->n, sizeof *out->h, (void **)&out->h)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, S->n, sizeof *out->component, (void **)&out->component)) !=
-            PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, S->n, &out->h)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, S->n, &out->component)) != PSFM_OK ||
         (status = label_components(ctx, S, s.weakest, out)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, out->num_components, sizeof *out->eigenvalue,
-                             (void **)&out->eigenvalue)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, out->num_components, sizeof *out->residual,
-                             (void **)&out->residual)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, out->num_components, &out->eigenvalue)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, out->num_components, &out->residual)) != PSFM_OK ||
         (status = list_edges(ctx, out, &s)) != PSFM_OK)
         goto cleanup;
     for (uint32_t c = 0; status == PSFM_OK && c < out->num_components; ++c)

@@ -142,16 +142,16 @@ static psfm_status build_links(psfm_context *ctx, relaxation *r) {
     psfm_status status =
         psfm_plane_links_build(ctx, r->graph, (uint32_t)r->options->min_overlap, &found);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n + 1, sizeof *r->link_begin, (void **)&r->link_begin);
+        status = PSFM_ALLOC(ctx, n + 1, &r->link_begin);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n + 1, sizeof *fill, (void **)&fill);
+        status = PSFM_ALLOC(ctx, n + 1, &fill);
     if (status != PSFM_OK)
         goto cleanup;
     visit_links(r, &found, r->link_begin);
     for (size_t p = 0; p < n; ++p)
         r->link_begin[p + 1] += r->link_begin[p];
     memcpy(fill, r->link_begin, (n + 1) * sizeof *fill);
-    status = psfm_alloc(ctx, r->link_begin[n], sizeof *r->links, (void **)&r->links);
+    status = PSFM_ALLOC(ctx, r->link_begin[n], &r->links);
     if (status == PSFM_OK)
         visit_links(r, &found, fill);
 
@@ -238,9 +238,8 @@ psfm_status psfm_joint_choice(psfm_context *ctx, const psfm_joint_choice_options
     relaxation r = {.graph = graph, .options = options};
     size_t n = graph->num_hypotheses;
     psfm_status status = psfm_options_check(ctx, &psfm_joint_choice_option_table, options);
-    if (status != PSFM_OK || (status = psfm_alloc(ctx, n, sizeof *r.prior, (void **)&r.prior)) ||
-        (status = psfm_alloc(ctx, n, sizeof *r.belief, (void **)&r.belief)) ||
-        (status = psfm_alloc(ctx, n, sizeof *r.next, (void **)&r.next)) ||
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, n, &r.prior)) ||
+        (status = PSFM_ALLOC(ctx, n, &r.belief)) || (status = PSFM_ALLOC(ctx, n, &r.next)) ||
         (status = build_links(ctx, &r)))
         goto cleanup;
     fill_priors(&r);

@@ -17,19 +17,19 @@
 
 psfm_status psfm_pebbles_init(psfm_context *ctx, uint32_t num_nodes, psfm_pebbles *game) {
     psfm_pebbles g = {.num_nodes = num_nodes};
-    psfm_status status = psfm_alloc(ctx, num_nodes, sizeof *g.out, (void **)&g.out);
+    psfm_status status = PSFM_ALLOC(ctx, num_nodes, &g.out);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_nodes, sizeof *g.num_out, (void **)&g.num_out);
+        status = PSFM_ALLOC(ctx, num_nodes, &g.num_out);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_nodes, sizeof *g.queue, (void **)&g.queue);
+        status = PSFM_ALLOC(ctx, num_nodes, &g.queue);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_nodes, sizeof *g.from, (void **)&g.from);
+        status = PSFM_ALLOC(ctx, num_nodes, &g.from);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_nodes, sizeof *g.seen, (void **)&g.seen);
+        status = PSFM_ALLOC(ctx, num_nodes, &g.seen);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_nodes, sizeof *g.verdict, (void **)&g.verdict);
+        status = PSFM_ALLOC(ctx, num_nodes, &g.verdict);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_nodes, sizeof *g.listed, (void **)&g.listed);
+        status = PSFM_ALLOC(ctx, num_nodes, &g.listed);
     if (status != PSFM_OK)
         psfm_pebbles_free(&g);
     *game = g;

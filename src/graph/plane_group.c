@@ -83,10 +83,8 @@ static void join(sets *s, uint32_t a, uint32_t b) {
 
 static psfm_status init_sets(psfm_context *ctx, uint32_t n, sets *s) {
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *s->parent, (void **)&s->parent)) ||
-        (status = psfm_alloc(ctx, n, sizeof *s->next, (void **)&s->next)) ||
-        (status = psfm_alloc(ctx, n, sizeof *s->last, (void **)&s->last)) ||
-        (status = psfm_alloc(ctx, n, sizeof *s->size, (void **)&s->size)))
+    if ((status = PSFM_ALLOC(ctx, n, &s->parent)) || (status = PSFM_ALLOC(ctx, n, &s->next)) ||
+        (status = PSFM_ALLOC(ctx, n, &s->last)) || (status = PSFM_ALLOC(ctx, n, &s->size)))
         return status;
     psfm_sets_init(s->parent, n);
     for (uint32_t p = 0; p < n; ++p) {
@@ -116,9 +114,8 @@ static psfm_status number_groups(psfm_context *ctx, const psfm_pose_graph *graph
     group *groups = NULL;
     uint32_t *label = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *groups, (void **)&groups)) ||
-        (status = psfm_alloc(ctx, n, sizeof *label, (void **)&label)) ||
-        (status = psfm_alloc(ctx, n, sizeof *out->group, (void **)&out->group)))
+    if ((status = PSFM_ALLOC(ctx, n, &groups)) || (status = PSFM_ALLOC(ctx, n, &label)) ||
+        (status = PSFM_ALLOC(ctx, n, &out->group)))
         goto cleanup;
     for (uint32_t p = 0; p < n; ++p) {
         if (psfm_sets_find(s->parent, p) != p || !is_usable(graph, keep, p))

@@ -31,8 +31,7 @@ static psfm_status link_edges(psfm_context *ctx, const finder *f, uint32_t node,
             uint32_t overlap = psfm_camera_planes_overlap(planes, p, q);
             if (overlap < f->min_overlap)
                 continue;
-            psfm_status status = psfm_reserve(ctx, (void **)&out->links, &out->capacity,
-                                              out->num + 1, sizeof *out->links);
+            psfm_status status = PSFM_RESERVE(ctx, &out->links, &out->capacity, out->num + 1);
             if (status != PSFM_OK)
                 return status;
             out->links[out->num++] =
@@ -63,7 +62,7 @@ static psfm_status collect(psfm_context *ctx, const finder *f, psfm_plane_links 
     size_t total = 0, num = 0;
     for (uint32_t v = 0; v < f->graph->num_nodes; ++v)
         total += f->buckets[v].num;
-    psfm_status status = psfm_alloc(ctx, total, sizeof *out->links, (void **)&out->links);
+    psfm_status status = PSFM_ALLOC(ctx, total, &out->links);
     for (uint32_t v = 0; status == PSFM_OK && v < f->graph->num_nodes; ++v) {
         const bucket *b = &f->buckets[v];
         if (b->num > 0)
@@ -79,11 +78,10 @@ psfm_status psfm_plane_links_build(psfm_context *ctx, const psfm_pose_graph *gra
     finder f = {.graph = graph, .min_overlap = min_overlap < 1 ? 1 : min_overlap};
     uint32_t n = graph->num_nodes;
     int num_workers = psfm_parallel_workers(ctx, n);
-    psfm_status status =
-        psfm_alloc(ctx, (size_t)num_workers, sizeof *f.scratch, (void **)&f.scratch);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num_workers, &f.scratch);
     *out = (psfm_plane_links){0};
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *f.buckets, (void **)&f.buckets);
+        status = PSFM_ALLOC(ctx, n, &f.buckets);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, n, find_at_camera, &f);
     if (status == PSFM_OK)

@@ -131,7 +131,7 @@ static int by_value(const void *a, const void *b) {
 static psfm_status copy_keypoints(psfm_context *ctx, const psfm_match_pair *pair,
                                   const psfm_homography *h, int side, uint32_t **out) {
     uint32_t *keypoints;
-    psfm_status status = psfm_alloc(ctx, h->num_inliers, sizeof *keypoints, (void **)&keypoints);
+    psfm_status status = PSFM_ALLOC(ctx, h->num_inliers, &keypoints);
     if (status != PSFM_OK)
         return status;
     bool sorted = true;
@@ -180,12 +180,9 @@ psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
     psfm_status status = count_all(ctx, set, two_views, essential_edges, count);
     if (status != PSFM_OK)
         return status;
-    if ((status = psfm_alloc(ctx, count[0], sizeof *graph->edges, (void **)&graph->edges)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, count[1], sizeof *graph->planes, (void **)&graph->planes)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, count[2], sizeof *graph->hypotheses,
-                             (void **)&graph->hypotheses)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, count[0], &graph->edges)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, count[1], &graph->planes)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, count[2], &graph->hypotheses)) != PSFM_OK)
         goto cleanup;
     graph->num_nodes = (uint32_t)set->num_views;
     for (size_t p = 0; p < set->num_pairs; ++p)
@@ -212,10 +209,9 @@ psfm_status psfm_pose_graph_index(psfm_context *ctx, psfm_pose_graph *graph) {
     if (graph->num_edges > UINT32_MAX / 2)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "too many edges in a pose graph");
     uint32_t *begin = NULL, *incident = NULL;
-    psfm_status status = psfm_alloc(ctx, (size_t)n + 2, sizeof *begin, (void **)&begin);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, 2 * (size_t)graph->num_edges, sizeof *incident, (void **)&incident);
+        status = PSFM_ALLOC(ctx, 2 * (size_t)graph->num_edges, &incident);
     if (status != PSFM_OK) {
         free(begin);
         return status;
@@ -259,7 +255,7 @@ const double *psfm_hypothesis_normal(const psfm_pose_graph *graph, const psfm_hy
 psfm_status psfm_pose_graph_components(psfm_context *ctx, const psfm_pose_graph *graph,
                                        const bool *keep, uint32_t *label, uint32_t *num) {
     uint32_t *parent;
-    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *parent, (void **)&parent);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &parent);
     if (status != PSFM_OK)
         return status;
     psfm_sets_init(parent, graph->num_nodes);

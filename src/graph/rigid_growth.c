@@ -46,8 +46,8 @@ static psfm_status take(psfm_context *ctx, growth *g, uint32_t node) {
     psfm_rigid_body *body = current(g);
     if (g->inside[node] == g->stamp)
         return PSFM_OK;
-    psfm_status status = psfm_reserve(ctx, (void **)&body->nodes, &body->capacity,
-                                      (size_t)body->num_nodes + 1, sizeof *body->nodes);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &body->nodes, &body->capacity, (size_t)body->num_nodes + 1);
     if (status != PSFM_OK)
         return status;
     g->inside[node] = g->stamp;
@@ -114,11 +114,9 @@ static psfm_status expand(psfm_context *ctx, growth *g, uint32_t node) {
 /* Opens a new, empty body. */
 static psfm_status open_body(psfm_context *ctx, growth *g) {
     psfm_rigid_bodies *b = &g->bodies;
-    psfm_status status = psfm_reserve(ctx, (void **)&b->bodies, &b->capacity,
-                                      (size_t)b->num_bodies + 1, sizeof *b->bodies);
+    psfm_status status = PSFM_RESERVE(ctx, &b->bodies, &b->capacity, (size_t)b->num_bodies + 1);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&g->met, &g->met_capacity, (size_t)b->num_bodies + 1,
-                              sizeof *g->met);
+        status = PSFM_RESERVE(ctx, &g->met, &g->met_capacity, (size_t)b->num_bodies + 1);
     if (status == PSFM_OK) {
         b->bodies[b->num_bodies++] = (psfm_rigid_body){0};
         ++g->stamp;
@@ -129,8 +127,8 @@ static psfm_status open_body(psfm_context *ctx, growth *g) {
 /* Enters the finished body at its nodes and edges. */
 static psfm_status close_body(psfm_context *ctx, growth *g) {
     const psfm_rigid_body *body = current(g);
-    psfm_status status = psfm_reserve(ctx, (void **)&g->memberships, &g->membership_capacity,
-                                      g->num_memberships + body->num_nodes, sizeof *g->memberships);
+    psfm_status status = PSFM_RESERVE(ctx, &g->memberships, &g->membership_capacity,
+                                      g->num_memberships + body->num_nodes);
     if (status != PSFM_OK)
         return status;
     for (uint32_t i = 0; i < body->num_nodes; ++i) {
@@ -188,7 +186,7 @@ static psfm_status grow_from_group(psfm_context *ctx, growth *g, const uint32_t 
  * already: these then become one. */
 static psfm_status grow_from_groups(psfm_context *ctx, growth *g, const uint32_t *scale_group) {
     bool *done = NULL;
-    psfm_status status = psfm_alloc(ctx, g->graph->num_edges, sizeof *done, (void **)&done);
+    psfm_status status = PSFM_ALLOC(ctx, g->graph->num_edges, &done);
     for (uint32_t e = 0; status == PSFM_OK && e < g->graph->num_edges; ++e)
         if (scale_group[e] != NONE && !done[e])
             status = grow_from_group(ctx, g, scale_group, e, done);
@@ -201,8 +199,8 @@ static psfm_status add_lone_edge(psfm_context *ctx, growth *g, uint32_t edge) {
     const uint32_t ends[2] = {g->graph->node1[edge], g->graph->node2[edge]};
     psfm_status status = open_body(ctx, g);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&g->memberships, &g->membership_capacity,
-                              g->num_memberships + 2, sizeof *g->memberships);
+        status =
+            PSFM_RESERVE(ctx, &g->memberships, &g->membership_capacity, g->num_memberships + 2);
     for (int k = 0; status == PSFM_OK && k < 2; ++k) {
         g->memberships[g->num_memberships] =
             (membership){g->bodies.num_bodies - 1, g->first_membership[ends[k]]};
@@ -217,9 +215,9 @@ static psfm_status add_lone_edge(psfm_context *ctx, growth *g, uint32_t edge) {
  * from each edge of a star would look at all others. */
 static psfm_status peel(psfm_context *ctx, growth *g) {
     uint32_t n = g->graph->num_nodes, head = 0, tail = 0, *degree = NULL, *queue = NULL;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *degree, (void **)&degree);
+    psfm_status status = PSFM_ALLOC(ctx, n, &degree);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *queue, (void **)&queue);
+        status = PSFM_ALLOC(ctx, n, &queue);
     for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
         degree[v] = (uint32_t)(g->adjacency.begin[v + 1] - g->adjacency.begin[v]);
         if (degree[v] == 1)
@@ -246,11 +244,11 @@ static psfm_status allocate(psfm_context *ctx, growth *g) {
     uint32_t n = g->graph->num_nodes, m = g->graph->num_edges;
     psfm_status status;
     if ((status = psfm_adjacency_init(ctx, g->graph, NULL, m, &g->adjacency)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, m, sizeof(uint32_t), (void **)&g->bodies.edge_body)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof(uint32_t), (void **)&g->first_membership)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof(uint32_t), (void **)&g->inside)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof(uint32_t), (void **)&g->touched)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof(uint32_t), (void **)&g->attach)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, m, &g->bodies.edge_body)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->first_membership)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->inside)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->touched)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->attach)) != PSFM_OK)
         return status;
     memset(g->bodies.edge_body, 0xff, m * sizeof *g->bodies.edge_body);
     memset(g->first_membership, 0xff, n * sizeof *g->first_membership);

@@ -56,9 +56,9 @@ static uint32_t boundary(const analysis *a, const psfm_rigid_body *body, uint32_
 
 static psfm_status find_boundary(psfm_context *ctx, analysis *a) {
     uint32_t n = a->graph->num_nodes;
-    psfm_status status = psfm_alloc(ctx, n, sizeof(uint32_t), (void **)&a->num_bodies_at);
+    psfm_status status = PSFM_ALLOC(ctx, n, &a->num_bodies_at);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof(uint32_t), (void **)&a->small);
+        status = PSFM_ALLOC(ctx, n, &a->small);
     for (uint32_t b = 0; status == PSFM_OK && b < a->bodies.num_bodies; ++b)
         for (uint32_t k = 0; k < a->bodies.bodies[b].num_nodes; ++k)
             ++a->num_bodies_at[a->bodies.bodies[b].nodes[k]];
@@ -87,8 +87,7 @@ static void fill_body(const analysis *a, const psfm_rigid_body *body, size_t at)
 
 static psfm_status fill_boundary_graph(psfm_context *ctx, analysis *a) {
     uint32_t num = a->bodies.num_bodies, first[2];
-    psfm_status status =
-        psfm_alloc(ctx, (size_t)num + 1, sizeof *a->body_edges, (void **)&a->body_edges);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num + 1, &a->body_edges);
     if (status != PSFM_OK)
         return status;
     for (uint32_t b = 0; b < num; ++b) {
@@ -101,9 +100,9 @@ static psfm_status fill_boundary_graph(psfm_context *ctx, analysis *a) {
     }
     if (a->body_edges[num] >= UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "too many edges for the rigidity analysis");
-    status = psfm_alloc(ctx, a->body_edges[num], sizeof *a->node1, (void **)&a->node1);
+    status = PSFM_ALLOC(ctx, a->body_edges[num], &a->node1);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, a->body_edges[num], sizeof *a->node2, (void **)&a->node2);
+        status = PSFM_ALLOC(ctx, a->body_edges[num], &a->node2);
     for (uint32_t b = 0; status == PSFM_OK && b < num; ++b)
         fill_body(a, &a->bodies.bodies[b], a->body_edges[b]);
     return status;
@@ -125,8 +124,7 @@ static void unite_bodies(analysis *a, const psfm_adjacency *bodies_at, const uin
 /* Lists the bodies at each boundary node. */
 static psfm_status list_bodies(psfm_context *ctx, const analysis *a, psfm_adjacency *out) {
     size_t total = 0;
-    psfm_status status =
-        psfm_alloc(ctx, (size_t)a->num_small + 1, sizeof *out->begin, (void **)&out->begin);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)a->num_small + 1, &out->begin);
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < a->graph->num_nodes; ++v)
@@ -136,7 +134,7 @@ static psfm_status list_bodies(psfm_context *ctx, const analysis *a, psfm_adjace
         total += s < a->num_small ? out->begin[s] : 0;
         out->begin[s] = total;
     }
-    status = psfm_alloc(ctx, total, sizeof *out->edge, (void **)&out->edge);
+    status = PSFM_ALLOC(ctx, total, &out->edge);
     for (uint32_t b = a->bodies.num_bodies; status == PSFM_OK && b-- > 0;)
         for (uint32_t k = 0; k < a->bodies.bodies[b].num_nodes; ++k) {
             uint32_t s = a->small[a->bodies.bodies[b].nodes[k]];
@@ -156,9 +154,9 @@ static psfm_status unite_components(psfm_context *ctx, analysis *a, psfm_pebbles
     if (status == PSFM_OK)
         status = list_bodies(ctx, a, &bodies_at);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, a->num_small, sizeof *set, (void **)&set);
+        status = PSFM_ALLOC(ctx, a->num_small, &set);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, a->bodies.num_bodies, sizeof *count, (void **)&count);
+        status = PSFM_ALLOC(ctx, a->bodies.num_bodies, &count);
     for (uint32_t b = 0; status == PSFM_OK && b < a->bodies.num_bodies; ++b) {
         if (psfm_sets_find(a->parent, b) != b || boundary(a, &a->bodies.bodies[b], first) < 2)
             continue;
@@ -177,7 +175,7 @@ static psfm_status play(psfm_context *ctx, analysis *a) {
     uint32_t num = a->bodies.num_bodies;
     psfm_pebbles game = {0};
     psfm_topology boundary_graph = {a->num_small, (uint32_t)a->body_edges[num], a->node1, a->node2};
-    psfm_status status = psfm_alloc(ctx, num, sizeof *a->parent, (void **)&a->parent);
+    psfm_status status = PSFM_ALLOC(ctx, num, &a->parent);
     if (status == PSFM_OK)
         status = psfm_pebbles_init(ctx, a->num_small, &game);
     if (status == PSFM_OK) {
@@ -213,7 +211,7 @@ static psfm_status list_pairs(psfm_context *ctx, analysis *a, uint64_t **pairs, 
     size_t total = 0, kept = 0;
     for (uint32_t b = 0; b < a->bodies.num_bodies; ++b)
         total += a->bodies.bodies[b].num_nodes;
-    psfm_status status = psfm_alloc(ctx, total, sizeof **pairs, (void **)pairs);
+    psfm_status status = PSFM_ALLOC(ctx, total, pairs);
     if (status != PSFM_OK)
         return status;
     total = 0;
@@ -234,7 +232,7 @@ static psfm_status number_components(psfm_context *ctx, analysis *a, const uint6
                                      size_t num_pairs, component **sorted, uint32_t *num,
                                      uint32_t *label) {
     uint32_t count = 0;
-    psfm_status status = psfm_alloc(ctx, a->bodies.num_bodies, sizeof **sorted, (void **)sorted);
+    psfm_status status = PSFM_ALLOC(ctx, a->bodies.num_bodies, sorted);
     if (status != PSFM_OK)
         return status;
     component *c = *sorted;
@@ -262,16 +260,15 @@ static psfm_status fill_result(psfm_context *ctx, analysis *a, psfm_rigidity *ou
     uint32_t *label = NULL, m = a->graph->num_edges, num = 0;
     psfm_status status = list_pairs(ctx, a, &pairs, &num_pairs);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, a->bodies.num_bodies, sizeof *label, (void **)&label);
+        status = PSFM_ALLOC(ctx, a->bodies.num_bodies, &label);
     if (status == PSFM_OK)
         status = number_components(ctx, a, pairs, num_pairs, &sorted, &num, label);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, m, sizeof *out->edge_component, (void **)&out->edge_component);
+        status = PSFM_ALLOC(ctx, m, &out->edge_component);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, (size_t)num + 1, sizeof *out->node_begin, (void **)&out->node_begin);
+        status = PSFM_ALLOC(ctx, (size_t)num + 1, &out->node_begin);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_pairs, sizeof *out->nodes, (void **)&out->nodes);
+        status = PSFM_ALLOC(ctx, num_pairs, &out->nodes);
     if (status != PSFM_OK)
         goto cleanup;
     out->num_components = num;

@@ -210,18 +210,15 @@ static psfm_status check_hypotheses(psfm_context *ctx, const psfm_pose_graph *gr
 static psfm_status fill_blocks(psfm_context *ctx, similarity *m) {
     uint32_t n = m->graph->num_nodes;
     int num_workers = psfm_parallel_workers(ctx, n);
-    psfm_status status =
-        psfm_alloc(ctx, (size_t)n + 1, sizeof *m->block_begin, (void **)&m->block_begin);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)n + 1, &m->block_begin);
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < n; ++v) {
         size_t d = degree(m->graph, v);
         m->block_begin[v + 1] = m->block_begin[v] + (d > 0 ? d * (d - 1) / 2 : 0);
     }
-    if ((status = psfm_alloc(ctx, m->block_begin[n], sizeof *m->block, (void **)&m->block)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, (size_t)num_workers, sizeof *m->scratch, (void **)&m->scratch)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, m->block_begin[n], &m->block)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)num_workers, &m->scratch)) != PSFM_OK)
         return status;
     status = psfm_parallel_for(ctx, "similarity", n, fill_block, m);
     for (int k = 0; k < num_workers; ++k)
@@ -244,16 +241,13 @@ psfm_status psfm_similarity_build(psfm_context *ctx, const psfm_pose_graph *grap
     psfm_status status = psfm_options_check(ctx, &psfm_similarity_option_table, options);
     if (status != PSFM_OK || (status = check_hypotheses(ctx, graph)) != PSFM_OK ||
         (status = fill_blocks(ctx, &m)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, (size_t)S->n + 1, sizeof *S->row_begin,
-                             (void **)&S->row_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)S->n + 1, &S->row_begin)) != PSFM_OK ||
         (status = psfm_parallel_for(ctx, NULL, num_tasks, count_rows, &m)) != PSFM_OK)
         goto cleanup;
     for (uint32_t e = 0; e < S->n; ++e)
         S->row_begin[e + 1] += S->row_begin[e];
-    if ((status = psfm_alloc(ctx, S->row_begin[S->n], sizeof *S->col, (void **)&S->col)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, S->row_begin[S->n], sizeof *S->value, (void **)&S->value)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, S->row_begin[S->n], &S->col)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, S->row_begin[S->n], &S->value)) != PSFM_OK)
         goto cleanup;
     status = psfm_parallel_for(ctx, NULL, num_tasks, fill_rows, &m);
 

@@ -97,7 +97,7 @@ static uint32_t insert_edge(merge_node *nodes, uint32_t u, uint32_t v, uint32_t 
 
 static psfm_status init_nodes(psfm_context *ctx, merge_node *nodes, uint32_t n) {
     uint32_t *priority;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *priority, (void **)&priority);
+    psfm_status status = PSFM_ALLOC(ctx, n, &priority);
     if (status != PSFM_OK)
         return status;
     psfm_rng rng = psfm_rng_make(0, PSFM_RNG_SPANNING_TREE, n, 0);
@@ -151,9 +151,9 @@ static psfm_status kruskal(psfm_context *ctx, const psfm_edge_list *graph, const
     uint32_t *parent = NULL, *edges = NULL;
     bool *in_tree = NULL;
     psfm_status status = PSFM_OK;
-    if ((status = psfm_alloc(ctx, graph->num_nodes, sizeof *parent, (void **)&parent)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_nodes, sizeof *edges, (void **)&edges)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_edges, sizeof *in_tree, (void **)&in_tree)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, graph->num_nodes, &parent)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &edges)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &in_tree)) != PSFM_OK)
         goto cleanup;
     psfm_sets_init(parent, graph->num_nodes);
     for (uint32_t k = 0; k < num; ++k) {
@@ -183,11 +183,9 @@ psfm_status psfm_spanning_tree_min_range(psfm_context *ctx, const psfm_edge_list
     bool connected;
     *tree = (psfm_spanning_tree){0};
     psfm_status status = check_graph(ctx, graph);
-    if (status != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_edges, sizeof *order, (void **)&order)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_nodes, sizeof *nodes, (void **)&nodes)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_edges, sizeof *is_gone, (void **)&is_gone)) !=
-            PSFM_OK ||
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_edges, &order)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &nodes)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &is_gone)) != PSFM_OK ||
         (status = init_nodes(ctx, nodes, graph->num_nodes)) != PSFM_OK)
         goto cleanup;
     for (uint32_t e = 0; e < graph->num_edges; ++e)
@@ -215,8 +213,7 @@ psfm_status psfm_spanning_tree_random(psfm_context *ctx, const psfm_edge_list *g
     ranked_edge *order = NULL;
     *tree = (psfm_spanning_tree){0};
     psfm_status status = check_graph(ctx, graph);
-    if (status != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_edges, sizeof *order, (void **)&order)) != PSFM_OK)
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_edges, &order)) != PSFM_OK)
         return status;
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_ABLATION, 0, 1);
     for (uint32_t e = 0; e < graph->num_edges; ++e) {

@@ -20,7 +20,7 @@ psfm_status psfm_topology_check(psfm_context *ctx, const psfm_topology *graph) {
 psfm_status psfm_topology_components(psfm_context *ctx, const psfm_topology *graph,
                                      const bool *keep, uint32_t *label, uint32_t *num) {
     uint32_t *parent = NULL;
-    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *parent, (void **)&parent);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &parent);
     if (status != PSFM_OK)
         return status;
     psfm_sets_init(parent, graph->num_nodes);
@@ -41,9 +41,9 @@ psfm_status psfm_adjacency_init(psfm_context *ctx, const psfm_topology *graph,
                                 const uint32_t *edges, uint32_t num, psfm_adjacency *out) {
     size_t n = graph->num_nodes;
     *out = (psfm_adjacency){0};
-    psfm_status status = psfm_alloc(ctx, n + 1, sizeof *out->begin, (void **)&out->begin);
+    psfm_status status = PSFM_ALLOC(ctx, n + 1, &out->begin);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 2 * (size_t)num, sizeof *out->edge, (void **)&out->edge);
+        status = PSFM_ALLOC(ctx, 2 * (size_t)num, &out->edge);
     if (status != PSFM_OK) {
         psfm_adjacency_free(out);
         return status;

@@ -19,9 +19,9 @@ psfm_status psfm_sets_label(psfm_context *ctx, uint32_t *parent, uint32_t n, uin
                             uint32_t *num) {
     set_info *sets = NULL;
     uint32_t *label_of = NULL; /* by smallest element */
-    psfm_status status = psfm_alloc(ctx, n, sizeof *sets, (void **)&sets);
+    psfm_status status = PSFM_ALLOC(ctx, n, &sets);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *label_of, (void **)&label_of);
+        status = PSFM_ALLOC(ctx, n, &label_of);
     if (status != PSFM_OK)
         goto cleanup;
     uint32_t count = 0;

@@ -62,9 +62,9 @@ psfm_status psfm_image_init(psfm_context *ctx, int width, int height, psfm_image
     psfm_image made = {.width = width, .height = height};
     size_t pixels = (size_t)width * (size_t)height;
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, pixels, 1, (void **)&made.gray);
+        status = PSFM_ALLOC(ctx, pixels, &made.gray);
     if (status == PSFM_OK && channels == PSFM_IMAGE_GRAY_AND_RGB)
-        status = psfm_alloc(ctx, pixels, 3, (void **)&made.rgb);
+        status = psfm_alloc(ctx, pixels, 3, &made.rgb);
     if (status != PSFM_OK) {
         psfm_image_free(&made);
         return status;

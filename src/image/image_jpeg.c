@@ -168,8 +168,8 @@ static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size
     r->status = psfm_image_init(ctx, (int)r->codec.output_width, (int)r->codec.output_height,
                                 channels, r->image);
     if (r->status == PSFM_OK)
-        r->status = psfm_alloc(ctx, r->codec.output_width, (size_t)r->codec.output_components,
-                               (void **)&r->row);
+        r->status =
+            psfm_alloc(ctx, r->codec.output_width, (size_t)r->codec.output_components, &r->row);
     if (r->status == PSFM_OK)
         read_rows(r);
     return true;

@@ -21,7 +21,7 @@ typedef struct {
 
 static psfm_status append(psfm_context *ctx, char ***names, size_t *num, size_t *capacity,
                           const char *name) {
-    psfm_status status = psfm_reserve(ctx, (void **)names, capacity, *num + 1, sizeof **names);
+    psfm_status status = PSFM_RESERVE(ctx, names, capacity, *num + 1);
     if (status == PSFM_OK)
         status = psfm_strdup(ctx, name, &(*names)[*num]);
     if (status == PSFM_OK)

@@ -78,7 +78,7 @@ static psfm_status read_pixels(psfm_context *ctx, png_reader *r, psfm_image_chan
     int passes = png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_ADAM7 ? 7 : 1;
     psfm_status status = psfm_image_init(ctx, (int)width, (int)height, channels, r->image);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, passes > 1 ? height : 1, stride, (void **)&r->pixels);
+        status = psfm_alloc(ctx, passes > 1 ? height : 1, stride, &r->pixels);
     for (int pass = 0; status == PSFM_OK && pass < passes; ++pass) {
         for (size_t y = 0; y < height; ++y) {
             uint8_t *row = r->pixels + (passes > 1 ? y * stride : 0);

@@ -10,7 +10,7 @@
 static psfm_status mask_path(psfm_context *ctx, const char *folder, const char *name, char **path) {
     char *file = NULL;
     size_t size = strlen(name) + 5;
-    psfm_status status = psfm_alloc(ctx, size, 1, (void **)&file);
+    psfm_status status = PSFM_ALLOC(ctx, size, &file);
     if (status == PSFM_OK) {
         snprintf(file, size, "%s.png", name);
         status = psfm_path_join(ctx, folder, file, path);

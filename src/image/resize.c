@@ -90,9 +90,9 @@ psfm_status psfm_image_shrink(psfm_context *ctx, const psfm_image *image, int ne
         psfm_image_init(ctx, new_width, new_height,
                         image->rgb != NULL ? PSFM_IMAGE_GRAY_AND_RGB : PSFM_IMAGE_GRAY, &made);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)new_width, sizeof *columns, (void **)&columns);
+        status = PSFM_ALLOC(ctx, (size_t)new_width, &columns);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 2 * row_size, sizeof *rows, (void **)&rows);
+        status = PSFM_ALLOC(ctx, 2 * row_size, &rows);
     if (status == PSFM_OK) {
         for (int x = 0; x < new_width; ++x)
             columns[x] = span_of(x, image->width, new_width);

@@ -75,10 +75,9 @@ static void mark(const uint32_t *inliers, size_t num, bool *is_inlier) {
 
 static psfm_status collect_matches(psfm_context *ctx, const psfm_match_pair *pair,
                                    const psfm_two_view *two_view, geometry *g) {
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&g->is_inlier, &g->flag_capacity, pair->num_matches, 1);
+    psfm_status status = PSFM_RESERVE(ctx, &g->is_inlier, &g->flag_capacity, pair->num_matches);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&g->matches, &g->capacity, pair->num_matches, 8);
+        status = psfm_reserve(ctx, &g->matches, &g->capacity, pair->num_matches, 8);
     if (status != PSFM_OK)
         return status;
     if (pair->num_matches > 0)

@@ -84,10 +84,9 @@ static psfm_status add_pair(loader *load, sqlite3_stmt *statement, psfm_match_pa
     if (cols != 2)
         return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s have %zu columns, not 2", load->sql->path,
                          owner, cols);
-    status = psfm_reserve(ctx, (void **)&set->pairs, &load->capacity, set->num_pairs + 1,
-                          sizeof *set->pairs);
+    status = PSFM_RESERVE(ctx, &set->pairs, &load->capacity, set->num_pairs + 1);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, rows, sizeof *pair.matches, (void **)&pair.matches);
+        status = PSFM_ALLOC(ctx, rows, &pair.matches);
     if (status != PSFM_OK)
         return status;
     filter_matches(load, data, rows, is_swapped, &pair);
@@ -143,8 +142,7 @@ static psfm_status alloc_seen(loader *load) {
             max_keypoints = load->set->views[k].num_keypoints;
     psfm_status status = PSFM_OK;
     for (int side = 0; status == PSFM_OK && side < 2; ++side)
-        status =
-            psfm_alloc(load->sql->ctx, max_keypoints, sizeof(uint32_t), (void **)&load->seen[side]);
+        status = PSFM_ALLOC(load->sql->ctx, max_keypoints, &load->seen[side]);
     return status;
 }
 

@@ -124,8 +124,7 @@ psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set) {
         status = psfm_sql_step(sql, statement, &has_row);
         if (status != PSFM_OK || !has_row)
             break;
-        status = psfm_reserve(sql->ctx, (void **)&set->cameras, &capacity, set->num_cameras + 1,
-                              sizeof *set->cameras);
+        status = PSFM_RESERVE(sql->ctx, &set->cameras, &capacity, set->num_cameras + 1);
         if (status != PSFM_OK)
             break;
         psfm_camera *camera = &set->cameras[set->num_cameras];
@@ -189,8 +188,7 @@ static psfm_status read_images(psfm_sql *sql, psfm_match_set *set) {
         status = psfm_sql_step(sql, statement, &has_row);
         if (status != PSFM_OK || !has_row)
             break;
-        status = psfm_reserve(sql->ctx, (void **)&set->views, &capacity, set->num_views + 1,
-                              sizeof *set->views);
+        status = PSFM_RESERVE(sql->ctx, &set->views, &capacity, set->num_views + 1);
         if (status != PSFM_OK)
             break;
         psfm_view *view = &set->views[set->num_views++];
@@ -228,7 +226,7 @@ psfm_status psfm_database_get_keypoints(const psfm_sql *sql, sqlite3_stmt *state
     if (rows > 0 && cols != 2 && cols != 4 && cols != 6)
         return psfm_fail(sql->ctx, PSFM_ERR_FORMAT, "%s: %s have %zu columns, not 2, 4 or 6",
                          sql->path, owner, cols);
-    status = psfm_alloc(sql->ctx, rows, sizeof *view->keypoints, (void **)&view->keypoints);
+    status = PSFM_ALLOC(sql->ctx, rows, &view->keypoints);
     if (status != PSFM_OK)
         return status;
     view->num_keypoints = rows;
@@ -273,7 +271,7 @@ static psfm_status count_empty_views(const psfm_sql *sql, psfm_match_set *set,
         psfm_view *view = &set->views[k];
         stats->num_images_without_keypoints += view->num_keypoints == 0;
         if (view->keypoints == NULL)
-            status = psfm_alloc(sql->ctx, 0, sizeof *view->keypoints, (void **)&view->keypoints);
+            status = PSFM_ALLOC(sql->ctx, 0, &view->keypoints);
     }
     return status;
 }

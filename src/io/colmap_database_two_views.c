@@ -49,7 +49,7 @@ static void put_doubles(const double *values, size_t num, unsigned char *bytes) 
 
 static psfm_status bind_inliers(writer *w, sqlite3_stmt *statement, int parameter,
                                 const uint32_t *inliers, size_t num) {
-    psfm_status status = psfm_reserve(w->sql->ctx, (void **)&w->inliers, &w->capacity, num, 4);
+    psfm_status status = psfm_reserve(w->sql->ctx, &w->inliers, &w->capacity, num, 4);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k)
@@ -216,7 +216,7 @@ static psfm_status get_inliers(const psfm_sql *sql, sqlite3_stmt *statement, int
     *good = size % 4 == 0 && (bytes != NULL || size == 0);
     if (!*good)
         return PSFM_OK;
-    psfm_status status = psfm_alloc(sql->ctx, count, sizeof **inliers, (void **)inliers);
+    psfm_status status = PSFM_ALLOC(sql->ctx, count, inliers);
     if (status != PSFM_OK)
         return status;
     *num = count;
@@ -251,7 +251,7 @@ static bool get_motions(sqlite3_stmt *statement, int column, psfm_homography *ho
 static psfm_status append_homography(psfm_context *ctx, psfm_two_view *two_view) {
     psfm_homography *grown = NULL;
     size_t num = two_view->num_homographies;
-    psfm_status status = psfm_alloc(ctx, num + 1, sizeof *grown, (void **)&grown);
+    psfm_status status = PSFM_ALLOC(ctx, num + 1, &grown);
     if (status != PSFM_OK)
         return status;
     if (num > 0)

@@ -97,7 +97,7 @@ static psfm_status write_keypoints(psfm_sql *sql, const psfm_match_set *set) {
         psfm_sql_prepare(sql, "INSERT INTO keypoints VALUES (?1, ?2, 2, ?3)", &statement);
     for (size_t i = 0; status == PSFM_OK && i < set->num_views; ++i) {
         const psfm_view *view = &set->views[i];
-        status = psfm_reserve(sql->ctx, (void **)&bytes, &capacity, view->num_keypoints, 8);
+        status = psfm_reserve(sql->ctx, &bytes, &capacity, view->num_keypoints, 8);
         for (size_t k = 0; status == PSFM_OK && k < view->num_keypoints; ++k) {
             psfm_put_f32((float)view->keypoints[k][0], bytes + 8 * k);
             psfm_put_f32((float)view->keypoints[k][1], bytes + 8 * k + 4);
@@ -118,7 +118,7 @@ static psfm_status write_matches(psfm_sql *sql, const psfm_match_set *set) {
         psfm_sql_prepare(sql, "INSERT INTO matches VALUES (?1, ?2, 2, ?3)", &statement);
     for (size_t i = 0; status == PSFM_OK && i < set->num_pairs; ++i) {
         const psfm_match_pair *pair = &set->pairs[i];
-        status = psfm_reserve(sql->ctx, (void **)&bytes, &capacity, pair->num_matches, 8);
+        status = psfm_reserve(sql->ctx, &bytes, &capacity, pair->num_matches, 8);
         for (size_t k = 0; status == PSFM_OK && k < pair->num_matches; ++k) {
             psfm_put_u32(pair->matches[k][0], bytes + 8 * k);
             psfm_put_u32(pair->matches[k][1], bytes + 8 * k + 4);
@@ -197,9 +197,9 @@ psfm_status psfm_database_write(psfm_context *ctx, const psfm_match_set *set, co
     if (status == PSFM_OK && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: exists and is not a regular file", path);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, size, 1, (void **)&tmp_path);
+        status = PSFM_ALLOC(ctx, size, &tmp_path);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, size, 1, (void **)&scratch);
+        status = PSFM_ALLOC(ctx, size, &scratch);
     if (status != PSFM_OK)
         goto cleanup;
     snprintf(tmp_path, size, "%s.tmp", path);

@@ -7,8 +7,8 @@
 
 static psfm_status add_origin(psfm_context *ctx, psfm_model_origin *origin, uint64_t id,
                               size_t at) {
-    psfm_status status = psfm_reserve(ctx, (void **)&origin->records, &origin->capacity,
-                                      origin->num_records + 1, sizeof *origin->records);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &origin->records, &origin->capacity, origin->num_records + 1);
     if (status == PSFM_OK)
         origin->records[origin->num_records++] = (psfm_model_record){id, at};
     return status;
@@ -17,9 +17,8 @@ static psfm_status add_origin(psfm_context *ctx, psfm_model_origin *origin, uint
 psfm_status psfm_model_add_camera(psfm_context *ctx, psfm_model_builder *builder, uint32_t id,
                                   size_t at, psfm_camera **camera) {
     psfm_model *model = &builder->model;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&model->cameras, &builder->capacity[PSFM_MODEL_CAMERAS],
-                     model->num_cameras + 1, sizeof *model->cameras);
+    psfm_status status = PSFM_RESERVE(ctx, &model->cameras, &builder->capacity[PSFM_MODEL_CAMERAS],
+                                      model->num_cameras + 1);
     if (status == PSFM_OK)
         status = add_origin(ctx, &builder->origin[PSFM_MODEL_CAMERAS], id, at);
     if (status != PSFM_OK)
@@ -32,9 +31,8 @@ psfm_status psfm_model_add_camera(psfm_context *ctx, psfm_model_builder *builder
 psfm_status psfm_model_add_image(psfm_context *ctx, psfm_model_builder *builder, uint32_t id,
                                  size_t at, psfm_model_image **image) {
     psfm_model *model = &builder->model;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&model->images, &builder->capacity[PSFM_MODEL_IMAGES],
-                     model->num_images + 1, sizeof *model->images);
+    psfm_status status = PSFM_RESERVE(ctx, &model->images, &builder->capacity[PSFM_MODEL_IMAGES],
+                                      model->num_images + 1);
     if (status == PSFM_OK)
         status = add_origin(ctx, &builder->origin[PSFM_MODEL_IMAGES], id, at);
     if (status != PSFM_OK)
@@ -47,9 +45,8 @@ psfm_status psfm_model_add_image(psfm_context *ctx, psfm_model_builder *builder,
 psfm_status psfm_model_add_point(psfm_context *ctx, psfm_model_builder *builder, uint64_t id,
                                  size_t at, psfm_model_point **point) {
     psfm_model *model = &builder->model;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&model->points, &builder->capacity[PSFM_MODEL_POINTS],
-                     model->num_points + 1, sizeof *model->points);
+    psfm_status status = PSFM_RESERVE(ctx, &model->points, &builder->capacity[PSFM_MODEL_POINTS],
+                                      model->num_points + 1);
     if (status == PSFM_OK)
         status = add_origin(ctx, &builder->origin[PSFM_MODEL_POINTS], id, at);
     if (status != PSFM_OK)
@@ -60,16 +57,16 @@ psfm_status psfm_model_add_point(psfm_context *ctx, psfm_model_builder *builder,
 }
 
 psfm_status psfm_model_image_alloc(psfm_context *ctx, psfm_model_image *image, size_t num) {
-    psfm_status status = psfm_alloc(ctx, num, sizeof *image->keypoints, (void **)&image->keypoints);
+    psfm_status status = PSFM_ALLOC(ctx, num, &image->keypoints);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *image->point3D_ids, (void **)&image->point3D_ids);
+        status = PSFM_ALLOC(ctx, num, &image->point3D_ids);
     if (status == PSFM_OK)
         image->num_keypoints = num;
     return status;
 }
 
 psfm_status psfm_model_point_alloc(psfm_context *ctx, psfm_model_point *point, size_t num) {
-    psfm_status status = psfm_alloc(ctx, num, sizeof *point->track, (void **)&point->track);
+    psfm_status status = PSFM_ALLOC(ctx, num, &point->track);
     if (status == PSFM_OK)
         point->track_length = num;
     return status;

@@ -161,8 +161,7 @@ static psfm_status check_point(checker *check, size_t idx) {
 
 static psfm_status alloc_marks(checker *check) {
     const psfm_model *model = check->model;
-    psfm_status status =
-        psfm_alloc(check->ctx, model->num_images, sizeof(size_t), (void **)&check->first_keypoint);
+    psfm_status status = PSFM_ALLOC(check->ctx, model->num_images, &check->first_keypoint);
     if (status != PSFM_OK)
         return status;
     size_t total = 0;
@@ -170,7 +169,7 @@ static psfm_status alloc_marks(checker *check) {
         check->first_keypoint[i] = total;
         total += model->images[i].num_keypoints;
     }
-    return psfm_alloc(check->ctx, total, sizeof(bool), (void **)&check->in_track);
+    return PSFM_ALLOC(check->ctx, total, &check->in_track);
 }
 
 psfm_status psfm_model_check(psfm_context *ctx, const psfm_model *model,

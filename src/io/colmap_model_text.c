@@ -173,7 +173,7 @@ static psfm_status take_name(reader *r, char **name) {
     size_t length = (size_t)(r->line_end - r->at);
     if (length == 0)
         return fail_line(r, "image name", "is missing");
-    psfm_status status = psfm_alloc(r->ctx, length + 1, 1, (void **)name);
+    psfm_status status = PSFM_ALLOC(r->ctx, length + 1, name);
     if (status == PSFM_OK)
         memcpy(*name, r->at, length);
     return status;

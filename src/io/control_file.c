@@ -87,8 +87,8 @@ psfm_status psfm_positions_add(psfm_context *ctx, psfm_positions *positions, con
     for (size_t k = 0; k < positions->num; ++k)
         if (strcmp(positions->items[k].image, image) == 0)
             return psfm_fail(ctx, PSFM_ERR_FORMAT, "the image '%s' has two positions", image);
-    psfm_status status = psfm_reserve(ctx, (void **)&positions->items, &positions->capacity,
-                                      positions->num + 1, sizeof *positions->items);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &positions->items, &positions->capacity, positions->num + 1);
     if (status != PSFM_OK)
         return status;
     psfm_known_position *item = &positions->items[positions->num];
@@ -249,8 +249,8 @@ static psfm_status find_point(psfm_context *ctx, file_kind kind, psfm_control_se
             return PSFM_OK;
         }
     }
-    psfm_status status = psfm_reserve(ctx, (void **)&set->points, &set->points_capacity,
-                                      set->num_points + 1, sizeof *set->points);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &set->points, &set->points_capacity, set->num_points + 1);
     if (status != PSFM_OK)
         return status;
     psfm_control_point *point = &set->points[set->num_points];
@@ -269,8 +269,8 @@ static psfm_status add_view(reader *r, psfm_control_set *set, uint32_t point, co
         if (set->views[k].point == point && strcmp(set->views[k].image, image) == 0)
             return psfm_fail(r->ctx, PSFM_ERR_FORMAT, "%s: line %zu: '%s' shows '%s' twice",
                              r->path, r->line, image, set->points[point].label);
-    psfm_status status = psfm_reserve(r->ctx, (void **)&set->views, &set->views_capacity,
-                                      set->num_views + 1, sizeof *set->views);
+    psfm_status status =
+        PSFM_RESERVE(r->ctx, &set->views, &set->views_capacity, set->num_views + 1);
     if (status != PSFM_OK)
         return status;
     psfm_control_view *view = &set->views[set->num_views];

@@ -106,7 +106,7 @@ static psfm_status list_path(psfm_context *ctx, const char *path, char **out) {
     size_t length = strlen(path);
     if (length > 4 && strcmp(path + length - 4, ".out") == 0)
         length -= 4;
-    psfm_status status = psfm_alloc(ctx, length + sizeof ".list.txt", 1, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, length + sizeof ".list.txt", out);
     if (status == PSFM_OK)
         snprintf(*out, length + sizeof ".list.txt", "%.*s.list.txt", (int)length, path);
     return status;
@@ -118,7 +118,7 @@ psfm_status psfm_export_bundler(psfm_context *ctx, const psfm_export_input *in, 
     char *list = NULL;
     psfm_status status = check_cameras(ctx, model);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, model->num_images, sizeof *lenses, (void **)&lenses);
+        status = PSFM_ALLOC(ctx, model->num_images, &lenses);
     for (size_t k = 0; status == PSFM_OK && k < model->num_images; ++k)
         status = find_lens(ctx, psfm_model_camera(model, model->images[k].camera_id), &lenses[k]);
     if (status == PSFM_OK)

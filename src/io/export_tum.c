@@ -89,7 +89,7 @@ psfm_status psfm_export_tum(psfm_context *ctx, const psfm_export_input *in, cons
     psfm_output out = {0};
     entry *entries = NULL;
     size_t num = in->model->num_images;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *entries, (void **)&entries);
+    psfm_status status = PSFM_ALLOC(ctx, num, &entries);
     if (status == PSFM_OK)
         status = psfm_output_open(ctx, path, &out);
     if (status == PSFM_OK) {

@@ -256,8 +256,7 @@ psfm_status psfm_store_list(psfm_feature_store *store, psfm_stored_photos *out) 
         status = psfm_sql_step(sql, statement, &has_row);
         if (status != PSFM_OK || !has_row)
             break;
-        status = psfm_reserve(sql->ctx, (void **)&list.photos, &capacity, list.num + 1,
-                              sizeof *list.photos);
+        status = PSFM_RESERVE(sql->ctx, &list.photos, &capacity, list.num + 1);
         if (status == PSFM_OK)
             status = get_photo(sql, statement, &list.photos[list.num++]);
     }
@@ -377,7 +376,7 @@ static psfm_status write_matrix(psfm_feature_store *store, const char *text, uin
 static psfm_status write_keypoints(psfm_feature_store *store, uint32_t id,
                                    const psfm_keypoint_set *set) {
     psfm_status status =
-        psfm_reserve(store->sql.ctx, (void **)&store->bytes, &store->capacity, 24 * set->num, 1);
+        PSFM_RESERVE(store->sql.ctx, &store->bytes, &store->capacity, 24 * set->num);
     for (size_t k = 0; status == PSFM_OK && k < set->num; ++k) {
         const psfm_keypoint *p = &set->keypoints[k];
         const float values[6] = {p->x, p->y, p->a11, p->a12, p->a21, p->a22};
@@ -392,8 +391,7 @@ static psfm_status write_keypoints(psfm_feature_store *store, uint32_t id,
 
 /* Floats as bytes, little-endian, in the store's scratch memory. */
 static psfm_status put_floats(psfm_feature_store *store, const float *values, size_t num) {
-    psfm_status status =
-        psfm_reserve(store->sql.ctx, (void **)&store->bytes, &store->capacity, 4 * num, 1);
+    psfm_status status = PSFM_RESERVE(store->sql.ctx, &store->bytes, &store->capacity, 4 * num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         psfm_put_f32(values[k], store->bytes + 4 * k);
     return status;

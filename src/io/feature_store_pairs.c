@@ -33,7 +33,7 @@ static psfm_status get_descriptors(const psfm_sql *sql, sqlite3_stmt *statement,
                          "%s: image %" PRIu32 " (%.200s) has %zu keypoints but %" PRId64
                          " descriptors",
                          sql->path, photo->image_id, photo->name, photo->num_keypoints, rows);
-    psfm_status status = psfm_alloc(sql->ctx, (size_t)size, 1, (void **)&set->descriptors_u8);
+    psfm_status status = PSFM_ALLOC(sql->ctx, (size_t)size, &set->descriptors_u8);
     if (status == PSFM_OK && size > 0)
         memcpy(set->descriptors_u8, data, (size_t)size);
     if (status == PSFM_OK) {
@@ -74,7 +74,7 @@ psfm_status psfm_store_views(psfm_feature_store *store, const psfm_stored_photos
     *set = (psfm_match_set){0};
     psfm_status status = psfm_database_read_cameras(sql, set);
     if (status == PSFM_OK)
-        status = psfm_alloc(sql->ctx, photos->num, sizeof *set->views, (void **)&set->views);
+        status = PSFM_ALLOC(sql->ctx, photos->num, &set->views);
     for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k) {
         const psfm_stored_photo *photo = &photos->photos[k];
         psfm_view *view = &set->views[set->num_views++];
@@ -140,7 +140,7 @@ psfm_status psfm_store_list_pairs(psfm_feature_store *store, psfm_stored_pair **
         status = psfm_sql_step(sql, statement, &has_row);
         if (status != PSFM_OK || !has_row)
             break;
-        status = psfm_reserve(sql->ctx, (void **)&list, &capacity, n + 1, sizeof *list);
+        status = PSFM_RESERVE(sql->ctx, &list, &capacity, n + 1);
         if (status == PSFM_OK)
             status = get_pair(sql, statement, &list[n++]);
     }
@@ -196,8 +196,7 @@ static psfm_status insert_pair(psfm_feature_store *store, const char *text, int6
                                const psfm_match_list *matches) {
     psfm_sql *sql = &store->sql;
     sqlite3_stmt *statement = NULL;
-    psfm_status status =
-        psfm_reserve(sql->ctx, (void **)&store->bytes, &store->capacity, 8 * matches->num, 1);
+    psfm_status status = PSFM_RESERVE(sql->ctx, &store->bytes, &store->capacity, 8 * matches->num);
     if (status == PSFM_OK)
         status = psfm_sql_prepare(sql, text, &statement);
     if (status == PSFM_OK) {

@@ -121,7 +121,7 @@ static psfm_status read_samples(const place *at, const cJSON *item, psfm_graph_h
     size_t count = cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 1;
     if (count % 4 != 0)
         return complain(at, "samples", "a list of four numbers each");
-    psfm_status status = psfm_alloc(at->ctx, count / 4, sizeof *h->samples, (void **)&h->samples);
+    psfm_status status = PSFM_ALLOC(at->ctx, count / 4, &h->samples);
     if (status != PSFM_OK)
         return status;
     float *out = (float *)h->samples;

@@ -51,8 +51,7 @@ static herr_t visit(hid_t object, const char *path, const H5O_info_t *info, void
     if (info->type != H5O_TYPE_DATASET || slash == NULL || strcmp(slash + 1, s->dataset) != 0)
         return 0;
     psfm_h5_names *list = s->names;
-    s->status = psfm_reserve(s->ctx, (void **)&list->names, &list->capacity, list->num + 1,
-                             sizeof *list->names);
+    s->status = PSFM_RESERVE(s->ctx, &list->names, &list->capacity, list->num + 1);
     if (s->status == PSFM_OK)
         s->status = psfm_strdup(s->ctx, path, &list->names[list->num]);
     if (s->status != PSFM_OK)

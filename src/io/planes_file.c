@@ -106,7 +106,7 @@ static psfm_status read_plane(psfm_context *ctx, const cJSON *object, const char
     plane->num_points = (uint32_t)num_points;
     plane->model = (int32_t)model;
     size_t num = (size_t)cJSON_GetArraySize(polygon);
-    psfm_status status = psfm_alloc(ctx, num, sizeof *plane->polygon, (void **)&plane->polygon);
+    psfm_status status = PSFM_ALLOC(ctx, num, &plane->polygon);
     if (status != PSFM_OK)
         return status;
     cJSON_ArrayForEach(corner, polygon) {
@@ -128,8 +128,7 @@ psfm_status psfm_planes_parse_json(psfm_context *ctx, const char *text, size_t s
         status =
             psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object with a list 'planes'", path);
     else
-        status = psfm_alloc(ctx, (size_t)cJSON_GetArraySize(list), sizeof *planes->planes,
-                            (void **)&planes->planes);
+        status = PSFM_ALLOC(ctx, (size_t)cJSON_GetArraySize(list), &planes->planes);
     cJSON_ArrayForEach(object, list) {
         if (status != PSFM_OK)
             break;

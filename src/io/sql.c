@@ -63,7 +63,7 @@ static psfm_status find_log(psfm_context *ctx, const char *path, int64_t *log_si
     char *log = NULL;
     struct stat info;
     size_t size = strlen(path) + 5;
-    psfm_status status = psfm_alloc(ctx, size, 1, (void **)&log);
+    psfm_status status = PSFM_ALLOC(ctx, size, &log);
     if (status != PSFM_OK)
         return status;
     snprintf(log, size, "%s-wal", path);
@@ -75,7 +75,7 @@ static psfm_status find_log(psfm_context *ctx, const char *path, int64_t *log_si
 /* file:PATH?immutable=1, with what an address could take for its own escaped. */
 static psfm_status immutable_name(psfm_context *ctx, const char *path, char **name) {
     size_t size = 3 * strlen(path) + 32;
-    psfm_status status = psfm_alloc(ctx, size, 1, (void **)name);
+    psfm_status status = PSFM_ALLOC(ctx, size, name);
     if (status != PSFM_OK)
         return status;
     char *end = *name + snprintf(*name, size, path[0] == '/' ? "file://" : "file:");
@@ -117,7 +117,7 @@ static psfm_status roll_back(psfm_context *ctx, const char *path) {
     char *journal = NULL;
     struct stat info;
     size_t size = strlen(path) + 9;
-    psfm_status status = psfm_alloc(ctx, size, 1, (void **)&journal);
+    psfm_status status = PSFM_ALLOC(ctx, size, &journal);
     if (status != PSFM_OK)
         return status;
     snprintf(journal, size, "%s-journal", path);

@@ -102,7 +102,7 @@ static psfm_status check_pattern(psfm_context *ctx, const psfm_block_pattern *p)
 static psfm_status build(psfm_context *ctx, const psfm_block_pattern *p, psfm_block_spd *spd) {
     size_t num_pattern = p->row_begin[p->num_blocks], n = p->scalar_begin[p->num_blocks];
     size_t *height = NULL;
-    psfm_status status = psfm_alloc(ctx, p->num_blocks, sizeof *height, (void **)&height);
+    psfm_status status = PSFM_ALLOC(ctx, p->num_blocks, &height);
     if (status != PSFM_OK)
         return status;
     memcpy(spd->scalar_begin, p->scalar_begin,
@@ -130,7 +130,7 @@ psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *p
     psfm_block_spd *made = NULL;
     psfm_status status = check_pattern(ctx, pattern);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof *made, (void **)&made);
+        status = PSFM_ALLOC(ctx, 1, &made);
     if (status != PSFM_OK)
         return status;
     cholmod_l_start(&made->common);
@@ -138,14 +138,10 @@ psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *p
     made->common.final_ll = 1; /* an LDL factor would accept an indefinite matrix */
     made->num_blocks = pattern->num_blocks;
     size_t num_pattern = pattern->row_begin[pattern->num_blocks];
-    if ((status = psfm_alloc(ctx, (size_t)made->num_blocks + 1, sizeof *made->scalar_begin,
-                             (void **)&made->scalar_begin)) == PSFM_OK &&
-        (status = psfm_alloc(ctx, num_pattern, sizeof *made->block_row,
-                             (void **)&made->block_row)) == PSFM_OK &&
-        (status = psfm_alloc(ctx, num_pattern, sizeof *made->block_col,
-                             (void **)&made->block_col)) == PSFM_OK &&
-        (status = psfm_alloc(ctx, num_pattern, sizeof *made->offset, (void **)&made->offset)) ==
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, (size_t)made->num_blocks + 1, &made->scalar_begin)) == PSFM_OK &&
+        (status = PSFM_ALLOC(ctx, num_pattern, &made->block_row)) == PSFM_OK &&
+        (status = PSFM_ALLOC(ctx, num_pattern, &made->block_col)) == PSFM_OK &&
+        (status = PSFM_ALLOC(ctx, num_pattern, &made->offset)) == PSFM_OK)
         status = build(ctx, pattern, made);
     if (status != PSFM_OK)
         psfm_block_spd_destroy(&made);
@@ -275,15 +271,15 @@ static psfm_status alloc_inverse(psfm_context *ctx, inverse_job *job, size_t n, 
     for (uint32_t b = 0; b < job->spd->num_blocks; ++b)
         if (block_size(job->spd, b) > largest)
             largest = block_size(job->spd, b);
-    psfm_status status = psfm_alloc(ctx, n, sizeof *job->position, (void **)&job->position);
+    psfm_status status = PSFM_ALLOC(ctx, n, &job->position);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job->Y, (void **)&job->Y);
+        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->Y);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job->on_path, (void **)&job->on_path);
+        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->on_path);
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w) {
-        status = psfm_alloc(ctx, n * largest, sizeof **job->Y, (void **)&job->Y[w]);
+        status = PSFM_ALLOC(ctx, n * largest, &job->Y[w]);
         if (status == PSFM_OK)
-            status = psfm_alloc(ctx, n, sizeof **job->on_path, (void **)&job->on_path[w]);
+            status = PSFM_ALLOC(ctx, n, &job->on_path[w]);
     }
     return status;
 }

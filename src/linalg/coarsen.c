@@ -103,9 +103,9 @@ psfm_status psfm_coarsen_group(psfm_context *ctx, const psfm_csr *W, const doubl
                                uint32_t *group, uint32_t *num_groups) {
     grouping g = {.W = W, .mass = mass};
     g.group = group;
-    psfm_status status = psfm_alloc(ctx, W->n, sizeof *g.degree, (void **)&g.degree);
+    psfm_status status = PSFM_ALLOC(ctx, W->n, &g.degree);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, W->n, sizeof *g.heaviest, (void **)&g.heaviest);
+        status = PSFM_ALLOC(ctx, W->n, &g.heaviest);
     if (status == PSFM_OK) {
         measure_nodes(&g);
         *num_groups = form_groups(&g);
@@ -140,10 +140,9 @@ static psfm_status add_row(psfm_context *ctx, const psfm_csr *W, uint32_t i, con
                            uint32_t to, assembly *a) {
     size_t need = a->num + (W->row_begin[i + 1] - W->row_begin[i]);
     psfm_csr *c = a->matrix;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&c->col, &a->col_capacity, need, sizeof *c->col);
+    psfm_status status = PSFM_RESERVE(ctx, &c->col, &a->col_capacity, need);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&c->value, &a->value_capacity, need, sizeof *c->value);
+        status = PSFM_RESERVE(ctx, &c->value, &a->value_capacity, need);
     if (status != PSFM_OK)
         return status;
     for (size_t k = W->row_begin[i]; k < W->row_begin[i + 1]; ++k) {
@@ -168,14 +167,11 @@ psfm_status psfm_coarsen_contract(psfm_context *ctx, const psfm_csr *W, const do
     assembly a = {.matrix = coarse};
     *coarse = (psfm_csr){.n = num_groups};
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num_groups + 2, sizeof *begin, (void **)&begin)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, W->n, sizeof *member, (void **)&member)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_groups, sizeof *a.place, (void **)&a.place)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_groups, sizeof *a.place_row, (void **)&a.place_row)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, (size_t)num_groups + 1, sizeof *coarse->row_begin,
-                             (void **)&coarse->row_begin)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, (size_t)num_groups + 2, &begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, W->n, &member)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_groups, &a.place)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_groups, &a.place_row)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)num_groups + 1, &coarse->row_begin)) != PSFM_OK)
         goto cleanup;
     list_members(W->n, group, num_groups, begin, member);
     memset(a.place_row, 0xff, num_groups * sizeof *a.place_row); /* NONE */

@@ -94,10 +94,9 @@ psfm_status psfm_eigen_smallest(psfm_context *ctx, uint32_t n, psfm_product_fn p
     s.iparam[6] = 1; /* A x = lambda x */
     *result = (psfm_eigen_result){0};
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *s.resid, (void **)&s.resid)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, (size_t)n * NUM_VECTORS, sizeof *s.vectors,
-                             (void **)&s.vectors)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, (size_t)n * 3, sizeof *s.workd, (void **)&s.workd)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, n, &s.resid)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)n * NUM_VECTORS, &s.vectors)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)n * 3, &s.workd)) != PSFM_OK)
         goto cleanup;
     memcpy(s.resid, x, n * sizeof *x);
     pthread_mutex_lock(&arpack_lock);

@@ -311,12 +311,12 @@ static psfm_status davidson_init(psfm_context *ctx, psfm_multilevel *m, int leve
     for (size_t i = 0; i < n; ++i)
         d->total_mass += d->mass[i];
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, MAX_BASIS * sizeof *d->V, (void **)&d->V)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, MAX_BASIS * sizeof *d->LV, (void **)&d->LV)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *d->t, (void **)&d->t)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *d->r, (void **)&d->r)) != PSFM_OK ||
+    if ((status = psfm_alloc(ctx, n, MAX_BASIS * sizeof *d->V, &d->V)) != PSFM_OK ||
+        (status = psfm_alloc(ctx, n, MAX_BASIS * sizeof *d->LV, &d->LV)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &d->t)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &d->r)) != PSFM_OK ||
         (status = psfm_alloc(ctx, n / ROWS_PER_TASK + 1, NUM_SUMS * sizeof *d->block_sums,
-                             (void **)&d->block_sums)) != PSFM_OK)
+                             &d->block_sums)) != PSFM_OK)
         davidson_free(d);
     return status;
 }
@@ -340,7 +340,7 @@ static psfm_status start_basis(psfm_context *ctx, davidson *d, const double *coa
 
 /* The NUM_START lowest Ritz vectors, by columns; zero where there are fewer. */
 static psfm_status copy_lowest(psfm_context *ctx, const davidson *d, double **out) {
-    psfm_status status = psfm_alloc(ctx, d->W->n, NUM_START * sizeof **out, (void **)out);
+    psfm_status status = psfm_alloc(ctx, d->W->n, NUM_START * sizeof **out, out);
     if (status != PSFM_OK)
         return status;
     for (int k = 0; k < NUM_START && k < d->size; ++k)

@@ -60,7 +60,7 @@ struct psfm_multilevel {
 
 static psfm_status alloc_vectors(psfm_context *ctx, uint32_t n, size_t num, double **out[]) {
     for (size_t k = 0; k < num; ++k) {
-        psfm_status status = psfm_alloc(ctx, n, sizeof **out[k], (void **)out[k]);
+        psfm_status status = PSFM_ALLOC(ctx, n, out[k]);
         if (status != PSFM_OK)
             return status;
     }
@@ -106,7 +106,7 @@ static psfm_status add_level(psfm_context *ctx, psfm_multilevel *m, bool *added)
     *added = false;
     if (n <= COARSEST_NODES || m->num_levels == MAX_LEVELS)
         return PSFM_OK;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *fine->group, (void **)&fine->group);
+    psfm_status status = PSFM_ALLOC(ctx, n, &fine->group);
     if (status != PSFM_OK || (status = psfm_coarsen_group(ctx, fine->W, fine->mass, fine->group,
                                                           &num_groups)) != PSFM_OK)
         return status;
@@ -116,8 +116,7 @@ static psfm_status add_level(psfm_context *ctx, psfm_multilevel *m, bool *added)
         return PSFM_OK;
     }
     ++m->num_levels;
-    if ((status = psfm_alloc(ctx, num_groups, sizeof *coarse->own_mass,
-                             (void **)&coarse->own_mass)) != PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, num_groups, &coarse->own_mass)) != PSFM_OK ||
         (status = psfm_coarsen_contract(ctx, fine->W, fine->mass, fine->group, num_groups,
                                         &coarse->own_W, coarse->own_mass)) != PSFM_OK)
         return status;
@@ -137,9 +136,9 @@ static psfm_status factor_coarsest(psfm_context *ctx, psfm_multilevel *m) {
     uint32_t *row = NULL, *col = NULL;
     double *value = NULL, rate = 0.0;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, room, sizeof *row, (void **)&row)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, room, sizeof *col, (void **)&col)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, room, sizeof *value, (void **)&value)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, room, &row)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, room, &col)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, room, &value)) != PSFM_OK)
         goto cleanup;
     for (uint32_t i = 0; i < n; ++i) {
         row[num] = col[num] = i;
@@ -178,7 +177,7 @@ psfm_status psfm_multilevel_create(psfm_context *ctx, const psfm_csr *W, const d
                                    psfm_multilevel **out) {
     psfm_multilevel *m;
     *out = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *m, (void **)&m);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &m);
     if (status != PSFM_OK)
         return status;
     m->num_levels = 1;

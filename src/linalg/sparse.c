@@ -124,20 +124,19 @@ psfm_status psfm_spd_create(psfm_context *ctx, uint32_t n, size_t num_triplets, 
     uint32_t *upper_row = NULL, *upper_col = NULL;
     size_t *order = NULL, *scratch = NULL, *count = NULL;
     psfm_spd *made = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *made, (void **)&made);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &made);
     if (status != PSFM_OK)
         return status;
     cholmod_l_start(&made->common);
     made->common.print = 0;
     made->common.final_ll = 1; /* an LDL factor would accept an indefinite matrix */
     made->num_triplets = num_triplets;
-    if ((status = psfm_alloc(ctx, num, sizeof *upper_row, (void **)&upper_row)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num, sizeof *upper_col, (void **)&upper_col)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num, sizeof *order, (void **)&order)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num, sizeof *scratch, (void **)&scratch)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, (size_t)n + 1, sizeof *count, (void **)&count)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_triplets, sizeof *made->slot, (void **)&made->slot)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, num, &upper_row)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num, &upper_col)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num, &order)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num, &scratch)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)n + 1, &count)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_triplets, &made->slot)) != PSFM_OK)
         goto cleanup;
     for (uint32_t v = 0; v < n; ++v)
         upper_row[v] = upper_col[v] = v;
@@ -270,7 +269,7 @@ static psfm_status solve_iteratively(psfm_context *ctx, const psfm_spd *spd, siz
                                      const double *b, double *x) {
     size_t n = spd->A->nrow;
     double *work = NULL;
-    psfm_status status = psfm_alloc(ctx, 5 * n, sizeof *work, (void **)&work);
+    psfm_status status = PSFM_ALLOC(ctx, 5 * n, &work);
     for (size_t k = 0; status == PSFM_OK && k < num_rhs; ++k) {
         memcpy(work + 4 * n, b + k * n, n * sizeof *b); /* x may be b */
         status = conjugate_gradients(ctx, spd, work + 4 * n, x + k * n, work);

@@ -68,10 +68,9 @@ static size_t chain(const double (*points)[2], size_t num, double (*corners)[2])
 static psfm_status make_hull(psfm_context *ctx, const psfm_view *view, const psfm_match_pair *pair,
                              const psfm_guide *guide, double margin, hull *out) {
     double(*points)[2] = NULL, centre[2] = {0.0, 0.0};
-    psfm_status status = psfm_alloc(ctx, guide->num_inliers, sizeof *points, (void **)&points);
+    psfm_status status = PSFM_ALLOC(ctx, guide->num_inliers, &points);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 2 * guide->num_inliers + 2, sizeof *out->corners,
-                            (void **)&out->corners);
+        status = PSFM_ALLOC(ctx, 2 * guide->num_inliers + 2, &out->corners);
     if (status == PSFM_OK && guide->num_inliers >= 3) {
         for (size_t k = 0; k < guide->num_inliers; ++k)
             memcpy(points[k], view->keypoints[pair->matches[guide->inliers[k]][0]], sizeof *points);
@@ -215,9 +214,9 @@ static size_t take_agreements(matcher *m, uint32_t guide, result *results) {
 static psfm_status list_results(psfm_context *ctx, const result *results, size_t num_keypoints,
                                 size_t num, psfm_guided_matches *out) {
     psfm_guided_matches made = {0};
-    psfm_status status = psfm_alloc(ctx, num, sizeof *made.matches, (void **)&made.matches);
+    psfm_status status = PSFM_ALLOC(ctx, num, &made.matches);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *made.guide, (void **)&made.guide);
+        status = PSFM_ALLOC(ctx, num, &made.guide);
     for (size_t i = 0; status == PSFM_OK && i < num_keypoints; ++i) {
         if (!results[i].found)
             continue;
@@ -234,15 +233,15 @@ static psfm_status list_results(psfm_context *ctx, const result *results, size_t
 static psfm_status alloc_matcher(psfm_context *ctx, const psfm_match_pair *pair, matcher *m,
                                  result **results) {
     size_t n1 = m->view1->num_keypoints, n2 = m->view2->num_keypoints;
-    psfm_status status = psfm_alloc(ctx, n1, sizeof *m->free1, (void **)&m->free1);
+    psfm_status status = PSFM_ALLOC(ctx, n1, &m->free1);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n2, sizeof *m->free2, (void **)&m->free2);
+        status = PSFM_ALLOC(ctx, n2, &m->free2);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n1, sizeof *m->choice1, (void **)&m->choice1);
+        status = PSFM_ALLOC(ctx, n1, &m->choice1);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n2, sizeof *m->choice2, (void **)&m->choice2);
+        status = PSFM_ALLOC(ctx, n2, &m->choice2);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n1, sizeof **results, (void **)results);
+        status = PSFM_ALLOC(ctx, n1, results);
     if (status != PSFM_OK)
         return status;
     memset(m->free1, 1, n1 * sizeof *m->free1);

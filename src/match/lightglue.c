@@ -79,7 +79,7 @@ const psfm_network_file psfm_lightglue_xfeat_file = {
 
 psfm_status psfm_lightglue_create(psfm_context *ctx, psfm_engine *nn, const char *path,
                                   psfm_lightglue **out) {
-    psfm_status status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
     (*out)->nn = nn;
@@ -249,8 +249,7 @@ static psfm_status set_side(psfm_context *ctx, psfm_lightglue *m, int s,
     side->input = input;
     side->num = num;
     side->num_tiles = (num + TILE - 1) / TILE;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&side->kept, &side->kept_capacity, num, sizeof *side->kept);
+    psfm_status status = PSFM_RESERVE(ctx, &side->kept, &side->kept_capacity, num);
     const struct {
         psfm_buffer *buffer;
         size_t per_point;

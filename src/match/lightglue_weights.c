@@ -168,7 +168,7 @@ static psfm_status load_norm(const loader *l, size_t layer, int part, float **no
     size_t n = 2 * l->w->dim;
     char name[PSFM_TENSOR_NAME_SIZE], tensor[PSFM_TENSOR_NAME_SIZE + 8];
     part_name(l->names, layer, part, name);
-    psfm_status status = psfm_alloc(l->ctx, 2 * n, sizeof **norm, (void **)norm);
+    psfm_status status = PSFM_ALLOC(l->ctx, 2 * n, norm);
     snprintf(tensor, sizeof tensor, "%s.weight", name);
     if (status == PSFM_OK)
         status = psfm_safetensors_read(l->ctx, l->file, tensor, n, *norm);
@@ -245,7 +245,7 @@ static psfm_status load_shape(loader *l) {
                          "%s: a width of %zu and heads of %zu do not make a LightGlue", file,
                          w->dim, head);
     w->num_heads = w->dim / head;
-    psfm_status status = psfm_alloc(l->ctx, head, sizeof(float), (void **)&w->frequencies);
+    psfm_status status = PSFM_ALLOC(l->ctx, head, &w->frequencies);
     if (status == PSFM_OK)
         status = psfm_safetensors_read(l->ctx, l->file, position->name, head, w->frequencies);
     const psfm_tensor_info *in = find_matrix(l->file, input_name(l->names));

@@ -28,8 +28,7 @@ static psfm_status begin_block(parser *p, const char *text, size_t length) {
     psfm_status status = psfm_name_index_split(p->ctx, &p->names, p->path, p->line, text, length,
                                                &pair.image1, &pair.image2);
     if (status == PSFM_OK)
-        status = psfm_reserve(p->ctx, (void **)&p->file.pairs, &p->capacity, p->file.num + 1,
-                              sizeof *p->file.pairs);
+        status = PSFM_RESERVE(p->ctx, &p->file.pairs, &p->capacity, p->file.num + 1);
     if (status != PSFM_OK)
         return status;
     p->file.pairs[p->file.num++] = pair;
@@ -63,8 +62,7 @@ static psfm_status add_match(parser *p, const char *text, size_t length) {
         return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
                          "%s: line %zu: '%.*s' where two keypoint indices are needed", p->path,
                          p->line, (int)(length > 60 ? 60 : length), text);
-    psfm_status status = psfm_reserve(p->ctx, (void **)&list->matches, &p->match_capacity,
-                                      list->num + 1, sizeof *list->matches);
+    psfm_status status = PSFM_RESERVE(p->ctx, &list->matches, &p->match_capacity, list->num + 1);
     if (status == PSFM_OK)
         memcpy(list->matches[list->num++], match, sizeof match);
     return status;
@@ -97,7 +95,7 @@ static int by_images(const void *a, const void *b) {
 static psfm_status check_repeats(parser *p, const char *const *names) {
     size_t(*keys)[2] = NULL;
     const psfm_match_file *file = &p->file;
-    psfm_status status = psfm_alloc(p->ctx, file->num, sizeof *keys, (void **)&keys);
+    psfm_status status = PSFM_ALLOC(p->ctx, file->num, &keys);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < file->num; ++k) {

@@ -238,7 +238,7 @@ psfm_status psfm_match_set_find_twins(psfm_context *ctx, const psfm_match_set *s
                                       const psfm_view *twins[2]) {
     const psfm_view **sorted = NULL;
     twins[0] = twins[1] = NULL;
-    psfm_status status = psfm_alloc(ctx, set->num_views, sizeof *sorted, (void **)&sorted);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &sorted);
     if (status != PSFM_OK || set->num_views == 0)
         goto cleanup;
     for (size_t v = 0; v < set->num_views; ++v)

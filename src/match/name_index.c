@@ -102,7 +102,7 @@ static psfm_status split(const place *p, const char *text, size_t length, size_t
 psfm_status psfm_name_index_init(psfm_context *ctx, const char *const *names, size_t num,
                                  psfm_name_index *out) {
     *out = (psfm_name_index){0};
-    psfm_status status = psfm_alloc(ctx, num, sizeof *out->sorted, (void **)&out->sorted);
+    psfm_status status = PSFM_ALLOC(ctx, num, &out->sorted);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k)

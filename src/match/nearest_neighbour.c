@@ -45,7 +45,7 @@ static int by_best(const void *a, const void *b) {
 /* The descriptors of set 2 that pass, sorted by their best product. */
 static psfm_status collect_candidates(psfm_context *ctx, const problem *p, candidate **out,
                                       size_t *num) {
-    psfm_status status = psfm_alloc(ctx, p->set2.n, sizeof **out, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, p->set2.n, out);
     *num = 0;
     for (size_t j = 0; status == PSFM_OK && j < p->set2.n; ++j)
         if (psfm_nn_rule_passes(&p->rule, p->scores.best2[j], p->scores.second2[j]))
@@ -107,7 +107,7 @@ static void match_one_way(const problem *p, psfm_match_list *list) {
 
 static psfm_status alloc_scores(psfm_context *ctx, size_t n1, size_t n2, int32_t **memory,
                                 psfm_nn_scores *scores) {
-    psfm_status status = psfm_alloc(ctx, 2 * (n1 + n2), sizeof **memory, (void **)memory);
+    psfm_status status = PSFM_ALLOC(ctx, 2 * (n1 + n2), memory);
     if (status == PSFM_OK)
         *scores = (psfm_nn_scores){*memory, *memory + n1, *memory + 2 * n1, *memory + 2 * n1 + n2};
     return status;
@@ -116,7 +116,7 @@ static psfm_status alloc_scores(psfm_context *ctx, size_t n1, size_t n2, int32_t
 static psfm_status find_matches(psfm_context *ctx, const problem *p, psfm_match_list *list) {
     candidate *candidates = NULL;
     size_t num = 0;
-    psfm_status status = psfm_alloc(ctx, p->set1.n, sizeof *list->matches, (void **)&list->matches);
+    psfm_status status = PSFM_ALLOC(ctx, p->set1.n, &list->matches);
     if (status == PSFM_OK && p->cross_check) {
         status = collect_candidates(ctx, p, &candidates, &num);
         if (status == PSFM_OK)
@@ -155,7 +155,7 @@ static psfm_status match_screened(psfm_context *ctx, problem *p, psfm_match_list
     const psfm_nn_set sets[2] = {p->set1, p->set2};
     psfm_nn_head heads[2] = {0};
     psfm_nn_basis *basis = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *basis, (void **)&basis);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &basis);
     if (status == PSFM_OK)
         status = psfm_nn_basis_find(ctx, sets, 2, basis);
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
@@ -258,18 +258,18 @@ psfm_status psfm_nn_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets
                                 psfm_match_list *out) {
     pairs_job *job = NULL;
     bool any_wanted = false;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *job, (void **)&job);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &job);
     if (status != PSFM_OK)
         return status;
     job->pairs = pairs;
     job->out = out;
     status = take_options(ctx, options, &job->rules);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_sets, sizeof *job->sets, (void **)&job->sets);
+        status = PSFM_ALLOC(ctx, num_sets, &job->sets);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_sets, sizeof *job->heads, (void **)&job->heads);
+        status = PSFM_ALLOC(ctx, num_sets, &job->heads);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_sets, sizeof *job->wanted, (void **)&job->wanted);
+        status = PSFM_ALLOC(ctx, num_sets, &job->wanted);
     if (status == PSFM_OK)
         status = prepare(ctx, sets, num_sets, job, &any_wanted);
     if (status == PSFM_OK && any_wanted)

@@ -100,7 +100,7 @@ static psfm_status make_networks(psfm_context *ctx, const char *path, size_t num
         num = num_pairs == 0 ? 1 : (int)num_pairs;
     psfm_status status = psfm_pool_init(ctx, num, &m->pool);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)num, sizeof *m->networks, (void **)&m->networks);
+        status = PSFM_ALLOC(ctx, (size_t)num, &m->networks);
     for (int k = 0; status == PSFM_OK && k < num; ++k) {
         network *net = &m->networks[k];
         status = psfm_engine_create_sized(ctx, threads / num, &net->nn);
@@ -119,7 +119,7 @@ psfm_status psfm_matchers_create(psfm_context *ctx, psfm_matcher_kind kind,
     psfm_status status =
         psfm_options_check(ctx, kinds[kind].table, psfm_matcher_own_options(options, kind));
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+        status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
     (*out)->kind = kind;

@@ -66,9 +66,9 @@ static void columns_task(psfm_engine *nn, const void *user, size_t index, void *
 static psfm_status collect(psfm_context *ctx, const mutual_job *job, float threshold,
                            psfm_neural_matches *m) {
     size_t n = job->s->num_rows;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *m->list.matches, (void **)&m->list.matches);
+    psfm_status status = PSFM_ALLOC(ctx, n, &m->list.matches);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *m->confidence, (void **)&m->confidence);
+        status = PSFM_ALLOC(ctx, n, &m->confidence);
     for (size_t i = 0; status == PSFM_OK && i < n; ++i) {
         uint32_t j = job->best_of_row[i];
         float confidence = expf(job->value_of_row[i]);
@@ -90,10 +90,9 @@ psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_s
     *matches = (psfm_neural_matches){0};
     if (rows == 0 || columns == 0)
         return PSFM_OK;
-    psfm_status status =
-        psfm_alloc(ctx, rows + columns, sizeof(uint32_t), (void **)&job.best_of_row);
+    psfm_status status = PSFM_ALLOC(ctx, rows + columns, &job.best_of_row);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, rows, sizeof(float), (void **)&job.value_of_row);
+        status = PSFM_ALLOC(ctx, rows, &job.value_of_row);
     if (status != PSFM_OK)
         goto cleanup;
     job.best_of_column = job.best_of_row + rows;
@@ -120,7 +119,7 @@ psfm_status psfm_neural_matches_prune(psfm_context *ctx, double confident, size_
     float *sorted = NULL, least = (float)confident;
     if (num <= at_least || confident <= 0)
         return PSFM_OK;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *sorted, (void **)&sorted);
+    psfm_status status = PSFM_ALLOC(ctx, num, &sorted);
     if (status != PSFM_OK) {
         psfm_neural_matches_free(matches);
         return status;

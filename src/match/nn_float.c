@@ -95,13 +95,13 @@ static void collect(const problem *p, const psfm_nn_float_options *o, psfm_match
 
 static psfm_status match_all(psfm_context *ctx, problem *p, const psfm_nn_float_options *o,
                              psfm_match_list *list) {
-    psfm_status status = psfm_alloc(ctx, p->n1, sizeof *p->of1, (void **)&p->of1);
+    psfm_status status = PSFM_ALLOC(ctx, p->n1, &p->of1);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, p->n2, sizeof *p->of2, (void **)&p->of2);
+        status = PSFM_ALLOC(ctx, p->n2, &p->of2);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)TILE_ROWS * TILE_COLS, sizeof *p->tile, (void **)&p->tile);
+        status = PSFM_ALLOC(ctx, (size_t)TILE_ROWS * TILE_COLS, &p->tile);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, p->n1, sizeof *list->matches, (void **)&list->matches);
+        status = PSFM_ALLOC(ctx, p->n1, &list->matches);
     if (status != PSFM_OK)
         return status;
     reset(p->of1, p->n1);

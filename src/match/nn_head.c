@@ -39,8 +39,7 @@ static psfm_status draw_sample(psfm_context *ctx, const psfm_nn_set *sets, size_
     for (size_t k = 0; k < num_sets; ++k)
         total += sets[k].n;
     size_t step = total / SAMPLE + 1;
-    psfm_status status =
-        psfm_alloc(ctx, total / step + 1, sizeof *s->descriptors, (void **)&s->descriptors);
+    psfm_status status = PSFM_ALLOC(ctx, total / step + 1, &s->descriptors);
     for (size_t k = 0; status == PSFM_OK && k < num_sets; ++k) {
         for (; next < sets[k].n; next += step)
             memcpy(s->descriptors[s->n++], sets[k].descriptors + next * PSFM_SIFT_SIZE,
@@ -66,8 +65,7 @@ static void moments_of(const sample *s, double *mean, double *covariance) {
 
 static psfm_status find_axes(psfm_context *ctx, const sample *s, psfm_nn_basis *basis) {
     double *covariance = NULL, mean[PSFM_SIFT_SIZE] = {0}, eigenvalues[PSFM_SIFT_SIZE];
-    psfm_status status = psfm_alloc(ctx, (size_t)PSFM_SIFT_SIZE * PSFM_SIFT_SIZE,
-                                    sizeof *covariance, (void **)&covariance);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)PSFM_SIFT_SIZE * PSFM_SIFT_SIZE, &covariance);
     if (status != PSFM_OK)
         return status;
     moments_of(s, mean, covariance);
@@ -132,7 +130,7 @@ psfm_status psfm_nn_basis_find(psfm_context *ctx, const psfm_nn_set *sets, size_
     if (status == PSFM_OK)
         status = find_axes(ctx, &s, basis);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof *b, (void **)&b);
+        status = PSFM_ALLOC(ctx, 1, &b);
     if (status == PSFM_OK)
         choose_step(&s, b, basis);
     free(b);
@@ -170,11 +168,11 @@ psfm_status psfm_nn_head_make(psfm_context *ctx, const psfm_nn_basis *basis, con
                               psfm_nn_head *head) {
     psfm_nn_head made = {.n = set->n};
     block *b = NULL;
-    psfm_status status = psfm_alloc(ctx, set->n, PSFM_NN_HEAD, (void **)&made.values);
+    psfm_status status = psfm_alloc(ctx, set->n, PSFM_NN_HEAD, &made.values);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, set->n, sizeof *made.bias, (void **)&made.bias);
+        status = PSFM_ALLOC(ctx, set->n, &made.bias);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof *b, (void **)&b);
+        status = PSFM_ALLOC(ctx, 1, &b);
     for (size_t i = 0; status == PSFM_OK && i < set->n; i += BLOCK) {
         size_t count = set->n - i < BLOCK ? set->n - i : BLOCK;
         project(basis, set->descriptors + i * PSFM_SIFT_SIZE, count, b);

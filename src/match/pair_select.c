@@ -17,8 +17,7 @@ void psfm_pair_list_free(psfm_pair_list *list) {
 
 static psfm_status append(psfm_context *ctx, psfm_pair_list *list, size_t *capacity, size_t i,
                           size_t j) {
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&list->pairs, capacity, list->num + 1, sizeof *list->pairs);
+    psfm_status status = PSFM_RESERVE(ctx, &list->pairs, capacity, list->num + 1);
     if (status != PSFM_OK)
         return status;
     list->pairs[list->num][0] = (uint32_t)(i < j ? i : j);

@@ -28,10 +28,9 @@ psfm_status psfm_ray_grid_init(psfm_context *ctx, const double (*rays)[3], size_
     psfm_ray_grid made = {.cell = cell, .num_buckets = 64};
     while (made.num_buckets < 2 * num)
         made.num_buckets *= 2;
-    psfm_status status =
-        psfm_alloc(ctx, made.num_buckets, sizeof *made.heads, (void **)&made.heads);
+    psfm_status status = PSFM_ALLOC(ctx, made.num_buckets, &made.heads);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *made.entries, (void **)&made.entries);
+        status = PSFM_ALLOC(ctx, num, &made.entries);
     if (status != PSFM_OK) {
         psfm_ray_grid_free(&made);
         *grid = made;

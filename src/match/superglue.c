@@ -190,7 +190,7 @@ psfm_status psfm_superglue_create(psfm_context *ctx, psfm_engine *nn, const char
     *out = NULL;
     psfm_status status = psfm_safetensors_open(ctx, path, psfm_superglue_file.source, &file);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+        status = PSFM_ALLOC(ctx, 1, out);
     if (status == PSFM_OK) {
         (*out)->nn = nn;
         status = load(ctx, file, *out);

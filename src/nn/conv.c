@@ -89,10 +89,9 @@ psfm_status psfm_conv_load(psfm_context *ctx, const psfm_safetensors *file, cons
         return status;
     conv->panels =
         conv->method == PSFM_CONV_WINOGRAD || (per_out <= MOST_PANEL_ROWS && shape->c_out > 1);
-    status = psfm_alloc(ctx, weights_size(conv), sizeof(float), (void **)&conv->weights);
+    status = PSFM_ALLOC(ctx, weights_size(conv), &conv->weights);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, psfm_align_floats(shape->c_out), sizeof(float), (void **)&conv->bias);
+        status = PSFM_ALLOC(ctx, psfm_align_floats(shape->c_out), &conv->bias);
     if (status == PSFM_OK) {
         memcpy(conv->bias, w.bias, shape->c_out * sizeof(float));
         if (conv->method == PSFM_CONV_WINOGRAD)

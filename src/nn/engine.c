@@ -117,14 +117,13 @@ psfm_status psfm_engine_create_sized(psfm_context *ctx, int num_threads, psfm_en
     *out = NULL;
     psfm_status status = psfm_engine_check_build(ctx);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+        status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
     psfm_engine *nn = *out;
     status = psfm_team_create(ctx, num_threads, &nn->team);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)psfm_team_size(nn->team), sizeof *nn->scratch,
-                            (void **)&nn->scratch);
+        status = PSFM_ALLOC(ctx, (size_t)psfm_team_size(nn->team), &nn->scratch);
     if (status != PSFM_OK) {
         psfm_engine_destroy(out);
         return status;

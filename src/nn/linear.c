@@ -8,10 +8,9 @@
 
 psfm_status psfm_linear_init(psfm_context *ctx, size_t in, size_t out, psfm_linear *linear) {
     *linear = (psfm_linear){.in = in, .out = out};
-    psfm_status status =
-        psfm_alloc(ctx, in * out, sizeof *linear->weights, (void **)&linear->weights);
+    psfm_status status = PSFM_ALLOC(ctx, in * out, &linear->weights);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, out, sizeof *linear->bias, (void **)&linear->bias);
+        status = PSFM_ALLOC(ctx, out, &linear->bias);
     if (status != PSFM_OK)
         psfm_linear_free(linear);
     return status;
@@ -67,7 +66,7 @@ psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_engine *nn, const psfm_li
                                size_t row, psfm_linear *second) {
     absorb_job job = {first, second->weights + row * second->out, second, NULL};
     size_t size = first->out * second->out;
-    psfm_status status = psfm_alloc(ctx, size, sizeof *job.product, (void **)&job.product);
+    psfm_status status = PSFM_ALLOC(ctx, size, &job.product);
     if (status == PSFM_OK)
         status = psfm_engine_run(ctx, nn, 1, 0, absorb_task, &job);
     if (status == PSFM_OK)

@@ -39,7 +39,7 @@ psfm_status psfm_plane_conv_load(psfm_context *ctx, const psfm_safetensors *file
         psfm_layer_weights_read(ctx, file, layer, norm, shape->c_out, num_taps, &w);
     if (status != PSFM_OK)
         return status;
-    status = psfm_alloc(ctx, num_taps * shape->c_out, sizeof(float), (void **)&conv->weights);
+    status = PSFM_ALLOC(ctx, num_taps * shape->c_out, &conv->weights);
     for (size_t o = 0; status == PSFM_OK && o < shape->c_out; ++o)
         for (size_t t = 0; t < num_taps; ++t)
             conv->weights[t * shape->c_out + o] = w.weights[o * num_taps + t];

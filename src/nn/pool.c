@@ -6,7 +6,7 @@
 
 psfm_status psfm_pool_init(psfm_context *ctx, int num, psfm_pool *pool) {
     *pool = (psfm_pool){0};
-    psfm_status status = psfm_alloc(ctx, (size_t)num, sizeof *pool->taken, (void **)&pool->taken);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num, &pool->taken);
     if (status != PSFM_OK)
         return status;
     pthread_mutex_init(&pool->lock, NULL);

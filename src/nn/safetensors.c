@@ -143,8 +143,7 @@ static psfm_status read_tensors(psfm_context *ctx, const cJSON *header, psfm_saf
     cJSON_ArrayForEach(entry, header) {
         if (entry->string == NULL || strcmp(entry->string, "__metadata__") == 0)
             continue;
-        status = psfm_reserve(ctx, (void **)&file->tensors, &capacity, file->num_tensors + 1,
-                              sizeof *file->tensors);
+        status = PSFM_RESERVE(ctx, &file->tensors, &capacity, file->num_tensors + 1);
         if (status == PSFM_OK)
             status = read_tensor(ctx, file, entry, &file->tensors[file->num_tensors]);
         if (status != PSFM_OK)
@@ -176,7 +175,7 @@ static psfm_status parse(psfm_context *ctx, const uint8_t *bytes, size_t size,
 }
 
 static psfm_status make(psfm_context *ctx, const char *name, psfm_safetensors **out) {
-    psfm_status status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, 1, out);
     if (status == PSFM_OK)
         status = psfm_strdup(ctx, name, &(*out)->name);
     if (status != PSFM_OK)

@@ -78,16 +78,16 @@ static void *serve(void *arg) {
 
 psfm_status psfm_team_create(psfm_context *ctx, int num_threads, psfm_team **out) {
     size_t extra = num_threads > 1 ? (size_t)num_threads - 1 : 0;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof **out, (void **)out);
+    psfm_status status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
     psfm_team *team = *out;
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->idle, NULL);
-    status = psfm_alloc(ctx, extra, sizeof *team->threads, (void **)&team->threads);
+    status = PSFM_ALLOC(ctx, extra, &team->threads);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, extra, sizeof *team->members, (void **)&team->members);
+        status = PSFM_ALLOC(ctx, extra, &team->members);
     if (status != PSFM_OK) {
         psfm_team_destroy(out);
         return status;

@@ -47,7 +47,7 @@ static psfm_status fold_norm(psfm_context *ctx, const psfm_safetensors *file, co
     static const float zero = 0, one = 1;
     size_t n = w->num_out;
     float *values;
-    psfm_status status = psfm_alloc(ctx, 4 * n, sizeof *values, (void **)&values);
+    psfm_status status = PSFM_ALLOC(ctx, 4 * n, &values);
     if (status == PSFM_OK)
         status = read_vector(ctx, file, norm, "running_mean", n, NULL, values);
     if (status == PSFM_OK)
@@ -67,10 +67,9 @@ psfm_status psfm_layer_weights_read(psfm_context *ctx, const psfm_safetensors *f
                                     size_t per_out, psfm_layer_weights *out) {
     static const float zero = 0;
     *out = (psfm_layer_weights){.num_out = num_out, .per_out = per_out};
-    psfm_status status =
-        psfm_alloc(ctx, num_out * per_out, sizeof *out->weights, (void **)&out->weights);
+    psfm_status status = PSFM_ALLOC(ctx, num_out * per_out, &out->weights);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_out, sizeof *out->bias, (void **)&out->bias);
+        status = PSFM_ALLOC(ctx, num_out, &out->bias);
     if (status == PSFM_OK)
         status = read_vector(ctx, file, layer, "weight", num_out * per_out, NULL, out->weights);
     if (status == PSFM_OK)

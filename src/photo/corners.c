@@ -69,8 +69,7 @@ static psfm_status search_all(psfm_context *ctx, const finder *f, psfm_corner *b
         add_row(f, y - r, -1.0F);
         if ((y + 1) % f->spacing != 0 && y + 1 < height - margin)
             continue;
-        psfm_status status =
-            psfm_reserve(ctx, (void **)corners, &capacity, *num + columns, sizeof **corners);
+        psfm_status status = PSFM_RESERVE(ctx, corners, &capacity, *num + columns);
         if (status != PSFM_OK)
             return status;
         for (size_t c = 0; c < columns; ++c) {
@@ -96,10 +95,10 @@ psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo, int 
     *num = 0;
     if (f.level->width <= 2 * f.margin || f.level->height <= 2 * f.margin)
         return PSFM_OK;
-    if ((status = psfm_alloc(ctx, width, sizeof *f.sums.xx, (void **)&f.sums.xx)) ||
-        (status = psfm_alloc(ctx, width, sizeof *f.sums.xy, (void **)&f.sums.xy)) ||
-        (status = psfm_alloc(ctx, width, sizeof *f.sums.yy, (void **)&f.sums.yy)) ||
-        (status = psfm_alloc(ctx, width / 4 + 2, sizeof *best, (void **)&best)))
+    if ((status = PSFM_ALLOC(ctx, width, &f.sums.xx)) ||
+        (status = PSFM_ALLOC(ctx, width, &f.sums.xy)) ||
+        (status = PSFM_ALLOC(ctx, width, &f.sums.yy)) ||
+        (status = PSFM_ALLOC(ctx, width / 4 + 2, &best)))
         goto cleanup;
     status = search_all(ctx, &f, best, corners, num);
 

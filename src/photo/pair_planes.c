@@ -71,16 +71,15 @@ typedef struct {
 static psfm_status begin(psfm_context *ctx, refinement *r) {
     psfm_status status;
     size_t total = r->sides[0].num_corners + r->sides[1].num_corners;
-    if ((status = psfm_alloc(ctx, r->num_planes, sizeof *r->H_12, (void **)&r->H_12)) ||
-        (status = psfm_alloc(ctx, 2 * r->num_planes, sizeof *r->regions, (void **)&r->regions)) ||
-        (status = psfm_alloc(ctx, total, sizeof *r->points, (void **)&r->points)) ||
-        (status = psfm_alloc(ctx, total, sizeof *r->source, (void **)&r->source)) ||
-        (status = psfm_alloc(ctx, total, sizeof *r->error_px, (void **)&r->error_px)) ||
-        (status = psfm_alloc(ctx, total, sizeof *r->sigmas, (void **)&r->sigmas)))
+    if ((status = PSFM_ALLOC(ctx, r->num_planes, &r->H_12)) ||
+        (status = PSFM_ALLOC(ctx, 2 * r->num_planes, &r->regions)) ||
+        (status = PSFM_ALLOC(ctx, total, &r->points)) ||
+        (status = PSFM_ALLOC(ctx, total, &r->source)) ||
+        (status = PSFM_ALLOC(ctx, total, &r->error_px)) ||
+        (status = PSFM_ALLOC(ctx, total, &r->sigmas)))
         return status;
     for (int s = 0; s < 2; ++s)
-        if ((status = psfm_alloc(ctx, r->sides[s].num_corners, sizeof *r->trials[s],
-                                 (void **)&r->trials[s])))
+        if ((status = PSFM_ALLOC(ctx, r->sides[s].num_corners, &r->trials[s])))
             return status;
     for (size_t p = 0; p < r->num_planes; ++p) {
         memset(&r->planes[p], 0, sizeof *r->planes);
@@ -299,7 +298,7 @@ static psfm_status list_matches(psfm_context *ctx, const refinement *r, psfm_pai
     size_t total = 0;
     for (size_t p = 0; p < r->num_planes; ++p)
         total += r->planes[p].num_matches;
-    psfm_status status = psfm_alloc(ctx, total, sizeof **matches, (void **)matches);
+    psfm_status status = PSFM_ALLOC(ctx, total, matches);
     if (status != PSFM_OK)
         return status;
     for (size_t s = 0; s < 2; ++s) {

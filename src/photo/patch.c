@@ -92,7 +92,7 @@ psfm_status psfm_patch_aligner_create(psfm_context *ctx, const psfm_patch_option
     *aligner = NULL;
     psfm_status status = psfm_options_check(ctx, &psfm_patch_option_table, options);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 1, sizeof *a, (void **)&a);
+        status = PSFM_ALLOC(ctx, 1, &a);
     if (status != PSFM_OK)
         return status;
     a->options = *options;

@@ -29,10 +29,10 @@ psfm_status psfm_photo_cache_create(psfm_context *ctx, const psfm_match_set *set
                                     psfm_photo_cache **cache) {
     psfm_photo_cache *c = NULL;
     *cache = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *c, (void **)&c);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &c);
     if (status != PSFM_OK)
         return status;
-    status = psfm_alloc(ctx, set->num_views, sizeof *c->slots, (void **)&c->slots);
+    status = PSFM_ALLOC(ctx, set->num_views, &c->slots);
     if (status != PSFM_OK) {
         free(c);
         return status;

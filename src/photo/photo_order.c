@@ -28,7 +28,7 @@ psfm_status psfm_photo_order(psfm_context *ctx, const psfm_photo_cache *cache,
                              size_t *order) {
     size_t size = psfm_photo_cache_room(cache) / 2;
     place *places = NULL;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *places, (void **)&places);
+    psfm_status status = PSFM_ALLOC(ctx, num, &places);
     if (status != PSFM_OK)
         return status;
     size = size > 0 ? size : 1;

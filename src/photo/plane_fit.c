@@ -21,12 +21,10 @@
 
 static psfm_status alloc_rows(psfm_context *ctx, size_t n, psfm_correspondences *c) {
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *c->ray1, (void **)&c->ray1)) ||
-        (status = psfm_alloc(ctx, n, sizeof *c->ray2, (void **)&c->ray2)) ||
-        (status = psfm_alloc(ctx, n, sizeof *c->px1, (void **)&c->px1)) ||
-        (status = psfm_alloc(ctx, n, sizeof *c->px2, (void **)&c->px2)))
+    if ((status = PSFM_ALLOC(ctx, n, &c->ray1)) || (status = PSFM_ALLOC(ctx, n, &c->ray2)) ||
+        (status = PSFM_ALLOC(ctx, n, &c->px1)) || (status = PSFM_ALLOC(ctx, n, &c->px2)))
         return status;
-    return psfm_alloc(ctx, n, sizeof *c->match_idx, (void **)&c->match_idx);
+    return PSFM_ALLOC(ctx, n, &c->match_idx);
 }
 
 /* Rays and derivatives; points without a ray are left out. */
@@ -101,7 +99,7 @@ static psfm_status find_excess(psfm_context *ctx, const double *error_px, const 
                                size_t num, double max_error_px, double *scale) {
     double *values = NULL;
     size_t n = 0;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *values, (void **)&values);
+    psfm_status status = PSFM_ALLOC(ctx, num, &values);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k)
@@ -117,8 +115,7 @@ static psfm_status search(psfm_context *ctx, const psfm_ray_pairs *pairs, double
                           psfm_rng *rng, double H_21[9], bool *found) {
     psfm_loss loss = {max_error_px * max_error_px, 0.0};
     double start[9], *scratch = NULL;
-    psfm_status status =
-        psfm_alloc(ctx, pairs->num_blocks * PSFM_LANES, sizeof *scratch, (void **)&scratch);
+    psfm_status status = PSFM_ALLOC(ctx, pairs->num_blocks * PSFM_LANES, &scratch);
     if (status != PSFM_OK)
         return status;
     memcpy(start, H_21, sizeof start);

@@ -37,7 +37,7 @@ psfm_status psfm_pyramid_init(psfm_context *ctx, const psfm_image *image, psfm_p
     if (photo->num_levels == 0)
         return psfm_fail(ctx, PSFM_ERR_DATA, "a photograph of %d x %d pixels is too small",
                          image->width, image->height);
-    psfm_status status = psfm_alloc(ctx, bytes + SLACK, 1, (void **)&photo->memory);
+    psfm_status status = PSFM_ALLOC(ctx, bytes + SLACK, &photo->memory);
     if (status != PSFM_OK) {
         *photo = (psfm_pyramid){0};
         return status;

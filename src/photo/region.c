@@ -8,7 +8,7 @@
 psfm_status psfm_region_init(psfm_context *ctx, int width, int height, int size,
                              psfm_region *region) {
     *region = (psfm_region){.columns = width / size + 1, .rows = height / size + 1, .size = size};
-    return psfm_alloc(ctx, (size_t)region->columns * (size_t)region->rows, 1, (void **)&region->on);
+    return PSFM_ALLOC(ctx, (size_t)region->columns * (size_t)region->rows, &region->on);
 }
 
 void psfm_region_free(psfm_region *region) {

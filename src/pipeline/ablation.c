@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "pipeline/build_model.h"
+#include "world/build_model.h"
 
 static const psfm_ablation_row variants[PSFM_NUM_ABLATIONS] = {
     {.name = "full method", .pruning = true, .confidence = true},
@@ -19,7 +19,7 @@ typedef struct {
     const psfm_match_set *set;
     const psfm_pose_graph *graph;
     const psfm_model *truth;
-    const psfm_paper_options *options;
+    const psfm_skeleton_options *options;
     int num_seeds;
     double (*auc)[PSFM_NUM_AUC]; /* per (variant, seed) */
 } study;
@@ -28,8 +28,7 @@ typedef struct {
 static psfm_status copy_hypotheses(psfm_context *ctx, const psfm_pose_graph *graph,
                                    psfm_pose_graph *copy) {
     *copy = *graph;
-    psfm_status status = psfm_alloc(ctx, graph->num_hypotheses, sizeof *copy->hypotheses,
-                                    (void **)&copy->hypotheses);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_hypotheses, &copy->hypotheses);
     if (status == PSFM_OK && graph->num_hypotheses > 0)
         memcpy(copy->hypotheses, graph->hypotheses,
                graph->num_hypotheses * sizeof *copy->hypotheses);
@@ -56,9 +55,9 @@ static psfm_status run_one(psfm_context *ctx, size_t index, int worker, void *us
     (void)worker;
     const study *s = user;
     size_t row = index / (size_t)s->num_seeds, seed = index % (size_t)s->num_seeds;
-    psfm_paper_variant variant = {.random_tree = !variants[row].pruning,
-                                  .random_weights = !variants[row].confidence,
-                                  .seed = psfm_context_seed(ctx) + seed};
+    psfm_skeleton_variant variant = {.random_tree = !variants[row].pruning,
+                                     .random_weights = !variants[row].confidence,
+                                     .seed = psfm_context_seed(ctx) + seed};
     bool is_random = variant.random_tree || variant.random_weights;
     if (seed > 0 && !is_random)
         return PSFM_OK; /* the same for every seed: filled in below */
@@ -66,7 +65,7 @@ static psfm_status run_one(psfm_context *ctx, size_t index, int worker, void *us
     psfm_pose_solution solution = {0};
     psfm_status status = copy_hypotheses(ctx, s->graph, &graph);
     if (status == PSFM_OK)
-        status = psfm_paper_rotations(ctx, s->options, &variant, &graph, NULL, &solution);
+        status = psfm_skeleton_rotations(ctx, s->options, &variant, &graph, NULL, &solution);
     if (status == PSFM_OK)
         status = evaluate(ctx, s, &solution, s->auc[index]);
     for (size_t k = 1; status == PSFM_OK && !is_random && k < (size_t)s->num_seeds; ++k)
@@ -91,11 +90,11 @@ static void average(const study *s, int row, psfm_ablation_row *out) {
 }
 
 psfm_status psfm_ablate(psfm_context *ctx, const psfm_match_set *set, const psfm_pose_graph *graph,
-                        const psfm_model *truth, const psfm_paper_options *options, int num_seeds,
-                        psfm_ablation_row rows[PSFM_NUM_ABLATIONS]) {
+                        const psfm_model *truth, const psfm_skeleton_options *options,
+                        int num_seeds, psfm_ablation_row rows[PSFM_NUM_ABLATIONS]) {
     study s = {set, graph, truth, options, num_seeds, NULL};
     size_t num_runs = PSFM_NUM_ABLATIONS * (size_t)num_seeds;
-    psfm_status status = psfm_alloc(ctx, num_runs, sizeof *s.auc, (void **)&s.auc);
+    psfm_status status = PSFM_ALLOC(ctx, num_runs, &s.auc);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "ablation", num_runs, run_one, &s);
     for (int row = 0; status == PSFM_OK && row < PSFM_NUM_ABLATIONS; ++row)

@@ -4,8 +4,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "engine/skeleton.h"
 #include "eval/evaluate.h"
-#include "pipeline/paper.h"
 
 /* One row: rotation AUC averaged over seeds, with the standard deviation over seeds. */
 typedef struct {
@@ -21,8 +21,8 @@ typedef struct {
  * random numbers, and evaluates the rotations against `truth` (images by name; every pair of the
  * truth counts, one with an unposed image as failed). Parallel over seeds. */
 psfm_status psfm_ablate(psfm_context *ctx, const psfm_match_set *set, const psfm_pose_graph *graph,
-                        const psfm_model *truth, const psfm_paper_options *options, int num_seeds,
-                        psfm_ablation_row rows[PSFM_NUM_ABLATIONS]);
+                        const psfm_model *truth, const psfm_skeleton_options *options,
+                        int num_seeds, psfm_ablation_row rows[PSFM_NUM_ABLATIONS]);
 
 cJSON *psfm_ablation_to_json(const psfm_ablation_row rows[PSFM_NUM_ABLATIONS]);
 

@@ -13,8 +13,7 @@
 
 static psfm_status record_images(psfm_context *ctx, const psfm_match_set *set,
                                  psfm_graph_file *out) {
-    psfm_status status =
-        psfm_alloc(ctx, set->num_views, sizeof *out->images, (void **)&out->images);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &out->images);
     for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
         const psfm_view *view = &set->views[v];
         const psfm_camera *camera = &set->cameras[view->camera_idx];
@@ -33,7 +32,7 @@ static psfm_status sample_inliers(psfm_context *ctx, const psfm_match_set *set,
                                   const psfm_match_pair *pair, const psfm_homography *from,
                                   size_t most, psfm_graph_homography *to) {
     size_t num = from->num_inliers < most ? from->num_inliers : most;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *to->samples, (void **)&to->samples);
+    psfm_status status = PSFM_ALLOC(ctx, num, &to->samples);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k) {
@@ -56,8 +55,7 @@ static psfm_status record_pair(psfm_context *ctx, const psfm_match_set *set,
     out->kind = view->kind;
     out->essential_inliers =
         view->essential.found ? (uint32_t)view->essential.num_inliers : (uint32_t)0;
-    psfm_status status = psfm_alloc(ctx, view->num_homographies, sizeof *out->homographies,
-                                    (void **)&out->homographies);
+    psfm_status status = PSFM_ALLOC(ctx, view->num_homographies, &out->homographies);
     for (size_t k = 0; status == PSFM_OK && k < view->num_homographies; ++k) {
         const psfm_homography *from = &view->homographies[k];
         psfm_graph_homography *to = &out->homographies[k];
@@ -79,7 +77,7 @@ static psfm_status record_pairs(psfm_context *ctx, const psfm_match_set *set,
         homographies += r->two_views[p].num_homographies;
     size_t most = MAX_SAMPLES / homographies;
     most = most > MOST_SAMPLES ? MOST_SAMPLES : most < FEWEST_SAMPLES ? FEWEST_SAMPLES : most;
-    psfm_status status = psfm_alloc(ctx, set->num_pairs, sizeof *out->pairs, (void **)&out->pairs);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_pairs, &out->pairs);
     for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p) {
         status = record_pair(ctx, set, &set->pairs[p], &r->two_views[p], most, &out->pairs[p]);
         out->num_pairs = p + 1;
@@ -140,11 +138,11 @@ static psfm_status record_edges(psfm_context *ctx, const psfm_reconstruction *r,
                                 psfm_graph_file *out) {
     const psfm_pose_graph *graph = &r->graph;
     uint32_t *label = NULL, num = 0;
-    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *label, (void **)&label);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &label);
     if (status == PSFM_OK)
         status = psfm_pose_graph_components(ctx, graph, NULL, label, &num);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *out->components, (void **)&out->components);
+        status = PSFM_ALLOC(ctx, num, &out->components);
     if (status != PSFM_OK) {
         free(label);
         return status;
@@ -171,8 +169,7 @@ static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruct
     const psfm_refined *refined = &r->refined;
     if (refined->images == NULL)
         return PSFM_OK;
-    psfm_status status = psfm_alloc(ctx, refined->planes.num_planes, sizeof *out->plane_models,
-                                    (void **)&out->plane_models);
+    psfm_status status = PSFM_ALLOC(ctx, refined->planes.num_planes, &out->plane_models);
     if (status != PSFM_OK)
         return status;
     out->num_planes = refined->planes.num_planes;

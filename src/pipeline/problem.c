@@ -32,8 +32,7 @@ psfm_status psfm_problem_add_camera(psfm_context *ctx, psfm_problem *problem,
     if (psfm_match_set_find_camera(set, camera->id, &place) || camera->id == UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "the camera id %" PRIu32 " is %s", camera->id,
                          camera->id == UINT32_MAX ? "not allowed" : "given twice");
-    status = psfm_reserve(ctx, (void **)&set->cameras, &problem->cameras_capacity,
-                          set->num_cameras + 1, sizeof *set->cameras);
+    status = PSFM_RESERVE(ctx, &set->cameras, &problem->cameras_capacity, set->num_cameras + 1);
     if (status != PSFM_OK)
         return status;
     memmove(set->cameras + place + 1, set->cameras + place,
@@ -51,7 +50,7 @@ static psfm_status make_view(psfm_context *ctx, uint32_t id, const char *name, s
     *view = (psfm_view){.id = id, .num_keypoints = num_keypoints};
     psfm_status status = psfm_strdup(ctx, name == NULL ? number : name, &view->name);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_keypoints, sizeof *view->keypoints, (void **)&view->keypoints);
+        status = PSFM_ALLOC(ctx, num_keypoints, &view->keypoints);
     if (status == PSFM_OK && num_keypoints > 0)
         memcpy(view->keypoints, keypoints, num_keypoints * sizeof *view->keypoints);
     if (status != PSFM_OK) {
@@ -90,11 +89,10 @@ psfm_status psfm_problem_add_image(psfm_context *ctx, psfm_problem *problem, uin
     psfm_status status =
         check_image(ctx, problem, image_id, camera_id, name, num_keypoints, keypoints);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&set->views, &problem->views_capacity,
-                              set->num_views + 1, sizeof *set->views);
+        status = PSFM_RESERVE(ctx, &set->views, &problem->views_capacity, set->num_views + 1);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&problem->camera_ids, &problem->camera_ids_capacity,
-                              set->num_views + 1, sizeof *problem->camera_ids);
+        status = PSFM_RESERVE(ctx, &problem->camera_ids, &problem->camera_ids_capacity,
+                              set->num_views + 1);
     if (status == PSFM_OK)
         status = make_view(ctx, image_id, name, num_keypoints, keypoints, &view);
     if (status != PSFM_OK)
@@ -116,13 +114,12 @@ static psfm_status take_matches(psfm_context *ctx, psfm_problem *problem, const 
                                 size_t num, const uint32_t *matches, psfm_match_pair *pair) {
     bool swapped = view[0]->id > view[1]->id;
     for (int side = 0; side < 2; ++side) {
-        psfm_status status =
-            psfm_reserve(ctx, (void **)&problem->seen[side], &problem->seen_capacity[side],
-                         view[side]->num_keypoints + 1, sizeof(uint32_t));
+        psfm_status status = PSFM_RESERVE(ctx, &problem->seen[side], &problem->seen_capacity[side],
+                                          view[side]->num_keypoints + 1);
         if (status != PSFM_OK)
             return status;
     }
-    psfm_status status = psfm_alloc(ctx, num, sizeof *pair->matches, (void **)&pair->matches);
+    psfm_status status = PSFM_ALLOC(ctx, num, &pair->matches);
     if (status != PSFM_OK)
         return status;
     ++problem->round;
@@ -164,8 +161,8 @@ psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *problem, u
     bool swapped = image_id1 > image_id2;
     psfm_match_pair pair = {.view1 = swapped ? image_id2 : image_id1,
                             .view2 = swapped ? image_id1 : image_id2};
-    psfm_status status = psfm_reserve(ctx, (void **)&set->pairs, &problem->pairs_capacity,
-                                      set->num_pairs + 1, sizeof *set->pairs);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &set->pairs, &problem->pairs_capacity, set->num_pairs + 1);
     if (status == PSFM_OK)
         status = take_matches(ctx, problem, view, num_matches, matches, &pair);
     if (status == PSFM_OK)
@@ -175,10 +172,9 @@ psfm_status psfm_problem_add_matches(psfm_context *ctx, psfm_problem *problem, u
 
 static psfm_status copy_views(psfm_context *ctx, const psfm_problem *problem, psfm_match_set *set) {
     const psfm_match_set *from = &problem->set;
-    psfm_status status =
-        psfm_alloc(ctx, from->num_cameras, sizeof *set->cameras, (void **)&set->cameras);
+    psfm_status status = PSFM_ALLOC(ctx, from->num_cameras, &set->cameras);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, from->num_views, sizeof *set->views, (void **)&set->views);
+        status = PSFM_ALLOC(ctx, from->num_views, &set->views);
     if (status != PSFM_OK)
         return status;
     if (from->num_cameras > 0)
@@ -205,7 +201,7 @@ static int by_views(const void *a, const void *b) {
 
 /* Pairs with matches, by view indices, sorted. */
 static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psfm_match_set *set) {
-    psfm_status status = psfm_alloc(ctx, from->num_pairs, sizeof *set->pairs, (void **)&set->pairs);
+    psfm_status status = PSFM_ALLOC(ctx, from->num_pairs, &set->pairs);
     for (size_t p = 0; status == PSFM_OK && p < from->num_pairs; ++p) {
         const psfm_match_pair *pair = &from->pairs[p];
         psfm_match_pair *copy = &set->pairs[set->num_pairs];
@@ -214,7 +210,7 @@ static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psf
         (void)psfm_match_set_find_view(from, pair->view2, &copy->view2);
         if (pair->num_matches == 0)
             continue;
-        status = psfm_alloc(ctx, pair->num_matches, sizeof *copy->matches, (void **)&copy->matches);
+        status = PSFM_ALLOC(ctx, pair->num_matches, &copy->matches);
         if (status == PSFM_OK) {
             memcpy(copy->matches, pair->matches, pair->num_matches * sizeof *copy->matches);
             ++set->num_pairs;

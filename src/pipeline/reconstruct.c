@@ -4,18 +4,19 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pipeline/build_model.h"
-#include "pipeline/determined.h"
+#include "engine/determined.h"
+#include "engine/paper.h"
+#include "world/build_model.h"
 
 const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_two_view_option_table, offsetof(psfm_reconstruct_options, two_view)},
     {&psfm_photo_control_option_table, offsetof(psfm_reconstruct_options, photo.control)},
     {&psfm_pair_plane_option_table, offsetof(psfm_reconstruct_options, photo.planes)},
     {&psfm_patch_option_table, offsetof(psfm_reconstruct_options, photo.patch)},
-    {&psfm_essential_weight_option_table, offsetof(psfm_reconstruct_options, paper.weight)},
-    {&psfm_similarity_option_table, offsetof(psfm_reconstruct_options, paper.similarity)},
-    {&psfm_embedding_option_table, offsetof(psfm_reconstruct_options, paper.embedding)},
-    {&psfm_lud_option_table, offsetof(psfm_reconstruct_options, paper.lud)},
+    {&psfm_essential_weight_option_table, offsetof(psfm_reconstruct_options, skeleton.weight)},
+    {&psfm_similarity_option_table, offsetof(psfm_reconstruct_options, skeleton.similarity)},
+    {&psfm_embedding_option_table, offsetof(psfm_reconstruct_options, skeleton.embedding)},
+    {&psfm_lud_option_table, offsetof(psfm_reconstruct_options, skeleton.lud)},
     {&psfm_robust_control_option_table, offsetof(psfm_reconstruct_options, robust.control)},
     {&psfm_joint_choice_option_table, offsetof(psfm_reconstruct_options, robust.choice)},
     {&psfm_cycle_option_table, offsetof(psfm_reconstruct_options, robust.cycle)},
@@ -39,9 +40,9 @@ void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *opt
     for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g)
         psfm_options_init(g->table, (char *)options + g->offset);
     if (mode == PSFM_MODE_ROBUST)
-        options->paper.similarity.normal_bandwidth_rad = 0.1;
+        options->skeleton.similarity.normal_bandwidth_rad = 0.1;
     else
-        options->paper.lud.rounds = 0; /* plain LUD, as published */
+        options->skeleton.lud.rounds = 0; /* plain LUD, as published */
 }
 
 static psfm_status check_options(psfm_context *ctx, const psfm_reconstruct_options *options) {
@@ -115,8 +116,7 @@ static psfm_outcome state_of_pair(psfm_pair_kind kind) {
 /* The reason of an image without a pose is that of its pair that got furthest. */
 static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
                                 psfm_reconstruction *out) {
-    psfm_status status =
-        psfm_alloc(ctx, set->num_views, sizeof *out->outcome, (void **)&out->outcome);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &out->outcome);
     if (status != PSFM_OK)
         return status;
     psfm_outcome *state = out->outcome;
@@ -155,7 +155,7 @@ psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set
     out->num_pairs = set->num_pairs;
     psfm_status status = check_options(ctx, options);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, set->num_pairs, sizeof *out->two_views, (void **)&out->two_views);
+        status = PSFM_ALLOC(ctx, set->num_pairs, &out->two_views);
     if (status == PSFM_OK)
         status = psfm_two_view_estimate_all(ctx, set, &options->two_view, out->two_views);
     psfm_timings_add(&out->timings, "verification", start);
@@ -164,11 +164,11 @@ psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set
 
 static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_options *options,
                                       psfm_reconstruction *out) {
-    psfm_status status = psfm_paper_rotations(ctx, &options->paper, NULL, &out->graph,
-                                              &out->timings, &out->solution);
+    psfm_status status = psfm_skeleton_rotations(ctx, &options->skeleton, NULL, &out->graph,
+                                                 &out->timings, &out->solution);
     if (status == PSFM_OK)
-        status =
-            psfm_paper_positions(ctx, &options->paper, &out->graph, &out->timings, &out->solution);
+        status = psfm_paper_positions(ctx, &options->skeleton, &out->graph, &out->timings,
+                                      &out->solution);
     if (status == PSFM_OK)
         status = psfm_count_undetermined(ctx, &out->graph, out->solution.in_graph, &out->solution);
     return status;
@@ -176,8 +176,8 @@ static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_
 
 static psfm_status split_undetermined(psfm_context *ctx, psfm_reconstruction *out) {
     double start = psfm_now();
-    psfm_status status = psfm_split_undetermined(ctx, &out->graph, &out->edges, &out->refined,
-                                                 &out->solution, out->alone);
+    psfm_status status = psfm_split_undetermined(
+        ctx, &out->graph, &out->edges, &out->refined.structure, &out->solution, out->alone);
     psfm_timings_add(&out->timings, "rigidity", start);
     return status;
 }
@@ -185,10 +185,10 @@ static psfm_status split_undetermined(psfm_context *ctx, psfm_reconstruction *ou
 static psfm_status solve_robustly(psfm_context *ctx, psfm_match_set *set,
                                   const psfm_reconstruct_options *options,
                                   psfm_reconstruction *out) {
-    psfm_status status = psfm_robust_poses(ctx, &options->paper, &options->robust, &out->graph,
+    psfm_status status = psfm_robust_poses(ctx, &options->skeleton, &options->robust, &out->graph,
                                            &out->timings, &out->solution, &out->edges);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, set->num_views, sizeof *out->alone, (void **)&out->alone);
+        status = PSFM_ALLOC(ctx, set->num_views, &out->alone);
     if (status != PSFM_OK)
         return status;
     if (!options->robust.control.refinement)

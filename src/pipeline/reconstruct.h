@@ -2,12 +2,12 @@
 #ifndef PSFM_PIPELINE_RECONSTRUCT_H
 #define PSFM_PIPELINE_RECONSTRUCT_H
 
-#include "pipeline/frame.h"
-#include "pipeline/refine.h"
-#include "pipeline/refine_matches.h"
-#include "pipeline/robust.h"
+#include "engine/robust.h"
 #include "planarsfm/model.h"
+#include "refine/refine_matches.h"
+#include "refine/refine_poses.h"
 #include "twoview/two_view.h"
+#include "world/frame.h"
 
 typedef enum {
     PSFM_MODE_ROBUST, /* joint choice, cycles, averaging, plane scale, bundle adjustment */
@@ -21,7 +21,7 @@ typedef struct {
     int mode; /* psfm_mode */
     psfm_two_view_options two_view;
     psfm_photo_options photo;
-    psfm_paper_options paper; /* the stages that both modes share, too */
+    psfm_skeleton_options skeleton; /* what both modes share */
     psfm_robust_options robust;
     psfm_refine_options refine;
     psfm_frame_options frame;

@@ -8,16 +8,16 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "intake/photo_changes.h"
 #include "io/colmap_database.h"
 #include "io/planes_file.h"
-#include "pipeline/color_points.h"
 #include "pipeline/graph_record.h"
-#include "pipeline/photo_changes.h"
 #include "pipeline/reconstruct.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
 #include "planarsfm/version.h"
 #include "report/report.h"
+#include "world/color_points.h"
 
 #define KEY_SIZE 64
 

@@ -4,8 +4,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "pipeline/extract_folder.h"
-#include "pipeline/match_images.h"
+#include "intake/extract_folder.h"
+#include "intake/match_images.h"
 #include "pipeline/settings.h"
 
 typedef struct {

@@ -52,13 +52,13 @@ static psfm_status reshape_points(psfm_context *ctx, psfm_result *r) {
     const psfm_structure *st = &r->found.refined.structure;
     const psfm_scene_planes *planes = &r->found.refined.planes;
     size_t num = st->num_points, elements = num == 0 ? 0 : st->tracks.begin[num];
-    psfm_status status = psfm_alloc(ctx, num, sizeof(int32_t), (void **)&r->point_model);
+    psfm_status status = PSFM_ALLOC(ctx, num, &r->point_model);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof(int32_t), (void **)&r->point_plane);
+        status = PSFM_ALLOC(ctx, num, &r->point_plane);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num + 1, sizeof(uint64_t), (void **)&r->track_begin);
+        status = PSFM_ALLOC(ctx, num + 1, &r->track_begin);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, elements, sizeof(uint32_t), (void **)&r->track_image_id);
+        status = PSFM_ALLOC(ctx, elements, &r->track_image_id);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k) {
@@ -91,7 +91,7 @@ psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
         options = settings->options;
     else
         psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &options);
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *made, (void **)&made);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &made);
     if (status == PSFM_OK)
         status = psfm_problem_compile(ctx, problem, &made->set);
     if (status == PSFM_OK)

@@ -39,11 +39,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t v) {
 
 static psfm_status tree_init(psfm_context *ctx, tree *t) {
     psfm_status status;
-    if ((status = psfm_alloc(ctx, t->num_nodes, sizeof *t->parent, (void **)&t->parent)) ||
-        (status = psfm_alloc(ctx, t->num_nodes, sizeof *t->head, (void **)&t->head)) ||
-        (status = psfm_alloc(ctx, t->num_nodes, sizeof *t->queue, (void **)&t->queue)) ||
-        (status = psfm_alloc(ctx, 2 * (size_t)t->num_edges, sizeof *t->next, (void **)&t->next)) ||
-        (status = psfm_alloc(ctx, t->num_edges, sizeof *t->order, (void **)&t->order)))
+    if ((status = PSFM_ALLOC(ctx, t->num_nodes, &t->parent)) ||
+        (status = PSFM_ALLOC(ctx, t->num_nodes, &t->head)) ||
+        (status = PSFM_ALLOC(ctx, t->num_nodes, &t->queue)) ||
+        (status = PSFM_ALLOC(ctx, 2 * (size_t)t->num_edges, &t->next)) ||
+        (status = PSFM_ALLOC(ctx, t->num_edges, &t->order)))
         return status;
     for (uint32_t v = 0; v < t->num_nodes; ++v) {
         t->parent[v] = v;

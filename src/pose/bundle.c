@@ -306,9 +306,8 @@ psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *pro
     psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
     if (status != PSFM_OK)
         return status;
-    if ((status = psfm_alloc(ctx, b.num_obs, sizeof *error, (void **)&error)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, problem->num_images, sizeof *found.images,
-                             (void **)&found.images)) != PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, b.num_obs, &error)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, problem->num_images, &found.images)) != PSFM_OK ||
         (status = measure(ctx, &b, error, &found)) != PSFM_OK)
         goto cleanup;
     found.initial_mean_px = found.mean_px;

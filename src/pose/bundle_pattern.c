@@ -18,18 +18,12 @@ static psfm_status number_blocks(psfm_context *ctx, psfm_bundle *b) {
     const psfm_bundle_problem *p = b->problem;
     size_t most = p->num_images + p->num_cameras + p->num_planes;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, p->num_images, sizeof *b->image_block,
-                             (void **)&b->image_block)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_cameras, sizeof *b->camera_block,
-                             (void **)&b->camera_block)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_planes, sizeof *b->plane_block,
-                             (void **)&b->plane_block)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, most, sizeof *b->block_source, (void **)&b->block_source)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, most + 1, sizeof *b->pattern.scalar_begin,
-                             (void **)&b->pattern.scalar_begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, most + 1, sizeof *b->pattern.row_begin,
-                             (void **)&b->pattern.row_begin)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, p->num_images, &b->image_block)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_cameras, &b->camera_block)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_planes, &b->plane_block)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, most, &b->block_source)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, most + 1, &b->pattern.scalar_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, most + 1, &b->pattern.row_begin)) != PSFM_OK)
         return status;
     uint32_t next = 0, *scalar = b->pattern.scalar_begin;
     memset(b->image_block, 0xff, p->num_images * sizeof *b->image_block);
@@ -62,11 +56,9 @@ static psfm_status number_blocks(psfm_context *ctx, psfm_bundle *b) {
 
 static psfm_status list_camera_images(psfm_context *ctx, psfm_bundle *b) {
     const psfm_bundle_problem *p = b->problem;
-    psfm_status status = psfm_alloc(ctx, p->num_cameras + 2, sizeof *b->camera_images_begin,
-                                    (void **)&b->camera_images_begin);
+    psfm_status status = PSFM_ALLOC(ctx, p->num_cameras + 2, &b->camera_images_begin);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, p->num_images, sizeof *b->camera_images, (void **)&b->camera_images);
+        status = PSFM_ALLOC(ctx, p->num_images, &b->camera_images);
     if (status != PSFM_OK)
         return status;
     uint32_t *place = b->camera_images_begin + 1;
@@ -134,15 +126,14 @@ psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b) {
         return status;
     uint32_t n = b->pattern.num_blocks;
     num_workers = psfm_parallel_workers(ctx, n);
-    status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job.mark, (void **)&job.mark);
+    status = PSFM_ALLOC(ctx, (size_t)num_workers, &job.mark);
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w)
-        status = psfm_alloc(ctx, n, sizeof **job.mark, (void **)&job.mark[w]);
+        status = PSFM_ALLOC(ctx, n, &job.mark[w]);
     if (status != PSFM_OK || (status = psfm_bundle_for(ctx, b, n, find_columns, &job)) != PSFM_OK)
         goto cleanup;
     for (uint32_t r = 0; r < n; ++r)
         b->pattern.row_begin[r + 1] += b->pattern.row_begin[r];
-    if ((status = psfm_alloc(ctx, b->pattern.row_begin[n], sizeof *b->pattern.col,
-                             (void **)&b->pattern.col)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, b->pattern.row_begin[n], &b->pattern.col)) != PSFM_OK)
         goto cleanup;
     job.fill = true;
     if ((status = psfm_bundle_for(ctx, b, n, find_columns, &job)) == PSFM_OK)

@@ -53,8 +53,7 @@ static double pixels_per_unit(const psfm_bundle *b, uint32_t p) {
 }
 
 psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
-    psfm_status status =
-        psfm_alloc(ctx, b->num_points, sizeof *b->px_per_unit, (void **)&b->px_per_unit);
+    psfm_status status = PSFM_ALLOC(ctx, b->num_points, &b->px_per_unit);
     if (status != PSFM_OK || b->options.planes != PSFM_PLANES_SOFT)
         return status;
     for (size_t k = 0; k < b->problem->num_planes; ++k) {
@@ -79,7 +78,7 @@ static int compare_numbers(const void *x, const void *y) {
 static psfm_status observation_variance(psfm_context *ctx, const psfm_bundle *b, double *variance) {
     double *squares = NULL;
     size_t num = 0;
-    psfm_status status = psfm_alloc(ctx, b->num_obs, sizeof *squares, (void **)&squares);
+    psfm_status status = PSFM_ALLOC(ctx, b->num_obs, &squares);
     for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
         double r[2];
         if (psfm_bundle_residual(b, &b->now, o, b->now.X[b->obs_point[o]], r))
@@ -143,7 +142,7 @@ static double fit_sigma(const distance_sample *samples, size_t num) {
 psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b) {
     distance_sample *samples = NULL;
     double variance = 1.0;
-    psfm_status status = psfm_alloc(ctx, b->num_points, sizeof *samples, (void **)&samples);
+    psfm_status status = PSFM_ALLOC(ctx, b->num_points, &samples);
     if (status == PSFM_OK)
         status = observation_variance(ctx, b, &variance);
     if (status != PSFM_OK)

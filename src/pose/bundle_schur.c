@@ -364,16 +364,13 @@ static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, int num_wo
     if (job->b->max_free_params > largest)
         largest = job->b->max_free_params;
     job->block_stride = largest * largest;
-    psfm_status status =
-        psfm_alloc(ctx, (size_t)num_workers, sizeof *job->scratch, (void **)&job->scratch);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->scratch);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, (size_t)num_workers, sizeof *job->slot, (void **)&job->slot);
+        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->slot);
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w) {
-        status = psfm_alloc(ctx, TILE * longest * job->block_stride, sizeof **job->scratch,
-                            (void **)&job->scratch[w]);
+        status = PSFM_ALLOC(ctx, TILE * longest * job->block_stride, &job->scratch[w]);
         if (status == PSFM_OK)
-            status = psfm_alloc(ctx, TILE * (size_t)pattern->num_blocks, sizeof **job->slot,
-                                (void **)&job->slot[w]);
+            status = PSFM_ALLOC(ctx, TILE * (size_t)pattern->num_blocks, &job->slot[w]);
     }
     return status;
 }

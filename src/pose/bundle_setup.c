@@ -32,16 +32,12 @@ static void free_selection(selection *s) {
 
 static psfm_status alloc_selection(psfm_context *ctx, const psfm_bundle_problem *p, selection *s) {
     psfm_status status;
-    if ((status = psfm_alloc(ctx, p->num_images, sizeof *s->image, (void **)&s->image)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_points, sizeof *s->point, (void **)&s->point)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_observations, sizeof *s->obs, (void **)&s->obs)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_images, sizeof *s->image_count,
-                             (void **)&s->image_count)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, p->num_images, &s->image)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_points, &s->point)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_observations, &s->obs)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_images, &s->image_count)) != PSFM_OK)
         return status;
-    return psfm_alloc(ctx, p->num_points, sizeof *s->point_count, (void **)&s->point_count);
+    return PSFM_ALLOC(ctx, p->num_points, &s->point_count);
 }
 
 static bool is_fixed(const psfm_bundle_problem *p, size_t image) {
@@ -87,23 +83,15 @@ static psfm_status sort_observations(psfm_context *ctx, psfm_bundle *b, const se
     for (size_t k = 0; k < p->num_points; ++k)
         b->num_points += s->point[k];
     size_t num_obs = b->num_obs, num_points = b->num_points;
-    if ((status = psfm_alloc(ctx, num_obs, sizeof *by_image, (void **)&by_image)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_points, sizeof *point_index, (void **)&point_index)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_obs, sizeof *b->obs_source, (void **)&b->obs_source)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_obs, sizeof *b->obs_image, (void **)&b->obs_image)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_obs, sizeof *b->obs_point, (void **)&b->obs_point)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_obs, sizeof *b->image_obs, (void **)&b->image_obs)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_points + 2, sizeof *b->point_begin,
-                             (void **)&b->point_begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_images + 2, sizeof *b->image_begin,
-                             (void **)&b->image_begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_points, sizeof *b->point_source,
-                             (void **)&b->point_source)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, num_obs, &by_image)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_points, &point_index)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_obs, &b->obs_source)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_obs, &b->obs_image)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_obs, &b->obs_point)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_obs, &b->image_obs)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points + 2, &b->point_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_images + 2, &b->image_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points, &b->point_source)) != PSFM_OK)
         goto cleanup;
     /* Both begin arrays are filled one place late, so that dealing out moves them into place. */
     uint32_t *image_place = b->image_begin + 1, *point_place = b->point_begin + 1, next = 0;
@@ -153,14 +141,10 @@ static psfm_status refuse_doubles(psfm_context *ctx, const psfm_bundle *b) {
 static psfm_status select_planes(psfm_context *ctx, psfm_bundle *b) {
     const psfm_bundle_problem *p = b->problem;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, b->num_points, sizeof *b->point_plane,
-                             (void **)&b->point_plane)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, b->num_points, sizeof *b->plane_points,
-                             (void **)&b->plane_points)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_planes + 2, sizeof *b->plane_begin,
-                             (void **)&b->plane_begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_planes, sizeof *b->plane_anchor,
-                             (void **)&b->plane_anchor)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, b->num_points, &b->point_plane)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, b->num_points, &b->plane_points)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_planes + 2, &b->plane_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_planes, &b->plane_anchor)) != PSFM_OK)
         return status;
     memset(b->point_plane, 0xff, b->num_points * sizeof *b->point_plane);
     if (b->options.planes == PSFM_PLANES_FREE || p->point_plane == NULL)
@@ -262,14 +246,11 @@ static psfm_status fix_gauge(psfm_context *ctx, psfm_bundle *b, const selection 
     size_t n = b->problem->num_images;
     uint32_t *part = NULL, *datum = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *part, (void **)&part)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *datum, (void **)&datum)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *b->image_state, (void **)&b->image_state)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *b->scale_anchor, (void **)&b->scale_anchor)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *b->scale_distance, (void **)&b->scale_distance)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, n, &part)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &datum)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &b->image_state)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &b->scale_anchor)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &b->scale_distance)) != PSFM_OK)
         goto cleanup;
     find_parts(b, part);
     for (uint32_t i = 0; i < n; ++i) {
@@ -298,10 +279,9 @@ cleanup:
 /* Which parameters of each camera move. */
 static psfm_status select_parameters(psfm_context *ctx, psfm_bundle *b) {
     const psfm_bundle_problem *p = b->problem;
-    psfm_status status =
-        psfm_alloc(ctx, p->num_cameras, sizeof *b->num_free_params, (void **)&b->num_free_params);
+    psfm_status status = PSFM_ALLOC(ctx, p->num_cameras, &b->num_free_params);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, p->num_cameras, sizeof *b->free_params, (void **)&b->free_params);
+        status = PSFM_ALLOC(ctx, p->num_cameras, &b->free_params);
     if (status != PSFM_OK || b->options.refine == PSFM_REFINE_NONE)
         return status;
     for (uint32_t o = 0; o < b->num_obs; ++o)
@@ -324,15 +304,12 @@ static psfm_status select_parameters(psfm_context *ctx, psfm_bundle *b) {
 static psfm_status alloc_values(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_values *v) {
     const psfm_bundle_problem *p = b->problem;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, p->num_images, sizeof *v->R, (void **)&v->R)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_images, sizeof *v->c, (void **)&v->c)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, b->num_points, sizeof *v->X, (void **)&v->X)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_cameras, sizeof *v->cameras, (void **)&v->cameras)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_planes, sizeof *v->planes, (void **)&v->planes)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, p->num_planes, sizeof *v->plane_frame,
-                             (void **)&v->plane_frame)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, p->num_images, &v->R)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_images, &v->c)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, b->num_points, &v->X)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_cameras, &v->cameras)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_planes, &v->planes)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_planes, &v->plane_frame)) != PSFM_OK)
         return status;
     memcpy(v->R, p->cam_from_world, p->num_images * sizeof *v->R);
     memcpy(v->c, p->centers, p->num_images * sizeof *v->c);
@@ -357,16 +334,13 @@ static psfm_status alloc_rows(psfm_context *ctx, psfm_bundle *b) {
     size_t n = b->pattern.scalar_begin[b->pattern.num_blocks];
     size_t camera_stride = 2 * (size_t)b->max_free_params;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, b->num_obs, sizeof *b->rows, (void **)&b->rows)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, b->num_obs * camera_stride, sizeof *b->camera_rows,
-                             (void **)&b->camera_rows)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, b->num_points, sizeof *b->systems, (void **)&b->systems)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *b->rhs, (void **)&b->rhs)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *b->step, (void **)&b->step)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, b->num_obs, &b->rows)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, b->num_obs * camera_stride, &b->camera_rows)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, b->num_points, &b->systems)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &b->rhs)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &b->step)) != PSFM_OK)
         return status;
-    return psfm_alloc(ctx, 2 * psfm_bundle_num_point_tasks(b), sizeof *b->partial,
-                      (void **)&b->partial);
+    return PSFM_ALLOC(ctx, 2 * psfm_bundle_num_point_tasks(b), &b->partial);
 }
 
 psfm_status psfm_bundle_setup(psfm_context *ctx, const psfm_bundle_problem *problem,

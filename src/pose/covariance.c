@@ -104,9 +104,8 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
     if (status != PSFM_OK)
         return status;
     long long redundancy = psfm_bundle_redundancy(&b);
-    if ((status = psfm_alloc(ctx, (size_t)b.num_pose_blocks * 36, sizeof *blocks,
-                             (void **)&blocks)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, b.num_pose_blocks, sizeof *begin, (void **)&begin)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, (size_t)b.num_pose_blocks * 36, &blocks)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, b.num_pose_blocks, &begin)) != PSFM_OK)
         goto cleanup;
     for (uint32_t k = 0; k < b.num_pose_blocks; ++k)
         begin[k] = (size_t)k * 36;

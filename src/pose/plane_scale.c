@@ -71,8 +71,8 @@ static psfm_status number_unknowns(psfm_context *ctx, const bool *keep,
     const psfm_pose_graph *graph = s->graph;
     occurrence *list = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, graph->num_planes, sizeof *s->uses, (void **)&s->uses)) ||
-        (status = psfm_alloc(ctx, 2 * (size_t)graph->num_planes, sizeof *list, (void **)&list)))
+    if ((status = PSFM_ALLOC(ctx, graph->num_planes, &s->uses)) ||
+        (status = PSFM_ALLOC(ctx, 2 * (size_t)graph->num_planes, &list)))
         return status;
     size_t num = 0;
     for (uint32_t p = 0; p < graph->num_planes; ++p) {
@@ -104,8 +104,7 @@ static bool has_length(const psfm_hypothesis *h) {
 
 static psfm_status list_equations(psfm_context *ctx, scale_system *s) {
     const psfm_pose_graph *graph = s->graph;
-    psfm_status status =
-        psfm_alloc(ctx, 2 * (size_t)s->num_uses, sizeof *s->equations, (void **)&s->equations);
+    psfm_status status = PSFM_ALLOC(ctx, 2 * (size_t)s->num_uses, &s->equations);
     for (uint32_t k = 0; status == PSFM_OK && k < s->num_uses; ++k) {
         const use *u = &s->uses[k];
         const psfm_hypothesis *h = psfm_plane_choice(graph, u->plane);
@@ -126,8 +125,7 @@ static psfm_status list_equations(psfm_context *ctx, scale_system *s) {
 
 /* Components of the unknowns; label by the lowest unknown. */
 static psfm_status find_components(psfm_context *ctx, scale_system *s) {
-    psfm_status status =
-        psfm_alloc(ctx, s->num_unknowns, sizeof *s->component, (void **)&s->component);
+    psfm_status status = PSFM_ALLOC(ctx, s->num_unknowns, &s->component);
     if (status != PSFM_OK)
         return status;
     psfm_sets_init(s->component, s->num_unknowns);
@@ -172,9 +170,9 @@ static psfm_status make_pattern(psfm_context *ctx, const scale_system *s, psfm_s
                                 size_t *num_triplets) {
     uint32_t *row = NULL, *col = NULL;
     size_t room = 3 * (size_t)s->num_equations + s->num_unknowns, num = 0;
-    psfm_status status = psfm_alloc(ctx, room, sizeof *row, (void **)&row);
+    psfm_status status = PSFM_ALLOC(ctx, room, &row);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, room, sizeof *col, (void **)&col);
+        status = PSFM_ALLOC(ctx, room, &col);
     for (uint32_t k = 0; status == PSFM_OK && k < s->num_equations; ++k) {
         const equation *e = &s->equations[k];
         row[num] = e->a, col[num++] = e->a;
@@ -198,12 +196,12 @@ static psfm_status solve(psfm_context *ctx, scale_system *s, int iterations) {
     bool *known = NULL;
     size_t num_triplets = 0;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, s->num_unknowns, sizeof *s->x, (void **)&s->x)) ||
-        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *rhs, (void **)&rhs)) ||
-        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *known, (void **)&known)) ||
-        (status = psfm_alloc(ctx, s->num_equations, sizeof *scratch, (void **)&scratch)) ||
+    if ((status = PSFM_ALLOC(ctx, s->num_unknowns, &s->x)) ||
+        (status = PSFM_ALLOC(ctx, s->num_unknowns, &rhs)) ||
+        (status = PSFM_ALLOC(ctx, s->num_unknowns, &known)) ||
+        (status = PSFM_ALLOC(ctx, s->num_equations, &scratch)) ||
         (status = make_pattern(ctx, s, &spd, &num_triplets)) ||
-        (status = psfm_alloc(ctx, num_triplets, sizeof *value, (void **)&value)))
+        (status = PSFM_ALLOC(ctx, num_triplets, &value)))
         goto cleanup;
     start_values(s, known);
     for (int it = 0; it < iterations; ++it) {
@@ -276,9 +274,9 @@ static psfm_status rank_components(psfm_context *ctx, const scale_system *s,
                                    psfm_baseline *baseline, uint32_t *num_components) {
     uint32_t n = s->num_unknowns, m = s->graph->num_edges, *rank = NULL;
     ranked *order = NULL;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *order, (void **)&order);
+    psfm_status status = PSFM_ALLOC(ctx, n, &order);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *rank, (void **)&rank);
+        status = PSFM_ALLOC(ctx, n, &rank);
     if (status != PSFM_OK)
         goto cleanup;
     for (uint32_t v = 0; v < n; ++v)
@@ -318,7 +316,7 @@ psfm_status psfm_plane_scale(psfm_context *ctx, const psfm_pose_graph *graph, co
         status = rank_components(ctx, &s, baseline, &stats->num_components);
     }
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, s.num_equations, sizeof *scratch, (void **)&scratch);
+        status = PSFM_ALLOC(ctx, s.num_equations, &scratch);
     if (status == PSFM_OK)
         stats->residual = median_misfit(&s, scratch);
 

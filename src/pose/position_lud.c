@@ -109,9 +109,9 @@ static void fill_pattern(const psfm_topology *graph, uint32_t *row, uint32_t *co
 static psfm_status create_system(psfm_context *ctx, const psfm_topology *graph, psfm_spd **spd) {
     size_t num = NUM_DIAGONAL * (size_t)graph->num_nodes + NUM_BLOCK * (size_t)graph->num_edges;
     uint32_t *row = NULL, *col = NULL;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *row, (void **)&row);
+    psfm_status status = PSFM_ALLOC(ctx, num, &row);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *col, (void **)&col);
+        status = PSFM_ALLOC(ctx, num, &col);
     if (status == PSFM_OK) {
         fill_pattern(graph, row, col);
         status = psfm_spd_create(ctx, 3 * graph->num_nodes, num, row, col, spd);
@@ -339,7 +339,7 @@ static psfm_status minimise(psfm_context *ctx, lud *l, int max_iterations, doubl
 static psfm_status weigh_by_angle(psfm_context *ctx, lud *l, double least_scale) {
     uint32_t m = l->graph->num_edges;
     double *angle = NULL;
-    psfm_status status = psfm_alloc(ctx, m, sizeof *angle, (void **)&angle);
+    psfm_status status = PSFM_ALLOC(ctx, m, &angle);
     if (status != PSFM_OK)
         return status;
     for (uint32_t e = 0; e < m; ++e)
@@ -372,7 +372,7 @@ static psfm_status solve(psfm_context *ctx, lud *l, const psfm_lud_options *o,
 
 static psfm_status check_connected(psfm_context *ctx, const psfm_topology *graph) {
     uint32_t *label = NULL, num = 0;
-    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *label, (void **)&label);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &label);
     if (status == PSFM_OK)
         status = psfm_topology_components(ctx, graph, NULL, label, &num);
     free(label);
@@ -398,20 +398,19 @@ static psfm_status check_input(psfm_context *ctx, const psfm_topology *graph,
 
 static psfm_status allocate(psfm_context *ctx, lud *l) {
     size_t n = l->graph->num_nodes, m = l->graph->num_edges;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *l->center, (void **)&l->center);
+    psfm_status status = PSFM_ALLOC(ctx, n, &l->center);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *l->step, (void **)&l->step);
+        status = PSFM_ALLOC(ctx, n, &l->step);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, m, sizeof *l->diff, (void **)&l->diff);
+        status = PSFM_ALLOC(ctx, m, &l->diff);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, m, sizeof *l->diff_step, (void **)&l->diff_step);
+        status = PSFM_ALLOC(ctx, m, &l->diff_step);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, m, sizeof *l->edge_weight, (void **)&l->edge_weight);
+        status = PSFM_ALLOC(ctx, m, &l->edge_weight);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, 3 * n, sizeof *l->gradient, (void **)&l->gradient);
+        status = PSFM_ALLOC(ctx, 3 * n, &l->gradient);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, NUM_DIAGONAL * n + NUM_BLOCK * m, sizeof *l->value, (void **)&l->value);
+        status = PSFM_ALLOC(ctx, NUM_DIAGONAL * n + NUM_BLOCK * m, &l->value);
     if (status == PSFM_OK)
         status = create_system(ctx, l->graph, &l->system);
     if (status == PSFM_OK)

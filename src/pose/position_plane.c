@@ -65,7 +65,7 @@ typedef struct {
 
 static psfm_status number_nodes(psfm_context *ctx, const psfm_pose_graph *graph, const bool *posed,
                                 position_system *s) {
-    psfm_status status = psfm_alloc(ctx, graph->num_nodes, sizeof *s->local, (void **)&s->local);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &s->local);
     for (uint32_t v = 0; status == PSFM_OK && v < graph->num_nodes; ++v)
         s->local[v] = posed[v] ? s->num_nodes++ : UINT32_MAX;
     return status;
@@ -93,9 +93,9 @@ static psfm_status list_terms(psfm_context *ctx, const psfm_pose_graph *graph, c
                               uint32_t num_components, double direction_weight,
                               position_system *s) {
     uint32_t *unknown = NULL;
-    psfm_status status = psfm_alloc(ctx, graph->num_edges, sizeof *s->terms, (void **)&s->terms);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_edges, &s->terms);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_components, sizeof *unknown, (void **)&unknown);
+        status = PSFM_ALLOC(ctx, num_components, &unknown);
     s->num_unknowns = 3 * s->num_nodes;
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
@@ -231,14 +231,14 @@ typedef struct {
 static psfm_status solver_init(psfm_context *ctx, position_system *s, solver *v) {
     size_t room = 21 * (size_t)s->num_terms + 3;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, s->num_unknowns, sizeof *s->x, (void **)&s->x)) ||
-        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *v->rhs, (void **)&v->rhs)) ||
-        (status = psfm_alloc(ctx, s->num_unknowns, sizeof *v->kept, (void **)&v->kept)) ||
-        (status = psfm_alloc(ctx, s->num_terms, sizeof *v->w, (void **)&v->w)) ||
-        (status = psfm_alloc(ctx, s->num_terms, sizeof *v->scratch, (void **)&v->scratch)) ||
-        (status = psfm_alloc(ctx, room, sizeof *v->m.row, (void **)&v->m.row)) ||
-        (status = psfm_alloc(ctx, room, sizeof *v->m.col, (void **)&v->m.col)) ||
-        (status = psfm_alloc(ctx, room, sizeof *v->m.value, (void **)&v->m.value)))
+    if ((status = PSFM_ALLOC(ctx, s->num_unknowns, &s->x)) ||
+        (status = PSFM_ALLOC(ctx, s->num_unknowns, &v->rhs)) ||
+        (status = PSFM_ALLOC(ctx, s->num_unknowns, &v->kept)) ||
+        (status = PSFM_ALLOC(ctx, s->num_terms, &v->w)) ||
+        (status = PSFM_ALLOC(ctx, s->num_terms, &v->scratch)) ||
+        (status = PSFM_ALLOC(ctx, room, &v->m.row)) ||
+        (status = PSFM_ALLOC(ctx, room, &v->m.col)) ||
+        (status = PSFM_ALLOC(ctx, room, &v->m.value)))
         return status;
     /* what directions leave undetermined stays small instead of making the system singular */
     v->shift = 1e-14;
@@ -300,7 +300,7 @@ static const double agreeing_share = 0.1;
 static psfm_status start_from_tree(psfm_context *ctx, position_system *s, bool *spans) {
     psfm_weighted_baseline *edges = NULL;
     uint32_t num = 0;
-    psfm_status status = psfm_alloc(ctx, s->num_terms, sizeof *edges, (void **)&edges);
+    psfm_status status = PSFM_ALLOC(ctx, s->num_terms, &edges);
     for (uint32_t k = 0; status == PSFM_OK && k < s->num_terms; ++k) {
         const term *t = &s->terms[k];
         if (!has_known_length(t))
@@ -373,9 +373,9 @@ static psfm_status mark_wrong(psfm_context *ctx, const position_system *s,
     double *off = NULL, *sorted = NULL; /* the latter of those that agree */
     uint32_t *num_right = NULL, num = 0;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, s->num_terms, sizeof *off, (void **)&off)) ||
-        (status = psfm_alloc(ctx, s->num_terms, sizeof *sorted, (void **)&sorted)) ||
-        (status = psfm_alloc(ctx, s->num_nodes, sizeof *num_right, (void **)&num_right)))
+    if ((status = PSFM_ALLOC(ctx, s->num_terms, &off)) ||
+        (status = PSFM_ALLOC(ctx, s->num_terms, &sorted)) ||
+        (status = PSFM_ALLOC(ctx, s->num_nodes, &num_right)))
         goto cleanup;
     for (uint32_t k = 0; k < s->num_terms; ++k) {
         const term *t = &s->terms[k];
@@ -406,7 +406,7 @@ cleanup:
 static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph, const position_system *s,
                           psfm_baseline_kind *kind, psfm_position_plane_stats *stats) {
     double *scratch = NULL, length;
-    psfm_status status = psfm_alloc(ctx, s->num_terms, sizeof *scratch, (void **)&scratch);
+    psfm_status status = PSFM_ALLOC(ctx, s->num_terms, &scratch);
     if (status != PSFM_OK)
         return status;
     for (uint32_t e = 0; kind != NULL && e < graph->num_edges; ++e)
@@ -439,8 +439,7 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph
     bool any = false;
     *stats = (psfm_position_plane_stats){0};
     psfm_status status = psfm_options_check(ctx, &psfm_position_plane_option_table, options);
-    if (status != PSFM_OK ||
-        (status = psfm_alloc(ctx, graph->num_edges, sizeof *baseline, (void **)&baseline)) ||
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_edges, &baseline)) ||
         (status = psfm_plane_scale(ctx, graph, keep, groups, options->scale_iterations, baseline,
                                    &scale)) ||
         (status = number_nodes(ctx, graph, posed, &s)) ||

@@ -66,12 +66,11 @@ static void free_sight(sight *s) {
 static psfm_status make_sight(psfm_context *ctx, size_t n, const double (*xy)[2],
                               const double (*points)[3], sight *s) {
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *s->source, (void **)&s->source)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *s->xy, (void **)&s->xy)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *s->rays, (void **)&s->rays)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *s->px_from_ray, (void **)&s->px_from_ray)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *s->points, (void **)&s->points)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, n, &s->source)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s->xy)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s->rays)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s->px_from_ray)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s->points)) != PSFM_OK)
         return status;
     for (size_t k = 0; k < n; ++k) {
         double again[2], *ray = s->rays[s->num];

@@ -37,7 +37,7 @@ psfm_status psfm_rotations_propagate(psfm_context *ctx, const psfm_topology *top
     if (status == PSFM_OK)
         status = psfm_adjacency_init(ctx, topology, tree_edges, num_tree_edges, &adjacency);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, n, sizeof *queue, (void **)&queue);
+        status = PSFM_ALLOC(ctx, n, &queue);
     if (status != PSFM_OK)
         goto cleanup;
     memset(reached, 0, n * sizeof *reached);

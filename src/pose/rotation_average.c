@@ -187,11 +187,11 @@ static psfm_status restore_gauge(psfm_context *ctx, averaging *a, const double (
     uint32_t n = a->graph->num_nodes, num = 0;
     uint32_t *label = NULL;
     double(*turn)[9] = NULL;
-    psfm_status status = psfm_alloc(ctx, n, sizeof *label, (void **)&label);
+    psfm_status status = PSFM_ALLOC(ctx, n, &label);
     if (status == PSFM_OK)
         status = psfm_topology_components(ctx, a->graph, NULL, label, &num);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *turn, (void **)&turn);
+        status = PSFM_ALLOC(ctx, num, &turn);
     for (uint32_t v = 0, next = 0; status == PSFM_OK && v < n; ++v) {
         double R[9];
         if (label[v] == next)
@@ -208,13 +208,13 @@ static psfm_status allocate(psfm_context *ctx, averaging *a) {
     size_t n = a->graph->num_nodes, m = a->graph->num_edges;
     uint32_t *row = NULL, *col = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, n, sizeof *a->R, (void **)&a->R)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, m, sizeof *a->error, (void **)&a->error)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n + m, sizeof *a->value, (void **)&a->value)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, 3 * n, sizeof *a->rhs, (void **)&a->rhs)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, m, sizeof *a->scratch, (void **)&a->scratch)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n + m, sizeof *row, (void **)&row)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n + m, sizeof *col, (void **)&col)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, n, &a->R)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, m, &a->error)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n + m, &a->value)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, 3 * n, &a->rhs)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, m, &a->scratch)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n + m, &row)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n + m, &col)) != PSFM_OK)
         goto cleanup;
     for (size_t v = 0; v < n; ++v)
         row[v] = col[v] = (uint32_t)v;

@@ -245,7 +245,7 @@ static psfm_status find_turns(psfm_context *ctx, const search *s, const uint32_t
     const psfm_rotation_candidates *c = s->candidates;
     turn *proposals = NULL;
     uint32_t num = 0;
-    psfm_status status = psfm_alloc(ctx, MAX_PROPOSALS, sizeof *proposals, (void **)&proposals);
+    psfm_status status = PSFM_ALLOC(ctx, MAX_PROPOSALS, &proposals);
     if (status != PSFM_OK)
         return status;
     for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
@@ -336,10 +336,9 @@ static psfm_status try_turn(psfm_context *ctx, search *s, const turn *t, psfm_rn
     double(*turned)[9] = NULL;
     psfm_status status;
     *accepted = false;
-    if ((status = psfm_alloc(ctx, n, sizeof *turned, (void **)&turned)) ||
-        (status = psfm_alloc(ctx, s->topology->num_edges, sizeof *l.value, (void **)&l.value)) ||
-        (status = psfm_alloc(ctx, n, 1, (void **)&l.label)) ||
-        (status = psfm_alloc(ctx, n, 1, (void **)&l.best)))
+    if ((status = PSFM_ALLOC(ctx, n, &turned)) ||
+        (status = PSFM_ALLOC(ctx, s->topology->num_edges, &l.value)) ||
+        (status = PSFM_ALLOC(ctx, n, &l.label)) || (status = PSFM_ALLOC(ctx, n, &l.best)))
         goto cleanup;
     for (uint32_t v = 0; v < n; ++v)
         psfm_mat3_mul(s->R[v], t->G, turned[v]);
@@ -380,10 +379,8 @@ static psfm_status turn_world(psfm_context *ctx, search *s, const uint32_t *chos
 static psfm_status index_edges(psfm_context *ctx, search *s) {
     const psfm_topology *t = s->topology;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)t->num_nodes + 2, sizeof *s->incident_begin,
-                             (void **)&s->incident_begin)) ||
-        (status =
-             psfm_alloc(ctx, 2 * (size_t)t->num_edges, sizeof *s->incident, (void **)&s->incident)))
+    if ((status = PSFM_ALLOC(ctx, (size_t)t->num_nodes + 2, &s->incident_begin)) ||
+        (status = PSFM_ALLOC(ctx, 2 * (size_t)t->num_edges, &s->incident)))
         return status;
     uint32_t *begin = s->incident_begin;
     for (uint32_t e = 0; e < t->num_edges; ++e) {
@@ -412,8 +409,7 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
     *stats = (psfm_rotation_consensus_stats){0};
     psfm_status status = index_edges(ctx, &s);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, candidates->begin[topology->num_edges], sizeof *s.confidence,
-                            (void **)&s.confidence);
+        status = PSFM_ALLOC(ctx, candidates->begin[topology->num_edges], &s.confidence);
     if (status == PSFM_OK) {
         learn_typical(&s, options, NULL);
         choose(&s, chosen);

@@ -35,7 +35,7 @@ static psfm_status read_summary(psfm_context *ctx, const char *path, psfm_report
     if (!cJSON_IsArray(images) || (size_t)cJSON_GetArraySize(images) != input->graph.num_images)
         return psfm_fail(ctx, PSFM_ERR_FORMAT,
                          "%s: its images are not those of graph.json beside it", path);
-    status = psfm_alloc(ctx, input->graph.num_images, sizeof *input->names, (void **)&input->names);
+    status = PSFM_ALLOC(ctx, input->graph.num_images, &input->names);
     size_t view = 0;
     const cJSON *image = images->child;
     for (; status == PSFM_OK && image != NULL; image = image->next) {
@@ -81,7 +81,7 @@ static int name_only(const void *a, const void *b) {
 /* Finds the image of the graph behind each image of the model. */
 static psfm_status link_model(psfm_context *ctx, const char *folder, const named *sorted,
                               size_t num_views, const psfm_model *model, uint32_t **views) {
-    psfm_status status = psfm_alloc(ctx, model->num_images, sizeof **views, (void **)views);
+    psfm_status status = PSFM_ALLOC(ctx, model->num_images, views);
     for (size_t k = 0; status == PSFM_OK && k < model->num_images; ++k) {
         named wanted = {model->images[k].name, 0};
         const named *found = bsearch(&wanted, sorted, num_views, sizeof *sorted, name_only);
@@ -96,11 +96,9 @@ static psfm_status link_model(psfm_context *ctx, const char *folder, const named
 static psfm_status read_model(psfm_context *ctx, const char *folder, const named *sorted,
                               size_t *capacity, psfm_report_input *input) {
     size_t k = input->num_models, link_capacity = *capacity;
-    psfm_status status =
-        psfm_reserve(ctx, (void **)&input->models, capacity, k + 1, sizeof *input->models);
+    psfm_status status = PSFM_RESERVE(ctx, &input->models, capacity, k + 1);
     if (status == PSFM_OK)
-        status = psfm_reserve(ctx, (void **)&input->model_views, &link_capacity, k + 1,
-                              sizeof *input->model_views);
+        status = PSFM_RESERVE(ctx, &input->model_views, &link_capacity, k + 1);
     if (status == PSFM_OK)
         status = psfm_model_read(ctx, folder, &input->models[k]);
     if (status != PSFM_OK)
@@ -116,7 +114,7 @@ static psfm_status read_models(psfm_context *ctx, const char *out_folder,
     size_t capacity = 0, num_views = input->graph.num_images;
     named *sorted = NULL;
     bool more = true;
-    psfm_status status = psfm_alloc(ctx, num_views, sizeof *sorted, (void **)&sorted);
+    psfm_status status = PSFM_ALLOC(ctx, num_views, &sorted);
     for (uint32_t v = 0; status == PSFM_OK && v < num_views; ++v)
         sorted[v] = (named){input->names[v], v};
     if (status == PSFM_OK && num_views > 0)

@@ -73,7 +73,7 @@ psfm_status psfm_report_print_pairs(psfm_context *ctx, const psfm_graph_file *gr
                                     size_t max_pairs, FILE *file) {
     columns c = {0};
     bool *shown = NULL;
-    psfm_status status = psfm_alloc(ctx, graph->num_pairs, sizeof *shown, (void **)&shown);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_pairs, &shown);
     if (status != PSFM_OK)
         return status;
     select_pairs(graph, max_pairs, shown);

@@ -129,9 +129,9 @@ psfm_status psfm_report_print_residuals(psfm_context *ctx, const psfm_report_inp
     posed_view *views = NULL;
     size_t num_views = input->graph.num_images, most = max_residuals / (num_views + 1);
     most = most < fewest_samples ? fewest_samples : most > most_samples ? most_samples : most;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *r, (void **)&r);
+    psfm_status status = PSFM_ALLOC(ctx, 1, &r);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_views, sizeof *views, (void **)&views);
+        status = PSFM_ALLOC(ctx, num_views, &views);
     for (size_t m = 0; status == PSFM_OK && m < input->num_models; ++m) {
         const psfm_model *model = &input->models[m];
         for (size_t k = 0; k < model->num_images; ++k)

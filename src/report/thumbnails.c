@@ -94,9 +94,9 @@ psfm_status psfm_thumbnails_make(psfm_context *ctx, const char *folder, const ch
     job j = {.folder = folder, .names = names, .out = out};
     *out = (psfm_thumbnails){0};
     choose_size(&j, num, max_size);
-    psfm_status status = psfm_alloc(ctx, num, sizeof *out->images, (void **)&out->images);
+    psfm_status status = PSFM_ALLOC(ctx, num, &out->images);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *j.problem, (void **)&j.problem);
+        status = PSFM_ALLOC(ctx, num, &j.problem);
     if (status == PSFM_OK && num > 0) {
         out->num = num;
         status = psfm_parallel_for(ctx, "thumbnails", (num + j.step - 1) / j.step, make_one, &j);

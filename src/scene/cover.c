@@ -18,7 +18,7 @@ static psfm_status make_squares(psfm_context *ctx, const psfm_camera *camera, si
     out->side = fmax(sqrt(area / (double)per_image), 1.0);
     out->columns = (size_t)ceil((double)camera->width / out->side);
     out->rows = (size_t)ceil((double)camera->height / out->side);
-    return psfm_alloc(ctx, out->columns * out->rows, sizeof *out->taken, (void **)&out->taken);
+    return PSFM_ALLOC(ctx, out->columns * out->rows, &out->taken);
 }
 
 /* The square of a pixel; those outside the image belong to its rim. */
@@ -38,7 +38,7 @@ static psfm_status sort_by_length(psfm_context *ctx, const psfm_tracks *t, size_
     for (size_t p = 0; p < t->num_tracks; ++p)
         if (track_length(t, p) > longest)
             longest = track_length(t, p);
-    psfm_status status = psfm_alloc(ctx, longest + 2, sizeof *begin, (void **)&begin);
+    psfm_status status = PSFM_ALLOC(ctx, longest + 2, &begin);
     if (status != PSFM_OK)
         return status;
     for (size_t p = 0; p < t->num_tracks; ++p)
@@ -70,9 +70,9 @@ psfm_status psfm_points_cover(psfm_context *ctx, const psfm_match_set *set,
     squares *views = NULL;
     size_t *order = NULL;
     const psfm_tracks *t = &structure->tracks;
-    psfm_status status = psfm_alloc(ctx, set->num_views, sizeof *views, (void **)&views);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &views);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, structure->num_points, sizeof *order, (void **)&order);
+        status = PSFM_ALLOC(ctx, structure->num_points, &order);
     for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
         status = make_squares(ctx, &set->cameras[set->views[v].camera_idx], per_image, &views[v]);
     if (status == PSFM_OK && structure->num_points > 0)

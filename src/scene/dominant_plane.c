@@ -34,7 +34,7 @@ static double off(const double normal[3], double distance, const double X[3]) {
 static psfm_status viewing_distance(psfm_context *ctx, const cloud *c, size_t num_centers,
                                     const double (*centers)[3], double *out) {
     double middle[3] = {0}, *values = NULL;
-    psfm_status status = psfm_alloc(ctx, c->num, sizeof *values, (void **)&values);
+    psfm_status status = PSFM_ALLOC(ctx, c->num, &values);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num_centers; ++k)
@@ -135,7 +135,7 @@ static psfm_status outline(psfm_context *ctx, const cloud *c, psfm_scene_plane *
     double x[3], y[3], (*xy)[2] = NULL, squares = 0.0;
     uint32_t *corners = NULL;
     size_t num = 0;
-    psfm_status status = psfm_alloc(ctx, c->num, sizeof *xy, (void **)&xy);
+    psfm_status status = PSFM_ALLOC(ctx, c->num, &xy);
     plane_axes(plane->normal, x, y);
     for (size_t k = 0; status == PSFM_OK && k < c->num; ++k) {
         double e = off(plane->normal, plane->distance, c->points[k]);
@@ -150,8 +150,7 @@ static psfm_status outline(psfm_context *ctx, const cloud *c, psfm_scene_plane *
     if (status == PSFM_OK)
         status = psfm_convex_hull(ctx, num, (const double(*)[2])xy, &corners, &plane->num_corners);
     if (status == PSFM_OK)
-        status =
-            psfm_alloc(ctx, plane->num_corners, sizeof *plane->polygon, (void **)&plane->polygon);
+        status = PSFM_ALLOC(ctx, plane->num_corners, &plane->polygon);
     for (uint32_t k = 0; status == PSFM_OK && k < plane->num_corners; ++k) {
         double *corner = plane->polygon[k];
         psfm_scale3(plane->distance, plane->normal, corner);

@@ -28,9 +28,9 @@ psfm_status psfm_convex_hull(psfm_context *ctx, size_t num, const double (*xy)[2
     point *sorted = NULL, *chain = NULL;
     uint32_t *out = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, num, sizeof *sorted, (void **)&sorted)) ||
-        (status = psfm_alloc(ctx, 2 * num + 1, sizeof *chain, (void **)&chain)) ||
-        (status = psfm_alloc(ctx, 2 * num + 1, sizeof *out, (void **)&out)))
+    if ((status = PSFM_ALLOC(ctx, num, &sorted)) ||
+        (status = PSFM_ALLOC(ctx, 2 * num + 1, &chain)) ||
+        (status = PSFM_ALLOC(ctx, 2 * num + 1, &out)))
         goto cleanup;
     for (size_t k = 0; k < num; ++k)
         sorted[k] = (point){xy[k][0], xy[k][1], (uint32_t)k};

@@ -164,17 +164,16 @@ static void follow_matches(merger *m) {
 static psfm_status start(psfm_context *ctx, const psfm_structure *st, merger *m) {
     const psfm_match_set *set = m->set;
     size_t total = 0, num_points = st->num_points;
-    psfm_status status =
-        psfm_alloc(ctx, set->num_views + 1, sizeof *m->first_node, (void **)&m->first_node);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views + 1, &m->first_node);
     for (size_t v = 0; v < set->num_views; ++v)
         total += set->views[v].num_keypoints;
     if (status == PSFM_OK && (total >= NONE || num_points >= NONE))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%zu keypoints are too many", total);
-    if (status != PSFM_OK || (status = psfm_alloc(ctx, total, 4, (void **)&m->view)) ||
-        (status = psfm_alloc(ctx, total, sizeof *m->owner, (void **)&m->owner)) ||
-        (status = psfm_alloc(ctx, total, sizeof *m->next, (void **)&m->next)) ||
-        (status = psfm_alloc(ctx, num_points, sizeof *m->parent, (void **)&m->parent)) ||
-        (status = psfm_alloc(ctx, num_points, sizeof *m->pieces, (void **)&m->pieces)))
+    if (status != PSFM_OK || (status = psfm_alloc(ctx, total, 4, &m->view)) ||
+        (status = PSFM_ALLOC(ctx, total, &m->owner)) ||
+        (status = PSFM_ALLOC(ctx, total, &m->next)) ||
+        (status = PSFM_ALLOC(ctx, num_points, &m->parent)) ||
+        (status = PSFM_ALLOC(ctx, num_points, &m->pieces)))
         return status;
     for (uint32_t v = 0; v < set->num_views; ++v) {
         m->first_node[v + 1] = m->first_node[v] + (uint32_t)set->views[v].num_keypoints;
@@ -224,9 +223,9 @@ static psfm_status emit(psfm_context *ctx, merger *m, size_t num_points, psfm_tr
     uint32_t total = num_nodes(m), *number = NULL;
     size_t *fill = NULL;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, num_points, sizeof *number, (void **)&number)) ||
-        (status = psfm_alloc(ctx, num_points + 1, sizeof *fill, (void **)&fill)) ||
-        (status = psfm_alloc(ctx, num_points + 1, sizeof *tracks->begin, (void **)&tracks->begin)))
+    if ((status = PSFM_ALLOC(ctx, num_points, &number)) ||
+        (status = PSFM_ALLOC(ctx, num_points + 1, &fill)) ||
+        (status = PSFM_ALLOC(ctx, num_points + 1, &tracks->begin)))
         goto cleanup;
     keep_one_per_view(m, number, num_points);
     for (size_t p = 0; p < num_points; ++p)
@@ -242,8 +241,8 @@ static psfm_status emit(psfm_context *ctx, merger *m, size_t num_points, psfm_tr
     for (size_t t = 0; t < tracks->num_tracks; ++t)
         fill[t + 1] = tracks->begin[t + 1] += tracks->begin[t];
     size_t num = tracks->begin[tracks->num_tracks];
-    if ((status = psfm_alloc(ctx, num, sizeof *tracks->view, (void **)&tracks->view)) ||
-        (status = psfm_alloc(ctx, num, sizeof *tracks->keypoint, (void **)&tracks->keypoint)))
+    if ((status = PSFM_ALLOC(ctx, num, &tracks->view)) ||
+        (status = PSFM_ALLOC(ctx, num, &tracks->keypoint)))
         goto cleanup;
     for (uint32_t node = 0; node < total; ++node) {
         if (m->owner[node] == NONE)

@@ -76,9 +76,9 @@ static psfm_status fit(psfm_context *ctx, const double (*points)[3], int min_poi
     enum { ITERATIONS = 15 };
     const double flat_ratio = 0.05; /* of the two smaller variances of a flat set */
     double *weight = NULL, *scratch = NULL, ratio = 1.0;
-    psfm_status status = psfm_alloc(ctx, c->num, sizeof *weight, (void **)&weight);
+    psfm_status status = PSFM_ALLOC(ctx, c->num, &weight);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, c->num, sizeof *scratch, (void **)&scratch);
+        status = PSFM_ALLOC(ctx, c->num, &scratch);
     c->flat = false;
     if (status != PSFM_OK || c->num < (size_t)min_points)
         goto cleanup;
@@ -107,8 +107,7 @@ static psfm_status collect(psfm_context *ctx, size_t num_points, const int32_t *
         if (label[p] >= 0 && (uint32_t)label[p] < num_labels)
             ++candidates[label[p]].num;
     for (uint32_t c = 0; status == PSFM_OK && c < num_labels; ++c) {
-        status = psfm_alloc(ctx, candidates[c].num, sizeof *candidates[c].member,
-                            (void **)&candidates[c].member);
+        status = PSFM_ALLOC(ctx, candidates[c].num, &candidates[c].member);
         candidates[c].num = 0;
     }
     for (size_t p = 0; status == PSFM_OK && p < num_points; ++p) {
@@ -145,8 +144,7 @@ static bool are_one(const double (*points)[3], const candidate *large, const can
 
 static psfm_status merge_into(psfm_context *ctx, candidate *large, candidate *small) {
     size_t capacity = large->num;
-    psfm_status status = psfm_reserve(ctx, (void **)&large->member, &capacity,
-                                      large->num + small->num, sizeof *large->member);
+    psfm_status status = PSFM_RESERVE(ctx, &large->member, &capacity, large->num + small->num);
     if (status != PSFM_OK)
         return status;
     memcpy(large->member + large->num, small->member, small->num * sizeof *small->member);
@@ -211,7 +209,7 @@ static psfm_status outline(psfm_context *ctx, const double (*points)[3], const c
                            psfm_scene_plane *plane) {
     double(*xy)[2] = NULL, u[3], v[3];
     uint32_t *corners = NULL, num_corners = 0;
-    psfm_status status = psfm_alloc(ctx, c->num, sizeof *xy, (void **)&xy);
+    psfm_status status = PSFM_ALLOC(ctx, c->num, &xy);
     if (status != PSFM_OK)
         return status;
     plane_axes(c->normal, u, v);
@@ -221,7 +219,7 @@ static psfm_status outline(psfm_context *ctx, const double (*points)[3], const c
     }
     status = psfm_convex_hull(ctx, c->num, (const double(*)[2])xy, &corners, &num_corners);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_corners, sizeof *plane->polygon, (void **)&plane->polygon);
+        status = PSFM_ALLOC(ctx, num_corners, &plane->polygon);
     for (uint32_t k = 0; status == PSFM_OK && k < num_corners; ++k) {
         double *corner = plane->polygon[k];
         psfm_scale3(c->distance, c->normal, corner);
@@ -255,10 +253,9 @@ psfm_status psfm_scene_planes_fit(psfm_context *ctx, size_t num_points, const do
     candidate *c = NULL;
     psfm_scene_planes made = {0};
     psfm_status status = psfm_options_check(ctx, &psfm_scene_plane_option_table, options);
-    if (status != PSFM_OK || (status = psfm_alloc(ctx, num_labels, sizeof *c, (void **)&c)) ||
-        (status =
-             psfm_alloc(ctx, num_points, sizeof *made.point_plane, (void **)&made.point_plane)) ||
-        (status = psfm_alloc(ctx, num_labels, sizeof *made.planes, (void **)&made.planes)) ||
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, num_labels, &c)) ||
+        (status = PSFM_ALLOC(ctx, num_points, &made.point_plane)) ||
+        (status = PSFM_ALLOC(ctx, num_labels, &made.planes)) ||
         (status = collect(ctx, num_points, label, num_labels, c)))
         goto cleanup;
     for (size_t p = 0; p < num_points; ++p)

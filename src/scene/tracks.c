@@ -100,8 +100,7 @@ static uint32_t join_roots(forest *f, uint32_t a, uint32_t b) {
 static psfm_status alloc_forest(psfm_context *ctx, forest *f) {
     const psfm_match_set *set = f->set;
     size_t total = 0;
-    psfm_status status =
-        psfm_alloc(ctx, set->num_views + 1, sizeof *f->first_node, (void **)&f->first_node);
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views + 1, &f->first_node);
     if (status != PSFM_OK)
         return status;
     for (size_t v = 0; v < set->num_views; ++v) {
@@ -111,14 +110,14 @@ static psfm_status alloc_forest(psfm_context *ctx, forest *f) {
         f->first_node[v + 1] = (uint32_t)total;
     }
     f->num_nodes = (uint32_t)total;
-    if ((status = psfm_alloc(ctx, total, sizeof *f->view, (void **)&f->view)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, total, sizeof *f->parent, (void **)&f->parent)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, total, sizeof *f->size, (void **)&f->size)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, total, &f->view)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, total, &f->parent)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, total, &f->size)) != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < set->num_views; ++v)
         for (uint32_t a = f->first_node[v]; a < f->first_node[v + 1]; ++a)
             f->view[a] = v;
-    return psfm_alloc(ctx, total, sizeof *f->conflicting, (void **)&f->conflicting);
+    return PSFM_ALLOC(ctx, total, &f->conflicting);
 }
 
 static void free_forest(forest *f) {
@@ -169,7 +168,7 @@ static psfm_status join_matches(psfm_context *ctx, forest *f, psfm_track_stats *
  * of each component is enough. */
 static psfm_status mark_conflicts(psfm_context *ctx, forest *f, psfm_track_stats *stats) {
     uint32_t *last_view = NULL;
-    psfm_status status = psfm_alloc(ctx, f->num_nodes, sizeof *last_view, (void **)&last_view);
+    psfm_status status = PSFM_ALLOC(ctx, f->num_nodes, &last_view);
     if (status != PSFM_OK)
         return status;
     for (uint32_t a = 0; a < f->num_nodes; ++a) {
@@ -341,30 +340,27 @@ static void rejoin(forest *f, conflict_graph *g, psfm_track_stats *stats) {
 }
 
 static psfm_status alloc_conflict_graph(psfm_context *ctx, forest *f, conflict_graph *g) {
-    psfm_status status = psfm_alloc(ctx, f->num_nodes, sizeof *g->local, (void **)&g->local);
+    psfm_status status = PSFM_ALLOC(ctx, f->num_nodes, &g->local);
     if (status != PSFM_OK)
         return status;
     for (uint32_t a = 0; a < f->num_nodes; ++a)
         g->local[a] = f->conflicting[find_root(f->parent, a)] ? g->num_local++ : NONE;
     size_t n = g->num_local;
     g->num_edges = collect_edges(f, g->local, NULL);
-    if ((status = psfm_alloc(ctx, n, sizeof *g->node, (void **)&g->node)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *g->head, (void **)&g->head)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n, sizeof *g->next, (void **)&g->next)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, n + 1, sizeof *g->neighbours_begin,
-                             (void **)&g->neighbours_begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, g->num_edges, sizeof *g->edges, (void **)&g->edges)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, 2 * g->num_edges, sizeof *g->neighbours,
-                             (void **)&g->neighbours)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, g->num_edges, sizeof *g->support, (void **)&g->support)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, n, &g->node)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->head)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->next)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n + 1, &g->neighbours_begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, g->num_edges, &g->edges)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, 2 * g->num_edges, &g->neighbours)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, g->num_edges, &g->support)) != PSFM_OK)
         return status;
     for (uint32_t a = 0; a < f->num_nodes; ++a)
         if (g->local[a] != NONE)
             g->node[g->local[a]] = a;
-    if ((status = psfm_alloc(ctx, g->num_edges, sizeof *g->links, (void **)&g->links)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, g->num_edges, &g->links)) != PSFM_OK)
         return status;
-    return psfm_alloc(ctx, g->num_edges, sizeof *g->order, (void **)&g->order);
+    return PSFM_ALLOC(ctx, g->num_edges, &g->order);
 }
 
 static void free_conflict_graph(conflict_graph *g) {
@@ -403,7 +399,7 @@ cleanup:
 static psfm_status emit_tracks(psfm_context *ctx, forest *f, int min_length, psfm_tracks *out,
                                psfm_track_stats *stats) {
     uint32_t *track_of = NULL;
-    psfm_status status = psfm_alloc(ctx, f->num_nodes, sizeof *track_of, (void **)&track_of);
+    psfm_status status = PSFM_ALLOC(ctx, f->num_nodes, &track_of);
     if (status != PSFM_OK)
         return status;
     memset(track_of, 0xff, f->num_nodes * sizeof *track_of);
@@ -417,12 +413,9 @@ static psfm_status emit_tracks(psfm_context *ctx, forest *f, int min_length, psf
         stats->longest = f->size[root] > stats->longest ? f->size[root] : stats->longest;
     }
     stats->num_elements = num_elements;
-    if ((status = psfm_alloc(ctx, num_tracks + 2, sizeof *out->begin, (void **)&out->begin)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_elements, sizeof *out->view, (void **)&out->view)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_elements, sizeof *out->keypoint, (void **)&out->keypoint)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, num_tracks + 2, &out->begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_elements, &out->view)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_elements, &out->keypoint)) != PSFM_OK)
         goto cleanup;
     out->num_tracks = num_tracks;
     size_t *place = out->begin + 1; /* begins one early: after dealing it has moved into place */

@@ -125,17 +125,15 @@ static psfm_status alloc_job(psfm_context *ctx, job *j, int num_workers) {
     }
     size_t num_elements = num_tracks == 0 ? 0 : tracks->begin[num_tracks];
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *),
-                             (void **)&j->scratch)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_elements, sizeof *j->label, (void **)&j->label)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_tracks, sizeof *j->num_points, (void **)&j->num_points)) !=
+    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *), &j->scratch)) !=
             PSFM_OK ||
-        (status = psfm_alloc(ctx, num_tracks, sizeof *j->outcome, (void **)&j->outcome)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_tracks, sizeof *j->points, (void **)&j->points)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, num_elements, &j->label)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &j->num_points)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &j->outcome)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &j->points)) != PSFM_OK)
         return status;
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w)
-        status = psfm_alloc(ctx, longest, sizeof **j->scratch, (void **)&j->scratch[w]);
+        status = PSFM_ALLOC(ctx, longest, &j->scratch[w]);
     return status;
 }
 
@@ -167,18 +165,14 @@ static psfm_status alloc_structure(psfm_context *ctx, const psfm_triangulate_sta
                                    psfm_structure *s) {
     size_t num_points = stats->num_points, num_obs = stats->num_observations;
     psfm_status status;
-    if ((status = psfm_alloc(ctx, num_points, sizeof *s->points, (void **)&s->points)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_points, sizeof *s->source, (void **)&s->source)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_points, sizeof *s->error_px, (void **)&s->error_px)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_points, sizeof *s->angle_deg, (void **)&s->angle_deg)) !=
-            PSFM_OK ||
-        (status = psfm_alloc(ctx, num_points + 1, sizeof *s->tracks.begin,
-                             (void **)&s->tracks.begin)) != PSFM_OK ||
-        (status = psfm_alloc(ctx, num_obs, sizeof *s->tracks.view, (void **)&s->tracks.view)) !=
-            PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, num_points, &s->points)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points, &s->source)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points, &s->error_px)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points, &s->angle_deg)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points + 1, &s->tracks.begin)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_obs, &s->tracks.view)) != PSFM_OK)
         return status;
-    return psfm_alloc(ctx, num_obs, sizeof *s->tracks.keypoint, (void **)&s->tracks.keypoint);
+    return PSFM_ALLOC(ctx, num_obs, &s->tracks.keypoint);
 }
 
 /* Appends the points of all tracks with their observations. */

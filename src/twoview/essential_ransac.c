@@ -200,8 +200,7 @@ static psfm_status collect_inliers(seeker *s, psfm_essential_found *out) {
     double E[9];
     psfm_essential_from_motion(&s->best, E);
     psfm_essential_errors(s->pairs, E, s->squared);
-    psfm_status status =
-        psfm_alloc(s->ctx, s->pairs->num, sizeof *out->inliers, (void **)&out->inliers);
+    psfm_status status = PSFM_ALLOC(s->ctx, s->pairs->num, &out->inliers);
     for (size_t i = 0; status == PSFM_OK && i < s->pairs->num; ++i) {
         double ray1[3], ray2[3];
         psfm_ray_pairs_get(s->pairs, i, ray1, ray2);
@@ -296,9 +295,9 @@ psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs
     double chance = 2.0 * options->max_error_px * (1.0 / side1 + 1.0 / side2);
     s.log10_chance = log10(fmin(chance, 0.5));
     size_t lanes = pairs->num_blocks * PSFM_LANES;
-    psfm_status status = psfm_alloc(ctx, lanes, sizeof *s.squared, (void **)&s.squared);
+    psfm_status status = PSFM_ALLOC(ctx, lanes, &s.squared);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *s.idx, (void **)&s.idx);
+        status = PSFM_ALLOC(ctx, lanes, &s.idx);
     if (status == PSFM_OK)
         status = run(&s, starts, num_starts, out);
     psfm_ray_pairs_free(&s.off);

@@ -157,9 +157,9 @@ psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motio
     *found = false;
     if (pairs->num < 4)
         return PSFM_OK;
-    psfm_status status = psfm_alloc(ctx, 5 * lanes, sizeof *memory, (void **)&memory);
+    psfm_status status = PSFM_ALLOC(ctx, 5 * lanes, &memory);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, pairs->num, sizeof *s.order, (void **)&s.order);
+        status = PSFM_ALLOC(ctx, pairs->num, &s.order);
     if (status == PSFM_OK)
         status = psfm_spatial_order(ctx, pairs, s.order);
     if (status == PSFM_OK) {

@@ -161,9 +161,9 @@ psfm_status psfm_joint_refine(psfm_context *ctx, psfm_joint_plane *planes, size_
     size_t size = MOTION + 3 * num_planes, square = size * size;
     double *memory = NULL;
     psfm_joint_plane *trial = NULL;
-    psfm_status status = psfm_alloc(ctx, 3 * (square + size), sizeof *memory, (void **)&memory);
+    psfm_status status = PSFM_ALLOC(ctx, 3 * (square + size), &memory);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_planes, sizeof *trial, (void **)&trial);
+        status = PSFM_ALLOC(ctx, num_planes, &trial);
     if (status == PSFM_OK) {
         problem p = {off, off_max_squared, num_planes, size, memory, memory + square, NULL, NULL,
                      NULL};

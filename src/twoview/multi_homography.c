@@ -153,7 +153,7 @@ static outcome try_search(finder *f, const psfm_ray_pairs *rest, const uint32_t 
 static psfm_status try_local_search(finder *f, const psfm_ray_pairs *rest, int max_iterations,
                                     double H[9], outcome *result) {
     uint32_t *order;
-    psfm_status status = psfm_alloc(f->ctx, rest->num, sizeof *order, (void **)&order);
+    psfm_status status = PSFM_ALLOC(f->ctx, rest->num, &order);
     if (status == PSFM_OK)
         status = psfm_spatial_order(f->ctx, rest, order);
     if (status == PSFM_OK)
@@ -300,11 +300,11 @@ psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs
                 .max_squared = options->max_error_px * options->max_error_px,
                 .set = set};
     size_t lanes = pairs->num_blocks * PSFM_LANES;
-    psfm_status status = psfm_alloc(ctx, lanes, sizeof *f.squared, (void **)&f.squared);
+    psfm_status status = PSFM_ALLOC(ctx, lanes, &f.squared);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *f.nearest, (void **)&f.nearest);
+        status = PSFM_ALLOC(ctx, lanes, &f.nearest);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *f.idx, (void **)&f.idx);
+        status = PSFM_ALLOC(ctx, lanes, &f.idx);
     if (status != PSFM_OK)
         goto cleanup;
     f.log10_chance = log10_chance(pairs, f.max_squared);

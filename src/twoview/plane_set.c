@@ -10,11 +10,11 @@
 psfm_status psfm_plane_set_init(psfm_context *ctx, size_t num_pairs, size_t capacity,
                                 psfm_plane_set *set) {
     memset(set, 0, sizeof *set);
-    psfm_status status = psfm_alloc(ctx, capacity, sizeof *set->H_21, (void **)&set->H_21);
+    psfm_status status = PSFM_ALLOC(ctx, capacity, &set->H_21);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, capacity, sizeof *set->num_inliers, (void **)&set->num_inliers);
+        status = PSFM_ALLOC(ctx, capacity, &set->num_inliers);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_pairs, sizeof *set->plane, (void **)&set->plane);
+        status = PSFM_ALLOC(ctx, num_pairs, &set->plane);
     if (status != PSFM_OK) {
         psfm_plane_set_free(set);
         return status;

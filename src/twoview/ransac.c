@@ -63,7 +63,7 @@ static int compare_keys(const void *a, const void *b) {
 
 psfm_status psfm_spatial_order(psfm_context *ctx, const psfm_ray_pairs *pairs, uint32_t *order) {
     uint64_t *keys;
-    psfm_status status = psfm_alloc(ctx, pairs->num, sizeof *keys, (void **)&keys);
+    psfm_status status = PSFM_ALLOC(ctx, pairs->num, &keys);
     if (status != PSFM_OK)
         return status;
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};

@@ -10,14 +10,13 @@
 static psfm_status allocate(psfm_context *ctx, size_t num, psfm_ray_pairs *out) {
     memset(out, 0, sizeof *out);
     psfm_ray_pairs pairs = {.num = num, .num_blocks = (num + PSFM_LANES - 1) / PSFM_LANES};
-    psfm_status status =
-        psfm_alloc(ctx, pairs.num_blocks, sizeof *pairs.blocks, (void **)&pairs.blocks);
+    psfm_status status = PSFM_ALLOC(ctx, pairs.num_blocks, &pairs.blocks);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *pairs.row, (void **)&pairs.row);
+        status = PSFM_ALLOC(ctx, num, &pairs.row);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *pairs.xy1, (void **)&pairs.xy1);
+        status = PSFM_ALLOC(ctx, num, &pairs.xy1);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *pairs.xy2, (void **)&pairs.xy2);
+        status = PSFM_ALLOC(ctx, num, &pairs.xy2);
     if (status == PSFM_OK)
         *out = pairs;
     else
@@ -111,7 +110,7 @@ psfm_status psfm_ray_pairs_init(psfm_context *ctx, const psfm_correspondences *c
     memset(out, 0, sizeof *out);
     psfm_ray_pairs pairs;
     uint32_t *order = NULL;
-    psfm_status status = psfm_alloc(ctx, c->num, sizeof *order, (void **)&order);
+    psfm_status status = PSFM_ALLOC(ctx, c->num, &order);
     if (status != PSFM_OK)
         return status;
     for (size_t i = 0; i < c->num; ++i)

@@ -252,7 +252,7 @@ static psfm_status refine_jointly(reconciler *r) {
     psfm_ray_pairs off = {0};
     size_t num = 0, next = 0;
     psfm_motion *motion = &r->essential->motion;
-    psfm_status status = psfm_alloc(r->ctx, r->planes->num_planes, sizeof *list, (void **)&list);
+    psfm_status status = PSFM_ALLOC(r->ctx, r->planes->num_planes, &list);
     if (status == PSFM_OK)
         status = list_flat(r, list, &num);
     if (status == PSFM_OK)
@@ -351,15 +351,15 @@ psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
         obeys[p] = false;
     if (planes->num_planes == 0 || !psfm_essential_is_determined(essential, options))
         return PSFM_OK;
-    psfm_status status = psfm_alloc(ctx, lanes, sizeof *r.squared, (void **)&r.squared);
+    psfm_status status = PSFM_ALLOC(ctx, lanes, &r.squared);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *r.nearest, (void **)&r.nearest);
+        status = PSFM_ALLOC(ctx, lanes, &r.nearest);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *r.idx, (void **)&r.idx);
+        status = PSFM_ALLOC(ctx, lanes, &r.idx);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, lanes, sizeof *r.is_epipolar, (void **)&r.is_epipolar);
+        status = PSFM_ALLOC(ctx, lanes, &r.is_epipolar);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, planes->capacity, sizeof *r.state, (void **)&r.state);
+        status = PSFM_ALLOC(ctx, planes->capacity, &r.state);
     if (status == PSFM_OK)
         status = run(&r, obeys);
     free(r.squared);

@@ -107,7 +107,7 @@ typedef struct {
 
 /* The rows of c whose label is `wanted`, as indices of the pair's matches, ascending. */
 static psfm_status list_matches(const estimation *e, uint32_t wanted, size_t num, uint32_t **out) {
-    psfm_status status = psfm_alloc(e->ctx, num, sizeof **out, (void **)out);
+    psfm_status status = PSFM_ALLOC(e->ctx, num, out);
     size_t k = 0;
     for (size_t row = 0; status == PSFM_OK && row < e->c->num && k < num; ++row)
         if (e->label[row] == wanted)
@@ -169,8 +169,7 @@ static psfm_status find_essential(estimation *e, psfm_rng *rng) {
     size_t num_starts;
     free(e->essential.inliers);
     memset(&e->essential, 0, sizeof e->essential);
-    psfm_status status =
-        psfm_alloc(e->ctx, 2 * e->planes.num_planes, sizeof *starts, (void **)&starts);
+    psfm_status status = PSFM_ALLOC(e->ctx, 2 * e->planes.num_planes, &starts);
     if (status == PSFM_OK)
         status = list_starts(e, starts, &num_starts);
     if (status == PSFM_OK)
@@ -209,8 +208,7 @@ static psfm_status fill_homography(estimation *e, uint32_t p, psfm_homography *h
 
 static psfm_status fill_homographies(estimation *e, psfm_two_view *out) {
     size_t num = e->planes.num_planes;
-    psfm_status status =
-        psfm_alloc(e->ctx, num, sizeof *out->homographies, (void **)&out->homographies);
+    psfm_status status = PSFM_ALLOC(e->ctx, num, &out->homographies);
     if (status != PSFM_OK)
         return status;
     for (size_t row = 0; row < e->c->num; ++row)
@@ -249,13 +247,13 @@ static psfm_status fill_essential(estimation *e, psfm_essential *out) {
 static psfm_status allocate(estimation *e) {
     size_t lanes = e->pairs.num_blocks * PSFM_LANES;
     size_t max_planes = (size_t)e->options->max_homographies;
-    psfm_status status = psfm_alloc(e->ctx, lanes, sizeof *e->idx, (void **)&e->idx);
+    psfm_status status = PSFM_ALLOC(e->ctx, lanes, &e->idx);
     if (status == PSFM_OK)
-        status = psfm_alloc(e->ctx, e->c->num, sizeof *e->label, (void **)&e->label);
+        status = PSFM_ALLOC(e->ctx, e->c->num, &e->label);
     if (status == PSFM_OK)
-        status = psfm_alloc(e->ctx, lanes, sizeof *e->scratch, (void **)&e->scratch);
+        status = PSFM_ALLOC(e->ctx, lanes, &e->scratch);
     if (status == PSFM_OK)
-        status = psfm_alloc(e->ctx, max_planes, sizeof *e->obeys, (void **)&e->obeys);
+        status = PSFM_ALLOC(e->ctx, max_planes, &e->obeys);
     if (status == PSFM_OK)
         status = psfm_plane_set_init(e->ctx, e->pairs.num, max_planes, &e->planes);
     return status;

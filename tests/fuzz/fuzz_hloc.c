@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../../bench/imc_scene.h"
+#include "intake/import_matches.h"
 #include "io/colmap_database.h"
-#include "pipeline/import_matches.h"
 
 #define MAX_DATASETS 12
 #define MAX_VALUES 64

@@ -25,7 +25,7 @@ static void grows_and_keeps(void **state) {
     int *values = NULL;
     size_t capacity = 0;
     for (size_t n = 0; n < 1000; ++n) {
-        assert_ok(ctx, psfm_reserve(ctx, (void **)&values, &capacity, n + 1, sizeof *values));
+        assert_ok(ctx, PSFM_RESERVE(ctx, &values, &capacity, n + 1));
         assert_int_equal(values[n], 0);
         values[n] = (int)n;
     }
@@ -33,8 +33,7 @@ static void grows_and_keeps(void **state) {
         assert_int_equal(values[n], n);
     int *before = values;
     size_t capacity_before = capacity;
-    assert_int_equal(psfm_reserve(ctx, (void **)&values, &capacity, SIZE_MAX / 2, sizeof *values),
-                     PSFM_ERR_MEMORY);
+    assert_int_equal(PSFM_RESERVE(ctx, &values, &capacity, SIZE_MAX / 2), PSFM_ERR_MEMORY);
     assert_ptr_equal(values, before);
     assert_int_equal(capacity, capacity_before);
     free(values);

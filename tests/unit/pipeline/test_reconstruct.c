@@ -3,9 +3,9 @@
 
 #include "eval/evaluate.h"
 #include "linalg/mat3.h"
-#include "pipeline/build_model.h"
 #include "pipeline/reconstruct.h"
 #include "synth/scene.h"
+#include "world/build_model.h"
 
 static psfm_scene make_scene(psfm_context *ctx, psfm_scene_kind kind, double noise_px,
                              double outliers, double off_plane) {
@@ -58,8 +58,8 @@ static double forced_error(psfm_context *ctx, const psfm_scene *scene) {
     for (uint32_t e = 0; e < graph.num_edges; ++e)
         psfm_mat3_mul_t(R[graph.edges[e].node2], R[graph.edges[e].node1], truth[e]);
     assert_ok(ctx, psfm_weigh_by_truth(ctx, (const double(*)[9])truth, &graph));
-    psfm_paper_variant variant = {.given_weights = true};
-    assert_ok(ctx, psfm_paper_rotations(ctx, &options.paper, &variant, &graph, NULL, &s));
+    psfm_skeleton_variant variant = {.given_weights = true};
+    assert_ok(ctx, psfm_skeleton_rotations(ctx, &options.skeleton, &variant, &graph, NULL, &s));
     assert_int_equal(s.num_components, 1);
     for (size_t i = 0; i < set->num_views; ++i) {
         for (size_t j = 0; j < i; ++j) {

@@ -1,0 +1,375 @@
+#include "engine/robust.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/hypothesis.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_BOOL(psfm_robust_control_options, joint_choice, "joint-choice", 1,
+                     "choose decompositions jointly; off: by the essential matrix, as published"),
+    PSFM_OPTION_BOOL(psfm_robust_control_options, cycles, "cycles", 1,
+                     "use triangles and the consensus of all cycles as evidence"),
+    PSFM_OPTION_BOOL(psfm_robust_control_options, averaging, "averaging", 1,
+                     "average rotations over all agreeing edges; off: the tree alone"),
+    PSFM_OPTION_BOOL(psfm_robust_control_options, plane_scale, "plane-scale", 1,
+                     "take the lengths of baselines from the planes; off: directions alone (LUD)"),
+    PSFM_OPTION_BOOL(psfm_robust_control_options, refinement, "refinement", 1,
+                     "triangulate and adjust the bundle"),
+    PSFM_OPTION_DOUBLE(psfm_robust_control_options, inlier_power, "inlier-power", 0.5, 0.0, 10.0,
+                       "an edge weighs (its inliers / the median) to this power in the consensus"),
+};
+const psfm_option_table psfm_robust_control_option_table = {"robust", rows, 6};
+
+static const double degree = 0.017453292519943295;
+
+/* The candidates of the consensus: every hypothesis, and the essential matrix where points off the
+ * planes support it. Owns its arrays. */
+typedef struct {
+    uint32_t *begin;
+    double (*R_21)[9];
+    double *confidence;
+    double *weight;
+    uint32_t *hypothesis; /* of each candidate; UINT32_MAX for the essential matrix */
+} candidate_list;
+
+static void free_candidates(candidate_list *c) {
+    free(c->begin);
+    free(c->R_21);
+    free(c->confidence);
+    free(c->weight);
+    free(c->hypothesis);
+}
+
+static double edge_inliers(const psfm_pose_graph *graph, const psfm_edge *edge) {
+    double inliers = 0.0;
+    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
+        inliers += graph->planes[p].num_inliers;
+    return fmax(inliers, edge->has_essential && edge->plane_begin == edge->plane_end
+                             ? (double)edge->essential_inliers
+                             : 0.0);
+}
+
+/* Weight of each edge by its inliers: few are worth less than many, but ten times as many are not
+ * worth ten edges. */
+static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, double power,
+                               double *weight) {
+    double *inliers = NULL;
+    uint32_t n = graph->num_edges;
+    psfm_status status = PSFM_ALLOC(ctx, n, &inliers);
+    if (status != PSFM_OK || n == 0) {
+        free(inliers);
+        return status;
+    }
+    for (uint32_t e = 0; e < n; ++e)
+        weight[e] = inliers[e] = edge_inliers(graph, &graph->edges[e]);
+    double median = psfm_median(inliers, n);
+    for (uint32_t e = 0; e < n; ++e)
+        weight[e] = pow(fmin(fmax(weight[e] / fmax(median, 1.0), 0.01), 4.0), power);
+    free(inliers);
+    return PSFM_OK;
+}
+
+/* Confidence of the essential matrix as a candidate of its own: the share of its inliers that lie
+ * off the planes, or all of it where there is no plane. */
+static double essential_confidence(const psfm_edge *edge, int full_off_plane) {
+    if (!edge->has_essential)
+        return 0.0;
+    if (edge->plane_begin == edge->plane_end)
+        return 1.0;
+    double off_plane = edge->essential_inliers * (1.0 - edge->essential_plane_share);
+    return fmin(1.0, off_plane / full_off_plane);
+}
+
+static psfm_status list_candidates(psfm_context *ctx, const psfm_pose_graph *graph,
+                                   const psfm_robust_options *options, const double *confidence,
+                                   candidate_list *c) {
+    size_t room = (size_t)graph->num_hypotheses + graph->num_edges;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, (size_t)graph->num_edges + 1, &c->begin)) ||
+        (status = PSFM_ALLOC(ctx, room, &c->R_21)) ||
+        (status = PSFM_ALLOC(ctx, room, &c->confidence)) ||
+        (status = PSFM_ALLOC(ctx, room, &c->hypothesis)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &c->weight)) ||
+        (status = weigh_edges(ctx, graph, options->control.inlier_power, c->weight)))
+        return status;
+    uint32_t num = 0;
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        const psfm_edge *edge = &graph->edges[e];
+        for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
+            memcpy(c->R_21[num], graph->hypotheses[h].motion.R_21, sizeof *c->R_21);
+            c->confidence[num] = confidence[h];
+            c->hypothesis[num++] = h;
+        }
+        double essential = essential_confidence(edge, options->choice.full_off_plane);
+        if (essential > 0.0) {
+            memcpy(c->R_21[num], edge->essential_R_21, sizeof *c->R_21);
+            c->confidence[num] = essential;
+            c->hypothesis[num++] = UINT32_MAX;
+        }
+        c->begin[e + 1] = num;
+    }
+    return PSFM_OK;
+}
+
+/* Per plane the heaviest hypothesis keeps its weight, the others get none; sums to 1 per edge. */
+static void keep_best(psfm_pose_graph *graph) {
+    for (uint32_t p = 0; p < graph->num_planes; ++p) {
+        const psfm_edge_plane *plane = &graph->planes[p];
+        uint32_t best = plane->hypothesis_begin;
+        for (uint32_t h = best; h < plane->hypothesis_end; ++h)
+            if (graph->hypotheses[h].weight > graph->hypotheses[best].weight)
+                best = h;
+        for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h)
+            if (h != best)
+                graph->hypotheses[h].weight = 0.0;
+    }
+}
+
+/* Planes of one edge that contradict its heaviest hypothesis lose their weight. */
+static void keep_agreeing_planes(psfm_pose_graph *graph, double max_angle) {
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        const psfm_edge *edge = &graph->edges[e];
+        const psfm_hypothesis *best = NULL;
+        for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
+            if (best == NULL || graph->hypotheses[h].weight > best->weight)
+                best = &graph->hypotheses[h];
+        for (uint32_t h = edge->hypothesis_begin; best != NULL && h < edge->hypothesis_end; ++h)
+            if (psfm_rotation_angle(graph->hypotheses[h].motion.R_21, best->motion.R_21) >
+                max_angle)
+                graph->hypotheses[h].weight = 0.0;
+    }
+}
+
+/* First choice of hypotheses; the confidence of each in `confidence`. */
+static psfm_status choose(psfm_context *ctx, const psfm_skeleton_options *base,
+                          const psfm_robust_options *options, psfm_pose_graph *graph,
+                          double *confidence) {
+    psfm_status status;
+    if (options->control.joint_choice) {
+        status = psfm_joint_choice(ctx, &options->choice, graph, confidence);
+    } else {
+        status = psfm_weigh_by_essential(ctx, &base->weight, graph);
+        for (uint32_t h = 0; h < graph->num_hypotheses; ++h)
+            confidence[h] = graph->hypotheses[h].weight;
+    }
+    if (status == PSFM_OK) {
+        keep_best(graph);
+        keep_agreeing_planes(graph, options->consensus.agreement_deg * degree);
+    }
+    return status;
+}
+
+/* Weights after the rotations are known: per plane the hypothesis nearest to them, if it agrees. */
+static void choose_by_rotations(psfm_pose_graph *graph, const psfm_pose_solution *s,
+                                double max_angle) {
+    for (uint32_t p = 0; p < graph->num_planes; ++p) {
+        const psfm_edge_plane *plane = &graph->planes[p];
+        const psfm_edge *edge = &graph->edges[plane->edge];
+        double R_21[9], nearest = max_angle;
+        uint32_t best = UINT32_MAX;
+        psfm_mat3_mul_t(s->cam_from_world_R[edge->node2], s->cam_from_world_R[edge->node1], R_21);
+        for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h) {
+            double angle = psfm_rotation_angle(graph->hypotheses[h].motion.R_21, R_21);
+            graph->hypotheses[h].weight = 0.0;
+            if (angle < nearest) {
+                nearest = angle;
+                best = h;
+            }
+        }
+        if (best != UINT32_MAX)
+            graph->hypotheses[best].weight = plane->num_inliers;
+    }
+}
+
+/* One rotation per edge from what agrees with the rotations: its hypotheses with weight, or the
+ * essential matrix. accepted[e] is false if nothing does. */
+static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *options,
+                                psfm_pose_graph *graph, psfm_pose_solution *s, bool *accepted) {
+    double max_angle = options->consensus.agreement_deg * degree;
+    choose_by_rotations(graph, s, max_angle);
+    psfm_status status = psfm_consolidate(ctx, graph, s->edge_pose);
+    for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
+        const psfm_edge *edge = &graph->edges[e];
+        double R_21[9], weight = 0.0;
+        psfm_mat3_mul_t(s->cam_from_world_R[edge->node2], s->cam_from_world_R[edge->node1], R_21);
+        for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
+            weight += graph->hypotheses[h].weight;
+        double off_plane = essential_confidence(edge, options->choice.full_off_plane);
+        bool essential_agrees =
+            off_plane > 0.5 && psfm_rotation_angle(edge->essential_R_21, R_21) < max_angle;
+        if (weight == 0.0 && essential_agrees) {
+            memcpy(s->edge_pose[e].R_21, edge->essential_R_21, sizeof edge->essential_R_21);
+            memcpy(s->edge_pose[e].t_21, edge->essential_t_21, sizeof edge->essential_t_21);
+        }
+        accepted[e] = weight > 0.0 || essential_agrees;
+    }
+    return status;
+}
+
+static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *options,
+                                  const psfm_pose_graph *graph, const double *confidence,
+                                  const psfm_topology *topology, psfm_pose_solution *s,
+                                  psfm_rotation_consensus_stats *stats) {
+    candidate_list c = {0};
+    uint32_t *chosen = NULL;
+    psfm_status status = list_candidates(ctx, graph, options, confidence, &c);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, graph->num_edges, &chosen);
+    if (status == PSFM_OK) {
+        psfm_rotation_candidates candidates = {c.begin, (const double(*)[9])c.R_21, c.confidence,
+                                               NULL, c.weight};
+        status = psfm_rotation_consensus(ctx, topology, &candidates, psfm_context_seed(ctx),
+                                         &options->consensus, s->cam_from_world_R, chosen, stats);
+    }
+    free(chosen);
+    free_candidates(&c);
+    return status;
+}
+
+static psfm_status average(psfm_context *ctx, const psfm_robust_options *options,
+                           const psfm_pose_graph *graph, const psfm_topology *topology,
+                           psfm_pose_solution *s, psfm_robust_edges *edges) {
+    double(*R_21)[9] = NULL, *weight = NULL;
+    uint32_t n = graph->num_edges;
+    psfm_status status = PSFM_ALLOC(ctx, n, &R_21);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, n, &weight);
+    for (uint32_t e = 0; status == PSFM_OK && e < n; ++e) {
+        memcpy(R_21[e], s->edge_pose[e].R_21, sizeof *R_21);
+        weight[e] = edges->accepted[e] ? sqrt(edge_inliers(graph, &graph->edges[e])) : 0.0;
+    }
+    if (status == PSFM_OK)
+        status = psfm_rotations_average(ctx, topology, (const double(*)[9])R_21, weight,
+                                        &options->average, s->cam_from_world_R, edges->residual_deg,
+                                        NULL);
+    for (uint32_t e = 0; status == PSFM_OK && e < n; ++e)
+        edges->residual_deg[e] /= degree;
+    free(R_21);
+    free(weight);
+    return status;
+}
+
+/* The topology of the whole graph; *ends is malloc'ed and holds its arrays. */
+static psfm_status whole_topology(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t **ends,
+                                  psfm_topology *topology) {
+    uint32_t n = graph->num_edges;
+    psfm_status status = PSFM_ALLOC(ctx, 2 * (size_t)n, ends);
+    for (uint32_t e = 0; status == PSFM_OK && e < n; ++e) {
+        (*ends)[e] = graph->edges[e].node1;
+        (*ends)[n + e] = graph->edges[e].node2;
+    }
+    *topology = (psfm_topology){graph->num_nodes, n, *ends, *ends + n};
+    return status;
+}
+
+static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options *options,
+                                   psfm_pose_graph *graph, const double *confidence,
+                                   psfm_timings *timings, psfm_pose_solution *s,
+                                   psfm_robust_edges *edges) {
+    uint32_t *ends = NULL;
+    psfm_topology topology;
+    double start = psfm_now();
+    psfm_status status = whole_topology(ctx, graph, &ends, &topology);
+    if (status == PSFM_OK && options->control.cycles)
+        status = find_consensus(ctx, options, graph, confidence, &topology, s, &edges->consensus);
+    psfm_timings_add(timings, "consensus", start);
+    start = psfm_now();
+    enum { ROUNDS = 2 }; /* the second lets edges change sides after the first average */
+    for (int k = 0; status == PSFM_OK && k < ROUNDS; ++k) {
+        status = settle_edges(ctx, options, graph, s, edges->accepted);
+        if (status == PSFM_OK && options->control.averaging)
+            status = average(ctx, options, graph, &topology, s, edges);
+    }
+    psfm_timings_add(timings, "averaging", start);
+    free(ends);
+    return status;
+}
+
+/* Centres of one component: from plane-scaled baselines where planes give lengths, from directions
+ * alone otherwise. */
+static psfm_status place_component(psfm_context *ctx, const psfm_skeleton_options *base,
+                                   const psfm_robust_options *options, const psfm_pose_graph *graph,
+                                   uint32_t component, bool *keep, bool *posed,
+                                   psfm_pose_solution *s, psfm_robust_edges *edges) {
+    psfm_position_plane_stats stats = {0};
+    psfm_status status = PSFM_OK;
+    for (uint32_t v = 0; v < graph->num_nodes; ++v)
+        posed[v] = s->node_component[v] == component;
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        keep[e] = edges->accepted[e] && posed[graph->edges[e].node1];
+    if (options->control.plane_scale)
+        status = psfm_positions_plane(ctx, graph, keep, posed, &edges->groups, s->edge_pose,
+                                      (const double(*)[9])s->cam_from_world_R, &options->position,
+                                      s->center, edges->baseline, &stats);
+    for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
+        if (keep[e] && stats.num_scaled_edges > 0 && edges->baseline[e] == PSFM_BASELINE_WRONG)
+            edges->accepted[e] = false;
+    if (status == PSFM_OK && stats.num_scaled_edges == 0)
+        status = psfm_component_positions_lud(ctx, graph, component, keep, &base->lud, s);
+    return status;
+}
+
+static psfm_status solve_positions(psfm_context *ctx, const psfm_skeleton_options *base,
+                                   const psfm_robust_options *options, const psfm_pose_graph *graph,
+                                   psfm_timings *timings, psfm_pose_solution *s,
+                                   psfm_robust_edges *edges) {
+    bool *keep = NULL, *posed = NULL;
+    double start = psfm_now();
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, graph->num_edges, &keep)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &posed)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &edges->baseline)) ||
+        (status =
+             psfm_plane_groups_find(ctx, graph, edges->accepted, &options->group, &edges->groups)))
+        goto cleanup;
+    for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c)
+        status = place_component(ctx, base, options, graph, c, keep, posed, s, edges);
+
+cleanup:
+    psfm_timings_add(timings, "positions", start);
+    free(keep);
+    free(posed);
+    return status;
+}
+
+psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *base,
+                              const psfm_robust_options *options, psfm_pose_graph *graph,
+                              psfm_timings *timings, psfm_pose_solution *solution,
+                              psfm_robust_edges *edges) {
+    double *confidence = NULL, start = psfm_now();
+    psfm_skeleton_variant variant = {.given_weights = true, .cycle = NULL};
+    psfm_status status;
+    if (options->control.cycles)
+        variant.cycle = &options->cycle;
+    *edges = (psfm_robust_edges){0};
+    if ((status = PSFM_ALLOC(ctx, graph->num_hypotheses, &confidence)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &edges->accepted)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_edges, &edges->residual_deg)) ||
+        (status = choose(ctx, base, options, graph, confidence)))
+        goto cleanup;
+    psfm_timings_add(timings, "joint choice", start);
+    status = psfm_skeleton_rotations(ctx, base, &variant, graph, timings, solution);
+    if (status == PSFM_OK)
+        status = solve_rotations(ctx, options, graph, confidence, timings, solution, edges);
+    if (status == PSFM_OK)
+        status = psfm_pose_solution_relabel(ctx, graph, edges->accepted, solution);
+    if (status == PSFM_OK)
+        status = solve_positions(ctx, base, options, graph, timings, solution, edges);
+
+cleanup:
+    free(confidence);
+    return status;
+}
+
+void psfm_robust_edges_free(psfm_robust_edges *edges) {
+    free(edges->accepted);
+    free(edges->residual_deg);
+    psfm_plane_groups_free(&edges->groups);
+    free(edges->baseline);
+    *edges = (psfm_robust_edges){0};
+}

@@ -1,0 +1,54 @@
+/* The robust engine: the published skeleton (homography graph, consistency scores, embedding,
+ * minimum-range tree), with hypotheses chosen jointly, cycles as evidence, rotations by consensus
+ * and averaging over all edges that agree, and positions from plane-scaled baselines. */
+#ifndef PSFM_ENGINE_ROBUST_H
+#define PSFM_ENGINE_ROBUST_H
+
+#include "engine/skeleton.h"
+#include "graph/cycle.h"
+#include "graph/joint_choice.h"
+#include "pose/position_plane.h"
+#include "pose/rotation_average.h"
+#include "pose/rotation_consensus.h"
+
+/* Parts that can be switched off, for the ablation. */
+typedef struct {
+    bool joint_choice;   /* off: weights from the essential matrix, as published */
+    bool cycles;         /* off: no triangle evidence and no consensus search */
+    bool averaging;      /* off: rotations of the tree alone */
+    bool plane_scale;    /* off: positions from directions (LUD) */
+    bool refinement;     /* off: no bundle adjustment */
+    double inlier_power; /* an edge weighs (inliers / median inliers) to this power */
+} psfm_robust_control_options;
+
+extern const psfm_option_table psfm_robust_control_option_table;
+
+typedef struct {
+    psfm_robust_control_options control;
+    psfm_joint_choice_options choice;
+    psfm_cycle_options cycle;
+    psfm_rotation_consensus_options consensus;
+    psfm_rotation_average_options average;
+    psfm_plane_group_options group;
+    psfm_position_plane_options position;
+} psfm_robust_options;
+
+/* What it found out about the edges. Owns its arrays. */
+typedef struct {
+    bool *accepted;               /* per edge: agrees with the rotations */
+    double *residual_deg;         /* per edge: of its rotation */
+    psfm_plane_groups groups;     /* physical planes */
+    psfm_baseline_kind *baseline; /* per edge: what was known of it */
+    psfm_rotation_consensus_stats consensus;
+} psfm_robust_edges;
+
+/* Rotations and positions of all components. `base` are the options of the shared stages
+ * (similarity, embedding, LUD). Hypothesis weights in `graph` end as the final choice. Free
+ * `solution` and `edges` in any case. */
+psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *base,
+                              const psfm_robust_options *options, psfm_pose_graph *graph,
+                              psfm_timings *timings, psfm_pose_solution *solution,
+                              psfm_robust_edges *edges);
+void psfm_robust_edges_free(psfm_robust_edges *edges);
+
+#endif

@@ -1,0 +1,437 @@
+#include "intake/extract_folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "base/timer.h"
+#include "image/image_io.h"
+#include "image/image_list.h"
+#include "io/feature_store.h"
+#include "planarsfm/version.h"
+
+/* What is lost at most when a run is interrupted, per thread. */
+#define BATCH_IMAGES 4
+#define KEY_SIZE 160
+
+/* One photograph of the folder that has to be extracted. */
+typedef struct {
+    const char *name;
+    char key[KEY_SIZE];
+    uint32_t image_id; /* 0: new */
+} todo_photo;
+
+typedef struct {
+    psfm_context *ctx;
+    const char *folder;
+    const psfm_folder_options *options;
+    uint64_t options_key;
+    char *weights; /* path; NULL for SIFT */
+    psfm_detectors *detectors;
+    psfm_intrinsics intrinsics;
+    psfm_image_list files;
+    psfm_feature_store store;
+    psfm_stored_photos stored;
+    todo_photo *todo;
+    size_t num_todo;
+    psfm_extract_stats *stats;
+} job;
+
+void psfm_extract_stats_free(psfm_extract_stats *stats) {
+    for (size_t k = 0; k < stats->num_unused; ++k) {
+        free(stats->unused[k].name);
+        free(stats->unused[k].reason);
+    }
+    free(stats->unused);
+    *stats = (psfm_extract_stats){0};
+}
+
+/* ---- what features depend on ---- */
+
+/* Size and time of a file as text; "-" if there is none. */
+static psfm_status describe_file(psfm_context *ctx, const char *folder, const char *name,
+                                 char text[64]) {
+    char *path = NULL;
+    struct stat info;
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    snprintf(text, 64, "-");
+    if (status == PSFM_OK && stat(path, &info) == 0)
+        snprintf(text, 64, "%lld@%lld.%09ld", (long long)info.st_size,
+                 (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    free(path);
+    return status;
+}
+
+static psfm_status photo_key(const job *j, const char *name, char key[KEY_SIZE]) {
+    char file[64], mask[64] = "-", *mask_name = NULL;
+    psfm_status status = describe_file(j->ctx, j->folder, name, file);
+    if (status == PSFM_OK && j->options->mask_folder != NULL) {
+        size_t size = strlen(name) + 5;
+        status = PSFM_ALLOC(j->ctx, size, &mask_name);
+        if (status == PSFM_OK) {
+            snprintf(mask_name, size, "%s.png", name);
+            status = describe_file(j->ctx, j->options->mask_folder, mask_name, mask);
+        }
+        free(mask_name);
+    }
+    if (status == PSFM_OK)
+        snprintf(key, KEY_SIZE, "%016" PRIx64 " %s %s", j->options_key, file, mask);
+    return status;
+}
+
+/* ---- what is to be done ---- */
+
+static int compare_name(const void *name, const void *photo) {
+    return strcmp(name, ((const psfm_stored_photo *)photo)->name);
+}
+
+static const psfm_stored_photo *find_stored(const job *j, const char *name) {
+    return j->stored.num == 0 ? NULL
+                              : bsearch(name, j->stored.photos, j->stored.num,
+                                        sizeof *j->stored.photos, compare_name);
+}
+
+static int compare_file(const void *name, const void *file) {
+    return strcmp(name, *(char *const *)file);
+}
+
+static bool is_in_folder(const job *j, const char *name) {
+    return j->files.num > 0 && bsearch(name, j->files.names, j->files.num, sizeof *j->files.names,
+                                       compare_file) != NULL;
+}
+
+/* Images that are gone are removed; images of others are not touched. */
+static psfm_status remove_missing(job *j) {
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < j->stored.num; ++k) {
+        const psfm_stored_photo *photo = &j->stored.photos[k];
+        if (photo->key == NULL)
+            status = psfm_fail(j->ctx, PSFM_ERR_DATA,
+                               "%s: image %s was not extracted by planarsfm; choose another "
+                               "database",
+                               j->store.sql.path, photo->name);
+        else if (!is_in_folder(j, photo->name)) {
+            status = psfm_store_drop_photo(&j->store, photo->image_id);
+            ++j->stats->num_removed;
+        }
+    }
+    return status;
+}
+
+/* Gives an image that stays the camera that it has by the options of this run. */
+static psfm_status refresh_camera(job *j, const psfm_stored_photo *photo) {
+    psfm_camera camera;
+    char *source = NULL;
+    uint32_t camera_id = 0;
+    psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, photo->name, photo->width,
+                                              photo->height, photo->focal_px, &camera, &source);
+    if (status == PSFM_OK)
+        status = psfm_store_put_camera(&j->store, source, &camera, &camera_id);
+    if (status == PSFM_OK && camera_id != photo->camera_id)
+        status = psfm_store_set_camera(&j->store, photo->image_id, camera_id);
+    free(source);
+    return status;
+}
+
+static psfm_status plan(job *j) {
+    psfm_status status = psfm_store_list(&j->store, &j->stored);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(j->ctx, j->files.num, &j->todo);
+    if (status == PSFM_OK)
+        status = psfm_store_begin(&j->store);
+    if (status == PSFM_OK)
+        status = remove_missing(j);
+    for (size_t k = 0; status == PSFM_OK && k < j->files.num; ++k) {
+        todo_photo *todo = &j->todo[j->num_todo];
+        todo->name = j->files.names[k];
+        const psfm_stored_photo *photo = find_stored(j, todo->name);
+        status = photo_key(j, todo->name, todo->key);
+        if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
+            status = refresh_camera(j, photo);
+            ++j->stats->num_unchanged;
+            j->stats->num_features += photo->num_keypoints;
+        } else if (status == PSFM_OK) {
+            todo->image_id = photo == NULL ? 0 : photo->image_id;
+            ++j->num_todo;
+        }
+    }
+    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+}
+
+/* ---- whether all have intrinsics, before hours of work ---- */
+
+typedef struct {
+    const job *j;
+    bool *is_unknown; /* per photograph: it can be read, but has no focal length */
+} focal_check;
+
+/* Files that cannot be read are extraction's to report. Most photographs have a focal length,
+ * which shows without decoding them; the size matters only to its value. */
+static psfm_status check_focal(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const focal_check *check = user;
+    psfm_exif exif = {0};
+    psfm_image image;
+    char *path = NULL;
+    psfm_status status = psfm_path_join(ctx, check->j->folder, check->j->todo[index].name, &path);
+    if (status != PSFM_OK)
+        return status;
+    bool found = psfm_exif_read(ctx, path, 4000, 3000, &exif) == PSFM_OK && exif.has_focal;
+    if (!found && psfm_image_read(ctx, path, PSFM_IMAGE_GRAY, &image) == PSFM_OK) {
+        check->is_unknown[index] =
+            psfm_exif_read(ctx, path, image.width, image.height, &exif) == PSFM_OK &&
+            !exif.has_focal;
+        psfm_image_free(&image);
+    }
+    free(path);
+    return PSFM_OK;
+}
+
+/* Fails with the message of the first photograph whose camera cannot be known. */
+static psfm_status check_intrinsics(job *j) {
+    focal_check check = {.j = j};
+    psfm_status status = PSFM_ALLOC(j->ctx, j->num_todo, &check.is_unknown);
+    if (status == PSFM_OK && j->intrinsics.kind == PSFM_INTRINSICS_EXIF)
+        status = psfm_parallel_for(j->ctx, NULL, j->num_todo, check_focal, &check);
+    for (size_t k = 0; status == PSFM_OK && k < j->num_todo; ++k) {
+        psfm_camera camera;
+        char *source = NULL;
+        if (j->intrinsics.kind == PSFM_INTRINSICS_EXIF && !check.is_unknown[k])
+            continue;
+        status = psfm_intrinsics_find(j->ctx, &j->intrinsics, j->todo[k].name, 0, 0, 0.0, &camera,
+                                      &source);
+        free(source);
+    }
+    free(check.is_unknown);
+    return status;
+}
+
+/* ---- doing it ---- */
+
+static psfm_status note_unused(job *j, const todo_photo *todo, const char *reason) {
+    psfm_extract_stats *stats = j->stats;
+    psfm_unused_photo entry = {0};
+    size_t capacity = stats->num_unused;
+    psfm_status status = PSFM_RESERVE(j->ctx, &stats->unused, &capacity, stats->num_unused + 1);
+    if (status == PSFM_OK)
+        status = psfm_strdup(j->ctx, todo->name, &entry.name);
+    if (status == PSFM_OK)
+        status = psfm_strdup(j->ctx, reason, &entry.reason);
+    if (status != PSFM_OK) {
+        free(entry.name);
+        return status;
+    }
+    stats->unused[stats->num_unused++] = entry;
+    psfm_log(j->ctx, PSFM_LOG_WARNING, "left out: %s", reason);
+    if (todo->image_id == 0)
+        return PSFM_OK;
+    ++stats->num_removed;
+    return psfm_store_drop_photo(&j->store, todo->image_id);
+}
+
+static psfm_status write_photo(job *j, const todo_photo *todo, const psfm_photo *photo) {
+    psfm_camera camera;
+    char *source = NULL;
+    double focal_px = photo->exif.has_focal ? photo->exif.focal_px : 0.0;
+    psfm_stored_photo row = {.image_id = todo->image_id,
+                             .name = (char *)todo->name,
+                             .key = (char *)todo->key,
+                             .width = photo->width,
+                             .height = photo->height,
+                             .focal_px = focal_px,
+                             .features = j->weights == NULL ? NULL : (char *)j->stats->features};
+    psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, todo->name, photo->width,
+                                              photo->height, focal_px, &camera, &source);
+    if (status == PSFM_OK)
+        status = psfm_store_put_camera(&j->store, source, &camera, &row.camera_id);
+    if (status == PSFM_OK)
+        status = psfm_store_put_photo(&j->store, &row, &photo->features);
+    if (status == PSFM_OK) {
+        ++j->stats->num_extracted;
+        j->stats->num_features += photo->features.num;
+        if (photo->features.num == 0)
+            psfm_log(j->ctx, PSFM_LOG_WARNING,
+                     "%s/%s: no features in it, %d x %d pixels; nothing can be matched", j->folder,
+                     todo->name, photo->width, photo->height);
+    }
+    free(source);
+    return status;
+}
+
+static psfm_status write_batch(job *j, const todo_photo *todo, const psfm_photo *photos,
+                               size_t num) {
+    psfm_status status = psfm_store_begin(&j->store);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        status = photos[k].problem != NULL ? note_unused(j, &todo[k], photos[k].problem)
+                                           : write_photo(j, &todo[k], &photos[k]);
+    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+}
+
+static psfm_status extract_batch(job *j, const todo_photo *todo, size_t num) {
+    psfm_photo *photos = NULL;
+    const char **names = NULL;
+    const psfm_folder_options *o = j->options;
+    psfm_status status = PSFM_ALLOC(j->ctx, num, &photos);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(j->ctx, num, &names);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        names[k] = todo[k].name;
+    if (status == PSFM_OK)
+        status = j->detectors == NULL
+                     ? psfm_extract_photos(j->ctx, j->folder, names, num, o->mask_folder,
+                                           &o->extract, &o->sift, photos)
+                     : psfm_extract_photos_neural(j->ctx, j->folder, names, num, o->mask_folder,
+                                                  &o->extract, j->detectors, photos);
+    if (status == PSFM_OK)
+        status = write_batch(j, todo, photos, num);
+    for (size_t k = 0; photos != NULL && k < num; ++k)
+        psfm_photo_free(&photos[k]);
+    free((void *)names);
+    free(photos);
+    return status;
+}
+
+/* Whether the name ends like one of these, whatever its case. */
+static bool has_ending(const char *name, const char *const *endings, size_t num) {
+    const char *dot = strrchr(name, '.');
+    for (size_t k = 0; dot != NULL && k < num; ++k)
+        if (strcasecmp(dot + 1, endings[k]) == 0)
+            return true;
+    return false;
+}
+
+/* Files that their names call photographs but cannot be read: those of a wrong content one by one,
+ * those of other formats together. */
+static psfm_status report_others(job *j) {
+    static const char *const ours[] = {"jpg", "jpeg", "png"};
+    static const char *const foreign[] = {"tif",  "tiff", "webp", "bmp", "gif",
+                                          "heic", "heif", "avif", "jp2", "dng",
+                                          "cr2",  "cr3",  "nef",  "arw", "raw"};
+    psfm_status status = PSFM_OK;
+    const char *first = NULL;
+    size_t num = 0;
+    for (size_t k = 0; status == PSFM_OK && k < j->files.num_others; ++k) {
+        const char *name = j->files.others[k];
+        const todo_photo todo = {.name = name};
+        char reason[512];
+        snprintf(reason, sizeof reason, "%s/%s: neither a JPEG nor a PNG file", j->folder, name);
+        if (has_ending(name, ours, sizeof ours / sizeof ours[0]))
+            status = note_unused(j, &todo, reason);
+        if (!has_ending(name, foreign, sizeof foreign / sizeof foreign[0]))
+            continue;
+        first = num++ == 0 ? name : first;
+    }
+    if (num > 0)
+        psfm_log(j->ctx, PSFM_LOG_WARNING,
+                 "left out: %s/%s%s: only JPEG and PNG photographs are read; convert %s", j->folder,
+                 first, num > 1 ? " and others like it" : "", num > 1 ? "them" : "it");
+    return status;
+}
+
+/* Loads the network, if the features need one. */
+static psfm_status make_detectors(job *j) {
+    double side = psfm_extract_size(&j->options->extract, true);
+    if (j->weights == NULL || j->num_todo == 0)
+        return PSFM_OK;
+    return psfm_detectors_create(j->ctx, &j->options->detector, j->weights, j->num_todo,
+                                 side * side, &j->detectors);
+}
+
+static psfm_status extract_all(job *j) {
+    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_IMAGES;
+    psfm_status status = make_detectors(j);
+    if (status == PSFM_OK)
+        status = report_others(j);
+    for (size_t k = 0; status == PSFM_OK && k < j->num_todo; k += size) {
+        size_t left = j->num_todo - k;
+        psfm_progress_batch(j->ctx, k, j->num_todo);
+        status = extract_batch(j, j->todo + k, left < size ? left : size);
+        psfm_progress_batch(j->ctx, 0, 0);
+    }
+    if (status == PSFM_OK)
+        status = psfm_store_drop_cameras(&j->store);
+    return status;
+}
+
+/* Finds the weights and hashes whatever the features depend on beside the photograph. */
+static psfm_status find_features(job *j) {
+    psfm_context *ctx = j->ctx;
+    const psfm_folder_options *o = j->options;
+    psfm_feature_kind kind = (psfm_feature_kind)o->detector.kind;
+    uint64_t fingerprint = 0, hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
+    j->stats->features = psfm_feature_names[kind];
+    psfm_status status = psfm_options_hash(ctx, &psfm_extract_option_table, &o->extract, &hash);
+    if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
+        status = psfm_options_hash(ctx, &psfm_sift_option_table, &o->sift, &hash);
+    else if (status == PSFM_OK)
+        status = psfm_options_hash(ctx, psfm_detector_table(kind),
+                                   psfm_detector_network_options(&o->detector), &hash);
+    if (status == PSFM_OK && kind != PSFM_FEATURES_SIFT)
+        status = psfm_weights_find(ctx, &o->weights, psfm_detector_file(kind), &j->weights,
+                                   &fingerprint);
+    hash = psfm_hash(hash, j->stats->features, strlen(j->stats->features));
+    j->options_key = psfm_hash(hash, &fingerprint, sizeof fingerprint);
+    return status;
+}
+
+static psfm_status open_inputs(job *j, const char *database) {
+    psfm_context *ctx = j->ctx;
+    psfm_status status = find_features(j);
+    if (status == PSFM_OK && j->options->mask_folder != NULL &&
+        !psfm_path_is_folder(j->options->mask_folder))
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder of masks", j->options->mask_folder);
+    if (status == PSFM_OK)
+        status = psfm_intrinsics_open(ctx, &j->options->intrinsics, &j->intrinsics);
+    if (status == PSFM_OK)
+        status = psfm_image_list_folder(ctx, j->folder, &j->files);
+    if (status == PSFM_OK && j->files.num == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it%s%s", j->folder,
+                           j->files.num_others > 0 ? ", but other files such as " : "",
+                           j->files.num_others > 0 ? j->files.others[0] : "");
+    if (status == PSFM_OK && j->files.num_others > 0)
+        psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu files are neither JPEG nor PNG, such as %s",
+                 j->folder, j->files.num_others, j->files.others[0]);
+    return status == PSFM_OK ? psfm_store_open(ctx, database, true, &j->store) : status;
+}
+
+psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const char *database,
+                                const psfm_folder_options *options, psfm_extract_stats *stats) {
+    double start = psfm_now();
+    *stats = (psfm_extract_stats){0};
+    job j = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
+    psfm_status status = open_inputs(&j, database);
+    if (status == PSFM_OK)
+        status = plan(&j);
+    if (status == PSFM_OK)
+        status = check_intrinsics(&j);
+    if (status == PSFM_OK)
+        status = extract_all(&j);
+    stats->num_images = stats->num_extracted + stats->num_unchanged;
+    stats->num_other_files = j.files.num_others;
+    stats->intrinsics = psfm_intrinsics_describe(&j.intrinsics);
+    stats->seconds = psfm_now() - start;
+    psfm_store_close(&j.store);
+    psfm_stored_photos_free(&j.stored);
+    psfm_image_list_free(&j.files);
+    psfm_intrinsics_free(&j.intrinsics);
+    psfm_detectors_destroy(&j.detectors);
+    free(j.weights);
+    free(j.todo);
+    return status;
+}
+
+void psfm_extract_stats_describe(const psfm_extract_stats *stats, char *text, size_t size) {
+    snprintf(
+        text, size,
+        "%zu images: %zu extracted, %zu unchanged, %zu left out, %zu removed; %zu %s features; "
+        "intrinsics: %s",
+        stats->num_images, stats->num_extracted, stats->num_unchanged, stats->num_unused,
+        stats->num_removed, stats->num_features, stats->features, stats->intrinsics);
+}

@@ -1,0 +1,96 @@
+#include "intake/guide_matches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "twoview/two_view.h"
+
+typedef struct {
+    const psfm_match_set *views;
+    const psfm_keypoint_set *sets;
+    const uint32_t (*pairs)[2];
+    const psfm_guided_options *options;
+    psfm_two_view_options two_view;
+    psfm_match_list *lists;
+} job;
+
+static psfm_status find_homographies(psfm_context *ctx, const job *j, const psfm_match_pair *pair,
+                                     psfm_two_view *out) {
+    const psfm_view *view1 = &j->views->views[pair->view1], *view2 = &j->views->views[pair->view2];
+    const psfm_camera *camera1 = &j->views->cameras[view1->camera_idx];
+    const psfm_camera *camera2 = &j->views->cameras[view2->camera_idx];
+    const double size1[2] = {(double)camera1->width, (double)camera1->height};
+    const double size2[2] = {(double)camera2->width, (double)camera2->height};
+    psfm_correspondences c = {0};
+    psfm_status status = psfm_correspondences_init(ctx, j->views, pair, &c);
+    if (status == PSFM_OK)
+        status =
+            psfm_two_view_estimate(ctx, &c, size1, size2, view1->id, view2->id, &j->two_view, out);
+    psfm_correspondences_free(&c);
+    return status;
+}
+
+/* Both lists are sorted by the first keypoint and share none. */
+static psfm_status merge(psfm_context *ctx, psfm_match_list *list, const psfm_guided_matches *add) {
+    psfm_match_list all = {NULL, list->num + add->num};
+    psfm_status status = PSFM_ALLOC(ctx, all.num, &all.matches);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0, a = 0, b = 0; k < all.num; ++k) {
+        bool first = b == add->num || (a < list->num && list->matches[a][0] < add->matches[b][0]);
+        memcpy(all.matches[k], first ? list->matches[a] : add->matches[b], sizeof *all.matches);
+        a += first;
+        b += !first;
+    }
+    psfm_match_list_free(list);
+    *list = all;
+    return PSFM_OK;
+}
+
+static psfm_status follow(psfm_context *ctx, const job *j, const psfm_match_pair *pair,
+                          const psfm_two_view *found, psfm_match_list *list) {
+    psfm_guide *guides = NULL;
+    psfm_guided_matches add = {0};
+    psfm_status status = PSFM_ALLOC(ctx, found->num_homographies, &guides);
+    for (size_t k = 0; status == PSFM_OK && k < found->num_homographies; ++k) {
+        const psfm_homography *h = &found->homographies[k];
+        memcpy(guides[k].H_21, h->H_21, sizeof h->H_21);
+        guides[k].inliers = h->inliers;
+        guides[k].num_inliers = h->num_inliers;
+    }
+    if (status == PSFM_OK)
+        status = psfm_guided_match(ctx, j->views, pair, j->sets[pair->view1].descriptors_u8,
+                                   j->sets[pair->view2].descriptors_u8, guides,
+                                   found->num_homographies, j->options, &add);
+    if (status == PSFM_OK && add.num > 0)
+        status = merge(ctx, list, &add);
+    psfm_guided_matches_free(&add);
+    free(guides);
+    return status;
+}
+
+static psfm_status guide_pair(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const job *j = user;
+    psfm_match_list *list = &j->lists[index];
+    psfm_match_pair pair = {j->pairs[index][0], j->pairs[index][1], list->num, list->matches};
+    psfm_two_view found = {0};
+    if (list->num < (size_t)j->options->min_inliers)
+        return PSFM_OK;
+    psfm_status status = find_homographies(ctx, j, &pair, &found);
+    if (status == PSFM_OK && found.num_homographies > 0)
+        status = follow(ctx, j, &pair, &found, list);
+    psfm_two_view_free(&found);
+    return status;
+}
+
+psfm_status psfm_guide_matches(psfm_context *ctx, const psfm_match_set *views,
+                               const psfm_keypoint_set *sets, const uint32_t (*pairs)[2],
+                               size_t num, const psfm_guided_options *options,
+                               psfm_match_list *lists) {
+    job j = {.views = views, .sets = sets, .pairs = pairs, .options = options, .lists = lists};
+    psfm_options_init(&psfm_two_view_option_table, &j.two_view);
+    return psfm_parallel_for(ctx, NULL, num, guide_pair, &j);
+}

@@ -1,0 +1,312 @@
+/* Intrinsics come from one of three places: a COLMAP model, one camera for all, or the focal length
+ * that each photograph's EXIF data tell (then SIMPLE_RADIAL without distortion, principal point in
+ * the middle). Nothing is guessed: a photograph without any of them is a failure that names the
+ * choices. */
+#include "intake/intrinsics.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "camera/camera_model.h"
+#include "io/colmap_model.h"
+#include "io/number_locale.h"
+
+#define MAX_CAMERAS_FILE ((size_t)1 << 28)
+
+struct psfm_shared_camera {
+    char *source;
+    psfm_camera camera;
+};
+
+/* ---- one camera as text ---- */
+
+static psfm_status parse_fields(psfm_context *ctx, const char *text, psfm_camera *camera) {
+    char name[32] = {0};
+    size_t length = strcspn(text, ",");
+    double values[2 + PSFM_CAMERA_MAX_PARAMS] = {0};
+    int num = 0;
+    if (length < sizeof name)
+        memcpy(name, text, length);
+    if (!psfm_camera_model_from_name(name, &camera->model))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "camera '%s': it begins with the name of a COLMAP camera model, such as "
+                         "OPENCV",
+                         text);
+    int wanted = 2 + psfm_camera_num_params(camera->model);
+    const char *p = text + length;
+    for (; *p == ',' && num < wanted; ++num) {
+        char *end;
+        errno = 0;
+        values[num] = strtod(p + 1, &end);
+        if (end == p + 1 || errno == ERANGE)
+            break;
+        p = end;
+    }
+    bool whole = num == wanted && *p == '\0' && values[0] >= 1.0 && values[0] < 1e9 &&
+                 values[1] >= 1.0 && values[1] < 1e9 && values[0] == (double)(long)values[0] &&
+                 values[1] == (double)(long)values[1];
+    if (!whole)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "camera '%s': after %s come width, height and %d parameters, with commas "
+                         "between them",
+                         text, name, wanted - 2);
+    camera->width = (uint64_t)values[0];
+    camera->height = (uint64_t)values[1];
+    memcpy(camera->params, values + 2, (size_t)(wanted - 2) * sizeof *values);
+    return PSFM_OK;
+}
+
+static psfm_status parse_camera(psfm_context *ctx, const char *text, psfm_camera *camera) {
+    *camera = (psfm_camera){.id = 1};
+    locale_t before = psfm_number_locale_begin();
+    psfm_status status = parse_fields(ctx, text, camera);
+    psfm_number_locale_end(before);
+    return status == PSFM_OK ? psfm_camera_check(ctx, camera) : status;
+}
+
+/* ---- files ---- */
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Reads a cameras file as a model without images. */
+static psfm_status read_cameras(psfm_context *ctx, const char *path, psfm_model *model) {
+    static const char none[8] = {0}; /* a binary count of zero, or an empty text */
+    char *bytes = NULL;
+    size_t size = 0;
+    bool binary = ends_with(path, ".bin");
+    psfm_status status = psfm_read_file(ctx, path, MAX_CAMERAS_FILE, &bytes, &size);
+    if (status == PSFM_OK) {
+        size_t rest = binary ? sizeof none : 0;
+        psfm_model_file files[PSFM_NUM_MODEL_FILES] = {
+            {path, bytes, size}, {path, none, rest}, {path, none, rest}};
+        status = psfm_model_parse(ctx, binary ? PSFM_MODEL_BINARY : PSFM_MODEL_TEXT, files, model);
+    }
+    free(bytes);
+    return status;
+}
+
+/* Whether the folder holds a file of this name; its path is made in *path. */
+static psfm_status find_file(psfm_context *ctx, const char *folder, const char *name, char **path,
+                             bool *found) {
+    free(*path);
+    *path = NULL;
+    psfm_status status = psfm_path_join(ctx, folder, name, path);
+    *found = status == PSFM_OK && psfm_path_is_file(*path);
+    return status;
+}
+
+/* Reads a whole model, or the cameras alone if that is all there is. */
+static psfm_status read_given(psfm_context *ctx, const char *path, psfm_model *model) {
+    char *file = NULL;
+    bool found = false;
+    if (!psfm_path_is_folder(path))
+        return read_cameras(ctx, path, model);
+    psfm_status status = find_file(ctx, path, "images.bin", &file, &found);
+    if (status == PSFM_OK && !found)
+        status = find_file(ctx, path, "images.txt", &file, &found);
+    if (status == PSFM_OK && found) {
+        status = psfm_model_read(ctx, path, model);
+    } else if (status == PSFM_OK) {
+        status = find_file(ctx, path, "cameras.bin", &file, &found);
+        if (status == PSFM_OK && !found)
+            status = find_file(ctx, path, "cameras.txt", &file, &found);
+        if (status == PSFM_OK && found)
+            status = read_cameras(ctx, file, model);
+        else if (status == PSFM_OK)
+            status =
+                psfm_fail(ctx, PSFM_ERR_IO, "%s: no COLMAP model and no cameras.txt in it", path);
+    }
+    free(file);
+    return status;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const psfm_model_image *)a)->name, ((const psfm_model_image *)b)->name);
+}
+
+static psfm_status take_model(psfm_context *ctx, psfm_intrinsics *in) {
+    psfm_model *model = &in->model;
+    psfm_status status = read_given(ctx, in->path, model);
+    if (status != PSFM_OK)
+        return status;
+    in->kind = PSFM_INTRINSICS_MODEL;
+    if (model->num_images > 0) {
+        qsort(model->images, model->num_images, sizeof *model->images, by_name);
+        for (size_t k = 1; k < model->num_images; ++k)
+            if (by_name(&model->images[k - 1], &model->images[k]) == 0)
+                return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: two images are called %s", in->path,
+                                 model->images[k].name);
+        return PSFM_OK;
+    }
+    if (model->num_cameras != 1)
+        return psfm_fail(ctx, PSFM_ERR_DATA,
+                         "%s: %zu cameras and no images; one camera can serve all photographs, "
+                         "several need a model that says whose they are",
+                         in->path, model->num_cameras);
+    in->kind = PSFM_INTRINSICS_ONE;
+    in->camera = model->cameras[0];
+    return PSFM_OK;
+}
+
+static void shift_center(psfm_camera *camera) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    camera->params[info->center[0]] += 0.5;
+    camera->params[info->center[1]] += 0.5;
+}
+
+psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_options *options,
+                                 psfm_intrinsics *out) {
+    psfm_status status = PSFM_OK;
+    *out = (psfm_intrinsics){.kind = PSFM_INTRINSICS_EXIF, .per_folder = options->per_folder};
+    if (options->cameras_path != NULL && options->camera_text != NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--cameras and --camera exclude each other");
+    if (options->cameras_path != NULL) {
+        out->path = options->cameras_path;
+        status = take_model(ctx, out);
+    } else if (options->camera_text != NULL) {
+        out->path = "--camera";
+        out->kind = PSFM_INTRINSICS_ONE;
+        status = parse_camera(ctx, options->camera_text, &out->camera);
+    } else if (options->opencv_pixels) {
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "--opencv-pixels is about given intrinsics; it wants --cameras or "
+                           "--camera");
+    }
+    if (status == PSFM_OK && out->kind == PSFM_INTRINSICS_MODEL && out->per_folder)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "%s: says which images share a camera; --camera-per-folder does not go "
+                           "with it",
+                           out->path);
+    if (status == PSFM_OK && options->opencv_pixels) {
+        for (size_t k = 0; k < out->model.num_cameras; ++k)
+            shift_center(&out->model.cameras[k]);
+        if (out->kind == PSFM_INTRINSICS_ONE)
+            shift_center(&out->camera);
+    }
+    return status;
+}
+
+void psfm_intrinsics_free(psfm_intrinsics *in) {
+    psfm_model_free(&in->model);
+    for (size_t k = 0; k < in->num_shared; ++k)
+        free(in->shared[k].source);
+    free(in->shared);
+    *in = (psfm_intrinsics){0};
+}
+
+/* ---- one photograph ---- */
+
+static psfm_status find_in_model(psfm_context *ctx, const psfm_intrinsics *in, const char *name,
+                                 psfm_camera *camera) {
+    psfm_model_image wanted = {.name = (char *)name};
+    const psfm_model_image *image =
+        bsearch(&wanted, in->model.images, in->model.num_images, sizeof wanted, by_name);
+    if (image == NULL)
+        return psfm_fail(ctx, PSFM_ERR_DATA, "%s: no image is called %s, so its camera is unknown",
+                         in->path, name);
+    *camera = *psfm_model_camera(&in->model, image->camera_id);
+    return PSFM_OK;
+}
+
+static psfm_status from_exif(psfm_context *ctx, const char *name, int width, int height,
+                             double focal_px, psfm_camera *camera) {
+    if (!(focal_px > 0.0))
+        return psfm_fail(ctx, PSFM_ERR_DATA,
+                         "%s: no focal length in its EXIF data; give the intrinsics: --cameras "
+                         "MODEL (a COLMAP model or cameras.txt) or --camera "
+                         "\"PINHOLE,width,height,fx,fy,cx,cy\"",
+                         name);
+    *camera = (psfm_camera){.model = PSFM_CAMERA_SIMPLE_RADIAL,
+                            .width = (uint64_t)width,
+                            .height = (uint64_t)height,
+                            .params = {focal_px, 0.5 * width, 0.5 * height, 0.0}};
+    return PSFM_OK;
+}
+
+/* Whose camera it is: of all, of a model's camera, of a folder, of one image. */
+static psfm_status name_source(psfm_context *ctx, const psfm_intrinsics *in, const char *name,
+                               const psfm_camera *camera, char **source) {
+    size_t size = strlen(name) + 32;
+    psfm_status status = PSFM_ALLOC(ctx, size, source);
+    if (status != PSFM_OK)
+        return status;
+    const char *slash = strrchr(name, '/');
+    if (in->kind == PSFM_INTRINSICS_MODEL)
+        snprintf(*source, size, "model:%u", camera->id);
+    else if (in->per_folder)
+        snprintf(*source, size, "folder:%.*s", slash == NULL ? 0 : (int)(slash - name), name);
+    else if (in->kind == PSFM_INTRINSICS_ONE)
+        snprintf(*source, size, "all");
+    else
+        snprintf(*source, size, "image:%s", name);
+    return PSFM_OK;
+}
+
+/* The first photograph of a folder decides about the camera that the others share. */
+static psfm_status share(psfm_context *ctx, psfm_intrinsics *in, const char *source,
+                         psfm_camera *camera) {
+    for (size_t k = 0; k < in->num_shared; ++k) {
+        if (strcmp(in->shared[k].source, source) == 0) {
+            *camera = in->shared[k].camera;
+            return PSFM_OK;
+        }
+    }
+    psfm_status status = PSFM_RESERVE(ctx, &in->shared, &in->capacity, in->num_shared + 1);
+    if (status == PSFM_OK)
+        status = psfm_strdup(ctx, source, &in->shared[in->num_shared].source);
+    if (status == PSFM_OK)
+        in->shared[in->num_shared++].camera = *camera;
+    return status;
+}
+
+psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in, const char *name,
+                                 int width, int height, double focal_px, psfm_camera *camera,
+                                 char **source) {
+    char *text = NULL;
+    psfm_status status = PSFM_OK;
+    if (in->kind == PSFM_INTRINSICS_MODEL)
+        status = find_in_model(ctx, in, name, camera);
+    else if (in->kind == PSFM_INTRINSICS_ONE)
+        *camera = in->camera;
+    else
+        status = from_exif(ctx, name, width, height, focal_px, camera);
+    if (status == PSFM_OK)
+        status = name_source(ctx, in, name, camera, &text);
+    if (status == PSFM_OK && in->per_folder && in->kind == PSFM_INTRINSICS_EXIF)
+        status = share(ctx, in, text, camera);
+    if (status == PSFM_OK && width > 0 &&
+        (camera->width != (uint64_t)width || camera->height != (uint64_t)height))
+        status = psfm_fail(ctx, PSFM_ERR_DATA,
+                           "%s: the photograph has %d x %d pixels, its camera %llu x %llu", name,
+                           width, height, (unsigned long long)camera->width,
+                           (unsigned long long)camera->height);
+    camera->has_prior_focal_length = true;
+    if (status == PSFM_OK) {
+        *source = text;
+        ++in->num_images;
+    } else {
+        free(text);
+    }
+    return status;
+}
+
+const char *psfm_intrinsics_describe(const psfm_intrinsics *in) {
+    switch (in->kind) {
+    case PSFM_INTRINSICS_MODEL:
+        return "cameras of a COLMAP model";
+    case PSFM_INTRINSICS_ONE:
+        return in->per_folder ? "one given camera, a copy per folder" : "one given camera for all";
+    case PSFM_INTRINSICS_EXIF:
+        break;
+    }
+    return in->per_folder ? "EXIF focal length of each folder's first photograph, no distortion"
+                          : "EXIF focal lengths, no distortion";
+}

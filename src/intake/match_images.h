@@ -1,0 +1,42 @@
+/* Matching the images of a database. */
+#ifndef PSFM_INTAKE_MATCH_IMAGES_H
+#define PSFM_INTAKE_MATCH_IMAGES_H
+
+#include "match/guided.h"
+#include "match/neural_matcher.h"
+
+typedef struct {
+    const char *pairs; /* which pairs, see psfm_pair_select; NULL: by the number of images */
+    /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
+    bool drop_others;
+    psfm_nn_options nn;           /* of SIFT */
+    psfm_matcher_options matcher; /* of other features, and which matcher */
+    psfm_weights_list weights;    /* where the matcher's file is */
+    psfm_guided_options guided;   /* of SIFT; not looked at unless enabled */
+} psfm_match_options;
+
+typedef struct {
+    char rule[64];       /* the text that selected the pairs, shortened */
+    const char *matcher; /* its name; static */
+    size_t num_images;   /* in the database */
+    size_t num_pairs;    /* selected */
+    size_t num_matched;  /* of these, matched now */
+    size_t num_kept;     /* of these, there already */
+    size_t num_dropped;
+    size_t num_matches; /* in all selected pairs */
+    size_t num_guided;  /* of these, found now along homographies */
+    double seconds;
+} psfm_match_stats;
+
+/* Matches the features of the selected pairs of images, in the order of their names, and
+ * writes raw matches into the database in batches; after an interruption the next call goes on.
+ * Pairs that are there are kept, unless we matched them with another matcher, weights or options
+ * (or, along homographies, with other cameras or another seed). Descriptors are loaded as they are
+ * needed, and dropped again beyond a quarter of the machine's memory. */
+psfm_status psfm_match_images(psfm_context *ctx, const char *database,
+                              const psfm_match_options *options, psfm_match_stats *stats);
+
+/* One sentence about what was done. */
+void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size);
+
+#endif

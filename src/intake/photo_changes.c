@@ -1,0 +1,57 @@
+#include "intake/photo_changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "io/sql.h"
+
+/* The size that a key of extraction records: "options size@time mask"; -1 if it has none. */
+static long long recorded_size(const char *key) {
+    const char *blank = key == NULL ? NULL : strchr(key, ' ');
+    char *end = NULL;
+    if (blank == NULL)
+        return -1;
+    long long size = strtoll(blank + 1, &end, 10);
+    return *end == '@' ? size : -1;
+}
+
+static psfm_status compare(psfm_context *ctx, const char *database, const char *folder,
+                           const char *name, const char *key) {
+    char *path = NULL;
+    struct stat info;
+    long long size = recorded_size(key);
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    if (status == PSFM_OK && size >= 0 && stat(path, &info) == 0 && info.st_size != size)
+        psfm_log(ctx, PSFM_LOG_WARNING,
+                 "%s: the file has changed since its features were taken; extract %s anew", path,
+                 database);
+    free(path);
+    return status;
+}
+
+psfm_status psfm_warn_changed_photos(psfm_context *ctx, const char *database, const char *folder) {
+    psfm_sql sql = {0};
+    sqlite3_stmt *query = NULL;
+    bool more = false;
+    psfm_status status = psfm_sql_open_for_reading(ctx, database, &sql);
+    sql.doing = "cannot read the table planarsfm_photos";
+    if (status == PSFM_OK)
+        status = psfm_sql_has_table(&sql, "planarsfm_photos", &more);
+    if (status == PSFM_OK && more)
+        status = psfm_sql_prepare(&sql,
+                                  "SELECT name, key FROM planarsfm_photos JOIN images "
+                                  "USING (image_id) ORDER BY image_id",
+                                  &query);
+    while (status == PSFM_OK && more) {
+        status = psfm_sql_step(&sql, query, &more);
+        const char *name = more ? (const char *)sqlite3_column_text(query, 0) : NULL;
+        if (status == PSFM_OK && name != NULL)
+            status =
+                compare(ctx, database, folder, name, (const char *)sqlite3_column_text(query, 1));
+    }
+    sqlite3_finalize(query);
+    psfm_sql_close(&sql);
+    return status;
+}

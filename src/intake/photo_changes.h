@@ -1,0 +1,13 @@
+/* Whether photographs are still those that the features of a database came from. */
+#ifndef PSFM_INTAKE_PHOTO_CHANGES_H
+#define PSFM_INTAKE_PHOTO_CHANGES_H
+
+#include "base/context.h"
+
+/* Logs a warning for every photograph of the folder whose size in bytes is not the one that it had
+ * when psfm_extract_folder took its features. Times are not compared, since copies have others.
+ * Photographs that are missing, or images that somebody else put into the database, are passed
+ * over. */
+psfm_status psfm_warn_changed_photos(psfm_context *ctx, const char *database, const char *folder);
+
+#endif

@@ -1,0 +1,92 @@
+#include "refine/observation_noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "linalg/student.h"
+
+#define MIN_DEVIATIONS 50 /* to tell a typical one */
+#define MIN_SCALE 0.01    /* of residuals, that is taken for possible at all */
+
+/* Information of one pixel: nothing better is known. */
+static bool is_keypoint(const double sqrt_info[3]) {
+    return sqrt_info[0] == 1.0 && sqrt_info[2] == 1.0;
+}
+
+/* Typical deviation of the observations of one kind in units of their information, from tracks of
+ * three images or more; the point takes three of the 2 n residuals of a track of n. */
+static double find_deviation(const psfm_tracks *tracks, double (*sqrt_info)[3],
+                             const double *error_px, bool keypoints, double *values) {
+    size_t num = 0;
+    for (size_t p = 0; p < tracks->num_tracks; ++p) {
+        size_t first = tracks->begin[p], last = tracks->begin[p + 1];
+        double share = 1.0 - 1.5 / (double)(last - first);
+        for (size_t k = first; last - first > 2 && k < last; ++k)
+            if (is_keypoint(sqrt_info[k]) == keypoints && isfinite(error_px[k]))
+                values[num++] = error_px[k] * sqrt(sqrt_info[k][0] * sqrt_info[k][2] / share);
+    }
+    return num < MIN_DEVIATIONS ? 1.0 : psfm_median(values, num) / 1.17741;
+}
+
+psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_tracks *tracks, double (*sqrt_info)[3]) {
+    double *error_px = NULL, *values = NULL, deviation[2];
+    size_t n = problem->num_observations;
+    psfm_status status = PSFM_ALLOC(ctx, n, &error_px);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, n, &values);
+    if (status == PSFM_OK)
+        status = psfm_bundle_errors(ctx, problem, error_px);
+    for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
+        deviation[kind] = fmin(fmax(find_deviation(tracks, sqrt_info, error_px, kind == 1, values),
+                                    kind == 1 ? 0.05 : 1.0),
+                               20.0);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k)
+        psfm_scale3(1.0 / deviation[is_keypoint(sqrt_info[k])], sqrt_info[k], sqrt_info[k]);
+    if (status == PSFM_OK)
+        psfm_log(ctx, PSFM_LOG_INFO,
+                 "deviations: keypoints %.2f px, aligned patches %.2f times their sigma",
+                 deviation[1], deviation[0]);
+    free(error_px);
+    free(values);
+    return status;
+}
+
+/* Squared weighted residual of an observation; false if its point does not project. */
+static bool squared_residual(const psfm_bundle_problem *b, size_t k, double *square) {
+    uint32_t v = b->obs_image[k];
+    double D[3], ray[3], xy[2];
+    psfm_sub3(b->points[b->obs_point[k]], b->centers[v], D);
+    psfm_mat3_mul_vec(b->cam_from_world[v], D, ray);
+    if (!psfm_camera_project(&b->cameras[b->image_camera[v]], ray, xy))
+        return false;
+    double x = xy[0] - b->obs_xy[k][0], y = xy[1] - b->obs_xy[k][1];
+    if (b->obs_sqrt_info != NULL) {
+        x = b->obs_sqrt_info[k][0] * x + b->obs_sqrt_info[k][1] * y;
+        y *= b->obs_sqrt_info[k][2];
+    }
+    *square = x * x + y * y;
+    return true;
+}
+
+psfm_status psfm_noise_loss_scale(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                  size_t num_posed, double *scale) {
+    size_t n = problem->num_observations, num = 0;
+    double *squares = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, n, &squares);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < n; ++k)
+        num += squared_residual(problem, k, &squares[num]);
+    psfm_student fit = psfm_student_fit(squares, num);
+    /* Residuals are smaller than the noise: the parameters took their share. */
+    double all = fmax(2.0 * (double)n, 1.0);
+    double left = all - 3.0 * (double)problem->num_points - 6.0 * (double)num_posed;
+    double core = fit.scale / sqrt(fmax(left / all, 0.05));
+    *scale = sqrt(fit.freedom) * fmax(core, MIN_SCALE);
+    free(squares);
+    return PSFM_OK;
+}

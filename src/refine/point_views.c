@@ -1,0 +1,144 @@
+#include "refine/point_views.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Lists the pairs of each view. */
+static psfm_status index_pairs(psfm_context *ctx, psfm_point_views *l) {
+    const psfm_match_set *set = l->set;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, set->num_views + 2, &l->pair_begin)) ||
+        (status = PSFM_ALLOC(ctx, 2 * set->num_pairs, &l->pairs)))
+        return status;
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        ++l->pair_begin[set->pairs[p].view1 + 2];
+        ++l->pair_begin[set->pairs[p].view2 + 2];
+    }
+    for (size_t v = 0; v + 1 < set->num_views; ++v)
+        l->pair_begin[v + 2] += l->pair_begin[v + 1];
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        l->pairs[l->pair_begin[set->pairs[p].view1 + 1]++] = (uint32_t)p;
+        l->pairs[l->pair_begin[set->pairs[p].view2 + 1]++] = (uint32_t)p;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
+                                  const psfm_structure *structure, const bool *posed,
+                                  psfm_point_views *out) {
+    psfm_point_views l = {.set = set, .structure = structure};
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views + 1, &l.keypoint_begin);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t v = 0; v < set->num_views; ++v)
+        l.keypoint_begin[v + 1] = l.keypoint_begin[v] + set->views[v].num_keypoints;
+    size_t total = l.keypoint_begin[set->num_views];
+    status = PSFM_ALLOC(ctx, total, &l.point_of_keypoint);
+    if (status == PSFM_OK)
+        status = index_pairs(ctx, &l);
+    if (status != PSFM_OK) {
+        psfm_point_views_free(&l);
+        return status;
+    }
+    for (size_t k = 0; k < total; ++k)
+        l.point_of_keypoint[k] = UINT32_MAX;
+    const psfm_tracks *tracks = &structure->tracks;
+    for (size_t p = 0; p < structure->num_points; ++p)
+        for (size_t k = tracks->begin[p]; k < tracks->begin[p + 1]; ++k)
+            if (posed[tracks->view[k]])
+                l.point_of_keypoint[l.keypoint_begin[tracks->view[k]] + tracks->keypoint[k]] =
+                    (uint32_t)p;
+    *out = l;
+    return PSFM_OK;
+}
+
+/* One pixel of the view and the point that a match leads it to. */
+typedef struct {
+    double xy[2], X[3];
+    uint32_t component;
+} lead;
+
+/* Follows the matches of view v to points. *leads is malloc'ed. */
+static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, uint32_t v,
+                                  const uint32_t *node_component, lead **leads, size_t *num) {
+    size_t capacity = 0;
+    const psfm_view *view = &l->set->views[v];
+    for (uint32_t k = l->pair_begin[v]; k < l->pair_begin[v + 1]; ++k) {
+        const psfm_match_pair *pair = &l->set->pairs[l->pairs[k]];
+        int side = pair->view1 == v ? 0 : 1;
+        uint32_t other = side == 0 ? pair->view2 : pair->view1;
+        psfm_status status = PSFM_RESERVE(ctx, leads, &capacity, *num + pair->num_matches);
+        if (status != PSFM_OK)
+            return status;
+        for (size_t m = 0; m < pair->num_matches; ++m) {
+            uint32_t point =
+                l->point_of_keypoint[l->keypoint_begin[other] + pair->matches[m][1 - side]];
+            if (point == UINT32_MAX)
+                continue;
+            lead *to = &(*leads)[(*num)++];
+            memcpy(to->xy, view->keypoints[pair->matches[m][side]], sizeof to->xy);
+            memcpy(to->X, l->structure->points[point], sizeof to->X);
+            to->component = node_component[other];
+        }
+    }
+    return PSFM_OK;
+}
+
+/* The component that most leads end in; the lowest on ties. */
+static uint32_t largest_component(const lead *leads, size_t num) {
+    uint32_t best = UINT32_MAX;
+    size_t best_count = 0;
+    for (size_t k = 0; k < num; ++k) {
+        size_t count = 0;
+        if (leads[k].component == best)
+            continue;
+        for (size_t m = 0; m < num; ++m)
+            count += leads[m].component == leads[k].component;
+        if (count > best_count || (count == best_count && leads[k].component < best)) {
+            best_count = count;
+            best = leads[k].component;
+        }
+    }
+    return best;
+}
+
+psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *links, uint32_t v,
+                                    const uint32_t *node_component,
+                                    const psfm_resection_options *options, psfm_resection *pose,
+                                    uint32_t *component) {
+    lead *leads = NULL;
+    size_t num = 0, kept = 0;
+    double(*xy)[2] = NULL, (*X)[3] = NULL;
+    *pose = (psfm_resection){0};
+    psfm_status status = follow_matches(ctx, links, v, node_component, &leads, &num);
+    if (status != PSFM_OK || num < (size_t)options->min_inliers)
+        goto cleanup;
+    if ((status = PSFM_ALLOC(ctx, num, &xy)) || (status = PSFM_ALLOC(ctx, num, &X)))
+        goto cleanup;
+    *component = largest_component(leads, num);
+    for (size_t k = 0; k < num; ++k) {
+        if (leads[k].component != *component)
+            continue;
+        memcpy(xy[kept], leads[k].xy, sizeof *xy);
+        memcpy(X[kept++], leads[k].X, sizeof *X);
+    }
+    const psfm_camera *camera = &links->set->cameras[links->set->views[v].camera_idx];
+    status = psfm_resection_estimate(ctx, camera, kept, (const double(*)[2])xy,
+                                     (const double(*)[3])X, v, options, pose, NULL);
+
+cleanup:
+    free(leads);
+    free(xy);
+    free(X);
+    return status;
+}
+
+void psfm_point_views_free(psfm_point_views *links) {
+    free(links->keypoint_begin);
+    free(links->point_of_keypoint);
+    free(links->pair_begin);
+    free(links->pairs);
+    *links = (psfm_point_views){0};
+}

@@ -1,0 +1,28 @@
+/* From matches of an image without a pose to the points of the others. */
+#ifndef PSFM_REFINE_POINT_VIEWS_H
+#define PSFM_REFINE_POINT_VIEWS_H
+
+#include "pose/resection.h"
+#include "scene/triangulate.h"
+
+/* What an image without a pose can be resected from: the points its matches lead to. */
+typedef struct {
+    const psfm_match_set *set;
+    const psfm_structure *structure;
+    size_t *keypoint_begin;       /* per view, into point_of_keypoint */
+    uint32_t *point_of_keypoint;  /* UINT32_MAX for none */
+    uint32_t *pair_begin, *pairs; /* pairs of each view */
+} psfm_point_views;
+
+psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
+                                  const psfm_structure *structure, const bool *posed,
+                                  psfm_point_views *out);
+
+/* Resects view v on the points of the component that most of its matches lead to. */
+psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *links, uint32_t v,
+                                    const uint32_t *node_component,
+                                    const psfm_resection_options *options, psfm_resection *pose,
+                                    uint32_t *component);
+void psfm_point_views_free(psfm_point_views *links);
+
+#endif

@@ -1,0 +1,470 @@
+/* The refinement in rounds.
+ *
+ * Poses from the graph are good to a fraction of a degree with many matches and to some degrees
+ * with a dozen, so that a fixed threshold of a few pixels would throw away either the outliers
+ * too late or the inliers too early. Each round therefore triangulates within an error that
+ * shrinks geometrically from first_error_px to the final one, adjusts with a loss that bends at a
+ * quarter of it, and starts over from the tracks of all matches that now agree with the poses:
+ * matches that the verification had lost come back, false ones leave.
+ *
+ * Between rounds images without a pose are tried by resection on the points, and images whose
+ * points do not agree with them lose their pose and are tried the same way. */
+#include "refine/refine_poses.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "linalg/mat3.h"
+#include "pose/covariance.h"
+#include "refine/observation_noise.h"
+#include "refine/plane_labels.h"
+#include "refine/point_views.h"
+#include "refine/usable_matches.h"
+#include "scene/merge.h"
+
+/* Poses are good when the mean residual is this many times smaller than the final error. */
+#define SETTLED 3.0
+#define MAX_FITS 2 /* of the loss to the residuals and the bundle to the loss */
+#define ROUGH 1e-4 /* tolerance of adjustments that another one follows */
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
+                    "rounds of triangulation and bundle adjustment; two if they suffice"),
+    PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
+                       10000.0, "reprojection error allowed in the first round, in pixels"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
+                     "in the last round the loss bends where the residuals' distribution says; "
+                     "off: at bundle.loss-scale-px"),
+    PSFM_OPTION_INT(psfm_refine_control_options, min_image_points, "min-image-points", 6, 3, 100000,
+                    "an image that sees fewer points loses its pose"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
+                     "compute the uncertainty of each pose"),
+};
+const psfm_option_table psfm_refine_control_option_table = {"refine", rows, 5};
+
+/* Everything the rounds share. */
+typedef struct {
+    const psfm_refine_input *input;
+    const psfm_refine_options *options;
+    psfm_pose_solution *s;
+    psfm_refined *out;
+    uint32_t *image_camera;
+    bool *posed;
+    bool *use;           /* per match of all pairs */
+    int rounds_to_align; /* of tracks in the photographs, still to come */
+    bool has_info;       /* a view knows how well its keypoints are known */
+    psfm_keypoint_labels labels;
+    uint32_t *obs_image, *obs_point; /* of the current structure */
+    double loss_scale_px;            /* of the last adjustment */
+    double (*obs_xy)[2];
+    double (*obs_sqrt_info)[3]; /* NULL: no view has any */
+    psfm_bundle_plane *bundle_planes;
+} refinement;
+
+static void forget_observations(refinement *r) {
+    free(r->obs_image);
+    free(r->obs_point);
+    free(r->obs_xy);
+    free(r->obs_sqrt_info);
+    r->obs_sqrt_info = NULL;
+    r->obs_image = r->obs_point = NULL;
+    r->obs_xy = NULL;
+}
+
+/* Information of a keypoint's position; one pixel if nothing is known. */
+static void find_information(const psfm_view *view, uint32_t keypoint, double s[3]) {
+    static const double pixel[3] = {1.0, 0.0, 1.0};
+    memcpy(s, view->sqrt_info == NULL ? pixel : view->sqrt_info[keypoint], sizeof pixel);
+}
+
+/* The structure's tracks as flat observations. */
+static psfm_status list_observations(psfm_context *ctx, refinement *r) {
+    const psfm_structure *st = &r->out->structure;
+    size_t n = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0;
+    psfm_status status;
+    forget_observations(r);
+    if ((status = PSFM_ALLOC(ctx, n, &r->obs_image)) ||
+        (status = PSFM_ALLOC(ctx, n, &r->obs_point)) || (status = PSFM_ALLOC(ctx, n, &r->obs_xy)) ||
+        (r->has_info && (status = PSFM_ALLOC(ctx, n, &r->obs_sqrt_info))))
+        return status;
+    for (size_t p = 0; p < st->num_points; ++p) {
+        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
+            uint32_t v = st->tracks.view[k];
+            r->obs_image[k] = v;
+            r->obs_point[k] = (uint32_t)p;
+            memcpy(r->obs_xy[k], r->input->set->views[v].keypoints[st->tracks.keypoint[k]],
+                   sizeof r->obs_xy[k]);
+            if (r->has_info)
+                find_information(&r->input->set->views[v], st->tracks.keypoint[k],
+                                 r->obs_sqrt_info[k]);
+        }
+    }
+    return PSFM_OK;
+}
+
+static psfm_bundle_problem make_problem(refinement *r) {
+    const psfm_structure *st = &r->out->structure;
+    return (psfm_bundle_problem){
+        .num_cameras = r->input->set->num_cameras,
+        .cameras = r->out->cameras,
+        .num_images = r->input->set->num_views,
+        .image_camera = r->image_camera,
+        .cam_from_world = r->s->cam_from_world_R,
+        .centers = r->s->center,
+        .num_points = st->num_points,
+        .points = st->points,
+        .point_plane = r->out->planes.point_plane,
+        .num_planes = r->out->planes.num_planes,
+        .planes = r->bundle_planes,
+        .num_observations = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0,
+        .obs_image = r->obs_image,
+        .obs_point = r->obs_point,
+        .obs_xy = (const double(*)[2])r->obs_xy,
+        .obs_sqrt_info = (const double(*)[3])r->obs_sqrt_info,
+    };
+}
+
+/* Physical planes of the current points. */
+static psfm_status find_planes(psfm_context *ctx, refinement *r) {
+    psfm_structure *st = &r->out->structure;
+    int32_t *label = NULL;
+    double(*centers)[3] = NULL;
+    size_t num_centers = 0;
+    psfm_scene_planes_free(&r->out->planes);
+    free(r->bundle_planes);
+    r->bundle_planes = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, st->num_points, &label);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, r->s->num_nodes, &centers);
+    if (status != PSFM_OK)
+        goto cleanup;
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        if (r->posed[v])
+            memcpy(centers[num_centers++], r->s->center[v], sizeof *centers);
+    psfm_label_tracks(&r->labels, &st->tracks, label);
+    status = psfm_scene_planes_fit(ctx, st->num_points, (const double(*)[3])st->points, label,
+                                   r->input->num_groups, num_centers, (const double(*)[3])centers,
+                                   &r->options->planes, &r->out->planes);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, r->out->planes.num_planes, &r->bundle_planes);
+    for (uint32_t k = 0; status == PSFM_OK && k < r->out->planes.num_planes; ++k) {
+        const psfm_scene_plane *plane = &r->out->planes.planes[k];
+        memcpy(r->bundle_planes[k].normal, plane->normal, sizeof plane->normal);
+        r->bundle_planes[k].distance = plane->distance;
+    }
+
+cleanup:
+    free(label);
+    free(centers);
+    return status;
+}
+
+static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_tracks *tracks,
+                               double max_error_px) {
+    psfm_triangulate_options options = r->options->triangulate;
+    options.max_error_px = max_error_px;
+    psfm_structure_free(&r->out->structure);
+    return psfm_triangulate(ctx, r->input->set, tracks, (const double(*)[9])r->s->cam_from_world_R,
+                            (const double(*)[3])r->s->center, r->posed, &options,
+                            &r->out->structure, NULL);
+}
+
+/* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
+ * ones, pieces of one point joined. */
+static psfm_status make_points(psfm_context *ctx, refinement *r, double max_error_px, bool merge) {
+    psfm_tracks tracks = {0};
+    psfm_status status =
+        psfm_tracks_build(ctx, r->input->set, r->use, &r->options->tracks, &tracks, NULL);
+    if (status == PSFM_OK)
+        status = triangulate(ctx, r, &tracks, max_error_px);
+    psfm_tracks_free(&tracks);
+    if (status == PSFM_OK && merge) {
+        status = psfm_points_merge(
+            ctx, r->input->set, &r->out->structure, (const double(*)[9])r->s->cam_from_world_R,
+            (const double(*)[3])r->s->center, r->posed, max_error_px, &tracks, NULL);
+        if (status == PSFM_OK)
+            status = triangulate(ctx, r, &tracks, max_error_px);
+        psfm_tracks_free(&tracks);
+    }
+    if (status == PSFM_OK)
+        status = list_observations(ctx, r);
+    return status;
+}
+
+static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bundle_options *options,
+                               bool weighted) {
+    psfm_bundle_stats stats = {0};
+    psfm_bundle_problem problem = make_problem(r);
+    if (!weighted)
+        problem.obs_sqrt_info = NULL;
+    psfm_status status = psfm_bundle_adjust(ctx, &problem, options, &stats);
+    r->loss_scale_px = options->loss_scale_px;
+    if (status == PSFM_OK) {
+        r->out->mean_px = stats.mean_px;
+        r->out->stop = stats.stop;
+        r->out->iterations += stats.iterations;
+        for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
+            r->out->images[v].num_points = (uint32_t)stats.images[v].num_observations;
+            r->out->images[v].mean_px = stats.images[v].mean_px;
+        }
+    }
+    psfm_bundle_stats_free(&stats);
+    return status;
+}
+
+/* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. */
+static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
+    psfm_bundle_options options = r->options->bundle;
+    /* many patches: the last steps cost much and change nothing */
+    double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
+    size_t num_posed = 0;
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        num_posed += r->posed[v];
+    if (!r->options->control.fit_loss || options.loss != PSFM_LOSS_CAUCHY)
+        return adjust_with(ctx, r, &options, true);
+    for (int k = 0; k < MAX_FITS; ++k) {
+        psfm_bundle_problem problem = make_problem(r);
+        psfm_status status =
+            psfm_noise_loss_scale(ctx, &problem, num_posed, &options.loss_scale_px);
+        options.tolerance = k + 1 < MAX_FITS ? fmax(final_tolerance, ROUGH) : final_tolerance;
+        if (status == PSFM_OK)
+            status = adjust_with(ctx, r, &options, true);
+        if (status != PSFM_OK)
+            return status;
+    }
+    return PSFM_OK;
+}
+
+static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
+    psfm_bundle_options rough = r->options->bundle;
+    rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
+    rough.tolerance = fmax(rough.tolerance, ROUGH);
+    psfm_status status = find_planes(ctx, r);
+    if (status != PSFM_OK)
+        return status;
+    if (max_error_px > r->options->triangulate.max_error_px)
+        return adjust_with(ctx, r, &rough, false); /* the poses are not worth weights yet */
+    if (r->has_info || r->rounds_to_align > 0)
+        status = adjust_with(ctx, r, &rough, true);
+    if (status != PSFM_OK || r->rounds_to_align > 0) /* nothing final yet */
+        return status;
+    if (r->has_info) {
+        psfm_bundle_problem problem = make_problem(r);
+        status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->obs_sqrt_info);
+    }
+    return status == PSFM_OK ? adjust_finally(ctx, r) : status;
+}
+
+/* Images that see too few points lose their pose. */
+static void drop_images(refinement *r) {
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
+        psfm_refined_image *image = &r->out->images[v];
+        if (!r->posed[v] || image->num_points >= (uint32_t)r->options->control.min_image_points)
+            continue;
+        r->posed[v] = false;
+        image->dropped = true;
+        image->resected = false;
+    }
+}
+
+/* Poses of images without one, from the points that their matches lead to. */
+static psfm_status resect_images(psfm_context *ctx, refinement *r) {
+    psfm_point_views links = {0};
+    psfm_status status =
+        psfm_point_views_init(ctx, r->input->set, &r->out->structure, r->posed, &links);
+    for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v) {
+        psfm_resection pose;
+        uint32_t component = UINT32_MAX;
+        if (r->posed[v])
+            continue;
+        status = psfm_point_views_resect(ctx, &links, v, r->s->node_component,
+                                         &r->options->resection, &pose, &component);
+        if (status != PSFM_OK || !pose.found)
+            continue;
+        memcpy(r->s->cam_from_world_R[v], pose.cam_from_world, sizeof pose.cam_from_world);
+        memcpy(r->s->center[v], pose.center, sizeof pose.center);
+        r->s->node_component[v] = component;
+        r->posed[v] = true;
+        r->out->images[v].resected = true;
+    }
+    psfm_point_views_free(&links);
+    return status;
+}
+
+/* Error allowed in the round after one at `error` px: the next of a geometric row that ends at the
+ * final one after all rounds, or that at once if everything is posed and the residuals show that
+ * the poses are good already. */
+static double next_error(const refinement *r, double error) {
+    double last = r->options->triangulate.max_error_px;
+    double first = fmax(r->options->control.first_error_px, last);
+    double step = pow(last / first, 1.0 / (r->options->control.rounds - 1));
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        if (!r->posed[v])
+            return fmax(error * step, last);
+    return SETTLED * r->out->mean_px < last ? last : fmax(error * step, last);
+}
+
+static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
+    const psfm_refine_control_options *control = &r->options->control;
+    double last = r->options->triangulate.max_error_px;
+    double error = control->rounds == 1 ? last : fmax(control->first_error_px, last);
+    psfm_status status = psfm_usable_matches_of_edges(r->input, r->use);
+    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
+        if (k > 0)
+            status = psfm_usable_matches_of_poses(ctx, r->input, r->s, r->posed, error, r->use);
+        if (status == PSFM_OK)
+            status = make_points(ctx, r, error, k > 0);
+        if (status == PSFM_OK)
+            status = adjust(ctx, r, error);
+        if (status != PSFM_OK)
+            break;
+        drop_images(r);
+        bool done = k > 0 && error <= last * (1.0 + 1e-9);
+        if (k + 1 < control->rounds && !done)
+            status = resect_images(ctx, r);
+        if (status == PSFM_OK)
+            status =
+                psfm_progress(ctx, "refinement", done ? (size_t)control->rounds : (size_t)k + 1,
+                              (size_t)control->rounds);
+        if (done)
+            break;
+        error = control->rounds == 1 ? last : next_error(r, error);
+    }
+    return status;
+}
+
+/* Seeks points in the photographs and adjusts to where they are found. */
+static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
+    psfm_track_scene scene = {r->out->cameras, (const double(*)[9])r->s->cam_from_world_R,
+                              (const double(*)[3])r->s->center, r->s->node_component,
+                              &r->out->planes};
+    psfm_status status = PSFM_OK;
+    while (status == PSFM_OK && r->rounds_to_align > 0) {
+        char text[256];
+        status =
+            psfm_align_tracks(ctx, r->input->photos, &scene, &r->options->patch, &r->options->align,
+                              r->input->set, &r->out->structure, &r->out->aligned);
+        if (status != PSFM_OK)
+            return status;
+        psfm_align_tracks_describe(&r->out->aligned, text, sizeof text);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+        r->has_info = true;
+        --r->rounds_to_align;
+        status = list_observations(ctx, r);
+        if (status == PSFM_OK)
+            status = adjust(ctx, r, r->options->triangulate.max_error_px);
+    }
+    return status;
+}
+
+/* Mean reprojection errors of the points as the last adjustment left them. */
+static psfm_status measure_points(psfm_context *ctx, refinement *r) {
+    psfm_structure *st = &r->out->structure;
+    psfm_bundle_problem problem = make_problem(r);
+    double *error_px = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, problem.num_observations, &error_px);
+    if (status == PSFM_OK)
+        status = psfm_bundle_errors(ctx, &problem, error_px);
+    for (size_t p = 0; status == PSFM_OK && p < st->num_points; ++p) {
+        double sum = 0.0;
+        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k)
+            sum += error_px[k];
+        sum /= (double)(st->tracks.begin[p + 1] - st->tracks.begin[p]);
+        st->error_px[p] = isfinite(sum) ? sum : -1.0; /* a point behind a camera: not known */
+    }
+    free(error_px);
+    return status;
+}
+
+static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
+    double(*covariance)[36] = NULL;
+    uint32_t n = r->s->num_nodes;
+    for (uint32_t v = 0; v < n; ++v)
+        r->out->images[v].rotation_sigma_deg = r->out->images[v].center_sigma = NAN;
+    if (!r->options->control.covariance || r->out->structure.num_points == 0)
+        return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, n, &covariance);
+    psfm_bundle_problem problem = make_problem(r);
+    psfm_bundle_options options = r->options->bundle;
+    options.loss_scale_px = r->loss_scale_px;
+    if (status == PSFM_OK)
+        status = psfm_pose_covariance(ctx, &problem, &options, false, covariance, NULL);
+    for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
+        const double *c = covariance[v];
+        r->out->images[v].rotation_sigma_deg = sqrt(c[0] + c[7] + c[14]) * 57.29577951308232;
+        r->out->images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
+    }
+    free(covariance);
+    if (status == PSFM_ERR_NUMERIC) { /* not determined: said as NAN, no reason to fail */
+        psfm_log(ctx, PSFM_LOG_WARNING, "uncertainty of the poses: %s", psfm_context_message(ctx));
+        return PSFM_OK;
+    }
+    return status;
+}
+
+static psfm_status begin(psfm_context *ctx, refinement *r) {
+    const psfm_match_set *set = r->input->set;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, set->num_views, &r->image_camera)) ||
+        (status = PSFM_ALLOC(ctx, set->num_views, &r->posed)) ||
+        (status = PSFM_ALLOC(ctx, set->num_views, &r->out->images)) ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &r->out->cameras)) ||
+        (status = PSFM_ALLOC(ctx, psfm_match_set_total(set), &r->use)) ||
+        (status = psfm_keypoint_labels_init(ctx, set, r->input->graph, r->input->edge_accepted,
+                                            r->input->plane_group, &r->labels)))
+        return status;
+    memcpy(r->out->cameras, set->cameras, set->num_cameras * sizeof *set->cameras);
+    for (size_t v = 0; v < set->num_views; ++v) {
+        r->image_camera[v] = set->views[v].camera_idx;
+        r->posed[v] = r->s->node_component[v] != UINT32_MAX;
+        r->has_info = r->has_info || set->views[v].sqrt_info != NULL;
+    }
+    return PSFM_OK;
+}
+
+psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
+                              const psfm_refine_options *options, psfm_pose_solution *solution,
+                              psfm_timings *timings, psfm_refined *out) {
+    refinement r = {.input = input, .options = options, .s = solution, .out = out};
+    double start = psfm_now();
+    *out = (psfm_refined){0};
+    psfm_status status = begin(ctx, &r);
+    if (input->photos != NULL)
+        r.rounds_to_align = options->align.rounds;
+    if (status == PSFM_OK)
+        status = run_rounds(ctx, &r);
+    for (uint32_t v = 0; status == PSFM_OK && v < solution->num_nodes; ++v)
+        if (!r.posed[v])
+            solution->node_component[v] = UINT32_MAX;
+    psfm_timings_add(timings, "refinement", start);
+    start = psfm_now();
+    if (status == PSFM_OK && r.rounds_to_align > 0) {
+        status = align_tracks(ctx, &r);
+        psfm_timings_add(timings, "align tracks", start);
+        start = psfm_now();
+    }
+    if (status == PSFM_OK)
+        status = measure_points(ctx, &r);
+    if (status == PSFM_OK)
+        status = find_covariance(ctx, &r);
+    psfm_timings_add(timings, "uncertainty", start);
+    forget_observations(&r);
+    psfm_keypoint_labels_free(&r.labels);
+    free(r.image_camera);
+    free(r.posed);
+    free(r.use);
+    free(r.bundle_planes);
+    if (status != PSFM_OK)
+        psfm_refined_free(out);
+    return status;
+}
+
+void psfm_refined_free(psfm_refined *refined) {
+    psfm_structure_free(&refined->structure);
+    psfm_scene_planes_free(&refined->planes);
+    free(refined->cameras);
+    free(refined->images);
+    *refined = (psfm_refined){0};
+}

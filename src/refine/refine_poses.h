@@ -1,0 +1,76 @@
+/* From approximate poses to refined ones: tracks, points, bundle adjustment in rounds, images that
+ * were left over, planes, uncertainty. */
+#ifndef PSFM_REFINE_REFINE_POSES_H
+#define PSFM_REFINE_REFINE_POSES_H
+
+#include "base/timer.h"
+#include "engine/pose_solution.h"
+#include "pose/bundle.h"
+#include "pose/resection.h"
+#include "refine/align_tracks.h"
+#include "scene/planes.h"
+#include "scene/tracks.h"
+#include "scene/triangulate.h"
+#include "twoview/two_view.h"
+
+typedef struct {
+    int rounds; /* of triangulation and adjustment; the last at triangulate.max_error_px */
+    double
+        first_error_px;   /* reprojection error allowed in the first round, while poses are rough */
+    bool fit_loss;        /* last round: the loss bends where the residuals say */
+    int min_image_points; /* an image that sees fewer points loses its pose */
+    bool covariance;      /* compute the covariance of the poses */
+} psfm_refine_control_options;
+
+extern const psfm_option_table psfm_refine_control_option_table;
+
+typedef struct {
+    psfm_refine_control_options control;
+    psfm_track_options tracks;
+    psfm_triangulate_options triangulate;
+    psfm_bundle_options bundle;
+    psfm_resection_options resection;
+    psfm_scene_plane_options planes;
+    psfm_track_align_options align;
+    psfm_patch_options patch; /* of the alignment */
+} psfm_refine_options;
+
+/* What the refinement starts from, beside the poses. */
+typedef struct {
+    psfm_match_set *set;            /* keypoints of its views may move, and new ones join them */
+    const psfm_two_view *two_views; /* per pair */
+    const psfm_pose_graph *graph;
+    const bool *edge_accepted;   /* per edge: its matches may be used */
+    const uint32_t *plane_group; /* per plane of the graph: physical plane, UINT32_MAX for none */
+    uint32_t num_groups;
+    psfm_photo_cache *photos; /* NULL: there are none */
+} psfm_refine_input;
+
+/* Facts about an image after refinement. */
+typedef struct {
+    uint32_t num_points;
+    double mean_px;
+    bool resected; /* was posed from points after the graph had left it out */
+    bool dropped;  /* had a pose from the graph but too few points agree with it */
+    double rotation_sigma_deg, center_sigma; /* NAN if not computed */
+} psfm_refined_image;
+
+typedef struct {
+    psfm_structure structure;
+    psfm_scene_planes planes;
+    psfm_camera *cameras;       /* of the match set; refined on request */
+    psfm_refined_image *images; /* per view */
+    double mean_px;             /* over all observations */
+    psfm_bundle_stop stop;
+    int iterations;
+    psfm_track_align_stats aligned;
+} psfm_refined;
+
+/* Refines the poses of `solution` in place (node_component tells which views have one; views that
+ * are resected join the component of their points, dropped ones get UINT32_MAX). */
+psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
+                              const psfm_refine_options *options, psfm_pose_solution *solution,
+                              psfm_timings *timings, psfm_refined *out);
+void psfm_refined_free(psfm_refined *refined);
+
+#endif

@@ -1,0 +1,253 @@
+#include "world/frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "eval/move_model.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+
+psfm_status psfm_parse_image_point(psfm_context *ctx, const char *text, char **image,
+                                   double xy[2]) {
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    *image = NULL;
+    if (colon != NULL && colon > text) {
+        xy[0] = strtod(colon + 1, &end);
+        bool comma = end != colon + 1 && *end == ',';
+        if (comma) {
+            const char *second = end + 1;
+            xy[1] = strtod(second, &end);
+            if (end != second && *end == '\0' && isfinite(xy[0]) && isfinite(xy[1])) {
+                psfm_status status = psfm_strdup(ctx, text, image);
+                if (status == PSFM_OK)
+                    (*image)[colon - text] = '\0';
+                return status;
+            }
+        }
+    }
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "'%s' is not IMAGE:x,y", text);
+}
+
+/* The parts of one component. */
+typedef struct {
+    const psfm_match_set *set;
+    psfm_pose_solution *s;
+    psfm_refined *refined;
+    uint32_t component;
+    psfm_scene_plane *plane; /* its dominant one, NULL if it has none */
+} part;
+
+static bool has_view(const part *p, size_t v) {
+    return p->s->node_component[v] == p->component;
+}
+
+/* The component of a point: that of the first of its images with a pose. */
+static uint32_t component_of(const part *p, size_t point) {
+    const psfm_tracks *tracks = &p->refined->structure.tracks;
+    for (size_t k = tracks->begin[point]; k < tracks->begin[point + 1]; ++k)
+        if (p->s->node_component[tracks->view[k]] != UINT32_MAX)
+            return p->s->node_component[tracks->view[k]];
+    return UINT32_MAX;
+}
+
+/* Finds the plane with most points of the component; planes are by decreasing points already. */
+static psfm_status find_plane(psfm_context *ctx, part *p) {
+    psfm_scene_planes *planes = &p->refined->planes;
+    uint32_t *count = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, planes->num_planes, &count);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < p->refined->structure.num_points; ++k)
+        if (planes->point_plane[k] >= 0 && component_of(p, k) == p->component)
+            ++count[planes->point_plane[k]];
+    p->plane = NULL;
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < planes->num_planes; ++k) {
+        if (count[k] > most) {
+            most = count[k];
+            p->plane = &planes->planes[k];
+        }
+    }
+    free(count);
+    return PSFM_OK;
+}
+
+void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_similarity *frame) {
+    double origin[3] = {0}, scatter[9] = {0}, w[3], V[9], x[3], y[3];
+    const double *z = plane->normal;
+    for (uint32_t k = 0; k < plane->num_corners; ++k)
+        psfm_axpy3(origin, 1.0, plane->polygon[k], origin);
+    psfm_scale3(1.0 / fmax(plane->num_corners, 1.0), origin, origin);
+    for (uint32_t k = 0; k < plane->num_corners; ++k) {
+        double d[3];
+        psfm_sub3(plane->polygon[k], origin, d);
+        for (int e = 0; e < 9; ++e)
+            scatter[e] += d[e / 3] * d[e % 3];
+    }
+    psfm_mat3_eigen_symmetric(scatter, w, V);
+    for (int k = 0; k < 3; ++k)
+        x[k] = V[3 * k + 2];
+    psfm_axpy3(x, -psfm_dot3(x, z), z, x);
+    psfm_normalize3(x);
+    psfm_cross3(z, x, y);
+    frame->scale = 1.0;
+    memcpy(frame->R, x, sizeof x);
+    memcpy(frame->R + 3, y, sizeof y);
+    memcpy(frame->R + 6, z, 3 * sizeof *z);
+    psfm_mat3_mul_vec(frame->R, origin, frame->t);
+    psfm_scale3(-1.0, frame->t, frame->t);
+}
+
+/* Median distance of the component's cameras from the plane z = 0, or from the origin. */
+static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_similarity *frame,
+                                   double *distance) {
+    double *values = NULL;
+    size_t num = 0;
+    psfm_status status = PSFM_ALLOC(ctx, p->set->num_views, &values);
+    for (size_t v = 0; status == PSFM_OK && v < p->set->num_views; ++v) {
+        double moved[3];
+        if (!has_view(p, v))
+            continue;
+        psfm_similarity_apply(frame, p->s->center[v], moved);
+        values[num++] = p->plane != NULL ? fabs(moved[2]) : psfm_norm3(moved);
+    }
+    *distance = status == PSFM_OK ? psfm_median(values, num) : 0.0;
+    free(values);
+    return status;
+}
+
+/* The frame of a component, scale not yet settled: that of its plane, or its cameras' middle. */
+static void upright(const part *p, psfm_similarity *frame) {
+    double origin[3] = {0}, num = 0.0;
+    if (p->plane != NULL) {
+        psfm_frame_of_plane(p->plane, frame);
+        return;
+    }
+    for (size_t v = 0; v < p->set->num_views; ++v) {
+        if (has_view(p, v)) {
+            psfm_axpy3(origin, 1.0, p->s->center[v], origin);
+            num += 1.0;
+        }
+    }
+    frame->scale = 1.0;
+    psfm_mat3_identity(frame->R);
+    psfm_scale3(-1.0 / fmax(num, 1.0), origin, frame->t);
+}
+
+static void move_part(const part *p, const psfm_similarity *f) {
+    psfm_structure *st = &p->refined->structure;
+    for (size_t v = 0; v < p->set->num_views; ++v) {
+        double center[3], R[9];
+        if (!has_view(p, v))
+            continue;
+        psfm_similarity_apply(f, p->s->center[v], center);
+        memcpy(p->s->center[v], center, sizeof center);
+        psfm_mat3_mul_t(p->s->cam_from_world_R[v], f->R, R);
+        memcpy(p->s->cam_from_world_R[v], R, sizeof R);
+        if (p->refined->images != NULL)
+            p->refined->images[v].center_sigma *= f->scale;
+    }
+    bool *plane_is_here = calloc(p->refined->planes.num_planes + 1, sizeof *plane_is_here);
+    for (size_t k = 0; k < st->num_points; ++k) {
+        double X[3];
+        if (component_of(p, k) != p->component)
+            continue;
+        psfm_similarity_apply(f, st->points[k], X);
+        memcpy(st->points[k], X, sizeof X);
+        if (plane_is_here != NULL && p->refined->planes.point_plane[k] >= 0)
+            plane_is_here[p->refined->planes.point_plane[k]] = true;
+    }
+    for (uint32_t k = 0; plane_is_here != NULL && k < p->refined->planes.num_planes; ++k)
+        if (plane_is_here[k]) {
+            psfm_scene_plane_move(&p->refined->planes.planes[k], f);
+            p->refined->planes.planes[k].model = (int32_t)p->component;
+        }
+    free(plane_is_here);
+}
+
+/* Where the ray of a pixel meets the dominant plane, in the frame. */
+static psfm_status meet_plane(psfm_context *ctx, const part *p, const psfm_similarity *f,
+                              const char *name, const double xy[2], double X[3]) {
+    for (size_t v = 0; v < p->set->num_views; ++v) {
+        const psfm_view *view = &p->set->views[v];
+        double ray[3], direction[3], world[3], center[3];
+        if (strcmp(view->name, name) != 0 || !has_view(p, v))
+            continue;
+        if (!psfm_camera_unproject(&p->set->cameras[view->camera_idx], xy, ray))
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s has no ray at (%g, %g)", name, xy[0],
+                             xy[1]);
+        psfm_mat3_tmul_vec(p->s->cam_from_world_R[v], ray, world);
+        psfm_mat3_mul_vec(f->R, world, direction);
+        psfm_similarity_apply(f, p->s->center[v], center);
+        if (!(direction[2] < 0.0))
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                             "the pixel (%g, %g) of %s does not look at the dominant plane", xy[0],
+                             xy[1], name);
+        psfm_axpy3(center, -center[2] / direction[2], direction, X);
+        return PSFM_OK;
+    }
+    return psfm_fail(ctx, PSFM_ERR_DATA, "%s has no pose in the model that the distance is for",
+                     name);
+}
+
+/* Component of the image that a known distance starts in; UINT32_MAX if it has no pose. */
+static uint32_t component_of_image(const psfm_match_set *set, const psfm_pose_solution *s,
+                                   const char *name) {
+    for (size_t v = 0; v < set->num_views; ++v)
+        if (strcmp(set->views[v].name, name) == 0)
+            return s->node_component[v];
+    return UINT32_MAX;
+}
+
+static psfm_status settle_scale(psfm_context *ctx, const part *p, const psfm_frame_options *options,
+                                psfm_similarity *f) {
+    const psfm_known_distance *known = &options->distance;
+    double now = 0.0, wanted = options->scale > 0.0 ? options->scale : 1.0;
+    psfm_status status;
+    if (known->image1 != NULL && component_of_image(p->set, p->s, known->image1) == p->component) {
+        double A[3], B[3], d[3];
+        if (p->plane == NULL)
+            return psfm_fail(ctx, PSFM_ERR_DATA,
+                             "a known distance needs a plane, and none was found");
+        if ((status = meet_plane(ctx, p, f, known->image1, known->xy1, A)) ||
+            (status = meet_plane(ctx, p, f, known->image2, known->xy2, B)))
+            return status;
+        psfm_sub3(A, B, d);
+        now = psfm_norm3(d);
+        wanted = known->metres;
+    } else {
+        status = camera_distance(ctx, p, f, &now);
+        if (status != PSFM_OK)
+            return status;
+    }
+    if (!(now > 0.0) || !isfinite(now))
+        return PSFM_OK; /* no extent to scale by */
+    f->scale = wanted / now;
+    psfm_scale3(f->scale, f->t, f->t);
+    return PSFM_OK;
+}
+
+psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
+                           const psfm_frame_options *options, psfm_pose_solution *solution,
+                           psfm_refined *refined) {
+    psfm_status status = PSFM_OK;
+    const char *image = options->distance.image1;
+    if (image != NULL && component_of_image(set, solution, image) == UINT32_MAX)
+        return psfm_fail(ctx, PSFM_ERR_DATA, "the known distance starts in %s, which has no pose",
+                         image);
+    for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
+        part p = {set, solution, refined, c, NULL};
+        psfm_similarity frame;
+        status = find_plane(ctx, &p);
+        if (status != PSFM_OK)
+            break;
+        upright(&p, &frame);
+        status = settle_scale(ctx, &p, options, &frame);
+        if (status == PSFM_OK)
+            move_part(&p, &frame);
+    }
+    return status;
+}

@@ -1,0 +1,184 @@
+#include "refine/align_tracks.h"
+
+#include "base/alloc.h"
+#include "linalg/order.h"
+#include "plane_views.h"
+
+/* The views with their true poses, and points on the plane seen by the first two views. */
+typedef struct {
+    fixture f;
+    double R[NUM_VIEWS][9], center[NUM_VIEWS][3];
+    uint32_t component[NUM_VIEWS];
+    psfm_scene_plane plane;
+    int32_t point_plane[NUM_POINTS];
+    psfm_scene_planes planes;
+    psfm_structure structure;
+    psfm_track_align_options options;
+    psfm_track_scene scene;
+} model;
+
+static void place_point(model *m, uint32_t p) {
+    const double *ray = m->f.set.views[0].rays[p];
+    psfm_tracks *t = &m->structure.tracks;
+    psfm_scale3(1.0 / psfm_dot3(plane_normal, ray), ray, m->structure.points[p]);
+    for (uint32_t v = 0; v < 2; ++v) {
+        t->view[2 * p + v] = v;
+        t->keypoint[2 * p + v] = p;
+    }
+    t->begin[p + 1] = 2 * ((size_t)p + 1);
+}
+
+static void make_model(model *m, int threads) {
+    *m = (model){0};
+    set_up(&m->f, threads);
+    psfm_context *ctx = m->f.ctx;
+    psfm_structure *st = &m->structure;
+    for (int v = 0; v < NUM_VIEWS; ++v) {
+        double t[3];
+        motion_to(v, m->R[v], t);
+        psfm_mat3_tmul_vec(m->R[v], t, m->center[v]);
+        psfm_scale3(-1.0, m->center[v], m->center[v]);
+    }
+    psfm_scale3(-1.0 / psfm_norm3(plane_normal), plane_normal, m->plane.normal);
+    m->planes = (psfm_scene_planes){&m->plane, 1, m->point_plane};
+    psfm_options_init(&psfm_track_align_option_table, &m->options);
+    st->num_points = st->tracks.num_tracks = NUM_POINTS;
+    assert_ok(ctx, PSFM_ALLOC(ctx, NUM_POINTS, &st->points));
+    assert_ok(ctx, PSFM_ALLOC(ctx, NUM_POINTS + 1, &st->tracks.begin));
+    assert_ok(ctx, PSFM_ALLOC(ctx, 2 * NUM_POINTS, &st->tracks.view));
+    assert_ok(ctx, PSFM_ALLOC(ctx, 2 * NUM_POINTS, &st->tracks.keypoint));
+    for (uint32_t p = 0; p < NUM_POINTS; ++p)
+        place_point(m, p);
+    m->scene = (psfm_track_scene){m->f.set.cameras, (const double(*)[9])m->R,
+                                  (const double(*)[3])m->center, m->component, &m->planes};
+}
+
+static void align(model *m, psfm_track_align_stats *stats) {
+    assert_ok(m->f.ctx, psfm_align_tracks(m->f.ctx, m->f.photos, &m->scene, &m->f.options.patch,
+                                          &m->options, &m->f.set, &m->structure, stats));
+    assert_ok(m->f.ctx, psfm_match_set_check(m->f.ctx, &m->f.set));
+}
+
+static void free_model(model *m) {
+    psfm_structure_free(&m->structure);
+    tear_down(&m->f);
+}
+
+/* The element of a track that gives the patch is the one that did not move. */
+static void find_place(const model *m, size_t k, double H_1[9], double ray[3]) {
+    const psfm_tracks *t = &m->structure.tracks;
+    memcpy(H_1, m->f.H_1[t->view[k]], 9 * sizeof *H_1);
+    memcpy(ray, m->f.set.views[t->view[k]].rays[t->keypoint[k]], 3 * sizeof *ray);
+}
+
+/* Distance in pixels of element k from where the plane puts element `from` in its view. */
+static double transfer_error(const model *m, size_t from, size_t k) {
+    const psfm_tracks *t = &m->structure.tracks;
+    const double *xy = m->f.set.views[t->view[k]].keypoints[t->keypoint[k]];
+    double H_1[9], H_2[9], ray[3], first[3], to[3], at[2];
+    find_place(m, from, H_1, ray);
+    homography_to((int)t->view[k], H_2);
+    psfm_mat3_mul_vec(H_1, ray, first);
+    psfm_mat3_mul_vec(H_2, first, to);
+    assert_true(psfm_camera_project(m->f.set.cameras, to, at));
+    return hypot(at[0] - xy[0], at[1] - xy[1]);
+}
+
+static void tracks_become_precise_and_longer(void **state) {
+    (void)state;
+    model m;
+    psfm_track_align_stats stats;
+    double before[NUM_POINTS], after[3 * NUM_POINTS];
+    size_t num = 0, num_long = 0;
+    make_model(&m, 2);
+    for (size_t p = 0; p < NUM_POINTS; ++p)
+        before[p] = transfer_error(&m, 2 * p, 2 * p + 1);
+    align(&m, &stats);
+    const psfm_tracks *t = &m.structure.tracks;
+    for (size_t p = 0; p < NUM_POINTS; ++p) {
+        size_t first = t->begin[p], last = t->begin[p + 1];
+        num_long += last - first == NUM_VIEWS;
+        for (size_t k = first; k + 1 < last; ++k) {
+            assert_true(t->view[k] < t->view[k + 1]);
+            if (m.f.set.views[t->view[k]].sqrt_info[t->keypoint[k]][0] > 2.0 &&
+                m.f.set.views[t->view[k + 1]].sqrt_info[t->keypoint[k + 1]][0] > 2.0)
+                after[num++] = transfer_error(&m, k, k + 1);
+        }
+    }
+    assert_true(stats.done && stats.num_new == num_long && num_long > NUM_POINTS / 2);
+    assert_true(stats.num_aligned > NUM_POINTS / 2 && num > NUM_POINTS);
+    assert_true(psfm_median(before, NUM_POINTS) > 0.5);
+    assert_below(psfm_median(after, num), 0.06);
+    free_model(&m);
+}
+
+static void points_off_planes_stay(void **state) {
+    (void)state;
+    model m;
+    psfm_track_align_stats stats;
+    make_model(&m, 2);
+    for (int p = 0; p < NUM_POINTS; ++p)
+        m.point_plane[p] = -1;
+    double(*before)[2] = malloc(NUM_POINTS * sizeof *before);
+    assert_non_null(before);
+    memcpy(before, m.f.set.views[1].keypoints, NUM_POINTS * sizeof *before);
+    align(&m, &stats);
+    assert_true(stats.num_points == 0 && stats.num_tried == 0);
+    assert_memory_equal(before, m.f.set.views[1].keypoints, NUM_POINTS * sizeof *before);
+    free(before);
+    free_model(&m);
+}
+
+/* A view of another component has a frame of its own; a missing photograph is no place to look. */
+static void views_that_cannot_take_part(void **state) {
+    (void)state;
+    model m;
+    psfm_track_align_stats stats;
+    make_model(&m, 2);
+    m.component[2] = 1;
+    align(&m, &stats);
+    assert_true(stats.num_new == 0 && stats.num_aligned > NUM_POINTS / 2);
+    assert_int_equal(m.f.set.views[2].num_keypoints, NUM_POINTS);
+    free_model(&m);
+
+    char *path = NULL;
+    make_model(&m, 2);
+    assert_ok(m.f.ctx, psfm_path_join(m.f.ctx, m.f.folder, "1.png", &path));
+    assert_int_equal(remove(path), 0);
+    free(path);
+    align(&m, &stats);
+    assert_true(stats.num_aligned == 0 && stats.num_new > NUM_POINTS / 4);
+    free_model(&m);
+}
+
+static void threads_make_no_difference(void **state) {
+    (void)state;
+    model m[2];
+    psfm_track_align_stats stats[2];
+    for (int k = 0; k < 2; ++k) {
+        make_model(&m[k], k == 0 ? 1 : 4);
+        align(&m[k], &stats[k]);
+    }
+    assert_int_equal(stats[0].num_new, stats[1].num_new);
+    const psfm_tracks *s = &m[0].structure.tracks, *t = &m[1].structure.tracks;
+    assert_memory_equal(s->begin, t->begin, (NUM_POINTS + 1) * sizeof *s->begin);
+    assert_memory_equal(s->keypoint, t->keypoint, s->begin[NUM_POINTS] * sizeof *s->keypoint);
+    for (int v = 0; v < NUM_VIEWS; ++v) {
+        const psfm_view *a = &m[0].f.set.views[v], *b = &m[1].f.set.views[v];
+        assert_int_equal(a->num_keypoints, b->num_keypoints);
+        assert_memory_equal(a->keypoints, b->keypoints, a->num_keypoints * sizeof *a->keypoints);
+        assert_memory_equal(a->sqrt_info, b->sqrt_info, a->num_keypoints * sizeof *a->sqrt_info);
+    }
+    free_model(&m[0]);
+    free_model(&m[1]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tracks_become_precise_and_longer),
+        cmocka_unit_test(points_off_planes_stay),
+        cmocka_unit_test(views_that_cannot_take_part),
+        cmocka_unit_test(threads_make_no_difference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

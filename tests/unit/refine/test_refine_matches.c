@@ -1,0 +1,97 @@
+#include "refine/refine_matches.h"
+
+#include <unistd.h>
+
+#include "linalg/order.h"
+#include "plane_views.h"
+
+/* Median error of the matches of a pair from match `first` on, against the plane. */
+static double median_error(const fixture *f, size_t pair, size_t first) {
+    const psfm_match_pair *p = &f->set.pairs[pair];
+    double *errors = malloc(p->num_matches * sizeof *errors), H_2[9], H_21[9];
+    assert_non_null(errors);
+    assert_true(psfm_mat3_inverse(f->H_1[p->view2], H_2));
+    psfm_mat3_mul(H_2, f->H_1[p->view1], H_21);
+    for (size_t m = first; m < p->num_matches; ++m) {
+        const double *xy = f->set.views[p->view2].keypoints[p->matches[m][1]];
+        double to[3], at[2];
+        psfm_mat3_mul_vec(H_21, f->set.views[p->view1].rays[p->matches[m][0]], to);
+        assert_true(psfm_camera_project(f->set.cameras, to, at));
+        errors[m - first] = hypot(at[0] - xy[0], at[1] - xy[1]);
+    }
+    double median = psfm_median(errors, p->num_matches - first);
+    free(errors);
+    return median;
+}
+
+static void matches_become_precise(void **state) {
+    (void)state;
+    fixture f;
+    psfm_refine_matches_stats stats;
+    set_up(&f, 2);
+    assert_ok(f.ctx, psfm_refine_matches(f.ctx, &f.set, f.two_views, f.photos, &f.options, &stats));
+    assert_ok(f.ctx, psfm_match_set_check(f.ctx, &f.set));
+    assert_true(stats.done && stats.num_pairs == 3 && stats.num_unusable == 0);
+    assert_true(stats.num_matches > 300 && stats.median_sigma_px < 0.1);
+    for (size_t p = 0; p < NUM_VIEWS; ++p) {
+        const psfm_homography *h = &f.two_views[p].homographies[0];
+        assert_true(f.set.pairs[p].num_matches > NUM_POINTS + 100);
+        assert_below(median_error(&f, p, NUM_POINTS), 0.06);
+        assert_true(h->num_inliers > 150);
+        for (size_t k = 1; k < h->num_inliers; ++k)
+            assert_true(h->inliers[k - 1] < h->inliers[k]);
+    }
+    double R_21[9] = {cos(0.06), 0, sin(0.06), 0, 1, 0, -sin(0.06), 0, cos(0.06)}, nearest = 1.0;
+    const psfm_homography *h = &f.two_views[0].homographies[0];
+    for (int k = 0; k < h->num_motions; ++k)
+        nearest = fmin(nearest, psfm_rotation_angle(h->motions[k].R_21, R_21));
+    assert_below(nearest, 0.002);
+    tear_down(&f);
+}
+
+static void threads_make_no_difference(void **state) {
+    (void)state;
+    fixture f[2];
+    psfm_refine_matches_stats stats[2];
+    for (int k = 0; k < 2; ++k) {
+        set_up(&f[k], k == 0 ? 1 : 4);
+        assert_ok(f[k].ctx, psfm_refine_matches(f[k].ctx, &f[k].set, f[k].two_views, f[k].photos,
+                                                &f[k].options, &stats[k]));
+    }
+    for (int v = 0; v < NUM_VIEWS; ++v) {
+        const psfm_view *a = &f[0].set.views[v], *b = &f[1].set.views[v];
+        assert_int_equal(a->num_keypoints, b->num_keypoints);
+        assert_memory_equal(a->keypoints, b->keypoints, a->num_keypoints * sizeof *a->keypoints);
+        assert_memory_equal(a->sqrt_info, b->sqrt_info, a->num_keypoints * sizeof *a->sqrt_info);
+        assert_memory_equal(f[0].two_views[v].homographies[0].H_21,
+                            f[1].two_views[v].homographies[0].H_21, 9 * sizeof(double));
+    }
+    tear_down(&f[0]);
+    tear_down(&f[1]);
+}
+
+static void missing_photographs_leave_keypoints(void **state) {
+    (void)state;
+    fixture f;
+    psfm_refine_matches_stats stats;
+    char *path = NULL;
+    set_up(&f, 2);
+    assert_ok(f.ctx, psfm_path_join(f.ctx, f.folder, "2.png", &path));
+    assert_int_equal(remove(path), 0);
+    free(path);
+    assert_ok(f.ctx, psfm_refine_matches(f.ctx, &f.set, f.two_views, f.photos, &f.options, &stats));
+    assert_true(stats.num_pairs == 1 && stats.num_unusable == 1);
+    assert_true(f.set.pairs[0].num_matches > NUM_POINTS);
+    assert_int_equal(f.set.pairs[1].num_matches, NUM_POINTS);
+    assert_int_equal(f.set.views[2].num_keypoints, NUM_POINTS);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_become_precise),
+        cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(missing_photographs_leave_keypoints),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

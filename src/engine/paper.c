@@ -1,6 +1,7 @@
 /* Positions as published: the tree of each component is extended to a bi-connected graph by the
  * edges that least widen its range (graph/biconnect.c), and LUD solves for the centres from the
- * directions of that graph (pose/position_lud.c). */
+ * directions of that graph (pose/position_lud.c). docs/paper.md says how both
+ * are read here. */
 #include "engine/paper.h"
 
 #include <stdlib.h>

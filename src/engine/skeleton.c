@@ -1,11 +1,13 @@
 /* What both engines have in common: from a pose graph to rotations.
  *
- * Hypotheses get their weights, edges that share a camera are compared (Eq. 2 to 7 of the paper;
- * see graph/similarity.c), the line graph is embedded on the real line (graph/embedding.c), the
- * minimum-range spanning tree of each component is taken (graph/spanning_tree.c), each edge becomes
- * one relative pose (pose/consolidate.c), and rotations go through the tree from its first image. A
- * variant says which parts are at work: all of them as published, those the ablation leaves, or,
- * for the robust engine, weights that its joint choice has set and triangles as further evidence.
+ * Hypotheses get their weights (Eq. 4 of the paper, graph/hypothesis.c), edges that share a camera
+ * are compared (Eq. 3 and 5, graph/similarity.c), the line graph is embedded on the real line (Eq.
+ * 2 and 6, graph/embedding.c), each edge becomes one relative pose (Eq. 7, pose/consolidate.c), the
+ * minimum-range spanning tree of each component is taken (Algorithm 1, graph/spanning_tree.c), and
+ * rotations go through the tree from its first image. docs/paper.md has the formulas and says which
+ * numbers are the paper's own. A variant says which parts are at work: all of them as published,
+ * those the ablation leaves, or, for the robust engine, weights that its joint choice has set and
+ * triangles as further evidence.
  */
 #include "engine/skeleton.h"
 

@@ -1,4 +1,5 @@
-/* Extension of a spanning tree to a bi-connected graph.
+/* Extension of a spanning tree to a bi-connected graph, the Planar-SfM paper's way from the tree of
+ * rotations to the graph of positions (docs/paper.md).
  *
  * Bi-connected: no node whose removal disconnects it. A tree falls apart at every inner node; its
  * blocks (maximal bi-connected parts) are its edges. Adding a non-tree edge (u, v) makes one block

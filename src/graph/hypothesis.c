@@ -4,8 +4,8 @@
  * ways here keep one decomposition per plane and share a weight of 1 among the planes of an edge:
  *
  *   essential   w ~ exp(-(eps / bandwidth)^2), eps = angle between the decomposition's rotation
- *               and that of the essential matrix, the confidence of the Planar-SfM paper (there
- *               with a bandwidth of 1 rad);
+ *               and that of the essential matrix, the confidence of the Planar-SfM paper (Eq. 4,
+ *               there with a bandwidth of 1 rad);
  *   random      w uniform, the ablation of that confidence;
  *   truth       the decomposition nearest to a known rotation, w ~ number of inliers.
  *
@@ -102,7 +102,7 @@ static psfm_status weigh_edge_by_essential(psfm_context *ctx, size_t index, int 
     for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
         double angle = -hypotheses[h].weight;
         double exponent = (smallest - angle) * (smallest + angle) / (w->bandwidth * w->bandwidth);
-        hypotheses[h].weight = exp(exponent);
+        hypotheses[h].weight = exp(exponent); /* Eq. 4 */
     }
     keep_heaviest_and_normalise(w->graph, edge);
     return PSFM_OK;

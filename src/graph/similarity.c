@@ -3,12 +3,12 @@
  * Two edges e, f that share exactly one camera s look at the same planes if their normals agree in
  * s where their inliers coincide:
  *
- *   S_ef = sum_qq' P^qq' eta(n^q, n^q'),   eta(a, b) = exp(-(angle(a, b) / bandwidth)^2),
- *   P^qq' = O(q, q') w^q w^q' / sum of the same over all (q, q'),
+ *   S_ef = sum_qq' P^qq' eta(n^q, n^q'),   eta(a, b) = exp(-(angle(a, b) / bandwidth)^2),  (Eq. 3)
+ *   P^qq' = O(q, q') w^q w^q' / sum of the same over all (q, q'),                          (Eq. 5)
  *
  * over the hypotheses q of e and q' of f, O the number of keypoints of s that are inliers of both
- * (Planar-SfM paper; the bandwidth there is 1 rad). S is the adjacency of the line graph of the
- * pose graph, weighted.
+ * (Planar-SfM paper, numbered as in docs/paper.md; the bandwidth there is 1 rad). S is the
+ * adjacency of the line graph of the pose graph, weighted.
  *
  * The work is in O, which graph/camera_planes.h counts.
  *
@@ -76,8 +76,8 @@ static void add_planes(const similarity *m, uint32_t node, const psfm_edge_plane
             /* Only the square of the angle counts, so that acos is accurate enough near 1. */
             double cosine = psfm_dot3(n, psfm_hypothesis_normal(graph, g, node));
             double angle = acos(fmax(-1.0, fmin(1.0, cosine))) / m->bandwidth;
-            double share = shared * h->weight * g->weight;
-            sum[0] += share * exp(-angle * angle);
+            double share = shared * h->weight * g->weight; /* Eq. 5 */
+            sum[0] += share * exp(-angle * angle);         /* Eq. 3 */
             sum[1] += share;
         }
     }

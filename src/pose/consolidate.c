@@ -1,4 +1,4 @@
-/* One relative pose per edge.
+/* One relative pose per edge (Eq. 7 of the Planar-SfM paper; docs/paper.md).
  *
  * The weighted sum of rotation matrices is projected back on SO(3) by its singular value
  * decomposition, which gives the chordal mean; the weighted sum of unit translation directions is
@@ -53,6 +53,7 @@ static void consolidate_edge(const psfm_pose_graph *graph, const psfm_edge *edge
             t_weight += h->weight;
         }
     }
+    /* Eq. 7: Proj_SO3 of the sum here, Proj_S2 below. */
     if (!psfm_mat3_nearest_rotation(R_sum, pose->R_21)) {
         take_heaviest(graph, edge, pose);
         return;

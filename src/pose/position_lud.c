@@ -33,7 +33,8 @@
  * median angle, and F is minimised again from where it stands.
  *
  * Source of the formulation: Ozyesil and Singer, "Robust Camera Location Estimation by Convex
- * Programming", 2015; the angle weights are the Geman-McClure loss's. */
+ * Programming", 2015, which the Planar-SfM paper takes over (docs/paper.md); the angle weights are
+ * the Geman-McClure loss's. */
 #include "pose/position_lud.h"
 
 #include <stdlib.h>

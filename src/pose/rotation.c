@@ -1,4 +1,5 @@
-/* Absolute rotations by propagation through a tree: R_2 = R_21 R_1, breadth first. */
+/* Absolute rotations by propagation through a tree: R_2 = R_21 R_1, breadth first, as in the
+ * Planar-SfM paper (docs/paper.md). O(V + E). */
 #include "pose/rotation.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Decomposition of a calibrated homography H = R + t n^T (plane n . X = 1).
+/* Decomposition of a calibrated homography H = R + t n^T (plane n . X = 1; Eq. 1 in docs/paper.md).
  *
  * H keeps the lengths of vectors of the plane orthogonal to n, on which it equals R. With
  * H = U diag(s1, 1, s3) V^T, s1 >= 1 >= s3, there are two planes of such vectors, both through v2;

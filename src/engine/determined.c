@@ -67,8 +67,8 @@ static uint32_t scale_of_edge(const psfm_edge *edge, const psfm_plane_groups *gr
 
 /* Whether both ends of an edge have a pose in one model. */
 static bool joins(const psfm_pose_solution *s, const psfm_edge *edge) {
-    return s->node_component[edge->node1] != NONE &&
-           s->node_component[edge->node1] == s->node_component[edge->node2];
+    return s->poses.component[edge->node1] != NONE &&
+           s->poses.component[edge->node1] == s->poses.component[edge->node2];
 }
 
 static psfm_status make_directions(psfm_context *ctx, const psfm_pose_graph *graph,
@@ -94,7 +94,7 @@ static psfm_status make_directions(psfm_context *ctx, const psfm_pose_graph *gra
     }
     for (size_t p = 0; p < num_points; ++p)
         for (size_t k = structure->tracks.begin[p]; k < structure->tracks.begin[p + 1]; ++k)
-            if (s->node_component[structure->tracks.view[k]] != NONE)
+            if (s->poses.component[structure->tracks.view[k]] != NONE)
                 add_direction(d, structure->tracks.view[k], graph->num_nodes + (uint32_t)p, NONE);
 
 cleanup:
@@ -167,8 +167,8 @@ static psfm_status relabel(psfm_context *ctx, psfm_pose_solution *s, const uint3
     for (uint32_t k = 0; k < num_parts; ++k)
         label[k] = NONE;
     for (uint32_t v = 0; v < s->num_nodes; ++v) {
-        uint32_t old = s->node_component[v];
-        s->node_component[v] = NONE;
+        uint32_t old = s->poses.component[v];
+        s->poses.component[v] = NONE;
         if (old == NONE || part[v] == NONE)
             continue;
         if (label[part[v]] == NONE && taken[old]) {
@@ -178,7 +178,7 @@ static psfm_status relabel(psfm_context *ctx, psfm_pose_solution *s, const uint3
             label[part[v]] = old;
             taken[old] = true;
         }
-        s->node_component[v] = label[part[v]];
+        s->poses.component[v] = label[part[v]];
     }
     free(taken);
     free(s->components);
@@ -207,12 +207,12 @@ psfm_status psfm_split_undetermined(psfm_context *ctx, const psfm_pose_graph *gr
         (status = choose_parts(ctx, &rigidity, graph->num_nodes, part)))
         goto cleanup;
     for (uint32_t v = 0; v < s->num_nodes; ++v)
-        alone[v] = s->node_component[v] != NONE; /* has a pose now, may lose it */
+        alone[v] = s->poses.component[v] != NONE; /* has a pose now, may lose it */
     if ((status = relabel(ctx, s, part, label, rigidity.num_components)) != PSFM_OK)
         goto cleanup;
     status = psfm_pose_solution_compact(ctx, s);
     for (uint32_t v = 0; status == PSFM_OK && v < s->num_nodes; ++v)
-        alone[v] = alone[v] && s->node_component[v] == NONE;
+        alone[v] = alone[v] && s->poses.component[v] == NONE;
 
 cleanup:
     psfm_rigidity_free(&rigidity);
@@ -228,7 +228,7 @@ psfm_status psfm_count_undetermined(psfm_context *ctx, const psfm_pose_graph *gr
     for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c) {
         psfm_subgraph part = {0};
         psfm_rigidity rigidity = {0};
-        status = psfm_subgraph_extract(ctx, graph, s->node_component, c, keep, &part);
+        status = psfm_subgraph_extract(ctx, graph, s->poses.component, c, keep, &part);
         psfm_topology topology = {part.num_nodes, part.num_edges, part.node1, part.node2};
         if (status == PSFM_OK)
             status = psfm_rigidity_analyse(ctx, &topology, NULL, &rigidity);

@@ -51,7 +51,7 @@ static psfm_status extend(psfm_context *ctx, const psfm_pose_graph *graph, uint3
     psfm_edge_list list;
     psfm_component_facts *facts = &s->components[component];
     psfm_status status =
-        psfm_subgraph_extract(ctx, graph, s->node_component, component, NULL, &sub);
+        psfm_subgraph_extract(ctx, graph, s->poses.component, component, NULL, &sub);
     if (status == PSFM_OK)
         status = psfm_subgraph_weigh(ctx, &sub, s->h, &weight, &list);
     if (status == PSFM_OK)

@@ -21,13 +21,13 @@ psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph 
     uint32_t *size = NULL;
     free_facts(s);
     psfm_status status =
-        psfm_pose_graph_components(ctx, graph, keep, s->node_component, &num_labels);
+        psfm_pose_graph_components(ctx, graph, keep, s->poses.component, &num_labels);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_labels, &size);
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < graph->num_nodes; ++v)
-        ++size[s->node_component[v]];
+        ++size[s->poses.component[v]];
     while (s->num_components < num_labels && size[s->num_components] >= 2)
         ++s->num_components;
     status = PSFM_ALLOC(ctx, s->num_components, &s->components);
@@ -35,8 +35,8 @@ psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph 
         s->components[c].num_images = size[c];
     /* an image alone has no pose */
     for (uint32_t v = 0; v < graph->num_nodes; ++v)
-        if (s->node_component[v] >= s->num_components)
-            s->node_component[v] = UINT32_MAX;
+        if (s->poses.component[v] >= s->num_components)
+            s->poses.component[v] = UINT32_MAX;
     free(size);
     return status;
 }
@@ -63,8 +63,8 @@ psfm_status psfm_pose_solution_compact(psfm_context *ctx, psfm_pose_solution *s)
     for (uint32_t c = 0; c < n; ++c)
         order[c].component = c;
     for (uint32_t v = 0; v < s->num_nodes; ++v)
-        if (s->node_component[v] != UINT32_MAX)
-            ++order[s->node_component[v]].size;
+        if (s->poses.component[v] != UINT32_MAX)
+            ++order[s->poses.component[v]].size;
     qsort(order, n, sizeof *order, by_size);
     for (uint32_t c = 0; c < n; ++c) {
         rank[order[c].component] = order[c].size >= 2 ? kept++ : UINT32_MAX;
@@ -72,8 +72,8 @@ psfm_status psfm_pose_solution_compact(psfm_context *ctx, psfm_pose_solution *s)
         facts[c].num_images = order[c].size;
     }
     for (uint32_t v = 0; v < s->num_nodes; ++v)
-        if (s->node_component[v] != UINT32_MAX)
-            s->node_component[v] = rank[s->node_component[v]];
+        if (s->poses.component[v] != UINT32_MAX)
+            s->poses.component[v] = rank[s->poses.component[v]];
     for (uint32_t c = kept; c < n; ++c) {
         free(facts[c].cut_nodes);
         free(facts[c].bridges);
@@ -93,17 +93,14 @@ cleanup:
 psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *graph,
                                     psfm_pose_solution *solution) {
     psfm_pose_solution s = {.num_nodes = graph->num_nodes, .num_edges = graph->num_edges};
-    size_t n = graph->num_nodes, m = graph->num_edges;
+    size_t m = graph->num_edges;
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, n, &s.node_component)) ||
-        (status = PSFM_ALLOC(ctx, n, &s.cam_from_world_R)) ||
-        (status = PSFM_ALLOC(ctx, n, &s.center)) || (status = PSFM_ALLOC(ctx, m, &s.h)) ||
+    if ((status = psfm_poses_init(ctx, graph->num_nodes, &s.poses)) ||
+        (status = PSFM_ALLOC(ctx, m, &s.h)) ||
         (status = PSFM_ALLOC(ctx, m, &s.similarity_component)) ||
         (status = PSFM_ALLOC(ctx, m, &s.in_tree)) || (status = PSFM_ALLOC(ctx, m, &s.in_graph)) ||
         (status = PSFM_ALLOC(ctx, m, &s.edge_pose)))
         goto failed;
-    for (size_t v = 0; v < n; ++v)
-        psfm_mat3_identity(s.cam_from_world_R[v]);
     status = psfm_pose_solution_relabel(ctx, graph, NULL, &s);
     if (status != PSFM_OK)
         goto failed;
@@ -117,9 +114,7 @@ failed:
 
 void psfm_pose_solution_free(psfm_pose_solution *s) {
     free_facts(s);
-    free(s->node_component);
-    free(s->cam_from_world_R);
-    free(s->center);
+    psfm_poses_free(&s->poses);
     free(s->h);
     free(s->similarity_component);
     free(s->in_tree);

@@ -7,6 +7,7 @@
 #include "graph/spanning_tree.h"
 #include "pose/consolidate.h"
 #include "pose/position_lud.h"
+#include "scene/poses.h"
 
 /* Facts about one connected component of the pose graph with at least two images. */
 typedef struct {
@@ -23,13 +24,11 @@ typedef struct {
     uint64_t num_free; /* paper mode: scales between its parts that directions leave open */
 } psfm_component_facts;
 
-/* Arrays by node and by edge of the graph. Owns them. */
+/* Poses by node and arrays by edge of the graph. Owns them. */
 typedef struct {
     uint32_t num_nodes, num_edges;
     uint32_t num_components;        /* with at least two images; largest first */
-    uint32_t *node_component;       /* < num_components, or UINT32_MAX: no pose */
-    double (*cam_from_world_R)[9];  /* per node */
-    double (*center)[3];            /* per node */
+    psfm_poses poses;               /* components below num_components */
     double *h;                      /* per edge: embedding */
     uint32_t *similarity_component; /* per edge: of the line graph */
     bool *in_tree, *in_graph;       /* per edge: of the tree, of its bi-connected extension */

@@ -172,7 +172,8 @@ static void choose_by_rotations(psfm_pose_graph *graph, const psfm_pose_solution
         const psfm_edge *edge = &graph->edges[plane->edge];
         double R_21[9], nearest = max_angle;
         uint32_t best = UINT32_MAX;
-        psfm_mat3_mul_t(s->cam_from_world_R[edge->node2], s->cam_from_world_R[edge->node1], R_21);
+        psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
+                        R_21);
         for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h) {
             double angle = psfm_rotation_angle(graph->hypotheses[h].motion.R_21, R_21);
             graph->hypotheses[h].weight = 0.0;
@@ -196,7 +197,8 @@ static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *op
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         double R_21[9], weight = 0.0;
-        psfm_mat3_mul_t(s->cam_from_world_R[edge->node2], s->cam_from_world_R[edge->node1], R_21);
+        psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
+                        R_21);
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
             weight += graph->hypotheses[h].weight;
         double off_plane = essential_confidence(edge, options->choice.full_off_plane);
@@ -223,8 +225,9 @@ static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *
     if (status == PSFM_OK) {
         psfm_rotation_candidates candidates = {c.begin, (const double(*)[9])c.R_21, c.confidence,
                                                NULL, c.weight};
-        status = psfm_rotation_consensus(ctx, topology, &candidates, psfm_context_seed(ctx),
-                                         &options->consensus, s->cam_from_world_R, chosen, stats);
+        status =
+            psfm_rotation_consensus(ctx, topology, &candidates, psfm_context_seed(ctx),
+                                    &options->consensus, s->poses.cam_from_world, chosen, stats);
     }
     free(chosen);
     free_candidates(&c);
@@ -245,8 +248,8 @@ static psfm_status average(psfm_context *ctx, const psfm_robust_options *options
     }
     if (status == PSFM_OK)
         status = psfm_rotations_average(ctx, topology, (const double(*)[9])R_21, weight,
-                                        &options->average, s->cam_from_world_R, edges->residual_deg,
-                                        NULL);
+                                        &options->average, s->poses.cam_from_world,
+                                        edges->residual_deg, NULL);
     for (uint32_t e = 0; status == PSFM_OK && e < n; ++e)
         edges->residual_deg[e] /= degree;
     free(R_21);
@@ -299,13 +302,13 @@ static psfm_status place_component(psfm_context *ctx, const psfm_skeleton_option
     psfm_position_plane_stats stats = {0};
     psfm_status status = PSFM_OK;
     for (uint32_t v = 0; v < graph->num_nodes; ++v)
-        posed[v] = s->node_component[v] == component;
+        posed[v] = s->poses.component[v] == component;
     for (uint32_t e = 0; e < graph->num_edges; ++e)
         keep[e] = edges->accepted[e] && posed[graph->edges[e].node1];
     if (options->control.plane_scale)
         status = psfm_positions_plane(ctx, graph, keep, posed, &edges->groups, s->edge_pose,
-                                      (const double(*)[9])s->cam_from_world_R, &options->position,
-                                      s->center, edges->baseline, &stats);
+                                      (const double(*)[9])s->poses.cam_from_world,
+                                      &options->position, s->poses.center, edges->baseline, &stats);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         if (keep[e] && stats.num_scaled_edges > 0 && edges->baseline[e] == PSFM_BASELINE_WRONG)
             edges->accepted[e] = false;

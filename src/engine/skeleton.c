@@ -90,7 +90,7 @@ static psfm_status propagate(psfm_context *ctx, const psfm_subgraph *sub,
     status = psfm_rotations_propagate(ctx, &topology, poses, tree->edges, tree->num_edges, 0, R,
                                       reached);
     for (uint32_t v = 0; status == PSFM_OK && v < sub->num_nodes; ++v)
-        memcpy(s->cam_from_world_R[sub->node[v]], R[v], sizeof R[v]);
+        memcpy(s->poses.cam_from_world[sub->node[v]], R[v], sizeof R[v]);
 
 cleanup:
     free(poses);
@@ -107,7 +107,7 @@ static psfm_status solve_tree(psfm_context *ctx, const psfm_pose_graph *graph, u
     psfm_edge_list list;
     psfm_component_facts *facts = &s->components[component];
     psfm_status status =
-        psfm_subgraph_extract(ctx, graph, s->node_component, component, NULL, &sub);
+        psfm_subgraph_extract(ctx, graph, s->poses.component, component, NULL, &sub);
     if (status == PSFM_OK)
         status = psfm_subgraph_weigh(ctx, &sub, s->h, &weight, &list);
     if (status == PSFM_OK)
@@ -159,20 +159,20 @@ psfm_status psfm_component_positions_lud(psfm_context *ctx, const psfm_pose_grap
     double(*direction)[3] = NULL, (*center)[3] = NULL;
     psfm_component_facts *facts = &s->components[component];
     psfm_status status =
-        psfm_subgraph_extract(ctx, graph, s->node_component, component, keep, &sub);
+        psfm_subgraph_extract(ctx, graph, s->poses.component, component, keep, &sub);
     if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, sub.num_edges, &direction)) ||
         (status = PSFM_ALLOC(ctx, sub.num_nodes, &center)))
         goto cleanup;
     for (uint32_t k = 0; k < sub.num_edges; ++k) {
         uint32_t node2 = graph->edges[sub.edge[k]].node2;
-        psfm_mat3_tmul_vec(s->cam_from_world_R[node2], s->edge_pose[sub.edge[k]].t_21,
+        psfm_mat3_tmul_vec(s->poses.cam_from_world[node2], s->edge_pose[sub.edge[k]].t_21,
                            direction[k]);
     }
     psfm_topology topology = {sub.num_nodes, sub.num_edges, sub.node1, sub.node2};
     status = psfm_positions_lud(ctx, &topology, (const double(*)[3])direction, options, center,
                                 &facts->lud);
     for (uint32_t v = 0; status == PSFM_OK && v < sub.num_nodes; ++v)
-        memcpy(s->center[sub.node[v]], center[v], sizeof center[v]);
+        memcpy(s->poses.center[sub.node[v]], center[v], sizeof center[v]);
 
 cleanup:
     psfm_subgraph_free(&sub);

@@ -107,10 +107,11 @@ static double rotation_residual(const psfm_reconstruction *r, uint32_t e) {
     const psfm_edge *edge = &r->graph.edges[e];
     const psfm_pose_solution *s = &r->solution;
     double R_21[9];
-    if (s->node_component[edge->node1] == UINT32_MAX ||
-        s->node_component[edge->node1] != s->node_component[edge->node2])
+    if (s->poses.component[edge->node1] == UINT32_MAX ||
+        s->poses.component[edge->node1] != s->poses.component[edge->node2])
         return (double)NAN;
-    psfm_mat3_mul_t(s->cam_from_world_R[edge->node2], s->cam_from_world_R[edge->node1], R_21);
+    psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
+                    R_21);
     return psfm_rotation_angle(s->edge_pose[e].R_21, R_21) * (180.0 / M_PI);
 }
 
@@ -176,7 +177,7 @@ static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruct
     const psfm_tracks *tracks = &refined->structure.tracks;
     for (size_t p = refined->structure.num_points; p-- > 0;) {
         int32_t plane = refined->planes.point_plane[p];
-        uint32_t model = r->solution.node_component[tracks->view[tracks->begin[p]]];
+        uint32_t model = r->solution.poses.component[tracks->view[tracks->begin[p]]];
         if (plane >= 0 && model != UINT32_MAX)
             out->plane_models[plane] = model;
     }

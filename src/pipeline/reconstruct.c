@@ -142,7 +142,7 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
             state[v] = PSFM_OUTCOME_FEW_POINTS;
         if (out->alone != NULL && out->alone[v])
             state[v] = PSFM_OUTCOME_UNDETERMINED;
-        if (out->solution.node_component[v] != UINT32_MAX)
+        if (out->solution.poses.component[v] != UINT32_MAX)
             state[v] = PSFM_OUTCOME_POSED;
     }
     return PSFM_OK;

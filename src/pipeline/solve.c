@@ -43,7 +43,7 @@ void psfm_result_destroy(psfm_result **result) {
 
 /* Index of a view's model, -1 without a pose: models are the components, in their order. */
 static int32_t model_of_view(const psfm_result *r, size_t v) {
-    uint32_t component = r->found.solution.node_component[v];
+    uint32_t component = r->found.solution.poses.component[v];
     return component == UINT32_MAX ? -1 : (int32_t)component;
 }
 
@@ -142,8 +142,8 @@ bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result 
                                .rotation_sigma_deg = NAN,
                                .center_sigma = NAN};
     if (image.model >= 0) {
-        const double *R = found->solution.cam_from_world_R[idx];
-        memcpy(image.center, found->solution.center[idx], sizeof image.center);
+        const double *R = found->solution.poses.cam_from_world[idx];
+        memcpy(image.center, found->solution.poses.center[idx], sizeof image.center);
         psfm_rotation_to_quat(R, image.cam_from_world_q);
         psfm_mat3_mul_vec(R, image.center, image.cam_from_world_t);
         psfm_scale3(-1.0, image.cam_from_world_t, image.cam_from_world_t);

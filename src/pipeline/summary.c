@@ -185,7 +185,7 @@ static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
             text(b, image, "advice", psfm_outcome_advice(state));
             continue;
         }
-        number(b, image, "model", r->solution.node_component[v]);
+        number(b, image, "model", r->solution.poses.component[v]);
         if (r->refined.images == NULL)
             continue;
         const psfm_refined_image *refined = &r->refined.images[v];

@@ -111,8 +111,8 @@ static psfm_bundle_problem make_problem(refinement *r) {
         .cameras = r->out->cameras,
         .num_images = r->input->set->num_views,
         .image_camera = r->image_camera,
-        .cam_from_world = r->s->cam_from_world_R,
-        .centers = r->s->center,
+        .cam_from_world = r->s->poses.cam_from_world,
+        .centers = r->s->poses.center,
         .num_points = st->num_points,
         .points = st->points,
         .point_plane = r->out->planes.point_plane,
@@ -142,7 +142,7 @@ static psfm_status find_planes(psfm_context *ctx, refinement *r) {
         goto cleanup;
     for (uint32_t v = 0; v < r->s->num_nodes; ++v)
         if (r->posed[v])
-            memcpy(centers[num_centers++], r->s->center[v], sizeof *centers);
+            memcpy(centers[num_centers++], r->s->poses.center[v], sizeof *centers);
     psfm_label_tracks(&r->labels, &st->tracks, label);
     status = psfm_scene_planes_fit(ctx, st->num_points, (const double(*)[3])st->points, label,
                                    r->input->num_groups, num_centers, (const double(*)[3])centers,
@@ -166,9 +166,9 @@ static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_trac
     psfm_triangulate_options options = r->options->triangulate;
     options.max_error_px = max_error_px;
     psfm_structure_free(&r->out->structure);
-    return psfm_triangulate(ctx, r->input->set, tracks, (const double(*)[9])r->s->cam_from_world_R,
-                            (const double(*)[3])r->s->center, r->posed, &options,
-                            &r->out->structure, NULL);
+    return psfm_triangulate(
+        ctx, r->input->set, tracks, (const double(*)[9])r->s->poses.cam_from_world,
+        (const double(*)[3])r->s->poses.center, r->posed, &options, &r->out->structure, NULL);
 }
 
 /* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
@@ -182,8 +182,8 @@ static psfm_status make_points(psfm_context *ctx, refinement *r, double max_erro
     psfm_tracks_free(&tracks);
     if (status == PSFM_OK && merge) {
         status = psfm_points_merge(
-            ctx, r->input->set, &r->out->structure, (const double(*)[9])r->s->cam_from_world_R,
-            (const double(*)[3])r->s->center, r->posed, max_error_px, &tracks, NULL);
+            ctx, r->input->set, &r->out->structure, (const double(*)[9])r->s->poses.cam_from_world,
+            (const double(*)[3])r->s->poses.center, r->posed, max_error_px, &tracks, NULL);
         if (status == PSFM_OK)
             status = triangulate(ctx, r, &tracks, max_error_px);
         psfm_tracks_free(&tracks);
@@ -279,13 +279,13 @@ static psfm_status resect_images(psfm_context *ctx, refinement *r) {
         uint32_t component = UINT32_MAX;
         if (r->posed[v])
             continue;
-        status = psfm_point_views_resect(ctx, &links, v, r->s->node_component,
+        status = psfm_point_views_resect(ctx, &links, v, r->s->poses.component,
                                          &r->options->resection, &pose, &component);
         if (status != PSFM_OK || !pose.found)
             continue;
-        memcpy(r->s->cam_from_world_R[v], pose.cam_from_world, sizeof pose.cam_from_world);
-        memcpy(r->s->center[v], pose.center, sizeof pose.center);
-        r->s->node_component[v] = component;
+        memcpy(r->s->poses.cam_from_world[v], pose.cam_from_world, sizeof pose.cam_from_world);
+        memcpy(r->s->poses.center[v], pose.center, sizeof pose.center);
+        r->s->poses.component[v] = component;
         r->posed[v] = true;
         r->out->images[v].resected = true;
     }
@@ -337,8 +337,8 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
 
 /* Seeks points in the photographs and adjusts to where they are found. */
 static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
-    psfm_track_scene scene = {r->out->cameras, (const double(*)[9])r->s->cam_from_world_R,
-                              (const double(*)[3])r->s->center, r->s->node_component,
+    psfm_track_scene scene = {r->out->cameras, (const double(*)[9])r->s->poses.cam_from_world,
+                              (const double(*)[3])r->s->poses.center, r->s->poses.component,
                               &r->out->planes};
     psfm_status status = PSFM_OK;
     while (status == PSFM_OK && r->rounds_to_align > 0) {
@@ -418,7 +418,7 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
     memcpy(r->out->cameras, set->cameras, set->num_cameras * sizeof *set->cameras);
     for (size_t v = 0; v < set->num_views; ++v) {
         r->image_camera[v] = set->views[v].camera_idx;
-        r->posed[v] = r->s->node_component[v] != UINT32_MAX;
+        r->posed[v] = r->s->poses.component[v] != UINT32_MAX;
         r->has_info = r->has_info || set->views[v].sqrt_info != NULL;
     }
     return PSFM_OK;
@@ -437,7 +437,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         status = run_rounds(ctx, &r);
     for (uint32_t v = 0; status == PSFM_OK && v < solution->num_nodes; ++v)
         if (!r.posed[v])
-            solution->node_component[v] = UINT32_MAX;
+            solution->poses.component[v] = UINT32_MAX;
     psfm_timings_add(timings, "refinement", start);
     start = psfm_now();
     if (status == PSFM_OK && r.rounds_to_align > 0) {

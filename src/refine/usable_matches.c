@@ -68,11 +68,11 @@ typedef struct {
 /* E_21 = [t]x R for the absolute poses; false if the centres coincide. */
 static bool essential_of_poses(const psfm_pose_solution *s, uint32_t v1, uint32_t v2, double E[9]) {
     double d[3], t[3], R[9];
-    psfm_sub3(s->center[v1], s->center[v2], d);
+    psfm_sub3(s->poses.center[v1], s->poses.center[v2], d);
     if (!(psfm_normalize3(d) > 0.0))
         return false;
-    psfm_mat3_mul_vec(s->cam_from_world_R[v2], d, t);
-    psfm_mat3_mul_t(s->cam_from_world_R[v2], s->cam_from_world_R[v1], R);
+    psfm_mat3_mul_vec(s->poses.cam_from_world[v2], d, t);
+    psfm_mat3_mul_t(s->poses.cam_from_world[v2], s->poses.cam_from_world[v1], R);
     for (int c = 0; c < 3; ++c) {
         double column[3] = {R[c], R[3 + c], R[6 + c]}, crossed[3];
         psfm_cross3(t, column, crossed);
@@ -91,7 +91,7 @@ static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *
     double E[9];
     memset(use, 0, pair->num_matches * sizeof *use);
     if (!t->posed[pair->view1] || !t->posed[pair->view2] ||
-        t->s->node_component[pair->view1] != t->s->node_component[pair->view2] ||
+        t->s->poses.component[pair->view1] != t->s->poses.component[pair->view2] ||
         !essential_of_poses(t->s, pair->view1, pair->view2, E))
         return PSFM_OK;
     size_t agreeing = 0;

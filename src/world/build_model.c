@@ -17,7 +17,7 @@ typedef struct {
 } assembly;
 
 static bool is_member(const assembly *a, size_t v) {
-    return a->solution->node_component[v] == a->component;
+    return a->solution->poses.component[v] == a->component;
 }
 
 /* Copies the cameras that some image of the component uses, in the order of their ids. */
@@ -58,12 +58,12 @@ static psfm_status add_keypoints(psfm_context *ctx, const psfm_view *view,
 static psfm_status add_image(psfm_context *ctx, assembly *a, size_t v) {
     const psfm_view *view = &a->set->views[v];
     psfm_model_image *image = &a->model->images[a->model->num_images++];
-    const double *R = a->solution->cam_from_world_R[v];
+    const double *R = a->solution->poses.cam_from_world[v];
     a->image[v] = image;
     image->id = view->id;
     image->camera_id = a->set->cameras[view->camera_idx].id;
     psfm_rotation_to_quat(R, image->cam_from_world_q);
-    psfm_mat3_mul_vec(R, a->solution->center[v], image->cam_from_world_t);
+    psfm_mat3_mul_vec(R, a->solution->poses.center[v], image->cam_from_world_t);
     psfm_scale3(-1.0, image->cam_from_world_t, image->cam_from_world_t);
     psfm_status status = psfm_strdup(ctx, view->name, &image->name);
     if (status == PSFM_OK && a->refined != NULL)

@@ -41,15 +41,15 @@ typedef struct {
 } part;
 
 static bool has_view(const part *p, size_t v) {
-    return p->s->node_component[v] == p->component;
+    return p->s->poses.component[v] == p->component;
 }
 
 /* The component of a point: that of the first of its images with a pose. */
 static uint32_t component_of(const part *p, size_t point) {
     const psfm_tracks *tracks = &p->refined->structure.tracks;
     for (size_t k = tracks->begin[point]; k < tracks->begin[point + 1]; ++k)
-        if (p->s->node_component[tracks->view[k]] != UINT32_MAX)
-            return p->s->node_component[tracks->view[k]];
+        if (p->s->poses.component[tracks->view[k]] != UINT32_MAX)
+            return p->s->poses.component[tracks->view[k]];
     return UINT32_MAX;
 }
 
@@ -111,7 +111,7 @@ static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_
         double moved[3];
         if (!has_view(p, v))
             continue;
-        psfm_similarity_apply(frame, p->s->center[v], moved);
+        psfm_similarity_apply(frame, p->s->poses.center[v], moved);
         values[num++] = p->plane != NULL ? fabs(moved[2]) : psfm_norm3(moved);
     }
     *distance = status == PSFM_OK ? psfm_median(values, num) : 0.0;
@@ -128,7 +128,7 @@ static void upright(const part *p, psfm_similarity *frame) {
     }
     for (size_t v = 0; v < p->set->num_views; ++v) {
         if (has_view(p, v)) {
-            psfm_axpy3(origin, 1.0, p->s->center[v], origin);
+            psfm_axpy3(origin, 1.0, p->s->poses.center[v], origin);
             num += 1.0;
         }
     }
@@ -143,10 +143,10 @@ static void move_part(const part *p, const psfm_similarity *f) {
         double center[3], R[9];
         if (!has_view(p, v))
             continue;
-        psfm_similarity_apply(f, p->s->center[v], center);
-        memcpy(p->s->center[v], center, sizeof center);
-        psfm_mat3_mul_t(p->s->cam_from_world_R[v], f->R, R);
-        memcpy(p->s->cam_from_world_R[v], R, sizeof R);
+        psfm_similarity_apply(f, p->s->poses.center[v], center);
+        memcpy(p->s->poses.center[v], center, sizeof center);
+        psfm_mat3_mul_t(p->s->poses.cam_from_world[v], f->R, R);
+        memcpy(p->s->poses.cam_from_world[v], R, sizeof R);
         if (p->refined->images != NULL)
             p->refined->images[v].center_sigma *= f->scale;
     }
@@ -179,9 +179,9 @@ static psfm_status meet_plane(psfm_context *ctx, const part *p, const psfm_simil
         if (!psfm_camera_unproject(&p->set->cameras[view->camera_idx], xy, ray))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s has no ray at (%g, %g)", name, xy[0],
                              xy[1]);
-        psfm_mat3_tmul_vec(p->s->cam_from_world_R[v], ray, world);
+        psfm_mat3_tmul_vec(p->s->poses.cam_from_world[v], ray, world);
         psfm_mat3_mul_vec(f->R, world, direction);
-        psfm_similarity_apply(f, p->s->center[v], center);
+        psfm_similarity_apply(f, p->s->poses.center[v], center);
         if (!(direction[2] < 0.0))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "the pixel (%g, %g) of %s does not look at the dominant plane", xy[0],
@@ -198,7 +198,7 @@ static uint32_t component_of_image(const psfm_match_set *set, const psfm_pose_so
                                    const char *name) {
     for (size_t v = 0; v < set->num_views; ++v)
         if (strcmp(set->views[v].name, name) == 0)
-            return s->node_component[v];
+            return s->poses.component[v];
     return UINT32_MAX;
 }
 

@@ -65,10 +65,10 @@ static void pairs_without_common_points_are_split(void **state) {
     chain c;
     make_chain(ctx, 5, false, false, &c);
     assert_int_equal(c.solution.num_components, 2);
-    assert_int_equal(c.solution.node_component[0], c.solution.node_component[1]);
-    assert_int_equal(c.solution.node_component[2], c.solution.node_component[3]);
-    assert_int_not_equal(c.solution.node_component[0], c.solution.node_component[2]);
-    assert_int_equal(c.solution.node_component[4], NONE);
+    assert_int_equal(c.solution.poses.component[0], c.solution.poses.component[1]);
+    assert_int_equal(c.solution.poses.component[2], c.solution.poses.component[3]);
+    assert_int_not_equal(c.solution.poses.component[0], c.solution.poses.component[2]);
+    assert_int_equal(c.solution.poses.component[4], NONE);
     assert_true(c.alone[4]);
     assert_false(c.alone[0]);
     for (int k = 0; k < 2; ++k) {
@@ -117,7 +117,7 @@ static void directions_alone_are_counted(void **state) {
     assert_ok(ctx, psfm_count_undetermined(ctx, &c.graph, NULL, &c.solution));
     assert_int_equal(c.solution.components[0].num_free, 2);
     c.graph.edges[2].node2 = 2; /* 0-1, 0-2, 1-2: a triangle; 3 is gone */
-    c.solution.node_component[3] = NONE;
+    c.solution.poses.component[3] = NONE;
     assert_ok(ctx, psfm_count_undetermined(ctx, &c.graph, NULL, &c.solution));
     assert_int_equal(c.solution.components[0].num_free, 0);
     free_chain(&c);

@@ -64,7 +64,7 @@ static double forced_error(psfm_context *ctx, const psfm_scene *scene) {
     for (size_t i = 0; i < set->num_views; ++i) {
         for (size_t j = 0; j < i; ++j) {
             double estimated[9], exact[9];
-            psfm_mat3_mul_t(s.cam_from_world_R[i], s.cam_from_world_R[j], estimated);
+            psfm_mat3_mul_t(s.poses.cam_from_world[i], s.poses.cam_from_world[j], estimated);
             psfm_mat3_mul_t(R[i], R[j], exact);
             worst = fmax(worst, psfm_rotation_angle(estimated, exact) * 57.29577951308232);
         }
@@ -164,9 +164,10 @@ static void same_bytes_for_any_threads(void **state) {
             r.solution = (psfm_pose_solution){0};
         } else {
             size_t n = first.num_nodes;
-            assert_memory_equal(first.center, r.solution.center, n * sizeof *first.center);
-            assert_memory_equal(first.cam_from_world_R, r.solution.cam_from_world_R,
-                                n * sizeof *first.cam_from_world_R);
+            assert_memory_equal(first.poses.center, r.solution.poses.center,
+                                n * sizeof *first.poses.center);
+            assert_memory_equal(first.poses.cam_from_world, r.solution.poses.cam_from_world,
+                                n * sizeof *first.poses.cam_from_world);
         }
         psfm_reconstruction_free(&r);
         psfm_scene_free(&scene);
@@ -207,7 +208,7 @@ static void frame_is_upright_and_metric(void **state) {
     for (uint32_t v = 0; v < r.solution.num_nodes; ++v) {
         double true_center[3];
         psfm_model_image_center(&scene.truth.images[v], true_center);
-        assert_close(r.solution.center[v][2], true_center[2], 1e-4); /* heights in metres */
+        assert_close(r.solution.poses.center[v][2], true_center[2], 1e-4); /* heights in metres */
     }
     psfm_reconstruction_free(&r);
     known->image1 = "no such image";

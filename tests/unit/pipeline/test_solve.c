@@ -113,7 +113,7 @@ static void test_same_as_inside(void **state) {
         assert_string_equal(image.state, "posed");
         assert_string_equal(image.name, scene.matches.views[k].name);
         assert_int_equal(image.model, 0);
-        assert_memory_equal(image.center, r.solution.center[k], sizeof image.center);
+        assert_memory_equal(image.center, r.solution.poses.center[k], sizeof image.center);
         const psfm_model_image *in_model = &r.models[0].images[k];
         assert_memory_equal(image.cam_from_world_q, in_model->cam_from_world_q, 4 * sizeof(double));
         assert_memory_equal(image.cam_from_world_t, in_model->cam_from_world_t, 3 * sizeof(double));

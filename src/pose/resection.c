@@ -47,7 +47,7 @@ typedef struct {
     double (*px_from_ray)[6];
     double (*points)[3];
     double max_error2;
-} sight;
+} correspondences;
 
 typedef struct {
     double R[9], c[3];
@@ -55,7 +55,7 @@ typedef struct {
     size_t num_inliers;
 } pose;
 
-static void free_sight(sight *s) {
+static void free_correspondences(correspondences *s) {
     free(s->source);
     free(s->xy);
     free(s->rays);
@@ -64,7 +64,7 @@ static void free_sight(sight *s) {
 }
 
 static psfm_status make_sight(psfm_context *ctx, size_t n, const double (*xy)[2],
-                              const double (*points)[3], sight *s) {
+                              const double (*points)[3], correspondences *s) {
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, n, &s->source)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &s->xy)) != PSFM_OK ||
@@ -86,7 +86,7 @@ static psfm_status make_sight(psfm_context *ctx, size_t n, const double (*xy)[2]
 }
 
 /* Squared reprojection error in pixels, linearised at the ray; infinite behind the camera. */
-static double squared_error(const sight *s, const pose *p, size_t k) {
+static double squared_error(const correspondences *s, const pose *p, size_t k) {
     double D[3], Y[3];
     psfm_sub3(s->points[k], p->c, D);
     psfm_mat3_mul_vec(p->R, D, Y);
@@ -99,7 +99,7 @@ static double squared_error(const sight *s, const pose *p, size_t k) {
 }
 
 /* Scores a pose; gives up when it cannot beat `limit`. */
-static bool score(const sight *s, double limit, pose *p) {
+static bool score(const correspondences *s, double limit, pose *p) {
     p->cost = 0.0;
     p->num_inliers = 0;
     for (size_t k = 0; k < s->num && p->cost < limit; ++k) {
@@ -142,7 +142,8 @@ static bool solve6(double H[36], const double g[6], double d[6]) {
 
 /* Adds one correspondence to the normal equations, with Cauchy weights that are one half at the
  * inlier threshold. Beyond twice the threshold it does not take part. Returns its loss. */
-static double add_equation(const sight *s, const pose *p, size_t k, double H[36], double g[6]) {
+static double add_equation(const correspondences *s, const pose *p, size_t k, double H[36],
+                           double g[6]) {
     double D[3], Y[3], xy[2], A[6], J[12];
     psfm_sub3(s->points[k], p->c, D);
     psfm_mat3_mul_vec(p->R, D, Y);
@@ -167,7 +168,7 @@ static double add_equation(const sight *s, const pose *p, size_t k, double H[36]
     return s->max_error2 * log1p(e2 / s->max_error2);
 }
 
-static double normal_equations(const sight *s, const pose *p, double H[36], double g[6]) {
+static double normal_equations(const correspondences *s, const pose *p, double H[36], double g[6]) {
     double loss = 0.0;
     memset(H, 0, 36 * sizeof *H);
     memset(g, 0, 6 * sizeof *g);
@@ -177,7 +178,7 @@ static double normal_equations(const sight *s, const pose *p, double H[36], doub
 }
 
 /* Gauss-Newton with halved steps on the robust cost. False if the pose is not determined. */
-static bool refine(const sight *s, int max_steps, pose *p) {
+static bool refine(const correspondences *s, int max_steps, pose *p) {
     double H[36], g[6], d[6], next_H[36], next_g[6];
     double loss = normal_equations(s, p, H, g);
     for (int step = 0; step < max_steps; ++step) {
@@ -219,7 +220,7 @@ static int iterations_needed(const psfm_resection_options *options, double share
 }
 
 /* Scores the poses of one sample; a new best one is polished. True if `best` changed. */
-static bool try_sample(const sight *s, psfm_rng *rng, pose *best) {
+static bool try_sample(const correspondences *s, psfm_rng *rng, pose *best) {
     uint32_t pick[3];
     double rays[3][3], points[3][3], R[4][9], c[4][3];
     bool improved = false;
@@ -243,7 +244,7 @@ static bool try_sample(const sight *s, psfm_rng *rng, pose *best) {
     return improved;
 }
 
-static int search(psfm_context *ctx, const sight *s, uint64_t stream,
+static int search(psfm_context *ctx, const correspondences *s, uint64_t stream,
                   const psfm_resection_options *options, pose *best) {
     psfm_rng rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_RESECTION, stream, 0);
     int needed = options->max_iterations, k = 0;
@@ -254,7 +255,7 @@ static int search(psfm_context *ctx, const sight *s, uint64_t stream,
     return k;
 }
 
-static void report(const sight *s, const pose *p, psfm_resection *out, bool *inlier) {
+static void report(const correspondences *s, const pose *p, psfm_resection *out, bool *inlier) {
     double sum = 0.0;
     out->found = true;
     memcpy(out->cam_from_world, p->R, sizeof p->R);
@@ -282,7 +283,8 @@ psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera
     options = options == NULL ? &defaults : options;
     if (inlier != NULL)
         memset(inlier, 0, n * sizeof *inlier);
-    sight s = {.camera = camera, .max_error2 = options->max_error_px * options->max_error_px};
+    correspondences s = {.camera = camera,
+                         .max_error2 = options->max_error_px * options->max_error_px};
     psfm_status status = psfm_options_check(ctx, &psfm_resection_option_table, options);
     if (status == PSFM_OK)
         status = psfm_camera_check(ctx, camera);
@@ -297,6 +299,6 @@ psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera
         report(&s, &best, out, inlier);
 
 cleanup:
-    free_sight(&s);
+    free_correspondences(&s);
     return status;
 }

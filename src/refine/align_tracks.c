@@ -60,7 +60,7 @@ typedef struct {
 typedef struct {
     uint32_t view;
     double area;
-} sight;
+} candidate;
 
 typedef struct {
     psfm_photo_cache *cache;
@@ -77,7 +77,7 @@ typedef struct {
     size_t *groups;  /* first search of each pair of views, and the end */
     size_t num_groups;
     size_t *order;                 /* of the groups */
-    sight *sights;                 /* per worker and view */
+    candidate *candidates;         /* per worker and view */
     psfm_patch_aligner **aligners; /* per worker */
     int num_workers;
 } job;
@@ -124,30 +124,30 @@ static bool is_in_track(const psfm_tracks *t, size_t track, uint32_t view) {
 
 /* Views that should show the point but have no observation of it: those that show it largest. */
 static psfm_status add_new_views(psfm_context *ctx, const job *j, size_t point, const double *n,
-                                 sight *sights, search *s, search_list *list) {
+                                 candidate *candidates, search *s, search_list *list) {
     size_t num = 0;
     psfm_status status = PSFM_OK;
     for (uint32_t v = 0; v < j->set->num_views; ++v) {
         if (j->scene->component[v] != j->scene->component[s->from])
             continue;
-        sights[num] = (sight){v, seen_area(j, v, j->structure->points[point], n)};
-        num += sights[num].area > 0.0 && !is_in_track(&j->structure->tracks, point, v);
+        candidates[num] = (candidate){v, seen_area(j, v, j->structure->points[point], n)};
+        num += candidates[num].area > 0.0 && !is_in_track(&j->structure->tracks, point, v);
     }
     s->keypoint = UINT32_MAX;
     for (int k = 0; status == PSFM_OK && num > 0 && k < j->options->max_views; ++k) {
         size_t best = 0;
         for (size_t i = 1; i < num; ++i)
-            if (sights[i].area > sights[best].area)
+            if (candidates[i].area > candidates[best].area)
                 best = i;
-        s->to = sights[best].view;
-        sights[best] = sights[--num];
+        s->to = candidates[best].view;
+        candidates[best] = candidates[--num];
         status = add_search(ctx, list, s);
     }
     return status;
 }
 
 /* The image that shows the point largest, and searches in all others. */
-static psfm_status plan_point(psfm_context *ctx, job *j, size_t point, sight *sights,
+static psfm_status plan_point(psfm_context *ctx, job *j, size_t point, candidate *candidates,
                               search_list *list) {
     const psfm_tracks *t = &j->structure->tracks;
     const double *n = find_normal(j, point);
@@ -171,7 +171,7 @@ static psfm_status plan_point(psfm_context *ctx, job *j, size_t point, sight *si
         if (k != best)
             status = add_search(ctx, list, &s);
     }
-    return status == PSFM_OK ? add_new_views(ctx, j, point, n, sights, &s, list) : status;
+    return status == PSFM_OK ? add_new_views(ctx, j, point, n, candidates, &s, list) : status;
 }
 
 static psfm_status plan_chunk(psfm_context *ctx, size_t index, int worker, void *user) {
@@ -180,7 +180,7 @@ static psfm_status plan_chunk(psfm_context *ctx, size_t index, int worker, void 
     psfm_status status = PSFM_OK;
     for (size_t p = index * CHUNK; status == PSFM_OK && p < end && p < j->structure->num_points;
          ++p)
-        status = plan_point(ctx, j, p, j->sights + (size_t)worker * j->set->num_views,
+        status = plan_point(ctx, j, p, j->candidates + (size_t)worker * j->set->num_views,
                             &j->chunks[index]);
     return status;
 }
@@ -430,7 +430,7 @@ static psfm_status run_job(psfm_context *ctx, job *j) {
     num_workers = (size_t)j->num_workers;
     if ((status = PSFM_ALLOC(ctx, num_points, &j->chosen)) ||
         (status = PSFM_ALLOC(ctx, num_points, &j->reference)) ||
-        (status = PSFM_ALLOC(ctx, num_workers * j->set->num_views, &j->sights)) ||
+        (status = PSFM_ALLOC(ctx, num_workers * j->set->num_views, &j->candidates)) ||
         (status = PSFM_ALLOC(ctx, num_workers, &j->aligners)))
         return status;
     for (int w = 0; w < j->num_workers; ++w)
@@ -449,7 +449,7 @@ static void free_job(job *j) {
     for (size_t c = 0; j->chunks != NULL && c < j->num_chunks; ++c)
         free(j->chunks[c].items);
     free((void *)j->aligners);
-    free(j->sights);
+    free(j->candidates);
     free(j->chunks);
     free(j->all.items);
     free(j->groups);

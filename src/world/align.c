@@ -140,8 +140,8 @@ psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
 /* Everything about an alignment by points while it is made. */
 typedef struct {
     const psfm_control_set *set;
-    psfm_sighting *sightings;
-    size_t num_sightings;
+    psfm_control_ray *rays;
+    size_t num_rays;
     double (*places)[3]; /* model frame */
     bool *use;           /* per point */
 } point_work;
@@ -177,11 +177,11 @@ static void point_residuals(const point_work *w, psfm_alignment *out) {
         psfm_alignment_item *item = &out->items[k];
         double squares = 0.0, error[2];
         item->num_views = 0;
-        for (size_t i = 0; i < w->num_sightings; ++i) {
-            if (w->sightings[i].point != k)
+        for (size_t i = 0; i < w->num_rays; ++i) {
+            if (w->rays[i].point != k)
                 continue;
-            double e = psfm_sighting_error(&w->sightings[i], &out->world_from_model,
-                                           w->set->points[k].at, error);
+            double e = psfm_control_ray_error(&w->rays[i], &out->world_from_model,
+                                              w->set->points[k].at, error);
             squares += e * e;
             ++item->num_views;
         }
@@ -208,7 +208,7 @@ static psfm_status refine_points(psfm_context *ctx, point_work *w, psfm_alignmen
             used += w->use[k];
         }
         if (used < 3 || round == 2 ||
-            !psfm_similarity_refine_pixels(w->sightings, w->num_sightings, w->set->points, w->use,
+            !psfm_similarity_refine_pixels(w->rays, w->num_rays, w->set->points, w->use,
                                            &out->world_from_model))
             break;
     }
@@ -228,9 +228,9 @@ psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num, &w.use);
     if (status == PSFM_OK)
-        status = psfm_sightings_make(ctx, model, points, &w.sightings, &w.num_sightings);
+        status = psfm_control_rays_make(ctx, model, points, &w.rays, &w.num_rays);
     if (status == PSFM_OK) {
-        psfm_sightings_place(w.sightings, w.num_sightings, num, plane, w.places);
+        psfm_control_rays_place(w.rays, w.num_rays, num, plane, w.places);
         status = first_similarity(ctx, &w, &out->world_from_model);
     }
     if (status == PSFM_OK)
@@ -238,7 +238,7 @@ psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,
     summarise(out);
     free(w.places);
     free(w.use);
-    free(w.sightings);
+    free(w.rays);
     return status;
 }
 

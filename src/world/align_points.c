@@ -37,10 +37,10 @@ static void warn_unknown(psfm_context *ctx, const psfm_control_set *points, size
              points->views[k].image);
 }
 
-psfm_status psfm_sightings_make(psfm_context *ctx, const psfm_model *model,
-                                const psfm_control_set *points, psfm_sighting **sightings,
-                                size_t *num) {
-    psfm_sighting *made = NULL;
+psfm_status psfm_control_rays_make(psfm_context *ctx, const psfm_model *model,
+                                   const psfm_control_set *points, psfm_control_ray **rays,
+                                   size_t *num) {
+    psfm_control_ray *made = NULL;
     psfm_status status = PSFM_ALLOC(ctx, points->num_views, &made);
     if (status != PSFM_OK)
         return status;
@@ -48,7 +48,7 @@ psfm_status psfm_sightings_make(psfm_context *ctx, const psfm_model *model,
     for (size_t k = 0; k < points->num_views; ++k) {
         const psfm_control_view *view = &points->views[k];
         const psfm_model_image *image = image_by_name(model, view->image);
-        psfm_sighting *s = &made[count];
+        psfm_control_ray *s = &made[count];
         double ray[3];
         if (image == NULL) {
             warn_unknown(ctx, points, k);
@@ -64,10 +64,10 @@ psfm_status psfm_sightings_make(psfm_context *ctx, const psfm_model *model,
         memcpy(s->xy, view->xy, sizeof s->xy);
         psfm_rotation_from_quat(image->cam_from_world_q, s->cam_from_model_R);
         psfm_model_image_center(image, s->center);
-        psfm_mat3_tmul_vec(s->cam_from_model_R, ray, s->ray);
+        psfm_mat3_tmul_vec(s->cam_from_model_R, ray, s->direction);
         ++count;
     }
-    *sightings = made;
+    *rays = made;
     *num = count;
     return PSFM_OK;
 }
@@ -83,15 +83,15 @@ bool psfm_ray_meets_plane(const double center[3], const double ray[3],
 }
 
 /* The point nearest to the rays of one control point; false if they do not tell. */
-static bool intersect(const psfm_sighting *s, size_t num, uint32_t point, double X[3]) {
+static bool intersect(const psfm_control_ray *s, size_t num, uint32_t point, double X[3]) {
     const double *first = NULL;
     bool spread = false, placed = false;
     for (size_t k = 0; k < num; ++k) {
         if (s[k].point != point)
             continue;
         if (first == NULL)
-            first = s[k].ray;
-        spread = spread || psfm_dot3(first, s[k].ray) < MIN_COS_SPREAD;
+            first = s[k].direction;
+        spread = spread || psfm_dot3(first, s[k].direction) < MIN_COS_SPREAD;
     }
     for (int round = 0; spread && round < 5; ++round) {
         double A[9] = {0}, b[3] = {0}, inverse[9];
@@ -104,7 +104,8 @@ static bool intersect(const psfm_sighting *s, size_t num, uint32_t point, double
                 depth = fmax(psfm_norm3(d), 1e-12);
             }
             for (int e = 0; e < 9; ++e)
-                P[e] = ((e % 4 == 0) - s[k].ray[e / 3] * s[k].ray[e % 3]) / (depth * depth);
+                P[e] = ((e % 4 == 0) - s[k].direction[e / 3] * s[k].direction[e % 3]) /
+                       (depth * depth);
             psfm_mat3_mul_vec(P, s[k].center, Pc);
             for (int e = 0; e < 9; ++e)
                 A[e] += P[e];
@@ -118,16 +119,16 @@ static bool intersect(const psfm_sighting *s, size_t num, uint32_t point, double
     return placed;
 }
 
-void psfm_sightings_place(const psfm_sighting *sightings, size_t num, size_t num_points,
-                          const psfm_scene_plane *plane, double (*places)[3]) {
+void psfm_control_rays_place(const psfm_control_ray *rays, size_t num, size_t num_points,
+                             const psfm_scene_plane *plane, double (*places)[3]) {
     for (uint32_t p = 0; p < num_points; ++p) {
         double sum[3] = {0}, count = 0.0, X[3];
         places[p][0] = places[p][1] = places[p][2] = NAN;
-        if (intersect(sightings, num, p, places[p]))
+        if (intersect(rays, num, p, places[p]))
             continue;
         for (size_t k = 0; plane != NULL && k < num; ++k) {
-            if (sightings[k].point != p ||
-                !psfm_ray_meets_plane(sightings[k].center, sightings[k].ray, plane, X))
+            if (rays[k].point != p ||
+                !psfm_ray_meets_plane(rays[k].center, rays[k].direction, plane, X))
                 continue;
             psfm_axpy3(sum, 1.0, X, sum);
             count += 1.0;
@@ -137,23 +138,23 @@ void psfm_sightings_place(const psfm_sighting *sightings, size_t num, size_t num
     }
 }
 
-double psfm_sighting_error(const psfm_sighting *sighting, const psfm_similarity *world_from_model,
-                           const double Y[3], double error[2]) {
+double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_similarity *world_from_model,
+                              const double Y[3], double error[2]) {
     double d[3], X[3], camera[3], xy[2];
     psfm_sub3(Y, world_from_model->t, d);
     psfm_mat3_tmul_vec(world_from_model->R, d, X);
     psfm_scale3(1.0 / world_from_model->scale, X, X);
-    psfm_sub3(X, sighting->center, X);
-    psfm_mat3_mul_vec(sighting->cam_from_model_R, X, camera);
-    if (!psfm_camera_project(sighting->camera, camera, xy))
+    psfm_sub3(X, ray->center, X);
+    psfm_mat3_mul_vec(ray->cam_from_model_R, X, camera);
+    if (!psfm_camera_project(ray->camera, camera, xy))
         return INFINITY;
-    error[0] = xy[0] - sighting->xy[0];
-    error[1] = xy[1] - sighting->xy[1];
+    error[0] = xy[0] - ray->xy[0];
+    error[1] = xy[1] - ray->xy[1];
     return hypot(error[0], error[1]);
 }
 
 typedef struct {
-    const psfm_sighting *sightings;
+    const psfm_control_ray *rays;
     size_t num;
     const psfm_control_point *points;
     const bool *use;
@@ -180,22 +181,22 @@ static psfm_similarity stepped(const pixel_problem *p, const psfm_similarity *s,
 static double cost(const pixel_problem *p, const psfm_similarity *s) {
     double sum = 0.0, error[2];
     for (size_t k = 0; k < p->num; ++k) {
-        uint32_t point = p->sightings[k].point;
+        uint32_t point = p->rays[k].point;
         if (!p->use[point])
             continue;
-        double e = psfm_sighting_error(&p->sightings[k], s, p->points[point].at, error);
+        double e = psfm_control_ray_error(&p->rays[k], s, p->points[point].at, error);
         sum += e * e;
     }
     return sum;
 }
 
-/* Adds the sighting's part to the normal equations. */
+/* Adds the ray's part to the normal equations. */
 static void accumulate(const pixel_problem *p, const psfm_similarity *s,
-                       const psfm_sighting *sighting, double A[NUM_PARAMETERS * NUM_PARAMETERS],
+                       const psfm_control_ray *ray, double A[NUM_PARAMETERS * NUM_PARAMETERS],
                        double b[NUM_PARAMETERS]) {
-    const double *Y = p->points[sighting->point].at, h = 1e-6;
+    const double *Y = p->points[ray->point].at, h = 1e-6;
     double J[NUM_PARAMETERS][2], error[2];
-    if (!isfinite(psfm_sighting_error(sighting, s, Y, error)))
+    if (!isfinite(psfm_control_ray_error(ray, s, Y, error)))
         return;
     for (int k = 0; k < NUM_PARAMETERS; ++k) {
         double step[NUM_PARAMETERS] = {0}, plus[2], minus[2];
@@ -203,8 +204,8 @@ static void accumulate(const pixel_problem *p, const psfm_similarity *s,
         psfm_similarity ahead = stepped(p, s, step);
         step[k] = -h;
         psfm_similarity behind = stepped(p, s, step);
-        if (!isfinite(psfm_sighting_error(sighting, &ahead, Y, plus)) ||
-            !isfinite(psfm_sighting_error(sighting, &behind, Y, minus)))
+        if (!isfinite(psfm_control_ray_error(ray, &ahead, Y, plus)) ||
+            !isfinite(psfm_control_ray_error(ray, &behind, Y, minus)))
             return;
         J[k][0] = (plus[0] - minus[0]) / (2.0 * h);
         J[k][1] = (plus[1] - minus[1]) / (2.0 * h);
@@ -219,26 +220,26 @@ static void accumulate(const pixel_problem *p, const psfm_similarity *s,
 static void find_pivot(pixel_problem *p) {
     double count = 0.0, sum = 0.0;
     for (size_t k = 0; k < p->num; ++k) {
-        if (!p->use[p->sightings[k].point])
+        if (!p->use[p->rays[k].point])
             continue;
-        psfm_axpy3(p->pivot, 1.0, p->points[p->sightings[k].point].at, p->pivot);
+        psfm_axpy3(p->pivot, 1.0, p->points[p->rays[k].point].at, p->pivot);
         count += 1.0;
     }
     psfm_scale3(1.0 / fmax(count, 1.0), p->pivot, p->pivot);
     for (size_t k = 0; k < p->num; ++k) {
         double d[3];
-        if (!p->use[p->sightings[k].point])
+        if (!p->use[p->rays[k].point])
             continue;
-        psfm_sub3(p->points[p->sightings[k].point].at, p->pivot, d);
+        psfm_sub3(p->points[p->rays[k].point].at, p->pivot, d);
         sum += psfm_dot3(d, d) / fmax(count, 1.0);
     }
     p->reach = sum > 0.0 ? sqrt(sum) : 1.0;
 }
 
-bool psfm_similarity_refine_pixels(const psfm_sighting *sightings, size_t num,
+bool psfm_similarity_refine_pixels(const psfm_control_ray *rays, size_t num,
                                    const psfm_control_point *points, const bool *use,
                                    psfm_similarity *world_from_model) {
-    pixel_problem p = {sightings, num, points, use, {0}, 1.0};
+    pixel_problem p = {rays, num, points, use, {0}, 1.0};
     psfm_similarity best = *world_from_model;
     find_pivot(&p);
     double now = cost(&p, &best), damping = 1e-6;
@@ -247,8 +248,8 @@ bool psfm_similarity_refine_pixels(const psfm_sighting *sightings, size_t num,
     for (int k = 0; k < MAX_ITERATIONS && damping < 1e8; ++k) {
         double A[NUM_PARAMETERS * NUM_PARAMETERS] = {0}, b[NUM_PARAMETERS] = {0};
         for (size_t i = 0; i < num; ++i)
-            if (use[sightings[i].point])
-                accumulate(&p, &best, &sightings[i], A, b);
+            if (use[rays[i].point])
+                accumulate(&p, &best, &rays[i], A, b);
         for (int r = 0; r < NUM_PARAMETERS; ++r)
             A[(NUM_PARAMETERS + 1) * r] *= 1.0 + damping;
         if (!psfm_solve_spd(A, NUM_PARAMETERS, b)) {

@@ -10,13 +10,13 @@ typedef struct {
     double xy[2];
     const psfm_camera *camera;
     double cam_from_model_R[9];
-    double center[3], ray[3]; /* model frame; the ray has unit length */
-} psfm_sighting;
+    double center[3], direction[3]; /* model frame; the direction has unit length */
+} psfm_control_ray;
 
-/* The views of images that the model has, whose pixels have a ray. *sightings is malloc'ed. */
-psfm_status psfm_sightings_make(psfm_context *ctx, const psfm_model *model,
-                                const psfm_control_set *points, psfm_sighting **sightings,
-                                size_t *num);
+/* The views of images that the model has, whose pixels have a ray. *rays is malloc'ed. */
+psfm_status psfm_control_rays_make(psfm_context *ctx, const psfm_model *model,
+                                   const psfm_control_set *points, psfm_control_ray **rays,
+                                   size_t *num);
 
 /* Where a ray meets a plane; false if it does not, in front of the camera. */
 bool psfm_ray_meets_plane(const double center[3], const double ray[3],
@@ -24,16 +24,16 @@ bool psfm_ray_meets_plane(const double center[3], const double ray[3],
 
 /* Place of each control point in the model, NAN for those that cannot be placed: from all its rays,
  * or from a single one and the plane (may be NULL). */
-void psfm_sightings_place(const psfm_sighting *sightings, size_t num, size_t num_points,
-                          const psfm_scene_plane *plane, double (*places)[3]);
+void psfm_control_rays_place(const psfm_control_ray *rays, size_t num, size_t num_points,
+                             const psfm_scene_plane *plane, double (*places)[3]);
 
-/* Error in pixels of a sighting of the world point Y; INFINITY if it is not in front. */
-double psfm_sighting_error(const psfm_sighting *sighting, const psfm_similarity *world_from_model,
-                           const double Y[3], double error[2]);
+/* Error in pixels of the world point Y; INFINITY if it is not in front. */
+double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_similarity *world_from_model,
+                              const double Y[3], double error[2]);
 
-/* Minimises the squared pixel errors of the sightings whose point is used, over the similarity.
+/* Minimises the squared pixel errors of the rays whose point is used, over the similarity.
  * World coordinates are centred within. True if it converged to something no worse. */
-bool psfm_similarity_refine_pixels(const psfm_sighting *sightings, size_t num,
+bool psfm_similarity_refine_pixels(const psfm_control_ray *rays, size_t num,
                                    const psfm_control_point *points, const bool *use,
                                    psfm_similarity *world_from_model);
 

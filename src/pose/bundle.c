@@ -29,7 +29,7 @@ static const char *const plane_choices[] = {"free", "soft", "hard", NULL};
 static const char *const refine_choices[] = {"none", "focal", "focal,distortion", NULL};
 
 static const psfm_option option_rows[] = {
-    PSFM_OPTION_CHOICE(psfm_bundle_options, loss, "loss", PSFM_LOSS_CAUCHY, loss_choices,
+    PSFM_OPTION_CHOICE(psfm_bundle_options, loss, "loss", PSFM_BUNDLE_LOSS_CAUCHY, loss_choices,
                        "how residuals count: their square, or less beyond the scale"),
     PSFM_OPTION_DOUBLE(psfm_bundle_options, loss_scale_px, "loss-scale-px", 2.0, 1e-3, 1e6,
                        "residual at which the loss starts to bend, in pixels"),

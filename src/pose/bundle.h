@@ -46,7 +46,11 @@ typedef struct {
     const double (*obs_sqrt_info)[3];
 } psfm_bundle_problem;
 
-typedef enum { PSFM_LOSS_SQUARED, PSFM_LOSS_HUBER, PSFM_LOSS_CAUCHY } psfm_loss;
+typedef enum {
+    PSFM_BUNDLE_LOSS_SQUARED,
+    PSFM_BUNDLE_LOSS_HUBER,
+    PSFM_BUNDLE_LOSS_CAUCHY
+} psfm_bundle_loss_kind;
 
 typedef enum {
     PSFM_PLANES_FREE, /* plane indices are ignored */
@@ -61,7 +65,7 @@ typedef enum {
 } psfm_bundle_refine;
 
 typedef struct {
-    int loss;               /* psfm_loss */
+    int loss;               /* psfm_bundle_loss_kind */
     double loss_scale_px;   /* residual at which the loss starts to bend */
     int planes;             /* psfm_plane_mode */
     double plane_sigma_px;  /* soft: for planes without sigma_px; 0: estimated for each */

@@ -23,18 +23,18 @@
 
 double psfm_bundle_loss(const psfm_bundle_options *options, double squared, double *weight) {
     double scale = options->loss_scale_px, scale2 = scale * scale;
-    switch ((psfm_loss)options->loss) {
-    case PSFM_LOSS_HUBER:
+    switch ((psfm_bundle_loss_kind)options->loss) {
+    case PSFM_BUNDLE_LOSS_HUBER:
         if (squared > scale2) {
             double norm = sqrt(squared);
             *weight = scale / norm;
             return 2.0 * scale * norm - scale2;
         }
         break;
-    case PSFM_LOSS_CAUCHY:
+    case PSFM_BUNDLE_LOSS_CAUCHY:
         *weight = 1.0 / (1.0 + squared / scale2);
         return scale2 * log1p(squared / scale2);
-    case PSFM_LOSS_SQUARED:
+    case PSFM_BUNDLE_LOSS_SQUARED:
         break;
     }
     *weight = 1.0;

@@ -24,12 +24,12 @@
 
 /* w + s w' of the loss. */
 static double loss_slope(const psfm_bundle_options *options, double squared, double weight) {
-    switch ((psfm_loss)options->loss) {
-    case PSFM_LOSS_HUBER:
+    switch ((psfm_bundle_loss_kind)options->loss) {
+    case PSFM_BUNDLE_LOSS_HUBER:
         return squared > options->loss_scale_px * options->loss_scale_px ? 0.5 * weight : 1.0;
-    case PSFM_LOSS_CAUCHY:
+    case PSFM_BUNDLE_LOSS_CAUCHY:
         return weight * weight;
-    case PSFM_LOSS_SQUARED:
+    case PSFM_BUNDLE_LOSS_SQUARED:
         break;
     }
     return 1.0;

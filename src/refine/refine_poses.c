@@ -222,7 +222,7 @@ static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     size_t num_posed = 0;
     for (uint32_t v = 0; v < r->s->num_nodes; ++v)
         num_posed += r->posed[v];
-    if (!r->options->control.fit_loss || options.loss != PSFM_LOSS_CAUCHY)
+    if (!r->options->control.fit_loss || options.loss != PSFM_BUNDLE_LOSS_CAUCHY)
         return adjust_with(ctx, r, &options, true);
     for (int k = 0; k < MAX_FITS; ++k) {
         psfm_bundle_problem problem = make_problem(r);

@@ -95,7 +95,7 @@ static void derivatives_agree_with_differences_for_every_camera_model(void **sta
         }
         s.problem.obs_sqrt_info = (const double(*)[3])sqrt_info;
         psfm_bundle_options options = default_options();
-        options.loss = PSFM_LOSS_SQUARED;
+        options.loss = PSFM_BUNDLE_LOSS_SQUARED;
         options.refine = PSFM_REFINE_FOCAL_DISTORTION;
         psfm_bundle b;
         double cost;
@@ -145,7 +145,7 @@ static void a_step_does_what_the_linear_model_says(void **state) {
         o.visible = 1.0;
         scene_make(&o, &s);
         psfm_bundle_options options = default_options();
-        options.loss = PSFM_LOSS_SQUARED;
+        options.loss = PSFM_BUNDLE_LOSS_SQUARED;
         options.planes = mode % 3;
         options.refine = mode / 3;
         scene_perturb(&s, 5, 1e-4, 1e-3, NULL);
@@ -274,7 +274,7 @@ static void wrong_observations_hardly_matter(void **state) {
     psfm_context *ctx = psfm_context_create();
     static scene s;
     double rotation[3], position;
-    for (int loss = PSFM_LOSS_SQUARED; loss <= PSFM_LOSS_CAUCHY; ++loss) {
+    for (int loss = PSFM_BUNDLE_LOSS_SQUARED; loss <= PSFM_BUNDLE_LOSS_CAUCHY; ++loss) {
         scene_options o = small;
         o.num_points = 200;
         o.noise_px = 0.5;
@@ -291,9 +291,9 @@ static void wrong_observations_hardly_matter(void **state) {
         pose_errors(&s, &rotation[loss], &position);
         psfm_bundle_stats_free(&stats);
     }
-    assert_below(rotation[PSFM_LOSS_CAUCHY], 1e-3);
-    assert_below(2 * rotation[PSFM_LOSS_CAUCHY], rotation[PSFM_LOSS_HUBER]);
-    assert_below(rotation[PSFM_LOSS_HUBER], rotation[PSFM_LOSS_SQUARED]);
+    assert_below(rotation[PSFM_BUNDLE_LOSS_CAUCHY], 1e-3);
+    assert_below(2 * rotation[PSFM_BUNDLE_LOSS_CAUCHY], rotation[PSFM_BUNDLE_LOSS_HUBER]);
+    assert_below(rotation[PSFM_BUNDLE_LOSS_HUBER], rotation[PSFM_BUNDLE_LOSS_SQUARED]);
     psfm_context_destroy(&ctx);
 }
 
@@ -307,7 +307,7 @@ static void weights_weigh(void **state) {
     o.noise_px = 0.5;
     o.visible = 1.0;
     psfm_bundle_options options = default_options();
-    options.loss = PSFM_LOSS_SQUARED;
+    options.loss = PSFM_BUNDLE_LOSS_SQUARED;
     options.tolerance = 1e-13;
     scene_make(&o, &plain);
     scene_make(&o, &weighted);

@@ -90,7 +90,7 @@ static void spread_is_as_stated(int loss, int planes, double gross, double bound
                 ratio[i][k] += e[k] * e[k] / C[i][7 * k] / NUM_RUNS;
         }
     }
-    if (gross == 0.0 && loss == PSFM_LOSS_SQUARED)
+    if (gross == 0.0 && loss == PSFM_BUNDLE_LOSS_SQUARED)
         assert_close(sigma, small.noise_px, 0.01);
     for (size_t i = 0; i < NUM_IMAGES; ++i) {
         if (fixed[i]) {
@@ -107,24 +107,24 @@ static void spread_is_as_stated(int loss, int planes, double gross, double bound
 
 static void free_points(void **state) {
     (void)state;
-    spread_is_as_stated(PSFM_LOSS_SQUARED, PSFM_PLANES_FREE, 0.0, 0.12);
+    spread_is_as_stated(PSFM_BUNDLE_LOSS_SQUARED, PSFM_PLANES_FREE, 0.0, 0.12);
 }
 
 static void points_in_their_plane(void **state) {
     (void)state;
-    spread_is_as_stated(PSFM_LOSS_SQUARED, PSFM_PLANES_HARD, 0.0, 0.12);
+    spread_is_as_stated(PSFM_BUNDLE_LOSS_SQUARED, PSFM_PLANES_HARD, 0.0, 0.12);
 }
 
 static void with_a_loss(void **state) {
     (void)state;
-    spread_is_as_stated(PSFM_LOSS_CAUCHY, PSFM_PLANES_HARD, 0.0, 0.15);
-    spread_is_as_stated(PSFM_LOSS_HUBER, PSFM_PLANES_HARD, 0.0, 0.15);
+    spread_is_as_stated(PSFM_BUNDLE_LOSS_CAUCHY, PSFM_PLANES_HARD, 0.0, 0.15);
+    spread_is_as_stated(PSFM_BUNDLE_LOSS_HUBER, PSFM_PLANES_HARD, 0.0, 0.15);
 }
 
 /* The first-order formula holds for gross errors only roughly. */
 static void with_a_loss_and_wrong_observations(void **state) {
     (void)state;
-    spread_is_as_stated(PSFM_LOSS_CAUCHY, PSFM_PLANES_HARD, 0.1, 0.2);
+    spread_is_as_stated(PSFM_BUNDLE_LOSS_CAUCHY, PSFM_PLANES_HARD, 0.1, 0.2);
 }
 
 /* The datum is known, the image that fixes the scale is so along one line, and a known sigma only

@@ -9,7 +9,7 @@ static psfm_match_options options;
 static const cli_option_group *groups(void) {
     static cli_option_group list[12];
     int k = cli_matcher_groups(&options.matcher, list);
-    list[k++] = (cli_option_group){&psfm_nn_option_table, &options.nn, false};
+    list[k++] = (cli_option_group){&psfm_nearest_option_table, &options.nearest, false};
     list[k++] = (cli_option_group){&psfm_guided_option_table, &options.guided, false};
     list[k] = (cli_option_group){0};
     return list;
@@ -24,7 +24,7 @@ static const cli_flag flags[] = {
 };
 
 static void set_defaults(void) {
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_matcher_options_init(&options.matcher);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
 }

@@ -12,7 +12,7 @@ static const cli_option_group *groups(void) {
     k += cli_matcher_groups(&options.match.matcher, list + k);
     list[k++] = (cli_option_group){&psfm_extract_option_table, &options.folder.extract, false};
     list[k++] = (cli_option_group){&psfm_sift_option_table, &options.folder.sift, false};
-    list[k++] = (cli_option_group){&psfm_nn_option_table, &options.match.nn, false};
+    list[k++] = (cli_option_group){&psfm_nearest_option_table, &options.match.nearest, false};
     list[k++] = (cli_option_group){&psfm_guided_option_table, &options.match.guided, false};
     const cli_option_group *rest = cli_reconstruct_groups(&options.settings.options);
     for (; rest->table != NULL; ++rest)
@@ -57,7 +57,7 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
 static void set_defaults(void) {
     psfm_options_init(&psfm_extract_option_table, &options.folder.extract);
     psfm_options_init(&psfm_sift_option_table, &options.folder.sift);
-    psfm_options_init(&psfm_nn_option_table, &options.match.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.match.nearest);
     psfm_detector_options_init(&options.folder.detector);
     psfm_matcher_options_init(&options.match.matcher);
     psfm_options_init(&psfm_guided_option_table, &options.match.guided);

@@ -49,7 +49,7 @@ int cli_detector_groups(psfm_detector_options *options, cli_option_group *list) 
 int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list) {
     int k = 0;
     list[k++] = (cli_option_group){&psfm_matcher_option_table, options, true};
-    list[k++] = (cli_option_group){&psfm_nn_float_option_table, &options->nn, false};
+    list[k++] = (cli_option_group){&psfm_nearest_float_option_table, &options->nearest, false};
     list[k++] = (cli_option_group){&psfm_superglue_option_table, &options->superglue, false};
     list[k++] = (cli_option_group){&psfm_lightglue_option_table, &options->lightglue, false};
     return k;

@@ -185,7 +185,7 @@ static psfm_status match(psfm_context *ctx, const places *p) {
     char rule[4200];
     snprintf(rule, sizeof rule, "file:%s", p->pairs);
     options.pairs = rule;
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
     psfm_matcher_options_init(&options.matcher);
     return psfm_match_images(ctx, p->database, &options, NULL);

@@ -62,7 +62,8 @@ static psfm_status find_features(job *j) {
 static psfm_status hash_sift_options(job *j) {
     const psfm_match_options *o = j->options;
     uint64_t seed = psfm_context_seed(j->ctx);
-    psfm_status status = psfm_options_hash(j->ctx, &psfm_nn_option_table, &o->nn, &j->key);
+    psfm_status status =
+        psfm_options_hash(j->ctx, &psfm_nearest_option_table, &o->nearest, &j->key);
     if (status == PSFM_OK && j->is_guided) {
         status = psfm_options_hash(j->ctx, &psfm_guided_option_table, &o->guided, &j->key);
         j->key = psfm_hash(j->key, &seed, sizeof seed);
@@ -312,10 +313,10 @@ static psfm_status match_batch(job *j, const psfm_pair_list *batch) {
     if (status == PSFM_OK)
         status = load(j, batch);
     if (status == PSFM_OK)
-        status =
-            j->matchers == NULL
-                ? psfm_nn_match_pairs(j->ctx, j->sets, j->images.num, batch, &j->options->nn, lists)
-                : psfm_matchers_run(j->ctx, j->matchers, j->inputs, batch, lists);
+        status = j->matchers == NULL
+                     ? psfm_nearest_match_pairs(j->ctx, j->sets, j->images.num, batch,
+                                                &j->options->nearest, lists)
+                     : psfm_matchers_run(j->ctx, j->matchers, j->inputs, batch, lists);
     if (status == PSFM_OK && j->is_guided)
         status = guide_batch(j, batch, lists);
     if (status == PSFM_OK)
@@ -357,7 +358,7 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     psfm_match_stats facts = {0};
     job j = {.ctx = ctx, .options = options, .budget = memory_budget(), .stats = &facts};
     double start = psfm_now();
-    psfm_status status = psfm_options_check(ctx, &psfm_nn_option_table, &options->nn);
+    psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &options->nearest);
     if (status == PSFM_OK && options->guided.enabled)
         status = psfm_options_check(ctx, &psfm_guided_option_table, &options->guided);
     if (status == PSFM_OK)

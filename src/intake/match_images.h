@@ -9,7 +9,7 @@ typedef struct {
     const char *pairs; /* which pairs, see psfm_pair_select; NULL: by the number of images */
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
-    psfm_nn_options nn;           /* of SIFT */
+    psfm_nearest_options nearest; /* of SIFT */
     psfm_matcher_options matcher; /* of other features, and which matcher */
     psfm_weights_list weights;    /* where the matcher's file is */
     psfm_guided_options guided;   /* of SIFT; not looked at unless enabled */

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "linalg/mat3.h"
-#include "match/nn_score.h"
+#include "match/nearest_score.h"
 #include "match/ray_grid.h"
 
 static const psfm_option rows[] = {
@@ -107,7 +107,7 @@ typedef struct {
 static void consider(choice *c, int32_t product, uint32_t idx) {
     if (product > c->best)
         c->idx = idx;
-    psfm_nn_fold(product, &c->best, &c->second);
+    psfm_nearest_fold(product, &c->best, &c->second);
 }
 
 typedef struct {
@@ -159,12 +159,12 @@ static double largest_angle(const psfm_view *view, double error) {
 }
 
 static bool agree(const matcher *m, uint32_t i) {
-    psfm_nn_rule rule = {(float)m->options.max_ratio, (float)m->options.max_distance};
+    psfm_nearest_rule rule = {(float)m->options.max_ratio, (float)m->options.max_distance};
     const choice *here = &m->choice1[i];
-    if (!psfm_nn_rule_passes(&rule, here->best, here->second))
+    if (!psfm_nearest_rule_passes(&rule, here->best, here->second))
         return false;
     const choice *back = &m->choice2[here->idx];
-    return back->idx == i && psfm_nn_rule_passes(&rule, back->best, back->second);
+    return back->idx == i && psfm_nearest_rule_passes(&rule, back->best, back->second);
 }
 
 /* Chooses along one homography; the agreements wait in choice1 and choice2. */
@@ -260,7 +260,7 @@ psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
                  .view2 = &set->views[pair->view2],
                  .descriptors1 = descriptors1,
                  .descriptors2 = descriptors2,
-                 .dot = psfm_nn_kernel_choose()->dot};
+                 .dot = psfm_nearest_kernel_choose()->dot};
     result *results = NULL;
     size_t num = 0;
     psfm_options_init(&psfm_guided_option_table, &m.options);

@@ -13,16 +13,16 @@
 
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(
-        psfm_nn_float_options, min_similarity, "min-similarity", -1.0, -1.0, 1.0,
+        psfm_nearest_float_options, min_similarity, "min-similarity", -1.0, -1.0, 1.0,
         "smallest dot product of matched descriptors; -1: 0.82 for xfeat, any for others"),
-    PSFM_OPTION_DOUBLE(psfm_nn_float_options, max_ratio, "max-ratio", 1.0, 0.01, 1.0,
+    PSFM_OPTION_DOUBLE(psfm_nearest_float_options, max_ratio, "max-ratio", 1.0, 0.01, 1.0,
                        "largest ratio of the best to the second-best distance; 1: 0.95 for "
                        "edgepoint2, any for others"),
-    PSFM_OPTION_BOOL(psfm_nn_float_options, cross_check, "cross-check", true,
+    PSFM_OPTION_BOOL(psfm_nearest_float_options, cross_check, "cross-check", true,
                      "matched keypoints are each other's nearest neighbours"),
 };
-const psfm_option_table psfm_nn_float_option_table = {"neural-matching", rows,
-                                                      sizeof rows / sizeof rows[0]};
+const psfm_option_table psfm_nearest_float_option_table = {"neural-matching", rows,
+                                                           sizeof rows / sizeof rows[0]};
 
 typedef struct {
     float best, second;
@@ -71,7 +71,7 @@ static double distance(float product) {
     return sqrt(fmax(2.0 - 2.0 * (double)product, 0.0));
 }
 
-static bool passes(const nearest *n, const psfm_nn_float_options *o) {
+static bool passes(const nearest *n, const psfm_nearest_float_options *o) {
     if (n->idx == UINT32_MAX || !(n->best >= (float)o->min_similarity))
         return false;
     if (o->max_ratio >= 1.0 || isinf(n->second))
@@ -79,7 +79,7 @@ static bool passes(const nearest *n, const psfm_nn_float_options *o) {
     return distance(n->best) < o->max_ratio * distance(n->second);
 }
 
-static void collect(const problem *p, const psfm_nn_float_options *o, psfm_match_list *list) {
+static void collect(const problem *p, const psfm_nearest_float_options *o, psfm_match_list *list) {
     for (size_t i = 0; i < p->n1; ++i) {
         const nearest *n = &p->of1[i];
         if (!passes(n, o))
@@ -93,7 +93,7 @@ static void collect(const problem *p, const psfm_nn_float_options *o, psfm_match
     }
 }
 
-static psfm_status match_all(psfm_context *ctx, problem *p, const psfm_nn_float_options *o,
+static psfm_status match_all(psfm_context *ctx, problem *p, const psfm_nearest_float_options *o,
                              psfm_match_list *list) {
     psfm_status status = PSFM_ALLOC(ctx, p->n1, &p->of1);
     if (status == PSFM_OK)
@@ -113,11 +113,12 @@ static psfm_status match_all(psfm_context *ctx, problem *p, const psfm_nn_float_
     return PSFM_OK;
 }
 
-psfm_status psfm_nn_match_f32(psfm_context *ctx, const float *descriptors1, size_t n1,
-                              const float *descriptors2, size_t n2, size_t size,
-                              const psfm_nn_float_options *options, psfm_match_list *out) {
-    psfm_nn_float_options o;
-    psfm_options_init(&psfm_nn_float_option_table, &o);
+psfm_status psfm_nearest_match_f32(psfm_context *ctx, const float *descriptors1, size_t n1,
+                                   const float *descriptors2, size_t n2, size_t size,
+                                   const psfm_nearest_float_options *options,
+                                   psfm_match_list *out) {
+    psfm_nearest_float_options o;
+    psfm_options_init(&psfm_nearest_float_option_table, &o);
     if (options != NULL)
         o = *options;
     problem p = {.descriptors1 = descriptors1,
@@ -127,7 +128,7 @@ psfm_status psfm_nn_match_f32(psfm_context *ctx, const float *descriptors1, size
                  .size = size};
     psfm_match_list list = {0};
     *out = list;
-    psfm_status status = psfm_options_check(ctx, &psfm_nn_float_option_table, &o);
+    psfm_status status = psfm_options_check(ctx, &psfm_nearest_float_option_table, &o);
     if (status == PSFM_OK && (n1 >= UINT32_MAX || n2 >= UINT32_MAX || size < 1 || size > 65536))
         status =
             psfm_fail(ctx, PSFM_ERR_ARGUMENT,

@@ -11,7 +11,7 @@
  * uniform, so |e| is about s sqrt(31 / 12), and hardly ever 1.25 times that, which is taken for E.
  * Single precision errs by less than the MARGIN that is added. The rare descriptor whose
  * coordinates do not fit a byte or whose |e| is larger gets a bias that no limit excludes. */
-#include "match/nn_head.h"
+#include "match/nearest_head.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -21,7 +21,7 @@
 
 #include "base/alloc.h"
 
-#define AXES (PSFM_NN_HEAD - 1)
+#define AXES (PSFM_NEAREST_HEAD - 1)
 #define BLOCK 64            /* descriptors multiplied at once */
 #define SAMPLE 4096         /* descriptors that the axes are found from */
 #define MARGIN 256.0F       /* in units of the product, 262144 for a perfect match */
@@ -33,7 +33,7 @@ typedef struct {
 } sample;
 
 /* Every step-th descriptor of all sets, counted through. */
-static psfm_status draw_sample(psfm_context *ctx, const psfm_nn_set *sets, size_t num_sets,
+static psfm_status draw_sample(psfm_context *ctx, const psfm_nearest_set *sets, size_t num_sets,
                                sample *s) {
     size_t total = 0, next = 0;
     for (size_t k = 0; k < num_sets; ++k)
@@ -63,7 +63,7 @@ static void moments_of(const sample *s, double *mean, double *covariance) {
                PSFM_SIFT_SIZE);
 }
 
-static psfm_status find_axes(psfm_context *ctx, const sample *s, psfm_nn_basis *basis) {
+static psfm_status find_axes(psfm_context *ctx, const sample *s, psfm_nearest_basis *basis) {
     double *covariance = NULL, mean[PSFM_SIFT_SIZE] = {0}, eigenvalues[PSFM_SIFT_SIZE];
     psfm_status status = PSFM_ALLOC(ctx, (size_t)PSFM_SIFT_SIZE * PSFM_SIFT_SIZE, &covariance);
     if (status != PSFM_OK)
@@ -84,19 +84,20 @@ static psfm_status find_axes(psfm_context *ctx, const sample *s, psfm_nn_basis *
 /* One block of descriptors, not rounded yet. */
 typedef struct {
     float centred[BLOCK][PSFM_SIFT_SIZE];
-    float values[BLOCK][PSFM_NN_HEAD]; /* coordinates, then the length of the rest */
-    float lengths[BLOCK];              /* of the coordinates */
+    float values[BLOCK][PSFM_NEAREST_HEAD]; /* coordinates, then the length of the rest */
+    float lengths[BLOCK];                   /* of the coordinates */
     float linear[BLOCK];
 } block;
 
-static void project(const psfm_nn_basis *basis, const uint8_t *descriptors, size_t n, block *b) {
+static void project(const psfm_nearest_basis *basis, const uint8_t *descriptors, size_t n,
+                    block *b) {
     double mean_square = cblas_dsdot(PSFM_SIFT_SIZE, basis->mean, 1, basis->mean, 1);
     for (size_t i = 0; i < n; ++i)
         for (size_t c = 0; c < PSFM_SIFT_SIZE; ++c)
             b->centred[i][c] = (float)descriptors[i * PSFM_SIFT_SIZE + c] - basis->mean[c];
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, AXES, PSFM_SIFT_SIZE, 1.0F,
                 b->centred[0], PSFM_SIFT_SIZE, basis->axes[0], PSFM_SIFT_SIZE, 0.0F, b->values[0],
-                PSFM_NN_HEAD);
+                PSFM_NEAREST_HEAD);
     for (size_t i = 0; i < n; ++i) {
         const float *d = b->centred[i], *v = b->values[i];
         double square = cblas_dsdot(PSFM_SIFT_SIZE, d, 1, d, 1),
@@ -110,20 +111,20 @@ static void project(const psfm_nn_basis *basis, const uint8_t *descriptors, size
 
 /* A little more than the largest value of the sample shall fit a byte. Not finer than a quarter, so
  * that products in units of the squared step fit 28 bits. */
-static void choose_step(const sample *s, block *b, psfm_nn_basis *basis) {
+static void choose_step(const sample *s, block *b, psfm_nearest_basis *basis) {
     float largest = 30.0F;
     for (size_t i = 0; i < s->n; i += BLOCK) {
         size_t count = s->n - i < BLOCK ? s->n - i : BLOCK;
         project(basis, s->descriptors[i], count, b);
         for (size_t k = 0; k < count; ++k)
-            for (size_t c = 0; c < PSFM_NN_HEAD; ++c)
+            for (size_t c = 0; c < PSFM_NEAREST_HEAD; ++c)
                 largest = fmaxf(largest, fabsf(b->values[k][c]));
     }
     basis->step = 1.1F * largest / 127.0F;
 }
 
-psfm_status psfm_nn_basis_find(psfm_context *ctx, const psfm_nn_set *sets, size_t num_sets,
-                               psfm_nn_basis *basis) {
+psfm_status psfm_nearest_basis_find(psfm_context *ctx, const psfm_nearest_set *sets,
+                                    size_t num_sets, psfm_nearest_basis *basis) {
     sample s = {0};
     block *b = NULL;
     psfm_status status = draw_sample(ctx, sets, num_sets, &s);
@@ -138,17 +139,17 @@ psfm_status psfm_nn_basis_find(psfm_context *ctx, const psfm_nn_set *sets, size_
     return status;
 }
 
-void psfm_nn_head_free(psfm_nn_head *head) {
+void psfm_nearest_head_free(psfm_nearest_head *head) {
     free(head->values);
     free(head->bias);
-    *head = (psfm_nn_head){0};
+    *head = (psfm_nearest_head){0};
 }
 
 static void round_head(const float *from, float length, float linear, float step, int8_t *to,
                        int32_t *bias) {
     float max_error = 1.25F * sqrtf((float)AXES / 12.0F), square = 0.0F; /* in steps */
     bool fits = true;
-    for (size_t k = 0; k < PSFM_NN_HEAD; ++k) {
+    for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k) {
         float value = from[k] / step;
         float rounded = k < AXES ? rintf(value) : ceilf(value);
         fits = fits && fabsf(rounded) <= 127.0F;
@@ -159,16 +160,16 @@ static void round_head(const float *from, float length, float linear, float step
     float sum = linear + error * length + 0.5F * error * error + 0.5F * MARGIN;
     *bias = (int32_t)ceilf(sum / (step * step));
     if (!fits || square > max_error * max_error) {
-        memset(to, 0, PSFM_NN_HEAD);
+        memset(to, 0, PSFM_NEAREST_HEAD);
         *bias = UNBOUNDED;
     }
 }
 
-psfm_status psfm_nn_head_make(psfm_context *ctx, const psfm_nn_basis *basis, const psfm_nn_set *set,
-                              psfm_nn_head *head) {
-    psfm_nn_head made = {.n = set->n};
+psfm_status psfm_nearest_head_make(psfm_context *ctx, const psfm_nearest_basis *basis,
+                                   const psfm_nearest_set *set, psfm_nearest_head *head) {
+    psfm_nearest_head made = {.n = set->n};
     block *b = NULL;
-    psfm_status status = psfm_alloc(ctx, set->n, PSFM_NN_HEAD, &made.values);
+    psfm_status status = psfm_alloc(ctx, set->n, PSFM_NEAREST_HEAD, &made.values);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, set->n, &made.bias);
     if (status == PSFM_OK)
@@ -178,11 +179,11 @@ psfm_status psfm_nn_head_make(psfm_context *ctx, const psfm_nn_basis *basis, con
         project(basis, set->descriptors + i * PSFM_SIFT_SIZE, count, b);
         for (size_t k = 0; k < count; ++k)
             round_head(b->values[k], b->lengths[k], b->linear[k], basis->step,
-                       made.values + (i + k) * PSFM_NN_HEAD, &made.bias[i + k]);
+                       made.values + (i + k) * PSFM_NEAREST_HEAD, &made.bias[i + k]);
     }
     free(b);
     if (status != PSFM_OK)
-        psfm_nn_head_free(&made);
+        psfm_nearest_head_free(&made);
     *head = made;
     return status;
 }

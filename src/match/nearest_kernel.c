@@ -1,4 +1,4 @@
-#include "match/nn_kernel.h"
+#include "match/nearest_kernel.h"
 
 #include "base/cpu.h"
 
@@ -13,8 +13,8 @@ static void fold_panel(const void *rows, size_t num_rows, const void *panel,
             int32_t sum = col_bias[j];
             for (size_t k = 0; k < PSFM_SIFT_SIZE; ++k)
                 sum += a[k] * b[j * PSFM_SIFT_SIZE + k];
-            psfm_nn_fold(sum, &row_best[i], &row_second[i]);
-            psfm_nn_fold(sum, &col_best[j], &col_second[j]);
+            psfm_nearest_fold(sum, &row_best[i], &row_second[i]);
+            psfm_nearest_fold(sum, &col_best[j], &col_second[j]);
         }
     }
 }
@@ -24,11 +24,11 @@ static size_t screen_panel(const void *rows, size_t num_rows, const void *panel,
                            const int32_t *col_bias, const int32_t *col_limit, uint32_t *hits) {
     const int16_t *a = rows, *b = panel;
     size_t num = 0;
-    for (size_t i = 0; i < num_rows; ++i, a += PSFM_NN_HEAD) {
+    for (size_t i = 0; i < num_rows; ++i, a += PSFM_NEAREST_HEAD) {
         for (size_t j = 0; j < COLS; ++j) {
             int32_t sum = row_bias[i] + col_bias[j];
-            for (size_t k = 0; k < PSFM_NN_HEAD; ++k)
-                sum += a[k] * b[j * PSFM_NN_HEAD + k];
+            for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k)
+                sum += a[k] * b[j * PSFM_NEAREST_HEAD + k];
             hits[num] = (uint32_t)(i << 16 | j);
             num += sum > (row_limit[i] < col_limit[j] ? row_limit[i] : col_limit[j]);
         }
@@ -55,23 +55,23 @@ static int32_t dot(const uint8_t *a, const uint8_t *b) {
 }
 
 /* A group is a whole descriptor or head: columns are not interleaved. */
-static const psfm_nn_kernel plain = {.rows = 1,
-                                     .cols = COLS,
-                                     .lanes = 1,
-                                     .sample = 2,
-                                     .group = PSFM_SIFT_SIZE,
-                                     .fold_panel = fold_panel,
-                                     .screen_panel = screen_panel,
-                                     .multiply_hits = multiply_hits,
-                                     .dot = dot};
+static const psfm_nearest_kernel plain = {.rows = 1,
+                                          .cols = COLS,
+                                          .lanes = 1,
+                                          .sample = 2,
+                                          .group = PSFM_SIFT_SIZE,
+                                          .fold_panel = fold_panel,
+                                          .screen_panel = screen_panel,
+                                          .multiply_hits = multiply_hits,
+                                          .dot = dot};
 
-const psfm_nn_kernel *psfm_nn_kernel_choose(void) {
+const psfm_nearest_kernel *psfm_nearest_kernel_choose(void) {
 #if defined(__x86_64__)
     psfm_cpu_level level = psfm_cpu();
     if (level == PSFM_CPU_AVX512)
-        return &psfm_nn_kernel_avx512;
+        return &psfm_nearest_kernel_avx512;
     if (level == PSFM_CPU_AVX2)
-        return &psfm_nn_kernel_avx2;
+        return &psfm_nearest_kernel_avx2;
 #endif
     return &plain;
 }

@@ -3,15 +3,15 @@
  * Set 1 is laid out row by row, set 2 in panels of `cols` descriptors whose values are interleaved
  * by groups, [group of values][descriptor][value in the group], so that one vector holds a group
  * of several descriptors. All arithmetic is on integers: the versions agree in every bit. */
-#ifndef PSFM_MATCH_NN_KERNEL_H
-#define PSFM_MATCH_NN_KERNEL_H
+#ifndef PSFM_MATCH_NEAREST_KERNEL_H
+#define PSFM_MATCH_NEAREST_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define PSFM_SIFT_SIZE 128
-#define PSFM_NN_HEAD 32 /* values of a shortened descriptor */
-#define PSFM_NN_BATCH 4 /* hits that are multiplied at once */
+#define PSFM_NEAREST_HEAD 32 /* values of a shortened descriptor */
+#define PSFM_NEAREST_BATCH 4 /* hits that are multiplied at once */
 
 typedef struct {
     size_t rows, cols; /* of a block that is multiplied at once */
@@ -31,34 +31,34 @@ typedef struct {
 
     /* Multiplies shortened descriptors and lists the products that, with both biases, exceed the
      * lower of the limits of their row and column. Returns their number; a hit is
-     * row << 16 | column, there is room for num_rows * cols of them and PSFM_NN_BATCH more.
+     * row << 16 | column, there is room for num_rows * cols of them and PSFM_NEAREST_BATCH more.
      * num_rows < 65536. */
     size_t (*screen_panel)(const void *rows, size_t num_rows, const void *panel,
                            const int32_t *row_bias, const int32_t *row_limit,
                            const int32_t *col_bias, const int32_t *col_limit, uint32_t *hits);
 
     /* Full products of the hits of screen_panel, rows packed, columns as they came (n x 128) with
-     * the biases that fold_panel takes. Reads and writes up to PSFM_NN_BATCH - 1 hits and products
-     * beyond num; what lies there is set by it. */
+     * the biases that fold_panel takes. Reads and writes up to PSFM_NEAREST_BATCH - 1 hits and
+     * products beyond num; what lies there is set by it. */
     void (*multiply_hits)(const void *rows, const uint8_t *cols, const int32_t *col_bias,
                           uint32_t *hits, size_t num, int32_t *products);
 
     /* Dot product of two descriptors of 128 bytes. */
     int32_t (*dot)(const uint8_t *a, const uint8_t *b);
-} psfm_nn_kernel;
+} psfm_nearest_kernel;
 
 /* The fastest version that this machine can run. */
-const psfm_nn_kernel *psfm_nn_kernel_choose(void);
+const psfm_nearest_kernel *psfm_nearest_kernel_choose(void);
 
 #if defined(__x86_64__)
-extern const psfm_nn_kernel psfm_nn_kernel_avx2;
-extern const psfm_nn_kernel psfm_nn_kernel_avx512;
+extern const psfm_nearest_kernel psfm_nearest_kernel_avx2;
+extern const psfm_nearest_kernel psfm_nearest_kernel_avx512;
 #endif
 
 /* Lists the columns of row `row` whose bits are set, from hits[num] on, and returns the new number.
  * Most rows have a few or none: these take no branch, of which the processor could guess the
  * outcome wrongly. May write three hits beyond the last. */
-static inline size_t psfm_nn_list_hits(uint64_t mask, size_t row, uint32_t *hits, size_t num) {
+static inline size_t psfm_nearest_list_hits(uint64_t mask, size_t row, uint32_t *hits, size_t num) {
     uint32_t first = (uint32_t)(row << 16);
     for (int k = 0; k < 3; ++k, mask &= mask - 1) {
         hits[num] = first | (uint32_t)__builtin_ctzll(mask | UINT64_C(1) << 63);
@@ -70,7 +70,7 @@ static inline size_t psfm_nn_list_hits(uint64_t mask, size_t row, uint32_t *hits
 }
 
 /* Folds one more product into the largest two. */
-static inline void psfm_nn_fold(int32_t product, int32_t *best, int32_t *second) {
+static inline void psfm_nearest_fold(int32_t product, int32_t *best, int32_t *second) {
     int32_t lower = product < *best ? product : *best;
     *second = lower > *second ? lower : *second;
     *best = product > *best ? product : *best;

@@ -1,6 +1,6 @@
 /* Four rows by 16 columns, values widened to 16 bits: bytes would overflow the 16-bit sums of
  * vpmaddubsw. */
-#include "match/nn_kernel.h"
+#include "match/nearest_kernel.h"
 
 #if defined(__x86_64__)
 
@@ -79,13 +79,13 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
                                   uint32_t *hits) {
     const int16_t *a = rows;
     size_t num = 0;
-    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NN_HEAD) {
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NEAREST_HEAD) {
         __m256i products[ROWS][VECTORS];
         for (size_t c = 0; c < VECTORS; ++c)
             for (size_t r = 0; r < ROWS; ++r)
                 products[r][c] =
                     _mm256_add_epi32(load(col_bias + 8 * c), _mm256_set1_epi32(row_bias[i + r]));
-        multiply(a, panel, PSFM_NN_HEAD, products);
+        multiply(a, panel, PSFM_NEAREST_HEAD, products);
         uint32_t masks[ROWS]; /* apart from the loop over their bits, so that this one unrolls */
         for (size_t r = 0; r < ROWS; ++r) {
             __m256i limit = _mm256_set1_epi32(row_limit[i + r]);
@@ -97,7 +97,7 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
             }
         }
         for (size_t r = 0; r < ROWS; ++r)
-            num = psfm_nn_list_hits(masks[r], i + r, hits, num);
+            num = psfm_nearest_list_hits(masks[r], i + r, hits, num);
     }
     return num;
 }
@@ -110,11 +110,11 @@ INLINE __m128i sum_lanes(__m256i a, __m256i b, __m256i c, __m256i d) {
 
 TARGET static void multiply_hits(const void *rows, const uint8_t *cols, const int32_t *col_bias,
                                  uint32_t *hits, size_t num, int32_t *products) {
-    for (size_t k = num; k % PSFM_NN_BATCH != 0; ++k)
+    for (size_t k = num; k % PSFM_NEAREST_BATCH != 0; ++k)
         hits[k] = 0;
-    for (size_t k = 0; k < num; k += PSFM_NN_BATCH) {
-        __m256i sum[PSFM_NN_BATCH];
-        for (size_t h = 0; h < PSFM_NN_BATCH; ++h) {
+    for (size_t k = 0; k < num; k += PSFM_NEAREST_BATCH) {
+        __m256i sum[PSFM_NEAREST_BATCH];
+        for (size_t h = 0; h < PSFM_NEAREST_BATCH; ++h) {
             const int16_t *a = (const int16_t *)rows + (size_t)(hits[k + h] >> 16) * PSFM_SIFT_SIZE;
             const uint8_t *b = cols + (size_t)(hits[k + h] & 0xffff) * PSFM_SIFT_SIZE;
             sum[h] = _mm256_setzero_si256();
@@ -124,7 +124,7 @@ TARGET static void multiply_hits(const void *rows, const uint8_t *cols, const in
             }
         }
         _mm_storeu_si128((void *)(products + k), sum_lanes(sum[0], sum[1], sum[2], sum[3]));
-        for (size_t h = 0; h < PSFM_NN_BATCH; ++h)
+        for (size_t h = 0; h < PSFM_NEAREST_BATCH; ++h)
             products[k + h] += col_bias[hits[k + h] & 0xffff];
     }
 }
@@ -143,13 +143,13 @@ TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
     return total;
 }
 
-const psfm_nn_kernel psfm_nn_kernel_avx2 = {.rows = ROWS,
-                                            .cols = 8 * VECTORS,
-                                            .lanes = 8,
-                                            .sample = 2,
-                                            .group = 2,
-                                            .fold_panel = fold_panel,
-                                            .screen_panel = screen_panel,
-                                            .multiply_hits = multiply_hits,
-                                            .dot = dot};
+const psfm_nearest_kernel psfm_nearest_kernel_avx2 = {.rows = ROWS,
+                                                      .cols = 8 * VECTORS,
+                                                      .lanes = 8,
+                                                      .sample = 2,
+                                                      .group = 2,
+                                                      .fold_panel = fold_panel,
+                                                      .screen_panel = screen_panel,
+                                                      .multiply_hits = multiply_hits,
+                                                      .dot = dot};
 #endif

@@ -1,5 +1,5 @@
 /* Four rows by 64 columns: 16 accumulators of 16 products, four values at a time (VNNI). */
-#include "match/nn_kernel.h"
+#include "match/nearest_kernel.h"
 
 #if defined(__x86_64__)
 
@@ -73,13 +73,13 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
                                   uint32_t *hits) {
     const int8_t *a = rows;
     size_t num = 0;
-    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NN_HEAD) {
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NEAREST_HEAD) {
         __m512i products[ROWS][VECTORS];
         for (size_t c = 0; c < VECTORS; ++c)
             for (size_t r = 0; r < ROWS; ++r)
                 products[r][c] = _mm512_add_epi32(_mm512_loadu_si512(col_bias + 16 * c),
                                                   _mm512_set1_epi32(row_bias[i + r]));
-        multiply(a, panel, PSFM_NN_HEAD, products);
+        multiply(a, panel, PSFM_NEAREST_HEAD, products);
         uint64_t masks[ROWS]; /* apart from the loop over their bits, so that this one unrolls */
         for (size_t r = 0; r < ROWS; ++r) {
             __m512i limit = _mm512_set1_epi32(row_limit[i + r]);
@@ -90,7 +90,7 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
             }
         }
         for (size_t r = 0; r < ROWS; ++r)
-            num = psfm_nn_list_hits(masks[r], i + r, hits, num);
+            num = psfm_nearest_list_hits(masks[r], i + r, hits, num);
     }
     return num;
 }
@@ -101,7 +101,7 @@ INLINE __m256i fold_half(__m512i a) {
 }
 
 /* Four sums of the lanes of four vectors. */
-INLINE __m128i sum_lanes(const __m512i v[PSFM_NN_BATCH]) {
+INLINE __m128i sum_lanes(const __m512i v[PSFM_NEAREST_BATCH]) {
     __m256i first = _mm256_hadd_epi32(fold_half(v[0]), fold_half(v[1]));
     __m256i last = _mm256_hadd_epi32(fold_half(v[2]), fold_half(v[3]));
     __m256i sums = _mm256_hadd_epi32(first, last);
@@ -110,11 +110,11 @@ INLINE __m128i sum_lanes(const __m512i v[PSFM_NN_BATCH]) {
 
 TARGET static void multiply_hits(const void *rows, const uint8_t *cols, const int32_t *col_bias,
                                  uint32_t *hits, size_t num, int32_t *products) {
-    for (size_t k = num; k % PSFM_NN_BATCH != 0; ++k)
+    for (size_t k = num; k % PSFM_NEAREST_BATCH != 0; ++k)
         hits[k] = 0;
-    for (size_t k = 0; k < num; k += PSFM_NN_BATCH) {
-        __m512i sum[PSFM_NN_BATCH];
-        for (size_t h = 0; h < PSFM_NN_BATCH; ++h) {
+    for (size_t k = 0; k < num; k += PSFM_NEAREST_BATCH) {
+        __m512i sum[PSFM_NEAREST_BATCH];
+        for (size_t h = 0; h < PSFM_NEAREST_BATCH; ++h) {
             const int8_t *a = (const int8_t *)rows + (size_t)(hits[k + h] >> 16) * PSFM_SIFT_SIZE;
             const uint8_t *b = cols + (size_t)(hits[k + h] & 0xffff) * PSFM_SIFT_SIZE;
             sum[h] = _mm512_setzero_si512();
@@ -123,7 +123,7 @@ TARGET static void multiply_hits(const void *rows, const uint8_t *cols, const in
                                              _mm512_loadu_si512(a + c));
         }
         _mm_storeu_si128((void *)(products + k), sum_lanes(sum));
-        for (size_t h = 0; h < PSFM_NN_BATCH; ++h)
+        for (size_t h = 0; h < PSFM_NEAREST_BATCH; ++h)
             products[k + h] += col_bias[hits[k + h] & 0xffff];
     }
 }
@@ -138,15 +138,15 @@ TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
     return _mm512_reduce_add_epi32(sum);
 }
 
-const psfm_nn_kernel psfm_nn_kernel_avx512 = {.rows = ROWS,
-                                              .cols = 16 * VECTORS,
-                                              .lanes = 16,
-                                              .sample = 1,
-                                              .group = 4,
-                                              .row_offset = 128,
-                                              .head_offset = 128,
-                                              .fold_panel = fold_panel,
-                                              .screen_panel = screen_panel,
-                                              .multiply_hits = multiply_hits,
-                                              .dot = dot};
+const psfm_nearest_kernel psfm_nearest_kernel_avx512 = {.rows = ROWS,
+                                                        .cols = 16 * VECTORS,
+                                                        .lanes = 16,
+                                                        .sample = 1,
+                                                        .group = 4,
+                                                        .row_offset = 128,
+                                                        .head_offset = 128,
+                                                        .fold_panel = fold_panel,
+                                                        .screen_panel = screen_panel,
+                                                        .multiply_hits = multiply_hits,
+                                                        .dot = dot};
 #endif

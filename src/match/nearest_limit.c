@@ -1,8 +1,8 @@
-#include "match/nn_limit.h"
+#include "match/nearest_limit.h"
 
 #include <math.h>
 
-bool psfm_nn_rule_passes(const psfm_nn_rule *rule, int32_t best, int32_t second) {
+bool psfm_nearest_rule_passes(const psfm_nearest_rule *rule, int32_t best, int32_t second) {
     const float norm = 1.0F / (512.0F * 512.0F);
     if (best <= 0)
         return false;
@@ -13,17 +13,18 @@ bool psfm_nn_rule_passes(const psfm_nn_rule *rule, int32_t best, int32_t second)
 }
 
 static int32_t product_at(double angle) {
-    return angle >= 1.5707963267948966 ? 0 : (int32_t)(PSFM_NN_ONE * cos(angle));
+    return angle >= 1.5707963267948966 ? 0 : (int32_t)(PSFM_NEAREST_ONE * cos(angle));
 }
 
-void psfm_nn_limits_make(const psfm_nn_rule *rule, psfm_nn_limits *limits) {
+void psfm_nearest_limits_make(const psfm_nearest_rule *rule, psfm_nearest_limits *limits) {
     double ratio = (double)rule->max_ratio, distance = (double)rule->max_distance;
-    for (int k = 0; k < PSFM_NN_LIMIT_SIZE; ++k) {
-        double best = fmin((double)(k << PSFM_NN_LIMIT_SHIFT) / PSFM_NN_ONE, 1.0);
-        limits->breaks[k] = product_at(acos(best) / ratio) - PSFM_NN_LIMIT_MARGIN;
-        limits->harmless[k] = product_at(acos(best) * ratio) - PSFM_NN_LIMIT_MARGIN;
+    for (int k = 0; k < PSFM_NEAREST_LIMIT_SIZE; ++k) {
+        double best = fmin((double)(k << PSFM_NEAREST_LIMIT_SHIFT) / PSFM_NEAREST_ONE, 1.0);
+        limits->breaks[k] = product_at(acos(best) / ratio) - PSFM_NEAREST_LIMIT_MARGIN;
+        limits->harmless[k] = product_at(acos(best) * ratio) - PSFM_NEAREST_LIMIT_MARGIN;
     }
-    limits->least_best = product_at(distance) - PSFM_NN_LIMIT_MARGIN;
+    limits->least_best = product_at(distance) - PSFM_NEAREST_LIMIT_MARGIN;
     /* nothing at or below zero is ever a match */
-    limits->floor = psfm_nn_larger(product_at(distance / ratio) - PSFM_NN_LIMIT_MARGIN, 0);
+    limits->floor =
+        psfm_nearest_larger(product_at(distance / ratio) - PSFM_NEAREST_LIMIT_MARGIN, 0);
 }

@@ -6,17 +6,18 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "match/nn_score.h"
+#include "match/nearest_score.h"
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_DOUBLE(psfm_nn_options, max_ratio, "max-ratio", 0.8, 0.01, 1.0,
+    PSFM_OPTION_DOUBLE(psfm_nearest_options, max_ratio, "max-ratio", 0.8, 0.01, 1.0,
                        "largest ratio of the best to the second-best descriptor distance"),
-    PSFM_OPTION_DOUBLE(psfm_nn_options, max_distance, "max-distance", 0.7, 0.01, 1.5707963267948966,
-                       "largest angle between matched descriptors, in radians"),
-    PSFM_OPTION_BOOL(psfm_nn_options, cross_check, "cross-check", true,
+    PSFM_OPTION_DOUBLE(psfm_nearest_options, max_distance, "max-distance", 0.7, 0.01,
+                       1.5707963267948966, "largest angle between matched descriptors, in radians"),
+    PSFM_OPTION_BOOL(psfm_nearest_options, cross_check, "cross-check", true,
                      "matched keypoints are each other's nearest neighbours"),
 };
-const psfm_option_table psfm_nn_option_table = {"matching", rows, sizeof rows / sizeof rows[0]};
+const psfm_option_table psfm_nearest_option_table = {"matching", rows,
+                                                     sizeof rows / sizeof rows[0]};
 
 void psfm_match_list_free(psfm_match_list *list) {
     free(list->matches);
@@ -24,10 +25,10 @@ void psfm_match_list_free(psfm_match_list *list) {
 }
 
 typedef struct {
-    psfm_nn_set set1, set2;
-    psfm_nn_rule rule;
+    psfm_nearest_set set1, set2;
+    psfm_nearest_rule rule;
     bool cross_check;
-    psfm_nn_scores scores;
+    psfm_nearest_scores scores;
 } problem;
 
 typedef struct {
@@ -48,7 +49,7 @@ static psfm_status collect_candidates(psfm_context *ctx, const problem *p, candi
     psfm_status status = PSFM_ALLOC(ctx, p->set2.n, out);
     *num = 0;
     for (size_t j = 0; status == PSFM_OK && j < p->set2.n; ++j)
-        if (psfm_nn_rule_passes(&p->rule, p->scores.best2[j], p->scores.second2[j]))
+        if (psfm_nearest_rule_passes(&p->rule, p->scores.best2[j], p->scores.second2[j]))
             (*out)[(*num)++] = (candidate){p->scores.best2[j], (uint32_t)j};
     if (status == PSFM_OK)
         qsort(*out, *num, sizeof **out, by_best);
@@ -76,10 +77,10 @@ static void append(psfm_match_list *list, size_t i, size_t j) {
 
 /* The partner of row i has the same best product, so few need to be looked at. */
 static void match_mutual(const problem *p, const candidate *c, size_t num, psfm_match_list *list) {
-    int32_t (*dot)(const uint8_t *, const uint8_t *) = psfm_nn_kernel_choose()->dot;
+    int32_t (*dot)(const uint8_t *, const uint8_t *) = psfm_nearest_kernel_choose()->dot;
     for (size_t i = 0; i < p->set1.n; ++i) {
         int32_t best = p->scores.best1[i];
-        if (!psfm_nn_rule_passes(&p->rule, best, p->scores.second1[i]))
+        if (!psfm_nearest_rule_passes(&p->rule, best, p->scores.second1[i]))
             continue;
         const uint8_t *d = p->set1.descriptors + i * PSFM_SIFT_SIZE;
         for (size_t k = lower_bound(c, num, best); k < num && c[k].best == best; ++k) {
@@ -92,10 +93,10 @@ static void match_mutual(const problem *p, const candidate *c, size_t num, psfm_
 }
 
 static void match_one_way(const problem *p, psfm_match_list *list) {
-    int32_t (*dot)(const uint8_t *, const uint8_t *) = psfm_nn_kernel_choose()->dot;
+    int32_t (*dot)(const uint8_t *, const uint8_t *) = psfm_nearest_kernel_choose()->dot;
     for (size_t i = 0; i < p->set1.n; ++i) {
         int32_t best = p->scores.best1[i];
-        if (!psfm_nn_rule_passes(&p->rule, best, p->scores.second1[i]))
+        if (!psfm_nearest_rule_passes(&p->rule, best, p->scores.second1[i]))
             continue;
         const uint8_t *d = p->set1.descriptors + i * PSFM_SIFT_SIZE;
         size_t j = 0;
@@ -106,10 +107,11 @@ static void match_one_way(const problem *p, psfm_match_list *list) {
 }
 
 static psfm_status alloc_scores(psfm_context *ctx, size_t n1, size_t n2, int32_t **memory,
-                                psfm_nn_scores *scores) {
+                                psfm_nearest_scores *scores) {
     psfm_status status = PSFM_ALLOC(ctx, 2 * (n1 + n2), memory);
     if (status == PSFM_OK)
-        *scores = (psfm_nn_scores){*memory, *memory + n1, *memory + 2 * n1, *memory + 2 * n1 + n2};
+        *scores =
+            (psfm_nearest_scores){*memory, *memory + n1, *memory + 2 * n1, *memory + 2 * n1 + n2};
     return status;
 }
 
@@ -129,14 +131,15 @@ static psfm_status find_matches(psfm_context *ctx, const problem *p, psfm_match_
 }
 
 /* The matches of two sets; heads may be NULL. */
-static psfm_status match_sets(psfm_context *ctx, problem *p, const psfm_nn_basis *basis,
-                              const psfm_nn_head *head1, const psfm_nn_head *head2,
+static psfm_status match_sets(psfm_context *ctx, problem *p, const psfm_nearest_basis *basis,
+                              const psfm_nearest_head *head1, const psfm_nearest_head *head2,
                               psfm_match_list *out) {
     psfm_match_list list = {0};
     int32_t *memory = NULL;
     psfm_status status = alloc_scores(ctx, p->set1.n, p->set2.n, &memory, &p->scores);
     if (status == PSFM_OK)
-        status = psfm_nn_score(ctx, &p->set1, &p->set2, basis, head1, head2, &p->rule, &p->scores);
+        status =
+            psfm_nearest_score(ctx, &p->set1, &p->set2, basis, head1, head2, &p->rule, &p->scores);
     if (status == PSFM_OK)
         status = find_matches(ctx, p, &list);
     free(memory);
@@ -152,35 +155,36 @@ static bool is_worth_screening(size_t n1, size_t n2) {
 }
 
 static psfm_status match_screened(psfm_context *ctx, problem *p, psfm_match_list *out) {
-    const psfm_nn_set sets[2] = {p->set1, p->set2};
-    psfm_nn_head heads[2] = {0};
-    psfm_nn_basis *basis = NULL;
+    const psfm_nearest_set sets[2] = {p->set1, p->set2};
+    psfm_nearest_head heads[2] = {0};
+    psfm_nearest_basis *basis = NULL;
     psfm_status status = PSFM_ALLOC(ctx, 1, &basis);
     if (status == PSFM_OK)
-        status = psfm_nn_basis_find(ctx, sets, 2, basis);
+        status = psfm_nearest_basis_find(ctx, sets, 2, basis);
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
-        status = psfm_nn_head_make(ctx, basis, &sets[k], &heads[k]);
+        status = psfm_nearest_head_make(ctx, basis, &sets[k], &heads[k]);
     if (status == PSFM_OK)
         status = match_sets(ctx, p, basis, &heads[0], &heads[1], out);
-    psfm_nn_head_free(&heads[0]);
-    psfm_nn_head_free(&heads[1]);
+    psfm_nearest_head_free(&heads[0]);
+    psfm_nearest_head_free(&heads[1]);
     free(basis);
     return status;
 }
 
-static psfm_status take_options(psfm_context *ctx, const psfm_nn_options *options, problem *p) {
-    psfm_nn_options o;
-    psfm_options_init(&psfm_nn_option_table, &o);
+static psfm_status take_options(psfm_context *ctx, const psfm_nearest_options *options,
+                                problem *p) {
+    psfm_nearest_options o;
+    psfm_options_init(&psfm_nearest_option_table, &o);
     if (options != NULL)
         o = *options;
-    p->rule = (psfm_nn_rule){(float)o.max_ratio, (float)o.max_distance};
+    p->rule = (psfm_nearest_rule){(float)o.max_ratio, (float)o.max_distance};
     p->cross_check = o.cross_check;
-    return psfm_options_check(ctx, &psfm_nn_option_table, &o);
+    return psfm_options_check(ctx, &psfm_nearest_option_table, &o);
 }
 
-psfm_status psfm_nn_match_u8(psfm_context *ctx, const uint8_t *descriptors1, size_t n1,
-                             const uint8_t *descriptors2, size_t n2, const psfm_nn_options *options,
-                             psfm_match_list *out) {
+psfm_status psfm_nearest_match_u8(psfm_context *ctx, const uint8_t *descriptors1, size_t n1,
+                                  const uint8_t *descriptors2, size_t n2,
+                                  const psfm_nearest_options *options, psfm_match_list *out) {
     problem p = {.set1 = {descriptors1, n1}, .set2 = {descriptors2, n2}};
     *out = (psfm_match_list){0};
     psfm_status status = take_options(ctx, options, &p);
@@ -195,10 +199,10 @@ psfm_status psfm_nn_match_u8(psfm_context *ctx, const uint8_t *descriptors1, siz
 /* ---- all pairs of a set of images ---- */
 
 typedef struct {
-    psfm_nn_set *sets;
-    psfm_nn_head *heads; /* empty for images that no pair needs screened */
-    bool *wanted;        /* heads that some pair needs */
-    psfm_nn_basis basis;
+    psfm_nearest_set *sets;
+    psfm_nearest_head *heads; /* empty for images that no pair needs screened */
+    bool *wanted;             /* heads that some pair needs */
+    psfm_nearest_basis basis;
     const psfm_pair_list *pairs;
     problem rules; /* the options */
     psfm_match_list *out;
@@ -209,7 +213,7 @@ static psfm_status make_head(psfm_context *ctx, size_t index, int worker, void *
     pairs_job *job = user;
     if (!job->wanted[index])
         return PSFM_OK;
-    return psfm_nn_head_make(ctx, &job->basis, &job->sets[index], &job->heads[index]);
+    return psfm_nearest_head_make(ctx, &job->basis, &job->sets[index], &job->heads[index]);
 }
 
 static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void *user) {
@@ -240,7 +244,7 @@ static psfm_status prepare(psfm_context *ctx, const psfm_keypoint_set *sets, siz
         if (set->num > 0 && (set->descriptors_u8 == NULL || set->descriptor_size != PSFM_SIFT_SIZE))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "image %zu has no descriptors of %d bytes", k,
                              PSFM_SIFT_SIZE);
-        job->sets[k] = (psfm_nn_set){set->descriptors_u8, set->num};
+        job->sets[k] = (psfm_nearest_set){set->descriptors_u8, set->num};
     }
     for (size_t k = 0; k < job->pairs->num; ++k) {
         uint32_t a = job->pairs->pairs[k][0], b = job->pairs->pairs[k][1];
@@ -253,9 +257,9 @@ static psfm_status prepare(psfm_context *ctx, const psfm_keypoint_set *sets, siz
     return PSFM_OK;
 }
 
-psfm_status psfm_nn_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets, size_t num_sets,
-                                const psfm_pair_list *pairs, const psfm_nn_options *options,
-                                psfm_match_list *out) {
+psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets,
+                                     size_t num_sets, const psfm_pair_list *pairs,
+                                     const psfm_nearest_options *options, psfm_match_list *out) {
     pairs_job *job = NULL;
     bool any_wanted = false;
     psfm_status status = PSFM_ALLOC(ctx, 1, &job);
@@ -273,13 +277,13 @@ psfm_status psfm_nn_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets
     if (status == PSFM_OK)
         status = prepare(ctx, sets, num_sets, job, &any_wanted);
     if (status == PSFM_OK && any_wanted)
-        status = psfm_nn_basis_find(ctx, job->sets, num_sets, &job->basis);
+        status = psfm_nearest_basis_find(ctx, job->sets, num_sets, &job->basis);
     if (status == PSFM_OK && any_wanted)
         status = psfm_parallel_for(ctx, NULL, num_sets, make_head, job);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "matching", pairs->num, match_pair, job);
     for (size_t k = 0; job->heads != NULL && k < num_sets; ++k)
-        psfm_nn_head_free(&job->heads[k]);
+        psfm_nearest_head_free(&job->heads[k]);
     for (size_t k = 0; status != PSFM_OK && k < pairs->num; ++k)
         psfm_match_list_free(&out[k]);
     free(job->sets);

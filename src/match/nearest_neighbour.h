@@ -21,37 +21,37 @@ typedef struct {
     double max_ratio;    /* best over second-best angle must be below this */
     double max_distance; /* largest angle between matched descriptors, in radians */
     bool cross_check;    /* both directions must choose each other and pass both tests */
-} psfm_nn_options;
+} psfm_nearest_options;
 
-extern const psfm_option_table psfm_nn_option_table;
+extern const psfm_option_table psfm_nearest_option_table;
 
 /* Matches n1 x 128 with n2 x 128 descriptors of SIFT (L2 norm 512, as COLMAP stores them) by the
  * rules of COLMAP's brute-force matcher: the distance is the angle acos(a . b / 512^2) in single
  * precision, of equal products the second best counts. Equal, match by match, to a double loop
  * over integer dot products, whatever instructions are used. One thread; cost n1 n2 128
  * multiplications, some 10^11 a second with AVX-512 VNNI, a third of that with AVX2. */
-psfm_status psfm_nn_match_u8(psfm_context *ctx, const uint8_t *descriptors1, size_t n1,
-                             const uint8_t *descriptors2, size_t n2, const psfm_nn_options *options,
-                             psfm_match_list *out);
+psfm_status psfm_nearest_match_u8(psfm_context *ctx, const uint8_t *descriptors1, size_t n1,
+                                  const uint8_t *descriptors2, size_t n2,
+                                  const psfm_nearest_options *options, psfm_match_list *out);
 
 typedef struct {
     double min_similarity; /* smallest dot product of a match; -1 admits all of unit vectors */
     double max_ratio;      /* of the distances sqrt(2 - 2 a . b), best over second best; 1 = off */
     bool cross_check;
-} psfm_nn_float_options;
+} psfm_nearest_float_options;
 
-extern const psfm_option_table psfm_nn_float_option_table;
+extern const psfm_option_table psfm_nearest_float_option_table;
 
 /* The same for n x size descriptors of unit length in single precision (neural features): most
  * similar is the largest dot product, on ties the lowest index. NaNs match nothing. */
-psfm_status psfm_nn_match_f32(psfm_context *ctx, const float *descriptors1, size_t n1,
-                              const float *descriptors2, size_t n2, size_t size,
-                              const psfm_nn_float_options *options, psfm_match_list *out);
+psfm_status psfm_nearest_match_f32(psfm_context *ctx, const float *descriptors1, size_t n1,
+                                   const float *descriptors2, size_t n2, size_t size,
+                                   const psfm_nearest_float_options *options, psfm_match_list *out);
 
 /* Matches SIFT descriptors of all pairs in parallel. out has pairs->num zeroed entries, freed one
  * by one by the caller; on failure all are empty. */
-psfm_status psfm_nn_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets, size_t num_sets,
-                                const psfm_pair_list *pairs, const psfm_nn_options *options,
-                                psfm_match_list *out);
+psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets,
+                                     size_t num_sets, const psfm_pair_list *pairs,
+                                     const psfm_nearest_options *options, psfm_match_list *out);
 
 #endif

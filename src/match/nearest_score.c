@@ -4,27 +4,26 @@
  * at once into the two largest of their rows and columns; neither the matrix of products nor the
  * indices of the largest are stored (who is best is looked up later, for the few that pass).
  *
- * The screened way looks at the upper bounds of nn_head first. A product matters to a row with best
- * b and second s
- *   if the row passes the rule now: when it is large enough to break the ratio to b,
- *   if it fails now: when it is so much above b that the row would pass, with b as its second;
- * and never if it could neither be the best of a match nor break the ratio of one. The largest
- * product that does not matter is the row's limit; columns have theirs likewise. Only pairs whose
- * bound exceeds the lower of the two limits are multiplied in full, less than one in a hundred once
- * the limits have grown. So that they grow early, the first columns go with all rows, and the first
+ * The screened way looks at the upper bounds of nearest_head first. A product matters to a row with
+ * best b and second s if the row passes the rule now: when it is large enough to break the ratio to
+ * b, if it fails now: when it is so much above b that the row would pass, with b as its second; and
+ * never if it could neither be the best of a match nor break the ratio of one. The largest product
+ * that does not matter is the row's limit; columns have theirs likewise. Only pairs whose bound
+ * exceeds the lower of the two limits are multiplied in full, less than one in a hundred once the
+ * limits have grown. So that they grow early, the first columns go with all rows, and the first
  * rows with all columns, the plain way. Where the bounds do not help, the rest does too.
  *
  * A row that fails may thus have overlooked products between b and its limit, which leave it
  * failing, but would count if a still better one came later. So rows and columns that pass in the
  * end, but once had a limit above what breaks their ratio, are screened once more, by themselves.
  */
-#include "match/nn_score.h"
+#include "match/nearest_score.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "match/nn_limit.h"
+#include "match/nearest_limit.h"
 
 #define PAD_BIAS (-(1 << 29)) /* makes the products of padding negative */
 #define WARM 240              /* rows and columns that are multiplied in full; a multiple of 12 */
@@ -38,9 +37,9 @@ static size_t round_up(size_t n, size_t step) {
 }
 
 typedef struct {
-    const psfm_nn_kernel *kernel;
-    const psfm_nn_set *set1, *set2;
-    psfm_nn_scores *scores;
+    const psfm_nearest_kernel *kernel;
+    const psfm_nearest_set *set1, *set2;
+    psfm_nearest_scores *scores;
     size_t rows, cols;              /* padded */
     void *memory;                   /* of all arrays */
     void *row_values, *col_values;  /* packed descriptors */
@@ -49,8 +48,8 @@ typedef struct {
     int32_t *col_best, *col_second; /* cols */
 
     /* for screening */
-    const psfm_nn_rule *rule;
-    const psfm_nn_limits *limits;
+    const psfm_nearest_rule *rule;
+    const psfm_nearest_limits *limits;
     double scale; /* from products to units of the bounds */
     void *row_heads, *col_heads;
     int32_t *row_head_bias, *col_head_bias;
@@ -62,8 +61,8 @@ typedef struct {
 } scorer;
 
 /* Writes n values plus `offset` as the kernel's samples. */
-static void put_samples(const psfm_nn_kernel *kernel, const uint8_t *values, size_t n, int offset,
-                        void *out) {
+static void put_samples(const psfm_nearest_kernel *kernel, const uint8_t *values, size_t n,
+                        int offset, void *out) {
     if (kernel->sample == 1)
         for (size_t k = 0; k < n; ++k)
             ((uint8_t *)out)[k] = (uint8_t)(values[k] + offset);
@@ -73,8 +72,8 @@ static void put_samples(const psfm_nn_kernel *kernel, const uint8_t *values, siz
 }
 
 /* The same for signed values. */
-static void put_signed(const psfm_nn_kernel *kernel, const int8_t *values, size_t n, int offset,
-                       void *out) {
+static void put_signed(const psfm_nearest_kernel *kernel, const int8_t *values, size_t n,
+                       int offset, void *out) {
     if (kernel->sample == 1)
         for (size_t k = 0; k < n; ++k)
             ((uint8_t *)out)[k] = (uint8_t)(values[k] + offset);
@@ -84,8 +83,8 @@ static void put_signed(const psfm_nn_kernel *kernel, const int8_t *values, size_
 }
 
 /* Spreads the samples of column j, `size` values, over its panel. */
-static void put_column(const psfm_nn_kernel *kernel, const void *samples, size_t size, size_t j,
-                       char *out) {
+static void put_column(const psfm_nearest_kernel *kernel, const void *samples, size_t size,
+                       size_t j, char *out) {
     size_t cols = kernel->cols, group = kernel->group < size ? kernel->group : size;
     size_t bytes = group * kernel->sample;
     char *to = out + (j / cols * cols * size + j % cols * group) * kernel->sample;
@@ -94,7 +93,7 @@ static void put_column(const psfm_nn_kernel *kernel, const void *samples, size_t
 }
 
 static void pack_descriptors(scorer *s) {
-    const psfm_nn_kernel *kernel = s->kernel;
+    const psfm_nearest_kernel *kernel = s->kernel;
     static const uint8_t nothing[PSFM_SIFT_SIZE];
     int16_t samples[PSFM_SIFT_SIZE];
     for (size_t i = 0; i < s->rows; ++i)
@@ -114,22 +113,22 @@ static void pack_descriptors(scorer *s) {
         s->col_bias[j] = PAD_BIAS;
 }
 
-static void pack_heads(scorer *s, const psfm_nn_head *head1, const psfm_nn_head *head2) {
-    const psfm_nn_kernel *kernel = s->kernel;
-    int16_t samples[PSFM_NN_HEAD];
+static void pack_heads(scorer *s, const psfm_nearest_head *head1, const psfm_nearest_head *head2) {
+    const psfm_nearest_kernel *kernel = s->kernel;
+    int16_t samples[PSFM_NEAREST_HEAD];
     for (size_t i = 0; i < head1->n; ++i) {
-        const int8_t *values = head1->values + i * PSFM_NN_HEAD;
+        const int8_t *values = head1->values + i * PSFM_NEAREST_HEAD;
         int32_t sum = 0;
-        for (size_t k = 0; k < PSFM_NN_HEAD; ++k)
+        for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k)
             sum += values[k];
-        put_signed(kernel, values, PSFM_NN_HEAD, 0,
-                   (char *)s->row_heads + i * PSFM_NN_HEAD * kernel->sample);
+        put_signed(kernel, values, PSFM_NEAREST_HEAD, 0,
+                   (char *)s->row_heads + i * PSFM_NEAREST_HEAD * kernel->sample);
         s->row_head_bias[i] = head1->bias[i] - kernel->head_offset * sum;
     }
     for (size_t j = 0; j < head2->n; ++j) {
-        put_signed(kernel, head2->values + j * PSFM_NN_HEAD, PSFM_NN_HEAD, kernel->head_offset,
-                   samples);
-        put_column(kernel, samples, PSFM_NN_HEAD, j, s->col_heads);
+        put_signed(kernel, head2->values + j * PSFM_NEAREST_HEAD, PSFM_NEAREST_HEAD,
+                   kernel->head_offset, samples);
+        put_column(kernel, samples, PSFM_NEAREST_HEAD, j, s->col_heads);
         s->col_head_bias[j] = head2->bias[j];
     }
     for (size_t i = head1->n; i < s->rows; ++i)
@@ -164,8 +163,8 @@ static psfm_status alloc_all(psfm_context *ctx, const request *requests, size_t 
 
 static psfm_status alloc_scorer(psfm_context *ctx, scorer *s, bool screened) {
     size_t values = s->kernel->sample * PSFM_SIFT_SIZE, lanes = s->kernel->lanes * sizeof(int32_t);
-    size_t head = s->kernel->sample * PSFM_NN_HEAD, one = sizeof(int32_t);
-    size_t max_hits = STRIP * s->kernel->cols + PSFM_NN_BATCH;
+    size_t head = s->kernel->sample * PSFM_NEAREST_HEAD, one = sizeof(int32_t);
+    size_t max_hits = STRIP * s->kernel->cols + PSFM_NEAREST_BATCH;
     const request requests[] = {
         {&s->row_values, s->rows, values},
         {&s->col_values, s->cols, values},
@@ -203,8 +202,8 @@ static void merge_rows(scorer *s) {
     size_t lanes = s->kernel->lanes;
     for (size_t i = 0; i < s->set1->n; ++i) {
         for (size_t k = i * lanes; k < (i + 1) * lanes; ++k) {
-            psfm_nn_fold(s->row_best[k], &s->scores->best1[i], &s->scores->second1[i]);
-            psfm_nn_fold(s->row_second[k], &s->scores->best1[i], &s->scores->second1[i]);
+            psfm_nearest_fold(s->row_best[k], &s->scores->best1[i], &s->scores->second1[i]);
+            psfm_nearest_fold(s->row_second[k], &s->scores->best1[i], &s->scores->second1[i]);
         }
     }
     memset(s->row_best, 0, s->rows * lanes * sizeof *s->row_best);
@@ -217,7 +216,7 @@ static int32_t scaled(const scorer *s, int32_t product) {
 }
 
 static int32_t scaled_limit(const scorer *s, int32_t best, int32_t second) {
-    return scaled(s, psfm_nn_limit_of(s->limits, best, second));
+    return scaled(s, psfm_nearest_limit_of(s->limits, best, second));
 }
 
 /* Sets limits of n rows or columns. */
@@ -230,8 +229,8 @@ static void set_limits(const scorer *s, const int32_t *best, const int32_t *seco
 /* One more product of a row or column. */
 static void take_product(const scorer *s, int32_t product, int32_t *best, int32_t *second,
                          int32_t *limit, int32_t *missed) {
-    psfm_nn_fold(product, best, second);
-    *missed = psfm_nn_larger(*missed, *limit);
+    psfm_nearest_fold(product, best, second);
+    *missed = psfm_nearest_larger(*missed, *limit);
     *limit = scaled_limit(s, *best, *second);
 }
 
@@ -251,8 +250,8 @@ static size_t drop_low(scorer *s, size_t first_row, size_t first_col, size_t num
 
 /* Full products of the pairs that the bounds leave. */
 static void settle_hits(scorer *s, size_t first_row, size_t first_col, size_t num) {
-    const psfm_nn_kernel *kernel = s->kernel;
-    psfm_nn_scores *scores = s->scores;
+    const psfm_nearest_kernel *kernel = s->kernel;
+    psfm_nearest_scores *scores = s->scores;
     kernel->multiply_hits((const char *)s->row_values + first_row * PSFM_SIFT_SIZE * kernel->sample,
                           s->set2->descriptors + first_col * PSFM_SIFT_SIZE,
                           s->col_bias + first_col, s->hits, num, s->products);
@@ -267,8 +266,8 @@ static void settle_hits(scorer *s, size_t first_row, size_t first_col, size_t nu
 }
 
 static void screen_strip(scorer *s, size_t panel, size_t i) {
-    const psfm_nn_kernel *kernel = s->kernel;
-    size_t j = panel * kernel->cols, head = PSFM_NN_HEAD * kernel->sample;
+    const psfm_nearest_kernel *kernel = s->kernel;
+    size_t j = panel * kernel->cols, head = PSFM_NEAREST_HEAD * kernel->sample;
     size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
     size_t num = kernel->screen_panel(
         (const char *)s->row_heads + i * head, count, (const char *)s->col_heads + j * head,
@@ -300,8 +299,9 @@ static size_t screen_all(scorer *s, size_t panel, size_t num_panels) {
 
 static bool needs_verification(const scorer *s, int32_t best, int32_t second, int32_t limit,
                                int32_t missed) {
-    return psfm_nn_larger(limit, missed) > scaled(s, psfm_nn_passing_limit(s->limits, best)) &&
-           psfm_nn_rule_passes(s->rule, best, second);
+    return psfm_nearest_larger(limit, missed) >
+               scaled(s, psfm_nearest_passing_limit(s->limits, best)) &&
+           psfm_nearest_rule_passes(s->rule, best, second);
 }
 
 /* A few rows or columns, laid out as the kernel wants them. */
@@ -309,7 +309,7 @@ typedef struct {
     size_t num, capacity;
     uint32_t idx[STRIP];
     _Alignas(64) char values[STRIP * PSFM_SIFT_SIZE * sizeof(int16_t)];
-    _Alignas(64) char heads[STRIP * PSFM_NN_HEAD * sizeof(int16_t)];
+    _Alignas(64) char heads[STRIP * PSFM_NEAREST_HEAD * sizeof(int16_t)];
     int32_t bias[STRIP], head_bias[STRIP], limit[STRIP];
 } selection;
 
@@ -325,68 +325,69 @@ static void clear_selection(selection *p, size_t capacity) {
 
 /* Adds row i and forgets its products. */
 static void select_row(scorer *s, size_t i, selection *p) {
-    size_t values = PSFM_SIFT_SIZE * s->kernel->sample, head = PSFM_NN_HEAD * s->kernel->sample;
+    size_t values = PSFM_SIFT_SIZE * s->kernel->sample,
+           head = PSFM_NEAREST_HEAD * s->kernel->sample;
     size_t k = p->num++;
     p->idx[k] = (uint32_t)i;
     memcpy(p->values + k * values, (const char *)s->row_values + i * values, values);
     memcpy(p->heads + k * head, (const char *)s->row_heads + i * head, head);
     p->head_bias[k] = s->row_head_bias[i];
-    p->limit[k] = scaled(s, psfm_nn_passing_limit(s->limits, s->scores->best1[i]));
+    p->limit[k] = scaled(s, psfm_nearest_passing_limit(s->limits, s->scores->best1[i]));
     s->scores->best1[i] = s->scores->second1[i] = 0;
 }
 
 static void select_column(scorer *s, size_t j, selection *p) {
     size_t cols = s->kernel->cols, k = p->num++;
-    size_t group = s->kernel->group < PSFM_NN_HEAD ? s->kernel->group : PSFM_NN_HEAD;
+    size_t group = s->kernel->group < PSFM_NEAREST_HEAD ? s->kernel->group : PSFM_NEAREST_HEAD;
     size_t bytes = group * s->kernel->sample;
     const char *panel =
-        (const char *)s->col_heads + j / cols * cols * PSFM_NN_HEAD * s->kernel->sample;
+        (const char *)s->col_heads + j / cols * cols * PSFM_NEAREST_HEAD * s->kernel->sample;
     p->idx[k] = (uint32_t)j;
     memcpy(p->values + k * PSFM_SIFT_SIZE, s->set2->descriptors + j * PSFM_SIFT_SIZE,
            PSFM_SIFT_SIZE);
-    for (size_t g = 0; g < PSFM_NN_HEAD / group; ++g)
+    for (size_t g = 0; g < PSFM_NEAREST_HEAD / group; ++g)
         memcpy(p->heads + (g * cols + k) * bytes, panel + (g * cols + j % cols) * bytes, bytes);
     p->bias[k] = s->col_bias[j];
     p->head_bias[k] = s->col_head_bias[j];
-    p->limit[k] = scaled(s, psfm_nn_passing_limit(s->limits, s->col_best[j]));
+    p->limit[k] = scaled(s, psfm_nearest_passing_limit(s->limits, s->col_best[j]));
     s->col_best[j] = s->col_second[j] = 0;
 }
 
 static void screen_rows(scorer *s, selection *p) {
-    const psfm_nn_kernel *kernel = s->kernel;
+    const psfm_nearest_kernel *kernel = s->kernel;
     int32_t never[64];
     for (size_t c = 0; c < kernel->cols; ++c)
         never[c] = INT32_MAX;
     for (size_t j = 0; p->num > 0 && j < s->cols; j += kernel->cols) {
-        size_t num =
-            kernel->screen_panel(p->heads, round_up(p->num, kernel->rows),
-                                 (const char *)s->col_heads + j * PSFM_NN_HEAD * kernel->sample,
-                                 p->head_bias, p->limit, s->col_head_bias + j, never, s->hits);
+        size_t num = kernel->screen_panel(
+            p->heads, round_up(p->num, kernel->rows),
+            (const char *)s->col_heads + j * PSFM_NEAREST_HEAD * kernel->sample, p->head_bias,
+            p->limit, s->col_head_bias + j, never, s->hits);
         kernel->multiply_hits(p->values, s->set2->descriptors + j * PSFM_SIFT_SIZE, s->col_bias + j,
                               s->hits, num, s->products);
         for (size_t k = 0; k < num; ++k) {
             size_t i = p->idx[s->hits[k] >> 16];
-            psfm_nn_fold(s->products[k], &s->scores->best1[i], &s->scores->second1[i]);
+            psfm_nearest_fold(s->products[k], &s->scores->best1[i], &s->scores->second1[i]);
         }
     }
     clear_selection(p, STRIP);
 }
 
 static void screen_columns(scorer *s, selection *p) {
-    const psfm_nn_kernel *kernel = s->kernel;
+    const psfm_nearest_kernel *kernel = s->kernel;
     int32_t never[STRIP];
     for (size_t r = 0; r < STRIP; ++r)
         never[r] = INT32_MAX;
     for (size_t i = 0; p->num > 0 && i < s->rows; i += STRIP) {
         size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
         size_t num = kernel->screen_panel(
-            (const char *)s->row_heads + i * PSFM_NN_HEAD * kernel->sample, count, p->heads,
+            (const char *)s->row_heads + i * PSFM_NEAREST_HEAD * kernel->sample, count, p->heads,
             s->row_head_bias + i, never, p->head_bias, p->limit, s->hits);
         kernel->multiply_hits((const char *)s->row_values + i * PSFM_SIFT_SIZE * kernel->sample,
                               (const uint8_t *)p->values, p->bias, s->hits, num, s->products);
         for (size_t k = 0; k < num; ++k) {
             size_t j = p->idx[s->hits[k] & 0xffff];
-            psfm_nn_fold(s->products[k], &s->col_best[j], &s->col_second[j]);
+            psfm_nearest_fold(s->products[k], &s->col_best[j], &s->col_second[j]);
         }
     }
     clear_selection(p, kernel->cols);
@@ -433,12 +434,13 @@ static void run(scorer *s, bool screened) {
     memcpy(s->scores->second2, s->col_second, s->set2->n * sizeof *s->col_second);
 }
 
-psfm_status psfm_nn_score(psfm_context *ctx, const psfm_nn_set *set1, const psfm_nn_set *set2,
-                          const psfm_nn_basis *basis, const psfm_nn_head *head1,
-                          const psfm_nn_head *head2, const psfm_nn_rule *rule,
-                          psfm_nn_scores *scores) {
-    psfm_nn_limits limits;
-    scorer s = {.kernel = psfm_nn_kernel_choose(), .set1 = set1, .set2 = set2, .scores = scores};
+psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
+                               const psfm_nearest_set *set2, const psfm_nearest_basis *basis,
+                               const psfm_nearest_head *head1, const psfm_nearest_head *head2,
+                               const psfm_nearest_rule *rule, psfm_nearest_scores *scores) {
+    psfm_nearest_limits limits;
+    scorer s = {
+        .kernel = psfm_nearest_kernel_choose(), .set1 = set1, .set2 = set2, .scores = scores};
     bool screened = head1 != NULL;
     s.rows = round_up(set1->n, s.kernel->rows);
     s.cols = round_up(set2->n, s.kernel->cols);
@@ -446,7 +448,7 @@ psfm_status psfm_nn_score(psfm_context *ctx, const psfm_nn_set *set1, const psfm
     if (status == PSFM_OK) {
         pack_descriptors(&s);
         if (screened) {
-            psfm_nn_limits_make(rule, &limits);
+            psfm_nearest_limits_make(rule, &limits);
             s.limits = &limits;
             s.rule = rule;
             s.scale = 1.0 / ((double)basis->step * (double)basis->step);

@@ -22,7 +22,8 @@ static const struct {
     const psfm_option_table *table;
     size_t offset;
 } kinds[PSFM_NUM_MATCHER_KINDS] = {
-    [PSFM_MATCHER_NN] = {&psfm_nn_float_option_table, offsetof(psfm_matcher_options, nn)},
+    [PSFM_MATCHER_NEAREST] = {&psfm_nearest_float_option_table,
+                              offsetof(psfm_matcher_options, nearest)},
     [PSFM_MATCHER_SUPERGLUE] = {&psfm_superglue_option_table,
                                 offsetof(psfm_matcher_options, superglue)},
     [PSFM_MATCHER_LIGHTGLUE] = {&psfm_lightglue_option_table,
@@ -36,17 +37,17 @@ static const struct {
     const psfm_network_file *superglue, *lightglue;
     double min_similarity, max_ratio;
 } partners[PSFM_NUM_FEATURE_KINDS] = {
-    [PSFM_FEATURES_SIFT] = {PSFM_MATCHER_NN, NULL, NULL, -1, 1},
+    [PSFM_FEATURES_SIFT] = {PSFM_MATCHER_NEAREST, NULL, NULL, -1, 1},
     [PSFM_FEATURES_SUPERPOINT] = {PSFM_MATCHER_SUPERGLUE, &psfm_superglue_file,
                                   &psfm_lightglue_superpoint_file, -1, 1},
     [PSFM_FEATURES_XFEAT] = {PSFM_MATCHER_LIGHTGLUE, NULL, &psfm_lightglue_xfeat_file, 0.82, 1},
-    [PSFM_FEATURES_EDGEPOINT2] = {PSFM_MATCHER_NN, NULL, NULL, -1, 0.95},
+    [PSFM_FEATURES_EDGEPOINT2] = {PSFM_MATCHER_NEAREST, NULL, NULL, -1, 0.95},
 };
 
 void psfm_matcher_options_init(psfm_matcher_options *options) {
     *options = (psfm_matcher_options){0};
     psfm_options_init(&psfm_matcher_option_table, options);
-    for (int k = PSFM_MATCHER_NN; k < PSFM_NUM_MATCHER_KINDS; ++k)
+    for (int k = PSFM_MATCHER_NEAREST; k < PSFM_NUM_MATCHER_KINDS; ++k)
         psfm_options_init(kinds[k].table, (char *)options + kinds[k].offset);
 }
 
@@ -59,10 +60,10 @@ const void *psfm_matcher_own_options(const psfm_matcher_options *options, psfm_m
 }
 
 void psfm_matcher_options_fill(psfm_feature_kind features, psfm_matcher_options *options) {
-    if (options->nn.min_similarity <= -1)
-        options->nn.min_similarity = partners[features].min_similarity;
-    if (options->nn.max_ratio >= 1)
-        options->nn.max_ratio = partners[features].max_ratio;
+    if (options->nearest.min_similarity <= -1)
+        options->nearest.min_similarity = partners[features].min_similarity;
+    if (options->nearest.max_ratio >= 1)
+        options->nearest.max_ratio = partners[features].max_ratio;
 }
 
 psfm_status psfm_matcher_resolve(psfm_context *ctx, psfm_feature_kind features,
@@ -72,7 +73,7 @@ psfm_status psfm_matcher_resolve(psfm_context *ctx, psfm_feature_kind features,
     *file = *kind == PSFM_MATCHER_SUPERGLUE   ? partners[features].superglue
             : *kind == PSFM_MATCHER_LIGHTGLUE ? partners[features].lightglue
                                               : NULL;
-    if (*kind != PSFM_MATCHER_NN && *file == NULL)
+    if (*kind != PSFM_MATCHER_NEAREST && *file == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--matcher %s cannot match %s features; %s can",
                          psfm_matcher_names[*kind], psfm_feature_names[features],
                          psfm_matcher_names[partners[features].best]);
@@ -124,7 +125,7 @@ psfm_status psfm_matchers_create(psfm_context *ctx, psfm_matcher_kind kind,
         return status;
     (*out)->kind = kind;
     (*out)->options = *options;
-    if (kind != PSFM_MATCHER_NN)
+    if (kind != PSFM_MATCHER_NEAREST)
         status = make_networks(ctx, path, num_pairs, *out);
     if (status != PSFM_OK)
         psfm_matchers_destroy(out);
@@ -154,16 +155,16 @@ typedef struct {
 } job;
 
 static psfm_status match_nearest(psfm_context *ctx, const psfm_keypoint_set *a,
-                                 const psfm_keypoint_set *b, const psfm_nn_float_options *options,
-                                 psfm_match_list *out) {
+                                 const psfm_keypoint_set *b,
+                                 const psfm_nearest_float_options *options, psfm_match_list *out) {
     if (a->num == 0 || b->num == 0)
         return PSFM_OK;
     if (a->descriptor_size != b->descriptor_size)
         return psfm_fail(ctx, PSFM_ERR_DATA,
                          "descriptors of %zu and of %zu numbers cannot be compared",
                          a->descriptor_size, b->descriptor_size);
-    return psfm_nn_match_f32(ctx, a->descriptors_f32, a->num, b->descriptors_f32, b->num,
-                             a->descriptor_size, options, out);
+    return psfm_nearest_match_f32(ctx, a->descriptors_f32, a->num, b->descriptors_f32, b->num,
+                                  a->descriptor_size, options, out);
 }
 
 static psfm_status match_by_network(psfm_context *ctx, psfm_matchers *m, const psfm_neural_input *a,
@@ -190,8 +191,8 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
     const psfm_neural_input *a = &j->inputs[j->pairs->pairs[index][0]];
     const psfm_neural_input *b = &j->inputs[j->pairs->pairs[index][1]];
     psfm_matchers *m = j->matchers;
-    return m->kind == PSFM_MATCHER_NN
-               ? match_nearest(ctx, a->set, b->set, &m->options.nn, &j->out[index])
+    return m->kind == PSFM_MATCHER_NEAREST
+               ? match_nearest(ctx, a->set, b->set, &m->options.nearest, &j->out[index])
                : match_by_network(ctx, m, a, b, &j->out[index]);
 }
 

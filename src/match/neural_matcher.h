@@ -7,8 +7,8 @@
 #include "match/superglue.h"
 
 typedef enum {
-    PSFM_MATCHER_AUTO, /* by the features: nn, superglue, lightglue, nn */
-    PSFM_MATCHER_NN,   /* mutual nearest neighbours */
+    PSFM_MATCHER_AUTO,    /* by the features: nn, superglue, lightglue, nn */
+    PSFM_MATCHER_NEAREST, /* mutual nearest neighbours */
     PSFM_MATCHER_SUPERGLUE,
     PSFM_MATCHER_LIGHTGLUE,
     PSFM_NUM_MATCHER_KINDS
@@ -19,7 +19,7 @@ extern const char *const psfm_matcher_names[];
 
 typedef struct {
     int kind; /* psfm_matcher_kind */
-    psfm_nn_float_options nn;
+    psfm_nearest_float_options nearest;
     psfm_superglue_options superglue;
     psfm_lightglue_options lightglue;
 } psfm_matcher_options;

@@ -79,7 +79,7 @@ static int make_database(void **state) {
 static psfm_match_stats match(bool guided) {
     psfm_match_options options = {0};
     psfm_match_stats stats;
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
     options.guided.enabled = guided;
     assert_ok(ctx, psfm_match_images(ctx, path, &options, &stats));
@@ -162,7 +162,7 @@ static void refuses_a_missing_camera(void **state) {
     (void)state;
     psfm_sql sql;
     psfm_match_options options = {0};
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
     assert_ok(ctx, psfm_sql_open_for_writing(ctx, path, &sql));
     assert_ok(ctx, psfm_sql_exec(&sql, "DELETE FROM cameras"));

@@ -140,7 +140,7 @@ static void sift_can_be_matched(void **state) {
     hid_t file = new_matches();
     put_pair(file, "a_b.jpg/c.jpg", 2, NUM);
     H5Fclose(file);
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     assert_ok(ctx, import((psfm_hloc_options){.features = "sift"}, NULL));
     assert_ok(ctx, psfm_match_images(ctx, database, &options, &stats));
     assert_int_equal(stats.num_kept, 1); /* what was imported stays */

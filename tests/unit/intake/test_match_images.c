@@ -59,8 +59,8 @@ static int make_database(void **state) {
 static psfm_match_stats match(const char *pairs, bool drop_others, double max_ratio) {
     psfm_match_options options = {.pairs = pairs, .drop_others = drop_others};
     psfm_match_stats stats;
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
-    options.nn.max_ratio = max_ratio;
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
+    options.nearest.max_ratio = max_ratio;
     assert_ok(ctx, psfm_match_images(ctx, path, &options, &stats));
     return stats;
 }
@@ -161,7 +161,7 @@ static void uncommitted_work_is_gone(void **state) {
 static void refuses_what_cannot_be(void **state) {
     (void)state;
     psfm_match_options options = {.pairs = "star"};
-    psfm_options_init(&psfm_nn_option_table, &options.nn);
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     assert_int_equal(psfm_match_images(ctx, path, &options, NULL), PSFM_ERR_ARGUMENT);
     options.pairs = NULL;
     assert_int_equal(psfm_match_images(ctx, "/nowhere/x.db", &options, NULL), PSFM_ERR_IO);

@@ -44,7 +44,7 @@ static void see(nearest *n, int32_t product, size_t idx) {
     }
 }
 
-static bool accepted(const nearest *n, const psfm_nn_options *o) {
+static bool accepted(const nearest *n, const psfm_nearest_options *o) {
     const float norm = 1.0F / (512.0F * 512.0F);
     if (n->best_idx < 0)
         return false;
@@ -70,7 +70,7 @@ static void see_all(const uint8_t *d1, size_t n1, const uint8_t *d2, size_t n2, 
 }
 
 static size_t match_plainly(const nearest *of1, size_t n1, const nearest *of2,
-                            const psfm_nn_options *o, uint32_t (*out)[2]) {
+                            const psfm_nearest_options *o, uint32_t (*out)[2]) {
     size_t num = 0;
     for (size_t i = 0; i < n1; ++i) {
         if (!accepted(&of1[i], o))
@@ -159,7 +159,8 @@ static void fill(int kind, uint64_t seed, uint8_t *d1, size_t n1, uint8_t *d2, s
 
 /* Compares with the plain rule at every CPU level, for each of the options. Returns the smallest
  * number of matches among them. */
-static size_t compare(int kind, size_t n1, size_t n2, const psfm_nn_options *options, size_t num) {
+static size_t compare(int kind, size_t n1, size_t n2, const psfm_nearest_options *options,
+                      size_t num) {
     uint8_t *d1 = malloc(128 * n1 + 1), *d2 = malloc(128 * n2 + 1);
     nearest *of1 = malloc((n1 + 1) * sizeof *of1), *of2 = malloc((n2 + 1) * sizeof *of2);
     uint32_t(*expected)[2] = malloc((n1 + 1) * sizeof *expected);
@@ -172,7 +173,7 @@ static size_t compare(int kind, size_t n1, size_t n2, const psfm_nn_options *opt
         for (int level = PSFM_CPU_PLAIN; level <= PSFM_CPU_AVX512; ++level) {
             psfm_match_list list;
             psfm_cpu_limit((psfm_cpu_level)level);
-            assert_ok(ctx, psfm_nn_match_u8(ctx, d1, n1, d2, n2, &options[k], &list));
+            assert_ok(ctx, psfm_nearest_match_u8(ctx, d1, n1, d2, n2, &options[k], &list));
             if (list.num != matches)
                 fail_msg("kind %d, %zu x %zu, options %zu, level %d: %zu matches, not %zu", kind,
                          n1, n2, k, level, list.num, matches);
@@ -193,7 +194,7 @@ static void small_sets_equal_the_double_loop(void **state) {
     (void)state;
     static const size_t sizes[][2] = {{0, 0}, {0, 5},  {5, 0},   {1, 1},    {1, 70},
                                       {3, 2}, {65, 1}, {67, 63}, {130, 65}, {100, 257}};
-    const psfm_nn_options options[] = {{0.8, 0.7, true}, {0.8, 0.7, false}};
+    const psfm_nearest_options options[] = {{0.8, 0.7, true}, {0.8, 0.7, false}};
     size_t total = 0;
     for (int kind = 0; kind < NUM_KINDS; ++kind)
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k)
@@ -204,11 +205,11 @@ static void small_sets_equal_the_double_loop(void **state) {
 /* Large enough for the shortened descriptors, which must not change anything. */
 static void large_sets_equal_the_double_loop(void **state) {
     (void)state;
-    static const psfm_nn_options options[] = {{0.8, 0.7, true},
-                                              {1.0, 1.57, true},
-                                              {0.95, 1.2, true},
-                                              {0.8, 0.7, false},
-                                              {0.5, 0.3, true}};
+    static const psfm_nearest_options options[] = {{0.8, 0.7, true},
+                                                   {1.0, 1.57, true},
+                                                   {0.95, 1.2, true},
+                                                   {0.8, 0.7, false},
+                                                   {0.5, 0.3, true}};
     assert_true(compare(SIFT_LIKE, 1301, 1107, options, 5) > 50);
     assert_true(compare(CLUSTERS, 1301, 1107, options, 3) > 20);
     assert_true(compare(FLAT, 1301, 1107, options, 3) > 5);
@@ -243,14 +244,14 @@ static void pairs_do_not_depend_on_threads(void **state) {
     psfm_cpu_limit(PSFM_CPU_AVX512);
     for (int t = 0; t < 3; ++t) {
         psfm_context_set_threads(ctx, 1 + 3 * t);
-        assert_ok(ctx, psfm_nn_match_pairs(ctx, sets, IMAGES, &pairs, NULL, out[t]));
+        assert_ok(ctx, psfm_nearest_match_pairs(ctx, sets, IMAGES, &pairs, NULL, out[t]));
     }
     for (size_t k = 0; k < pairs.num; ++k) {
         total += out[0][k].num;
         psfm_match_list one;
         const psfm_keypoint_set *a = &sets[pairs.pairs[k][0]], *b = &sets[pairs.pairs[k][1]];
-        assert_ok(ctx, psfm_nn_match_u8(ctx, a->descriptors_u8, a->num, b->descriptors_u8, b->num,
-                                        NULL, &one));
+        assert_ok(ctx, psfm_nearest_match_u8(ctx, a->descriptors_u8, a->num, b->descriptors_u8,
+                                             b->num, NULL, &one));
         for (int t = 0; t < 3; ++t) {
             assert_int_equal(out[t][k].num, one.num);
             if (one.num > 0)
@@ -262,11 +263,11 @@ static void pairs_do_not_depend_on_threads(void **state) {
     assert_true(total > 500);
 
     sets[2].descriptor_size = 64;
-    assert_int_equal(psfm_nn_match_pairs(ctx, sets, IMAGES, &pairs, NULL, out[0]),
+    assert_int_equal(psfm_nearest_match_pairs(ctx, sets, IMAGES, &pairs, NULL, out[0]),
                      PSFM_ERR_ARGUMENT);
     assert_non_null(strstr(psfm_context_message(ctx), "image 2"));
     sets[2].descriptor_size = 128;
-    assert_int_equal(psfm_nn_match_pairs(ctx, sets, IMAGES - 1, &pairs, NULL, out[0]),
+    assert_int_equal(psfm_nearest_match_pairs(ctx, sets, IMAGES - 1, &pairs, NULL, out[0]),
                      PSFM_ERR_ARGUMENT);
     psfm_pair_list_free(&pairs);
     for (int k = 0; k < IMAGES; ++k)
@@ -287,7 +288,7 @@ static void failed_allocations_are_reported(void **state) {
     for (size_t k = 1; k < 100; ++k) {
         psfm_match_list list = {0};
         psfm_alloc_fail_after(k);
-        psfm_status status = psfm_nn_match_pairs(ctx, sets, 2, &pairs, NULL, &list);
+        psfm_status status = psfm_nearest_match_pairs(ctx, sets, 2, &pairs, NULL, &list);
         psfm_alloc_fail_after(0);
         if (status == PSFM_OK) {
             psfm_match_list_free(&list);
@@ -306,10 +307,10 @@ static void bad_options_are_refused(void **state) {
     (void)state;
     uint8_t d[128] = {0};
     psfm_match_list list;
-    psfm_nn_options o = {1.5, 0.7, true};
-    assert_int_equal(psfm_nn_match_u8(ctx, d, 1, d, 1, &o, &list), PSFM_ERR_ARGUMENT);
-    o = (psfm_nn_options){0.8, NAN, true};
-    assert_int_equal(psfm_nn_match_u8(ctx, d, 1, d, 1, &o, &list), PSFM_ERR_ARGUMENT);
+    psfm_nearest_options o = {1.5, 0.7, true};
+    assert_int_equal(psfm_nearest_match_u8(ctx, d, 1, d, 1, &o, &list), PSFM_ERR_ARGUMENT);
+    o = (psfm_nearest_options){0.8, NAN, true};
+    assert_int_equal(psfm_nearest_match_u8(ctx, d, 1, d, 1, &o, &list), PSFM_ERR_ARGUMENT);
 }
 
 /* ---- float descriptors ---- */
@@ -361,9 +362,9 @@ static void float_matches_are_mutual_nearest(void **state) {
             unit_vector(&rng, size, d1 + i * size);
         for (size_t j = 0; j < n2; ++j)
             unit_vector(&rng, size, d2 + j * size);
-        psfm_nn_float_options o = {0.2, 0.95, true};
+        psfm_nearest_float_options o = {0.2, 0.95, true};
         psfm_match_list list;
-        assert_ok(ctx, psfm_nn_match_f32(ctx, d1, n1, d2, n2, size, &o, &list));
+        assert_ok(ctx, psfm_nearest_match_f32(ctx, d1, n1, d2, n2, size, &o, &list));
         for (size_t i = 0; i < n1; ++i) {
             double best, second, back_best, back_second;
             size_t j = most_similar(d1 + i * size, d2, n2, size, &best, &second);
@@ -392,19 +393,19 @@ static void float_ties_and_nans(void **state) {
     /* 0 and 1 of set 2 are equal; 2 of set 1 is not a number */
     const float d1[] = {1, 0, 0, 1, NAN, 0}, d2[] = {1, 0, 1, 0, 0, 1};
     psfm_match_list list;
-    assert_ok(ctx, psfm_nn_match_f32(ctx, d1, 3, d2, 3, 2, NULL, &list));
+    assert_ok(ctx, psfm_nearest_match_f32(ctx, d1, 3, d2, 3, 2, NULL, &list));
     assert_int_equal(list.num, 2);
     assert_int_equal(list.matches[0][0], 0);
     assert_int_equal(list.matches[0][1], 0);
     assert_int_equal(list.matches[1][0], 1);
     assert_int_equal(list.matches[1][1], 2);
     psfm_match_list_free(&list);
-    psfm_nn_float_options o = {-1.0, 0.99, false};
-    assert_ok(ctx, psfm_nn_match_f32(ctx, d1, 3, d2, 3, 2, &o, &list));
+    psfm_nearest_float_options o = {-1.0, 0.99, false};
+    assert_ok(ctx, psfm_nearest_match_f32(ctx, d1, 3, d2, 3, 2, &o, &list));
     assert_int_equal(list.num, 1); /* the tie fails the ratio test */
     assert_int_equal(list.matches[0][0], 1);
     psfm_match_list_free(&list);
-    assert_int_equal(psfm_nn_match_f32(ctx, d1, 3, d2, 3, 0, NULL, &list), PSFM_ERR_ARGUMENT);
+    assert_int_equal(psfm_nearest_match_f32(ctx, d1, 3, d2, 3, 0, NULL, &list), PSFM_ERR_ARGUMENT);
 }
 
 int main(void) {

@@ -16,9 +16,10 @@ static void features_and_matchers_go_together(void **state) {
     (void)state;
     const psfm_network_file *file;
     psfm_matcher_kind kind;
-    assert_int_equal(resolve(PSFM_FEATURES_SIFT, PSFM_MATCHER_AUTO, &file), PSFM_MATCHER_NN);
+    assert_int_equal(resolve(PSFM_FEATURES_SIFT, PSFM_MATCHER_AUTO, &file), PSFM_MATCHER_NEAREST);
     assert_null(file);
-    assert_int_equal(resolve(PSFM_FEATURES_EDGEPOINT2, PSFM_MATCHER_AUTO, &file), PSFM_MATCHER_NN);
+    assert_int_equal(resolve(PSFM_FEATURES_EDGEPOINT2, PSFM_MATCHER_AUTO, &file),
+                     PSFM_MATCHER_NEAREST);
     assert_null(file);
     assert_int_equal(resolve(PSFM_FEATURES_SUPERPOINT, PSFM_MATCHER_AUTO, &file),
                      PSFM_MATCHER_SUPERGLUE);
@@ -29,7 +30,8 @@ static void features_and_matchers_go_together(void **state) {
     assert_int_equal(resolve(PSFM_FEATURES_XFEAT, PSFM_MATCHER_AUTO, &file),
                      PSFM_MATCHER_LIGHTGLUE);
     assert_ptr_equal(file, &psfm_lightglue_xfeat_file);
-    assert_int_equal(resolve(PSFM_FEATURES_XFEAT, PSFM_MATCHER_NN, &file), PSFM_MATCHER_NN);
+    assert_int_equal(resolve(PSFM_FEATURES_XFEAT, PSFM_MATCHER_NEAREST, &file),
+                     PSFM_MATCHER_NEAREST);
     assert_int_equal(
         psfm_matcher_resolve(ctx, PSFM_FEATURES_SIFT, PSFM_MATCHER_SUPERGLUE, &kind, &file),
         PSFM_ERR_ARGUMENT);
@@ -112,7 +114,7 @@ static size_t match_twice(psfm_matcher_kind kind, const char *path, size_t dim) 
 
 static void nearest_neighbours_find_the_points(void **state) {
     (void)state;
-    assert_int_equal(match_twice(PSFM_MATCHER_NN, NULL, 32), 4 * NUM_POINTS);
+    assert_int_equal(match_twice(PSFM_MATCHER_NEAREST, NULL, 32), 4 * NUM_POINTS);
 }
 
 static void superglue_of_its_size(void **state) {

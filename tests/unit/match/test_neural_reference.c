@@ -246,12 +246,12 @@ static void xfeat_pair(pair_data *p, void *user) {
               psfm_lightglue_match(p->ctx, m->lightglue, &inputs[0], &inputs[1], &low, &matches));
     compare_matches(p, "lg_matches0", "lg_scores0", 0.1f, &matches);
     psfm_neural_matches_free(&matches);
-    psfm_nn_float_options mutual = {0.82, 1, true};
+    psfm_nearest_float_options mutual = {0.82, 1, true};
     psfm_match_list list;
     assert_ok(p->ctx,
-              psfm_nn_match_f32(p->ctx, p->reference[0].descriptors_f32, p->reference[0].num,
-                                p->reference[1].descriptors_f32, p->reference[1].num,
-                                p->reference[0].descriptor_size, &mutual, &list));
+              psfm_nearest_match_f32(p->ctx, p->reference[0].descriptors_f32, p->reference[0].num,
+                                     p->reference[1].descriptors_f32, p->reference[1].num,
+                                     p->reference[0].descriptor_size, &mutual, &list));
     size_t num, dim;
     const uint32_t *pairs = array(p, "mnn_pairs", &num, &dim);
     printf("  mutual neighbours: %zu, PyTorch %zu\n", list.num, num);
@@ -341,10 +341,10 @@ static void edgepoint2_obeys_the_homography(void **state) {
         assert_ok(ctx, psfm_edgepoint2_create(ctx, nn, path, &model));
         for (int s = 0; s < 2; ++s)
             assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &photos[s].view, NULL, &sets[s]));
-        psfm_nn_float_options mutual = {0.5, 1, true};
-        assert_ok(ctx, psfm_nn_match_f32(ctx, sets[0].descriptors_f32, sets[0].num,
-                                         sets[1].descriptors_f32, sets[1].num,
-                                         sets[0].descriptor_size, &mutual, &list));
+        psfm_nearest_float_options mutual = {0.5, 1, true};
+        assert_ok(ctx, psfm_nearest_match_f32(ctx, sets[0].descriptors_f32, sets[0].num,
+                                              sets[1].descriptors_f32, sets[1].num,
+                                              sets[0].descriptor_size, &mutual, &list));
         size_t inliers = 0;
         for (size_t i = 0; i < list.num; ++i)
             inliers += transfer_error(H, &sets[0].keypoints[list.matches[i][0]],

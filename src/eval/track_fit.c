@@ -29,7 +29,7 @@ typedef struct {
     bool *known;    /* per image: the truth has it */
     size_t *begin;  /* per point: first residual */
     double *residuals[2];
-} job;
+} comparison;
 
 static pose make_pose(const psfm_model *model, const psfm_model_image *image) {
     pose p = {.camera = psfm_model_camera(model, image->camera_id)};
@@ -39,7 +39,7 @@ static pose make_pose(const psfm_model *model, const psfm_model_image *image) {
 }
 
 /* The images of the model among the truth's. */
-static psfm_status match_images(psfm_context *ctx, const psfm_model *truth, job *j) {
+static psfm_status match_images(psfm_context *ctx, const psfm_model *truth, comparison *c) {
     const char **names = NULL;
     psfm_name_index index = {0};
     psfm_status status = PSFM_ALLOC(ctx, truth->num_images, &names);
@@ -47,14 +47,14 @@ static psfm_status match_images(psfm_context *ctx, const psfm_model *truth, job 
         names[k] = truth->images[k].name;
     if (status == PSFM_OK)
         status = psfm_name_index_init(ctx, names, truth->num_images, &index);
-    for (size_t k = 0; status == PSFM_OK && k < j->model->num_images; ++k) {
-        const psfm_model_image *image = &j->model->images[k];
+    for (size_t k = 0; status == PSFM_OK && k < c->model->num_images; ++k) {
+        const psfm_model_image *image = &c->model->images[k];
         size_t found;
-        j->poses[0][k] = make_pose(j->model, image);
-        j->known[k] = psfm_name_index_find(&index, image->name, strlen(image->name), &found);
-        if (j->known[k])
-            j->poses[1][k] = make_pose(truth, &truth->images[found]);
-        j->known[k] = j->known[k] && j->poses[0][k].camera != NULL && j->poses[1][k].camera != NULL;
+        c->poses[0][k] = make_pose(c->model, image);
+        c->known[k] = psfm_name_index_find(&index, image->name, strlen(image->name), &found);
+        if (c->known[k])
+            c->poses[1][k] = make_pose(truth, &truth->images[found]);
+        c->known[k] = c->known[k] && c->poses[0][k].camera != NULL && c->poses[1][k].camera != NULL;
     }
     psfm_name_index_free(&index);
     free((void *)names);
@@ -68,13 +68,13 @@ typedef struct {
 } sighting;
 
 /* The observations of a point in known images; returns their number. list may be NULL. */
-static size_t list_sightings(const job *j, const psfm_model_point *point, sighting *list) {
+static size_t list_sightings(const comparison *c, const psfm_model_point *point, sighting *list) {
     size_t num = 0;
     for (size_t k = 0; k < point->track_length; ++k) {
         const psfm_track_element *element = &point->track[k];
-        const psfm_model_image *image = psfm_model_image_by_id(j->model, element->image_id);
-        size_t idx = image == NULL ? 0 : (size_t)(image - j->model->images);
-        if (image == NULL || !j->known[idx])
+        const psfm_model_image *image = psfm_model_image_by_id(c->model, element->image_id);
+        size_t idx = image == NULL ? 0 : (size_t)(image - c->model->images);
+        if (image == NULL || !c->known[idx])
             continue;
         if (list != NULL)
             list[num] = (sighting){idx, image->keypoints[element->keypoint_idx]};
@@ -163,53 +163,53 @@ static void fit_track(const pose *poses, const sighting *seen, size_t num, doubl
 
 static psfm_status fit_point(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *j = user;
-    size_t num = j->begin[index + 1] - j->begin[index];
+    comparison *c = user;
+    size_t num = c->begin[index + 1] - c->begin[index];
     sighting *seen = NULL;
     if (num == 0)
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, num, &seen);
     if (status != PSFM_OK)
         return status;
-    list_sightings(j, &j->model->points[index], seen);
+    list_sightings(c, &c->model->points[index], seen);
     for (int k = 0; k < 2; ++k)
-        fit_track(j->poses[k], seen, num, j->residuals[k] + j->begin[index]);
+        fit_track(c->poses[k], seen, num, c->residuals[k] + c->begin[index]);
     free(seen);
     return PSFM_OK;
 }
 
 psfm_status psfm_track_fit_measure(psfm_context *ctx, const psfm_model *truth,
                                    const psfm_model *model, psfm_track_fit *out) {
-    job j = {.model = model};
+    comparison c = {.model = model};
     size_t n = model->num_images, num_points = model->num_points;
     psfm_status status;
     *out = (psfm_track_fit){0, (double)NAN, (double)NAN};
-    if ((status = PSFM_ALLOC(ctx, n, &j.poses[0])) || (status = PSFM_ALLOC(ctx, n, &j.poses[1])) ||
-        (status = PSFM_ALLOC(ctx, n, &j.known)) ||
-        (status = PSFM_ALLOC(ctx, num_points + 1, &j.begin)) ||
-        (status = match_images(ctx, truth, &j)))
+    if ((status = PSFM_ALLOC(ctx, n, &c.poses[0])) || (status = PSFM_ALLOC(ctx, n, &c.poses[1])) ||
+        (status = PSFM_ALLOC(ctx, n, &c.known)) ||
+        (status = PSFM_ALLOC(ctx, num_points + 1, &c.begin)) ||
+        (status = match_images(ctx, truth, &c)))
         goto cleanup;
     for (size_t p = 0; p < num_points; ++p) {
-        size_t num = list_sightings(&j, &model->points[p], NULL);
-        j.begin[p + 1] = j.begin[p] + (num < MIN_LENGTH ? 0 : num);
+        size_t num = list_sightings(&c, &model->points[p], NULL);
+        c.begin[p + 1] = c.begin[p] + (num < MIN_LENGTH ? 0 : num);
     }
-    size_t total = j.begin[num_points];
-    if ((status = PSFM_ALLOC(ctx, total, &j.residuals[0])) ||
-        (status = PSFM_ALLOC(ctx, total, &j.residuals[1])) ||
-        (status = psfm_parallel_for(ctx, NULL, num_points, fit_point, &j)))
+    size_t total = c.begin[num_points];
+    if ((status = PSFM_ALLOC(ctx, total, &c.residuals[0])) ||
+        (status = PSFM_ALLOC(ctx, total, &c.residuals[1])) ||
+        (status = psfm_parallel_for(ctx, NULL, num_points, fit_point, &c)))
         goto cleanup;
     out->num_observations = total;
     if (total > 0) {
-        out->estimate_px = psfm_median(j.residuals[0], total) / MEDIAN_OF_RAYLEIGH;
-        out->truth_px = psfm_median(j.residuals[1], total) / MEDIAN_OF_RAYLEIGH;
+        out->estimate_px = psfm_median(c.residuals[0], total) / MEDIAN_OF_RAYLEIGH;
+        out->truth_px = psfm_median(c.residuals[1], total) / MEDIAN_OF_RAYLEIGH;
     }
 
 cleanup:
     for (int k = 0; k < 2; ++k) {
-        free(j.poses[k]);
-        free(j.residuals[k]);
+        free(c.poses[k]);
+        free(c.residuals[k]);
     }
-    free(j.known);
-    free(j.begin);
+    free(c.known);
+    free(c.begin);
     return status;
 }

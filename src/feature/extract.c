@@ -67,14 +67,14 @@ typedef struct {
     gate gate;
     int num_workers;
     psfm_sift_workspace *workspaces; /* per worker */
-} job;
+} extraction;
 
 /* Reads the image and its EXIF data, and shrinks it. */
-static psfm_status load(psfm_context *ctx, const job *j, const char *name, psfm_photo *photo,
+static psfm_status load(psfm_context *ctx, const extraction *x, const char *name, psfm_photo *photo,
                         psfm_image *image) {
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
-    psfm_status status = psfm_path_join(ctx, j->folder, name, &path);
+    psfm_status status = psfm_path_join(ctx, x->folder, name, &path);
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
@@ -84,7 +84,7 @@ static psfm_status load(psfm_context *ctx, const job *j, const char *name, psfm_
         photo->width = image->width;
         photo->height = image->height;
         psfm_exif_parse((const uint8_t *)bytes, size, image->width, image->height, &photo->exif);
-        psfm_resize_dimensions(image->width, image->height, j->max_image_size, &width, &height);
+        psfm_resize_dimensions(image->width, image->height, x->max_image_size, &width, &height);
         if (width != image->width || height != image->height) {
             psfm_image small = {0};
             status = psfm_image_shrink(ctx, image, width, height, &small);
@@ -98,13 +98,13 @@ static psfm_status load(psfm_context *ctx, const job *j, const char *name, psfm_
 }
 
 /* Drops the keypoints on black pixels of the image's mask. */
-static psfm_status apply_mask(psfm_context *ctx, const job *j, const char *name,
+static psfm_status apply_mask(psfm_context *ctx, const extraction *x, const char *name,
                               psfm_photo *photo) {
     psfm_image mask = {0};
     bool found = false, *keep = NULL;
     psfm_keypoint_set *set = &photo->features;
     psfm_status status =
-        psfm_mask_read(ctx, j->mask_folder, name, photo->width, photo->height, &mask, &found);
+        psfm_mask_read(ctx, x->mask_folder, name, photo->width, photo->height, &mask, &found);
     if (status == PSFM_OK && found)
         status = PSFM_ALLOC(ctx, set->num, &keep);
     if (status == PSFM_OK && found) {
@@ -118,25 +118,25 @@ static psfm_status apply_mask(psfm_context *ctx, const job *j, const char *name,
     return status;
 }
 
-static psfm_status extract_sift(psfm_context *ctx, job *j, int worker, const psfm_image *image,
-                                psfm_keypoint_set *features) {
-    psfm_sift_workspace *workspace = &j->workspaces[worker];
-    size_t bytes = psfm_sift_memory(image->width, image->height, &j->sift);
-    enter(&j->gate, bytes);
-    psfm_status status = psfm_sift_extract(ctx, image, &j->sift, workspace, features);
-    if (bytes * (size_t)j->num_workers > j->gate.budget)
+static psfm_status extract_sift(psfm_context *ctx, extraction *x, int worker,
+                                const psfm_image *image, psfm_keypoint_set *features) {
+    psfm_sift_workspace *workspace = &x->workspaces[worker];
+    size_t bytes = psfm_sift_memory(image->width, image->height, &x->sift);
+    enter(&x->gate, bytes);
+    psfm_status status = psfm_sift_extract(ctx, image, &x->sift, workspace, features);
+    if (bytes * (size_t)x->num_workers > x->gate.budget)
         psfm_sift_workspace_free(workspace); /* others may be waiting for it */
-    leave(&j->gate, bytes);
+    leave(&x->gate, bytes);
     return status;
 }
 
-static psfm_status extract(psfm_context *ctx, job *j, int worker, const psfm_image *image,
+static psfm_status extract(psfm_context *ctx, extraction *x, int worker, const psfm_image *image,
                            psfm_photo *photo) {
     psfm_gray_view view = {image->gray, (size_t)image->width, (size_t)image->height,
                            (size_t)image->width};
-    psfm_status status = j->detectors == NULL
-                             ? extract_sift(ctx, j, worker, image, &photo->features)
-                             : psfm_detectors_extract(ctx, j->detectors, &view, &photo->features);
+    psfm_status status = x->detectors == NULL
+                             ? extract_sift(ctx, x, worker, image, &photo->features)
+                             : psfm_detectors_extract(ctx, x->detectors, &view, &photo->features);
     if (status == PSFM_OK)
         psfm_keypoint_set_rescale(&photo->features, (double)photo->width / image->width,
                                   (double)photo->height / image->height);
@@ -144,14 +144,14 @@ static psfm_status extract(psfm_context *ctx, job *j, int worker, const psfm_ima
 }
 
 static psfm_status extract_one(psfm_context *ctx, size_t index, int worker, void *user) {
-    job *j = user;
-    psfm_photo *photo = &j->photos[index];
+    extraction *x = user;
+    psfm_photo *photo = &x->photos[index];
     psfm_image image = {0};
-    psfm_status status = load(ctx, j, j->names[index], photo, &image);
+    psfm_status status = load(ctx, x, x->names[index], photo, &image);
     if (status == PSFM_OK)
-        status = extract(ctx, j, worker, &image, photo);
-    if (status == PSFM_OK && j->mask_folder != NULL)
-        status = apply_mask(ctx, j, j->names[index], photo);
+        status = extract(ctx, x, worker, &image, photo);
+    if (status == PSFM_OK && x->mask_folder != NULL)
+        status = apply_mask(ctx, x, x->names[index], photo);
     psfm_image_free(&image);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT || status == PSFM_ERR_DATA) {
         psfm_keypoint_set_free(&photo->features);
@@ -175,22 +175,22 @@ static psfm_status check_size(psfm_context *ctx, const psfm_extract_options *opt
     return status;
 }
 
-static psfm_status run(psfm_context *ctx, size_t num, job *j) {
-    j->num_workers = psfm_parallel_workers(ctx, num);
-    j->gate.budget = memory_budget();
-    psfm_status status = PSFM_ALLOC(ctx, (size_t)j->num_workers, &j->workspaces);
+static psfm_status run(psfm_context *ctx, size_t num, extraction *x) {
+    x->num_workers = psfm_parallel_workers(ctx, num);
+    x->gate.budget = memory_budget();
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)x->num_workers, &x->workspaces);
     if (status != PSFM_OK)
         return status;
-    pthread_mutex_init(&j->gate.lock, NULL);
-    pthread_cond_init(&j->gate.freed, NULL);
-    status = psfm_parallel_for(ctx, "features", num, extract_one, j);
-    pthread_cond_destroy(&j->gate.freed);
-    pthread_mutex_destroy(&j->gate.lock);
-    for (int k = 0; k < j->num_workers; ++k)
-        psfm_sift_workspace_free(&j->workspaces[k]);
-    free(j->workspaces);
+    pthread_mutex_init(&x->gate.lock, NULL);
+    pthread_cond_init(&x->gate.freed, NULL);
+    status = psfm_parallel_for(ctx, "features", num, extract_one, x);
+    pthread_cond_destroy(&x->gate.freed);
+    pthread_mutex_destroy(&x->gate.lock);
+    for (int k = 0; k < x->num_workers; ++k)
+        psfm_sift_workspace_free(&x->workspaces[k]);
+    free(x->workspaces);
     for (size_t k = 0; status != PSFM_OK && k < num; ++k)
-        psfm_photo_free(&j->photos[k]);
+        psfm_photo_free(&x->photos[k]);
     return status;
 }
 
@@ -198,25 +198,25 @@ psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const cha
                                 size_t num, const char *mask_folder,
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos) {
-    job j = {.folder = folder, .mask_folder = mask_folder, .names = names, .photos = photos};
-    psfm_options_init(&psfm_sift_option_table, &j.sift);
+    extraction x = {.folder = folder, .mask_folder = mask_folder, .names = names, .photos = photos};
+    psfm_options_init(&psfm_sift_option_table, &x.sift);
     if (sift_options != NULL)
-        j.sift = *sift_options;
-    psfm_status status = check_size(ctx, options, false, &j.max_image_size);
+        x.sift = *sift_options;
+    psfm_status status = check_size(ctx, options, false, &x.max_image_size);
     if (status == PSFM_OK)
-        status = psfm_options_check(ctx, &psfm_sift_option_table, &j.sift);
-    return status == PSFM_OK ? run(ctx, num, &j) : status;
+        status = psfm_options_check(ctx, &psfm_sift_option_table, &x.sift);
+    return status == PSFM_OK ? run(ctx, num, &x) : status;
 }
 
 psfm_status psfm_extract_photos_neural(psfm_context *ctx, const char *folder,
                                        const char *const *names, size_t num,
                                        const char *mask_folder, const psfm_extract_options *options,
                                        psfm_detectors *detectors, psfm_photo *photos) {
-    job j = {.folder = folder,
-             .mask_folder = mask_folder,
-             .names = names,
-             .detectors = detectors,
-             .photos = photos};
-    psfm_status status = check_size(ctx, options, true, &j.max_image_size);
-    return status == PSFM_OK ? run(ctx, num, &j) : status;
+    extraction x = {.folder = folder,
+                    .mask_folder = mask_folder,
+                    .names = names,
+                    .detectors = detectors,
+                    .photos = photos};
+    psfm_status status = check_size(ctx, options, true, &x.max_image_size);
+    return status == PSFM_OK ? run(ctx, num, &x) : status;
 }

@@ -42,7 +42,7 @@ typedef struct {
     todo_photo *todo;
     size_t num_todo;
     psfm_extract_stats *stats;
-} job;
+} extraction;
 
 void psfm_extract_stats_free(psfm_extract_stats *stats) {
     for (size_t k = 0; k < stats->num_unused; ++k) {
@@ -69,20 +69,20 @@ static psfm_status describe_file(psfm_context *ctx, const char *folder, const ch
     return status;
 }
 
-static psfm_status photo_key(const job *j, const char *name, char key[KEY_SIZE]) {
+static psfm_status photo_key(const extraction *x, const char *name, char key[KEY_SIZE]) {
     char file[64], mask[64] = "-", *mask_name = NULL;
-    psfm_status status = describe_file(j->ctx, j->folder, name, file);
-    if (status == PSFM_OK && j->options->mask_folder != NULL) {
+    psfm_status status = describe_file(x->ctx, x->folder, name, file);
+    if (status == PSFM_OK && x->options->mask_folder != NULL) {
         size_t size = strlen(name) + 5;
-        status = PSFM_ALLOC(j->ctx, size, &mask_name);
+        status = PSFM_ALLOC(x->ctx, size, &mask_name);
         if (status == PSFM_OK) {
             snprintf(mask_name, size, "%s.png", name);
-            status = describe_file(j->ctx, j->options->mask_folder, mask_name, mask);
+            status = describe_file(x->ctx, x->options->mask_folder, mask_name, mask);
         }
         free(mask_name);
     }
     if (status == PSFM_OK)
-        snprintf(key, KEY_SIZE, "%016" PRIx64 " %s %s", j->options_key, file, mask);
+        snprintf(key, KEY_SIZE, "%016" PRIx64 " %s %s", x->options_key, file, mask);
     return status;
 }
 
@@ -92,83 +92,83 @@ static int compare_name(const void *name, const void *photo) {
     return strcmp(name, ((const psfm_stored_photo *)photo)->name);
 }
 
-static const psfm_stored_photo *find_stored(const job *j, const char *name) {
-    return j->stored.num == 0 ? NULL
-                              : bsearch(name, j->stored.photos, j->stored.num,
-                                        sizeof *j->stored.photos, compare_name);
+static const psfm_stored_photo *find_stored(const extraction *x, const char *name) {
+    return x->stored.num == 0 ? NULL
+                              : bsearch(name, x->stored.photos, x->stored.num,
+                                        sizeof *x->stored.photos, compare_name);
 }
 
 static int compare_file(const void *name, const void *file) {
     return strcmp(name, *(char *const *)file);
 }
 
-static bool is_in_folder(const job *j, const char *name) {
-    return j->files.num > 0 && bsearch(name, j->files.names, j->files.num, sizeof *j->files.names,
+static bool is_in_folder(const extraction *x, const char *name) {
+    return x->files.num > 0 && bsearch(name, x->files.names, x->files.num, sizeof *x->files.names,
                                        compare_file) != NULL;
 }
 
 /* Images that are gone are removed; images of others are not touched. */
-static psfm_status remove_missing(job *j) {
+static psfm_status remove_missing(extraction *x) {
     psfm_status status = PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && k < j->stored.num; ++k) {
-        const psfm_stored_photo *photo = &j->stored.photos[k];
+    for (size_t k = 0; status == PSFM_OK && k < x->stored.num; ++k) {
+        const psfm_stored_photo *photo = &x->stored.photos[k];
         if (photo->key == NULL)
-            status = psfm_fail(j->ctx, PSFM_ERR_DATA,
+            status = psfm_fail(x->ctx, PSFM_ERR_DATA,
                                "%s: image %s was not extracted by planarsfm; choose another "
                                "database",
-                               j->store.sql.path, photo->name);
-        else if (!is_in_folder(j, photo->name)) {
-            status = psfm_store_drop_photo(&j->store, photo->image_id);
-            ++j->stats->num_removed;
+                               x->store.sql.path, photo->name);
+        else if (!is_in_folder(x, photo->name)) {
+            status = psfm_store_drop_photo(&x->store, photo->image_id);
+            ++x->stats->num_removed;
         }
     }
     return status;
 }
 
 /* Gives an image that stays the camera that it has by the options of this run. */
-static psfm_status refresh_camera(job *j, const psfm_stored_photo *photo) {
+static psfm_status refresh_camera(extraction *x, const psfm_stored_photo *photo) {
     psfm_camera camera;
     char *source = NULL;
     uint32_t camera_id = 0;
-    psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, photo->name, photo->width,
+    psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, photo->name, photo->width,
                                               photo->height, photo->focal_px, &camera, &source);
     if (status == PSFM_OK)
-        status = psfm_store_put_camera(&j->store, source, &camera, &camera_id);
+        status = psfm_store_put_camera(&x->store, source, &camera, &camera_id);
     if (status == PSFM_OK && camera_id != photo->camera_id)
-        status = psfm_store_set_camera(&j->store, photo->image_id, camera_id);
+        status = psfm_store_set_camera(&x->store, photo->image_id, camera_id);
     free(source);
     return status;
 }
 
-static psfm_status plan(job *j) {
-    psfm_status status = psfm_store_list(&j->store, &j->stored);
+static psfm_status plan(extraction *x) {
+    psfm_status status = psfm_store_list(&x->store, &x->stored);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, j->files.num, &j->todo);
+        status = PSFM_ALLOC(x->ctx, x->files.num, &x->todo);
     if (status == PSFM_OK)
-        status = psfm_store_begin(&j->store);
+        status = psfm_store_begin(&x->store);
     if (status == PSFM_OK)
-        status = remove_missing(j);
-    for (size_t k = 0; status == PSFM_OK && k < j->files.num; ++k) {
-        todo_photo *todo = &j->todo[j->num_todo];
-        todo->name = j->files.names[k];
-        const psfm_stored_photo *photo = find_stored(j, todo->name);
-        status = photo_key(j, todo->name, todo->key);
+        status = remove_missing(x);
+    for (size_t k = 0; status == PSFM_OK && k < x->files.num; ++k) {
+        todo_photo *todo = &x->todo[x->num_todo];
+        todo->name = x->files.names[k];
+        const psfm_stored_photo *photo = find_stored(x, todo->name);
+        status = photo_key(x, todo->name, todo->key);
         if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
-            status = refresh_camera(j, photo);
-            ++j->stats->num_unchanged;
-            j->stats->num_features += photo->num_keypoints;
+            status = refresh_camera(x, photo);
+            ++x->stats->num_unchanged;
+            x->stats->num_features += photo->num_keypoints;
         } else if (status == PSFM_OK) {
             todo->image_id = photo == NULL ? 0 : photo->image_id;
-            ++j->num_todo;
+            ++x->num_todo;
         }
     }
-    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+    return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
 }
 
 /* ---- whether all have intrinsics, before hours of work ---- */
 
 typedef struct {
-    const job *j;
+    const extraction *x;
     bool *is_unknown; /* per photograph: it can be read, but has no focal length */
 } focal_check;
 
@@ -180,7 +180,7 @@ static psfm_status check_focal(psfm_context *ctx, size_t index, int worker, void
     psfm_exif exif = {0};
     psfm_image image;
     char *path = NULL;
-    psfm_status status = psfm_path_join(ctx, check->j->folder, check->j->todo[index].name, &path);
+    psfm_status status = psfm_path_join(ctx, check->x->folder, check->x->todo[index].name, &path);
     if (status != PSFM_OK)
         return status;
     bool found = psfm_exif_read(ctx, path, 4000, 3000, &exif) == PSFM_OK && exif.has_focal;
@@ -195,17 +195,17 @@ static psfm_status check_focal(psfm_context *ctx, size_t index, int worker, void
 }
 
 /* Fails with the message of the first photograph whose camera cannot be known. */
-static psfm_status check_intrinsics(job *j) {
-    focal_check check = {.j = j};
-    psfm_status status = PSFM_ALLOC(j->ctx, j->num_todo, &check.is_unknown);
-    if (status == PSFM_OK && j->intrinsics.kind == PSFM_INTRINSICS_EXIF)
-        status = psfm_parallel_for(j->ctx, NULL, j->num_todo, check_focal, &check);
-    for (size_t k = 0; status == PSFM_OK && k < j->num_todo; ++k) {
+static psfm_status check_intrinsics(extraction *x) {
+    focal_check check = {.x = x};
+    psfm_status status = PSFM_ALLOC(x->ctx, x->num_todo, &check.is_unknown);
+    if (status == PSFM_OK && x->intrinsics.kind == PSFM_INTRINSICS_EXIF)
+        status = psfm_parallel_for(x->ctx, NULL, x->num_todo, check_focal, &check);
+    for (size_t k = 0; status == PSFM_OK && k < x->num_todo; ++k) {
         psfm_camera camera;
         char *source = NULL;
-        if (j->intrinsics.kind == PSFM_INTRINSICS_EXIF && !check.is_unknown[k])
+        if (x->intrinsics.kind == PSFM_INTRINSICS_EXIF && !check.is_unknown[k])
             continue;
-        status = psfm_intrinsics_find(j->ctx, &j->intrinsics, j->todo[k].name, 0, 0, 0.0, &camera,
+        status = psfm_intrinsics_find(x->ctx, &x->intrinsics, x->todo[k].name, 0, 0, 0.0, &camera,
                                       &source);
         free(source);
     }
@@ -215,28 +215,28 @@ static psfm_status check_intrinsics(job *j) {
 
 /* ---- doing it ---- */
 
-static psfm_status note_unused(job *j, const todo_photo *todo, const char *reason) {
-    psfm_extract_stats *stats = j->stats;
+static psfm_status note_unused(extraction *x, const todo_photo *todo, const char *reason) {
+    psfm_extract_stats *stats = x->stats;
     psfm_unused_photo entry = {0};
     size_t capacity = stats->num_unused;
-    psfm_status status = PSFM_RESERVE(j->ctx, &stats->unused, &capacity, stats->num_unused + 1);
+    psfm_status status = PSFM_RESERVE(x->ctx, &stats->unused, &capacity, stats->num_unused + 1);
     if (status == PSFM_OK)
-        status = psfm_strdup(j->ctx, todo->name, &entry.name);
+        status = psfm_strdup(x->ctx, todo->name, &entry.name);
     if (status == PSFM_OK)
-        status = psfm_strdup(j->ctx, reason, &entry.reason);
+        status = psfm_strdup(x->ctx, reason, &entry.reason);
     if (status != PSFM_OK) {
         free(entry.name);
         return status;
     }
     stats->unused[stats->num_unused++] = entry;
-    psfm_log(j->ctx, PSFM_LOG_WARNING, "left out: %s", reason);
+    psfm_log(x->ctx, PSFM_LOG_WARNING, "left out: %s", reason);
     if (todo->image_id == 0)
         return PSFM_OK;
     ++stats->num_removed;
-    return psfm_store_drop_photo(&j->store, todo->image_id);
+    return psfm_store_drop_photo(&x->store, todo->image_id);
 }
 
-static psfm_status write_photo(job *j, const todo_photo *todo, const psfm_photo *photo) {
+static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm_photo *photo) {
     psfm_camera camera;
     char *source = NULL;
     double focal_px = photo->exif.has_focal ? photo->exif.focal_px : 0.0;
@@ -246,51 +246,51 @@ static psfm_status write_photo(job *j, const todo_photo *todo, const psfm_photo 
                              .width = photo->width,
                              .height = photo->height,
                              .focal_px = focal_px,
-                             .features = j->weights == NULL ? NULL : (char *)j->stats->features};
-    psfm_status status = psfm_intrinsics_find(j->ctx, &j->intrinsics, todo->name, photo->width,
+                             .features = x->weights == NULL ? NULL : (char *)x->stats->features};
+    psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, todo->name, photo->width,
                                               photo->height, focal_px, &camera, &source);
     if (status == PSFM_OK)
-        status = psfm_store_put_camera(&j->store, source, &camera, &row.camera_id);
+        status = psfm_store_put_camera(&x->store, source, &camera, &row.camera_id);
     if (status == PSFM_OK)
-        status = psfm_store_put_photo(&j->store, &row, &photo->features);
+        status = psfm_store_put_photo(&x->store, &row, &photo->features);
     if (status == PSFM_OK) {
-        ++j->stats->num_extracted;
-        j->stats->num_features += photo->features.num;
+        ++x->stats->num_extracted;
+        x->stats->num_features += photo->features.num;
         if (photo->features.num == 0)
-            psfm_log(j->ctx, PSFM_LOG_WARNING,
-                     "%s/%s: no features in it, %d x %d pixels; nothing can be matched", j->folder,
+            psfm_log(x->ctx, PSFM_LOG_WARNING,
+                     "%s/%s: no features in it, %d x %d pixels; nothing can be matched", x->folder,
                      todo->name, photo->width, photo->height);
     }
     free(source);
     return status;
 }
 
-static psfm_status write_batch(job *j, const todo_photo *todo, const psfm_photo *photos,
+static psfm_status write_batch(extraction *x, const todo_photo *todo, const psfm_photo *photos,
                                size_t num) {
-    psfm_status status = psfm_store_begin(&j->store);
+    psfm_status status = psfm_store_begin(&x->store);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = photos[k].problem != NULL ? note_unused(j, &todo[k], photos[k].problem)
-                                           : write_photo(j, &todo[k], &photos[k]);
-    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+        status = photos[k].problem != NULL ? note_unused(x, &todo[k], photos[k].problem)
+                                           : write_photo(x, &todo[k], &photos[k]);
+    return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
 }
 
-static psfm_status extract_batch(job *j, const todo_photo *todo, size_t num) {
+static psfm_status extract_batch(extraction *x, const todo_photo *todo, size_t num) {
     psfm_photo *photos = NULL;
     const char **names = NULL;
-    const psfm_folder_options *o = j->options;
-    psfm_status status = PSFM_ALLOC(j->ctx, num, &photos);
+    const psfm_folder_options *o = x->options;
+    psfm_status status = PSFM_ALLOC(x->ctx, num, &photos);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, num, &names);
+        status = PSFM_ALLOC(x->ctx, num, &names);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         names[k] = todo[k].name;
     if (status == PSFM_OK)
-        status = j->detectors == NULL
-                     ? psfm_extract_photos(j->ctx, j->folder, names, num, o->mask_folder,
+        status = x->detectors == NULL
+                     ? psfm_extract_photos(x->ctx, x->folder, names, num, o->mask_folder,
                                            &o->extract, &o->sift, photos)
-                     : psfm_extract_photos_neural(j->ctx, j->folder, names, num, o->mask_folder,
-                                                  &o->extract, j->detectors, photos);
+                     : psfm_extract_photos_neural(x->ctx, x->folder, names, num, o->mask_folder,
+                                                  &o->extract, x->detectors, photos);
     if (status == PSFM_OK)
-        status = write_batch(j, todo, photos, num);
+        status = write_batch(x, todo, photos, num);
     for (size_t k = 0; photos != NULL && k < num; ++k)
         psfm_photo_free(&photos[k]);
     free((void *)names);
@@ -309,7 +309,7 @@ static bool has_ending(const char *name, const char *const *endings, size_t num)
 
 /* Files that their names call photographs but cannot be read: those of a wrong content one by one,
  * those of other formats together. */
-static psfm_status report_others(job *j) {
+static psfm_status report_others(extraction *x) {
     static const char *const ours[] = {"jpg", "jpeg", "png"};
     static const char *const foreign[] = {"tif",  "tiff", "webp", "bmp", "gif",
                                           "heic", "heif", "avif", "jp2", "dng",
@@ -317,56 +317,56 @@ static psfm_status report_others(job *j) {
     psfm_status status = PSFM_OK;
     const char *first = NULL;
     size_t num = 0;
-    for (size_t k = 0; status == PSFM_OK && k < j->files.num_others; ++k) {
-        const char *name = j->files.others[k];
+    for (size_t k = 0; status == PSFM_OK && k < x->files.num_others; ++k) {
+        const char *name = x->files.others[k];
         const todo_photo todo = {.name = name};
         char reason[512];
-        snprintf(reason, sizeof reason, "%s/%s: neither a JPEG nor a PNG file", j->folder, name);
+        snprintf(reason, sizeof reason, "%s/%s: neither a JPEG nor a PNG file", x->folder, name);
         if (has_ending(name, ours, sizeof ours / sizeof ours[0]))
-            status = note_unused(j, &todo, reason);
+            status = note_unused(x, &todo, reason);
         if (!has_ending(name, foreign, sizeof foreign / sizeof foreign[0]))
             continue;
         first = num++ == 0 ? name : first;
     }
     if (num > 0)
-        psfm_log(j->ctx, PSFM_LOG_WARNING,
-                 "left out: %s/%s%s: only JPEG and PNG photographs are read; convert %s", j->folder,
+        psfm_log(x->ctx, PSFM_LOG_WARNING,
+                 "left out: %s/%s%s: only JPEG and PNG photographs are read; convert %s", x->folder,
                  first, num > 1 ? " and others like it" : "", num > 1 ? "them" : "it");
     return status;
 }
 
 /* Loads the network, if the features need one. */
-static psfm_status make_detectors(job *j) {
-    double side = psfm_extract_size(&j->options->extract, true);
-    if (j->weights == NULL || j->num_todo == 0)
+static psfm_status make_detectors(extraction *x) {
+    double side = psfm_extract_size(&x->options->extract, true);
+    if (x->weights == NULL || x->num_todo == 0)
         return PSFM_OK;
-    return psfm_detectors_create(j->ctx, &j->options->detector, j->weights, j->num_todo,
-                                 side * side, &j->detectors);
+    return psfm_detectors_create(x->ctx, &x->options->detector, x->weights, x->num_todo,
+                                 side * side, &x->detectors);
 }
 
-static psfm_status extract_all(job *j) {
-    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_IMAGES;
-    psfm_status status = make_detectors(j);
+static psfm_status extract_all(extraction *x) {
+    size_t size = (size_t)psfm_context_threads(x->ctx) * BATCH_IMAGES;
+    psfm_status status = make_detectors(x);
     if (status == PSFM_OK)
-        status = report_others(j);
-    for (size_t k = 0; status == PSFM_OK && k < j->num_todo; k += size) {
-        size_t left = j->num_todo - k;
-        psfm_progress_batch(j->ctx, k, j->num_todo);
-        status = extract_batch(j, j->todo + k, left < size ? left : size);
-        psfm_progress_batch(j->ctx, 0, 0);
+        status = report_others(x);
+    for (size_t k = 0; status == PSFM_OK && k < x->num_todo; k += size) {
+        size_t left = x->num_todo - k;
+        psfm_progress_batch(x->ctx, k, x->num_todo);
+        status = extract_batch(x, x->todo + k, left < size ? left : size);
+        psfm_progress_batch(x->ctx, 0, 0);
     }
     if (status == PSFM_OK)
-        status = psfm_store_drop_cameras(&j->store);
+        status = psfm_store_drop_cameras(&x->store);
     return status;
 }
 
 /* Finds the weights and hashes whatever the features depend on beside the photograph. */
-static psfm_status find_features(job *j) {
-    psfm_context *ctx = j->ctx;
-    const psfm_folder_options *o = j->options;
+static psfm_status find_features(extraction *x) {
+    psfm_context *ctx = x->ctx;
+    const psfm_folder_options *o = x->options;
     psfm_feature_kind kind = (psfm_feature_kind)o->detector.kind;
     uint64_t fingerprint = 0, hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
-    j->stats->features = psfm_feature_names[kind];
+    x->stats->features = psfm_feature_names[kind];
     psfm_status status = psfm_options_hash(ctx, &psfm_extract_option_table, &o->extract, &hash);
     if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
         status = psfm_options_hash(ctx, &psfm_sift_option_table, &o->sift, &hash);
@@ -374,56 +374,56 @@ static psfm_status find_features(job *j) {
         status = psfm_options_hash(ctx, psfm_detector_table(kind),
                                    psfm_detector_network_options(&o->detector), &hash);
     if (status == PSFM_OK && kind != PSFM_FEATURES_SIFT)
-        status = psfm_weights_find(ctx, &o->weights, psfm_detector_file(kind), &j->weights,
+        status = psfm_weights_find(ctx, &o->weights, psfm_detector_file(kind), &x->weights,
                                    &fingerprint);
-    hash = psfm_hash(hash, j->stats->features, strlen(j->stats->features));
-    j->options_key = psfm_hash(hash, &fingerprint, sizeof fingerprint);
+    hash = psfm_hash(hash, x->stats->features, strlen(x->stats->features));
+    x->options_key = psfm_hash(hash, &fingerprint, sizeof fingerprint);
     return status;
 }
 
-static psfm_status open_inputs(job *j, const char *database) {
-    psfm_context *ctx = j->ctx;
-    psfm_status status = find_features(j);
-    if (status == PSFM_OK && j->options->mask_folder != NULL &&
-        !psfm_path_is_folder(j->options->mask_folder))
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder of masks", j->options->mask_folder);
+static psfm_status open_inputs(extraction *x, const char *database) {
+    psfm_context *ctx = x->ctx;
+    psfm_status status = find_features(x);
+    if (status == PSFM_OK && x->options->mask_folder != NULL &&
+        !psfm_path_is_folder(x->options->mask_folder))
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder of masks", x->options->mask_folder);
     if (status == PSFM_OK)
-        status = psfm_intrinsics_open(ctx, &j->options->intrinsics, &j->intrinsics);
+        status = psfm_intrinsics_open(ctx, &x->options->intrinsics, &x->intrinsics);
     if (status == PSFM_OK)
-        status = psfm_image_list_folder(ctx, j->folder, &j->files);
-    if (status == PSFM_OK && j->files.num == 0)
-        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it%s%s", j->folder,
-                           j->files.num_others > 0 ? ", but other files such as " : "",
-                           j->files.num_others > 0 ? j->files.others[0] : "");
-    if (status == PSFM_OK && j->files.num_others > 0)
+        status = psfm_image_list_folder(ctx, x->folder, &x->files);
+    if (status == PSFM_OK && x->files.num == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it%s%s", x->folder,
+                           x->files.num_others > 0 ? ", but other files such as " : "",
+                           x->files.num_others > 0 ? x->files.others[0] : "");
+    if (status == PSFM_OK && x->files.num_others > 0)
         psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu files are neither JPEG nor PNG, such as %s",
-                 j->folder, j->files.num_others, j->files.others[0]);
-    return status == PSFM_OK ? psfm_store_open(ctx, database, true, &j->store) : status;
+                 x->folder, x->files.num_others, x->files.others[0]);
+    return status == PSFM_OK ? psfm_store_open(ctx, database, true, &x->store) : status;
 }
 
 psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const char *database,
                                 const psfm_folder_options *options, psfm_extract_stats *stats) {
     double start = psfm_now();
     *stats = (psfm_extract_stats){0};
-    job j = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
-    psfm_status status = open_inputs(&j, database);
+    extraction x = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
+    psfm_status status = open_inputs(&x, database);
     if (status == PSFM_OK)
-        status = plan(&j);
+        status = plan(&x);
     if (status == PSFM_OK)
-        status = check_intrinsics(&j);
+        status = check_intrinsics(&x);
     if (status == PSFM_OK)
-        status = extract_all(&j);
+        status = extract_all(&x);
     stats->num_images = stats->num_extracted + stats->num_unchanged;
-    stats->num_other_files = j.files.num_others;
-    stats->intrinsics = psfm_intrinsics_describe(&j.intrinsics);
+    stats->num_other_files = x.files.num_others;
+    stats->intrinsics = psfm_intrinsics_describe(&x.intrinsics);
     stats->seconds = psfm_now() - start;
-    psfm_store_close(&j.store);
-    psfm_stored_photos_free(&j.stored);
-    psfm_image_list_free(&j.files);
-    psfm_intrinsics_free(&j.intrinsics);
-    psfm_detectors_destroy(&j.detectors);
-    free(j.weights);
-    free(j.todo);
+    psfm_store_close(&x.store);
+    psfm_stored_photos_free(&x.stored);
+    psfm_image_list_free(&x.files);
+    psfm_intrinsics_free(&x.intrinsics);
+    psfm_detectors_destroy(&x.detectors);
+    free(x.weights);
+    free(x.todo);
     return status;
 }
 

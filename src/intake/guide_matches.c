@@ -14,20 +14,20 @@ typedef struct {
     const psfm_guided_options *options;
     psfm_two_view_options two_view;
     psfm_match_list *lists;
-} job;
+} guidance;
 
-static psfm_status find_homographies(psfm_context *ctx, const job *j, const psfm_match_pair *pair,
-                                     psfm_two_view *out) {
-    const psfm_view *view1 = &j->views->views[pair->view1], *view2 = &j->views->views[pair->view2];
-    const psfm_camera *camera1 = &j->views->cameras[view1->camera_idx];
-    const psfm_camera *camera2 = &j->views->cameras[view2->camera_idx];
+static psfm_status find_homographies(psfm_context *ctx, const guidance *g,
+                                     const psfm_match_pair *pair, psfm_two_view *out) {
+    const psfm_view *view1 = &g->views->views[pair->view1], *view2 = &g->views->views[pair->view2];
+    const psfm_camera *camera1 = &g->views->cameras[view1->camera_idx];
+    const psfm_camera *camera2 = &g->views->cameras[view2->camera_idx];
     const double size1[2] = {(double)camera1->width, (double)camera1->height};
     const double size2[2] = {(double)camera2->width, (double)camera2->height};
     psfm_correspondences c = {0};
-    psfm_status status = psfm_correspondences_init(ctx, j->views, pair, &c);
+    psfm_status status = psfm_correspondences_init(ctx, g->views, pair, &c);
     if (status == PSFM_OK)
         status =
-            psfm_two_view_estimate(ctx, &c, size1, size2, view1->id, view2->id, &j->two_view, out);
+            psfm_two_view_estimate(ctx, &c, size1, size2, view1->id, view2->id, &g->two_view, out);
     psfm_correspondences_free(&c);
     return status;
 }
@@ -49,7 +49,7 @@ static psfm_status merge(psfm_context *ctx, psfm_match_list *list, const psfm_gu
     return PSFM_OK;
 }
 
-static psfm_status follow(psfm_context *ctx, const job *j, const psfm_match_pair *pair,
+static psfm_status follow(psfm_context *ctx, const guidance *g, const psfm_match_pair *pair,
                           const psfm_two_view *found, psfm_match_list *list) {
     psfm_guide *guides = NULL;
     psfm_guided_matches add = {0};
@@ -61,9 +61,9 @@ static psfm_status follow(psfm_context *ctx, const job *j, const psfm_match_pair
         guides[k].num_inliers = h->num_inliers;
     }
     if (status == PSFM_OK)
-        status = psfm_guided_match(ctx, j->views, pair, j->sets[pair->view1].descriptors_u8,
-                                   j->sets[pair->view2].descriptors_u8, guides,
-                                   found->num_homographies, j->options, &add);
+        status = psfm_guided_match(ctx, g->views, pair, g->sets[pair->view1].descriptors_u8,
+                                   g->sets[pair->view2].descriptors_u8, guides,
+                                   found->num_homographies, g->options, &add);
     if (status == PSFM_OK && add.num > 0)
         status = merge(ctx, list, &add);
     psfm_guided_matches_free(&add);
@@ -73,15 +73,15 @@ static psfm_status follow(psfm_context *ctx, const job *j, const psfm_match_pair
 
 static psfm_status guide_pair(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    const job *j = user;
-    psfm_match_list *list = &j->lists[index];
-    psfm_match_pair pair = {j->pairs[index][0], j->pairs[index][1], list->num, list->matches};
+    const guidance *g = user;
+    psfm_match_list *list = &g->lists[index];
+    psfm_match_pair pair = {g->pairs[index][0], g->pairs[index][1], list->num, list->matches};
     psfm_two_view found = {0};
-    if (list->num < (size_t)j->options->min_inliers)
+    if (list->num < (size_t)g->options->min_inliers)
         return PSFM_OK;
-    psfm_status status = find_homographies(ctx, j, &pair, &found);
+    psfm_status status = find_homographies(ctx, g, &pair, &found);
     if (status == PSFM_OK && found.num_homographies > 0)
-        status = follow(ctx, j, &pair, &found, list);
+        status = follow(ctx, g, &pair, &found, list);
     psfm_two_view_free(&found);
     return status;
 }
@@ -90,7 +90,7 @@ psfm_status psfm_guide_matches(psfm_context *ctx, const psfm_match_set *views,
                                const psfm_keypoint_set *sets, const uint32_t (*pairs)[2],
                                size_t num, const psfm_guided_options *options,
                                psfm_match_list *lists) {
-    job j = {.views = views, .sets = sets, .pairs = pairs, .options = options, .lists = lists};
-    psfm_options_init(&psfm_two_view_option_table, &j.two_view);
-    return psfm_parallel_for(ctx, NULL, num, guide_pair, &j);
+    guidance g = {.views = views, .sets = sets, .pairs = pairs, .options = options, .lists = lists};
+    psfm_options_init(&psfm_two_view_option_table, &g.two_view);
+    return psfm_parallel_for(ctx, NULL, num, guide_pair, &g);
 }

@@ -25,23 +25,23 @@ typedef struct {
     psfm_intrinsics intrinsics;
     psfm_feature_store store;
     psfm_import_stats facts;
-} job;
+} import;
 
 /* ---- features ---- */
 
-static psfm_status wrong_shape(const job *j, const char *group, const char *what) {
-    return psfm_fail(j->ctx, PSFM_ERR_FORMAT, "%s: %s: %s", j->h5.path, group, what);
+static psfm_status wrong_shape(const import *m, const char *group, const char *what) {
+    return psfm_fail(m->ctx, PSFM_ERR_FORMAT, "%s: %s: %s", m->h5.path, group, what);
 }
 
-static psfm_status read_keypoints(job *j, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set *set) {
     float *xy = NULL;
     size_t rows, cols;
     psfm_status status =
-        psfm_h5_read(&j->h5, name, "keypoints", PSFM_H5_F32, (void **)&xy, &rows, &cols);
+        psfm_h5_read(&m->h5, name, "keypoints", PSFM_H5_F32, (void **)&xy, &rows, &cols);
     if (status == PSFM_OK && rows > 0 && cols < 2)
-        status = wrong_shape(j, name, "its keypoints do not have two coordinates");
+        status = wrong_shape(m, name, "its keypoints do not have two coordinates");
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, rows, &set->keypoints);
+        status = PSFM_ALLOC(m->ctx, rows, &set->keypoints);
     for (size_t k = 0; status == PSFM_OK && k < rows; ++k)
         set->keypoints[k] =
             psfm_keypoint_make(xy[cols * k] + 0.5F, xy[cols * k + 1] + 0.5F, 1.0F, 0.0F);
@@ -51,15 +51,15 @@ static psfm_status read_keypoints(job *j, const char *name, psfm_keypoint_set *s
 }
 
 /* From D x N to N x D. */
-static psfm_status read_descriptors(job *j, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_descriptors(import *m, const char *name, psfm_keypoint_set *set) {
     float *columns = NULL;
     size_t size, num;
     psfm_status status =
-        psfm_h5_read(&j->h5, name, "descriptors", PSFM_H5_F32, (void **)&columns, &size, &num);
+        psfm_h5_read(&m->h5, name, "descriptors", PSFM_H5_F32, (void **)&columns, &size, &num);
     if (status == PSFM_OK && num != set->num)
-        status = wrong_shape(j, name, "it does not have as many descriptors as keypoints");
+        status = wrong_shape(m, name, "it does not have as many descriptors as keypoints");
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, size * num, &set->descriptors_f32);
+        status = PSFM_ALLOC(m->ctx, size * num, &set->descriptors_f32);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         for (size_t d = 0; d < size; ++d)
             set->descriptors_f32[size * k + d] = columns[num * d + k];
@@ -69,10 +69,10 @@ static psfm_status read_descriptors(job *j, const char *name, psfm_keypoint_set 
 }
 
 /* Unit vectors as COLMAP stores SIFT's: bytes with an L2 norm of 512. */
-static psfm_status bytes_from_floats(job *j, const char *name, psfm_keypoint_set *set) {
+static psfm_status bytes_from_floats(import *m, const char *name, psfm_keypoint_set *set) {
     if (set->num > 0 && set->descriptor_size != 128)
-        return wrong_shape(j, name, "SIFT's descriptors have 128 elements");
-    psfm_status status = PSFM_ALLOC(j->ctx, 128 * set->num, &set->descriptors_u8);
+        return wrong_shape(m, name, "SIFT's descriptors have 128 elements");
+    psfm_status status = PSFM_ALLOC(m->ctx, 128 * set->num, &set->descriptors_u8);
     for (size_t k = 0; status == PSFM_OK && k < 128 * set->num; ++k) {
         float value = roundf(512.0F * set->descriptors_f32[k]);
         set->descriptors_u8[k] = (uint8_t)(value > 255.0F ? 255.0F : value > 0.0F ? value : 0.0F);
@@ -83,124 +83,124 @@ static psfm_status bytes_from_floats(job *j, const char *name, psfm_keypoint_set
     return status;
 }
 
-static psfm_status read_scores(job *j, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_scores(import *m, const char *name, psfm_keypoint_set *set) {
     size_t rows, cols;
-    if (!psfm_h5_has(&j->h5, name, "scores")) {
-        psfm_status status = PSFM_ALLOC(j->ctx, set->num, &set->scores);
+    if (!psfm_h5_has(&m->h5, name, "scores")) {
+        psfm_status status = PSFM_ALLOC(m->ctx, set->num, &set->scores);
         for (size_t k = 0; status == PSFM_OK && k < set->num; ++k)
             set->scores[k] = 1.0F;
         return status;
     }
     psfm_status status =
-        psfm_h5_read(&j->h5, name, "scores", PSFM_H5_F32, (void **)&set->scores, &rows, &cols);
+        psfm_h5_read(&m->h5, name, "scores", PSFM_H5_F32, (void **)&set->scores, &rows, &cols);
     if (status == PSFM_OK && rows * cols != set->num)
-        status = wrong_shape(j, name, "it does not have as many scores as keypoints");
+        status = wrong_shape(m, name, "it does not have as many scores as keypoints");
     return status;
 }
 
-static psfm_status read_features(job *j, const char *name, psfm_keypoint_set *set) {
-    const char *kind = j->options->features;
-    psfm_status status = read_keypoints(j, name, set);
+static psfm_status read_features(import *m, const char *name, psfm_keypoint_set *set) {
+    const char *kind = m->options->features;
+    psfm_status status = read_keypoints(m, name, set);
     if (status != PSFM_OK || kind == NULL)
         return status;
-    status = read_descriptors(j, name, set);
+    status = read_descriptors(m, name, set);
     if (status == PSFM_OK && psfm_feature_kind_find(kind) == PSFM_FEATURES_SIFT)
-        return bytes_from_floats(j, name, set);
-    return status == PSFM_OK ? read_scores(j, name, set) : status;
+        return bytes_from_floats(m, name, set);
+    return status == PSFM_OK ? read_scores(m, name, set) : status;
 }
 
 /* Width and height if the file tells, else 0. */
-static psfm_status read_size(job *j, const char *name, int size[2]) {
+static psfm_status read_size(import *m, const char *name, int size[2]) {
     int32_t *values = NULL;
     size_t rows, cols;
     size[0] = size[1] = 0;
-    if (!psfm_h5_has(&j->h5, name, "image_size"))
+    if (!psfm_h5_has(&m->h5, name, "image_size"))
         return PSFM_OK;
     psfm_status status =
-        psfm_h5_read(&j->h5, name, "image_size", PSFM_H5_I32, (void **)&values, &rows, &cols);
+        psfm_h5_read(&m->h5, name, "image_size", PSFM_H5_I32, (void **)&values, &rows, &cols);
     if (status == PSFM_OK && (rows * cols != 2 || values[0] <= 0 || values[1] <= 0))
-        status = wrong_shape(j, name, "its image_size is not a width and a height");
+        status = wrong_shape(m, name, "its image_size is not a width and a height");
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
         size[k] = values[k];
     free(values);
     return status;
 }
 
-static psfm_status import_image(job *j, size_t k) {
+static psfm_status import_image(import *m, size_t k) {
     psfm_keypoint_set set = {0};
     psfm_camera camera;
     char *source = NULL;
     int size[2];
-    const char *kind = j->options->features;
+    const char *kind = m->options->features;
     bool is_sift = kind != NULL && psfm_feature_kind_find(kind) == PSFM_FEATURES_SIFT;
-    psfm_stored_photo photo = {.name = j->images.names[k],
+    psfm_stored_photo photo = {.name = m->images.names[k],
                                .features = is_sift ? NULL : (char *)kind};
-    psfm_status status = read_features(j, photo.name, &set);
+    psfm_status status = read_features(m, photo.name, &set);
     if (status == PSFM_OK)
-        status = read_size(j, photo.name, size);
+        status = read_size(m, photo.name, size);
     if (status == PSFM_OK)
-        status = psfm_intrinsics_find(j->ctx, &j->intrinsics, photo.name, size[0], size[1], 0.0,
+        status = psfm_intrinsics_find(m->ctx, &m->intrinsics, photo.name, size[0], size[1], 0.0,
                                       &camera, &source);
     if (status == PSFM_OK)
-        status = psfm_store_put_camera(&j->store, source, &camera, &photo.camera_id);
+        status = psfm_store_put_camera(&m->store, source, &camera, &photo.camera_id);
     if (status == PSFM_OK)
-        status = psfm_store_put_photo(&j->store, &photo, &set);
-    j->num_keypoints[k] = set.num;
-    j->facts.num_keypoints += set.num;
+        status = psfm_store_put_photo(&m->store, &photo, &set);
+    m->num_keypoints[k] = set.num;
+    m->facts.num_keypoints += set.num;
     psfm_keypoint_set_free(&set);
     free(source);
     return status;
 }
 
-static psfm_status import_images(job *j, const char *path) {
-    psfm_status status = psfm_h5_open(j->ctx, path, &j->h5);
+static psfm_status import_images(import *m, const char *path) {
+    psfm_status status = psfm_h5_open(m->ctx, path, &m->h5);
     if (status == PSFM_OK)
-        status = psfm_h5_find_groups(&j->h5, "keypoints", &j->images);
-    if (status == PSFM_OK && j->images.num == 0)
-        status = psfm_fail(j->ctx, PSFM_ERR_DATA, "%s: no image with keypoints in it", path);
+        status = psfm_h5_find_groups(&m->h5, "keypoints", &m->images);
+    if (status == PSFM_OK && m->images.num == 0)
+        status = psfm_fail(m->ctx, PSFM_ERR_DATA, "%s: no image with keypoints in it", path);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, j->images.num, &j->num_keypoints);
-    for (size_t k = 0; status == PSFM_OK && k < j->images.num; ++k) {
-        status = import_image(j, k);
+        status = PSFM_ALLOC(m->ctx, m->images.num, &m->num_keypoints);
+    for (size_t k = 0; status == PSFM_OK && k < m->images.num; ++k) {
+        status = import_image(m, k);
         if (status == PSFM_OK)
-            status = psfm_progress(j->ctx, "features", k + 1, j->images.num);
+            status = psfm_progress(m->ctx, "features", k + 1, m->images.num);
     }
-    j->facts.num_images = j->images.num;
-    psfm_h5_close(&j->h5);
+    m->facts.num_images = m->images.num;
+    psfm_h5_close(&m->h5);
     return status;
 }
 
 /* ---- matches ---- */
 
 /* Two images may have the same escaped name; the matches of either could not be told apart. */
-static psfm_status make_index(job *j) {
-    size_t num = j->images.num;
-    psfm_status status = PSFM_ALLOC(j->ctx, num, &j->escaped);
+static psfm_status make_index(import *m) {
+    size_t num = m->images.num;
+    psfm_status status = PSFM_ALLOC(m->ctx, num, &m->escaped);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
-        status = psfm_strdup(j->ctx, j->images.names[k], &j->escaped[k]);
-        for (char *p = j->escaped[k]; status == PSFM_OK && *p != '\0'; ++p)
+        status = psfm_strdup(m->ctx, m->images.names[k], &m->escaped[k]);
+        for (char *p = m->escaped[k]; status == PSFM_OK && *p != '\0'; ++p)
             *p = *p == '/' ? '-' : *p;
     }
     if (status == PSFM_OK)
-        status = psfm_name_index_init(j->ctx, (const char *const *)j->escaped, num, &j->index);
+        status = psfm_name_index_init(m->ctx, (const char *const *)m->escaped, num, &m->index);
     for (size_t k = 1; status == PSFM_OK && k < num; ++k)
-        if (strcmp(j->index.sorted[k - 1].name, j->index.sorted[k].name) == 0)
-            status = psfm_fail(j->ctx, PSFM_ERR_DATA,
+        if (strcmp(m->index.sorted[k - 1].name, m->index.sorted[k].name) == 0)
+            status = psfm_fail(m->ctx, PSFM_ERR_DATA,
                                "images %s and %s have the same name in hloc's matches",
-                               j->images.names[j->index.sorted[k - 1].idx],
-                               j->images.names[j->index.sorted[k].idx]);
+                               m->images.names[m->index.sorted[k - 1].idx],
+                               m->images.names[m->index.sorted[k].idx]);
     return status;
 }
 
 /* Takes the name of a group apart: a/b, or a_b where several splits may be possible but one only
  * gives two images. *num is the number of possible splits. */
-static void split_pair(const job *j, const char *group, size_t pair[2], size_t *num) {
+static void split_pair(const import *m, const char *group, size_t pair[2], size_t *num) {
     const char separator = strchr(group, '/') != NULL ? '/' : '_';
     *num = 0;
     for (const char *p = strchr(group, separator); p != NULL; p = strchr(p + 1, separator)) {
         size_t a, b;
-        if (!psfm_name_index_find(&j->index, group, (size_t)(p - group), &a) ||
-            !psfm_name_index_find(&j->index, p + 1, strlen(p + 1), &b) || a == b)
+        if (!psfm_name_index_find(&m->index, group, (size_t)(p - group), &a) ||
+            !psfm_name_index_find(&m->index, p + 1, strlen(p + 1), &b) || a == b)
             continue;
         pair[0] = a;
         pair[1] = b;
@@ -208,56 +208,56 @@ static void split_pair(const job *j, const char *group, size_t pair[2], size_t *
     }
 }
 
-static psfm_status read_match_scores(job *j, const char *group, size_t num, float **scores) {
+static psfm_status read_match_scores(import *m, const char *group, size_t num, float **scores) {
     size_t rows, cols;
-    if (!(j->options->min_score > 0.0))
+    if (!(m->options->min_score > 0.0))
         return PSFM_OK;
     psfm_status status =
-        psfm_h5_read(&j->h5, group, "matching_scores0", PSFM_H5_F32, (void **)scores, &rows, &cols);
+        psfm_h5_read(&m->h5, group, "matching_scores0", PSFM_H5_F32, (void **)scores, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
-        status = wrong_shape(j, group, "matching_scores0 and matches0 differ in length");
+        status = wrong_shape(m, group, "matching_scores0 and matches0 differ in length");
     return status;
 }
 
 /* Keeps what is a match, the lower image first. */
-static psfm_status list_matches(const job *j, const char *group, const size_t pair[2],
+static psfm_status list_matches(const import *m, const char *group, const size_t pair[2],
                                 const int32_t *matches, const float *scores,
                                 psfm_match_list *list) {
     bool turned = pair[0] > pair[1];
-    for (size_t k = 0; k < j->num_keypoints[pair[0]]; ++k) {
-        if (matches[k] < 0 || (scores != NULL && !((double)scores[k] >= j->options->min_score)))
+    for (size_t k = 0; k < m->num_keypoints[pair[0]]; ++k) {
+        if (matches[k] < 0 || (scores != NULL && !((double)scores[k] >= m->options->min_score)))
             continue;
-        if ((size_t)matches[k] >= j->num_keypoints[pair[1]])
+        if ((size_t)matches[k] >= m->num_keypoints[pair[1]])
             return psfm_fail(
-                j->ctx, PSFM_ERR_DATA, "%s: %s: matches0 names keypoint %d of %s, which has %zu",
-                j->h5.path, group, matches[k], j->images.names[pair[1]], j->num_keypoints[pair[1]]);
+                m->ctx, PSFM_ERR_DATA, "%s: %s: matches0 names keypoint %d of %s, which has %zu",
+                m->h5.path, group, matches[k], m->images.names[pair[1]], m->num_keypoints[pair[1]]);
         list->matches[list->num][turned ? 1 : 0] = (uint32_t)k;
         list->matches[list->num++][turned ? 0 : 1] = (uint32_t)matches[k];
     }
     return PSFM_OK;
 }
 
-static psfm_status import_pair(job *j, const char *group, const size_t pair[2]) {
+static psfm_status import_pair(import *m, const char *group, const size_t pair[2]) {
     int32_t *matches = NULL;
     float *scores = NULL;
     psfm_match_list list = {0};
-    size_t rows, cols, num = j->num_keypoints[pair[0]];
+    size_t rows, cols, num = m->num_keypoints[pair[0]];
     psfm_status status =
-        psfm_h5_read(&j->h5, group, "matches0", PSFM_H5_I32, (void **)&matches, &rows, &cols);
+        psfm_h5_read(&m->h5, group, "matches0", PSFM_H5_I32, (void **)&matches, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
-        status = wrong_shape(j, group, "matches0 is not as long as its first image's keypoints");
+        status = wrong_shape(m, group, "matches0 is not as long as its first image's keypoints");
     if (status == PSFM_OK)
-        status = read_match_scores(j, group, num, &scores);
+        status = read_match_scores(m, group, num, &scores);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, num, &list.matches);
+        status = PSFM_ALLOC(m->ctx, num, &list.matches);
     if (status == PSFM_OK)
-        status = list_matches(j, group, pair, matches, scores, &list);
+        status = list_matches(m, group, pair, matches, scores, &list);
     uint32_t low = (uint32_t)(pair[0] < pair[1] ? pair[0] : pair[1]);
     uint32_t high = (uint32_t)(pair[0] < pair[1] ? pair[1] : pair[0]);
     if (status == PSFM_OK) /* ids are indices + 1 in a new database */
-        status = psfm_store_put_matches(&j->store, low + 1, high + 1, &list, 0);
-    ++j->facts.num_pairs;
-    j->facts.num_matches += list.num;
+        status = psfm_store_put_matches(&m->store, low + 1, high + 1, &list, 0);
+    ++m->facts.num_pairs;
+    m->facts.num_matches += list.num;
     psfm_match_list_free(&list);
     free(matches);
     free(scores);
@@ -279,13 +279,14 @@ static int by_images(const void *a, const void *b) {
     return p->order < q->order ? -1 : p->order > q->order;
 }
 
-static psfm_status find_pairs(job *j, const psfm_h5_names *groups, found_pair *pairs, size_t *num) {
+static psfm_status find_pairs(import *m, const psfm_h5_names *groups, found_pair *pairs,
+                              size_t *num) {
     for (size_t k = 0; k < groups->num; ++k) {
         size_t pair[2], ways;
-        split_pair(j, groups->names[k], pair, &ways);
-        j->facts.num_pairs_unknown += ways == 0;
+        split_pair(m, groups->names[k], pair, &ways);
+        m->facts.num_pairs_unknown += ways == 0;
         if (ways > 1)
-            return wrong_shape(j, groups->names[k],
+            return wrong_shape(m, groups->names[k],
                                "can be split into two image names in several ways");
         if (ways == 1)
             pairs[(*num)++] = (found_pair){.low = pair[0] < pair[1] ? pair[0] : pair[1],
@@ -299,30 +300,30 @@ static psfm_status find_pairs(job *j, const psfm_h5_names *groups, found_pair *p
     return PSFM_OK;
 }
 
-static psfm_status import_pairs(job *j, const char *path) {
+static psfm_status import_pairs(import *m, const char *path) {
     psfm_h5_names groups = {0};
     found_pair *pairs = NULL;
     size_t num = 0;
-    psfm_status status = psfm_h5_open(j->ctx, path, &j->h5);
+    psfm_status status = psfm_h5_open(m->ctx, path, &m->h5);
     if (status == PSFM_OK)
-        status = psfm_h5_find_groups(&j->h5, "matches0", &groups);
+        status = psfm_h5_find_groups(&m->h5, "matches0", &groups);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, groups.num, &pairs);
+        status = PSFM_ALLOC(m->ctx, groups.num, &pairs);
     if (status == PSFM_OK)
-        status = find_pairs(j, &groups, pairs, &num);
+        status = find_pairs(m, &groups, pairs, &num);
     if (status == PSFM_OK && num == 0)
-        status = psfm_fail(j->ctx, PSFM_ERR_DATA,
+        status = psfm_fail(m->ctx, PSFM_ERR_DATA,
                            "%s: no pair of the images with features is matched in it", path);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         if (k > 0 && pairs[k].low == pairs[k - 1].low && pairs[k].high == pairs[k - 1].high) {
-            ++j->facts.num_pairs_repeated;
+            ++m->facts.num_pairs_repeated;
             continue;
         }
-        status = import_pair(j, pairs[k].group, pairs[k].pair);
+        status = import_pair(m, pairs[k].group, pairs[k].pair);
         if (status == PSFM_OK)
-            status = psfm_progress(j->ctx, "matches", k + 1, num);
+            status = psfm_progress(m->ctx, "matches", k + 1, num);
     }
-    psfm_h5_close(&j->h5);
+    psfm_h5_close(&m->h5);
     psfm_h5_names_free(&groups);
     free(pairs);
     return status;
@@ -330,32 +331,32 @@ static psfm_status import_pairs(job *j, const char *path) {
 
 /* ---- the whole ---- */
 
-static psfm_status fill(job *j, const char *features_path, const char *matches_path,
+static psfm_status fill(import *m, const char *features_path, const char *matches_path,
                         const char *database) {
-    psfm_status status = psfm_store_open(j->ctx, database, true, &j->store);
+    psfm_status status = psfm_store_open(m->ctx, database, true, &m->store);
     if (status == PSFM_OK)
-        status = psfm_store_begin(&j->store);
+        status = psfm_store_begin(&m->store);
     if (status == PSFM_OK)
-        status = import_images(j, features_path);
+        status = import_images(m, features_path);
     if (status == PSFM_OK)
-        status = make_index(j);
+        status = make_index(m);
     if (status == PSFM_OK)
-        status = import_pairs(j, matches_path);
+        status = import_pairs(m, matches_path);
     if (status == PSFM_OK)
-        status = psfm_store_commit(&j->store);
-    psfm_store_close(&j->store);
+        status = psfm_store_commit(&m->store);
+    psfm_store_close(&m->store);
     return status;
 }
 
-static void clear(job *j) {
-    psfm_h5_close(&j->h5);
-    for (size_t k = 0; j->escaped != NULL && k < j->images.num; ++k)
-        free(j->escaped[k]);
-    free(j->escaped);
-    free(j->num_keypoints);
-    psfm_name_index_free(&j->index);
-    psfm_h5_names_free(&j->images);
-    psfm_intrinsics_free(&j->intrinsics);
+static void clear(import *m) {
+    psfm_h5_close(&m->h5);
+    for (size_t k = 0; m->escaped != NULL && k < m->images.num; ++k)
+        free(m->escaped[k]);
+    free(m->escaped);
+    free(m->num_keypoints);
+    psfm_name_index_free(&m->index);
+    psfm_h5_names_free(&m->images);
+    psfm_intrinsics_free(&m->intrinsics);
 }
 
 static psfm_status check_arguments(psfm_context *ctx, const char *database,
@@ -376,11 +377,11 @@ static psfm_status check_arguments(psfm_context *ctx, const char *database,
 psfm_status psfm_import_hloc(psfm_context *ctx, const char *features_path, const char *matches_path,
                              const char *database, const psfm_hloc_options *options,
                              psfm_import_stats *stats) {
-    job j = {.ctx = ctx, .options = options};
+import m = {.ctx = ctx, .options = options };
     char *tmp = NULL;
     psfm_status status = check_arguments(ctx, database, options);
     if (status == PSFM_OK)
-        status = psfm_intrinsics_open(ctx, &options->intrinsics, &j.intrinsics);
+        status = psfm_intrinsics_open(ctx, &options->intrinsics, &m.intrinsics);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, strlen(database) + 5, &tmp);
     if (status == PSFM_OK) {
@@ -388,14 +389,14 @@ psfm_status psfm_import_hloc(psfm_context *ctx, const char *features_path, const
         status = psfm_remove_all(ctx, tmp);
     }
     if (status == PSFM_OK)
-        status = fill(&j, features_path, matches_path, tmp);
+        status = fill(&m, features_path, matches_path, tmp);
     if (status == PSFM_OK && rename(tmp, database) != 0)
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be written", database);
     if (status != PSFM_OK && tmp != NULL)
         unlink(tmp);
-    clear(&j);
+    clear(&m);
     free(tmp);
     if (stats != NULL)
-        *stats = j.facts;
+        *stats = m.facts;
     return status;
 }

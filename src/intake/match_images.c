@@ -37,74 +37,74 @@ typedef struct {
     size_t num_stored;
     psfm_pair_list todo; /* indices into images */
     psfm_match_stats *stats;
-} job;
+} matching;
 
 /* All images with keypoints must have features of one kind. */
-static psfm_status find_features(job *j) {
+static psfm_status find_features(matching *m) {
     const psfm_stored_photo *first = NULL;
-    for (size_t k = 0; k < j->images.num; ++k) {
-        const psfm_stored_photo *photo = &j->images.photos[k];
+    for (size_t k = 0; k < m->images.num; ++k) {
+        const psfm_stored_photo *photo = &m->images.photos[k];
         const char *kind = photo->features == NULL ? psfm_feature_names[0] : photo->features;
         psfm_feature_kind found = psfm_feature_kind_find(kind);
         if (photo->num_keypoints == 0)
             continue;
-        if (found == PSFM_NUM_FEATURE_KINDS || (first != NULL && found != j->features))
-            return psfm_fail(j->ctx, PSFM_ERR_DATA,
+        if (found == PSFM_NUM_FEATURE_KINDS || (first != NULL && found != m->features))
+            return psfm_fail(m->ctx, PSFM_ERR_DATA,
                              "%s: image %s has %s features, which cannot be matched%s%s",
-                             j->store.sql.path, photo->name, kind, first == NULL ? "" : " with ",
-                             first == NULL ? "" : psfm_feature_names[j->features]);
+                             m->store.sql.path, photo->name, kind, first == NULL ? "" : " with ",
+                             first == NULL ? "" : psfm_feature_names[m->features]);
         first = photo;
-        j->features = found;
+        m->features = found;
     }
     return PSFM_OK;
 }
 
-static psfm_status hash_sift_options(job *j) {
-    const psfm_match_options *o = j->options;
-    uint64_t seed = psfm_context_seed(j->ctx);
+static psfm_status hash_sift_options(matching *m) {
+    const psfm_match_options *o = m->options;
+    uint64_t seed = psfm_context_seed(m->ctx);
     psfm_status status =
-        psfm_options_hash(j->ctx, &psfm_nearest_option_table, &o->nearest, &j->key);
-    if (status == PSFM_OK && j->is_guided) {
-        status = psfm_options_hash(j->ctx, &psfm_guided_option_table, &o->guided, &j->key);
-        j->key = psfm_hash(j->key, &seed, sizeof seed);
+        psfm_options_hash(m->ctx, &psfm_nearest_option_table, &o->nearest, &m->key);
+    if (status == PSFM_OK && m->is_guided) {
+        status = psfm_options_hash(m->ctx, &psfm_guided_option_table, &o->guided, &m->key);
+        m->key = psfm_hash(m->key, &seed, sizeof seed);
     }
     return status;
 }
 
 /* Decides on the matcher, finds its weights, and hashes what the matches depend on beside the
  * features. */
-static psfm_status find_matcher(job *j) {
-    const psfm_match_options *o = j->options;
+static psfm_status find_matcher(matching *m) {
+    const psfm_match_options *o = m->options;
     const psfm_network_file *file = NULL;
     uint64_t fingerprint = 0;
-    psfm_status status = find_features(j);
-    j->is_guided = o->guided.enabled && j->features == PSFM_FEATURES_SIFT;
-    j->key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
+    psfm_status status = find_features(m);
+    m->is_guided = o->guided.enabled && m->features == PSFM_FEATURES_SIFT;
+    m->key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
     if (status == PSFM_OK)
-        status = psfm_matcher_resolve(j->ctx, j->features, (psfm_matcher_kind)o->matcher.kind,
-                                      &j->matcher, &file);
-    j->matcher_options = o->matcher;
-    psfm_matcher_options_fill(j->features, &j->matcher_options);
+        status = psfm_matcher_resolve(m->ctx, m->features, (psfm_matcher_kind)o->matcher.kind,
+                                      &m->matcher, &file);
+    m->matcher_options = o->matcher;
+    psfm_matcher_options_fill(m->features, &m->matcher_options);
     if (status == PSFM_OK && file != NULL)
-        status = psfm_weights_find(j->ctx, &o->weights, file, &j->weights, &fingerprint);
+        status = psfm_weights_find(m->ctx, &o->weights, file, &m->weights, &fingerprint);
     if (status == PSFM_OK)
-        status = j->features == PSFM_FEATURES_SIFT
-                     ? hash_sift_options(j)
-                     : psfm_options_hash(j->ctx, psfm_matcher_table(j->matcher),
-                                         psfm_matcher_own_options(&j->matcher_options, j->matcher),
-                                         &j->key);
-    j->stats->matcher = psfm_matcher_names[j->matcher];
-    j->key = psfm_hash(j->key, j->stats->matcher, strlen(j->stats->matcher));
-    j->key = psfm_hash(j->key, &fingerprint, sizeof fingerprint);
+        status = m->features == PSFM_FEATURES_SIFT
+                     ? hash_sift_options(m)
+                     : psfm_options_hash(m->ctx, psfm_matcher_table(m->matcher),
+                                         psfm_matcher_own_options(&m->matcher_options, m->matcher),
+                                         &m->key);
+    m->stats->matcher = psfm_matcher_names[m->matcher];
+    m->key = psfm_hash(m->key, m->stats->matcher, strlen(m->stats->matcher));
+    m->key = psfm_hash(m->key, &fingerprint, sizeof fingerprint);
     return status;
 }
 
 /* What the matches of a pair were made from but descriptors: the options and, if homographies
  * guided them, the cameras. Never 0. */
-static uint64_t pair_key(const job *j, const uint32_t pair[2]) {
-    uint64_t key = j->key;
-    for (size_t k = 0; j->is_guided && k < 2; ++k) {
-        const psfm_camera *camera = &j->views.cameras[j->views.views[pair[k]].camera_idx];
+static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
+    uint64_t key = m->key;
+    for (size_t k = 0; m->is_guided && k < 2; ++k) {
+        const psfm_camera *camera = &m->views.cameras[m->views.views[pair[k]].camera_idx];
         key = psfm_hash(key, &camera->model, sizeof camera->model);
         key = psfm_hash(key, &camera->width, sizeof camera->width);
         key = psfm_hash(key, &camera->height, sizeof camera->height);
@@ -127,57 +127,57 @@ static int by_ids(const void *a, const void *b) {
     return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
 }
 
-static psfm_stored_pair pair_of(const job *j, const uint32_t pair[2]) {
-    return (psfm_stored_pair){.id1 = j->images.photos[pair[0]].image_id,
-                              .id2 = j->images.photos[pair[1]].image_id};
+static psfm_stored_pair pair_of(const matching *m, const uint32_t pair[2]) {
+    return (psfm_stored_pair){.id1 = m->images.photos[pair[0]].image_id,
+                              .id2 = m->images.photos[pair[1]].image_id};
 }
 
 /* Names sort otherwise than ids when images came later: a pair is stored with the lower id first.
  */
-static void turn_round(const job *j, psfm_pair_list *list) {
+static void turn_round(const matching *m, psfm_pair_list *list) {
     for (size_t k = 0; k < list->num; ++k) {
         uint32_t a = list->pairs[k][0], b = list->pairs[k][1];
-        bool in_order = j->images.photos[a].image_id < j->images.photos[b].image_id;
+        bool in_order = m->images.photos[a].image_id < m->images.photos[b].image_id;
         list->pairs[k][0] = in_order ? a : b;
         list->pairs[k][1] = in_order ? b : a;
     }
 }
 
-static psfm_status select_pairs(job *j, psfm_pair_list *list) {
+static psfm_status select_pairs(matching *m, psfm_pair_list *list) {
     const char **names = NULL;
-    const char *rule = j->options->pairs;
-    size_t n = j->images.num;
-    psfm_status status = PSFM_ALLOC(j->ctx, n, &names);
+    const char *rule = m->options->pairs;
+    size_t n = m->images.num;
+    psfm_status status = PSFM_ALLOC(m->ctx, n, &names);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
-        names[k] = j->images.photos[k].name;
+        names[k] = m->images.photos[k].name;
     if (status == PSFM_OK)
-        status = psfm_pair_select(j->ctx, rule, names, n, list);
+        status = psfm_pair_select(m->ctx, rule, names, n, list);
     free((void *)names);
     if (status == PSFM_OK)
-        turn_round(j, list);
+        turn_round(m, list);
     if (rule != NULL && strcmp(rule, "auto") != 0)
-        snprintf(j->stats->rule, sizeof j->stats->rule, "%.60s", rule);
+        snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", rule);
     else if (n <= PSFM_MAX_EXHAUSTIVE)
-        snprintf(j->stats->rule, sizeof j->stats->rule, "exhaustive");
+        snprintf(m->stats->rule, sizeof m->stats->rule, "exhaustive");
     else
-        snprintf(j->stats->rule, sizeof j->stats->rule, "sequential:%d", PSFM_DEFAULT_NEIGHBOURS);
+        snprintf(m->stats->rule, sizeof m->stats->rule, "sequential:%d", PSFM_DEFAULT_NEIGHBOURS);
     return status;
 }
 
 /* Moves the pairs that are still to be matched to the front of the list. Marks those found. */
-static void leave_out_stored(job *j, psfm_pair_list *list, bool *selected) {
+static void leave_out_stored(matching *m, psfm_pair_list *list, bool *selected) {
     size_t num = 0;
     for (size_t k = 0; k < list->num; ++k) {
-        psfm_stored_pair wanted = pair_of(j, list->pairs[k]);
+        psfm_stored_pair wanted = pair_of(m, list->pairs[k]);
         const psfm_stored_pair *found =
-            j->num_stored == 0
+            m->num_stored == 0
                 ? NULL
-                : bsearch(&wanted, j->stored, j->num_stored, sizeof *j->stored, by_ids);
+                : bsearch(&wanted, m->stored, m->num_stored, sizeof *m->stored, by_ids);
         if (found != NULL)
-            selected[found - j->stored] = true;
-        if (found != NULL && (found->key == 0 || found->key == pair_key(j, list->pairs[k]))) {
-            ++j->stats->num_kept;
-            j->stats->num_matches += found->num_matches;
+            selected[found - m->stored] = true;
+        if (found != NULL && (found->key == 0 || found->key == pair_key(m, list->pairs[k]))) {
+            ++m->stats->num_kept;
+            m->stats->num_matches += found->num_matches;
         } else {
             memmove(list->pairs[num++], list->pairs[k], sizeof *list->pairs);
         }
@@ -185,37 +185,37 @@ static void leave_out_stored(job *j, psfm_pair_list *list, bool *selected) {
     list->num = num;
 }
 
-static psfm_status drop_others(job *j, const bool *selected) {
-    psfm_status status = psfm_store_begin(&j->store);
-    for (size_t k = 0; status == PSFM_OK && k < j->num_stored; ++k) {
-        if (selected[k] || j->stored[k].key == 0)
+static psfm_status drop_others(matching *m, const bool *selected) {
+    psfm_status status = psfm_store_begin(&m->store);
+    for (size_t k = 0; status == PSFM_OK && k < m->num_stored; ++k) {
+        if (selected[k] || m->stored[k].key == 0)
             continue;
-        status = psfm_store_drop_pair(&j->store, j->stored[k].id1, j->stored[k].id2);
-        ++j->stats->num_dropped;
+        status = psfm_store_drop_pair(&m->store, m->stored[k].id1, m->stored[k].id2);
+        ++m->stats->num_dropped;
     }
-    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+    return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
 }
 
-static psfm_status plan(job *j) {
+static psfm_status plan(matching *m) {
     bool *selected = NULL;
-    psfm_status status = psfm_store_list(&j->store, &j->images);
+    psfm_status status = psfm_store_list(&m->store, &m->images);
     if (status == PSFM_OK)
-        status = find_matcher(j);
+        status = find_matcher(m);
     if (status == PSFM_OK)
-        status = psfm_store_list_pairs(&j->store, &j->stored, &j->num_stored);
-    if (status == PSFM_OK && j->is_guided)
-        status = psfm_store_views(&j->store, &j->images, &j->views);
+        status = psfm_store_list_pairs(&m->store, &m->stored, &m->num_stored);
+    if (status == PSFM_OK && m->is_guided)
+        status = psfm_store_views(&m->store, &m->images, &m->views);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, j->num_stored, &selected);
+        status = PSFM_ALLOC(m->ctx, m->num_stored, &selected);
     if (status == PSFM_OK)
-        status = select_pairs(j, &j->todo);
+        status = select_pairs(m, &m->todo);
     if (status == PSFM_OK) {
-        j->stats->num_images = j->images.num;
-        j->stats->num_pairs = j->todo.num;
-        leave_out_stored(j, &j->todo, selected);
+        m->stats->num_images = m->images.num;
+        m->stats->num_pairs = m->todo.num;
+        leave_out_stored(m, &m->todo, selected);
     }
-    if (status == PSFM_OK && j->options->drop_others)
-        status = drop_others(j, selected);
+    if (status == PSFM_OK && m->options->drop_others)
+        status = drop_others(m, selected);
     free(selected);
     return status;
 }
@@ -232,152 +232,153 @@ static void unload_view(psfm_view *view) {
     view->num_keypoints = 0;
 }
 
-static void unload_all(job *j) {
-    for (size_t k = 0; j->sets != NULL && k < j->images.num; ++k) {
-        psfm_keypoint_set_free(&j->sets[k]);
-        if (k < j->views.num_views)
-            unload_view(&j->views.views[k]);
-        if (j->loaded != NULL)
-            j->loaded[k] = false;
+static void unload_all(matching *m) {
+    for (size_t k = 0; m->sets != NULL && k < m->images.num; ++k) {
+        psfm_keypoint_set_free(&m->sets[k]);
+        if (k < m->views.num_views)
+            unload_view(&m->views.views[k]);
+        if (m->loaded != NULL)
+            m->loaded[k] = false;
     }
-    j->bytes = 0;
+    m->bytes = 0;
 }
 
-static psfm_status load_view(job *j, uint32_t image) {
-    psfm_view *view = &j->views.views[image];
-    psfm_status status = psfm_store_keypoints(&j->store, view);
-    j->bytes += view->num_keypoints *
+static psfm_status load_view(matching *m, uint32_t image) {
+    psfm_view *view = &m->views.views[image];
+    psfm_status status = psfm_store_keypoints(&m->store, view);
+    m->bytes += view->num_keypoints *
                 (sizeof *view->keypoints + sizeof *view->rays + sizeof *view->px_from_ray);
     return status;
 }
 
-static psfm_status load_image(job *j, uint32_t image) {
-    const psfm_stored_photo *photo = &j->images.photos[image];
-    psfm_keypoint_set *set = &j->sets[image];
-    j->inputs[image] = (psfm_neural_input){set, (size_t)photo->width, (size_t)photo->height};
-    if (j->features == PSFM_FEATURES_SIFT) {
-        psfm_status status = psfm_store_descriptors(&j->store, photo, set);
-        j->bytes += set->num * set->descriptor_size;
-        return status == PSFM_OK && j->is_guided ? load_view(j, image) : status;
+static psfm_status load_image(matching *m, uint32_t image) {
+    const psfm_stored_photo *photo = &m->images.photos[image];
+    psfm_keypoint_set *set = &m->sets[image];
+    m->inputs[image] = (psfm_neural_input){set, (size_t)photo->width, (size_t)photo->height};
+    if (m->features == PSFM_FEATURES_SIFT) {
+        psfm_status status = psfm_store_descriptors(&m->store, photo, set);
+        m->bytes += set->num * set->descriptor_size;
+        return status == PSFM_OK && m->is_guided ? load_view(m, image) : status;
     }
     if (photo->num_keypoints == 0)
         return PSFM_OK;
-    psfm_status status = psfm_store_float_features(&j->store, photo, set);
-    j->bytes += set->num * set->descriptor_size * sizeof *set->descriptors_f32;
+    psfm_status status = psfm_store_float_features(&m->store, photo, set);
+    m->bytes += set->num * set->descriptor_size * sizeof *set->descriptors_f32;
     return status;
 }
 
-static psfm_status load(job *j, const psfm_pair_list *batch) {
+static psfm_status load(matching *m, const psfm_pair_list *batch) {
     psfm_status status = PSFM_OK;
-    if (j->bytes > j->budget)
-        unload_all(j);
+    if (m->bytes > m->budget)
+        unload_all(m);
     for (size_t k = 0; status == PSFM_OK && k < 2 * batch->num; ++k) {
         uint32_t image = batch->pairs[k / 2][k % 2];
-        if (j->loaded[image])
+        if (m->loaded[image])
             continue;
-        status = load_image(j, image);
-        j->loaded[image] = status == PSFM_OK;
+        status = load_image(m, image);
+        m->loaded[image] = status == PSFM_OK;
     }
-    if (status == PSFM_OK && j->is_guided)
-        status = psfm_match_set_add_rays(j->ctx, &j->views);
+    if (status == PSFM_OK && m->is_guided)
+        status = psfm_match_set_add_rays(m->ctx, &m->views);
     return status;
 }
 
-static psfm_status guide_batch(job *j, const psfm_pair_list *batch, psfm_match_list *lists) {
+static psfm_status guide_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists) {
     size_t before = 0, after = 0;
     for (size_t k = 0; k < batch->num; ++k)
         before += lists[k].num;
     psfm_status status =
-        psfm_guide_matches(j->ctx, &j->views, j->sets, (const uint32_t(*)[2])batch->pairs,
-                           batch->num, &j->options->guided, lists);
+        psfm_guide_matches(m->ctx, &m->views, m->sets, (const uint32_t(*)[2])batch->pairs,
+                           batch->num, &m->options->guided, lists);
     for (size_t k = 0; k < batch->num; ++k)
         after += lists[k].num;
-    j->stats->num_guided += after - before;
+    m->stats->num_guided += after - before;
     return status;
 }
 
-static psfm_status write_batch(job *j, const psfm_pair_list *batch, const psfm_match_list *lists) {
-    psfm_status status = psfm_store_begin(&j->store);
+static psfm_status write_batch(matching *m, const psfm_pair_list *batch,
+                               const psfm_match_list *lists) {
+    psfm_status status = psfm_store_begin(&m->store);
     for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
         const uint32_t *pair = batch->pairs[k];
-        psfm_stored_pair ids = pair_of(j, pair);
-        status = psfm_store_put_matches(&j->store, ids.id1, ids.id2, &lists[k], pair_key(j, pair));
-        j->stats->num_matches += lists[k].num;
+        psfm_stored_pair ids = pair_of(m, pair);
+        status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &lists[k], pair_key(m, pair));
+        m->stats->num_matches += lists[k].num;
     }
-    return status == PSFM_OK ? psfm_store_commit(&j->store) : status;
+    return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
 }
 
-static psfm_status match_batch(job *j, const psfm_pair_list *batch) {
+static psfm_status match_batch(matching *m, const psfm_pair_list *batch) {
     psfm_match_list *lists = NULL;
-    psfm_status status = PSFM_ALLOC(j->ctx, batch->num, &lists);
+    psfm_status status = PSFM_ALLOC(m->ctx, batch->num, &lists);
     if (status == PSFM_OK)
-        status = load(j, batch);
+        status = load(m, batch);
     if (status == PSFM_OK)
-        status = j->matchers == NULL
-                     ? psfm_nearest_match_pairs(j->ctx, j->sets, j->images.num, batch,
-                                                &j->options->nearest, lists)
-                     : psfm_matchers_run(j->ctx, j->matchers, j->inputs, batch, lists);
-    if (status == PSFM_OK && j->is_guided)
-        status = guide_batch(j, batch, lists);
+        status = m->matchers == NULL
+                     ? psfm_nearest_match_pairs(m->ctx, m->sets, m->images.num, batch,
+                                                &m->options->nearest, lists)
+                     : psfm_matchers_run(m->ctx, m->matchers, m->inputs, batch, lists);
+    if (status == PSFM_OK && m->is_guided)
+        status = guide_batch(m, batch, lists);
     if (status == PSFM_OK)
-        status = write_batch(j, batch, lists);
+        status = write_batch(m, batch, lists);
     for (size_t k = 0; lists != NULL && k < batch->num; ++k)
         psfm_match_list_free(&lists[k]);
     free(lists);
     return status;
 }
 
-static psfm_status prepare(job *j) {
-    psfm_status status = PSFM_ALLOC(j->ctx, j->images.num, &j->sets);
+static psfm_status prepare(matching *m) {
+    psfm_status status = PSFM_ALLOC(m->ctx, m->images.num, &m->sets);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, j->images.num, &j->loaded);
+        status = PSFM_ALLOC(m->ctx, m->images.num, &m->loaded);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(j->ctx, j->images.num, &j->inputs);
-    if (status == PSFM_OK && j->features != PSFM_FEATURES_SIFT && j->todo.num > 0)
-        status = psfm_matchers_create(j->ctx, j->matcher, &j->matcher_options, j->weights,
-                                      j->todo.num, &j->matchers);
+        status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs);
+    if (status == PSFM_OK && m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
+        status = psfm_matchers_create(m->ctx, m->matcher, &m->matcher_options, m->weights,
+                                      m->todo.num, &m->matchers);
     return status;
 }
 
-static psfm_status match_all(job *j) {
-    size_t size = (size_t)psfm_context_threads(j->ctx) * BATCH_PAIRS;
-    psfm_status status = prepare(j);
-    for (size_t k = 0; status == PSFM_OK && k < j->todo.num; k += size) {
-        size_t left = j->todo.num - k;
-        psfm_pair_list batch = {j->todo.pairs + k, left < size ? left : size};
-        psfm_progress_batch(j->ctx, k, j->todo.num);
-        status = match_batch(j, &batch);
-        psfm_progress_batch(j->ctx, 0, 0);
+static psfm_status match_all(matching *m) {
+    size_t size = (size_t)psfm_context_threads(m->ctx) * BATCH_PAIRS;
+    psfm_status status = prepare(m);
+    for (size_t k = 0; status == PSFM_OK && k < m->todo.num; k += size) {
+        size_t left = m->todo.num - k;
+        psfm_pair_list batch = {m->todo.pairs + k, left < size ? left : size};
+        psfm_progress_batch(m->ctx, k, m->todo.num);
+        status = match_batch(m, &batch);
+        psfm_progress_batch(m->ctx, 0, 0);
     }
-    j->stats->num_matched = j->todo.num;
+    m->stats->num_matched = m->todo.num;
     return status;
 }
 
 psfm_status psfm_match_images(psfm_context *ctx, const char *database,
                               const psfm_match_options *options, psfm_match_stats *stats) {
     psfm_match_stats facts = {0};
-    job j = {.ctx = ctx, .options = options, .budget = memory_budget(), .stats = &facts};
+    matching m = {.ctx = ctx, .options = options, .budget = memory_budget(), .stats = &facts};
     double start = psfm_now();
     psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &options->nearest);
     if (status == PSFM_OK && options->guided.enabled)
         status = psfm_options_check(ctx, &psfm_guided_option_table, &options->guided);
     if (status == PSFM_OK)
-        status = psfm_store_open(ctx, database, false, &j.store);
+        status = psfm_store_open(ctx, database, false, &m.store);
     if (status == PSFM_OK)
-        status = plan(&j);
+        status = plan(&m);
     if (status == PSFM_OK)
-        status = match_all(&j);
-    unload_all(&j);
-    psfm_matchers_destroy(&j.matchers);
-    free(j.weights);
-    free(j.inputs);
-    psfm_match_set_free(&j.views);
-    free(j.sets);
-    free(j.loaded);
-    free(j.stored);
-    psfm_pair_list_free(&j.todo);
-    psfm_stored_photos_free(&j.images);
-    psfm_store_close(&j.store);
+        status = match_all(&m);
+    unload_all(&m);
+    psfm_matchers_destroy(&m.matchers);
+    free(m.weights);
+    free(m.inputs);
+    psfm_match_set_free(&m.views);
+    free(m.sets);
+    free(m.loaded);
+    free(m.stored);
+    psfm_pair_list_free(&m.todo);
+    psfm_stored_photos_free(&m.images);
+    psfm_store_close(&m.store);
     facts.seconds = psfm_now() - start;
     if (stats != NULL)
         *stats = facts;

@@ -152,7 +152,7 @@ typedef struct {
     const psfm_neural_input *inputs;
     const psfm_pair_list *pairs;
     psfm_match_list *out;
-} job;
+} pair_matching;
 
 static psfm_status match_nearest(psfm_context *ctx, const psfm_keypoint_set *a,
                                  const psfm_keypoint_set *b,
@@ -187,20 +187,20 @@ static psfm_status match_by_network(psfm_context *ctx, psfm_matchers *m, const p
 
 static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    const job *j = user;
-    const psfm_neural_input *a = &j->inputs[j->pairs->pairs[index][0]];
-    const psfm_neural_input *b = &j->inputs[j->pairs->pairs[index][1]];
-    psfm_matchers *m = j->matchers;
+    const pair_matching *all = user;
+    const psfm_neural_input *a = &all->inputs[all->pairs->pairs[index][0]];
+    const psfm_neural_input *b = &all->inputs[all->pairs->pairs[index][1]];
+    psfm_matchers *m = all->matchers;
     return m->kind == PSFM_MATCHER_NEAREST
-               ? match_nearest(ctx, a->set, b->set, &m->options.nearest, &j->out[index])
-               : match_by_network(ctx, m, a, b, &j->out[index]);
+               ? match_nearest(ctx, a->set, b->set, &m->options.nearest, &all->out[index])
+               : match_by_network(ctx, m, a, b, &all->out[index]);
 }
 
 psfm_status psfm_matchers_run(psfm_context *ctx, psfm_matchers *matchers,
                               const psfm_neural_input *inputs, const psfm_pair_list *pairs,
                               psfm_match_list *out) {
-    job j = {matchers, inputs, pairs, out};
-    psfm_status status = psfm_parallel_for(ctx, "matching", pairs->num, match_pair, &j);
+    pair_matching all = {matchers, inputs, pairs, out};
+    psfm_status status = psfm_parallel_for(ctx, "matching", pairs->num, match_pair, &all);
     for (size_t k = 0; status != PSFM_OK && k < pairs->num; ++k)
         psfm_match_list_free(&out[k]);
     return status;

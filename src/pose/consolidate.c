@@ -17,7 +17,7 @@
 typedef struct {
     const psfm_pose_graph *graph;
     psfm_relative_pose *out;
-} job;
+} consolidation;
 
 static void take_heaviest(const psfm_pose_graph *graph, const psfm_edge *edge,
                           psfm_relative_pose *pose) {
@@ -68,16 +68,16 @@ static void consolidate_edge(const psfm_pose_graph *graph, const psfm_edge *edge
 static psfm_status consolidate_block(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)ctx;
     (void)worker;
-    const job *j = user;
+    const consolidation *c = user;
     size_t first = index * EDGES_PER_TASK;
-    for (size_t e = first; e < first + EDGES_PER_TASK && e < j->graph->num_edges; ++e)
-        consolidate_edge(j->graph, &j->graph->edges[e], &j->out[e]);
+    for (size_t e = first; e < first + EDGES_PER_TASK && e < c->graph->num_edges; ++e)
+        consolidate_edge(c->graph, &c->graph->edges[e], &c->out[e]);
     return PSFM_OK;
 }
 
 psfm_status psfm_consolidate(psfm_context *ctx, const psfm_pose_graph *graph,
                              psfm_relative_pose *out) {
-    job j = {graph, out};
+    consolidation c = {graph, out};
     size_t num_tasks = (graph->num_edges + (size_t)EDGES_PER_TASK - 1) / EDGES_PER_TASK;
-    return psfm_parallel_for(ctx, NULL, num_tasks, consolidate_block, &j);
+    return psfm_parallel_for(ctx, NULL, num_tasks, consolidate_block, &c);
 }

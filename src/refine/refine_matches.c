@@ -47,7 +47,7 @@ typedef struct {
     view_corners *views;
     pair_result *pairs;
     size_t *order; /* of the pairs */
-} job;
+} refinement;
 
 static bool has_plane(const psfm_two_view *view) {
     for (size_t h = 0; h < view->num_homographies; ++h)
@@ -58,29 +58,29 @@ static bool has_plane(const psfm_two_view *view) {
 
 static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *j = user;
+    refinement *r = user;
     const psfm_pyramid *photo;
-    view_corners *view = &j->views[index];
+    view_corners *view = &r->views[index];
     if (!view->wanted)
         return PSFM_OK;
-    psfm_status status = psfm_photo_cache_get(ctx, j->cache, (uint32_t)index, &photo);
+    psfm_status status = psfm_photo_cache_get(ctx, r->cache, (uint32_t)index, &photo);
     if (status != PSFM_OK || photo == NULL)
         return status;
-    const psfm_photo_options *o = j->options;
+    const psfm_photo_options *o = r->options;
     double strength = o->planes.min_strength * o->planes.min_strength;
     double area = (double)photo->levels[0].width * (double)photo->levels[0].height;
     int spacing = (int)ceil(sqrt(area / o->planes.corners));
     status = psfm_corners_find(ctx, photo, spacing, o->patch.radius / 2, o->patch.radius + 3,
                                strength, &view->corners, &view->num);
-    psfm_photo_cache_release(j->cache, (uint32_t)index);
+    psfm_photo_cache_release(r->cache, (uint32_t)index);
     return status;
 }
 
 /* Pixels of the inliers of a pair's homographies; *xy is malloc'ed and holds them all. */
-static psfm_status list_raw_planes(psfm_context *ctx, const job *j, size_t pair,
+static psfm_status list_raw_planes(psfm_context *ctx, const refinement *r, size_t pair,
                                    psfm_raw_plane **planes, double (**xy)[2]) {
-    const psfm_match_pair *p = &j->set->pairs[pair];
-    const psfm_two_view *view = &j->two_views[pair];
+    const psfm_match_pair *p = &r->set->pairs[pair];
+    const psfm_two_view *view = &r->two_views[pair];
     size_t total = 0;
     for (size_t h = 0; h < view->num_homographies; ++h)
         total += view->homographies[h].num_inliers;
@@ -96,8 +96,8 @@ static psfm_status list_raw_planes(psfm_context *ctx, const job *j, size_t pair,
         double(*xy1)[2] = at, (*xy2)[2] = at + to->num_inliers;
         for (size_t k = 0; k < to->num_inliers; ++k) {
             const uint32_t *match = p->matches[from->inliers[k]];
-            memcpy(xy1[k], j->set->views[p->view1].keypoints[match[0]], sizeof *xy1);
-            memcpy(xy2[k], j->set->views[p->view2].keypoints[match[1]], sizeof *xy2);
+            memcpy(xy1[k], r->set->views[p->view1].keypoints[match[0]], sizeof *xy1);
+            memcpy(xy2[k], r->set->views[p->view2].keypoints[match[1]], sizeof *xy2);
         }
         to->xy1 = (const double(*)[2])xy1;
         to->xy2 = (const double(*)[2])xy2;
@@ -106,29 +106,29 @@ static psfm_status list_raw_planes(psfm_context *ctx, const job *j, size_t pair,
     return status;
 }
 
-static psfm_status align_pair(psfm_context *ctx, job *j, size_t index, int worker,
+static psfm_status align_pair(psfm_context *ctx, refinement *r, size_t index, int worker,
                               const psfm_pyramid *const photos[2]) {
-    const psfm_match_pair *pair = &j->set->pairs[index];
+    const psfm_match_pair *pair = &r->set->pairs[index];
     const uint32_t ends[2] = {pair->view1, pair->view2};
-    pair_result *out = &j->pairs[index];
+    pair_result *out = &r->pairs[index];
     psfm_pair_side sides[2];
     psfm_raw_plane *raw = NULL;
     double(*xy)[2] = NULL;
-    size_t num_planes = j->two_views[index].num_homographies;
+    size_t num_planes = r->two_views[index].num_homographies;
     uint64_t stream[2];
     for (int s = 0; s < 2; ++s) {
-        const psfm_view *view = &j->set->views[ends[s]];
-        const view_corners *corners = &j->views[ends[s]];
+        const psfm_view *view = &r->set->views[ends[s]];
+        const view_corners *corners = &r->views[ends[s]];
         sides[s] = (psfm_pair_side){
-            {&j->set->cameras[view->camera_idx], photos[s]}, corners->corners, corners->num};
+            {&r->set->cameras[view->camera_idx], photos[s]}, corners->corners, corners->num};
         stream[s] = view->id;
     }
-    psfm_status status = list_raw_planes(ctx, j, index, &raw, &xy);
+    psfm_status status = list_raw_planes(ctx, r, index, &raw, &xy);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_planes, &out->planes);
     if (status == PSFM_OK)
-        status = psfm_pair_planes_refine(ctx, j->aligners[worker], sides, raw, num_planes, stream,
-                                         &j->options->planes, out->planes, &out->matches,
+        status = psfm_pair_planes_refine(ctx, r->aligners[worker], sides, raw, num_planes, stream,
+                                         &r->options->planes, out->planes, &out->matches,
                                          &out->num_matches, &out->stats);
     out->done = status == PSFM_OK;
     free(raw);
@@ -137,21 +137,21 @@ static psfm_status align_pair(psfm_context *ctx, job *j, size_t index, int worke
 }
 
 static psfm_status refine_pair(psfm_context *ctx, size_t step, int worker, void *user) {
-    job *j = user;
-    size_t index = j->order[step];
-    const psfm_match_pair *pair = &j->set->pairs[index];
+    refinement *r = user;
+    size_t index = r->order[step];
+    const psfm_match_pair *pair = &r->set->pairs[index];
     const uint32_t ends[2] = {pair->view1, pair->view2};
     const psfm_pyramid *photos[2] = {NULL, NULL};
     psfm_status status = PSFM_OK;
-    if (!has_plane(&j->two_views[index]))
+    if (!has_plane(&r->two_views[index]))
         return PSFM_OK;
     for (int s = 0; status == PSFM_OK && s < 2; ++s)
-        status = psfm_photo_cache_get(ctx, j->cache, ends[s], &photos[s]);
+        status = psfm_photo_cache_get(ctx, r->cache, ends[s], &photos[s]);
     if (status == PSFM_OK && photos[0] != NULL && photos[1] != NULL)
-        status = align_pair(ctx, j, index, worker, photos);
+        status = align_pair(ctx, r, index, worker, photos);
     for (int s = 0; s < 2; ++s)
         if (photos[s] != NULL)
-            psfm_photo_cache_release(j->cache, ends[s]);
+            psfm_photo_cache_release(r->cache, ends[s]);
     return status;
 }
 
@@ -164,36 +164,36 @@ typedef struct {
 
 /* A corner is where it is by definition; the noise of its own patch, which all alignments share,
  * is about half of theirs. */
-static psfm_status add_corners(psfm_context *ctx, const job *j, psfm_precise_keypoints *added,
-                               corner_keypoints *corners) {
+static psfm_status add_corners(psfm_context *ctx, const refinement *r,
+                               psfm_precise_keypoints *added, corner_keypoints *corners) {
     psfm_status status = PSFM_OK;
-    for (size_t v = 0; status == PSFM_OK && v < j->set->num_views; ++v) {
+    for (size_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v) {
         corner_keypoints *c = &corners[v];
-        size_t n = j->views[v].num;
+        size_t n = r->views[v].num;
         if ((status = PSFM_ALLOC(ctx, n, &c->keypoint)) ||
             (status = PSFM_ALLOC(ctx, n, &c->sum_log)) || (status = PSFM_ALLOC(ctx, n, &c->count)))
             return status;
     }
-    for (size_t p = 0; p < j->set->num_pairs; ++p) {
-        for (size_t k = 0; k < j->pairs[p].num_matches; ++k) {
-            const psfm_pair_match *m = &j->pairs[p].matches[k];
+    for (size_t p = 0; p < r->set->num_pairs; ++p) {
+        for (size_t k = 0; k < r->pairs[p].num_matches; ++k) {
+            const psfm_pair_match *m = &r->pairs[p].matches[k];
             corner_keypoints *c =
-                &corners[m->side == 0 ? j->set->pairs[p].view1 : j->set->pairs[p].view2];
+                &corners[m->side == 0 ? r->set->pairs[p].view1 : r->set->pairs[p].view2];
             c->sum_log[m->corner] += 0.5 * log(m->cov[0] * m->cov[2] - m->cov[1] * m->cov[1]);
             ++c->count[m->corner];
         }
     }
-    for (size_t v = 0; status == PSFM_OK && v < j->set->num_views; ++v) {
+    for (size_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v) {
         corner_keypoints *c = &corners[v];
-        for (size_t k = 0; status == PSFM_OK && k < j->views[v].num; ++k) {
-            const psfm_corner *from = &j->views[v].corners[k];
+        for (size_t k = 0; status == PSFM_OK && k < r->views[v].num; ++k) {
+            const psfm_corner *from = &r->views[v].corners[k];
             const double xy[2] = {(double)from->x, (double)from->y};
             c->keypoint[k] = UINT32_MAX;
             if (c->count[k] == 0)
                 continue;
             double variance = 0.5 * exp(c->sum_log[k] / c->count[k]);
             const double cov[3] = {variance, 0.0, variance};
-            c->keypoint[k] = (uint32_t)(j->set->views[v].num_keypoints + added[v].num);
+            c->keypoint[k] = (uint32_t)(r->set->views[v].num_keypoints + added[v].num);
             status = psfm_precise_keypoints_add(ctx, &added[v], xy, cov);
         }
     }
@@ -201,11 +201,11 @@ static psfm_status add_corners(psfm_context *ctx, const job *j, psfm_precise_key
 }
 
 /* Adds the matches of one pair and makes them inliers of their homographies. */
-static psfm_status add_matches(psfm_context *ctx, job *j, size_t index,
+static psfm_status add_matches(psfm_context *ctx, refinement *r, size_t index,
                                psfm_precise_keypoints *added, const corner_keypoints *corners) {
-    psfm_match_pair *pair = &j->set->pairs[index];
-    psfm_two_view *view = &j->two_views[index];
-    const pair_result *from = &j->pairs[index];
+    psfm_match_pair *pair = &r->set->pairs[index];
+    psfm_two_view *view = &r->two_views[index];
+    const pair_result *from = &r->pairs[index];
     psfm_status status = PSFM_OK;
     if (from->num_matches == 0)
         return PSFM_OK;
@@ -226,7 +226,7 @@ static psfm_status add_matches(psfm_context *ctx, job *j, size_t index,
         uint32_t other = m->side == 0 ? pair->view2 : pair->view1;
         uint32_t *to = pair->matches[pair->num_matches];
         to[m->side] = corners[own].keypoint[m->corner];
-        to[1 - m->side] = (uint32_t)(j->set->views[other].num_keypoints + added[other].num);
+        to[1 - m->side] = (uint32_t)(r->set->views[other].num_keypoints + added[other].num);
         status = psfm_precise_keypoints_add(ctx, &added[other], m->xy, m->cov);
         psfm_homography *h = &view->homographies[m->plane];
         h->inliers[h->num_inliers++] = (uint32_t)pair->num_matches++;
@@ -236,31 +236,31 @@ static psfm_status add_matches(psfm_context *ctx, job *j, size_t index,
 
 static psfm_status replace_planes(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *j = user;
-    const pair_result *from = &j->pairs[index];
-    size_t first_new = j->set->pairs[index].num_matches - from->num_matches;
-    return from->done ? psfm_replace_planes(ctx, j->set, index, first_new, from->planes,
-                                            &j->two_views[index])
+    refinement *r = user;
+    const pair_result *from = &r->pairs[index];
+    size_t first_new = r->set->pairs[index].num_matches - from->num_matches;
+    return from->done ? psfm_replace_planes(ctx, r->set, index, first_new, from->planes,
+                                            &r->two_views[index])
                       : PSFM_OK;
 }
 
 /* Takes the results of all pairs over into the set and the two-view geometries. */
-static psfm_status take_over(psfm_context *ctx, job *j) {
-    size_t num_views = j->set->num_views;
+static psfm_status take_over(psfm_context *ctx, refinement *r) {
+    size_t num_views = r->set->num_views;
     psfm_precise_keypoints *added = NULL;
     corner_keypoints *corners = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_views, &added);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_views, &corners);
     if (status == PSFM_OK)
-        status = add_corners(ctx, j, added, corners);
-    for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p)
-        status = add_matches(ctx, j, p, added, corners);
+        status = add_corners(ctx, r, added, corners);
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
+        status = add_matches(ctx, r, p, added, corners);
     for (size_t v = 0; status == PSFM_OK && v < num_views; ++v)
-        status = psfm_view_append(ctx, &j->set->cameras[j->set->views[v].camera_idx], &added[v],
-                                  &j->set->views[v]);
+        status = psfm_view_append(ctx, &r->set->cameras[r->set->views[v].camera_idx], &added[v],
+                                  &r->set->views[v]);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, j->set->num_pairs, replace_planes, j);
+        status = psfm_parallel_for(ctx, NULL, r->set->num_pairs, replace_planes, r);
     for (size_t v = 0; v < num_views; ++v) {
         if (added != NULL)
             psfm_precise_keypoints_free(&added[v]);
@@ -275,22 +275,23 @@ static psfm_status take_over(psfm_context *ctx, job *j) {
     return status;
 }
 
-static psfm_status summarise(psfm_context *ctx, const job *j, psfm_refine_matches_stats *stats) {
+static psfm_status summarise(psfm_context *ctx, const refinement *r,
+                             psfm_refine_matches_stats *stats) {
     double *shift = NULL, *sigma = NULL;
     size_t n = 0;
-    for (size_t v = 0; v < j->set->num_views; ++v) {
-        stats->num_photos += j->views[v].wanted;
-        stats->num_corners += j->views[v].num;
-        const char *problem = psfm_photo_cache_problem(j->cache, (uint32_t)v);
+    for (size_t v = 0; v < r->set->num_views; ++v) {
+        stats->num_photos += r->views[v].wanted;
+        stats->num_corners += r->views[v].num;
+        const char *problem = psfm_photo_cache_problem(r->cache, (uint32_t)v);
         if (problem == NULL)
             continue;
         ++stats->num_unusable;
         psfm_log(ctx, PSFM_LOG_WARNING, "matches are not refined with %s", problem);
     }
-    for (size_t p = 0; p < j->set->num_pairs; ++p) {
-        const psfm_pair_plane_stats *s = &j->pairs[p].stats;
-        stats->num_pairs += j->pairs[p].done;
-        stats->num_matches += j->pairs[p].num_matches;
+    for (size_t p = 0; p < r->set->num_pairs; ++p) {
+        const psfm_pair_plane_stats *s = &r->pairs[p].stats;
+        stats->num_pairs += r->pairs[p].done;
+        stats->num_matches += r->pairs[p].num_matches;
         stats->patches.num_tried += s->num_tried;
         for (int k = 0; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
             stats->patches.outcomes[k] += s->outcomes[k];
@@ -301,9 +302,9 @@ static psfm_status summarise(psfm_context *ctx, const job *j, psfm_refine_matche
     psfm_status status = PSFM_ALLOC(ctx, stats->num_matches, &shift);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, stats->num_matches, &sigma);
-    for (size_t p = 0; status == PSFM_OK && p < j->set->num_pairs; ++p) {
-        for (size_t k = 0; k < j->pairs[p].num_matches; ++k) {
-            const psfm_pair_match *m = &j->pairs[p].matches[k];
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p) {
+        for (size_t k = 0; k < r->pairs[p].num_matches; ++k) {
+            const psfm_pair_match *m = &r->pairs[p].matches[k];
             shift[n] = m->shift_px;
             sigma[n++] = sqrt(0.5 * (m->cov[0] + m->cov[2]));
         }
@@ -317,74 +318,74 @@ static psfm_status summarise(psfm_context *ctx, const job *j, psfm_refine_matche
     return status;
 }
 
-static psfm_status order_pairs(psfm_context *ctx, job *j) {
-    size_t n = j->set->num_pairs;
+static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
+    size_t n = r->set->num_pairs;
     uint32_t *ends = NULL;
     psfm_status status = PSFM_ALLOC(ctx, 2 * n, &ends);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, n, &j->order);
+        status = PSFM_ALLOC(ctx, n, &r->order);
     for (size_t p = 0; status == PSFM_OK && p < n; ++p) {
-        ends[p] = j->set->pairs[p].view1;
-        ends[n + p] = j->set->pairs[p].view2;
+        ends[p] = r->set->pairs[p].view1;
+        ends[n + p] = r->set->pairs[p].view2;
     }
     if (status == PSFM_OK)
-        status = psfm_photo_order(ctx, j->cache, ends, ends + n, n, j->order);
+        status = psfm_photo_order(ctx, r->cache, ends, ends + n, n, r->order);
     free(ends);
     return status;
 }
 
-static psfm_status run_job(psfm_context *ctx, job *j) {
-    size_t num_views = j->set->num_views, num_pairs = j->set->num_pairs;
+static psfm_status run(psfm_context *ctx, refinement *r) {
+    size_t num_views = r->set->num_views, num_pairs = r->set->num_pairs;
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, num_views, &j->views)) ||
-        (status = PSFM_ALLOC(ctx, num_pairs, &j->pairs)) ||
-        (status = PSFM_ALLOC(ctx, (size_t)j->num_aligners, &j->aligners)))
+    if ((status = PSFM_ALLOC(ctx, num_views, &r->views)) ||
+        (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)) ||
+        (status = PSFM_ALLOC(ctx, (size_t)r->num_aligners, &r->aligners)))
         return status;
-    for (int w = 0; w < j->num_aligners; ++w)
-        if ((status = psfm_patch_aligner_create(ctx, &j->options->patch, &j->aligners[w])))
+    for (int w = 0; w < r->num_aligners; ++w)
+        if ((status = psfm_patch_aligner_create(ctx, &r->options->patch, &r->aligners[w])))
             return status;
     for (size_t p = 0; p < num_pairs; ++p)
-        if (has_plane(&j->two_views[p]))
-            j->views[j->set->pairs[p].view1].wanted = j->views[j->set->pairs[p].view2].wanted =
+        if (has_plane(&r->two_views[p]))
+            r->views[r->set->pairs[p].view1].wanted = r->views[r->set->pairs[p].view2].wanted =
                 true;
-    if ((status = psfm_parallel_for(ctx, NULL, num_views, find_corners, j)))
+    if ((status = psfm_parallel_for(ctx, NULL, num_views, find_corners, r)))
         return status;
-    if ((status = order_pairs(ctx, j)))
+    if ((status = order_pairs(ctx, r)))
         return status;
-    return psfm_parallel_for(ctx, "refine matches", num_pairs, refine_pair, j);
+    return psfm_parallel_for(ctx, "refine matches", num_pairs, refine_pair, r);
 }
 
-static void free_job(job *j) {
-    for (size_t v = 0; j->views != NULL && v < j->set->num_views; ++v)
-        free(j->views[v].corners);
-    for (size_t p = 0; j->pairs != NULL && p < j->set->num_pairs; ++p) {
-        free(j->pairs[p].planes);
-        free(j->pairs[p].matches);
+static void free_refinement(refinement *r) {
+    for (size_t v = 0; r->views != NULL && v < r->set->num_views; ++v)
+        free(r->views[v].corners);
+    for (size_t p = 0; r->pairs != NULL && p < r->set->num_pairs; ++p) {
+        free(r->pairs[p].planes);
+        free(r->pairs[p].matches);
     }
-    for (int w = 0; j->aligners != NULL && w < j->num_aligners; ++w)
-        psfm_patch_aligner_destroy(&j->aligners[w]);
-    free((void *)j->aligners);
-    free(j->views);
-    free(j->pairs);
-    free(j->order);
+    for (int w = 0; r->aligners != NULL && w < r->num_aligners; ++w)
+        psfm_patch_aligner_destroy(&r->aligners[w]);
+    free((void *)r->aligners);
+    free(r->views);
+    free(r->pairs);
+    free(r->order);
 }
 
 psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two_view *two_views,
                                 psfm_photo_cache *photos, const psfm_photo_options *options,
                                 psfm_refine_matches_stats *stats) {
-    job j = {.set = set,
-             .two_views = two_views,
-             .options = options,
-             .cache = photos,
-             .num_aligners = psfm_parallel_workers(ctx, set->num_pairs)};
+    refinement r = {.set = set,
+                    .two_views = two_views,
+                    .options = options,
+                    .cache = photos,
+                    .num_aligners = psfm_parallel_workers(ctx, set->num_pairs)};
     *stats = (psfm_refine_matches_stats){0};
-    psfm_status status = run_job(ctx, &j);
+    psfm_status status = run(ctx, &r);
     if (status == PSFM_OK)
-        status = summarise(ctx, &j, stats);
+        status = summarise(ctx, &r, stats);
     if (status == PSFM_OK)
-        status = take_over(ctx, &j);
+        status = take_over(ctx, &r);
     stats->done = status == PSFM_OK;
-    free_job(&j);
+    free_refinement(&r);
     return status;
 }
 

@@ -18,19 +18,19 @@ typedef struct {
     int side;
     psfm_thumbnails *out;
     char **problem; /* per photograph: why it has none, or NULL */
-} job;
+} gallery;
 
 /* A thumbnail of this quality takes about a quarter of a byte per pixel, and a header. */
 static size_t expected_size(int side) {
     return 700 + (size_t)side * (size_t)side * 3 / 4 / 4;
 }
 
-static void choose_size(job *j, size_t num, size_t max_size) {
-    j->side = LARGEST_SIDE;
-    while (j->side > SMALLEST_SIDE && expected_size(j->side) * num > max_size)
-        j->side -= 8;
-    size_t most = max_size / expected_size(j->side) + 1;
-    j->step = (num + most - 1) / most;
+static void choose_size(gallery *g, size_t num, size_t max_size) {
+    g->side = LARGEST_SIDE;
+    while (g->side > SMALLEST_SIDE && expected_size(g->side) * num > max_size)
+        g->side -= 8;
+    size_t most = max_size / expected_size(g->side) + 1;
+    g->step = (num + most - 1) / most;
 }
 
 static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char *name,
@@ -53,22 +53,22 @@ static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char
 
 static psfm_status make_one(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *j = user;
-    size_t k = index * j->step;
+    gallery *g = user;
+    size_t k = index * g->step;
     char *path = NULL;
     psfm_image image = {0}, small = {0};
     int width, height;
-    psfm_status status = psfm_path_join(ctx, j->folder, j->names[k], &path);
+    psfm_status status = psfm_path_join(ctx, g->folder, g->names[k], &path);
     if (status == PSFM_OK)
-        status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, j->side, &image);
+        status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, g->side, &image);
     if (status == PSFM_OK) {
-        psfm_resize_dimensions(image.width, image.height, j->side, &width, &height);
+        psfm_resize_dimensions(image.width, image.height, g->side, &width, &height);
         status = psfm_image_shrink(ctx, &image, width, height, &small);
     }
     if (status == PSFM_OK)
-        status = encode(ctx, &small, path, &j->out->images[k].bytes, &j->out->images[k].size);
+        status = encode(ctx, &small, path, &g->out->images[k].bytes, &g->out->images[k].size);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
-        status = psfm_strdup(ctx, psfm_context_message(ctx), &j->problem[k]);
+        status = psfm_strdup(ctx, psfm_context_message(ctx), &g->problem[k]);
     psfm_image_free(&image);
     psfm_image_free(&small);
     free(path);
@@ -91,21 +91,21 @@ static void log_problems(psfm_context *ctx, char **problem, size_t num) {
 
 psfm_status psfm_thumbnails_make(psfm_context *ctx, const char *folder, const char *const *names,
                                  size_t num, size_t max_size, psfm_thumbnails *out) {
-    job j = {.folder = folder, .names = names, .out = out};
+    gallery g = {.folder = folder, .names = names, .out = out};
     *out = (psfm_thumbnails){0};
-    choose_size(&j, num, max_size);
+    choose_size(&g, num, max_size);
     psfm_status status = PSFM_ALLOC(ctx, num, &out->images);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num, &j.problem);
+        status = PSFM_ALLOC(ctx, num, &g.problem);
     if (status == PSFM_OK && num > 0) {
         out->num = num;
-        status = psfm_parallel_for(ctx, "thumbnails", (num + j.step - 1) / j.step, make_one, &j);
+        status = psfm_parallel_for(ctx, "thumbnails", (num + g.step - 1) / g.step, make_one, &g);
     }
     if (status == PSFM_OK)
-        log_problems(ctx, j.problem, num);
-    for (size_t k = 0; j.problem != NULL && k < num; ++k)
-        free(j.problem[k]);
-    free((void *)j.problem);
+        log_problems(ctx, g.problem, num);
+    for (size_t k = 0; g.problem != NULL && k < num; ++k)
+        free(g.problem[k]);
+    free((void *)g.problem);
     return status;
 }
 

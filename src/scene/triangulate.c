@@ -44,7 +44,7 @@ typedef struct {
     uint8_t *label;
     uint8_t *num_points, *outcome;
     psfm_sighted_point (*points)[MAX_POINTS_PER_TRACK];
-} job;
+} triangulation;
 
 void psfm_structure_free(psfm_structure *structure) {
     free(structure->points);
@@ -56,20 +56,20 @@ void psfm_structure_free(psfm_structure *structure) {
 }
 
 /* Collects the observations of a track that have a pose and a ray. */
-static size_t look(const job *j, size_t track, psfm_sight *s) {
+static size_t look(const triangulation *tri, size_t track, psfm_sight *s) {
     size_t num = 0;
-    for (size_t e = j->tracks->begin[track]; e < j->tracks->begin[track + 1]; ++e) {
-        uint32_t v = j->tracks->view[e], k = j->tracks->keypoint[e];
-        const psfm_view *view = &j->set->views[v];
+    for (size_t e = tri->tracks->begin[track]; e < tri->tracks->begin[track + 1]; ++e) {
+        uint32_t v = tri->tracks->view[e], k = tri->tracks->keypoint[e];
+        const psfm_view *view = &tri->set->views[v];
         bool has_ray = psfm_dot3(view->rays[k], view->rays[k]) > 0.0;
-        j->label[e] = 255;
-        if ((j->posed != NULL && !j->posed[v]) || !has_ray)
+        tri->label[e] = 255;
+        if ((tri->posed != NULL && !tri->posed[v]) || !has_ray)
             continue;
-        j->label[e] = 0;
+        tri->label[e] = 0;
         s[num] = (psfm_sight){.element = e,
-                              .camera = &j->set->cameras[view->camera_idx],
-                              .R = j->cam_from_world[v],
-                              .c = j->centers[v],
+                              .camera = &tri->set->cameras[view->camera_idx],
+                              .R = tri->cam_from_world[v],
+                              .c = tri->centers[v],
                               .ray = view->rays[k],
                               .px_from_ray = view->px_from_ray[k],
                               .xy = view->keypoints[k]};
@@ -79,15 +79,15 @@ static size_t look(const job *j, size_t track, psfm_sight *s) {
     return num;
 }
 
-static void triangulate_track(const job *j, size_t track, psfm_sight *s) {
-    size_t num = look(j, track, s), min_length = (size_t)j->options->min_length;
+static void triangulate_track(const triangulation *tri, size_t track, psfm_sight *s) {
+    size_t num = look(tri, track, s), min_length = (size_t)tri->options->min_length;
     uint8_t found = 0;
-    psfm_rng rng = psfm_rng_make(j->seed, PSFM_RNG_TRIANGULATE, track, 0);
+    psfm_rng rng = psfm_rng_make(tri->seed, PSFM_RNG_TRIANGULATE, track, 0);
     psfm_point_outcome first = PSFM_POINT_FEW;
     for (int k = 0; k < MAX_POINTS_PER_TRACK; ++k) {
         psfm_point_outcome result =
-            psfm_sight_point(s, num, min_length, j->options->max_error_px,
-                             j->options->min_angle_deg, &rng, &j->points[track][found]);
+            psfm_sight_point(s, num, min_length, tri->options->max_error_px,
+                             tri->options->min_angle_deg, &rng, &tri->points[track][found]);
         first = k == 0 ? result : first;
         if (result != PSFM_POINT_FOUND)
             break;
@@ -96,28 +96,28 @@ static void triangulate_track(const job *j, size_t track, psfm_sight *s) {
             if (!s[m].inlier)
                 continue;
             s[m].used = true;
-            j->label[s[m].element] = found;
+            tri->label[s[m].element] = found;
         }
-        if (!j->options->reuse)
+        if (!tri->options->reuse)
             break;
         min_length = min_length < MIN_REUSED ? MIN_REUSED : min_length;
     }
-    j->num_points[track] = found;
-    j->outcome[track] = (uint8_t)first;
+    tri->num_points[track] = found;
+    tri->outcome[track] = (uint8_t)first;
 }
 
 static psfm_status triangulate_tracks(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)ctx;
-    const job *j = user;
+    const triangulation *tri = user;
     size_t first = index * TRACKS_PER_TASK, last = first + TRACKS_PER_TASK;
-    last = last < j->tracks->num_tracks ? last : j->tracks->num_tracks;
+    last = last < tri->tracks->num_tracks ? last : tri->tracks->num_tracks;
     for (size_t t = first; t < last; ++t)
-        triangulate_track(j, t, j->scratch[worker]);
+        triangulate_track(tri, t, tri->scratch[worker]);
     return PSFM_OK;
 }
 
-static psfm_status alloc_job(psfm_context *ctx, job *j, int num_workers) {
-    const psfm_tracks *tracks = j->tracks;
+static psfm_status alloc_triangulation(psfm_context *ctx, triangulation *tri, int num_workers) {
+    const psfm_tracks *tracks = tri->tracks;
     size_t longest = 1, num_tracks = tracks->num_tracks;
     for (size_t t = 0; t < num_tracks; ++t) {
         size_t length = tracks->begin[t + 1] - tracks->begin[t];
@@ -125,38 +125,38 @@ static psfm_status alloc_job(psfm_context *ctx, job *j, int num_workers) {
     }
     size_t num_elements = num_tracks == 0 ? 0 : tracks->begin[num_tracks];
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *), &j->scratch)) !=
+    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *), &tri->scratch)) !=
             PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num_elements, &j->label)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num_tracks, &j->num_points)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num_tracks, &j->outcome)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num_tracks, &j->points)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, num_elements, &tri->label)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &tri->num_points)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &tri->outcome)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &tri->points)) != PSFM_OK)
         return status;
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w)
-        status = PSFM_ALLOC(ctx, longest, &j->scratch[w]);
+        status = PSFM_ALLOC(ctx, longest, &tri->scratch[w]);
     return status;
 }
 
-static void free_job(job *j, int num_workers) {
-    for (int w = 0; j->scratch != NULL && w < num_workers; ++w)
-        free(j->scratch[w]);
-    free(j->scratch);
-    free(j->label);
-    free(j->num_points);
-    free(j->outcome);
-    free(j->points);
+static void free_triangulation(triangulation *tri, int num_workers) {
+    for (int w = 0; tri->scratch != NULL && w < num_workers; ++w)
+        free(tri->scratch[w]);
+    free(tri->scratch);
+    free(tri->label);
+    free(tri->num_points);
+    free(tri->outcome);
+    free(tri->points);
 }
 
-static void count_outcomes(const job *j, psfm_triangulate_stats *stats) {
-    for (size_t t = 0; t < j->tracks->num_tracks; ++t) {
-        stats->num_points += j->num_points[t];
-        stats->num_few += j->outcome[t] == PSFM_POINT_FEW;
-        stats->num_no_agreement += j->outcome[t] == PSFM_POINT_NO_AGREEMENT;
-        stats->num_small_angle += j->outcome[t] == PSFM_POINT_SMALL_ANGLE;
-        for (size_t e = j->tracks->begin[t]; e < j->tracks->begin[t + 1]; ++e) {
-            stats->num_unposed += j->label[e] == 255;
-            stats->num_dropped += j->label[e] == 0;
-            stats->num_observations += j->label[e] > 0 && j->label[e] < 255;
+static void count_outcomes(const triangulation *tri, psfm_triangulate_stats *stats) {
+    for (size_t t = 0; t < tri->tracks->num_tracks; ++t) {
+        stats->num_points += tri->num_points[t];
+        stats->num_few += tri->outcome[t] == PSFM_POINT_FEW;
+        stats->num_no_agreement += tri->outcome[t] == PSFM_POINT_NO_AGREEMENT;
+        stats->num_small_angle += tri->outcome[t] == PSFM_POINT_SMALL_ANGLE;
+        for (size_t e = tri->tracks->begin[t]; e < tri->tracks->begin[t + 1]; ++e) {
+            stats->num_unposed += tri->label[e] == 255;
+            stats->num_dropped += tri->label[e] == 0;
+            stats->num_observations += tri->label[e] > 0 && tri->label[e] < 255;
         }
     }
 }
@@ -176,17 +176,17 @@ static psfm_status alloc_structure(psfm_context *ctx, const psfm_triangulate_sta
 }
 
 /* Appends the points of all tracks with their observations. */
-static void emit_points(const job *j, psfm_structure *s) {
+static void emit_points(const triangulation *tri, psfm_structure *s) {
     size_t to = 0;
-    for (size_t t = 0; t < j->tracks->num_tracks; ++t) {
-        for (uint8_t k = 0; k < j->num_points[t]; ++k) {
-            const psfm_sighted_point *p = &j->points[t][k];
+    for (size_t t = 0; t < tri->tracks->num_tracks; ++t) {
+        for (uint8_t k = 0; k < tri->num_points[t]; ++k) {
+            const psfm_sighted_point *p = &tri->points[t][k];
             size_t n = s->num_points++;
-            for (size_t e = j->tracks->begin[t]; e < j->tracks->begin[t + 1]; ++e) {
-                if (j->label[e] != k + 1)
+            for (size_t e = tri->tracks->begin[t]; e < tri->tracks->begin[t + 1]; ++e) {
+                if (tri->label[e] != k + 1)
                     continue;
-                s->tracks.view[to] = j->tracks->view[e];
-                s->tracks.keypoint[to++] = j->tracks->keypoint[e];
+                s->tracks.view[to] = tri->tracks->view[e];
+                s->tracks.keypoint[to++] = tri->tracks->keypoint[e];
             }
             memcpy(s->points[n], p->X, sizeof p->X);
             s->source[n] = (uint32_t)t;
@@ -221,28 +221,28 @@ psfm_status psfm_triangulate(psfm_context *ctx, const psfm_match_set *set,
     psfm_triangulate_stats found = {0};
     *structure = (psfm_structure){0};
     psfm_options_init(&psfm_triangulate_option_table, &defaults);
-    job j = {.set = set,
-             .tracks = tracks,
-             .cam_from_world = cam_from_world,
-             .centers = centers,
-             .posed = posed,
-             .options = options == NULL ? &defaults : options,
-             .seed = psfm_context_seed(ctx)};
+    triangulation tri = {.set = set,
+                         .tracks = tracks,
+                         .cam_from_world = cam_from_world,
+                         .centers = centers,
+                         .posed = posed,
+                         .options = options == NULL ? &defaults : options,
+                         .seed = psfm_context_seed(ctx)};
     size_t num_tasks = (tracks->num_tracks + TRACKS_PER_TASK - 1) / TRACKS_PER_TASK;
     int num_workers = psfm_parallel_workers(ctx, num_tasks);
-    psfm_status status = psfm_options_check(ctx, &psfm_triangulate_option_table, j.options);
+    psfm_status status = psfm_options_check(ctx, &psfm_triangulate_option_table, tri.options);
     if (status == PSFM_OK)
         status = check_tracks(ctx, set, tracks);
     if (status == PSFM_OK)
-        status = alloc_job(ctx, &j, num_workers);
+        status = alloc_triangulation(ctx, &tri, num_workers);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, num_tasks, triangulate_tracks, &j);
+        status = psfm_parallel_for(ctx, NULL, num_tasks, triangulate_tracks, &tri);
     if (status != PSFM_OK)
         goto cleanup;
-    count_outcomes(&j, &found);
+    count_outcomes(&tri, &found);
     if ((status = alloc_structure(ctx, &found, structure)) != PSFM_OK)
         goto cleanup;
-    emit_points(&j, structure);
+    emit_points(&tri, structure);
     for (size_t k = 0; k < structure->num_points; ++k)
         found.mean_error_px += structure->error_px[k] * (double)(structure->tracks.begin[k + 1] -
                                                                  structure->tracks.begin[k]);
@@ -251,7 +251,7 @@ psfm_status psfm_triangulate(psfm_context *ctx, const psfm_match_set *set,
         *stats = found;
 
 cleanup:
-    free_job(&j, num_workers);
+    free_triangulation(&tri, num_workers);
     if (status != PSFM_OK)
         psfm_structure_free(structure);
     return status;

@@ -60,15 +60,15 @@ typedef struct {
     const psfm_render_options *options;
     build_fn build;
     const char *folder; /* for the images */
-} job;
+} rendering;
 
-static void init_sensor(const job *j, size_t image, psfm_sensor *sensor) {
-    const psfm_render_options *options = j->options;
-    psfm_rng rng = psfm_synth_rng(&j->plan, PSFM_STREAM_EXPOSURE, image);
+static void init_sensor(const rendering *r, size_t image, psfm_sensor *sensor) {
+    const psfm_render_options *options = r->options;
+    psfm_rng rng = psfm_synth_rng(&r->plan, PSFM_STREAM_EXPOSURE, image);
     psfm_sensor_init(sensor);
     sensor->noise = options->noise;
     sensor->vignetting = options->vignetting;
-    sensor->seed = j->plan.seed;
+    sensor->seed = r->plan.seed;
     sensor->image = image;
     double gain = exp2(options->exposure * psfm_rng_range(&rng, -1.0, 1.0));
     for (int k = 0; k < 3; ++k)
@@ -78,26 +78,26 @@ static void init_sensor(const job *j, size_t image, psfm_sensor *sensor) {
 }
 
 static psfm_status render_image(psfm_context *ctx, size_t index, int worker, void *user) {
-    const job *j = user;
+    const rendering *r = user;
     (void)worker;
     psfm_synth_pose pose;
     psfm_stage stage;
     psfm_image image = {0};
     char *name = NULL, *path = NULL;
-    j->plan.layout->place(&j->plan, index, &pose);
-    psfm_shot shot = {.camera = &j->camera, .pose = &pose, .samples = j->options->samples};
-    init_sensor(j, index, &shot.sensor);
+    r->plan.layout->place(&r->plan, index, &pose);
+    psfm_shot shot = {.camera = &r->camera, .pose = &pose, .samples = r->options->samples};
+    init_sensor(r, index, &shot.sensor);
     psfm_stage_init(ctx, pose.center, &stage);
-    j->build(&(psfm_take){&j->plan, j->options, index, &pose}, &stage);
+    r->build(&(psfm_take){&r->plan, r->options, index, &pose}, &stage);
     psfm_status status = psfm_stage_finish(&stage);
     if (status == PSFM_OK)
         status = psfm_shot_take(ctx, &stage, &shot, &image);
     if (status == PSFM_OK)
         status = psfm_synth_image_name(ctx, index, &name);
     if (status == PSFM_OK)
-        status = psfm_path_join(ctx, j->folder, name, &path);
+        status = psfm_path_join(ctx, r->folder, name, &path);
     if (status == PSFM_OK)
-        status = psfm_image_write(ctx, &image, j->options->jpeg_quality, path);
+        status = psfm_image_write(ctx, &image, r->options->jpeg_quality, path);
     psfm_stage_free(&stage);
     psfm_image_free(&image);
     free(name);
@@ -106,24 +106,24 @@ static psfm_status render_image(psfm_context *ctx, size_t index, int worker, voi
 }
 
 /* The true model: one camera, a pose per image. */
-static psfm_status make_truth(psfm_context *ctx, const job *j, psfm_model *model) {
+static psfm_status make_truth(psfm_context *ctx, const rendering *r, psfm_model *model) {
     void *cameras = NULL, *images = NULL;
     psfm_status status = psfm_alloc(ctx, 1, sizeof *model->cameras, &cameras);
     model->cameras = cameras;
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, j->plan.num_cameras, sizeof *model->images, &images);
+        status = psfm_alloc(ctx, r->plan.num_cameras, sizeof *model->images, &images);
     if (status != PSFM_OK)
         return status;
     model->images = images;
-    model->num_images = j->plan.num_cameras;
+    model->num_images = r->plan.num_cameras;
     model->num_cameras = 1;
-    model->cameras[0] = j->camera;
+    model->cameras[0] = r->camera;
     for (size_t k = 0; k < model->num_images && status == PSFM_OK; ++k) {
         psfm_model_image *image = &model->images[k];
         psfm_synth_pose pose;
-        j->plan.layout->place(&j->plan, k, &pose);
+        r->plan.layout->place(&r->plan, k, &pose);
         image->id = (uint32_t)k + 1;
-        image->camera_id = j->camera.id;
+        image->camera_id = r->camera.id;
         memcpy(image->cam_from_world_q, pose.q, sizeof pose.q);
         memcpy(image->cam_from_world_t, pose.t, sizeof pose.t);
         status = psfm_synth_image_name(ctx, k, &image->name);
@@ -158,7 +158,7 @@ static psfm_status check_folder(psfm_context *ctx, const char *images) {
     return status;
 }
 
-static psfm_status write_all(psfm_context *ctx, job *j, const char *folder) {
+static psfm_status write_all(psfm_context *ctx, rendering *r, const char *folder) {
     char *images = NULL, *truth = NULL, *unfinished = NULL;
     psfm_model model = {0};
     psfm_status status = psfm_path_join(ctx, folder, "images", &images);
@@ -167,12 +167,12 @@ static psfm_status write_all(psfm_context *ctx, job *j, const char *folder) {
     if (status == PSFM_OK)
         status = check_folder(ctx, images);
     if (status == PSFM_OK)
-        status = make_truth(ctx, j, &model);
+        status = make_truth(ctx, r, &model);
     if (status == PSFM_OK)
         status = psfm_output_folder_open(ctx, images, &unfinished);
     if (status == PSFM_OK) {
-        j->folder = unfinished;
-        status = psfm_parallel_for(ctx, "render", j->plan.num_cameras, render_image, j);
+        r->folder = unfinished;
+        status = psfm_parallel_for(ctx, "render", r->plan.num_cameras, render_image, r);
     }
     if (status == PSFM_OK)
         status = psfm_model_write(ctx, &model, PSFM_MODEL_TEXT, truth);
@@ -192,21 +192,21 @@ psfm_status psfm_scene_render(psfm_context *ctx, psfm_scene_kind kind, uint64_t 
     psfm_render_options render_defaults;
     psfm_options_init(&psfm_scene_option_table, &scene_defaults);
     psfm_options_init(&psfm_render_option_table, &render_defaults);
-    job j = {.options = render == NULL ? &render_defaults : render};
+    rendering r = {.options = render == NULL ? &render_defaults : render};
     psfm_status status =
-        psfm_plan_init(ctx, kind, seed, scene == NULL ? &scene_defaults : scene, &j.plan);
+        psfm_plan_init(ctx, kind, seed, scene == NULL ? &scene_defaults : scene, &r.plan);
     if (status == PSFM_OK)
-        status = psfm_options_check(ctx, &psfm_render_option_table, j.options);
+        status = psfm_options_check(ctx, &psfm_render_option_table, r.options);
     if (status != PSFM_OK)
         return status;
-    j.build = builders[kind];
-    if (j.build == NULL)
+    r.build = builders[kind];
+    if (r.build == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "a %s scene is a cloud of points without surfaces and cannot be rendered",
                          psfm_scene_kind_name(kind));
-    j.camera = j.plan.camera;
-    uint64_t width = (uint64_t)j.options->width;
-    psfm_camera_scale(&j.camera, width,
-                      (width * j.camera.height + j.camera.width / 2) / j.camera.width);
-    return write_all(ctx, &j, folder);
+    r.camera = r.plan.camera;
+    uint64_t width = (uint64_t)r.options->width;
+    psfm_camera_scale(&r.camera, width,
+                      (width * r.camera.height + r.camera.width / 2) / r.camera.width);
+    return write_all(ctx, &r, folder);
 }

@@ -342,11 +342,11 @@ typedef struct {
     const psfm_match_set *set;
     const psfm_two_view_options *options;
     psfm_two_view *out;
-} job;
+} all_pairs;
 
 static psfm_status estimate_pair(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *all = user;
+    all_pairs *all = user;
     const psfm_match_pair *pair = &all->set->pairs[index];
     const psfm_view *view1 = &all->set->views[pair->view1], *view2 = &all->set->views[pair->view2];
     const psfm_camera *camera1 = &all->set->cameras[view1->camera_idx];
@@ -364,7 +364,7 @@ static psfm_status estimate_pair(psfm_context *ctx, size_t index, int worker, vo
 
 psfm_status psfm_two_view_estimate_all(psfm_context *ctx, const psfm_match_set *set,
                                        const psfm_two_view_options *options, psfm_two_view *out) {
-    job all = {set, options, out};
+    all_pairs all = {set, options, out};
     psfm_status status =
         psfm_parallel_for(ctx, "two-view geometry", set->num_pairs, estimate_pair, &all);
     for (size_t k = 0; status != PSFM_OK && k < set->num_pairs; ++k)

@@ -19,7 +19,7 @@ typedef struct {
     const char *folder;
     const psfm_model *model;
     samples *images;
-} job;
+} coloring;
 
 /* Linear between the centres of the four nearest pixels; false outside the image. */
 static bool sample(const psfm_image *image, const double xy[2], uint8_t rgb[3]) {
@@ -40,16 +40,16 @@ static bool sample(const psfm_image *image, const double xy[2], uint8_t rgb[3]) 
 
 static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *j = user;
-    const psfm_model_image *view = &j->model->images[index];
-    samples *out = &j->images[index];
+    coloring *all = user;
+    const psfm_model_image *view = &all->model->images[index];
+    samples *out = &all->images[index];
     psfm_image image = {0};
     char *path = NULL;
     psfm_status status = PSFM_ALLOC(ctx, view->num_keypoints, &out->rgb);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, view->num_keypoints, &out->seen);
     if (status == PSFM_OK)
-        status = psfm_path_join(ctx, j->folder, view->name, &path);
+        status = psfm_path_join(ctx, all->folder, view->name, &path);
     if (status == PSFM_OK)
         status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, &image);
     for (size_t k = 0; status == PSFM_OK && k < view->num_keypoints; ++k)
@@ -62,12 +62,12 @@ static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, voi
     return status;
 }
 
-static void color_point(const job *j, psfm_model_point *point) {
+static void color_point(const coloring *all, psfm_model_point *point) {
     unsigned sum[3] = {0}, num = 0;
     for (size_t k = 0; k < point->track_length; ++k) {
         const psfm_track_element *element = &point->track[k];
-        const psfm_model_image *image = psfm_model_image_by_id(j->model, element->image_id);
-        const samples *s = image == NULL ? NULL : &j->images[image - j->model->images];
+        const psfm_model_image *image = psfm_model_image_by_id(all->model, element->image_id);
+        const samples *s = image == NULL ? NULL : &all->images[image - all->model->images];
         if (s == NULL || !s->seen[element->keypoint_idx])
             continue;
         for (int c = 0; c < 3; ++c)
@@ -79,22 +79,22 @@ static void color_point(const job *j, psfm_model_point *point) {
 }
 
 psfm_status psfm_color_points(psfm_context *ctx, const char *folder, psfm_model *model) {
-    job j = {.folder = folder, .model = model};
-    psfm_status status = PSFM_ALLOC(ctx, model->num_images, &j.images);
+    coloring all = {.folder = folder, .model = model};
+    psfm_status status = PSFM_ALLOC(ctx, model->num_images, &all.images);
     if (status == PSFM_OK && model->num_points > 0)
-        status = psfm_parallel_for(ctx, "colours", model->num_images, sample_image, &j);
+        status = psfm_parallel_for(ctx, "colours", model->num_images, sample_image, &all);
     if (status == PSFM_OK && model->num_points > 0) {
         for (size_t k = 0; k < model->num_images; ++k)
-            if (j.images[k].problem != NULL)
-                psfm_log(ctx, PSFM_LOG_WARNING, "no colours from %s", j.images[k].problem);
+            if (all.images[k].problem != NULL)
+                psfm_log(ctx, PSFM_LOG_WARNING, "no colours from %s", all.images[k].problem);
         for (size_t k = 0; k < model->num_points; ++k)
-            color_point(&j, &model->points[k]);
+            color_point(&all, &model->points[k]);
     }
-    for (size_t k = 0; j.images != NULL && k < model->num_images; ++k) {
-        free(j.images[k].rgb);
-        free(j.images[k].seen);
-        free(j.images[k].problem);
+    for (size_t k = 0; all.images != NULL && k < model->num_images; ++k) {
+        free(all.images[k].rgb);
+        free(all.images[k].seen);
+        free(all.images[k].problem);
     }
-    free(j.images);
+    free(all.images);
     return status;
 }

@@ -8,15 +8,15 @@ typedef struct {
     double slot[1000];
     atomic_size_t ran;
     size_t fail_from; /* tasks from this index on fail */
-} job;
+} counted;
 
 static psfm_status square(psfm_context *ctx, size_t index, int worker, void *user) {
-    job *j = user;
+    counted *c = user;
     (void)worker;
-    atomic_fetch_add(&j->ran, 1);
-    if (index >= j->fail_from)
+    atomic_fetch_add(&c->ran, 1);
+    if (index >= c->fail_from)
         return psfm_fail(ctx, PSFM_ERR_DATA, "task %zu failed", index);
-    j->slot[index] = (double)index * (double)index;
+    c->slot[index] = (double)index * (double)index;
     return PSFM_OK;
 }
 
@@ -25,12 +25,12 @@ static void runs_every_task_once(void **state) {
     for (int threads = 1; threads <= 8; threads *= 2) {
         psfm_context *ctx = psfm_context_create();
         psfm_context_set_threads(ctx, threads);
-        job j = {.fail_from = SIZE_MAX};
-        assert_ok(ctx, psfm_parallel_for(ctx, NULL, 1000, square, &j));
-        assert_int_equal(j.ran, 1000);
+        counted c = {.fail_from = SIZE_MAX};
+        assert_ok(ctx, psfm_parallel_for(ctx, NULL, 1000, square, &c));
+        assert_int_equal(c.ran, 1000);
         for (size_t k = 0; k < 1000; ++k)
-            assert_true(j.slot[k] == (double)(k * k));
-        assert_ok(ctx, psfm_parallel_for(ctx, NULL, 0, square, &j));
+            assert_true(c.slot[k] == (double)(k * k));
+        assert_ok(ctx, psfm_parallel_for(ctx, NULL, 0, square, &c));
         psfm_context_destroy(&ctx);
     }
 }
@@ -40,8 +40,8 @@ static void reports_the_lowest_failure(void **state) {
     for (int round = 0; round < 50; ++round) {
         psfm_context *ctx = psfm_context_create();
         psfm_context_set_threads(ctx, 1 + round % 8);
-        job j = {.fail_from = 300};
-        assert_int_equal(psfm_parallel_for(ctx, NULL, 1000, square, &j), PSFM_ERR_DATA);
+        counted c = {.fail_from = 300};
+        assert_int_equal(psfm_parallel_for(ctx, NULL, 1000, square, &c), PSFM_ERR_DATA);
         assert_string_equal(psfm_context_message(ctx), "task 300 failed");
         psfm_context_destroy(&ctx);
     }
@@ -59,9 +59,9 @@ static void progress_can_cancel(void **state) {
     size_t seen = 0;
     psfm_context_set_threads(ctx, 4);
     psfm_context_set_progress(ctx, stop_half_way, &seen);
-    job j = {.fail_from = SIZE_MAX};
-    assert_int_equal(psfm_parallel_for(ctx, "squaring", 1000, square, &j), PSFM_ERR_CANCELLED);
-    assert_true(seen >= 500 && j.ran < 1000);
+    counted c = {.fail_from = SIZE_MAX};
+    assert_int_equal(psfm_parallel_for(ctx, "squaring", 1000, square, &c), PSFM_ERR_CANCELLED);
+    assert_true(seen >= 500 && c.ran < 1000);
     psfm_context_destroy(&ctx);
 }
 

@@ -73,13 +73,13 @@ static void assert_same(const psfm_keypoint_set *a, const psfm_keypoint_set *b) 
 typedef struct {
     psfm_detectors *detectors;
     psfm_keypoint_set sets[NUM_IMAGES];
-} job;
+} detection;
 
 static psfm_status extract(psfm_context *worker_ctx, size_t index, int worker, void *user) {
     (void)worker;
-    job *j = user;
+    detection *d = user;
     psfm_gray_view image = view(index);
-    return psfm_detectors_extract(worker_ctx, j->detectors, &image, &j->sets[index]);
+    return psfm_detectors_extract(worker_ctx, d->detectors, &image, &d->sets[index]);
 }
 
 /* Fewer networks than threads, several threads a network, one of each. */
@@ -95,20 +95,20 @@ static void features_are_the_networks_own(void **state) {
         psfm_detector_options o = make_options((psfm_feature_kind)kind);
         make_file((psfm_feature_kind)kind, &w);
         for (size_t s = 0; s < sizeof settings / sizeof *settings; ++s) {
-            job j = {0};
+            detection d = {0};
             psfm_context_set_threads(ctx, settings[s].threads);
             assert_ok(ctx, psfm_detectors_create(ctx, &o, w.path, settings[s].num_images,
-                                                 settings[s].max_pixels, &j.detectors));
-            assert_ok(ctx, psfm_parallel_for(ctx, NULL, NUM_IMAGES, extract, &j));
+                                                 settings[s].max_pixels, &d.detectors));
+            assert_ok(ctx, psfm_parallel_for(ctx, NULL, NUM_IMAGES, extract, &d));
             for (size_t k = 0; k < NUM_IMAGES; k += NUM_IMAGES - 1) {
                 psfm_keypoint_set plain;
                 extract_plainly(&o, w.path, k, &plain);
-                assert_same(&plain, &j.sets[k]);
+                assert_same(&plain, &d.sets[k]);
                 psfm_keypoint_set_free(&plain);
             }
             for (size_t k = 0; k < NUM_IMAGES; ++k)
-                psfm_keypoint_set_free(&j.sets[k]);
-            psfm_detectors_destroy(&j.detectors);
+                psfm_keypoint_set_free(&d.sets[k]);
+            psfm_detectors_destroy(&d.detectors);
         }
         unlink(w.path);
     }

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
 #include "graph/rigidity.h"
-#include "graph/union_find.h"
 
 #define NONE UINT32_MAX
 

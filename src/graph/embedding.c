@@ -32,7 +32,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "graph/union_find.h"
+#include "base/union_find.h"
 #include "linalg/eigen.h"
 #include "linalg/fiedler.h"
 #include "linalg/laplacian.h"

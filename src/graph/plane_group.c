@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
 #include "graph/plane_links.h"
-#include "graph/union_find.h"
 #include "linalg/vec3.h"
 
 static const psfm_option rows[] = {

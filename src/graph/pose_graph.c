@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "graph/union_find.h"
+#include "base/union_find.h"
 
 static bool is_usable(const psfm_homography *h) {
     return !h->is_rotation && h->num_motions > 0;

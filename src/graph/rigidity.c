@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
 #include "graph/pebble_game.h"
 #include "graph/rigid_growth.h"
-#include "graph/union_find.h"
 
 #define NONE UINT32_MAX
 

@@ -30,7 +30,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "graph/union_find.h"
+#include "base/union_find.h"
 
 #define NONE UINT32_MAX
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "graph/union_find.h"
+#include "base/union_find.h"
 
 psfm_status psfm_topology_check(psfm_context *ctx, const psfm_topology *graph) {
     for (uint32_t e = 0; e < graph->num_edges; ++e) {

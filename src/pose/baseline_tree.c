@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
 #include "linalg/mat3.h"
 
 #define NONE UINT32_MAX
@@ -31,12 +32,6 @@ static int by_weight(const void *a, const void *b) {
     return p->edge < q->edge ? -1 : p->edge > q->edge;
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t v) {
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 static psfm_status tree_init(psfm_context *ctx, tree *t) {
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, t->num_nodes, &t->parent)) ||
@@ -45,10 +40,9 @@ static psfm_status tree_init(psfm_context *ctx, tree *t) {
         (status = PSFM_ALLOC(ctx, 2 * (size_t)t->num_edges, &t->next)) ||
         (status = PSFM_ALLOC(ctx, t->num_edges, &t->order)))
         return status;
-    for (uint32_t v = 0; v < t->num_nodes; ++v) {
-        t->parent[v] = v;
+    psfm_sets_init(t->parent, t->num_nodes);
+    for (uint32_t v = 0; v < t->num_nodes; ++v)
         t->head[v] = NONE;
-    }
     for (uint32_t e = 0; e < t->num_edges; ++e)
         t->order[e] = (ranked){t->edges[e].weight, e};
     if (t->num_edges > 0)
@@ -69,10 +63,8 @@ static bool grow(tree *t) {
     uint32_t joined = 1;
     for (uint32_t i = 0; i < t->num_edges; ++i) {
         uint32_t e = t->order[i].edge, a = t->edges[e].a, b = t->edges[e].b;
-        uint32_t root_a = root_of(t->parent, a), root_b = root_of(t->parent, b);
-        if (root_a == root_b)
+        if (!psfm_sets_unite(t->parent, a, b))
             continue;
-        t->parent[root_b] = root_a;
         t->next[2 * e] = t->head[a];
         t->head[a] = 2 * e;
         t->next[2 * e + 1] = t->head[b];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
@@ -177,33 +178,18 @@ static psfm_status select_planes(psfm_context *ctx, psfm_bundle *b) {
     return PSFM_OK;
 }
 
-static uint32_t find_root(uint32_t *parent, uint32_t a) {
-    while (parent[a] != a) {
-        parent[a] = parent[parent[a]];
-        a = parent[a];
-    }
-    return a;
-}
-
-static void join(uint32_t *parent, uint32_t a, uint32_t b) {
-    a = find_root(parent, a);
-    b = find_root(parent, b);
-    parent[a > b ? a : b] = a > b ? b : a;
-}
-
 /* Images that see a common point, or points of a common plane, are of one part. */
 static void find_parts(const psfm_bundle *b, uint32_t *parent) {
-    for (uint32_t i = 0; i < b->problem->num_images; ++i)
-        parent[i] = i;
+    psfm_sets_init(parent, (uint32_t)b->problem->num_images);
     for (uint32_t o = 1; o < b->num_obs; ++o)
         if (b->obs_point[o] == b->obs_point[o - 1])
-            join(parent, b->obs_image[o], b->obs_image[o - 1]);
+            psfm_sets_unite(parent, b->obs_image[o], b->obs_image[o - 1]);
     for (size_t k = 0; k < b->problem->num_planes; ++k)
         for (uint32_t i = b->plane_begin[k] + 1; i < b->plane_begin[k + 1]; ++i)
-            join(parent, b->obs_image[b->point_begin[b->plane_points[i]]],
-                 b->obs_image[b->point_begin[b->plane_points[i - 1]]]);
+            psfm_sets_unite(parent, b->obs_image[b->point_begin[b->plane_points[i]]],
+                            b->obs_image[b->point_begin[b->plane_points[i - 1]]]);
     for (uint32_t i = 0; i < b->problem->num_images; ++i)
-        parent[i] = find_root(parent, i);
+        parent[i] = psfm_sets_find(parent, i);
 }
 
 static uint32_t num_seen(const psfm_bundle *b, uint32_t image) {

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/union_find.h"
+#include "base/union_find.h"
 #include "linalg/order.h"
 #include "linalg/sparse.h"
 #include "linalg/vec3.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/union_find.h"
+#include "base/union_find.h"
 #include "linalg/mat3.h"
 
 #define NONE UINT32_MAX

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/union_find.h"
 
 static const char *const conflict_choices[] = {"split", "drop", NULL};
 
@@ -77,14 +78,6 @@ void psfm_tracks_free(psfm_tracks *tracks) {
     *tracks = (psfm_tracks){0};
 }
 
-static uint32_t find_root(uint32_t *parent, uint32_t a) {
-    while (parent[a] != a) {
-        parent[a] = parent[parent[a]];
-        a = parent[a];
-    }
-    return a;
-}
-
 /* Joins two different roots, the larger on top, and returns the new root. */
 static uint32_t join_roots(forest *f, uint32_t a, uint32_t b) {
     if (f->size[a] < f->size[b]) {
@@ -141,10 +134,9 @@ static psfm_status check_match(psfm_context *ctx, const psfm_match_set *set,
 }
 
 static psfm_status join_matches(psfm_context *ctx, forest *f, psfm_track_stats *stats) {
-    for (uint32_t a = 0; a < f->num_nodes; ++a) {
-        f->parent[a] = a;
+    psfm_sets_init(f->parent, f->num_nodes);
+    for (uint32_t a = 0; a < f->num_nodes; ++a)
         f->size[a] = 1;
-    }
     size_t k = 0;
     for (size_t p = 0; p < f->set->num_pairs; ++p) {
         const psfm_match_pair *pair = &f->set->pairs[p];
@@ -155,8 +147,10 @@ static psfm_status join_matches(psfm_context *ctx, forest *f, psfm_track_stats *
             if (status != PSFM_OK)
                 return status;
             ++stats->num_matches;
-            uint32_t a = find_root(f->parent, f->first_node[pair->view1] + pair->matches[m][0]);
-            uint32_t b = find_root(f->parent, f->first_node[pair->view2] + pair->matches[m][1]);
+            uint32_t a =
+                psfm_sets_find(f->parent, f->first_node[pair->view1] + pair->matches[m][0]);
+            uint32_t b =
+                psfm_sets_find(f->parent, f->first_node[pair->view2] + pair->matches[m][1]);
             if (a != b)
                 join_roots(f, a, b);
         }
@@ -172,7 +166,7 @@ static psfm_status mark_conflicts(psfm_context *ctx, forest *f, psfm_track_stats
     if (status != PSFM_OK)
         return status;
     for (uint32_t a = 0; a < f->num_nodes; ++a) {
-        uint32_t root = find_root(f->parent, a);
+        uint32_t root = psfm_sets_find(f->parent, a);
         if (last_view[root] == f->view[a] + 1 && !f->conflicting[root]) {
             f->conflicting[root] = true;
             ++stats->num_conflicting;
@@ -285,8 +279,8 @@ static uint32_t merge_lists(conflict_graph *g, uint32_t a, uint32_t b) {
 
 /* Joins the clusters at the ends of a match unless they share a view. */
 static void join_clusters(forest *f, conflict_graph *g, size_t edge, psfm_track_stats *stats) {
-    uint32_t a = find_root(f->parent, g->node[g->edges[edge][0]]);
-    uint32_t b = find_root(f->parent, g->node[g->edges[edge][1]]);
+    uint32_t a = psfm_sets_find(f->parent, g->node[g->edges[edge][0]]);
+    uint32_t b = psfm_sets_find(f->parent, g->node[g->edges[edge][1]]);
     if (a == b)
         return;
     uint32_t list_a = g->head[g->local[a]], list_b = g->head[g->local[b]];
@@ -311,8 +305,8 @@ static void join_doubly_linked(forest *f, conflict_graph *g, size_t first,
     size_t num = 0;
     for (size_t k = first; k < g->num_edges; ++k) {
         size_t edge = g->order[k];
-        uint64_t a = find_root(f->parent, g->node[g->edges[edge][0]]);
-        uint64_t b = find_root(f->parent, g->node[g->edges[edge][1]]);
+        uint64_t a = psfm_sets_find(f->parent, g->node[g->edges[edge][0]]);
+        uint64_t b = psfm_sets_find(f->parent, g->node[g->edges[edge][1]]);
         if (a != b)
             g->links[num++] = (cluster_link){a < b ? a << 32 | b : b << 32 | a, edge};
     }
@@ -344,7 +338,7 @@ static psfm_status alloc_conflict_graph(psfm_context *ctx, forest *f, conflict_g
     if (status != PSFM_OK)
         return status;
     for (uint32_t a = 0; a < f->num_nodes; ++a)
-        g->local[a] = f->conflicting[find_root(f->parent, a)] ? g->num_local++ : NONE;
+        g->local[a] = f->conflicting[psfm_sets_find(f->parent, a)] ? g->num_local++ : NONE;
     size_t n = g->num_local;
     g->num_edges = collect_edges(f, g->local, NULL);
     if ((status = PSFM_ALLOC(ctx, n, &g->node)) != PSFM_OK ||
@@ -405,7 +399,7 @@ static psfm_status emit_tracks(psfm_context *ctx, forest *f, int min_length, psf
     memset(track_of, 0xff, f->num_nodes * sizeof *track_of);
     size_t num_tracks = 0, num_elements = 0;
     for (uint32_t a = 0; a < f->num_nodes; ++a) {
-        uint32_t root = find_root(f->parent, a);
+        uint32_t root = psfm_sets_find(f->parent, a);
         if (f->size[root] < (uint32_t)min_length || f->conflicting[root] || track_of[root] != NONE)
             continue;
         track_of[root] = (uint32_t)num_tracks++;
@@ -420,12 +414,12 @@ static psfm_status emit_tracks(psfm_context *ctx, forest *f, int min_length, psf
     out->num_tracks = num_tracks;
     size_t *place = out->begin + 1; /* begins one early: after dealing it has moved into place */
     for (uint32_t a = 0; a < f->num_nodes; ++a)
-        if (track_of[find_root(f->parent, a)] != NONE)
+        if (track_of[psfm_sets_find(f->parent, a)] != NONE)
             ++place[track_of[f->parent[a]] + 1];
     for (size_t t = 0; t < num_tracks; ++t)
         place[t + 1] += place[t];
     for (uint32_t a = 0; a < f->num_nodes; ++a) {
-        uint32_t t = track_of[find_root(f->parent, a)];
+        uint32_t t = track_of[psfm_sets_find(f->parent, a)];
         if (t == NONE)
             continue;
         out->view[place[t]] = f->view[a];

@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/union_find.h"
 #include "graph/biconnect.h"
-#include "graph/union_find.h"
 
 #define MAX_NODES 128
 #define MAX_EDGES 512

@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/union_find.h"
 #include "graph/spanning_tree.h"
-#include "graph/union_find.h"
 
 #define MAX_NODES 64
 #define MAX_EDGES 400

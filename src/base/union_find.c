@@ -1,4 +1,4 @@
-#include "graph/union_find.h"
+#include "base/union_find.h"
 
 #include <stdlib.h>
 

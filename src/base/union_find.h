@@ -1,18 +1,19 @@
 /* Disjoint sets of [0, n), and the labels of the sets by decreasing size. */
-#ifndef PSFM_GRAPH_UNION_FIND_H
-#define PSFM_GRAPH_UNION_FIND_H
+#ifndef PSFM_BASE_UNION_FIND_H
+#define PSFM_BASE_UNION_FIND_H
 
 #include <stdint.h>
 
 #include "base/context.h"
 
-/* parent[v] leads to the set's smallest element, which is its own parent. */
+/* parent[v] leads to the root of v's set, which is its own parent: the smallest element where
+ * psfm_sets_unite does the joining. */
 static inline void psfm_sets_init(uint32_t *parent, uint32_t n) {
     for (uint32_t v = 0; v < n; ++v)
         parent[v] = v;
 }
 
-/* The smallest element of v's set; halves the path on the way. */
+/* The root of v's set; halves the path on the way. */
 static inline uint32_t psfm_sets_find(uint32_t *parent, uint32_t v) {
     while (parent[v] != v) {
         parent[v] = parent[parent[v]];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/number_locale.h"
 #include "base/path.h"
 #include "cli.h"
 #include "eval/move_model.h"
@@ -85,8 +86,8 @@ static psfm_status find_court(psfm_context *ctx, const cli_arguments *arguments,
     if (size == NULL)
         return PSFM_OK;
     char *comma = NULL, *end = NULL;
-    court->length = strtod(size, &comma);
-    court->width = *comma == ',' ? strtod(comma + 1, &end) : NAN;
+    court->length = psfm_strtod(size, &comma);
+    court->width = *comma == ',' ? psfm_strtod(comma + 1, &end) : NAN;
     if (end == NULL || *end != '\0' || !(court->length >= court->rule_length / 2.0) ||
         !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
         !(court->width <= 1000.0))
@@ -142,7 +143,7 @@ static void apply(work *w) {
 
 static psfm_status align_upright_or_scale(psfm_context *ctx, const cli_arguments *arguments,
                                           work *w) {
-    char **distance = cli_flag_values(&cli_align, arguments, "--distance"), *end = NULL;
+    char **distance = cli_flag_values(&cli_align, arguments, "--distance");
     psfm_status status = PSFM_OK;
     if (value_of(arguments, "--upright") != NULL) {
         if (!w->has_plane)
@@ -153,8 +154,8 @@ static psfm_status align_upright_or_scale(psfm_context *ctx, const cli_arguments
         apply(w);
         psfm_alignment_free(&w->alignment);
     }
-    double metres = strtod(distance[2], &end);
-    if (end == distance[2] || *end != '\0' || !isfinite(metres) || !(metres > 0.0))
+    double metres;
+    if (!psfm_parse_number(distance[2], &metres) || !(metres > 0.0))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--distance: '%s' is not a positive number",
                          distance[2]);
     return psfm_align_distance(ctx, &w->source.model, distance[0], distance[1], metres,

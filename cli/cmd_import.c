@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/number_locale.h"
 #include "cli.h"
 #include "intake/import_matches.h"
 
@@ -27,9 +28,8 @@ static const cli_flag hloc_flags[] = {
 };
 
 static psfm_status take_score(psfm_context *ctx, const char *text, double *score) {
-    char *end = NULL;
-    *score = text == NULL ? 0.0 : strtod(text, &end);
-    if (text != NULL && (end == text || *end != '\0' || !(*score >= 0.0 && *score <= 1.0)))
+    *score = 0.0;
+    if (text != NULL && (!psfm_parse_number(text, score) || !(*score >= 0.0 && *score <= 1.0)))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--min-score: '%s' is not a number from 0 to 1",
                          text);
     return PSFM_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/json.h"
 #include "cli.h"
 #include "planarsfm/version.h"
 #include "progress.h"
@@ -25,7 +26,7 @@ const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options
 }
 
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
-    char *text = tree == NULL ? NULL : cJSON_Print(tree);
+    char *text = psfm_json_print(tree);
     cJSON_Delete(tree);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number_locale.h"
 #include "planarsfm/version.h"
 
 struct psfm_context {
@@ -115,11 +116,18 @@ uint64_t psfm_context_seed(const psfm_context *ctx) {
     return ctx == NULL ? 0 : ctx->seed;
 }
 
+/* A message reads the same in every locale. */
+static void print_message(char text[PSFM_MESSAGE_SIZE], const char *format, va_list args) {
+    locale_t before = psfm_number_locale_begin();
+    vsnprintf(text, PSFM_MESSAGE_SIZE, format, args);
+    psfm_number_locale_end(before);
+}
+
 psfm_status psfm_fail(psfm_context *ctx, psfm_status status, const char *format, ...) {
     if (ctx != NULL) {
         va_list args;
         va_start(args, format);
-        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        print_message(ctx->message, format, args);
         va_end(args);
     }
     return status;
@@ -131,7 +139,7 @@ void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...) 
     char line[PSFM_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    print_message(line, format, args);
     va_end(args);
     ctx->log(level, line, ctx->log_user);
 }

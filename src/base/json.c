@@ -2,10 +2,42 @@
 
 #include <stdio.h>
 
+#include "base/number_locale.h"
 #include "base/path.h"
 
+cJSON *psfm_json_parse(const char *text, size_t size) {
+    locale_t before = psfm_number_locale_begin();
+    cJSON *tree = cJSON_ParseWithLength(text, size);
+    psfm_number_locale_end(before);
+    return tree;
+}
+
+cJSON *psfm_json_parse_whole(const char *text, size_t size) {
+    locale_t before = psfm_number_locale_begin();
+    cJSON *tree = cJSON_ParseWithLengthOpts(text, size + 1, NULL, true);
+    psfm_number_locale_end(before);
+    return tree;
+}
+
+static char *print(const cJSON *tree, bool indented) {
+    if (tree == NULL)
+        return NULL;
+    locale_t before = psfm_number_locale_begin();
+    char *text = indented ? cJSON_Print(tree) : cJSON_PrintUnformatted(tree);
+    psfm_number_locale_end(before);
+    return text;
+}
+
+char *psfm_json_print(const cJSON *tree) {
+    return print(tree, true);
+}
+
+char *psfm_json_print_line(const cJSON *tree) {
+    return print(tree, false);
+}
+
 psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *path) {
-    char *text = cJSON_Print(tree);
+    char *text = psfm_json_print(tree);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", path);
     psfm_output out = {0};

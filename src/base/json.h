@@ -1,10 +1,22 @@
-/* Writing cJSON trees to files. */
+/* cJSON trees as text. Numbers have a decimal point in every locale, also where cJSON was built
+ * without support for locales. */
 #ifndef PSFM_BASE_JSON_H
 #define PSFM_BASE_JSON_H
 
 #include <cjson/cJSON.h>
 
 #include "base/context.h"
+
+/* The tree of a text, NULL if it is not JSON; free with cJSON_Delete. What follows the value is
+ * not looked at. */
+cJSON *psfm_json_parse(const char *text, size_t size);
+/* The same for a text that ends with text[size] = 0; nothing may follow the value. */
+cJSON *psfm_json_parse_whole(const char *text, size_t size);
+
+/* The text of a tree, indented or in one line; NULL when memory is out or `tree` is NULL. Free with
+ * cJSON_free. */
+char *psfm_json_print(const cJSON *tree);
+char *psfm_json_print_line(const cJSON *tree);
 
 /* Writes the tree, indented, with a final newline; whole or absent. */
 psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *path);

@@ -1,12 +1,13 @@
 #include "base/options.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/json.h"
+#include "base/number_locale.h"
 
 static void store(const psfm_option *row, void *options, double value) {
     char *field = (char *)options + row->offset;
@@ -80,11 +81,8 @@ static bool parse(const psfm_option *row, const char *text, double *value) {
         *value = yes ? 1.0 : 0.0;
         return yes || no;
     }
-    char *end;
-    errno = 0;
-    *value = strtod(text, &end);
-    bool whole = row->type == PSFM_OPTION_IS_DOUBLE || *value == floor(*value);
-    return end != text && *end == '\0' && errno == 0 && isfinite(*value) && whole;
+    return psfm_parse_number(text, value) &&
+           (row->type == PSFM_OPTION_IS_DOUBLE || *value == floor(*value));
 }
 
 psfm_status psfm_option_set(psfm_context *ctx, const psfm_option_table *table,
@@ -139,7 +137,7 @@ cJSON *psfm_options_to_json(const psfm_option_table *table, const void *options)
 psfm_status psfm_options_hash(psfm_context *ctx, const psfm_option_table *table,
                               const void *options, uint64_t *hash) {
     cJSON *json = psfm_options_to_json(table, options);
-    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
+    char *text = psfm_json_print_line(json);
     cJSON_Delete(json);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
@@ -160,6 +158,8 @@ void psfm_option_describe(const psfm_option *row, char *text, size_t size) {
         if (used < size)
             snprintf(text + used, size - used, ", default %s", row->choices[(int)row->value]);
     } else {
+        locale_t before = psfm_number_locale_begin();
         snprintf(text, size, "%g .. %g, default %g", row->min, row->max, row->value);
+        psfm_number_locale_end(before);
     }
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number_locale.h"
 #include "base/path.h"
-#include "io/number_locale.h"
 #include "linalg/mat3.h"
 
 #define PANEL 560.0

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number_locale.h"
 #include "eval/evaluate.h"
 
 /* Adds a number; null if it is not finite, which JSON has no word for. */
@@ -15,7 +16,9 @@ static bool add_auc(cJSON *object, const char *name, const double auc[PSFM_NUM_A
     bool ok = entry != NULL;
     for (int k = 0; ok && k < PSFM_NUM_AUC; ++k) {
         char threshold[32];
+        locale_t before = psfm_number_locale_begin();
         (void)snprintf(threshold, sizeof threshold, "%g", psfm_auc_thresholds_deg[k]);
+        psfm_number_locale_end(before);
         ok = add(entry, threshold, auc[k]);
     }
     return ok;

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "base/path.h"
 #include "camera/camera_model.h"
 #include "io/colmap_model.h"
-#include "io/number_locale.h"
 
 #define MAX_CAMERAS_FILE ((size_t)1 << 28)
 

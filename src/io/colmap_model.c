@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "base/path.h"
-#include "io/number_locale.h"
 #include "linalg/mat3.h"
 
 static const char *const file_names[2][PSFM_NUM_MODEL_FILES] = {

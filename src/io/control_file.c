@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "base/path.h"
-#include "io/number_locale.h"
 
 #define MAX_FILE ((size_t)1 << 28)
 #define MAX_LINE 4096
@@ -50,16 +50,6 @@ static psfm_status next_line(reader *r, bool *found) {
         return PSFM_OK;
     }
     return PSFM_OK;
-}
-
-/* A finite number that fills the whole text. */
-static bool is_number(const char *text, double *value) {
-    char *end;
-    double x = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(x))
-        return false;
-    *value = x;
-    return true;
 }
 
 /* Cuts the buffer into fields, at tabs if it has one, otherwise at blanks. Returns their number,
@@ -127,7 +117,7 @@ static bool take_number(char *line, double *value) {
     size_t begin = end;
     while (begin > 0 && !is_blank(line[begin - 1]) && line[begin - 1] != ',')
         --begin;
-    if (begin == 0 || !is_number(line + begin, value))
+    if (begin == 0 || !psfm_parse_number(line + begin, value))
         return false;
     line[begin] = '\0';
     return true;
@@ -159,7 +149,6 @@ psfm_status psfm_positions_parse(psfm_context *ctx, const char *text, size_t siz
                                  bool geodetic, psfm_positions *positions) {
     reader r = {.ctx = ctx, .path = path, .text = text, .size = size};
     bool found = true;
-    locale_t before = psfm_number_locale_begin();
     *positions = (psfm_positions){0};
     psfm_status status = PSFM_OK;
     while (status == PSFM_OK && (status = next_line(&r, &found)) == PSFM_OK && found)
@@ -168,7 +157,6 @@ psfm_status psfm_positions_parse(psfm_context *ctx, const char *text, size_t siz
         status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: there are no positions in it", path);
     if (status != PSFM_OK)
         psfm_positions_free(positions);
-    psfm_number_locale_end(before);
     return status;
 }
 
@@ -289,7 +277,7 @@ static psfm_status parse_control(reader *r, const coordinates *kind, psfm_contro
     int num = split(r->buffer, fields);
     bool ok = num == 6 || num == 7;
     for (int k = 0; ok && k < 5; ++k)
-        ok = is_number(fields[k], &value[k]);
+        ok = psfm_parse_number(fields[k], &value[k]);
     if (!ok)
         return bad_line(r, "X Y Z x y IMAGE [LABEL]");
     memcpy(at, value, sizeof at);
@@ -310,8 +298,8 @@ static psfm_status parse_named_point(reader *r, const psfm_court *court, psfm_co
     char *fields[MAX_FIELDS];
     double xy[2], at[3] = {0};
     uint32_t point = 0;
-    if (split(r->buffer, fields) != 4 || !is_number(fields[2], &xy[0]) ||
-        !is_number(fields[3], &xy[1]))
+    if (split(r->buffer, fields) != 4 || !psfm_parse_number(fields[2], &xy[0]) ||
+        !psfm_parse_number(fields[3], &xy[1]))
         return bad_line(r, "LABEL IMAGE x y");
     if (court != NULL && !psfm_court_find(court, fields[0], at)) {
         char labels[1024];
@@ -337,7 +325,7 @@ static psfm_status parse_set(psfm_context *ctx, const char *text, size_t size, c
         (void)sscanf(r.buffer, "%4095s", head);
         if (file != FILE_CONTROL)
             status = parse_named_point(&r, court, set);
-        else if (!first || is_number(head, &number))
+        else if (!first || psfm_parse_number(head, &number))
             status = parse_control(&r, &kind, set);
         else if (!parse_coordinates(r.buffer, &kind))
             status = psfm_fail(ctx, PSFM_ERR_FORMAT,
@@ -351,15 +339,12 @@ static psfm_status parse_set(psfm_context *ctx, const char *text, size_t size, c
     return status;
 }
 
-static psfm_status parse_in_locale(psfm_context *ctx, const char *text, size_t size,
-                                   const char *path, file_kind file, const psfm_court *court,
-                                   psfm_control_set *set) {
-    locale_t before = psfm_number_locale_begin();
+static psfm_status parse_points(psfm_context *ctx, const char *text, size_t size, const char *path,
+                                file_kind file, const psfm_court *court, psfm_control_set *set) {
     *set = (psfm_control_set){0};
     psfm_status status = parse_set(ctx, text, size, path, file, court, set);
     if (status != PSFM_OK)
         psfm_control_free(set);
-    psfm_number_locale_end(before);
     return status;
 }
 
@@ -370,14 +355,14 @@ static psfm_status read_set(psfm_context *ctx, const char *path, file_kind file,
     *set = (psfm_control_set){0};
     psfm_status status = psfm_read_file(ctx, path, MAX_FILE, &text, &size);
     if (status == PSFM_OK)
-        status = parse_in_locale(ctx, text, size, path, file, court, set);
+        status = parse_points(ctx, text, size, path, file, court, set);
     free(text);
     return status;
 }
 
 psfm_status psfm_control_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
                                psfm_control_set *set) {
-    return parse_in_locale(ctx, text, size, path, FILE_CONTROL, NULL, set);
+    return parse_points(ctx, text, size, path, FILE_CONTROL, NULL, set);
 }
 
 psfm_status psfm_control_read(psfm_context *ctx, const char *path, psfm_control_set *set) {
@@ -387,7 +372,7 @@ psfm_status psfm_control_read(psfm_context *ctx, const char *path, psfm_control_
 psfm_status psfm_court_points_parse(psfm_context *ctx, const char *text, size_t size,
                                     const char *path, const psfm_court *court,
                                     psfm_control_set *set) {
-    return parse_in_locale(ctx, text, size, path, FILE_COURT, court, set);
+    return parse_points(ctx, text, size, path, FILE_COURT, court, set);
 }
 
 psfm_status psfm_court_points_read(psfm_context *ctx, const char *path, const psfm_court *court,
@@ -397,7 +382,7 @@ psfm_status psfm_court_points_read(psfm_context *ctx, const char *path, const ps
 
 psfm_status psfm_labels_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
                               psfm_control_set *set) {
-    return parse_in_locale(ctx, text, size, path, FILE_LABELS, NULL, set);
+    return parse_points(ctx, text, size, path, FILE_LABELS, NULL, set);
 }
 
 psfm_status psfm_labels_read(psfm_context *ctx, const char *path, psfm_control_set *set) {

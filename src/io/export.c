@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/number_locale.h"
+#include "base/number_locale.h"
 
 static psfm_status export_colmap(psfm_context *ctx, const psfm_export_input *in,
                                  psfm_model_format format, const char *folder) {

@@ -15,7 +15,7 @@ psfm_status psfm_geo_reference_parse(psfm_context *ctx, const char *text, size_t
                                      const char *path, psfm_geo_reference *geo) {
     psfm_status status = PSFM_OK;
     double value[3];
-    cJSON *root = cJSON_ParseWithLength(text, size);
+    cJSON *root = psfm_json_parse(text, size);
     if (!cJSON_IsObject(root))
         status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object", path);
     for (int k = 0; status == PSFM_OK && k < 3; ++k) {

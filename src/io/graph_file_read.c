@@ -1,12 +1,11 @@
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/path.h"
 #include "io/graph_file.h"
-#include "io/number_locale.h"
 
 /* Where the reader is, for messages. */
 typedef struct {
@@ -267,9 +266,7 @@ static psfm_status read_all(place at, const cJSON *root, psfm_graph_file *graph)
 psfm_status psfm_graph_file_parse(psfm_context *ctx, const char *text, size_t size,
                                   const char *name, psfm_graph_file *graph) {
     *graph = (psfm_graph_file){0};
-    locale_t before = psfm_number_locale_begin();
-    cJSON *root = cJSON_ParseWithLengthOpts(text, size + 1, NULL, true);
-    psfm_number_locale_end(before);
+    cJSON *root = psfm_json_parse_whole(text, size);
     if (root == NULL)
         return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not JSON", name);
     place at = {ctx, name, "file", 0};

@@ -1,9 +1,9 @@
 #include <math.h>
 
+#include "base/number_locale.h"
 #include "base/path.h"
 #include "io/graph_file.h"
 #include "io/json_text.h"
-#include "io/number_locale.h"
 
 static void print_number(FILE *file, const char *key, double value) {
     if (isfinite(value))

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/number_locale.h"
 #include "base/path.h"
 
 void psfm_plane_color(uint32_t k, uint8_t rgb[3]) {
@@ -121,7 +122,7 @@ static psfm_status read_plane(psfm_context *ctx, const cJSON *object, const char
 psfm_status psfm_planes_parse_json(psfm_context *ctx, const char *text, size_t size,
                                    const char *path, psfm_scene_planes *planes) {
     *planes = (psfm_scene_planes){0};
-    cJSON *root = cJSON_ParseWithLength(text, size);
+    cJSON *root = psfm_json_parse(text, size);
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "planes"), *object;
     psfm_status status = PSFM_OK;
     if (!cJSON_IsArray(list))
@@ -152,18 +153,13 @@ psfm_status psfm_planes_read_json(psfm_context *ctx, const char *path, psfm_scen
     return status;
 }
 
-psfm_status psfm_planes_write_ply(psfm_context *ctx, const psfm_scene_planes *planes,
-                                  const char *path) {
-    psfm_output out = {0};
+static void print_ply(FILE *file, const psfm_scene_planes *planes) {
     size_t num_vertices = 0, num_faces = 0, first = 0;
     for (uint32_t k = 0; k < planes->num_planes; ++k) {
         num_vertices += planes->planes[k].num_corners;
         num_faces += planes->planes[k].num_corners >= 3;
     }
-    psfm_status status = psfm_output_open(ctx, path, &out);
-    if (status != PSFM_OK)
-        return status;
-    fprintf(out.file,
+    fprintf(file,
             "ply\nformat ascii 1.0\nelement vertex %zu\nproperty double x\nproperty double y\n"
             "property double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
             "element face %zu\nproperty list uint uint vertex_indices\nend_header\n",
@@ -173,19 +169,29 @@ psfm_status psfm_planes_write_ply(psfm_context *ctx, const psfm_scene_planes *pl
         psfm_plane_color(k, rgb);
         for (uint32_t c = 0; c < planes->planes[k].num_corners; ++c) {
             const double *X = planes->planes[k].polygon[c];
-            fprintf(out.file, "%.9g %.9g %.9g %d %d %d\n", X[0], X[1], X[2], rgb[0], rgb[1],
-                    rgb[2]);
+            fprintf(file, "%.9g %.9g %.9g %d %d %d\n", X[0], X[1], X[2], rgb[0], rgb[1], rgb[2]);
         }
     }
     for (uint32_t k = 0; k < planes->num_planes; ++k) {
         uint32_t n = planes->planes[k].num_corners;
         if (n >= 3)
-            fprintf(out.file, "%u", n);
+            fprintf(file, "%u", n);
         for (uint32_t c = 0; n >= 3 && c < n; ++c)
-            fprintf(out.file, " %zu", first + c);
+            fprintf(file, " %zu", first + c);
         if (n >= 3)
-            fputc('\n', out.file);
+            fputc('\n', file);
         first += n;
     }
+}
+
+psfm_status psfm_planes_write_ply(psfm_context *ctx, const psfm_scene_planes *planes,
+                                  const char *path) {
+    psfm_output out = {0};
+    psfm_status status = psfm_output_open(ctx, path, &out);
+    if (status != PSFM_OK)
+        return status;
+    locale_t before = psfm_number_locale_begin();
+    print_ply(out.file, planes);
+    psfm_number_locale_end(before);
     return psfm_output_commit(ctx, &out);
 }

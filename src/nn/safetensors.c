@@ -1,6 +1,5 @@
 #include "nn/safetensors.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/json.h"
 
 #define MAX_HEADER ((size_t)100 << 20) /* the limit of the format's own reader */
 
@@ -165,7 +165,7 @@ static psfm_status parse(psfm_context *ctx, const uint8_t *bytes, size_t size,
                          file->name);
     file->numbers = bytes + 8 + header_size;
     file->numbers_size = size - 8 - (size_t)header_size;
-    cJSON *header = cJSON_ParseWithLength((const char *)bytes + 8, (size_t)header_size);
+    cJSON *header = psfm_json_parse((const char *)bytes + 8, (size_t)header_size);
     psfm_status status =
         cJSON_IsObject(header)
             ? read_tensors(ctx, header, file)

@@ -26,7 +26,7 @@
 static psfm_status verification_key(psfm_context *ctx, const psfm_match_set *set,
                                     const psfm_two_view_options *options, char key[KEY_SIZE]) {
     cJSON *json = psfm_options_to_json(&psfm_two_view_option_table, options);
-    char *text = json == NULL ? NULL : cJSON_PrintUnformatted(json);
+    char *text = psfm_json_print_line(json);
     cJSON_Delete(json);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");

@@ -1,10 +1,10 @@
 #include "pipeline/settings.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "base/path.h"
 
 psfm_settings *psfm_settings_create(void) {
@@ -51,9 +51,8 @@ static psfm_status set_photo_folder(psfm_context *ctx, psfm_settings *settings,
 
 /* A positive number from text. */
 static psfm_status positive(psfm_context *ctx, const char *name, const char *text, double *value) {
-    char *end;
-    double x = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(x) || !(x > 0.0))
+    double x;
+    if (!psfm_parse_number(text, &x) || !(x > 0.0))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: '%s' is not a positive number", name, text);
     *value = x;
     return PSFM_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "linalg/mat3.h"
 #include "pipeline/problem.h"
 #include "pipeline/settings.h"
@@ -77,7 +78,7 @@ static psfm_status reshape_points(psfm_context *ctx, psfm_result *r) {
 static psfm_status print_summary(psfm_context *ctx, const psfm_reconstruct_options *options,
                                  psfm_result *r) {
     cJSON *tree = psfm_summary_make(&r->set, NULL, options, &r->found);
-    r->summary = tree == NULL ? NULL : cJSON_Print(tree);
+    r->summary = psfm_json_print(tree);
     cJSON_Delete(tree);
     return r->summary != NULL ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
 }

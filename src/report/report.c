@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number_locale.h"
 #include "base/path.h"
 #include "io/json_text.h"
-#include "io/number_locale.h"
 #include "planarsfm/version.h"
 #include "report/assets.h"
 #include "report/report_data.h"

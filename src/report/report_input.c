@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/path.h"
-#include "io/number_locale.h"
 
 #define MAX_JSON ((size_t)1 << 30)
 
@@ -15,9 +15,7 @@ static psfm_status read_json(psfm_context *ctx, const char *path, cJSON **tree) 
     psfm_status status = psfm_read_file(ctx, path, MAX_JSON, &text, &size);
     if (status != PSFM_OK)
         return status;
-    locale_t before = psfm_number_locale_begin();
-    *tree = cJSON_ParseWithLengthOpts(text, size + 1, NULL, true);
-    psfm_number_locale_end(before);
+    *tree = psfm_json_parse_whole(text, size);
     free(text);
     if (!cJSON_IsObject(*tree))
         return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object", path);

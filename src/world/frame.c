@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "eval/move_model.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
@@ -15,11 +16,11 @@ psfm_status psfm_parse_image_point(psfm_context *ctx, const char *text, char **i
     char *end = NULL;
     *image = NULL;
     if (colon != NULL && colon > text) {
-        xy[0] = strtod(colon + 1, &end);
+        xy[0] = psfm_strtod(colon + 1, &end);
         bool comma = end != colon + 1 && *end == ',';
         if (comma) {
             const char *second = end + 1;
-            xy[1] = strtod(second, &end);
+            xy[1] = psfm_strtod(second, &end);
             if (end != second && *end == '\0' && isfinite(xy[0]) && isfinite(xy[1])) {
                 psfm_status status = psfm_strdup(ctx, text, image);
                 if (status == PSFM_OK)

@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "comma_locale.h"
 #include "io/planes_file.h"
-#include "test_util.h"
 
 static psfm_context *ctx;
 
@@ -36,6 +36,29 @@ static void test_round_trip(void **state) {
     unlink(path);
     assert_int_equal(psfm_planes_read_json(ctx, path, &back), PSFM_ERR_IO);
     assert_null(back.planes);
+}
+
+/* Corners of the PLY file have a decimal point, whatever the caller's locale says. */
+static void test_ply_in_a_comma_locale(void **state) {
+    (void)state;
+    char path[] = "/tmp/psfm_planes_XXXXXX", *text = NULL;
+    size_t size = 0;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    double corners[3][3] = {{0.5, 0, 0}, {2, 0.25, 0}, {0, 2, -1.5}};
+    psfm_scene_plane plane = {.polygon = corners, .num_corners = 3};
+    psfm_scene_planes planes = {&plane, 1, NULL};
+    set_comma_locale();
+    assert_ok(ctx, psfm_planes_write_ply(ctx, &planes, path));
+    leave_comma_locale();
+    assert_ok(ctx, psfm_read_file(ctx, path, 1 << 16, &text, &size));
+    unlink(path);
+    assert_non_null(strstr(text, "end_header\n0.5 0 0 "));
+    assert_non_null(strstr(text, "\n2 0.25 0 "));
+    assert_non_null(strstr(text, "\n0 2 -1.5 "));
+    assert_non_null(strstr(text, "\n3 0 1 2\n"));
+    free(text);
 }
 
 #define PLANE(polygon)                                                                     \
@@ -81,6 +104,7 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_ply_in_a_comma_locale),
         cmocka_unit_test(test_bad_text),
         cmocka_unit_test(test_no_memory),
     };

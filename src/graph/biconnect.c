@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "graph/topology.h"
 
 #define NONE UINT32_MAX
 
@@ -93,41 +94,23 @@ static uint32_t close_path(tree_node *nodes, uint32_t u, uint32_t v) {
     return merged;
 }
 
-/* Tree edges at each node: incident[begin[v] .. begin[v + 1]). begin has two extra places: counts
- * go two up, so that begin[v + 1] is where the next edge of v goes. */
-static void list_tree_edges(const psfm_edge_list *graph, const psfm_spanning_tree *tree,
-                            uint32_t *begin, uint32_t *incident) {
-    for (uint32_t k = 0; k < tree->num_edges; ++k) {
-        ++begin[graph->node1[tree->edges[k]] + 2];
-        ++begin[graph->node2[tree->edges[k]] + 2];
-    }
-    for (uint32_t v = 0; v < graph->num_nodes; ++v)
-        begin[v + 2] += begin[v + 1];
-    for (uint32_t k = 0; k < tree->num_edges; ++k) {
-        uint32_t e = tree->edges[k];
-        incident[begin[graph->node1[e] + 1]++] = e;
-        incident[begin[graph->node2[e] + 1]++] = e;
-    }
-}
-
 /* Hangs the tree from node 0, breadth first, each edge a block of its own. */
 static psfm_status hang_tree(psfm_context *ctx, const psfm_edge_list *graph,
                              const psfm_spanning_tree *tree, tree_node *nodes) {
     uint32_t n = graph->num_nodes, reached = 1;
-    uint32_t *begin = NULL, *incident = NULL, *queue = NULL;
+    psfm_topology topology = {n, graph->num_edges, graph->node1, graph->node2};
+    psfm_adjacency incident = {0};
+    uint32_t *queue = NULL;
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, 2 * (size_t)tree->num_edges, &incident)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, n, &queue)) != PSFM_OK)
+    if ((status = psfm_adjacency_init(ctx, &topology, tree->edges, tree->num_edges, &incident)) ||
+        (status = PSFM_ALLOC(ctx, n, &queue)))
         goto cleanup;
-    list_tree_edges(graph, tree, begin, incident);
     for (uint32_t v = 0; v < n; ++v)
         nodes[v] = (tree_node){.parent = NONE, .edge = NONE, .set = v, .size = 1};
     for (uint32_t done = 0; done < reached; ++done) {
         uint32_t v = queue[done];
-        for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
-            uint32_t e = incident[k];
-            uint32_t w = graph->node1[e] == v ? graph->node2[e] : graph->node1[e];
+        for (size_t k = incident.begin[v]; k < incident.begin[v + 1]; ++k) {
+            uint32_t e = incident.edge[k], w = psfm_topology_other(&topology, e, v);
             if (e == nodes[v].edge || w == 0 || nodes[w].parent != NONE)
                 continue;
             nodes[w].parent = nodes[w].top = v;
@@ -141,8 +124,7 @@ static psfm_status hang_tree(psfm_context *ctx, const psfm_edge_list *graph,
                            reached, n);
 
 cleanup:
-    free(begin);
-    free(incident);
+    psfm_adjacency_free(&incident);
     free(queue);
     return status;
 }

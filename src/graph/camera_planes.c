@@ -15,9 +15,10 @@ enum { UNSEEN = 0, SEEN_ONCE = 1, FIRST_BIT = 2 };
 /* Makes room for the planes of all edges at the camera. */
 static psfm_status reserve_planes(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t node,
                                   psfm_camera_planes *s) {
-    size_t d = graph->incident_begin[node + 1] - graph->incident_begin[node], num = 0;
+    const uint32_t *incident = psfm_adjacency_at(&graph->incident, node);
+    size_t d = psfm_adjacency_degree(&graph->incident, node), num = 0;
     for (size_t k = 0; k < d; ++k) {
-        const psfm_edge *edge = &graph->edges[graph->incident[graph->incident_begin[node] + k]];
+        const psfm_edge *edge = &graph->edges[incident[k]];
         num += edge->plane_end - edge->plane_begin;
     }
     psfm_status status = PSFM_RESERVE(ctx, &s->first_plane, &s->first_capacity, d + 1);
@@ -31,8 +32,8 @@ static psfm_status reserve_planes(psfm_context *ctx, const psfm_pose_graph *grap
 /* Lists the planes; returns their number. *max_keypoint is the largest keypoint among them. */
 static uint32_t gather_planes(const psfm_pose_graph *graph, uint32_t node, psfm_camera_planes *s,
                               uint32_t *max_keypoint) {
-    const uint32_t *incident = graph->incident + graph->incident_begin[node];
-    uint32_t d = graph->incident_begin[node + 1] - graph->incident_begin[node], num = 0;
+    const uint32_t *incident = psfm_adjacency_at(&graph->incident, node);
+    uint32_t d = psfm_adjacency_degree(&graph->incident, node), num = 0;
     *max_keypoint = 0;
     for (uint32_t k = 0; k < d; ++k) {
         const psfm_edge *edge = &graph->edges[incident[k]];

@@ -81,8 +81,8 @@ static double factor(const closures *c, uint32_t e, uint32_t f, bool *closed) {
     uint32_t a = other_end(E, s), b = other_end(F, s);
     double best = 0.0;
     *closed = false;
-    for (uint32_t k = graph->incident_begin[a]; k < graph->incident_begin[a + 1]; ++k) {
-        const psfm_edge *g = &graph->edges[graph->incident[k]];
+    for (size_t k = graph->incident.begin[a]; k < graph->incident.begin[a + 1]; ++k) {
+        const psfm_edge *g = &graph->edges[graph->incident.edge[k]];
         if (other_end(g, a) != b)
             continue;
         double x = closure(c, E, F, g, s, a) / c->bandwidth;

@@ -47,8 +47,8 @@ static psfm_status find_at_camera(psfm_context *ctx, size_t index, int worker, v
     const psfm_pose_graph *graph = f->graph;
     psfm_camera_planes *planes = &f->scratch[worker];
     uint32_t node = (uint32_t)index;
-    const uint32_t *incident = graph->incident + graph->incident_begin[node];
-    uint32_t d = graph->incident_begin[node + 1] - graph->incident_begin[node];
+    const uint32_t *incident = psfm_adjacency_at(&graph->incident, node);
+    uint32_t d = psfm_adjacency_degree(&graph->incident, node);
     psfm_status status = psfm_camera_planes_set(ctx, graph, node, planes);
     for (uint32_t a = 0; a < d; ++a)
         for (uint32_t b = a + 1; status == PSFM_OK && b < d; ++b)

@@ -208,28 +208,21 @@ psfm_status psfm_pose_graph_index(psfm_context *ctx, psfm_pose_graph *graph) {
                              e, graph->edges[e].node1, graph->edges[e].node2, n);
     if (graph->num_edges > UINT32_MAX / 2)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "too many edges in a pose graph");
-    uint32_t *begin = NULL, *incident = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, 2 * (size_t)graph->num_edges, &incident);
-    if (status != PSFM_OK) {
-        free(begin);
+    uint32_t m = graph->num_edges, *ends = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, 2 * (size_t)m, &ends);
+    if (status != PSFM_OK)
         return status;
+    for (uint32_t e = 0; e < m; ++e) {
+        ends[e] = graph->edges[e].node1;
+        ends[m + e] = graph->edges[e].node2;
     }
-    /* Counted two places up: begin[v + 1] is then where v's next edge goes. */
-    for (uint32_t e = 0; e < graph->num_edges; ++e) {
-        ++begin[graph->edges[e].node1 + 2];
-        ++begin[graph->edges[e].node2 + 2];
-    }
-    for (uint32_t v = 0; v < n; ++v)
-        begin[v + 2] += begin[v + 1];
-    for (uint32_t e = 0; e < graph->num_edges; ++e) {
-        incident[begin[graph->edges[e].node1 + 1]++] = e;
-        incident[begin[graph->edges[e].node2 + 1]++] = e;
-    }
-    free(graph->incident_begin);
-    free(graph->incident);
-    graph->incident_begin = begin;
+    psfm_topology topology = {n, m, ends, ends + m};
+    psfm_adjacency incident;
+    status = psfm_adjacency_init(ctx, &topology, NULL, m, &incident);
+    free(ends);
+    if (status != PSFM_OK)
+        return status;
+    psfm_adjacency_free(&graph->incident);
     graph->incident = incident;
     return PSFM_OK;
 }
@@ -242,8 +235,7 @@ void psfm_pose_graph_free(psfm_pose_graph *graph) {
     free(graph->edges);
     free(graph->planes);
     free(graph->hypotheses);
-    free(graph->incident_begin);
-    free(graph->incident);
+    psfm_adjacency_free(&graph->incident);
     *graph = (psfm_pose_graph){0};
 }
 

@@ -5,6 +5,7 @@
 #ifndef PSFM_GRAPH_POSE_GRAPH_H
 #define PSFM_GRAPH_POSE_GRAPH_H
 
+#include "graph/topology.h"
 #include "match/match_set.h"
 #include "twoview/two_view.h"
 
@@ -45,9 +46,7 @@ typedef struct {
     uint32_t num_planes;
     psfm_hypothesis *hypotheses;
     uint32_t num_hypotheses;
-    /* Edges at each node: incident[incident_begin[v] .. incident_begin[v + 1]), ascending. */
-    uint32_t *incident_begin;
-    uint32_t *incident;
+    psfm_adjacency incident; /* edges at each node, ascending */
 } psfm_pose_graph;
 
 /* Builds the graph from verified pairs (two_views has set->num_pairs entries). Purely rotational

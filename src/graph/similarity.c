@@ -50,10 +50,6 @@ typedef struct {
     psfm_csr *S;
 } similarity;
 
-static size_t degree(const psfm_pose_graph *graph, uint32_t node) {
-    return graph->incident_begin[node + 1] - graph->incident_begin[node];
-}
-
 /* Place of (a, b), a < b, in the upper triangle of a d x d block without its diagonal. */
 static size_t triangle(size_t d, size_t a, size_t b) {
     return a * d - a * (a + 1) / 2 + (b - a - 1);
@@ -86,7 +82,7 @@ static void add_planes(const similarity *m, uint32_t node, const psfm_edge_plane
 /* S_ef of the camera's edges number a and b; 0 if they share no keypoint or both cameras. */
 static double compare_edges(const similarity *m, const psfm_camera_planes *s, uint32_t node,
                             size_t a, size_t b) {
-    const uint32_t *incident = m->graph->incident + m->graph->incident_begin[node];
+    const uint32_t *incident = psfm_adjacency_at(&m->graph->incident, node);
     const psfm_edge *e = &m->graph->edges[incident[a]], *f = &m->graph->edges[incident[b]];
     if (e->node1 == f->node1 && e->node2 == f->node2)
         return 0.0;
@@ -105,7 +101,7 @@ static psfm_status fill_block(psfm_context *ctx, size_t index, int worker, void 
     const similarity *m = user;
     psfm_camera_planes *s = &m->scratch[worker];
     uint32_t node = (uint32_t)index;
-    size_t d = degree(m->graph, node);
+    size_t d = psfm_adjacency_degree(&m->graph->incident, node);
     psfm_status status = psfm_camera_planes_set(ctx, m->graph, node, s);
     if (status != PSFM_OK)
         return status;
@@ -124,8 +120,8 @@ typedef struct {
 } block_row;
 
 static block_row open_row(const similarity *m, uint32_t node, uint32_t e) {
-    block_row r = {m->graph->incident + m->graph->incident_begin[node],
-                   m->block + m->block_begin[node], degree(m->graph, node), 0, 0};
+    block_row r = {psfm_adjacency_at(&m->graph->incident, node), m->block + m->block_begin[node],
+                   psfm_adjacency_degree(&m->graph->incident, node), 0, 0};
     size_t high = r.d;
     while (r.row + 1 < high) {
         size_t middle = (r.row + high) / 2;
@@ -214,7 +210,7 @@ static psfm_status fill_blocks(psfm_context *ctx, similarity *m) {
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < n; ++v) {
-        size_t d = degree(m->graph, v);
+        size_t d = psfm_adjacency_degree(&m->graph->incident, v);
         m->block_begin[v + 1] = m->block_begin[v] + (d > 0 ? d * (d - 1) / 2 : 0);
     }
     if ((status = PSFM_ALLOC(ctx, m->block_begin[n], &m->block)) != PSFM_OK ||

@@ -58,7 +58,7 @@ psfm_status psfm_adjacency_init(psfm_context *ctx, const psfm_topology *graph,
         end += out->begin[v];
         out->begin[v] = end;
     }
-    /* Filled from the back, so that each begin[v] ends at its start and edges ascend. */
+    /* Filled from the back, so that each begin[v] ends at its start and edges keep their order. */
     for (uint32_t k = num; k-- > 0;) {
         uint32_t e = edges == NULL ? k : edges[k];
         out->edge[--out->begin[graph->node1[e]]] = e;

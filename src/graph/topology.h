@@ -22,7 +22,8 @@ psfm_status psfm_topology_check(psfm_context *ctx, const psfm_topology *graph);
 psfm_status psfm_topology_components(psfm_context *ctx, const psfm_topology *graph,
                                      const bool *keep, uint32_t *label, uint32_t *num);
 
-/* Edges at each node: edge[begin[v] .. begin[v + 1]), ascending. Owns its arrays. */
+/* Edges at each node: edge[begin[v] .. begin[v + 1]), in the order they were listed. Owns its
+ * arrays. */
 typedef struct {
     size_t *begin; /* num_nodes + 1 */
     uint32_t *edge;
@@ -32,6 +33,14 @@ typedef struct {
 psfm_status psfm_adjacency_init(psfm_context *ctx, const psfm_topology *graph,
                                 const uint32_t *edges, uint32_t num, psfm_adjacency *out);
 void psfm_adjacency_free(psfm_adjacency *adjacency);
+
+/* The edges at a node, and their number. */
+static inline const uint32_t *psfm_adjacency_at(const psfm_adjacency *adjacency, uint32_t node) {
+    return adjacency->edge + adjacency->begin[node];
+}
+static inline uint32_t psfm_adjacency_degree(const psfm_adjacency *adjacency, uint32_t node) {
+    return (uint32_t)(adjacency->begin[node + 1] - adjacency->begin[node]);
+}
 
 /* The other end of an edge. */
 static inline uint32_t psfm_topology_other(const psfm_topology *graph, uint32_t edge,

@@ -61,11 +61,10 @@ enum { ANGLES = 181 };
 typedef struct {
     const psfm_topology *topology;
     const psfm_rotation_candidates *candidates;
-    double reach;             /* radians */
-    double *confidence;       /* of the candidates, with their typicality */
-    double (*R)[9];           /* current rotations */
-    uint32_t *incident_begin; /* edges at each node */
-    uint32_t *incident;
+    double reach;            /* radians */
+    double *confidence;      /* of the candidates, with their typicality */
+    double (*R)[9];          /* current rotations */
+    psfm_adjacency incident; /* edges at each node */
 } search;
 
 static double turn_angle_deg(const double R[9]) {
@@ -132,8 +131,8 @@ static void choose(const search *s, uint32_t *chosen) {
 /* Support of all edges at node v if it had rotation R. */
 static double node_support(const search *s, uint32_t v, const double R[9]) {
     double sum = 0.0;
-    for (uint32_t k = s->incident_begin[v]; k < s->incident_begin[v + 1]; ++k) {
-        uint32_t e = s->incident[k], best;
+    for (size_t k = s->incident.begin[v]; k < s->incident.begin[v + 1]; ++k) {
+        uint32_t e = s->incident.edge[k], best;
         uint32_t a = s->topology->node1[e], b = s->topology->node2[e];
         sum += edge_support(s, e, a == v ? R : s->R[a], b == v ? R : s->R[b], &best);
     }
@@ -153,8 +152,8 @@ static void propose(const search *s, uint32_t e, uint32_t q, uint32_t v, double 
 static bool move_node(search *s, uint32_t v) {
     double best_support = node_support(s, v, s->R[v]), best_R[9];
     bool moved = false;
-    for (uint32_t k = s->incident_begin[v]; k < s->incident_begin[v + 1]; ++k) {
-        uint32_t e = s->incident[k];
+    for (size_t k = s->incident.begin[v]; k < s->incident.begin[v + 1]; ++k) {
+        uint32_t e = s->incident.edge[k];
         for (uint32_t q = s->candidates->begin[e]; q < s->candidates->begin[e + 1]; ++q) {
             double R[9];
             propose(s, e, q, v, R);
@@ -273,8 +272,8 @@ typedef struct {
 static double flip_gain(const labelling *l, uint32_t v) {
     const psfm_topology *t = l->s->topology;
     double gain = 0.0;
-    for (uint32_t k = l->s->incident_begin[v]; k < l->s->incident_begin[v + 1]; ++k) {
-        uint32_t e = l->s->incident[k];
+    for (size_t k = l->s->incident.begin[v]; k < l->s->incident.begin[v + 1]; ++k) {
+        uint32_t e = l->s->incident.edge[k];
         int x1 = l->label[t->node1[e]], x2 = l->label[t->node2[e]];
         int y1 = t->node1[e] == v ? !x1 : x1, y2 = t->node2[e] == v ? !x2 : x2;
         gain += l->value[e][2 * y1 + y2] - l->value[e][2 * x1 + x2];
@@ -376,26 +375,6 @@ static psfm_status turn_world(psfm_context *ctx, search *s, const uint32_t *chos
     return status;
 }
 
-static psfm_status index_edges(psfm_context *ctx, search *s) {
-    const psfm_topology *t = s->topology;
-    psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, (size_t)t->num_nodes + 2, &s->incident_begin)) ||
-        (status = PSFM_ALLOC(ctx, 2 * (size_t)t->num_edges, &s->incident)))
-        return status;
-    uint32_t *begin = s->incident_begin;
-    for (uint32_t e = 0; e < t->num_edges; ++e) {
-        ++begin[t->node1[e] + 2];
-        ++begin[t->node2[e] + 2];
-    }
-    for (uint32_t v = 0; v + 1 < t->num_nodes; ++v)
-        begin[v + 2] += begin[v + 1];
-    for (uint32_t e = 0; e < t->num_edges; ++e) {
-        s->incident[begin[t->node1[e] + 1]++] = e;
-        s->incident[begin[t->node2[e] + 1]++] = e;
-    }
-    return PSFM_OK;
-}
-
 psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
                                     const psfm_rotation_candidates *candidates, uint64_t seed,
                                     const psfm_rotation_consensus_options *options,
@@ -407,7 +386,7 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
                 .R = cam_from_world};
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_CONSENSUS, 0, 0);
     *stats = (psfm_rotation_consensus_stats){0};
-    psfm_status status = index_edges(ctx, &s);
+    psfm_status status = psfm_adjacency_init(ctx, topology, NULL, topology->num_edges, &s.incident);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, candidates->begin[topology->num_edges], &s.confidence);
     if (status == PSFM_OK) {
@@ -432,8 +411,7 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
         choose(&s, chosen);
     for (uint32_t e = 0; status == PSFM_OK && e < topology->num_edges; ++e)
         stats->num_agreeing += chosen[e] != UINT32_MAX ? 1 : 0;
-    free(s.incident_begin);
-    free(s.incident);
+    psfm_adjacency_free(&s.incident);
     free(s.confidence);
     return status;
 }

@@ -8,21 +8,19 @@
 /* Lists the pairs of each view. */
 static psfm_status index_pairs(psfm_context *ctx, psfm_point_views *l) {
     const psfm_match_set *set = l->set;
-    psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, set->num_views + 2, &l->pair_begin)) ||
-        (status = PSFM_ALLOC(ctx, 2 * set->num_pairs, &l->pairs)))
+    size_t num = set->num_pairs;
+    uint32_t *ends = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, 2 * num, &ends);
+    if (status != PSFM_OK)
         return status;
-    for (size_t p = 0; p < set->num_pairs; ++p) {
-        ++l->pair_begin[set->pairs[p].view1 + 2];
-        ++l->pair_begin[set->pairs[p].view2 + 2];
+    for (size_t p = 0; p < num; ++p) {
+        ends[p] = set->pairs[p].view1;
+        ends[num + p] = set->pairs[p].view2;
     }
-    for (size_t v = 0; v + 1 < set->num_views; ++v)
-        l->pair_begin[v + 2] += l->pair_begin[v + 1];
-    for (size_t p = 0; p < set->num_pairs; ++p) {
-        l->pairs[l->pair_begin[set->pairs[p].view1 + 1]++] = (uint32_t)p;
-        l->pairs[l->pair_begin[set->pairs[p].view2 + 1]++] = (uint32_t)p;
-    }
-    return PSFM_OK;
+    psfm_topology topology = {(uint32_t)set->num_views, (uint32_t)num, ends, ends + num};
+    status = psfm_adjacency_init(ctx, &topology, NULL, (uint32_t)num, &l->pairs);
+    free(ends);
+    return status;
 }
 
 psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
@@ -65,8 +63,8 @@ static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, 
                                   const uint32_t *node_component, lead **leads, size_t *num) {
     size_t capacity = 0;
     const psfm_view *view = &l->set->views[v];
-    for (uint32_t k = l->pair_begin[v]; k < l->pair_begin[v + 1]; ++k) {
-        const psfm_match_pair *pair = &l->set->pairs[l->pairs[k]];
+    for (size_t k = l->pairs.begin[v]; k < l->pairs.begin[v + 1]; ++k) {
+        const psfm_match_pair *pair = &l->set->pairs[l->pairs.edge[k]];
         int side = pair->view1 == v ? 0 : 1;
         uint32_t other = side == 0 ? pair->view2 : pair->view1;
         psfm_status status = PSFM_RESERVE(ctx, leads, &capacity, *num + pair->num_matches);
@@ -138,7 +136,6 @@ cleanup:
 void psfm_point_views_free(psfm_point_views *links) {
     free(links->keypoint_begin);
     free(links->point_of_keypoint);
-    free(links->pair_begin);
-    free(links->pairs);
+    psfm_adjacency_free(&links->pairs);
     *links = (psfm_point_views){0};
 }

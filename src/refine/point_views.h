@@ -2,6 +2,7 @@
 #ifndef PSFM_REFINE_POINT_VIEWS_H
 #define PSFM_REFINE_POINT_VIEWS_H
 
+#include "graph/topology.h"
 #include "pose/resection.h"
 #include "scene/triangulate.h"
 
@@ -9,9 +10,9 @@
 typedef struct {
     const psfm_match_set *set;
     const psfm_structure *structure;
-    size_t *keypoint_begin;       /* per view, into point_of_keypoint */
-    uint32_t *point_of_keypoint;  /* UINT32_MAX for none */
-    uint32_t *pair_begin, *pairs; /* pairs of each view */
+    size_t *keypoint_begin;      /* per view, into point_of_keypoint */
+    uint32_t *point_of_keypoint; /* UINT32_MAX for none */
+    psfm_adjacency pairs;        /* of each view */
 } psfm_point_views;
 
 psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,

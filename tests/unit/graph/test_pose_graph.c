@@ -73,10 +73,10 @@ static void builds_edges_planes_and_hypotheses(void **state) {
                             sizeof(psfm_plane_motion));
         assert_close(g.hypotheses[h].weight, h < 3 ? 1.0 / 3.0 : 0.5, 1e-15);
     }
-    static const uint32_t begin[] = {0, 1, 2, 3, 4, 4};
+    static const size_t begin[] = {0, 1, 2, 3, 4, 4};
     static const uint32_t incident[] = {0, 0, 1, 1};
-    assert_memory_equal(g.incident_begin, begin, sizeof begin);
-    assert_memory_equal(g.incident, incident, sizeof incident);
+    assert_memory_equal(g.incident.begin, begin, sizeof begin);
+    assert_memory_equal(g.incident.edge, incident, sizeof incident);
     psfm_pose_graph_free(&g);
     psfm_context_destroy(&ctx);
 }
@@ -143,12 +143,12 @@ static void index_lists_edges_in_order(void **state) {
     random_pose_graph(ctx, &rng, 30, 200, 4, &g);
     size_t total = 0;
     for (uint32_t v = 0; v < 30; ++v) {
-        uint32_t k = g.incident_begin[v];
+        size_t k = g.incident.begin[v];
         for (uint32_t e = 0; e < 200; ++e)
             if (g.edges[e].node1 == v || g.edges[e].node2 == v)
-                assert_int_equal(g.incident[k++], e);
-        assert_int_equal(k, g.incident_begin[v + 1]);
-        total += g.incident_begin[v + 1] - g.incident_begin[v];
+                assert_int_equal(g.incident.edge[k++], e);
+        assert_int_equal(k, g.incident.begin[v + 1]);
+        total += g.incident.begin[v + 1] - g.incident.begin[v];
     }
     assert_int_equal(total, 400);
     uint32_t good = g.edges[7].node2;

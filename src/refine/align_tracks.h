@@ -3,28 +3,7 @@
 #ifndef PSFM_REFINE_ALIGN_TRACKS_H
 #define PSFM_REFINE_ALIGN_TRACKS_H
 
-#include "photo/patch.h"
-#include "photo/photo_cache.h"
-#include "scene/planes.h"
-#include "scene/triangulate.h"
-
-typedef struct {
-    int rounds;          /* of aligning and adjusting; 0: leave the tracks alone */
-    int per_image;       /* squares of an image; points are sought in about one of each */
-    int max_views;       /* in which a point is sought beside those that matched it */
-    double max_shift_px; /* from where the poses put it */
-} psfm_track_align_options;
-
-extern const psfm_option_table psfm_track_align_option_table;
-
-/* Where everything is. */
-typedef struct {
-    const psfm_camera *cameras;
-    const double (*cam_from_world)[9];
-    const double (*centers)[3];
-    const uint32_t *component; /* per view, UINT32_MAX: no pose */
-    const psfm_scene_planes *planes;
-} psfm_track_scene;
+#include "refine/track_plan.h"
 
 typedef struct {
     bool done;
@@ -37,13 +16,13 @@ typedef struct {
 } psfm_track_align_stats;
 
 /* Seeks points of the structure that lie on planes, spread evenly over the images, in the
- * photographs of `cache`, a cache of the set's, by the patch about each in the image that shows it
- * largest. Keypoints of the set move to where it is found, new ones join them, all with their
- * information, and the structure's tracks get the new observations. What is not found stays as it
- * is. Parallel over pairs of images; the same bytes for any number of threads. Memory: that of the
- * cache, 100 bytes a patch. */
-psfm_status psfm_align_tracks(psfm_context *ctx, psfm_photo_cache *cache,
-                              const psfm_track_scene *scene, const psfm_patch_options *patch,
+ * photographs of the scene, by the patch about each in the image that shows it largest. Keypoints
+ * of the set move to where it is found, new ones join them, all with their information, and the
+ * structure's tracks get the new observations. What is not found stays as it is. Parallel over
+ * pairs of images; the same bytes for any number of threads. Memory: that of the cache of
+ * photographs, 100 bytes a patch. */
+psfm_status psfm_align_tracks(psfm_context *ctx, const psfm_track_scene *scene,
+                              const psfm_patch_options *patch,
                               const psfm_track_align_options *options, psfm_match_set *set,
                               psfm_structure *structure, psfm_track_align_stats *stats);
 

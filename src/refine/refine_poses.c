@@ -337,15 +337,17 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
 
 /* Seeks points in the photographs and adjusts to where they are found. */
 static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
-    psfm_track_scene scene = {r->out->cameras, (const double(*)[9])r->s->poses.cam_from_world,
-                              (const double(*)[3])r->s->poses.center, r->s->poses.component,
-                              &r->out->planes};
+    psfm_track_scene scene = {r->out->cameras,
+                              (const double(*)[9])r->s->poses.cam_from_world,
+                              (const double(*)[3])r->s->poses.center,
+                              r->s->poses.component,
+                              &r->out->planes,
+                              r->input->photos};
     psfm_status status = PSFM_OK;
     while (status == PSFM_OK && r->rounds_to_align > 0) {
         char text[256];
-        status =
-            psfm_align_tracks(ctx, r->input->photos, &scene, &r->options->patch, &r->options->align,
-                              r->input->set, &r->out->structure, &r->out->aligned);
+        status = psfm_align_tracks(ctx, &scene, &r->options->patch, &r->options->align,
+                                   r->input->set, &r->out->structure, &r->out->aligned);
         if (status != PSFM_OK)
             return status;
         psfm_align_tracks_describe(&r->out->aligned, text, sizeof text);

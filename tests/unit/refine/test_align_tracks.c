@@ -49,13 +49,17 @@ static void make_model(model *m, int threads) {
     assert_ok(ctx, PSFM_ALLOC(ctx, 2 * NUM_POINTS, &st->tracks.keypoint));
     for (uint32_t p = 0; p < NUM_POINTS; ++p)
         place_point(m, p);
-    m->scene = (psfm_track_scene){m->f.set.cameras, (const double(*)[9])m->R,
-                                  (const double(*)[3])m->center, m->component, &m->planes};
+    m->scene = (psfm_track_scene){m->f.set.cameras,
+                                  (const double(*)[9])m->R,
+                                  (const double(*)[3])m->center,
+                                  m->component,
+                                  &m->planes,
+                                  m->f.photos};
 }
 
 static void align(model *m, psfm_track_align_stats *stats) {
-    assert_ok(m->f.ctx, psfm_align_tracks(m->f.ctx, m->f.photos, &m->scene, &m->f.options.patch,
-                                          &m->options, &m->f.set, &m->structure, stats));
+    assert_ok(m->f.ctx, psfm_align_tracks(m->f.ctx, &m->scene, &m->f.options.patch, &m->options,
+                                          &m->f.set, &m->structure, stats));
     assert_ok(m->f.ctx, psfm_match_set_check(m->f.ctx, &m->f.set));
 }
 
@@ -151,6 +155,74 @@ static void views_that_cannot_take_part(void **state) {
     free_model(&m);
 }
 
+/* A view that lost its pose has the one it had: no place to look, and no place to look from,
+ * however large it would show the points. */
+static void views_without_a_pose_stay(void **state) {
+    (void)state;
+    model m;
+    psfm_track_align_stats stats;
+    double before[NUM_POINTS][2];
+    make_model(&m, 2);
+    m.component[1] = UINT32_MAX;
+    psfm_scale3(-0.3, m.plane.normal, m.center[1]); /* nearer to the plane than it was */
+    memcpy(before, m.f.set.views[1].keypoints, sizeof before);
+    align(&m, &stats);
+    assert_true(stats.num_new > NUM_POINTS / 2 && stats.num_aligned == 0);
+    assert_int_equal(stats.num_tried, stats.num_points); /* from view 0 to view 2 */
+    assert_memory_equal(before, m.f.set.views[1].keypoints, sizeof before);
+    for (size_t k = 0; k < m.structure.tracks.begin[NUM_POINTS]; ++k)
+        assert_true(m.structure.tracks.view[k] != 2 ||
+                    m.structure.tracks.keypoint[k] >= NUM_POINTS);
+    free_model(&m);
+}
+
+enum { WIDE_VIEWS = 8 };
+
+/* Adds a view like one of the three: a second camera at the same place. */
+static void repeat_view(psfm_match_set *set, uint32_t v) {
+    const psfm_view *from = &set->views[v % NUM_VIEWS];
+    psfm_view *to = &set->views[v];
+    *to = (psfm_view){.id = v + 1, .name = copy(from->name), .num_keypoints = NUM_POINTS};
+    to->keypoints = malloc(NUM_POINTS * sizeof *to->keypoints);
+    assert_non_null(to->keypoints);
+    memcpy(to->keypoints, from->keypoints, NUM_POINTS * sizeof *to->keypoints);
+    ++set->num_views;
+}
+
+/* Few points, each of another view, that are sought in all others: more pairs of views than points
+ * and views together, on more threads than these. */
+static void each_worker_has_its_aligner(void **state) {
+    (void)state;
+    model m;
+    psfm_track_align_stats stats;
+    double R[WIDE_VIEWS][9], center[WIDE_VIEWS][3];
+    uint32_t component[WIDE_VIEWS] = {0};
+    make_model(&m, 32);
+    psfm_match_set *set = &m.f.set;
+    psfm_photo_cache_destroy(&m.f.photos);
+    set->views = realloc(set->views, WIDE_VIEWS * sizeof *set->views);
+    assert_non_null(set->views);
+    for (uint32_t v = NUM_VIEWS; v < WIDE_VIEWS; ++v)
+        repeat_view(set, v);
+    for (uint32_t v = 0; v < WIDE_VIEWS; ++v) {
+        memcpy(R[v], m.R[v % NUM_VIEWS], sizeof R[v]);
+        memcpy(center[v], m.center[v % NUM_VIEWS], sizeof center[v]);
+        m.structure.tracks.begin[v + 1] = v + 1;
+        m.structure.tracks.view[v] = m.structure.tracks.keypoint[v] = v;
+    }
+    m.structure.num_points = m.structure.tracks.num_tracks = WIDE_VIEWS;
+    m.scene.cam_from_world = (const double(*)[9])R;
+    m.scene.centers = (const double(*)[3])center;
+    m.scene.component = component;
+    assert_ok(m.f.ctx, psfm_match_set_compute_rays(m.f.ctx, set, NULL));
+    assert_ok(m.f.ctx, psfm_photo_cache_create(m.f.ctx, set, m.f.folder, 64 << 20, &m.f.photos));
+    m.scene.photos = m.f.photos;
+    align(&m, &stats);
+    assert_int_equal(stats.num_tried, WIDE_VIEWS * (WIDE_VIEWS - 1));
+    assert_true(stats.num_new > stats.num_tried / 2);
+    free_model(&m);
+}
+
 static void threads_make_no_difference(void **state) {
     (void)state;
     model m[2];
@@ -178,6 +250,8 @@ int main(void) {
         cmocka_unit_test(tracks_become_precise_and_longer),
         cmocka_unit_test(points_off_planes_stay),
         cmocka_unit_test(views_that_cannot_take_part),
+        cmocka_unit_test(views_without_a_pose_stay),
+        cmocka_unit_test(each_worker_has_its_aligner),
         cmocka_unit_test(threads_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

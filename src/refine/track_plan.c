@@ -1,0 +1,268 @@
+/* The plan of an alignment of tracks.
+ *
+ * Not every point is worth a search: those that together cover the images are chosen
+ * (scene/cover.h), and of these the ones on a plane, for without a normal there is no warp. A point
+ * has one patch, in the image of its track that shows the surface about it largest: any other
+ * would be enlarged there, and an enlarged patch has no more detail than it had before. The measure
+ * is the area in pixels of a unit of the surface. With J = d(pixel)/d(ray) at the point's ray,
+ * depth z and angle a between ray and normal it is
+ *   |row 1 of J x row 2 of J| cos a,
+ * J taken at the vector from the camera to the point, so that it holds the factor 1 / z^2.
+ *
+ * The point is sought in all other images of its track, and in images that should show it though
+ * nothing was matched there, those that show it largest first. An image without a pose, or with
+ * one in the frame of another component, is no place to look and no place to look from: what the
+ * poses say of it is stale or means another world.
+ *
+ * Searches are sorted by their two images, so that a pair of photographs is read once. */
+#include "refine/track_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "linalg/mat3.h"
+#include "scene/cover.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(
+        psfm_track_align_options, rounds, "rounds", 1, 0, 10,
+        "how often points are sought in the photographs and the poses adjusted to them"),
+    PSFM_OPTION_INT(psfm_track_align_options, per_image, "per-image", 1000, 1, 1000000,
+                    "squares of an image in which points are sought, about one in each"),
+    PSFM_OPTION_INT(psfm_track_align_options, max_views, "max-views", 40, 0, 10000,
+                    "images in which a point is sought beside those that matched it"),
+    PSFM_OPTION_DOUBLE(psfm_track_align_options, max_shift_px, "max-shift-px", 1.5, 0.1, 100.0,
+                       "distance of a point from where the poses put it, in pixels"),
+};
+const psfm_option_table psfm_track_align_option_table = {"photo-track", rows,
+                                                         sizeof rows / sizeof *rows};
+
+#define MIN_COSINE 0.1 /* of the angle under which a surface is seen */
+#define CHUNK 256      /* points that are planned together */
+
+typedef struct {
+    psfm_track_search *items;
+    size_t num, capacity;
+} search_list;
+
+/* A view that should show a point. */
+typedef struct {
+    uint32_t view;
+    double area;
+} candidate;
+
+typedef struct {
+    const psfm_match_set *set;
+    const psfm_structure *structure;
+    const psfm_track_scene *scene;
+    const psfm_track_align_options *options;
+    bool *chosen; /* per point: to be sought */
+    search_list *chunks;
+    size_t num_chunks;
+    candidate *candidates; /* per worker and view */
+    psfm_track_plan *plan;
+} planner;
+
+const double *psfm_track_scene_normal(const psfm_track_scene *scene, size_t point) {
+    int32_t plane = scene->planes->point_plane[point];
+    return plane < 0 ? NULL : scene->planes->planes[plane].normal;
+}
+
+/* Pixels that a unit of the surface about X covers in a view; 0 if it is not seen, or from behind
+ * or at a grazing angle. */
+static double seen_area(const planner *p, uint32_t v, const double X[3], const double n[3]) {
+    const psfm_camera *camera = &p->scene->cameras[p->set->views[v].camera_idx];
+    double D[3], ray[3], xy[2], J[6];
+    psfm_sub3(X, p->scene->centers[v], D);
+    double depth = psfm_norm3(D), cosine = -psfm_dot3(D, n) / depth;
+    if (!(cosine > MIN_COSINE))
+        return 0.0;
+    psfm_mat3_mul_vec(p->scene->cam_from_world[v], D, ray);
+    if (!psfm_camera_project_jacobian(camera, ray, xy, J) || !(xy[0] > 0.0 && xy[1] > 0.0) ||
+        !(xy[0] < (double)camera->width && xy[1] < (double)camera->height))
+        return 0.0;
+    /* The map of the surface into the image is J restricted to it; J annihilates the ray, so that
+     * its area factor is that across the ray times the cosine. */
+    double minors[3] = {J[1] * J[5] - J[2] * J[4], J[2] * J[3] - J[0] * J[5],
+                        J[0] * J[4] - J[1] * J[3]};
+    return psfm_norm3(minors) * cosine;
+}
+
+static psfm_status add_search(psfm_context *ctx, search_list *list, const psfm_track_search *s) {
+    psfm_status status = PSFM_RESERVE(ctx, &list->items, &list->capacity, list->num + 1);
+    if (status == PSFM_OK)
+        list->items[list->num++] = *s;
+    return status;
+}
+
+static bool is_in_track(const psfm_tracks *t, size_t track, uint32_t view) {
+    for (size_t k = t->begin[track]; k < t->begin[track + 1]; ++k)
+        if (t->view[k] == view)
+            return true;
+    return false;
+}
+
+/* Views that should show the point but have no observation of it: those that show it largest. */
+static psfm_status add_new_views(psfm_context *ctx, const planner *p, candidate *candidates,
+                                 psfm_track_search *s, search_list *list) {
+    const double *n = psfm_track_scene_normal(p->scene, s->point);
+    size_t num = 0;
+    psfm_status status = PSFM_OK;
+    for (uint32_t v = 0; v < p->set->num_views; ++v) {
+        if (p->scene->component[v] != p->scene->component[s->from])
+            continue;
+        candidates[num] = (candidate){v, seen_area(p, v, p->structure->points[s->point], n)};
+        num += candidates[num].area > 0.0 && !is_in_track(&p->structure->tracks, s->point, v);
+    }
+    s->keypoint = UINT32_MAX;
+    for (int k = 0; status == PSFM_OK && num > 0 && k < p->options->max_views; ++k) {
+        size_t best = 0;
+        for (size_t i = 1; i < num; ++i)
+            if (candidates[i].area > candidates[best].area)
+                best = i;
+        s->to = candidates[best].view;
+        candidates[best] = candidates[--num];
+        status = add_search(ctx, list, s);
+    }
+    return status;
+}
+
+/* The other views of the point's track. */
+static psfm_status add_track_views(psfm_context *ctx, const planner *p, psfm_track_search *s,
+                                   search_list *list) {
+    const psfm_tracks *t = &p->structure->tracks;
+    psfm_status status = PSFM_OK;
+    for (size_t k = t->begin[s->point]; status == PSFM_OK && k < t->begin[s->point + 1]; ++k) {
+        s->to = t->view[k];
+        s->keypoint = t->keypoint[k];
+        if (s->to != s->from && p->scene->component[s->to] == p->scene->component[s->from])
+            status = add_search(ctx, list, s);
+    }
+    return status;
+}
+
+/* The element of the point's track with a pose that shows it largest; UINT32_MAX if none does. */
+static uint32_t find_reference(const planner *p, size_t point) {
+    const psfm_tracks *t = &p->structure->tracks;
+    const double *n = psfm_track_scene_normal(p->scene, point);
+    size_t best = UINT32_MAX;
+    double best_area = 0.0;
+    for (size_t k = t->begin[point]; n != NULL && k < t->begin[point + 1]; ++k) {
+        if (p->scene->component[t->view[k]] == UINT32_MAX)
+            continue;
+        double area = seen_area(p, t->view[k], p->structure->points[point], n);
+        if (area > best_area) {
+            best_area = area;
+            best = k;
+        }
+    }
+    return (uint32_t)best;
+}
+
+static psfm_status plan_point(psfm_context *ctx, const planner *p, size_t point,
+                              candidate *candidates, search_list *list) {
+    uint32_t reference = p->chosen[point] ? find_reference(p, point) : UINT32_MAX;
+    p->plan->reference[point] = reference;
+    if (reference == UINT32_MAX)
+        return PSFM_OK;
+    psfm_track_search s = {.from = p->structure->tracks.view[reference], .point = (uint32_t)point};
+    psfm_status status = add_track_views(ctx, p, &s, list);
+    return status == PSFM_OK ? add_new_views(ctx, p, candidates, &s, list) : status;
+}
+
+static psfm_status plan_chunk(psfm_context *ctx, size_t index, int worker, void *user) {
+    const planner *p = user;
+    candidate *candidates = p->candidates + (size_t)worker * p->set->num_views;
+    size_t end = (index + 1) * CHUNK;
+    psfm_status status = PSFM_OK;
+    for (size_t k = index * CHUNK; status == PSFM_OK && k < end && k < p->structure->num_points;
+         ++k)
+        status = plan_point(ctx, p, k, candidates, &p->chunks[index]);
+    return status;
+}
+
+static int compare_searches(const void *a, const void *b) {
+    const psfm_track_search *s = a, *t = b;
+    if (s->from != t->from)
+        return s->from < t->from ? -1 : 1;
+    if (s->to != t->to)
+        return s->to < t->to ? -1 : 1;
+    return s->point < t->point ? -1 : s->point > t->point;
+}
+
+/* The searches of all chunks as one list, sorted. */
+static psfm_status collect(psfm_context *ctx, const planner *p) {
+    psfm_track_plan *plan = p->plan;
+    size_t total = 0;
+    for (size_t c = 0; c < p->num_chunks; ++c)
+        total += p->chunks[c].num;
+    psfm_status status = PSFM_ALLOC(ctx, total, &plan->searches);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t c = 0; c < p->num_chunks; ++c) {
+        const search_list *list = &p->chunks[c];
+        if (list->num > 0)
+            memcpy(plan->searches + plan->num_searches, list->items,
+                   list->num * sizeof *list->items);
+        plan->num_searches += list->num;
+    }
+    if (total > 0)
+        qsort(plan->searches, total, sizeof *plan->searches, compare_searches);
+    return PSFM_OK;
+}
+
+static psfm_status find_groups(psfm_context *ctx, psfm_track_plan *plan) {
+    psfm_status status = PSFM_ALLOC(ctx, plan->num_searches + 1, &plan->groups);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < plan->num_searches; ++k) {
+        const psfm_track_search *s = &plan->searches[k];
+        if (k == 0 || s[-1].from != s->from || s[-1].to != s->to)
+            plan->groups[plan->num_groups++] = k;
+    }
+    plan->groups[plan->num_groups] = plan->num_searches;
+    return PSFM_OK;
+}
+
+static psfm_status make_plan(psfm_context *ctx, planner *p) {
+    size_t num_points = p->structure->num_points, num_workers;
+    psfm_status status;
+    p->num_chunks = (num_points + CHUNK - 1) / CHUNK;
+    num_workers = (size_t)psfm_parallel_workers(ctx, p->num_chunks);
+    if ((status = PSFM_ALLOC(ctx, num_points, &p->chosen)) ||
+        (status = PSFM_ALLOC(ctx, num_points, &p->plan->reference)) ||
+        (status = PSFM_ALLOC(ctx, p->num_chunks, &p->chunks)) ||
+        (status = PSFM_ALLOC(ctx, num_workers * p->set->num_views, &p->candidates)) ||
+        (status = psfm_points_cover(ctx, p->set, p->structure, (size_t)p->options->per_image,
+                                    p->chosen)) ||
+        (status = psfm_parallel_for(ctx, NULL, p->num_chunks, plan_chunk, p)) ||
+        (status = collect(ctx, p)))
+        return status;
+    return find_groups(ctx, p->plan);
+}
+
+psfm_status psfm_track_plan_make(psfm_context *ctx, const psfm_match_set *set,
+                                 const psfm_structure *structure, const psfm_track_scene *scene,
+                                 const psfm_track_align_options *options, psfm_track_plan *plan) {
+    planner p = {
+        .set = set, .structure = structure, .scene = scene, .options = options, .plan = plan};
+    *plan = (psfm_track_plan){0};
+    psfm_status status = make_plan(ctx, &p);
+    for (size_t c = 0; p.chunks != NULL && c < p.num_chunks; ++c)
+        free(p.chunks[c].items);
+    free(p.chunks);
+    free(p.candidates);
+    free(p.chosen);
+    if (status != PSFM_OK)
+        psfm_track_plan_free(plan);
+    return status;
+}
+
+void psfm_track_plan_free(psfm_track_plan *plan) {
+    free(plan->reference);
+    free(plan->searches);
+    free(plan->groups);
+    *plan = (psfm_track_plan){0};
+}

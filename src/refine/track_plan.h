@@ -1,0 +1,58 @@
+/* Which points are sought in which photographs, and from where. */
+#ifndef PSFM_REFINE_TRACK_PLAN_H
+#define PSFM_REFINE_TRACK_PLAN_H
+
+#include "photo/patch.h"
+#include "photo/photo_cache.h"
+#include "scene/planes.h"
+#include "scene/triangulate.h"
+
+typedef struct {
+    int rounds;          /* of aligning and adjusting; 0: leave the tracks alone */
+    int per_image;       /* squares of an image; points are sought in about one of each */
+    int max_views;       /* in which a point is sought beside those that matched it */
+    double max_shift_px; /* from where the poses put it */
+} psfm_track_align_options;
+
+extern const psfm_option_table psfm_track_align_option_table;
+
+/* Where everything is, and the photographs of it. */
+typedef struct {
+    const psfm_camera *cameras;
+    const double (*cam_from_world)[9];
+    const double (*centers)[3];
+    const uint32_t *component; /* per view, UINT32_MAX: no pose */
+    const psfm_scene_planes *planes;
+    psfm_photo_cache *photos; /* of the set's views */
+} psfm_track_scene;
+
+/* Normal of the surface at a point; NULL if it is on no plane. */
+const double *psfm_track_scene_normal(const psfm_track_scene *scene, size_t point);
+
+/* A point to be found in one image. */
+typedef struct {
+    uint32_t from, to; /* views */
+    uint32_t point;
+    uint32_t keypoint;      /* of view `to`; UINT32_MAX: it has none yet */
+    psfm_patch_match found; /* filled by the search */
+} psfm_track_search;
+
+/* All searches, those between the same two views side by side. Owns its arrays. */
+typedef struct {
+    uint32_t *reference; /* per point: element of the tracks that gives the patch; UINT32_MAX: it is
+                            not sought */
+    psfm_track_search *searches; /* by from, to, point */
+    size_t num_searches;
+    size_t *groups; /* first search of each pair of views, and the end */
+    size_t num_groups;
+} psfm_track_plan;
+
+/* Plans the search of points on planes that together cover the images. Only views with a pose take
+ * part, and only those of one component in the search of one point. Parallel over points; the same
+ * plan for any number of threads. O(points views). */
+psfm_status psfm_track_plan_make(psfm_context *ctx, const psfm_match_set *set,
+                                 const psfm_structure *structure, const psfm_track_scene *scene,
+                                 const psfm_track_align_options *options, psfm_track_plan *plan);
+void psfm_track_plan_free(psfm_track_plan *plan);
+
+#endif

@@ -1,3 +1,8 @@
+/* Checked allocation. Memory comes zeroed from calloc, so that a struct that was allocated but not
+ * filled can be freed; products of count and size are checked for overflow; an empty array gets
+ * one byte, so that NULL always means failure. Growing is by half, O(1) per element appended.
+ *
+ * A countdown lets tests make the n-th allocation fail and so walk every error path. */
 #include "base/alloc.h"
 
 #include <stdint.h>

@@ -1,3 +1,9 @@
+/* The context: the last message, log and progress callbacks, number of threads, seed.
+ *
+ * Worker threads of psfm_parallel_for get a context of their own, forked from the caller's, so
+ * that messages do not race; progress goes up to the root and is serialised by its lock. BLAS is
+ * set to one thread when a context is made: parallelism is by tasks, whose sums have a fixed
+ * order, and so results do not depend on the number of threads. */
 #include "base/context.h"
 
 #include <cblas.h>

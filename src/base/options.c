@@ -1,3 +1,5 @@
+/* Options from tables. Every value travels as a double between its row and its field, whatever the
+ * field's type; range, parsing, text and JSON are then written once for all types. */
 #include "base/options.h"
 
 #include <math.h>

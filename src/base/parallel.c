@@ -1,3 +1,11 @@
+/* The one parallel loop.
+ *
+ * Tasks are handed out in order under a lock, so a task should be worth some microseconds; callers
+ * cut small work into blocks. With one worker everything runs on the calling thread. After a
+ * failure no higher task starts, but all lower ones still run, and the failure of the lowest task
+ * is reported: which one that is does not depend on the schedule.
+ *
+ * Plain threads rather than OpenMP: a task may fail, and ThreadSanitizer understands them. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -5,8 +13,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-
-/* Plain threads rather than OpenMP: a task may fail, and ThreadSanitizer understands them. */
 
 typedef struct {
     const char *stage;

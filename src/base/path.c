@@ -1,3 +1,8 @@
+/* Paths, folders, whole files.
+ *
+ * Output goes to NAME.tmp beside the target, is flushed and synced, and is renamed into place: a
+ * reader sees the old file or the new one, never a part. Folders are renamed likewise; the old one
+ * is removed just before the rename. */
 #include "base/path.h"
 
 #include <dirent.h>

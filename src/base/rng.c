@@ -1,3 +1,7 @@
+/* Random numbers: xoshiro256** (Blackman and Vigna), seeded by splitmix64 from seed, stage and two
+ * indices. Integers below n are drawn by rejection, without the bias of a remainder; normal
+ * numbers by Box and Muller's formula, one of the pair, so that every draw takes the same two
+ * numbers; directions by Archimedes: z is uniform on a sphere. */
 #include "base/rng.h"
 
 #include <math.h>

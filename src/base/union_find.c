@@ -1,3 +1,6 @@
+/* Labels of disjoint sets: sets are counted at their roots, sorted by size (ties by the smallest
+ * element, so that labels do not depend on the order of joining), and handed down to the elements.
+ * O(n log n) for the sort at worst. */
 #include "base/union_find.h"
 
 #include <stdlib.h>

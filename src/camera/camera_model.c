@@ -1,3 +1,7 @@
+/* COLMAP's camera models as one table: per model the number of parameters and which of them are
+ * focal lengths, principal point, and the terms of the distortion (an index of 0 means that the
+ * model has no such term). Projection, derivatives and refinement read the table, so that a model
+ * is one row. */
 #include "camera/camera_model.h"
 
 #include <inttypes.h>

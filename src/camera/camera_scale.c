@@ -1,3 +1,5 @@
+/* Intrinsics of a resized image. Pixel coordinates count from the corner of the image, so focal
+ * lengths and principal point scale alike and need no half pixel. */
 #include "camera/camera_scale.h"
 
 static bool has_one_focal_length(psfm_camera_model model) {

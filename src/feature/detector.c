@@ -1,3 +1,8 @@
+/* The detectors that are networks behind one interface: a table says which options, weights and
+ * smallest image each kind has.
+ *
+ * A network is not safe for two calls at once, so a pool holds several copies, one per thread as
+ * far as half of the memory holds their maps; the threads are shared out among the copies. */
 #include "feature/detector.h"
 
 #include <stdlib.h>

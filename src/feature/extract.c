@@ -1,3 +1,9 @@
+/* Features of many photographs: read, shrink, detect, put keypoints back to the pixels of the
+ * file, apply the mask. One task a photograph.
+ *
+ * Scale space takes hundreds of megabytes for a large image, so a gate lets workers in only as
+ * long as all together stay within half of the memory; a worker alone always gets in. What is
+ * wrong with one photograph (unreadable, too small) is noted there and does not stop the others. */
 #include "feature/extract.h"
 
 #include <pthread.h>

@@ -1,3 +1,6 @@
+/* Gray images as maps of floats for networks: scaled to 0 .. 1, resized to multiples of the
+ * stride, standardised. Sums are taken in a fixed number of parts, in double, so that mean and
+ * variance do not depend on the number of threads. */
 #include "feature/gray_map.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Keypoints with their affine shapes, descriptors and scores. A shape is the matrix that takes the
+ * unit circle to the keypoint's region; of a keypoint with scale s and orientation t it is s times
+ * the rotation by t. */
 #include "feature/keypoint_set.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* What networks demand of their input: an image within limits, features with descriptors of the
+ * right length, scores where they are needed, nothing that is not finite. */
 #include "feature/neural_features.h"
 
 #include <math.h>

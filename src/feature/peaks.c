@@ -1,3 +1,8 @@
+/* Keypoints as peaks of a score map: places whose score is the largest within a square window.
+ *
+ * The maximum over a (2 r + 1)^2 window is taken along rows, then down columns, in bands of rows
+ * that are tasks of their own: O(r) per pixel and free of borders between tasks, because each band
+ * computes the rows around it again. Peaks are put in order by a radix sort of the scores' bits. */
 #include "feature/peaks.h"
 
 #include <math.h>

@@ -1,3 +1,8 @@
+/* SIFT from an image to keypoints and descriptors, as COLMAP (VLFeat) extracts it: the scale space
+ * octave by octave, extrema of the differences of Gaussians, then orientation and descriptor of
+ * each point. Of too many points the coarse levels are kept, each level as a whole. The parts are
+ * in sift_space.c, sift_detect.c and sift_describe.c; sift_affine.c is the way with adapted
+ * shapes. */
 #include "feature/sift.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The plain version of SIFT's inner loops, and the choice of the version for this machine. */
 #include "feature/sift_kernel.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* SIFT's inner loops, eight pixels at a time. Every operation rounds as in sift_kernel.c, so that
+ * the results agree in every bit. */
 #include "feature/sift_kernel.h"
 
 #if defined(__x86_64__)

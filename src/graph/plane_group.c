@@ -1,3 +1,10 @@
+/* Physical planes from overlaps.
+ *
+ * Two homographies of different edges show one flat thing if they share many inlier keypoints of a
+ * camera and their normals agree there. Such links are taken greedily, most shared keypoints
+ * first, and united by union-find. A link that would put two homographies of one edge into one set
+ * is left out: within an edge they are different planes. To find out, the smaller set is walked,
+ * so that all unions together cost O(n log n) steps beside the sort of the links. */
 #include "graph/plane_group.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* Links between homographies by shared keypoints, found camera by camera (parallel): the overlaps
+ * of all planes at a camera are counted on bit sets (graph/camera_planes.c). O(degree^2) overlaps
+ * per camera; the lists of the cameras are joined in order, so that nothing depends on the
+ * schedule. */
 #include "graph/plane_links.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Checks, components and incidence lists of a graph given by the ends of its edges. All O(V + E).
+ */
 #include "graph/topology.h"
 
 #include <stdlib.h>

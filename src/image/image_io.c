@@ -1,3 +1,6 @@
+/* Images in memory and as files. The format is told by the first bytes, not by the name; JPEG and
+ * PNG are decoded row by row into gray values and, if asked, colours. Gray is computed as
+ * FreeImage does, which COLMAP reads images with, so that features can be compared. */
 #include "image/image_io.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* The photographs of a folder and its subfolders, sorted by the bytes of their names whatever the
+ * locale and the file system. A file counts by its first bytes; hidden files are skipped, links to
+ * folders are not followed, so that there are no cycles. */
 #include "image/image_list.h"
 
 #include <dirent.h>

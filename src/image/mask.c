@@ -1,3 +1,5 @@
+/* Masks: FOLDER/NAME.png forbids keypoints of image NAME where it is black, as COLMAP's masks do.
+ */
 #include "image/mask.h"
 
 #include <stdio.h>

@@ -1,3 +1,13 @@
+/* Sparse Cholesky of a matrix made of small dense blocks.
+ *
+ * A is kept as CHOLMOD wants it, upper triangle by columns. In each scalar column of block column
+ * C the block (R, C) is a run of consecutive entries, and the run starts at the same distance from
+ * the column's begin in all columns of C: the rows of the blocks above it. So one offset per block
+ * says where its entries go, and different blocks can be set from different threads.
+ *
+ * Blocks of the inverse: with P A P^T = L L^T, the block of rows b is Y^T Y with Y = L^-1 P E_b,
+ * and Y is non-zero only on the paths from b's rows to the root of the elimination tree (Gilbert
+ * and Peierls). */
 #include "linalg/block_spd.h"
 
 #include <cholmod.h>
@@ -6,15 +16,6 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-
-/* A is kept as CHOLMOD wants it, upper triangle by columns. In each scalar column of block column
- * C the block (R, C) is a run of consecutive entries, and the run starts at the same distance from
- * the column's begin in all columns of C: the rows of the blocks above it. So one offset per
- * block says where its entries go.
- *
- * Blocks of the inverse: with P A P^T = L L^T, the block of rows b is Y^T Y with Y = L^-1 P E_b,
- * and Y is non-zero only on the paths from b's rows to the root of the elimination tree
- * (Gilbert and Peierls). */
 
 struct psfm_block_spd {
     cholmod_common common;

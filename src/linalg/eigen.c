@@ -1,3 +1,10 @@
+/* Eigenvectors of symmetric matrices: all of a dense one by LAPACK's divide and conquer, O(n^3);
+ * the one of the smallest eigenvalue of a sparse one by ARPACK's restarted Lanczos method, which
+ * needs nothing but products A x.
+ *
+ * ARPACK keeps state in global variables, so a lock lets one call in at a time. It also draws
+ * random vectors when its Krylov space is exhausted; such a result would depend on earlier calls
+ * and counts as not converged. */
 #include "linalg/eigen.h"
 
 #include <arpack/arpack.h>

@@ -1,3 +1,5 @@
+/* Products with a graph's Laplacian, row by row as sums of differences (the header says why). Rows
+ * go to threads in blocks, each row is summed in one order. O(entries). */
 #include "linalg/laplacian.h"
 
 #include "base/parallel.h"

@@ -1,3 +1,11 @@
+/* 3 x 3 matrices and rotations.
+ *
+ * The singular value decomposition is one-sided Jacobi: columns are made orthogonal pair by pair
+ * by plane rotations, which is accurate also for small singular values and needs a handful of
+ * sweeps. Symmetric eigenvectors come from two-sided Jacobi. The nearest rotation to A = U S V^T
+ * is U diag(1, 1, +-1) V^T, unique only if two singular values are clear of zero. Rotation vectors
+ * go through quaternions, which lose no digits near 0 and near 180 degrees, where the arc cosine
+ * of the trace does. */
 #include "linalg/mat3.h"
 
 #include <float.h>

@@ -1,3 +1,6 @@
+/* Selection and sorting of doubles. Ranks by Wirth's selection with the median of three as pivot,
+ * O(n) as a rule; sorting by bytes of the number's bits, turned so that they sort as the numbers
+ * do, O(n) with at most eight passes. */
 #include "linalg/order.h"
 
 #include <stdint.h>

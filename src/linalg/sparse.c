@@ -1,3 +1,13 @@
+/* Sparse matrices.
+ *
+ * A system that is assembled again and again from triplets has its pattern sorted once (two
+ * counting sorts, O(n + triplets)); each triplet keeps the slot it adds to, so that a new matrix
+ * is one pass over the values. CHOLMOD analyses the fill once and factors each time, as L L^T: an
+ * indefinite matrix is then an error and not a wrong step.
+ *
+ * Where the analysis predicts a factor that is too expensive, as in graphs without small
+ * separators, a caller that can live with a rough step may let conjugate gradients with a diagonal
+ * preconditioner do the solve. */
 #include "linalg/sparse.h"
 
 #include <cholmod.h>

@@ -211,12 +211,12 @@ static void test_refinement(void **state) {
     (void)state;
     fixture f;
     psfm_control_set set;
-    psfm_sighting *sightings = NULL;
+    psfm_control_ray *rays = NULL;
     size_t num = 0;
     bool use[8] = {true, true, true, true, true, true, true, true};
     make_fixture(PSFM_SCENE_ARENA, &f);
     make_points(&f, court_labels, 8, 3, 0.0, &set);
-    assert_ok(ctx, psfm_sightings_make(ctx, &f.model, &set, &sightings, &num));
+    assert_ok(ctx, psfm_control_rays_make(ctx, &f.model, &set, &rays, &num));
     psfm_alignment a = {0};
     const psfm_similarity *m = &f.model_from_world;
     double turn[9], error[2];
@@ -225,8 +225,8 @@ static void test_refinement(void **state) {
     psfm_mat3_tmul_vec(m->R, m->t, a.world_from_model.t);
     psfm_scale3(-1.0 / m->scale, a.world_from_model.t, a.world_from_model.t);
     for (size_t k = 0; k < num; ++k) /* the inverse is the solution */
-        assert_below(psfm_sighting_error(&sightings[k], &a.world_from_model,
-                                         set.points[sightings[k].point].at, error),
+        assert_below(psfm_control_ray_error(&rays[k], &a.world_from_model,
+                                            set.points[rays[k].point].at, error),
                      1e-8);
     psfm_similarity rough = a.world_from_model;
     psfm_rotation_exp((const double[3]){0.02, -0.03, 0.01}, turn);
@@ -235,10 +235,9 @@ static void test_refinement(void **state) {
     rough.t[0] += 0.4;
     rough.t[2] -= 0.5;
     a.world_from_model = rough;
-    assert_true(
-        psfm_similarity_refine_pixels(sightings, num, set.points, use, &a.world_from_model));
+    assert_true(psfm_similarity_refine_pixels(rays, num, set.points, use, &a.world_from_model));
     check_back(&f, &a, 1e-9);
-    free(sightings);
+    free(rays);
     psfm_control_free(&set);
     free_fixture(&f);
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pose/bundle.h"
 #include "synth/scene.h"
@@ -165,7 +166,7 @@ static inline void bundle_start_move(bundle_start *s, uint64_t seed, double angl
     for (size_t i = 0; i < s->problem.num_images; ++i) {
         double w[3], E[9], R[9];
         for (int k = 0; k < 3; ++k) {
-            w[k] = angle_deg * (M_PI / 180.0) * psfm_rng_normal(&rng);
+            w[k] = psfm_radians(angle_deg) * psfm_rng_normal(&rng);
             s->c[i][k] += shift * psfm_rng_normal(&rng);
         }
         psfm_rotation_exp(w, E);

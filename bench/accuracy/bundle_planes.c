@@ -8,6 +8,7 @@
 
 #include "../bundle_start.h"
 #include "eval/align_models.h"
+#include "linalg/angle.h"
 
 typedef struct {
     const char *name;
@@ -119,7 +120,7 @@ static void add_errors(psfm_context *ctx, const bundle_start *s, const double (*
     for (size_t i = 0; i < n; ++i) {
         double R[9], c[3];
         psfm_mat3_mul_t(s->R[i], Q, R);
-        double angle = psfm_rotation_angle(R, true_R[i]) * (180.0 / M_PI);
+        double angle = psfm_degrees(psfm_rotation_angle(R, true_R[i]));
         psfm_similarity_apply(&fit, s->c[i], c);
         psfm_sub3(c, true_c[i], c);
         sums[0] += angle * angle / (double)n;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "io/colmap_database.h"
 #include "io/colmap_model.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "refine/refine_matches.h"
@@ -167,7 +168,7 @@ static facts measure(const truth *t, size_t index, const psfm_two_view *view, si
     f.rotation_deg = INFINITY;
     for (int k = 0; k < h->num_motions; ++k)
         f.rotation_deg =
-            fmin(f.rotation_deg, 57.29577951308232 * psfm_rotation_angle(h->motions[k].R_21, R_21));
+            fmin(f.rotation_deg, psfm_degrees(psfm_rotation_angle(h->motions[k].R_21, R_21)));
     free(errors);
     free(sigmas);
     return f;

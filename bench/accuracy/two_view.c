@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../../tests/two_view_scene.h"
+#include "linalg/angle.h"
 #include "planarsfm/camera.h"
 #include "twoview/homography.h"
 #include "twoview/homography_decompose.h"
@@ -56,7 +57,7 @@ static void add_auc(double error_deg, double auc[3]) {
 /* Degrees; of the rotation alone where there is no translation. */
 static double motion_error(const scene *s, const double R[9], const double t[3]) {
     double direction = psfm_norm3(s->t_21) > 0.0 ? psfm_angle3(t, s->t_21) : 0.0;
-    return fmax(psfm_rotation_angle(R, s->R_21), direction) * 57.29577951308232;
+    return psfm_degrees(fmax(psfm_rotation_angle(R, s->R_21), direction));
 }
 
 static double best_motion_error(const scene *s, const psfm_plane_motion *motions, int num) {

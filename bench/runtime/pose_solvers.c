@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "graph/rigidity.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "pose/position_lud.h"
@@ -80,7 +81,7 @@ static bool neighbour(const problem *p, psfm_rng *rng, uint32_t v, uint32_t k, u
 }
 
 static void measure(problem *p, psfm_rng *rng, uint32_t e) {
-    const double noise = 0.2 * M_PI / 180.0;
+    const double noise = psfm_radians(0.2);
     double w[3], E[9], exact[9];
     psfm_sub3(p->center[p->node1[e]], p->center[p->node2[e]], p->direction[e]);
     psfm_normalize3(p->direction[e]);
@@ -160,7 +161,7 @@ static double rotation_error(const problem *p, double (*R)[9]) {
         double A[9], B[9];
         psfm_mat3_mul_t(R[p->node2[e]], R[p->node1[e]], A);
         psfm_mat3_mul_t(p->R[p->node2[e]], p->R[p->node1[e]], B);
-        angle[e] = psfm_rotation_angle(A, B) * 180.0 / M_PI;
+        angle[e] = psfm_degrees(psfm_rotation_angle(A, B));
     }
     double median = psfm_median(angle, p->m);
     free(angle);

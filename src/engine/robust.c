@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/hypothesis.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 
@@ -24,8 +25,6 @@ static const psfm_option rows[] = {
                        "an edge weighs (its inliers / the median) to this power in the consensus"),
 };
 const psfm_option_table psfm_robust_control_option_table = {"robust", rows, 6};
-
-static const double degree = 0.017453292519943295;
 
 /* The candidates of the consensus: every hypothesis, and the essential matrix where points off the
  * planes support it. Owns its arrays. */
@@ -159,7 +158,7 @@ static psfm_status choose(psfm_context *ctx, const psfm_skeleton_options *base,
     }
     if (status == PSFM_OK) {
         keep_best(graph);
-        keep_agreeing_planes(graph, options->consensus.agreement_deg * degree);
+        keep_agreeing_planes(graph, psfm_radians(options->consensus.agreement_deg));
     }
     return status;
 }
@@ -191,7 +190,7 @@ static void choose_by_rotations(psfm_pose_graph *graph, const psfm_pose_solution
  * essential matrix. accepted[e] is false if nothing does. */
 static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *options,
                                 psfm_pose_graph *graph, psfm_pose_solution *s, bool *accepted) {
-    double max_angle = options->consensus.agreement_deg * degree;
+    double max_angle = psfm_radians(options->consensus.agreement_deg);
     choose_by_rotations(graph, s, max_angle);
     psfm_status status = psfm_consolidate(ctx, graph, s->edge_pose);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
@@ -251,7 +250,7 @@ static psfm_status average(psfm_context *ctx, const psfm_robust_options *options
                                         &options->average, s->poses.cam_from_world,
                                         edges->residual_deg, NULL);
     for (uint32_t e = 0; status == PSFM_OK && e < n; ++e)
-        edges->residual_deg[e] /= degree;
+        edges->residual_deg[e] = psfm_degrees(edges->residual_deg[e]);
     free(R_21);
     free(weight);
     return status;

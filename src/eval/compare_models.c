@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
-
-#define DEGREES (180.0 / 3.14159265358979323846)
 
 typedef struct {
     const char *name;
@@ -150,7 +149,7 @@ static void measure(const psfm_model *a, const psfm_model *b, psfm_comparison *c
         psfm_sub3(d->center_b, d->center_a, off);
         d->position = psfm_norm3(off);
         world_rotation(a, b, d, R);
-        d->rotation_deg = psfm_rotation_angle(R, c->a_from_b.R) * DEGREES;
+        d->rotation_deg = psfm_degrees(psfm_rotation_angle(R, c->a_from_b.R));
         psfm_sub3(d->center_a, middle, off);
         c->extent = fmax(c->extent, 2.0 * psfm_norm3(off));
     }

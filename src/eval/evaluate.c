@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "eval/align_models.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 
@@ -109,7 +110,7 @@ typedef struct {
 } pair_errors;
 
 static double degrees(double radians) {
-    double d = radians * (180.0 / M_PI);
+    double d = psfm_degrees(radians);
     return isnan(d) ? INFINITY : d;
 }
 

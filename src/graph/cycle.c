@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 static const psfm_option rows[] = {
@@ -21,8 +22,6 @@ static const psfm_option rows[] = {
                        "weight of two edges that no third one closes to a triangle"),
 };
 const psfm_option_table psfm_cycle_option_table = {"cycle", rows, 2};
-
-static const double degree = 0.017453292519943295;
 
 /* Rows of S that one task works on. */
 #define ROWS_PER_TASK 256
@@ -121,7 +120,8 @@ psfm_status psfm_cycle_evidence(psfm_context *ctx, const psfm_pose_graph *graph,
     psfm_status status = psfm_options_check(ctx, &psfm_cycle_option_table, options);
     if (status != PSFM_OK)
         return status;
-    closures c = {graph, options->closure_bandwidth_deg * degree, options->neutral, S, support};
+    closures c = {graph, psfm_radians(options->closure_bandwidth_deg), options->neutral, S,
+                  support};
     size_t num_tasks = ((size_t)S->n + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
     return psfm_parallel_for(ctx, NULL, num_tasks, scale_rows, &c);
 }

@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "graph/plane_links.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 static const psfm_option rows[] = {
@@ -46,8 +47,6 @@ static const psfm_option rows[] = {
 };
 const psfm_option_table psfm_joint_choice_option_table = {"choice", rows,
                                                           sizeof rows / sizeof *rows};
-
-static const double degree = 0.017453292519943295;
 
 /* A link as seen from plane `to`: agreement[2 * p + q] of its decomposition p with the other's q.
  */
@@ -90,11 +89,11 @@ static void fill_agreement(const relaxation *r, uint32_t a, uint32_t b, uint32_t
                 double rotation = psfm_rotation_angle(h->motion.R_21, k->motion.R_21);
                 double direction = direction_angle(h->motion.t_21, k->motion.t_21);
                 value = gauss(hypot(rotation, direction) /
-                              (r->options->rotation_bandwidth_deg * degree));
+                              psfm_radians(r->options->rotation_bandwidth_deg));
             } else {
                 value = gauss(psfm_angle3(psfm_hypothesis_normal(g, h, node),
                                           psfm_hypothesis_normal(g, k, node)) /
-                              (r->options->normal_bandwidth_deg * degree));
+                              psfm_radians(r->options->normal_bandwidth_deg));
             }
             agreement[2 * (p - A->hypothesis_begin) + (q - B->hypothesis_begin)] = value;
         }
@@ -171,7 +170,7 @@ static void fill_priors(relaxation *r) {
         double off_plane = edge->essential_inliers * (1.0 - edge->essential_plane_share);
         double strength = fmin(1.0, off_plane / r->options->full_off_plane);
         double angle = psfm_rotation_angle(g->hypotheses[k].motion.R_21, edge->essential_R_21);
-        double agreement = gauss(angle / (r->options->rotation_bandwidth_deg * degree));
+        double agreement = gauss(angle / psfm_radians(r->options->rotation_bandwidth_deg));
         r->prior[k] = strength * log(r->options->floor + agreement);
     }
 }

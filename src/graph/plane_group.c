@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/union_find.h"
 #include "graph/plane_links.h"
+#include "linalg/angle.h"
 #include "linalg/vec3.h"
 
 static const psfm_option rows[] = {
@@ -60,7 +61,7 @@ static bool agree(const psfm_pose_graph *graph, const psfm_plane_link *link,
         psfm_hypothesis_normal(graph, psfm_plane_choice(graph, link->plane1), link->node);
     const double *n2 =
         psfm_hypothesis_normal(graph, psfm_plane_choice(graph, link->plane2), link->node);
-    return psfm_angle3(n1, n2) * 57.29577951308232 <= options->max_normal_deg;
+    return psfm_degrees(psfm_angle3(n1, n2)) <= options->max_normal_deg;
 }
 
 /* The edges of a set as a list threaded through its planes: next[p], and the last of each set. */

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "io/export.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 static psfm_status check_reference(psfm_context *ctx, const psfm_export_input *in) {
@@ -27,9 +28,9 @@ static void find_place(const psfm_export_input *in, const psfm_model_image *imag
     psfm_rotation_from_quat(image->cam_from_world_q, R);
     psfm_model_image_center(image, center);
     psfm_geodetic_from_enu(&in->geo->origin, center, &out->position);
-    double heading = atan2(R[6], R[7]) * 180.0 / 3.14159265358979323846;
+    double heading = psfm_degrees(atan2(R[6], R[7]));
     out->heading_deg = heading < 0.0 ? heading + 360.0 : heading;
-    out->tilt_deg = atan2(R[8], hypot(R[6], R[7])) * 180.0 / 3.14159265358979323846;
+    out->tilt_deg = psfm_degrees(atan2(R[8], hypot(R[6], R[7])));
 }
 
 static void print_xml(FILE *file, const char *text) {

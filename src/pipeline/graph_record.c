@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 #define MAX_SAMPLES ((size_t)200000) /* of the file */
@@ -112,7 +113,7 @@ static double rotation_residual(const psfm_reconstruction *r, uint32_t e) {
         return (double)NAN;
     psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
                     R_21);
-    return psfm_rotation_angle(s->edge_pose[e].R_21, R_21) * (180.0 / M_PI);
+    return psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
 }
 
 static void record_edge(const psfm_reconstruction *r, uint32_t e, uint32_t component,

@@ -41,6 +41,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "linalg/angle.h"
 #include "linalg/order.h"
 #include "linalg/sparse.h"
 #include "linalg/vec3.h"
@@ -362,7 +363,7 @@ static psfm_status solve(psfm_context *ctx, lud *l, const psfm_lud_options *o,
     for (int round = 0; status == PSFM_OK && round <= o->rounds; ++round) {
         bool last = round == o->rounds;
         if (round > 0)
-            status = weigh_by_angle(ctx, l, o->angle_deg * M_PI / 180.0);
+            status = weigh_by_angle(ctx, l, psfm_radians(o->angle_deg));
         if (status == PSFM_OK)
             status = minimise(ctx, l, o->max_iterations,
                               last ? o->tolerance : fmax(o->tolerance, COARSE),

@@ -22,11 +22,10 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "linalg/sparse.h"
-
-#define DEGREE (M_PI / 180.0)
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_rotation_average_options, l1_iterations, "l1-iterations", 50, 0, 10000,
@@ -49,10 +48,10 @@ const psfm_option_table psfm_rotation_average_option_table = {"average", rows,
 
 /* Phase 1 takes angles below a floor as squares. The floor shrinks: from the start, edges of the
  * tree that gave it fit exactly, and would be stiff against all others. */
-#define L1_FIRST_FLOOR (30.0 * DEGREE)
-#define L1_LAST_FLOOR (0.01 * DEGREE)
+#define L1_FIRST_FLOOR psfm_radians(30.0)
+#define L1_LAST_FLOOR psfm_radians(0.01)
 #define L1_SHRINK 0.5
-#define L1_TOLERANCE (0.1 * DEGREE) /* phase 2 does the rest */
+#define L1_TOLERANCE psfm_radians(0.1) /* phase 2 does the rest */
 
 typedef struct {
     const psfm_topology *graph;
@@ -158,7 +157,7 @@ static double robust_scale(averaging *a, const psfm_rotation_average_options *o)
         if (edge_weight(a, e) > 0.0)
             a->scratch[num++] = psfm_norm3(a->error[e]);
     double scale = SCALE_PER_MEDIAN * psfm_median(a->scratch, num);
-    return fmin(fmax(scale, o->min_scale_deg * DEGREE), o->max_scale_deg * DEGREE);
+    return fmin(fmax(scale, psfm_radians(o->min_scale_deg)), psfm_radians(o->max_scale_deg));
 }
 
 static psfm_status run(psfm_context *ctx, averaging *a, const psfm_rotation_average_options *o,
@@ -176,8 +175,8 @@ static psfm_status run(psfm_context *ctx, averaging *a, const psfm_rotation_aver
         double scale = robust_scale(a, o);
         status = iterate(ctx, a, geman_mcclure_weight, scale, &largest);
         ++stats->iterations;
-        stats->scale_deg = scale / DEGREE;
-        stats->converged = largest <= o->tolerance_deg * DEGREE;
+        stats->scale_deg = psfm_degrees(scale);
+        stats->converged = largest <= psfm_radians(o->tolerance_deg);
     }
     return status;
 }

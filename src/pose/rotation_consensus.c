@@ -30,6 +30,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 static const psfm_option rows[] = {
@@ -50,8 +51,6 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_rotation_consensus_option_table = {"consensus", rows,
                                                                 sizeof rows / sizeof *rows};
 
-static const double degree = 0.017453292519943295;
-
 /* World turns that are tried in a round, and proposals that they are chosen from. */
 enum { TURNS_PER_ROUND = 3, MAX_PROPOSALS = 512 };
 
@@ -69,7 +68,7 @@ typedef struct {
 
 static double turn_angle_deg(const double R[9]) {
     double cosine = 0.5 * (R[0] + R[4] + R[8] - 1.0);
-    return acos(fmax(-1.0, fmin(1.0, cosine))) / degree;
+    return psfm_degrees(acos(fmax(-1.0, fmin(1.0, cosine))));
 }
 
 /* Sets the confidence of all candidates by the density of their angles among the chosen ones (NULL:
@@ -382,7 +381,7 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
                                     psfm_rotation_consensus_stats *stats) {
     search s = {.topology = topology,
                 .candidates = candidates,
-                .reach = options->agreement_deg * degree,
+                .reach = psfm_radians(options->agreement_deg),
                 .R = cam_from_world};
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_CONSENSUS, 0, 0);
     *stats = (psfm_rotation_consensus_stats){0};

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pose/covariance.h"
 #include "refine/observation_noise.h"
@@ -395,7 +396,7 @@ static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
         status = psfm_pose_covariance(ctx, &problem, &options, false, covariance, NULL);
     for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
         const double *c = covariance[v];
-        r->out->images[v].rotation_sigma_deg = sqrt(c[0] + c[7] + c[14]) * 57.29577951308232;
+        r->out->images[v].rotation_sigma_deg = psfm_degrees(sqrt(c[0] + c[7] + c[14]));
         r->out->images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
     }
     free(covariance);

@@ -9,21 +9,13 @@
  * a micrometre within a zone (Karney, "Transverse Mercator with an accuracy of a few nanometers",
  * 2011). */
 #include "scene/geodetic.h"
+#include "linalg/angle.h"
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
 #define SEMI_MAJOR 6378137.0
 #define FLATTENING (1.0 / 298.257223563)
 #define ECCENTRICITY2 (FLATTENING * (2.0 - FLATTENING))
-
-static double radians(double degrees) {
-    return degrees * (PI / 180.0);
-}
-
-static double degrees(double angle) {
-    return angle * (180.0 / PI);
-}
 
 bool psfm_geodetic_is_valid(const psfm_geodetic *p) {
     return fabs(p->latitude_deg) <= 90.0 && fabs(p->longitude_deg) <= 180.0 &&
@@ -35,7 +27,7 @@ static double normal_radius(double sin_lat) {
 }
 
 static void to_earth_centred(const psfm_geodetic *p, double X[3]) {
-    double lat = radians(p->latitude_deg), lon = radians(p->longitude_deg);
+    double lat = psfm_radians(p->latitude_deg), lon = psfm_radians(p->longitude_deg);
     double N = normal_radius(sin(lat)), rho = (N + p->altitude_m) * cos(lat);
     X[0] = rho * cos(lon);
     X[1] = rho * sin(lon);
@@ -51,13 +43,13 @@ static void from_earth_centred(const double X[3], psfm_geodetic *p) {
     double s = sin(lat), c = cos(lat);
     /* the height along the normal, well-conditioned at the poles as well */
     p->altitude_m = rho * c + X[2] * s - SEMI_MAJOR * SEMI_MAJOR / normal_radius(s);
-    p->latitude_deg = degrees(lat);
-    p->longitude_deg = degrees(atan2(X[1], X[0]));
+    p->latitude_deg = psfm_degrees(lat);
+    p->longitude_deg = psfm_degrees(atan2(X[1], X[0]));
 }
 
 /* Rows are the directions east, north and up at the origin, earth-centred. */
 static void enu_axes(const psfm_geodetic *origin, double A[9]) {
-    double lat = radians(origin->latitude_deg), lon = radians(origin->longitude_deg);
+    double lat = psfm_radians(origin->latitude_deg), lon = psfm_radians(origin->longitude_deg);
     double rows[9] = {-sin(lon),
                       cos(lon),
                       0.0,
@@ -124,8 +116,8 @@ bool psfm_geodetic_from_utm(int zone, bool south, double east, double north, dou
         eta0 -= beta[k] * cos(m * xi) * sinh(m * eta);
     }
     double tau_prime = sin(xi0) / hypot(sinh(eta0), cos(xi0));
-    p->latitude_deg = degrees(latitude_of(tau_prime));
-    p->longitude_deg = 6.0 * zone - 183.0 + degrees(atan2(sinh(eta0), cos(xi0)));
+    p->latitude_deg = psfm_degrees(latitude_of(tau_prime));
+    p->longitude_deg = 6.0 * zone - 183.0 + psfm_degrees(atan2(sinh(eta0), cos(xi0)));
     p->altitude_m = altitude_m;
     return psfm_geodetic_is_valid(p);
 }

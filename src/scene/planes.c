@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "scene/hull.h"
 
@@ -132,7 +133,7 @@ static int by_size(const void *a, const void *b) {
 
 static bool are_one(const double (*points)[3], const candidate *large, const candidate *small,
                     const psfm_scene_plane_options *options) {
-    double angle = psfm_angle3(large->normal, small->normal) * 57.29577951308232;
+    double angle = psfm_degrees(psfm_angle3(large->normal, small->normal));
     if (fmin(angle, 180.0 - angle) > options->merge_deg)
         return false;
     double reach = options->max_off_sigmas * fmax(large->sigma, small->sigma);

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 #define EXHAUSTIVE_LENGTH 8 /* up to this, all pairs are tried */
@@ -251,7 +252,7 @@ static double largest_angle(const psfm_sight *s, size_t num, const double X[3]) 
             }
         }
     }
-    return angle * (180.0 / M_PI);
+    return psfm_degrees(angle);
 }
 
 static double mean_error(const psfm_sight *s, size_t num, const double X[3]) {

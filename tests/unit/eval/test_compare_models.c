@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "eval/comparison_svg.h"
 #include "eval/move_model.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "synth/scene.h"
 #include "test_util.h"
@@ -33,7 +34,7 @@ static psfm_similarity away(void) {
 /* Turns a camera about its centre. */
 static void turn(psfm_model_image *image, double degrees) {
     double R[9], T[9], moved[9], c[3];
-    const double w[3] = {0, degrees * 3.14159265358979 / 180.0, 0};
+    const double w[3] = {0, psfm_radians(degrees), 0};
     psfm_rotation_from_quat(image->cam_from_world_q, R);
     psfm_model_image_center(image, c);
     psfm_rotation_exp(w, T);

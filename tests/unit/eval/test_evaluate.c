@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "eval/align_models.h"
 #include "eval/evaluate.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 enum { NAME_SIZE = 32 };
@@ -110,7 +111,7 @@ static void one_turned_camera(void **state) {
     psfm_model truth = random_truth(&rng, 4), model = transformed(&rng, &truth, 0, 0);
     double R[9], c[3], E[9], ER[9];
     get_pose(&model.images[0], R, c);
-    random_rotation(&rng, 2.0 * M_PI / 180, E);
+    random_rotation(&rng, psfm_radians(2.0), E);
     psfm_mat3_mul(E, R, ER);
     set_pose(&model.images[0], ER, c);
     psfm_evaluation e;
@@ -148,8 +149,8 @@ static void agrees_with_the_definition(void **state) {
                 psfm_mat3_mul_vec(R[m], a->cam_from_world_t, t[m]);
                 psfm_sub3(b->cam_from_world_t, t[m], t[m]);
             }
-            rotation[num] = psfm_rotation_angle(R[0], R[1]) * 180 / M_PI;
-            direction[num] = psfm_angle3(t[0], t[1]) * 180 / M_PI;
+            rotation[num] = psfm_degrees(psfm_rotation_angle(R[0], R[1]));
+            direction[num] = psfm_degrees(psfm_angle3(t[0], t[1]));
             largest[num] = fmax(rotation[num], direction[num]);
         }
     psfm_evaluation e;

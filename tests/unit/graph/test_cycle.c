@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "graph/cycle.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 /* Four cameras: triangle 0-1-2 and an edge 2-3 that no triangle closes; S joins all edges that
@@ -71,7 +72,7 @@ static void weighs_triangles_by_their_closure(void **state) {
     const double angles_deg[] = {0, 3, 90};
     for (int round = 0; round < 3; ++round) {
         psfm_pose_graph g = make_graph(ctx, R);
-        double axis[3] = {0, 0, angles_deg[round] * 3.14159265358979 / 180};
+        double axis[3] = {0, 0, psfm_radians(angles_deg[round])};
         psfm_rotation_exp(axis, turn);
         psfm_mat3_mul(turn, g.hypotheses[2].motion.R_21, broken);
         memcpy(g.hypotheses[2].motion.R_21, broken, sizeof broken);

@@ -4,6 +4,7 @@
 
 #include "database_util.h"
 
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "planarsfm/model.h"
 
@@ -11,7 +12,7 @@ enum { SCENE_VIEWS = 6, SCENE_POINTS = 120 };
 
 /* Rotation of camera i: it stands at angle i * 20 degrees, 6 from the centre, and looks there. */
 static inline void scene_pose(size_t i, double R[9], double center[3]) {
-    double angle = (double)i * 20.0 * M_PI / 180.0;
+    double angle = psfm_radians(20.0 * (double)i);
     center[0] = 6.0 * sin(angle);
     center[1] = 0.3 * sin(3.0 * angle);
     center[2] = -6.0 * cos(angle);
@@ -60,7 +61,7 @@ static inline double worst_rotation_deg(const psfm_model *model) {
             scene_pose((model->images[j].id - 1) / 2, Tj, center);
             psfm_mat3_mul_t(Rj, Ri, R);
             psfm_mat3_mul_t(Tj, Ti, T);
-            worst = fmax(worst, psfm_rotation_angle(R, T) * 180.0 / M_PI);
+            worst = fmax(worst, psfm_degrees(psfm_rotation_angle(R, T)));
         }
     return worst;
 }

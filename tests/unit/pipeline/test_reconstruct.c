@@ -2,6 +2,7 @@
 #include "test_util.h"
 
 #include "eval/evaluate.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pipeline/reconstruct.h"
 #include "synth/scene.h"
@@ -66,7 +67,7 @@ static double forced_error(psfm_context *ctx, const psfm_scene *scene) {
             double estimated[9], exact[9];
             psfm_mat3_mul_t(s.poses.cam_from_world[i], s.poses.cam_from_world[j], estimated);
             psfm_mat3_mul_t(R[i], R[j], exact);
-            worst = fmax(worst, psfm_rotation_angle(estimated, exact) * 57.29577951308232);
+            worst = fmax(worst, psfm_degrees(psfm_rotation_angle(estimated, exact)));
         }
     }
     for (size_t p = 0; p < set->num_pairs; ++p)

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/angle.h"
 #include "linalg/vec3.h"
 #include "pose/position_lud.h"
 
@@ -156,7 +157,7 @@ static void thirty_per_cent_wrong_directions(void **state) {
         free_problem(&problems[k]);
     }
     problem noisy = cloud(200, 20, &rng);
-    add_noise(&noisy, 0.1 * M_PI / 180.0, &rng);
+    add_noise(&noisy, psfm_radians(0.1), &rng);
     corrupt(&noisy, 0.3, &rng);
     assert_below(solve(&noisy, 3, NULL), 0.01);
     free_problem(&noisy);

@@ -2,11 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "pose/rotation_average.h"
-
-static const double degree = M_PI / 180.0;
 
 /* Cameras with random rotations, edges with their relative rotations, and a start. */
 typedef struct {
@@ -148,21 +147,21 @@ static void noise_level_despite_outliers(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
     double median, largest, clean;
-    problem p = make_problem(&rng, 500, 10, false, 0.5 * degree, 0.0);
+    problem p = make_problem(&rng, 500, 10, false, psfm_radians(0.5), 0.0);
     average(&p, NULL, NULL);
     errors(&p, &clean, &largest);
-    assert_below(clean, 1.54 * 0.5 * degree / sqrt(20) * 1.2);
+    assert_below(clean, 1.54 * psfm_radians(0.5) / sqrt(20) * 1.2);
     free_problem(&p);
-    p = make_problem(&rng, 500, 10, false, 0.5 * degree, 0.3);
+    p = make_problem(&rng, 500, 10, false, psfm_radians(0.5), 0.3);
     average(&p, NULL, NULL);
     errors(&p, &median, &largest);
     assert_below(median, 1.5 * clean);
-    assert_below(largest, 1.5 * degree);
+    assert_below(largest, psfm_radians(1.5));
     free_problem(&p);
-    p = make_problem(&rng, 46, 6, true, 0.1 * degree, 0.3);
+    p = make_problem(&rng, 46, 6, true, psfm_radians(0.1), 0.3);
     average(&p, NULL, NULL);
     errors(&p, &median, &largest);
-    assert_below(largest, 0.5 * degree);
+    assert_below(largest, psfm_radians(0.5));
     free_problem(&p);
 }
 

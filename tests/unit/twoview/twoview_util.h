@@ -2,6 +2,7 @@
 #ifndef PSFM_TESTS_TWOVIEW_UTIL_H
 #define PSFM_TESTS_TWOVIEW_UTIL_H
 
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "test_util.h"
 #include "two_view_scene.h"
@@ -109,7 +110,7 @@ static inline void angular_pixels(const double ray[3], double resolution, double
 /* Degrees between two motions: rotation and direction of translation, the larger. */
 static inline double motion_error_deg(const double R_a[9], const double t_a[3], const double R_b[9],
                                       const double t_b[3]) {
-    return fmax(psfm_rotation_angle(R_a, R_b), psfm_angle3(t_a, t_b)) * 57.29577951308232;
+    return psfm_degrees(fmax(psfm_rotation_angle(R_a, R_b), psfm_angle3(t_a, t_b)));
 }
 
 #endif

@@ -1,3 +1,6 @@
+/* Two models of the same images: paired by name, aligned by a robust similarity of the centres,
+ * and measured camera by camera. Where centres tell no rotation (two cameras, or all on a line),
+ * the mean of the orientations does. */
 #include "eval/compare_models.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The picture of a comparison: cameras of both models and some points of A from above and from the
+ * side, at one scale, with a line from each camera of A to where B has it. */
 #include "eval/comparison_svg.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* An evaluation as JSON. What is not finite becomes null. */
 #include <math.h>
 #include <stdio.h>
 

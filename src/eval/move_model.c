@@ -1,3 +1,6 @@
+/* Models and planes under a similarity y = s R x + t. A pose becomes R_cam R^T with the moved
+ * centre, whose translation has the new unit; a plane n . X = d becomes (R n) . Y = s d + (R n) .
+ * t. */
 #include "eval/move_model.h"
 
 #include <string.h>

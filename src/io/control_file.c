@@ -1,3 +1,8 @@
+/* Text files of what is known of the world: positions of cameras, control points, labelled points.
+ *
+ * All go through one reader of lines. Coordinates on the earth become east, north and up of the
+ * first position, so that everything behind works in metres. Lines that show the same point (the
+ * same coordinates, or the same label) are views of one. */
 #include "io/control_file.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* The table of formats that models are written in, and what the writers share: which terms of a
+ * lens a format has words for, and names of images behind a folder. Numbers are printed with a
+ * decimal point in every locale. */
 #include "io/export.h"
 
 #include <math.h>

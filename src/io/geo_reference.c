@@ -1,3 +1,4 @@
+/* geo_reference.json beside a model: the place on the earth that its origin is. */
 #include "io/geo_reference.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Reading graph.json. Every number is checked against its range and every index against its list,
+ * so that what is built from it needs no further check; messages name the list and the element. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Writing graph.json, directly as text: a tree in memory would be many times the file. */
 #include <math.h>
 
 #include "base/number_locale.h"

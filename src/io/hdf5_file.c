@@ -1,3 +1,5 @@
+/* HDF5 files: groups that hold a dataset of a name, and datasets as numbers of one type, converted
+ * by the library. It is the only file that includes HDF5's headers. */
 #include "io/hdf5_file.h"
 
 #include <hdf5.h>

@@ -1,3 +1,5 @@
+/* JSON that can stand inside an HTML page. UTF-8 is decoded strictly: what is malformed, overlong
+ * or a surrogate becomes U+FFFD. */
 #include "io/json_text.h"
 
 #include <math.h>

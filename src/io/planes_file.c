@@ -1,3 +1,5 @@
+/* planes.json and planes.ply. Colours are hues a golden section of the circle apart, so that those
+ * of neighbouring numbers differ. */
 #include "io/planes_file.h"
 
 #include <cjson/cJSON.h>

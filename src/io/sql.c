@@ -1,3 +1,7 @@
+/* SQLite, opened so that reading leaves no trace: read-only, what a killed program left is rolled
+ * back first, and a database in WAL mode whose log is empty is opened as immutable, with a check
+ * afterwards that nobody wrote to it meanwhile. Files are not trusted: lengths are limited by the
+ * file's size, and SQLite's defensive settings are on. */
 #include "io/sql.h"
 
 #include <errno.h>

@@ -1,3 +1,13 @@
+/* Matching again along homographies.
+ *
+ * A keypoint of image 1 without a match, inside the grown hull of a homography's inliers, can only
+ * go to keypoints within a few pixels of where the homography puts it. Among these the descriptors
+ * are compared as in the first matching: nearest, ratio to the second, the same from the other
+ * side. Repeated texture, which fails the ratio test over the whole image, passes it there.
+ * Homographies are followed in the order given; what one has matched is no candidate of the next.
+ *
+ * Candidates come from a grid over the rays (match/ray_grid.h) whose cells are as large as the
+ * allowed error, so the cost is that of the few descriptors compared. */
 #include "match/guided.h"
 
 #include <math.h>

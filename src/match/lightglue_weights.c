@@ -1,3 +1,7 @@
+/* LightGlue's weights from files that name and lay them out in three ways: the two forms of the
+ * original code, and Hugging Face's. Everything is brought to one layout while loading: Q, K and V
+ * side by side, factors of the attention in the weights, and the output projection of the
+ * attention multiplied into the layer behind it, which saves a product per layer at run time. */
 #include "match/lightglue_weights.h"
 
 #include <math.h>

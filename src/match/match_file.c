@@ -1,3 +1,6 @@
+/* Text lists of matches, as COLMAP's matches_importer takes them: blocks of a line with two image
+ * names and lines with two keypoint indices, separated by empty lines. A pair given twice is an
+ * error, in either order of its images. */
 #include "match/match_file.h"
 
 #include <stdlib.h>

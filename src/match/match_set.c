@@ -1,3 +1,8 @@
+/* The match set: cameras, views with keypoints, pairs with matches; and the rays of keypoints.
+ *
+ * A keypoint's ray and the derivative of its pixel by the ray are computed once; all geometry
+ * works on them, whatever the lens. A keypoint that has no ray (outside what the lens can image)
+ * gets zeros and is left out where correspondences are made. */
 #include "match/match_set.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* The plain version of the products of descriptors, and the choice of the version for this
+ * machine. All are integers, so that all versions agree. */
 #include "match/nearest_kernel.h"
 
 #include "base/cpu.h"

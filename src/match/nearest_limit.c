@@ -1,3 +1,7 @@
+/* Tables of limits. A product matters to a row only if it changes whether the row passes the ratio
+ * and distance tests; these are on angles, so the limits are tabulated by the best product, in
+ * steps of 64 with a margin for rounding. What is below a limit can be skipped without changing a
+ * match. */
 #include "match/nearest_limit.h"
 
 #include <math.h>

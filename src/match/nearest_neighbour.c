@@ -1,3 +1,10 @@
+/* Mutual nearest neighbours of SIFT descriptors: the result of a double loop, faster.
+ *
+ * The best and second-best products of every row and column are found first, in one pass
+ * (match/nearest_score.c), without noting who they belong to: the partner of a row is then the
+ * column whose best has the same value and whose product with the row is that value. Where there
+ * are many descriptors, shortened ones (match/nearest_head.h) screen out products that cannot
+ * matter; the result is the same. One task a pair; cost n1 n2 products. */
 #include "match/nearest_neighbour.h"
 
 #include <math.h>

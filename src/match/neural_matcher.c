@@ -1,3 +1,8 @@
+/* The matchers of network features behind one interface: nearest neighbours, SuperGlue, LightGlue,
+ * with the defaults that go with each kind of features.
+ *
+ * A network is not safe for two calls at once, so a pool holds a few copies, and the threads are
+ * shared out among them. */
 #include "match/neural_matcher.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/* Mutual best entries of a score matrix.
+ *
+ * Scores are gain z_ij + row_shift_i + column_shift_j. The best column of a row does not depend on
+ * the row's shift, nor the best row of a column on the column's, so the sums are never stored: two
+ * passes over z, by blocks of rows and of columns. */
 #include "match/neural_matches.h"
 
 #include <math.h>

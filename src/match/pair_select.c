@@ -1,3 +1,5 @@
+/* Which pairs of images to match: all, each with the next K in order (open or as a ring), or a
+ * list of names in a file. Pairs come sorted and once each. */
 #include "match/pair_select.h"
 
 #include <stdio.h>

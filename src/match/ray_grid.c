@@ -1,3 +1,6 @@
+/* A hash grid over unit vectors. Space is cut into cubes as large as the search radius, so that
+ * all rays within the radius of a direction are in the 27 cubes round it. Unlike a grid over
+ * pixels it serves any lens. O(1) per visit and neighbour. */
 #include "match/ray_grid.h"
 
 #include <math.h>

@@ -1,3 +1,12 @@
+/* The engine of the networks: a team of threads, kernels for this machine, scratch memory, and
+ * matrix products by oneDNN on one thread each.
+ *
+ * All of oneDNN is in this file. Of its C API we use dnnl_sgemm and dnnl_version, which are the
+ * same in versions 2 and 3: convolutions are matrix products too (winograd.c, conv.c), so that the
+ * operation descriptors that version 3 dropped are not needed.
+ *
+ * Parallel loops are over tiles whose borders do not depend on the number of threads, and a
+ * product runs on one thread: results are the same for any number. */
 #include "nn/engine.h"
 
 #include <stdatomic.h>
@@ -8,9 +17,6 @@
 #include "base/alloc.h"
 #include "nn/team.h"
 
-/* All of oneDNN is in this file. Of its C API we use dnnl_sgemm and dnnl_version, which are the
- * same in versions 2 and 3: convolutions are matrix products too (winograd.c, conv.c), so that the
- * operation descriptors that version 3 dropped are not needed. */
 #ifdef PSFM_HAVE_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
 #if DNNL_VERSION_MAJOR < 2 || DNNL_VERSION_MAJOR > 3

@@ -1,3 +1,4 @@
+/* The kernels for any machine, and which ones this machine can use. */
 #define KERNELS psfm_kernels_base
 #define KERNELS_NAME "base"
 #include "nn/kernels_body.h"

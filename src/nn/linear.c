@@ -1,3 +1,9 @@
+/* Linear layers and attention.
+ *
+ * Attention takes the keys in parts that stay in the cache and never stores all weights: each
+ * query keeps the largest product so far and the sum of exponentials relative to it, and what was
+ * summed before is rescaled when a larger one comes (the online softmax of Milakov and
+ * Gimelshein). */
 #include "nn/linear.h"
 
 #include <math.h>

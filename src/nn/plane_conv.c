@@ -1,3 +1,6 @@
+/* Convolutions of a few large planes. Rows are copied with zeros at their ends (with stride 2,
+ * even and odd columns apart), so that each tap of the 3 x 3 kernel is a pointer into a row and
+ * one vector kernel sums all taps over a row of output. A task is a band of rows. */
 #include "nn/plane_conv.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* A pool of numbered places, of which each is lent to one thread at a time; who finds none waits.
+ */
 #include "nn/pool.h"
 
 #include <stdlib.h>

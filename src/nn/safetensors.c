@@ -1,3 +1,6 @@
+/* Reading safetensors files. The file is mapped, not read; the header is checked before any number
+ * is used: ranges within the file, sizes that fit type and shape, no overlaps, no name twice.
+ * Numbers are F32 or F16, assembled byte by byte as little endian on any machine. */
 #include "nn/safetensors.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Feature maps between pixels: nearest, bilinear and bicubic samples, and bilinear resizing with
+ * the rounding of PyTorch, whose results the networks are compared with. */
 #include "nn/sample.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* A team of threads for short loops. Members look for the next loop for a while before they sleep,
+ * because layers follow each other within microseconds; a loop does not wait for a member that has
+ * not woken by its end. Tasks are taken from one atomic counter. */
 #include "nn/team.h"
 
 #include <pthread.h>

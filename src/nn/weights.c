@@ -1,3 +1,6 @@
+/* Weights of a layer by their names, with a batch normalisation behind it folded in:
+ *   a (W x + b - mean) + offset,  a = gain / sqrt(variance + epsilon),
+ * which is a layer of the same shape. */
 #include "nn/weights.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Finding a network's weights among files and folders by the tensors in them. Two files that would
+ * do are an error unless they have the same contents; damaged files in a folder are skipped with a
+ * warning, a damaged file that was named is an error. */
 #include "nn/weights_files.h"
 
 #include <dirent.h>

@@ -1,3 +1,5 @@
+/* The plain version of the inner loops of patch alignment, and the choice for this machine. Sums
+ * run in eight lanes that are added in a fixed order, as vectors do. */
 #include "photo/patch_kernel.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Photographs in memory, within a budget: least recently used ones that nobody holds are
+ * forgotten. A photograph is read outside the lock by the first thread that asks; others wait for
+ * that one only. One that cannot be read is remembered with its reason and not tried again. */
 #include "photo/photo_cache.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* The order of pairs for a cache: views in blocks of half its size, pairs sorted by their blocks
+ * (blocking, as for matrix products). */
 #include "photo/photo_order.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Gray pyramids by averages of 2 x 2 pixels. A point x of the photograph is at x / 2^k in level k
+ * exactly, because pixel centres are at halves. */
 #include "photo/pyramid.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* A region of an image as marked squares of a grid, grown by whole squares round points. */
 #include "photo/region.h"
 
 #include <math.h>

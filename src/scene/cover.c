@@ -1,3 +1,5 @@
+/* Points that together cover the images: a greedy choice over squares, longest tracks first,
+ * sorted by counting. O(observations). */
 #include "scene/cover.h"
 
 #include <math.h>

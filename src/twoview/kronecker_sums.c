@@ -1,3 +1,5 @@
+/* The last step of the sums: lanes are added, and the 36 sums of products of upper triangles are
+ * spread over the 9 x 9 normal matrix, whose entry (r c, q d) is the sum of L_rq R_cd. */
 #include "twoview/kronecker_sums.h"
 
 void psfm_kronecker_finish(const psfm_kronecker_sums *s, size_t num, double max_squared,

@@ -1,3 +1,5 @@
+/* Cholesky's factorisation of a small dense matrix, and the solve. A pivot that rounding could
+ * have left is a failure, not a huge step. */
 #include "twoview/least_squares.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Which match belongs to which of a pair's homographies. Every match goes to the homography with
+ * the smallest error, so that planes share no inliers; labels beyond the planes' numbers are free
+ * for other uses and are kept. */
 #include "twoview/plane_set.h"
 
 #include <math.h>

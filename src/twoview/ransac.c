@@ -1,3 +1,10 @@
+/* What sampling loops share.
+ *
+ * Number of samples: with inlier share e and samples of m, one without outliers is drawn with
+ * probability c after log(1 - c) / log(1 - e^m) of them. Chance: the a-contrario number of false
+ * alarms, by logarithms of factorials. Where to sample: points of one plane tend to be neighbours
+ * in the image, so samples from a window of a space-filling curve are free of outliers far more
+ * often than samples from everywhere. */
 #include "twoview/ransac.h"
 
 #include <math.h>

@@ -1,3 +1,10 @@
+/* Matches laid out for the two-view estimators: in blocks of eight, by coordinates, so that loops
+ * over a block become vector code; shuffled, so that the first blocks are a fair sample of all.
+ *
+ * Beside rays there are tangents, the derivative of the ray by the pixel (the pseudo-inverse of
+ * the other one), and positions in pixels about the middle of the image, for areas and
+ * neighbourhoods. Positions are integrated from the derivatives alone, so that this layer needs no
+ * camera model. */
 #include "twoview/ray_pairs.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* How points spread over an image: areas of hulls, by 16 directions in O(n); how much they
+ * cluster, by counting pairs that are close among the first points of a shuffled list; the noise
+ * of inliers, by the lower quartile of their errors, which outliers below the bound hardly move. */
 #include "twoview/spread.h"
 
 #include <math.h>

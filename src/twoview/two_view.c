@@ -1,3 +1,12 @@
+/* The geometry of one pair, and of all pairs.
+ *
+ * The largest plane is searched first, then the essential matrix, with the motions of the plane
+ * among its starts. If matches off the plane determine the motion, the other planes are searched
+ * under it (twoview/reconcile.c), which leaves three unknowns per plane; otherwise they are
+ * searched as free homographies and the essential matrix again with all their motions. A plane
+ * that shares the motion of a determined essential matrix keeps the one decomposition that agrees
+ * with it, any other plane keeps both. Random numbers come from the seed and the ids of the two
+ * images. Pairs are independent tasks. */
 #include "twoview/two_view.h"
 
 #include <math.h>

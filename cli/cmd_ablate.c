@@ -1,3 +1,4 @@
+/* planarsfm ablate: the ablation of the published method on one database. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,3 +1,6 @@
+/* planarsfm align: a model into a known world. The flags say by what (positions, control points,
+ * GPS, a court, a distance, the dominant plane); one of them finds a similarity, which then moves
+ * poses, points and planes, and a table says how well it fits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

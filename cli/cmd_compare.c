@@ -1,3 +1,4 @@
+/* planarsfm compare: two models of the same images. */
 #include <stdio.h>
 
 #include "base/context.h"

@@ -1,3 +1,4 @@
+/* planarsfm convert: a model in another program's format. */
 #include <stdio.h>
 
 #include "base/context.h"

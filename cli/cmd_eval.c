@@ -1,3 +1,4 @@
+/* planarsfm eval: models against the truth. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* planarsfm extract: features of photographs into a database. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* planarsfm import-points: labelled points as the only matches. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

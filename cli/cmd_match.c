@@ -1,3 +1,4 @@
+/* planarsfm match: matches of a database's images. */
 #include <stdio.h>
 
 #include "base/context.h"

@@ -1,3 +1,4 @@
+/* planarsfm reconstruct: from a database to results. */
 #include <stdio.h>
 
 #include "base/context.h"

@@ -1,3 +1,4 @@
+/* planarsfm report: report.html anew from the files of a run. */
 #include <stdio.h>
 
 #include "base/context.h"

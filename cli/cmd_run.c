@@ -1,3 +1,4 @@
+/* planarsfm run: from photographs to results. */
 #include <stdio.h>
 
 #include "base/context.h"

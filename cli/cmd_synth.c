@@ -1,3 +1,4 @@
+/* planarsfm synth: scenes with their truth, as photographs or as matches. */
 #include <stdio.h>
 #include <stdlib.h>
 

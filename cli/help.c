@@ -1,3 +1,4 @@
+/* Help and the manual in Markdown, from the tables of flags and options that the parser reads. */
 #include <stdio.h>
 #include <string.h>
 

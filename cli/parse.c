@@ -1,3 +1,5 @@
+/* The command line by tables: a command's own flags, the flags of every command, then options by
+ * prefix and name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Progress and log on standard error: a bar with the time left on a terminal, one line a stage
+ * otherwise. */
 #include "progress.h"
 
 #include <stdbool.h>

@@ -1,3 +1,9 @@
+/* Features of a folder into a database, so that it can be interrupted and repeated.
+ *
+ * Each image's features have a key: the options and weights, size and time of the file and of its
+ * mask. What has its key is kept, what has not is extracted again, what is gone is removed.
+ * Whether all photographs have intrinsics is checked before hours of work. Batches are written in
+ * one transaction each, so that an interruption loses one batch at most. */
 #include "intake/extract_folder.h"
 
 #include <inttypes.h>

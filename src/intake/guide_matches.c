@@ -1,3 +1,5 @@
+/* Guided matching of many pairs: the homographies of each are estimated from its matches, and the
+ * matches found along them are merged into its list. One task a pair. */
 #include "intake/guide_matches.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* A text list of matches into a database, in one transaction: all pairs or none. Indices are
+ * checked against the keypoints before anything is written. */
 #include "intake/import_matches.h"
 
 #include <stdlib.h>

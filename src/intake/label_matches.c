@@ -1,3 +1,6 @@
+/* A match set from labelled points: the same label in two images is a match. Images are sorted by
+ * name and their points by number, so that the common points of two images are one merge of two
+ * sorted lists. O(images^2 points). */
 #include "intake/label_matches.h"
 
 #include <stdlib.h>

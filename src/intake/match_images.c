@@ -1,3 +1,9 @@
+/* Matches of selected pairs into a database, so that it can be interrupted and repeated.
+ *
+ * A pair's matches have a key (matcher, weights, options; cameras and seed, where homographies
+ * guided them); pairs that have theirs are kept. Pairs are matched in batches, each written in one
+ * transaction; descriptors are loaded for a batch and forgotten when they pass a quarter of the
+ * memory. */
 #include "intake/match_images.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Photographs that changed since their features were taken, by the size that the key of extraction
+ * records. */
 #include "intake/photo_changes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/* The ablation of the published method: pruning (Algorithm 1, or a random tree) times confidence
+ * (Eq. 4, or random weights); the numbers are those of docs/paper.md. All variants start from one
+ * pose graph; each run has its own copy of the hypotheses, whose weights it sets. Runs are tasks;
+ * run k of a variant draws from the context's seed + k. What draws nothing runs once and stands for
+ * all seeds. */
 #include "pipeline/ablation.h"
 
 #include <math.h>

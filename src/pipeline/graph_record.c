@@ -1,3 +1,5 @@
+/* graph.json from a reconstruction: pairs with their homographies, and for edges what the engine
+ * made of them. Inliers are sampled evenly up to a number per homography. */
 #include "pipeline/graph_record.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A problem put together by calls: everything is copied and checked as it comes, sorted by id, and
+ * made into a match set at the end. */
 #include "pipeline/problem.h"
 
 #include <inttypes.h>

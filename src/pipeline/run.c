@@ -1,3 +1,6 @@
+/* From photographs to results: extraction, matching and reconstruction, one after the other,
+ * through one database. What matching will need (weights, a matcher that fits the features) is
+ * checked before the extraction starts. */
 #include "pipeline/run.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Options by name. Every option of a reconstruction is a row of a table; the few names that are
+ * not (mode, photographs, scale, report) are handled here. */
 #include "pipeline/settings.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* The C library without files: a problem is compiled, solved, and the result kept with arrays in
+ * the shape that the interface promises. Structs of results carry their size, so that a caller who
+ * was compiled with an older header gets the fields he knows. */
 #include "planarsfm/solve.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* summary.json. Every number that a reader may want is put here by one function per section; what
+ * runs out of memory on the way is noticed once at the end. */
 #include "pipeline/summary.h"
 
 #include <math.h>

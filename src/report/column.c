@@ -1,3 +1,4 @@
+/* Columns of numbers as base64 text, which a browser turns into typed arrays without parsing. */
 #include "report/column.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* The files of a run, read and linked: images of models to images of the graph, by name. Files
+ * that do not belong together are refused. The folder of the photographs is left out, because the
+ * page may be sent to others. */
 #include "report/report_input.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Cameras and points of the models for the 3D view. Of many points an even choice is taken, in
+ * proportion to the size of each model. */
 #include <math.h>
 
 #include "report/report_data.h"

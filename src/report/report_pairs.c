@@ -1,3 +1,5 @@
+/* Pairs and their homographies as columns. If there are too many, those that matter most are
+ * taken: the tree, kept pairs, other edges, the rest. */
 #include <math.h>
 #include <stdlib.h>
 

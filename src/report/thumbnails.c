@@ -1,3 +1,5 @@
+/* Thumbnails, parallel. Size and number are chosen from an estimate of the bytes, so that the page
+ * stays within its limit; JPEG is decoded at reduced size where that is enough. */
 #include "report/thumbnails.h"
 
 #include <stdio.h>

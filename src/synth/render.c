@@ -1,3 +1,7 @@
+/* Rendering a scene: image by image (parallel), each with a stage of its own, because what stands
+ * in the scene may depend on the image (players that move). Exposure, white balance and noise come
+ * from the seed and the number of the image. The truth is the planned poses with the camera scaled
+ * to the rendered size. */
 #include "synth/render.h"
 
 #include <math.h>

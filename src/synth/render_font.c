@@ -1,3 +1,5 @@
+/* Lettering. Letters are bit maps of 5 x 7 squares; a sample covers a rectangle of the text, and
+ * the share of ink in it is the exact area, so that text is antialiased at any distance. */
 #include "synth/render_font.h"
 
 #include <string.h>

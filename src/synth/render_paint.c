@@ -1,3 +1,5 @@
+/* Paints that several scenes use: noise, boards, cloth and signs, put together from the filtered
+ * patterns of render_texture.h, so that none of them aliases. */
 #include "synth/render_paint.h"
 
 #include <string.h>

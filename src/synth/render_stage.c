@@ -1,3 +1,5 @@
+/* Putting solids, light and shadows on a stage. A failed allocation is kept in the stage and found
+ * once, when it is finished; the builders of scenes need no checks. */
 #include "synth/render_stage.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/* Synthetic scenes of points and matches. A layout (arena.c, field.c, room.c, facade.c, general.c)
+ * says where points and cameras are; the rest is the same for all: points are seen (observe.c),
+ * pairs are matched with misses, wrong matches and twins (pairs.c), and the truth is written down
+ * (truth.c). Every random draw has a stream of its own, so that one option does not change what
+ * another draws. */
 #include "synth/scene.h"
 
 #include <stdlib.h>

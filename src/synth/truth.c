@@ -1,3 +1,4 @@
+/* The true model of a scene: camera, poses, and the points that are seen, with their tracks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,9 +35,14 @@ static double measure(psfm_context *ctx, const psfm_patch_view *view, const psfm
         size_t good = 0;
         double start = psfm_now();
         for (size_t k = 0; k < num; ++k) {
-            const double xy[2] = {(double)corners[k].x, (double)corners[k].y};
+            const psfm_patch_query query = {.view1 = *view,
+                                            .view2 = *view,
+                                            .xy1 = {(double)corners[k].x, (double)corners[k].y},
+                                            .H_21 = there,
+                                            .H_12 = back,
+                                            .max_shift = 3.0};
             psfm_patch_match match;
-            psfm_patch_align(aligner, view, xy, view, there, back, 3.0, 0, &match);
+            psfm_patch_align(aligner, &query, &match);
             good += match.outcome == PSFM_PATCH_ALIGNED;
         }
         best = fmin(best, (psfm_now() - start) * 1e6 / (double)num);
@@ -60,7 +65,7 @@ int main(int argc, char **argv) {
     }
     check(ctx, psfm_image_read(ctx, argv[1], PSFM_IMAGE_GRAY, &image));
     check(ctx, psfm_pyramid_init(ctx, &image, &photo));
-    check(ctx, psfm_corners_find(ctx, &photo, 16, 4, 12, 1.0, &corners, &num));
+    check(ctx, psfm_corners_find(ctx, &photo, &(psfm_corner_grid){16, 4, 12, 1.0}, &corners, &num));
     psfm_camera camera = {.model = PSFM_CAMERA_PINHOLE,
                           .width = (uint64_t)image.width,
                           .height = (uint64_t)image.height,

@@ -81,13 +81,14 @@ static psfm_status search_all(psfm_context *ctx, const finder *f, psfm_corner *b
     return PSFM_OK;
 }
 
-psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo, int spacing, int radius,
-                              int margin, double min_strength, psfm_corner **corners, size_t *num) {
+psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo,
+                              const psfm_corner_grid *grid, psfm_corner **corners, size_t *num) {
+    int rim = grid->radius + 1; /* of the window and its gradient */
     finder f = {.level = &photo->levels[0],
-                .spacing = spacing > 4 ? spacing : 4,
-                .radius = radius,
-                .margin = margin > radius + 1 ? margin : radius + 1,
-                .min_strength = (float)min_strength};
+                .spacing = grid->spacing > 4 ? grid->spacing : 4,
+                .radius = grid->radius,
+                .margin = grid->margin > rim ? grid->margin : rim,
+                .min_strength = (float)grid->min_strength};
     size_t width = (size_t)f.level->width;
     psfm_corner *best = NULL;
     psfm_status status;

@@ -10,10 +10,17 @@ typedef struct {
         strength; /* smaller eigenvalue of the mean of gradient gradient^T, gray levels^2 / px^2 */
 } psfm_corner;
 
-/* At most one corner in each square of `spacing` pixels (at least 4): the pixel with the largest
- * strength over a window of 2 radius + 1, if that is at least min_strength. `margin` pixels at the
- * border are left out. *corners is malloc'ed, row by row of squares. Cost: some 10 ns a pixel. */
-psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo, int spacing, int radius,
-                              int margin, double min_strength, psfm_corner **corners, size_t *num);
+/* Where corners are looked for. */
+typedef struct {
+    int spacing;         /* pixels; at most one corner in each square of so many (at least 4) */
+    int radius;          /* the strength is that of a window of 2 radius + 1 pixels */
+    int margin;          /* pixels at the border that are left out */
+    double min_strength; /* of a corner */
+} psfm_corner_grid;
+
+/* The strongest pixel of each square, if it is strong enough. *corners is malloc'ed, row by row of
+ * squares. Cost: some 10 ns a pixel. */
+psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo,
+                              const psfm_corner_grid *grid, psfm_corner **corners, size_t *num);
 
 #endif

@@ -58,13 +58,13 @@ typedef struct {
     const psfm_raw_plane *raw;
     size_t num_planes;
     const psfm_pair_plane_options *options;
-    psfm_refined_plane *planes;
+    psfm_refined_plane *planes; /* the result's */
     double (*H_12)[9];
     psfm_region *regions;     /* per plane and side */
     trial *trials[2];         /* per side and corner */
     psfm_plane_point *points; /* of the plane being fitted */
     trial **source;           /* of each point */
-    double *error_px, *sigmas;
+    psfm_plane_fitted fit;    /* of that plane */
     psfm_rng rng;
 } refinement;
 
@@ -75,8 +75,8 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
         (status = PSFM_ALLOC(ctx, 2 * r->num_planes, &r->regions)) ||
         (status = PSFM_ALLOC(ctx, total, &r->points)) ||
         (status = PSFM_ALLOC(ctx, total, &r->source)) ||
-        (status = PSFM_ALLOC(ctx, total, &r->error_px)) ||
-        (status = PSFM_ALLOC(ctx, total, &r->sigmas)))
+        (status = PSFM_ALLOC(ctx, total, &r->fit.error_px)) ||
+        (status = PSFM_ALLOC(ctx, total, &r->fit.sigmas)))
         return status;
     for (int s = 0; s < 2; ++s)
         if ((status = PSFM_ALLOC(ctx, r->sides[s].num_corners, &r->trials[s])))
@@ -106,8 +106,8 @@ static void finish(refinement *r) {
     free(r->trials[1]);
     free(r->points);
     free((void *)r->source);
-    free(r->error_px);
-    free(r->sigmas);
+    free(r->fit.error_px);
+    free(r->fit.sigmas);
 }
 
 /* Aligns one corner under the planes in whose regions it is; the likest wins. */
@@ -122,10 +122,15 @@ static void try_corner(refinement *r, size_t side, size_t corner, int round, tri
             continue;
         psfm_patch_match m;
         const double *H_21 = r->planes[p].H_21, *H_12 = r->H_12[p];
-        const double *there = side == 0 ? H_21 : H_12, *back = side == 0 ? H_12 : H_21;
         bool last = round + 1 == r->options->rounds;
-        psfm_patch_align(r->aligner, &r->sides[side].view, xy, &r->sides[1 - side].view, there,
-                         last ? back : NULL, max_shift, round == 0 ? 1 : 0, &m);
+        const psfm_patch_query query = {.view1 = r->sides[side].view,
+                                        .view2 = r->sides[1 - side].view,
+                                        .xy1 = {xy[0], xy[1]},
+                                        .H_21 = side == 0 ? H_21 : H_12,
+                                        .H_12 = !last ? NULL : (side == 0 ? H_12 : H_21),
+                                        .max_shift = max_shift,
+                                        .coarse_levels = round == 0 ? 1 : 0};
+        psfm_patch_align(r->aligner, &query, &m);
         bool better = m.outcome == PSFM_PATCH_ALIGNED
                           ? t->plane == UINT32_MAX || m.ncc > t->found.ncc
                           : t->plane == UINT32_MAX;
@@ -194,21 +199,21 @@ static bool keypoints_agree(const refinement *r, size_t plane) {
 }
 
 /* Keeps the points that agree with the fit, lets the regions grow, and fills the plane's facts. */
-static void keep_points(refinement *r, size_t plane, size_t num, double scale,
-                        psfm_pair_plane_stats *stats) {
+static void keep_points(refinement *r, size_t plane, size_t num, psfm_pair_plane_stats *stats) {
     psfm_refined_plane *out = &r->planes[plane];
-    double sum = 0.0;
+    double sum = 0.0, scale = r->fit.scale;
     out->num_matches = 0;
     for (size_t k = 0; k < num; ++k) {
         trial *t = r->source[k];
-        if (!(r->error_px[k] <= r->options->max_error_px && r->sigmas[k] <= MAX_SIGMAS * scale)) {
+        if (!(r->fit.error_px[k] <= r->options->max_error_px &&
+              r->fit.sigmas[k] <= MAX_SIGMAS * scale)) {
             t->plane = UINT32_MAX;
             ++stats->num_off_plane;
             continue;
         }
         for (int c = 0; c < 3; ++c)
             t->found.cov2[c] *= scale * scale;
-        sum += r->error_px[k] * r->error_px[k];
+        sum += r->fit.error_px[k] * r->fit.error_px[k];
         ++out->num_matches;
         psfm_region_add(&r->regions[2 * plane], r->points[k].xy1, r->options->grow);
         psfm_region_add(&r->regions[2 * plane + 1], r->points[k].xy2, r->options->grow);
@@ -228,23 +233,26 @@ static bool is_flat(const refinement *r, const psfm_refined_plane *plane, size_t
 /* Refits one plane to its aligned corners; gives it up if they do not carry it. */
 static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane, bool last,
                          psfm_pair_plane_stats *stats) {
-    const psfm_camera cameras[2] = {*r->sides[0].view.camera, *r->sides[1].view.camera};
     psfm_refined_plane *out = &r->planes[plane];
-    double scale = 1.0;
-    bool fitted = false;
     size_t num = collect(r, plane);
+    const psfm_plane_points points = {{r->sides[0].view.camera, r->sides[1].view.camera},
+                                      r->points,
+                                      num,
+                                      r->options->max_error_px};
     size_t enough =
         (size_t)(last ? r->options->min_matches : r->options->min_matches / EARLY_STRIDE);
     psfm_status status = PSFM_OK;
     out->num_matches = 0;
+    r->fit.fitted = false;
+    memcpy(r->fit.H_21, out->H_21, sizeof out->H_21);
     if (num >= enough)
-        status = psfm_plane_fit(ctx, cameras, r->points, num, r->options->max_error_px, &r->rng,
-                                out->H_21, r->error_px, r->sigmas, &scale, &fitted);
+        status = psfm_plane_fit(ctx, &points, &r->rng, &r->fit);
     if (status != PSFM_OK)
         return status;
-    if (fitted)
-        keep_points(r, plane, num, scale, stats);
-    out->refined = fitted && out->num_matches >= enough && is_flat(r, out, num, last) &&
+    memcpy(out->H_21, r->fit.H_21, sizeof out->H_21);
+    if (r->fit.fitted)
+        keep_points(r, plane, num, stats);
+    out->refined = r->fit.fitted && out->num_matches >= enough && is_flat(r, out, num, last) &&
                    keypoints_agree(r, plane);
     if (!out->refined) {
         memcpy(out->H_21, r->raw[plane].H_21, sizeof out->H_21);
@@ -293,12 +301,11 @@ static double raw_shift(const refinement *r, size_t side, size_t corner, const t
     return hypot(t->found.xy2[0] - at[0], t->found.xy2[1] - at[1]);
 }
 
-static psfm_status list_matches(psfm_context *ctx, const refinement *r, psfm_pair_match **matches,
-                                size_t *num) {
+static psfm_status list_matches(psfm_context *ctx, const refinement *r, psfm_pair_refined *out) {
     size_t total = 0;
     for (size_t p = 0; p < r->num_planes; ++p)
         total += r->planes[p].num_matches;
-    psfm_status status = PSFM_ALLOC(ctx, total, matches);
+    psfm_status status = PSFM_ALLOC(ctx, total, &out->matches);
     if (status != PSFM_OK)
         return status;
     for (size_t s = 0; s < 2; ++s) {
@@ -306,7 +313,7 @@ static psfm_status list_matches(psfm_context *ctx, const refinement *r, psfm_pai
             const trial *t = &r->trials[s][k];
             if (t->plane == UINT32_MAX)
                 continue;
-            psfm_pair_match *m = &(*matches)[(*num)++];
+            psfm_pair_match *m = &out->matches[out->num_matches++];
             *m = (psfm_pair_match){.plane = t->plane, .corner = (uint32_t)k, .side = (int)s};
             memcpy(m->xy, t->found.xy2, sizeof m->xy);
             memcpy(m->cov, t->found.cov2, sizeof m->cov);
@@ -317,38 +324,46 @@ static psfm_status list_matches(psfm_context *ctx, const refinement *r, psfm_pai
 }
 
 psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *aligner,
-                                    const psfm_pair_side sides[2], const psfm_raw_plane *raw,
-                                    size_t num_planes, const uint64_t stream[2],
+                                    const psfm_pair_photos *pair,
                                     const psfm_pair_plane_options *options,
-                                    psfm_refined_plane *planes, psfm_pair_match **matches,
-                                    size_t *num_matches, psfm_pair_plane_stats *stats) {
-    refinement r = {
-        .aligner = aligner,
-        .sides = sides,
-        .raw = raw,
-        .num_planes = num_planes,
-        .options = options,
-        .planes = planes,
-        .rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_PHOTO, stream[0], stream[1])};
-    *matches = NULL;
-    *num_matches = 0;
-    psfm_status status = begin(ctx, &r);
+                                    psfm_pair_refined *out) {
+    *out = (psfm_pair_refined){0};
+    psfm_status status = PSFM_ALLOC(ctx, pair->num_planes, &out->planes);
+    if (status != PSFM_OK)
+        return status;
+    refinement r = {.aligner = aligner,
+                    .sides = pair->sides,
+                    .raw = pair->raw,
+                    .num_planes = pair->num_planes,
+                    .options = options,
+                    .planes = out->planes,
+                    .rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_PHOTO, pair->stream[0],
+                                         pair->stream[1])};
+    status = begin(ctx, &r);
     for (int round = 0; status == PSFM_OK && round < options->rounds; ++round) {
         psfm_pair_plane_stats scratch = {0};
         bool last = round + 1 == options->rounds;
         align_corners(&r, round);
-        for (size_t p = 0; status == PSFM_OK && p < num_planes; ++p) {
-            status = refit(ctx, &r, p, last, last ? stats : &scratch);
-            if (round > 0 && !planes[p].refined)
+        for (size_t p = 0; status == PSFM_OK && p < r.num_planes; ++p) {
+            status = refit(ctx, &r, p, last, last ? &out->stats : &scratch);
+            if (round > 0 && !r.planes[p].refined)
                 give_up(&r, p);
         }
     }
     if (status == PSFM_OK) {
-        count_outcomes(&r, stats);
-        for (size_t p = 0; p < num_planes; ++p)
-            ++*(planes[p].refined ? &stats->num_refined_planes : &stats->num_raw_planes);
-        status = list_matches(ctx, &r, matches, num_matches);
+        count_outcomes(&r, &out->stats);
+        for (size_t p = 0; p < r.num_planes; ++p)
+            ++*(r.planes[p].refined ? &out->stats.num_refined_planes : &out->stats.num_raw_planes);
+        status = list_matches(ctx, &r, out);
     }
     finish(&r);
+    if (status != PSFM_OK)
+        psfm_pair_refined_free(out);
     return status;
+}
+
+void psfm_pair_refined_free(psfm_pair_refined *refined) {
+    free(refined->planes);
+    free(refined->matches);
+    *refined = (psfm_pair_refined){0};
 }

@@ -60,15 +60,27 @@ typedef struct {
     size_t num_refined_planes;
 } psfm_pair_plane_stats;
 
+/* A pair of photographs and the planes that keypoints found in them. */
+typedef struct {
+    psfm_pair_side sides[2];
+    const psfm_raw_plane *raw;
+    size_t num_planes;
+    uint64_t stream[2]; /* seeds the random draws together with the context's seed */
+} psfm_pair_photos;
+
+/* What came of them. Owns its arrays. */
+typedef struct {
+    psfm_refined_plane *planes; /* one for each raw plane */
+    psfm_pair_match *matches;   /* of each corner at most one, ordered by side, then corner */
+    size_t num_matches;
+    psfm_pair_plane_stats stats;
+} psfm_pair_refined;
+
 /* Aligns the corners of both photographs in the regions of the planes, refits the homographies by
- * their covariances, and lets the regions grow. *matches is malloc'ed: of each corner at most one,
- * ordered by side, then corner. planes has num_planes entries; stats are added to. `stream` seeds
- * the random draws together with the context's seed. */
+ * their covariances, and lets the regions grow. */
 psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *aligner,
-                                    const psfm_pair_side sides[2], const psfm_raw_plane *raw,
-                                    size_t num_planes, const uint64_t stream[2],
-                                    const psfm_pair_plane_options *options,
-                                    psfm_refined_plane *planes, psfm_pair_match **matches,
-                                    size_t *num_matches, psfm_pair_plane_stats *stats);
+                                    const psfm_pair_photos *pair,
+                                    const psfm_pair_plane_options *options, psfm_pair_refined *out);
+void psfm_pair_refined_free(psfm_pair_refined *refined);
 
 #endif

@@ -232,26 +232,29 @@ static psfm_patch_outcome make_template(psfm_patch_aligner *a, const psfm_pyrami
     return PSFM_PATCH_ALIGNED;
 }
 
-/* An alignment at one resolution. */
+/* An alignment of the patch about a point of one photograph with another one. */
 typedef struct {
-    double spacing;   /* of the samples, in pixels of image 1 */
-    double max_shift; /* pixels of image 1 */
-    double p[2];      /* start and result, pixels of image 1 */
+    const psfm_pyramid *from, *to;
+    const double *xy;            /* the point in `from` */
+    const psfm_plane_warp *warp; /* of its surroundings, into `to` */
+    double zoom;                 /* of the warp */
+    double spacing;              /* of the samples, in pixels of `from` */
+    double max_shift;            /* pixels of `from` */
+    double p[2];                 /* start and result, pixels of `from` */
     double ncc;
 } search;
 
-/* Moves the template to where image 2 is like it. */
-static psfm_patch_outcome iterate(psfm_patch_aligner *a, const psfm_pyramid *photo,
-                                  const psfm_plane_warp *warp, double zoom, search *s) {
-    int level = level_of(photo, s->spacing * zoom);
+/* Moves the template to where the other photograph is like it. */
+static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
+    int level = level_of(s->to, s->spacing * s->zoom);
     for (int k = 0; k < a->options.max_iterations; ++k) {
         psfm_plane_warp moved;
         psfm_patch_map map;
         psfm_patch_sums sums;
-        psfm_plane_warp_move(warp, s->p[0], s->p[1], &moved);
-        if (!make_map(&moved, s->spacing, photo, level, a->options.radius, &map))
+        psfm_plane_warp_move(s->warp, s->p[0], s->p[1], &moved);
+        if (!make_map(&moved, s->spacing, s->to, level, a->options.radius, &map))
             return PSFM_PATCH_OUTSIDE;
-        a->kernel->sample(&photo->levels[level], &map, a->u, a->v, a->num_padded, a->w);
+        a->kernel->sample(&s->to->levels[level], &map, a->u, a->v, a->num_padded, a->w);
         a->kernel->sum(a->w, (float)a->offset, a->step_x, a->step_y, a->pattern, a->window,
                        a->num_padded, &sums);
         double value = (double)sums.value, square = (double)sums.square;
@@ -277,29 +280,24 @@ static psfm_patch_outcome iterate(psfm_patch_aligner *a, const psfm_pyramid *pho
 }
 
 /* Template, then iterations. */
-static psfm_patch_outcome align_once(psfm_patch_aligner *a, const psfm_patch_view *view1,
-                                     const double xy1[2], const psfm_patch_view *view2,
-                                     const psfm_plane_warp *warp, double zoom, search *s) {
-    psfm_patch_outcome outcome = make_template(a, view1->photo, xy1, s->spacing);
-    return outcome == PSFM_PATCH_ALIGNED ? iterate(a, view2->photo, warp, zoom, s) : outcome;
+static psfm_patch_outcome align_once(psfm_patch_aligner *a, search *s) {
+    psfm_patch_outcome outcome = make_template(a, s->from, s->xy, s->spacing);
+    return outcome == PSFM_PATCH_ALIGNED ? iterate(a, s) : outcome;
 }
 
 /* Aligns coarse to fine; a coarse level that fails leaves the start where it was. */
-static psfm_patch_outcome align_levels(psfm_patch_aligner *a, const psfm_patch_view *view1,
-                                       const double xy1[2], const psfm_patch_view *view2,
-                                       const psfm_plane_warp *warp, double zoom, int coarse,
-                                       search *s) {
+static psfm_patch_outcome align_levels(psfm_patch_aligner *a, int coarse, search *s) {
     double finest = s->spacing;
     for (int k = coarse; k > 0; --k) {
         search rough = *s;
         rough.spacing = ldexp(finest, k);
-        if (align_once(a, view1, xy1, view2, warp, zoom, &rough) == PSFM_PATCH_ALIGNED &&
+        if (align_once(a, &rough) == PSFM_PATCH_ALIGNED &&
             rough.ncc >= 0.5 * (1.0 + a->options.min_ncc) - 0.2) {
             s->p[0] = rough.p[0];
             s->p[1] = rough.p[1];
         }
     }
-    return align_once(a, view1, xy1, view2, warp, zoom, s);
+    return align_once(a, s);
 }
 
 /* Covariance of the position in image 2, from that of the shift; its largest standard deviation. */
@@ -320,46 +318,53 @@ static double find_covariance(const psfm_patch_aligner *a, const psfm_plane_warp
 
 /* The way back from m->xy2, from where the homography leads or, after a coarse start, from xy1; on
  * success m->xy2 becomes the mean of both ways. */
-static psfm_patch_outcome align_back(psfm_patch_aligner *a, const psfm_patch_view *view1,
-                                     const double xy1[2], const psfm_patch_view *view2,
-                                     const psfm_plane_warp *there, double zoom,
-                                     const double H_12[9], bool coarse, const search *s,
-                                     psfm_patch_match *m) {
+static psfm_patch_outcome align_back(psfm_patch_aligner *a, const psfm_patch_query *q,
+                                     const search *s, psfm_patch_match *m) {
     psfm_plane_warp back;
-    search r = {.spacing = s->spacing * zoom, .max_shift = s->max_shift * zoom + 1.0};
-    if (coarse) {
-        r.p[0] = there->x[0] - m->xy2[0];
-        r.p[1] = there->y[0] - m->xy2[1];
+    search r = {.from = s->to,
+                .to = s->from,
+                .xy = m->xy2,
+                .warp = &back,
+                .zoom = 1.0 / s->zoom,
+                .spacing = s->spacing * s->zoom,
+                .max_shift = s->max_shift * s->zoom + 1.0};
+    if (q->coarse_levels > 0) {
+        r.p[0] = s->warp->x[0] - m->xy2[0];
+        r.p[1] = s->warp->y[0] - m->xy2[1];
     }
-    if (!psfm_plane_warp_make(view2->camera, m->xy2, view1->camera, H_12,
+    if (!psfm_plane_warp_make(q->view2.camera, m->xy2, q->view1.camera, q->H_12,
                               a->options.radius * r.spacing, &back))
         return PSFM_PATCH_OUTSIDE;
-    psfm_patch_outcome outcome = align_once(a, view2, m->xy2, view1, &back, 1.0 / zoom, &r);
+    psfm_patch_outcome outcome = align_once(a, &r);
     if (outcome != PSFM_PATCH_ALIGNED)
         return outcome == PSFM_PATCH_DIVERGED ? PSFM_PATCH_ONE_WAY : outcome;
     double end[2];
     psfm_plane_warp_at(&back, r.p[0], r.p[1], end);
-    double dx = end[0] - xy1[0], dy = end[1] - xy1[1];
+    double dx = end[0] - q->xy1[0], dy = end[1] - q->xy1[1];
     if (!(hypot(dx, dy) <= a->options.max_return_px * s->spacing))
         return PSFM_PATCH_ONE_WAY;
-    psfm_plane_warp_at(there, s->p[0] - 0.5 * dx, s->p[1] - 0.5 * dy, m->xy2);
+    psfm_plane_warp_at(s->warp, s->p[0] - 0.5 * dx, s->p[1] - 0.5 * dy, m->xy2);
     return PSFM_PATCH_ALIGNED;
 }
 
-static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_view *view1,
-                                const double xy1[2], const psfm_patch_view *view2,
-                                const double H_21[9], const double H_12[9], double max_shift,
-                                int coarse, psfm_patch_match *m) {
+static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_query *q,
+                                psfm_patch_match *m) {
     psfm_plane_warp warp, moved;
     double anisotropy, reach = a->options.radius;
-    if (!psfm_plane_warp_make(view1->camera, xy1, view2->camera, H_21, reach, &warp))
+    if (!psfm_plane_warp_make(q->view1.camera, q->xy1, q->view2.camera, q->H_21, reach, &warp))
         return PSFM_PATCH_OUTSIDE;
     double zoom = psfm_plane_warp_zoom(&warp, &anisotropy);
     if (!(zoom * a->options.max_zoom >= 1.0 && zoom <= a->options.max_zoom &&
           anisotropy <= a->options.max_anisotropy))
         return PSFM_PATCH_OUTSIDE;
-    search s = {.spacing = fmax(1.0, 1.0 / zoom), .max_shift = max_shift};
-    psfm_patch_outcome outcome = align_levels(a, view1, xy1, view2, &warp, zoom, coarse, &s);
+    search s = {.from = q->view1.photo,
+                .to = q->view2.photo,
+                .xy = q->xy1,
+                .warp = &warp,
+                .zoom = zoom,
+                .spacing = fmax(1.0, 1.0 / zoom),
+                .max_shift = q->max_shift};
+    psfm_patch_outcome outcome = align_levels(a, q->coarse_levels, &s);
     if (outcome != PSFM_PATCH_ALIGNED)
         return outcome;
     m->ncc = s.ncc;
@@ -372,14 +377,11 @@ static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_view *vi
     double sigma = find_covariance(a, &moved, &s, m->cov2);
     if (!(sigma <= a->options.max_sigma_px * s.spacing))
         return PSFM_PATCH_FLAT;
-    return H_12 == NULL ? outcome
-                        : align_back(a, view1, xy1, view2, &warp, zoom, H_12, coarse > 0, &s, m);
+    return q->H_12 == NULL ? outcome : align_back(a, q, &s, m);
 }
 
-void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
-                      const double xy1[2], const psfm_patch_view *view2, const double H_21[9],
-                      const double H_12[9], double max_shift, int coarse_levels,
+void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_query *query,
                       psfm_patch_match *match) {
     *match = (psfm_patch_match){0};
-    match->outcome = align(aligner, view1, xy1, view2, H_21, H_12, max_shift, coarse_levels, match);
+    match->outcome = align(aligner, query, match);
 }

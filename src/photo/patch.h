@@ -40,6 +40,16 @@ typedef struct {
     const psfm_pyramid *photo;
 } psfm_patch_view;
 
+/* A point of image 1 to be found in image 2. */
+typedef struct {
+    psfm_patch_view view1, view2;
+    double xy1[2];
+    const double *H_21; /* ray2 ~ H_21 ray1, 3 x 3: where it should be */
+    const double *H_12; /* the inverse; NULL: do not try the way back */
+    double max_shift;   /* from where H_21 puts it, in pixels of image 1 */
+    int coarse_levels;  /* > 0: start at so many times half the resolution */
+} psfm_patch_query;
+
 /* Where the patch about a point of image 1 was found in image 2. */
 typedef struct {
     psfm_patch_outcome outcome;
@@ -56,13 +66,8 @@ psfm_status psfm_patch_aligner_create(psfm_context *ctx, const psfm_patch_option
                                       psfm_patch_aligner **aligner);
 void psfm_patch_aligner_destroy(psfm_patch_aligner **aligner);
 
-/* Finds the point xy1 of image 1 in image 2, starting from where H_21 (ray2 ~ H_21 ray1; H_12 its
- * inverse, or NULL: do not try the way back) puts it and not further than max_shift pixels of image
- * 1 away. coarse_levels > 0 starts at so many times half the resolution. Cost: about ten
- * microseconds, 289 samples, both ways. */
-void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_view *view1,
-                      const double xy1[2], const psfm_patch_view *view2, const double H_21[9],
-                      const double H_12[9], double max_shift, int coarse_levels,
+/* Finds the point of the query. Cost: about ten microseconds, 289 samples, both ways. */
+void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_query *query,
                       psfm_patch_match *match);
 
 #endif

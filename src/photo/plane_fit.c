@@ -28,14 +28,13 @@ static psfm_status alloc_rows(psfm_context *ctx, size_t n, psfm_correspondences 
 }
 
 /* Rays and derivatives; points without a ray are left out. */
-static void fill_rows(const psfm_camera cameras[2], const psfm_plane_point *points, size_t num,
-                      psfm_correspondences *c) {
-    for (size_t k = 0; k < num; ++k) {
+static void fill_rows(const psfm_plane_points *p, psfm_correspondences *c) {
+    for (size_t k = 0; k < p->num; ++k) {
         double xy[2];
-        if (!psfm_camera_unproject(&cameras[0], points[k].xy1, c->ray1[c->num]) ||
-            !psfm_camera_unproject(&cameras[1], points[k].xy2, c->ray2[c->num]) ||
-            !psfm_camera_project_jacobian(&cameras[0], c->ray1[c->num], xy, c->px1[c->num]) ||
-            !psfm_camera_project_jacobian(&cameras[1], c->ray2[c->num], xy, c->px2[c->num]))
+        if (!psfm_camera_unproject(p->cameras[0], p->points[k].xy1, c->ray1[c->num]) ||
+            !psfm_camera_unproject(p->cameras[1], p->points[k].xy2, c->ray2[c->num]) ||
+            !psfm_camera_project_jacobian(p->cameras[0], c->ray1[c->num], xy, c->px1[c->num]) ||
+            !psfm_camera_project_jacobian(p->cameras[1], c->ray2[c->num], xy, c->px2[c->num]))
             continue;
         c->match_idx[c->num++] = (uint32_t)k;
     }
@@ -63,27 +62,26 @@ static void whiten_rows(const psfm_plane_point *points, psfm_correspondences *c)
     }
 }
 
-/* Deviations of all points from the fit, in pixels and in standard deviations. */
-static void measure(const psfm_camera cameras[2], const psfm_plane_point *points, size_t num,
-                    const double H_21[9], double *error_px, double *sigmas) {
+/* Deviations of all points from H_21, in pixels and in standard deviations. */
+static void measure(const psfm_plane_points *all, const double H_21[9], psfm_plane_fitted *fit) {
     double H_12[9];
     bool invertible = psfm_mat3_inverse(H_21, H_12);
-    for (size_t k = 0; k < num; ++k) {
-        const psfm_plane_point *p = &points[k];
+    for (size_t k = 0; k < all->num; ++k) {
+        const psfm_plane_point *p = &all->points[k];
         int exact = 1 - p->found;
         double from[3], to[3], xy[2];
-        error_px[k] = sigmas[k] = INFINITY;
+        fit->error_px[k] = fit->sigmas[k] = INFINITY;
         if (!invertible ||
-            !psfm_camera_unproject(&cameras[exact], exact == 0 ? p->xy1 : p->xy2, from))
+            !psfm_camera_unproject(all->cameras[exact], exact == 0 ? p->xy1 : p->xy2, from))
             continue;
         psfm_mat3_mul_vec(exact == 0 ? H_21 : H_12, from, to);
-        if (!psfm_camera_project(&cameras[p->found], to, xy))
+        if (!psfm_camera_project(all->cameras[p->found], to, xy))
             continue;
         const double *found = p->found == 0 ? p->xy1 : p->xy2;
         double dx = found[0] - xy[0], dy = found[1] - xy[1];
         double det = p->cov[0] * p->cov[2] - p->cov[1] * p->cov[1];
-        error_px[k] = hypot(dx, dy);
-        sigmas[k] = sqrt(fmax(
+        fit->error_px[k] = hypot(dx, dy);
+        fit->sigmas[k] = sqrt(fmax(
             (p->cov[2] * dx * dx - 2.0 * p->cov[1] * dx * dy + p->cov[0] * dy * dy) / det, 0.0));
     }
 }
@@ -94,20 +92,17 @@ static double excess(double *values, size_t num) {
     return num == 0 ? 1.0 : fmax(psfm_median(values, num) / 1.17741, 1.0);
 }
 
-/* Excess of the points within max_error_px. */
-static psfm_status find_excess(psfm_context *ctx, const double *error_px, const double *sigmas,
-                               size_t num, double max_error_px, double *scale) {
-    double *values = NULL;
+/* Measures, and sets the scale to the excess of the points within max_error_px. `values` is
+ * scratch.
+ */
+static void find_excess(const psfm_plane_points *all, const double H_21[9], double *values,
+                        psfm_plane_fitted *fit) {
     size_t n = 0;
-    psfm_status status = PSFM_ALLOC(ctx, num, &values);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t k = 0; k < num; ++k)
-        if (error_px[k] <= max_error_px)
-            values[n++] = sigmas[k];
-    *scale = excess(values, n);
-    free(values);
-    return PSFM_OK;
+    measure(all, H_21, fit);
+    for (size_t k = 0; k < all->num; ++k)
+        if (fit->error_px[k] <= all->max_error_px)
+            values[n++] = fit->sigmas[k];
+    fit->scale = excess(values, n);
 }
 
 /* The homography that most points agree with, by RANSAC and from the start. */
@@ -130,45 +125,42 @@ static psfm_status search(psfm_context *ctx, const psfm_ray_pairs *pairs, double
     return PSFM_OK;
 }
 
-psfm_status psfm_plane_fit(psfm_context *ctx, const psfm_camera cameras[2],
-                           const psfm_plane_point *points, size_t num, double max_error_px,
-                           psfm_rng *rng, double H_21[9], double *error_px, double *sigmas,
-                           double *scale, bool *fitted) {
+psfm_status psfm_plane_fit(psfm_context *ctx, const psfm_plane_points *points, psfm_rng *rng,
+                           psfm_plane_fitted *fit) {
     psfm_correspondences c = {0};
     psfm_ray_pairs pairs = {0}, white = {0};
-    double H[9];
-    memcpy(H, H_21, sizeof H);
-    *fitted = false;
-    *scale = 1.0;
-    psfm_status status = alloc_rows(ctx, num, &c);
-    if (status != PSFM_OK)
+    double H[9], *values = NULL;
+    memcpy(H, fit->H_21, sizeof H);
+    fit->fitted = false;
+    fit->scale = 1.0;
+    psfm_status status = alloc_rows(ctx, points->num, &c);
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, points->num, &values)))
         goto cleanup;
-    fill_rows(cameras, points, num, &c);
+    fill_rows(points, &c);
     if (c.num < MIN_POINTS)
         goto cleanup;
     if ((status = psfm_ray_pairs_init(ctx, &c, rng, &pairs)) ||
-        (status = search(ctx, &pairs, max_error_px, rng, H, fitted)) || !*fitted)
+        (status = search(ctx, &pairs, points->max_error_px, rng, H, &fit->fitted)) || !fit->fitted)
         goto cleanup;
-    whiten_rows(points, &c);
+    fit->fitted = false;
+    whiten_rows(points->points, &c);
     if ((status = psfm_ray_pairs_init(ctx, &c, NULL, &white)))
         goto cleanup;
     for (int k = 0; k < 3; ++k) { /* the excess changes with the fit */
-        measure(cameras, points, num, H, error_px, sigmas);
-        if ((status = find_excess(ctx, error_px, sigmas, num, max_error_px, scale)))
-            goto cleanup;
-        psfm_loss loss = {MAX_SIGMAS * MAX_SIGMAS * *scale * *scale, 0.0};
+        find_excess(points, H, values, fit);
+        psfm_loss loss = {MAX_SIGMAS * MAX_SIGMAS * fit->scale * fit->scale, 0.0};
         psfm_homography_normalize_norm(H);
         psfm_homography_refine(&white, white.num_blocks, loss, 20, H);
     }
-    measure(cameras, points, num, H, error_px, sigmas);
-    status = find_excess(ctx, error_px, sigmas, num, max_error_px, scale);
-    *fitted = status == PSFM_OK && psfm_homography_normalize(H);
-    if (*fitted)
-        memcpy(H_21, H, sizeof H);
+    find_excess(points, H, values, fit);
+    fit->fitted = psfm_homography_normalize(H);
+    if (fit->fitted)
+        memcpy(fit->H_21, H, sizeof H);
 
 cleanup:
     psfm_correspondences_free(&c);
     psfm_ray_pairs_free(&pairs);
     psfm_ray_pairs_free(&white);
+    free(values);
     return status;
 }

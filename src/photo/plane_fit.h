@@ -13,14 +13,26 @@ typedef struct {
     int found; /* 0 or 1: image in which it was found */
 } psfm_plane_point;
 
-/* Fits H_21 (in: a start, out: the fit, middle singular value 1, det > 0): the best within
- * max_error_px by RANSAC, from the start too, then weighted least squares. error_px[k] receives the
- * distance of each found point from where the fit puts it, INFINITY if nowhere; sigmas[k] the same
- * in standard deviations. *scale is by how much the deviations exceed the covariances (1 if they
- * do not). *fitted is false, and H_21 unchanged, if the points determine no homography. */
-psfm_status psfm_plane_fit(psfm_context *ctx, const psfm_camera cameras[2],
-                           const psfm_plane_point *points, size_t num, double max_error_px,
-                           psfm_rng *rng, double H_21[9], double *error_px, double *sigmas,
-                           double *scale, bool *fitted);
+/* What is fitted. */
+typedef struct {
+    const psfm_camera *cameras[2];
+    const psfm_plane_point *points;
+    size_t num;
+    double max_error_px; /* of a point that agrees */
+} psfm_plane_points;
+
+typedef struct {
+    bool fitted;      /* false: the points determine no homography */
+    double H_21[9];   /* in: a start; out: the fit, middle singular value 1, det > 0 */
+    double scale;     /* by how much deviations exceed covariances; 1 if they do not */
+    double *error_px; /* num entries: distance of a found point from where the fit puts it,
+                         INFINITY if nowhere */
+    double *sigmas;   /* num entries: the same in standard deviations */
+} psfm_plane_fitted;
+
+/* The best homography within max_error_px by RANSAC, from the start too, then weighted least
+ * squares. H_21 stays if nothing is fitted. */
+psfm_status psfm_plane_fit(psfm_context *ctx, const psfm_plane_points *points, psfm_rng *rng,
+                           psfm_plane_fitted *fit);
 
 #endif

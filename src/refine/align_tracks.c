@@ -55,14 +55,17 @@ static bool surface_warp(const alignment *a, const psfm_track_search *s, double 
 static void align_search(const alignment *a, psfm_patch_aligner *aligner,
                          const psfm_pyramid *const photos[2], psfm_track_search *s) {
     const psfm_view *from = &a->set->views[s->from], *to = &a->set->views[s->to];
-    const psfm_patch_view view1 = {&a->scene->cameras[from->camera_idx], photos[0]};
-    const psfm_patch_view view2 = {&a->scene->cameras[to->camera_idx], photos[1]};
-    uint32_t keypoint = a->structure->tracks.keypoint[a->plan->reference[s->point]];
+    const double *xy = from->keypoints[a->structure->tracks.keypoint[a->plan->reference[s->point]]];
     double H_21[9], H_12[9];
+    const psfm_patch_query query = {.view1 = {&a->scene->cameras[from->camera_idx], photos[0]},
+                                    .view2 = {&a->scene->cameras[to->camera_idx], photos[1]},
+                                    .xy1 = {xy[0], xy[1]},
+                                    .H_21 = H_21,
+                                    .H_12 = H_12,
+                                    .max_shift = a->max_shift_px};
     s->found.outcome = PSFM_PATCH_OUTSIDE;
     if (surface_warp(a, s, H_21, H_12))
-        psfm_patch_align(aligner, &view1, from->keypoints[keypoint], &view2, H_21, H_12,
-                         a->max_shift_px, 0, &s->found);
+        psfm_patch_align(aligner, &query, &s->found);
 }
 
 /* All searches between two views. */

@@ -22,15 +22,6 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_photo_control_option_table = {"photo", rows,
                                                            sizeof rows / sizeof *rows};
 
-/* What one pair gave. */
-typedef struct {
-    psfm_refined_plane *planes; /* per homography of the pair */
-    psfm_pair_match *matches;
-    size_t num_matches;
-    psfm_pair_plane_stats stats;
-    bool done;
-} pair_result;
-
 typedef struct {
     psfm_corner *corners;
     size_t num;
@@ -45,8 +36,8 @@ typedef struct {
     psfm_patch_aligner **aligners; /* per worker */
     int num_aligners;
     view_corners *views;
-    pair_result *pairs;
-    size_t *order; /* of the pairs */
+    psfm_pair_refined *pairs; /* without planes: not done */
+    size_t *order;            /* of the pairs */
 } refinement;
 
 static bool has_plane(const psfm_two_view *view) {
@@ -67,11 +58,14 @@ static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, voi
     if (status != PSFM_OK || photo == NULL)
         return status;
     const psfm_photo_options *o = r->options;
-    double strength = o->planes.min_strength * o->planes.min_strength;
     double area = (double)photo->levels[0].width * (double)photo->levels[0].height;
-    int spacing = (int)ceil(sqrt(area / o->planes.corners));
-    status = psfm_corners_find(ctx, photo, spacing, o->patch.radius / 2, o->patch.radius + 3,
-                               strength, &view->corners, &view->num);
+    const psfm_corner_grid grid = {
+        .spacing = (int)ceil(sqrt(area / o->planes.corners)),
+        .radius = o->patch.radius / 2,
+        .margin = o->patch.radius + 3,
+        .min_strength = o->planes.min_strength * o->planes.min_strength,
+    };
+    status = psfm_corners_find(ctx, photo, &grid, &view->corners, &view->num);
     psfm_photo_cache_release(r->cache, (uint32_t)index);
     return status;
 }
@@ -110,27 +104,21 @@ static psfm_status align_pair(psfm_context *ctx, refinement *r, size_t index, in
                               const psfm_pyramid *const photos[2]) {
     const psfm_match_pair *pair = &r->set->pairs[index];
     const uint32_t ends[2] = {pair->view1, pair->view2};
-    pair_result *out = &r->pairs[index];
-    psfm_pair_side sides[2];
+    psfm_pair_photos in = {.num_planes = r->two_views[index].num_homographies};
     psfm_raw_plane *raw = NULL;
     double(*xy)[2] = NULL;
-    size_t num_planes = r->two_views[index].num_homographies;
-    uint64_t stream[2];
     for (int s = 0; s < 2; ++s) {
         const psfm_view *view = &r->set->views[ends[s]];
         const view_corners *corners = &r->views[ends[s]];
-        sides[s] = (psfm_pair_side){
+        in.sides[s] = (psfm_pair_side){
             {&r->set->cameras[view->camera_idx], photos[s]}, corners->corners, corners->num};
-        stream[s] = view->id;
+        in.stream[s] = view->id;
     }
     psfm_status status = list_raw_planes(ctx, r, index, &raw, &xy);
+    in.raw = raw;
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_planes, &out->planes);
-    if (status == PSFM_OK)
-        status = psfm_pair_planes_refine(ctx, r->aligners[worker], sides, raw, num_planes, stream,
-                                         &r->options->planes, out->planes, &out->matches,
-                                         &out->num_matches, &out->stats);
-    out->done = status == PSFM_OK;
+        status = psfm_pair_planes_refine(ctx, r->aligners[worker], &in, &r->options->planes,
+                                         &r->pairs[index]);
     free(raw);
     free(xy);
     return status;
@@ -205,7 +193,7 @@ static psfm_status add_matches(psfm_context *ctx, refinement *r, size_t index,
                                psfm_precise_keypoints *added, const corner_keypoints *corners) {
     psfm_match_pair *pair = &r->set->pairs[index];
     psfm_two_view *view = &r->two_views[index];
-    const pair_result *from = &r->pairs[index];
+    const psfm_pair_refined *from = &r->pairs[index];
     psfm_status status = PSFM_OK;
     if (from->num_matches == 0)
         return PSFM_OK;
@@ -237,11 +225,11 @@ static psfm_status add_matches(psfm_context *ctx, refinement *r, size_t index,
 static psfm_status replace_planes(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     refinement *r = user;
-    const pair_result *from = &r->pairs[index];
+    const psfm_pair_refined *from = &r->pairs[index];
     size_t first_new = r->set->pairs[index].num_matches - from->num_matches;
-    return from->done ? psfm_replace_planes(ctx, r->set, index, first_new, from->planes,
-                                            &r->two_views[index])
-                      : PSFM_OK;
+    return from->planes != NULL ? psfm_replace_planes(ctx, r->set, index, first_new, from->planes,
+                                                      &r->two_views[index])
+                                : PSFM_OK;
 }
 
 /* Takes the results of all pairs over into the set and the two-view geometries. */
@@ -290,7 +278,7 @@ static psfm_status summarise(psfm_context *ctx, const refinement *r,
     }
     for (size_t p = 0; p < r->set->num_pairs; ++p) {
         const psfm_pair_plane_stats *s = &r->pairs[p].stats;
-        stats->num_pairs += r->pairs[p].done;
+        stats->num_pairs += r->pairs[p].planes != NULL;
         stats->num_matches += r->pairs[p].num_matches;
         stats->patches.num_tried += s->num_tried;
         for (int k = 0; k < PSFM_NUM_PATCH_OUTCOMES; ++k)
@@ -359,8 +347,7 @@ static void free_refinement(refinement *r) {
     for (size_t v = 0; r->views != NULL && v < r->set->num_views; ++v)
         free(r->views[v].corners);
     for (size_t p = 0; r->pairs != NULL && p < r->set->num_pairs; ++p) {
-        free(r->pairs[p].planes);
-        free(r->pairs[p].matches);
+        psfm_pair_refined_free(&r->pairs[p]);
     }
     for (int w = 0; r->aligners != NULL && w < r->num_aligners; ++w)
         psfm_patch_aligner_destroy(&r->aligners[w]);

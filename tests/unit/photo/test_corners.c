@@ -23,7 +23,8 @@ static void corners_of_squares_are_found(void **state) {
     psfm_corner *corners = NULL;
     size_t num = 0, near = 0;
     draw(ctx, 200, 130, at, 2, &photo);
-    assert_ok(ctx, psfm_corners_find(ctx, &photo, 10, 4, 10, 4.0, &corners, &num));
+    assert_ok(ctx,
+              psfm_corners_find(ctx, &photo, &(psfm_corner_grid){10, 4, 10, 4.0}, &corners, &num));
     for (size_t k = 0; k < num; ++k) {
         assert_true(corners[k].strength >= 4.0F);
         for (int s = 0; s < 8; ++s) {
@@ -44,12 +45,14 @@ static void flat_and_tiny_photographs_have_none(void **state) {
     psfm_corner *corners = NULL;
     size_t num = 0;
     draw(ctx, 200, 130, NULL, 0, &photo);
-    assert_ok(ctx, psfm_corners_find(ctx, &photo, 10, 4, 10, 0.0, &corners, &num));
+    assert_ok(ctx,
+              psfm_corners_find(ctx, &photo, &(psfm_corner_grid){10, 4, 10, 0.0}, &corners, &num));
     assert_int_equal(num, 0);
     free(corners);
     psfm_pyramid_free(&photo);
     draw(ctx, 24, 24, NULL, 0, &photo);
-    assert_ok(ctx, psfm_corners_find(ctx, &photo, 10, 4, 12, 0.0, &corners, &num));
+    assert_ok(ctx,
+              psfm_corners_find(ctx, &photo, &(psfm_corner_grid){10, 4, 12, 0.0}, &corners, &num));
     assert_int_equal(num, 0);
     free(corners);
     psfm_pyramid_free(&photo);
@@ -67,7 +70,8 @@ static void one_corner_a_square_within_the_margin(void **state) {
     for (int k = 0; k < 161 * 97; ++k)
         image.gray[k] = (uint8_t)(k * 7919 % 251);
     assert_ok(ctx, psfm_pyramid_init(ctx, &image, &photo));
-    assert_ok(ctx, psfm_corners_find(ctx, &photo, 16, 4, 11, 0.0, &corners, &num));
+    assert_ok(ctx,
+              psfm_corners_find(ctx, &photo, &(psfm_corner_grid){16, 4, 11, 0.0}, &corners, &num));
     assert_true(num > 40);
     for (size_t k = 0; k < num; ++k) {
         assert_true(corners[k].x > 11.0F && corners[k].x < 150.0F);

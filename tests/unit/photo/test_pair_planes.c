@@ -58,7 +58,8 @@ static void set_up(fixture *f, const texture *texture1, const texture *texture2)
     for (int s = 0; s < 2; ++s) {
         size_t num;
         assert_ok(f->ctx,
-                  psfm_corners_find(f->ctx, &f->photos[s], 14, 4, 12, 1.0, &f->corners[s], &num));
+                  psfm_corners_find(f->ctx, &f->photos[s], &(psfm_corner_grid){14, 4, 12, 1.0},
+                                    &f->corners[s], &num));
         f->sides[s] = (psfm_pair_side){{&f->cameras[s], &f->photos[s]}, f->corners[s], num};
     }
     make_raw(f);
@@ -73,14 +74,10 @@ static void tear_down(fixture *f) {
     psfm_context_destroy(&f->ctx);
 }
 
-static psfm_refined_plane refine(fixture *f, psfm_pair_match **matches, size_t *num,
-                                 psfm_pair_plane_stats *stats) {
-    const uint64_t stream[2] = {1, 2};
-    psfm_refined_plane plane;
-    *stats = (psfm_pair_plane_stats){0};
-    assert_ok(f->ctx, psfm_pair_planes_refine(f->ctx, f->aligner, f->sides, &f->raw, 1, stream,
-                                              &f->options, &plane, matches, num, stats));
-    return plane;
+static void refine(const fixture *f, psfm_pair_refined *out) {
+    const psfm_pair_photos pair = {
+        .sides = {f->sides[0], f->sides[1]}, .raw = &f->raw, .num_planes = 1, .stream = {1, 2}};
+    assert_ok(f->ctx, psfm_pair_planes_refine(f->ctx, f->aligner, &pair, &f->options, out));
 }
 
 static double worst_transfer(const fixture *f, const double H_21[9]) {
@@ -100,24 +97,25 @@ static void homography_becomes_exact_and_grows(void **state) {
     (void)state;
     fixture f;
     texture t = make_texture(3);
-    psfm_pair_match *matches;
-    psfm_pair_plane_stats stats;
-    size_t num, outside = 0;
+    psfm_pair_refined out;
+    size_t outside = 0;
     set_up(&f, &t, &t);
     assert_true(worst_transfer(&f, f.raw.H_21) > 1.0);
-    psfm_refined_plane plane = refine(&f, &matches, &num, &stats);
-    assert_true(plane.refined && num == plane.num_matches && num > 200);
-    assert_below(worst_transfer(&f, plane.H_21), 0.05);
-    assert_below(plane.rms_px, 0.15);
-    for (size_t k = 0; k < num; ++k) {
-        assert_true(matches[k].plane == 0 && matches[k].cov[0] > 0.0);
-        const psfm_corner *c = &f.corners[matches[k].side][matches[k].corner];
-        outside += matches[k].side == 0 && (c->x < 60.0F || c->x > 260.0F);
+    refine(&f, &out);
+    assert_true(out.planes[0].refined && out.num_matches == out.planes[0].num_matches &&
+                out.num_matches > 200);
+    assert_below(worst_transfer(&f, out.planes[0].H_21), 0.05);
+    assert_below(out.planes[0].rms_px, 0.15);
+    for (size_t k = 0; k < out.num_matches; ++k) {
+        assert_true(out.matches[k].plane == 0 && out.matches[k].cov[0] > 0.0);
+        const psfm_corner *c = &f.corners[out.matches[k].side][out.matches[k].corner];
+        outside += out.matches[k].side == 0 && (c->x < 60.0F || c->x > 260.0F);
     }
     assert_true(outside > 10); /* the keypoints end at 110 and 210 */
-    assert_int_equal(stats.num_refined_planes, 1);
-    assert_true(stats.outcomes[PSFM_PATCH_ALIGNED] == num + stats.num_off_plane);
-    free(matches);
+    assert_int_equal(out.stats.num_refined_planes, 1);
+    assert_true(out.stats.outcomes[PSFM_PATCH_ALIGNED] ==
+                out.num_matches + out.stats.num_off_plane);
+    psfm_pair_refined_free(&out);
     tear_down(&f);
 }
 
@@ -125,16 +123,14 @@ static void another_scene_keeps_its_keypoints(void **state) {
     (void)state;
     fixture f;
     texture t = make_texture(3), other = make_texture(4);
-    psfm_pair_match *matches;
-    psfm_pair_plane_stats stats;
-    size_t num;
+    psfm_pair_refined out;
     set_up(&f, &t, &other);
-    psfm_refined_plane plane = refine(&f, &matches, &num, &stats);
-    assert_false(plane.refined);
-    assert_int_equal(num, 0);
-    assert_memory_equal(plane.H_21, f.raw.H_21, sizeof plane.H_21);
-    assert_int_equal(stats.num_raw_planes, 1);
-    free(matches);
+    refine(&f, &out);
+    assert_false(out.planes[0].refined);
+    assert_int_equal(out.num_matches, 0);
+    assert_memory_equal(out.planes[0].H_21, f.raw.H_21, sizeof out.planes[0].H_21);
+    assert_int_equal(out.stats.num_raw_planes, 1);
+    psfm_pair_refined_free(&out);
     tear_down(&f);
 }
 
@@ -142,18 +138,16 @@ static void keypoints_have_a_veto(void **state) {
     (void)state;
     fixture f;
     texture t = make_texture(3);
-    psfm_pair_match *matches;
-    psfm_pair_plane_stats stats;
-    size_t num;
+    psfm_pair_refined out;
     set_up(&f, &t, &t);
     /* keypoints that agree with the raw homography but not with the photographs */
     double away[9] = {1, 0, 5.0 / 300.0, 0, 1, 0, 0, 0, 1};
     psfm_mat3_mul(away, f.H_21, f.raw.H_21);
     for (int k = 0; k < 40; ++k)
         transfer(&f, f.raw.H_21, f.xy1[k], f.xy2[k]);
-    psfm_refined_plane plane = refine(&f, &matches, &num, &stats);
-    assert_false(plane.refined);
-    free(matches);
+    refine(&f, &out);
+    assert_false(out.planes[0].refined);
+    psfm_pair_refined_free(&out);
     tear_down(&f);
 }
 

@@ -50,23 +50,34 @@ static void disturbed(const fixture *f, double dx, double dy, double H_21[9], do
     assert_true(psfm_mat3_inverse(H_21, H_12));
 }
 
+/* A point of the first photograph, sought in the second within 8 pixels. */
+static psfm_patch_query query_at(const fixture *f, double x, double y, const double H_21[9],
+                                 const double H_12[9]) {
+    return (psfm_patch_query){.view1 = {&f->cameras[0], &f->photos[0]},
+                              .view2 = {&f->cameras[1], &f->photos[1]},
+                              .xy1 = {x, y},
+                              .H_21 = H_21,
+                              .H_12 = H_12,
+                              .max_shift = 8.0};
+}
+
 /* Aligns a grid of points from a start that is off; returns the number aligned, the largest error
  * and the mean square in units of the covariance. */
 static int align_grid(fixture *f, double dx, double dy, int coarse, double *largest, double *chi2) {
-    const psfm_patch_view views[2] = {{&f->cameras[0], &f->photos[0]},
-                                      {&f->cameras[1], &f->photos[1]}};
     double H_21[9], H_12[9], sum = 0.0;
     int num = 0;
     disturbed(f, dx, dy, H_21, H_12);
     *largest = 0.0;
     for (int y = 40; y <= 200; y += 16) {
         for (int x = 40; x <= 280; x += 16) {
-            double xy1[2] = {x + 0.5, y + 0.5}, xy2[2];
+            psfm_patch_query query = query_at(f, x + 0.5, y + 0.5, H_21, H_12);
             psfm_patch_match m;
-            psfm_patch_align(f->aligner, &views[0], xy1, &views[1], H_21, H_12, 8.0, coarse, &m);
+            double xy2[2];
+            query.coarse_levels = coarse;
+            psfm_patch_align(f->aligner, &query, &m);
             if (m.outcome != PSFM_PATCH_ALIGNED)
                 continue;
-            truth(f, xy1, xy2);
+            truth(f, query.xy1, xy2);
             double ex = m.xy2[0] - xy2[0], ey = m.xy2[1] - xy2[1];
             double det = m.cov2[0] * m.cov2[2] - m.cov2[1] * m.cov2[1];
             sum += (m.cov2[2] * ex * ex - 2.0 * m.cov2[1] * ex * ey + m.cov2[0] * ey * ey) / det;
@@ -142,11 +153,9 @@ static void wrong_texture_is_refused(void **state) {
 
 static psfm_patch_outcome outcome_at(fixture *f, double x, double y, const double H_21[9],
                                      const double H_12[9]) {
-    const psfm_patch_view views[2] = {{&f->cameras[0], &f->photos[0]},
-                                      {&f->cameras[1], &f->photos[1]}};
-    const double xy[2] = {x, y};
+    const psfm_patch_query query = query_at(f, x, y, H_21, H_12);
     psfm_patch_match m;
-    psfm_patch_align(f->aligner, &views[0], xy, &views[1], H_21, H_12, 6.0, 0, &m);
+    psfm_patch_align(f->aligner, &query, &m);
     return m.outcome;
 }
 

@@ -10,8 +10,8 @@
 #include "base/number_locale.h"
 #include "base/path.h"
 #include "cli.h"
-#include "eval/move_model.h"
 #include "world/align.h"
+#include "world/move_model.h"
 
 static const char *const positional[] = {"MODEL", NULL};
 static const cli_flag flags[] = {
@@ -134,7 +134,7 @@ static psfm_status align_to_points(psfm_context *ctx, const cli_arguments *argum
 
 /* Moves everything into the frame that the alignment leads to. */
 static void apply(work *w) {
-    const psfm_similarity *s = &w->alignment.world_from_model;
+    const psfm_sim3 *s = &w->alignment.world_from_model;
     psfm_model_move(&w->source.model, s);
     for (uint32_t k = 0; k < w->source.planes.num_planes; ++k)
         psfm_scene_plane_move(&w->source.planes.planes[k], s);
@@ -205,7 +205,7 @@ static bool add_item(cJSON *items, const psfm_alignment_item *item, bool points)
 }
 
 static cJSON *to_json(const psfm_alignment *a, bool points) {
-    const psfm_similarity *s = &a->world_from_model;
+    const psfm_sim3 *s = &a->world_from_model;
     cJSON *root = cJSON_CreateObject();
     if (root == NULL)
         return NULL;

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "../bundle_start.h"
-#include "eval/align_models.h"
 #include "linalg/angle.h"
+#include "linalg/sim3.h"
 
 typedef struct {
     const char *name;
@@ -104,9 +104,9 @@ static void raise_bumps(bundle_start *s, double bumps, uint64_t seed) {
 /* Adds the squared errors after the best similarity: rotations in degrees, positions in metres. */
 static void add_errors(psfm_context *ctx, const bundle_start *s, const double (*true_R)[9],
                        const double (*true_c)[3], double sums[2]) {
-    psfm_similarity fit;
+    psfm_sim3 fit;
     size_t n = s->problem.num_images;
-    bench_check(ctx, psfm_similarity_fit(ctx, n, (const double(*)[3])s->c, true_c, NULL, &fit));
+    bench_check(ctx, psfm_sim3_fit(ctx, n, (const double(*)[3])s->c, true_c, NULL, &fit));
     /* The rotation of the world that fits the cameras' orientations best, not their positions. */
     double sum[9] = {0}, Q[9];
     for (size_t i = 0; i < n; ++i) {
@@ -121,7 +121,7 @@ static void add_errors(psfm_context *ctx, const bundle_start *s, const double (*
         double R[9], c[3];
         psfm_mat3_mul_t(s->R[i], Q, R);
         double angle = psfm_degrees(psfm_rotation_angle(R, true_R[i]));
-        psfm_similarity_apply(&fit, s->c[i], c);
+        psfm_sim3_apply(&fit, s->c[i], c);
         psfm_sub3(c, true_c[i], c);
         sums[0] += angle * angle / (double)n;
         sums[1] += psfm_dot3(c, c) / (double)n;

@@ -114,8 +114,8 @@ static psfm_status align(psfm_context *ctx, const psfm_model *a, const psfm_mode
         memcpy(y[k], c->images[k].center_a, sizeof y[k]);
     }
     if (status == PSFM_OK)
-        status = psfm_similarity_fit_robust(ctx, c->num_images, (const double(*)[3])x,
-                                            (const double(*)[3])y, &c->a_from_b);
+        status = psfm_sim3_fit_robust(ctx, c->num_images, (const double(*)[3])x,
+                                      (const double(*)[3])y, &c->a_from_b);
     if (status == PSFM_ERR_DATA) {
         align_by_rotations(a, b, c);
         status = PSFM_OK;
@@ -147,7 +147,7 @@ static void measure(const psfm_model *a, const psfm_model *b, psfm_comparison *c
     for (size_t k = 0; k < c->num_images; ++k) {
         psfm_camera_difference *d = &c->images[k];
         double moved[3], R[9], off[3];
-        psfm_similarity_apply(&c->a_from_b, d->center_b, moved);
+        psfm_sim3_apply(&c->a_from_b, d->center_b, moved);
         memcpy(d->center_b, moved, sizeof moved);
         psfm_sub3(d->center_b, d->center_a, off);
         d->position = psfm_norm3(off);

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "eval/align_models.h"
+#include "linalg/sim3.h"
 #include "planarsfm/model.h"
 
 /* One image that both models have. */
@@ -18,7 +18,7 @@ typedef struct {
 
 /* Owns its array. */
 typedef struct {
-    psfm_similarity a_from_b;
+    psfm_sim3 a_from_b;
     psfm_camera_difference *images; /* in the order of the names */
     size_t num_images;
     size_t num_only_a, num_only_b; /* images that the other model lacks */

@@ -12,10 +12,10 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "eval/align_models.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
+#include "linalg/sim3.h"
 
 #define NOT_REGISTERED UINT32_MAX
 
@@ -233,10 +233,10 @@ static uint32_t largest_model(psfm_context *ctx, const pose_pair *poses, size_t 
 }
 
 static void measure_positions(size_t num, const double (*x)[3], const double (*y)[3],
-                              const psfm_similarity *s, double *error, psfm_evaluation *out) {
+                              const psfm_sim3 *s, double *error, psfm_evaluation *out) {
     for (size_t k = 0; k < num; ++k) {
         double mapped[3], d[3];
-        psfm_similarity_apply(s, x[k], mapped);
+        psfm_sim3_apply(s, x[k], mapped);
         psfm_sub3(mapped, y[k], d);
         error[k] = isnan(psfm_norm3(d)) ? INFINITY : psfm_norm3(d);
     }
@@ -266,9 +266,8 @@ static psfm_status evaluate_positions(psfm_context *ctx, const pose_pair *poses,
             memcpy(x[used], poses[k].center, sizeof *x);
             memcpy(y[used++], poses[k].true_center, sizeof *y);
         }
-    psfm_similarity s;
-    status =
-        psfm_similarity_fit_robust(ctx, used, (const double(*)[3])x, (const double(*)[3])y, &s);
+    psfm_sim3 s;
+    status = psfm_sim3_fit_robust(ctx, used, (const double(*)[3])x, (const double(*)[3])y, &s);
     if (status == PSFM_OK)
         measure_positions(used, (const double(*)[3])x, (const double(*)[3])y, &s, error, out);
     if (status == PSFM_ERR_DATA)

@@ -68,9 +68,9 @@ static void summarise(psfm_alignment *a) {
     a->rms_inliers_px = sqrt(squares_px / count);
 }
 
-static double apart(const psfm_similarity *s, const double x[3], const double y[3]) {
+static double apart(const psfm_sim3 *s, const double x[3], const double y[3]) {
     double moved[3], d[3];
-    psfm_similarity_apply(s, x, moved);
+    psfm_sim3_apply(s, x, moved);
     psfm_sub3(moved, y, d);
     return psfm_norm3(d);
 }
@@ -123,8 +123,8 @@ psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
                            "%zu of the model's images have a known position; three are needed",
                            out->num_items);
     if (status == PSFM_OK)
-        status = psfm_similarity_fit_robust(ctx, out->num_items, (const double(*)[3])x,
-                                            (const double(*)[3])y, &out->world_from_model);
+        status = psfm_sim3_fit_robust(ctx, out->num_items, (const double(*)[3])x,
+                                      (const double(*)[3])y, &out->world_from_model);
     for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
         out->items[k].residual = apart(&out->world_from_model, x[k], y[k]);
     if (status == PSFM_OK)
@@ -147,7 +147,7 @@ typedef struct {
 } point_work;
 
 /* Similarity from the placed points alone. */
-static psfm_status first_similarity(psfm_context *ctx, const point_work *w, psfm_similarity *out) {
+static psfm_status first_similarity(psfm_context *ctx, const point_work *w, psfm_sim3 *out) {
     double(*x)[3] = NULL, (*y)[3] = NULL;
     size_t num = 0, n = w->set->num_points;
     psfm_status status = PSFM_ALLOC(ctx, n, &x);
@@ -165,8 +165,7 @@ static psfm_status first_similarity(psfm_context *ctx, const point_work *w, psfm
                            "needed, each shown by two of its images or on its dominant plane",
                            num, n);
     if (status == PSFM_OK)
-        status =
-            psfm_similarity_fit_robust(ctx, num, (const double(*)[3])x, (const double(*)[3])y, out);
+        status = psfm_sim3_fit_robust(ctx, num, (const double(*)[3])x, (const double(*)[3])y, out);
     free(x);
     free(y);
     return status;
@@ -208,8 +207,8 @@ static psfm_status refine_points(psfm_context *ctx, point_work *w, psfm_alignmen
             used += w->use[k];
         }
         if (used < 3 || round == 2 ||
-            !psfm_similarity_refine_pixels(w->rays, w->num_rays, w->set->points, w->use,
-                                           &out->world_from_model))
+            !psfm_sim3_refine_pixels(w->rays, w->num_rays, w->set->points, w->use,
+                                     &out->world_from_model))
             break;
     }
     return robust_bound(ctx, out, false, false, &out->median_residual, &bound);

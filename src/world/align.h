@@ -2,8 +2,8 @@
 #ifndef PSFM_WORLD_ALIGN_H
 #define PSFM_WORLD_ALIGN_H
 
-#include "eval/align_models.h"
 #include "io/control_file.h"
+#include "linalg/sim3.h"
 #include "planarsfm/model.h"
 #include "scene/planes.h"
 
@@ -18,7 +18,7 @@ typedef struct {
 
 /* Owns its items. */
 typedef struct {
-    psfm_similarity world_from_model;
+    psfm_sim3 world_from_model;
     psfm_alignment_item *items;
     size_t num_items, num_inliers;
     double median_residual, rms_inliers; /* world units */

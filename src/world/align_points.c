@@ -138,7 +138,7 @@ void psfm_control_rays_place(const psfm_control_ray *rays, size_t num, size_t nu
     }
 }
 
-double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_similarity *world_from_model,
+double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_sim3 *world_from_model,
                               const double Y[3], double error[2]) {
     double d[3], X[3], camera[3], xy[2];
     psfm_sub3(Y, world_from_model->t, d);
@@ -163,9 +163,9 @@ typedef struct {
 } pixel_problem;
 
 /* The similarity after a step of (rotation, log scale, shift in units of reach) about the pivot. */
-static psfm_similarity stepped(const pixel_problem *p, const psfm_similarity *s,
-                               const double step[NUM_PARAMETERS]) {
-    psfm_similarity out;
+static psfm_sim3 stepped(const pixel_problem *p, const psfm_sim3 *s,
+                         const double step[NUM_PARAMETERS]) {
+    psfm_sim3 out;
     double turn[9], d[3], moved[3];
     psfm_rotation_exp(step, turn);
     double grow = exp(step[3]);
@@ -178,7 +178,7 @@ static psfm_similarity stepped(const pixel_problem *p, const psfm_similarity *s,
     return out;
 }
 
-static double cost(const pixel_problem *p, const psfm_similarity *s) {
+static double cost(const pixel_problem *p, const psfm_sim3 *s) {
     double sum = 0.0, error[2];
     for (size_t k = 0; k < p->num; ++k) {
         uint32_t point = p->rays[k].point;
@@ -191,9 +191,8 @@ static double cost(const pixel_problem *p, const psfm_similarity *s) {
 }
 
 /* Adds the ray's part to the normal equations. */
-static void accumulate(const pixel_problem *p, const psfm_similarity *s,
-                       const psfm_control_ray *ray, double A[NUM_PARAMETERS * NUM_PARAMETERS],
-                       double b[NUM_PARAMETERS]) {
+static void accumulate(const pixel_problem *p, const psfm_sim3 *s, const psfm_control_ray *ray,
+                       double A[NUM_PARAMETERS * NUM_PARAMETERS], double b[NUM_PARAMETERS]) {
     const double *Y = p->points[ray->point].at, h = 1e-6;
     double J[NUM_PARAMETERS][2], error[2];
     if (!isfinite(psfm_control_ray_error(ray, s, Y, error)))
@@ -201,9 +200,9 @@ static void accumulate(const pixel_problem *p, const psfm_similarity *s,
     for (int k = 0; k < NUM_PARAMETERS; ++k) {
         double step[NUM_PARAMETERS] = {0}, plus[2], minus[2];
         step[k] = h;
-        psfm_similarity ahead = stepped(p, s, step);
+        psfm_sim3 ahead = stepped(p, s, step);
         step[k] = -h;
-        psfm_similarity behind = stepped(p, s, step);
+        psfm_sim3 behind = stepped(p, s, step);
         if (!isfinite(psfm_control_ray_error(ray, &ahead, Y, plus)) ||
             !isfinite(psfm_control_ray_error(ray, &behind, Y, minus)))
             return;
@@ -236,11 +235,11 @@ static void find_pivot(pixel_problem *p) {
     p->reach = sum > 0.0 ? sqrt(sum) : 1.0;
 }
 
-bool psfm_similarity_refine_pixels(const psfm_control_ray *rays, size_t num,
-                                   const psfm_control_point *points, const bool *use,
-                                   psfm_similarity *world_from_model) {
+bool psfm_sim3_refine_pixels(const psfm_control_ray *rays, size_t num,
+                             const psfm_control_point *points, const bool *use,
+                             psfm_sim3 *world_from_model) {
     pixel_problem p = {rays, num, points, use, {0}, 1.0};
-    psfm_similarity best = *world_from_model;
+    psfm_sim3 best = *world_from_model;
     find_pivot(&p);
     double now = cost(&p, &best), damping = 1e-6;
     if (!isfinite(now))
@@ -256,7 +255,7 @@ bool psfm_similarity_refine_pixels(const psfm_control_ray *rays, size_t num,
             damping = fmax(damping, 1e-6) * 100.0;
             continue;
         }
-        psfm_similarity tried = stepped(&p, &best, b);
+        psfm_sim3 tried = stepped(&p, &best, b);
         double then = cost(&p, &tried);
         if (!(then < now)) {
             damping *= 10.0;

@@ -28,13 +28,13 @@ void psfm_control_rays_place(const psfm_control_ray *rays, size_t num, size_t nu
                              const psfm_scene_plane *plane, double (*places)[3]);
 
 /* Error in pixels of the world point Y; INFINITY if it is not in front. */
-double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_similarity *world_from_model,
+double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_sim3 *world_from_model,
                               const double Y[3], double error[2]);
 
 /* Minimises the squared pixel errors of the rays whose point is used, over the similarity.
  * World coordinates are centred within. True if it converged to something no worse. */
-bool psfm_similarity_refine_pixels(const psfm_control_ray *rays, size_t num,
-                                   const psfm_control_point *points, const bool *use,
-                                   psfm_similarity *world_from_model);
+bool psfm_sim3_refine_pixels(const psfm_control_ray *rays, size_t num,
+                             const psfm_control_point *points, const bool *use,
+                             psfm_sim3 *world_from_model);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/number_locale.h"
-#include "eval/move_model.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
+#include "world/move_model.h"
 
 psfm_status psfm_parse_image_point(psfm_context *ctx, const char *text, char **image,
                                    double xy[2]) {
@@ -76,7 +76,7 @@ static psfm_status find_plane(psfm_context *ctx, part *p) {
     return PSFM_OK;
 }
 
-void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_similarity *frame) {
+void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_sim3 *frame) {
     double origin[3] = {0}, scatter[9] = {0}, w[3], V[9], x[3], y[3];
     const double *z = plane->normal;
     for (uint32_t k = 0; k < plane->num_corners; ++k)
@@ -103,7 +103,7 @@ void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_similarity *frame) 
 }
 
 /* Median distance of the component's cameras from the plane z = 0, or from the origin. */
-static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_similarity *frame,
+static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_sim3 *frame,
                                    double *distance) {
     double *values = NULL;
     size_t num = 0;
@@ -112,7 +112,7 @@ static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_
         double moved[3];
         if (!has_view(p, v))
             continue;
-        psfm_similarity_apply(frame, p->s->poses.center[v], moved);
+        psfm_sim3_apply(frame, p->s->poses.center[v], moved);
         values[num++] = p->plane != NULL ? fabs(moved[2]) : psfm_norm3(moved);
     }
     *distance = status == PSFM_OK ? psfm_median(values, num) : 0.0;
@@ -121,7 +121,7 @@ static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_
 }
 
 /* The frame of a component, scale not yet settled: that of its plane, or its cameras' middle. */
-static void upright(const part *p, psfm_similarity *frame) {
+static void upright(const part *p, psfm_sim3 *frame) {
     double origin[3] = {0}, num = 0.0;
     if (p->plane != NULL) {
         psfm_frame_of_plane(p->plane, frame);
@@ -138,13 +138,13 @@ static void upright(const part *p, psfm_similarity *frame) {
     psfm_scale3(-1.0 / fmax(num, 1.0), origin, frame->t);
 }
 
-static void move_part(const part *p, const psfm_similarity *f) {
+static void move_part(const part *p, const psfm_sim3 *f) {
     psfm_structure *st = &p->refined->structure;
     for (size_t v = 0; v < p->set->num_views; ++v) {
         double center[3], R[9];
         if (!has_view(p, v))
             continue;
-        psfm_similarity_apply(f, p->s->poses.center[v], center);
+        psfm_sim3_apply(f, p->s->poses.center[v], center);
         memcpy(p->s->poses.center[v], center, sizeof center);
         psfm_mat3_mul_t(p->s->poses.cam_from_world[v], f->R, R);
         memcpy(p->s->poses.cam_from_world[v], R, sizeof R);
@@ -156,7 +156,7 @@ static void move_part(const part *p, const psfm_similarity *f) {
         double X[3];
         if (component_of(p, k) != p->component)
             continue;
-        psfm_similarity_apply(f, st->points[k], X);
+        psfm_sim3_apply(f, st->points[k], X);
         memcpy(st->points[k], X, sizeof X);
         if (plane_is_here != NULL && p->refined->planes.point_plane[k] >= 0)
             plane_is_here[p->refined->planes.point_plane[k]] = true;
@@ -170,7 +170,7 @@ static void move_part(const part *p, const psfm_similarity *f) {
 }
 
 /* Where the ray of a pixel meets the dominant plane, in the frame. */
-static psfm_status meet_plane(psfm_context *ctx, const part *p, const psfm_similarity *f,
+static psfm_status meet_plane(psfm_context *ctx, const part *p, const psfm_sim3 *f,
                               const char *name, const double xy[2], double X[3]) {
     for (size_t v = 0; v < p->set->num_views; ++v) {
         const psfm_view *view = &p->set->views[v];
@@ -182,7 +182,7 @@ static psfm_status meet_plane(psfm_context *ctx, const part *p, const psfm_simil
                              xy[1]);
         psfm_mat3_tmul_vec(p->s->poses.cam_from_world[v], ray, world);
         psfm_mat3_mul_vec(f->R, world, direction);
-        psfm_similarity_apply(f, p->s->poses.center[v], center);
+        psfm_sim3_apply(f, p->s->poses.center[v], center);
         if (!(direction[2] < 0.0))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "the pixel (%g, %g) of %s does not look at the dominant plane", xy[0],
@@ -204,7 +204,7 @@ static uint32_t component_of_image(const psfm_match_set *set, const psfm_pose_so
 }
 
 static psfm_status settle_scale(psfm_context *ctx, const part *p, const psfm_frame_options *options,
-                                psfm_similarity *f) {
+                                psfm_sim3 *f) {
     const psfm_known_distance *known = &options->distance;
     double now = 0.0, wanted = options->scale > 0.0 ? options->scale : 1.0;
     psfm_status status;
@@ -241,7 +241,7 @@ psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
                          image);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
         part p = {set, solution, refined, c, NULL};
-        psfm_similarity frame;
+        psfm_sim3 frame;
         status = find_plane(ctx, &p);
         if (status != PSFM_OK)
             break;

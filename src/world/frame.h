@@ -3,7 +3,7 @@
 #ifndef PSFM_WORLD_FRAME_H
 #define PSFM_WORLD_FRAME_H
 
-#include "eval/align_models.h"
+#include "linalg/sim3.h"
 #include "refine/refine_poses.h"
 
 /* A known distance between two image points on the dominant plane; image1 == NULL: none. */
@@ -24,7 +24,7 @@ psfm_status psfm_parse_image_point(psfm_context *ctx, const char *text, char **i
 
 /* The upright frame of a plane, without scaling: the plane becomes z = 0, its normal z, the
  * direction in which its corners spread most x, their mean the origin. */
-void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_similarity *frame);
+void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_sim3 *frame);
 
 /* Moves each component's poses, points and planes: its plane with most points becomes z = 0, seen
  * from z > 0, its long side along x, its middle the origin. A component without a plane keeps its

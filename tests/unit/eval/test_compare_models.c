@@ -4,11 +4,11 @@
 
 #include "base/path.h"
 #include "eval/comparison_svg.h"
-#include "eval/move_model.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "synth/scene.h"
 #include "test_util.h"
+#include "world/move_model.h"
 
 static psfm_context *ctx;
 
@@ -25,8 +25,8 @@ static void make_model(int num_cameras, psfm_model *model) {
 }
 
 /* The similarity by which B differs. */
-static psfm_similarity away(void) {
-    psfm_similarity s = {.scale = 3.5, .t = {10, -20, 30}};
+static psfm_sim3 away(void) {
+    psfm_sim3 s = {.scale = 3.5, .t = {10, -20, 30}};
     psfm_rotation_exp((const double[3]){0.3, -2.0, 0.9}, s.R);
     return s;
 }
@@ -54,7 +54,7 @@ static void test_differences(void **state) {
     b.images[2].cam_from_world_t[0] += 1.0;
     turn(&b.images[5], 7.0);
     b.images[11].name[0] = 'z';
-    psfm_similarity s = away();
+    psfm_sim3 s = away();
     psfm_model_move(&b, &s);
     assert_ok(ctx, psfm_compare_models(ctx, &a, &b, &c));
     assert_int_equal(c.num_images, 11);
@@ -80,7 +80,7 @@ static void test_differences(void **state) {
 /* Two cameras, and cameras on a line: the rotations align them. */
 static void test_degenerate(void **state) {
     (void)state;
-    psfm_similarity s = away();
+    psfm_sim3 s = away();
     for (int pair = 0; pair < 2; ++pair) {
         psfm_model a, b;
         psfm_comparison c;

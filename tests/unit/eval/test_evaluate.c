@@ -2,10 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "eval/align_models.h"
 #include "eval/evaluate.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
+#include "linalg/sim3.h"
 
 enum { NAME_SIZE = 32 };
 
@@ -63,7 +63,7 @@ static psfm_model random_truth(psfm_rng *rng, size_t num) {
 static psfm_model transformed(psfm_rng *rng, const psfm_model *truth, double turn, double shift) {
     size_t num = truth->num_images;
     psfm_model model = make_model(num);
-    psfm_similarity s = {.scale = 0.3, .t = {5, -6, 7}};
+    psfm_sim3 s = {.scale = 0.3, .t = {5, -6, 7}};
     random_rotation(rng, 2.0, s.R);
     for (size_t k = 0; k < num; ++k) {
         double R[9], c[3], moved[3], E[9], ER[9], out[9], d[3];
@@ -73,7 +73,7 @@ static psfm_model transformed(psfm_rng *rng, const psfm_model *truth, double tur
         random_rotation(rng, turn, E);
         psfm_mat3_mul(E, R, ER);
         psfm_mat3_mul_t(ER, s.R, out); /* cam_from_world of the new world */
-        psfm_similarity_apply(&s, c, moved);
+        psfm_sim3_apply(&s, c, moved);
         set_pose(&model.images[k], out, moved);
         (void)snprintf(model.images[k].name, NAME_SIZE, "a%zu", num - 1 - k);
     }

@@ -1,6 +1,6 @@
 #include "plane_graph.h"
 
-#include "eval/align_models.h"
+#include "linalg/sim3.h"
 #include "pose/position_plane.h"
 
 static const test_plane planes[] = {{{0, 0, 1}, 0}, {{1, 0, 0}, 8}, {{0, 1, 0}, 9}};
@@ -20,17 +20,17 @@ static double solve(psfm_context *ctx, const plane_graph *g, const bool *keep,
     psfm_relative_pose *poses = calloc(g->graph.num_edges, sizeof *poses);
     psfm_baseline_kind *kind = calloc(g->graph.num_edges, sizeof *kind);
     psfm_plane_groups groups;
-    psfm_similarity s;
+    psfm_sim3 s;
     memset(posed, true, n * sizeof *posed);
     assert_ok(ctx, psfm_plane_groups_find(ctx, &g->graph, keep, &group_options, &groups));
     assert_ok(ctx, psfm_consolidate(ctx, &g->graph, poses));
     assert_ok(ctx, psfm_positions_plane(ctx, &g->graph, keep, posed, &groups, poses,
                                         (const double(*)[9])g->R, &options, centers, kind, stats));
-    assert_ok(ctx, psfm_similarity_fit_robust(ctx, n, (const double(*)[3])centers,
-                                              (const double(*)[3])g->center, &s));
+    assert_ok(ctx, psfm_sim3_fit_robust(ctx, n, (const double(*)[3])centers,
+                                        (const double(*)[3])g->center, &s));
     for (uint32_t v = 0; v < n; ++v) {
         double moved[3];
-        psfm_similarity_apply(&s, centers[v], moved);
+        psfm_sim3_apply(&s, centers[v], moved);
         psfm_sub3(moved, g->center[v], moved);
         worst = fmax(worst, psfm_norm3(moved) / 10);
     }

@@ -3,19 +3,19 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "eval/move_model.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "synth/scene.h"
 #include "test_util.h"
 #include "world/align_points.h"
+#include "world/move_model.h"
 
 static psfm_context *ctx;
 
 typedef struct {
     psfm_scene truth;
     psfm_model model; /* the same cameras and points, elsewhere */
-    psfm_similarity model_from_world;
+    psfm_sim3 model_from_world;
 } fixture;
 
 /* Poses and points again, so that the moved copy can be compared with the truth. */
@@ -31,7 +31,7 @@ static void make_fixture(psfm_scene_kind kind, fixture *f) {
     f->model = again.truth;
     again.truth = (psfm_model){0};
     psfm_scene_free(&again);
-    f->model_from_world = (psfm_similarity){.scale = 0.07, .t = {1.5, -2.5, 0.3}};
+    f->model_from_world = (psfm_sim3){.scale = 0.07, .t = {1.5, -2.5, 0.3}};
     const double turn[3] = {0.4, -1.2, 0.7};
     psfm_rotation_exp(turn, f->model_from_world.R);
     psfm_model_move(&f->model, &f->model_from_world);
@@ -218,7 +218,7 @@ static void test_refinement(void **state) {
     make_points(&f, court_labels, 8, 3, 0.0, &set);
     assert_ok(ctx, psfm_control_rays_make(ctx, &f.model, &set, &rays, &num));
     psfm_alignment a = {0};
-    const psfm_similarity *m = &f.model_from_world;
+    const psfm_sim3 *m = &f.model_from_world;
     double turn[9], error[2];
     psfm_mat3_transpose(m->R, a.world_from_model.R);
     a.world_from_model.scale = 1.0 / m->scale;
@@ -228,14 +228,14 @@ static void test_refinement(void **state) {
         assert_below(psfm_control_ray_error(&rays[k], &a.world_from_model,
                                             set.points[rays[k].point].at, error),
                      1e-8);
-    psfm_similarity rough = a.world_from_model;
+    psfm_sim3 rough = a.world_from_model;
     psfm_rotation_exp((const double[3]){0.02, -0.03, 0.01}, turn);
     psfm_mat3_mul(turn, a.world_from_model.R, rough.R);
     rough.scale *= 1.03;
     rough.t[0] += 0.4;
     rough.t[2] -= 0.5;
     a.world_from_model = rough;
-    assert_true(psfm_similarity_refine_pixels(rays, num, set.points, use, &a.world_from_model));
+    assert_true(psfm_sim3_refine_pixels(rays, num, set.points, use, &a.world_from_model));
     check_back(&f, &a, 1e-9);
     free(rays);
     psfm_control_free(&set);

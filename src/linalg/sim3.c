@@ -9,7 +9,7 @@
  * one with the smallest residual at the 60 % quantile (a least-quantile estimator, which 40 % of
  * arbitrary outliers cannot move). Points within a few times that residual are the inliers, and a
  * sum of unsquared residuals over them is minimised by iteratively reweighted least squares. */
-#include "eval/align_models.h"
+#include "linalg/sim3.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define CUT 4.0            /* inliers are within this multiple of the quantile residual */
 #define MAX_REWEIGHTS 50
 
-void psfm_similarity_apply(const psfm_similarity *s, const double x[3], double y[3]) {
+void psfm_sim3_apply(const psfm_sim3 *s, const double x[3], double y[3]) {
     double Rx[3];
     psfm_mat3_mul_vec(s->R, x, Rx);
     psfm_axpy3(s->t, s->scale, Rx, y);
@@ -62,7 +62,7 @@ static size_t centroids(size_t num, const double (*x)[3], const double (*y)[3],
 
 /* False if the points do not determine the similarity. */
 static bool fit(size_t num, const double (*x)[3], const double (*y)[3], const double *weight,
-                psfm_similarity *out) {
+                psfm_sim3 *out) {
     double x_mean[3], y_mean[3], C[9] = {0}, x_var = 0.0;
     if (centroids(num, x, y, weight, x_mean, y_mean) < 3)
         return false;
@@ -76,7 +76,7 @@ static bool fit(size_t num, const double (*x)[3], const double (*y)[3], const do
         for (int i = 0; i < 9; ++i)
             C[i] += w * b[i / 3] * a[i % 3];
     }
-    psfm_similarity s;
+    psfm_sim3 s;
     if (!isfinite(x_var) || !(x_var > 0.0) || !psfm_mat3_nearest_rotation(C, s.R))
         return false;
     double trace = 0.0, Rx[3];
@@ -96,14 +96,14 @@ static psfm_status not_determined(psfm_context *ctx) {
                      "the similarity is not determined: fewer than three points, or all on a line");
 }
 
-psfm_status psfm_similarity_fit(psfm_context *ctx, size_t num, const double (*x)[3],
-                                const double (*y)[3], const double *weight, psfm_similarity *out) {
+psfm_status psfm_sim3_fit(psfm_context *ctx, size_t num, const double (*x)[3], const double (*y)[3],
+                          const double *weight, psfm_sim3 *out) {
     return fit(num, x, y, weight, out) ? PSFM_OK : not_determined(ctx);
 }
 
-static double residual(const psfm_similarity *s, const double x[3], const double y[3]) {
+static double residual(const psfm_sim3 *s, const double x[3], const double y[3]) {
     double mapped[3], d[3];
-    psfm_similarity_apply(s, x, mapped);
+    psfm_sim3_apply(s, x, mapped);
     psfm_sub3(mapped, y, d);
     return psfm_norm3(d);
 }
@@ -113,12 +113,12 @@ typedef struct {
     const double (*x)[3];
     const double (*y)[3];
     double *scratch;
-    psfm_similarity best;
+    psfm_sim3 best;
     double best_score; /* INFINITY: none yet */
 } search;
 
 /* Residual at the quantile, over every `stride`-th point. */
-static double quantile_residual(const search *s, const psfm_similarity *sim, size_t stride) {
+static double quantile_residual(const search *s, const psfm_sim3 *sim, size_t stride) {
     size_t num = 0;
     for (size_t k = 0; k < s->num; k += stride) {
         double r = residual(sim, s->x[k], s->y[k]);
@@ -130,7 +130,7 @@ static double quantile_residual(const search *s, const psfm_similarity *sim, siz
 
 static void try_sample(search *s, const uint32_t pick[3]) {
     double x[3][3], y[3][3];
-    psfm_similarity sim;
+    psfm_sim3 sim;
     for (int k = 0; k < 3; ++k) {
         memcpy(x[k], s->x[pick[k]], sizeof x[k]);
         memcpy(y[k], s->y[pick[k]], sizeof y[k]);
@@ -195,8 +195,8 @@ static bool refine(search *s, double *weight) {
     return true;
 }
 
-psfm_status psfm_similarity_fit_robust(psfm_context *ctx, size_t num, const double (*x)[3],
-                                       const double (*y)[3], psfm_similarity *out) {
+psfm_status psfm_sim3_fit_robust(psfm_context *ctx, size_t num, const double (*x)[3],
+                                 const double (*y)[3], psfm_sim3 *out) {
     double *weight = NULL;
     search s = {.num = num, .x = x, .y = y, .best_score = INFINITY};
     if (num < 3)

@@ -1,14 +1,14 @@
 #include "test_util.h"
 
 #include "base/rng.h"
-#include "eval/align_models.h"
 #include "linalg/mat3.h"
+#include "linalg/sim3.h"
 
 enum { MAX = 3000 };
 static double x[MAX][3], y[MAX][3];
 
-static psfm_similarity random_similarity(psfm_rng *rng) {
-    psfm_similarity s = {.scale = psfm_rng_range(rng, 0.1, 10)};
+static psfm_sim3 random_similarity(psfm_rng *rng) {
+    psfm_sim3 s = {.scale = psfm_rng_range(rng, 0.1, 10)};
     double w[3];
     psfm_rng_direction(rng, w);
     psfm_scale3(psfm_rng_range(rng, 0, M_PI), w, w);
@@ -19,17 +19,17 @@ static psfm_similarity random_similarity(psfm_rng *rng) {
 }
 
 /* Points in the unit cube, or the unit square if flat, and their images. */
-static psfm_similarity make_points(psfm_rng *rng, size_t num, bool flat) {
-    psfm_similarity s = random_similarity(rng);
+static psfm_sim3 make_points(psfm_rng *rng, size_t num, bool flat) {
+    psfm_sim3 s = random_similarity(rng);
     for (size_t k = 0; k < num; ++k) {
         for (int i = 0; i < 3; ++i)
             x[k][i] = flat && i == 2 ? 0.0 : psfm_rng_uniform(rng);
-        psfm_similarity_apply(&s, x[k], y[k]);
+        psfm_sim3_apply(&s, x[k], y[k]);
     }
     return s;
 }
 
-static void assert_same(const psfm_similarity *a, const psfm_similarity *b, double tolerance) {
+static void assert_same(const psfm_sim3 *a, const psfm_sim3 *b, double tolerance) {
     assert_close(a->scale / b->scale, 1.0, tolerance);
     assert_below(psfm_rotation_angle(a->R, b->R), tolerance);
     for (int k = 0; k < 3; ++k)
@@ -46,10 +46,10 @@ static void exact_on_exact_points(void **state) {
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
     for (int round = 0; round < 200; ++round) {
         size_t num = round % 4 == 0 ? 3 : 3 + psfm_rng_below(&rng, 40);
-        psfm_similarity truth = make_points(&rng, num, round % 2 == 0), s;
-        assert_ok(ctx, psfm_similarity_fit(ctx, num, as_const(x), as_const(y), NULL, &s));
+        psfm_sim3 truth = make_points(&rng, num, round % 2 == 0), s;
+        assert_ok(ctx, psfm_sim3_fit(ctx, num, as_const(x), as_const(y), NULL, &s));
         assert_same(&s, &truth, 1e-9);
-        assert_ok(ctx, psfm_similarity_fit_robust(ctx, num, as_const(x), as_const(y), &s));
+        assert_ok(ctx, psfm_sim3_fit_robust(ctx, num, as_const(x), as_const(y), &s));
         assert_same(&s, &truth, 1e-9);
     }
     psfm_context_destroy(&ctx);
@@ -59,14 +59,14 @@ static void weights_select_points(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
-    psfm_similarity truth = make_points(&rng, 20, false), s;
+    psfm_sim3 truth = make_points(&rng, 20, false), s;
     double weight[20];
     for (int k = 0; k < 20; ++k) {
         weight[k] = k % 3 == 0 ? 0.0 : 0.1 * (k + 1);
         if (k % 3 == 0)
             y[k][1] += 1000.0;
     }
-    assert_ok(ctx, psfm_similarity_fit(ctx, 20, as_const(x), as_const(y), weight, &s));
+    assert_ok(ctx, psfm_sim3_fit(ctx, 20, as_const(x), as_const(y), weight, &s));
     assert_same(&s, &truth, 1e-9);
     psfm_context_destroy(&ctx);
 }
@@ -76,15 +76,15 @@ static void least_squares_is_least(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
-    psfm_similarity s;
+    psfm_sim3 s;
     make_points(&rng, 30, false);
     for (int k = 0; k < 30; ++k)
         for (int i = 0; i < 3; ++i)
             y[k][i] += 0.3 * psfm_rng_normal(&rng);
-    assert_ok(ctx, psfm_similarity_fit(ctx, 30, as_const(x), as_const(y), NULL, &s));
+    assert_ok(ctx, psfm_sim3_fit(ctx, 30, as_const(x), as_const(y), NULL, &s));
     double least = 0;
     for (int trial = 0; trial < 200; ++trial) {
-        psfm_similarity moved = s;
+        psfm_sim3 moved = s;
         double sum = 0, w[3], E[9];
         if (trial > 0) {
             moved.scale *= 1 + 1e-3 * psfm_rng_normal(&rng);
@@ -97,7 +97,7 @@ static void least_squares_is_least(void **state) {
         }
         for (int k = 0; k < 30; ++k) {
             double d[3];
-            psfm_similarity_apply(&moved, x[k], d);
+            psfm_sim3_apply(&moved, x[k], d);
             psfm_sub3(d, y[k], d);
             sum += psfm_dot3(d, d);
         }
@@ -117,17 +117,17 @@ static void gross_outliers_do_not_matter(void **state) {
     for (int round = 0; round < 25; ++round) {
         size_t num = sizes[round % 5];
         double noise = round % 2 == 0 ? 0.0 : 1e-3;
-        psfm_similarity truth = make_points(&rng, num, round % 3 == 0), s;
+        psfm_sim3 truth = make_points(&rng, num, round % 3 == 0), s;
         for (size_t k = 0; k < num; ++k)
             for (int i = 0; i < 3; ++i) {
                 y[k][i] += noise * truth.scale * psfm_rng_normal(&rng);
                 if (k < 4 * num / 10)
                     y[k][i] += truth.scale * (k % 2 == 0 ? 3.0 : psfm_rng_range(&rng, -5, 5));
             }
-        assert_ok(ctx, psfm_similarity_fit_robust(ctx, num, as_const(x), as_const(y), &s));
+        assert_ok(ctx, psfm_sim3_fit_robust(ctx, num, as_const(x), as_const(y), &s));
         for (size_t k = 4 * num / 10; k < num; ++k) {
             double d[3];
-            psfm_similarity_apply(&s, x[k], d);
+            psfm_sim3_apply(&s, x[k], d);
             psfm_sub3(d, y[k], d);
             assert_below(psfm_norm3(d), truth.scale * (1e-9 + 10 * noise));
         }
@@ -138,13 +138,13 @@ static void gross_outliers_do_not_matter(void **state) {
 static void same_result_twice(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 0, 0);
-    psfm_similarity s[2];
+    psfm_sim3 s[2];
     make_points(&rng, 100, false);
     for (int k = 0; k < 100; ++k)
         y[k][k % 3] += psfm_rng_normal(&rng);
     for (int run = 0; run < 2; ++run) {
         psfm_context *ctx = psfm_context_create();
-        assert_ok(ctx, psfm_similarity_fit_robust(ctx, 100, as_const(x), as_const(y), &s[run]));
+        assert_ok(ctx, psfm_sim3_fit_robust(ctx, 100, as_const(x), as_const(y), &s[run]));
         psfm_context_destroy(&ctx);
     }
     assert_memory_equal(&s[0], &s[1], sizeof s[0]);
@@ -154,24 +154,19 @@ static void undetermined_is_said(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(6, PSFM_RNG_TEST, 0, 0);
-    psfm_similarity s = {.scale = 77};
+    psfm_sim3 s = {.scale = 77};
     make_points(&rng, 30, false);
-    assert_int_equal(psfm_similarity_fit(ctx, 2, as_const(x), as_const(y), NULL, &s),
-                     PSFM_ERR_DATA);
-    assert_int_equal(psfm_similarity_fit_robust(ctx, 2, as_const(x), as_const(y), &s),
-                     PSFM_ERR_DATA);
+    assert_int_equal(psfm_sim3_fit(ctx, 2, as_const(x), as_const(y), NULL, &s), PSFM_ERR_DATA);
+    assert_int_equal(psfm_sim3_fit_robust(ctx, 2, as_const(x), as_const(y), &s), PSFM_ERR_DATA);
     for (int k = 0; k < 30; ++k)
         for (int i = 0; i < 3; ++i)
             x[k][i] = y[k][i] = (i + 1) * 0.25 * k; /* on a line, without rounding */
-    assert_int_equal(psfm_similarity_fit(ctx, 30, as_const(x), as_const(y), NULL, &s),
-                     PSFM_ERR_DATA);
-    assert_int_equal(psfm_similarity_fit_robust(ctx, 30, as_const(x), as_const(y), &s),
-                     PSFM_ERR_DATA);
+    assert_int_equal(psfm_sim3_fit(ctx, 30, as_const(x), as_const(y), NULL, &s), PSFM_ERR_DATA);
+    assert_int_equal(psfm_sim3_fit_robust(ctx, 30, as_const(x), as_const(y), &s), PSFM_ERR_DATA);
     for (int k = 0; k < 30; ++k)
         for (int i = 0; i < 3; ++i)
             x[k][i] = NAN;
-    assert_int_equal(psfm_similarity_fit_robust(ctx, 30, as_const(x), as_const(y), &s),
-                     PSFM_ERR_DATA);
+    assert_int_equal(psfm_sim3_fit_robust(ctx, 30, as_const(x), as_const(y), &s), PSFM_ERR_DATA);
     assert_true(s.scale == 77);
     psfm_context_destroy(&ctx);
 }
@@ -182,5 +177,5 @@ int main(void) {
         cmocka_unit_test(least_squares_is_least),       cmocka_unit_test(same_result_twice),
         cmocka_unit_test(gross_outliers_do_not_matter), cmocka_unit_test(undetermined_is_said),
     };
-    return cmocka_run_group_tests_name("eval/align_models", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("linalg/sim3", tests, NULL, NULL);
 }

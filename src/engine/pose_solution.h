@@ -9,11 +9,13 @@
 #include "pose/position_lud.h"
 #include "scene/poses.h"
 
-/* Facts about one connected component of the pose graph with at least two images. */
+/* Facts about one model, which has at least two images. Those about its edges, from num_edges to
+ * bridges, are filled by psfm_component_facts_find (engine/component_facts.h). */
 typedef struct {
-    uint32_t num_images, num_edges;
+    uint32_t num_images;
+    uint32_t num_edges;                 /* kept pairs between its images */
     uint32_t num_similarity_components; /* of the line graph: each was embedded apart */
-    double tree_low, tree_high;         /* range of the embedding that the tree spans */
+    double tree_low, tree_high;         /* range of the embedding that their tree spans */
     double graph_low, graph_high;       /* the same after extension to a bi-connected graph */
     uint32_t *cut_nodes;                /* images that alone hold the rest together; owned */
     uint32_t num_cut_nodes;

@@ -56,23 +56,6 @@ static psfm_status embed(psfm_context *ctx, const psfm_skeleton_options *options
     return status;
 }
 
-/* Number of different labels among the edges of a component; labels are below `num_labels`. */
-static psfm_status count_labels(psfm_context *ctx, const psfm_subgraph *sub, const uint32_t *label,
-                                uint32_t num_labels, uint32_t *count) {
-    bool *seen = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, num_labels, &seen);
-    if (status != PSFM_OK)
-        return status;
-    *count = 0;
-    for (uint32_t k = 0; k < sub->num_edges; ++k) {
-        bool *slot = &seen[label[sub->edge[k]]];
-        *count += *slot ? 0 : 1;
-        *slot = true;
-    }
-    free(seen);
-    return PSFM_OK;
-}
-
 /* Rotations of one component through its tree, the first image as the identity. */
 static psfm_status propagate(psfm_context *ctx, const psfm_subgraph *sub,
                              const psfm_spanning_tree *tree, psfm_pose_solution *s) {
@@ -105,7 +88,6 @@ static psfm_status solve_tree(psfm_context *ctx, const psfm_pose_graph *graph, u
     psfm_spanning_tree tree = {0};
     double *weight = NULL;
     psfm_edge_list list;
-    psfm_component_facts *facts = &s->components[component];
     psfm_status status =
         psfm_subgraph_extract(ctx, graph, s->poses.component, component, NULL, &sub);
     if (status == PSFM_OK)
@@ -115,15 +97,9 @@ static psfm_status solve_tree(psfm_context *ctx, const psfm_pose_graph *graph, u
                                       : psfm_spanning_tree_min_range(ctx, &list, &tree);
     if (status != PSFM_OK)
         goto cleanup;
-    facts->num_edges = sub.num_edges;
-    facts->tree_low = tree.low;
-    facts->tree_high = tree.high;
     for (uint32_t k = 0; k < tree.num_edges; ++k)
         s->in_tree[sub.edge[tree.edges[k]]] = true;
-    status = count_labels(ctx, &sub, s->similarity_component, s->num_edges,
-                          &facts->num_similarity_components);
-    if (status == PSFM_OK)
-        status = propagate(ctx, &sub, &tree, s);
+    status = propagate(ctx, &sub, &tree, s);
 
 cleanup:
     psfm_subgraph_free(&sub);

@@ -27,8 +27,8 @@ typedef struct {
 } psfm_skeleton_variant;
 
 /* Rotations only: weights, embedding, tree, propagation. Weights are set in `graph`. Fills
- * node_component, cam_from_world_R, h, in_tree, edge_pose and the facts up to the tree. `variant`
- * NULL = the whole method; `timings` may be NULL. Free `solution` in any case. */
+ * components and rotations of the poses, h, in_tree and edge_pose. `variant` NULL = the whole
+ * method; `timings` may be NULL. Free `solution` in any case. */
 psfm_status psfm_skeleton_rotations(psfm_context *ctx, const psfm_skeleton_options *options,
                                     const psfm_skeleton_variant *variant, psfm_pose_graph *graph,
                                     psfm_timings *timings, psfm_pose_solution *solution);

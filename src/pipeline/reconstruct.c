@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "engine/component_facts.h"
 #include "engine/determined.h"
 #include "engine/paper.h"
 #include "world/build_model.h"
@@ -224,6 +225,8 @@ psfm_status psfm_reconstruct(psfm_context *ctx, psfm_match_set *set,
     if (status == PSFM_OK)
         status =
             robust ? solve_robustly(ctx, set, options, out) : solve_as_published(ctx, options, out);
+    if (status == PSFM_OK)
+        status = psfm_component_facts_find(ctx, &out->graph, out->edges.accepted, &out->solution);
     if (status == PSFM_OK)
         status = find_reasons(ctx, set, out);
     if (status == PSFM_OK)

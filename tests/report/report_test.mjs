@@ -111,6 +111,20 @@ await visit('reasons and hostile names', 'matches/report.html', async (page) => 
   assert.equal(await text(page, '#panelBody h2'), name);
 });
 
+await visit('a chain hangs on single pairs and images', 'chain/report.html', async (page) => {
+  assert.match(await text(page, '#verdict'), /All 8 images are placed/);
+  const findings = await text(page, '#findings');
+  assert.doesNotMatch(findings, /Nothing stands out/);
+  assert.match(findings, /7 pairs alone hold the model together/);
+  assert.match(findings, /6 images alone hold the model together/);
+  await page.locator('#findings summary', { hasText: '7 pairs' }).click();
+  const chips = page.locator('#findings details', { hasText: '7 pairs' }).locator('.chip');
+  assert.equal(await chips.count(), 7);
+  await chips.nth(2).click();
+  await settle(page);
+  assert.equal(await text(page, '#panelBody h2'), await chips.nth(2).innerText());
+});
+
 await visit('the matrix is clicked', 'matches/report.html', async (page) => {
   const matrix = page.locator('#matrix canvas');
   await matrix.scrollIntoViewIfNeeded();

@@ -21,6 +21,10 @@ sqlite3 arena/database.db "DELETE FROM matches WHERE pair_id / 2147483647 = 5 OR
 sqlite3 arena/database.db "DELETE FROM matches;"
 "$planarsfm" reconstruct arena/database.db -o nothing --quiet >/dev/null 2>&1 || true
 
+# A chain that hangs on single pairs.
+"$planarsfm" synth facade -o walk --matches-only --cameras 8 --neighbours 1 --quiet >/dev/null
+"$planarsfm" reconstruct walk/database.db -o chain --quiet >/dev/null
+
 # Without three.js at build time its script is missing.
 awk '/^<script id="three">/ { skip = 1 } !skip { print } skip && /<\/script>$/ { skip = 0 }' photos/report.html >no_three.html
 [ "$(wc -c <no_three.html)" -lt "$(wc -c <photos/report.html)" ] || fail "three.js was not cut out"

@@ -35,6 +35,7 @@ const STATES = {
   rotation: 'rotation only',
   contradiction: 'contradiction',
   few_points: 'few points',
+  undetermined: 'distance unknown',
 };
 
 function readPairs(raw) {

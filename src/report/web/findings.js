@@ -1,19 +1,16 @@
 /* What went wrong, or might have, and what to try: rules over the summary, worst first. */
 
-function listNames(images) {
+/* Buttons that select what they name: an image, or a pair. */
+const imageChip = (image) => ({ name: image.name, target: { image: image.index } });
+
+function listChips(chips) {
   const place = el('div', { class: 'names' });
-  for (const image of images.slice(0, 300))
+  for (const { name, target } of chips.slice(0, 300))
     place.append(
-      el(
-        'button',
-        { class: 'chip', type: 'button', onclick: () => select({ image: image.index }) },
-        image.name,
-      ),
+      el('button', { class: 'chip', type: 'button', onclick: () => select(target) }, name),
     );
-  if (images.length > 300)
-    place.append(
-      el('span', { class: 'soft' }, `and ${images.length - 300} more, in the table below`),
-    );
+  if (chips.length > 300)
+    place.append(el('span', { class: 'soft' }, `and ${chips.length - 300} more, in summary.json`));
   return place;
 }
 
@@ -32,15 +29,46 @@ function unplacedFindings(add) {
       'bad',
       `${count(images.length, 'image')} without a pose: ${STATES[state] || state}`,
       sentence(images[0].advice || ''),
-      images,
+      images.map(imageChip),
     );
   const photographs = report.summary.photographs;
   for (const photo of (photographs && photographs.left_out) || [])
     add('bad', `${photo.name} could not be used`, sentence(photo.reason));
 }
 
+/* A pair as a button; without a target if the page has left the pair out. */
+function pairChip({ image1, image2 }, byName) {
+  const a = byName.get(image1),
+    b = byName.get(image2);
+  const pair = a && b ? a.pairs.find((p) => otherImage(p, a.index) === b.index) : undefined;
+  return { name: `${image1} – ${image2}`, target: pair === undefined ? {} : { pair } };
+}
+
+/* What hangs on single pairs or single images. Two images have but one pair. */
+function cutFindings(add, name, model, byName) {
+  const bridges = model.images > 2 ? model.bridges || [] : [];
+  const cuts = (model.cut_images || []).map((n) => byName.get(n)).filter((image) => image);
+  const hold = (n) => (n === 1 ? 'holds' : 'hold');
+  if (bridges.length)
+    add(
+      'warn',
+      `${name}${count(bridges.length, 'pair')} alone ${hold(bridges.length)} the model together`,
+      'If one of them is wrong, everything behind it is. Match more pairs across them (--pairs), ' +
+        'or take photographs in between.',
+      bridges.map((bridge) => pairChip(bridge, byName)),
+    );
+  if (cuts.length)
+    add(
+      'warn',
+      `${name}${count(cuts.length, 'image')} alone ${hold(cuts.length)} the model together`,
+      'If one of them is wrong, everything behind it is. Match more pairs around them.',
+      cuts.map(imageChip),
+    );
+}
+
 function modelFindings(add) {
   const { summary, models } = report;
+  const byName = new Map(report.images.map((image) => [image.name, image]));
   if (models.length > 1)
     add(
       'warn',
@@ -50,16 +78,7 @@ function modelFindings(add) {
     );
   (summary.models || []).forEach((model, k) => {
     const name = models.length > 1 ? `Model ${k + 1}: ` : '';
-    const cuts = (model.cut_images || [])
-      .map((n) => report.images.find((image) => image.name === n))
-      .filter((image) => image);
-    if (cuts.length && cuts.length < model.images - 2)
-      add(
-        'warn',
-        `${name}${count(cuts.length, 'image')} alone hold${cuts.length === 1 ? 's' : ''} the model together`,
-        'If one of them is wrong, everything behind it is. Match more pairs around them.',
-        cuts,
-      );
+    cutFindings(add, name, model, byName);
     if (model.lud_converged === false && model.lud_iterations > 0)
       add(
         'warn',
@@ -137,7 +156,7 @@ function qualityFindings(add) {
       'warn',
       `${count(high.length, 'image')} fit${high.length === 1 ? 's' : ''} much worse than the others`,
       'A wrong focal length, motion blur, or a pose that is off.',
-      high,
+      high.map(imageChip),
     );
   const weak = images.filter((image) => image.rotation_sigma_deg > 1);
   if (weak.length)
@@ -145,13 +164,13 @@ function qualityFindings(add) {
       'warn',
       `${count(weak.length, 'image')} with an uncertain pose`,
       'The standard deviation of the rotation is above 1°: few points, or all in one spot. More matches for these would help.',
-      weak,
+      weak.map(imageChip),
     );
 }
 
 function startFindings() {
   const found = [];
-  const add = (level, title, text, images) => found.push({ level, title, text, images });
+  const add = (level, title, text, chips) => found.push({ level, title, text, chips });
   unplacedFindings(add);
   modelFindings(add);
   pairFindings(add);
@@ -164,13 +183,13 @@ function startFindings() {
       title: 'Nothing stands out',
       text: 'Every image has a pose, and no check of matches, graph or residuals complains.',
     });
-  for (const { level, title, text, images } of found) {
-    const body = [el('p', { class: 'soft' }, text), images ? listNames(images) : null];
+  for (const { level, title, text, chips } of found) {
+    const body = [el('p', { class: 'soft' }, text), chips ? listChips(chips) : null];
     $('findings').append(
-      images
+      chips
         ? el(
             'details',
-            { class: 'finding ' + level, open: level === 'bad' && images.length <= 40 },
+            { class: 'finding ' + level, open: level === 'bad' && chips.length <= 40 },
             el('summary', {}, title),
             ...body,
           )

@@ -244,6 +244,37 @@ static void every_image_has_an_outcome(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* A chain whose images are matched with the next one only: each pair and each inner image alone
+ * holds it together, in either mode. */
+static void a_chain_knows_what_it_hangs_on(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options scene_options;
+    psfm_scene scene;
+    psfm_options_init(&psfm_scene_option_table, &scene_options);
+    scene_options.num_cameras = 8;
+    scene_options.neighbours = 1;
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_FACADE, 1, &scene_options, &scene));
+    for (int mode = PSFM_MODE_ROBUST; mode <= PSFM_MODE_PAPER; ++mode) {
+        psfm_reconstruct_options options;
+        psfm_reconstruction r = {0};
+        psfm_reconstruct_options_init((psfm_mode)mode, &options);
+        assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+        assert_int_equal(r.solution.num_components, 1);
+        const psfm_component_facts *facts = r.solution.components;
+        assert_int_equal(facts->num_images, 8);
+        assert_int_equal(facts->num_edges, 7);
+        assert_int_equal(facts->num_bridges, 7);
+        assert_int_equal(facts->num_cut_nodes, 6);
+        assert_int_equal(facts->num_similarity_components, 1);
+        assert_true(facts->tree_high > facts->tree_low);
+        assert_true(facts->graph_high == facts->tree_high && facts->graph_low == facts->tree_low);
+        psfm_reconstruction_free(&r);
+    }
+    psfm_scene_free(&scene);
+    psfm_context_destroy(&ctx);
+}
+
 /* Mean distance of a point's keypoints from where the model's poses project it. */
 static double reprojection_error(const psfm_model *model, const psfm_model_point *point) {
     double sum = 0.0;
@@ -287,6 +318,7 @@ int main(void) {
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(frame_is_upright_and_metric),
         cmocka_unit_test(every_image_has_an_outcome),
+        cmocka_unit_test(a_chain_knows_what_it_hangs_on),
         cmocka_unit_test(points_say_their_own_errors),
     };
     return cmocka_run_group_tests_name("pipeline/reconstruct", tests, NULL, NULL);

@@ -50,15 +50,15 @@ static int32_t model_index(const char *folder) {
 }
 
 /* Planes of a run's other models are in frames of their own. */
-static void keep_planes(psfm_scene_planes *planes, int32_t model) {
+static void keep_planes(psfm_scene_planes *planes, uint32_t model) {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < planes->num_planes; ++k) {
-        if (planes->planes[k].model != model) {
+        if (planes->planes[k].component != model) {
             free(planes->planes[k].polygon);
             continue;
         }
         planes->planes[kept] = planes->planes[k];
-        planes->planes[kept++].model = 0;
+        planes->planes[kept++].component = 0;
     }
     planes->num_planes = kept;
 }
@@ -78,7 +78,7 @@ psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *plan
         status =
             psfm_planes_read_json(ctx, planes_path != NULL ? planes_path : planes, &out->planes);
         out->has_planes = status == PSFM_OK;
-        keep_planes(&out->planes, model_index(out->folder));
+        keep_planes(&out->planes, (uint32_t)model_index(out->folder));
     }
     free(planes);
     if (status != PSFM_OK)

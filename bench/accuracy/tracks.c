@@ -119,14 +119,15 @@ static void run(psfm_context *ctx, psfm_scene_kind kind, int neighbours, double 
     psfm_track_stats stats;
     psfm_structure structure;
     bundle_start_make(ctx, kind, 1, &options, &s);
+    uint32_t *component = bench_alloc(ctx, s.scene.matches.num_views, sizeof *component);
 
     double start = psfm_now();
     bench_check(ctx,
                 psfm_tracks_build(ctx, &s.scene.matches, NULL, &track_options, &tracks, &stats));
     double track_seconds = psfm_now() - start;
+    psfm_poses poses = {(uint32_t)s.scene.matches.num_views, s.R, s.c, component};
     start = psfm_now();
-    bench_check(ctx, psfm_triangulate(ctx, &s.scene.matches, &tracks, (const double(*)[9])s.R,
-                                      (const double(*)[3])s.c, NULL, &triangulate_options,
+    bench_check(ctx, psfm_triangulate(ctx, &s.scene.matches, &tracks, &poses, &triangulate_options,
                                       &structure, NULL));
     double seconds = psfm_now() - start, near, observations;
     quality q = judge(ctx, &s.scene, &tracks);
@@ -141,6 +142,7 @@ static void run(psfm_context *ctx, psfm_scene_kind kind, int neighbours, double 
     fflush(stdout);
     psfm_tracks_free(&tracks);
     psfm_structure_free(&structure);
+    free(component);
     bundle_start_free(&s);
 }
 

@@ -65,12 +65,6 @@ static uint32_t scale_of_edge(const psfm_edge *edge, const psfm_plane_groups *gr
     return NONE;
 }
 
-/* Whether both ends of an edge have a pose in one model. */
-static bool joins(const psfm_pose_solution *s, const psfm_edge *edge) {
-    return s->poses.component[edge->node1] != NONE &&
-           s->poses.component[edge->node1] == s->poses.component[edge->node2];
-}
-
 static psfm_status make_directions(psfm_context *ctx, const psfm_pose_graph *graph,
                                    const psfm_robust_edges *edges, const psfm_structure *structure,
                                    const psfm_pose_solution *s, direction_graph *d) {
@@ -89,7 +83,7 @@ static psfm_status make_directions(psfm_context *ctx, const psfm_pose_graph *gra
         goto cleanup;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
-        if (edges->accepted[e] && joins(s, edge))
+        if (edges->accepted[e] && psfm_share_world(&s->poses, edge->node1, edge->node2))
             add_direction(d, edge->node1, edge->node2, scale_of_edge(edge, &edges->groups, parent));
     }
     for (size_t p = 0; p < num_points; ++p)

@@ -51,7 +51,7 @@ static bool add_plane(cJSON *list, const psfm_scene_plane *plane, uint32_t k) {
            cJSON_AddNumberToObject(object, "points", plane->num_points) != NULL &&
            cJSON_AddNumberToObject(object, "sigma", plane->sigma) != NULL &&
            cJSON_AddNumberToObject(object, "area", plane->area) != NULL &&
-           cJSON_AddNumberToObject(object, "model", plane->model) != NULL &&
+           cJSON_AddNumberToObject(object, "model", plane->component) != NULL &&
            add_polygon(object, plane);
 }
 
@@ -107,7 +107,7 @@ static psfm_status read_plane(psfm_context *ctx, const cJSON *object, const char
                          "%s: plane %zu lacks normal, distance, points, sigma, area or polygon",
                          path, k);
     plane->num_points = (uint32_t)num_points;
-    plane->model = (int32_t)model;
+    plane->component = (uint32_t)model;
     size_t num = (size_t)cJSON_GetArraySize(polygon);
     psfm_status status = PSFM_ALLOC(ctx, num, &plane->polygon);
     if (status != PSFM_OK)

@@ -110,8 +110,7 @@ static double rotation_residual(const psfm_reconstruction *r, uint32_t e) {
     const psfm_edge *edge = &r->graph.edges[e];
     const psfm_pose_solution *s = &r->solution;
     double R_21[9];
-    if (s->poses.component[edge->node1] == UINT32_MAX ||
-        s->poses.component[edge->node1] != s->poses.component[edge->node2])
+    if (!psfm_share_world(&s->poses, edge->node1, edge->node2))
         return (double)NAN;
     psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
                     R_21);
@@ -167,7 +166,6 @@ static psfm_status record_edges(psfm_context *ctx, const psfm_reconstruction *r,
     return PSFM_OK;
 }
 
-/* The model of a plane is that of the first image of its first point. */
 static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruction *r,
                                        psfm_graph_file *out) {
     const psfm_refined *refined = &r->refined;
@@ -177,13 +175,8 @@ static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruct
     if (status != PSFM_OK)
         return status;
     out->num_planes = refined->planes.num_planes;
-    const psfm_tracks *tracks = &refined->structure.tracks;
-    for (size_t p = refined->structure.num_points; p-- > 0;) {
-        int32_t plane = refined->planes.point_plane[p];
-        uint32_t model = r->solution.poses.component[tracks->view[tracks->begin[p]]];
-        if (plane >= 0 && model != UINT32_MAX)
-            out->plane_models[plane] = model;
-    }
+    for (uint32_t k = 0; k < refined->planes.num_planes; ++k)
+        out->plane_models[k] = refined->planes.planes[k].component;
     return PSFM_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/component_facts.h"
 #include "engine/determined.h"
 #include "engine/paper.h"
+#include "scene/members.h"
 #include "world/build_model.h"
 
 const psfm_option_group psfm_reconstruct_option_groups[] = {
@@ -206,6 +207,9 @@ static psfm_status solve_robustly(psfm_context *ctx, psfm_match_set *set,
     status = psfm_refine_poses(ctx, &input, &refine, &out->solution, &out->timings, &out->refined);
     if (status == PSFM_OK)
         status = split_undetermined(ctx, out);
+    if (status == PSFM_OK)
+        status = psfm_members_settle(ctx, &out->solution.poses, &out->refined.structure,
+                                     &out->refined.planes);
     if (status == PSFM_OK)
         status = psfm_frame_set(ctx, set, &options->frame, &out->solution, &out->refined);
     return status;

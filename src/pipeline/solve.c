@@ -66,14 +66,11 @@ static psfm_status reshape_points(psfm_context *ctx, psfm_result *r) {
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < num; ++k) {
-        r->point_model[k] = -1;
+        r->point_model[k] = (int32_t)st->component[k];
         r->point_plane[k] = planes->point_plane == NULL ? -1 : planes->point_plane[k];
         r->track_begin[k + 1] = st->tracks.begin[k + 1];
-        for (size_t e = st->tracks.begin[k]; e < st->tracks.begin[k + 1]; ++e) {
+        for (size_t e = st->tracks.begin[k]; e < st->tracks.begin[k + 1]; ++e)
             r->track_image_id[e] = r->set.views[st->tracks.view[e]].id;
-            if (r->point_model[k] < 0)
-                r->point_model[k] = model_of_view(r, st->tracks.view[e]);
-        }
     }
     return PSFM_OK;
 }
@@ -199,7 +196,7 @@ bool psfm_result_plane(const psfm_result *result, size_t idx, psfm_plane_result 
                            .area = plane->area,
                            .num_points = plane->num_points,
                            .num_corners = plane->num_corners,
-                           .model = plane->model,
+                           .model = (int32_t)plane->component,
                            .corners = (const double *)plane->polygon};
     memcpy(p.normal, plane->normal, sizeof p.normal);
     hand_out(out, &p, sizeof p, out->struct_size);

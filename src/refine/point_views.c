@@ -24,7 +24,7 @@ static psfm_status index_pairs(psfm_context *ctx, psfm_point_views *l) {
 }
 
 psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
-                                  const psfm_structure *structure, const bool *posed,
+                                  const psfm_structure *structure, const psfm_poses *poses,
                                   psfm_point_views *out) {
     psfm_point_views l = {.set = set, .structure = structure};
     psfm_status status = PSFM_ALLOC(ctx, set->num_views + 1, &l.keypoint_begin);
@@ -45,7 +45,7 @@ psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
     const psfm_tracks *tracks = &structure->tracks;
     for (size_t p = 0; p < structure->num_points; ++p)
         for (size_t k = tracks->begin[p]; k < tracks->begin[p + 1]; ++k)
-            if (posed[tracks->view[k]])
+            if (psfm_has_pose(poses, tracks->view[k]))
                 l.point_of_keypoint[l.keypoint_begin[tracks->view[k]] + tracks->keypoint[k]] =
                     (uint32_t)p;
     *out = l;
@@ -60,7 +60,7 @@ typedef struct {
 
 /* Follows the matches of view v to points. *leads is malloc'ed. */
 static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, uint32_t v,
-                                  const uint32_t *node_component, lead **leads, size_t *num) {
+                                  lead **leads, size_t *num) {
     size_t capacity = 0;
     const psfm_view *view = &l->set->views[v];
     for (size_t k = l->pairs.begin[v]; k < l->pairs.begin[v + 1]; ++k) {
@@ -78,7 +78,7 @@ static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, 
             lead *to = &(*leads)[(*num)++];
             memcpy(to->xy, view->keypoints[pair->matches[m][side]], sizeof to->xy);
             memcpy(to->X, l->structure->points[point], sizeof to->X);
-            to->component = node_component[other];
+            to->component = l->structure->component[point];
         }
     }
     return PSFM_OK;
@@ -103,14 +103,13 @@ static uint32_t largest_component(const lead *leads, size_t num) {
 }
 
 psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *links, uint32_t v,
-                                    const uint32_t *node_component,
                                     const psfm_resection_options *options, psfm_resection *pose,
                                     uint32_t *component) {
     lead *leads = NULL;
     size_t num = 0, kept = 0;
     double(*xy)[2] = NULL, (*X)[3] = NULL;
     *pose = (psfm_resection){0};
-    psfm_status status = follow_matches(ctx, links, v, node_component, &leads, &num);
+    psfm_status status = follow_matches(ctx, links, v, &leads, &num);
     if (status != PSFM_OK || num < (size_t)options->min_inliers)
         goto cleanup;
     if ((status = PSFM_ALLOC(ctx, num, &xy)) || (status = PSFM_ALLOC(ctx, num, &X)))

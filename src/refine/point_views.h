@@ -16,12 +16,11 @@ typedef struct {
 } psfm_point_views;
 
 psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
-                                  const psfm_structure *structure, const bool *posed,
+                                  const psfm_structure *structure, const psfm_poses *poses,
                                   psfm_point_views *out);
 
 /* Resects view v on the points of the component that most of its matches lead to. */
 psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *links, uint32_t v,
-                                    const uint32_t *node_component,
                                     const psfm_resection_options *options, psfm_resection *pose,
                                     uint32_t *component);
 void psfm_point_views_free(psfm_point_views *links);

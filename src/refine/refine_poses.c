@@ -52,7 +52,6 @@ typedef struct {
     psfm_pose_solution *s;
     psfm_refined *out;
     uint32_t *image_camera;
-    bool *posed;
     bool *use;           /* per match of all pairs */
     int rounds_to_align; /* of tracks in the photographs, still to come */
     bool has_info;       /* a view knows how well its keypoints are known */
@@ -131,23 +130,17 @@ static psfm_bundle_problem make_problem(refinement *r) {
 static psfm_status find_planes(psfm_context *ctx, refinement *r) {
     psfm_structure *st = &r->out->structure;
     int32_t *label = NULL;
-    double(*centers)[3] = NULL;
-    size_t num_centers = 0;
     psfm_scene_planes_free(&r->out->planes);
     free(r->bundle_planes);
     r->bundle_planes = NULL;
     psfm_status status = PSFM_ALLOC(ctx, st->num_points, &label);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, r->s->num_nodes, &centers);
     if (status != PSFM_OK)
-        goto cleanup;
-    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
-        if (r->posed[v])
-            memcpy(centers[num_centers++], r->s->poses.center[v], sizeof *centers);
+        return status;
     psfm_label_tracks(&r->labels, &st->tracks, label);
-    status = psfm_scene_planes_fit(ctx, st->num_points, (const double(*)[3])st->points, label,
-                                   r->input->num_groups, num_centers, (const double(*)[3])centers,
-                                   &r->options->planes, &r->out->planes);
+    psfm_labelled_points points = {st->num_points, (const double(*)[3])st->points, st->component,
+                                   label, r->input->num_groups};
+    status =
+        psfm_scene_planes_fit(ctx, &points, &r->s->poses, &r->options->planes, &r->out->planes);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, r->out->planes.num_planes, &r->bundle_planes);
     for (uint32_t k = 0; status == PSFM_OK && k < r->out->planes.num_planes; ++k) {
@@ -155,10 +148,7 @@ static psfm_status find_planes(psfm_context *ctx, refinement *r) {
         memcpy(r->bundle_planes[k].normal, plane->normal, sizeof plane->normal);
         r->bundle_planes[k].distance = plane->distance;
     }
-
-cleanup:
     free(label);
-    free(centers);
     return status;
 }
 
@@ -167,9 +157,8 @@ static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_trac
     psfm_triangulate_options options = r->options->triangulate;
     options.max_error_px = max_error_px;
     psfm_structure_free(&r->out->structure);
-    return psfm_triangulate(
-        ctx, r->input->set, tracks, (const double(*)[9])r->s->poses.cam_from_world,
-        (const double(*)[3])r->s->poses.center, r->posed, &options, &r->out->structure, NULL);
+    return psfm_triangulate(ctx, r->input->set, tracks, &r->s->poses, &options, &r->out->structure,
+                            NULL);
 }
 
 /* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
@@ -182,9 +171,8 @@ static psfm_status make_points(psfm_context *ctx, refinement *r, double max_erro
         status = triangulate(ctx, r, &tracks, max_error_px);
     psfm_tracks_free(&tracks);
     if (status == PSFM_OK && merge) {
-        status = psfm_points_merge(
-            ctx, r->input->set, &r->out->structure, (const double(*)[9])r->s->poses.cam_from_world,
-            (const double(*)[3])r->s->poses.center, r->posed, max_error_px, &tracks, NULL);
+        status = psfm_points_merge(ctx, r->input->set, &r->out->structure, &r->s->poses,
+                                   max_error_px, &tracks, NULL);
         if (status == PSFM_OK)
             status = triangulate(ctx, r, &tracks, max_error_px);
         psfm_tracks_free(&tracks);
@@ -222,7 +210,7 @@ static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
     size_t num_posed = 0;
     for (uint32_t v = 0; v < r->s->num_nodes; ++v)
-        num_posed += r->posed[v];
+        num_posed += psfm_has_pose(&r->s->poses, v);
     if (!r->options->control.fit_loss || options.loss != PSFM_BUNDLE_LOSS_CAUCHY)
         return adjust_with(ctx, r, &options, true);
     for (int k = 0; k < MAX_FITS; ++k) {
@@ -262,9 +250,10 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
 static void drop_images(refinement *r) {
     for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
         psfm_refined_image *image = &r->out->images[v];
-        if (!r->posed[v] || image->num_points >= (uint32_t)r->options->control.min_image_points)
+        if (!psfm_has_pose(&r->s->poses, v) ||
+            image->num_points >= (uint32_t)r->options->control.min_image_points)
             continue;
-        r->posed[v] = false;
+        r->s->poses.component[v] = PSFM_NO_COMPONENT;
         image->dropped = true;
         image->resected = false;
     }
@@ -274,20 +263,18 @@ static void drop_images(refinement *r) {
 static psfm_status resect_images(psfm_context *ctx, refinement *r) {
     psfm_point_views links = {0};
     psfm_status status =
-        psfm_point_views_init(ctx, r->input->set, &r->out->structure, r->posed, &links);
+        psfm_point_views_init(ctx, r->input->set, &r->out->structure, &r->s->poses, &links);
     for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v) {
         psfm_resection pose;
-        uint32_t component = UINT32_MAX;
-        if (r->posed[v])
+        uint32_t component = PSFM_NO_COMPONENT;
+        if (psfm_has_pose(&r->s->poses, v))
             continue;
-        status = psfm_point_views_resect(ctx, &links, v, r->s->poses.component,
-                                         &r->options->resection, &pose, &component);
+        status = psfm_point_views_resect(ctx, &links, v, &r->options->resection, &pose, &component);
         if (status != PSFM_OK || !pose.found)
             continue;
         memcpy(r->s->poses.cam_from_world[v], pose.cam_from_world, sizeof pose.cam_from_world);
         memcpy(r->s->poses.center[v], pose.center, sizeof pose.center);
         r->s->poses.component[v] = component;
-        r->posed[v] = true;
         r->out->images[v].resected = true;
     }
     psfm_point_views_free(&links);
@@ -302,7 +289,7 @@ static double next_error(const refinement *r, double error) {
     double first = fmax(r->options->control.first_error_px, last);
     double step = pow(last / first, 1.0 / (r->options->control.rounds - 1));
     for (uint32_t v = 0; v < r->s->num_nodes; ++v)
-        if (!r->posed[v])
+        if (!psfm_has_pose(&r->s->poses, v))
             return fmax(error * step, last);
     return SETTLED * r->out->mean_px < last ? last : fmax(error * step, last);
 }
@@ -314,7 +301,7 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     psfm_status status = psfm_usable_matches_of_edges(r->input, r->use);
     for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
         if (k > 0)
-            status = psfm_usable_matches_of_poses(ctx, r->input, r->s, r->posed, error, r->use);
+            status = psfm_usable_matches_of_poses(ctx, r->input, &r->s->poses, error, r->use);
         if (status == PSFM_OK)
             status = make_points(ctx, r, error, k > 0);
         if (status == PSFM_OK)
@@ -411,7 +398,6 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
     const psfm_match_set *set = r->input->set;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, set->num_views, &r->image_camera)) ||
-        (status = PSFM_ALLOC(ctx, set->num_views, &r->posed)) ||
         (status = PSFM_ALLOC(ctx, set->num_views, &r->out->images)) ||
         (status = PSFM_ALLOC(ctx, set->num_cameras, &r->out->cameras)) ||
         (status = PSFM_ALLOC(ctx, psfm_match_set_total(set), &r->use)) ||
@@ -421,7 +407,6 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
     memcpy(r->out->cameras, set->cameras, set->num_cameras * sizeof *set->cameras);
     for (size_t v = 0; v < set->num_views; ++v) {
         r->image_camera[v] = set->views[v].camera_idx;
-        r->posed[v] = r->s->poses.component[v] != UINT32_MAX;
         r->has_info = r->has_info || set->views[v].sqrt_info != NULL;
     }
     return PSFM_OK;
@@ -438,9 +423,6 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         r.rounds_to_align = options->align.rounds;
     if (status == PSFM_OK)
         status = run_rounds(ctx, &r);
-    for (uint32_t v = 0; status == PSFM_OK && v < solution->num_nodes; ++v)
-        if (!r.posed[v])
-            solution->poses.component[v] = UINT32_MAX;
     psfm_timings_add(timings, "refinement", start);
     start = psfm_now();
     if (status == PSFM_OK && r.rounds_to_align > 0) {
@@ -456,7 +438,6 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     forget_observations(&r);
     psfm_keypoint_labels_free(&r.labels);
     free(r.image_camera);
-    free(r.posed);
     free(r.use);
     free(r.bundle_planes);
     if (status != PSFM_OK)

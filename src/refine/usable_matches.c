@@ -58,21 +58,20 @@ static double epipolar_error(const psfm_view *v1, uint32_t k1, const psfm_view *
 
 typedef struct {
     const psfm_match_set *set;
-    const psfm_pose_solution *s;
-    const bool *posed;
+    const psfm_poses *poses;
     double max_error_px;
     const size_t *begin; /* first match of each pair */
     bool *use;
 } test;
 
 /* E_21 = [t]x R for the absolute poses; false if the centres coincide. */
-static bool essential_of_poses(const psfm_pose_solution *s, uint32_t v1, uint32_t v2, double E[9]) {
+static bool essential_of_poses(const psfm_poses *poses, uint32_t v1, uint32_t v2, double E[9]) {
     double d[3], t[3], R[9];
-    psfm_sub3(s->poses.center[v1], s->poses.center[v2], d);
+    psfm_sub3(poses->center[v1], poses->center[v2], d);
     if (!(psfm_normalize3(d) > 0.0))
         return false;
-    psfm_mat3_mul_vec(s->poses.cam_from_world[v2], d, t);
-    psfm_mat3_mul_t(s->poses.cam_from_world[v2], s->poses.cam_from_world[v1], R);
+    psfm_mat3_mul_vec(poses->cam_from_world[v2], d, t);
+    psfm_mat3_mul_t(poses->cam_from_world[v2], poses->cam_from_world[v1], R);
     for (int c = 0; c < 3; ++c) {
         double column[3] = {R[c], R[3 + c], R[6 + c]}, crossed[3];
         psfm_cross3(t, column, crossed);
@@ -90,9 +89,8 @@ static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *
     bool *use = t->use + t->begin[index];
     double E[9];
     memset(use, 0, pair->num_matches * sizeof *use);
-    if (!t->posed[pair->view1] || !t->posed[pair->view2] ||
-        t->s->poses.component[pair->view1] != t->s->poses.component[pair->view2] ||
-        !essential_of_poses(t->s, pair->view1, pair->view2, E))
+    if (!psfm_share_world(t->poses, pair->view1, pair->view2) ||
+        !essential_of_poses(t->poses, pair->view1, pair->view2, E))
         return PSFM_OK;
     size_t agreeing = 0;
     for (size_t k = 0; k < pair->num_matches; ++k) {
@@ -107,8 +105,7 @@ static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *
 }
 
 psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_input *input,
-                                         const psfm_pose_solution *solution, const bool *posed,
-                                         double max_error_px, bool *use) {
+                                         const psfm_poses *poses, double max_error_px, bool *use) {
     const psfm_match_set *set = input->set;
     size_t *begin = NULL;
     psfm_status status = PSFM_ALLOC(ctx, set->num_pairs + 1, &begin);
@@ -116,7 +113,7 @@ psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_in
         return status;
     for (size_t p = 0; p < set->num_pairs; ++p)
         begin[p + 1] = begin[p] + set->pairs[p].num_matches;
-    test t = {set, solution, posed, max_error_px, begin, use};
+    test t = {set, poses, max_error_px, begin, use};
     status = psfm_parallel_for(ctx, NULL, set->num_pairs, test_pair, &t);
     free(begin);
     return status;

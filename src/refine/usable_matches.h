@@ -13,7 +13,6 @@ psfm_status psfm_usable_matches_of_edges(const psfm_refine_input *input, bool *u
  * is at most max_error_px, if they are a fair share of the pair's matches: a pair that was matched
  * to a twin of the scene has a few that agree by chance. Parallel. */
 psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_input *input,
-                                         const psfm_pose_solution *solution, const bool *posed,
-                                         double max_error_px, bool *use);
+                                         const psfm_poses *poses, double max_error_px, bool *use);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
-#include "scene/hull.h"
 
 #define NUM_SAMPLES 400
 #define SCORED_POINTS 3000 /* points that score a sample, evenly spaced */
@@ -119,48 +118,23 @@ static void face_centers(size_t num, const double (*centers)[3], psfm_scene_plan
     plane->distance = -plane->distance;
 }
 
-/* Two axes on the plane that form a right-handed frame with its normal. */
-static void plane_axes(const double normal[3], double x[3], double y[3]) {
-    int least = fabs(normal[0]) < fabs(normal[1]) ? 0 : 1;
-    double unit[3] = {0};
-    least = fabs(normal[2]) < fabs(normal[least]) ? 2 : least;
-    unit[least] = 1.0;
-    psfm_cross3(unit, normal, x);
-    psfm_normalize3(x);
-    psfm_cross3(normal, x, y);
-}
-
 /* Sets polygon, area, points and sigma from the near points. */
 static psfm_status outline(psfm_context *ctx, const cloud *c, psfm_scene_plane *plane) {
-    double x[3], y[3], (*xy)[2] = NULL, squares = 0.0;
-    uint32_t *corners = NULL;
+    uint32_t *near = NULL;
+    double squares = 0.0;
     size_t num = 0;
-    psfm_status status = PSFM_ALLOC(ctx, c->num, &xy);
-    plane_axes(plane->normal, x, y);
+    psfm_status status = PSFM_ALLOC(ctx, c->num, &near);
     for (size_t k = 0; status == PSFM_OK && k < c->num; ++k) {
         double e = off(plane->normal, plane->distance, c->points[k]);
         if (!(fabs(e) < c->tolerance))
             continue;
         squares += e * e;
-        xy[num][0] = psfm_dot3(x, c->points[k]);
-        xy[num++][1] = psfm_dot3(y, c->points[k]);
+        near[num++] = (uint32_t)k;
     }
-    plane->num_points = (uint32_t)num;
     plane->sigma = sqrt(squares / (double)(num > 0 ? num : 1));
     if (status == PSFM_OK)
-        status = psfm_convex_hull(ctx, num, (const double(*)[2])xy, &corners, &plane->num_corners);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, plane->num_corners, &plane->polygon);
-    for (uint32_t k = 0; status == PSFM_OK && k < plane->num_corners; ++k) {
-        double *corner = plane->polygon[k];
-        psfm_scale3(plane->distance, plane->normal, corner);
-        psfm_axpy3(corner, xy[corners[k]][0], x, corner);
-        psfm_axpy3(corner, xy[corners[k]][1], y, corner);
-    }
-    if (status == PSFM_OK)
-        plane->area = psfm_polygon_area((const double(*)[2])xy, corners, plane->num_corners);
-    free(xy);
-    free(corners);
+        status = psfm_scene_plane_outline(ctx, c->points, near, num, plane);
+    free(near);
     return status;
 }
 

@@ -36,9 +36,7 @@ typedef struct {
 /* A node is a keypoint; nodes of one view are consecutive. */
 typedef struct {
     const psfm_match_set *set;
-    const double (*cam_from_world)[9];
-    const double (*centers)[3];
-    const bool *posed;
+    const psfm_poses *poses;
     double max_error2;
     uint32_t *first_node; /* per view, num_views + 1 */
     uint32_t *view;       /* per node */
@@ -59,8 +57,8 @@ static double squared_error(const merger *m, uint32_t node, const double X[3]) {
     const psfm_view *view = &m->set->views[v];
     const double *px = view->px_from_ray[k];
     double D[3], Y[3];
-    psfm_sub3(X, m->centers[v], D);
-    psfm_mat3_mul_vec(m->cam_from_world[v], D, Y);
+    psfm_sub3(X, m->poses->center[v], D);
+    psfm_mat3_mul_vec(m->poses->cam_from_world[v], D, Y);
     double depth = psfm_dot3(Y, view->rays[k]);
     if (!(depth > 0.0))
         return INFINITY;
@@ -72,9 +70,9 @@ static double squared_error(const merger *m, uint32_t node, const double X[3]) {
 static void add_node(merger *m, uint32_t node, piece *p) {
     uint32_t v = m->view[node], k = node - m->first_node[v];
     const psfm_view *view = &m->set->views[v];
-    const double *px = view->px_from_ray[k], *c = m->centers[v];
+    const double *px = view->px_from_ray[k], *c = m->poses->center[v];
     double d[3], D[3], focal2 = 0.0;
-    psfm_mat3_tmul_vec(m->cam_from_world[v], view->rays[k], d);
+    psfm_mat3_tmul_vec(m->poses->cam_from_world[v], view->rays[k], d);
     psfm_sub3(p->X, c, D);
     for (int i = 0; i < 6; ++i)
         focal2 += 0.5 * px[i] * px[i];
@@ -153,7 +151,7 @@ static void follow_match(merger *m, uint32_t node1, uint32_t node2) {
 static void follow_matches(merger *m) {
     for (size_t i = 0; i < m->set->num_pairs; ++i) {
         const psfm_match_pair *pair = &m->set->pairs[i];
-        if (!m->posed[pair->view1] || !m->posed[pair->view2])
+        if (!psfm_share_world(m->poses, pair->view1, pair->view2))
             continue;
         for (size_t k = 0; k < pair->num_matches; ++k)
             follow_match(m, m->first_node[pair->view1] + pair->matches[k][0],
@@ -259,14 +257,9 @@ cleanup:
 }
 
 psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_structure *structure, const double (*cam_from_world)[9],
-                              const double (*centers)[3], const bool *posed, double max_error_px,
-                              psfm_tracks *tracks, psfm_merge_stats *stats) {
-    merger m = {.set = set,
-                .cam_from_world = cam_from_world,
-                .centers = centers,
-                .posed = posed,
-                .max_error2 = max_error_px * max_error_px};
+                              const psfm_structure *structure, const psfm_poses *poses,
+                              double max_error_px, psfm_tracks *tracks, psfm_merge_stats *stats) {
+    merger m = {.set = set, .poses = poses, .max_error2 = max_error_px * max_error_px};
     *tracks = (psfm_tracks){0};
     psfm_status status = start(ctx, structure, &m);
     for (int pass = 0; status == PSFM_OK && pass < PASSES; ++pass)

@@ -10,14 +10,13 @@ typedef struct {
     size_t num_refused; /* matches between points that are two */
 } psfm_merge_stats;
 
-/* Tracks for triangulation anew, out of points and all matches between images with a pose: two
+/* Tracks for triangulation anew, out of points and all matches between images of one component: two
  * points that a match joins become one track if the observations of either agree with the point of
  * all of them within max_error_px; a keypoint of no point joins that of its match if it agrees.
  * Where a track would hold two keypoints of an image, the one nearer to the point stays. Serial;
  * about the cost of one triangulation. stats may be NULL. */
 psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_structure *structure, const double (*cam_from_world)[9],
-                              const double (*centers)[3], const bool *posed, double max_error_px,
-                              psfm_tracks *tracks, psfm_merge_stats *stats);
+                              const psfm_structure *structure, const psfm_poses *poses,
+                              double max_error_px, psfm_tracks *tracks, psfm_merge_stats *stats);
 
 #endif

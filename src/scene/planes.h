@@ -4,6 +4,7 @@
 #define PSFM_SCENE_PLANES_H
 
 #include "base/options.h"
+#include "scene/poses.h"
 
 typedef struct {
     int min_points;        /* of a plane */
@@ -23,7 +24,7 @@ typedef struct {
                              the cameras; owned */
     uint32_t num_corners;
     double area;
-    int32_t model; /* index of the model it belongs to, set with the world frame; 0 until then */
+    uint32_t component; /* whose coordinates it has */
 } psfm_scene_plane;
 
 /* Largest first (by points). Owns its arrays. */
@@ -33,14 +34,31 @@ typedef struct {
     int32_t *point_plane; /* per point: index into planes, -1 if on none */
 } psfm_scene_planes;
 
-/* Fits a plane to the points of each label (0 .. num_labels - 1; -1 for none), robustly, merges
- * planes that are one, and says which points are on which. Labels with too few points, or whose
- * points are not flat, give no plane. `centers` are the camera centres, for the sides. O(points).
- */
-psfm_status psfm_scene_planes_fit(psfm_context *ctx, size_t num_points, const double (*points)[3],
-                                  const int32_t *label, uint32_t num_labels, size_t num_centers,
-                                  const double (*centers)[3],
-                                  const psfm_scene_plane_options *options, psfm_scene_planes *out);
+/* Points, each with the component whose coordinates it has and a label that says which points may
+ * be on one plane: 0 .. num_labels - 1; -1 for none. */
+typedef struct {
+    size_t num;
+    const double (*xyz)[3];
+    const uint32_t *component;
+    const int32_t *label;
+    uint32_t num_labels;
+} psfm_labelled_points;
+
+/* Fits a plane to the points of each label and component, robustly, merges planes of a component
+ * that are one, and says which points are on which. Labels with too few points, or whose points are
+ * not flat, give no plane. Normals point to the side of the component's cameras. O(points) a
+ * component and plane. */
+psfm_status psfm_scene_planes_fit(psfm_context *ctx, const psfm_labelled_points *points,
+                                  const psfm_poses *poses, const psfm_scene_plane_options *options,
+                                  psfm_scene_planes *out);
 void psfm_scene_planes_free(psfm_scene_planes *planes);
+
+/* Puts the planes in order again, largest first; point_plane has num_points entries. */
+psfm_status psfm_scene_planes_sort(psfm_context *ctx, size_t num_points, psfm_scene_planes *planes);
+
+/* The polygon and area of a plane (freed first): the hull of `num` points xyz[member[k]], projected
+ * onto it. num_points becomes num. */
+psfm_status psfm_scene_plane_outline(psfm_context *ctx, const double (*xyz)[3],
+                                     const uint32_t *member, size_t num, psfm_scene_plane *plane);
 
 #endif

@@ -33,9 +33,7 @@ const psfm_option_table psfm_triangulate_option_table = {"triangulate", rows,
 typedef struct {
     const psfm_match_set *set;
     const psfm_tracks *tracks;
-    const double (*cam_from_world)[9];
-    const double (*centers)[3];
-    const bool *posed;
+    const psfm_poses *poses;
     const psfm_triangulate_options *options;
     uint64_t seed;
     psfm_sight **scratch; /* per worker: longest track */
@@ -43,11 +41,13 @@ typedef struct {
      * has no pose or ray), and per track the points. */
     uint8_t *label;
     uint8_t *num_points, *outcome;
+    uint32_t *component; /* per track */
     psfm_sighted_point (*points)[MAX_POINTS_PER_TRACK];
 } triangulation;
 
 void psfm_structure_free(psfm_structure *structure) {
     free(structure->points);
+    free(structure->component);
     free(structure->source);
     free(structure->error_px);
     free(structure->angle_deg);
@@ -55,21 +55,43 @@ void psfm_structure_free(psfm_structure *structure) {
     *structure = (psfm_structure){0};
 }
 
-/* Collects the observations of a track that have a pose and a ray. */
+/* The component that most images of a track belong to, the lowest of equals. Quadratic in the
+ * components of a track, which are one but for wrong matches. */
+static uint32_t component_of_track(const psfm_tracks *tracks, const uint32_t *component, size_t t) {
+    uint32_t best = PSFM_NO_COMPONENT;
+    size_t most = 0;
+    for (size_t e = tracks->begin[t]; e < tracks->begin[t + 1]; ++e) {
+        uint32_t own = component[tracks->view[e]];
+        size_t count = 0;
+        if (own == best || own == PSFM_NO_COMPONENT)
+            continue;
+        for (size_t k = tracks->begin[t]; k < tracks->begin[t + 1]; ++k)
+            count += component[tracks->view[k]] == own;
+        if (count > most || (count == most && own < best)) {
+            most = count;
+            best = own;
+        }
+    }
+    return best;
+}
+
+/* Collects the observations of a track that have a ray and a pose in the track's component. */
 static size_t look(const triangulation *tri, size_t track, psfm_sight *s) {
     size_t num = 0;
+    uint32_t component = component_of_track(tri->tracks, tri->poses->component, track);
+    tri->component[track] = component;
     for (size_t e = tri->tracks->begin[track]; e < tri->tracks->begin[track + 1]; ++e) {
         uint32_t v = tri->tracks->view[e], k = tri->tracks->keypoint[e];
         const psfm_view *view = &tri->set->views[v];
         bool has_ray = psfm_dot3(view->rays[k], view->rays[k]) > 0.0;
         tri->label[e] = 255;
-        if ((tri->posed != NULL && !tri->posed[v]) || !has_ray)
+        if (!psfm_has_pose(tri->poses, v) || tri->poses->component[v] != component || !has_ray)
             continue;
         tri->label[e] = 0;
         s[num] = (psfm_sight){.element = e,
                               .camera = &tri->set->cameras[view->camera_idx],
-                              .R = tri->cam_from_world[v],
-                              .c = tri->centers[v],
+                              .R = tri->poses->cam_from_world[v],
+                              .c = tri->poses->center[v],
                               .ray = view->rays[k],
                               .px_from_ray = view->px_from_ray[k],
                               .xy = view->keypoints[k]};
@@ -130,6 +152,7 @@ static psfm_status alloc_triangulation(psfm_context *ctx, triangulation *tri, in
         (status = PSFM_ALLOC(ctx, num_elements, &tri->label)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_tracks, &tri->num_points)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_tracks, &tri->outcome)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_tracks, &tri->component)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_tracks, &tri->points)) != PSFM_OK)
         return status;
     for (int w = 0; status == PSFM_OK && w < num_workers; ++w)
@@ -144,6 +167,7 @@ static void free_triangulation(triangulation *tri, int num_workers) {
     free(tri->label);
     free(tri->num_points);
     free(tri->outcome);
+    free(tri->component);
     free(tri->points);
 }
 
@@ -166,6 +190,7 @@ static psfm_status alloc_structure(psfm_context *ctx, const psfm_triangulate_sta
     size_t num_points = stats->num_points, num_obs = stats->num_observations;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, num_points, &s->points)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points, &s->component)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_points, &s->source)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_points, &s->error_px)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_points, &s->angle_deg)) != PSFM_OK ||
@@ -189,6 +214,7 @@ static void emit_points(const triangulation *tri, psfm_structure *s) {
                 s->tracks.keypoint[to++] = tri->tracks->keypoint[e];
             }
             memcpy(s->points[n], p->X, sizeof p->X);
+            s->component[n] = tri->component[t];
             s->source[n] = (uint32_t)t;
             s->error_px[n] = p->error_px;
             s->angle_deg[n] = p->angle_deg;
@@ -213,8 +239,7 @@ static psfm_status check_tracks(psfm_context *ctx, const psfm_match_set *set,
 }
 
 psfm_status psfm_triangulate(psfm_context *ctx, const psfm_match_set *set,
-                             const psfm_tracks *tracks, const double (*cam_from_world)[9],
-                             const double (*centers)[3], const bool *posed,
+                             const psfm_tracks *tracks, const psfm_poses *poses,
                              const psfm_triangulate_options *options, psfm_structure *structure,
                              psfm_triangulate_stats *stats) {
     psfm_triangulate_options defaults;
@@ -223,9 +248,7 @@ psfm_status psfm_triangulate(psfm_context *ctx, const psfm_match_set *set,
     psfm_options_init(&psfm_triangulate_option_table, &defaults);
     triangulation tri = {.set = set,
                          .tracks = tracks,
-                         .cam_from_world = cam_from_world,
-                         .centers = centers,
-                         .posed = posed,
+                         .poses = poses,
                          .options = options == NULL ? &defaults : options,
                          .seed = psfm_context_seed(ctx)};
     size_t num_tasks = (tracks->num_tracks + TRACKS_PER_TASK - 1) / TRACKS_PER_TASK;

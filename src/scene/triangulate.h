@@ -2,13 +2,16 @@
 #ifndef PSFM_SCENE_TRIANGULATE_H
 #define PSFM_SCENE_TRIANGULATE_H
 
+#include "scene/poses.h"
 #include "scene/tracks.h"
 
 /* Points with their observations. Point k has the elements of track k of `tracks`; it came from
- * track source[k] of the input. Owns its arrays. */
+ * track source[k] of the input. All observations of a point are of one component, whose coordinates
+ * it has. Owns its arrays. */
 typedef struct {
     size_t num_points;
     double (*points)[3];
+    uint32_t *component;
     psfm_tracks tracks;
     uint32_t *source;
     double *error_px;  /* mean reprojection error; negative if not known */
@@ -37,14 +40,14 @@ typedef struct {
     double mean_error_px;
 } psfm_triangulate_stats;
 
-/* Triangulates all tracks of the set's views. cam_from_world and centers have num_views entries;
- * views with posed[v] == false take no part (NULL: all have poses). Points are in front of all
- * their images. A track gives no point, one, or (with `reuse`) more. Parallel; the same bytes for
- * any number of threads. Random draws come from (seed, PSFM_RNG_TRIANGULATE, track, 0). stats may
- * be NULL. Cost: about a microsecond per observation where all of a track agree. */
+/* Triangulates all tracks of the set's views. Views without a pose take no part; of a track whose
+ * images belong to several components, only those of the component with most (the first of equals)
+ * do. Points are in front of all their images. A track gives no point, one, or (with `reuse`) more.
+ * Parallel; the same bytes for any number of threads. Random draws come from (seed,
+ * PSFM_RNG_TRIANGULATE, track, 0). stats may be NULL. Cost: about a microsecond per observation
+ * where all of a track agree. */
 psfm_status psfm_triangulate(psfm_context *ctx, const psfm_match_set *set,
-                             const psfm_tracks *tracks, const double (*cam_from_world)[9],
-                             const double (*centers)[3], const bool *posed,
+                             const psfm_tracks *tracks, const psfm_poses *poses,
                              const psfm_triangulate_options *options, psfm_structure *structure,
                              psfm_triangulate_stats *stats);
 

@@ -71,28 +71,33 @@ static psfm_status add_image(psfm_context *ctx, assembly *a, size_t v) {
     return status;
 }
 
-/* Adds point p if at least two images of the component see it. */
 static psfm_status add_point(psfm_context *ctx, assembly *a, size_t p) {
     const psfm_structure *st = &a->refined->structure;
-    size_t first = st->tracks.begin[p], last = st->tracks.begin[p + 1], seen = 0;
-    for (size_t k = first; k < last; ++k)
-        seen += a->image[st->tracks.view[k]] != NULL;
-    if (seen < 2)
-        return PSFM_OK;
+    size_t first = st->tracks.begin[p], last = st->tracks.begin[p + 1];
     psfm_model_point *point = &a->model->points[a->model->num_points++];
     point->id = a->model->num_points;
     memcpy(point->xyz, st->points[p], sizeof point->xyz);
     memset(point->rgb, 128, sizeof point->rgb);
     point->error = st->error_px[p];
-    psfm_status status = PSFM_ALLOC(ctx, seen, &point->track);
+    psfm_status status = PSFM_ALLOC(ctx, last - first, &point->track);
     for (size_t k = first; status == PSFM_OK && k < last; ++k) {
         psfm_model_image *image = a->image[st->tracks.view[k]];
-        if (image == NULL)
-            continue;
         image->point3D_ids[st->tracks.keypoint[k]] = point->id;
         point->track[point->track_length++] =
             (psfm_track_element){image->id, st->tracks.keypoint[k]};
     }
+    return status;
+}
+
+static psfm_status add_points(psfm_context *ctx, assembly *a) {
+    const psfm_structure *st = &a->refined->structure;
+    size_t num = 0;
+    for (size_t p = 0; p < st->num_points; ++p)
+        num += st->component[p] == a->component;
+    psfm_status status = PSFM_ALLOC(ctx, num, &a->model->points);
+    for (size_t p = 0; status == PSFM_OK && p < st->num_points; ++p)
+        if (st->component[p] == a->component)
+            status = add_point(ctx, a, p);
     return status;
 }
 
@@ -110,11 +115,8 @@ static psfm_status build(psfm_context *ctx, assembly *a) {
     for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
         if (is_member(a, v))
             status = add_image(ctx, a, v);
-    size_t num_points = a->refined == NULL ? 0 : a->refined->structure.num_points;
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_points, &model->points);
-    for (size_t p = 0; status == PSFM_OK && p < num_points; ++p)
-        status = add_point(ctx, a, p);
+    if (status == PSFM_OK && a->refined != NULL)
+        status = add_points(ctx, a);
     free((void *)a->image);
     a->image = NULL;
     return status;

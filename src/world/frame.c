@@ -45,35 +45,13 @@ static bool has_view(const part *p, size_t v) {
     return p->s->poses.component[v] == p->component;
 }
 
-/* The component of a point: that of the first of its images with a pose. */
-static uint32_t component_of(const part *p, size_t point) {
-    const psfm_tracks *tracks = &p->refined->structure.tracks;
-    for (size_t k = tracks->begin[point]; k < tracks->begin[point + 1]; ++k)
-        if (p->s->poses.component[tracks->view[k]] != UINT32_MAX)
-            return p->s->poses.component[tracks->view[k]];
-    return UINT32_MAX;
-}
-
-/* Finds the plane with most points of the component; planes are by decreasing points already. */
-static psfm_status find_plane(psfm_context *ctx, part *p) {
+/* The plane with most points of the component; planes are by decreasing points. */
+static psfm_scene_plane *dominant_plane(const part *p) {
     psfm_scene_planes *planes = &p->refined->planes;
-    uint32_t *count = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, planes->num_planes, &count);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t k = 0; k < p->refined->structure.num_points; ++k)
-        if (planes->point_plane[k] >= 0 && component_of(p, k) == p->component)
-            ++count[planes->point_plane[k]];
-    p->plane = NULL;
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < planes->num_planes; ++k) {
-        if (count[k] > most) {
-            most = count[k];
-            p->plane = &planes->planes[k];
-        }
-    }
-    free(count);
-    return PSFM_OK;
+    for (uint32_t k = 0; k < planes->num_planes; ++k)
+        if (planes->planes[k].component == p->component)
+            return &planes->planes[k];
+    return NULL;
 }
 
 void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_sim3 *frame) {
@@ -151,22 +129,16 @@ static void move_part(const part *p, const psfm_sim3 *f) {
         if (p->refined->images != NULL)
             p->refined->images[v].center_sigma *= f->scale;
     }
-    bool *plane_is_here = calloc(p->refined->planes.num_planes + 1, sizeof *plane_is_here);
     for (size_t k = 0; k < st->num_points; ++k) {
         double X[3];
-        if (component_of(p, k) != p->component)
+        if (st->component[k] != p->component)
             continue;
         psfm_sim3_apply(f, st->points[k], X);
         memcpy(st->points[k], X, sizeof X);
-        if (plane_is_here != NULL && p->refined->planes.point_plane[k] >= 0)
-            plane_is_here[p->refined->planes.point_plane[k]] = true;
     }
-    for (uint32_t k = 0; plane_is_here != NULL && k < p->refined->planes.num_planes; ++k)
-        if (plane_is_here[k]) {
+    for (uint32_t k = 0; k < p->refined->planes.num_planes; ++k)
+        if (p->refined->planes.planes[k].component == p->component)
             psfm_scene_plane_move(&p->refined->planes.planes[k], f);
-            p->refined->planes.planes[k].model = (int32_t)p->component;
-        }
-    free(plane_is_here);
 }
 
 /* Where the ray of a pixel meets the dominant plane, in the frame. */
@@ -242,9 +214,7 @@ psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
         part p = {set, solution, refined, c, NULL};
         psfm_sim3 frame;
-        status = find_plane(ctx, &p);
-        if (status != PSFM_OK)
-            break;
+        p.plane = dominant_plane(&p);
         upright(&p, &frame);
         status = settle_scale(ctx, &p, options, &frame);
         if (status == PSFM_OK)

@@ -21,14 +21,14 @@ static void test_round_trip(void **state) {
                               .polygon = corners,
                               .num_corners = 3,
                               .area = 1.5,
-                              .model = 3};
+                              .component = 3};
     psfm_scene_planes planes = {&plane, 1, NULL}, back;
     assert_ok(ctx, psfm_planes_write_json(ctx, &planes, path));
     assert_ok(ctx, psfm_planes_read_json(ctx, path, &back));
     assert_int_equal(back.num_planes, 1);
     assert_int_equal(back.planes[0].num_points, 12);
     assert_int_equal(back.planes[0].num_corners, 3);
-    assert_int_equal(back.planes[0].model, 3);
+    assert_int_equal(back.planes[0].component, 3);
     assert_memory_equal(back.planes[0].polygon, corners, sizeof corners);
     assert_memory_equal(back.planes[0].normal, plane.normal, sizeof plane.normal);
     assert_true(back.planes[0].distance == -0.7 && back.planes[0].sigma == 0.01);

@@ -12,7 +12,7 @@ typedef struct {
     psfm_tracks whole;  /* what the true matches chain */
     psfm_tracks pieces; /* the same, cut after every PIECE elements; single ones are left out */
     double R[NUM_VIEWS][9], c[NUM_VIEWS][3];
-    bool posed[NUM_VIEWS];
+    uint32_t component[NUM_VIEWS];
 } fixture;
 
 static void cut_tracks(fixture *f) {
@@ -51,7 +51,6 @@ static void make(psfm_context *ctx, double noise_px, double outliers, fixture *f
     for (size_t v = 0; v < NUM_VIEWS; ++v) {
         psfm_rotation_from_quat(f->scene.truth.images[v].cam_from_world_q, f->R[v]);
         psfm_model_image_center(&f->scene.truth.images[v], f->c[v]);
-        f->posed[v] = true;
     }
 }
 
@@ -61,19 +60,19 @@ static void drop(fixture *f) {
     psfm_scene_free(&f->scene);
 }
 
-static psfm_tracks merge(psfm_context *ctx, const fixture *f, double max_error_px,
+static psfm_tracks merge(psfm_context *ctx, fixture *f, double max_error_px,
                          psfm_merge_stats *stats) {
+    psfm_poses poses = {NUM_VIEWS, f->R, f->c, f->component};
     psfm_structure s;
     psfm_tracks tracks;
     psfm_triangulate_options options;
     psfm_options_init(&psfm_triangulate_option_table, &options);
     options.max_error_px = max_error_px;
     options.min_angle_deg = 0.0;
-    assert_ok(ctx, psfm_triangulate(ctx, &f->scene.matches, &f->pieces, (const double(*)[9])f->R,
-                                    (const double(*)[3])f->c, f->posed, &options, &s, NULL));
     assert_ok(ctx,
-              psfm_points_merge(ctx, &f->scene.matches, &s, (const double(*)[9])f->R,
-                                (const double(*)[3])f->c, f->posed, max_error_px, &tracks, stats));
+              psfm_triangulate(ctx, &f->scene.matches, &f->pieces, &poses, &options, &s, NULL));
+    assert_ok(ctx,
+              psfm_points_merge(ctx, &f->scene.matches, &s, &poses, max_error_px, &tracks, stats));
     psfm_structure_free(&s);
     return tracks;
 }
@@ -136,10 +135,29 @@ static void images_without_pose_stay_out(void **state) {
     psfm_context *ctx = psfm_context_create();
     fixture f;
     make(ctx, 0.5, 0.1, &f);
-    f.posed[3] = f.posed[7] = false;
+    f.component[3] = f.component[7] = PSFM_NO_COMPONENT;
     psfm_tracks merged = merge(ctx, &f, 4.0, NULL);
     for (size_t e = 0; e < merged.begin[merged.num_tracks]; ++e)
-        assert_true(f.posed[merged.view[e]]);
+        assert_int_equal(f.component[merged.view[e]], 0);
+    psfm_tracks_free(&merged);
+    drop(&f);
+    psfm_context_destroy(&ctx);
+}
+
+/* The same poses, but half of them in a world of their own: no track holds images of both. */
+static void components_are_not_joined(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    fixture f;
+    make(ctx, 0.5, 0.1, &f);
+    for (size_t v = 0; v < NUM_VIEWS; v += 2)
+        f.component[v] = 1;
+    psfm_tracks merged = merge(ctx, &f, 4.0, NULL);
+    assert_true(merged.num_tracks > 100);
+    for (size_t t = 0; t < merged.num_tracks; ++t)
+        for (size_t e = merged.begin[t]; e < merged.begin[t + 1]; ++e)
+            assert_int_equal(f.component[merged.view[e]],
+                             f.component[merged.view[merged.begin[t]]]);
     psfm_tracks_free(&merged);
     drop(&f);
     psfm_context_destroy(&ctx);
@@ -150,6 +168,7 @@ int main(void) {
         cmocka_unit_test(pieces_become_whole_tracks),
         cmocka_unit_test(wrong_matches_join_nothing),
         cmocka_unit_test(images_without_pose_stay_out),
+        cmocka_unit_test(components_are_not_joined),
     };
     return cmocka_run_group_tests_name("scene/merge", tests, NULL, NULL);
 }

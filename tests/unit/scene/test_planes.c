@@ -77,10 +77,12 @@ static void finds_and_merges_planes(void **state) {
         psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
         double points[NUM][3], center[2][3] = {{2, 2, 2}, {3, 1, 2}};
         int32_t label[NUM];
+        uint32_t component[NUM] = {0};
         psfm_scene_planes found;
         make_room(&rng, noises[round], points, label);
-        assert_ok(ctx, psfm_scene_planes_fit(ctx, NUM, (const double(*)[3])points, label, 4, 2,
-                                             (const double(*)[3])center, &options, &found));
+        psfm_labelled_points input = {NUM, (const double(*)[3])points, component, label, 4};
+        psfm_poses poses = {2, NULL, center, component};
+        assert_ok(ctx, psfm_scene_planes_fit(ctx, &input, &poses, &options, &found));
         assert_int_equal(found.num_planes, 2);
         const psfm_scene_plane *floor = &found.planes[0], *wall = &found.planes[1];
         double tolerance = round == 0 ? 1e-9 : 0.005;
@@ -101,6 +103,41 @@ static void finds_and_merges_planes(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* One floor, its points dealt out to two components that happen to have the same coordinates, and
+ * whose cameras are on opposite sides: two planes. */
+static void components_keep_their_planes_apart(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_plane_options options = defaults();
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
+    double points[NUM][3], center[3][3] = {{2, 2, 2}, {3, 1, -2}, {1, 3, -2}};
+    int32_t label[NUM];
+    uint32_t component[NUM], of_camera[3] = {0, 1, 1};
+    make_room(&rng, 0.01, points, label);
+    for (uint32_t k = 0; k < NUM; ++k)
+        component[k] = k % 4 == 0; /* a quarter: fewer points, the smaller plane */
+    psfm_labelled_points input = {NUM, (const double(*)[3])points, component, label, 4};
+    psfm_poses poses = {3, NULL, center, of_camera};
+    psfm_scene_planes found;
+    assert_ok(ctx, psfm_scene_planes_fit(ctx, &input, &poses, &options, &found));
+    assert_int_equal(found.num_planes, 4);
+    size_t floors = 0;
+    for (uint32_t k = 0; k < found.num_planes; ++k) {
+        const psfm_scene_plane *plane = &found.planes[k];
+        assert_true(k == 0 || plane->num_points <= found.planes[k - 1].num_points);
+        if (fabs(plane->normal[2]) < 0.5)
+            continue;
+        ++floors;
+        assert_close(plane->normal[2], plane->component == 0 ? 1 : -1, 0.01);
+    }
+    assert_int_equal(floors, 2);
+    for (uint32_t k = 0; k < NUM; ++k)
+        if (found.point_plane[k] >= 0)
+            assert_int_equal(found.planes[found.point_plane[k]].component, component[k]);
+    psfm_scene_planes_free(&found);
+    psfm_context_destroy(&ctx);
+}
+
 static void takes_empty_input(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -108,12 +145,14 @@ static void takes_empty_input(void **state) {
     psfm_scene_planes found;
     double point[1][3] = {{0}};
     int32_t label[1] = {0};
-    assert_ok(ctx, psfm_scene_planes_fit(ctx, 0, (const double(*)[3])point, label, 0, 0,
-                                         (const double(*)[3])point, &options, &found));
+    uint32_t component[1] = {0};
+    psfm_labelled_points input = {0, (const double(*)[3])point, component, label, 0};
+    psfm_poses nobody = {0};
+    assert_ok(ctx, psfm_scene_planes_fit(ctx, &input, &nobody, &options, &found));
     assert_int_equal(found.num_planes, 0);
     psfm_scene_planes_free(&found);
-    assert_ok(ctx, psfm_scene_planes_fit(ctx, 1, (const double(*)[3])point, label, 1, 0,
-                                         (const double(*)[3])point, &options, &found));
+    input.num = input.num_labels = 1;
+    assert_ok(ctx, psfm_scene_planes_fit(ctx, &input, &nobody, &options, &found));
     assert_int_equal(found.num_planes, 0);
     psfm_scene_planes_free(&found);
     psfm_context_destroy(&ctx);
@@ -124,6 +163,7 @@ int main(void) {
         cmocka_unit_test(hull_of_a_square),
         cmocka_unit_test(hull_holds_all_points),
         cmocka_unit_test(finds_and_merges_planes),
+        cmocka_unit_test(components_keep_their_planes_apart),
         cmocka_unit_test(takes_empty_input),
     };
     return cmocka_run_group_tests_name("scene/planes", tests, NULL, NULL);

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name_index.h"
 #include "base/path.h"
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "io/hdf5_file.h"
 #include "linalg/mat3.h"
-#include "match/name_index.h"
 #include "planarsfm/model.h"
 
 /* One list of images. */

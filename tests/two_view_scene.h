@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "linalg/mat3.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 #define SCENE_MAX_PLANES 4
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name_index.h"
 #include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
-#include "match/name_index.h"
 
 #define STEPS 8
 #define LOSS_PX 0.5 /* where the loss bends */

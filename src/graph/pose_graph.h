@@ -6,8 +6,8 @@
 #define PSFM_GRAPH_POSE_GRAPH_H
 
 #include "graph/topology.h"
-#include "match/match_set.h"
 #include "twoview/two_view.h"
+#include "view/match_set.h"
 
 /* One (homography, decomposition) of an edge. */
 typedef struct {

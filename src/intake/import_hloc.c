@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/name_index.h"
 #include "base/path.h"
 #include "feature/detector.h"
 #include "intake/import_matches.h"
 #include "io/feature_store.h"
 #include "io/hdf5_file.h"
-#include "match/name_index.h"
 
 typedef struct {
     psfm_context *ctx;

@@ -4,7 +4,7 @@
 
 #include "intake/intrinsics.h"
 #include "io/control_file.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 /* The match set of labelled points: images sorted by name with ids from 1, keypoints in the order
  * of their points, and a pair for every two images that show at least one common point. Pixels of

@@ -2,8 +2,8 @@
 #ifndef PSFM_IO_COLMAP_DATABASE_H
 #define PSFM_IO_COLMAP_DATABASE_H
 
-#include "match/match_set.h"
 #include "twoview/two_view.h"
+#include "view/match_set.h"
 
 typedef struct {
     size_t num_pairs_from_matches;

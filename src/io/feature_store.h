@@ -7,9 +7,9 @@
 
 #include "feature/keypoint_set.h"
 #include "io/sql.h"
-#include "match/match_set.h"
 #include "match/nearest_neighbour.h"
 #include "planarsfm/camera.h"
+#include "view/match_set.h"
 
 /* An open database. */
 typedef struct {

@@ -4,7 +4,7 @@
 #define PSFM_MATCH_GUIDED_H
 
 #include "base/options.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 /* One homography of a pair, as two-view geometry delivers it. */
 typedef struct {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "match/name_index.h"
+#include "base/name_index.h"
 
 typedef struct {
     psfm_context *ctx;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name_index.h"
 #include "base/path.h"
-#include "match/name_index.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 

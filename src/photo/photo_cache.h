@@ -2,8 +2,8 @@
 #ifndef PSFM_PHOTO_PHOTO_CACHE_H
 #define PSFM_PHOTO_PHOTO_CACHE_H
 
-#include "match/match_set.h"
 #include "photo/pyramid.h"
+#include "view/match_set.h"
 
 typedef struct psfm_photo_cache psfm_photo_cache;
 

@@ -1,5 +1,5 @@
 /* The two-view code measures errors in pixels through the derivative of the pixel by the ray
- * (match/match_set.h). Multiplying that derivative by the square root S of a point's information
+ * (view/match_set.h). Multiplying that derivative by the square root S of a point's information
  * makes the same code measure in standard deviations: whitening. A found point has S = C^-1/2; its
  * exact partner has no error of its own, but since the fit shares an error between both images,
  * both sides get half of the variance, the partner's carried over by the scale between the images.

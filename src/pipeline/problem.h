@@ -2,8 +2,8 @@
 #ifndef PSFM_PIPELINE_PROBLEM_H
 #define PSFM_PIPELINE_PROBLEM_H
 
-#include "match/match_set.h"
 #include "planarsfm/solve.h"
+#include "view/match_set.h"
 
 /* The set's views and cameras are kept sorted by id; its pairs hold image ids in view1 and view2,
  * in the order they came, until psfm_problem_compile makes them indices. Rays are not computed. */

@@ -2,7 +2,7 @@
 #ifndef PSFM_REFINE_PRECISE_KEYPOINTS_H
 #define PSFM_REFINE_PRECISE_KEYPOINTS_H
 
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 /* Keypoints to be appended to one view. Owns its arrays. */
 typedef struct {

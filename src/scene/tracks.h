@@ -3,7 +3,7 @@
 #define PSFM_SCENE_TRACKS_H
 
 #include "base/options.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 /* Flat arrays: track t is the elements begin[t] .. begin[t + 1] - 1, views ascending, each view at
  * most once. Tracks are ordered by their first (view, keypoint). Owns its arrays. */

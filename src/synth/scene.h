@@ -7,8 +7,8 @@
 #define PSFM_SYNTH_SCENE_H
 
 #include "base/options.h"
-#include "match/match_set.h"
 #include "planarsfm/model.h"
+#include "view/match_set.h"
 
 typedef enum {
     PSFM_SCENE_ARENA,   /* ring of cameras round a 28 x 15 m court, stands for the off-plane part */

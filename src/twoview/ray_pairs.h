@@ -4,7 +4,7 @@
 #define PSFM_TWOVIEW_RAY_PAIRS_H
 
 #include "base/rng.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 #define PSFM_LANES 8
 

@@ -4,7 +4,7 @@
 #define PSFM_TWOVIEW_TWO_VIEW_H
 
 #include "base/options.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 /* One physically possible motion behind a homography:
  *   H_21 = R_21 + t_21 n1^T,  plane n1 . X1 = 1 (in units of its distance d1 from camera 1),

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "linalg/vec3.h"
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 #define NUM_VIEWS 3
 #define NUM_KEYPOINTS 50
@@ -236,5 +236,5 @@ int main(void) {
         cmocka_unit_test(empty_sets_are_fine),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
-    return cmocka_run_group_tests_name("match/match_set", tests, setup, teardown);
+    return cmocka_run_group_tests_name("view/match_set", tests, setup, teardown);
 }

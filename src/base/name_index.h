@@ -1,6 +1,6 @@
 /* Finding images by their names, and lines of text that hold two of them. */
-#ifndef PSFM_MATCH_NAME_INDEX_H
-#define PSFM_MATCH_NAME_INDEX_H
+#ifndef PSFM_BASE_NAME_INDEX_H
+#define PSFM_BASE_NAME_INDEX_H
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * A keypoint's ray and the derivative of its pixel by the ray are computed once; all geometry
  * works on them, whatever the lens. A keypoint that has no ray (outside what the lens can image)
  * gets zeros and is left out where correspondences are made. */
-#include "match/match_set.h"
+#include "view/match_set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Image names by binary search, and lines with two names. Names may contain blanks, so every blank
  * is tried as the place between the two; more than one split into known names is an error. */
-#include "match/name_index.h"
+#include "base/name_index.h"
 
 #include <stdlib.h>
 #include <string.h>

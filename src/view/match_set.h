@@ -1,7 +1,7 @@
 /* Matched keypoints of a set of images: the input of everything after matching. Filled from a
  * database (io/), from a synthetic scene (synth/) or from arrays. */
-#ifndef PSFM_MATCH_MATCH_SET_H
-#define PSFM_MATCH_MATCH_SET_H
+#ifndef PSFM_VIEW_MATCH_SET_H
+#define PSFM_VIEW_MATCH_SET_H
 
 #include <stddef.h>
 #include <stdint.h>

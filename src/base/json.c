@@ -1,3 +1,4 @@
+/* Reading and printing cJSON trees in the C locale, and writing them whole. */
 #include "base/json.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Numbers as text with a decimal point, whatever the host's locale: the calling thread is switched
+ * to the C locale and back, which touches no other thread. */
 #include "base/number_locale.h"
 
 #include <math.h>

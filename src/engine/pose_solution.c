@@ -1,3 +1,9 @@
+/* The solution and its components.
+ *
+ * Components are found by the edges that count, largest first; an image without a partner has
+ * none. When images lose their pose, components are numbered anew and their facts move along. A
+ * subgraph copies one component with nodes numbered from 0, so that the solvers need not know of
+ * others. */
 #include "engine/pose_solution.h"
 
 #include <stdlib.h>

@@ -1,3 +1,16 @@
+/* The robust engine: rotations and positions of all components.
+ *
+ *   1. Hypotheses are chosen jointly (graph/joint_choice.c); the confidences of all are kept.
+ *   2. The skeleton (engine/skeleton.c), with triangles as further evidence, gives first rotations.
+ *   3. Consensus over all candidates (pose/rotation_consensus.c) gets out of wrong trees.
+ *   4. Twice: per plane the hypothesis that agrees with the rotations is taken, edges without any
+ *      are rejected, and the rotations are averaged over the rest (pose/rotation_average.c).
+ *   5. Components are found again with the accepted edges, and the centres of each solved, with
+ *      lengths from planes where there are any (pose/position_plane.c), by LUD otherwise. Edges
+ *      whose baselines contradict the centres are rejected as well.
+ *
+ * Nothing is removed from the graph: choosing sets weights, rejecting clears a flag. Each step has
+ * a switch (--robust.*), so that its worth can be measured. */
 #include "engine/robust.h"
 
 #include <math.h>

@@ -1,3 +1,9 @@
+/* The stages in their order: verification, pose graph, the engine of the mode, refinement, what is
+ * not determined, members of models, frame, facts, reasons, models. Each takes what the ones
+ * before it left in psfm_reconstruction.
+ *
+ * An image without a pose gets the reason of its pair that got furthest: states are ordered, and
+ * later stages overrule earlier ones. */
 #include "pipeline/reconstruct.h"
 
 #include <stdlib.h>

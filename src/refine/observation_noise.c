@@ -1,3 +1,10 @@
+/* Noise from residuals.
+ *
+ * Balance: the typical deviation of keypoints and of aligned patches, each in units of its claimed
+ * information, is the median of the residuals over that of a normal length (1.177), corrected for
+ * the three parameters that a point takes from its 2 n residuals. Keypoints are brought to it;
+ * patches only ever lose weight. Loss: Student's t fitted to the squared residuals
+ * (linalg/student.h), its core enlarged by what all parameters took. */
 #include "refine/observation_noise.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Planes of keypoints and tracks by majority: every inlier of an accepted edge's homography votes
+ * for its physical plane. One pass by Boyer and Moore's counting; without a majority the label may
+ * be any of those voted for, which the robust fit of planes forgives. */
 #include "refine/plane_labels.h"
 
 #include <stdlib.h>

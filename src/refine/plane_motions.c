@@ -1,3 +1,10 @@
+/* Homographies and motions of a pair after its planes were aligned.
+ *
+ * Where one plane decides the motion, its refined homography is decomposed again and the motions
+ * nearest to the known ones are kept. Where points off the planes decide, motion and all planes
+ * that obey it are fitted together, patches and keypoints each in units of their deviations
+ * (twoview/joint_motion.c). A result far from what was known is not taken: then the alignment, not
+ * the knowledge, is in doubt. */
 #include "refine/plane_motions.h"
 
 #include <math.h>

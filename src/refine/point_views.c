@@ -1,3 +1,6 @@
+/* Images without a pose, by the points that their matches lead to: match, keypoint of the other
+ * image, its track, its point. Points of the component that most matches lead to are used, and the
+ * pose is found by resection (pose/resection.c). */
 #include "refine/point_views.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Keypoints with covariances, put into a view: position, ray, derivative, and the square root of
+ * the information, S = U^-1 with C = U U^T. */
 #include "refine/precise_keypoints.h"
 
 #include <math.h>

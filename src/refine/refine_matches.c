@@ -1,3 +1,11 @@
+/* Pairs aligned in the photographs, before the graph is built.
+ *
+ * Corners of each photograph are found once. Each pair's planes are aligned (photo/pair_planes.c)
+ * in an order that reads photographs seldom; a corner becomes one keypoint of its image, whatever
+ * the number of pairs that found it elsewhere, so that matches form tracks, and what was found
+ * becomes keypoints of the other images, matches and inliers. Then the homographies and motions of
+ * the pairs are replaced (refine/plane_motions.c). Pairs are tasks that write to their own slots;
+ * keypoints are added in the order of pairs, so that the result does not depend on the threads. */
 #include "refine/refine_matches.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* Which matches may form tracks: at first the inliers of accepted edges, later all matches whose
+ * epipolar (Sampson) error under the current poses is small, so that matches that verification
+ * lost come back. A pair of which only a small share agrees is a false pair with agreements by
+ * chance and is left out. */
 #include "refine/usable_matches.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* Points and planes get their component from the images that see them. A point seen by two
+ * components is copied into each that has two observations of it, because each has a gauge of its
+ * own and will be moved by itself; likewise a plane, with the outline of the points that are its
+ * own there. */
 #include "scene/members.h"
 
 #include <stdlib.h>

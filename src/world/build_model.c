@@ -1,3 +1,5 @@
+/* COLMAP models from the solution: one per component, with the cameras that it uses, its images
+ * and, after a refinement, its points. */
 #include "world/build_model.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Colours of points: the mean over their images, sampled bilinearly. One task a photograph, which
+ * is read once and forgotten. */
 #include "world/color_points.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* The frame of each component: its dominant plane becomes z = 0 with the cameras above, the longer
+ * side of its outline x, the middle of the outline the origin. Without a plane the middle of the
+ * cameras is the origin and the rotation stays. The scale comes from the median distance of the
+ * cameras, or from a known distance between two pixels' points on the plane. */
 #include "world/frame.h"
 
 #include <math.h>

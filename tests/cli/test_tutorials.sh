@@ -29,11 +29,3 @@ position() { # FILE: the largest difference of a comparison
 }
 at_least 0.3 "$(position arena.out)" || fail "arena: $(cat arena.out)"
 at_least 1.0 "$(position field.out)" || fail "field: $(cat field.out)"
-
-# Their links lead somewhere.
-for page in "$root"/README.md "$root"/docs/*.md "$root"/docs/tutorials/*.md; do
-    folder=$(dirname "$page")
-    for link in $(grep -oE '\]\([^)#:]+\)' "$page" | tr -d '])('); do
-        [ -e "$folder/$link" ] || fail "$page: there is no $link"
-    done
-done

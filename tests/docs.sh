@@ -1,0 +1,41 @@
+# What the pages say of the repository is so: links and anchors lead somewhere, files that they name
+# are there, functions named beside a file are in it, options are in the manual. And sources of more
+# than a screen open with their page: docs.sh [ROOT].
+cd "${1:-$(dirname "$0")/..}" || exit 1
+failures=0
+complain() {
+    echo "$1" >&2
+    failures=$((failures + 1))
+}
+pages=(README.md CONTRIBUTING.md docs/*.md docs/tutorials/*.md)
+
+# anchors PAGE: those of its headings, as GitHub makes them.
+anchors() {
+    sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+for page in "${pages[@]}"; do
+    folder=$(dirname "$page")
+    for link in $(grep -oE '\]\([^):]+\)' "$page" | tr -d '])('); do
+        file=${link%%#*}
+        target=$([ -n "$file" ] && echo "$folder/$file" || echo "$page")
+        [ -e "$target" ] || complain "$page: there is no $link"
+        [[ $link != *#* ]] || anchors "$target" | grep -qx -- "${link#*#}" ||
+            complain "$page: $target has no heading for #${link#*#}"
+    done
+    for file in $(grep -oE '`(src|cli|include|bench|tests|scripts|cmake)/[A-Za-z0-9_/.-]+`' "$page" | tr -d '`'); do
+        [ -e "$file" ] || complain "$page: there is no file $file"
+    done
+    while read -r name file; do
+        grep -qw -- "$name" "$file" 2>/dev/null || complain "$page: $file has no $name"
+    done < <(grep -oE '`[a-z_0-9]+` in `src/[a-z_0-9/]+\.[ch]`' "$page" | sed 's/`//g; s/ in / /')
+    for option in $(grep -oE -- '--[a-z0-9-]+\.[a-z][a-z0-9-]+' "$page" | sort -u); do
+        grep -qF -- "\`$option\`" docs/cli.md || complain "$page: docs/cli.md has no $option"
+    done
+done
+
+for source in src/*/*.c cli/*.c; do
+    [ "$(wc -l <"$source")" -le 40 ] || [ "$(head -c 2 "$source")" = '/*' ] ||
+        complain "$source does not open with its page"
+done
+[ "$failures" -eq 0 ]

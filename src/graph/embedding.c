@@ -184,6 +184,7 @@ static psfm_status check_residual(psfm_context *ctx, const psfm_embedding_option
     return PSFM_OK;
 }
 
+/* The minimiser of Eq. 2 as the eigenvector of Eq. 6, by the method for its size. */
 static psfm_status embed_part(psfm_context *ctx, const psfm_embedding_options *options, part *p) {
     uint32_t n = p->S->n;
     psfm_status status = PSFM_OK;

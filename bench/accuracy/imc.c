@@ -87,6 +87,8 @@ static psfm_status score_bag(psfm_context *ctx, const imc_scene *s, const imc_ba
                              psfm_evaluation *e) {
     psfm_match_set set;
     psfm_model gt = {0};
+    psfm_evidence evidence = {.set = &set};
+    psfm_reconstruct_stats stats = {0};
     psfm_reconstruction r = {0};
     psfm_reconstruct_options options;
     psfm_reconstruct_options_init(mode, &options);
@@ -95,10 +97,11 @@ static psfm_status score_bag(psfm_context *ctx, const imc_scene *s, const imc_ba
     if (status == PSFM_OK)
         status = select_truth(ctx, truth, bag, &gt);
     if (status == PSFM_OK)
-        status = psfm_reconstruct(ctx, &set, &options, &r);
+        status = psfm_reconstruct(ctx, &options, &evidence, &stats, &r);
     if (status == PSFM_OK && r.num_models > 0)
         status = psfm_evaluate(ctx, &gt, r.models, r.num_models, e);
     psfm_reconstruction_free(&r);
+    psfm_evidence_free(&evidence);
     free(set.views);
     free(set.pairs);
     free(gt.images);

@@ -73,16 +73,18 @@ static psfm_status record_pair(psfm_context *ctx, const psfm_match_set *set,
     return status;
 }
 
-static psfm_status record_pairs(psfm_context *ctx, const psfm_match_set *set,
-                                const psfm_reconstruction *r, psfm_graph_file *out) {
+static psfm_status record_pairs(psfm_context *ctx, const psfm_evidence *evidence,
+                                psfm_graph_file *out) {
+    const psfm_match_set *set = evidence->set;
     size_t homographies = 1;
-    for (size_t p = 0; p < r->num_pairs; ++p)
-        homographies += r->two_views[p].num_homographies;
+    for (size_t p = 0; p < evidence->num_pairs; ++p)
+        homographies += evidence->two_views[p].num_homographies;
     size_t most = MAX_SAMPLES / homographies;
     most = most > MOST_SAMPLES ? MOST_SAMPLES : most < FEWEST_SAMPLES ? FEWEST_SAMPLES : most;
     psfm_status status = PSFM_ALLOC(ctx, set->num_pairs, &out->pairs);
     for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p) {
-        status = record_pair(ctx, set, &set->pairs[p], &r->two_views[p], most, &out->pairs[p]);
+        status =
+            record_pair(ctx, set, &set->pairs[p], &evidence->two_views[p], most, &out->pairs[p]);
         out->num_pairs = p + 1;
     }
     return status;
@@ -180,13 +182,13 @@ static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruct
     return PSFM_OK;
 }
 
-psfm_status psfm_graph_record(psfm_context *ctx, const psfm_match_set *set,
+psfm_status psfm_graph_record(psfm_context *ctx, const psfm_evidence *evidence,
                               const psfm_reconstruction *reconstruction, const char *photo_folder,
                               psfm_graph_file *out) {
     *out = (psfm_graph_file){0};
-    psfm_status status = record_images(ctx, set, out);
+    psfm_status status = record_images(ctx, evidence->set, out);
     if (status == PSFM_OK)
-        status = record_pairs(ctx, set, reconstruction, out);
+        status = record_pairs(ctx, evidence, out);
     if (status == PSFM_OK)
         status = record_edges(ctx, reconstruction, out);
     if (status == PSFM_OK)

@@ -122,8 +122,9 @@ static psfm_outcome state_of_pair(psfm_pair_kind kind) {
 }
 
 /* The reason of an image without a pose is that of its pair that got furthest. */
-static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
+static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence, const bool *alone,
                                 psfm_reconstruction *out) {
+    const psfm_match_set *set = evidence->set;
     psfm_status status = PSFM_ALLOC(ctx, set->num_views, &out->outcome);
     if (status != PSFM_OK)
         return status;
@@ -135,7 +136,7 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
         const psfm_match_pair *pair = &set->pairs[p];
         if (pair->num_matches == 0)
             continue;
-        psfm_outcome reached = state_of_pair(out->two_views[p].kind);
+        psfm_outcome reached = state_of_pair(evidence->two_views[p].kind);
         if (state[pair->view1] < reached)
             state[pair->view1] = reached;
         if (state[pair->view2] < reached)
@@ -148,113 +149,125 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_match_set *set,
     for (size_t v = 0; v < set->num_views; ++v) {
         if (out->refined.images != NULL && out->refined.images[v].dropped)
             state[v] = PSFM_OUTCOME_FEW_POINTS;
-        if (out->alone != NULL && out->alone[v])
+        if (alone[v])
             state[v] = PSFM_OUTCOME_UNDETERMINED;
-        if (out->solution.poses.component[v] != UINT32_MAX)
+        if (psfm_has_pose(&out->solution.poses, (uint32_t)v))
             state[v] = PSFM_OUTCOME_POSED;
     }
     return PSFM_OK;
 }
 
-psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set,
-                                    const psfm_reconstruct_options *options,
-                                    psfm_reconstruction *out) {
+psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                    psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
     double start = psfm_now();
-    out->num_pairs = set->num_pairs;
     psfm_status status = check_options(ctx, options);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, set->num_pairs, &out->two_views);
-    if (status == PSFM_OK)
-        status = psfm_two_view_estimate_all(ctx, set, &options->two_view, out->two_views);
-    psfm_timings_add(&out->timings, "verification", start);
+        status = psfm_evidence_verify(ctx, &options->two_view, evidence);
+    psfm_timings_add(&stats->timings, "verification", start);
+    return status;
+}
+
+psfm_status psfm_reconstruct_align(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                   psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
+    char text[256];
+    double start = psfm_now();
+    psfm_status status = psfm_refine_matches(ctx, &options->photo, evidence, &stats->matches);
+    psfm_timings_add(&stats->timings, "refine matches", start);
+    if (status == PSFM_OK) {
+        psfm_refine_matches_describe(&stats->matches, text, sizeof text);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
+    }
     return status;
 }
 
 static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_options *options,
-                                      psfm_reconstruction *out) {
+                                      psfm_timings *timings, psfm_reconstruction *out) {
     psfm_status status = psfm_skeleton_rotations(ctx, &options->skeleton, NULL, &out->graph,
-                                                 &out->timings, &out->solution);
+                                                 timings, &out->solution);
     if (status == PSFM_OK)
-        status = psfm_paper_positions(ctx, &options->skeleton, &out->graph, &out->timings,
-                                      &out->solution);
+        status =
+            psfm_paper_positions(ctx, &options->skeleton, &out->graph, timings, &out->solution);
     if (status == PSFM_OK)
         status = psfm_count_undetermined(ctx, &out->graph, out->solution.in_graph, &out->solution);
     return status;
 }
 
-static psfm_status split_undetermined(psfm_context *ctx, psfm_reconstruction *out) {
+/* Refinement of all components from the points, see refine/refine_poses.h. */
+static psfm_status refine(psfm_context *ctx, const psfm_reconstruct_options *options,
+                          psfm_evidence *evidence, psfm_timings *timings,
+                          psfm_reconstruction *out) {
+    psfm_refine_input input = {&out->graph, out->edges.accepted, out->edges.groups.group,
+                               out->edges.groups.num_groups};
+    psfm_refine_options refine_options = options->refine;
+    refine_options.patch = options->photo.patch;
+    return psfm_refine_poses(ctx, &input, &refine_options, evidence, &out->solution, timings,
+                             &out->refined);
+}
+
+static psfm_status split_undetermined(psfm_context *ctx, psfm_timings *timings, bool *alone,
+                                      psfm_reconstruction *out) {
     double start = psfm_now();
-    psfm_status status = psfm_split_undetermined(
-        ctx, &out->graph, &out->edges, &out->refined.structure, &out->solution, out->alone);
-    psfm_timings_add(&out->timings, "rigidity", start);
+    psfm_status status = psfm_split_undetermined(ctx, &out->graph, &out->edges,
+                                                 &out->refined.structure, &out->solution, alone);
+    psfm_timings_add(timings, "rigidity", start);
     return status;
 }
 
-static psfm_status solve_robustly(psfm_context *ctx, psfm_match_set *set,
-                                  const psfm_reconstruct_options *options,
+/* alone[v]: the view lost its pose because its distance is unknown. */
+static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                  psfm_evidence *evidence, psfm_timings *timings, bool *alone,
                                   psfm_reconstruction *out) {
     psfm_status status = psfm_robust_poses(ctx, &options->skeleton, &options->robust, &out->graph,
-                                           &out->timings, &out->solution, &out->edges);
+                                           timings, &out->solution, &out->edges);
+    bool refines = options->robust.control.refinement;
+    if (status == PSFM_OK && refines)
+        status = refine(ctx, options, evidence, timings, out);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, set->num_views, &out->alone);
-    if (status != PSFM_OK)
+        status = split_undetermined(ctx, timings, alone, out);
+    if (status != PSFM_OK || !refines)
         return status;
-    if (!options->robust.control.refinement)
-        return split_undetermined(ctx, out);
-    psfm_refine_input input = {set,
-                               out->two_views,
-                               &out->graph,
-                               out->edges.accepted,
-                               out->edges.groups.group,
-                               out->edges.groups.num_groups,
-                               out->photos};
-    psfm_refine_options refine = options->refine;
-    refine.patch = options->photo.patch;
-    status = psfm_refine_poses(ctx, &input, &refine, &out->solution, &out->timings, &out->refined);
+    status = psfm_members_settle(ctx, &out->solution.poses, &out->refined.structure,
+                                 &out->refined.planes);
     if (status == PSFM_OK)
-        status = split_undetermined(ctx, out);
-    if (status == PSFM_OK)
-        status = psfm_members_settle(ctx, &out->solution.poses, &out->refined.structure,
-                                     &out->refined.planes);
-    if (status == PSFM_OK)
-        status = psfm_frame_set(ctx, set, &options->frame, &out->solution, &out->refined);
+        status = psfm_frame_set(ctx, evidence->set, &options->frame, &out->solution, &out->refined);
     return status;
 }
 
-psfm_status psfm_reconstruct(psfm_context *ctx, psfm_match_set *set,
-                             const psfm_reconstruct_options *options, psfm_reconstruction *out) {
-    bool robust = options->mode == PSFM_MODE_ROBUST;
+psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *options,
+                             psfm_evidence *evidence, psfm_reconstruct_stats *stats,
+                             psfm_reconstruction *out) {
+    bool robust = options->mode == PSFM_MODE_ROBUST, *alone = NULL;
+    psfm_timings *timings = &stats->timings;
     psfm_status status = check_options(ctx, options);
-    out->num_pairs = set->num_pairs;
-    if (status == PSFM_OK && out->two_views == NULL)
-        status = psfm_reconstruct_verify(ctx, set, options, out);
+    if (status == PSFM_OK && evidence->two_views == NULL)
+        status = psfm_reconstruct_verify(ctx, options, evidence, stats);
     double start = psfm_now();
     if (status == PSFM_OK)
-        status = psfm_pose_graph_build(ctx, set, out->two_views, robust, &out->graph);
-    psfm_timings_add(&out->timings, "pose graph", start);
-    if (status == PSFM_OK)
         status =
-            robust ? solve_robustly(ctx, set, options, out) : solve_as_published(ctx, options, out);
+            psfm_pose_graph_build(ctx, evidence->set, evidence->two_views, robust, &out->graph);
+    psfm_timings_add(timings, "pose graph", start);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, evidence->set->num_views, &alone);
+    if (status == PSFM_OK)
+        status = robust ? solve_robustly(ctx, options, evidence, timings, alone, out)
+                        : solve_as_published(ctx, options, timings, out);
     if (status == PSFM_OK)
         status = psfm_component_facts_find(ctx, &out->graph, out->edges.accepted, &out->solution);
     if (status == PSFM_OK)
-        status = find_reasons(ctx, set, out);
+        status = find_reasons(ctx, evidence, alone, out);
     if (status == PSFM_OK)
-        status = psfm_build_models(ctx, set, &out->solution,
+        status = psfm_build_models(ctx, evidence->set, &out->solution,
                                    out->refined.images == NULL ? NULL : &out->refined, &out->models,
                                    &out->num_models);
+    free(alone);
     return status;
 }
 
 void psfm_reconstruction_free(psfm_reconstruction *r) {
-    for (size_t p = 0; r->two_views != NULL && p < r->num_pairs; ++p)
-        psfm_two_view_free(&r->two_views[p]);
-    free(r->two_views);
     psfm_pose_graph_free(&r->graph);
     psfm_pose_solution_free(&r->solution);
     psfm_robust_edges_free(&r->edges);
     psfm_refined_free(&r->refined);
-    free(r->alone);
     free(r->outcome);
     for (size_t k = 0; r->models != NULL && k < r->num_models; ++k)
         psfm_model_free(&r->models[k]);

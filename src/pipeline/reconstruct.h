@@ -60,35 +60,36 @@ typedef enum {
 const char *psfm_outcome_name(psfm_outcome state);
 const char *psfm_outcome_advice(psfm_outcome state);
 
-/* Everything a run found out. Owns its parts, except the match set. */
+/* What comes out. Owns its parts. */
 typedef struct {
-    psfm_two_view *two_views; /* per pair of the match set */
-    size_t num_pairs;
-    psfm_photo_cache *photos;          /* of the set's views; NULL if there are none; not owned */
-    psfm_refine_matches_stats matches; /* if there were photographs */
     psfm_pose_graph graph;
     psfm_pose_solution solution;
     psfm_robust_edges edges; /* robust mode */
     psfm_refined refined;    /* robust mode */
-    bool *alone;             /* robust mode, per view: lost its pose, its distance is unknown */
     psfm_outcome *outcome;   /* per view */
     psfm_model *models;      /* one per component, largest first */
     size_t num_models;
-    psfm_timings timings;
 } psfm_reconstruction;
 
-/* The two-view geometry of all pairs into out->two_views, which is NULL on entry. */
-psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_match_set *set,
-                                    const psfm_reconstruct_options *options,
-                                    psfm_reconstruction *out);
+/* What the stages counted, and where the time went. */
+typedef struct {
+    psfm_refine_matches_stats matches; /* if there were photographs */
+    psfm_timings timings;
+} psfm_reconstruct_stats;
 
-/* Runs all stages on a match set whose rays are computed. If `out->two_views` is set on entry
- * (from a database, or by psfm_reconstruct_verify), they are taken instead of being estimated.
- * Nothing posed is not an error: the result then has no models and every image has a reason. `out`
- * is zeroed but for these and what goes with them; free it with psfm_reconstruction_free in any
- * case. */
-psfm_status psfm_reconstruct(psfm_context *ctx, psfm_match_set *set,
-                             const psfm_reconstruct_options *options, psfm_reconstruction *out);
+/* The stages before the graph, for callers that do something between them: verification of the
+ * evidence, and alignment of its planes in its photographs. */
+psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                    psfm_evidence *evidence, psfm_reconstruct_stats *stats);
+psfm_status psfm_reconstruct_align(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                   psfm_evidence *evidence, psfm_reconstruct_stats *stats);
+
+/* From evidence to models; it is verified first if it is not yet, and refine/evidence.h says how it
+ * changes. Nothing posed is not an error: the result then has no models and every image has a
+ * reason. `out` is zeroed; free it with psfm_reconstruction_free in any case. */
+psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *options,
+                             psfm_evidence *evidence, psfm_reconstruct_stats *stats,
+                             psfm_reconstruction *out);
 void psfm_reconstruction_free(psfm_reconstruction *reconstruction);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
@@ -58,17 +59,17 @@ static psfm_status verification_key(psfm_context *ctx, const psfm_match_set *set
 }
 
 /* Takes the homographies of an earlier run from the database if they belong to this key. */
-static psfm_status load_two_views(psfm_context *ctx, const char *database,
-                                  const psfm_match_set *set, const char *key,
-                                  psfm_reconstruction *r) {
+static psfm_status load_two_views(psfm_context *ctx, const char *database, const char *key,
+                                  psfm_evidence *evidence) {
     bool found = false;
-    psfm_two_view *two_views = calloc(set->num_pairs + 1, sizeof *two_views);
-    if (two_views == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
-    psfm_status status = psfm_database_read_two_views(ctx, database, set, key, two_views, &found);
+    psfm_two_view *two_views = NULL;
+    const psfm_match_set *set = evidence->set;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_pairs, &two_views);
+    if (status == PSFM_OK)
+        status = psfm_database_read_two_views(ctx, database, set, key, two_views, &found);
     if (status == PSFM_OK && found) {
-        r->two_views = two_views;
-        r->num_pairs = set->num_pairs;
+        evidence->two_views = two_views;
+        evidence->num_pairs = set->num_pairs;
         psfm_log(ctx, PSFM_LOG_INFO, "verification: taken from %s", database);
         return PSFM_OK;
     }
@@ -78,9 +79,10 @@ static psfm_status load_two_views(psfm_context *ctx, const char *database,
 
 /* Keeps the homographies for the next run. A database that cannot be written is no reason to
  * fail: the poses do not depend on it. */
-static void keep_two_views(psfm_context *ctx, const char *database, const psfm_match_set *set,
-                           const psfm_reconstruction *r, const char *key) {
-    if (psfm_database_write_two_views(ctx, database, set, r->two_views, key) != PSFM_OK)
+static void keep_two_views(psfm_context *ctx, const char *database, const psfm_evidence *evidence,
+                           const char *key) {
+    if (psfm_database_write_two_views(ctx, database, evidence->set, evidence->two_views, key) !=
+        PSFM_OK)
         psfm_log(ctx, PSFM_LOG_WARNING, "homographies were not kept: %s",
                  psfm_context_message(ctx));
 }
@@ -132,12 +134,12 @@ static psfm_status write_planes(psfm_context *ctx, const psfm_reconstruction *r,
 }
 
 /* OUT/graph.json: the pose graph and what became of it. */
-static psfm_status write_graph(psfm_context *ctx, const psfm_match_set *set,
+static psfm_status write_graph(psfm_context *ctx, const psfm_evidence *evidence,
                                const psfm_reconstruction *r, const char *photo_folder,
                                const char *out_folder) {
     psfm_graph_file graph;
     char *path = NULL;
-    psfm_status status = psfm_graph_record(ctx, set, r, photo_folder, &graph);
+    psfm_status status = psfm_graph_record(ctx, evidence, r, photo_folder, &graph);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "graph.json", &path);
     if (status == PSFM_OK)
@@ -195,42 +197,35 @@ static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_fron
 }
 
 /* Verification, and what it gave kept for the next run. */
-static psfm_status verify(psfm_context *ctx, const char *database, const psfm_match_set *set,
+static psfm_status verify(psfm_context *ctx, const char *database,
                           const psfm_reconstruct_options *options, const char *key,
-                          psfm_reconstruction *r) {
-    psfm_status status = psfm_reconstruct_verify(ctx, set, options, r);
+                          psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
+    psfm_status status = psfm_reconstruct_verify(ctx, options, evidence, stats);
     double start = psfm_now();
     if (status == PSFM_OK)
-        keep_two_views(ctx, database, set, r, key);
-    psfm_timings_add(&r->timings, "writing", start);
+        keep_two_views(ctx, database, evidence, key);
+    psfm_timings_add(&stats->timings, "writing", start);
     return status;
 }
 
-static psfm_status refine_matches(psfm_context *ctx, const char *photo_folder,
-                                  const psfm_photo_options *options, psfm_match_set *set,
-                                  psfm_reconstruction *r) {
-    char text[256];
-    double start = psfm_now();
-    psfm_status status = psfm_photo_cache_create(
-        ctx, set, photo_folder, (size_t)options->control.cache_mb << 20, &r->photos);
-    if (status == PSFM_OK)
-        status = psfm_refine_matches(ctx, set, r->two_views, r->photos, options, &r->matches);
-    psfm_timings_add(&r->timings, "refine matches", start);
-    if (status == PSFM_OK) {
-        psfm_refine_matches_describe(&r->matches, text, sizeof text);
-        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
-    }
-    return status;
+/* Opens the photographs and aligns the planes of the evidence in them. */
+static psfm_status align_planes(psfm_context *ctx, const char *photo_folder,
+                                const psfm_reconstruct_options *options, psfm_evidence *evidence,
+                                psfm_reconstruct_stats *stats) {
+    psfm_status status =
+        psfm_photo_cache_create(ctx, evidence->set, photo_folder,
+                                (size_t)options->photo.control.cache_mb << 20, &evidence->photos);
+    return status == PSFM_OK ? psfm_reconstruct_align(ctx, options, evidence, stats) : status;
 }
 
-static psfm_status color_models(psfm_context *ctx, const char *photo_folder,
+static psfm_status color_models(psfm_context *ctx, const char *photo_folder, psfm_timings *timings,
                                 psfm_reconstruction *r) {
     double start = psfm_now();
     psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && photo_folder != NULL && k < r->num_models; ++k)
         status = psfm_color_points(ctx, photo_folder, &r->models[k]);
     if (photo_folder != NULL)
-        psfm_timings_add(&r->timings, "colours", start);
+        psfm_timings_add(timings, "colours", start);
     return status;
 }
 
@@ -245,8 +240,11 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
                                            cJSON **summary) {
     psfm_reconstruct_options options;
     psfm_match_set set = {0};
-    psfm_database_stats stats = {0};
+    psfm_database_stats input = {0};
+    psfm_evidence evidence = {.set = &set};
+    psfm_reconstruct_stats stats = {0};
     psfm_reconstruction r = {0};
+    const char *photo_folder = settings == NULL ? NULL : settings->photo_folder;
     char key[KEY_SIZE];
     if (settings != NULL)
         options = settings->options;
@@ -256,41 +254,40 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     if (summary != NULL)
         *summary = NULL;
     if (front != NULL) {
-        psfm_timings_add(&r.timings, "extraction", psfm_now() - front->extraction_seconds);
-        psfm_timings_add(&r.timings, "matching", psfm_now() - front->matching_seconds);
+        psfm_timings_add(&stats.timings, "extraction", psfm_now() - front->extraction_seconds);
+        psfm_timings_add(&stats.timings, "matching", psfm_now() - front->matching_seconds);
     }
     double start = psfm_now();
-    psfm_status status = psfm_database_read(ctx, database, &set, &stats);
+    psfm_status status = psfm_database_read(ctx, database, &set, &input);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, out_folder);
     if (status == PSFM_OK)
         status = verification_key(ctx, &set, &options.two_view, key);
     if (status == PSFM_OK)
-        status = load_two_views(ctx, database, &set, key, &r);
-    psfm_timings_add(&r.timings, "reading", start);
-    if (status == PSFM_OK && r.two_views == NULL)
-        status = verify(ctx, database, &set, &options, key, &r);
-    if (status == PSFM_OK && settings != NULL && settings->photo_folder != NULL)
-        status = psfm_warn_changed_photos(ctx, database, settings->photo_folder);
-    if (status == PSFM_OK && settings != NULL && settings->photo_folder != NULL &&
-        options.mode == PSFM_MODE_ROBUST && options.photo.control.refine_matches)
-        status = refine_matches(ctx, settings->photo_folder, &options.photo, &set, &r);
+        status = load_two_views(ctx, database, key, &evidence);
+    psfm_timings_add(&stats.timings, "reading", start);
+    if (status == PSFM_OK && evidence.two_views == NULL)
+        status = verify(ctx, database, &options, key, &evidence, &stats);
+    if (status == PSFM_OK && photo_folder != NULL)
+        status = psfm_warn_changed_photos(ctx, database, photo_folder);
+    if (status == PSFM_OK && photo_folder != NULL && options.mode == PSFM_MODE_ROBUST &&
+        options.photo.control.refine_matches)
+        status = align_planes(ctx, photo_folder, &options, &evidence, &stats);
     if (status == PSFM_OK)
-        status = psfm_reconstruct(ctx, &set, &options, &r);
-    if (status == PSFM_OK && settings != NULL)
-        status = color_models(ctx, settings->photo_folder, &r);
+        status = psfm_reconstruct(ctx, &options, &evidence, &stats, &r);
+    if (status == PSFM_OK)
+        status = color_models(ctx, photo_folder, &stats.timings, &r);
     start = psfm_now();
     if (status == PSFM_OK)
         status = write_models(ctx, &r, out_folder);
     if (status == PSFM_OK)
         status = write_planes(ctx, &r, out_folder);
     if (status == PSFM_OK)
-        status = write_graph(ctx, &set, &r, settings == NULL ? NULL : settings->photo_folder,
-                             out_folder);
-    psfm_timings_add(&r.timings, "writing", start);
+        status = write_graph(ctx, &evidence, &r, photo_folder, out_folder);
+    psfm_timings_add(&stats.timings, "writing", start);
     if (status == PSFM_OK)
-        status = write_summary(ctx, psfm_summary_make(&set, &stats, &options, &r), front,
-                               out_folder, summary);
+        status = write_summary(ctx, psfm_summary_make(&evidence, &input, &options, &stats, &r),
+                               front, out_folder, summary);
     if (status == PSFM_OK)
         status = write_report(ctx, settings, out_folder);
     if (status == PSFM_OK && r.num_models == 0)
@@ -298,7 +295,8 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
                            "%s: no image could be posed; %s/summary.json has a reason for each of "
                            "the %zu images",
                            database, out_folder, set.num_views);
-    psfm_photo_cache_destroy(&r.photos);
+    psfm_photo_cache_destroy(&evidence.photos);
+    psfm_evidence_free(&evidence);
     psfm_reconstruction_free(&r);
     psfm_match_set_free(&set);
     return status;

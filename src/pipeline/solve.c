@@ -23,6 +23,8 @@
 
 struct psfm_result {
     psfm_match_set set; /* ids and names */
+    psfm_evidence evidence;
+    psfm_reconstruct_stats stats;
     psfm_reconstruction found;
     int32_t *point_model, *point_plane;
     uint64_t *track_begin;
@@ -35,6 +37,7 @@ void psfm_result_destroy(psfm_result **result) {
         return;
     psfm_result *r = *result;
     psfm_reconstruction_free(&r->found);
+    psfm_evidence_free(&r->evidence);
     psfm_match_set_free(&r->set);
     free(r->point_model);
     free(r->point_plane);
@@ -77,7 +80,7 @@ static psfm_status reshape_points(psfm_context *ctx, psfm_result *r) {
 
 static psfm_status print_summary(psfm_context *ctx, const psfm_reconstruct_options *options,
                                  psfm_result *r) {
-    cJSON *tree = psfm_summary_make(&r->set, NULL, options, &r->found);
+    cJSON *tree = psfm_summary_make(&r->evidence, NULL, options, &r->stats, &r->found);
     r->summary = psfm_json_print(tree);
     cJSON_Delete(tree);
     return r->summary != NULL ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
@@ -95,8 +98,10 @@ psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
     psfm_status status = PSFM_ALLOC(ctx, 1, &made);
     if (status == PSFM_OK)
         status = psfm_problem_compile(ctx, problem, &made->set);
-    if (status == PSFM_OK)
-        status = psfm_reconstruct(ctx, &made->set, &options, &made->found);
+    if (status == PSFM_OK) {
+        made->evidence.set = &made->set;
+        status = psfm_reconstruct(ctx, &options, &made->evidence, &made->stats, &made->found);
+    }
     if (status == PSFM_OK)
         status = reshape_points(ctx, made);
     if (status == PSFM_OK)

@@ -83,20 +83,21 @@ static void add_input(builder *b, cJSON *root, const psfm_match_set *set,
     number(b, input, "matches_dropped", (double)stats->num_matches_dropped);
 }
 
-static void add_pairs(builder *b, cJSON *root, const psfm_reconstruction *r) {
+static void add_pairs(builder *b, cJSON *root, const psfm_evidence *evidence,
+                      const psfm_pose_graph *graph) {
     size_t kinds[PSFM_PAIR_ROTATION + 1] = {0}, homographies = 0, degenerate = 0;
-    for (size_t p = 0; p < r->num_pairs; ++p) {
-        ++kinds[r->two_views[p].kind];
-        homographies += r->two_views[p].num_homographies;
-        degenerate += r->two_views[p].essential.is_degenerate ? 1 : 0;
+    for (size_t p = 0; p < evidence->num_pairs; ++p) {
+        ++kinds[evidence->two_views[p].kind];
+        homographies += evidence->two_views[p].num_homographies;
+        degenerate += evidence->two_views[p].essential.is_degenerate ? 1 : 0;
     }
     cJSON *pairs = object(b, root, "pairs");
     for (int k = 0; k <= PSFM_PAIR_ROTATION; ++k)
         number(b, pairs, psfm_pair_kind_name((psfm_pair_kind)k), (double)kinds[k]);
     number(b, pairs, "homographies", (double)homographies);
     number(b, pairs, "essential_matrices_decided_by_a_plane", (double)degenerate);
-    number(b, pairs, "pose_graph_edges", r->graph.num_edges);
-    number(b, pairs, "pose_graph_hypotheses", r->graph.num_hypotheses);
+    number(b, pairs, "pose_graph_edges", graph->num_edges);
+    number(b, pairs, "pose_graph_hypotheses", graph->num_hypotheses);
 }
 
 static cJSON *add_rejected(builder *b, cJSON *parent, const size_t *outcomes) {
@@ -230,29 +231,30 @@ static void add_timings(builder *b, cJSON *root, const psfm_timings *timings) {
         number(b, memory, timings->stages[k].name, timings->stages[k].peak_mb);
 }
 
-cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *stats,
+cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stats *input,
                          const psfm_reconstruct_options *options,
-                         const psfm_reconstruction *reconstruction) {
+                         const psfm_reconstruct_stats *stats, const psfm_reconstruction *found) {
     builder b = {false};
     cJSON *root = cJSON_CreateObject();
     if (root == NULL)
         return NULL;
+    const psfm_match_set *set = evidence->set;
     size_t posed = 0;
     for (size_t v = 0; v < set->num_views; ++v)
-        posed += reconstruction->outcome[v] == PSFM_OUTCOME_POSED ? 1 : 0;
+        posed += found->outcome[v] == PSFM_OUTCOME_POSED ? 1 : 0;
     text(&b, root, "version", PSFM_VERSION);
     text(&b, root, "mode", psfm_mode_name((psfm_mode)options->mode));
     number(&b, root, "images_posed", (double)posed);
     number(&b, root, "images_total", (double)set->num_views);
-    add_input(&b, root, set, stats);
-    add_pairs(&b, root, reconstruction);
-    add_matches(&b, root, &reconstruction->matches);
-    add_tracks(&b, root, &reconstruction->refined.aligned);
-    add_robust(&b, root, reconstruction);
-    add_models(&b, root, set, reconstruction);
-    add_images(&b, root, set, reconstruction);
+    add_input(&b, root, set, input);
+    add_pairs(&b, root, evidence, &found->graph);
+    add_matches(&b, root, &stats->matches);
+    add_tracks(&b, root, &found->refined.aligned);
+    add_robust(&b, root, found);
+    add_models(&b, root, set, found);
+    add_images(&b, root, set, found);
     add_options(&b, root, options);
-    add_timings(&b, root, &reconstruction->timings);
+    add_timings(&b, root, &stats->timings);
     if (b.failed) {
         cJSON_Delete(root);
         return NULL;

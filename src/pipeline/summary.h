@@ -7,10 +7,10 @@
 #include "io/colmap_database.h"
 #include "pipeline/reconstruct.h"
 
-/* The summary as a tree; NULL when memory is out. `stats` may be NULL (no database). See
+/* The summary as a tree; NULL when memory is out. `input` may be NULL (no database). See
  * docs/formats.md for its fields. */
-cJSON *psfm_summary_make(const psfm_match_set *set, const psfm_database_stats *stats,
+cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stats *input,
                          const psfm_reconstruct_options *options,
-                         const psfm_reconstruction *reconstruction);
+                         const psfm_reconstruct_stats *stats, const psfm_reconstruction *found);
 
 #endif

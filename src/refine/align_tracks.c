@@ -37,11 +37,12 @@ typedef struct {
 /* The warp between two views of the surface about a point, both ways. */
 static bool surface_warp(const alignment *a, const psfm_track_search *s, double H_21[9],
                          double H_12[9]) {
-    const double *R1 = a->scene->cam_from_world[s->from], *R2 = a->scene->cam_from_world[s->to];
+    const double *R1 = a->scene->poses->cam_from_world[s->from],
+                 *R2 = a->scene->poses->cam_from_world[s->to];
     const double *n = psfm_track_scene_normal(a->scene, s->point);
     double D[3], T[3], t_21[3], n1[3];
-    psfm_sub3(a->structure->points[s->point], a->scene->centers[s->from], D);
-    psfm_sub3(a->scene->centers[s->from], a->scene->centers[s->to], T);
+    psfm_sub3(a->structure->points[s->point], a->scene->poses->center[s->from], D);
+    psfm_sub3(a->scene->poses->center[s->from], a->scene->poses->center[s->to], T);
     psfm_mat3_mul_vec(R2, T, t_21);
     psfm_mat3_mul_vec(R1, n, n1);
     double distance = psfm_dot3(n, D);

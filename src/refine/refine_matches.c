@@ -365,14 +365,13 @@ static void free_refinement(refinement *r) {
     free(r->order);
 }
 
-psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two_view *two_views,
-                                psfm_photo_cache *photos, const psfm_photo_options *options,
-                                psfm_refine_matches_stats *stats) {
-    refinement r = {.set = set,
-                    .two_views = two_views,
+psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *options,
+                                psfm_evidence *evidence, psfm_refine_matches_stats *stats) {
+    refinement r = {.set = evidence->set,
+                    .two_views = evidence->two_views,
                     .options = options,
-                    .cache = photos,
-                    .num_aligners = psfm_parallel_workers(ctx, set->num_pairs)};
+                    .cache = evidence->photos,
+                    .num_aligners = psfm_parallel_workers(ctx, evidence->set->num_pairs)};
     *stats = (psfm_refine_matches_stats){0};
     psfm_status status = run(ctx, &r);
     if (status == PSFM_OK)

@@ -5,8 +5,7 @@
 
 #include "base/timer.h"
 #include "photo/pair_planes.h"
-#include "photo/photo_cache.h"
-#include "twoview/two_view.h"
+#include "refine/evidence.h"
 
 typedef struct {
     bool refine_matches; /* align patches where there are photographs */
@@ -31,16 +30,15 @@ typedef struct {
     double median_shift_px, median_sigma_px;
 } psfm_refine_matches_stats;
 
-/* Aligns the planes of all pairs in the photographs of `photos`, a cache of the set's. The set
+/* Aligns the planes of all pairs in the photographs of the evidence, which is verified. Its set
  * gets new keypoints after the ones it has: each corner that was found in another photograph, and
  * each place where it was found, with their information, so that a corner is one keypoint in its
  * own image and one in each other: a track. Pairs get the matches, homographies their inliers and,
  * where the plane alone decides the motion, new motions. Planes that do not come out better
  * supported stay as they are. Photographs that cannot be read are said in a warning. Parallel over
  * pairs; the same bytes for any number of threads. Memory: about cache_mb, 100 bytes a corner. */
-psfm_status psfm_refine_matches(psfm_context *ctx, psfm_match_set *set, psfm_two_view *two_views,
-                                psfm_photo_cache *photos, const psfm_photo_options *options,
-                                psfm_refine_matches_stats *stats);
+psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *options,
+                                psfm_evidence *evidence, psfm_refine_matches_stats *stats);
 
 /* One line about the stage. */
 void psfm_refine_matches_describe(const psfm_refine_matches_stats *stats, char *text, size_t size);

@@ -49,6 +49,7 @@ const psfm_option_table psfm_refine_control_option_table = {"refine", rows, 5};
 typedef struct {
     const psfm_refine_input *input;
     const psfm_refine_options *options;
+    psfm_evidence *evidence;
     psfm_pose_solution *s;
     psfm_refined *out;
     uint32_t *image_camera;
@@ -94,10 +95,10 @@ static psfm_status list_observations(psfm_context *ctx, refinement *r) {
             uint32_t v = st->tracks.view[k];
             r->obs_image[k] = v;
             r->obs_point[k] = (uint32_t)p;
-            memcpy(r->obs_xy[k], r->input->set->views[v].keypoints[st->tracks.keypoint[k]],
+            memcpy(r->obs_xy[k], r->evidence->set->views[v].keypoints[st->tracks.keypoint[k]],
                    sizeof r->obs_xy[k]);
             if (r->has_info)
-                find_information(&r->input->set->views[v], st->tracks.keypoint[k],
+                find_information(&r->evidence->set->views[v], st->tracks.keypoint[k],
                                  r->obs_sqrt_info[k]);
         }
     }
@@ -107,9 +108,9 @@ static psfm_status list_observations(psfm_context *ctx, refinement *r) {
 static psfm_bundle_problem make_problem(refinement *r) {
     const psfm_structure *st = &r->out->structure;
     return (psfm_bundle_problem){
-        .num_cameras = r->input->set->num_cameras,
+        .num_cameras = r->evidence->set->num_cameras,
         .cameras = r->out->cameras,
-        .num_images = r->input->set->num_views,
+        .num_images = r->evidence->set->num_views,
         .image_camera = r->image_camera,
         .cam_from_world = r->s->poses.cam_from_world,
         .centers = r->s->poses.center,
@@ -157,8 +158,8 @@ static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_trac
     psfm_triangulate_options options = r->options->triangulate;
     options.max_error_px = max_error_px;
     psfm_structure_free(&r->out->structure);
-    return psfm_triangulate(ctx, r->input->set, tracks, &r->s->poses, &options, &r->out->structure,
-                            NULL);
+    return psfm_triangulate(ctx, r->evidence->set, tracks, &r->s->poses, &options,
+                            &r->out->structure, NULL);
 }
 
 /* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
@@ -166,12 +167,12 @@ static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_trac
 static psfm_status make_points(psfm_context *ctx, refinement *r, double max_error_px, bool merge) {
     psfm_tracks tracks = {0};
     psfm_status status =
-        psfm_tracks_build(ctx, r->input->set, r->use, &r->options->tracks, &tracks, NULL);
+        psfm_tracks_build(ctx, r->evidence->set, r->use, &r->options->tracks, &tracks, NULL);
     if (status == PSFM_OK)
         status = triangulate(ctx, r, &tracks, max_error_px);
     psfm_tracks_free(&tracks);
     if (status == PSFM_OK && merge) {
-        status = psfm_points_merge(ctx, r->input->set, &r->out->structure, &r->s->poses,
+        status = psfm_points_merge(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
                                    max_error_px, &tracks, NULL);
         if (status == PSFM_OK)
             status = triangulate(ctx, r, &tracks, max_error_px);
@@ -263,7 +264,7 @@ static void drop_images(refinement *r) {
 static psfm_status resect_images(psfm_context *ctx, refinement *r) {
     psfm_point_views links = {0};
     psfm_status status =
-        psfm_point_views_init(ctx, r->input->set, &r->out->structure, &r->s->poses, &links);
+        psfm_point_views_init(ctx, r->evidence->set, &r->out->structure, &r->s->poses, &links);
     for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v) {
         psfm_resection pose;
         uint32_t component = PSFM_NO_COMPONENT;
@@ -298,10 +299,11 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     const psfm_refine_control_options *control = &r->options->control;
     double last = r->options->triangulate.max_error_px;
     double error = control->rounds == 1 ? last : fmax(control->first_error_px, last);
-    psfm_status status = psfm_usable_matches_of_edges(r->input, r->use);
+    psfm_status status = psfm_usable_matches_of_edges(r->evidence, r->input, r->use);
     for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
         if (k > 0)
-            status = psfm_usable_matches_of_poses(ctx, r->input, &r->s->poses, error, r->use);
+            status =
+                psfm_usable_matches_of_poses(ctx, r->evidence->set, &r->s->poses, error, r->use);
         if (status == PSFM_OK)
             status = make_points(ctx, r, error, k > 0);
         if (status == PSFM_OK)
@@ -325,17 +327,12 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
 
 /* Seeks points in the photographs and adjusts to where they are found. */
 static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
-    psfm_track_scene scene = {r->out->cameras,
-                              (const double(*)[9])r->s->poses.cam_from_world,
-                              (const double(*)[3])r->s->poses.center,
-                              r->s->poses.component,
-                              &r->out->planes,
-                              r->input->photos};
+    psfm_track_scene scene = {r->out->cameras, &r->s->poses, &r->out->planes, r->evidence->photos};
     psfm_status status = PSFM_OK;
     while (status == PSFM_OK && r->rounds_to_align > 0) {
         char text[256];
         status = psfm_align_tracks(ctx, &scene, &r->options->patch, &r->options->align,
-                                   r->input->set, &r->out->structure, &r->out->aligned);
+                                   r->evidence->set, &r->out->structure, &r->out->aligned);
         if (status != PSFM_OK)
             return status;
         psfm_align_tracks_describe(&r->out->aligned, text, sizeof text);
@@ -395,7 +392,7 @@ static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
 }
 
 static psfm_status begin(psfm_context *ctx, refinement *r) {
-    const psfm_match_set *set = r->input->set;
+    const psfm_match_set *set = r->evidence->set;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, set->num_views, &r->image_camera)) ||
         (status = PSFM_ALLOC(ctx, set->num_views, &r->out->images)) ||
@@ -413,13 +410,15 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
 }
 
 psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
-                              const psfm_refine_options *options, psfm_pose_solution *solution,
-                              psfm_timings *timings, psfm_refined *out) {
-    refinement r = {.input = input, .options = options, .s = solution, .out = out};
+                              const psfm_refine_options *options, psfm_evidence *evidence,
+                              psfm_pose_solution *solution, psfm_timings *timings,
+                              psfm_refined *out) {
+    refinement r = {
+        .input = input, .options = options, .evidence = evidence, .s = solution, .out = out};
     double start = psfm_now();
     *out = (psfm_refined){0};
     psfm_status status = begin(ctx, &r);
-    if (input->photos != NULL)
+    if (evidence->photos != NULL)
         r.rounds_to_align = options->align.rounds;
     if (status == PSFM_OK)
         status = run_rounds(ctx, &r);

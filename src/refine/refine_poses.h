@@ -8,10 +8,10 @@
 #include "pose/bundle.h"
 #include "pose/resection.h"
 #include "refine/align_tracks.h"
+#include "refine/evidence.h"
 #include "scene/planes.h"
 #include "scene/tracks.h"
 #include "scene/triangulate.h"
-#include "twoview/two_view.h"
 
 typedef struct {
     int rounds; /* of triangulation and adjustment; the last at triangulate.max_error_px */
@@ -35,15 +35,12 @@ typedef struct {
     psfm_patch_options patch; /* of the alignment */
 } psfm_refine_options;
 
-/* What the refinement starts from, beside the poses. */
+/* What the graph says, beside the poses. */
 typedef struct {
-    psfm_match_set *set;            /* keypoints of its views may move, and new ones join them */
-    const psfm_two_view *two_views; /* per pair */
     const psfm_pose_graph *graph;
     const bool *edge_accepted;   /* per edge: its matches may be used */
     const uint32_t *plane_group; /* per plane of the graph: physical plane, UINT32_MAX for none */
     uint32_t num_groups;
-    psfm_photo_cache *photos; /* NULL: there are none */
 } psfm_refine_input;
 
 /* Facts about an image after refinement. */
@@ -66,11 +63,14 @@ typedef struct {
     psfm_track_align_stats aligned;
 } psfm_refined;
 
-/* Refines the poses of `solution` in place (node_component tells which views have one; views that
- * are resected join the component of their points, dropped ones get UINT32_MAX). */
+/* Refines the poses of `solution` in place from the matches of the evidence, whose photographs, if
+ * there are any, place its keypoints at the end (refine/evidence.h) (node_component tells which
+ * views have one; views that are resected join the component of their points, dropped ones get
+ * UINT32_MAX). */
 psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
-                              const psfm_refine_options *options, psfm_pose_solution *solution,
-                              psfm_timings *timings, psfm_refined *out);
+                              const psfm_refine_options *options, psfm_evidence *evidence,
+                              psfm_pose_solution *solution, psfm_timings *timings,
+                              psfm_refined *out);
 void psfm_refined_free(psfm_refined *refined);
 
 #endif

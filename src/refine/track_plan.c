@@ -75,11 +75,11 @@ const double *psfm_track_scene_normal(const psfm_track_scene *scene, size_t poin
 static double seen_area(const planner *p, uint32_t v, const double X[3], const double n[3]) {
     const psfm_camera *camera = &p->scene->cameras[p->set->views[v].camera_idx];
     double D[3], ray[3], xy[2], J[6];
-    psfm_sub3(X, p->scene->centers[v], D);
+    psfm_sub3(X, p->scene->poses->center[v], D);
     double depth = psfm_norm3(D), cosine = -psfm_dot3(D, n) / depth;
     if (!(cosine > MIN_COSINE))
         return 0.0;
-    psfm_mat3_mul_vec(p->scene->cam_from_world[v], D, ray);
+    psfm_mat3_mul_vec(p->scene->poses->cam_from_world[v], D, ray);
     if (!psfm_camera_project_jacobian(camera, ray, xy, J) || !(xy[0] > 0.0 && xy[1] > 0.0) ||
         !(xy[0] < (double)camera->width && xy[1] < (double)camera->height))
         return 0.0;
@@ -111,7 +111,7 @@ static psfm_status add_new_views(psfm_context *ctx, const planner *p, candidate 
     size_t num = 0;
     psfm_status status = PSFM_OK;
     for (uint32_t v = 0; v < p->set->num_views; ++v) {
-        if (p->scene->component[v] != p->scene->component[s->from])
+        if (p->scene->poses->component[v] != p->scene->poses->component[s->from])
             continue;
         candidates[num] = (candidate){v, seen_area(p, v, p->structure->points[s->point], n)};
         num += candidates[num].area > 0.0 && !is_in_track(&p->structure->tracks, s->point, v);
@@ -137,7 +137,8 @@ static psfm_status add_track_views(psfm_context *ctx, const planner *p, psfm_tra
     for (size_t k = t->begin[s->point]; status == PSFM_OK && k < t->begin[s->point + 1]; ++k) {
         s->to = t->view[k];
         s->keypoint = t->keypoint[k];
-        if (s->to != s->from && p->scene->component[s->to] == p->scene->component[s->from])
+        if (s->to != s->from &&
+            p->scene->poses->component[s->to] == p->scene->poses->component[s->from])
             status = add_search(ctx, list, s);
     }
     return status;
@@ -150,7 +151,7 @@ static uint32_t find_reference(const planner *p, size_t point) {
     size_t best = UINT32_MAX;
     double best_area = 0.0;
     for (size_t k = t->begin[point]; n != NULL && k < t->begin[point + 1]; ++k) {
-        if (p->scene->component[t->view[k]] == UINT32_MAX)
+        if (!psfm_has_pose(p->scene->poses, t->view[k]))
             continue;
         double area = seen_area(p, t->view[k], p->structure->points[point], n);
         if (area > best_area) {

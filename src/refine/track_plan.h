@@ -19,9 +19,7 @@ extern const psfm_option_table psfm_track_align_option_table;
 /* Where everything is, and the photographs of it. */
 typedef struct {
     const psfm_camera *cameras;
-    const double (*cam_from_world)[9];
-    const double (*centers)[3];
-    const uint32_t *component; /* per view, UINT32_MAX: no pose */
+    const psfm_poses *poses;
     const psfm_scene_planes *planes;
     psfm_photo_cache *photos; /* of the set's views */
 } psfm_track_scene;

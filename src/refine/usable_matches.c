@@ -21,11 +21,12 @@ static void mark(bool *use, const uint32_t *inliers, size_t num) {
         use[inliers[k]] = true;
 }
 
-psfm_status psfm_usable_matches_of_edges(const psfm_refine_input *input, bool *use) {
-    const psfm_match_set *set = input->set;
+psfm_status psfm_usable_matches_of_edges(const psfm_evidence *evidence,
+                                         const psfm_refine_input *input, bool *use) {
+    const psfm_match_set *set = evidence->set;
     uint32_t e = 0; /* edges are in the order of their pairs */
     for (size_t p = 0; p < set->num_pairs; use += set->pairs[p++].num_matches) {
-        const psfm_two_view *view = &input->two_views[p];
+        const psfm_two_view *view = &evidence->two_views[p];
         memset(use, 0, set->pairs[p].num_matches * sizeof *use);
         while (e < input->graph->num_edges && input->graph->edges[e].pair < p)
             ++e;
@@ -108,9 +109,8 @@ static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *
     return PSFM_OK;
 }
 
-psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_input *input,
+psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_match_set *set,
                                          const psfm_poses *poses, double max_error_px, bool *use) {
-    const psfm_match_set *set = input->set;
     size_t *begin = NULL;
     psfm_status status = PSFM_ALLOC(ctx, set->num_pairs + 1, &begin);
     if (status != PSFM_OK)

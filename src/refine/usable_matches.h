@@ -7,12 +7,13 @@
 /* `use` runs over the matches of all pairs in order (psfm_match_set_total). */
 
 /* The inliers of all homographies, and of the essential matrix, of accepted edges. */
-psfm_status psfm_usable_matches_of_edges(const psfm_refine_input *input, bool *use);
+psfm_status psfm_usable_matches_of_edges(const psfm_evidence *evidence,
+                                         const psfm_refine_input *input, bool *use);
 
 /* The matches of all pairs of posed images of one component whose epipolar error under the poses
  * is at most max_error_px, if they are a fair share of the pair's matches: a pair that was matched
  * to a twin of the scene has a few that agree by chance. Parallel. */
-psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_input *input,
+psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_match_set *set,
                                          const psfm_poses *poses, double max_error_px, bool *use);
 
 #endif

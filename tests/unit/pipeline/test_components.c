@@ -1,8 +1,9 @@
 /* Several models in one set: nothing of one may touch the other. */
 #include "test_util.h"
 
+#include "reconstruct_util.h"
+
 #include "eval/evaluate.h"
-#include "pipeline/reconstruct.h"
 #include "synth/scene.h"
 
 enum { NUM_CAMERAS = 20 };
@@ -70,7 +71,7 @@ static void check_scene(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed, 
     psfm_evaluation e;
     psfm_scene scene = make_cut_scene(ctx, kind, seed, cut);
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+    assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
     print_message("%s, seed %d, cut at %u: %zu models, %u planes\n", psfm_scene_kind_name(kind),
                   (int)seed, cut, r.num_models, r.refined.planes.num_planes);
     assert_true(r.num_models >= 2);

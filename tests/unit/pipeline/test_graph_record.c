@@ -57,11 +57,13 @@ static void check_record(psfm_mode mode) {
     psfm_context *ctx = psfm_context_create();
     psfm_scene scene = make_scene(ctx);
     psfm_reconstruct_options options;
+    psfm_evidence evidence = {.set = &scene.matches};
+    psfm_reconstruct_stats stats = {0};
     psfm_reconstruction r = {0};
     psfm_graph_file graph;
     psfm_reconstruct_options_init(mode, &options);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
-    assert_ok(ctx, psfm_graph_record(ctx, &scene.matches, &r, "photos", &graph));
+    assert_ok(ctx, psfm_reconstruct(ctx, &options, &evidence, &stats, &r));
+    assert_ok(ctx, psfm_graph_record(ctx, &evidence, &r, "photos", &graph));
     assert_int_equal(graph.num_images, 14);
     assert_int_equal(graph.num_pairs, scene.matches.num_pairs);
     assert_int_equal(graph.num_components, 1);
@@ -73,7 +75,7 @@ static void check_record(psfm_mode mode) {
         const psfm_graph_pair *pair = &graph.pairs[p];
         edges += pair->is_edge ? 1 : 0;
         kept += pair->kept ? 1 : 0;
-        assert_int_equal(pair->num_homographies, r.two_views[p].num_homographies);
+        assert_int_equal(pair->num_homographies, evidence.two_views[p].num_homographies);
         for (size_t k = 0; k < pair->num_homographies; ++k)
             check_samples(&scene.matches, p, &pair->homographies[k]);
         if (pair->kept && mode == PSFM_MODE_ROBUST)
@@ -84,6 +86,7 @@ static void check_record(psfm_mode mode) {
     check_component(&graph, 0);
     psfm_graph_file_free(&graph);
     psfm_reconstruction_free(&r);
+    psfm_evidence_free(&evidence);
     psfm_scene_free(&scene);
     psfm_context_destroy(&ctx);
 }
@@ -103,19 +106,22 @@ static void every_failed_allocation_is_reported(void **state) {
     psfm_context *ctx = psfm_context_create();
     psfm_scene scene = make_scene(ctx);
     psfm_reconstruct_options options;
+    psfm_evidence evidence = {.set = &scene.matches};
+    psfm_reconstruct_stats stats = {0};
     psfm_reconstruction r = {0};
     psfm_reconstruct_options_init(PSFM_MODE_PAPER, &options);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+    assert_ok(ctx, psfm_reconstruct(ctx, &options, &evidence, &stats, &r));
     psfm_status status = PSFM_ERR_MEMORY;
     for (size_t n = 1; status != PSFM_OK; n += 3) {
         psfm_graph_file graph;
         psfm_alloc_fail_after(n);
-        status = psfm_graph_record(ctx, &scene.matches, &r, NULL, &graph);
+        status = psfm_graph_record(ctx, &evidence, &r, NULL, &graph);
         psfm_alloc_fail_after(0);
         assert_true(status == PSFM_OK || status == PSFM_ERR_MEMORY);
         psfm_graph_file_free(&graph);
     }
     psfm_reconstruction_free(&r);
+    psfm_evidence_free(&evidence);
     psfm_scene_free(&scene);
     psfm_context_destroy(&ctx);
 }

@@ -1,10 +1,11 @@
 /* Whole reconstructions of synthetic scenes, in memory. */
 #include "test_util.h"
 
+#include "reconstruct_util.h"
+
 #include "eval/evaluate.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
-#include "pipeline/reconstruct.h"
 #include "synth/scene.h"
 #include "world/build_model.h"
 
@@ -32,7 +33,7 @@ static psfm_evaluation reconstruct(psfm_context *ctx, psfm_scene *scene, psfm_mo
     psfm_reconstruct_options options;
     psfm_reconstruction r = {0};
     psfm_reconstruct_options_init(mode, &options);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene->matches, &options, &r));
+    assert_ok(ctx, reconstruct_set(ctx, &scene->matches, &options, &r));
     psfm_evaluation e = evaluate(ctx, scene, &r);
     psfm_reconstruction_free(&r);
     return e;
@@ -159,7 +160,7 @@ static void same_bytes_for_any_threads(void **state) {
         psfm_reconstruct_options options;
         psfm_reconstruction r = {0};
         psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
-        assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+        assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
         if (threads == 1) {
             first = r.solution;
             r.solution = (psfm_pose_solution){0};
@@ -202,7 +203,7 @@ static void frame_is_upright_and_metric(void **state) {
     memcpy(known->xy1, image->keypoints[a], sizeof known->xy1);
     memcpy(known->xy2, image->keypoints[b], sizeof known->xy2);
     known->metres = psfm_norm3(d);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+    assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
     assert_int_equal(r.refined.planes.num_planes, 1);
     assert_close(r.refined.planes.planes[0].normal[2], 1, 1e-9);
     assert_close(r.refined.planes.planes[0].distance, 0, 1e-6);
@@ -213,7 +214,7 @@ static void frame_is_upright_and_metric(void **state) {
     }
     psfm_reconstruction_free(&r);
     known->image1 = "no such image";
-    assert_int_equal(psfm_reconstruct(ctx, &scene.matches, &options, &r), PSFM_ERR_DATA);
+    assert_int_equal(reconstruct_set(ctx, &scene.matches, &options, &r), PSFM_ERR_DATA);
     psfm_reconstruction_free(&r);
     psfm_scene_free(&scene);
     psfm_context_destroy(&ctx);
@@ -233,7 +234,7 @@ static void every_image_has_an_outcome(void **state) {
         psfm_reconstruct_options options;
         psfm_reconstruction r = {0};
         psfm_reconstruct_options_init((psfm_mode)mode, &options);
-        assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+        assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
         for (uint32_t v = 0; v < 16; ++v)
             assert_int_equal(r.outcome[v], v == 3 ? PSFM_OUTCOME_NO_KEYPOINTS : PSFM_OUTCOME_POSED);
         assert_int_equal(r.num_models, 1);
@@ -259,7 +260,7 @@ static void a_chain_knows_what_it_hangs_on(void **state) {
         psfm_reconstruct_options options;
         psfm_reconstruction r = {0};
         psfm_reconstruct_options_init((psfm_mode)mode, &options);
-        assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+        assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
         assert_int_equal(r.solution.num_components, 1);
         const psfm_component_facts *facts = r.solution.components;
         assert_int_equal(facts->num_images, 8);
@@ -298,7 +299,7 @@ static void points_say_their_own_errors(void **state) {
     psfm_reconstruct_options options;
     psfm_reconstruction r = {0};
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+    assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
     assert_int_equal(r.num_models, 1);
     for (size_t p = 0; p < r.models[0].num_points; ++p) {
         const psfm_model_point *point = &r.models[0].points[p];

@@ -5,9 +5,10 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "linalg/mat3.h"
-#include "pipeline/reconstruct.h"
 #include "synth/scene.h"
 #include "test_util.h"
+
+#include "reconstruct_util.h"
 
 static psfm_context *ctx;
 
@@ -102,7 +103,7 @@ static void test_same_as_inside(void **state) {
     make_scene(&scene);
     fill(&scene.matches, problem);
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
-    assert_ok(ctx, psfm_reconstruct(ctx, &scene.matches, &options, &r));
+    assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
     assert_ok(ctx, psfm_solve(ctx, problem, NULL, &result));
     assert_int_equal(psfm_result_num_images(result), 10);
     assert_int_equal(psfm_result_num_models(result), 1);

@@ -14,6 +14,7 @@ typedef struct {
     psfm_scene_planes planes;
     psfm_structure structure;
     psfm_track_align_options options;
+    psfm_poses poses;
     psfm_track_scene scene;
 } model;
 
@@ -49,12 +50,8 @@ static void make_model(model *m, int threads) {
     assert_ok(ctx, PSFM_ALLOC(ctx, 2 * NUM_POINTS, &st->tracks.keypoint));
     for (uint32_t p = 0; p < NUM_POINTS; ++p)
         place_point(m, p);
-    m->scene = (psfm_track_scene){m->f.set.cameras,
-                                  (const double(*)[9])m->R,
-                                  (const double(*)[3])m->center,
-                                  m->component,
-                                  &m->planes,
-                                  m->f.photos};
+    m->poses = (psfm_poses){NUM_VIEWS, m->R, m->center, m->component};
+    m->scene = (psfm_track_scene){m->f.set.cameras, &m->poses, &m->planes, m->f.photos};
 }
 
 static void align(model *m, psfm_track_align_stats *stats) {
@@ -211,9 +208,7 @@ static void each_worker_has_its_aligner(void **state) {
         m.structure.tracks.view[v] = m.structure.tracks.keypoint[v] = v;
     }
     m.structure.num_points = m.structure.tracks.num_tracks = WIDE_VIEWS;
-    m.scene.cam_from_world = (const double(*)[9])R;
-    m.scene.centers = (const double(*)[3])center;
-    m.scene.component = component;
+    m.poses = (psfm_poses){WIDE_VIEWS, R, center, component};
     assert_ok(m.f.ctx, psfm_match_set_compute_rays(m.f.ctx, set, NULL));
     assert_ok(m.f.ctx, psfm_photo_cache_create(m.f.ctx, set, m.f.folder, 64 << 20, &m.f.photos));
     m.scene.photos = m.f.photos;

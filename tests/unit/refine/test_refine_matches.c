@@ -24,12 +24,17 @@ static double median_error(const fixture *f, size_t pair, size_t first) {
     return median;
 }
 
+static psfm_status refine(fixture *f, psfm_refine_matches_stats *stats) {
+    psfm_evidence evidence = {&f->set, f->two_views, f->set.num_pairs, f->photos};
+    return psfm_refine_matches(f->ctx, &f->options, &evidence, stats);
+}
+
 static void matches_become_precise(void **state) {
     (void)state;
     fixture f;
     psfm_refine_matches_stats stats;
     set_up(&f, 2);
-    assert_ok(f.ctx, psfm_refine_matches(f.ctx, &f.set, f.two_views, f.photos, &f.options, &stats));
+    assert_ok(f.ctx, refine(&f, &stats));
     assert_ok(f.ctx, psfm_match_set_check(f.ctx, &f.set));
     assert_true(stats.done && stats.num_pairs == 3 && stats.num_unusable == 0);
     assert_true(stats.num_matches > 300 && stats.median_sigma_px < 0.1);
@@ -55,8 +60,7 @@ static void threads_make_no_difference(void **state) {
     psfm_refine_matches_stats stats[2];
     for (int k = 0; k < 2; ++k) {
         set_up(&f[k], k == 0 ? 1 : 4);
-        assert_ok(f[k].ctx, psfm_refine_matches(f[k].ctx, &f[k].set, f[k].two_views, f[k].photos,
-                                                &f[k].options, &stats[k]));
+        assert_ok(f[k].ctx, refine(&f[k], &stats[k]));
     }
     for (int v = 0; v < NUM_VIEWS; ++v) {
         const psfm_view *a = &f[0].set.views[v], *b = &f[1].set.views[v];
@@ -79,7 +83,7 @@ static void missing_photographs_leave_keypoints(void **state) {
     assert_ok(f.ctx, psfm_path_join(f.ctx, f.folder, "2.png", &path));
     assert_int_equal(remove(path), 0);
     free(path);
-    assert_ok(f.ctx, psfm_refine_matches(f.ctx, &f.set, f.two_views, f.photos, &f.options, &stats));
+    assert_ok(f.ctx, refine(&f, &stats));
     assert_true(stats.num_pairs == 1 && stats.num_unusable == 1);
     assert_true(f.set.pairs[0].num_matches > NUM_POINTS);
     assert_int_equal(f.set.pairs[1].num_matches, NUM_POINTS);

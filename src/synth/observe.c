@@ -43,12 +43,9 @@ static psfm_status buckets_init(psfm_context *ctx, const psfm_world *world, buck
     b->width = world->plan.reach;
     b->columns = 1 + (size_t)((high[0] - b->low[0]) / b->width);
     b->rows = 1 + (size_t)((high[1] - b->low[1]) / b->width);
-    void *begin = NULL, *order = NULL;
-    psfm_status status = psfm_alloc(ctx, b->columns * b->rows + 1, sizeof *b->begin, &begin);
+    psfm_status status = PSFM_ALLOC(ctx, b->columns * b->rows + 1, &b->begin);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, world->num_points, sizeof *b->order, &order);
-    b->begin = begin;
-    b->order = order;
+        status = PSFM_ALLOC(ctx, world->num_points, &b->order);
     if (status != PSFM_OK)
         return status;
     /* Counting sort: counts, running sums, then filled from the back. */
@@ -100,10 +97,7 @@ typedef struct {
 /* Adds those of `count` points (the first ones if order is NULL) that the camera sees. */
 static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, const psfm_synth_pose *pose,
                             const uint32_t *order, size_t count, point_list *list) {
-    void *memory = list->points;
-    psfm_status status =
-        psfm_reserve(ctx, &memory, &list->capacity, list->num + count, sizeof *list->points);
-    list->points = memory;
+    psfm_status status = PSFM_RESERVE(ctx, &list->points, &list->capacity, list->num + count);
     for (size_t k = 0; k < count && status == PSFM_OK; ++k) {
         uint32_t point = order == NULL ? (uint32_t)k : order[k];
         double xy[2];
@@ -135,19 +129,15 @@ static psfm_status find_seen(psfm_context *ctx, const psfm_world *world, const b
 typedef struct {
     const psfm_world *world;
     const buckets *index;
-    psfm_sight *sights;
-} sight_job;
+    psfm_synth_view *views;
+} view_job;
 
-/* Allocates a sight of `num` points. */
-static psfm_status sight_init(psfm_context *ctx, size_t num, psfm_sight *sight) {
-    void *points = NULL, *keypoints = NULL, *xy = NULL;
-    psfm_status status = psfm_alloc(ctx, num, sizeof *sight->points, &points);
+/* Allocates a view of `num` points. */
+static psfm_status view_init(psfm_context *ctx, size_t num, psfm_synth_view *view) {
+    psfm_status status = PSFM_ALLOC(ctx, num, &view->points);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *sight->keypoints, &keypoints);
-    if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num, sizeof *sight->xy, &xy);
-    *sight = (psfm_sight){0, points, keypoints, xy};
-    return status;
+        status = PSFM_ALLOC(ctx, num, &view->keypoints);
+    return status == PSFM_OK ? PSFM_ALLOC(ctx, num, &view->xy) : status;
 }
 
 /* Keypoints of the points in the list, with noise; those that it moves out of the image are dropped
@@ -173,53 +163,53 @@ static void draw_keypoints(const psfm_world *world, size_t camera, point_list *l
 /* Task of one camera. */
 static psfm_status observe(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    sight_job *job = user;
-    psfm_sight *sight = &job->sights[index];
+    view_job *job = user;
+    psfm_synth_view *view = &job->views[index];
     point_list seen = {0};
-    void *memory = NULL;
+    double(*xy)[2] = NULL;
     psfm_status status = find_seen(ctx, job->world, job->index, &job->world->poses[index], &seen);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, seen.num, sizeof *sight->xy, &memory);
+        status = PSFM_ALLOC(ctx, seen.num, &xy);
     if (status != PSFM_OK)
         goto cleanup;
-    double(*xy)[2] = memory;
     draw_keypoints(job->world, index, &seen, xy);
-    status = sight_init(ctx, seen.num, sight);
+    status = view_init(ctx, seen.num, view);
     if (status != PSFM_OK)
         goto cleanup;
-    sight->num = seen.num;
-    for (size_t k = 0; k < sight->num; ++k)
-        sight->keypoints[k] = (uint32_t)k;
+    view->num = seen.num;
+    for (size_t k = 0; k < view->num; ++k)
+        view->keypoints[k] = (uint32_t)k;
     psfm_rng rng = psfm_synth_rng(&job->world->plan, PSFM_STREAM_ORDER, index);
-    psfm_rng_shuffle(&rng, sight->keypoints, sight->num);
-    for (size_t k = 0; k < sight->num; ++k) {
-        sight->points[k] = seen.points[k];
-        memcpy(sight->xy[sight->keypoints[k]], xy[k], sizeof *xy);
+    psfm_rng_shuffle(&rng, view->keypoints, view->num);
+    for (size_t k = 0; k < view->num; ++k) {
+        view->points[k] = seen.points[k];
+        memcpy(view->xy[view->keypoints[k]], xy[k], sizeof *xy);
     }
 cleanup:
     free(seen.points);
-    free(memory);
+    free(xy);
     return status;
 }
 
-psfm_status psfm_sights_make(psfm_context *ctx, const psfm_world *world, psfm_sight *sights) {
+psfm_status psfm_synth_views_make(psfm_context *ctx, const psfm_world *world,
+                                  psfm_synth_view *views) {
     buckets index = {0};
     psfm_status status = PSFM_OK;
     if (world->plan.reach > 0.0 && world->num_points > 0)
         status = buckets_init(ctx, world, &index);
     if (status == PSFM_OK) {
-        sight_job job = {world, &index, sights};
+        view_job job = {world, &index, views};
         status = psfm_parallel_for(ctx, NULL, world->plan.num_cameras, observe, &job);
     }
     buckets_free(&index);
     return status;
 }
 
-void psfm_sights_free(psfm_sight *sights, size_t num) {
-    for (size_t k = 0; sights != NULL && k < num; ++k) {
-        free(sights[k].points);
-        free(sights[k].keypoints);
-        free(sights[k].xy);
+void psfm_synth_views_free(psfm_synth_view *views, size_t num) {
+    for (size_t k = 0; views != NULL && k < num; ++k) {
+        free(views[k].points);
+        free(views[k].keypoints);
+        free(views[k].xy);
     }
-    free(sights);
+    free(views);
 }

@@ -18,10 +18,7 @@ typedef struct {
 } pair_list;
 
 static psfm_status add_pair(psfm_context *ctx, pair_list *list, size_t i, size_t j) {
-    void *memory = list->pairs;
-    psfm_status status =
-        psfm_reserve(ctx, &memory, &list->capacity, list->num + 1, sizeof *list->pairs);
-    list->pairs = memory;
+    psfm_status status = PSFM_RESERVE(ctx, &list->pairs, &list->capacity, list->num + 1);
     if (status == PSFM_OK) {
         uint32_t a = (uint32_t)(i < j ? i : j), b = (uint32_t)(i < j ? j : i);
         list->pairs[list->num++] = (psfm_match_pair){.view1 = a, .view2 = b};
@@ -97,7 +94,7 @@ psfm_status psfm_synth_list_pairs(psfm_context *ctx, const psfm_plan *plan, psfm
 
 typedef struct {
     const psfm_world *world;
-    const psfm_sight *sights;
+    const psfm_synth_view *views;
     psfm_match_pair *pairs;
     size_t *num_twins; /* per pair: points whose twin the second image shows */
     bool *is_twin;
@@ -108,17 +105,16 @@ static int compare_indices(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The place of a point in a sight, or PSFM_NO_INDEX. */
-static uint32_t find_in_sight(const psfm_sight *sight, uint32_t point) {
-    if (sight->num == 0)
+/* The place of a point in a view, or PSFM_NO_INDEX. */
+static uint32_t find_in_view(const psfm_synth_view *view, uint32_t point) {
+    if (view->num == 0)
         return PSFM_NO_INDEX;
-    const uint32_t *found =
-        bsearch(&point, sight->points, sight->num, sizeof point, compare_indices);
-    return found == NULL ? PSFM_NO_INDEX : (uint32_t)(found - sight->points);
+    const uint32_t *found = bsearch(&point, view->points, view->num, sizeof point, compare_indices);
+    return found == NULL ? PSFM_NO_INDEX : (uint32_t)(found - view->points);
 }
 
 /* Where the second image shows each point of the first; as find_twins, by one pass over both. */
-static size_t find_same(const psfm_sight *a, const psfm_sight *b, uint32_t *partner) {
+static size_t find_same(const psfm_synth_view *a, const psfm_synth_view *b, uint32_t *partner) {
     size_t num = 0, at = 0;
     for (size_t k = 0; k < a->num; ++k) {
         while (at < b->num && b->points[at] < a->points[k])
@@ -131,15 +127,15 @@ static size_t find_same(const psfm_sight *a, const psfm_sight *b, uint32_t *part
 }
 
 /* Where the second image shows the twin of each point of the first: partner has one entry per point
- * of the first sight, a place in the second or PSFM_NO_INDEX. Returns how many are found. */
+ * of the first view, a place in the second or PSFM_NO_INDEX. Returns how many are found. */
 static size_t find_twins(const match_job *job, const psfm_match_pair *pair, uint32_t *partner) {
-    const psfm_sight *a = &job->sights[pair->view1], *b = &job->sights[pair->view2];
+    const psfm_synth_view *a = &job->views[pair->view1], *b = &job->views[pair->view2];
     const double *view1 = job->world->poses[pair->view1].view;
     const double *view2 = job->world->poses[pair->view2].view;
     const double middle[2] = {0.5 * (view1[0] + view2[0]), 0.5 * (view1[1] + view2[1])};
     size_t num = 0;
     for (size_t k = 0; k < a->num; ++k) {
-        partner[k] = find_in_sight(b, psfm_world_twin(job->world, middle, a->points[k]));
+        partner[k] = find_in_view(b, psfm_world_twin(job->world, middle, a->points[k]));
         num += partner[k] != PSFM_NO_INDEX;
     }
     return num;
@@ -149,8 +145,8 @@ static psfm_status count_twins(psfm_context *ctx, size_t index, int worker, void
     (void)worker;
     match_job *job = user;
     const psfm_match_pair *pair = &job->pairs[index];
-    void *partner = NULL;
-    psfm_status status = psfm_alloc(ctx, job->sights[pair->view1].num, sizeof(uint32_t), &partner);
+    uint32_t *partner = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, job->views[pair->view1].num, &partner);
     if (status == PSFM_OK)
         job->num_twins[index] = find_twins(job, pair, partner);
     free(partner);
@@ -163,15 +159,13 @@ static psfm_status choose_twins(psfm_context *ctx, match_job *job, size_t num_pa
     size_t wanted = (size_t)lround(plan->options->twins * (double)num_pairs);
     if (wanted == 0)
         return PSFM_OK;
-    void *counts = NULL, *order = NULL;
-    psfm_status status = psfm_alloc(ctx, num_pairs, sizeof *job->num_twins, &counts);
-    job->num_twins = counts;
+    uint32_t *eligible = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, num_pairs, &job->num_twins);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_pairs, sizeof(uint32_t), &order);
+        status = PSFM_ALLOC(ctx, num_pairs, &eligible);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, num_pairs, count_twins, job);
     if (status == PSFM_OK) {
-        uint32_t *eligible = order;
         size_t num = 0;
         for (size_t k = 0; k < num_pairs; ++k)
             if (job->num_twins[k] >= MIN_TWIN_MATCHES)
@@ -186,8 +180,8 @@ static psfm_status choose_twins(psfm_context *ctx, match_job *job, size_t num_pa
                                "%zu show at least %d of its points",
                                plan->layout->name, wanted, num_pairs, num, MIN_TWIN_MATCHES);
     }
-    free(counts);
-    free(order);
+    free(job->num_twins);
+    free(eligible);
     return status;
 }
 
@@ -236,22 +230,21 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
     match_job *job = user;
     psfm_match_pair *pair = &job->pairs[index];
     const psfm_scene_options *options = job->world->plan.options;
-    const psfm_sight *a = &job->sights[pair->view1], *b = &job->sights[pair->view2];
+    const psfm_synth_view *a = &job->views[pair->view1], *b = &job->views[pair->view2];
     psfm_rng rng = psfm_synth_rng(&job->world->plan, PSFM_STREAM_MATCH,
                                   (uint64_t)pair->view1 << 32 | pair->view2);
-    void *matches = NULL, *partner = NULL, *keypoints = NULL;
-    psfm_status status = psfm_alloc(ctx, a->num, sizeof(uint32_t), &partner);
+    uint32_t *partner = NULL, *keypoints = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, a->num, &partner);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, b->num, sizeof(uint32_t), &keypoints);
+        status = PSFM_ALLOC(ctx, b->num, &keypoints);
     if (status != PSFM_OK)
         goto cleanup;
     size_t num = job->is_twin[index] ? find_twins(job, pair, partner) : find_same(a, b, partner);
-    status = psfm_alloc(ctx, num, sizeof *pair->matches, &matches);
+    status = PSFM_ALLOC(ctx, num, &pair->matches);
     if (status != PSFM_OK)
         goto cleanup;
-    pair->matches = matches;
     for (size_t k = 0; k < a->num; ++k) {
-        uint32_t at = ((const uint32_t *)partner)[k];
+        uint32_t at = partner[k];
         if (at == PSFM_NO_INDEX || psfm_rng_uniform(&rng) < options->miss)
             continue;
         pair->matches[pair->num_matches][0] = a->keypoints[k];
@@ -268,15 +261,14 @@ cleanup:
     return status;
 }
 
-psfm_status psfm_synth_match(psfm_context *ctx, const psfm_world *world, const psfm_sight *sights,
-                             psfm_match_pair *pairs, size_t num_pairs, bool **is_twin) {
-    match_job job = {.world = world, .sights = sights, .pairs = pairs};
-    void *flags = NULL;
-    psfm_status status = psfm_alloc(ctx, num_pairs, sizeof **is_twin, &flags);
+psfm_status psfm_synth_match(psfm_context *ctx, const psfm_world *world,
+                             const psfm_synth_view *views, psfm_match_pair *pairs, size_t num_pairs,
+                             bool **is_twin) {
+    match_job job = {.world = world, .views = views, .pairs = pairs};
+    psfm_status status = PSFM_ALLOC(ctx, num_pairs, is_twin);
     if (status != PSFM_OK)
         return status;
-    job.is_twin = flags;
-    *is_twin = flags;
+    job.is_twin = *is_twin;
     status = choose_twins(ctx, &job, num_pairs);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, num_pairs, match_pair, &job);

@@ -111,14 +111,11 @@ static psfm_status render_image(psfm_context *ctx, size_t index, int worker, voi
 
 /* The true model: one camera, a pose per image. */
 static psfm_status make_truth(psfm_context *ctx, const rendering *r, psfm_model *model) {
-    void *cameras = NULL, *images = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *model->cameras, &cameras);
-    model->cameras = cameras;
+    psfm_status status = PSFM_ALLOC(ctx, 1, &model->cameras);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, r->plan.num_cameras, sizeof *model->images, &images);
+        status = PSFM_ALLOC(ctx, r->plan.num_cameras, &model->images);
     if (status != PSFM_OK)
         return status;
-    model->images = images;
     model->num_images = r->plan.num_cameras;
     model->num_cameras = 1;
     model->cameras[0] = r->camera;

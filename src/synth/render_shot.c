@@ -179,23 +179,18 @@ static void finish_row(film *f, int y, psfm_image *image) {
 
 static psfm_status film_init(psfm_context *ctx, const psfm_stage *stage, const psfm_shot *shot,
                              film *f) {
-    void *memory = NULL;
     size_t num_corners = (size_t)shot->camera->width + 1;
     *f = (film){.stage = stage, .shot = shot};
     f->width = (int)shot->camera->width;
     f->height = (int)shot->camera->height;
-    psfm_status status = psfm_alloc(ctx, num_corners, 3 * sizeof *f->light, &memory);
-    f->light = memory;
+    psfm_status status = PSFM_ALLOC(ctx, 3 * num_corners, &f->light);
     for (int k = 0; k < NUM_ROWS && status == PSFM_OK; ++k) {
         corner_row *row = &f->corners[k];
-        status = psfm_alloc(ctx, num_corners, sizeof *row->dir, &memory);
-        row->dir = memory;
+        status = PSFM_ALLOC(ctx, num_corners, &row->dir);
         if (status == PSFM_OK)
-            status = psfm_alloc(ctx, num_corners, sizeof *row->has_ray, &memory);
-        row->has_ray = status == PSFM_OK ? memory : NULL;
+            status = PSFM_ALLOC(ctx, num_corners, &row->has_ray);
         if (status == PSFM_OK)
-            status = psfm_alloc(ctx, num_corners, sizeof *f->pixels[k], &memory);
-        f->pixels[k] = status == PSFM_OK ? memory : NULL;
+            status = PSFM_ALLOC(ctx, num_corners, &f->pixels[k]);
     }
     return status;
 }

@@ -22,11 +22,9 @@ void psfm_stage_free(psfm_stage *stage) {
 }
 
 static void append(psfm_stage *stage, const psfm_solid *solid) {
-    void *solids = stage->solids;
     if (stage->status == PSFM_OK)
-        stage->status = psfm_reserve(stage->ctx, &solids, &stage->capacity, stage->num_solids + 1,
-                                     sizeof *stage->solids);
-    stage->solids = solids;
+        stage->status =
+            PSFM_RESERVE(stage->ctx, &stage->solids, &stage->capacity, stage->num_solids + 1);
     if (stage->status == PSFM_OK)
         stage->solids[stage->num_solids++] = *solid;
 }
@@ -105,12 +103,9 @@ void psfm_stage_capsule(psfm_stage *stage, const double from[3], const double to
 }
 
 void psfm_stage_shadow(psfm_stage *stage, const psfm_foot_shadow *shadow) {
-    void *shadows = stage->shadows;
     size_t need = stage->num_shadows + 2;
     if (stage->status == PSFM_OK)
-        stage->status = psfm_reserve(stage->ctx, &shadows, &stage->shadows_capacity, need,
-                                     sizeof *stage->shadows);
-    stage->shadows = shadows;
+        stage->status = PSFM_RESERVE(stage->ctx, &stage->shadows, &stage->shadows_capacity, need);
     if (stage->status != PSFM_OK)
         return;
     stage->shadows[stage->num_shadows++] = *shadow;

@@ -249,23 +249,22 @@ static size_t part_large(item **items, size_t n) {
 
 psfm_status psfm_stage_finish(psfm_stage *stage) {
     size_t n = stage->num_solids;
-    void *memory = NULL, *order = NULL, *branches = NULL, *nodes = NULL;
+    item *all = NULL, **items = NULL;
+    branch *branches = NULL;
     psfm_status status = stage->status;
     if (status == PSFM_OK)
-        status = psfm_alloc(stage->ctx, n, sizeof(item), &memory);
+        status = PSFM_ALLOC(stage->ctx, n, &all);
     if (status == PSFM_OK)
-        status = psfm_alloc(stage->ctx, n, sizeof(item *), &order);
+        status = PSFM_ALLOC(stage->ctx, n, &items);
     if (status == PSFM_OK)
-        status = psfm_alloc(stage->ctx, 2 * n + 1, sizeof(branch), &branches);
+        status = PSFM_ALLOC(stage->ctx, 2 * n + 1, &branches);
     if (status == PSFM_OK)
-        status = psfm_alloc(stage->ctx, n + 1, sizeof *stage->nodes, &nodes);
+        status = PSFM_ALLOC(stage->ctx, n + 1, &stage->nodes);
     if (status == PSFM_OK) {
-        item *all = memory, **items = order;
         for (size_t i = 0; i < n; ++i) {
             make_item(stage, i, &all[i]);
             items[i] = &all[i];
         }
-        stage->nodes = nodes;
         stage->num_large = part_large(items, n);
         binary_tree tree = {branches, 0};
         if (n > stage->num_large) {
@@ -275,8 +274,8 @@ psfm_status psfm_stage_finish(psfm_stage *stage) {
         for (size_t i = 0; i < n; ++i)
             stage->solids[i] = items[i]->solid; /* in the order of the leaves */
     }
-    free(memory);
-    free(order);
+    free(all);
+    free((void *)items);
     free(branches);
     return status;
 }

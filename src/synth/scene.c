@@ -105,26 +105,23 @@ static psfm_camera make_camera(const psfm_scene_options *options) {
     return camera;
 }
 
-/* Fills the match set from what was seen; takes the keypoints out of the sights. */
-static psfm_status make_views(psfm_context *ctx, const psfm_world *world, psfm_sight *sights,
+/* Fills the match set from what was seen; takes the keypoints out of the seen. */
+static psfm_status make_views(psfm_context *ctx, const psfm_world *world, psfm_synth_view *seen,
                               psfm_match_set *set) {
-    void *cameras = NULL, *views = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *set->cameras, &cameras);
-    set->cameras = cameras;
+    psfm_status status = PSFM_ALLOC(ctx, 1, &set->cameras);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, world->plan.num_cameras, sizeof *set->views, &views);
+        status = PSFM_ALLOC(ctx, world->plan.num_cameras, &set->views);
     if (status != PSFM_OK)
         return status;
     set->num_cameras = 1;
     set->cameras[0] = world->plan.camera;
-    set->views = views;
     set->num_views = world->plan.num_cameras;
     for (size_t k = 0; k < set->num_views && status == PSFM_OK; ++k) {
         psfm_view *view = &set->views[k];
         view->id = (uint32_t)k + 1;
-        view->num_keypoints = sights[k].num;
-        view->keypoints = sights[k].xy;
-        sights[k].xy = NULL;
+        view->num_keypoints = seen[k].num;
+        view->keypoints = seen[k].xy;
+        seen[k].xy = NULL;
         status = psfm_synth_image_name(ctx, k, &view->name);
     }
     return status;
@@ -132,25 +129,24 @@ static psfm_status make_views(psfm_context *ctx, const psfm_world *world, psfm_s
 
 /* Everything after the world is made. */
 static psfm_status observe_world(psfm_context *ctx, const psfm_world *world, psfm_scene *scene) {
-    void *memory = NULL;
+    psfm_synth_view *seen = NULL;
     psfm_match_set *set = &scene->matches;
     size_t n = world->plan.num_cameras;
-    psfm_status status = psfm_alloc(ctx, n, sizeof(psfm_sight), &memory);
-    psfm_sight *sights = memory;
+    psfm_status status = PSFM_ALLOC(ctx, n, &seen);
     if (status == PSFM_OK)
-        status = psfm_sights_make(ctx, world, sights);
+        status = psfm_synth_views_make(ctx, world, seen);
     if (status == PSFM_OK)
         status = psfm_synth_list_pairs(ctx, &world->plan, &set->pairs, &set->num_pairs);
     if (status == PSFM_OK)
         status =
-            psfm_synth_match(ctx, world, sights, set->pairs, set->num_pairs, &scene->pair_is_twin);
+            psfm_synth_match(ctx, world, seen, set->pairs, set->num_pairs, &scene->pair_is_twin);
     if (status == PSFM_OK)
-        status = psfm_synth_truth(ctx, world, sights, &scene->truth, &scene->point_plane);
+        status = psfm_synth_truth(ctx, world, seen, &scene->truth, &scene->point_plane);
     if (status == PSFM_OK)
-        status = make_views(ctx, world, sights, set);
+        status = make_views(ctx, world, seen, set);
     if (status == PSFM_OK)
         status = psfm_match_set_compute_rays(ctx, set, NULL);
-    psfm_sights_free(sights, n);
+    psfm_synth_views_free(seen, n);
     return status;
 }
 

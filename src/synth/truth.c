@@ -24,11 +24,11 @@ static void paint(int plane, uint8_t rgb[3]) {
 
 /* Numbers the points that are seen: new_index[k] is the index in the model, or PSFM_NO_INDEX, and
  * counts of observations go to length[k]. Returns how many are seen. */
-static size_t number_points(const psfm_world *world, const psfm_sight *sights, uint32_t *length,
+static size_t number_points(const psfm_world *world, const psfm_synth_view *views, uint32_t *length,
                             uint32_t *new_index) {
     for (size_t i = 0; i < world->plan.num_cameras; ++i)
-        for (size_t k = 0; k < sights[i].num; ++k)
-            ++length[sights[i].points[k]];
+        for (size_t k = 0; k < views[i].num; ++k)
+            ++length[views[i].points[k]];
     size_t num = 0;
     for (size_t k = 0; k < world->num_points; ++k)
         new_index[k] = length[k] > 0 ? (uint32_t)num++ : PSFM_NO_INDEX;
@@ -45,11 +45,9 @@ static psfm_status make_points(psfm_context *ctx, const psfm_world *world, const
         memcpy(point->xyz, world->points[k], sizeof point->xyz);
         paint(world->plane[k], point->rgb);
         point_plane[new_index[k]] = world->plane[k];
-        void *track = NULL;
-        psfm_status status = psfm_alloc(ctx, length[k], sizeof *point->track, &track);
+        psfm_status status = PSFM_ALLOC(ctx, length[k], &point->track);
         if (status != PSFM_OK)
             return status;
-        point->track = track;
     }
     return PSFM_OK;
 }
@@ -68,32 +66,30 @@ static double reprojection_error(const psfm_world *world, size_t image, const do
 }
 
 /* Makes image `index` and appends its observations to the tracks. */
-static psfm_status make_image(psfm_context *ctx, const psfm_world *world, const psfm_sight *sight,
-                              size_t index, const uint32_t *new_index, psfm_model *model) {
+static psfm_status make_image(psfm_context *ctx, const psfm_world *world,
+                              const psfm_synth_view *view, size_t index, const uint32_t *new_index,
+                              psfm_model *model) {
     psfm_model_image *image = &model->images[index];
     const psfm_synth_pose *pose = &world->poses[index];
-    void *keypoints = NULL, *ids = NULL;
     psfm_status status = psfm_synth_image_name(ctx, index, &image->name);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, sight->num, sizeof *image->keypoints, &keypoints);
-    image->keypoints = keypoints;
+        status = PSFM_ALLOC(ctx, view->num, &image->keypoints);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, sight->num, sizeof *image->point3D_ids, &ids);
-    image->point3D_ids = ids;
+        status = PSFM_ALLOC(ctx, view->num, &image->point3D_ids);
     if (status != PSFM_OK)
         return status;
     image->id = (uint32_t)index + 1;
     image->camera_id = world->plan.camera.id;
     memcpy(image->cam_from_world_q, pose->q, sizeof pose->q);
     memcpy(image->cam_from_world_t, pose->t, sizeof pose->t);
-    image->num_keypoints = sight->num;
-    memcpy(image->keypoints, sight->xy, sight->num * sizeof *sight->xy);
-    for (size_t k = 0; k < sight->num; ++k) {
-        psfm_model_point *point = &model->points[new_index[sight->points[k]]];
-        uint32_t keypoint = sight->keypoints[k];
+    image->num_keypoints = view->num;
+    memcpy(image->keypoints, view->xy, view->num * sizeof *view->xy);
+    for (size_t k = 0; k < view->num; ++k) {
+        psfm_model_point *point = &model->points[new_index[view->points[k]]];
+        uint32_t keypoint = view->keypoints[k];
         image->point3D_ids[keypoint] = point->id;
         point->track[point->track_length++] = (psfm_track_element){image->id, keypoint};
-        point->error += reprojection_error(world, index, point->xyz, sight->xy[keypoint]);
+        point->error += reprojection_error(world, index, point->xyz, view->xy[keypoint]);
     }
     return PSFM_OK;
 }
@@ -101,38 +97,37 @@ static psfm_status make_image(psfm_context *ctx, const psfm_world *world, const 
 /* Allocates cameras, images and points of the model. */
 static psfm_status allocate_model(psfm_context *ctx, const psfm_world *world, size_t num_points,
                                   psfm_model *model) {
-    void *cameras = NULL, *images = NULL, *points = NULL;
-    psfm_status status = psfm_alloc(ctx, 1, sizeof *model->cameras, &cameras);
+    *model = (psfm_model){0};
+    psfm_status status = PSFM_ALLOC(ctx, 1, &model->cameras);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, world->plan.num_cameras, sizeof *model->images, &images);
+        status = PSFM_ALLOC(ctx, world->plan.num_cameras, &model->images);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, num_points, sizeof *model->points, &points);
-    *model = (psfm_model){cameras, 1, images, world->plan.num_cameras, points, num_points};
-    if (status != PSFM_OK) {
-        model->num_images = model->num_points = 0; /* so that free does not look for them */
+        status = PSFM_ALLOC(ctx, num_points, &model->points);
+    if (status != PSFM_OK)
         return status;
-    }
     model->cameras[0] = world->plan.camera;
+    model->num_cameras = 1;
+    model->num_images = world->plan.num_cameras;
+    model->num_points = num_points;
     return PSFM_OK;
 }
 
-psfm_status psfm_synth_truth(psfm_context *ctx, const psfm_world *world, const psfm_sight *sights,
-                             psfm_model *model, int **point_plane) {
-    void *length = NULL, *new_index = NULL, *planes = NULL;
-    psfm_status status = psfm_alloc(ctx, world->num_points, sizeof(uint32_t), &length);
+psfm_status psfm_synth_truth(psfm_context *ctx, const psfm_world *world,
+                             const psfm_synth_view *views, psfm_model *model, int **point_plane) {
+    uint32_t *length = NULL, *new_index = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, world->num_points, &length);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, world->num_points, sizeof(uint32_t), &new_index);
+        status = PSFM_ALLOC(ctx, world->num_points, &new_index);
     if (status != PSFM_OK)
         goto cleanup;
-    size_t num_points = number_points(world, sights, length, new_index);
-    status = psfm_alloc(ctx, num_points, sizeof **point_plane, &planes);
-    *point_plane = planes;
+    size_t num_points = number_points(world, views, length, new_index);
+    status = PSFM_ALLOC(ctx, num_points, point_plane);
     if (status == PSFM_OK)
         status = allocate_model(ctx, world, num_points, model);
     if (status == PSFM_OK)
         status = make_points(ctx, world, length, new_index, model, *point_plane);
     for (size_t i = 0; i < world->plan.num_cameras && status == PSFM_OK; ++i)
-        status = make_image(ctx, world, &sights[i], i, new_index, model);
+        status = make_image(ctx, world, &views[i], i, new_index, model);
     for (size_t k = 0; k < num_points && status == PSFM_OK; ++k)
         model->points[k].error /= (double)model->points[k].track_length;
 cleanup:

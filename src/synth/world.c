@@ -102,15 +102,11 @@ psfm_status psfm_world_init(psfm_context *ctx, const psfm_plan *plan, psfm_world
     if (world->num_per_cell < 2 && num_cells > 1)
         world->num_per_cell = 2; /* a point and its twin */
     world->num_points = num_cells * world->num_per_cell;
-    void *points = NULL, *plane = NULL, *poses = NULL;
-    psfm_status status = psfm_alloc(ctx, world->num_points, sizeof *world->points, &points);
-    world->points = points;
+    psfm_status status = PSFM_ALLOC(ctx, world->num_points, &world->points);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, world->num_points, sizeof *world->plane, &plane);
-    world->plane = plane;
+        status = PSFM_ALLOC(ctx, world->num_points, &world->plane);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, plan->num_cameras, sizeof *world->poses, &poses);
-    world->poses = poses;
+        status = PSFM_ALLOC(ctx, plan->num_cameras, &world->poses);
     if (status != PSFM_OK) {
         psfm_world_free(world);
         return status;

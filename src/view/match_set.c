@@ -27,10 +27,10 @@ static psfm_status compute_view_rays(psfm_context *ctx, size_t index, int worker
     if (job->only_missing && (view->keypoints == NULL || view->rays != NULL))
         return PSFM_OK;
     const psfm_camera *camera = &job->set->cameras[view->camera_idx];
-    void *rays = NULL, *px_from_ray = NULL;
-    psfm_status status = psfm_alloc(ctx, view->num_keypoints, sizeof *view->rays, &rays);
+    double(*rays)[3] = NULL, (*px_from_ray)[6] = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, view->num_keypoints, &rays);
     if (status == PSFM_OK)
-        status = psfm_alloc(ctx, view->num_keypoints, sizeof *view->px_from_ray, &px_from_ray);
+        status = PSFM_ALLOC(ctx, view->num_keypoints, &px_from_ray);
     if (status != PSFM_OK) {
         free(rays);
         return status;
@@ -52,8 +52,8 @@ static psfm_status compute_view_rays(psfm_context *ctx, size_t index, int worker
 
 static psfm_status compute_rays(psfm_context *ctx, psfm_match_set *set, bool only_missing,
                                 size_t *num_without_ray) {
-    void *counts = NULL;
-    psfm_status status = psfm_alloc(ctx, set->num_views, sizeof(size_t), &counts);
+    size_t *counts = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &counts);
     if (status != PSFM_OK)
         return status;
     ray_job job = {set, only_missing, counts};
@@ -156,19 +156,12 @@ void psfm_match_set_free(psfm_match_set *set) {
 }
 
 static psfm_status allocate_correspondences(psfm_context *ctx, size_t n, psfm_correspondences *c) {
-    void *arrays[5] = {0};
-    const size_t sizes[5] = {sizeof *c->ray1, sizeof *c->ray2, sizeof *c->px1, sizeof *c->px2,
-                             sizeof *c->match_idx};
-    psfm_status status = PSFM_OK;
-    for (int k = 0; k < 5 && status == PSFM_OK; ++k)
-        status = psfm_alloc(ctx, n, sizes[k], &arrays[k]);
-    if (status != PSFM_OK) {
-        for (int k = 0; k < 5; ++k)
-            free(arrays[k]);
-        return status;
-    }
-    *c = (psfm_correspondences){0, arrays[0], arrays[1], arrays[2], arrays[3], arrays[4]};
-    return PSFM_OK;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &c->ray1)) || (status = PSFM_ALLOC(ctx, n, &c->ray2)) ||
+        (status = PSFM_ALLOC(ctx, n, &c->px1)) || (status = PSFM_ALLOC(ctx, n, &c->px2)) ||
+        (status = PSFM_ALLOC(ctx, n, &c->match_idx)))
+        psfm_correspondences_free(c);
+    return status;
 }
 
 static bool has_ray(const psfm_view *view, uint32_t keypoint) {

@@ -113,19 +113,19 @@ static void buckets_lose_nothing(void **state) {
         psfm_plan plan = plan_of(layouts[l], &options);
         psfm_world world;
         assert_ok(ctx, psfm_world_init(ctx, &plan, &world));
-        psfm_sight *near = calloc(60, sizeof *near), *all = calloc(60, sizeof *all);
+        psfm_synth_view *near = calloc(60, sizeof *near), *all = calloc(60, sizeof *all);
         assert_true(near != NULL && all != NULL);
-        assert_ok(ctx, psfm_sights_make(ctx, &world, near));
+        assert_ok(ctx, psfm_synth_views_make(ctx, &world, near));
         world.plan.reach = 0.0;
-        assert_ok(ctx, psfm_sights_make(ctx, &world, all));
+        assert_ok(ctx, psfm_synth_views_make(ctx, &world, all));
         for (int k = 0; k < 60; ++k) {
             assert_int_equal(near[k].num, all[k].num);
             assert_memory_equal(near[k].points, all[k].points, all[k].num * sizeof(uint32_t));
             for (size_t m = 1; m < all[k].num; ++m)
                 assert_true(all[k].points[m - 1] < all[k].points[m]);
         }
-        psfm_sights_free(near, 60);
-        psfm_sights_free(all, 60);
+        psfm_synth_views_free(near, 60);
+        psfm_synth_views_free(all, 60);
         psfm_world_free(&world);
     }
 }

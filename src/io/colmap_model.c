@@ -1,4 +1,9 @@
-/* COLMAP model folders: finding the files, reading, replacing. */
+/* COLMAP model folders: finding the files, reading, replacing.
+ *
+ * Binary files are read if all three are there, otherwise text files. Writing makes all new files
+ * under temporary names, removes the model that is there in either format, with the rig files that
+ * would speak of images that are gone, and renames: there may be no model for a moment, but never a
+ * mixture of two. */
 #include "io/colmap_model.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* Kruskal's tree, then breadth first from node 0. */
+/* Centres along the best edges: Kruskal's tree of the largest weights, then breadth first from node
+ * 0, adding up baselines. A start for scenes where false edges are many but weak: the tree needs
+ * one good edge per image, not a majority. O(n log n) for the sort. */
 #include "pose/baseline_tree.h"
 
 #include <stdlib.h>

@@ -142,12 +142,13 @@ static psfm_two_view estimate(psfm_context *ctx, const scene *s, uint64_t seed, 
     psfm_two_view_options options;
     psfm_two_view view;
     double least[2] = {INFINITY, INFINITY};
+    const psfm_image_pair images = {{{s->size[0], s->size[1]}, {s->size[0], s->size[1]}},
+                                    {seed, 0}};
     psfm_options_init(&psfm_two_view_option_table, &options);
     for (int k = 0; k < 2 * REPEATS; ++k) {
         options.estimate_essential = k % 2 == 1;
         double start = cpu_time();
-        if (psfm_two_view_estimate(ctx, &s->c, s->size, s->size, seed, 0, &options, &view) !=
-            PSFM_OK) {
+        if (psfm_two_view_estimate(ctx, &s->c, &images, &options, &view) != PSFM_OK) {
             fprintf(stderr, "%s\n", psfm_context_message(ctx));
             exit(1);
         }

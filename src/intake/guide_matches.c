@@ -20,16 +20,11 @@ typedef struct {
 
 static psfm_status find_homographies(psfm_context *ctx, const guidance *g,
                                      const psfm_match_pair *pair, psfm_two_view *out) {
-    const psfm_view *view1 = &g->views->views[pair->view1], *view2 = &g->views->views[pair->view2];
-    const psfm_camera *camera1 = &g->views->cameras[view1->camera_idx];
-    const psfm_camera *camera2 = &g->views->cameras[view2->camera_idx];
-    const double size1[2] = {(double)camera1->width, (double)camera1->height};
-    const double size2[2] = {(double)camera2->width, (double)camera2->height};
+    const psfm_image_pair images = psfm_image_pair_of(g->views, pair);
     psfm_correspondences c = {0};
     psfm_status status = psfm_correspondences_init(ctx, g->views, pair, &c);
     if (status == PSFM_OK)
-        status =
-            psfm_two_view_estimate(ctx, &c, size1, size2, view1->id, view2->id, &g->two_view, out);
+        status = psfm_two_view_estimate(ctx, &c, &images, &g->two_view, out);
     psfm_correspondences_free(&c);
     return status;
 }

@@ -176,12 +176,12 @@ static psfm_status select_off_plane(seeker *s) {
 }
 
 /* The search where there is a plane. */
-static psfm_status seek_with_plane(seeker *s, const psfm_motion *starts, size_t num_starts) {
+static psfm_status seek_with_plane(seeker *s, const psfm_motion_list *starts) {
     psfm_status status = select_off_plane(s);
     if (status != PSFM_OK)
         return status;
-    for (size_t k = 0; k < num_starts; ++k)
-        consider(s, &starts[k]);
+    for (size_t k = 0; k < starts->num; ++k)
+        consider(s, &starts->items[k]);
     sample_two_points(s);
     if (!isfinite(s->best_cost))
         return PSFM_OK;
@@ -248,11 +248,10 @@ static void refine_to_noise(seeker *s) {
     psfm_motion_refine(s->pairs, s->pairs->num_blocks, loss, 20, &s->best);
 }
 
-static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
-                       psfm_essential_found *out) {
+static psfm_status run(seeker *s, const psfm_motion_list *starts, psfm_essential_found *out) {
     psfm_status status = PSFM_OK;
     if (s->planes->num_planes > 0)
-        status = seek_with_plane(s, starts, num_starts);
+        status = seek_with_plane(s, starts);
     else
         sample_five_points(s, FIVE_POINT_ITERATIONS, s->options->confidence);
     if (status != PSFM_OK || !isfinite(s->best_cost))
@@ -264,7 +263,7 @@ static psfm_status run(seeker *s, const psfm_motion *starts, size_t num_starts,
         return status;
     compare_with_planes(s, out);
     /* a plane with parallax supports its motion, nothing else does but the rest of the scene */
-    out->found = num_starts > 0 || out->has_off_plane;
+    out->found = starts->num > 0 || out->has_off_plane;
     return PSFM_OK;
 }
 
@@ -275,9 +274,9 @@ bool psfm_essential_is_determined(const psfm_essential_found *essential,
 }
 
 psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs,
-                                  const psfm_plane_set *planes, const psfm_motion *starts,
-                                  size_t num_starts, const psfm_two_view_options *options,
-                                  psfm_rng *rng, psfm_essential_found *out) {
+                                  const psfm_plane_set *planes, const psfm_motion_list *starts,
+                                  const psfm_two_view_options *options, psfm_rng *rng,
+                                  psfm_essential_found *out) {
     seeker s = {.ctx = ctx,
                 .pairs = pairs,
                 .planes = planes,
@@ -299,7 +298,7 @@ psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, lanes, &s.idx);
     if (status == PSFM_OK)
-        status = run(&s, starts, num_starts, out);
+        status = run(&s, starts, out);
     psfm_ray_pairs_free(&s.off);
     free(s.squared);
     free(s.idx);

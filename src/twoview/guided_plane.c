@@ -147,14 +147,14 @@ static bool sample_planes(const search *s, double confidence, psfm_rng *rng, dou
 
 psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motion,
                                      const psfm_ray_pairs *pairs, double max_error_px,
-                                     double confidence, psfm_rng *rng, double m[3], bool *found) {
+                                     double confidence, psfm_rng *rng, psfm_guided_plane *plane) {
     search s = {.motion = motion,
                 .pairs = pairs,
                 .scored = psfm_ray_pairs_head(pairs, MAX_SCORED_BLOCKS),
                 .loss = psfm_search_loss(max_error_px * max_error_px, pairs->num)};
     size_t lanes = pairs->num_blocks * PSFM_LANES;
     double *memory = NULL;
-    *found = false;
+    plane->found = false;
     if (pairs->num < 4)
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, 5 * lanes, &memory);
@@ -169,7 +169,7 @@ psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motio
                                 memory + 4 * lanes};
         for (size_t i = 0; i < pairs->num; ++i)
             measure_depth(motion, pairs, i, &s.table);
-        *found = sample_planes(&s, confidence, rng, m);
+        plane->found = sample_planes(&s, confidence, rng, plane->m);
     }
     free(memory);
     free(s.order);

@@ -9,11 +9,16 @@
 void psfm_guided_plane_fit(const psfm_motion *motion, const psfm_ray_pairs *pairs, psfm_loss loss,
                            double m[3]);
 
+typedef struct {
+    bool found;
+    double m[3]; /* H = R + t m^T */
+} psfm_guided_plane;
+
 /* Searches the plane of least cost by locally optimised RANSAC over three pairs, every other sample
- * from neighbours. *found is false if there is none. */
+ * from neighbours. */
 psfm_status psfm_guided_plane_ransac(psfm_context *ctx, const psfm_motion *motion,
                                      const psfm_ray_pairs *pairs, double max_error_px,
-                                     double confidence, psfm_rng *rng, double m[3], bool *found);
+                                     double confidence, psfm_rng *rng, psfm_guided_plane *plane);
 
 /* Whether a plane is more than a slice through a cloud: of `num` matches that obey the motion,
  * num_around are within three times the plane's bound and num_inliers within the bound itself,

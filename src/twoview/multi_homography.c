@@ -317,7 +317,7 @@ psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs
     for (size_t i = 0; i < pairs->num; ++i)
         if (set->plane[i] == TOO_SMALL)
             set->plane[i] = PSFM_NO_PLANE;
-    psfm_plane_set_sort(set, pairs->num, NULL);
+    psfm_plane_set_sort(set, pairs->num);
     for (size_t p = 0; p < set->num_planes; ++p)
         psfm_homography_normalize(set->H_21[p]);
 cleanup:

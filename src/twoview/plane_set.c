@@ -17,6 +17,8 @@ psfm_status psfm_plane_set_init(psfm_context *ctx, size_t num_pairs, size_t capa
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, capacity, &set->num_inliers);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, capacity, &set->obeys);
+    if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_pairs, &set->plane);
     if (status != PSFM_OK) {
         psfm_plane_set_free(set);
@@ -31,6 +33,7 @@ psfm_status psfm_plane_set_init(psfm_context *ctx, size_t num_pairs, size_t capa
 void psfm_plane_set_free(psfm_plane_set *set) {
     free(set->H_21);
     free(set->num_inliers);
+    free(set->obeys);
     free(set->plane);
     memset(set, 0, sizeof *set);
 }
@@ -83,17 +86,21 @@ void psfm_plane_set_remove(psfm_plane_set *set, size_t num_pairs, uint32_t p, ui
     for (size_t k = p; k < set->num_planes; ++k) {
         memcpy(set->H_21[k], set->H_21[k + 1], sizeof set->H_21[k]);
         set->num_inliers[k] = set->num_inliers[k + 1];
+        set->obeys[k] = set->obeys[k + 1];
     }
 }
 
 static void swap_planes(psfm_plane_set *set, size_t num_pairs, uint32_t a, uint32_t b) {
     double H[9];
     size_t num = set->num_inliers[a];
+    bool obeys = set->obeys[a];
     memcpy(H, set->H_21[a], sizeof H);
     memcpy(set->H_21[a], set->H_21[b], sizeof H);
     memcpy(set->H_21[b], H, sizeof H);
     set->num_inliers[a] = set->num_inliers[b];
     set->num_inliers[b] = num;
+    set->obeys[a] = set->obeys[b];
+    set->obeys[b] = obeys;
     for (size_t i = 0; i < num_pairs; ++i) {
         if (set->plane[i] == a)
             set->plane[i] = b;
@@ -102,15 +109,8 @@ static void swap_planes(psfm_plane_set *set, size_t num_pairs, uint32_t a, uint3
     }
 }
 
-void psfm_plane_set_sort(psfm_plane_set *set, size_t num_pairs, bool *tags) {
-    for (uint32_t p = 1; p < set->num_planes; ++p) {
-        for (uint32_t q = p; q > 0 && set->num_inliers[q] > set->num_inliers[q - 1]; --q) {
+void psfm_plane_set_sort(psfm_plane_set *set, size_t num_pairs) {
+    for (uint32_t p = 1; p < set->num_planes; ++p)
+        for (uint32_t q = p; q > 0 && set->num_inliers[q] > set->num_inliers[q - 1]; --q)
             swap_planes(set, num_pairs, q, q - 1);
-            if (tags != NULL) {
-                bool tag = tags[q];
-                tags[q] = tags[q - 1];
-                tags[q - 1] = tag;
-            }
-        }
-    }
 }

@@ -12,6 +12,8 @@ typedef struct {
     size_t num_planes, capacity;
     double (*H_21)[9];   /* capacity entries; owned */
     size_t *num_inliers; /* capacity entries; owned */
+    bool *obeys;         /* capacity entries: H_21 = R + t m^T with the motion of the essential
+                            matrix; owned */
     uint32_t *plane;     /* per pair: index of its homography; from num_planes on, none; owned */
 } psfm_plane_set;
 
@@ -34,8 +36,7 @@ bool psfm_plane_set_assign(psfm_plane_set *set, const psfm_ray_pairs *pairs, dou
 /* Removes plane p; its pairs get the label `heir`. */
 void psfm_plane_set_remove(psfm_plane_set *set, size_t num_pairs, uint32_t p, uint32_t heir);
 
-/* Sorts by decreasing number of inliers; equal ones keep their order. `tags` (capacity entries, or
- * NULL) moves along. */
-void psfm_plane_set_sort(psfm_plane_set *set, size_t num_pairs, bool *tags);
+/* Sorts by decreasing number of inliers; equal ones keep their order. */
+void psfm_plane_set_sort(psfm_plane_set *set, size_t num_pairs);
 
 #endif

@@ -170,24 +170,25 @@ static void assign(reconciler *r) {
  * a slice unless there is no other. */
 static psfm_status find_plane(reconciler *r, bool *found) {
     psfm_ray_pairs pool;
-    double H[9], m[3];
+    double H[9];
+    psfm_guided_plane plane = {0};
     psfm_plane_set *set = r->planes;
     *found = false;
     psfm_status status = select_pairs(r, PSFM_NO_PLANE, true, &pool);
     if (status == PSFM_OK && pool.num >= (size_t)r->options->min_inliers)
         status =
             psfm_guided_plane_ransac(r->ctx, &r->essential->motion, &pool, r->options->max_error_px,
-                                     r->options->confidence, r->rng, m, found);
+                                     r->options->confidence, r->rng, &plane);
     psfm_ray_pairs_free(&pool);
-    if (status != PSFM_OK || !*found)
+    if (status != PSFM_OK || !plane.found)
         return status;
-    psfm_joint_homography(&r->essential->motion, m, H);
+    psfm_joint_homography(&r->essential->motion, plane.m, H);
     *found = psfm_mat3_det(H) > 0.0 && (set->num_planes == 0 || is_peak(r, PSFM_NO_PLANE, H));
     if (!*found)
         return PSFM_OK;
     uint32_t p = (uint32_t)set->num_planes++;
     r->state[p] = (plane_state){.obeys = true};
-    memcpy(r->state[p].m, m, sizeof m);
+    memcpy(r->state[p].m, plane.m, sizeof plane.m);
     memcpy(set->H_21[p], H, sizeof H);
     psfm_homography_errors(r->pairs, H, r->squared);
     for (size_t i = 0; i < r->pairs->num; ++i)
@@ -310,7 +311,7 @@ static void update_inliers(reconciler *r) {
     }
 }
 
-static psfm_status run(reconciler *r, bool *obeys) {
+static psfm_status run(reconciler *r) {
     update_inliers(r);
     psfm_status status = test_planes(r);
     bool found = true;
@@ -329,15 +330,14 @@ static psfm_status run(reconciler *r, bool *obeys) {
     drop_small(r);
     update_inliers(r);
     for (size_t p = 0; p < r->planes->num_planes; ++p)
-        obeys[p] = r->state[p].obeys;
-    psfm_plane_set_sort(r->planes, r->pairs->num, obeys);
+        r->planes->obeys[p] = r->state[p].obeys;
+    psfm_plane_set_sort(r->planes, r->pairs->num);
     return PSFM_OK;
 }
 
 psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
                            const double image_area[2], const psfm_two_view_options *options,
-                           psfm_rng *rng, psfm_plane_set *planes, psfm_essential_found *essential,
-                           bool *obeys) {
+                           psfm_rng *rng, psfm_plane_set *planes, psfm_essential_found *essential) {
     reconciler r = {.ctx = ctx,
                     .pairs = pairs,
                     .options = options,
@@ -348,7 +348,7 @@ psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
                     .essential = essential};
     size_t lanes = pairs->num_blocks * PSFM_LANES;
     for (size_t p = 0; p < planes->capacity; ++p)
-        obeys[p] = false;
+        planes->obeys[p] = false;
     if (planes->num_planes == 0 || !psfm_essential_is_determined(essential, options))
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, lanes, &r.squared);
@@ -361,7 +361,7 @@ psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, planes->capacity, &r.state);
     if (status == PSFM_OK)
-        status = run(&r, obeys);
+        status = run(&r);
     free(r.squared);
     free(r.nearest);
     free(r.idx);

@@ -108,7 +108,6 @@ typedef struct {
     psfm_ray_pairs pairs;
     psfm_plane_set planes;
     psfm_essential_found essential;
-    bool *obeys;     /* per plane: it shares the motion of the essential matrix */
     uint32_t *idx;   /* scratch, per pair */
     uint32_t *label; /* scratch, per row of c */
     double *scratch; /* per pair */
@@ -175,18 +174,19 @@ static psfm_status list_starts(estimation *e, psfm_motion *starts, size_t *num_s
 /* Finds the essential matrix and lets the planes that agree with it share its motion. */
 static psfm_status find_essential(estimation *e, psfm_rng *rng) {
     psfm_motion *starts = NULL;
-    size_t num_starts;
+    psfm_motion_list list = {0};
     free(e->essential.inliers);
     memset(&e->essential, 0, sizeof e->essential);
     psfm_status status = PSFM_ALLOC(e->ctx, 2 * e->planes.num_planes, &starts);
     if (status == PSFM_OK)
-        status = list_starts(e, starts, &num_starts);
+        status = list_starts(e, starts, &list.num);
+    list.items = starts;
     if (status == PSFM_OK)
-        status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, starts, num_starts,
-                                       e->options, rng, &e->essential);
+        status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, &list, e->options, rng,
+                                       &e->essential);
     if (status == PSFM_OK)
         status = psfm_reconcile(e->ctx, &e->pairs, e->image_area, e->options, rng, &e->planes,
-                                &e->essential, e->obeys);
+                                &e->essential);
     free(starts);
     return status;
 }
@@ -208,7 +208,7 @@ static psfm_status fill_homography(estimation *e, uint32_t p, psfm_homography *h
         status = list_matches(e, p, num, &h->inliers);
     if (status != PSFM_OK)
         return status;
-    if (e->obeys[p] && !h->is_rotation)
+    if (e->planes.obeys[p] && !h->is_rotation)
         keep_agreed_motion(e, h);
     h->num_inliers = num;
     h->rms_px = rms_transfer(&e->pairs, e->idx, num, h->H_21);
@@ -262,8 +262,6 @@ static psfm_status allocate(estimation *e) {
     if (status == PSFM_OK)
         status = PSFM_ALLOC(e->ctx, lanes, &e->scratch);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(e->ctx, max_planes, &e->obeys);
-    if (status == PSFM_OK)
         status = psfm_plane_set_init(e->ctx, e->pairs.num, max_planes, &e->planes);
     return status;
 }
@@ -310,10 +308,20 @@ static bool is_size(const double size[2]) {
     return isfinite(size[0]) && isfinite(size[1]) && size[0] > 0.0 && size[1] > 0.0;
 }
 
+psfm_image_pair psfm_image_pair_of(const psfm_match_set *set, const psfm_match_pair *pair) {
+    psfm_image_pair images;
+    for (int k = 0; k < 2; ++k) {
+        const psfm_view *view = &set->views[k == 0 ? pair->view1 : pair->view2];
+        images.id[k] = view->id;
+        images.size[k][0] = (double)set->cameras[view->camera_idx].width;
+        images.size[k][1] = (double)set->cameras[view->camera_idx].height;
+    }
+    return images;
+}
+
 psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences *c,
-                                   const double image_size1[2], const double image_size2[2],
-                                   uint64_t i, uint64_t j, const psfm_two_view_options *options,
-                                   psfm_two_view *out) {
+                                   const psfm_image_pair *images,
+                                   const psfm_two_view_options *options, psfm_two_view *out) {
     psfm_two_view_options defaults;
     psfm_options_init(&psfm_two_view_option_table, &defaults);
     estimation e = {.ctx = ctx, .c = c, .options = options == NULL ? &defaults : options};
@@ -321,24 +329,23 @@ psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences
     psfm_status status = psfm_options_check(ctx, &psfm_two_view_option_table, e.options);
     if (status != PSFM_OK)
         return status;
-    if (!is_size(image_size1) || !is_size(image_size2))
+    if (!is_size(images->size[0]) || !is_size(images->size[1]))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "two-view geometry: an image size is not positive");
     if (c->num >= UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "two-view geometry: %zu matches are too many",
                          c->num);
     uint64_t seed = psfm_context_seed(ctx);
-    psfm_rng rng_H = psfm_rng_make(seed, PSFM_RNG_HOMOGRAPHY, i, j);
-    psfm_rng rng_E = psfm_rng_make(seed, PSFM_RNG_ESSENTIAL, i, j);
-    e.image_area[0] = image_size1[0] * image_size1[1];
-    e.image_area[1] = image_size2[0] * image_size2[1];
+    psfm_rng rng_H = psfm_rng_make(seed, PSFM_RNG_HOMOGRAPHY, images->id[0], images->id[1]);
+    psfm_rng rng_E = psfm_rng_make(seed, PSFM_RNG_ESSENTIAL, images->id[0], images->id[1]);
+    for (int k = 0; k < 2; ++k)
+        e.image_area[k] = images->size[k][0] * images->size[k][1];
     status = psfm_ray_pairs_init(ctx, c, &rng_H, &e.pairs);
     if (status == PSFM_OK)
         status = estimate(&e, &rng_H, &rng_E, out);
     psfm_ray_pairs_free(&e.pairs);
     psfm_plane_set_free(&e.planes);
     free(e.essential.inliers);
-    free(e.obeys);
     free(e.idx);
     free(e.label);
     free(e.scratch);
@@ -357,16 +364,11 @@ static psfm_status estimate_pair(psfm_context *ctx, size_t index, int worker, vo
     (void)worker;
     all_pairs *all = user;
     const psfm_match_pair *pair = &all->set->pairs[index];
-    const psfm_view *view1 = &all->set->views[pair->view1], *view2 = &all->set->views[pair->view2];
-    const psfm_camera *camera1 = &all->set->cameras[view1->camera_idx];
-    const psfm_camera *camera2 = &all->set->cameras[view2->camera_idx];
-    const double size1[2] = {(double)camera1->width, (double)camera1->height};
-    const double size2[2] = {(double)camera2->width, (double)camera2->height};
+    const psfm_image_pair images = psfm_image_pair_of(all->set, pair);
     psfm_correspondences c = {0};
     psfm_status status = psfm_correspondences_init(ctx, all->set, pair, &c);
     if (status == PSFM_OK)
-        status = psfm_two_view_estimate(ctx, &c, size1, size2, view1->id, view2->id, all->options,
-                                        &all->out[index]);
+        status = psfm_two_view_estimate(ctx, &c, &images, all->options, &all->out[index]);
     psfm_correspondences_free(&c);
     return status;
 }

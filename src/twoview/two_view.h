@@ -71,14 +71,20 @@ typedef struct {
 
 extern const psfm_option_table psfm_two_view_option_table;
 
-/* Estimates everything of one pair. Few matches or no homography are results, not errors. Random
- * draws come from (seed, stage, i, j). Inliers of the result
- * index the pair's matches through c->match_idx. Image sizes are width, height in pixels. Cost:
- * well under a millisecond for 500 matches on one plane. */
+/* What matters of the two images beside their matches. */
+typedef struct {
+    double size[2][2]; /* width, height in pixels */
+    uint64_t id[2];    /* random draws come from (seed, stage, id[0], id[1]) */
+} psfm_image_pair;
+
+psfm_image_pair psfm_image_pair_of(const psfm_match_set *set, const psfm_match_pair *pair);
+
+/* Estimates everything of one pair. Few matches or no homography are results, not errors. Inliers
+ * of the result index the pair's matches through c->match_idx. Cost: well under a millisecond for
+ * 500 matches on one plane. */
 psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences *c,
-                                   const double image_size1[2], const double image_size2[2],
-                                   uint64_t i, uint64_t j, const psfm_two_view_options *options,
-                                   psfm_two_view *out);
+                                   const psfm_image_pair *images,
+                                   const psfm_two_view_options *options, psfm_two_view *out);
 void psfm_two_view_free(psfm_two_view *two_view);
 
 /* A word for messages and JSON, e.g. "few_matches". */

@@ -29,8 +29,8 @@ static psfm_essential_found run(const scene *s, bool with_planes, bool with_star
     memcpy(start.R_21, s->R_21, sizeof start.R_21);
     memcpy(start.t_21, s->t_21, sizeof start.t_21);
     psfm_normalize3(start.t_21);
-    assert_ok(NULL, psfm_essential_ransac(NULL, &pairs, &planes, &start, with_starts ? 1 : 0,
-                                          &options, &rng, &found));
+    const psfm_motion_list starts = {&start, with_starts ? 1 : 0};
+    assert_ok(NULL, psfm_essential_ransac(NULL, &pairs, &planes, &starts, &options, &rng, &found));
     free(scratch);
     free(best);
     psfm_plane_set_free(&planes);

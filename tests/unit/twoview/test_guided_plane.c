@@ -23,15 +23,14 @@ static void finds_the_plane_in_a_cloud(void **state) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
         scene s = scene_make(&o, seed);
         psfm_ray_pairs pairs = pairs_of(&s);
-        double length, m[3], H[9], squared[200];
+        double length, H[9], squared[200];
         psfm_motion motion = motion_of(&s, &length);
         psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_HOMOGRAPHY, 0, 0);
-        bool found;
-        assert_ok(NULL,
-                  psfm_guided_plane_ransac(NULL, &motion, &pairs, 4.0, 0.9999, &rng, m, &found));
-        assert_true(found);
+        psfm_guided_plane plane;
+        assert_ok(NULL, psfm_guided_plane_ransac(NULL, &motion, &pairs, 4.0, 0.9999, &rng, &plane));
+        assert_true(plane.found);
         size_t on = 0, hits = 0;
-        psfm_joint_homography(&motion, m, H);
+        psfm_joint_homography(&motion, plane.m, H);
         psfm_homography_errors(&pairs, H, squared);
         for (size_t i = 0; i < 200; ++i) {
             on += s.plane[pairs.row[i]] == 0;
@@ -78,12 +77,12 @@ static void too_few_pairs(void **state) {
     o.num_matches = 3;
     scene s = scene_make(&o, 1);
     psfm_ray_pairs pairs = pairs_of(&s);
-    double length, m[3];
+    double length;
     psfm_motion motion = motion_of(&s, &length);
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_HOMOGRAPHY, 0, 0);
-    bool found = true;
-    assert_ok(NULL, psfm_guided_plane_ransac(NULL, &motion, &pairs, 4.0, 0.9999, &rng, m, &found));
-    assert_false(found);
+    psfm_guided_plane plane = {.found = true};
+    assert_ok(NULL, psfm_guided_plane_ransac(NULL, &motion, &pairs, 4.0, 0.9999, &rng, &plane));
+    assert_false(plane.found);
     psfm_ray_pairs_free(&pairs);
     scene_free(&s);
 }

@@ -45,20 +45,20 @@ static void removing_and_sorting_keep_labels_right(void **state) {
     psfm_plane_set set;
     assert_ok(NULL, psfm_plane_set_init(NULL, 10, 4, &set));
     const uint32_t labels[10] = {0, 1, 1, 2, 2, 2, 3, 3, 3, PSFM_NO_PLANE};
-    bool tags[4] = {true, false, true, false};
     memcpy(set.plane, labels, sizeof labels);
     set.num_planes = 4;
     for (size_t p = 0; p < 4; ++p) {
         set.H_21[p][0] = (double)p;
         set.num_inliers[p] = p < 3 ? p + 1 : 3;
+        set.obeys[p] = p % 2 == 0;
     }
-    psfm_plane_set_sort(&set, 10, tags); /* 2, 3, 1, 0: equal ones keep their order */
+    psfm_plane_set_sort(&set, 10); /* 2, 3, 1, 0: equal ones keep their order */
     const double order[4] = {2, 3, 1, 0};
-    const bool tag_order[4] = {true, false, false, true};
+    const bool obeys[4] = {true, false, false, true};
     const uint32_t sorted[10] = {3, 2, 2, 0, 0, 0, 1, 1, 1, PSFM_NO_PLANE};
     for (size_t p = 0; p < 4; ++p) {
         assert_true(set.H_21[p][0] == order[p]);
-        assert_int_equal(tags[p], tag_order[p]);
+        assert_int_equal(set.obeys[p], obeys[p]);
     }
     assert_memory_equal(set.plane, sorted, sizeof sorted);
     psfm_plane_set_remove(&set, 10, 1, PSFM_NO_PLANE);
@@ -67,6 +67,7 @@ static void removing_and_sorting_keep_labels_right(void **state) {
     assert_int_equal(set.num_planes, 3);
     assert_memory_equal(set.plane, left, sizeof left);
     assert_true(set.H_21[1][0] == 1.0 && set.num_inliers[1] == 2);
+    assert_true(set.obeys[2]);
     psfm_plane_set_remove(&set, 10, 2, 0);
     assert_int_equal(set.plane[0], 0);
     psfm_plane_set_free(&set);

@@ -13,7 +13,6 @@ typedef struct {
     psfm_plane_set planes;
     psfm_essential_found essential;
     psfm_two_view_options options;
-    bool obeys[5];
 } setup;
 
 static void prepare(const scene_options *o, uint64_t seed, setup *t) {
@@ -45,8 +44,8 @@ static void add_plane(setup *t, const double H[9]) {
 
 static void reconcile(setup *t) {
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_ESSENTIAL, 0, 0);
-    assert_ok(NULL, psfm_reconcile(NULL, &t->pairs, area, &t->options, &rng, &t->planes,
-                                   &t->essential, t->obeys));
+    assert_ok(NULL,
+              psfm_reconcile(NULL, &t->pairs, area, &t->options, &rng, &t->planes, &t->essential));
 }
 
 static void drop(setup *t) {
@@ -89,7 +88,7 @@ static void a_missing_plane_is_found(void **state) {
         reconcile(&t);
         both += t.planes.num_planes == 2 && has_plane(&t, 0) && has_plane(&t, 1);
         for (size_t p = 0; p < t.planes.num_planes; ++p) {
-            assert_true(t.obeys[p]);
+            assert_true(t.planes.obeys[p]);
             assert_true(p == 0 || t.planes.num_inliers[p] <= t.planes.num_inliers[p - 1]);
         }
         assert_true(t.essential.num_inliers >= 390);
@@ -162,13 +161,13 @@ static void nothing_happens_without_a_determined_motion(void **state) {
     double H[9];
     memcpy(H, t.planes.H_21[0], sizeof H);
     reconcile(&t);
-    assert_false(t.obeys[0]);
+    assert_false(t.planes.obeys[0]);
     assert_memory_equal(H, t.planes.H_21[0], sizeof H);
     assert_memory_equal(&before, &t.essential.motion, sizeof before);
     t.essential.has_off_plane = true;
     t.essential.plane_share = 0.95;
     reconcile(&t);
-    assert_false(t.obeys[0]);
+    assert_false(t.planes.obeys[0]);
     drop(&t);
 }
 
@@ -202,7 +201,7 @@ static void relief_does_not_bend_the_motion(void **state) {
         t.pairs = pairs_of(s);
         add_plane(&t, s->H_21[0]);
         reconcile(&t);
-        assert_true(t.planes.num_planes >= 1 && t.obeys[0]);
+        assert_true(t.planes.num_planes >= 1 && t.planes.obeys[0]);
         assert_below(
             motion_error_deg(t.essential.motion.R_21, t.essential.motion.t_21, s->R_21, s->t_21),
             1e-6);

@@ -7,10 +7,15 @@
 #include "twoview/two_view.h"
 #include "twoview_util.h"
 
+static psfm_image_pair images_of(const scene *s) {
+    return (psfm_image_pair){{{s->size[0], s->size[1]}, {s->size[0], s->size[1]}}, {1, 2}};
+}
+
 static psfm_two_view estimate(psfm_context *ctx, const scene *s,
                               const psfm_two_view_options *options) {
+    const psfm_image_pair images = images_of(s);
     psfm_two_view view;
-    assert_ok(ctx, psfm_two_view_estimate(ctx, &s->c, s->size, s->size, 1, 2, options, &view));
+    assert_ok(ctx, psfm_two_view_estimate(ctx, &s->c, &images, options, &view));
     return view;
 }
 
@@ -244,16 +249,18 @@ static void bad_input_is_refused_or_ignored(void **state) {
     scene s = scene_make(&o, 1);
     psfm_two_view view;
     const double sizes[4][2] = {{0, 768}, {1024, -1}, {NAN, 768}, {1024, INFINITY}};
+    const psfm_image_pair images = images_of(&s);
     for (int k = 0; k < 4; ++k) {
-        assert_int_equal(psfm_two_view_estimate(ctx, &s.c, sizes[k], s.size, 1, 2, NULL, &view),
-                         PSFM_ERR_ARGUMENT);
+        psfm_image_pair wrong = images;
+        memcpy(wrong.size[0], sizes[k], sizeof sizes[k]);
+        assert_int_equal(psfm_two_view_estimate(ctx, &s.c, &wrong, NULL, &view), PSFM_ERR_ARGUMENT);
         assert_non_null(strstr(psfm_context_message(ctx), "size"));
         assert_int_equal(view.num_homographies, 0);
     }
     psfm_two_view_options options;
     psfm_options_init(&psfm_two_view_option_table, &options);
     options.max_error_px = NAN;
-    assert_int_equal(psfm_two_view_estimate(ctx, &s.c, s.size, s.size, 1, 2, &options, &view),
+    assert_int_equal(psfm_two_view_estimate(ctx, &s.c, &images, &options, &view),
                      PSFM_ERR_ARGUMENT);
     assert_non_null(strstr(psfm_context_message(ctx), "max-error-px"));
     for (size_t i = 0; i < 20; ++i) { /* a third is rubbish */
@@ -328,12 +335,13 @@ static void every_allocation_may_fail(void **state) {
     o.off_plane = 0.2;
     o.num_matches = 150;
     scene s = scene_make(&o, 5);
+    const psfm_image_pair images = images_of(&s);
     psfm_status status = PSFM_ERR_MEMORY;
     int n = 0;
     while (status != PSFM_OK && n < 1000) {
         psfm_two_view view;
         psfm_alloc_fail_after((size_t)++n);
-        status = psfm_two_view_estimate(ctx, &s.c, s.size, s.size, 1, 2, NULL, &view);
+        status = psfm_two_view_estimate(ctx, &s.c, &images, NULL, &view);
         psfm_alloc_fail_after(0);
         if (status == PSFM_OK)
             psfm_two_view_free(&view);

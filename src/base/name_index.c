@@ -42,62 +42,56 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Where a line stands, for messages. */
-typedef struct {
-    psfm_context *ctx;
-    const psfm_name_index *names;
-    const char *path;
-    size_t line;
-} place;
-
 /* No split of the line gives two known names: say which part is unknown. */
-static psfm_status fail_unknown(const place *p, const char *text, size_t length) {
-    size_t first = 0;
+static psfm_status fail_unknown(psfm_context *ctx, const psfm_name_index *names,
+                                const psfm_text_line *line) {
+    const char *text = line->text;
+    size_t first = 0, length = line->length;
     while (first < length && !is_space(text[first]))
         ++first;
     if (first == length)
-        return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
-                         "%s: line %zu: one name, '%.*s', where two are needed", p->path, p->line,
-                         (int)(length > 200 ? 200 : length), text);
+        return psfm_fail(ctx, PSFM_ERR_FORMAT,
+                         "%s: line %zu: one name, '%.*s', where two are needed", line->path,
+                         line->number, (int)(length > 200 ? 200 : length), text);
     size_t second = first;
     while (is_space(text[second]))
         ++second;
-    bool first_known = find_name(p->names, text, first) != NULL;
+    bool first_known = find_name(names, text, first) != NULL;
     const char *unknown = first_known ? text + second : text;
     size_t size = first_known ? length - second : first;
-    return psfm_fail(p->ctx, PSFM_ERR_FORMAT, "%s: line %zu: there is no image '%.*s'", p->path,
-                     p->line, (int)(size > 200 ? 200 : size), unknown);
+    return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: line %zu: there is no image '%.*s'", line->path,
+                     line->number, (int)(size > 200 ? 200 : size), unknown);
 }
 
-/* One line without the white space around it. */
-static psfm_status split(const place *p, const char *text, size_t length, size_t *idx1,
-                         size_t *idx2) {
-    const struct psfm_named *first = NULL, *second = NULL;
-    for (size_t k = 1; k < length; ++k) {
+psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index,
+                                  const psfm_text_line *line, size_t *first, size_t *second) {
+    const char *text = line->text;
+    const struct psfm_named *name1 = NULL, *name2 = NULL;
+    for (size_t k = 1; k < line->length; ++k) {
         if (!is_space(text[k]) || is_space(text[k - 1]))
             continue;
         size_t next = k;
         while (is_space(text[next]))
             ++next;
-        const struct psfm_named *a = find_name(p->names, text, k);
+        const struct psfm_named *a = find_name(index, text, k);
         const struct psfm_named *b =
-            a == NULL ? NULL : find_name(p->names, text + next, length - next);
-        if (b != NULL && first != NULL)
-            return psfm_fail(p->ctx, PSFM_ERR_FORMAT,
+            a == NULL ? NULL : find_name(index, text + next, line->length - next);
+        if (b != NULL && name1 != NULL)
+            return psfm_fail(ctx, PSFM_ERR_FORMAT,
                              "%s: line %zu can be split into two image names in several ways",
-                             p->path, p->line);
+                             line->path, line->number);
         if (b != NULL) {
-            first = a;
-            second = b;
+            name1 = a;
+            name2 = b;
         }
     }
-    if (first == NULL)
-        return fail_unknown(p, text, length);
-    if (first == second)
-        return psfm_fail(p->ctx, PSFM_ERR_FORMAT, "%s: line %zu pairs the image '%s' with itself",
-                         p->path, p->line, first->name);
-    *idx1 = first->idx;
-    *idx2 = second->idx;
+    if (name1 == NULL)
+        return fail_unknown(ctx, index, line);
+    if (name1 == name2)
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: line %zu pairs the image '%s' with itself",
+                         line->path, line->number, name1->name);
+    *first = name1->idx;
+    *second = name2->idx;
     return PSFM_OK;
 }
 
@@ -125,13 +119,6 @@ bool psfm_name_index_find(const psfm_name_index *index, const char *name, size_t
     if (found != NULL)
         *idx = found->idx;
     return found != NULL;
-}
-
-psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index, const char *path,
-                                  size_t line, const char *text, size_t length, size_t *first,
-                                  size_t *second) {
-    place p = {ctx, index, path, line};
-    return split(&p, text, length, first, second);
 }
 
 void psfm_trim(const char *bytes, size_t *begin, size_t *end) {

@@ -23,11 +23,18 @@ void psfm_name_index_free(psfm_name_index *index);
 bool psfm_name_index_find(const psfm_name_index *index, const char *name, size_t length,
                           size_t *idx);
 
+/* A line of a file without the white space around it. */
+typedef struct {
+    const char *path;
+    size_t number; /* from 1 */
+    const char *text;
+    size_t length; /* the text is not terminated */
+} psfm_text_line;
+
 /* Splits a line into two different names with white space between them. Names may contain spaces as
- * long as there is one way only. PSFM_ERR_FORMAT says what is wrong with line `line` of `path`. */
-psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index, const char *path,
-                                  size_t line, const char *text, size_t length, size_t *first,
-                                  size_t *second);
+ * long as there is one way only. PSFM_ERR_FORMAT says what is wrong with the line. */
+psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index,
+                                  const psfm_text_line *line, size_t *first, size_t *second);
 
 /* Moves begin and end past the white space at either end of bytes[begin .. end). */
 void psfm_trim(const char *bytes, size_t *begin, size_t *end);

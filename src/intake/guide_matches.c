@@ -57,10 +57,15 @@ static psfm_status follow(psfm_context *ctx, const guidance *g, const psfm_match
         guides[k].inliers = h->inliers;
         guides[k].num_inliers = h->num_inliers;
     }
+    const psfm_guided_pair input = {.view1 = &g->views->views[pair->view1],
+                                    .view2 = &g->views->views[pair->view2],
+                                    .pair = pair,
+                                    .descriptors1 = g->sets[pair->view1].descriptors_u8,
+                                    .descriptors2 = g->sets[pair->view2].descriptors_u8,
+                                    .guides = guides,
+                                    .num_guides = found->num_homographies};
     if (status == PSFM_OK)
-        status = psfm_guided_match(ctx, g->views, pair, g->sets[pair->view1].descriptors_u8,
-                                   g->sets[pair->view2].descriptors_u8, guides,
-                                   found->num_homographies, g->options, &add);
+        status = psfm_guided_match(ctx, &input, g->options, &add);
     if (status == PSFM_OK && add.num > 0)
         status = merge(ctx, list, &add);
     psfm_guided_matches_free(&add);

@@ -261,15 +261,12 @@ static psfm_status alloc_matcher(psfm_context *ctx, const psfm_match_pair *pair,
     return PSFM_OK;
 }
 
-psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_match_pair *pair, const uint8_t *descriptors1,
-                              const uint8_t *descriptors2, const psfm_guide *guides,
-                              size_t num_guides, const psfm_guided_options *options,
-                              psfm_guided_matches *out) {
-    matcher m = {.view1 = &set->views[pair->view1],
-                 .view2 = &set->views[pair->view2],
-                 .descriptors1 = descriptors1,
-                 .descriptors2 = descriptors2,
+psfm_status psfm_guided_match(psfm_context *ctx, const psfm_guided_pair *input,
+                              const psfm_guided_options *options, psfm_guided_matches *out) {
+    matcher m = {.view1 = input->view1,
+                 .view2 = input->view2,
+                 .descriptors1 = input->descriptors1,
+                 .descriptors2 = input->descriptors2,
                  .dot = psfm_nearest_kernel_choose()->dot};
     result *results = NULL;
     size_t num = 0;
@@ -279,15 +276,16 @@ psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
     *out = (psfm_guided_matches){0};
     psfm_status status = psfm_options_check(ctx, &psfm_guided_option_table, &m.options);
     if (status == PSFM_OK)
-        status = alloc_matcher(ctx, pair, &m, &results);
-    for (size_t k = 0; status == PSFM_OK && k < num_guides; ++k) {
+        status = alloc_matcher(ctx, input->pair, &m, &results);
+    for (size_t k = 0; status == PSFM_OK && k < input->num_guides; ++k) {
+        const psfm_guide *guide = &input->guides[k];
         hull region = {0};
-        if (guides[k].num_inliers < (size_t)m.options.min_inliers ||
-            !psfm_mat3_inverse(guides[k].H_21, m.H_12))
+        if (guide->num_inliers < (size_t)m.options.min_inliers ||
+            !psfm_mat3_inverse(guide->H_21, m.H_12))
             continue;
-        status = make_hull(ctx, m.view1, pair, &guides[k], m.options.region_margin, &region);
+        status = make_hull(ctx, m.view1, input->pair, guide, m.options.region_margin, &region);
         if (status == PSFM_OK)
-            status = follow(ctx, &m, &region, &guides[k]);
+            status = follow(ctx, &m, &region, guide);
         if (status == PSFM_OK)
             num += take_agreements(&m, (uint32_t)k, results);
         free(region.corners);

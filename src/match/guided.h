@@ -34,15 +34,20 @@ typedef struct {
 
 void psfm_guided_matches_free(psfm_guided_matches *matches);
 
+/* A pair with what leads to more matches. */
+typedef struct {
+    const psfm_view *view1, *view2; /* with rays and px_from_ray */
+    const psfm_match_pair *pair;
+    const uint8_t *descriptors1, *descriptors2; /* n x 128 bytes, per keypoint of the views */
+    const psfm_guide *guides;
+    size_t num_guides;
+} psfm_guided_pair;
+
 /* Matches the unmatched keypoints of a pair along its homographies, in the order given: for each
  * keypoint of image 1 in the grown hull of the inliers the best descriptor among the keypoints of
- * image 2 where the homography puts it, and back; both must agree. Rays and px_from_ray must be
- * computed. Descriptors are n x 128 bytes, per keypoint of the views. Cost: linear in the keypoints
+ * image 2 where the homography puts it, and back; both must agree. Cost: linear in the keypoints
  * times the candidates within the error. */
-psfm_status psfm_guided_match(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_match_pair *pair, const uint8_t *descriptors1,
-                              const uint8_t *descriptors2, const psfm_guide *guides,
-                              size_t num_guides, const psfm_guided_options *options,
-                              psfm_guided_matches *out);
+psfm_status psfm_guided_match(psfm_context *ctx, const psfm_guided_pair *input,
+                              const psfm_guided_options *options, psfm_guided_matches *out);
 
 #endif

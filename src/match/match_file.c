@@ -28,8 +28,9 @@ void psfm_match_file_free(psfm_match_file *file) {
 
 static psfm_status begin_block(parser *p, const char *text, size_t length) {
     psfm_file_pair pair = {0};
-    psfm_status status = psfm_name_index_split(p->ctx, &p->names, p->path, p->line, text, length,
-                                               &pair.image1, &pair.image2);
+    const psfm_text_line line = {p->path, p->line, text, length};
+    psfm_status status =
+        psfm_name_index_split(p->ctx, &p->names, &line, &pair.image1, &pair.image2);
     if (status == PSFM_OK)
         status = PSFM_RESERVE(p->ctx, &p->file.pairs, &p->capacity, p->file.num + 1);
     if (status != PSFM_OK)

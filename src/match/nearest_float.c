@@ -113,26 +113,36 @@ static psfm_status match_all(psfm_context *ctx, problem *p, const psfm_nearest_f
     return PSFM_OK;
 }
 
-psfm_status psfm_nearest_match_f32(psfm_context *ctx, const float *descriptors1, size_t n1,
-                                   const float *descriptors2, size_t n2, size_t size,
+static psfm_status check_sets(psfm_context *ctx, const problem *p, size_t size2) {
+    if (p->size != size2)
+        return psfm_fail(ctx, PSFM_ERR_DATA,
+                         "descriptors of %zu and of %zu numbers cannot be compared", p->size,
+                         size2);
+    if (p->n1 >= UINT32_MAX || p->n2 >= UINT32_MAX || p->size < 1 || p->size > 65536)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "%zu and %zu descriptors of %zu numbers cannot be matched", p->n1, p->n2,
+                         p->size);
+    return PSFM_OK;
+}
+
+psfm_status psfm_nearest_match_f32(psfm_context *ctx, const psfm_keypoint_set *set1,
+                                   const psfm_keypoint_set *set2,
                                    const psfm_nearest_float_options *options,
                                    psfm_match_list *out) {
     psfm_nearest_float_options o;
     psfm_options_init(&psfm_nearest_float_option_table, &o);
     if (options != NULL)
         o = *options;
-    problem p = {.descriptors1 = descriptors1,
-                 .descriptors2 = descriptors2,
-                 .n1 = n1,
-                 .n2 = n2,
-                 .size = size};
+    problem p = {.descriptors1 = set1->descriptors_f32,
+                 .descriptors2 = set2->descriptors_f32,
+                 .n1 = set1->num,
+                 .n2 = set2->num,
+                 .size = set1->descriptor_size};
     psfm_match_list list = {0};
     *out = list;
     psfm_status status = psfm_options_check(ctx, &psfm_nearest_float_option_table, &o);
-    if (status == PSFM_OK && (n1 >= UINT32_MAX || n2 >= UINT32_MAX || size < 1 || size > 65536))
-        status =
-            psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                      "%zu and %zu descriptors of %zu numbers cannot be matched", n1, n2, size);
+    if (status == PSFM_OK)
+        status = check_sets(ctx, &p, set2->descriptor_size);
     if (status == PSFM_OK)
         status = match_all(ctx, &p, &o, &list);
     free(p.of1);

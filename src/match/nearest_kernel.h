@@ -23,6 +23,9 @@ typedef struct {
     /* ... and shortened ones of set 2, which are signed, plus this; biases make up for both. */
     int head_offset;
 
+    /* The loops take flat arrays, eight of them rather than a struct, so that the compiler keeps
+     * them in registers and needs no proof that the results do not overwrite the pointers. */
+
     /* Multiplies num_rows rows (a multiple of `rows`) with one panel and folds the products plus
      * col_bias into the two largest of each row (num_rows x lanes) and column (cols). */
     void (*fold_panel)(const void *rows, size_t num_rows, const void *panel,

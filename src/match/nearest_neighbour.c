@@ -137,16 +137,14 @@ static psfm_status find_matches(psfm_context *ctx, const problem *p, psfm_match_
     return status;
 }
 
-/* The matches of two sets; heads may be NULL. */
-static psfm_status match_sets(psfm_context *ctx, problem *p, const psfm_nearest_basis *basis,
-                              const psfm_nearest_head *head1, const psfm_nearest_head *head2,
+/* The matches of two sets; the screen may be NULL. */
+static psfm_status match_sets(psfm_context *ctx, problem *p, const psfm_nearest_screen *screen,
                               psfm_match_list *out) {
     psfm_match_list list = {0};
     int32_t *memory = NULL;
     psfm_status status = alloc_scores(ctx, p->set1.n, p->set2.n, &memory, &p->scores);
     if (status == PSFM_OK)
-        status =
-            psfm_nearest_score(ctx, &p->set1, &p->set2, basis, head1, head2, &p->rule, &p->scores);
+        status = psfm_nearest_score(ctx, &p->set1, &p->set2, screen, &p->rule, &p->scores);
     if (status == PSFM_OK)
         status = find_matches(ctx, p, &list);
     free(memory);
@@ -171,7 +169,7 @@ static psfm_status match_screened(psfm_context *ctx, problem *p, psfm_match_list
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
         status = psfm_nearest_head_make(ctx, basis, &sets[k], &heads[k]);
     if (status == PSFM_OK)
-        status = match_sets(ctx, p, basis, &heads[0], &heads[1], out);
+        status = match_sets(ctx, p, &(psfm_nearest_screen){basis, &heads[0], &heads[1]}, out);
     psfm_nearest_head_free(&heads[0]);
     psfm_nearest_head_free(&heads[1]);
     free(basis);
@@ -200,7 +198,7 @@ psfm_status psfm_nearest_match_u8(psfm_context *ctx, const uint8_t *descriptors1
     if (status != PSFM_OK)
         return status;
     return is_worth_screening(n1, n2) ? match_screened(ctx, &p, out)
-                                      : match_sets(ctx, &p, NULL, NULL, NULL, out);
+                                      : match_sets(ctx, &p, NULL, out);
 }
 
 /* ---- all pairs of a set of images ---- */
@@ -232,8 +230,8 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
     p.set2 = job->sets[b];
     bool screened = is_worth_screening(p.set1.n, p.set2.n);
     psfm_match_list *out = &job->out[index];
-    psfm_status status = match_sets(ctx, &p, &job->basis, screened ? &job->heads[a] : NULL,
-                                    screened ? &job->heads[b] : NULL, out);
+    const psfm_nearest_screen screen = {&job->basis, &job->heads[a], &job->heads[b]};
+    psfm_status status = match_sets(ctx, &p, screened ? &screen : NULL, out);
     if (status != PSFM_OK)
         return status;
     /* the list was made for the worst case */

@@ -42,10 +42,11 @@ typedef struct {
 
 extern const psfm_option_table psfm_nearest_float_option_table;
 
-/* The same for n x size descriptors of unit length in single precision (neural features): most
- * similar is the largest dot product, on ties the lowest index. NaNs match nothing. */
-psfm_status psfm_nearest_match_f32(psfm_context *ctx, const float *descriptors1, size_t n1,
-                                   const float *descriptors2, size_t n2, size_t size,
+/* The same for descriptors of unit length in single precision (neural features): most similar is
+ * the largest dot product, on ties the lowest index. NaNs match nothing. PSFM_ERR_DATA if the
+ * descriptors of the sets have different sizes. */
+psfm_status psfm_nearest_match_f32(psfm_context *ctx, const psfm_keypoint_set *set1,
+                                   const psfm_keypoint_set *set2,
                                    const psfm_nearest_float_options *options, psfm_match_list *out);
 
 /* Matches SIFT descriptors of all pairs in parallel. out has pairs->num zeroed entries, freed one

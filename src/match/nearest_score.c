@@ -435,13 +435,12 @@ static void run(scorer *s, bool screened) {
 }
 
 psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
-                               const psfm_nearest_set *set2, const psfm_nearest_basis *basis,
-                               const psfm_nearest_head *head1, const psfm_nearest_head *head2,
+                               const psfm_nearest_set *set2, const psfm_nearest_screen *screen,
                                const psfm_nearest_rule *rule, psfm_nearest_scores *scores) {
     psfm_nearest_limits limits;
     scorer s = {
         .kernel = psfm_nearest_kernel_choose(), .set1 = set1, .set2 = set2, .scores = scores};
-    bool screened = head1 != NULL;
+    bool screened = screen != NULL;
     s.rows = round_up(set1->n, s.kernel->rows);
     s.cols = round_up(set2->n, s.kernel->cols);
     psfm_status status = alloc_scorer(ctx, &s, screened);
@@ -451,8 +450,8 @@ psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
             psfm_nearest_limits_make(rule, &limits);
             s.limits = &limits;
             s.rule = rule;
-            s.scale = 1.0 / ((double)basis->step * (double)basis->step);
-            pack_heads(&s, head1, head2);
+            s.scale = 1.0 / ((double)screen->basis->step * (double)screen->basis->step);
+            pack_heads(&s, screen->head1, screen->head2);
         }
         run(&s, screened);
     }

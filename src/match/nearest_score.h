@@ -19,12 +19,17 @@ typedef struct {
     int32_t *best2, *second2;
 } psfm_nearest_scores;
 
+/* Shortened descriptors of two sets. */
+typedef struct {
+    const psfm_nearest_basis *basis;
+    const psfm_nearest_head *head1, *head2;
+} psfm_nearest_screen;
+
 /* Fills the scores. Wherever the true best and second best pass the rule, so do these, with the
- * same best; wherever they fail, these fail. If heads are given (both or none), most pairs are
- * settled by the shortened descriptors; the result obeys the same contract. */
+ * same best; wherever they fail, these fail. With a screen (NULL: none) most pairs are settled by
+ * the shortened descriptors; the result obeys the same contract. */
 psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
-                               const psfm_nearest_set *set2, const psfm_nearest_basis *basis,
-                               const psfm_nearest_head *head1, const psfm_nearest_head *head2,
+                               const psfm_nearest_set *set2, const psfm_nearest_screen *screen,
                                const psfm_nearest_rule *rule, psfm_nearest_scores *scores);
 
 #endif

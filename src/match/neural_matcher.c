@@ -164,12 +164,7 @@ static psfm_status match_nearest(psfm_context *ctx, const psfm_keypoint_set *a,
                                  const psfm_nearest_float_options *options, psfm_match_list *out) {
     if (a->num == 0 || b->num == 0)
         return PSFM_OK;
-    if (a->descriptor_size != b->descriptor_size)
-        return psfm_fail(ctx, PSFM_ERR_DATA,
-                         "descriptors of %zu and of %zu numbers cannot be compared",
-                         a->descriptor_size, b->descriptor_size);
-    return psfm_nearest_match_f32(ctx, a->descriptors_f32, a->num, b->descriptors_f32, b->num,
-                                  a->descriptor_size, options, out);
+    return psfm_nearest_match_f32(ctx, a, b, options, out);
 }
 
 static psfm_status match_by_network(psfm_context *ctx, psfm_matchers *m, const psfm_neural_input *a,

@@ -88,9 +88,9 @@ typedef struct {
 
 /* One line without the white space around it. */
 static psfm_status parse_line(parser *p, const char *text, size_t length) {
+    const psfm_text_line line = {p->path, p->line, text, length};
     size_t first, second;
-    psfm_status status =
-        psfm_name_index_split(p->ctx, p->names, p->path, p->line, text, length, &first, &second);
+    psfm_status status = psfm_name_index_split(p->ctx, p->names, &line, &first, &second);
     return status == PSFM_OK ? append(p->ctx, &p->list, &p->capacity, first, second) : status;
 }
 

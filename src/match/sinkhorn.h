@@ -4,11 +4,16 @@
 
 #include "nn/engine.h"
 
+typedef struct {
+    size_t m, n, ld;
+    const float *z; /* (m + 1) x (n + 1), rows ld floats apart, ld a multiple of 16 */
+    float *u, *v;   /* out: m + 1 and ld entries */
+} psfm_transport;
+
 /* Sinkhorn's iterations from u = v = 0 towards shifts for which P = exp(z[i][j] + u[i] + v[j]) has
  * row sums 1 and column sums 1, except the dustbins, the last row (sum n) and column (sum m). The
- * last step sets the column sums, so those are exact. z is (m + 1) x (n + 1), rows ld floats
- * apart, ld a multiple of 16; u has m + 1 entries, v ld. Parallel. */
-psfm_status psfm_sinkhorn(psfm_context *ctx, psfm_engine *nn, const float *z, size_t m, size_t n,
-                          size_t ld, int iterations, float *u, float *v);
+ * last step sets the column sums, so those are exact. Parallel. */
+psfm_status psfm_sinkhorn(psfm_context *ctx, psfm_engine *nn, const psfm_transport *transport,
+                          int iterations);
 
 #endif

@@ -383,8 +383,8 @@ static psfm_status assign(psfm_context *ctx, psfm_superglue *m,
                           const psfm_superglue_options *options, psfm_neural_matches *matches) {
     size_t num = m->sides[0].num, ld = score_pitch(m);
     float *u = m->shifts.data, *v = u + psfm_align_floats(num + 1);
-    psfm_status status = psfm_sinkhorn(ctx, m->nn, m->scores.data, num, m->sides[1].num, ld,
-                                       options->iterations, u, v);
+    const psfm_transport transport = {num, m->sides[1].num, ld, m->scores.data, u, v};
+    psfm_status status = psfm_sinkhorn(ctx, m->nn, &transport, options->iterations);
     if (status != PSFM_OK)
         return status;
     psfm_score_matrix scores = {num, m->sides[1].num, ld, m->scores.data, 1, u, v};

@@ -30,6 +30,7 @@ typedef struct {
     void (*sample)(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
                    const float *v, size_t num, float *out);
 
+    /* Flat arrays, because this is the innermost loop: a struct would be read through each time. */
     void (*sum)(const float *w, float offset, const float *step_x, const float *step_y,
                 const float *pattern, const float *window, size_t num, psfm_patch_sums *sums);
 } psfm_patch_kernel;

@@ -109,8 +109,14 @@ static void free_scene(scene *s) {
 }
 
 static psfm_status run(const scene *s, const psfm_guided_options *o, psfm_guided_matches *out) {
-    return psfm_guided_match(ctx, &s->set, &s->set.pairs[0], s->descriptors1, s->descriptors2,
-                             &s->guide, 1, o, out);
+    const psfm_guided_pair input = {&s->set.views[0],
+                                    &s->set.views[1],
+                                    &s->set.pairs[0],
+                                    s->descriptors1,
+                                    s->descriptors2,
+                                    &s->guide,
+                                    1};
+    return psfm_guided_match(ctx, &input, o, out);
 }
 
 static void points_of_the_plane_are_found(void **state) {

@@ -350,6 +350,10 @@ static size_t most_similar(const float *d, const float *others, size_t n, size_t
     return idx;
 }
 
+static psfm_keypoint_set float_set(float *descriptors, size_t num, size_t size) {
+    return (psfm_keypoint_set){.num = num, .descriptor_size = size, .descriptors_f32 = descriptors};
+}
+
 static void float_matches_are_mutual_nearest(void **state) {
     (void)state;
     static const size_t shapes[][3] = {{300, 530, 64}, {1, 1, 256}, {257, 3, 17}, {0, 10, 64}};
@@ -364,7 +368,8 @@ static void float_matches_are_mutual_nearest(void **state) {
             unit_vector(&rng, size, d2 + j * size);
         psfm_nearest_float_options o = {0.2, 0.95, true};
         psfm_match_list list;
-        assert_ok(ctx, psfm_nearest_match_f32(ctx, d1, n1, d2, n2, size, &o, &list));
+        const psfm_keypoint_set set1 = float_set(d1, n1, size), set2 = float_set(d2, n2, size);
+        assert_ok(ctx, psfm_nearest_match_f32(ctx, &set1, &set2, &o, &list));
         for (size_t i = 0; i < n1; ++i) {
             double best, second, back_best, back_second;
             size_t j = most_similar(d1 + i * size, d2, n2, size, &best, &second);
@@ -391,9 +396,10 @@ static void float_matches_are_mutual_nearest(void **state) {
 static void float_ties_and_nans(void **state) {
     (void)state;
     /* 0 and 1 of set 2 are equal; 2 of set 1 is not a number */
-    const float d1[] = {1, 0, 0, 1, NAN, 0}, d2[] = {1, 0, 1, 0, 0, 1};
+    float d1[] = {1, 0, 0, 1, NAN, 0}, d2[] = {1, 0, 1, 0, 0, 1};
+    psfm_keypoint_set set1 = float_set(d1, 3, 2), set2 = float_set(d2, 3, 2);
     psfm_match_list list;
-    assert_ok(ctx, psfm_nearest_match_f32(ctx, d1, 3, d2, 3, 2, NULL, &list));
+    assert_ok(ctx, psfm_nearest_match_f32(ctx, &set1, &set2, NULL, &list));
     assert_int_equal(list.num, 2);
     assert_int_equal(list.matches[0][0], 0);
     assert_int_equal(list.matches[0][1], 0);
@@ -401,11 +407,14 @@ static void float_ties_and_nans(void **state) {
     assert_int_equal(list.matches[1][1], 2);
     psfm_match_list_free(&list);
     psfm_nearest_float_options o = {-1.0, 0.99, false};
-    assert_ok(ctx, psfm_nearest_match_f32(ctx, d1, 3, d2, 3, 2, &o, &list));
+    assert_ok(ctx, psfm_nearest_match_f32(ctx, &set1, &set2, &o, &list));
     assert_int_equal(list.num, 1); /* the tie fails the ratio test */
     assert_int_equal(list.matches[0][0], 1);
     psfm_match_list_free(&list);
-    assert_int_equal(psfm_nearest_match_f32(ctx, d1, 3, d2, 3, 0, NULL, &list), PSFM_ERR_ARGUMENT);
+    set1.descriptor_size = 1;
+    assert_int_equal(psfm_nearest_match_f32(ctx, &set1, &set2, NULL, &list), PSFM_ERR_DATA);
+    set1.descriptor_size = set2.descriptor_size = 0;
+    assert_int_equal(psfm_nearest_match_f32(ctx, &set1, &set2, NULL, &list), PSFM_ERR_ARGUMENT);
 }
 
 int main(void) {

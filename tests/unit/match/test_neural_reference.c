@@ -249,9 +249,7 @@ static void xfeat_pair(pair_data *p, void *user) {
     psfm_nearest_float_options mutual = {0.82, 1, true};
     psfm_match_list list;
     assert_ok(p->ctx,
-              psfm_nearest_match_f32(p->ctx, p->reference[0].descriptors_f32, p->reference[0].num,
-                                     p->reference[1].descriptors_f32, p->reference[1].num,
-                                     p->reference[0].descriptor_size, &mutual, &list));
+              psfm_nearest_match_f32(p->ctx, &p->reference[0], &p->reference[1], &mutual, &list));
     size_t num, dim;
     const uint32_t *pairs = array(p, "mnn_pairs", &num, &dim);
     printf("  mutual neighbours: %zu, PyTorch %zu\n", list.num, num);
@@ -342,9 +340,7 @@ static void edgepoint2_obeys_the_homography(void **state) {
         for (int s = 0; s < 2; ++s)
             assert_ok(ctx, psfm_edgepoint2_extract(ctx, model, &photos[s].view, NULL, &sets[s]));
         psfm_nearest_float_options mutual = {0.5, 1, true};
-        assert_ok(ctx, psfm_nearest_match_f32(ctx, sets[0].descriptors_f32, sets[0].num,
-                                              sets[1].descriptors_f32, sets[1].num,
-                                              sets[0].descriptor_size, &mutual, &list));
+        assert_ok(ctx, psfm_nearest_match_f32(ctx, &sets[0], &sets[1], &mutual, &list));
         size_t inliers = 0;
         for (size_t i = 0; i < list.num; ++i)
             inliers += transfer_error(H, &sets[0].keypoints[list.matches[i][0]],

@@ -261,7 +261,7 @@ static void sinkhorn_gives_the_sums(void **state) {
     float *z = nn_new((M + 1) * LD, 4), u[M + 1], v[LD];
     for (size_t k = 0; k < (M + 1) * LD; ++k)
         z[k] = (float)(3 * psfm_rng_normal(&rng));
-    assert_ok(ctx, psfm_sinkhorn(ctx, nn, z, M, N, LD, 200, u, v));
+    assert_ok(ctx, psfm_sinkhorn(ctx, nn, &(psfm_transport){M, N, LD, z, u, v}, 200));
     for (size_t i = 0; i <= M; ++i) {
         double sum = 0;
         for (size_t j = 0; j <= N; ++j)

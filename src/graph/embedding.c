@@ -3,10 +3,11 @@
  * h minimises sum_ef S_ef (h_e - h_f)^2 (Eq. 2) under sum_e D_e h_e^2 = 1 and sum_e D_e h_e = 0,
  * D_e the row sums of S: similar edges get similar numbers, and a group of edges that agree with
  * each other but not with the rest is moved apart (Shi and Malik; used on pose graphs in the
- * Planar-SfM paper; numbered as in docs/paper.md). The minimiser is the second
- * eigenvector of L h = lambda D h, L = D - S (Eq. 6), or, with x = D^1/2 h, of the symmetric I -
- * D^-1/2 S D^-1/2. Its first eigenvector, u ~ D^1/2 1 with eigenvalue 0, is known, and moved beyond
- * all others (which are at most 2) by adding 3 u u^T.
+ * Planar-SfM paper; numbered as in docs/paper.md). The minimiser is the second eigenvector of
+ *   L h = lambda D h,  L = D - S                                                        (Eq. 6)
+ * or, with x = D^1/2 h, of the symmetric matrix I - D^-1/2 S D^-1/2. Its first eigenvector,
+ * u ~ D^1/2 1 with eigenvalue 0, is known, and moved beyond all others (which are at most 2) by
+ * adding 3 u u^T.
  *
  * Edges that are not connected through S have nothing to say about each other's h, so that each
  * component of S is embedded by itself:

@@ -1,7 +1,7 @@
 /* The stages in their order: verification, pose graph, the engine of the mode, refinement, what is
- * not determined, members of models, frame, facts, reasons, models. Some of
- * them change the evidence they read (refine/evidence.h says which and how); all leave what they
- * found in psfm_reconstruction.
+ * not determined, members of models, frame, facts, reasons, models. Some of them change the
+ * evidence they read (refine/evidence.h says which and how); all leave what they found in
+ * psfm_reconstruction.
  *
  * An image without a pose gets the reason of its pair that got furthest: states are ordered, and
  * later stages overrule earlier ones. */

@@ -2,10 +2,9 @@
  *
  * Verification does not depend on the options of later stages. So its results are kept in the
  * database under a key that is a hash of everything they depend on, and taken from there the next
- * time. Each
- * result replaces that of an earlier run whole; what this run does not make is removed, so that the
- * files of a folder always belong together. A database or a report that cannot be written costs a
- * warning, not the poses. */
+ * time. Each result replaces that of an earlier run whole; what this run does not make is removed,
+ * so that the files of a folder always belong together. A database or a report that cannot be
+ * written costs a warning, not the poses. */
 #include "pipeline/reconstruct_database.h"
 
 #include <stdio.h>

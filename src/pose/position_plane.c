@@ -410,7 +410,9 @@ static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph, const
     if (status != PSFM_OK)
         return status;
     for (uint32_t e = 0; kind != NULL && e < graph->num_edges; ++e)
-        kind[e] = PSFM_BASELINE_NONE;
+        if (s->local[graph->edges[e].node1] != UINT32_MAX &&
+            s->local[graph->edges[e].node2] != UINT32_MAX)
+            kind[e] = PSFM_BASELINE_NONE;
     for (uint32_t k = 0; k < s->num_terms; ++k) {
         bool has_length = s->terms[k].has_length;
         *(has_length ? &stats->num_scaled_edges : &stats->num_direction_edges) += 1;

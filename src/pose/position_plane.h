@@ -37,8 +37,8 @@ typedef struct {
  * together follow from one, robustly (L1). Baselines then have lengths, and the centres follow
  * linearly, robustly again. Works on trees and chains, where directions alone would not.
  *
- * kind (num_edges, may be NULL) receives what was known of each edge, and which edges contradict
- * the result. */
+ * kind (num_edges, may be NULL) receives what was known of each edge between posed nodes, and which
+ * of them contradict the result; other edges keep theirs, so that one array serves all calls. */
 psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
                                  const bool *posed, const psfm_plane_groups *groups,
                                  const psfm_relative_pose *edge_pose,

@@ -104,6 +104,48 @@ static void solves_for_a_second_scale(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Positions of the nodes [begin, end), what is known of the edges in `kind`. */
+static void place_part(psfm_context *ctx, const plane_graph *g, uint32_t begin, uint32_t end,
+                       const psfm_plane_groups *groups, psfm_baseline_kind *kind) {
+    psfm_position_plane_options options;
+    psfm_position_plane_stats stats;
+    psfm_options_init(&psfm_position_plane_option_table, &options);
+    bool posed[8];
+    double centers[8][3];
+    psfm_relative_pose poses[16];
+    for (uint32_t v = 0; v < 8; ++v)
+        posed[v] = begin <= v && v < end;
+    assert_ok(ctx, psfm_consolidate(ctx, &g->graph, poses));
+    assert_ok(ctx, psfm_positions_plane(ctx, &g->graph, NULL, posed, groups, poses,
+                                        (const double(*)[9])g->R, &options, centers, kind, &stats));
+}
+
+/* Each component is solved by a call of its own; what one call found out, the next one leaves. */
+static void a_second_component_leaves_the_first_alone(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 0, 0);
+    plane_graph g = plane_graph_cameras(&rng, 8);
+    for (uint32_t v = 0; v + 1 < 8; ++v)
+        if (v != 3)
+            plane_graph_add(&g, v, v + 1, planes, (int[]){0}, 1);
+    plane_graph_add(&g, 2, 5, planes, (int[]){0}, 1); /* between the components: of no use */
+    assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
+    psfm_plane_group_options group_options;
+    psfm_plane_groups groups;
+    psfm_baseline_kind kind[7] = {PSFM_BASELINE_NONE};
+    psfm_options_init(&psfm_plane_group_option_table, &group_options);
+    assert_ok(ctx, psfm_plane_groups_find(ctx, &g.graph, NULL, &group_options, &groups));
+    place_part(ctx, &g, 0, 4, &groups, kind);
+    place_part(ctx, &g, 4, 8, &groups, kind);
+    for (uint32_t e = 0; e < 6; ++e)
+        assert_int_equal(kind[e], PSFM_BASELINE_LENGTH);
+    assert_int_equal(kind[6], PSFM_BASELINE_NONE);
+    psfm_plane_groups_free(&groups);
+    plane_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
 static void survives_false_baselines(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -163,6 +205,7 @@ int main(void) {
         cmocka_unit_test(places_a_chain),
         cmocka_unit_test(passes_the_scale_on_between_planes),
         cmocka_unit_test(solves_for_a_second_scale),
+        cmocka_unit_test(a_second_component_leaves_the_first_alone),
         cmocka_unit_test(survives_false_baselines),
         cmocka_unit_test(walks_along_repeating_bays),
     };

@@ -108,7 +108,7 @@ const char *psfm_outcome_advice(psfm_outcome state) {
     return outcomes[state].advice;
 }
 
-/* How far a pair got, as a reason of its images. */
+/* How far a pair got before it became an edge, as a reason of its images. */
 static psfm_outcome state_of_pair(psfm_pair_kind kind) {
     switch (kind) {
     case PSFM_PAIR_FEW_MATCHES:
@@ -122,7 +122,16 @@ static psfm_outcome state_of_pair(psfm_pair_kind kind) {
     return PSFM_OUTCOME_NO_HOMOGRAPHY;
 }
 
-/* The reason of an image without a pose is that of its pair that got furthest. */
+/* Both ends of a pair got as far as it did, or further by another one. */
+static void reach(psfm_outcome *state, uint32_t view1, uint32_t view2, psfm_outcome reached) {
+    if (state[view1] < reached)
+        state[view1] = reached;
+    if (state[view2] < reached)
+        state[view2] = reached;
+}
+
+/* The reason of an image without a pose is that of its pair that got furthest. Pairs without a
+ * plane do not get beyond that, whatever pose their essential matrix or single points led to. */
 static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence, const bool *alone,
                                 psfm_reconstruction *out) {
     const psfm_match_set *set = evidence->set;
@@ -133,23 +142,17 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence
     for (size_t v = 0; v < set->num_views; ++v)
         state[v] =
             set->views[v].num_keypoints == 0 ? PSFM_OUTCOME_NO_KEYPOINTS : PSFM_OUTCOME_NO_MATCHES;
-    for (size_t p = 0; p < set->num_pairs; ++p) {
-        const psfm_match_pair *pair = &set->pairs[p];
-        if (pair->num_matches == 0)
-            continue;
-        psfm_outcome reached = state_of_pair(evidence->two_views[p].kind);
-        if (state[pair->view1] < reached)
-            state[pair->view1] = reached;
-        if (state[pair->view2] < reached)
-            state[pair->view2] = reached;
-    }
+    for (size_t p = 0; p < set->num_pairs; ++p)
+        if (set->pairs[p].num_matches > 0)
+            reach(state, set->pairs[p].view1, set->pairs[p].view2,
+                  state_of_pair(evidence->two_views[p].kind));
     for (uint32_t e = 0; out->edges.accepted != NULL && e < out->graph.num_edges; ++e) {
         const psfm_edge *edge = &out->graph.edges[e];
-        state[edge->node1] = state[edge->node2] = PSFM_OUTCOME_CONTRADICTION;
+        if (edge->plane_begin < edge->plane_end)
+            reach(state, edge->node1, edge->node2,
+                  out->edges.accepted[e] ? PSFM_OUTCOME_FEW_POINTS : PSFM_OUTCOME_CONTRADICTION);
     }
     for (size_t v = 0; v < set->num_views; ++v) {
-        if (out->refined.images != NULL && out->refined.images[v].dropped)
-            state[v] = PSFM_OUTCOME_FEW_POINTS;
         if (alone[v])
             state[v] = PSFM_OUTCOME_UNDETERMINED;
         if (psfm_has_pose(&out->solution.poses, (uint32_t)v))

@@ -3,6 +3,7 @@
 
 #include "reconstruct_util.h"
 
+#include "base/rng.h"
 #include "eval/evaluate.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
@@ -245,6 +246,39 @@ static void every_image_has_an_outcome(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Joins the matches of one view with any of its keypoints, as if it were of another place. */
+static void make_unrelated(psfm_match_set *set, uint32_t view, uint64_t seed) {
+    psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 0, 0);
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &set->pairs[p];
+        int side = pair->view1 == view ? 0 : pair->view2 == view ? 1 : -1;
+        for (size_t k = 0; side >= 0 && k < pair->num_matches; ++k)
+            pair->matches[k][side] = (uint32_t)psfm_rng_below(&rng, set->views[view].num_keypoints);
+    }
+}
+
+/* Chance gives such an image an essential matrix or a resection now and then; when few points agree
+ * with that, the reason is still that none of its pairs shows a plane. */
+static void an_unrelated_image_shows_no_plane(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+        psfm_scene scene = make_scene(ctx, PSFM_SCENE_ARENA, 0.5, 0.1, 0.3);
+        psfm_reconstruct_options options;
+        psfm_reconstruction r = {0};
+        make_unrelated(&scene.matches, 5, seed);
+        psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
+        options.refine.control.min_image_points = 12; /* six of 1500 agree by chance */
+        assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
+        for (uint32_t v = 0; v < 16; ++v)
+            assert_int_equal(r.outcome[v],
+                             v == 5 ? PSFM_OUTCOME_NO_HOMOGRAPHY : PSFM_OUTCOME_POSED);
+        psfm_reconstruction_free(&r);
+        psfm_scene_free(&scene);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 /* A chain whose images are matched with the next one only: each pair and each inner image alone
  * holds it together, in either mode. */
 static void a_chain_knows_what_it_hangs_on(void **state) {
@@ -319,6 +353,7 @@ int main(void) {
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(frame_is_upright_and_metric),
         cmocka_unit_test(every_image_has_an_outcome),
+        cmocka_unit_test(an_unrelated_image_shows_no_plane),
         cmocka_unit_test(a_chain_knows_what_it_hangs_on),
         cmocka_unit_test(points_say_their_own_errors),
     };

@@ -19,7 +19,8 @@ typedef enum { PSFM_LOG_WARNING, PSFM_LOG_INFO, PSFM_LOG_DEBUG } psfm_log_level;
  * call, never from its workers. */
 typedef void (*psfm_log_fn)(psfm_log_level level, const char *message, void *user);
 
-/* Receives the state of a stage: `done` of `total` steps. Return non-zero to cancel; the running
+/* Receives the state of a stage: `done` of `total` steps. A stage begins with a call with done 0;
+ * stages may nest, and not all of them reach their total. Return non-zero to cancel; the running
  * call then returns PSFM_ERR_CANCELLED. Calls are serialised but may come from worker threads. */
 typedef int (*psfm_progress_fn)(const char *stage, size_t done, size_t total, void *user);
 

@@ -161,7 +161,7 @@ psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, siz
     psfm_context *root = ctx;
     while (root != NULL && root->parent != NULL)
         root = root->parent;
-    if (root == NULL || root->progress == NULL)
+    if (root == NULL || root->progress == NULL || total == 0)
         return PSFM_OK;
     pthread_mutex_lock(&root->progress_lock);
     if (root->batch_total > 0) {

@@ -19,7 +19,8 @@ psfm_status psfm_fail(psfm_context *ctx, psfm_status status, const char *format,
 void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reports progress of a stage. Returns PSFM_ERR_CANCELLED if the callback asked to stop. */
+/* Reports progress of a stage, first with done 0, before its work; one without steps is not told.
+ * Returns PSFM_ERR_CANCELLED if the callback asked to stop. */
 psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total);
 
 /* For a loop that is cut into batches: until it is called with total 0, progress of any stage shows

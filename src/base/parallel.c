@@ -107,7 +107,11 @@ psfm_status psfm_parallel_for(psfm_context *ctx, const char *stage, size_t n, ps
     if (l.failed_ctx == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
     pthread_mutex_init(&l.lock, NULL);
-    psfm_status status = run_threads(ctx, &l, num_workers);
+    psfm_status status = PSFM_OK;
+    if (stage != NULL)
+        status = psfm_progress(ctx, stage, 0, n);
+    if (status == PSFM_OK)
+        status = run_threads(ctx, &l, num_workers);
     if (status == PSFM_OK && l.failed_index != SIZE_MAX) {
         status = l.failed_status;
         psfm_context_copy_message(ctx, l.failed_ctx);

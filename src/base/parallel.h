@@ -16,7 +16,7 @@ int psfm_parallel_workers(const psfm_context *ctx, size_t n);
 /* Runs task 0 .. n-1 on the context's threads; inline with one thread. Tasks write to their own
  * slots, so that the result does not depend on the schedule. On failure the status and message of
  * the failing task with the lowest index are returned; tasks after it may not have run. If
- * `stage` is not NULL, progress is reported after each task and may cancel. */
+ * `stage` is not NULL, progress is reported before the first and after each task and may cancel. */
 psfm_status psfm_parallel_for(psfm_context *ctx, const char *stage, size_t n, psfm_task_fn task,
                               void *user);
 

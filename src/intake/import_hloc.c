@@ -160,6 +160,8 @@ static psfm_status import_images(import *m, const char *path) {
         status = psfm_fail(m->ctx, PSFM_ERR_DATA, "%s: no image with keypoints in it", path);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, m->images.num, &m->num_keypoints);
+    if (status == PSFM_OK)
+        status = psfm_progress(m->ctx, "features", 0, m->images.num);
     for (size_t k = 0; status == PSFM_OK && k < m->images.num; ++k) {
         status = import_image(m, k);
         if (status == PSFM_OK)
@@ -314,6 +316,8 @@ static psfm_status import_pairs(import *m, const char *path) {
     if (status == PSFM_OK && num == 0)
         status = psfm_fail(m->ctx, PSFM_ERR_DATA,
                            "%s: no pair of the images with features is matched in it", path);
+    if (status == PSFM_OK)
+        status = psfm_progress(m->ctx, "matches", 0, num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         if (k > 0 && pairs[k].low == pairs[k - 1].low && pairs[k].high == pairs[k - 1].high) {
             ++m->facts.num_pairs_repeated;

@@ -239,6 +239,8 @@ psfm_status psfm_database_get_keypoints(const psfm_sql *sql, sqlite3_stmt *state
 
 static psfm_status read_keypoints(psfm_sql *sql, psfm_match_set *set) {
     psfm_status status = need_table(sql, "keypoints");
+    if (status == PSFM_OK)
+        status = psfm_progress(sql->ctx, "load keypoints", 0, set->num_views);
     if (status != PSFM_OK)
         return status;
     sqlite3_stmt *statement;

@@ -356,8 +356,10 @@ psfm_status psfm_fiedler(psfm_context *ctx, const psfm_csr *W, const double *mas
     psfm_multilevel *m;
     double *lowest = NULL, *finer = NULL;
     uint32_t num_coarse = 0;
-    psfm_status status = psfm_multilevel_create(ctx, W, mass, &m);
-    int num_levels = status == PSFM_OK ? psfm_multilevel_num_levels(m) : 0;
+    psfm_status status = stage == NULL ? PSFM_OK : psfm_progress(ctx, stage, 0, 100);
+    if (status != PSFM_OK || (status = psfm_multilevel_create(ctx, W, mass, &m)) != PSFM_OK)
+        return status;
+    int num_levels = psfm_multilevel_num_levels(m);
     for (int level = num_levels - 1; status == PSFM_OK && level >= 0; --level) {
         davidson d;
         if ((status = davidson_init(ctx, m, level, &d)) != PSFM_OK)

@@ -385,7 +385,9 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
                 .R = cam_from_world};
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_CONSENSUS, 0, 0);
     *stats = (psfm_rotation_consensus_stats){0};
-    psfm_status status = psfm_adjacency_init(ctx, topology, NULL, topology->num_edges, &s.incident);
+    psfm_status status = psfm_progress(ctx, "consensus", 0, (size_t)options->max_rounds);
+    if (status == PSFM_OK)
+        status = psfm_adjacency_init(ctx, topology, NULL, topology->num_edges, &s.incident);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, candidates->begin[topology->num_edges], &s.confidence);
     if (status == PSFM_OK) {

@@ -65,11 +65,44 @@ static void progress_can_cancel(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* What a progress function was told. */
+typedef struct {
+    counted *work;
+    size_t calls;
+    bool in_order, began_before_the_work;
+} told;
+
+static int listen(const char *stage, size_t done, size_t total, void *user) {
+    (void)stage, (void)total;
+    told *t = user;
+    if (t->calls == 0)
+        t->began_before_the_work = done == 0 && t->work->ran == 0;
+    t->in_order = t->in_order && done == t->calls;
+    ++t->calls;
+    return 0;
+}
+
+static void a_stage_begins_before_its_first_task(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    counted c = {.fail_from = SIZE_MAX};
+    told t = {.work = &c, .in_order = true};
+    psfm_context_set_threads(ctx, 3);
+    psfm_context_set_progress(ctx, listen, &t);
+    assert_ok(ctx, psfm_parallel_for(ctx, "squaring", 50, square, &c));
+    assert_true(t.began_before_the_work && t.in_order);
+    assert_int_equal(t.calls, 51);
+    assert_ok(ctx, psfm_parallel_for(ctx, "squaring", 0, square, &c)); /* nothing to tell */
+    assert_int_equal(t.calls, 51);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_every_task_once),
         cmocka_unit_test(reports_the_lowest_failure),
         cmocka_unit_test(progress_can_cancel),
+        cmocka_unit_test(a_stage_begins_before_its_first_task),
     };
     return cmocka_run_group_tests_name("base/parallel", tests, NULL, NULL);
 }

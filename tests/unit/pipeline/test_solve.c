@@ -198,6 +198,52 @@ static void test_cancel(void **state) {
     psfm_scene_free(&scene);
 }
 
+enum { MAX_NAMES = 16 };
+
+/* The stages that were told of, with the first number of each. */
+typedef struct {
+    const char *name[MAX_NAMES];
+    size_t first[MAX_NAMES];
+    int num;
+} stage_list;
+
+static int note_stage(const char *stage, size_t done, size_t total, void *user) {
+    stage_list *list = user;
+    assert_true(done <= total && total > 0);
+    for (int k = 0; k < list->num; ++k)
+        if (strcmp(list->name[k], stage) == 0)
+            return 0;
+    assert_true(list->num < MAX_NAMES);
+    list->name[list->num] = stage; /* a string literal */
+    list->first[list->num++] = done;
+    return 0;
+}
+
+/* Whoever measures the time of a stage is called when it begins. */
+static void test_stages_begin_with_nothing_done(void **state) {
+    (void)state;
+    psfm_scene scene;
+    psfm_problem *problem = psfm_problem_create();
+    psfm_result *result = NULL;
+    stage_list list = {.num = 0};
+    bool refined = false;
+    make_scene(&scene);
+    fill(&scene.matches, problem);
+    psfm_context_set_progress(ctx, note_stage, &list);
+    assert_ok(ctx, psfm_solve(ctx, problem, NULL, &result));
+    psfm_context_set_progress(ctx, NULL, NULL);
+    assert_true(list.num >= 4);
+    for (int k = 0; k < list.num; ++k) {
+        if (list.first[k] != 0)
+            fail_msg("%s begins with %zu", list.name[k], list.first[k]);
+        refined = refined || strcmp(list.name[k], "refinement") == 0;
+    }
+    assert_true(refined);
+    psfm_result_destroy(&result);
+    psfm_problem_destroy(&problem);
+    psfm_scene_free(&scene);
+}
+
 static const psfm_camera camera = {.id = 7,
                                    .model = PSFM_CAMERA_PINHOLE,
                                    .width = 640,
@@ -291,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_same_as_inside),
         cmocka_unit_test(test_paper_mode_and_sizes),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_stages_begin_with_nothing_done),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_same_names_and_empty),
         cmocka_unit_test(test_no_memory),

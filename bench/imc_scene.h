@@ -150,7 +150,7 @@ static inline const char *find_calibration(const imc_scene *s, const char *image
 static inline psfm_status read_matrix(psfm_h5 *h5, const char *name, size_t num, double *out) {
     double *values = NULL;
     size_t rows, cols;
-    psfm_status status = psfm_h5_read(h5, "", name, PSFM_H5_F64, (void **)&values, &rows, &cols);
+    psfm_status status = psfm_h5_read_f64(h5, "", name, &values, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
         status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: %s does not have %zu numbers", h5->path,
                            name, num);

@@ -36,8 +36,7 @@ static psfm_status wrong_shape(const import *m, const char *group, const char *w
 static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set *set) {
     float *xy = NULL;
     size_t rows, cols;
-    psfm_status status =
-        psfm_h5_read(&m->h5, name, "keypoints", PSFM_H5_F32, (void **)&xy, &rows, &cols);
+    psfm_status status = psfm_h5_read_f32(&m->h5, name, "keypoints", &xy, &rows, &cols);
     if (status == PSFM_OK && rows > 0 && cols < 2)
         status = wrong_shape(m, name, "its keypoints do not have two coordinates");
     if (status == PSFM_OK)
@@ -54,8 +53,7 @@ static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set
 static psfm_status read_descriptors(import *m, const char *name, psfm_keypoint_set *set) {
     float *columns = NULL;
     size_t size, num;
-    psfm_status status =
-        psfm_h5_read(&m->h5, name, "descriptors", PSFM_H5_F32, (void **)&columns, &size, &num);
+    psfm_status status = psfm_h5_read_f32(&m->h5, name, "descriptors", &columns, &size, &num);
     if (status == PSFM_OK && num != set->num)
         status = wrong_shape(m, name, "it does not have as many descriptors as keypoints");
     if (status == PSFM_OK)
@@ -91,8 +89,7 @@ static psfm_status read_scores(import *m, const char *name, psfm_keypoint_set *s
             set->scores[k] = 1.0F;
         return status;
     }
-    psfm_status status =
-        psfm_h5_read(&m->h5, name, "scores", PSFM_H5_F32, (void **)&set->scores, &rows, &cols);
+    psfm_status status = psfm_h5_read_f32(&m->h5, name, "scores", &set->scores, &rows, &cols);
     if (status == PSFM_OK && rows * cols != set->num)
         status = wrong_shape(m, name, "it does not have as many scores as keypoints");
     return status;
@@ -116,8 +113,7 @@ static psfm_status read_size(import *m, const char *name, int size[2]) {
     size[0] = size[1] = 0;
     if (!psfm_h5_has(&m->h5, name, "image_size"))
         return PSFM_OK;
-    psfm_status status =
-        psfm_h5_read(&m->h5, name, "image_size", PSFM_H5_I32, (void **)&values, &rows, &cols);
+    psfm_status status = psfm_h5_read_i32(&m->h5, name, "image_size", &values, &rows, &cols);
     if (status == PSFM_OK && (rows * cols != 2 || values[0] <= 0 || values[1] <= 0))
         status = wrong_shape(m, name, "its image_size is not a width and a height");
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
@@ -214,8 +210,7 @@ static psfm_status read_match_scores(import *m, const char *group, size_t num, f
     size_t rows, cols;
     if (!(m->options->min_score > 0.0))
         return PSFM_OK;
-    psfm_status status =
-        psfm_h5_read(&m->h5, group, "matching_scores0", PSFM_H5_F32, (void **)scores, &rows, &cols);
+    psfm_status status = psfm_h5_read_f32(&m->h5, group, "matching_scores0", scores, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
         status = wrong_shape(m, group, "matching_scores0 and matches0 differ in length");
     return status;
@@ -244,8 +239,7 @@ static psfm_status import_pair(import *m, const char *group, const size_t pair[2
     float *scores = NULL;
     psfm_match_list list = {0};
     size_t rows, cols, num = m->num_keypoints[pair[0]];
-    psfm_status status =
-        psfm_h5_read(&m->h5, group, "matches0", PSFM_H5_I32, (void **)&matches, &rows, &cols);
+    psfm_status status = psfm_h5_read_i32(&m->h5, group, "matches0", &matches, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
         status = wrong_shape(m, group, "matches0 is not as long as its first image's keypoints");
     if (status == PSFM_OK)

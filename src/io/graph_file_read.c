@@ -65,9 +65,10 @@ static psfm_status get_truth(const place *at, const cJSON *object, const char *k
     return PSFM_OK;
 }
 
-/* The list behind `key`, and zeroed room for its elements. cJSON counts with int. */
+/* The list behind `key`, and zeroed room for its elements; `out` is the address of a pointer to
+ * them. cJSON counts with int. */
 static psfm_status get_list(const place *at, const cJSON *object, const char *key, size_t size,
-                            const cJSON **list, void **out, size_t *num) {
+                            const cJSON **list, void *out, size_t *num) {
     *list = cJSON_GetObjectItemCaseSensitive(object, key);
     if (!cJSON_IsArray(*list))
         return complain(at, key, "a list");
@@ -189,7 +190,7 @@ static psfm_status read_pair(const place *at, const cJSON *item, const psfm_grap
         (status = get_count(at, item, "essential_inliers", UINT32_MAX, &essential)) ||
         (status = read_kind(at, item, &pair->kind)) ||
         (status = get_list(at, item, "homographies", sizeof *pair->homographies, &list,
-                           (void **)&pair->homographies, &pair->num_homographies)))
+                           &pair->homographies, &pair->num_homographies)))
         return status;
     if (pair->image1 >= pair->image2)
         return complain(at, "image2", "behind image1");
@@ -203,8 +204,8 @@ static psfm_status read_pair(const place *at, const cJSON *item, const psfm_grap
 
 static psfm_status read_images(place at, const cJSON *root, psfm_graph_file *graph) {
     const cJSON *list;
-    psfm_status status = get_list(&at, root, "images", sizeof *graph->images, &list,
-                                  (void **)&graph->images, &graph->num_images);
+    psfm_status status = get_list(&at, root, "images", sizeof *graph->images, &list, &graph->images,
+                                  &graph->num_images);
     at.list = "image";
     const cJSON *item = status == PSFM_OK ? list->child : NULL;
     for (; status == PSFM_OK && item != NULL; item = item->next, ++at.index)
@@ -215,7 +216,7 @@ static psfm_status read_images(place at, const cJSON *root, psfm_graph_file *gra
 static psfm_status read_components(place at, const cJSON *root, psfm_graph_file *graph) {
     const cJSON *list;
     psfm_status status = get_list(&at, root, "components", sizeof *graph->components, &list,
-                                  (void **)&graph->components, &graph->num_components);
+                                  &graph->components, &graph->num_components);
     at.list = "component";
     const cJSON *item = status == PSFM_OK ? list->child : NULL;
     for (; status == PSFM_OK && item != NULL; item = item->next, ++at.index)
@@ -225,8 +226,8 @@ static psfm_status read_components(place at, const cJSON *root, psfm_graph_file 
 
 static psfm_status read_pairs(place at, const cJSON *root, psfm_graph_file *graph) {
     const cJSON *list;
-    psfm_status status = get_list(&at, root, "pairs", sizeof *graph->pairs, &list,
-                                  (void **)&graph->pairs, &graph->num_pairs);
+    psfm_status status =
+        get_list(&at, root, "pairs", sizeof *graph->pairs, &list, &graph->pairs, &graph->num_pairs);
     at.list = "pair";
     const cJSON *item = status == PSFM_OK ? list->child : NULL;
     for (; status == PSFM_OK && item != NULL; item = item->next, ++at.index)
@@ -237,7 +238,7 @@ static psfm_status read_pairs(place at, const cJSON *root, psfm_graph_file *grap
 static psfm_status read_planes(place at, const cJSON *root, psfm_graph_file *graph) {
     const cJSON *list;
     psfm_status status = get_list(&at, root, "plane_models", sizeof *graph->plane_models, &list,
-                                  (void **)&graph->plane_models, &graph->num_planes);
+                                  &graph->plane_models, &graph->num_planes);
     const cJSON *item = status == PSFM_OK ? list->child : NULL;
     for (size_t k = 0; status == PSFM_OK && item != NULL; item = item->next, ++k) {
         if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0.0 && item->valuedouble < UINT32_MAX))

@@ -119,15 +119,19 @@ static psfm_status get_shape(const psfm_h5 *h5, const char *path, hid_t dataset,
     return PSFM_OK;
 }
 
-static psfm_status read_open(const psfm_h5 *h5, const char *path, hid_t dataset, psfm_h5_type type,
+/* How a number is kept in memory. */
+typedef struct {
+    hid_t type;
+    size_t size;
+} kept_as;
+
+static psfm_status read_open(const psfm_h5 *h5, const char *path, hid_t dataset, kept_as as,
                              void **values, size_t *rows, size_t *cols) {
-    const hid_t types[] = {H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT32};
-    const size_t sizes[] = {sizeof(float), sizeof(double), sizeof(int32_t)};
     psfm_status status = get_shape(h5, path, dataset, rows, cols);
     if (status == PSFM_OK)
-        status = psfm_alloc(h5->ctx, *rows * *cols, sizes[type], values);
+        status = psfm_alloc(h5->ctx, *rows * *cols, as.size, values);
     if (status == PSFM_OK && *rows * *cols > 0 &&
-        H5Dread(dataset, types[type], H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0) {
+        H5Dread(dataset, as.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0) {
         free(*values);
         *values = NULL;
         status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: %s cannot be read", h5->path, path);
@@ -135,8 +139,8 @@ static psfm_status read_open(const psfm_h5 *h5, const char *path, hid_t dataset,
     return status;
 }
 
-psfm_status psfm_h5_read(psfm_h5 *h5, const char *group, const char *name, psfm_h5_type type,
-                         void **values, size_t *rows, size_t *cols) {
+static psfm_status read_numbers(psfm_h5 *h5, const char *group, const char *name, kept_as as,
+                                void **values, size_t *rows, size_t *cols) {
     char *path = NULL;
     *values = NULL;
     *rows = *cols = 0;
@@ -147,9 +151,36 @@ psfm_status psfm_h5_read(psfm_h5 *h5, const char *group, const char *name, psfm_
     if (dataset < 0) {
         status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: there is no %s", h5->path, path);
     } else {
-        status = read_open(h5, path, dataset, type, values, rows, cols);
+        status = read_open(h5, path, dataset, as, values, rows, cols);
         H5Dclose(dataset);
     }
     free(path);
+    return status;
+}
+
+psfm_status psfm_h5_read_f32(psfm_h5 *h5, const char *group, const char *name, float **values,
+                             size_t *rows, size_t *cols) {
+    void *read = NULL;
+    kept_as as = {H5T_NATIVE_FLOAT, sizeof **values};
+    psfm_status status = read_numbers(h5, group, name, as, &read, rows, cols);
+    *values = read;
+    return status;
+}
+
+psfm_status psfm_h5_read_f64(psfm_h5 *h5, const char *group, const char *name, double **values,
+                             size_t *rows, size_t *cols) {
+    void *read = NULL;
+    kept_as as = {H5T_NATIVE_DOUBLE, sizeof **values};
+    psfm_status status = read_numbers(h5, group, name, as, &read, rows, cols);
+    *values = read;
+    return status;
+}
+
+psfm_status psfm_h5_read_i32(psfm_h5 *h5, const char *group, const char *name, int32_t **values,
+                             size_t *rows, size_t *cols) {
+    void *read = NULL;
+    kept_as as = {H5T_NATIVE_INT32, sizeof **values};
+    psfm_status status = read_numbers(h5, group, name, as, &read, rows, cols);
+    *values = read;
     return status;
 }

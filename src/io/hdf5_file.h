@@ -32,12 +32,14 @@ void psfm_h5_names_free(psfm_h5_names *names);
 /* Whether group/name is there. An empty group is the root. */
 bool psfm_h5_has(const psfm_h5 *h5, const char *group, const char *name);
 
-typedef enum { PSFM_H5_F32, PSFM_H5_F64, PSFM_H5_I32 } psfm_h5_type;
-
-/* Reads the dataset group/name of numbers of any kind (half precision, too) as `type`: a matrix of
- * rows x cols, row by row; a vector has one column. Up to 2^28 numbers. The caller frees *values
- * with free. Integers that do not fit are clipped. */
-psfm_status psfm_h5_read(psfm_h5 *h5, const char *group, const char *name, psfm_h5_type type,
-                         void **values, size_t *rows, size_t *cols);
+/* Reads the dataset group/name of numbers of any kind (half precision, too) as floats, doubles or
+ * integers: a matrix of rows x cols, row by row; a vector has one column. Up to 2^28 numbers. The
+ * caller frees *values with free. Integers that do not fit are clipped. */
+psfm_status psfm_h5_read_f32(psfm_h5 *h5, const char *group, const char *name, float **values,
+                             size_t *rows, size_t *cols);
+psfm_status psfm_h5_read_f64(psfm_h5 *h5, const char *group, const char *name, double **values,
+                             size_t *rows, size_t *cols);
+psfm_status psfm_h5_read_i32(psfm_h5 *h5, const char *group, const char *name, int32_t **values,
+                             size_t *rows, size_t *cols);
 
 #endif

@@ -138,7 +138,7 @@ static void pack_heads(scorer *s, const psfm_nearest_head *head1, const psfm_nea
 }
 
 typedef struct {
-    void **out;
+    void *out; /* address of the pointer to the array */
     size_t count, size;
 } request;
 
@@ -155,7 +155,7 @@ static psfm_status alloc_all(psfm_context *ctx, const request *requests, size_t 
     char *next = *memory;
     next += (LINE - (uintptr_t)next % LINE) % LINE;
     for (size_t k = 0; k < num; ++k) {
-        *requests[k].out = next;
+        memcpy(requests[k].out, &next, sizeof next);
         next += (requests[k].count * requests[k].size / LINE + 1) * LINE;
     }
     return PSFM_OK;
@@ -168,21 +168,21 @@ static psfm_status alloc_scorer(psfm_context *ctx, scorer *s, bool screened) {
     const request requests[] = {
         {&s->row_values, s->rows, values},
         {&s->col_values, s->cols, values},
-        {(void **)&s->col_bias, s->cols, one},
-        {(void **)&s->row_best, s->rows, lanes},
-        {(void **)&s->row_second, s->rows, lanes},
-        {(void **)&s->col_best, s->cols, one},
-        {(void **)&s->col_second, s->cols, one},
+        {&s->col_bias, s->cols, one},
+        {&s->row_best, s->rows, lanes},
+        {&s->row_second, s->rows, lanes},
+        {&s->col_best, s->cols, one},
+        {&s->col_second, s->cols, one},
         {&s->row_heads, s->rows, head}, /* from here on for screening only */
         {&s->col_heads, s->cols, head},
-        {(void **)&s->row_head_bias, s->rows, one},
-        {(void **)&s->col_head_bias, s->cols, one},
-        {(void **)&s->row_limit, s->rows, one},
-        {(void **)&s->col_limit, s->cols, one},
-        {(void **)&s->row_missed, s->rows, one},
-        {(void **)&s->col_missed, s->cols, one},
-        {(void **)&s->hits, max_hits, sizeof(uint32_t)},
-        {(void **)&s->products, max_hits, one},
+        {&s->row_head_bias, s->rows, one},
+        {&s->col_head_bias, s->cols, one},
+        {&s->row_limit, s->rows, one},
+        {&s->col_limit, s->cols, one},
+        {&s->row_missed, s->rows, one},
+        {&s->col_missed, s->cols, one},
+        {&s->hits, max_hits, sizeof(uint32_t)},
+        {&s->products, max_hits, one},
     };
     size_t num = sizeof requests / sizeof requests[0];
     return alloc_all(ctx, requests, screened ? num : 7, &s->memory);

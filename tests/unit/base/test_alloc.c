@@ -6,14 +6,14 @@ static void zeroes_and_refuses_overflow(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     unsigned char *bytes = NULL;
-    assert_ok(ctx, psfm_alloc(ctx, 100, 7, (void **)&bytes));
+    assert_ok(ctx, psfm_alloc(ctx, 100, 7, &bytes));
     for (int k = 0; k < 700; ++k)
         assert_int_equal(bytes[k], 0);
     free(bytes);
-    assert_int_equal(psfm_alloc(ctx, SIZE_MAX / 2, 3, (void **)&bytes), PSFM_ERR_MEMORY);
+    assert_int_equal(psfm_alloc(ctx, SIZE_MAX / 2, 3, &bytes), PSFM_ERR_MEMORY);
     assert_null(bytes);
     assert_non_null(strstr(psfm_context_message(ctx), "out of memory"));
-    assert_ok(ctx, psfm_alloc(ctx, 0, 8, (void **)&bytes));
+    assert_ok(ctx, psfm_alloc(ctx, 0, 8, &bytes));
     assert_non_null(bytes);
     free(bytes);
     psfm_context_destroy(&ctx);

@@ -60,27 +60,25 @@ static void numbers_are_converted(void **state) {
     int32_t *i;
     size_t rows, cols;
     assert_ok(ctx, psfm_h5_open(ctx, path, &h5));
-    assert_ok(ctx,
-              psfm_h5_read(&h5, "b/x.jpg", "keypoints", PSFM_H5_F32, (void **)&f, &rows, &cols));
+    assert_ok(ctx, psfm_h5_read_f32(&h5, "b/x.jpg", "keypoints", &f, &rows, &cols));
     assert_true(rows == 3 && cols == 2 && f[1] == -2.25F && f[5] == 6.5F);
     free(f);
-    assert_ok(ctx, psfm_h5_read(&h5, "", "K", PSFM_H5_F64, (void **)&d, &rows, &cols));
+    assert_ok(ctx, psfm_h5_read_f64(&h5, "", "K", &d, &rows, &cols));
     assert_true(rows == 2 && cols == 3 && d[5] == 6.5);
     free(d);
-    assert_ok(ctx, psfm_h5_read(&h5, "a.jpg", "scores", PSFM_H5_I32, (void **)&i, &rows, &cols));
+    assert_ok(ctx, psfm_h5_read_i32(&h5, "a.jpg", "scores", &i, &rows, &cols));
     assert_true(rows == 3 && cols == 1 && i[0] == -1 && i[1] == 7 && i[2] == INT32_MAX);
     free(i);
-    assert_ok(ctx, psfm_h5_read(&h5, "empty", "keypoints", PSFM_H5_F32, (void **)&f, &rows, &cols));
+    assert_ok(ctx, psfm_h5_read_f32(&h5, "empty", "keypoints", &f, &rows, &cols));
     assert_true(rows == 0 && cols == 2);
     free(f);
     psfm_h5_close(&h5);
 }
 
 static void refuses(psfm_h5 *h5, const char *group, const char *name, const char *word) {
-    void *values;
+    float *values;
     size_t rows, cols;
-    assert_int_equal(psfm_h5_read(h5, group, name, PSFM_H5_F32, &values, &rows, &cols),
-                     PSFM_ERR_FORMAT);
+    assert_int_equal(psfm_h5_read_f32(h5, group, name, &values, &rows, &cols), PSFM_ERR_FORMAT);
     assert_null(values);
     assert_non_null(strstr(psfm_context_message(ctx), word));
 }
@@ -120,10 +118,10 @@ static void broken_files_are_survived(void **state) {
         if (psfm_h5_open(ctx, broken, &h5) == PSFM_OK &&
             psfm_h5_find_groups(&h5, "keypoints", &names) == PSFM_OK) {
             for (size_t n = 0; n < names.num; ++n) {
-                void *values;
+                float *values;
                 size_t rows, cols;
-                psfm_status status = psfm_h5_read(&h5, names.names[n], "keypoints", PSFM_H5_F32,
-                                                  &values, &rows, &cols);
+                psfm_status status =
+                    psfm_h5_read_f32(&h5, names.names[n], "keypoints", &values, &rows, &cols);
                 assert_true(status == PSFM_OK || values == NULL);
                 free(values);
             }

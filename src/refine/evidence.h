@@ -6,12 +6,11 @@
 #include "twoview/two_view.h"
 
 /* Three stages change it, nothing else does:
- *
- *   psfm_evidence_verify   fills two_views from the matches;
- *   psfm_refine_matches    adds the keypoints of aligned patches to the set, with their matches,
- * and gives homographies new inliers and motions; psfm_refine_poses      at its end moves keypoints
- * to where their points were found in the photographs, and adds keypoints where they had not been
- * matched. */
+ * - psfm_evidence_verify fills two_views from the matches;
+ * - psfm_refine_matches adds the keypoints of aligned patches to the set, with their matches, and
+ *   gives homographies new inliers and motions;
+ * - psfm_refine_poses, at its end, moves keypoints to where their points were found in the
+ *   photographs, and adds keypoints where they had not been matched. */
 typedef struct {
     psfm_match_set *set;      /* rays computed; not owned */
     psfm_two_view *two_views; /* per pair of the set; NULL: not verified yet; owned */

@@ -92,7 +92,7 @@ static size_t count_inliers(const seeker *s, const psfm_ray_pairs *pairs) {
 }
 
 static bool is_significant(const seeker *s, size_t num, size_t num_inliers, size_t sample_size) {
-    psfm_evidence evidence = {num, num_inliers, s->log10_chance};
+    psfm_chance_group evidence = {num, num_inliers, s->log10_chance};
     return psfm_log10_false_alarms(&evidence, 1, sample_size) < MAX_LOG10_FALSE_ALARMS;
 }
 

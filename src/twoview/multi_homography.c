@@ -60,7 +60,7 @@ static bool is_leftover(const finder *f, size_t i) {
 
 /* Whether `num` inliers f->idx among the pairs without a plane are more than chance. */
 static bool is_significant(const finder *f, size_t num) {
-    psfm_evidence far = {.log10_p = f->log10_chance}, near = {.log10_p = LOG10_LEFTOVER};
+    psfm_chance_group far = {.log10_p = f->log10_chance}, near = {.log10_p = LOG10_LEFTOVER};
     double distinct = psfm_distinct_share(f->pairs, f->idx, num, 0.5 * f->options->max_error_px);
     for (size_t i = 0; i < f->pairs->num; ++i)
         if (f->set->plane[i] == PSFM_NO_PLANE)
@@ -69,7 +69,7 @@ static bool is_significant(const finder *f, size_t num) {
         ++(is_leftover(f, f->idx[i]) ? &near : &far)->num_inliers;
     near.num_inliers = (size_t)(distinct * (double)near.num_inliers);
     far.num_inliers = (size_t)(distinct * (double)far.num_inliers);
-    psfm_evidence evidence[2] = {far, near};
+    psfm_chance_group evidence[2] = {far, near};
     return psfm_log10_false_alarms(evidence, 2, 4) < MAX_LOG10_FALSE_ALARMS;
 }
 

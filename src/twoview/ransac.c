@@ -35,12 +35,12 @@ static double log10_binomial(double n, double k) {
     return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / log(10.0);
 }
 
-double psfm_log10_false_alarms(const psfm_evidence *evidence, size_t num_groups,
+double psfm_log10_false_alarms(const psfm_chance_group *evidence, size_t num_groups,
                                size_t sample_size) {
     size_t num = 0, num_inliers = 0, in_sample = 0;
     double sum = 0.0;
     for (size_t g = 0; g < num_groups; ++g) {
-        const psfm_evidence *e = &evidence[g];
+        const psfm_chance_group *e = &evidence[g];
         size_t sampled = sample_size - in_sample;
         sampled = sampled < e->num_inliers ? sampled : e->num_inliers;
         in_sample += sampled;

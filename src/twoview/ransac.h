@@ -16,14 +16,14 @@ typedef struct {
     size_t num;
     size_t num_inliers;
     double log10_p; /* log10 of the probability that an unrelated pair of the group agrees */
-} psfm_evidence;
+} psfm_chance_group;
 
 /* log10 of the expected number of models of sample_size pairs that chance would support as well (a
  * contrario; Moisan, Moulon and Monasse 2012): for one group of n pairs with k inliers it is
  *   (n - m) C(n, k) C(k, m) p^(k - m);
  * groups multiply. The sample is taken from the first groups, so give those of the strongest
  * evidence (least p) first. Well below 0, chance is ruled out. */
-double psfm_log10_false_alarms(const psfm_evidence *evidence, size_t num_groups,
+double psfm_log10_false_alarms(const psfm_chance_group *evidence, size_t num_groups,
                                size_t sample_size);
 
 /* Indices of the pairs along a space-filling (Morton) curve through image 1: neighbours in the list

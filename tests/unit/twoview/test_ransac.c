@@ -23,14 +23,14 @@ static double binomial(int n, int k) {
 
 static void false_alarms_by_hand(void **state) {
     (void)state;
-    psfm_evidence e = {20, 8, -3.0};
+    psfm_chance_group e = {20, 8, -3.0};
     double expected = 16.0 * binomial(20, 8) * binomial(8, 4) * 1e-12;
     assert_close(psfm_log10_false_alarms(&e, 1, 4), log10(expected), 1e-9);
     /* two groups; the sample comes from the first */
-    psfm_evidence two[2] = {{10, 5, -3.0}, {30, 6, -0.5}};
+    psfm_chance_group two[2] = {{10, 5, -3.0}, {30, 6, -0.5}};
     expected = 36.0 * binomial(10, 5) * binomial(30, 6) * binomial(11, 4) * 1e-3 * 1e-3;
     assert_close(psfm_log10_false_alarms(two, 2, 4), log10(expected), 1e-9);
-    psfm_evidence sample_only = {20, 4, -3.0}, nothing = {0, 0, -3.0};
+    psfm_chance_group sample_only = {20, 4, -3.0}, nothing = {0, 0, -3.0};
     assert_true(psfm_log10_false_alarms(&sample_only, 1, 4) == 0.0);
     assert_true(psfm_log10_false_alarms(&nothing, 1, 4) == 0.0);
 }
@@ -39,7 +39,7 @@ static void more_inliers_are_less_likely_chance(void **state) {
     (void)state;
     double last = 10.0;
     for (size_t k = 5; k < 60; ++k) {
-        psfm_evidence e = {100, k, -4.0};
+        psfm_chance_group e = {100, k, -4.0};
         double value = psfm_log10_false_alarms(&e, 1, 4);
         assert_true(value < last);
         last = value;

@@ -46,16 +46,20 @@ void cli_print_help(const cli_command *command) {
         print_group(g);
 }
 
-static void markdown_flags(const cli_flag *flags) {
-    for (; flags->name != NULL; ++flags)
-        printf("| `%s%s%s` | | %s |\n", flags->name, flags->value ? " " : "",
-               flags->value ? flags->value : "", flags->help);
-}
-
-/* In a table cell a bar must be escaped. */
+/* In a table cell a bar must be escaped, in code as well. */
 static void markdown_cell(const char *text) {
     for (; *text != '\0'; ++text)
         printf(*text == '|' ? "\\|" : "%c", *text);
+}
+
+static void markdown_flags(const cli_flag *flags) {
+    for (; flags->name != NULL; ++flags) {
+        printf("| `%s%s", flags->name, flags->value ? " " : "");
+        markdown_cell(flags->value ? flags->value : "");
+        printf("` | | ");
+        markdown_cell(flags->help);
+        printf(" |\n");
+    }
 }
 
 static void markdown_group(const cli_option_group *group) {

@@ -125,8 +125,10 @@ static void run(psfm_context *ctx, const synthetic_graph *s, bool with_lud, cost
     psfm_csr S;
     psfm_spanning_tree tree;
     psfm_biconnected b;
+    psfm_similarity_options options;
+    psfm_options_init_paper(&psfm_similarity_option_table, &options);
     stopwatch watch = start();
-    must(ctx, psfm_similarity_build(ctx, &s->graph, NULL, &S));
+    must(ctx, psfm_similarity_build(ctx, &s->graph, &options, &S));
     costs[SIMILARITY] = stop(&watch);
     watch = start();
     must(ctx, psfm_embedding_compute(ctx, &S, NULL, embedding));

@@ -3,6 +3,7 @@
 #include "base/options.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,11 @@ static bool in_range(const psfm_option *row, double value) {
 void psfm_options_init(const psfm_option_table *table, void *options) {
     for (size_t k = 0; k < table->num_rows; ++k)
         store(&table->rows[k], options, table->rows[k].value);
+}
+
+void psfm_options_init_paper(const psfm_option_table *table, void *options) {
+    for (size_t k = 0; k < table->num_rows; ++k)
+        store(&table->rows[k], options, table->rows[k].paper_value);
 }
 
 const psfm_option *psfm_options_find(const psfm_option_table *table, const char *name) {
@@ -148,20 +154,47 @@ psfm_status psfm_options_hash(psfm_context *ctx, const psfm_option_table *table,
     return PSFM_OK;
 }
 
+/* Appends to a text of `size` bytes of which *used are taken; what does not fit is cut off. */
+static void append(char *text, size_t size, size_t *used, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void append(char *text, size_t size, size_t *used, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int length = *used < size ? vsnprintf(text + *used, size - *used, format, args) : 0;
+    va_end(args);
+    *used += length > 0 ? (size_t)length : 0;
+}
+
+static void append_value(const psfm_option *row, double value, char *text, size_t size,
+                         size_t *used) {
+    if (row->type == PSFM_OPTION_IS_BOOL)
+        append(text, size, used, "%s", value != 0.0 ? "on" : "off");
+    else if (row->type == PSFM_OPTION_IS_CHOICE)
+        append(text, size, used, "%s", row->choices[(int)value]);
+    else
+        append(text, size, used, "%g", value);
+}
+
+static void append_range(const psfm_option *row, char *text, size_t size, size_t *used) {
+    if (row->type == PSFM_OPTION_IS_BOOL)
+        append(text, size, used, "on | off");
+    else if (row->type == PSFM_OPTION_IS_CHOICE)
+        for (int k = 0; row->choices[k] != NULL; ++k)
+            append(text, size, used, "%s%s", k > 0 ? " | " : "", row->choices[k]);
+    else
+        append(text, size, used, "%g .. %g", row->min, row->max);
+}
+
 void psfm_option_describe(const psfm_option *row, char *text, size_t size) {
-    if (row->type == PSFM_OPTION_IS_BOOL) {
-        snprintf(text, size, "on | off, default %s", row->value != 0.0 ? "on" : "off");
-    } else if (row->type == PSFM_OPTION_IS_CHOICE) {
-        size_t used = 0;
-        text[0] = '\0';
-        for (int k = 0; row->choices[k] != NULL && used < size; ++k)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", k > 0 ? " | " : "",
-                                     row->choices[k]);
-        if (used < size)
-            snprintf(text + used, size - used, ", default %s", row->choices[(int)row->value]);
-    } else {
-        locale_t before = psfm_number_locale_begin();
-        snprintf(text, size, "%g .. %g, default %g", row->min, row->max, row->value);
-        psfm_number_locale_end(before);
+    size_t used = 0;
+    locale_t before = psfm_number_locale_begin();
+    append_range(row, text, size, &used);
+    append(text, size, &used, ", default ");
+    append_value(row, row->value, text, size, &used);
+    if (row->paper_value != row->value) {
+        append(text, size, &used, ", paper mode ");
+        append_value(row, row->paper_value, text, size, &used);
     }
+    psfm_number_locale_end(before);
 }

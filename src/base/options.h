@@ -26,21 +26,28 @@ typedef enum {
 typedef struct {
     const char *name; /* of the flag, with dashes */
     psfm_option_type type;
-    size_t offset; /* of the field in the module's struct */
-    double value;  /* the default */
+    size_t offset;      /* of the field in the module's struct */
+    double value;       /* the default */
+    double paper_value; /* the default of the published method, where it is another one */
     double min, max;
     const char *const *choices; /* NULL-terminated, for choices */
     const char *help;
 } psfm_option;
 
 #define PSFM_OPTION_BOOL(type, field, name, value, help) \
-    { name, PSFM_OPTION_IS_BOOL, offsetof(type, field), value, 0, 1, NULL, help }
+    { name, PSFM_OPTION_IS_BOOL, offsetof(type, field), value, value, 0, 1, NULL, help }
 #define PSFM_OPTION_INT(type, field, name, value, min, max, help) \
-    { name, PSFM_OPTION_IS_INT, offsetof(type, field), value, min, max, NULL, help }
+    PSFM_OPTION_INT_BY_MODE(type, field, name, value, value, min, max, help)
 #define PSFM_OPTION_DOUBLE(type, field, name, value, min, max, help) \
-    { name, PSFM_OPTION_IS_DOUBLE, offsetof(type, field), value, min, max, NULL, help }
+    PSFM_OPTION_DOUBLE_BY_MODE(type, field, name, value, value, min, max, help)
 #define PSFM_OPTION_CHOICE(type, field, name, value, choices, help) \
-    { name, PSFM_OPTION_IS_CHOICE, offsetof(type, field), value, 0, 0, choices, help }
+    { name, PSFM_OPTION_IS_CHOICE, offsetof(type, field), value, value, 0, 0, choices, help }
+
+/* With another default in paper mode. */
+#define PSFM_OPTION_INT_BY_MODE(type, field, name, value, paper, min, max, help) \
+    { name, PSFM_OPTION_IS_INT, offsetof(type, field), value, paper, min, max, NULL, help }
+#define PSFM_OPTION_DOUBLE_BY_MODE(type, field, name, value, paper, min, max, help) \
+    { name, PSFM_OPTION_IS_DOUBLE, offsetof(type, field), value, paper, min, max, NULL, help }
 
 typedef struct {
     const char *prefix; /* flags are --prefix.name, or --name if it is empty */
@@ -48,8 +55,9 @@ typedef struct {
     size_t num_rows;
 } psfm_option_table;
 
-/* Fills the struct with the defaults. */
+/* Fills the struct with the defaults, or with those of the published method. */
 void psfm_options_init(const psfm_option_table *table, void *options);
+void psfm_options_init_paper(const psfm_option_table *table, void *options);
 
 /* Sets one option from text. PSFM_ERR_ARGUMENT with the allowed range if the text does not fit.
  * The caller has found `row` with psfm_options_find. */
@@ -70,7 +78,8 @@ cJSON *psfm_options_to_json(const psfm_option_table *table, const void *options)
 psfm_status psfm_options_hash(psfm_context *ctx, const psfm_option_table *table,
                               const void *options, uint64_t *hash);
 
-/* "0.01 .. 1000, default 4" or "a | b, default a": for help and docs. */
+/* "0.01 .. 1000, default 4" or "a | b, default a", and ", paper mode 1" where that is another
+ * default: for help and docs. */
 void psfm_option_describe(const psfm_option *row, char *text, size_t size);
 
 #endif

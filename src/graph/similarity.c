@@ -27,10 +27,10 @@
 #include "linalg/vec3.h"
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_DOUBLE(psfm_similarity_options, normal_bandwidth_rad, "normal-bandwidth", 1.0, 1e-3,
-                       100.0,
-                       "angle (rad) between two normals at which their similarity has dropped to "
-                       "1/e"),
+    PSFM_OPTION_DOUBLE_BY_MODE(
+        psfm_similarity_options, normal_bandwidth_rad, "normal-bandwidth", 0.1, 1.0, 1e-3, 100.0,
+        "angle (rad) between two normals at which their similarity has dropped to "
+        "1/e"),
     PSFM_OPTION_INT(psfm_similarity_options, min_overlap, "min-overlap", 1, 1, 1000000,
                     "fewest keypoints that two homographies must share to be compared"),
 };

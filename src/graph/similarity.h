@@ -6,7 +6,7 @@
 #include "linalg/sparse.h"
 
 typedef struct {
-    double normal_bandwidth_rad; /* of eta = exp(-(angle / bandwidth)^2); the paper: 1 */
+    double normal_bandwidth_rad; /* of eta = exp(-(angle / bandwidth)^2) */
     int min_overlap; /* fewest shared keypoints of two homographies to count; paper: 1 */
 } psfm_similarity_options;
 

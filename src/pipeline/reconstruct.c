@@ -46,12 +46,12 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
 void psfm_reconstruct_options_init(psfm_mode mode, psfm_reconstruct_options *options) {
     memset(options, 0, sizeof *options);
     options->mode = (int)mode;
-    for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g)
-        psfm_options_init(g->table, (char *)options + g->offset);
-    if (mode == PSFM_MODE_ROBUST)
-        options->skeleton.similarity.normal_bandwidth_rad = 0.1;
-    else
-        options->skeleton.lud.rounds = 0; /* plain LUD, as published */
+    for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g) {
+        if (mode == PSFM_MODE_PAPER)
+            psfm_options_init_paper(g->table, (char *)options + g->offset);
+        else
+            psfm_options_init(g->table, (char *)options + g->offset);
+    }
 }
 
 static psfm_status check_options(psfm_context *ctx, const psfm_reconstruct_options *options) {

@@ -54,8 +54,8 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_lud_options, residual_floor, "residual-floor", 1e-7, 1e-14, 1.0,
                        "smallest residual that still sharpens a weight, as a share of the mean "
                        "baseline"),
-    PSFM_OPTION_INT(psfm_lud_options, rounds, "rounds", 3, 0, 100,
-                    "further solves with edges weighed down by the angle they are off"),
+    PSFM_OPTION_INT_BY_MODE(psfm_lud_options, rounds, "rounds", 3, 0, 0, 100,
+                            "further solves with edges weighed down by the angle they are off"),
     PSFM_OPTION_DOUBLE(psfm_lud_options, angle_deg, "angle-deg", 0.5, 1e-6, 180.0,
                        "angle in degrees within which an edge keeps most of its weight, at least"),
 };

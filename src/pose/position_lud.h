@@ -9,8 +9,8 @@ typedef struct {
     int max_iterations;    /* of IRLS, per round */
     double tolerance;      /* stop when no centre moves by more than this share of the scene size */
     double residual_floor; /* smallest residual in the weights 1 / max(r, floor), relative */
-    int rounds;            /* further solves with edges weighed by their angle; 0: plain LUD */
-    double angle_deg;      /* smallest scale of that weighing */
+    int rounds; /* further solves with edges weighed by their angle; 0: plain LUD, as published */
+    double angle_deg; /* smallest scale of that weighing */
 } psfm_lud_options;
 
 extern const psfm_option_table psfm_lud_option_table;

@@ -26,6 +26,17 @@ refuses 2 "no command" "$planarsfm" help --man nonsense
 diff cli.md "$root/docs/cli.md" ||
     fail "docs/cli.md is out of date: build/planarsfm help --markdown > docs/cli.md"
 
+# A bar within a cell would end it: every row has the cells of its table's head.
+sed 's/\\|//g' cli.md | awk -F'|' '/^\|/ { if (cells == 0) cells = NF; if (NF != cells) exit 1 } !/^\|/ { cells = 0 }' ||
+    fail "cli.md: a row of a table has more cells than its head"
+# A mode's own default is part of the row, wherever it is printed.
+"$planarsfm" help reconstruct >help.txt
+"$planarsfm" help --man reconstruct >page.1
+for text in cli.md help.txt page.1; do
+    tr -d '\\' <$text | grep -q "default 0.1, paper mode 1" || fail "$text: similarity.normal-bandwidth"
+    tr -d '\\' <$text | grep -q "default 3, paper mode 0" || fail "$text: lud.rounds"
+done
+
 refuses 2 "no command" "$planarsfm" nonsense
 refuses 2 "no command" "$planarsfm" help nonsense
 refuses 2 "usage\|first try" "$planarsfm"

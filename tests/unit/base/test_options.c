@@ -57,6 +57,39 @@ static void sets_from_text(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+typedef struct {
+    int rounds;
+    double width;
+    double size;
+} mode_options;
+
+static const psfm_option mode_rows[] = {
+    PSFM_OPTION_INT_BY_MODE(mode_options, rounds, "rounds", 3, 0, 0, 10, "how often"),
+    PSFM_OPTION_DOUBLE_BY_MODE(mode_options, width, "width", 0.1, 1, 0.001, 100, "how wide"),
+    PSFM_OPTION_DOUBLE(mode_options, size, "size", 0.5, 0, 1, "how large"),
+};
+static const psfm_option_table mode_table = {"by-mode", mode_rows, 3};
+
+/* The row knows the default of either mode, and says it where they differ. */
+static void a_mode_may_have_its_own_default(void **state) {
+    (void)state;
+    mode_options o;
+    psfm_options_init(&mode_table, &o);
+    assert_true(o.rounds == 3 && o.width == 0.1 && o.size == 0.5);
+    psfm_options_init_paper(&mode_table, &o);
+    assert_true(o.rounds == 0 && o.width == 1.0 && o.size == 0.5);
+    const char *said[] = {"0 .. 10, default 3, paper mode 0",
+                          "0.001 .. 100, default 0.1, paper mode 1", "0 .. 1, default 0.5"};
+    for (size_t k = 0; k < 3; ++k) {
+        char text[64], little[8];
+        psfm_option_describe(&mode_rows[k], text, sizeof text);
+        assert_string_equal(text, said[k]);
+        psfm_option_describe(&mode_rows[k], little, sizeof little);
+        assert_memory_equal(little, said[k], 7);
+        assert_int_equal(little[7], 0);
+    }
+}
+
 static void writes_json(void **state) {
     (void)state;
     thing_options o;
@@ -72,6 +105,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_pass_their_check),
         cmocka_unit_test(sets_from_text),
+        cmocka_unit_test(a_mode_may_have_its_own_default),
         cmocka_unit_test(writes_json),
     };
     return cmocka_run_group_tests_name("base/options", tests, NULL, NULL);

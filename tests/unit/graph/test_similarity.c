@@ -74,6 +74,8 @@ static void check_against_formula(const psfm_pose_graph *g, const psfm_csr *S, d
     *num_entries = S->row_begin[S->n];
 }
 
+static const psfm_similarity_options published = {1.0, 1};
+
 static void equals_the_formula(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -108,7 +110,7 @@ static void hypotheses_without_weight_do_not_count(void **state) {
         if (h % 3 == 0 || g.hypotheses[h].edge == 4) /* edge 4 has none left */
             g.hypotheses[h].weight = 0.0;
     size_t num_entries;
-    assert_ok(ctx, psfm_similarity_build(ctx, &g, NULL, &S));
+    assert_ok(ctx, psfm_similarity_build(ctx, &g, &published, &S));
     check_against_formula(&g, &S, 1.0, 1, &num_entries);
     assert_true(S.row_begin[4] == S.row_begin[5] && num_entries > 20);
     psfm_csr_free(&S);
@@ -128,7 +130,7 @@ static void repeated_keypoints_count_once(void **state) {
         for (uint32_t k = 1; k < g.planes[p].num_inliers; k += 3)
             g.planes[p].keypoints1[k] = g.planes[p].keypoints1[k - 1];
     size_t num_entries;
-    assert_ok(ctx, psfm_similarity_build(ctx, &g, NULL, &S));
+    assert_ok(ctx, psfm_similarity_build(ctx, &g, &published, &S));
     check_against_formula(&g, &S, 1.0, 1, &num_entries);
     psfm_csr_free(&S);
     psfm_pose_graph_free(&g);

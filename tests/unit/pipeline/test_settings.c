@@ -38,6 +38,34 @@ static void bad_values_change_nothing(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* What help and manual say of a row is what each mode starts with. */
+static void defaults_are_those_of_the_rows(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_settings *s = psfm_settings_create();
+    psfm_reconstruct_options expected;
+    for (int mode = PSFM_MODE_ROBUST; mode <= PSFM_MODE_PAPER; ++mode) {
+        assert_ok(ctx, psfm_settings_set(ctx, s, "mode", psfm_mode_name((psfm_mode)mode)));
+        memset(&expected, 0, sizeof expected);
+        expected.mode = mode;
+        for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table; ++g)
+            for (size_t k = 0; k < g->table->num_rows; ++k) {
+                char value[64];
+                const psfm_option *row = &g->table->rows[k];
+                double number = mode == PSFM_MODE_PAPER ? row->paper_value : row->value;
+                snprintf(value, sizeof value, "%.17g", number);
+                assert_ok(ctx, psfm_option_set(ctx, g->table, row,
+                                               row->choices ? row->choices[(int)number] : value,
+                                               (char *)&expected + g->offset));
+            }
+        assert_memory_equal(&expected, &s->options, sizeof expected);
+    }
+    assert_true(s->options.skeleton.similarity.normal_bandwidth_rad == 1.0);
+    assert_int_equal(s->options.skeleton.lud.rounds, 0);
+    psfm_settings_destroy(&s);
+    psfm_context_destroy(&ctx);
+}
+
 /* A program around the library may have a decimal comma; what it hands over has a point. */
 static void a_comma_locale_changes_nothing(void **state) {
     set_comma_locale();
@@ -50,6 +78,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_land_in_the_options),
         cmocka_unit_test(bad_values_change_nothing),
+        cmocka_unit_test(defaults_are_those_of_the_rows),
         cmocka_unit_test(a_comma_locale_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,218 @@
+/* Matches of a scene with known poses, and of a graph made by hand. */
+#include "refine/usable_matches.h"
+
+#include "scene_truth.h"
+
+typedef struct {
+    psfm_context *ctx;
+    psfm_scene scene;
+    psfm_poses poses;
+    bool *use;
+} fixture;
+
+static fixture make_fixture(double noise_px, double outliers) {
+    fixture f = {.ctx = psfm_context_create()};
+    psfm_scene_options options;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = 6;
+    options.num_points = 300;
+    options.noise_px = noise_px;
+    options.outliers = outliers;
+    assert_ok(f.ctx, psfm_scene_make(f.ctx, PSFM_SCENE_ARENA, 3, &options, &f.scene));
+    f.poses = true_poses(f.ctx, &f.scene);
+    size_t total = psfm_match_set_total(&f.scene.matches);
+    f.use = malloc(total * sizeof *f.use);
+    assert_non_null(f.use);
+    memset(f.use, 1, total * sizeof *f.use);
+    return f;
+}
+
+static void free_fixture(fixture *f) {
+    free(f->use);
+    psfm_poses_free(&f->poses);
+    psfm_scene_free(&f->scene);
+    psfm_context_destroy(&f->ctx);
+}
+
+static void find(fixture *f, double max_error_px) {
+    assert_ok(f->ctx, psfm_usable_matches_of_poses(f->ctx, &f->scene.matches, &f->poses,
+                                                   max_error_px, f->use));
+}
+
+/* Right and wrong matches of a pair that are used; returns the pair's first match. */
+static const bool *count_used(const fixture *f, size_t pair, size_t *right, size_t *wrong) {
+    const psfm_match_set *set = &f->scene.matches;
+    const bool *use = f->use;
+    for (size_t p = 0; p < pair; ++p)
+        use += set->pairs[p].num_matches;
+    *right = *wrong = 0;
+    for (size_t k = 0; k < set->pairs[pair].num_matches; ++k)
+        if (use[k])
+            ++*(is_right_match(&f->scene, &set->pairs[pair], k) ? right : wrong);
+    return use;
+}
+
+static void poses_tell_right_from_wrong(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.3);
+    size_t all_right = 0, all_wrong = 0, used_right = 0, used_wrong = 0;
+    find(&f, 0.5);
+    for (size_t p = 0; p < f.scene.matches.num_pairs; ++p) {
+        const psfm_match_pair *pair = &f.scene.matches.pairs[p];
+        size_t right, wrong;
+        count_used(&f, p, &right, &wrong);
+        used_right += right;
+        used_wrong += wrong;
+        for (size_t k = 0; k < pair->num_matches; ++k)
+            ++*(is_right_match(&f.scene, pair, k) ? &all_right : &all_wrong);
+    }
+    assert_true(all_wrong > 200);
+    assert_int_equal(used_right, all_right);
+    assert_true(used_wrong < all_wrong / 20); /* on the right epipolar line by chance */
+    free_fixture(&f);
+}
+
+/* x ~ K^-1 pixel of a pinhole. */
+static void normalise(const psfm_camera *camera, const double xy[2], double x[3]) {
+    x[0] = (xy[0] - camera->params[2]) / camera->params[0];
+    x[1] = (xy[1] - camera->params[3]) / camera->params[1];
+    x[2] = 1.0;
+}
+
+/* Sampson's error by the book: |x2 . E x1| over the length of its gradient by the four pixel
+ * coordinates. */
+static double sampson_px(const fixture *f, const psfm_match_pair *pair, size_t k) {
+    const psfm_match_set *set = &f->scene.matches;
+    const double *R1 = f->poses.cam_from_world[pair->view1];
+    const double *R2 = f->poses.cam_from_world[pair->view2];
+    const psfm_camera *camera = &set->cameras[0];
+    double x1[3], x2[3], world[3], base[3], at2[3], t[3], line2[3], line1[3], turned[3];
+    normalise(camera, set->views[pair->view1].keypoints[pair->matches[k][0]], x1);
+    normalise(camera, set->views[pair->view2].keypoints[pair->matches[k][1]], x2);
+    psfm_sub3(f->poses.center[pair->view1], f->poses.center[pair->view2], base);
+    psfm_normalize3(base);
+    psfm_mat3_mul_vec(R2, base, t);
+    psfm_mat3_tmul_vec(R1, x1, world);
+    psfm_mat3_mul_vec(R2, world, at2);
+    psfm_cross3(t, at2, line2); /* E x1 */
+    psfm_cross3(x2, t, turned); /* [t]x^T x2 */
+    psfm_mat3_tmul_vec(R2, turned, world);
+    psfm_mat3_mul_vec(R1, world, line1); /* E^T x2 */
+    double gradient = hypot(hypot(line1[0], line1[1]), hypot(line2[0], line2[1]));
+    return fabs(psfm_dot3(x2, line2)) / gradient * camera->params[0];
+}
+
+static void errors_are_sampson_errors_in_pixels(void **state) {
+    (void)state;
+    fixture f = make_fixture(1.0, 0.0);
+    size_t used = 0, left = 0;
+    find(&f, 0.8);
+    for (size_t p = 0; p < f.scene.matches.num_pairs; ++p) {
+        const psfm_match_pair *pair = &f.scene.matches.pairs[p];
+        size_t right, wrong;
+        const bool *use = count_used(&f, p, &right, &wrong);
+        for (size_t k = 0; k < pair->num_matches; ++k) {
+            double error = sampson_px(&f, pair, k);
+            if (fabs(error - 0.8) < 0.01) /* the two differ by terms of second order */
+                continue;
+            assert_int_equal(use[k], error < 0.8);
+            ++*(use[k] ? &used : &left);
+        }
+    }
+    assert_true(used > 200 && left > 200);
+    free_fixture(&f);
+}
+
+static void views_must_share_a_world(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.0);
+    f.poses.component[0] = PSFM_NO_COMPONENT;
+    f.poses.component[1] = 7;
+    find(&f, 1.0);
+    for (size_t p = 0; p < f.scene.matches.num_pairs; ++p) {
+        const psfm_match_pair *pair = &f.scene.matches.pairs[p];
+        size_t right, wrong;
+        count_used(&f, p, &right, &wrong);
+        assert_int_equal(right, pair->view1 < 2 ? 0 : pair->num_matches);
+    }
+    free_fixture(&f);
+}
+
+/* Of a pair that was matched to a twin a few matches agree by chance: none of them counts. */
+static void a_few_that_agree_are_not_used(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.0);
+    psfm_match_pair *pair = &f.scene.matches.pairs[0];
+    size_t num = pair->num_matches, right, wrong;
+    uint32_t last = pair->matches[num - 1][1];
+    assert_true(num > 40);
+    for (size_t k = num - 1; k > num / 5; --k) /* each to the partner of the one before */
+        pair->matches[k][1] = pair->matches[k - 1][1];
+    pair->matches[num / 5][1] = last;
+    find(&f, 0.01);
+    count_used(&f, 0, &right, &wrong);
+    assert_true(right == 0 && wrong == 0);
+    pair->num_matches = num / 4; /* now they are most of the matches */
+    find(&f, 0.01);
+    count_used(&f, 0, &right, &wrong);
+    assert_int_equal(right, num / 5);
+    pair->num_matches = 4; /* all right, but too few to tell */
+    find(&f, 0.01);
+    count_used(&f, 0, &right, &wrong);
+    assert_int_equal(right, 0);
+    free_fixture(&f);
+}
+
+static void cameras_at_one_place_have_no_epipolar_lines(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.0);
+    const psfm_match_pair *pair = &f.scene.matches.pairs[0];
+    size_t right, wrong;
+    memcpy(f.poses.center[pair->view2], f.poses.center[pair->view1], sizeof *f.poses.center);
+    find(&f, 1000.0);
+    count_used(&f, 0, &right, &wrong);
+    assert_true(right == 0 && wrong == 0);
+    free_fixture(&f);
+}
+
+/* Three pairs of four matches; pairs 0 and 2 have an edge. */
+static void inliers_of_accepted_edges(void **state) {
+    (void)state;
+    psfm_match_pair pairs[3] = {{0, 1, 4, NULL}, {0, 2, 4, NULL}, {1, 2, 4, NULL}};
+    psfm_match_set set = {.pairs = pairs, .num_pairs = 3};
+    uint32_t on_planes[3] = {1, 3, 0}, on_motion[1] = {2};
+    psfm_homography planes[2] = {{.inliers = on_planes, .num_inliers = 1},
+                                 {.inliers = on_planes + 1, .num_inliers = 1}};
+    psfm_homography other = {.inliers = on_planes + 2, .num_inliers = 1};
+    psfm_two_view two_views[3] = {
+        {.homographies = planes, .num_homographies = 2},
+        {.homographies = &other, .num_homographies = 1},
+        {.essential = {.found = true, .inliers = on_motion, .num_inliers = 1},
+         .homographies = &other,
+         .num_homographies = 1}};
+    psfm_edge edges[2] = {{.node1 = 0, .node2 = 1, .pair = 0}, {.node1 = 1, .node2 = 2, .pair = 2}};
+    psfm_pose_graph graph = {.edges = edges, .num_edges = 2};
+    psfm_evidence evidence = {.set = &set, .two_views = two_views, .num_pairs = 3};
+    bool accepted[2] = {true, true}, use[12];
+    psfm_refine_input input = {.graph = &graph, .edge_accepted = accepted};
+    const bool both[12] = {0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0};
+    const bool second[12] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0};
+    memset(use, 1, sizeof use);
+    assert_ok(NULL, psfm_usable_matches_of_edges(&evidence, &input, use));
+    assert_memory_equal(use, both, sizeof use);
+    accepted[0] = false;
+    assert_ok(NULL, psfm_usable_matches_of_edges(&evidence, &input, use));
+    assert_memory_equal(use, second, sizeof use);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(poses_tell_right_from_wrong),
+        cmocka_unit_test(errors_are_sampson_errors_in_pixels),
+        cmocka_unit_test(views_must_share_a_world),
+        cmocka_unit_test(a_few_that_agree_are_not_used),
+        cmocka_unit_test(cameras_at_one_place_have_no_epipolar_lines),
+        cmocka_unit_test(inliers_of_accepted_edges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/json.h"
 #include "base/number_locale.h"
 #include "base/path.h"
 #include "cli.h"
@@ -184,11 +185,6 @@ static void print_table(const psfm_alignment *a, const char *label, bool points)
     printf(", median of all %.4g\n", a->median_residual);
 }
 
-static bool add_number(cJSON *object, const char *name, double value) {
-    return isfinite(value) ? cJSON_AddNumberToObject(object, name, value) != NULL
-                           : cJSON_AddNullToObject(object, name) != NULL;
-}
-
 static bool add_item(cJSON *items, const psfm_alignment_item *item, bool points) {
     cJSON *object = cJSON_CreateObject();
     if (object == NULL || !cJSON_AddItemToArray(items, object)) {
@@ -196,11 +192,11 @@ static bool add_item(cJSON *items, const psfm_alignment_item *item, bool points)
         return false;
     }
     bool ok = cJSON_AddStringToObject(object, "label", item->label) != NULL &&
-              add_number(object, "residual", item->residual) &&
+              psfm_json_add_number(object, "residual", item->residual) &&
               cJSON_AddBoolToObject(object, "used", item->is_inlier) != NULL;
     if (points)
-        ok = ok && add_number(object, "residual_px", item->residual_px) &&
-             add_number(object, "views", (double)item->num_views);
+        ok = ok && psfm_json_add_number(object, "residual_px", item->residual_px) &&
+             psfm_json_add_number(object, "views", (double)item->num_views);
     return ok;
 }
 
@@ -212,11 +208,11 @@ static cJSON *to_json(const psfm_alignment *a, bool points) {
     cJSON *R = cJSON_CreateDoubleArray(s->R, 9), *t = cJSON_CreateDoubleArray(s->t, 3);
     bool ok = R != NULL && cJSON_AddItemToObject(root, "rotation", R);
     ok = t != NULL && cJSON_AddItemToObject(root, "translation", t) && ok;
-    ok = ok && add_number(root, "scale", s->scale) &&
-         add_number(root, "used", (double)a->num_inliers) &&
-         add_number(root, "rms", a->rms_inliers) &&
-         add_number(root, "median", a->median_residual) &&
-         (!points || add_number(root, "rms_px", a->rms_inliers_px));
+    ok = ok && psfm_json_add_number(root, "scale", s->scale) &&
+         psfm_json_add_number(root, "used", (double)a->num_inliers) &&
+         psfm_json_add_number(root, "rms", a->rms_inliers) &&
+         psfm_json_add_number(root, "median", a->median_residual) &&
+         (!points || psfm_json_add_number(root, "rms_px", a->rms_inliers_px));
     cJSON *items = ok ? cJSON_AddArrayToObject(root, "items") : NULL;
     ok = items != NULL;
     for (size_t k = 0; ok && k < a->num_items; ++k)

@@ -1,6 +1,7 @@
 /* Reading and printing cJSON trees in the C locale, and writing them whole. */
 #include "base/json.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/number_locale.h"
@@ -49,4 +50,9 @@ psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *pa
     }
     cJSON_free(text);
     return status;
+}
+
+bool psfm_json_add_number(cJSON *object, const char *name, double value) {
+    return isfinite(value) ? cJSON_AddNumberToObject(object, name, value) != NULL
+                           : cJSON_AddNullToObject(object, name) != NULL;
 }

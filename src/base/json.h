@@ -21,4 +21,7 @@ char *psfm_json_print_line(const cJSON *tree);
 /* Writes the tree, indented, with a final newline; whole or absent. */
 psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *path);
 
+/* Adds a number; null if it is not finite, which JSON has no word for. False when memory is out. */
+bool psfm_json_add_number(cJSON *object, const char *name, double value);
+
 #endif

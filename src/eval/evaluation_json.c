@@ -1,15 +1,9 @@
 /* An evaluation as JSON. What is not finite becomes null. */
-#include <math.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/number_locale.h"
 #include "eval/evaluate.h"
-
-/* Adds a number; null if it is not finite, which JSON has no word for. */
-static bool add(cJSON *object, const char *name, double value) {
-    return isfinite(value) ? cJSON_AddNumberToObject(object, name, value) != NULL
-                           : cJSON_AddNullToObject(object, name) != NULL;
-}
 
 /* {"0.5": ..., "1": ..., ...}: one entry per threshold in degrees. */
 static bool add_auc(cJSON *object, const char *name, const double auc[PSFM_NUM_AUC]) {
@@ -20,37 +14,40 @@ static bool add_auc(cJSON *object, const char *name, const double auc[PSFM_NUM_A
         locale_t before = psfm_number_locale_begin();
         (void)snprintf(threshold, sizeof threshold, "%g", psfm_auc_thresholds_deg[k]);
         psfm_number_locale_end(before);
-        ok = add(entry, threshold, auc[k]);
+        ok = psfm_json_add_number(entry, threshold, auc[k]);
     }
     return ok;
 }
 
 static bool add_fit(cJSON *object, const psfm_track_fit *fit) {
     cJSON *entry = cJSON_AddObjectToObject(object, "track_fit");
-    return entry != NULL && add(entry, "num_observations", (double)fit->num_observations) &&
-           add(entry, "estimate_px", fit->estimate_px) && add(entry, "truth_px", fit->truth_px);
+    return entry != NULL &&
+           psfm_json_add_number(entry, "num_observations", (double)fit->num_observations) &&
+           psfm_json_add_number(entry, "estimate_px", fit->estimate_px) &&
+           psfm_json_add_number(entry, "truth_px", fit->truth_px);
 }
 
 cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation, const psfm_track_fit *fit) {
     const psfm_evaluation *e = evaluation;
     cJSON *json = cJSON_CreateObject();
-    bool ok = json != NULL && add(json, "num_images", (double)e->num_images) &&
-              add(json, "num_registered", (double)e->num_registered) &&
-              add(json, "num_components", (double)e->num_components) &&
-              add(json, "num_pairs", (double)e->num_pairs) &&
-              add_auc(json, "auc_rotation", e->auc_rotation) &&
-              add_auc(json, "auc_translation", e->auc_translation) &&
-              add_auc(json, "auc_max", e->auc_max) &&
-              add(json, "median_rotation_deg", e->median_rotation_deg) &&
-              add(json, "median_translation_deg", e->median_translation_deg) &&
-              add(json, "position_median", e->position_median) &&
-              add(json, "position_p90", e->position_p90) &&
-              add(json, "position_max", e->position_max) &&
-              add(json, "scene_extent", e->scene_extent) &&
-              add(json, "position_median_share", e->position_median / e->scene_extent) &&
-              add(json, "position_p90_share", e->position_p90 / e->scene_extent) &&
-              add(json, "position_max_share", e->position_max / e->scene_extent) &&
-              (fit == NULL || add_fit(json, fit));
+    bool ok =
+        json != NULL && psfm_json_add_number(json, "num_images", (double)e->num_images) &&
+        psfm_json_add_number(json, "num_registered", (double)e->num_registered) &&
+        psfm_json_add_number(json, "num_components", (double)e->num_components) &&
+        psfm_json_add_number(json, "num_pairs", (double)e->num_pairs) &&
+        add_auc(json, "auc_rotation", e->auc_rotation) &&
+        add_auc(json, "auc_translation", e->auc_translation) &&
+        add_auc(json, "auc_max", e->auc_max) &&
+        psfm_json_add_number(json, "median_rotation_deg", e->median_rotation_deg) &&
+        psfm_json_add_number(json, "median_translation_deg", e->median_translation_deg) &&
+        psfm_json_add_number(json, "position_median", e->position_median) &&
+        psfm_json_add_number(json, "position_p90", e->position_p90) &&
+        psfm_json_add_number(json, "position_max", e->position_max) &&
+        psfm_json_add_number(json, "scene_extent", e->scene_extent) &&
+        psfm_json_add_number(json, "position_median_share", e->position_median / e->scene_extent) &&
+        psfm_json_add_number(json, "position_p90_share", e->position_p90 / e->scene_extent) &&
+        psfm_json_add_number(json, "position_max_share", e->position_max / e->scene_extent) &&
+        (fit == NULL || add_fit(json, fit));
     if (!ok) {
         cJSON_Delete(json);
         return NULL;

@@ -83,14 +83,6 @@ static size_t list_sightings(const comparison *c, const psfm_model_point *point,
     return num;
 }
 
-static bool solve3(const double A[9], const double b[3], double x[3]) {
-    double inverse[9];
-    if (!psfm_mat3_inverse(A, inverse))
-        return false;
-    psfm_mat3_mul_vec(inverse, b, x);
-    return true;
-}
-
 /* The point nearest to all rays. */
 static bool intersect(const pose *poses, const sighting *seen, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0};
@@ -109,7 +101,7 @@ static bool intersect(const pose *poses, const sighting *seen, size_t num, doubl
             }
         }
     }
-    return solve3(A, b, X);
+    return psfm_mat3_solve(A, b, X);
 }
 
 /* Residual of an observation; false if the point has no image there. */
@@ -140,7 +132,7 @@ static bool improve(const pose *poses, const sighting *seen, size_t num, double 
                 A[3 * i + c] += weight * (J[i] * J[c] + J[3 + i] * J[3 + c]);
         }
     }
-    if (!solve3(A, b, step))
+    if (!psfm_mat3_solve(A, b, step))
         return false;
     for (int i = 0; i < 3; ++i)
         X[i] += step[i];

@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/union_find.h"
+#include "linalg/order.h"
 
 static bool is_usable(const psfm_homography *h) {
     return !h->is_rotation && h->num_motions > 0;
@@ -122,11 +123,6 @@ static void add_edge(psfm_pose_graph *graph, const psfm_match_pair *pair, uint32
     graph->edges[graph->num_edges++] = edge;
 }
 
-static int by_value(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The keypoints of one side, ascending; matches are mostly sorted by the first already. */
 static psfm_status copy_keypoints(psfm_context *ctx, const psfm_match_pair *pair,
                                   const psfm_homography *h, int side, uint32_t **out) {
@@ -140,7 +136,7 @@ static psfm_status copy_keypoints(psfm_context *ctx, const psfm_match_pair *pair
         sorted = sorted && (k == 0 || keypoints[k - 1] <= keypoints[k]);
     }
     if (!sorted)
-        qsort(keypoints, h->num_inliers, sizeof *keypoints, by_value);
+        qsort(keypoints, h->num_inliers, sizeof *keypoints, psfm_compare_u32);
     *out = keypoints;
     return PSFM_OK;
 }

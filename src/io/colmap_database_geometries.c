@@ -27,11 +27,6 @@ typedef struct {
     size_t flag_capacity;
 } geometry;
 
-static void put_doubles(const double *values, size_t num, unsigned char *bytes) {
-    for (size_t k = 0; k < num; ++k)
-        psfm_put_f64(values[k], bytes + 8 * k);
-}
-
 /* K and its inverse. */
 static void linear_part(const psfm_camera *camera, double K[9], double K_inverse[9]) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
@@ -52,10 +47,10 @@ static void describe_pose(const psfm_essential *essential, const double K1_inver
     psfm_mat3_t_mul(K2_inverse, E, product);
     psfm_mat3_mul(product, K1_inverse, F);
     psfm_rotation_to_quat(essential->R_21, q);
-    put_doubles(E, 9, g->E);
-    put_doubles(F, 9, g->F);
-    put_doubles(q, 4, g->qvec);
-    put_doubles(t, 3, g->tvec);
+    psfm_put_f64s(E, 9, g->E);
+    psfm_put_f64s(F, 9, g->F);
+    psfm_put_f64s(q, 4, g->qvec);
+    psfm_put_f64s(t, 3, g->tvec);
     g->has_pose = true;
 }
 
@@ -64,7 +59,7 @@ static void describe_homography(const psfm_homography *homography, const double 
     double H[9], product[9];
     psfm_mat3_mul(K2, homography->H_21, product);
     psfm_mat3_mul(product, K1_inverse, H);
-    put_doubles(H, 9, g->H);
+    psfm_put_f64s(H, 9, g->H);
     g->has_homography = true;
 }
 

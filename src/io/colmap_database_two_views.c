@@ -42,11 +42,6 @@ typedef struct {
     size_t capacity;
 } writer;
 
-static void put_doubles(const double *values, size_t num, unsigned char *bytes) {
-    for (size_t k = 0; k < num; ++k)
-        psfm_put_f64(values[k], bytes + 8 * k);
-}
-
 static psfm_status bind_inliers(writer *w, sqlite3_stmt *statement, int parameter,
                                 const uint32_t *inliers, size_t num) {
     psfm_status status = psfm_reserve(w->sql->ctx, &w->inliers, &w->capacity, num, 4);
@@ -64,7 +59,7 @@ static void put_motion(const psfm_plane_motion *motion, unsigned char *bytes) {
     memcpy(values + 12, motion->n1, sizeof motion->n1);
     memcpy(values + 15, motion->n2, sizeof motion->n2);
     values[18] = motion->d2_over_d1;
-    put_doubles(values, MOTION_DOUBLES, bytes);
+    psfm_put_f64s(values, MOTION_DOUBLES, bytes);
 }
 
 static psfm_status write_homography(writer *w, int64_t pair_id, size_t idx,
@@ -76,7 +71,7 @@ static psfm_status write_homography(writer *w, int64_t pair_id, size_t idx,
                          "pair %" PRId64 ": homography %zu has %d motions and an error of %g px",
                          pair_id, idx, homography->num_motions, homography->rms_px);
     size_t num_motions = (size_t)homography->num_motions;
-    put_doubles(homography->H_21, 9, H);
+    psfm_put_f64s(homography->H_21, 9, H);
     for (size_t k = 0; k < num_motions; ++k)
         put_motion(&homography->motions[k], motions + 8 * MOTION_DOUBLES * k);
     sqlite3_stmt *statement = w->homography;
@@ -99,8 +94,8 @@ static psfm_status write_essential(writer *w, int64_t pair_id, const psfm_essent
         return psfm_fail(w->sql->ctx, PSFM_ERR_ARGUMENT,
                          "pair %" PRId64 ": the plane's share of the essential matrix is %g",
                          pair_id, essential->plane_share);
-    put_doubles(essential->R_21, 9, R);
-    put_doubles(essential->t_21, 3, t);
+    psfm_put_f64s(essential->R_21, 9, R);
+    psfm_put_f64s(essential->t_21, 3, t);
     sqlite3_stmt *statement = w->essential;
     sqlite3_bind_int64(statement, 1, pair_id);
     sqlite3_bind_double(statement, 5, essential->plane_share);

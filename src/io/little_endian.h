@@ -3,6 +3,7 @@
 #ifndef PSFM_IO_LITTLE_ENDIAN_H
 #define PSFM_IO_LITTLE_ENDIAN_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -44,6 +45,11 @@ static inline void psfm_put_f64(double value, void *to) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     psfm_put_u64(bits, to);
+}
+
+static inline void psfm_put_f64s(const double *values, size_t num, unsigned char *to) {
+    for (size_t k = 0; k < num; ++k)
+        psfm_put_f64(values[k], to + 8 * k);
 }
 
 static inline void psfm_put_f32(float value, void *to) {

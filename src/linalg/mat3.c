@@ -63,6 +63,14 @@ bool psfm_mat3_inverse(const double A[9], double out[9]) {
     return true;
 }
 
+bool psfm_mat3_solve(const double A[9], const double b[3], double x[3]) {
+    double inverse[9];
+    if (!psfm_mat3_inverse(A, inverse))
+        return false;
+    psfm_mat3_mul_vec(inverse, b, x);
+    return true;
+}
+
 /* The plane rotation that makes columns p and q of A orthogonal (one-sided Jacobi), applied to A
  * and V. Returns whether the columns were not orthogonal yet. */
 static bool jacobi_pair(double A[9], double V[9], int p, int q) {

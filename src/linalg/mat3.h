@@ -34,6 +34,8 @@ void psfm_mat3_transpose(const double A[9], double out[9]);
 double psfm_mat3_det(const double A[9]);
 /* False, and out untouched, if A is singular to working precision. */
 bool psfm_mat3_inverse(const double A[9], double out[9]);
+/* x of A x = b; false, as the inverse, if A is singular. */
+bool psfm_mat3_solve(const double A[9], const double b[3], double x[3]);
 /* A = U diag(s) V^T, s descending and >= 0, U and V orthogonal (det may be -1). Jacobi, accurate
  * for small singular values too. */
 void psfm_mat3_svd(const double A[9], double U[9], double s[3], double V[9]);

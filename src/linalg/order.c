@@ -93,3 +93,8 @@ static void sort_bytes(double *values, size_t num, int shift) {
 void psfm_sort(double *values, size_t num) {
     sort_bytes(values, num, 56);
 }
+
+int psfm_compare_u32(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}

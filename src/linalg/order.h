@@ -1,4 +1,5 @@
-/* Order statistics of numbers, none of them NaN. All reorder their input. */
+/* Order statistics of numbers, none of them NaN. All reorder their input. And the order of
+ * indices. */
 #ifndef PSFM_LINALG_ORDER_H
 #define PSFM_LINALG_ORDER_H
 
@@ -15,5 +16,8 @@ double psfm_median(double *values, size_t num);
 
 /* Sorts ascending, -0 before 0, in place. O(num): at most eight passes, one per byte. */
 void psfm_sort(double *values, size_t num);
+
+/* Order of two uint32_t, for qsort and bsearch. */
+int psfm_compare_u32(const void *a, const void *b);
 
 #endif

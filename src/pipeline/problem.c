@@ -194,13 +194,6 @@ static psfm_status copy_views(psfm_context *ctx, const psfm_problem *problem, ps
     return status;
 }
 
-static int by_views(const void *a, const void *b) {
-    const psfm_match_pair *x = a, *y = b;
-    if (x->view1 != y->view1)
-        return x->view1 < y->view1 ? -1 : 1;
-    return x->view2 < y->view2 ? -1 : x->view2 > y->view2;
-}
-
 /* Pairs with matches, by view indices, sorted. */
 static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psfm_match_set *set) {
     psfm_status status = PSFM_ALLOC(ctx, from->num_pairs, &set->pairs);
@@ -219,9 +212,9 @@ static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psf
         }
     }
     if (status == PSFM_OK)
-        qsort(set->pairs, set->num_pairs, sizeof *set->pairs, by_views);
+        qsort(set->pairs, set->num_pairs, sizeof *set->pairs, psfm_match_pair_compare);
     for (size_t p = 1; status == PSFM_OK && p < set->num_pairs; ++p)
-        if (by_views(&set->pairs[p - 1], &set->pairs[p]) == 0)
+        if (psfm_match_pair_compare(&set->pairs[p - 1], &set->pairs[p]) == 0)
             status =
                 psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                           "the pair of images %" PRIu32 " and %" PRIu32 " was added twice",

@@ -36,14 +36,6 @@ static double squared_error(const psfm_sight *s, const double X[3]) {
     return (x * x + y * y) / (depth * depth);
 }
 
-static bool solve3(double A[9], const double b[3], double x[3]) {
-    double inverse[9];
-    if (!psfm_mat3_inverse(A, inverse))
-        return false;
-    psfm_mat3_mul_vec(inverse, b, x);
-    return true;
-}
-
 /* The point nearest to the rays of all inliers: sum (I - d d^T) (X - c) = 0. */
 static bool nearest_to_rays(const psfm_sight *s, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0};
@@ -58,7 +50,7 @@ static bool nearest_to_rays(const psfm_sight *s, size_t num, double X[3]) {
             b[r] += s[k].c[r] - along * d[r];
         }
     }
-    return solve3(A, b, X);
+    return psfm_mat3_solve(A, b, X);
 }
 
 /* The same for two rays; false if they are parallel or meet behind a camera. */
@@ -113,7 +105,7 @@ static bool refine(const psfm_sight *s, size_t num, double X[3]) {
         return false;
     for (int step = 0; step < MAX_STEPS && cost > 0.0; ++step) {
         double next[3], next_H[9], next_g[3], next_cost = INFINITY;
-        if (!solve3(H, g, d))
+        if (!psfm_mat3_solve(H, g, d))
             return false;
         for (int halvings = 0; halvings <= MAX_HALVINGS; ++halvings) {
             psfm_axpy3(X, ldexp(1.0, -halvings), d, next);

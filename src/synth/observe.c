@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "linalg/mat3.h"
+#include "linalg/order.h"
 
 #define NEAREST 0.3 /* metres in front of a camera */
 
@@ -56,11 +57,6 @@ static psfm_status buckets_init(psfm_context *ctx, const psfm_world *world, buck
     for (size_t k = world->num_points; k-- > 0;)
         b->order[--b->begin[bucket_of(b, world->points[k])]] = (uint32_t)k;
     return PSFM_OK;
-}
-
-static int compare_indices(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* The range of buckets along one axis that a reach around `view` touches; empty if low > high. */
@@ -122,7 +118,7 @@ static psfm_status find_seen(psfm_context *ctx, const psfm_world *world, const b
         status = add_seen(ctx, world, pose, b->order + row[i0], row[i1 + 1] - row[i0], list);
     }
     if (status == PSFM_OK && list->num > 0)
-        qsort(list->points, list->num, sizeof *list->points, compare_indices);
+        qsort(list->points, list->num, sizeof *list->points, psfm_compare_u32);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "linalg/order.h"
 #include "synth/observe.h"
 
 /* A pair that shows fewer twins is not made a twin pair: nobody would be misled by it. */
@@ -65,13 +66,6 @@ static psfm_status list_grid(psfm_context *ctx, const psfm_plan *plan, pair_list
     return status;
 }
 
-static int compare_pairs(const void *a, const void *b) {
-    const psfm_match_pair *x = a, *y = b;
-    if (x->view1 != y->view1)
-        return x->view1 < y->view1 ? -1 : 1;
-    return x->view2 < y->view2 ? -1 : x->view2 > y->view2;
-}
-
 psfm_status psfm_synth_list_pairs(psfm_context *ctx, const psfm_plan *plan, psfm_match_pair **pairs,
                                   size_t *num_pairs) {
     pair_list list = {0};
@@ -82,10 +76,10 @@ psfm_status psfm_synth_list_pairs(psfm_context *ctx, const psfm_plan *plan, psfm
         return status;
     }
     if (list.num > 0)
-        qsort(list.pairs, list.num, sizeof *list.pairs, compare_pairs);
+        qsort(list.pairs, list.num, sizeof *list.pairs, psfm_match_pair_compare);
     size_t num = 0; /* in a small ring a pair is its own neighbour on both sides */
     for (size_t k = 0; k < list.num; ++k)
-        if (num == 0 || compare_pairs(&list.pairs[num - 1], &list.pairs[k]) != 0)
+        if (num == 0 || psfm_match_pair_compare(&list.pairs[num - 1], &list.pairs[k]) != 0)
             list.pairs[num++] = list.pairs[k];
     *pairs = list.pairs;
     *num_pairs = num;
@@ -100,16 +94,12 @@ typedef struct {
     bool *is_twin;
 } match_job;
 
-static int compare_indices(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The place of a point in a view, or PSFM_NO_INDEX. */
 static uint32_t find_in_view(const psfm_synth_view *view, uint32_t point) {
     if (view->num == 0)
         return PSFM_NO_INDEX;
-    const uint32_t *found = bsearch(&point, view->points, view->num, sizeof point, compare_indices);
+    const uint32_t *found =
+        bsearch(&point, view->points, view->num, sizeof point, psfm_compare_u32);
     return found == NULL ? PSFM_NO_INDEX : (uint32_t)(found - view->points);
 }
 
@@ -254,7 +244,7 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
     if (num_wrong > 0)
         spoil(&rng, pair, num_wrong, b->num, keypoints);
     /* by the first keypoint, which is unique */
-    qsort(pair->matches, pair->num_matches, sizeof *pair->matches, compare_indices);
+    qsort(pair->matches, pair->num_matches, sizeof *pair->matches, psfm_compare_u32);
 cleanup:
     free(partner);
     free(keypoints);

@@ -13,6 +13,13 @@
 #include "base/parallel.h"
 #include "linalg/vec3.h"
 
+int psfm_match_pair_compare(const void *a, const void *b) {
+    const psfm_match_pair *x = a, *y = b;
+    if (x->view1 != y->view1)
+        return x->view1 < y->view1 ? -1 : 1;
+    return x->view2 < y->view2 ? -1 : x->view2 > y->view2;
+}
+
 typedef struct {
     psfm_match_set *set;
     bool only_missing;       /* views that have rays, or no keypoints, stay as they are */

@@ -32,6 +32,9 @@ typedef struct {
     uint32_t (*matches)[2];
 } psfm_match_pair;
 
+/* Order of two pairs by (view1, view2), for qsort. */
+int psfm_match_pair_compare(const void *a, const void *b);
+
 /* Owns everything below it. Views sorted by id, pairs by (view1, view2), at most one pair per two
  * views, keypoint indices in range. */
 typedef struct {

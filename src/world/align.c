@@ -248,19 +248,12 @@ psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,
     return status;
 }
 
-static const psfm_model_image *image_by_name(const psfm_model *model, const char *name) {
-    for (size_t k = 0; k < model->num_images; ++k)
-        if (strcmp(model->images[k].name, name) == 0)
-            return &model->images[k];
-    return NULL;
-}
-
 /* The place in the model that an end of a distance names. */
 static psfm_status find_end(psfm_context *ctx, const psfm_model *model, const char *end,
                             const psfm_scene_plane *plane, double X[3]) {
     char *name = NULL;
     double xy[2], R[9], center[3], ray[3], world[3];
-    const psfm_model_image *image = image_by_name(model, end);
+    const psfm_model_image *image = psfm_model_image_by_name(model, end);
     if (image != NULL) {
         psfm_model_image_center(image, X);
         return PSFM_OK;
@@ -269,7 +262,7 @@ static psfm_status find_end(psfm_context *ctx, const psfm_model *model, const ch
     if (status != PSFM_OK)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "'%s' is neither an image of the model nor IMAGE:x,y", end);
-    image = image_by_name(model, name);
+    image = psfm_model_image_by_name(model, name);
     if (image == NULL)
         status = psfm_fail(ctx, PSFM_ERR_DATA, "the model has no image '%s'", name);
     else if (plane == NULL)

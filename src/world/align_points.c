@@ -21,7 +21,7 @@
 #define NUM_PARAMETERS 7
 #define MAX_ITERATIONS 50
 
-static const psfm_model_image *image_by_name(const psfm_model *model, const char *name) {
+const psfm_model_image *psfm_model_image_by_name(const psfm_model *model, const char *name) {
     for (size_t k = 0; k < model->num_images; ++k)
         if (strcmp(model->images[k].name, name) == 0)
             return &model->images[k];
@@ -47,7 +47,7 @@ psfm_status psfm_control_rays_make(psfm_context *ctx, const psfm_model *model,
     size_t count = 0;
     for (size_t k = 0; k < points->num_views; ++k) {
         const psfm_control_view *view = &points->views[k];
-        const psfm_model_image *image = image_by_name(model, view->image);
+        const psfm_model_image *image = psfm_model_image_by_name(model, view->image);
         psfm_control_ray *s = &made[count];
         double ray[3];
         if (image == NULL) {

@@ -4,6 +4,9 @@
 
 #include "world/align.h"
 
+/* The image of this name, or NULL. */
+const psfm_model_image *psfm_model_image_by_name(const psfm_model *model, const char *name);
+
 /* One view of a control point: the ray of the pixel and the camera behind it. */
 typedef struct {
     uint32_t point;

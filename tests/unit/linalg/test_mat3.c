@@ -71,12 +71,18 @@ static void inverse_and_det(void **state) {
         random_rotation(&rng, A, 3.0);
         A[0] += 0.3;
         assert_true(psfm_mat3_inverse(A, B));
+        double x[3], b[3] = {1, -2, 3}, again[3];
+        assert_true(psfm_mat3_solve(A, b, x));
+        psfm_mat3_mul_vec(A, x, again);
+        for (int k = 0; k < 3; ++k)
+            assert_close(again[k], b[k], 1e-9 * (1.0 + psfm_norm3(x)));
         psfm_mat3_mul(A, B, C);
         assert_mat_close(C, eye, 1e-12);
         assert_close(psfm_mat3_det(A) * psfm_mat3_det(B), 1.0, 1e-12);
     }
     double singular[9] = {1, 2, 3, 2, 4, 6, 0, 1, 0};
     assert_false(psfm_mat3_inverse(singular, B));
+    assert_false(psfm_mat3_solve(singular, B, B));
 }
 
 static void rotation_log_inverts_exp(void **state) {

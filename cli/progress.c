@@ -9,32 +9,13 @@
 
 #include "base/timer.h"
 
-enum { NAME_SIZE = 64 };
-
 static struct {
-    char stage[NAME_SIZE];
+    char stage[PSFM_STAGE_NAME];
+    psfm_stage_clock clock;
     double started, shown;
     bool quiet;
     bool open; /* a bar is on the current line */
 } state;
-
-/* When a stage began: at its call with done 0. Each has a place of its own, since stages nest: the
- * rounds of the refinement hold bundle adjustments. */
-static double start_of(const char *stage, size_t done, double now) {
-    static struct {
-        char name[NAME_SIZE];
-        double started;
-    } starts[PSFM_MAX_STAGES];
-    int k = 0;
-    while (k + 1 < PSFM_MAX_STAGES && starts[k].name[0] != '\0' &&
-           strcmp(starts[k].name, stage) != 0)
-        ++k;
-    if (done == 0 || strcmp(starts[k].name, stage) != 0) {
-        snprintf(starts[k].name, sizeof starts[k].name, "%s", stage);
-        starts[k].started = now;
-    }
-    return starts[k].started;
-}
 
 static void show_bar(size_t done, size_t total, double now) {
     enum { WIDTH = 30 };
@@ -62,7 +43,7 @@ static int progress(const char *stage, size_t done, size_t total, void *user) {
         snprintf(state.stage, sizeof state.stage, "%s", stage);
         state.shown = 0.0;
     }
-    state.started = start_of(stage, done, now);
+    state.started = psfm_stage_started(&state.clock, stage, done, now);
     if (state.quiet)
         return 0;
     if (isatty(STDERR_FILENO)) {

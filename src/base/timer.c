@@ -1,5 +1,7 @@
 #include "base/timer.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -27,4 +29,17 @@ void psfm_timings_add(psfm_timings *timings, const char *name, double start) {
     if (timings->num_stages < PSFM_MAX_STAGES)
         timings->stages[timings->num_stages++] =
             (psfm_stage_time){name, seconds, psfm_peak_memory_mb()};
+}
+
+double psfm_stage_started(psfm_stage_clock *clock, const char *stage, size_t done, double now) {
+    int k = 0; /* its place, or the first free one, or the last */
+    while (k + 1 < PSFM_MAX_STAGES && clock->stages[k].name[0] != '\0' &&
+           strncmp(clock->stages[k].name, stage, PSFM_STAGE_NAME - 1) != 0)
+        ++k;
+    bool is_new = strncmp(clock->stages[k].name, stage, PSFM_STAGE_NAME - 1) != 0;
+    if (done == 0 || is_new) {
+        snprintf(clock->stages[k].name, PSFM_STAGE_NAME, "%s", stage);
+        clock->stages[k].started = now;
+    }
+    return clock->stages[k].started;
 }

@@ -1,0 +1,325 @@
+/* The search beyond exact elimination goes in rounds. A round eliminates what it can within the
+ * width of its tables, holds the other nodes at their labels (which ones, chance says), and takes
+ * the best flips of all nodes eliminated. Then nodes that want to stay together are contracted in
+ * pairs and the same is done on the smaller graph, where flipping a node flips a set, and so on
+ * until everything is one exact table. No step lowers the sum. */
+#include "graph/labelling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/flips.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_labelling_options, exact_width, "exact-width", 20, 0, 28,
+                    "graphs of this width (a ring with k neighbours on either side: 2k) are "
+                    "labelled exactly"),
+    PSFM_OPTION_INT(psfm_labelling_options, exact_entries, "exact-entries", 4000, 1, 1000000,
+                    "as long as it takes no more table entries, in thousands"),
+    PSFM_OPTION_INT(psfm_labelling_options, search_width, "search-width", 8, 0, 20,
+                    "width of the tables of the search where that does not suffice"),
+    PSFM_OPTION_INT(psfm_labelling_options, patience, "patience", 8, 1, 10000,
+                    "rounds of that search without gain before it ends"),
+};
+const psfm_option_table psfm_labelling_option_table = {"labelling", rows,
+                                                       sizeof rows / sizeof *rows};
+
+/* A flip problem with its arrays. */
+typedef struct {
+    psfm_topology graph;
+    uint32_t *ends; /* node1 and node2 of all edges, where it owns them */
+    double (*value)[4];
+    double *own; /* what flipping a node adds by itself */
+    psfm_adjacency adjacency;
+    bool *held;
+} level;
+
+static void level_free(level *l) {
+    free(l->ends);
+    free(l->value);
+    free(l->own);
+    free(l->held);
+    psfm_adjacency_free(&l->adjacency);
+}
+
+/* Makes the flipped state the one without flips. */
+static void apply(level *l, const bool *flip) {
+    for (uint32_t e = 0; e < l->graph.num_edges; ++e) {
+        int shift = 2 * flip[l->graph.node1[e]] + flip[l->graph.node2[e]];
+        double old[4];
+        memcpy(old, l->value[e], sizeof old);
+        for (int s = 0; s < 4; ++s)
+            l->value[e][s] = old[s ^ shift];
+    }
+    for (uint32_t v = 0; v < l->graph.num_nodes; ++v)
+        l->own[v] = flip[v] ? -l->own[v] : l->own[v];
+}
+
+static psfm_status level_init(psfm_context *ctx, const psfm_topology *graph,
+                              const double (*value)[4], const bool *label, const bool *held,
+                              level *l) {
+    psfm_status status;
+    *l = (level){.graph = *graph};
+    if ((status = PSFM_ALLOC(ctx, graph->num_edges, &l->value)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &l->own)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &l->held)) ||
+        (status = psfm_adjacency_init(ctx, graph, NULL, graph->num_edges, &l->adjacency)))
+        return status;
+    if (graph->num_edges > 0)
+        memcpy(l->value, value, graph->num_edges * sizeof *value);
+    if (held != NULL)
+        memcpy(l->held, held, graph->num_nodes * sizeof *held);
+    apply(l, label);
+    return PSFM_OK;
+}
+
+/* How much an edge loses if one of its ends flips without the other. */
+static double bond(const double value[4]) {
+    return 0.5 * (value[0] + value[3] - value[1] - value[2]);
+}
+
+/* Pairs nodes that want to stay together: group[v] in [0, *num). A node prefers strong bonds, but
+ * chance has a say, so that other sets form in other rounds. */
+static psfm_status pair_nodes(psfm_context *ctx, const level *l, psfm_rng *rng, uint32_t *group,
+                              uint32_t *num) {
+    uint32_t n = l->graph.num_nodes, *order = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, n, &order);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t v = 0; v < n; ++v) {
+        order[v] = v;
+        group[v] = UINT32_MAX;
+    }
+    psfm_rng_shuffle(rng, order, n);
+    *num = 0;
+    for (uint32_t k = 0; k < n; ++k) {
+        uint32_t v = order[k], partner = UINT32_MAX;
+        double most = 0.0;
+        if (group[v] != UINT32_MAX)
+            continue;
+        for (size_t i = l->adjacency.begin[v]; i < l->adjacency.begin[v + 1]; ++i) {
+            uint32_t e = l->adjacency.edge[i], u = psfm_topology_other(&l->graph, e, v);
+            double strength = bond(l->value[e]) * psfm_rng_uniform(rng);
+            if (group[u] == UINT32_MAX && strength > most) {
+                most = strength;
+                partner = u;
+            }
+        }
+        group[v] = *num;
+        if (partner != UINT32_MAX)
+            group[partner] = *num;
+        ++*num;
+    }
+    free(order);
+    return PSFM_OK;
+}
+
+/* Adds up the edges from node v of group a to groups b > a. edge_to[b] is the coarse edge to b, if
+ * it is one of those of group a, which begin at `first`. */
+static void contract_node(const level *fine, const uint32_t *group, uint32_t v, uint32_t first,
+                          uint32_t *edge_to, level *coarse) {
+    uint32_t *node1 = coarse->ends, *node2 = coarse->ends + fine->graph.num_edges;
+    for (size_t i = fine->adjacency.begin[v]; i < fine->adjacency.begin[v + 1]; ++i) {
+        uint32_t e = fine->adjacency.edge[i];
+        uint32_t b = group[psfm_topology_other(&fine->graph, e, v)];
+        const double *value = fine->value[e];
+        bool swapped = fine->graph.node1[e] != v;
+        if (b == group[v] && !swapped)
+            coarse->own[b] += value[3] - value[0];
+        if (b <= group[v])
+            continue;
+        uint32_t at = edge_to[b];
+        if (at < first || at >= coarse->graph.num_edges || node2[at] != b) {
+            at = edge_to[b] = coarse->graph.num_edges++;
+            node1[at] = group[v];
+            node2[at] = b;
+        }
+        coarse->value[at][0] += value[0];
+        coarse->value[at][1] += value[swapped ? 2 : 1];
+        coarse->value[at][2] += value[swapped ? 1 : 2];
+        coarse->value[at][3] += value[3];
+    }
+}
+
+/* The graph of the groups, parallel edges added up. */
+static psfm_status contract(psfm_context *ctx, const level *fine, const uint32_t *group,
+                            uint32_t num, level *coarse) {
+    uint32_t(*member)[2] = NULL, *edge_to = NULL;
+    psfm_status status;
+    *coarse = (level){0};
+    if ((status = PSFM_ALLOC(ctx, 2 * (size_t)fine->graph.num_edges, &coarse->ends)) ||
+        (status = PSFM_ALLOC(ctx, fine->graph.num_edges, &coarse->value)) ||
+        (status = PSFM_ALLOC(ctx, num, &coarse->own)) ||
+        (status = PSFM_ALLOC(ctx, num, &coarse->held)) ||
+        (status = PSFM_ALLOC(ctx, num, &member)) || (status = PSFM_ALLOC(ctx, num, &edge_to)))
+        goto cleanup;
+    for (uint32_t a = 0; a < num; ++a)
+        member[a][0] = member[a][1] = UINT32_MAX;
+    for (uint32_t v = 0; v < fine->graph.num_nodes; ++v) {
+        uint32_t *m = member[group[v]];
+        m[m[0] == UINT32_MAX ? 0 : 1] = v;
+        coarse->own[group[v]] += fine->own[v];
+        coarse->held[group[v]] = coarse->held[group[v]] || fine->held[v];
+    }
+    coarse->graph = (psfm_topology){num, 0, coarse->ends, coarse->ends + fine->graph.num_edges};
+    for (uint32_t a = 0; a < num; ++a) {
+        uint32_t first = coarse->graph.num_edges;
+        for (int m = 0; m < 2 && member[a][m] != UINT32_MAX; ++m)
+            contract_node(fine, group, member[a][m], first, edge_to, coarse);
+    }
+    status =
+        psfm_adjacency_init(ctx, &coarse->graph, NULL, coarse->graph.num_edges, &coarse->adjacency);
+
+cleanup:
+    free(member);
+    free(edge_to);
+    return status;
+}
+
+/* The best flips on one level with tables of at most this width and so many entries in all. *whole
+ * if only the held nodes were left out; with `all`, nothing is done unless that is so. */
+static psfm_status flip_level(psfm_context *ctx, const level *l, int width, size_t max_entries,
+                              bool all, bool differ, psfm_rng *rng, bool *flip, double *gain,
+                              bool *whole) {
+    psfm_elimination order;
+    psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
+    uint32_t num = 0;
+    psfm_status status = psfm_eliminate(ctx, &l->graph, &l->adjacency, l->held, width, rng, &order);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t v = 0; v < l->graph.num_nodes; ++v)
+        num += !l->held[v];
+    *whole = order.num == num && order.num_entries <= max_entries;
+    *gain = differ ? -INFINITY : 0.0;
+    if (*whole || !all)
+        status = psfm_flips_best(ctx, &problem, &order, differ, flip, gain);
+    if (!(*gain > 0.0) && !differ)
+        memset(flip, 0, l->graph.num_nodes * sizeof *flip);
+    psfm_elimination_free(&order);
+    return status;
+}
+
+/* Sets that flip as one on the contracted graph `coarse`: adds what they gain, or, with `differ`,
+ * takes them if they lose less. */
+static void take_groups(const uint32_t *group, const bool *coarse_flip, double coarse_gain,
+                        bool differ, uint32_t n, bool *flip, double *gain) {
+    if (differ && coarse_gain <= *gain)
+        return;
+    for (uint32_t v = 0; v < n; ++v)
+        flip[v] = coarse_flip[group[v]] ^ (!differ && flip[v]);
+    *gain = coarse_gain + (differ ? 0.0 : *gain);
+}
+
+/* One round of the search, from level l down to the coarsest. Values of l change to those of the
+ * flips that are found, unless `differ`. */
+static psfm_status descend(psfm_context *ctx, level *l, int width, bool differ, psfm_rng *rng,
+                           bool *flip, double *gain) {
+    uint32_t n = l->graph.num_nodes, *group = NULL, num = 0;
+    bool whole, *coarse_flip = NULL;
+    double coarse_gain = 0.0;
+    level coarse = {0};
+    psfm_status status =
+        flip_level(ctx, l, width, SIZE_MAX, false, differ, rng, flip, gain, &whole);
+    if (status != PSFM_OK || whole)
+        return status;
+    if (!differ)
+        apply(l, flip);
+    if ((status = PSFM_ALLOC(ctx, n, &group)) || (status = pair_nodes(ctx, l, rng, group, &num)))
+        goto cleanup;
+    if (num < n && (status = contract(ctx, l, group, num, &coarse)) == PSFM_OK &&
+        (status = PSFM_ALLOC(ctx, num, &coarse_flip)) == PSFM_OK &&
+        (status = descend(ctx, &coarse, width, differ, rng, coarse_flip, &coarse_gain)) == PSFM_OK)
+        take_groups(group, coarse_flip, coarse_gain, differ, n, flip, gain);
+
+cleanup:
+    free(group);
+    free(coarse_flip);
+    level_free(&coarse);
+    return status;
+}
+
+/* Rounds until `patience` of them find nothing better. */
+static psfm_status search(psfm_context *ctx, const psfm_topology *graph, const double (*value)[4],
+                          const bool *label, const bool *held,
+                          const psfm_labelling_options *options, bool differ, psfm_rng *rng,
+                          bool *flip, double *gain) {
+    uint32_t n = graph->num_nodes;
+    bool *found = NULL, *current = NULL;
+    double tolerance = 0.0;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &found)) || (status = PSFM_ALLOC(ctx, n, &current)))
+        goto cleanup;
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        for (int s = 0; s < 4; ++s)
+            tolerance = fmax(tolerance, 1e-9 * fabs(value[e][s]));
+    memcpy(current, label, n * sizeof *current);
+    for (int idle = 0; status == PSFM_OK && idle < options->patience; ++idle) {
+        level l;
+        double more = 0.0;
+        status = level_init(ctx, graph, value, current, held, &l);
+        if (status == PSFM_OK)
+            status = descend(ctx, &l, options->search_width, differ, rng, found, &more);
+        level_free(&l);
+        if (status == PSFM_OK && more > (differ ? *gain : 0.0) + tolerance) {
+            idle = -1;
+            *gain = differ ? more : *gain + more;
+            for (uint32_t v = 0; v < n; ++v) {
+                flip[v] = found[v] ^ (!differ && flip[v]);
+                current[v] = label[v] ^ (!differ && flip[v]);
+            }
+        }
+    }
+
+cleanup:
+    free(found);
+    free(current);
+    return status;
+}
+
+/* The best flips of the labels given, exactly or by the search. */
+static psfm_status best_flips(psfm_context *ctx, const psfm_topology *graph,
+                              const double (*value)[4], const bool *label, const bool *held,
+                              uint64_t seed, const psfm_labelling_options *options, bool differ,
+                              bool *flip, psfm_labelling_result *result) {
+    psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_LABELLING, 0, 0);
+    level l;
+    psfm_status status = level_init(ctx, graph, value, label, held, &l);
+    if (status == PSFM_OK)
+        status = flip_level(ctx, &l, options->exact_width, (size_t)options->exact_entries * 1000,
+                            true, differ, &rng, flip, &result->gain, &result->exact);
+    if (status == PSFM_OK) {
+        psfm_flip_problem problem = {&l.graph, &l.adjacency, (const double(*)[4])l.value, l.own};
+        result->score = psfm_flips_sum(&problem, NULL);
+    }
+    level_free(&l);
+    if (status == PSFM_OK && !result->exact)
+        status = search(ctx, graph, value, label, held, options, differ, &rng, flip, &result->gain);
+    result->score += result->gain;
+    return status;
+}
+
+psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_topology *graph,
+                                const double (*value)[4], uint64_t seed,
+                                const psfm_labelling_options *options, bool *label,
+                                psfm_labelling_result *result) {
+    bool *flip = NULL;
+    *result = (psfm_labelling_result){0};
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &flip);
+    if (status == PSFM_OK)
+        status = best_flips(ctx, graph, value, label, NULL, seed, options, false, flip, result);
+    for (uint32_t v = 0; status == PSFM_OK && v < graph->num_nodes; ++v)
+        label[v] ^= flip[v];
+    free(flip);
+    return status;
+}
+
+psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_topology *graph,
+                                     const double (*value)[4], const bool *label, const bool *held,
+                                     uint64_t seed, const psfm_labelling_options *options,
+                                     bool *flip, psfm_labelling_result *result) {
+    *result = (psfm_labelling_result){0};
+    memset(flip, 0, graph->num_nodes * sizeof *flip);
+    return best_flips(ctx, graph, value, label, held, seed, options, true, flip, result);
+}

@@ -1,0 +1,44 @@
+/* Binary labelling of graphs whose edges ask for equal or for different labels.
+ *
+ * Exact where the graph is nearly a chain, a ring or a tree, which is what walks give: by dynamic
+ * programming over an elimination order of small width. On other graphs a search that does the same
+ * on as much of the graph at once as fits, the rest held, and again on contracted graphs, where a
+ * move flips whole sets. */
+#ifndef PSFM_GRAPH_LABELLING_H
+#define PSFM_GRAPH_LABELLING_H
+
+#include "base/options.h"
+#include "graph/topology.h"
+
+typedef struct {
+    int exact_width;   /* dynamic programming is tried up to this width ... */
+    int exact_entries; /* ... and to so many table entries, in thousands */
+    int search_width;  /* of the tables of the search beyond */
+    int patience;      /* rounds of the search without gain before it ends */
+} psfm_labelling_options;
+
+extern const psfm_option_table psfm_labelling_option_table;
+
+typedef struct {
+    double score; /* sum of the values */
+    double gain;  /* over that of the labels given */
+    bool exact;   /* no labelling has a larger one */
+} psfm_labelling_result;
+
+/* Improves the labels (num_nodes, in and out) so that the sum of value[e][2 * x1 + x2] is as large
+ * as can be found, with x1 and x2 the labels of the edge's ends. Never worse than the labels given,
+ * which stay where nothing is better. Deterministic, draws from `seed`. */
+psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_topology *graph,
+                                const double (*value)[4], uint64_t seed,
+                                const psfm_labelling_options *options, bool *label,
+                                psfm_labelling_result *result);
+
+/* The next best: the labelling with the largest sum among those that differ from `label` and give
+ * the nodes of `held` (may be NULL) the labels they have. flip (num_nodes) says where it differs;
+ * nowhere, with a gain of -INFINITY, if there is none. */
+psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_topology *graph,
+                                     const double (*value)[4], const bool *label, const bool *held,
+                                     uint64_t seed, const psfm_labelling_options *options,
+                                     bool *flip, psfm_labelling_result *result);
+
+#endif

@@ -12,19 +12,8 @@
 #include "base/alloc.h"
 #include "graph/flips.h"
 
-static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_labelling_options, exact_width, "exact-width", 20, 0, 28,
-                    "graphs of this width (a ring with k neighbours on either side: 2k) are "
-                    "labelled exactly"),
-    PSFM_OPTION_INT(psfm_labelling_options, exact_entries, "exact-entries", 4000, 1, 1000000,
-                    "as long as it takes no more table entries, in thousands"),
-    PSFM_OPTION_INT(psfm_labelling_options, search_width, "search-width", 8, 0, 20,
-                    "width of the tables of the search where that does not suffice"),
-    PSFM_OPTION_INT(psfm_labelling_options, patience, "patience", 8, 1, 10000,
-                    "rounds of that search without gain before it ends"),
-};
-const psfm_option_table psfm_labelling_option_table = {"labelling", rows,
-                                                       sizeof rows / sizeof *rows};
+const psfm_labelling_options psfm_labelling_defaults = {
+    .exact_width = 20, .exact_entries = 4000000, .search_width = 8, .patience = 8};
 
 /* A flip problem with its arrays. */
 typedef struct {
@@ -285,10 +274,12 @@ static psfm_status best_flips(psfm_context *ctx, const psfm_topology *graph,
                               bool *flip, psfm_labelling_result *result) {
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_LABELLING, 0, 0);
     level l;
+    if (options == NULL)
+        options = &psfm_labelling_defaults;
     psfm_status status = level_init(ctx, graph, value, label, held, &l);
     if (status == PSFM_OK)
-        status = flip_level(ctx, &l, options->exact_width, (size_t)options->exact_entries * 1000,
-                            true, differ, &rng, flip, &result->gain, &result->exact);
+        status = flip_level(ctx, &l, options->exact_width, options->exact_entries, true, differ,
+                            &rng, flip, &result->gain, &result->exact);
     if (status == PSFM_OK) {
         psfm_flip_problem problem = {&l.graph, &l.adjacency, (const double(*)[4])l.value, l.own};
         result->score = psfm_flips_sum(&problem, NULL);

@@ -7,17 +7,16 @@
 #ifndef PSFM_GRAPH_LABELLING_H
 #define PSFM_GRAPH_LABELLING_H
 
-#include "base/options.h"
 #include "graph/topology.h"
 
 typedef struct {
-    int exact_width;   /* dynamic programming is tried up to this width ... */
-    int exact_entries; /* ... and to so many table entries, in thousands */
-    int search_width;  /* of the tables of the search beyond */
-    int patience;      /* rounds of the search without gain before it ends */
+    int exact_width;      /* dynamic programming is tried up to this width (at most 30) ... */
+    size_t exact_entries; /* ... and to so many table entries */
+    int search_width;     /* of the tables of the search beyond */
+    int patience;         /* rounds of the search without gain before it ends */
 } psfm_labelling_options;
 
-extern const psfm_option_table psfm_labelling_option_table;
+extern const psfm_labelling_options psfm_labelling_defaults;
 
 typedef struct {
     double score; /* sum of the values */
@@ -27,7 +26,7 @@ typedef struct {
 
 /* Improves the labels (num_nodes, in and out) so that the sum of value[e][2 * x1 + x2] is as large
  * as can be found, with x1 and x2 the labels of the edge's ends. Never worse than the labels given,
- * which stay where nothing is better. Deterministic, draws from `seed`. */
+ * which stay where nothing is better. options NULL: defaults. Deterministic, draws from `seed`. */
 psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_topology *graph,
                                 const double (*value)[4], uint64_t seed,
                                 const psfm_labelling_options *options, bool *label,

@@ -14,7 +14,6 @@ typedef struct {
     double typical_power; /* to which a candidate's typicality enters its confidence; 0: not */
     double typical_bandwidth_deg; /* smoothing of the density behind it */
     int max_rounds;               /* of node moves and world turns */
-    int anneal_sweeps;            /* of the labelling behind a world turn */
 } psfm_rotation_consensus_options;
 
 extern const psfm_option_table psfm_rotation_consensus_option_table;
@@ -36,14 +35,24 @@ typedef struct {
     uint32_t num_node_moves;
     uint32_t num_world_turns; /* accepted ones */
     uint32_t num_agreeing;    /* edges */
+    double score;             /* sum of supports */
 } psfm_rotation_consensus_stats;
 
 /* Improves cam_from_world (num_nodes x 9) in place; chosen[e] is the candidate that edge e agrees
- * with, UINT32_MAX if none. Deterministic; draws from `seed`. Cost O(rounds * sweeps * edges). */
+ * with, UINT32_MAX if none. Deterministic; draws from `seed`. Cost O(edges) a round where the graph
+ * is nearly a chain or a ring, times a few dozen on others (see graph/labelling.h). */
 psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
                                     const psfm_rotation_candidates *candidates, uint64_t seed,
                                     const psfm_rotation_consensus_options *options,
                                     double (*cam_from_world)[9], uint32_t *chosen,
                                     psfm_rotation_consensus_stats *stats);
+
+/* The sum of supports at the given rotations, with typicality learnt from the candidates `typical`
+ * (per edge, UINT32_MAX for none; NULL: from all candidates), and the candidates that agree. */
+psfm_status psfm_rotation_consensus_score(psfm_context *ctx, const psfm_topology *topology,
+                                          const psfm_rotation_candidates *candidates,
+                                          const psfm_rotation_consensus_options *options,
+                                          const uint32_t *typical, double (*cam_from_world)[9],
+                                          uint32_t *chosen, double *score);
 
 #endif

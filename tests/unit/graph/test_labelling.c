@@ -12,12 +12,6 @@ typedef struct {
     psfm_topology graph;
 } problem;
 
-static psfm_labelling_options defaults(void) {
-    psfm_labelling_options options;
-    psfm_options_init(&psfm_labelling_option_table, &options);
-    return options;
-}
-
 static double score(const problem *p, const bool *label) {
     double sum = 0;
     for (uint32_t e = 0; e < p->graph.num_edges; ++e)
@@ -101,8 +95,7 @@ static int count_missed(psfm_context *ctx, const psfm_labelling_options *options
 static void equals_exhaustive_search(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_labelling_options options = defaults();
-    assert_int_equal(count_missed(ctx, &options, true), 0);
+    assert_int_equal(count_missed(ctx, NULL, true), 0);
     psfm_context_destroy(&ctx);
 }
 
@@ -110,7 +103,7 @@ static void equals_exhaustive_search(void **state) {
 static void search_seldom_misses_the_best(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_labelling_options options = defaults();
+    psfm_labelling_options options = psfm_labelling_defaults;
     options.exact_width = 0;
     options.search_width = 2;
     assert_true(count_missed(ctx, &options, false) <= 4);
@@ -145,14 +138,13 @@ static void make_ring(psfm_rng *rng, uint32_t n, uint32_t neighbours, double wro
 static void rings_are_exact(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_labelling_options options = defaults();
     problem *p = calloc(1, sizeof *p);
     for (uint32_t n = 100; n <= 2000; n = n < 500 ? n + 200 : n + 500)
         for (uint32_t neighbours = 1; neighbours <= 4; ++neighbours) {
             psfm_rng rng = psfm_rng_make(n, PSFM_RNG_TEST, neighbours, 0);
             psfm_labelling_result result;
             make_ring(&rng, n, neighbours, 0.3, p);
-            solve(ctx, &options, p, &result);
+            solve(ctx, NULL, p, &result);
             assert_true(result.exact);
             assert_true(result.score >= score(p, p->truth) - 1e-9);
         }
@@ -164,7 +156,6 @@ static void rings_are_exact(void **state) {
 static void grids_are_not_below_the_truth(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    psfm_labelling_options options = defaults();
     problem *p = calloc(1, sizeof *p);
     for (uint32_t side = 10; side <= 45; side += 7)
         for (int wrong = 5; wrong <= 25; wrong += 10) {
@@ -182,7 +173,7 @@ static void grids_are_not_below_the_truth(void **state) {
                     }
             }
             plant(&rng, wrong / 100.0, p, side * side, num);
-            solve(ctx, &options, p, &result);
+            solve(ctx, NULL, p, &result);
             assert_true(result.score >= score(p, p->truth) - 1e-9);
         }
     free(p);

@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "engine/rotation_candidates.h"
 #include "graph/hypothesis.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
-#include "linalg/order.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_robust_control_options, joint_choice, "joint-choice", 1,
@@ -38,95 +38,6 @@ static const psfm_option rows[] = {
                        "an edge weighs (its inliers / the median) to this power in the consensus"),
 };
 const psfm_option_table psfm_robust_control_option_table = {"robust", rows, 6};
-
-/* The candidates of the consensus: every hypothesis, and the essential matrix where points off the
- * planes support it. Owns its arrays. */
-typedef struct {
-    uint32_t *begin;
-    double (*R_21)[9];
-    double *confidence;
-    double *weight;
-    uint32_t *hypothesis; /* of each candidate; UINT32_MAX for the essential matrix */
-} candidate_list;
-
-static void free_candidates(candidate_list *c) {
-    free(c->begin);
-    free(c->R_21);
-    free(c->confidence);
-    free(c->weight);
-    free(c->hypothesis);
-}
-
-static double edge_inliers(const psfm_pose_graph *graph, const psfm_edge *edge) {
-    double inliers = 0.0;
-    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
-        inliers += graph->planes[p].num_inliers;
-    return fmax(inliers, edge->has_essential && edge->plane_begin == edge->plane_end
-                             ? (double)edge->essential_inliers
-                             : 0.0);
-}
-
-/* Weight of each edge by its inliers: few are worth less than many, but ten times as many are not
- * worth ten edges. */
-static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, double power,
-                               double *weight) {
-    double *inliers = NULL;
-    uint32_t n = graph->num_edges;
-    psfm_status status = PSFM_ALLOC(ctx, n, &inliers);
-    if (status != PSFM_OK || n == 0) {
-        free(inliers);
-        return status;
-    }
-    for (uint32_t e = 0; e < n; ++e)
-        weight[e] = inliers[e] = edge_inliers(graph, &graph->edges[e]);
-    double median = psfm_median(inliers, n);
-    for (uint32_t e = 0; e < n; ++e)
-        weight[e] = pow(fmin(fmax(weight[e] / fmax(median, 1.0), 0.01), 4.0), power);
-    free(inliers);
-    return PSFM_OK;
-}
-
-/* Confidence of the essential matrix as a candidate of its own: the share of its inliers that lie
- * off the planes, or all of it where there is no plane. */
-static double essential_confidence(const psfm_edge *edge, int full_off_plane) {
-    if (!edge->has_essential)
-        return 0.0;
-    if (edge->plane_begin == edge->plane_end)
-        return 1.0;
-    double off_plane = edge->essential_inliers * (1.0 - edge->essential_plane_share);
-    return fmin(1.0, off_plane / full_off_plane);
-}
-
-static psfm_status list_candidates(psfm_context *ctx, const psfm_pose_graph *graph,
-                                   const psfm_robust_options *options, const double *confidence,
-                                   candidate_list *c) {
-    size_t room = (size_t)graph->num_hypotheses + graph->num_edges;
-    psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, (size_t)graph->num_edges + 1, &c->begin)) ||
-        (status = PSFM_ALLOC(ctx, room, &c->R_21)) ||
-        (status = PSFM_ALLOC(ctx, room, &c->confidence)) ||
-        (status = PSFM_ALLOC(ctx, room, &c->hypothesis)) ||
-        (status = PSFM_ALLOC(ctx, graph->num_edges, &c->weight)) ||
-        (status = weigh_edges(ctx, graph, options->control.inlier_power, c->weight)))
-        return status;
-    uint32_t num = 0;
-    for (uint32_t e = 0; e < graph->num_edges; ++e) {
-        const psfm_edge *edge = &graph->edges[e];
-        for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
-            memcpy(c->R_21[num], graph->hypotheses[h].motion.R_21, sizeof *c->R_21);
-            c->confidence[num] = confidence[h];
-            c->hypothesis[num++] = h;
-        }
-        double essential = essential_confidence(edge, options->choice.full_off_plane);
-        if (essential > 0.0) {
-            memcpy(c->R_21[num], edge->essential_R_21, sizeof *c->R_21);
-            c->confidence[num] = essential;
-            c->hypothesis[num++] = UINT32_MAX;
-        }
-        c->begin[e + 1] = num;
-    }
-    return PSFM_OK;
-}
 
 /* Per plane the heaviest hypothesis keeps its weight, the others get none; sums to 1 per edge. */
 static void keep_best(psfm_pose_graph *graph) {
@@ -213,7 +124,7 @@ static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *op
                         R_21);
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
             weight += graph->hypotheses[h].weight;
-        double off_plane = essential_confidence(edge, options->choice.full_off_plane);
+        double off_plane = psfm_edge_essential_confidence(edge, options->choice.full_off_plane);
         bool essential_agrees =
             off_plane > 0.5 && psfm_rotation_angle(edge->essential_R_21, R_21) < max_angle;
         if (weight == 0.0 && essential_agrees) {
@@ -229,20 +140,21 @@ static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *
                                   const psfm_pose_graph *graph, const double *confidence,
                                   const psfm_topology *topology, psfm_pose_solution *s,
                                   psfm_rotation_consensus_stats *stats) {
-    candidate_list c = {0};
+    psfm_candidate_list list;
     uint32_t *chosen = NULL;
-    psfm_status status = list_candidates(ctx, graph, options, confidence, &c);
+    psfm_status status =
+        psfm_candidate_list_make(ctx, graph, options->control.inlier_power,
+                                 options->choice.full_off_plane, confidence, &list);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, graph->num_edges, &chosen);
     if (status == PSFM_OK) {
-        psfm_rotation_candidates candidates = {c.begin, (const double(*)[9])c.R_21, c.confidence,
-                                               NULL, c.weight};
+        psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
         status =
             psfm_rotation_consensus(ctx, topology, &candidates, psfm_context_seed(ctx),
                                     &options->consensus, s->poses.cam_from_world, chosen, stats);
     }
     free(chosen);
-    free_candidates(&c);
+    psfm_candidate_list_free(&list);
     return status;
 }
 
@@ -256,7 +168,7 @@ static psfm_status average(psfm_context *ctx, const psfm_robust_options *options
         status = PSFM_ALLOC(ctx, n, &weight);
     for (uint32_t e = 0; status == PSFM_OK && e < n; ++e) {
         memcpy(R_21[e], s->edge_pose[e].R_21, sizeof *R_21);
-        weight[e] = edges->accepted[e] ? sqrt(edge_inliers(graph, &graph->edges[e])) : 0.0;
+        weight[e] = edges->accepted[e] ? sqrt(psfm_edge_num_inliers(graph, &graph->edges[e])) : 0.0;
     }
     if (status == PSFM_OK)
         status = psfm_rotations_average(ctx, topology, (const double(*)[9])R_21, weight,

@@ -1,3 +1,6 @@
+/* Clocks of the stages. One sums what each stage took, from start and end, for the summary. The
+ * other is for those who only hear of progress: it remembers when each stage was first told of, so
+ * that a stage within another does not set the outer one's time back. */
 #include "base/timer.h"
 
 #include <stdbool.h>

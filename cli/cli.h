@@ -10,10 +10,10 @@
 #include "pipeline/settings.h"
 #include "planarsfm/model.h"
 
-/* In place of a number of values: one value, and the flag may be given again. One flag per command.
- */
+/* In place of a number of values: one value, and the flag may be given again. One flag per command,
+ * or its last positional argument, then named "NAME...". */
 #define CLI_REPEATABLE (-1)
-#define CLI_MAX_REPEATS 32
+#define CLI_MAX_REPEATS 128
 
 /* A flag of one command. */
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
     const char *positional[4];
     const char *flag[CLI_MAX_FLAGS]; /* value of each flag, "" for a switch, NULL if not given */
     char **values[CLI_MAX_FLAGS];    /* all values of a flag that takes several */
-    const char *repeated[CLI_MAX_REPEATS]; /* values of the flag that may be repeated */
+    const char *repeated[CLI_MAX_REPEATS]; /* values of the flag or argument that may be repeated */
     size_t num_repeated;
     bool help;
 } cli_arguments;

@@ -65,6 +65,20 @@ static int find_flag(const cli_command *command, const char *name) {
     return -1;
 }
 
+static psfm_status repeat(psfm_context *ctx, const char *name, const char *value,
+                          cli_arguments *out) {
+    if (out->num_repeated == CLI_MAX_REPEATS)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given more than %d times", name,
+                         CLI_MAX_REPEATS);
+    out->repeated[out->num_repeated++] = value;
+    return PSFM_OK;
+}
+
+/* Whether the positional argument of this name may be given several times. */
+static bool is_repeatable(const char *name) {
+    return name != NULL && strstr(name, "...") != NULL;
+}
+
 /* Handles argv[0], which starts with '-', and the values that may follow it; argv ends with NULL.
  * *used is the number of values taken. */
 static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char **argv, int *used,
@@ -90,11 +104,11 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
     if (next == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants a value", name);
     *used = 1;
-    if (repeatable && out->num_repeated == CLI_MAX_REPEATS)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given more than %d times", name,
-                         CLI_MAX_REPEATS);
-    if (repeatable)
-        out->repeated[out->num_repeated++] = next;
+    if (repeatable) {
+        psfm_status status = repeat(ctx, name, next, out);
+        if (status != PSFM_OK)
+            return status;
+    }
     if (k >= 0) {
         out->flag[k] = next;
         out->values[k] = argv + 1;
@@ -113,23 +127,27 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
 psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, char **argv,
                       cli_arguments *out) {
     int num_positional = 0;
+    const char *const *names = command->positional;
     *out = (cli_arguments){0};
     for (int k = 1; k < argc; ++k) {
-        if (argv[k][0] == '-' && argv[k][1] != '\0') {
-            int used = 0;
-            psfm_status status = take_flag(ctx, command, argv + k, &used, out);
-            if (status != PSFM_OK)
-                return status;
-            k += used;
-        } else if (command->positional[num_positional] == NULL) {
-            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "'%s' is one argument too many", argv[k]);
-        } else {
+        psfm_status status = PSFM_OK;
+        int used = 0;
+        if (argv[k][0] == '-' && argv[k][1] != '\0')
+            status = take_flag(ctx, command, argv + k, &used, out);
+        else if (is_repeatable(names[num_positional]))
+            status = repeat(ctx, names[num_positional], argv[k], out);
+        else if (names[num_positional] == NULL)
+            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "'%s' is one argument too many", argv[k]);
+        else
             out->positional[num_positional++] = argv[k];
-        }
+        if (status != PSFM_OK)
+            return status;
+        k += used;
     }
-    if (!out->help && command->positional[num_positional] != NULL)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is missing",
-                         command->positional[num_positional]);
+    bool is_missing = is_repeatable(names[num_positional]) ? out->num_repeated == 0
+                                                           : names[num_positional] != NULL;
+    if (!out->help && is_missing)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is missing", names[num_positional]);
     return PSFM_OK;
 }
 

@@ -35,7 +35,7 @@ typedef struct {
 } psfm_option;
 
 #define PSFM_OPTION_BOOL(type, field, name, value, help) \
-    { name, PSFM_OPTION_IS_BOOL, offsetof(type, field), value, value, 0, 1, NULL, help }
+    PSFM_OPTION_BOOL_BY_MODE(type, field, name, value, value, help)
 #define PSFM_OPTION_INT(type, field, name, value, min, max, help) \
     PSFM_OPTION_INT_BY_MODE(type, field, name, value, value, min, max, help)
 #define PSFM_OPTION_DOUBLE(type, field, name, value, min, max, help) \
@@ -44,6 +44,8 @@ typedef struct {
     { name, PSFM_OPTION_IS_CHOICE, offsetof(type, field), value, value, 0, 0, choices, help }
 
 /* With another default in paper mode. */
+#define PSFM_OPTION_BOOL_BY_MODE(type, field, name, value, paper, help) \
+    { name, PSFM_OPTION_IS_BOOL, offsetof(type, field), value, paper, 0, 1, NULL, help }
 #define PSFM_OPTION_INT_BY_MODE(type, field, name, value, paper, min, max, help) \
     { name, PSFM_OPTION_IS_INT, offsetof(type, field), value, paper, min, max, NULL, help }
 #define PSFM_OPTION_DOUBLE_BY_MODE(type, field, name, value, paper, min, max, help) \

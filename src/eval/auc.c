@@ -29,3 +29,13 @@ void psfm_auc(double *errors, size_t num_errors, const double *thresholds, size_
     for (size_t t = 0; t < num_thresholds; ++t)
         auc[t] = num_errors == 0 ? 0.0 : area(errors, num_errors, thresholds[t]);
 }
+
+void psfm_recall(const double *errors, size_t num_errors, const double *thresholds,
+                 size_t num_thresholds, double *recall) {
+    for (size_t t = 0; t < num_thresholds; ++t) {
+        size_t num = 0;
+        for (size_t k = 0; k < num_errors; ++k)
+            num += errors[k] < thresholds[t];
+        recall[t] = num_errors == 0 ? 0.0 : 100.0 * (double)num / (double)num_errors;
+    }
+}

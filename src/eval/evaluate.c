@@ -203,6 +203,9 @@ static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, siz
         status = psfm_parallel_for(ctx, NULL, 3, auc_task, &job);
     if (status == PSFM_OK) {
         out->num_pairs = num_pairs;
+        psfm_recall(e.rotation, job.num[0], psfm_auc_thresholds_deg, PSFM_NUM_AUC,
+                    out->recall_rotation);
+        psfm_recall(e.largest, job.num[2], psfm_auc_thresholds_deg, PSFM_NUM_AUC, out->recall_max);
         out->median_rotation_deg = sorted_median(e.rotation, job.num[0]);
         out->median_translation_deg = sorted_median(e.translation, job.num[1]);
         for (size_t i = 0; i < num; ++i)

@@ -15,6 +15,10 @@ extern const double psfm_auc_thresholds_deg[PSFM_NUM_AUC];
 void psfm_auc(double *errors, size_t num_errors, const double *thresholds, size_t num_thresholds,
               double *auc);
 
+/* Share of the errors below each threshold, in per cent; 0 without errors. */
+void psfm_recall(const double *errors, size_t num_errors, const double *thresholds,
+                 size_t num_thresholds, double *recall);
+
 typedef struct {
     size_t num_images;     /* of the ground truth */
     size_t num_registered; /* of those, with a pose in any estimated model */
@@ -27,7 +31,9 @@ typedef struct {
     /* Position error of the largest component after a robust similarity alignment, in units of
      * the ground truth, and as a share of its extent. NAN if it cannot be aligned. */
     double position_median, position_p90, position_max;
-    double scene_extent; /* largest distance between two true centres */
+    double scene_extent;                  /* largest distance between two true centres */
+    double recall_rotation[PSFM_NUM_AUC]; /* share of the pairs below each threshold, per cent */
+    double recall_max[PSFM_NUM_AUC];
 } psfm_evaluation;
 
 /* Compares estimated models (largest first) with the truth. Images are matched by name. A pair

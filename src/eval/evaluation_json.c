@@ -38,6 +38,8 @@ cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation, const psfm_tra
         add_auc(json, "auc_rotation", e->auc_rotation) &&
         add_auc(json, "auc_translation", e->auc_translation) &&
         add_auc(json, "auc_max", e->auc_max) &&
+        add_auc(json, "recall_rotation", e->recall_rotation) &&
+        add_auc(json, "recall_max", e->recall_max) &&
         psfm_json_add_number(json, "median_rotation_deg", e->median_rotation_deg) &&
         psfm_json_add_number(json, "median_translation_deg", e->median_translation_deg) &&
         psfm_json_add_number(json, "position_median", e->position_median) &&

@@ -23,20 +23,9 @@
 
 #include "base/alloc.h"
 #include "graph/topology.h"
+#include "graph/widening.h"
 
 #define NONE UINT32_MAX
-
-typedef struct {
-    double widening;
-    uint32_t edge;
-} candidate;
-
-static int by_widening(const void *a, const void *b) {
-    const candidate *x = a, *y = b;
-    if (x->widening != y->widening)
-        return x->widening < y->widening ? -1 : 1;
-    return x->edge < y->edge ? -1 : x->edge > y->edge;
-}
 
 /* The tree hung from node 0, and its blocks. The edge above node v is known as v. */
 typedef struct {
@@ -150,26 +139,17 @@ static psfm_status check_tree(psfm_context *ctx, const psfm_edge_list *graph,
 /* Adds edges in the order of their widening until one block is left; marks those added. */
 static psfm_status add_edges(psfm_context *ctx, const psfm_edge_list *graph,
                              const psfm_spanning_tree *tree, tree_node *nodes, bool *is_used) {
-    candidate *candidates;
-    psfm_status status = PSFM_ALLOC(ctx, graph->num_edges, &candidates);
-    if (status != PSFM_OK)
-        return status;
+    uint32_t *order = NULL, num_blocks = tree->num_edges;
     size_t num = 0;
-    for (uint32_t e = 0; e < graph->num_edges; ++e) {
-        double w = graph->weight[e];
-        if (!is_used[e])
-            candidates[num++] = (candidate){fmax(0.0, fmax(tree->low - w, w - tree->high)), e};
-    }
-    qsort(candidates, num, sizeof *candidates, by_widening);
-    uint32_t num_blocks = tree->num_edges;
-    for (size_t k = 0; k < num && num_blocks > 1; ++k) {
-        uint32_t e = candidates[k].edge;
-        uint32_t merged = close_path(nodes, graph->node1[e], graph->node2[e]);
-        is_used[e] = merged > 0;
+    psfm_status status =
+        psfm_widening_order(ctx, graph, tree->low, tree->high, is_used, &order, &num);
+    for (size_t k = 0; status == PSFM_OK && k < num && num_blocks > 1; ++k) {
+        uint32_t merged = close_path(nodes, graph->node1[order[k]], graph->node2[order[k]]);
+        is_used[order[k]] = merged > 0;
         num_blocks -= merged;
     }
-    free(candidates);
-    return PSFM_OK;
+    free(order);
+    return status;
 }
 
 /* Copies the indices that are marked. */

@@ -102,6 +102,8 @@ static psfm_status scale_rows(psfm_context *ctx, size_t index, int worker, void 
         for (size_t k = c->S->row_begin[e]; k < c->S->row_begin[e + 1]; ++k) {
             bool closed;
             uint32_t f = c->S->col[k];
+            if (f == e)
+                continue; /* an edge closes no triangle with itself */
             double value = factor(c, e < f ? (uint32_t)e : f, e < f ? f : (uint32_t)e, &closed);
             c->S->value[k] *= fmax(value, 0.01 * c->neutral);
             if (closed) {

@@ -3,14 +3,16 @@
  * An edge has one or more homographies (planes), each with one or two decompositions. All three
  * ways here keep one decomposition per plane and share a weight of 1 among the planes of an edge:
  *
- *   essential   w ~ exp(-(eps / bandwidth)^2), eps = angle between the decomposition's rotation
- *               and that of the essential matrix, the confidence of the Planar-SfM paper (Eq. 4,
- *               there with a bandwidth of 1 rad);
+ *   essential   w ~ max(exp(-(eps / bandwidth)^2), floor) inliers^power, eps = angle between the
+ *               decomposition's rotation and that of the essential matrix: the confidence of the
+ *               Planar-SfM paper (Eq. 4) but for the last factor and the floor, which are ours (see
+ *               docs/paper.md for what they do);
  *   random      w uniform, the ablation of that confidence;
  *   truth       the decomposition nearest to a known rotation, w ~ number of inliers.
  *
- * Weights of an edge are scaled by their largest exponent before exponentiation, so that a small
- * bandwidth cannot make all of them vanish. */
+ * The floor keeps an edge alive of which no decomposition is near the essential matrix. Without one
+ * (0) the weights are taken relative to the nearest decomposition's, so that none vanishes with all
+ * others. */
 #include "graph/hypothesis.h"
 
 #include <float.h>
@@ -18,13 +20,19 @@
 
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_DOUBLE(psfm_essential_weight_options, rotation_bandwidth_rad, "rotation-bandwidth",
-                       1.0, 1e-3, 100.0,
-                       "rotation difference (rad) from the essential matrix at which a "
-                       "decomposition's confidence has dropped to 1/e"),
+    PSFM_OPTION_DOUBLE(psfm_essential_weight_options, rotation_bandwidth_deg,
+                       "rotation-bandwidth-deg", 1.0, 0.01, 1000.0,
+                       "rotation difference from the essential matrix at which a decomposition's "
+                       "confidence has dropped to 1/e"),
+    PSFM_OPTION_DOUBLE(psfm_essential_weight_options, floor, "floor", 1e-3, 0.0, 1.0,
+                       "least confidence of a decomposition"),
+    PSFM_OPTION_DOUBLE(psfm_essential_weight_options, inlier_power, "inlier-power", 2.0, 0.0, 10.0,
+                       "a decomposition's confidence is multiplied by its number of inliers to "
+                       "this power; 0: as published"),
 };
 const psfm_option_table psfm_essential_weight_option_table = {"essential-weight", rows,
                                                               sizeof rows / sizeof rows[0]};
@@ -78,47 +86,78 @@ static psfm_status measure_angles(psfm_context *ctx, psfm_pose_graph *graph, uin
 
 typedef struct {
     psfm_pose_graph *graph;
-    double bandwidth;
-    const double (*true_R_21)[9];
+    const psfm_essential_weight_options *options;
+    const double (*R_21)[9]; /* per edge: what is taken for its rotation; NULL: the essential's */
+    const bool *select;      /* per edge: whether to weigh it; NULL: all */
 } weighing;
 
-static psfm_status weigh_edge_by_essential(psfm_context *ctx, size_t index, int worker,
-                                           void *user) {
+/* Turns minus the angle to the essential matrix into a confidence. */
+static double confidence(const psfm_essential_weight_options *options, double angle,
+                         double smallest) {
+    double bandwidth = psfm_radians(options->rotation_bandwidth_deg);
+    if (options->floor > 0.0)
+        return fmax(exp(-(angle / bandwidth) * (angle / bandwidth)), options->floor);
+    return exp((smallest - angle) * (smallest + angle) / (bandwidth * bandwidth));
+}
+
+/* Multiplies the weights by the planes' inliers, relative to the edge's largest plane. */
+static void weigh_by_inliers(psfm_pose_graph *graph, const psfm_edge *edge, double power) {
+    uint32_t most = 1;
+    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
+        most = graph->planes[p].num_inliers > most ? graph->planes[p].num_inliers : most;
+    for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
+        const psfm_edge_plane *plane = &graph->planes[graph->hypotheses[h].plane];
+        graph->hypotheses[h].weight *= pow(fmax(plane->num_inliers, 1.0) / most, power);
+    }
+}
+
+static psfm_status weigh_edge(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     const weighing *w = user;
     const psfm_edge *edge = &w->graph->edges[index];
-    psfm_hypothesis *hypotheses = w->graph->hypotheses;
-    if (!edge->has_essential) {
-        for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
-            hypotheses[h].weight = 1.0;
-        normalise(w->graph, edge);
+    const double *R_21 = edge->has_essential ? edge->essential_R_21 : NULL;
+    double smallest = 0.0;
+    psfm_status status = PSFM_OK;
+    if (w->select != NULL && !w->select[index])
         return PSFM_OK;
-    }
-    double smallest;
-    psfm_status status =
-        measure_angles(ctx, w->graph, (uint32_t)index, edge->essential_R_21, &smallest);
+    if (w->R_21 != NULL)
+        R_21 = w->R_21[index];
+    for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
+        w->graph->hypotheses[h].weight = 1.0;
+    if (R_21 != NULL)
+        status = measure_angles(ctx, w->graph, (uint32_t)index, R_21, &smallest);
     if (status != PSFM_OK)
         return status;
-    for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
-        double angle = -hypotheses[h].weight;
-        double exponent = (smallest - angle) * (smallest + angle) / (w->bandwidth * w->bandwidth);
-        hypotheses[h].weight = exp(exponent); /* Eq. 4 */
+    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p) {
+        psfm_hypothesis *nearest = keep_heaviest(w->graph, &w->graph->planes[p]);
+        nearest->weight = R_21 != NULL ? confidence(w->options, -nearest->weight, smallest) : 1.0;
     }
-    keep_heaviest_and_normalise(w->graph, edge);
+    weigh_by_inliers(w->graph, edge, w->options->inlier_power);
+    normalise(w->graph, edge);
     return PSFM_OK;
+}
+
+static psfm_status weigh(psfm_context *ctx, weighing *w) {
+    psfm_essential_weight_options defaults;
+    psfm_options_init(&psfm_essential_weight_option_table, &defaults);
+    if (w->options == NULL)
+        w->options = &defaults;
+    psfm_status status = psfm_options_check(ctx, &psfm_essential_weight_option_table, w->options);
+    if (status != PSFM_OK)
+        return status;
+    return psfm_parallel_for(ctx, NULL, w->graph->num_edges, weigh_edge, w);
 }
 
 psfm_status psfm_weigh_by_essential(psfm_context *ctx, const psfm_essential_weight_options *options,
                                     psfm_pose_graph *graph) {
-    psfm_essential_weight_options defaults;
-    psfm_options_init(&psfm_essential_weight_option_table, &defaults);
-    if (options == NULL)
-        options = &defaults;
-    psfm_status status = psfm_options_check(ctx, &psfm_essential_weight_option_table, options);
-    if (status != PSFM_OK)
-        return status;
-    weighing w = {.graph = graph, .bandwidth = options->rotation_bandwidth_rad};
-    return psfm_parallel_for(ctx, NULL, graph->num_edges, weigh_edge_by_essential, &w);
+    return weigh(ctx, &(weighing){.graph = graph, .options = options});
+}
+
+psfm_status psfm_weigh_by_rotation(psfm_context *ctx, const psfm_essential_weight_options *options,
+                                   const double (*R_21)[9], const bool *select,
+                                   psfm_pose_graph *graph) {
+    return weigh(ctx,
+                 &(weighing){.graph = graph, .options = options, .R_21 = R_21, .select = select});
 }
 
 psfm_status psfm_weigh_randomly(psfm_context *ctx, uint64_t seed, psfm_pose_graph *graph) {
@@ -138,8 +177,7 @@ static psfm_status weigh_edge_by_truth(psfm_context *ctx, size_t index, int work
     const weighing *w = user;
     const psfm_edge *edge = &w->graph->edges[index];
     double smallest;
-    psfm_status status =
-        measure_angles(ctx, w->graph, (uint32_t)index, w->true_R_21[index], &smallest);
+    psfm_status status = measure_angles(ctx, w->graph, (uint32_t)index, w->R_21[index], &smallest);
     if (status != PSFM_OK)
         return status;
     for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p) {
@@ -153,6 +191,6 @@ static psfm_status weigh_edge_by_truth(psfm_context *ctx, size_t index, int work
 
 psfm_status psfm_weigh_by_truth(psfm_context *ctx, const double (*true_R_21)[9],
                                 psfm_pose_graph *graph) {
-    weighing w = {.graph = graph, .true_R_21 = true_R_21};
+    weighing w = {.graph = graph, .R_21 = true_R_21};
     return psfm_parallel_for(ctx, NULL, graph->num_edges, weigh_edge_by_truth, &w);
 }

@@ -28,11 +28,17 @@
 
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE_BY_MODE(
-        psfm_similarity_options, normal_bandwidth_rad, "normal-bandwidth", 0.1, 1.0, 1e-3, 100.0,
+        psfm_similarity_options, normal_bandwidth_rad, "normal-bandwidth", 0.1, 0.14, 1e-3, 100.0,
         "angle (rad) between two normals at which their similarity has dropped to "
         "1/e"),
     PSFM_OPTION_INT(psfm_similarity_options, min_overlap, "min-overlap", 1, 1, 1000000,
                     "fewest keypoints that two homographies must share to be compared"),
+    PSFM_OPTION_DOUBLE_BY_MODE(
+        psfm_similarity_options, self, "self", 0.0, 1.0, 0.0, 1000.0,
+        "similarity of an edge with itself: what keeps an edge apart that resembles "
+        "no other"),
+    PSFM_OPTION_DOUBLE_BY_MODE(psfm_similarity_options, floor, "floor", 0.0, 1e-5, 0.0, 1.0,
+                               "least similarity of two edges that share a camera"),
 };
 const psfm_option_table psfm_similarity_option_table = {"similarity", rows,
                                                         sizeof rows / sizeof rows[0]};
@@ -44,6 +50,7 @@ typedef struct {
     const psfm_pose_graph *graph;
     double bandwidth;
     uint32_t min_overlap;
+    double self, floor;
     size_t *block_begin; /* per camera: start of its block's upper triangle, row by row */
     double *block;
     psfm_camera_planes *scratch; /* per worker */
@@ -94,7 +101,7 @@ static double compare_edges(const similarity *m, const psfm_camera_planes *s, ui
                 add_planes(m, node, s->planes[p], s->planes[q], shared, sum);
         }
     }
-    return sum[1] > 0.0 ? sum[0] / sum[1] : 0.0;
+    return fmax(sum[1] > 0.0 ? sum[0] / sum[1] : 0.0, m->floor);
 }
 
 static psfm_status fill_block(psfm_context *ctx, size_t index, int worker, void *user) {
@@ -117,11 +124,16 @@ typedef struct {
     const uint32_t *incident;
     const double *block;
     size_t d, row, next;
+    double self; /* on the diagonal */
 } block_row;
 
 static block_row open_row(const similarity *m, uint32_t node, uint32_t e) {
-    block_row r = {psfm_adjacency_at(&m->graph->incident, node), m->block + m->block_begin[node],
-                   psfm_adjacency_degree(&m->graph->incident, node), 0, 0};
+    block_row r = {psfm_adjacency_at(&m->graph->incident, node),
+                   m->block + m->block_begin[node],
+                   psfm_adjacency_degree(&m->graph->incident, node),
+                   0,
+                   0,
+                   0.0};
     size_t high = r.d;
     while (r.row + 1 < high) {
         size_t middle = (r.row + high) / 2;
@@ -136,10 +148,8 @@ static block_row open_row(const similarity *m, uint32_t node, uint32_t e) {
 /* Moves on to the next non-zero entry; false at the end. */
 static bool next_entry(block_row *r, uint32_t *col, double *value) {
     for (; r->next < r->d; ++r->next) {
-        if (r->next == r->row)
-            continue;
         size_t a = r->next < r->row ? r->next : r->row, b = r->next < r->row ? r->row : r->next;
-        *value = r->block[triangle(r->d, a, b)];
+        *value = a == b ? r->self : r->block[triangle(r->d, a, b)];
         *col = r->incident[r->next];
         if (*value > 0.0)
             return true;
@@ -151,6 +161,7 @@ static bool next_entry(block_row *r, uint32_t *col, double *value) {
 static size_t merge_rows(const similarity *m, uint32_t e, uint32_t *col, double *value) {
     block_row row[2] = {open_row(m, m->graph->edges[e].node1, e),
                         open_row(m, m->graph->edges[e].node2, e)};
+    row[0].self = m->self; /* once */
     uint32_t c[2];
     double v[2];
     bool more[2] = {next_entry(&row[0], &c[0], &v[0]), next_entry(&row[1], &c[1], &v[1])};
@@ -232,6 +243,8 @@ psfm_status psfm_similarity_build(psfm_context *ctx, const psfm_pose_graph *grap
     similarity m = {.graph = graph,
                     .bandwidth = options->normal_bandwidth_rad,
                     .min_overlap = (uint32_t)options->min_overlap,
+                    .self = options->self,
+                    .floor = options->floor,
                     .S = S};
     size_t num_tasks = ((size_t)S->n + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
     psfm_status status = psfm_options_check(ctx, &psfm_similarity_option_table, options);

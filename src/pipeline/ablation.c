@@ -1,8 +1,7 @@
 /* The ablation of the published method: pruning (Algorithm 1, or a random tree) times confidence
- * (Eq. 4, or random weights); the numbers are those of docs/paper.md. All variants start from one
- * pose graph; each run has its own copy of the hypotheses, whose weights it sets. Runs are tasks;
- * run k of a variant draws from the context's seed + k. What draws nothing runs once and stands for
- * all seeds. */
+ * (Eq. 4, or random weights); the numbers are those of docs/paper.md. A run is one scene under one
+ * seed: the pose graph is estimated once, and every row solves it with weights of its own. Scores
+ * of all runs are kept, and reduced in their order at the end. */
 #include "pipeline/ablation.h"
 
 #include <math.h>
@@ -18,18 +17,37 @@ static const psfm_ablation_row variants[PSFM_NUM_ABLATIONS] = {
     {.name = "pruning off", .pruning = false, .confidence = true},
     {.name = "confidence off", .pruning = true, .confidence = false},
     {.name = "both off", .pruning = false, .confidence = false},
+    {.name = "bi-connected",
+     .pruning = true,
+     .confidence = true,
+     .has_positions = true,
+     .positions = PSFM_POSITIONS_BICONNECTED},
+    {.name = "until rigid",
+     .pruning = true,
+     .confidence = true,
+     .has_positions = true,
+     .positions = PSFM_POSITIONS_RIGID},
+    {.name = "agreeing edges",
+     .pruning = true,
+     .confidence = true,
+     .has_positions = true,
+     .positions = PSFM_POSITIONS_AGREEING},
 };
 
+/* Scores of one row in one run. */
 typedef struct {
-    const psfm_match_set *set;
-    const psfm_pose_graph *graph;
-    const psfm_model *truth;
-    const psfm_skeleton_options *options;
-    int num_seeds;
-    double (*auc)[PSFM_NUM_AUC]; /* per (variant, seed) */
-} study;
+    double auc[PSFM_NUM_AUC], recall[PSFM_NUM_AUC];
+} score;
 
-/* The graph with hypotheses of its own: each run sets its own weights. */
+/* One run. */
+typedef struct {
+    const psfm_ablation_scene *scene;
+    const psfm_reconstruct_options *options;
+    psfm_pose_graph graph;
+    score *scores; /* per row */
+} run;
+
+/* The graph with hypotheses of its own: each row sets its own weights. */
 static psfm_status copy_hypotheses(psfm_context *ctx, const psfm_pose_graph *graph,
                                    psfm_pose_graph *copy) {
     *copy = *graph;
@@ -40,71 +58,107 @@ static psfm_status copy_hypotheses(psfm_context *ctx, const psfm_pose_graph *gra
     return status;
 }
 
-static psfm_status evaluate(psfm_context *ctx, const study *s, const psfm_pose_solution *solution,
-                            double auc[PSFM_NUM_AUC]) {
+static psfm_status evaluate(psfm_context *ctx, const psfm_ablation_scene *scene,
+                            const psfm_pose_solution *solution, bool has_positions, score *out) {
     psfm_model *models = NULL;
     size_t num_models = 0;
-    psfm_evaluation evaluation;
-    psfm_status status = psfm_build_models(ctx, s->set, solution, NULL, &models, &num_models);
-    if (status == PSFM_OK)
-        status = psfm_evaluate(ctx, s->truth, models, num_models, &evaluation);
-    if (status == PSFM_OK)
-        memcpy(auc, evaluation.auc_rotation, sizeof evaluation.auc_rotation);
+    psfm_evaluation e;
+    psfm_status status = psfm_build_models(ctx, &scene->set, solution, NULL, &models, &num_models);
+    if (status == PSFM_OK && num_models > 0)
+        status = psfm_evaluate(ctx, &scene->truth, models, num_models, &e);
+    if (status == PSFM_OK && num_models > 0) {
+        memcpy(out->auc, has_positions ? e.auc_max : e.auc_rotation, sizeof out->auc);
+        memcpy(out->recall, has_positions ? e.recall_max : e.recall_rotation, sizeof out->recall);
+    }
     for (size_t k = 0; k < num_models; ++k)
         psfm_model_free(&models[k]);
     free(models);
     return status;
 }
 
-static psfm_status run_one(psfm_context *ctx, size_t index, int worker, void *user) {
+static psfm_status solve_row(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
-    const study *s = user;
-    size_t row = index / (size_t)s->num_seeds, seed = index % (size_t)s->num_seeds;
-    psfm_skeleton_variant variant = {.random_tree = !variants[row].pruning,
-                                     .random_weights = !variants[row].confidence,
-                                     .seed = psfm_context_seed(ctx) + seed};
-    bool is_random = variant.random_tree || variant.random_weights;
-    if (seed > 0 && !is_random)
-        return PSFM_OK; /* the same for every seed: filled in below */
+    const run *r = user;
+    const psfm_ablation_row *row = &variants[index];
+    psfm_skeleton_variant variant = {.random_tree = !row->pruning,
+                                     .random_weights = !row->confidence,
+                                     .seed = psfm_context_seed(ctx)};
+    psfm_paper_options paper = r->options->paper;
     psfm_pose_graph graph;
     psfm_pose_solution solution = {0};
-    psfm_status status = copy_hypotheses(ctx, s->graph, &graph);
+    psfm_status status = copy_hypotheses(ctx, &r->graph, &graph);
     if (status == PSFM_OK)
-        status = psfm_skeleton_rotations(ctx, s->options, &variant, &graph, NULL, &solution);
+        status =
+            psfm_skeleton_rotations(ctx, &r->options->skeleton, &variant, &graph, NULL, &solution);
+    paper.positions = row->positions;
+    if (status == PSFM_OK && row->has_positions)
+        status = psfm_paper_positions(ctx, &r->options->skeleton, &paper, &graph, NULL, &solution);
     if (status == PSFM_OK)
-        status = evaluate(ctx, s, &solution, s->auc[index]);
-    for (size_t k = 1; status == PSFM_OK && !is_random && k < (size_t)s->num_seeds; ++k)
-        memcpy(s->auc[index + k], s->auc[index], sizeof s->auc[index]);
+        status = evaluate(ctx, r->scene, &solution, row->has_positions, &r->scores[index]);
     free(graph.hypotheses);
     psfm_pose_solution_free(&solution);
     return status;
 }
 
-static void average(const study *s, int row, psfm_ablation_row *out) {
-    *out = variants[row];
-    double n = s->num_seeds;
-    for (int t = 0; t < PSFM_NUM_AUC; ++t) {
-        double sum = 0.0, square = 0.0;
-        for (int k = 0; k < s->num_seeds; ++k)
-            sum += s->auc[row * s->num_seeds + k][t];
-        out->mean[t] = sum / n;
-        for (int k = 0; k < s->num_seeds; ++k)
-            square += pow(s->auc[row * s->num_seeds + k][t] - out->mean[t], 2.0);
-        out->deviation[t] = s->num_seeds > 1 ? sqrt(square / (n - 1.0)) : 0.0;
+/* The pose graph under the context's seed, and all rows on it. */
+static psfm_status run_once(psfm_context *ctx, const psfm_ablation_scene *scene,
+                            const psfm_reconstruct_options *options, score *scores) {
+    psfm_two_view *two_views = NULL;
+    run r = {.scene = scene, .options = options, .scores = scores};
+    psfm_status status = PSFM_ALLOC(ctx, scene->set.num_pairs, &two_views);
+    if (status == PSFM_OK)
+        status = psfm_two_view_estimate_all(ctx, &scene->set, &options->two_view, two_views);
+    if (status == PSFM_OK)
+        status = psfm_pose_graph_build(ctx, &scene->set, two_views, false, &r.graph);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, "ablation", PSFM_NUM_ABLATIONS, solve_row, &r);
+    for (size_t p = 0; two_views != NULL && p < scene->set.num_pairs; ++p)
+        psfm_two_view_free(&two_views[p]);
+    free(two_views);
+    psfm_pose_graph_free(&r.graph);
+    return status;
+}
+
+/* Mean and deviation of one threshold; `first` is its value in the first run. */
+static void spread(const double *first, size_t num_runs, double *mean, double *deviation) {
+    const size_t stride = PSFM_NUM_ABLATIONS * sizeof(score) / sizeof(double);
+    double sum = 0.0, square = 0.0;
+    for (size_t k = 0; k < num_runs; ++k)
+        sum += first[k * stride];
+    *mean = sum / (double)num_runs;
+    for (size_t k = 0; k < num_runs; ++k)
+        square += (first[k * stride] - *mean) * (first[k * stride] - *mean);
+    *deviation = num_runs > 1 ? sqrt(square / ((double)num_runs - 1.0)) : 0.0;
+}
+
+static void summarise(const score *scores, psfm_ablation *out) {
+    for (size_t row = 0; row < PSFM_NUM_ABLATIONS; ++row) {
+        psfm_ablation_row *r = &out->rows[row];
+        *r = variants[row];
+        for (size_t t = 0; t < PSFM_NUM_AUC; ++t) {
+            spread(&scores[row].auc[t], out->num_runs, &r->auc.mean[t], &r->auc.deviation[t]);
+            spread(&scores[row].recall[t], out->num_runs, &r->recall.mean[t],
+                   &r->recall.deviation[t]);
+        }
     }
 }
 
-psfm_status psfm_ablate(psfm_context *ctx, const psfm_match_set *set, const psfm_pose_graph *graph,
-                        const psfm_model *truth, const psfm_skeleton_options *options,
-                        int num_seeds, psfm_ablation_row rows[PSFM_NUM_ABLATIONS]) {
-    study s = {set, graph, truth, options, num_seeds, NULL};
-    size_t num_runs = PSFM_NUM_ABLATIONS * (size_t)num_seeds;
-    psfm_status status = PSFM_ALLOC(ctx, num_runs, &s.auc);
+psfm_status psfm_ablate(psfm_context *ctx, const psfm_ablation_scene *scenes, size_t num_scenes,
+                        const psfm_reconstruct_options *options, int num_seeds,
+                        psfm_ablation *out) {
+    uint64_t seed = psfm_context_seed(ctx);
+    score *scores = NULL;
+    *out = (psfm_ablation){.num_scenes = num_scenes, .num_runs = num_scenes * (size_t)num_seeds};
+    psfm_status status = PSFM_ALLOC(ctx, out->num_runs * PSFM_NUM_ABLATIONS, &scores);
+    for (size_t k = 0; status == PSFM_OK && k < out->num_runs; ++k) {
+        psfm_context_set_seed(ctx, seed + k % (size_t)num_seeds);
+        status =
+            run_once(ctx, &scenes[k / (size_t)num_seeds], options, scores + k * PSFM_NUM_ABLATIONS);
+    }
+    psfm_context_set_seed(ctx, seed);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, "ablation", num_runs, run_one, &s);
-    for (int row = 0; status == PSFM_OK && row < PSFM_NUM_ABLATIONS; ++row)
-        average(&s, row, &rows[row]);
-    free(s.auc);
+        summarise(scores, out);
+    free(scores);
     return status;
 }
 
@@ -125,17 +179,24 @@ static bool add_row(cJSON *list, const psfm_ablation_row *row) {
     return cJSON_AddStringToObject(object, "name", row->name) != NULL &&
            cJSON_AddBoolToObject(object, "pruning", row->pruning) != NULL &&
            cJSON_AddBoolToObject(object, "confidence", row->confidence) != NULL &&
-           add_numbers(object, "auc_rotation_mean", row->mean) &&
-           add_numbers(object, "auc_rotation_deviation", row->deviation);
+           cJSON_AddStringToObject(object, "error", row->has_positions ? "max" : "rotation") !=
+               NULL &&
+           add_numbers(object, "auc_mean", row->auc.mean) &&
+           add_numbers(object, "auc_deviation", row->auc.deviation) &&
+           add_numbers(object, "recall_mean", row->recall.mean) &&
+           add_numbers(object, "recall_deviation", row->recall.deviation);
 }
 
-cJSON *psfm_ablation_to_json(const psfm_ablation_row rows[PSFM_NUM_ABLATIONS]) {
+cJSON *psfm_ablation_to_json(const psfm_ablation *ablation) {
     cJSON *root = cJSON_CreateObject();
-    bool ok = root != NULL && add_numbers(root, "thresholds_deg", psfm_auc_thresholds_deg);
+    bool ok = root != NULL &&
+              cJSON_AddNumberToObject(root, "scenes", (double)ablation->num_scenes) != NULL &&
+              cJSON_AddNumberToObject(root, "runs", (double)ablation->num_runs) != NULL &&
+              add_numbers(root, "thresholds_deg", psfm_auc_thresholds_deg);
     cJSON *list = ok ? cJSON_AddArrayToObject(root, "rows") : NULL;
     ok = list != NULL;
     for (int k = 0; ok && k < PSFM_NUM_ABLATIONS; ++k)
-        ok = add_row(list, &rows[k]);
+        ok = add_row(list, &ablation->rows[k]);
     if (!ok) {
         cJSON_Delete(root);
         return NULL;

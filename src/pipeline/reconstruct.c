@@ -13,7 +13,6 @@
 #include "base/alloc.h"
 #include "engine/component_facts.h"
 #include "engine/determined.h"
-#include "engine/paper.h"
 #include "scene/members.h"
 #include "world/build_model.h"
 
@@ -26,6 +25,7 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_similarity_option_table, offsetof(psfm_reconstruct_options, skeleton.similarity)},
     {&psfm_embedding_option_table, offsetof(psfm_reconstruct_options, skeleton.embedding)},
     {&psfm_lud_option_table, offsetof(psfm_reconstruct_options, skeleton.lud)},
+    {&psfm_paper_option_table, offsetof(psfm_reconstruct_options, paper)},
     {&psfm_robust_control_option_table, offsetof(psfm_reconstruct_options, robust.control)},
     {&psfm_joint_choice_option_table, offsetof(psfm_reconstruct_options, robust.choice)},
     {&psfm_cycle_option_table, offsetof(psfm_reconstruct_options, robust.cycle)},
@@ -189,8 +189,8 @@ static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_
     psfm_status status = psfm_skeleton_rotations(ctx, &options->skeleton, NULL, &out->graph,
                                                  timings, &out->solution);
     if (status == PSFM_OK)
-        status =
-            psfm_paper_positions(ctx, &options->skeleton, &out->graph, timings, &out->solution);
+        status = psfm_paper_positions(ctx, &options->skeleton, &options->paper, &out->graph,
+                                      timings, &out->solution);
     if (status == PSFM_OK)
         status = psfm_count_undetermined(ctx, &out->graph, out->solution.in_graph, &out->solution);
     return status;

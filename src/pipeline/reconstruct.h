@@ -2,6 +2,7 @@
 #ifndef PSFM_PIPELINE_RECONSTRUCT_H
 #define PSFM_PIPELINE_RECONSTRUCT_H
 
+#include "engine/paper.h"
 #include "engine/robust.h"
 #include "planarsfm/model.h"
 #include "refine/refine_matches.h"
@@ -22,6 +23,7 @@ typedef struct {
     psfm_two_view_options two_view;
     psfm_photo_options photo;
     psfm_skeleton_options skeleton; /* what both modes share */
+    psfm_paper_options paper;
     psfm_robust_options robust;
     psfm_refine_options refine;
     psfm_frame_options frame;

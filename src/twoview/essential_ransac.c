@@ -7,7 +7,8 @@
  * plane are few and mostly wrong in flat scenes; five-point samples there would be drawn from the
  * plane and cost much more to learn nothing.
  *
- * Without a plane, and as a check where most inliers are off the plane, five-point samples.
+ * Without a plane, as a check where most inliers are off the plane, and where the essential matrix
+ * is to know nothing of the homographies, five-point samples.
  *
  * Chance. A wrong match lies within T of the epipolar line with probability of about
  * 2 T (1 / sqrt(a1) + 1 / sqrt(a2)); the a contrario test of ransac.h tells whether the inliers off
@@ -30,6 +31,7 @@
 #define TWO_POINT_ITERATIONS 100
 #define FIVE_POINT_CHECKS 50 /* samples where a plane was found, but most inliers are off it */
 #define FIVE_POINT_ITERATIONS 100
+#define FIVE_POINT_ALONE 1000 /* most where it must do without the homographies' motions */
 #define TEST_BLOCKS 8         /* 64 pairs that show whether a five-point sample is worth scoring */
 #define MIN_TEST_SHARE 0.08   /* of them must agree; samples can only find larger shares anyway */
 #define CHECK_PLANE_SHARE 0.8 /* plane share below which they are drawn */
@@ -176,15 +178,12 @@ static psfm_status select_off_plane(seeker *s) {
 }
 
 /* The search where there is a plane. */
-static psfm_status seek_with_plane(seeker *s, const psfm_motion_list *starts) {
-    psfm_status status = select_off_plane(s);
-    if (status != PSFM_OK)
-        return status;
+static void seek_with_plane(seeker *s, const psfm_motion_list *starts) {
     for (size_t k = 0; k < starts->num; ++k)
         consider(s, &starts->items[k]);
     sample_two_points(s);
     if (!isfinite(s->best_cost))
-        return PSFM_OK;
+        return;
     size_t off = count_inliers(s, &s->off), all = count_inliers(s, s->pairs);
     if (is_significant(s, s->off.num, off, 3) &&
         (double)off > (1.0 - CHECK_PLANE_SHARE) * (double)all)
@@ -192,7 +191,6 @@ static psfm_status seek_with_plane(seeker *s, const psfm_motion_list *starts) {
                            psfm_ransac_iterations((double)all / (double)s->pairs->num, 5,
                                                   s->options->confidence, FIVE_POINT_CHECKS),
                            s->options->confidence);
-    return PSFM_OK;
 }
 
 /* Inliers of the final motion, those behind a camera left out. */
@@ -251,11 +249,17 @@ static void refine_to_noise(seeker *s) {
 static psfm_status run(seeker *s, const psfm_motion_list *starts, psfm_essential_found *out) {
     psfm_status status = PSFM_OK;
     if (s->planes->num_planes > 0)
-        status = seek_with_plane(s, starts);
+        status = select_off_plane(s);
+    if (status != PSFM_OK)
+        return status;
+    if (s->options->independent)
+        sample_five_points(s, FIVE_POINT_ALONE, s->options->confidence);
+    else if (s->planes->num_planes > 0)
+        seek_with_plane(s, starts);
     else
         sample_five_points(s, FIVE_POINT_ITERATIONS, s->options->confidence);
-    if (status != PSFM_OK || !isfinite(s->best_cost))
-        return status;
+    if (!isfinite(s->best_cost))
+        return PSFM_OK;
     refine_to_noise(s);
     out->motion = s->best;
     status = collect_inliers(s, out);
@@ -263,7 +267,8 @@ static psfm_status run(seeker *s, const psfm_motion_list *starts, psfm_essential
         return status;
     compare_with_planes(s, out);
     /* a plane with parallax supports its motion, nothing else does but the rest of the scene */
-    out->found = starts->num > 0 || out->has_off_plane;
+    out->found = starts->num > 0 || out->has_off_plane ||
+                 (s->options->independent && is_significant(s, s->pairs->num, out->num_inliers, 5));
     return PSFM_OK;
 }
 

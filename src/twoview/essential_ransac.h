@@ -26,7 +26,9 @@ typedef struct {
 /* Estimates the motion. `starts` are the motions behind the homographies in `planes` (any number of
  * either). Without a plane five-point samples are drawn; with one, the motion is looked for among
  * the starts and those that two matches off the largest plane complete it to, which takes a small
- * part of the time. found is false if the matches support no motion beyond chance. */
+ * part of the time. With options->independent five-point samples alone, whatever the planes: they
+ * only serve to tell what share of the inliers they explain. found is false if the matches support
+ * no motion beyond chance. */
 psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs,
                                   const psfm_plane_set *planes, const psfm_motion_list *starts,
                                   const psfm_two_view_options *options, psfm_rng *rng,

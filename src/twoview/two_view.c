@@ -50,6 +50,10 @@ static const psfm_option rows[] = {
         "to be degenerate"),
     PSFM_OPTION_BOOL(O, estimate_essential, "estimate-essential", true,
                      "estimate an essential matrix, too"),
+    PSFM_OPTION_BOOL_BY_MODE(
+        O, independent, "independent", false, true,
+        "estimate the homographies and a five-point essential matrix apart and keep "
+        "all decompositions; off: each helps the other, the motions are made to agree"),
 };
 #undef O
 const psfm_option_table psfm_two_view_option_table = {"twoview", rows,
@@ -271,12 +275,24 @@ static psfm_status find_planes(estimation *e, size_t max_planes, psfm_rng *rng) 
                                  &e->planes);
 }
 
-/* Homographies and essential matrix. The largest plane first: if matches off it determine the
- * motion, the other planes are searched under the motion, which is faster and surer. */
+/* Each from the matches alone; of the planes the essential matrix only learns whether one of them
+ * decided it. */
+static psfm_status find_apart(estimation *e, size_t max_planes, psfm_rng *rng_H, psfm_rng *rng_E) {
+    const psfm_motion_list none = {0};
+    psfm_status status = find_planes(e, max_planes, rng_H);
+    if (status == PSFM_OK && e->options->estimate_essential)
+        status = psfm_essential_ransac(e->ctx, &e->pairs, &e->planes, &none, e->options, rng_E,
+                                       &e->essential);
+    return status;
+}
+
+/* Homographies and essential matrix, each with the other's help. The largest plane first: if
+ * matches off it determine the motion, the other planes are searched under the motion, which is
+ * faster and surer. */
 static psfm_status find_geometry(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
     size_t max_planes = (size_t)e->options->max_homographies;
-    if (!e->options->estimate_essential)
-        return find_planes(e, max_planes, rng_H);
+    if (e->options->independent || !e->options->estimate_essential)
+        return find_apart(e, max_planes, rng_H, rng_E);
     psfm_status status = find_planes(e, 1, rng_H);
     if (status == PSFM_OK)
         status = find_essential(e, rng_E);

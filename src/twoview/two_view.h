@@ -25,7 +25,7 @@ typedef struct {
     bool is_rotation; /* no parallax: t and n are not determined; one motion with t = n = 0 */
     /* 1 or 2, the better supported first: more inliers that can see the plane, then the plane seen
      * more frontally. 1 if the other hides the plane, and where matches off the plane decide: all
-     * homographies then share the motion of the essential matrix. */
+     * homographies then share the motion of the essential matrix (unless estimated apart). */
     int num_motions;
     psfm_plane_motion motions[2];
 } psfm_homography;
@@ -67,6 +67,7 @@ typedef struct {
     double rotation_px;      /* parallax below this (median, pixels) marks a rotation */
     double degenerate_share; /* plane_share from which the essential matrix is degenerate */
     bool estimate_essential;
+    bool independent; /* homographies and essential matrix know nothing of each other */
 } psfm_two_view_options;
 
 extern const psfm_option_table psfm_two_view_option_table;

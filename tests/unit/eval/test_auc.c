@@ -51,11 +51,24 @@ static void uniform_errors(void **state) {
     free(errors);
 }
 
+static void recall_counts_errors_below(void **state) {
+    (void)state;
+    const double errors[] = {0.2, 0.9, 1.0, 2.0, 2.9, 4.0, 20.0, INFINITY}, at[] = {1.0, 3.0, 5.0};
+    const double expected[] = {25.0, 62.5, 75.0};
+    double recall[3];
+    psfm_recall(errors, 8, at, 3, recall);
+    for (int k = 0; k < 3; ++k)
+        assert_close(recall[k], expected[k], 1e-12);
+    psfm_recall(NULL, 0, at, 3, recall);
+    assert_true(recall[0] == 0.0 && recall[2] == 0.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_lists),
         cmocka_unit_test(extremes),
         cmocka_unit_test(uniform_errors),
+        cmocka_unit_test(recall_counts_errors_below),
     };
     return cmocka_run_group_tests_name("eval/auc", tests, NULL, NULL);
 }

@@ -55,15 +55,22 @@ static double formula(const psfm_pose_graph *g, uint32_t e, uint32_t f, double b
     return *has_entry ? numerator / denominator : 0.0;
 }
 
-static void check_against_formula(const psfm_pose_graph *g, const psfm_csr *S, double bandwidth,
-                                  uint32_t min_overlap, size_t *num_entries) {
+static void check_against_formula(const psfm_pose_graph *g, const psfm_csr *S,
+                                  const psfm_similarity_options *options, size_t *num_entries) {
     assert_int_equal(S->n, g->num_edges);
     for (uint32_t e = 0; e < g->num_edges; ++e) {
         size_t k = S->row_begin[e];
         for (uint32_t f = 0; f < g->num_edges; ++f) {
             bool has_entry;
-            double value = f == e ? (has_entry = false, 0.0)
-                                  : formula(g, e, f, bandwidth, min_overlap, &has_entry);
+            double value = formula(g, e, f, options->normal_bandwidth_rad,
+                                   (uint32_t)options->min_overlap, &has_entry);
+            if (shared_camera(&g->edges[e], &g->edges[f]) != UINT32_MAX) {
+                value = fmax(value, options->floor);
+                has_entry = has_entry || options->floor > 0.0;
+            } else if (e == f) {
+                value = options->self;
+                has_entry = options->self > 0.0;
+            }
             bool is_stored = k < S->row_begin[e + 1] && S->col[k] == f;
             assert_int_equal(is_stored, has_entry);
             if (is_stored)
@@ -74,7 +81,7 @@ static void check_against_formula(const psfm_pose_graph *g, const psfm_csr *S, d
     *num_entries = S->row_begin[S->n];
 }
 
-static const psfm_similarity_options published = {1.0, 1};
+static const psfm_similarity_options plain = {1.0, 1, 0.0, 0.0};
 
 static void equals_the_formula(void **state) {
     (void)state;
@@ -86,11 +93,11 @@ static void equals_the_formula(void **state) {
         psfm_csr S;
         /* Up to 400 keypoints, so that bit sets have several words; few, so that some are empty. */
         random_pose_graph(ctx, &rng, 8, 24, round % 2 == 0 ? 400 : 12, &g);
-        psfm_similarity_options options = {psfm_rng_range(&rng, 0.3, 1.5), 1 + (int)(round % 3)};
+        psfm_similarity_options options = {psfm_rng_range(&rng, 0.3, 1.5), 1 + (int)(round % 3),
+                                           round % 4 < 2 ? 0.0 : 1.0, round % 5 < 3 ? 0.0 : 0.01};
         size_t num_entries;
         assert_ok(ctx, psfm_similarity_build(ctx, &g, &options, &S));
-        check_against_formula(&g, &S, options.normal_bandwidth_rad, (uint32_t)options.min_overlap,
-                              &num_entries);
+        check_against_formula(&g, &S, &options, &num_entries);
         total += num_entries;
         psfm_csr_free(&S);
         psfm_pose_graph_free(&g);
@@ -110,8 +117,8 @@ static void hypotheses_without_weight_do_not_count(void **state) {
         if (h % 3 == 0 || g.hypotheses[h].edge == 4) /* edge 4 has none left */
             g.hypotheses[h].weight = 0.0;
     size_t num_entries;
-    assert_ok(ctx, psfm_similarity_build(ctx, &g, &published, &S));
-    check_against_formula(&g, &S, 1.0, 1, &num_entries);
+    assert_ok(ctx, psfm_similarity_build(ctx, &g, &plain, &S));
+    check_against_formula(&g, &S, &plain, &num_entries);
     assert_true(S.row_begin[4] == S.row_begin[5] && num_entries > 20);
     psfm_csr_free(&S);
     psfm_pose_graph_free(&g);
@@ -130,8 +137,8 @@ static void repeated_keypoints_count_once(void **state) {
         for (uint32_t k = 1; k < g.planes[p].num_inliers; k += 3)
             g.planes[p].keypoints1[k] = g.planes[p].keypoints1[k - 1];
     size_t num_entries;
-    assert_ok(ctx, psfm_similarity_build(ctx, &g, &published, &S));
-    check_against_formula(&g, &S, 1.0, 1, &num_entries);
+    assert_ok(ctx, psfm_similarity_build(ctx, &g, &plain, &S));
+    check_against_formula(&g, &S, &plain, &num_entries);
     psfm_csr_free(&S);
     psfm_pose_graph_free(&g);
     psfm_context_destroy(&ctx);
@@ -203,7 +210,7 @@ static void empty_and_bad_graphs(void **state) {
     psfm_csr_free(&S);
     psfm_pose_graph_free(&g);
     random_pose_graph(ctx, &rng, 5, 10, 20, &g);
-    psfm_similarity_options options = {0.0, 1};
+    psfm_similarity_options options = {0.0, 1, 0.0, 0.0};
     assert_int_equal(psfm_similarity_build(ctx, &g, &options, &S), PSFM_ERR_ARGUMENT);
     double *bad[] = {&g.hypotheses[3].weight, &g.hypotheses[3].motion.n2[1]};
     for (size_t k = 0; k < 2; ++k) {

@@ -99,9 +99,9 @@ static void published_method_is_exact_when_forced(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* Without noise the essential matrix is exact even on a single plane, so that the published method
- * gets all four scenes right by itself. With noise only the room is sure: its several planes per
- * pair leave the essential matrix no choice (see README for the others). */
+/* Only the room is sure: its several planes per pair leave the essential matrix no choice. On a
+ * single plane two motions explain all matches even without noise, and where the essential matrices
+ * of an image at the end of a row all name the wrong one, no neighbour contradicts. */
 static void published_method_by_itself(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -113,8 +113,9 @@ static void published_method_by_itself(void **state) {
         print_message("paper mode, %s: rotation AUC@5 %.1f noise-free, %.1f with noise\n",
                       psfm_scene_kind_name(flat_scenes[k]), e.auc_rotation[3], n.auc_rotation[3]);
         assert_int_equal(e.num_registered, 16);
-        assert_true(e.auc_rotation[3] > 99.9);
-        if (flat_scenes[k] == PSFM_SCENE_ROOM)
+        bool is_room = flat_scenes[k] == PSFM_SCENE_ROOM;
+        assert_true(e.auc_rotation[3] > (is_room ? 99.9 : 80.0));
+        if (is_room)
             assert_true(n.auc_rotation[3] > 90.0);
         psfm_scene_free(&exact);
         psfm_scene_free(&noisy);

@@ -60,7 +60,7 @@ static void defaults_are_those_of_the_rows(void **state) {
             }
         assert_memory_equal(&expected, &s->options, sizeof expected);
     }
-    assert_true(s->options.skeleton.similarity.normal_bandwidth_rad == 1.0);
+    assert_true(s->options.skeleton.similarity.normal_bandwidth_rad == 0.14);
     assert_int_equal(s->options.skeleton.lud.rounds, 0);
     psfm_settings_destroy(&s);
     psfm_context_destroy(&ctx);

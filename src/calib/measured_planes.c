@@ -1,0 +1,215 @@
+/* Homographies are estimated on rays of cameras whose focal lengths may be wrong. Rays of a wrong
+ * focal length are a linear map of the right ones, so the homography is as good as ever; only its
+ * decomposition is not. Here it is refitted to its inliers, whose scatter gives the noise, and
+ * taken to image coordinates, in which no focal length occurs: an entry (r, c) is multiplied by
+ * scale2_r / scale1_c, and the information of the nine entries is divided by these factors.
+ *
+ * Keypoints that lie on one plane often err together (a bent floor, a lens not quite modelled), so
+ * that hundreds of them are not as good as their number says: the information is that of
+ * EFFECTIVE at most. */
+#include "calib/measured_planes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "camera/camera_model.h"
+#include "linalg/order.h"
+#include "twoview/homography.h"
+
+#define EFFECTIVE 200.0     /* inliers whose errors are independent, at most */
+#define MIN_NOISE_PX 1e-9   /* of noise-free data */
+#define MAX_SIGMAS 3.5      /* an inlier beyond so many standard deviations does not count */
+#define MEDIAN_CHI2_2 1.386 /* median of the sum of two squared standard normal variables */
+#define MAX_STEPS 20
+
+bool psfm_image_scale(const psfm_camera *camera, double scale[2]) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    double longer = camera->width > camera->height ? (double)camera->width : (double)camera->height;
+    for (int k = 0; k < 2; ++k)
+        scale[k] = camera->params[info->focal[k]] / longer;
+    return !info->is_fisheye;
+}
+
+/* Lists the keypoints of the inliers on either side. */
+static psfm_status list_keypoints(psfm_context *ctx, const psfm_match_pair *pair,
+                                  const psfm_homography *h, psfm_measured_plane *m) {
+    m->num = (uint32_t)h->num_inliers;
+    for (int side = 0; side < 2; ++side) {
+        psfm_status status = PSFM_ALLOC(ctx, h->num_inliers, &m->keypoints[side]);
+        if (status != PSFM_OK)
+            return status;
+        for (size_t k = 0; k < h->num_inliers; ++k)
+            m->keypoints[side][k] = pair->matches[h->inliers[k]][side];
+        qsort(m->keypoints[side], h->num_inliers, sizeof *m->keypoints[side], psfm_compare_u32);
+    }
+    return PSFM_OK;
+}
+
+/* The inliers of h among all pairs of rays; both lists ascend. */
+static psfm_status select_inliers(psfm_context *ctx, const psfm_correspondences *c,
+                                  const psfm_ray_pairs *all, const psfm_homography *h,
+                                  psfm_ray_pairs *own) {
+    uint32_t *idx = NULL;
+    size_t num = 0, k = 0;
+    psfm_status status = PSFM_ALLOC(ctx, h->num_inliers, &idx);
+    for (size_t i = 0; status == PSFM_OK && i < all->num; ++i) {
+        uint32_t match = c->match_idx[all->row[i]];
+        while (k < h->num_inliers && h->inliers[k] < match)
+            ++k;
+        if (k < h->num_inliers && h->inliers[k] == match)
+            idx[num++] = (uint32_t)i;
+    }
+    if (status == PSFM_OK)
+        status = psfm_ray_pairs_select(ctx, all, idx, num, own);
+    free(idx);
+    return status;
+}
+
+/* Standard deviation of a keypoint, from the median error of the pairs. */
+static psfm_status measure_noise(psfm_context *ctx, const psfm_ray_pairs *pairs, const double H[9],
+                                 double *sigma_px) {
+    double *squared = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, pairs->num_blocks * PSFM_LANES, &squared);
+    if (status == PSFM_OK) {
+        psfm_homography_errors(pairs, H, squared);
+        *sigma_px = fmax(sqrt(psfm_median(squared, pairs->num) / MEDIAN_CHI2_2), MIN_NOISE_PX);
+    }
+    free(squared);
+    return status;
+}
+
+/* Refits H to its inliers; the information is that of the fit on rays. */
+static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, double H[9],
+                         double information[81]) {
+    psfm_normal9 normal;
+    double sigma = 0.0;
+    psfm_homography_normalize_norm(H);
+    psfm_status status = PSFM_OK;
+    psfm_loss loss = {HUGE_VAL, 0.0};
+    for (int round = 0; status == PSFM_OK && round < 2; ++round) {
+        status = measure_noise(ctx, pairs, H, &sigma);
+        loss.max_squared = MAX_SIGMAS * MAX_SIGMAS * sigma * sigma;
+        if (status == PSFM_OK)
+            psfm_homography_refine(pairs, pairs->num_blocks, loss, MAX_STEPS, H);
+    }
+    psfm_homography_normal_equations(pairs, pairs->num_blocks, H, loss, &normal);
+    double share = fmin(1.0, EFFECTIVE / (double)pairs->num) / (sigma * sigma);
+    for (int k = 0; k < 81; ++k)
+        information[k] = share * normal.N[k];
+    return status;
+}
+
+/* Image points of some inliers, evenly from their list. */
+static void take_samples(const psfm_ray_pairs *pairs, const double scale1[2],
+                         const double scale2[2], psfm_measured_plane *m) {
+    for (size_t k = 0; k < PSFM_PLANE_SAMPLES; ++k) {
+        double ray[2][3];
+        psfm_ray_pairs_get(pairs, k * pairs->num / PSFM_PLANE_SAMPLES, ray[0], ray[1]);
+        for (int axis = 0; axis < 2; ++axis) {
+            m->samples[0][k][axis] = scale1[axis] * ray[0][axis] / ray[0][2];
+            m->samples[1][k][axis] = scale2[axis] * ray[1][axis] / ray[1][2];
+        }
+    }
+}
+
+/* From rays to image coordinates, at unit norm. */
+static void change_units(const double scale1[2], const double scale2[2], psfm_measured_plane *m) {
+    double from[3] = {scale1[0], scale1[1], 1.0}, to[3] = {scale2[0], scale2[1], 1.0}, factor[9];
+    double norm = 0.0;
+    for (int k = 0; k < 9; ++k) {
+        factor[k] = to[k / 3] / from[k % 3];
+        m->H[k] *= factor[k];
+        norm += m->H[k] * m->H[k];
+    }
+    for (int k = 0; k < 9; ++k)
+        m->H[k] /= sqrt(norm);
+    for (int r = 0; r < 9; ++r)
+        for (int c = 0; c < 9; ++c)
+            m->information[9 * r + c] *= norm / (factor[r] * factor[c]);
+}
+
+typedef struct {
+    const psfm_match_set *set;
+    const psfm_two_view *two_views;
+    const size_t *begin; /* per pair: its first homography among all */
+    psfm_measured_planes *out;
+} measuring;
+
+static psfm_status measure_pair(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const measuring *job = user;
+    const psfm_match_pair *pair = &job->set->pairs[index];
+    const psfm_two_view *found = &job->two_views[index];
+    double scale1[2], scale2[2];
+    psfm_correspondences c = {0};
+    psfm_ray_pairs all = {0};
+    const psfm_view *views = job->set->views;
+    if (job->begin[index] == job->begin[index + 1])
+        return PSFM_OK;
+    psfm_image_scale(&job->set->cameras[views[pair->view1].camera_idx], scale1);
+    psfm_image_scale(&job->set->cameras[views[pair->view2].camera_idx], scale2);
+    psfm_status status = psfm_correspondences_init(ctx, job->set, pair, &c);
+    if (status == PSFM_OK)
+        status = psfm_ray_pairs_init(ctx, &c, NULL, &all);
+    for (size_t k = 0; status == PSFM_OK && k < found->num_homographies; ++k) {
+        psfm_measured_plane *m = &job->out->planes[job->begin[index] + k];
+        psfm_ray_pairs own = {0};
+        m->view1 = pair->view1;
+        m->view2 = pair->view2;
+        memcpy(m->H, found->homographies[k].H_21, sizeof m->H);
+        status = list_keypoints(ctx, pair, &found->homographies[k], m);
+        if (status == PSFM_OK)
+            status = select_inliers(ctx, &c, &all, &found->homographies[k], &own);
+        if (status == PSFM_OK)
+            status = refit(ctx, &own, m->H, m->information);
+        if (status == PSFM_OK) {
+            take_samples(&own, scale1, scale2, m);
+            change_units(scale1, scale2, m);
+        }
+        psfm_ray_pairs_free(&own);
+    }
+    psfm_ray_pairs_free(&all);
+    psfm_correspondences_free(&c);
+    return status;
+}
+
+/* Whether homographies of this pair say something about its cameras. */
+static bool is_usable(const psfm_match_set *set, const psfm_match_pair *pair) {
+    double scale[2];
+    return psfm_image_scale(&set->cameras[set->views[pair->view1].camera_idx], scale) &&
+           psfm_image_scale(&set->cameras[set->views[pair->view2].camera_idx], scale);
+}
+
+psfm_status psfm_measured_planes_init(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_two_view *two_views, psfm_measured_planes *out) {
+    size_t *begin = NULL;
+    *out = (psfm_measured_planes){0};
+    psfm_status status = PSFM_ALLOC(ctx, set->num_pairs + 1, &begin);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t p = 0; p < set->num_pairs; ++p)
+        begin[p + 1] =
+            begin[p] + (is_usable(set, &set->pairs[p]) ? two_views[p].num_homographies : 0);
+    measuring job = {set, two_views, begin, out};
+    status = PSFM_ALLOC(ctx, begin[set->num_pairs], &out->planes);
+    if (status == PSFM_OK) {
+        out->num = begin[set->num_pairs];
+        status = psfm_parallel_for(ctx, NULL, set->num_pairs, measure_pair, &job);
+    }
+    free(begin);
+    if (status != PSFM_OK)
+        psfm_measured_planes_free(out);
+    return status;
+}
+
+void psfm_measured_planes_free(psfm_measured_planes *measured) {
+    for (size_t k = 0; k < measured->num; ++k) {
+        free(measured->planes[k].keypoints[0]);
+        free(measured->planes[k].keypoints[1]);
+    }
+    free(measured->planes);
+    *measured = (psfm_measured_planes){0};
+}

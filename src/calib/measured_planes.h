@@ -1,0 +1,37 @@
+/* Homographies of planes as measurements: what a pair saw, and how surely. */
+#ifndef PSFM_CALIB_MEASURED_PLANES_H
+#define PSFM_CALIB_MEASURED_PLANES_H
+
+#include "twoview/two_view.h"
+
+#define PSFM_PLANE_SAMPLES 8
+
+/* One homography x2 ~ H x1 between image coordinates: undistorted, counted from the principal
+ * point, in units of the image's longer side. A camera of focal length f (in that unit) has
+ * x ~ diag(f, f, 1) ray, so that H = K2 (R + t n^T) K1^-1 whatever the focal lengths are. */
+typedef struct {
+    uint32_t view1, view2;
+    double H[9];            /* unit Frobenius norm; positive third coordinate on the inliers */
+    double information[81]; /* of the entries of H, row-major; annihilates H itself */
+    uint32_t num;           /* inliers */
+    uint32_t *keypoints[2]; /* of the inliers, per view, ascending in each; owned */
+    double samples[2][PSFM_PLANE_SAMPLES][2]; /* image points of some inliers, per view */
+} psfm_measured_plane;
+
+/* Owns its parts. */
+typedef struct {
+    psfm_measured_plane *planes;
+    size_t num;
+} psfm_measured_planes;
+
+/* The image coordinates of a camera in terms of its rays: x ~ diag(scale[0], scale[1], 1) ray.
+ * False for fisheye lenses, whose images of planes are not related by homographies. */
+bool psfm_image_scale(const psfm_camera *camera, double scale[2]);
+
+/* Refits every homography to its inliers and measures their noise. The cameras of the set may have
+ * any focal lengths: only their principal points and distortions matter. Parallel over pairs. */
+psfm_status psfm_measured_planes_init(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_two_view *two_views, psfm_measured_planes *out);
+void psfm_measured_planes_free(psfm_measured_planes *measured);
+
+#endif

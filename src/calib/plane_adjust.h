@@ -1,0 +1,48 @@
+/* Joint adjustment of homographies to cameras that see planes: poses against each plane, and one
+ * focal length a camera or group of cameras. */
+#ifndef PSFM_CALIB_PLANE_ADJUST_H
+#define PSFM_CALIB_PLANE_ADJUST_H
+
+#include "calib/measured_planes.h"
+
+/* Range of focal lengths in units of the longer side: fields of view from 110 to 11 degrees. */
+#define PSFM_MIN_FOCAL 0.35
+#define PSFM_MAX_FOCAL 5.0
+
+/* A plane seen in a view: its points (x, y, 1) have the image K [r1 r2 t] (x, y, 1). */
+typedef struct {
+    uint32_t group; /* whose focal length K has */
+    double R[9];    /* r1, r2 are its first columns */
+    double t[3];
+} psfm_plane_sight;
+
+/* A homography between two sights of one plane. */
+typedef struct {
+    const psfm_measured_plane *measured;
+    uint32_t sight1, sight2;
+} psfm_plane_edge;
+
+/* The caller owns the arrays; sights and log_focal are refined in place. */
+typedef struct {
+    size_t num_sights, num_edges, num_groups;
+    psfm_plane_sight *sights;
+    const psfm_plane_edge *edges;
+    double *log_focal;             /* per group, of f in units of the longer side */
+    const double *prior_log_focal; /* per group */
+    const double *prior_sigma;     /* per group */
+} psfm_plane_problem;
+
+typedef struct {
+    double cost;       /* robust: sum of log(1 + chi^2 / 9) over the edges */
+    double median_chi; /* of the edges; about 2.7 if their noise is as they say */
+    double share_good; /* of the edges whose chi is below 8 */
+} psfm_plane_fit;
+
+/* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by
+ * Levenberg and Marquardt. sigma (per group) gets the standard deviations of log_focal, with the
+ * residuals' scatter where it is larger than the edges say. O(sights + edges) an iteration where
+ * views form chains or grids; deterministic. */
+psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
+                              int max_iterations, double *sigma, psfm_plane_fit *fit);
+
+#endif

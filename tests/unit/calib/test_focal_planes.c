@@ -1,0 +1,399 @@
+#include "test_util.h"
+
+#include "base/rng.h"
+#include "calib/focal_planes.h"
+#include "linalg/mat3.h"
+
+/* Views of a plane z = 0 with known truth, and the homographies between them as measurements: a
+ * grid of points is seen with noise, and the homography is one Gauss-Newton step from the truth. */
+#define MAX_VIEWS 24
+#define GRID 12 /* points along either side */
+
+typedef struct {
+    size_t num;
+    double f[MAX_VIEWS], R[MAX_VIEWS][9], c[MAX_VIEWS][3];
+    double sigma; /* noise in units of the longer side */
+    psfm_measured_plane planes[8 * MAX_VIEWS];
+    size_t num_planes;
+    uint32_t next_keypoint; /* of another plane */
+} rig;
+
+static void look_at(rig *r, size_t k, const double center[3], const double target[3], double roll) {
+    double *R = r->R[k], up[3] = {0, 0, 1}, x[3], y[3], z[3], w[3] = {0, 0, roll}, E[9], base[9];
+    memcpy(r->c[k], center, sizeof r->c[k]);
+    psfm_sub3(target, center, z);
+    psfm_normalize3(z);
+    if (fabs(z[2]) > 0.999)
+        up[1] = 1.0, up[2] = 0.0;
+    psfm_cross3(z, up, x);
+    psfm_normalize3(x);
+    psfm_cross3(z, x, y);
+    for (int i = 0; i < 3; ++i) {
+        base[i] = x[i];
+        base[3 + i] = y[i];
+        base[6 + i] = z[i];
+    }
+    psfm_rotation_exp(w, E);
+    psfm_mat3_mul(E, base, R);
+}
+
+/* The map from the plane to a view. */
+static void plane_map(const rig *r, size_t k, double G[9]) {
+    const double *R = r->R[k];
+    double t[3];
+    psfm_mat3_mul_vec(R, r->c[k], t);
+    for (int i = 0; i < 3; ++i) {
+        double f = i < 2 ? r->f[k] : 1.0;
+        G[3 * i] = f * R[3 * i];
+        G[3 * i + 1] = f * R[3 * i + 1];
+        G[3 * i + 2] = -f * t[i];
+    }
+}
+
+static void apply(const double H[9], const double x[2], double y[2]) {
+    double in[3] = {x[0], x[1], 1.0}, out[3];
+    psfm_mat3_mul_vec(H, in, out);
+    y[0] = out[0] / out[2];
+    y[1] = out[1] / out[2];
+}
+
+/* Normal equations of the transfer error at H, whitened by noise in both images. */
+static void normal_equations(const double H[9], const double (*x1)[2], const double (*x2)[2],
+                             size_t num, double sigma, double A[81], double g[9]) {
+    memset(A, 0, 81 * sizeof *A);
+    memset(g, 0, 9 * sizeof *g);
+    for (size_t k = 0; k < num; ++k) {
+        double X[3] = {x1[k][0], x1[k][1], 1.0}, y[3], u[2], J[2][9] = {{0}}, B[2][2], C[4], r[2];
+        psfm_mat3_mul_vec(H, X, y);
+        u[0] = y[0] / y[2];
+        u[1] = y[1] / y[2];
+        for (int i = 0; i < 2; ++i) {
+            r[i] = x2[k][i] - u[i];
+            for (int c = 0; c < 3; ++c) {
+                J[i][3 * i + c] = X[c] / y[2];
+                J[i][6 + c] = -u[i] * X[c] / y[2];
+            }
+            for (int c = 0; c < 2; ++c)
+                B[i][c] = (H[3 * i + c] - u[i] * H[6 + c]) / y[2];
+        }
+        C[0] = 1 + B[0][0] * B[0][0] + B[0][1] * B[0][1];
+        C[3] = 1 + B[1][0] * B[1][0] + B[1][1] * B[1][1];
+        C[1] = B[0][0] * B[1][0] + B[0][1] * B[1][1];
+        double det = (C[0] * C[3] - C[1] * C[1]) * sigma * sigma;
+        double W[2][2] = {{C[3] / det, -C[1] / det}, {-C[1] / det, C[0] / det}};
+        for (int a = 0; a < 9; ++a)
+            for (int i = 0; i < 2; ++i)
+                for (int j = 0; j < 2; ++j) {
+                    g[a] += J[i][a] * W[i][j] * r[j];
+                    for (int b = 0; b < 9; ++b)
+                        A[9 * a + b] += J[i][a] * W[i][j] * J[j][b];
+                }
+    }
+}
+
+/* Solves (A + trace(A) h h^T) s = g by elimination; A is positive definite but for h. */
+static void solve9(const double A[81], const double h[9], const double g[9], double s[9]) {
+    double M[9][10], trace = 0.0;
+    for (int i = 0; i < 9; ++i)
+        trace += A[10 * i];
+    for (int i = 0; i < 9; ++i) {
+        for (int j = 0; j < 9; ++j)
+            M[i][j] = A[9 * i + j] + trace * h[i] * h[j];
+        M[i][9] = g[i];
+    }
+    for (int k = 0; k < 9; ++k)
+        for (int i = k + 1; i < 9; ++i) {
+            double q = M[i][k] / M[k][k];
+            for (int j = k; j < 10; ++j)
+                M[i][j] -= q * M[k][j];
+        }
+    for (int k = 8; k >= 0; --k) {
+        s[k] = M[k][9];
+        for (int j = k + 1; j < 9; ++j)
+            s[k] -= M[k][j] * s[j];
+        s[k] /= M[k][k];
+    }
+}
+
+static void normalize9(double h[9]) {
+    double norm = 0.0;
+    for (int k = 0; k < 9; ++k)
+        norm += h[k] * h[k];
+    for (int k = 0; k < 9; ++k)
+        h[k] /= sqrt(norm);
+}
+
+/* Adds the homography between views i < j. The pairs of a keypoint number are one point. */
+static void add_pair(rig *r, psfm_rng *rng, size_t i, size_t j, double half) {
+    psfm_measured_plane *m = &r->planes[r->num_planes++];
+    double G1[9], G2[9], inverse[9], x1[GRID * GRID][2], x2[GRID * GRID][2], g[9], s[9];
+    *m = (psfm_measured_plane){.view1 = (uint32_t)i, .view2 = (uint32_t)j, .num = GRID * GRID};
+    plane_map(r, i, G1);
+    plane_map(r, j, G2);
+    assert_true(psfm_mat3_inverse(G1, inverse));
+    psfm_mat3_mul(G2, inverse, m->H);
+    normalize9(m->H);
+    for (int side = 0; side < 2; ++side)
+        m->keypoints[side] = malloc(GRID * GRID * sizeof(uint32_t));
+    for (uint32_t k = 0; k < GRID * GRID; ++k) {
+        double X[2] = {half * (2.0 * (k % GRID) / (GRID - 1.0) - 1.0),
+                       half * (2.0 * (k / GRID) / (GRID - 1.0) - 1.0)};
+        apply(G1, X, x1[k]);
+        apply(G2, X, x2[k]);
+        for (int a = 0; a < 2; ++a) {
+            x1[k][a] += r->sigma * psfm_rng_normal(rng);
+            x2[k][a] += r->sigma * psfm_rng_normal(rng);
+        }
+        m->keypoints[0][k] = m->keypoints[1][k] = r->next_keypoint + k;
+        if (k % 18 == 0)
+            for (int a = 0; a < 2; ++a) {
+                m->samples[0][k / 18][a] = x1[k][a];
+                m->samples[1][k / 18][a] = x2[k][a];
+            }
+    }
+    double noise = fmax(r->sigma, 1e-9);
+    for (int step = 0; step < 3; ++step) {
+        normal_equations(m->H, (const double(*)[2])x1, (const double(*)[2])x2, GRID * GRID, noise,
+                         m->information, g);
+        if (!(r->sigma > 0.0))
+            break;
+        solve9(m->information, m->H, g, s);
+        for (int k = 0; k < 9; ++k)
+            m->H[k] += s[k];
+        normalize9(m->H);
+    }
+}
+
+/* Every view with its next `neighbours`, round the ring. */
+static void add_ring(rig *r, psfm_rng *rng, size_t neighbours, double half) {
+    for (size_t i = 0; i < r->num; ++i)
+        for (size_t d = 1; d <= neighbours; ++d) {
+            size_t j = (i + d) % r->num;
+            if (2 * d < r->num || (2 * d == r->num && i < j))
+                add_pair(r, rng, i < j ? i : j, i < j ? j : i, half);
+        }
+    r->next_keypoint += GRID * GRID;
+}
+
+/* Cameras round the plane at various heights. */
+static void place_ring(rig *r, psfm_rng *rng) {
+    for (size_t k = 0; k < r->num; ++k) {
+        double angle = 2.0 * M_PI * (double)k / (double)r->num;
+        double center[3] = {9.0 * cos(angle), 7.0 * sin(angle), psfm_rng_range(rng, 3.0, 6.0)};
+        double target[3] = {psfm_rng_range(rng, -1, 1), psfm_rng_range(rng, -1, 1), 0.0};
+        look_at(r, k, center, target, 0.05 * psfm_rng_normal(rng));
+    }
+}
+
+static void free_rig(rig *r) {
+    for (size_t k = 0; k < r->num_planes; ++k) {
+        free(r->planes[k].keypoints[0]);
+        free(r->planes[k].keypoints[1]);
+    }
+}
+
+/* Runs the estimation with a group per view, or one for all. */
+static psfm_focal_estimate estimate(psfm_context *ctx, rig *r, bool shared, const double *known) {
+    static const double unknown[MAX_VIEWS];
+    uint32_t group[MAX_VIEWS];
+    for (uint32_t k = 0; k < MAX_VIEWS; ++k)
+        group[k] = shared ? 0 : k;
+    psfm_measured_planes measured = {r->planes, r->num_planes};
+    psfm_focal_input input = {r->num, shared ? 1 : r->num, group, known == NULL ? unknown : known};
+    psfm_focal_estimate out;
+    assert_ok(ctx, psfm_focal_from_planes(ctx, &measured, &input, NULL, &out));
+    return out;
+}
+
+#define DETERMINED 0.04
+
+static void noise_free_views_give_their_focal_lengths_exactly(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 0, 0);
+        rig r = {.num = 8};
+        for (size_t k = 0; k < r.num; ++k)
+            r.f[k] = psfm_rng_range(&rng, 0.7, 1.8);
+        place_ring(&r, &rng);
+        add_ring(&r, &rng, 2, 2.5);
+        psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+        for (size_t k = 0; k < r.num; ++k) {
+            assert_close(out.focal[k] / r.f[k], 1.0, 1e-9);
+            assert_below(out.sigma[k], DETERMINED);
+        }
+        assert_int_equal(out.num_planes, 1);
+        assert_int_equal(out.num_homographies, 16);
+        psfm_focal_estimate_free(&out);
+        free_rig(&r);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void noisy_views_are_within_their_sigma(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 1, 0);
+        rig r = {.num = 12, .sigma = 0.7 / 1280.0};
+        for (size_t k = 0; k < r.num; ++k)
+            r.f[k] = psfm_rng_range(&rng, 0.8, 1.25);
+        place_ring(&r, &rng);
+        add_ring(&r, &rng, 2, 2.5);
+        psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+        for (size_t k = 0; k < r.num; ++k) {
+            assert_below(fabs(log(out.focal[k] / r.f[k])), 0.01);
+            assert_below(fabs(log(out.focal[k] / r.f[k])), 4.0 * out.sigma[k]);
+            assert_below(out.sigma[k], DETERMINED);
+        }
+        psfm_focal_estimate_free(&out);
+        free_rig(&r);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void three_views_determine_one_shared_focal_length_but_not_three(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 2, 0);
+    rig r = {.num = 3, .f = {1.1, 1.1, 1.1}, .sigma = 1e-5};
+    place_ring(&r, &rng);
+    add_pair(&r, &rng, 0, 1, 2.5);
+    add_pair(&r, &rng, 0, 2, 2.5);
+    add_pair(&r, &rng, 1, 2, 2.5);
+    psfm_focal_estimate out = estimate(ctx, &r, true, NULL);
+    assert_close(out.focal[0], 1.1, 0.003);
+    assert_below(out.sigma[0], DETERMINED);
+    psfm_focal_estimate_free(&out);
+    out = estimate(ctx, &r, false, NULL);
+    for (int k = 0; k < 3; ++k)
+        assert_true(isinf(out.sigma[k]));
+    psfm_focal_estimate_free(&out);
+    double known[MAX_VIEWS] = {1.1, 1.1, 0.0}; /* two known ones leave one unknown */
+    out = estimate(ctx, &r, false, known);
+    assert_close(out.focal[2], 1.1, 0.003);
+    assert_close(out.sigma[0], 0.0, 0.0);
+    psfm_focal_estimate_free(&out);
+    free_rig(&r);
+    psfm_context_destroy(&ctx);
+}
+
+static void assert_none_determined(psfm_context *ctx, rig *r) {
+    for (int shared = 0; shared < 2; ++shared) {
+        psfm_focal_estimate out = estimate(ctx, r, shared, NULL);
+        for (size_t k = 0; k < (shared ? 1 : r->num); ++k)
+            if (!(out.sigma[k] > DETERMINED))
+                fail_msg("view %zu: f = %g (true %g) is called known to %g", k, out.focal[k],
+                         r->f[k], out.sigma[k]);
+        psfm_focal_estimate_free(&out);
+    }
+}
+
+static void views_straight_down_determine_nothing(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 3, 0);
+        rig r = {.num = 9, .sigma = 0.7 / 1280.0};
+        for (size_t k = 0; k < r.num; ++k) {
+            double center[3] = {psfm_rng_range(&rng, -1, 1), psfm_rng_range(&rng, -1, 1),
+                                psfm_rng_range(&rng, 7.8, 8.2)};
+            double target[3] = {center[0], center[1], 0.0};
+            r.f[k] = 1.1;
+            look_at(&r, k, center, target, psfm_rng_range(&rng, -3, 3));
+        }
+        add_ring(&r, &rng, 3, 2.0);
+        assert_none_determined(ctx, &r);
+        free_rig(&r);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void views_of_one_orientation_determine_nothing(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 4, 0);
+        rig r = {.num = 9, .sigma = 0.7 / 1280.0};
+        for (size_t k = 0; k < r.num; ++k) {
+            double center[3] = {psfm_rng_range(&rng, -1, 1), psfm_rng_range(&rng, -1, 1) - 6.0,
+                                psfm_rng_range(&rng, 4.5, 5.5)};
+            double target[3] = {center[0], center[1] + 6.0, center[2] - 5.0};
+            r.f[k] = 1.1;
+            look_at(&r, k, center, target, 0.0);
+        }
+        add_ring(&r, &rng, 3, 2.0);
+        assert_none_determined(ctx, &r);
+        free_rig(&r);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+/* Views from one place have homographies K R K^-1, of which any plane is the plane; the focal
+ * lengths are in them all the same. */
+static void pure_rotation_is_not_misread(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 5, 0);
+    rig r = {.num = 8, .sigma = 0.3 / 1280.0};
+    for (size_t k = 0; k < r.num; ++k) {
+        double center[3] = {0, -6, 5};
+        double target[3] = {psfm_rng_range(&rng, -2, 2), psfm_rng_range(&rng, -2, 2), 0};
+        r.f[k] = 1.2;
+        look_at(&r, k, center, target, psfm_rng_range(&rng, -0.3, 0.3));
+    }
+    add_ring(&r, &rng, 3, 2.0);
+    psfm_focal_estimate out = estimate(ctx, &r, true, NULL);
+    assert_below(fabs(log(out.focal[0] / 1.2)), fmax(0.02, 3.0 * out.sigma[0]));
+    psfm_focal_estimate_free(&out);
+    free_rig(&r);
+    psfm_context_destroy(&ctx);
+}
+
+static void homographies_of_another_motion_are_outvoted(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(6, PSFM_RNG_TEST, 6, 0);
+    rig r = {.num = 16, .sigma = 0.5 / 1280.0};
+    for (size_t k = 0; k < r.num; ++k)
+        r.f[k] = psfm_rng_range(&rng, 0.9, 1.3);
+    place_ring(&r, &rng);
+    add_ring(&r, &rng, 2, 2.5);
+    for (size_t k = 3; k < r.num_planes; k += 11) { /* seen as another pair saw it */
+        memcpy(r.planes[k].H, r.planes[k + 1].H, sizeof r.planes[k].H);
+        memcpy(r.planes[k].information, r.planes[k + 1].information,
+               sizeof r.planes[k].information);
+    }
+    psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+    for (size_t k = 0; k < r.num; ++k)
+        assert_below(fabs(log(out.focal[k] / r.f[k])), 0.015);
+    psfm_focal_estimate_free(&out);
+    free_rig(&r);
+    psfm_context_destroy(&ctx);
+}
+
+static void nothing_in_nothing_out(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    rig r = {.num = 4};
+    psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+    for (int k = 0; k < 4; ++k)
+        assert_true(isinf(out.sigma[k]));
+    assert_int_equal(out.num_planes, 0);
+    psfm_focal_estimate_free(&out);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(noise_free_views_give_their_focal_lengths_exactly),
+        cmocka_unit_test(noisy_views_are_within_their_sigma),
+        cmocka_unit_test(three_views_determine_one_shared_focal_length_but_not_three),
+        cmocka_unit_test(views_straight_down_determine_nothing),
+        cmocka_unit_test(views_of_one_orientation_determine_nothing),
+        cmocka_unit_test(pure_rotation_is_not_misread),
+        cmocka_unit_test(homographies_of_another_motion_are_outvoted),
+        cmocka_unit_test(nothing_in_nothing_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

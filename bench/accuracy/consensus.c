@@ -1,0 +1,160 @@
+/* Rotation consensus against twins: what the search finds, and what the truth is worth.
+ *
+ *   bench_consensus [--scene NAME] [--cameras N] [--neighbours K] [--twins SHARE] [--seeds S]
+ *                   [--first SEED]
+ *
+ * One line a seed: the share of images whose rotation is within 20 degrees of the truth (drift is
+ * not what is measured here), the sum of supports at the rotations found and at the true ones, both
+ * with the typicality of the rotations found, and what follows: "right"; "below", the truth has the
+ * larger sum and was not found; "cannot be told", the rotations found are wrong and have the larger
+ * sum, so that no search would help. Then the counts. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/rotation_candidates.h"
+#include "linalg/mat3.h"
+#include "pipeline/reconstruct.h"
+#include "synth/scene.h"
+
+#define CHECK(ctx, call)                                                   \
+    do {                                                                   \
+        if ((call) != PSFM_OK) {                                           \
+            fprintf(stderr, "%s: %s\n", #call, psfm_context_message(ctx)); \
+            exit(1);                                                       \
+        }                                                                  \
+    } while (0)
+
+typedef struct {
+    double right_share, found, truth;
+    double seconds;
+} outcome;
+
+/* The largest share of images whose rotation is right up to one rotation of the world. */
+static double right_share(const psfm_model *truth, const double (*R)[9], uint32_t n) {
+    double(*gauge)[9] = calloc(n, sizeof *gauge);
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < n; ++v) {
+        double exact[9];
+        psfm_rotation_from_quat(truth->images[v].cam_from_world_q, exact);
+        psfm_mat3_t_mul(R[v], exact, gauge[v]);
+    }
+    for (uint32_t u = 0; u < n; u += 1 + n / 64) {
+        uint32_t num = 0;
+        for (uint32_t v = 0; v < n; ++v)
+            num += psfm_rotation_angle(gauge[u], gauge[v]) < 20.0 * 0.017453292519943295;
+        most = num > most ? num : most;
+    }
+    free(gauge);
+    return (double)most / n;
+}
+
+/* The sums of supports of the rotations found and of the true ones. */
+static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
+                           const psfm_reconstruct_options *options, psfm_pose_graph *graph,
+                           double (*R)[9], outcome *out) {
+    uint32_t n = graph->num_nodes, m = graph->num_edges;
+    double *confidence = calloc(graph->num_hypotheses, sizeof *confidence);
+    double(*exact)[9] = calloc(n, sizeof *exact);
+    uint32_t *ends = calloc(2 * (size_t)m, sizeof *ends);
+    uint32_t *chosen = calloc(m, sizeof *chosen), *other = calloc(m, sizeof *other);
+    psfm_candidate_list list;
+    for (uint32_t e = 0; e < m; ++e) {
+        ends[e] = graph->edges[e].node1;
+        ends[m + e] = graph->edges[e].node2;
+    }
+    for (uint32_t v = 0; v < n; ++v)
+        psfm_rotation_from_quat(scene->truth.images[v].cam_from_world_q, exact[v]);
+    psfm_topology topology = {n, m, ends, ends + m};
+    CHECK(ctx, psfm_joint_choice(ctx, &options->robust.choice, graph, confidence));
+    CHECK(ctx, psfm_candidate_list_make(ctx, graph, options->robust.control.inlier_power,
+                                        options->robust.choice.full_off_plane, confidence, &list));
+    psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
+    const psfm_rotation_consensus_options *consensus = &options->robust.consensus;
+    CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, NULL, R,
+                                             chosen, &out->found));
+    CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, chosen, R,
+                                             other, &out->found));
+    CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, chosen, exact,
+                                             other, &out->truth));
+    psfm_candidate_list_free(&list);
+    free(confidence);
+    free(exact);
+    free(ends);
+    free(chosen);
+    free(other);
+}
+
+static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_options *scene_options,
+                   uint64_t seed) {
+    outcome out = {0};
+    psfm_scene scene;
+    psfm_reconstruct_options options;
+    psfm_pose_graph graph;
+    psfm_pose_solution solution;
+    psfm_robust_edges edges;
+    psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
+    CHECK(ctx, psfm_scene_make(ctx, kind, seed, scene_options, &scene));
+    psfm_evidence evidence = {.set = &scene.matches};
+    CHECK(ctx, psfm_evidence_verify(ctx, &options.two_view, &evidence));
+    CHECK(ctx, psfm_pose_graph_build(ctx, &scene.matches, evidence.two_views, true, &graph));
+    psfm_timings timings = {0};
+    CHECK(ctx, psfm_robust_poses(ctx, &options.skeleton, &options.robust, &graph, &timings,
+                                 &solution, &edges));
+    for (int k = 0; k < timings.num_stages; ++k)
+        if (strcmp(timings.stages[k].name, "consensus") == 0)
+            out.seconds = timings.stages[k].seconds;
+    out.right_share = right_share(&scene.truth, (const double(*)[9])solution.poses.cam_from_world,
+                                  graph.num_nodes);
+    compare_scores(ctx, &scene, &options, &graph, solution.poses.cam_from_world, &out);
+    psfm_robust_edges_free(&edges);
+    psfm_pose_solution_free(&solution);
+    psfm_pose_graph_free(&graph);
+    psfm_evidence_free(&evidence);
+    psfm_scene_free(&scene);
+    return out;
+}
+
+int main(int argc, char **argv) {
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options;
+    psfm_scene_kind kind = PSFM_SCENE_ARENA;
+    int seeds = 10, first = 0, right = 0, below = 0, untold = 0;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    for (int k = 1; k + 1 < argc; k += 2) {
+        const char *value = argv[k + 1];
+        if (strcmp(argv[k], "--scene") == 0 && psfm_scene_kind_from_name(value, &kind))
+            continue;
+        else if (strcmp(argv[k], "--cameras") == 0)
+            options.num_cameras = atoi(value);
+        else if (strcmp(argv[k], "--neighbours") == 0)
+            options.neighbours = atoi(value);
+        else if (strcmp(argv[k], "--twins") == 0)
+            options.twins = atof(value);
+        else if (strcmp(argv[k], "--seeds") == 0)
+            seeds = atoi(value);
+        else if (strcmp(argv[k], "--first") == 0)
+            first = atoi(value);
+        else
+            return fprintf(stderr, "unknown argument %s %s\n", argv[k], value), 2;
+    }
+    for (int seed = first; seed < first + seeds; ++seed) {
+        outcome o = run(ctx, kind, &options, (uint64_t)seed);
+        bool is_right = o.right_share > 0.985, is_below = o.found < o.truth * (1.0 - 1e-9);
+        right += is_right;
+        below += is_below;
+        untold += !is_right && !is_below;
+        printf("seed %d: share right %.3f, sum found %.3f, true %.3f, %.2f s%s%s\n", seed,
+               o.right_share, o.found, o.truth, o.seconds, is_right ? ", right" : "",
+               is_below   ? ", below"
+               : is_right ? ""
+                          : ", cannot be told");
+    }
+    printf("%s, %d cameras, %d neighbours, %g twins: right %d, below the truth %d, cannot be told "
+           "%d of %d\n",
+           psfm_scene_kind_name(kind), options.num_cameras, options.neighbours, options.twins,
+           right, below, untold, seeds);
+    psfm_context_destroy(&ctx);
+    return 0;
+}

@@ -60,6 +60,7 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
     uint32_t *ends = calloc(2 * (size_t)m, sizeof *ends);
     uint32_t *chosen = calloc(m, sizeof *chosen), *other = calloc(m, sizeof *other);
     psfm_candidate_list list;
+    double score;
     for (uint32_t e = 0; e < m; ++e) {
         ends[e] = graph->edges[e].node1;
         ends[m + e] = graph->edges[e].node2;
@@ -73,9 +74,10 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
     const psfm_rotation_consensus_options *consensus = &options->robust.consensus;
     CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, NULL, R,
-                                             chosen, &out->found));
+                                             chosen, &score));
     CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, chosen, R,
-                                             other, &out->found));
+                                             other, &score));
+    out->found = fmax(out->found, score);
     CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, chosen, exact,
                                              other, &out->truth));
     psfm_candidate_list_free(&list);
@@ -107,6 +109,7 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
             out.seconds = timings.stages[k].seconds;
     out.right_share = right_share(&scene.truth, (const double(*)[9])solution.poses.cam_from_world,
                                   graph.num_nodes);
+    out.found = edges.consensus.score;
     compare_scores(ctx, &scene, &options, &graph, solution.poses.cam_from_world, &out);
     psfm_robust_edges_free(&edges);
     psfm_pose_solution_free(&solution);

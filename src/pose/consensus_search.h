@@ -43,4 +43,7 @@ uint32_t psfm_consensus_move_nodes(psfm_consensus_search *s);
 psfm_status psfm_consensus_turn_world(psfm_context *ctx, psfm_consensus_search *s,
                                       const uint32_t *chosen, uint64_t seed, uint32_t *num_turns);
 
+/* Relaxation: least squares over all edges that agree at least roughly. May lower the sum. */
+psfm_status psfm_consensus_relax(psfm_context *ctx, psfm_consensus_search *s);
+
 #endif

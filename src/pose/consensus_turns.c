@@ -4,6 +4,7 @@
  * the world (R_j G = R_ji R_i). Edges to a twin of the scene all name the same G, whichever images
  * they join. So the most frequent G of the disagreeing edges is proposed to all images at once, and
  * a binary labelling says who turns: true edges want equal labels, twin edges different ones. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +42,15 @@ static void add_proposal(turn *proposals, uint32_t *num, const double G[9], doub
 /* How far two turns are one and the same, 0 to 1; a turn and its inverse are the same cut, seen
  * from either side. */
 static double likeness(const psfm_consensus_search *s, const turn *a, const turn *b) {
-    double inverse[9];
+    double inverse[9], trace = 0.0, trace_inverse = 0.0;
     psfm_mat3_transpose(b->G, inverse);
+    for (int k = 0; k < 9; ++k) {
+        trace += a->G[k] * b->G[k];
+        trace_inverse += a->G[k] * inverse[k];
+    }
+    /* cos(angle) from the trace is enough to tell turns that are far off */
+    if (0.5 * (fmax(trace, trace_inverse) - 1.0) < cos(fmin(s->reach, 3.1)) - 1e-12)
+        return 0.0;
     double angle = fmin(psfm_rotation_angle(a->G, b->G), psfm_rotation_angle(a->G, inverse));
     return angle < s->reach ? 1.0 - angle * angle / (s->reach * s->reach) : 0.0;
 }

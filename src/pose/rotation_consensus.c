@@ -5,6 +5,11 @@
  * rotation of the world. In between the typicality of the candidates is learnt again. */
 #include "pose/rotation_consensus.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 #include "pose/consensus_search.h"
 
 static const psfm_option rows[] = {
@@ -23,6 +28,65 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_rotation_consensus_option_table = {"consensus", rows,
                                                                 sizeof rows / sizeof *rows};
 
+static uint32_t count_agreeing(const psfm_consensus_search *s, const uint32_t *chosen) {
+    uint32_t num = 0;
+    for (uint32_t e = 0; e < s->topology->num_edges; ++e)
+        num += chosen[e] != UINT32_MAX ? 1 : 0;
+    return num;
+}
+
+/* Moves and turns until neither raises the sum. The first round of a start that may agree with the
+ * wrong edges (`fresh`) does not learn from it. */
+static psfm_status climb(psfm_context *ctx, psfm_consensus_search *s, uint64_t seed, bool fresh,
+                         uint32_t *chosen, psfm_rotation_consensus_stats *stats) {
+    int max_rounds = s->options->max_rounds;
+    psfm_status status = PSFM_OK;
+    for (int round = 0; status == PSFM_OK && round < max_rounds; ++round) {
+        uint32_t moves = psfm_consensus_move_nodes(s), turns = 0;
+        psfm_consensus_choose(s, chosen);
+        if (round > 0 || !fresh)
+            psfm_consensus_learn_typical(s, chosen);
+        status = psfm_consensus_turn_world(ctx, s, chosen, seed, &turns);
+        stats->num_node_moves += moves;
+        stats->num_world_turns += turns;
+        if (status == PSFM_OK)
+            status = psfm_progress(ctx, "consensus", (size_t)round + 1, (size_t)max_rounds);
+        if (moves == 0 && turns == 0)
+            break;
+    }
+    if (status == PSFM_OK)
+        stats->score = psfm_consensus_choose(s, chosen);
+    stats->num_agreeing = count_agreeing(s, chosen);
+    return status;
+}
+
+/* Relaxes and climbs again; *better if that is worth at least as much as one more edge, else the
+ * rotations are as before: what is less than that is left to the averaging that follows. */
+static psfm_status relax_and_climb(psfm_context *ctx, psfm_consensus_search *s, uint64_t seed,
+                                   uint32_t *chosen, psfm_rotation_consensus_stats *stats,
+                                   bool *better) {
+    size_t size = s->topology->num_nodes * sizeof *s->R;
+    psfm_rotation_consensus_stats before = *stats;
+    double(*kept)[9] = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, s->topology->num_nodes, &kept);
+    if (status == PSFM_OK) {
+        memcpy(kept, s->R, size);
+        status = psfm_consensus_relax(ctx, s);
+    }
+    if (status == PSFM_OK)
+        status = climb(ctx, s, seed, false, chosen, stats);
+    *better = status == PSFM_OK &&
+              stats->score * before.num_agreeing > before.score * (before.num_agreeing + 1.0);
+    if (status == PSFM_OK && !*better) {
+        memcpy(s->R, kept, size);
+        before.score = fmax(before.score, stats->score);
+        *stats = before;
+        psfm_consensus_choose(s, chosen);
+    }
+    free(kept);
+    return status;
+}
+
 psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
                                     const psfm_rotation_candidates *candidates, uint64_t seed,
                                     const psfm_rotation_consensus_options *options,
@@ -34,24 +98,12 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topo
         psfm_consensus_init(ctx, topology, candidates, options, cam_from_world, &s);
     if (status == PSFM_OK)
         status = psfm_progress(ctx, "consensus", 0, (size_t)options->max_rounds);
-    for (int round = 0; status == PSFM_OK && round < options->max_rounds; ++round) {
-        uint32_t moves = psfm_consensus_move_nodes(&s), turns = 0;
-        psfm_consensus_choose(&s, chosen);
-        if (round > 0) /* the start may agree with the wrong edges */
-            psfm_consensus_learn_typical(&s, chosen);
-        status = psfm_consensus_turn_world(ctx, &s, chosen, seed, &turns);
-        stats->num_node_moves += moves;
-        stats->num_world_turns += turns;
-        if (status == PSFM_OK)
-            status =
-                psfm_progress(ctx, "consensus", (size_t)round + 1, (size_t)options->max_rounds);
-        if (moves == 0 && turns == 0)
-            break;
-    }
     if (status == PSFM_OK)
-        stats->score = psfm_consensus_choose(&s, chosen);
-    for (uint32_t e = 0; status == PSFM_OK && e < topology->num_edges; ++e)
-        stats->num_agreeing += chosen[e] != UINT32_MAX ? 1 : 0;
+        status = climb(ctx, &s, seed, true, chosen, stats);
+    enum { RELAXATIONS = 5 };
+    bool better = status == PSFM_OK && stats->num_agreeing < topology->num_edges;
+    for (int k = 0; status == PSFM_OK && better && k < RELAXATIONS; ++k)
+        status = relax_and_climb(ctx, &s, seed, chosen, stats, &better);
     psfm_consensus_free(&s);
     return status;
 }

@@ -35,7 +35,7 @@ typedef struct {
     uint32_t num_node_moves;
     uint32_t num_world_turns; /* accepted ones */
     uint32_t num_agreeing;    /* edges */
-    double score;             /* sum of supports */
+    double score;             /* sum of supports, at these rotations or relaxed, the larger */
 } psfm_rotation_consensus_stats;
 
 /* Improves cam_from_world (num_nodes x 9) in place; chosen[e] is the candidate that edge e agrees

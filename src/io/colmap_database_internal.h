@@ -15,6 +15,8 @@ psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,
 
 /* Reads the table of cameras into the empty set, sorted by id. */
 psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set);
+/* Where the focal lengths of the cameras come from. */
+psfm_status psfm_database_read_origins(psfm_sql *sql, psfm_match_set *set);
 /* Takes rows, cols and data, the columns 1 to 3 of the current row, as the keypoints of a view. */
 psfm_status psfm_database_get_keypoints(const psfm_sql *sql, sqlite3_stmt *statement,
                                         psfm_view *view);

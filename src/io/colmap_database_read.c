@@ -278,6 +278,39 @@ static psfm_status count_empty_views(const psfm_sql *sql, psfm_match_set *set,
     return status;
 }
 
+/* Cameras whose focal length extraction took from EXIF data; given ones have a source that says
+ * so. */
+static psfm_status mark_exif(psfm_sql *sql, psfm_match_set *set) {
+    sqlite3_stmt *statement;
+    bool has_row = true;
+    psfm_status status = psfm_sql_prepare(sql,
+                                          "SELECT camera_id FROM planarsfm_cameras"
+                                          " WHERE source NOT LIKE 'given:%'",
+                                          &statement);
+    while (status == PSFM_OK) {
+        uint32_t idx;
+        status = psfm_sql_step(sql, statement, &has_row);
+        if (status != PSFM_OK || !has_row)
+            break;
+        int64_t id = sqlite3_column_int64(statement, 0);
+        if (id >= 0 && id < UINT32_MAX && psfm_match_set_find_camera(set, (uint32_t)id, &idx))
+            set->origins[idx] = psfm_camera_origin_of(&set->cameras[idx], true);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+psfm_status psfm_database_read_origins(psfm_sql *sql, psfm_match_set *set) {
+    bool is_ours = false;
+    psfm_status status = PSFM_ALLOC(sql->ctx, set->num_cameras, &set->origins);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t c = 0; c < set->num_cameras; ++c)
+        set->origins[c] = psfm_camera_origin_of(&set->cameras[c], false);
+    status = psfm_sql_has_table(sql, "planarsfm_cameras", &is_ours);
+    return status == PSFM_OK && is_ours ? mark_exif(sql, set) : status;
+}
+
 psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,
                                       psfm_database_stats *stats) {
     bool has_geometries = false;
@@ -285,6 +318,8 @@ psfm_status psfm_database_read_tables(psfm_sql *sql, psfm_match_set *set,
     psfm_status status = psfm_sql_exec(sql, "BEGIN"); /* one state of the file for all tables */
     if (status == PSFM_OK)
         status = psfm_database_read_cameras(sql, set);
+    if (status == PSFM_OK)
+        status = psfm_database_read_origins(sql, set);
     if (status == PSFM_OK)
         status = read_images(sql, set);
     if (status == PSFM_OK)

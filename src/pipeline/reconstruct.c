@@ -17,6 +17,8 @@
 #include "world/build_model.h"
 
 const psfm_option_group psfm_reconstruct_option_groups[] = {
+    {&psfm_calibrate_option_table, offsetof(psfm_reconstruct_options, calibrate)},
+    {&psfm_focal_option_table, offsetof(psfm_reconstruct_options, focal)},
     {&psfm_two_view_option_table, offsetof(psfm_reconstruct_options, two_view)},
     {&psfm_photo_control_option_table, offsetof(psfm_reconstruct_options, photo.control)},
     {&psfm_pair_plane_option_table, offsetof(psfm_reconstruct_options, photo.planes)},
@@ -161,6 +163,19 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence
     return PSFM_OK;
 }
 
+psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                       psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
+    double start = psfm_now();
+    psfm_status status = check_options(ctx, options);
+    if (status != PSFM_OK || evidence->two_views != NULL ||
+        !psfm_needs_calibration(evidence->set, &options->calibrate))
+        return status;
+    status = psfm_calibrate(ctx, &options->calibrate, &options->focal, &options->two_view,
+                            evidence->set, &stats->calibration);
+    psfm_timings_add(&stats->timings, "calibration", start);
+    return status;
+}
+
 psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
                                     psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
     double start = psfm_now();
@@ -246,6 +261,8 @@ psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *
     bool robust = options->mode == PSFM_MODE_ROBUST, *alone = NULL;
     psfm_timings *timings = &stats->timings;
     psfm_status status = check_options(ctx, options);
+    if (status == PSFM_OK && !stats->calibration.done)
+        status = psfm_reconstruct_calibrate(ctx, options, evidence, stats);
     if (status == PSFM_OK && evidence->two_views == NULL)
         status = psfm_reconstruct_verify(ctx, options, evidence, stats);
     double start = psfm_now();

@@ -3,6 +3,7 @@
 #define PSFM_PIPELINE_RECONSTRUCT_H
 
 #include "engine/paper.h"
+#include "calib/calibrate.h"
 #include "engine/robust.h"
 #include "planarsfm/model.h"
 #include "refine/refine_matches.h"
@@ -20,6 +21,8 @@ typedef enum {
 
 typedef struct {
     int mode; /* psfm_mode */
+    psfm_calibrate_options calibrate;
+    psfm_focal_options focal;
     psfm_two_view_options two_view;
     psfm_photo_options photo;
     psfm_skeleton_options skeleton; /* what both modes share */
@@ -75,12 +78,15 @@ typedef struct {
 
 /* What the stages counted, and where the time went. */
 typedef struct {
+    psfm_calibrate_stats calibration;  /* if there was a camera to calibrate */
     psfm_refine_matches_stats matches; /* if there were photographs */
     psfm_timings timings;
 } psfm_reconstruct_stats;
 
-/* The stages before the graph, for callers that do something between them: verification of the
- * evidence, and alignment of its planes in its photographs. */
+/* The stages before the graph, for callers that do something between them: intrinsics of cameras
+ * that nobody gave (evidence that is verified stays as it is), verification of the evidence, and alignment of its planes in its photographs. */
+psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                       psfm_evidence *evidence, psfm_reconstruct_stats *stats);
 psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
                                     psfm_evidence *evidence, psfm_reconstruct_stats *stats);
 psfm_status psfm_reconstruct_align(psfm_context *ctx, const psfm_reconstruct_options *options,

@@ -267,6 +267,10 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     psfm_status status = psfm_database_read(ctx, database, &set, &input);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, out_folder);
+    psfm_timings_add(&stats.timings, "reading", start);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_calibrate(ctx, &options, &evidence, &stats);
+    start = psfm_now();
     if (status == PSFM_OK)
         status = verification_key(ctx, &set, &options.two_view, key);
     if (status == PSFM_OK)

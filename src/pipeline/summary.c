@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "camera/camera_model.h"
 #include "planarsfm/version.h"
 
 /* cJSON's Add functions return NULL when memory is out; the tree is then incomplete. Every call
@@ -57,6 +58,14 @@ static void text_element(builder *b, cJSON *list, const char *value) {
     }
 }
 
+static void number_element(builder *b, cJSON *list, double value) {
+    cJSON *item = cJSON_CreateNumber(value);
+    if (item == NULL || !cJSON_AddItemToArray(list, item)) {
+        cJSON_Delete(item);
+        b->failed = true;
+    }
+}
+
 static void add_options(builder *b, cJSON *root, const psfm_reconstruct_options *options) {
     cJSON *groups = object(b, root, "options");
     for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g) {
@@ -81,6 +90,48 @@ static void add_input(builder *b, cJSON *root, const psfm_match_set *set,
     number(b, input, "images_without_keypoints", (double)stats->num_images_without_keypoints);
     number(b, input, "keypoints_without_ray", (double)stats->num_keypoints_without_ray);
     number(b, input, "matches_dropped", (double)stats->num_matches_dropped);
+}
+
+/* What was found out about cameras that nobody gave. */
+static void add_calibration(builder *b, cJSON *root, const psfm_calibrate_stats *stats) {
+    if (!stats->done)
+        return;
+    cJSON *calibration = object(b, root, "calibration");
+    number(b, calibration, "unknown", (double)stats->num_unknown);
+    number(b, calibration, "determined", (double)stats->num_determined);
+    number(b, calibration, "contradict_exif", (double)stats->num_wrong_exif);
+    number(b, calibration, "planes", stats->num_planes);
+    number(b, calibration, "homographies", stats->num_homographies);
+    number(b, calibration, "distortion", stats->distortion);
+}
+
+/* One value of a camera that may have two, for a reader who wants to know how long the lens is. */
+static double mean_focal(const psfm_camera *camera) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    return sqrt(camera->params[info->focal[0]] * camera->params[info->focal[1]]);
+}
+
+/* Every camera: where its intrinsics come from, before and after. */
+static void add_cameras(builder *b, cJSON *root, const psfm_match_set *set,
+                        const psfm_reconstruction *r) {
+    cJSON *list = array(b, root, "cameras");
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        cJSON *item = element(b, list);
+        const psfm_camera *after =
+            r->refined.cameras == NULL ? &set->cameras[c] : &r->refined.cameras[c];
+        psfm_camera_origin origin = {.before = set->cameras[c]};
+        if (set->origins != NULL)
+            origin = set->origins[c];
+        number(b, item, "id", after->id);
+        text(b, item, "model", psfm_camera_model_name(after->model));
+        text(b, item, "source", psfm_focal_source_name(origin.source));
+        number(b, item, "focal_px_before", mean_focal(&origin.before));
+        number(b, item, "focal_px", mean_focal(after));
+        number(b, item, "focal_sigma", origin.sigma);
+        cJSON *params = array(b, item, "params");
+        for (int k = 0; k < psfm_camera_num_params(after->model); ++k)
+            number_element(b, params, after->params[k]);
+    }
 }
 
 static void add_pairs(builder *b, cJSON *root, const psfm_evidence *evidence,
@@ -247,6 +298,8 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     number(&b, root, "images_posed", (double)posed);
     number(&b, root, "images_total", (double)set->num_views);
     add_input(&b, root, set, input);
+    add_calibration(&b, root, &stats->calibration);
+    add_cameras(&b, root, set, found);
     add_pairs(&b, root, evidence, &found->graph);
     add_matches(&b, root, &stats->matches);
     add_tracks(&b, root, &found->refined.aligned);

@@ -1,8 +1,8 @@
 /* A drone over a flat field: straight lines back and forth, the camera looking down but for a few
- * degrees, about 70 % overlap along and across the lines. An image shows 53 x 30 m whatever the
- * focal length, which sets the altitude (50 m at 1200 px). Off the plane: huts and trees. With
- * twins the field repeats: cells with the same crop marks, each symmetric under half a turn, so
- * that neighbouring images can be matched half a turn and some cells off. */
+ * degrees, or a given angle ahead; about 70 % overlap along and across the lines. An image shows 53
+ * x 30 m whatever the focal length, which sets the altitude (50 m at 1200 px). Off the plane: huts
+ * and trees. With twins the field repeats: cells with the same crop marks, each symmetric under
+ * half a turn, so that neighbouring images can be matched half a turn and some cells off. */
 #include <math.h>
 
 #include "linalg/mat3.h"
@@ -46,14 +46,19 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     double center[3] = {spacing[0] * x + 0.5 * psfm_rng_normal(&rng),
                         spacing[1] * y + 0.3 * psfm_rng_normal(&rng),
                         altitude(plan) * psfm_rng_range(&rng, 0.96, 1.04)};
-    /* x along the line, y to its right, z down; the drone turns round at the end of a line */
-    double ahead = back ? -1.0 : 1.0;
+    /* x along the line, y to its right, z down; the drone turns round at the end of a line. A
+     * camera that looks ahead hangs so far behind that it sees the same ground. */
+    double ahead = back ? -1.0 : 1.0, oblique = plan->options->oblique_deg * M_PI / 180.0;
     double down[9] = {ahead, 0, 0, 0, -ahead, 0, 0, 0, -1}, tilt[9], R[9], w[3];
+    double pitch[3] = {0, -oblique, 0}, level[9];
+    center[0] -= ahead * center[2] * tan(oblique);
     double wobble = 0.03 * fmin(1.0, 50.0 / altitude(plan));
     for (int k = 0; k < 3; ++k)
         w[k] = wobble * psfm_rng_normal(&rng);
     psfm_rotation_exp(w, tilt);
-    psfm_mat3_mul(tilt, down, R);
+    psfm_mat3_mul(tilt, down, level);
+    psfm_rotation_exp(pitch, tilt);
+    psfm_mat3_mul(tilt, level, R);
     psfm_synth_set_pose(center, R, pose);
     const double *axis = pose->R + 6;
     for (int k = 0; k < 2; ++k)

@@ -68,15 +68,15 @@ static void bucket_range(const buckets *b, int axis, double view, long *low, lon
 }
 
 /* The exact image of a point; false if the camera does not see it. */
-static bool project(const psfm_plan *plan, const psfm_synth_pose *pose, const double point[3],
-                    double xy[2]) {
+static bool project(const psfm_plan *plan, const psfm_camera *camera, const psfm_synth_pose *pose,
+                    const double point[3], double xy[2]) {
     double dx = point[0] - pose->view[0], dy = point[1] - pose->view[1], ray[3];
     if (plan->reach > 0.0 && dx * dx + dy * dy > plan->reach * plan->reach)
         return false;
     psfm_mat3_mul_vec(pose->R, point, ray);
     for (int k = 0; k < 3; ++k)
         ray[k] += pose->t[k];
-    return ray[2] > NEAREST && psfm_camera_project(&plan->camera, ray, xy);
+    return ray[2] > NEAREST && psfm_camera_project(camera, ray, xy);
 }
 
 static bool in_image(const psfm_camera *camera, const double xy[2]) {
@@ -91,14 +91,15 @@ typedef struct {
 } point_list;
 
 /* Adds those of `count` points (the first ones if order is NULL) that the camera sees. */
-static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, const psfm_synth_pose *pose,
+static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, size_t image,
                             const uint32_t *order, size_t count, point_list *list) {
+    const psfm_camera camera = psfm_plan_camera(&world->plan, image);
     psfm_status status = PSFM_RESERVE(ctx, &list->points, &list->capacity, list->num + count);
     for (size_t k = 0; k < count && status == PSFM_OK; ++k) {
         uint32_t point = order == NULL ? (uint32_t)k : order[k];
         double xy[2];
-        if (project(&world->plan, pose, world->points[point], xy) &&
-            in_image(&world->plan.camera, xy))
+        if (project(&world->plan, &camera, &world->poses[image], world->points[point], xy) &&
+            in_image(&camera, xy))
             list->points[list->num++] = point;
     }
     return status;
@@ -106,16 +107,17 @@ static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, const ps
 
 /* The points that a camera sees, ascending. */
 static psfm_status find_seen(psfm_context *ctx, const psfm_world *world, const buckets *b,
-                             const psfm_synth_pose *pose, point_list *list) {
+                             size_t image, point_list *list) {
+    const psfm_synth_pose *pose = &world->poses[image];
     if (b->begin == NULL)
-        return add_seen(ctx, world, pose, NULL, world->num_points, list);
+        return add_seen(ctx, world, image, NULL, world->num_points, list);
     long i0, i1, j0, j1;
     bucket_range(b, 0, pose->view[0], &i0, &i1);
     bucket_range(b, 1, pose->view[1], &j0, &j1);
     psfm_status status = PSFM_OK;
     for (long j = j0; j <= j1 && i0 <= i1 && status == PSFM_OK; ++j) {
         const uint32_t *row = b->begin + (size_t)j * b->columns;
-        status = add_seen(ctx, world, pose, b->order + row[i0], row[i1 + 1] - row[i0], list);
+        status = add_seen(ctx, world, image, b->order + row[i0], row[i1 + 1] - row[i0], list);
     }
     if (status == PSFM_OK && list->num > 0)
         qsort(list->points, list->num, sizeof *list->points, psfm_compare_u32);
@@ -141,16 +143,17 @@ static psfm_status view_init(psfm_context *ctx, size_t num, psfm_synth_view *vie
 static void draw_keypoints(const psfm_world *world, size_t camera, point_list *list,
                            double (*xy)[2]) {
     const psfm_plan *plan = &world->plan;
+    const psfm_camera own = psfm_plan_camera(plan, camera);
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_NOISE, camera);
     size_t num = 0;
     for (size_t k = 0; k < list->num; ++k) {
         uint32_t point = list->points[k];
-        if (!project(plan, &world->poses[camera], world->points[point], xy[num]))
+        if (!project(plan, &own, &world->poses[camera], world->points[point], xy[num]))
             continue;
         if (plan->options->noise_px > 0.0)
             for (int c = 0; c < 2; ++c)
                 xy[num][c] += plan->options->noise_px * psfm_rng_normal(&rng);
-        if (in_image(&plan->camera, xy[num]))
+        if (in_image(&own, xy[num]))
             list->points[num++] = point;
     }
     list->num = num;
@@ -163,7 +166,7 @@ static psfm_status observe(psfm_context *ctx, size_t index, int worker, void *us
     psfm_synth_view *view = &job->views[index];
     point_list seen = {0};
     double(*xy)[2] = NULL;
-    psfm_status status = find_seen(ctx, job->world, job->index, &job->world->poses[index], &seen);
+    psfm_status status = find_seen(ctx, job->world, job->index, index, &seen);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, seen.num, &xy);
     if (status != PSFM_OK)

@@ -60,7 +60,6 @@ uint32_t psfm_paint_seed(const psfm_plan *plan, uint64_t part) {
 /* What all images have in common. */
 typedef struct {
     psfm_plan plan;
-    psfm_camera camera; /* of the size that is rendered */
     const psfm_render_options *options;
     build_fn build;
     const char *folder; /* for the images */
@@ -81,6 +80,14 @@ static void init_sensor(const rendering *r, size_t image, psfm_sensor *sensor) {
     sensor->gain[2] *= 1.0 + options->white_balance * psfm_rng_range(&rng, -1.0, 1.0);
 }
 
+/* The camera of an image, of the size that is rendered. */
+static psfm_camera camera_of(const rendering *r, size_t image) {
+    psfm_camera camera = psfm_plan_camera(&r->plan, image);
+    uint64_t width = (uint64_t)r->options->width;
+    psfm_camera_scale(&camera, width, (width * camera.height + camera.width / 2) / camera.width);
+    return camera;
+}
+
 static psfm_status render_image(psfm_context *ctx, size_t index, int worker, void *user) {
     const rendering *r = user;
     (void)worker;
@@ -89,7 +96,8 @@ static psfm_status render_image(psfm_context *ctx, size_t index, int worker, voi
     psfm_image image = {0};
     char *name = NULL, *path = NULL;
     r->plan.layout->place(&r->plan, index, &pose);
-    psfm_shot shot = {.camera = &r->camera, .pose = &pose, .samples = r->options->samples};
+    const psfm_camera camera = camera_of(r, index);
+    psfm_shot shot = {.camera = &camera, .pose = &pose, .samples = r->options->samples};
     init_sensor(r, index, &shot.sensor);
     psfm_stage_init(ctx, pose.center, &stage);
     r->build(&(psfm_take){&r->plan, r->options, index, &pose}, &stage);
@@ -109,22 +117,24 @@ static psfm_status render_image(psfm_context *ctx, size_t index, int worker, voi
     return status;
 }
 
-/* The true model: one camera, a pose per image. */
+/* The true model: the cameras, a pose per image. */
 static psfm_status make_truth(psfm_context *ctx, const rendering *r, psfm_model *model) {
-    psfm_status status = PSFM_ALLOC(ctx, 1, &model->cameras);
+    size_t num_cameras = psfm_plan_num_cameras(&r->plan);
+    psfm_status status = PSFM_ALLOC(ctx, num_cameras, &model->cameras);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, r->plan.num_cameras, &model->images);
     if (status != PSFM_OK)
         return status;
     model->num_images = r->plan.num_cameras;
-    model->num_cameras = 1;
-    model->cameras[0] = r->camera;
+    model->num_cameras = num_cameras;
+    for (size_t k = 0; k < num_cameras; ++k)
+        model->cameras[k] = camera_of(r, k);
     for (size_t k = 0; k < model->num_images && status == PSFM_OK; ++k) {
         psfm_model_image *image = &model->images[k];
         psfm_synth_pose pose;
         r->plan.layout->place(&r->plan, k, &pose);
         image->id = (uint32_t)k + 1;
-        image->camera_id = r->camera.id;
+        image->camera_id = psfm_plan_camera(&r->plan, k).id;
         memcpy(image->cam_from_world_q, pose.q, sizeof pose.q);
         memcpy(image->cam_from_world_t, pose.t, sizeof pose.t);
         status = psfm_synth_image_name(ctx, k, &image->name);
@@ -205,9 +215,5 @@ psfm_status psfm_scene_render(psfm_context *ctx, psfm_scene_kind kind, uint64_t 
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "a %s scene is a cloud of points without surfaces and cannot be rendered",
                          psfm_scene_kind_name(kind));
-    r.camera = r.plan.camera;
-    uint64_t width = (uint64_t)r.options->width;
-    psfm_camera_scale(&r.camera, width,
-                      (width * r.camera.height + r.camera.width / 2) / r.camera.width);
     return write_all(ctx, &r, folder);
 }

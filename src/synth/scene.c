@@ -53,6 +53,11 @@ static const psfm_option rows[] = {
                        camera_models, "camera model, with moderate distortion where it has some"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, focal_px, "focal-px", 1200, 100, 100000,
                        "focal length in pixels; images are 1280 x 720"),
+    PSFM_OPTION_DOUBLE(psfm_scene_options, focal_spread, "focal-spread", 1, 1, 10,
+                       "each image has a camera of its own, whose focal length differs from the "
+                       "scene's by a factor of up to this; 1: one camera for all"),
+    PSFM_OPTION_DOUBLE(psfm_scene_options, oblique_deg, "oblique-deg", 0, 0, 60,
+                       "fields: angle between the view and straight down, in degrees"),
 };
 
 const psfm_option_table psfm_scene_option_table = {"scene", rows, sizeof rows / sizeof *rows};
@@ -108,17 +113,20 @@ static psfm_camera make_camera(const psfm_scene_options *options) {
 /* Fills the match set from what was seen; takes the keypoints out of the seen. */
 static psfm_status make_views(psfm_context *ctx, const psfm_world *world, psfm_synth_view *seen,
                               psfm_match_set *set) {
-    psfm_status status = PSFM_ALLOC(ctx, 1, &set->cameras);
+    size_t num_cameras = psfm_plan_num_cameras(&world->plan);
+    psfm_status status = PSFM_ALLOC(ctx, num_cameras, &set->cameras);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, world->plan.num_cameras, &set->views);
     if (status != PSFM_OK)
         return status;
-    set->num_cameras = 1;
-    set->cameras[0] = world->plan.camera;
+    set->num_cameras = num_cameras;
+    for (size_t k = 0; k < num_cameras; ++k)
+        set->cameras[k] = psfm_plan_camera(&world->plan, k);
     set->num_views = world->plan.num_cameras;
     for (size_t k = 0; k < set->num_views && status == PSFM_OK; ++k) {
         psfm_view *view = &set->views[k];
         view->id = (uint32_t)k + 1;
+        view->camera_idx = num_cameras > 1 ? (uint32_t)k : 0;
         view->num_keypoints = seen[k].num;
         view->keypoints = seen[k].xy;
         seen[k].xy = NULL;

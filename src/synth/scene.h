@@ -1,6 +1,7 @@
 /* Synthetic scenes with ground truth: the data behind the tests, the demo and the benchmarks.
  *
- * World frame in metres, z up. All images are 1280 x 720 and share one camera. A point has one
+ * World frame in metres, z up. All images are 1280 x 720 and share one camera, unless their focal
+ * lengths differ. A point has one
  * keypoint in every image that shows it, with one draw of noise, so that matches form tracks;
  * keypoints are in random order. Nothing hides anything. */
 #ifndef PSFM_SYNTH_SCENE_H
@@ -34,6 +35,10 @@ typedef struct {
     double miss;      /* share of the common points that a pair fails to match */
     int camera_model; /* psfm_camera_model; PINHOLE by default */
     double focal_px;  /* 1200 for 1280 x 720; fields and facades are seen from further with more */
+    /* More than 1: every image has a camera of its own, whose focal length is focal_px times or
+     * divided by up to this. */
+    double focal_spread;
+    double oblique_deg; /* fields: how far ahead the camera looks from straight down */
 } psfm_scene_options;
 
 extern const psfm_option_table psfm_scene_option_table;

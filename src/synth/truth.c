@@ -56,11 +56,12 @@ static psfm_status make_points(psfm_context *ctx, const psfm_world *world, const
 static double reprojection_error(const psfm_world *world, size_t image, const double point[3],
                                  const double keypoint[2]) {
     const psfm_synth_pose *pose = &world->poses[image];
+    const psfm_camera camera = psfm_plan_camera(&world->plan, image);
     double ray[3], xy[2] = {0};
     psfm_mat3_mul_vec(pose->R, point, ray);
     for (int k = 0; k < 3; ++k)
         ray[k] += pose->t[k];
-    if (!psfm_camera_project(&world->plan.camera, ray, xy))
+    if (!psfm_camera_project(&camera, ray, xy))
         return 0.0; /* not seen, then */
     return hypot(xy[0] - keypoint[0], xy[1] - keypoint[1]);
 }
@@ -79,7 +80,7 @@ static psfm_status make_image(psfm_context *ctx, const psfm_world *world,
     if (status != PSFM_OK)
         return status;
     image->id = (uint32_t)index + 1;
-    image->camera_id = world->plan.camera.id;
+    image->camera_id = psfm_plan_camera(&world->plan, index).id;
     memcpy(image->cam_from_world_q, pose->q, sizeof pose->q);
     memcpy(image->cam_from_world_t, pose->t, sizeof pose->t);
     image->num_keypoints = view->num;
@@ -98,15 +99,17 @@ static psfm_status make_image(psfm_context *ctx, const psfm_world *world,
 static psfm_status allocate_model(psfm_context *ctx, const psfm_world *world, size_t num_points,
                                   psfm_model *model) {
     *model = (psfm_model){0};
-    psfm_status status = PSFM_ALLOC(ctx, 1, &model->cameras);
+    size_t num_cameras = psfm_plan_num_cameras(&world->plan);
+    psfm_status status = PSFM_ALLOC(ctx, num_cameras, &model->cameras);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, world->plan.num_cameras, &model->images);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_points, &model->points);
     if (status != PSFM_OK)
         return status;
-    model->cameras[0] = world->plan.camera;
-    model->num_cameras = 1;
+    for (size_t k = 0; k < num_cameras; ++k)
+        model->cameras[k] = psfm_plan_camera(&world->plan, k);
+    model->num_cameras = num_cameras;
     model->num_images = world->plan.num_cameras;
     model->num_points = num_points;
     return PSFM_OK;

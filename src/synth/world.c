@@ -9,7 +9,26 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "camera/camera_model.h"
 #include "linalg/mat3.h"
+
+size_t psfm_plan_num_cameras(const psfm_plan *plan) {
+    return plan->options->focal_spread > 1.0 ? plan->num_cameras : 1;
+}
+
+psfm_camera psfm_plan_camera(const psfm_plan *plan, size_t index) {
+    psfm_camera camera = plan->camera;
+    if (psfm_plan_num_cameras(plan) == 1)
+        return camera;
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera.model);
+    psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_FOCAL, index);
+    double factor = pow(plan->options->focal_spread, psfm_rng_range(&rng, -1.0, 1.0));
+    camera.id = (uint32_t)index + 1;
+    camera.params[info->focal[0]] *= factor;
+    if (info->focal[1] != info->focal[0])
+        camera.params[info->focal[1]] *= factor;
+    return camera;
+}
 
 psfm_rng psfm_synth_rng(const psfm_plan *plan, psfm_synth_stream stream, uint64_t index) {
     return psfm_rng_make(plan->seed, PSFM_RNG_SYNTH, (uint64_t)stream, index);

@@ -22,6 +22,7 @@ typedef enum {
     PSFM_STREAM_SEAT,     /* by seat */
     PSFM_STREAM_PLAYER,   /* by player, the image (if it moves) in the upper half */
     PSFM_STREAM_PAINT,    /* by part of the scene: the seeds of its textures */
+    PSFM_STREAM_FOCAL,    /* by camera */
 } psfm_synth_stream;
 
 typedef struct psfm_layout psfm_layout;
@@ -31,7 +32,7 @@ typedef struct {
     const psfm_layout *layout;
     const psfm_scene_options *options;
     uint64_t seed;
-    psfm_camera camera; /* of all images */
+    psfm_camera camera; /* of all images, but for their focal lengths: psfm_plan_camera */
     size_t num_cameras;
     size_t num_points; /* asked for, or the layout's choice */
     /* The ground plan is a grid of cells with the same points in each; one cell unless there are
@@ -96,6 +97,11 @@ typedef struct {
 /* The plan of a scene after its options are checked; it keeps the pointer to them. */
 psfm_status psfm_plan_init(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
                            const psfm_scene_options *options, psfm_plan *plan);
+
+/* Cameras of the scene: one for all images, or one for each if their focal lengths differ; and the
+ * camera of image `index`. */
+size_t psfm_plan_num_cameras(const psfm_plan *plan);
+psfm_camera psfm_plan_camera(const psfm_plan *plan, size_t index);
 
 psfm_rng psfm_synth_rng(const psfm_plan *plan, psfm_synth_stream stream, uint64_t index);
 

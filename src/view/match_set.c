@@ -157,6 +157,7 @@ void psfm_match_set_free(psfm_match_set *set) {
     for (size_t k = 0; set->pairs != NULL && k < set->num_pairs; ++k)
         free(set->pairs[k].matches);
     free(set->cameras);
+    free(set->origins);
     free(set->views);
     free(set->pairs);
     memset(set, 0, sizeof *set);

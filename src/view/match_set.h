@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "planarsfm/camera.h"
+#include "camera/camera_origin.h"
 
 /* One image. Rays are of unit length; px_from_ray is the 2 x 3 derivative of the pixel by the ray
  * at that ray (it annihilates the ray), so that a nearby ray r is off by about
@@ -39,6 +39,7 @@ int psfm_match_pair_compare(const void *a, const void *b);
  * views, keypoint indices in range. */
 typedef struct {
     psfm_camera *cameras;
+    psfm_camera_origin *origins; /* per camera; NULL: all are given */
     size_t num_cameras;
     psfm_view *views;
     size_t num_views;

@@ -1,0 +1,240 @@
+/* The order of things: homographies of the cameras as they are; the common distortion; homographies
+ * again if there is any, since matches near the edges come back with it; focal lengths. If the lens
+ * does distort, once more: now that focal lengths are known, it is the coefficient of the lens that
+ * images share, not its effect in units of the image.
+ *
+ * An EXIF focal length is weighed against what planes say by their standard deviations, unless they
+ * contradict each other: then it is that of another lens, or of a picture cut to size, and goes. */
+#include "calib/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calib/radial_search.h"
+#include "camera/camera_model.h"
+
+#define MAX_PASSES 2
+#define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
+
+static const char *const which_choices[] = {"auto", "off", "all", NULL};
+static const psfm_option rows[] = {
+    PSFM_OPTION_CHOICE(psfm_calibrate_options, cameras, "cameras", PSFM_CALIBRATE_AUTO,
+                       which_choices,
+                       "which cameras get their focal length from planes: those whose value is a "
+                       "guess or from EXIF data, none, or all"),
+    PSFM_OPTION_BOOL(psfm_calibrate_options, distortion, "distortion", 1,
+                     "search their radial distortion, too, where the camera model has it"),
+};
+const psfm_option_table psfm_calibrate_option_table = {"calibrate", rows,
+                                                       sizeof rows / sizeof *rows};
+
+static bool is_unknown(const psfm_match_set *set, const psfm_calibrate_options *options, size_t c) {
+    bool given = set->origins == NULL || set->origins[c].source == PSFM_FOCAL_GIVEN;
+    return options->cameras == PSFM_CALIBRATE_ALL ||
+           (options->cameras == PSFM_CALIBRATE_AUTO && !given);
+}
+
+bool psfm_needs_calibration(const psfm_match_set *set, const psfm_calibrate_options *options) {
+    for (size_t c = 0; c < set->num_cameras; ++c)
+        if (is_unknown(set, options, c))
+            return true;
+    return false;
+}
+
+typedef struct {
+    const psfm_calibrate_options *options;
+    const psfm_focal_options *focal;
+    psfm_two_view_options two_view;
+    psfm_match_set *set;
+    bool *unknown; /* per camera */
+    bool *bends;   /* per camera: its distortion is searched */
+    psfm_two_view *two_views;
+    psfm_calibrate_stats *stats;
+} calibration;
+
+static void forget_two_views(calibration *c) {
+    for (size_t p = 0; c->two_views != NULL && p < c->set->num_pairs; ++p)
+        psfm_two_view_free(&c->two_views[p]);
+    free(c->two_views);
+    c->two_views = NULL;
+}
+
+/* Homographies of the cameras as they are now. */
+static psfm_status verify(psfm_context *ctx, calibration *c) {
+    forget_two_views(c);
+    psfm_status status = PSFM_ALLOC(ctx, c->set->num_pairs, &c->two_views);
+    return status == PSFM_OK ? psfm_two_view_estimate_all(ctx, c->set, &c->two_view, c->two_views)
+                             : status;
+}
+
+/* Rays of the cameras as they are now, and their homographies. */
+static psfm_status verify_anew(psfm_context *ctx, calibration *c) {
+    psfm_status status = psfm_match_set_compute_rays(ctx, c->set, NULL);
+    return status == PSFM_OK ? verify(ctx, c) : status;
+}
+
+/* Searches the distortion; *found says that there is some. */
+static psfm_status find_distortion(psfm_context *ctx, calibration *c, bool same_coefficient,
+                                   bool *found) {
+    psfm_radial_result radial = {0};
+    *found = false;
+    if (!c->options->distortion)
+        return PSFM_OK;
+    psfm_status status =
+        psfm_radial_search(ctx, c->set, c->two_views, c->bends, same_coefficient, &radial);
+    if (status != PSFM_OK || !radial.found)
+        return status;
+    *found = true;
+    c->stats->distortion = radial.strength;
+    psfm_log(ctx, PSFM_LOG_INFO,
+             "calibration: radial distortion %.4f takes the scatter from %.2f to %.2f px",
+             radial.strength, radial.sigma_before_px, radial.sigma_px);
+    return verify_anew(ctx, c);
+}
+
+/* Gives a camera another focal length; the image of its distortion stays. */
+static void set_focal(psfm_camera *camera, double factor) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    camera->params[info->focal[0]] *= factor;
+    if (info->focal[1] != info->focal[0])
+        camera->params[info->focal[1]] *= factor;
+    for (int k = 0; k < 4; ++k)
+        if (info->radial[k] != 0)
+            camera->params[info->radial[k]] *= pow(factor, 2.0 * (k + 1));
+}
+
+/* Weighs what planes say, a change of the focal length by *log_factor, against EXIF data that ask
+ * for log_exif; counts a contradiction. */
+static void weigh_exif(double log_exif, double *log_factor, double *sigma,
+                       psfm_calibrate_stats *stats) {
+    double off = *log_factor - log_exif, both = hypot(*sigma, PSFM_EXIF_SIGMA);
+    if (fabs(off) > CONTRADICTION * both) {
+        ++stats->num_wrong_exif;
+        return;
+    }
+    double weight = (*sigma * *sigma) / (both * both); /* of the EXIF value */
+    *log_factor -= weight * off;
+    *sigma = *sigma * PSFM_EXIF_SIGMA / both;
+}
+
+/* Focal lengths from planes into the cameras and their origins. */
+static psfm_status find_focals(psfm_context *ctx, calibration *c) {
+    psfm_match_set *set = c->set;
+    psfm_measured_planes measured = {0};
+    psfm_focal_estimate estimate = {0};
+    uint32_t *group = NULL;
+    double *known = NULL, scale[2];
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &group);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_cameras, &known);
+    if (status == PSFM_OK)
+        status = psfm_measured_planes_init(ctx, set, c->two_views, &measured);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        group[v] = set->views[v].camera_idx;
+    for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k)
+        if (!c->unknown[k] && psfm_image_scale(&set->cameras[k], scale))
+            known[k] = sqrt(scale[0] * scale[1]);
+    psfm_focal_input input = {set->num_views, set->num_cameras, group, known};
+    if (status == PSFM_OK)
+        status = psfm_focal_from_planes(ctx, &measured, &input, c->focal, &estimate);
+    c->stats->num_planes = estimate.num_planes;
+    c->stats->num_homographies = estimate.num_homographies;
+    c->stats->num_determined = c->stats->num_wrong_exif = 0;
+    for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k) {
+        if (!c->unknown[k] || !psfm_image_scale(&set->cameras[k], scale) ||
+            !(estimate.sigma[k] < c->focal->max_sigma))
+            continue;
+        psfm_camera_origin *origin = &set->origins[k];
+        double now = 0.5 * log(scale[0] * scale[1]), before[2];
+        psfm_image_scale(&origin->before, before);
+        double log_factor = log(estimate.focal[k]) - now, sigma = estimate.sigma[k];
+        if (origin->from_exif)
+            weigh_exif(0.5 * log(before[0] * before[1]) - now, &log_factor, &sigma, c->stats);
+        set_focal(&set->cameras[k], exp(log_factor));
+        origin->source = PSFM_FOCAL_PLANES;
+        origin->sigma = sigma;
+        ++c->stats->num_determined;
+    }
+    psfm_measured_planes_free(&measured);
+    psfm_focal_estimate_free(&estimate);
+    free(group);
+    free(known);
+    return status;
+}
+
+static psfm_status begin(psfm_context *ctx, calibration *c) {
+    psfm_match_set *set = c->set;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_cameras, &c->unknown);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_cameras, &c->bends);
+    if (status == PSFM_OK && set->origins == NULL) {
+        status = PSFM_ALLOC(ctx, set->num_cameras, &set->origins);
+        for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k)
+            set->origins[k] = (psfm_camera_origin){.before = set->cameras[k]};
+    }
+    for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k) {
+        c->unknown[k] = is_unknown(set, c->options, k);
+        c->bends[k] = c->unknown[k] && psfm_has_radial(&set->cameras[k]);
+        c->stats->num_unknown += c->unknown[k];
+        if (c->unknown[k] && set->origins[k].source == PSFM_FOCAL_GIVEN) {
+            set->origins[k].source = PSFM_FOCAL_GUESS;
+            set->origins[k].sigma = PSFM_GUESS_SIGMA;
+        }
+    }
+    return status;
+}
+
+static psfm_status run_passes(psfm_context *ctx, calibration *c) {
+    bool bends = false;
+    psfm_status status = verify(ctx, c);
+    for (int pass = 0; status == PSFM_OK && pass < MAX_PASSES; ++pass) {
+        if (pass > 0)
+            status = verify_anew(ctx, c);
+        if (status == PSFM_OK)
+            status = find_distortion(ctx, c, pass > 0, &bends);
+        if (status == PSFM_OK && (pass == 0 || bends))
+            status = find_focals(ctx, c);
+        if (!bends)
+            break;
+    }
+    return status == PSFM_OK ? psfm_match_set_compute_rays(ctx, c->set, NULL) : status;
+}
+
+psfm_status psfm_calibrate(psfm_context *ctx, const psfm_calibrate_options *options,
+                           const psfm_focal_options *focal, const psfm_two_view_options *two_view,
+                           psfm_match_set *set, psfm_calibrate_stats *stats) {
+    char text[512];
+    calibration c = {
+        .options = options, .focal = focal, .two_view = *two_view, .set = set, .stats = stats};
+    *stats = (psfm_calibrate_stats){.done = true};
+    c.two_view.estimate_essential = false; /* it would need the focal lengths */
+    psfm_status status = begin(ctx, &c);
+    if (status == PSFM_OK)
+        status = run_passes(ctx, &c);
+    if (status == PSFM_OK) {
+        bool all = stats->num_determined == stats->num_unknown;
+        psfm_calibrate_describe(stats, text, sizeof text);
+        psfm_log(ctx, all ? PSFM_LOG_INFO : PSFM_LOG_WARNING, "%s", text);
+    }
+    forget_two_views(&c);
+    free(c.unknown);
+    free(c.bends);
+    return status;
+}
+
+void psfm_calibrate_describe(const psfm_calibrate_stats *s, char *text, size_t size) {
+    int n = snprintf(text, size,
+                     "calibration: %zu of %zu unknown focal lengths determined, from %u "
+                     "homographies of %u planes",
+                     s->num_determined, s->num_unknown, s->num_homographies, s->num_planes);
+    if (s->num_wrong_exif > 0 && (size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n, "; %zu contradict their EXIF data",
+                      s->num_wrong_exif);
+    if (s->num_determined < s->num_unknown && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n,
+                 "; for the others turn the camera between photographs, take some at a slant to "
+                 "the plane, or give one focal length");
+}

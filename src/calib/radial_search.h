@@ -1,0 +1,25 @@
+/* Radial distortion from homographies alone, whatever the focal lengths. */
+#ifndef PSFM_CALIB_RADIAL_SEARCH_H
+#define PSFM_CALIB_RADIAL_SEARCH_H
+
+#include "twoview/two_view.h"
+
+/* Whether the distortion of a camera can be searched: a lens with a radial term, no fisheye. */
+bool psfm_has_radial(const psfm_camera *camera);
+
+typedef struct {
+    bool found;                       /* the matches ask for it, beyond chance */
+    double strength;                  /* k of a lens whose focal length is the longer side */
+    double sigma_before_px, sigma_px; /* scatter of the matches before and with it */
+} psfm_radial_result;
+
+/* Searches one number, common to all cameras that are free: the first radial coefficient for a
+ * focal length of one longer side (k = strength * (f / longer)^2), which is the same whatever focal
+ * lengths are assumed; or, with `same_coefficient`, k itself, for one kind of lens at known focal
+ * lengths. On success the coefficients of the free cameras are set; rays are not computed anew.
+ * Deterministic. */
+psfm_status psfm_radial_search(psfm_context *ctx, psfm_match_set *set,
+                               const psfm_two_view *two_views, const bool *is_free,
+                               bool same_coefficient, psfm_radial_result *out);
+
+#endif

@@ -1,0 +1,153 @@
+#include "test_util.h"
+
+#include "calib/calibrate.h"
+#include "calib/radial_search.h"
+#include "synth/scene.h"
+
+/* A scene whose cameras are forgotten: SIMPLE_RADIAL at a guessed focal length. */
+typedef struct {
+    psfm_scene scene;
+    double true_focal[32];
+} unknown_scene;
+
+static unknown_scene make(psfm_context *ctx, psfm_scene_kind kind, psfm_scene_options options) {
+    unknown_scene s;
+    assert_ok(ctx, psfm_scene_make(ctx, kind, 1, &options, &s.scene));
+    psfm_match_set *set = &s.scene.matches;
+    set->origins = calloc(set->num_cameras, sizeof *set->origins);
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        psfm_camera *camera = &set->cameras[c];
+        s.true_focal[c] = camera->params[0];
+        uint32_t id = camera->id;
+        *camera = psfm_camera_simple(camera->width, camera->height, 1.2 * 1280.0);
+        camera->id = id;
+        set->origins[c] = psfm_camera_origin_of(camera, false);
+    }
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+    return s;
+}
+
+static psfm_scene_options scene_options(int num_cameras) {
+    psfm_scene_options options;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = num_cameras;
+    return options;
+}
+
+static psfm_calibrate_stats calibrate(psfm_context *ctx, unknown_scene *s) {
+    psfm_calibrate_options options;
+    psfm_focal_options focal;
+    psfm_two_view_options two_view;
+    psfm_calibrate_stats stats;
+    psfm_options_init(&psfm_calibrate_option_table, &options);
+    psfm_options_init(&psfm_focal_option_table, &focal);
+    psfm_options_init(&psfm_two_view_option_table, &two_view);
+    assert_true(psfm_needs_calibration(&s->scene.matches, &options));
+    assert_ok(ctx, psfm_calibrate(ctx, &options, &focal, &two_view, &s->scene.matches, &stats));
+    return stats;
+}
+
+static void planes_give_every_camera_its_focal_length(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(16);
+    options.focal_spread = 1.25;
+    unknown_scene s = make(ctx, PSFM_SCENE_ARENA, options);
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    const psfm_match_set *set = &s.scene.matches;
+    assert_int_equal(set->num_cameras, 16);
+    assert_int_equal(stats.num_determined, 16);
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        double error = log(set->cameras[c].params[0] / s.true_focal[c]);
+        assert_below(fabs(error), 0.005);
+        assert_below(fabs(error), 4.0 * set->origins[c].sigma);
+        assert_int_equal(set->origins[c].source, PSFM_FOCAL_PLANES);
+        assert_close(set->origins[c].before.params[0], 1536.0, 0.0);
+    }
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
+static void distortion_is_found_first(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(16);
+    options.camera_model = PSFM_CAMERA_SIMPLE_RADIAL;
+    unknown_scene s = make(ctx, PSFM_SCENE_ARENA, options);
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    assert_int_equal(stats.num_determined, 1);
+    assert_close(s.scene.matches.cameras[0].params[0] / 1200.0, 1.0, 0.005);
+    assert_close(s.scene.matches.cameras[0].params[3], -0.1, 0.01);
+    psfm_scene_free(&s.scene);
+
+    options.camera_model = PSFM_CAMERA_PINHOLE; /* and not invented where there is none */
+    s = make(ctx, PSFM_SCENE_ARENA, options);
+    calibrate(ctx, &s);
+    assert_close(s.scene.matches.cameras[0].params[3], 0.0, 0.0);
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
+static void a_flight_straight_down_keeps_its_guess(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(16);
+    options.focal_spread = 1.25;
+    unknown_scene s = make(ctx, PSFM_SCENE_FIELD, options);
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    char text[512];
+    assert_int_equal(stats.num_unknown, 16);
+    assert_int_equal(stats.num_determined, 0);
+    assert_close(s.scene.matches.cameras[3].params[0], 1536.0, 0.0);
+    assert_int_equal(s.scene.matches.origins[3].source, PSFM_FOCAL_GUESS);
+    psfm_calibrate_describe(&stats, text, sizeof text);
+    assert_non_null(strstr(text, "turn the camera"));
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
+static void wrong_exif_is_let_go_and_right_exif_helps(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    unknown_scene s = make(ctx, PSFM_SCENE_ARENA, scene_options(12));
+    psfm_match_set *set = &s.scene.matches;
+    for (int wrong = 0; wrong < 2; ++wrong) {
+        set->cameras[0] = psfm_camera_simple(1280, 720, wrong ? 1800.0 : 1210.0);
+        set->cameras[0].id = 1;
+        set->cameras[0].has_prior_focal_length = true;
+        set->origins[0] = psfm_camera_origin_of(&set->cameras[0], true);
+        assert_int_equal(set->origins[0].source, PSFM_FOCAL_EXIF);
+        assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+        psfm_calibrate_stats stats = calibrate(ctx, &s);
+        assert_int_equal(stats.num_wrong_exif, wrong);
+        assert_close(set->cameras[0].params[0] / 1200.0, 1.0, 0.005);
+    }
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
+static void given_cameras_are_left_alone(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(12);
+    psfm_scene scene;
+    psfm_calibrate_options calibration;
+    psfm_options_init(&psfm_calibrate_option_table, &calibration);
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 1, &options, &scene));
+    assert_false(psfm_needs_calibration(&scene.matches, &calibration));
+    calibration.cameras = PSFM_CALIBRATE_ALL;
+    assert_true(psfm_needs_calibration(&scene.matches, &calibration));
+    psfm_scene_free(&scene);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_give_every_camera_its_focal_length),
+        cmocka_unit_test(distortion_is_found_first),
+        cmocka_unit_test(a_flight_straight_down_keeps_its_guess),
+        cmocka_unit_test(wrong_exif_is_let_go_and_right_exif_helps),
+        cmocka_unit_test(given_cameras_are_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -23,6 +23,12 @@ typedef struct {
 psfm_status psfm_flips_best(psfm_context *ctx, const psfm_flip_problem *problem,
                             const psfm_elimination *order, bool differ, bool *flip, double *gain);
 
+/* Simulated annealing from the state without flips, ending in `flip`: `sweeps` over all nodes that
+ * are not held, from well above the mean value of an edge down to where hardly any loss is
+ * accepted. O(sweeps * edges). */
+void psfm_flips_anneal(const psfm_flip_problem *problem, const bool *held, int sweeps,
+                       psfm_rng *rng, bool *flip);
+
 /* The sum of all values in which `flip` holds (NULL: without any flip). */
 double psfm_flips_sum(const psfm_flip_problem *problem, const bool *flip);
 

@@ -2,7 +2,8 @@
  * width of its tables, holds the other nodes at their labels (which ones, chance says), and takes
  * the best flips of all nodes eliminated. Then nodes that want to stay together are contracted in
  * pairs and the same is done on the smaller graph, where flipping a node flips a set, and so on
- * until everything is one exact table. No step lowers the sum. */
+ * until everything is one exact table. No step lowers the sum. It starts from the labels given, and
+ * again from where annealing ends a few times. */
 #include "graph/labelling.h"
 
 #include <math.h>
@@ -12,8 +13,12 @@
 #include "base/alloc.h"
 #include "graph/flips.h"
 
-const psfm_labelling_options psfm_labelling_defaults = {
-    .exact_width = 20, .exact_entries = 4000000, .search_width = 8, .patience = 8};
+const psfm_labelling_options psfm_labelling_defaults = {.exact_width = 20,
+                                                        .exact_entries = 4000000,
+                                                        .search_width = 8,
+                                                        .patience = 8,
+                                                        .anneals = 4,
+                                                        .sweeps = 200};
 
 /* A flip problem with its arrays. */
 typedef struct {
@@ -229,41 +234,62 @@ cleanup:
     return status;
 }
 
-/* Rounds until `patience` of them find nothing better. */
-static psfm_status search(psfm_context *ctx, const psfm_topology *graph, const double (*value)[4],
-                          const bool *label, const bool *held,
-                          const psfm_labelling_options *options, bool differ, psfm_rng *rng,
-                          bool *flip, double *gain) {
-    uint32_t n = graph->num_nodes;
-    bool *found = NULL, *current = NULL;
+/* Rounds from the flips given until `patience` of them find nothing better. `gain` is that of the
+ * flips, or, with `differ`, of the best set found so far. */
+static psfm_status go_rounds(psfm_context *ctx, const level *start,
+                             const psfm_labelling_options *options, bool differ, psfm_rng *rng,
+                             bool *flip, double *gain) {
+    uint32_t n = start->graph.num_nodes;
+    bool *found = NULL, *from = NULL;
     double tolerance = 0.0;
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, n, &found)) || (status = PSFM_ALLOC(ctx, n, &current)))
+    if ((status = PSFM_ALLOC(ctx, n, &found)) || (status = PSFM_ALLOC(ctx, n, &from)))
         goto cleanup;
-    for (uint32_t e = 0; e < graph->num_edges; ++e)
+    for (uint32_t e = 0; e < start->graph.num_edges; ++e)
         for (int s = 0; s < 4; ++s)
-            tolerance = fmax(tolerance, 1e-9 * fabs(value[e][s]));
-    memcpy(current, label, n * sizeof *current);
+            tolerance = fmax(tolerance, 1e-9 * fabs(start->value[e][s]));
     for (int idle = 0; status == PSFM_OK && idle < options->patience; ++idle) {
         level l;
         double more = 0.0;
-        status = level_init(ctx, graph, value, current, held, &l);
+        for (uint32_t v = 0; v < n; ++v)
+            from[v] = !differ && flip[v];
+        status =
+            level_init(ctx, &start->graph, (const double(*)[4])start->value, from, start->held, &l);
         if (status == PSFM_OK)
             status = descend(ctx, &l, options->search_width, differ, rng, found, &more);
         level_free(&l);
         if (status == PSFM_OK && more > (differ ? *gain : 0.0) + tolerance) {
             idle = -1;
             *gain = differ ? more : *gain + more;
-            for (uint32_t v = 0; v < n; ++v) {
-                flip[v] = found[v] ^ (!differ && flip[v]);
-                current[v] = label[v] ^ (!differ && flip[v]);
-            }
+            for (uint32_t v = 0; v < n; ++v)
+                flip[v] = found[v] ^ from[v];
         }
     }
 
 cleanup:
     free(found);
-    free(current);
+    free(from);
+    return status;
+}
+
+/* Rounds from the labels as they are, and from where annealing ends; the best of these. */
+static psfm_status search(psfm_context *ctx, const level *l, const psfm_labelling_options *options,
+                          psfm_rng *rng, bool *flip, double *gain) {
+    psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
+    bool *annealed = NULL;
+    psfm_status status = go_rounds(ctx, l, options, false, rng, flip, gain);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, l->graph.num_nodes, &annealed);
+    for (int k = 0; status == PSFM_OK && k < options->anneals; ++k) {
+        psfm_flips_anneal(&problem, l->held, options->sweeps, rng, annealed);
+        double sum = psfm_flips_sum(&problem, annealed) - psfm_flips_sum(&problem, NULL);
+        status = go_rounds(ctx, l, options, false, rng, annealed, &sum);
+        if (status == PSFM_OK && sum > *gain * (1.0 + 1e-9)) {
+            *gain = sum;
+            memcpy(flip, annealed, l->graph.num_nodes * sizeof *flip);
+        }
+    }
+    free(annealed);
     return status;
 }
 
@@ -284,9 +310,10 @@ static psfm_status best_flips(psfm_context *ctx, const psfm_topology *graph,
         psfm_flip_problem problem = {&l.graph, &l.adjacency, (const double(*)[4])l.value, l.own};
         result->score = psfm_flips_sum(&problem, NULL);
     }
-    level_free(&l);
     if (status == PSFM_OK && !result->exact)
-        status = search(ctx, graph, value, label, held, options, differ, &rng, flip, &result->gain);
+        status = differ ? go_rounds(ctx, &l, options, true, &rng, flip, &result->gain)
+                        : search(ctx, &l, options, &rng, flip, &result->gain);
+    level_free(&l);
     result->score += result->gain;
     return status;
 }

@@ -14,6 +14,8 @@ typedef struct {
     size_t exact_entries; /* ... and to so many table entries */
     int search_width;     /* of the tables of the search beyond */
     int patience;         /* rounds of the search without gain before it ends */
+    int anneals;          /* further starts of the search, by annealing ... */
+    int sweeps;           /* ... of so many sweeps */
 } psfm_labelling_options;
 
 extern const psfm_labelling_options psfm_labelling_defaults;

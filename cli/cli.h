@@ -85,7 +85,11 @@ extern const cli_command cli_ablate;
      0},                                                                                           \
         {"--camera", "TEXT",                                                                       \
          "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},                \
-        {"--camera-per-folder", NULL, "photographs of one folder share a camera of their own", 0}, \
+        {"--share-cameras", "WHICH",                                                               \
+         PSFM_SHARE_CHOICES                                                                        \
+         ": which photographs share a camera; auto: those of one size with the "                   \
+         "same EXIF focal length, or all if one camera is given",                                  \
+         0},                                                                                       \
         {"--opencv-pixels", NULL,                                                                  \
          "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},              \
         {"--max-size", "N", "the same as --extract.max-image-size", 0}, {                          \
@@ -142,6 +146,9 @@ psfm_weights_list cli_weights(const cli_arguments *arguments);
 /* The options of the networks, from `list` on: detectors and matchers; returns how many. */
 int cli_detector_groups(psfm_detector_options *options, cli_option_group *list);
 int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list);
+/* Applies --share-cameras. */
+psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
+                              const cli_arguments *arguments, psfm_camera_sharing *sharing);
 /* Applies the flags of CLI_PHOTOGRAPH_FLAGS. */
 psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments, psfm_folder_options *options);

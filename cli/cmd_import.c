@@ -18,7 +18,7 @@ static const cli_flag hloc_flags[] = {
      "all",
      0},
     {"--camera", "TEXT", "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},
-    {"--camera-per-folder", NULL, "images of one folder share a camera of their own", 0},
+    {"--share-cameras", "WHICH", PSFM_SHARE_CHOICES ": which images share a camera", 0},
     {"--opencv-pixels", NULL,
      "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},
     {"--features", "KIND",
@@ -41,14 +41,15 @@ static psfm_status import_hloc(psfm_context *ctx, const cli_arguments *arguments
     psfm_hloc_options options = {
         .intrinsics = {.cameras_path = cli_flag_value(c, arguments, "--cameras"),
                        .camera_text = cli_flag_value(c, arguments, "--camera"),
-                       .opencv_pixels = cli_flag_value(c, arguments, "--opencv-pixels") != NULL,
-                       .per_folder = cli_flag_value(c, arguments, "--camera-per-folder") != NULL},
+                       .opencv_pixels = cli_flag_value(c, arguments, "--opencv-pixels") != NULL},
         .features = cli_flag_value(c, arguments, "--features")};
     const char *out = cli_flag_value(c, arguments, "-o");
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o DB is missing");
     psfm_status status =
         take_score(ctx, cli_flag_value(c, arguments, "--min-score"), &options.min_score);
+    if (status == PSFM_OK)
+        status = cli_apply_sharing(ctx, c, arguments, &options.intrinsics.sharing);
     if (status == PSFM_OK)
         status = psfm_import_hloc(ctx, arguments->positional[0], arguments->positional[1], out,
                                   &options, &stats);

@@ -55,15 +55,26 @@ int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list) {
     return k;
 }
 
+psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
+                              const cli_arguments *arguments, psfm_camera_sharing *sharing) {
+    const char *name = cli_flag_value(command, arguments, "--share-cameras");
+    if (name == NULL || psfm_camera_sharing_from_name(name, sharing))
+        return PSFM_OK;
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--share-cameras: '%s' is not allowed (%s)", name,
+                     PSFM_SHARE_CHOICES);
+}
+
 psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments, psfm_folder_options *options) {
     psfm_intrinsics_options *in = &options->intrinsics;
     in->cameras_path = cli_flag_value(command, arguments, "--cameras");
     in->camera_text = cli_flag_value(command, arguments, "--camera");
-    in->per_folder = cli_flag_value(command, arguments, "--camera-per-folder") != NULL;
     in->opencv_pixels = cli_flag_value(command, arguments, "--opencv-pixels") != NULL;
     options->mask_folder = cli_flag_value(command, arguments, "--masks");
     options->weights = cli_weights(arguments);
+    psfm_status status = cli_apply_sharing(ctx, command, arguments, &in->sharing);
+    if (status != PSFM_OK)
+        return status;
     const char *size = cli_flag_value(command, arguments, "--max-size");
     if (size == NULL)
         return PSFM_OK;

@@ -4,7 +4,8 @@
  * images share, not its effect in units of the image.
  *
  * An EXIF focal length is weighed against what planes say by their standard deviations, unless they
- * contradict each other: then it is that of another lens, or of a picture cut to size, and goes. */
+ * contradict each other: then it is that of another lens, or of a picture cut to size, and goes. A
+ * value that planes only hint at takes the place of a guess, but is not called determined. */
 #include "calib/calibrate.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 #include "camera/camera_model.h"
 
 #define MAX_PASSES 2
+#define BETTER 0.5 /* an estimate that is not sure, but this much surer than a guess, is used */
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};
@@ -144,19 +146,23 @@ static psfm_status find_focals(psfm_context *ctx, calibration *c) {
     c->stats->num_homographies = estimate.num_homographies;
     c->stats->num_determined = c->stats->num_wrong_exif = 0;
     for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k) {
-        if (!c->unknown[k] || !psfm_image_scale(&set->cameras[k], scale) ||
-            !(estimate.sigma[k] < c->focal->max_sigma))
-            continue;
         psfm_camera_origin *origin = &set->origins[k];
+        bool is_determined = estimate.sigma[k] < c->focal->max_sigma;
+        bool is_better = estimate.sigma[k] < BETTER * origin->sigma;
+        if (!c->unknown[k] || !psfm_image_scale(&set->cameras[k], scale) ||
+            !(is_determined || is_better))
+            continue;
         double now = 0.5 * log(scale[0] * scale[1]), before[2];
         psfm_image_scale(&origin->before, before);
         double log_factor = log(estimate.focal[k]) - now, sigma = estimate.sigma[k];
         if (origin->from_exif)
             weigh_exif(0.5 * log(before[0] * before[1]) - now, &log_factor, &sigma, c->stats);
         set_focal(&set->cameras[k], exp(log_factor));
-        origin->source = PSFM_FOCAL_PLANES;
         origin->sigma = sigma;
-        ++c->stats->num_determined;
+        if (is_determined) {
+            origin->source = PSFM_FOCAL_PLANES;
+            ++c->stats->num_determined;
+        }
     }
     psfm_measured_planes_free(&measured);
     psfm_focal_estimate_free(&estimate);

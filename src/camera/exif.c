@@ -6,7 +6,8 @@
  *   instead, which agrees to 1.2 % on 4:3 images and is 2.9 % longer on 3:2.
  *   the focal length in mm with the resolution of the focal plane: f_px = f_mm * pixels per mm. The
  *   resolution refers to the pixels the camera recorded; an image made smaller since is scaled by
- *   its longer side over the recorded one. */
+ *   its longer side over the recorded one.
+ *   the focal length in mm with the width of the camera's sensor, if sensor_table.c has it. */
 #include "camera/exif.h"
 
 #include <libexif/exif-data.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "camera/sensor_table.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 #define FILM_DIAGONAL_MM 43.266615305567875 /* of 36 x 24 mm */
@@ -69,6 +71,25 @@ static double pixels_per_mm(const source *s, double longer) {
     return resolution / unit_mm * scale;
 }
 
+/* The text of an entry, without spaces at its ends; empty if it has none. */
+static void tag_text(const source *s, ExifIfd ifd, int tag, char text[64]) {
+    ExifEntry *entry = exif_content_get_entry(s->data->ifd[ifd], (ExifTag)tag);
+    text[0] = '\0';
+    if (entry != NULL && entry->format == EXIF_FORMAT_ASCII)
+        exif_entry_get_value(entry, text, 64);
+    for (size_t length = strlen(text); length > 0 && text[length - 1] == ' '; --length)
+        text[length - 1] = '\0';
+}
+
+/* Pixels per millimetre by the width of the camera's sensor; NaN if it is not known. */
+static double pixels_per_mm_of_model(const source *s, double longer) {
+    char make[64], model[64];
+    tag_text(s, EXIF_IFD_0, EXIF_TAG_MAKE, make);
+    tag_text(s, EXIF_IFD_0, EXIF_TAG_MODEL, model);
+    double width_mm = psfm_sensor_width_mm(make, model);
+    return width_mm > 0.0 ? longer / width_mm : NAN;
+}
+
 static void find_focal(const source *s, int width, int height, psfm_exif *exif) {
     double diagonal = hypot(width, height), longer = width > height ? width : height;
     double f35 = tag_number(s, EXIF_IFD_EXIF, EXIF_TAG_FOCAL_LENGTH_IN_35MM_FILM, 0);
@@ -76,6 +97,8 @@ static void find_focal(const source *s, int width, int height, psfm_exif *exif) 
     double focal = f35 * diagonal / FILM_DIAGONAL_MM;
     if (!is_positive(focal))
         focal = f_mm * pixels_per_mm(s, longer);
+    if (!is_positive(focal))
+        focal = f_mm * pixels_per_mm_of_model(s, longer);
     /* from a field of view of 179 degrees to a telescope; beyond that the entry is garbage */
     exif->has_focal = is_positive(focal) && focal > 0.008 * longer && focal < 1000.0 * longer;
     exif->focal_px = exif->has_focal ? focal : 0.0;

@@ -2,8 +2,8 @@
  *
  * Each image's features have a key: the options and weights, size and time of the file and of its
  * mask. What has its key is kept, what has not is extracted again, what is gone is removed.
- * Whether all photographs have intrinsics is checked before hours of work. Batches are written in
- * one transaction each, so that an interruption loses one batch at most. */
+ * Whether given intrinsics know all photographs is checked before hours of work. Batches are
+ * written in one transaction each, so that an interruption loses one batch at most. */
 #include "intake/extract_folder.h"
 
 #include <inttypes.h>
@@ -171,51 +171,18 @@ static psfm_status plan(extraction *x) {
     return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
 }
 
-/* ---- whether all have intrinsics, before hours of work ---- */
-
-typedef struct {
-    const extraction *x;
-    bool *is_unknown; /* per photograph: it can be read, but has no focal length */
-} focal_check;
-
-/* Files that cannot be read are extraction's to report. Most photographs have a focal length,
- * which shows without decoding them; the size matters only to its value. */
-static psfm_status check_focal(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)worker;
-    const focal_check *check = user;
-    psfm_exif exif = {0};
-    psfm_image image;
-    char *path = NULL;
-    psfm_status status = psfm_path_join(ctx, check->x->folder, check->x->todo[index].name, &path);
-    if (status != PSFM_OK)
-        return status;
-    bool found = psfm_exif_read(ctx, path, 4000, 3000, &exif) == PSFM_OK && exif.has_focal;
-    if (!found && psfm_image_read(ctx, path, PSFM_IMAGE_GRAY, &image) == PSFM_OK) {
-        check->is_unknown[index] =
-            psfm_exif_read(ctx, path, image.width, image.height, &exif) == PSFM_OK &&
-            !exif.has_focal;
-        psfm_image_free(&image);
-    }
-    free(path);
-    return PSFM_OK;
-}
-
-/* Fails with the message of the first photograph whose camera cannot be known. */
+/* Fails with the message of the first photograph that given intrinsics do not know, before hours of
+ * work. */
 static psfm_status check_intrinsics(extraction *x) {
-    focal_check check = {.x = x};
-    psfm_status status = PSFM_ALLOC(x->ctx, x->num_todo, &check.is_unknown);
-    if (status == PSFM_OK && x->intrinsics.kind == PSFM_INTRINSICS_EXIF)
-        status = psfm_parallel_for(x->ctx, NULL, x->num_todo, check_focal, &check);
-    for (size_t k = 0; status == PSFM_OK && k < x->num_todo; ++k) {
+    psfm_status status = PSFM_OK;
+    bool given = x->intrinsics.kind != PSFM_INTRINSICS_PHOTOGRAPHS;
+    for (size_t k = 0; given && status == PSFM_OK && k < x->num_todo; ++k) {
         psfm_camera camera;
         char *source = NULL;
-        if (x->intrinsics.kind == PSFM_INTRINSICS_EXIF && !check.is_unknown[k])
-            continue;
         status = psfm_intrinsics_find(x->ctx, &x->intrinsics, x->todo[k].name, 0, 0, 0.0, &camera,
                                       &source);
         free(source);
     }
-    free(check.is_unknown);
     return status;
 }
 

@@ -1,7 +1,7 @@
-/* Intrinsics come from one of three places: a COLMAP model, one camera for all, or the focal length
- * that each photograph's EXIF data tell (then SIMPLE_RADIAL without distortion, principal point in
- * the middle). Nothing is guessed: a photograph without any of them is a failure that names the
- * choices. */
+/* Intrinsics come from a COLMAP model, from one camera for all, or from the photographs: the focal
+ * length that their EXIF data tell, or a guess where they tell none. Cameras of photographs are
+ * SIMPLE_RADIAL without distortion, the principal point in the middle; what is guessed is marked by
+ * the missing prior of the focal length, and calibrated later (src/calib). */
 #include "intake/intrinsics.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "base/number_locale.h"
 #include "base/path.h"
 #include "camera/camera_model.h"
+#include "camera/camera_origin.h"
 #include "io/colmap_model.h"
 
 #define MAX_CAMERAS_FILE ((size_t)1 << 28)
@@ -165,7 +166,7 @@ static void shift_center(psfm_camera *camera) {
 psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_options *options,
                                  psfm_intrinsics *out) {
     psfm_status status = PSFM_OK;
-    *out = (psfm_intrinsics){.kind = PSFM_INTRINSICS_EXIF, .per_folder = options->per_folder};
+    *out = (psfm_intrinsics){.kind = PSFM_INTRINSICS_PHOTOGRAPHS, .sharing = options->sharing};
     if (options->cameras_path != NULL && options->camera_text != NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--cameras and --camera exclude each other");
     if (options->cameras_path != NULL) {
@@ -180,10 +181,10 @@ psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_option
                            "--opencv-pixels is about given intrinsics; it wants --cameras or "
                            "--camera");
     }
-    if (status == PSFM_OK && out->kind == PSFM_INTRINSICS_MODEL && out->per_folder)
+    if (status == PSFM_OK && out->kind == PSFM_INTRINSICS_MODEL && out->sharing != PSFM_SHARE_AUTO)
         status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                           "%s: says which images share a camera; --camera-per-folder does not go "
-                           "with it",
+                           "%s: says which images share a camera; --share-cameras does not go with "
+                           "it",
                            out->path);
     if (status == PSFM_OK && options->opencv_pixels) {
         for (size_t k = 0; k < out->model.num_cameras; ++k)
@@ -216,48 +217,67 @@ static psfm_status find_in_model(psfm_context *ctx, const psfm_intrinsics *in, c
     return PSFM_OK;
 }
 
-static psfm_status from_exif(psfm_context *ctx, const char *name, int width, int height,
-                             double focal_px, psfm_camera *camera) {
-    if (!(focal_px > 0.0))
-        return psfm_fail(ctx, PSFM_ERR_DATA,
-                         "%s: no focal length in its EXIF data; give the intrinsics: --cameras "
-                         "MODEL (a COLMAP model or cameras.txt) or --camera "
-                         "\"PINHOLE,width,height,fx,fy,cx,cy\"",
-                         name);
-    *camera = (psfm_camera){.model = PSFM_CAMERA_SIMPLE_RADIAL,
-                            .width = (uint64_t)width,
-                            .height = (uint64_t)height,
-                            .params = {focal_px, 0.5 * width, 0.5 * height, 0.0}};
+/* The camera of a photograph whose EXIF data tell a focal length, or none. */
+static psfm_status from_photograph(psfm_context *ctx, const char *name, int width, int height,
+                                   double focal_px, psfm_camera *camera) {
+    bool is_told = focal_px > 0.0;
+    if (width <= 0 || height <= 0)
+        return psfm_fail(
+            ctx, PSFM_ERR_DATA,
+            "%s: its size is not known; give the intrinsics: --cameras MODEL (a COLMAP "
+            "model or cameras.txt) or --camera \"PINHOLE,width,height,fx,fy,cx,cy\"",
+            name);
+    double guess = PSFM_GUESS_FACTOR * (width > height ? width : height);
+    *camera = psfm_camera_simple((uint64_t)width, (uint64_t)height, is_told ? focal_px : guess);
+    camera->has_prior_focal_length = is_told;
     return PSFM_OK;
 }
 
-/* Whose camera it is: of all, of a model's camera, of a folder, of one image. */
+/* Whose camera a photograph has, without its size. */
+static void name_owner(const psfm_intrinsics *in, const char *name, const psfm_camera *camera,
+                       char *text, size_t size) {
+    const char *slash = strrchr(name, '/');
+    bool is_one = in->kind == PSFM_INTRINSICS_ONE;
+    if (in->kind == PSFM_INTRINSICS_MODEL)
+        snprintf(text, size, "model:%u", camera->id);
+    else if (in->sharing == PSFM_SHARE_FOLDER)
+        snprintf(text, size, "folder:%.*s", slash == NULL ? 0 : (int)(slash - name), name);
+    else if (in->sharing == PSFM_SHARE_ALL || (is_one && in->sharing == PSFM_SHARE_AUTO))
+        snprintf(text, size, "all");
+    else if (in->sharing == PSFM_SHARE_AUTO && camera->has_prior_focal_length)
+        snprintf(text, size, "focal:%.6g", camera->params[0]);
+    else
+        snprintf(text, size, "image:%s", name);
+}
+
+/* The text that photographs of one camera share. */
 static psfm_status name_source(psfm_context *ctx, const psfm_intrinsics *in, const char *name,
                                const psfm_camera *camera, char **source) {
-    size_t size = strlen(name) + 32;
+    size_t size = strlen(name) + 96;
     psfm_status status = PSFM_ALLOC(ctx, size, source);
     if (status != PSFM_OK)
         return status;
-    const char *slash = strrchr(name, '/');
-    if (in->kind == PSFM_INTRINSICS_MODEL)
-        snprintf(*source, size, "model:%u", camera->id);
-    else if (in->per_folder)
-        snprintf(*source, size, "folder:%.*s", slash == NULL ? 0 : (int)(slash - name), name);
-    else if (in->kind == PSFM_INTRINSICS_ONE)
-        snprintf(*source, size, "all");
-    else
-        snprintf(*source, size, "image:%s", name);
+    bool is_given = in->kind != PSFM_INTRINSICS_PHOTOGRAPHS;
+    size_t prefix = is_given ? (size_t)snprintf(*source, size, "given:") : 0;
+    name_owner(in, name, camera, *source + prefix, size - prefix);
+    size_t length = strlen(*source);
+    if (!is_given)
+        snprintf(*source + length, size - length, "@%llux%llu", (unsigned long long)camera->width,
+                 (unsigned long long)camera->height);
     return PSFM_OK;
 }
 
-/* The first photograph of a folder decides about the camera that the others share. */
+/* The first photograph that knows its focal length decides about the camera that all share. */
 static psfm_status share(psfm_context *ctx, psfm_intrinsics *in, const char *source,
                          psfm_camera *camera) {
     for (size_t k = 0; k < in->num_shared; ++k) {
-        if (strcmp(in->shared[k].source, source) == 0) {
-            *camera = in->shared[k].camera;
-            return PSFM_OK;
-        }
+        psfm_camera *shared = &in->shared[k].camera;
+        if (strcmp(in->shared[k].source, source) != 0)
+            continue;
+        if (!shared->has_prior_focal_length)
+            *shared = *camera;
+        *camera = *shared;
+        return PSFM_OK;
     }
     psfm_status status = PSFM_RESERVE(ctx, &in->shared, &in->capacity, in->num_shared + 1);
     if (status == PSFM_OK)
@@ -277,10 +297,10 @@ psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in, const c
     else if (in->kind == PSFM_INTRINSICS_ONE)
         *camera = in->camera;
     else
-        status = from_exif(ctx, name, width, height, focal_px, camera);
+        status = from_photograph(ctx, name, width, height, focal_px, camera);
     if (status == PSFM_OK)
         status = name_source(ctx, in, name, camera, &text);
-    if (status == PSFM_OK && in->per_folder && in->kind == PSFM_INTRINSICS_EXIF)
+    if (status == PSFM_OK && in->kind == PSFM_INTRINSICS_PHOTOGRAPHS)
         status = share(ctx, in, text, camera);
     if (status == PSFM_OK && width > 0 &&
         (camera->width != (uint64_t)width || camera->height != (uint64_t)height))
@@ -288,14 +308,27 @@ psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in, const c
                            "%s: the photograph has %d x %d pixels, its camera %llu x %llu", name,
                            width, height, (unsigned long long)camera->width,
                            (unsigned long long)camera->height);
-    camera->has_prior_focal_length = true;
+    if (in->kind != PSFM_INTRINSICS_PHOTOGRAPHS)
+        camera->has_prior_focal_length = true;
     if (status == PSFM_OK) {
         *source = text;
         ++in->num_images;
+        in->num_unknown += !camera->has_prior_focal_length;
     } else {
         free(text);
     }
     return status;
+}
+
+bool psfm_camera_sharing_from_name(const char *name, psfm_camera_sharing *sharing) {
+    static const char *const names[] = {"auto", "image", "folder", "all"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+        if (strcmp(names[k], name) == 0) {
+            *sharing = (psfm_camera_sharing)k;
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *psfm_intrinsics_describe(const psfm_intrinsics *in) {
@@ -303,10 +336,11 @@ const char *psfm_intrinsics_describe(const psfm_intrinsics *in) {
     case PSFM_INTRINSICS_MODEL:
         return "cameras of a COLMAP model";
     case PSFM_INTRINSICS_ONE:
-        return in->per_folder ? "one given camera, a copy per folder" : "one given camera for all";
-    case PSFM_INTRINSICS_EXIF:
+        return "one given camera";
+    case PSFM_INTRINSICS_PHOTOGRAPHS:
         break;
     }
-    return in->per_folder ? "EXIF focal length of each folder's first photograph, no distortion"
-                          : "EXIF focal lengths, no distortion";
+    return in->num_unknown == 0                ? "EXIF focal lengths"
+           : in->num_unknown == in->num_images ? "unknown focal lengths, to be estimated"
+                                               : "EXIF focal lengths, unknown ones to be estimated";
 }

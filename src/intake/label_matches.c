@@ -143,7 +143,7 @@ psfm_status psfm_label_matches(psfm_context *ctx, const psfm_control_set *labels
                                psfm_match_set *set) {
     sightings s = {0};
     *set = (psfm_match_set){0};
-    if (intrinsics->kind == PSFM_INTRINSICS_EXIF)
+    if (intrinsics->kind == PSFM_INTRINSICS_PHOTOGRAPHS)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "the intrinsics are missing: give --cameras MODEL or --camera TEXT");
     psfm_status status = sort_sightings(ctx, labels, &s);

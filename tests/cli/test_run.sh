@@ -47,7 +47,12 @@ cp -p kept.photo "$last"
 
 # Intrinsics.
 first=$(basename "${photos[0]}")
-refuses 1 "--cameras.*--camera" "$planarsfm" extract ring/images -o none
+refuses 2 "share-cameras" "$planarsfm" extract ring/images -o none --share-cameras some
+"$planarsfm" run ring/images -o blind --share-cameras all --pairs ring:2 --json --quiet >blind.json 2>blind.err
+[ "$(number blind.json images_posed)" = "$num_photos" ] || fail "not all are posed without intrinsics"
+[ "$(number blind.json focal_px_before)" = 576 ] || fail "the guess is not 1.2 times the longer side"
+at_least "$(number blind.json focal_px)" 427 && ! at_least "$(number blind.json focal_px)" 473 ||
+    fail "the focal length is not within 5 % of 450 px"
 refuses 1 "pixels, its camera" "$planarsfm" extract ring/images -o none \
     --camera PINHOLE,20,10,9,9,10,5
 refuses 2 "parameters" "$planarsfm" extract ring/images -o none --camera PINHOLE,20,10,9

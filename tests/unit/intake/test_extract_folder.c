@@ -116,7 +116,7 @@ static void cameras_follow_the_options(void **state) {
     assert_ok(f.ctx, psfm_database_read(f.ctx, f.database, &set, NULL));
     assert_true(set.num_cameras == 1 && set.cameras[0].params[0] == 300.0);
     psfm_match_set_free(&set);
-    options.intrinsics.per_folder = true;
+    options.intrinsics.sharing = PSFM_SHARE_FOLDER;
     stats = extract(&f, &options);
     assert_int_equal(stats.num_extracted, 0);
     assert_ok(f.ctx, psfm_database_read(f.ctx, f.database, &set, NULL));
@@ -160,9 +160,23 @@ static void what_cannot_be_done_is_said_first(void **state) {
     put_photo(&f, "a.png", 0);
     options.mask_folder = "/nowhere";
     fails(&f, &options, PSFM_ERR_IO, "masks");
-    options = defaults();
+    drop_photo_folder(&f);
+}
+
+static void photographs_without_focal_lengths_get_a_guess(void **state) {
+    (void)state;
+    photo_folder f;
+    psfm_match_set set;
+    psfm_folder_options options = defaults();
+    make_photo_folder(&f);
+    put_photo(&f, "a.png", 0);
     options.intrinsics.camera_text = NULL; /* and no EXIF data */
-    fails(&f, &options, PSFM_ERR_DATA, "a.png");
+    psfm_extract_stats stats = extract(&f, &options);
+    assert_int_equal(stats.num_extracted, 1);
+    assert_ok(f.ctx, psfm_database_read(f.ctx, f.database, &set, NULL));
+    assert_int_equal(set.origins[0].source, PSFM_FOCAL_GUESS);
+    assert_close(set.cameras[0].params[0], 1.2 * 240.0, 0.0);
+    psfm_match_set_free(&set);
     drop_photo_folder(&f);
 }
 
@@ -188,6 +202,7 @@ int main(void) {
         cmocka_unit_test(a_second_run_does_what_changed),
         cmocka_unit_test(cameras_follow_the_options),
         cmocka_unit_test(files_that_are_no_photographs_have_a_reason),
+        cmocka_unit_test(photographs_without_focal_lengths_get_a_guess),
         cmocka_unit_test(what_cannot_be_done_is_said_first),
         cmocka_unit_test(images_of_others_are_not_touched),
     };

@@ -45,17 +45,17 @@ static void one_camera_as_text(void **state) {
     char source[64];
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
     assert_ok(ctx, find(&in, "sub/a.jpg", 0.0, &camera, source));
-    assert_string_equal(source, "all");
+    assert_string_equal(source, "given:all");
     assert_int_equal(camera.model, PSFM_CAMERA_OPENCV);
     assert_close(camera.params[1], 91.0, 0.0);
     assert_close(camera.params[7], 2e-3, 0.0);
     psfm_intrinsics_free(&in);
 
     options.opencv_pixels = true;
-    options.per_folder = true;
+    options.sharing = PSFM_SHARE_FOLDER;
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
     assert_ok(ctx, find(&in, "sub/a.jpg", 0.0, &camera, source));
-    assert_string_equal(source, "folder:sub");
+    assert_string_equal(source, "given:folder:sub");
     assert_close(camera.params[0], 90.0, 0.0);
     assert_close(camera.params[2], 50.5, 0.0);
     assert_close(camera.params[3], 40.5, 0.0);
@@ -93,14 +93,14 @@ static void cameras_of_a_model(void **state) {
     write_file("points3D.txt", "");
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
     assert_ok(ctx, find(&in, "b/a.jpg", 55.0, &camera, source));
-    assert_string_equal(source, "model:3");
+    assert_string_equal(source, "given:model:3");
     assert_close(camera.params[0], 90.0, 0.0);
     assert_int_equal(find(&in, "a.jpg", 55.0, &camera, source), PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "a.jpg"));
     assert_int_equal(find(&in, "z.jpg", 55.0, &camera, source), PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "64 x 48"));
     psfm_intrinsics_free(&in);
-    options.per_folder = true;
+    options.sharing = PSFM_SHARE_FOLDER;
     assert_int_equal(psfm_intrinsics_open(ctx, &options, &in), PSFM_ERR_ARGUMENT);
     psfm_intrinsics_free(&in);
     remove_files();
@@ -115,7 +115,7 @@ static void cameras_file_alone(void **state) {
     write_file("cameras.txt", "# one\n3 PINHOLE 100 80 90 90 50 40\n");
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
     assert_ok(ctx, find(&in, "a.jpg", 0.0, &camera, source));
-    assert_string_equal(source, "all");
+    assert_string_equal(source, "given:all");
     psfm_intrinsics_free(&in);
     write_file("cameras.txt", "3 PINHOLE 100 80 90 90 50 40\n4 PINHOLE 100 80 90 90 50 40\n");
     assert_int_equal(psfm_intrinsics_open(ctx, &options, &in), PSFM_ERR_DATA);
@@ -133,34 +133,65 @@ static void focal_lengths_of_the_files(void **state) {
     char source[64];
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
     assert_ok(ctx, find(&in, "l/a.jpg", 77.0, &camera, source));
-    assert_string_equal(source, "image:l/a.jpg");
+    assert_string_equal(source, "focal:77@100x80");
     assert_close(camera.params[0], 77.0, 0.0);
     assert_close(camera.params[1], 50.0, 0.0);
     assert_close(camera.params[2], 40.0, 0.0);
-    assert_int_equal(find(&in, "l/b.jpg", 0.0, &camera, source), PSFM_ERR_DATA);
+    assert_true(camera.has_prior_focal_length);
+    assert_string_equal(psfm_intrinsics_describe(&in), "EXIF focal lengths");
+    assert_ok(ctx, find(&in, "l/b.jpg", 0.0, &camera, source)); /* a guess */
+    assert_string_equal(source, "image:l/b.jpg@100x80");
+    assert_close(camera.params[0], 120.0, 0.0);
+    assert_false(camera.has_prior_focal_length);
+    assert_non_null(strstr(psfm_intrinsics_describe(&in), "estimated"));
+    char *text = NULL;
+    assert_int_equal(psfm_intrinsics_find(ctx, &in, "c.jpg", 0, 0, 0.0, &camera, &text),
+                     PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "--camera"));
     psfm_intrinsics_free(&in);
+}
 
-    options.per_folder = true;
+static void photographs_share_cameras(void **state) {
+    (void)state;
+    psfm_intrinsics_options options = {.sharing = PSFM_SHARE_FOLDER};
+    psfm_intrinsics in;
+    psfm_camera camera;
+    char source[64];
     assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
-    assert_ok(ctx, find(&in, "l/a.jpg", 77.0, &camera, source));
+    assert_ok(ctx, find(&in, "l/a.jpg", 0.0, &camera, source));
+    assert_ok(ctx, find(&in, "l/b.jpg", 77.0, &camera, source));
     assert_ok(ctx, find(&in, "r/a.jpg", 88.0, &camera, source));
     assert_close(camera.params[0], 88.0, 0.0);
-    assert_ok(ctx, find(&in, "l/b.jpg", 78.0, &camera, source));
-    assert_string_equal(source, "folder:l");
-    assert_close(camera.params[0], 77.0, 0.0); /* the first of the folder decides */
+    assert_ok(ctx, find(&in, "l/c.jpg", 78.0, &camera, source));
+    assert_string_equal(source, "folder:l@100x80");
+    assert_close(camera.params[0], 77.0, 0.0); /* the first that knows decides */
+    psfm_intrinsics_free(&in);
+
+    options.sharing = PSFM_SHARE_ALL;
+    assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
+    assert_ok(ctx, find(&in, "l/a.jpg", 77.0, &camera, source));
+    assert_string_equal(source, "all@100x80");
+    psfm_intrinsics_free(&in);
+
+    options.sharing = PSFM_SHARE_IMAGE;
+    assert_ok(ctx, psfm_intrinsics_open(ctx, &options, &in));
+    assert_ok(ctx, find(&in, "l/a.jpg", 77.0, &camera, source));
+    assert_string_equal(source, "image:l/a.jpg@100x80");
     psfm_intrinsics_free(&in);
 
     options.opencv_pixels = true;
     assert_int_equal(psfm_intrinsics_open(ctx, &options, &in), PSFM_ERR_ARGUMENT);
     psfm_intrinsics_free(&in);
+    assert_true(psfm_camera_sharing_from_name("folder", &options.sharing));
+    assert_int_equal(options.sharing, PSFM_SHARE_FOLDER);
+    assert_false(psfm_camera_sharing_from_name("house", &options.sharing));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_camera_as_text),         cmocka_unit_test(bad_texts_are_refused),
         cmocka_unit_test(cameras_of_a_model),         cmocka_unit_test(cameras_file_alone),
-        cmocka_unit_test(focal_lengths_of_the_files),
+        cmocka_unit_test(focal_lengths_of_the_files), cmocka_unit_test(photographs_share_cameras),
     };
     ctx = psfm_context_create();
     if (ctx == NULL || mkdtemp(folder) == NULL)

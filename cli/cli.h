@@ -105,6 +105,7 @@ extern const cli_command cli_ablate;
     {"--mode", "MODE", PSFM_MODE_CHOICES ": the method; its options get their defaults from it", \
      0},                                                                                         \
         {"--plane-points", "free|soft|hard", "the same as --bundle.planes", 0},                  \
+        {"--ambiguous", "mark|split|best", "the same as --ambiguity.models", 0},                 \
         {"--refine", "WHAT", "intrinsics to refine, the same as --bundle.refine", 0},            \
         {"--refine-matches", "on|off",                                                           \
          "align points of planes in the photographs, the same as --photo.refine-matches", 0},    \

@@ -15,6 +15,7 @@ psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings
 psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
                                const cli_arguments *arguments, psfm_settings *settings) {
     static const char *const names[][2] = {{"--plane-points", "bundle.planes"},
+                                           {"--ambiguous", "ambiguity.models"},
                                            {"--refine", "bundle.refine"},
                                            {"--scale", "scale"},
                                            {"--refine-matches", "photo.refine-matches"},

@@ -39,6 +39,18 @@ static const psfm_option rows[] = {
 };
 const psfm_option_table psfm_robust_control_option_table = {"robust", rows, 6};
 
+static const char *const ambiguous_models[] = {"mark", "split", "best", NULL};
+
+static const psfm_option ambiguity_rows[] = {
+    PSFM_OPTION_CHOICE(psfm_ambiguity_options, models, "models", PSFM_AMBIGUOUS_MARK,
+                       ambiguous_models,
+                       "a model that its photographs do not tell from its twin: say so in the "
+                       "summary, split it there, or ask no further"),
+    PSFM_OPTION_DOUBLE(psfm_ambiguity_options, min_margin, "min-margin", 0.25, 0.0, 1000.0,
+                       "it is told from its twin if so many more edges agree with it"),
+};
+const psfm_option_table psfm_ambiguity_option_table = {"ambiguity", ambiguity_rows, 2};
+
 /* Per plane the heaviest hypothesis keeps its weight, the others get none; sums to 1 per edge. */
 static void keep_best(psfm_pose_graph *graph) {
     for (uint32_t p = 0; p < graph->num_planes; ++p) {
@@ -139,7 +151,7 @@ static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *op
 static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *options,
                                   const psfm_pose_graph *graph, const double *confidence,
                                   const psfm_topology *topology, psfm_pose_solution *s,
-                                  psfm_rotation_consensus_stats *stats) {
+                                  psfm_robust_edges *edges) {
     psfm_candidate_list list;
     uint32_t *chosen = NULL;
     psfm_status status =
@@ -149,9 +161,13 @@ static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *
         status = PSFM_ALLOC(ctx, graph->num_edges, &chosen);
     if (status == PSFM_OK) {
         psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
-        status =
-            psfm_rotation_consensus(ctx, topology, &candidates, psfm_context_seed(ctx),
-                                    &options->consensus, s->poses.cam_from_world, chosen, stats);
+        uint64_t seed = psfm_context_seed(ctx);
+        status = psfm_rotation_consensus(ctx, topology, &candidates, seed, &options->consensus,
+                                         s->poses.cam_from_world, chosen, &edges->consensus);
+        if (status == PSFM_OK && options->ambiguity.models != PSFM_AMBIGUOUS_BEST)
+            status = psfm_rotation_ambiguities_find(
+                ctx, topology, &candidates, &options->consensus, options->ambiguity.min_margin,
+                seed, s->poses.cam_from_world, chosen, &edges->ambiguities);
     }
     free(chosen);
     psfm_candidate_list_free(&list);
@@ -194,6 +210,16 @@ static psfm_status whole_topology(psfm_context *ctx, const psfm_pose_graph *grap
     return status;
 }
 
+/* Lets go of the edges between parts that nothing decided holds together. */
+static void split(const psfm_pose_graph *graph, psfm_robust_edges *edges) {
+    const uint32_t *part = edges->ambiguities.part;
+    for (uint32_t e = 0; part != NULL && e < graph->num_edges; ++e) {
+        uint32_t a = part[graph->edges[e].node1], b = part[graph->edges[e].node2];
+        if (a != b && a != UINT32_MAX && b != UINT32_MAX)
+            edges->accepted[e] = false;
+    }
+}
+
 static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options *options,
                                    psfm_pose_graph *graph, const double *confidence,
                                    psfm_timings *timings, psfm_pose_solution *s,
@@ -203,7 +229,7 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
     double start = psfm_now();
     psfm_status status = whole_topology(ctx, graph, &ends, &topology);
     if (status == PSFM_OK && options->control.cycles)
-        status = find_consensus(ctx, options, graph, confidence, &topology, s, &edges->consensus);
+        status = find_consensus(ctx, options, graph, confidence, &topology, s, edges);
     psfm_timings_add(timings, "consensus", start);
     start = psfm_now();
     enum { ROUNDS = 2 }; /* the second lets edges change sides after the first average */
@@ -213,6 +239,8 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
             status = average(ctx, options, graph, &topology, s, edges);
     }
     psfm_timings_add(timings, "averaging", start);
+    if (status == PSFM_OK && options->ambiguity.models == PSFM_AMBIGUOUS_SPLIT)
+        split(graph, edges);
     free(ends);
     return status;
 }
@@ -298,5 +326,6 @@ void psfm_robust_edges_free(psfm_robust_edges *edges) {
     free(edges->residual_deg);
     psfm_plane_groups_free(&edges->groups);
     free(edges->baseline);
+    psfm_rotation_ambiguities_free(&edges->ambiguities);
     *edges = (psfm_robust_edges){0};
 }

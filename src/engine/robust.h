@@ -8,6 +8,7 @@
 #include "graph/cycle.h"
 #include "graph/joint_choice.h"
 #include "pose/position_plane.h"
+#include "pose/rotation_ambiguity.h"
 #include "pose/rotation_average.h"
 #include "pose/rotation_consensus.h"
 
@@ -23,11 +24,26 @@ typedef struct {
 
 extern const psfm_option_table psfm_robust_control_option_table;
 
+/* What becomes of a model whose photographs do not tell it from its twin. */
+typedef enum {
+    PSFM_AMBIGUOUS_MARK,  /* the better supported one; the summary says which images and how sure */
+    PSFM_AMBIGUOUS_SPLIT, /* it is cut there; the parts are models of their own */
+    PSFM_AMBIGUOUS_BEST,  /* the better supported one; the runner-up is not looked for */
+} psfm_ambiguous;
+
+typedef struct {
+    int models;        /* psfm_ambiguous: what becomes of them */
+    double min_margin; /* edges that must decide between the best and the runner-up */
+} psfm_ambiguity_options;
+
+extern const psfm_option_table psfm_ambiguity_option_table;
+
 typedef struct {
     psfm_robust_control_options control;
     psfm_joint_choice_options choice;
     psfm_cycle_options cycle;
     psfm_rotation_consensus_options consensus;
+    psfm_ambiguity_options ambiguity;
     psfm_rotation_average_options average;
     psfm_plane_group_options group;
     psfm_position_plane_options position;
@@ -40,6 +56,7 @@ typedef struct {
     psfm_plane_groups groups;     /* physical planes */
     psfm_baseline_kind *baseline; /* per edge: what was known of it */
     psfm_rotation_consensus_stats consensus;
+    psfm_rotation_ambiguities ambiguities;
 } psfm_robust_edges;
 
 /* Rotations and positions of all components. `base` are the options of the shared stages

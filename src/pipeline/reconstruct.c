@@ -32,6 +32,7 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_joint_choice_option_table, offsetof(psfm_reconstruct_options, robust.choice)},
     {&psfm_cycle_option_table, offsetof(psfm_reconstruct_options, robust.cycle)},
     {&psfm_rotation_consensus_option_table, offsetof(psfm_reconstruct_options, robust.consensus)},
+    {&psfm_ambiguity_option_table, offsetof(psfm_reconstruct_options, robust.ambiguity)},
     {&psfm_rotation_average_option_table, offsetof(psfm_reconstruct_options, robust.average)},
     {&psfm_plane_group_option_table, offsetof(psfm_reconstruct_options, robust.group)},
     {&psfm_position_plane_option_table, offsetof(psfm_reconstruct_options, robust.position)},

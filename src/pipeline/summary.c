@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "camera/camera_model.h"
+#include "linalg/mat3.h"
 #include "planarsfm/version.h"
 
 /* cJSON's Add functions return NULL when memory is out; the tree is then incomplete. Every call
@@ -208,6 +209,52 @@ static void add_bridges(builder *b, cJSON *parent, const psfm_match_set *set,
     }
 }
 
+/* The axis of a runner-up's turn in the world of the model, unless its reference has no pose. */
+static void add_axis(builder *b, cJSON *parent, const psfm_poses *poses,
+                     const psfm_rotation_ambiguity *a) {
+    double axis[3];
+    if (!psfm_has_pose(poses, a->reference))
+        return;
+    psfm_mat3_tmul_vec(poses->cam_from_world[a->reference], a->axis_cam, axis);
+    cJSON *list = array(b, parent, "turn_axis");
+    for (int k = 0; k < 3; ++k)
+        number_element(b, list, axis[k]);
+}
+
+static void add_ambiguity(builder *b, cJSON *list, const psfm_match_set *set,
+                          const psfm_reconstruction *r, const psfm_rotation_ambiguity *a) {
+    cJSON *item = element(b, list), *images = array(b, item, "images");
+    for (uint32_t k = 0; k < a->num_nodes; ++k)
+        text_element(b, images, set->views[a->node[k]].name);
+    number(b, item, "turn_deg", a->turn_deg);
+    add_axis(b, item, &r->solution.poses, a);
+    number(b, item, "evidence_ratio", psfm_rotation_ambiguity_ratio(a));
+    boolean(b, item, "decided", a->decided);
+    number(b, item, "agreeing", a->agreeing);
+    number(b, item, "opposing", a->opposing);
+    number(b, item, "opposing_pairs", a->num_opposing);
+    cJSON *pairs = array(b, item, "agreeing_pairs");
+    for (uint32_t k = 0; k < a->num_agreeing; ++k) {
+        const psfm_edge *edge = &r->graph.edges[a->edge[k]];
+        cJSON *pair = element(b, pairs);
+        text(b, pair, "image1", set->views[edge->node1].name);
+        text(b, pair, "image2", set->views[edge->node2].name);
+    }
+}
+
+/* The runner-ups that turn images of one model, or turn them against images of it. */
+static void add_ambiguities(builder *b, cJSON *model, const psfm_match_set *set,
+                            const psfm_reconstruction *r, uint32_t component) {
+    const psfm_rotation_ambiguities *all = &r->edges.ambiguities;
+    const uint32_t *of = r->solution.poses.component;
+    cJSON *list = array(b, model, "ambiguity");
+    for (size_t k = 0; k < all->num; ++k) {
+        const psfm_rotation_ambiguity *a = &all->item[k];
+        if (of[a->node[0]] == component || of[a->reference] == component)
+            add_ambiguity(b, list, set, r, a);
+    }
+}
+
 static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
                        const psfm_reconstruction *r) {
     cJSON *models = array(b, root, "models");
@@ -224,6 +271,7 @@ static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
         boolean(b, model, "scale_undetermined", facts->is_split);
         number(b, model, "free_scales", (double)facts->num_free);
         add_bridges(b, model, set, &r->graph, facts);
+        add_ambiguities(b, model, set, r, c);
     }
 }
 

@@ -13,14 +13,10 @@
 #include "linalg/mat3.h"
 #include "pose/consensus_search.h"
 
-/* World turns that are tried in a round, and proposals that they are chosen from. */
-enum { TURNS_PER_ROUND = 3, MAX_PROPOSALS = 512 };
+/* Proposals that the turns are chosen from. */
+enum { MAX_PROPOSALS = 512 };
 
-/* A turn of the world that an edge asks for. */
-typedef struct {
-    double G[9];
-    double weight;
-} turn;
+typedef psfm_world_turn turn;
 
 /* Adds a proposal; of more than MAX_PROPOSALS the lightest are forgotten. */
 static void add_proposal(turn *proposals, uint32_t *num, const double G[9], double weight) {
@@ -79,9 +75,9 @@ static bool take_favourite(const psfm_consensus_search *s, turn *proposals, uint
     return true;
 }
 
-/* The turns that disagreeing edges ask for, the most wanted first (a few of them). */
-static psfm_status find_turns(psfm_context *ctx, const psfm_consensus_search *s,
-                              const uint32_t *chosen, turn best[TURNS_PER_ROUND], int *num_best) {
+psfm_status psfm_consensus_find_turns(psfm_context *ctx, const psfm_consensus_search *s,
+                                      const uint32_t *chosen, turn best[PSFM_CONSENSUS_TURNS],
+                                      int *num_best) {
     const psfm_rotation_candidates *c = s->candidates;
     turn *proposals = NULL;
     uint32_t num = 0;
@@ -97,47 +93,48 @@ static psfm_status find_turns(psfm_context *ctx, const psfm_consensus_search *s,
         }
     }
     *num_best = 0;
-    while (*num_best < TURNS_PER_ROUND && take_favourite(s, proposals, num, &best[*num_best]))
+    while (*num_best < PSFM_CONSENSUS_TURNS && take_favourite(s, proposals, num, &best[*num_best]))
         ++*num_best;
     free(proposals);
     return PSFM_OK;
 }
 
-/* The support of each edge by who of its ends turns. If both do, nothing changes between them. */
-static void fill_values(const psfm_consensus_search *s, const double (*turned)[9],
-                        double (*value)[4]) {
+void psfm_consensus_turn_values(const psfm_consensus_search *s, const double G[9],
+                                double (*value)[4]) {
     for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
         uint32_t a = s->topology->node1[e], b = s->topology->node2[e], best;
+        double turned_a[9], turned_b[9];
+        psfm_mat3_mul(s->R[a], G, turned_a);
+        psfm_mat3_mul(s->R[b], G, turned_b);
         value[e][0] = value[e][3] = psfm_consensus_support(s, e, s->R[a], s->R[b], &best);
-        value[e][1] = psfm_consensus_support(s, e, s->R[a], turned[b], &best);
-        value[e][2] = psfm_consensus_support(s, e, turned[a], s->R[b], &best);
+        value[e][1] = psfm_consensus_support(s, e, s->R[a], turned_b, &best);
+        value[e][2] = psfm_consensus_support(s, e, turned_a, s->R[b], &best);
     }
 }
 
 /* Tries one turn; keeps it if the total support grows. */
-static psfm_status try_turn(psfm_context *ctx, psfm_consensus_search *s, const turn *t,
+static psfm_status try_turn(psfm_context *ctx, psfm_consensus_search *s, const double G[9],
                             uint64_t seed, bool *accepted) {
     uint32_t n = s->topology->num_nodes;
-    double(*turned)[9] = NULL, (*value)[4] = NULL;
+    double(*value)[4] = NULL;
     bool *turns = NULL;
     psfm_labelling_result result = {0};
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, n, &turned)) ||
-        (status = PSFM_ALLOC(ctx, s->topology->num_edges, &value)) ||
+    if ((status = PSFM_ALLOC(ctx, s->topology->num_edges, &value)) ||
         (status = PSFM_ALLOC(ctx, n, &turns)))
         goto cleanup;
-    for (uint32_t v = 0; v < n; ++v)
-        psfm_mat3_mul(s->R[v], t->G, turned[v]);
-    fill_values(s, (const double(*)[9])turned, value);
+    psfm_consensus_turn_values(s, G, value);
     status = psfm_labelling_best(ctx, s->topology, (const double(*)[4])value, seed, NULL, turns,
                                  &result);
     *accepted = status == PSFM_OK && result.gain > 1e-6;
-    for (uint32_t v = 0; *accepted && v < n; ++v)
+    for (uint32_t v = 0; *accepted && v < n; ++v) {
+        double turned[9];
+        psfm_mat3_mul(s->R[v], G, turned);
         if (turns[v])
-            memcpy(s->R[v], turned[v], sizeof turned[v]);
+            memcpy(s->R[v], turned, sizeof turned);
+    }
 
 cleanup:
-    free(turned);
     free(value);
     free(turns);
     return status;
@@ -145,13 +142,13 @@ cleanup:
 
 psfm_status psfm_consensus_turn_world(psfm_context *ctx, psfm_consensus_search *s,
                                       const uint32_t *chosen, uint64_t seed, uint32_t *num_turns) {
-    turn turns[TURNS_PER_ROUND];
+    turn turns[PSFM_CONSENSUS_TURNS];
     int num = 0;
-    psfm_status status = find_turns(ctx, s, chosen, turns, &num);
+    psfm_status status = psfm_consensus_find_turns(ctx, s, chosen, turns, &num);
     *num_turns = 0;
     for (int k = 0; status == PSFM_OK && k < num; ++k) {
         bool accepted = false;
-        status = try_turn(ctx, s, &turns[k], seed, &accepted);
+        status = try_turn(ctx, s, turns[k].G, seed, &accepted);
         *num_turns += accepted ? 1 : 0;
     }
     return status;

@@ -1,0 +1,151 @@
+/* Runner-ups of rings that are joined with their half-turned twins. */
+#include "test_util.h"
+
+#include "linalg/angle.h"
+#include "linalg/mat3.h"
+#include "pose/rotation_ambiguity.h"
+
+enum { NODES = 24, NEIGHBOURS = 2, EDGES = NODES * NEIGHBOURS };
+
+static const double half_turn[9] = {-1, 0, 0, 0, -1, 0, 0, 0, 1};
+
+/* Each camera is turned a little further round the vertical; one candidate an edge. */
+typedef struct {
+    uint32_t node1[EDGES], node2[EDGES], begin[EDGES + 1], chosen[EDGES];
+    double R[NODES][9], R_21[EDGES][9], confidence[EDGES], weight[EDGES];
+    psfm_topology topology;
+    psfm_rotation_candidates candidates;
+} ring;
+
+static void make_ring(ring *r) {
+    *r = (ring){0};
+    for (int v = 0; v < NODES; ++v) {
+        double about[3] = {0, 0, psfm_radians(360.0 * v / NODES)};
+        psfm_rotation_exp(about, r->R[v]);
+    }
+    for (uint32_t e = 0; e < EDGES; ++e) {
+        r->node1[e] = e % NODES;
+        r->node2[e] = (e % NODES + 1 + e / NODES) % NODES;
+        psfm_mat3_mul_t(r->R[r->node2[e]], r->R[r->node1[e]], r->R_21[e]);
+        r->confidence[e] = r->weight[e] = 1.0;
+        r->begin[e + 1] = e + 1;
+    }
+    r->topology = (psfm_topology){NODES, EDGES, r->node1, r->node2};
+    r->candidates = (psfm_rotation_candidates){r->begin, (const double(*)[9])r->R_21, r->confidence,
+                                               NULL, r->weight};
+}
+
+/* Matches an edge to the twin of the scene. */
+static void falsify(ring *r, uint32_t e) {
+    double turned[9];
+    psfm_mat3_mul(r->R[r->node2[e]], half_turn, turned);
+    psfm_mat3_mul_t(turned, r->R[r->node1[e]], r->R_21[e]);
+}
+
+/* Whether an edge leads from before node `at` to it or beyond. */
+static bool crosses(const ring *r, uint32_t e, uint32_t at) {
+    uint32_t from = r->node1[e], ahead = (at + NODES - from) % NODES;
+    return ahead >= 1 && ahead <= 1 + e / NODES;
+}
+
+static psfm_rotation_ambiguities find(psfm_context *ctx, ring *r) {
+    psfm_rotation_consensus_options options;
+    psfm_rotation_ambiguities found;
+    double score;
+    psfm_options_init(&psfm_rotation_consensus_option_table, &options);
+    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &r->topology, &r->candidates, &options, NULL,
+                                                 r->R, r->chosen, &score));
+    assert_ok(ctx, psfm_rotation_ambiguities_find(ctx, &r->topology, &r->candidates, &options, 0.25,
+                                                  0, r->R, r->chosen, &found));
+    return found;
+}
+
+static void nothing_contradicts_nothing_turns(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    ring r;
+    make_ring(&r);
+    psfm_rotation_ambiguities found = find(ctx, &r);
+    assert_int_equal(found.num, 0);
+    psfm_rotation_ambiguities_free(&found);
+    psfm_context_destroy(&ctx);
+}
+
+/* Three of the four edges of one image are false: it is the runner-up, and the fourth decides. */
+static void one_edge_holds_an_image(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    ring r;
+    make_ring(&r);
+    uint32_t held_by = UINT32_MAX;
+    for (uint32_t e = 0; e < EDGES; ++e) {
+        if (r.node1[e] != 7 && r.node2[e] != 7)
+            continue;
+        if (held_by == UINT32_MAX)
+            held_by = e;
+        else
+            falsify(&r, e);
+    }
+    psfm_rotation_ambiguities found = find(ctx, &r);
+    assert_int_equal(found.num, 1);
+    const psfm_rotation_ambiguity *a = &found.item[0];
+    assert_int_equal(a->num_nodes, 1);
+    assert_int_equal(a->node[0], 7);
+    assert_int_equal(a->num_agreeing, 1);
+    assert_int_equal(a->edge[0], held_by);
+    assert_int_equal(a->num_opposing, 3);
+    assert_close(a->agreeing, 1.0, 0.1); /* an average edge */
+    assert_below(a->opposing, 0.1);      /* images half a turn apart are not typical */
+    assert_true(a->decided);
+    assert_close(a->turn_deg, 180.0, 1e-6);
+    double axis[3];
+    psfm_mat3_tmul_vec(r.R[a->reference], a->axis_cam, axis);
+    assert_close(fabs(axis[2]), 1.0, 1e-9);
+    for (uint32_t v = 0; v < NODES; ++v)
+        assert_int_equal(found.part[v], UINT32_MAX);
+    psfm_rotation_ambiguities_free(&found);
+    psfm_context_destroy(&ctx);
+}
+
+/* Only false edges cross two gaps: the arc between them cannot be told from its twin. */
+static void two_false_gaps_cannot_be_told(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    ring r;
+    make_ring(&r);
+    for (uint32_t e = 0; e < EDGES; ++e)
+        if (crosses(&r, e, 5) || crosses(&r, e, 14))
+            falsify(&r, e);
+    falsify(&r, 20);                    /* one more, elsewhere, so that something disagrees */
+    for (uint32_t v = 5; v < 14; ++v) { /* as the search would, with three edges at either gap */
+        double turned[9];
+        psfm_mat3_mul(r.R[v], half_turn, turned);
+        memcpy(r.R[v], turned, sizeof turned);
+    }
+    psfm_rotation_ambiguities found = find(ctx, &r);
+    assert_int_equal(found.num, 1);
+    const psfm_rotation_ambiguity *a = &found.item[0];
+    assert_int_equal(a->num_nodes, 9);
+    for (uint32_t k = 0; k < 9; ++k)
+        assert_int_equal(a->node[k], 5 + k);
+    assert_int_equal(a->num_agreeing, 6);
+    assert_int_equal(a->num_opposing, 0);
+    assert_false(a->decided);
+    assert_true(psfm_rotation_ambiguity_ratio(a) > 0.9);
+    for (uint32_t v = 0; v < NODES; ++v) {
+        bool inside = v >= 5 && v < 14;
+        assert_int_equal(found.part[v], found.part[inside ? 5 : 0]);
+    }
+    assert_true(found.part[5] != found.part[0] && found.part[0] != UINT32_MAX);
+    psfm_rotation_ambiguities_free(&found);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_contradicts_nothing_turns),
+        cmocka_unit_test(one_edge_holds_an_image),
+        cmocka_unit_test(two_false_gaps_cannot_be_told),
+    };
+    return cmocka_run_group_tests_name("pose/rotation_ambiguity", tests, NULL, NULL);
+}

@@ -271,7 +271,8 @@ int main(int argc, char **argv) {
     check(ctx, psfm_photo_cache_create(ctx, &set, argv[2], (size_t)options.control.cache_mb << 20,
                                        &photos));
     double start = cpu_seconds();
-    psfm_evidence evidence = {&set, views, set.num_pairs, photos};
+    psfm_evidence evidence = {
+        .set = &set, .two_views = views, .num_pairs = set.num_pairs, .photos = photos};
     check(ctx, psfm_refine_matches(ctx, &options, &evidence, &stats));
     double seconds = cpu_seconds() - start;
     psfm_photo_cache_destroy(&photos);

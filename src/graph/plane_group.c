@@ -20,7 +20,7 @@
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_plane_group_options, min_overlap, "min-overlap", 4, 1, 1000000,
                     "keypoints that two homographies of one physical plane share in a camera"),
-    PSFM_OPTION_DOUBLE(psfm_plane_group_options, min_overlap_share, "min-overlap-share", 0.2, 0.0,
+    PSFM_OPTION_DOUBLE(psfm_plane_group_options, min_overlap_share, "min-overlap-share", 0.03, 0.0,
                        1.0, "share of the smaller homography's inliers that this must be"),
     PSFM_OPTION_DOUBLE(psfm_plane_group_options, max_normal_deg, "max-normal-deg", 15.0, 0.1, 90.0,
                        "largest angle between their normals in that camera"),

@@ -7,6 +7,7 @@
  * later stages overrule earlier ones. */
 #include "pipeline/reconstruct.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,19 @@
 #include "scene/members.h"
 #include "world/build_model.h"
 
+static const psfm_option noise_rows[] = {
+    PSFM_OPTION_DOUBLE(
+        psfm_noise_options, px, "px", 0.0, 0.0, 100.0,
+        "standard deviation of a keypoint's coordinate, in pixels; thresholds in pixels "
+        "are for noise of one pixel and are multiplied by it; 0: measured from the "
+        "matches, and nothing changes below one pixel"),
+};
+const psfm_option_table psfm_noise_option_table = {"noise", noise_rows, 1};
+
 const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_calibrate_option_table, offsetof(psfm_reconstruct_options, calibrate)},
     {&psfm_focal_option_table, offsetof(psfm_reconstruct_options, focal)},
+    {&psfm_noise_option_table, offsetof(psfm_reconstruct_options, noise)},
     {&psfm_two_view_option_table, offsetof(psfm_reconstruct_options, two_view)},
     {&psfm_photo_control_option_table, offsetof(psfm_reconstruct_options, photo.control)},
     {&psfm_pair_plane_option_table, offsetof(psfm_reconstruct_options, photo.planes)},
@@ -177,12 +188,37 @@ psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct
     return status;
 }
 
-psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
-                                    psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
+psfm_reconstruct_options psfm_reconstruct_options_for(const psfm_reconstruct_options *options,
+                                                      const psfm_evidence *evidence) {
+    psfm_reconstruct_options scaled = *options;
+    double factor =
+        options->noise.px > 0.0 ? options->noise.px : fmax(evidence->noise.sigma_px, 1.0);
+    scaled.two_view.max_error_px *= factor;
+    scaled.two_view.rotation_px *= factor;
+    scaled.refine.control.first_error_px *= factor;
+    scaled.refine.triangulate.max_error_px *= factor;
+    scaled.refine.resection.max_error_px *= factor;
+    scaled.refine.bundle.loss_scale_px *= factor;
+    return scaled;
+}
+
+psfm_status psfm_reconstruct_measure(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                     psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
     double start = psfm_now();
     psfm_status status = check_options(ctx, options);
+    if (status == PSFM_OK && options->noise.px == 0.0)
+        status = psfm_evidence_measure(ctx, &options->two_view, evidence);
+    psfm_timings_add(&stats->timings, "noise", start);
+    return status;
+}
+
+psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                    psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
+    psfm_status status = psfm_reconstruct_measure(ctx, options, evidence, stats);
+    psfm_reconstruct_options scaled = psfm_reconstruct_options_for(options, evidence);
+    double start = psfm_now();
     if (status == PSFM_OK)
-        status = psfm_evidence_verify(ctx, &options->two_view, evidence);
+        status = psfm_evidence_verify(ctx, &scaled.two_view, evidence);
     psfm_timings_add(&stats->timings, "verification", start);
     return status;
 }
@@ -256,16 +292,20 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_opti
     return status;
 }
 
-psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *options,
+psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *given,
                              psfm_evidence *evidence, psfm_reconstruct_stats *stats,
                              psfm_reconstruction *out) {
-    bool robust = options->mode == PSFM_MODE_ROBUST, *alone = NULL;
+    bool robust = given->mode == PSFM_MODE_ROBUST, *alone = NULL;
     psfm_timings *timings = &stats->timings;
-    psfm_status status = check_options(ctx, options);
+    psfm_status status = check_options(ctx, given);
     if (status == PSFM_OK && !stats->calibration.done)
-        status = psfm_reconstruct_calibrate(ctx, options, evidence, stats);
+        status = psfm_reconstruct_calibrate(ctx, given, evidence, stats);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_measure(ctx, given, evidence, stats);
     if (status == PSFM_OK && evidence->two_views == NULL)
-        status = psfm_reconstruct_verify(ctx, options, evidence, stats);
+        status = psfm_reconstruct_verify(ctx, given, evidence, stats);
+    const psfm_reconstruct_options scaled = psfm_reconstruct_options_for(given, evidence),
+                                   *options = &scaled;
     double start = psfm_now();
     if (status == PSFM_OK)
         status =

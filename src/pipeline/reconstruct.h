@@ -2,8 +2,8 @@
 #ifndef PSFM_PIPELINE_RECONSTRUCT_H
 #define PSFM_PIPELINE_RECONSTRUCT_H
 
-#include "engine/paper.h"
 #include "calib/calibrate.h"
+#include "engine/paper.h"
 #include "engine/robust.h"
 #include "planarsfm/model.h"
 #include "refine/refine_matches.h"
@@ -19,10 +19,19 @@ typedef enum {
 #define PSFM_MODE_DEFAULT PSFM_MODE_ROBUST
 #define PSFM_MODE_CHOICES "robust | paper"
 
+/* Thresholds in pixels are stated for keypoints whose coordinates are off by a pixel (standard
+ * deviation) at most, and grow with the noise where it is larger. */
+typedef struct {
+    double px; /* the noise; 0: measured */
+} psfm_noise_options;
+
+extern const psfm_option_table psfm_noise_option_table;
+
 typedef struct {
     int mode; /* psfm_mode */
     psfm_calibrate_options calibrate;
     psfm_focal_options focal;
+    psfm_noise_options noise;
     psfm_two_view_options two_view;
     psfm_photo_options photo;
     psfm_skeleton_options skeleton; /* what both modes share */
@@ -84,17 +93,26 @@ typedef struct {
 } psfm_reconstruct_stats;
 
 /* The stages before the graph, for callers that do something between them: intrinsics of cameras
- * that nobody gave (evidence that is verified stays as it is), verification of the evidence, and alignment of its planes in its photographs. */
+ * that nobody gave (evidence that is verified stays as it is), the noise of the keypoints, the
+ * verification of the pairs, the alignment of their planes in the photographs. */
 psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct_options *options,
                                        psfm_evidence *evidence, psfm_reconstruct_stats *stats);
+psfm_status psfm_reconstruct_measure(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                     psfm_evidence *evidence, psfm_reconstruct_stats *stats);
 psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_options *options,
                                     psfm_evidence *evidence, psfm_reconstruct_stats *stats);
 psfm_status psfm_reconstruct_align(psfm_context *ctx, const psfm_reconstruct_options *options,
                                    psfm_evidence *evidence, psfm_reconstruct_stats *stats);
 
-/* From evidence to models; it is verified first if it is not yet, and refine/evidence.h says how it
- * changes. Nothing posed is not an error: the result then has no models and every image has a
- * reason. `out` is zeroed; free it with psfm_reconstruction_free in any case. */
+/* Options with the thresholds that the noise of measured evidence asks for; every stage takes the
+ * options as they were given and does this itself. */
+psfm_reconstruct_options psfm_reconstruct_options_for(const psfm_reconstruct_options *options,
+                                                      const psfm_evidence *evidence);
+
+/* From evidence to models; it is measured and verified first if it is not yet, and
+ * refine/evidence.h says how it changes. Nothing posed is not an error: the result then has no
+ * models and every image has a reason. `out` is zeroed; free it with psfm_reconstruction_free in
+ * any case. */
 psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *options,
                              psfm_evidence *evidence, psfm_reconstruct_stats *stats,
                              psfm_reconstruction *out);

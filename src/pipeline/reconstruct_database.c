@@ -270,9 +270,13 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     psfm_timings_add(&stats.timings, "reading", start);
     if (status == PSFM_OK)
         status = psfm_reconstruct_calibrate(ctx, &options, &evidence, &stats);
-    start = psfm_now();
     if (status == PSFM_OK)
-        status = verification_key(ctx, &set, &options.two_view, key);
+        status = psfm_reconstruct_measure(ctx, &options, &evidence, &stats);
+    start = psfm_now();
+    if (status == PSFM_OK) {
+        psfm_reconstruct_options scaled = psfm_reconstruct_options_for(&options, &evidence);
+        status = verification_key(ctx, &set, &scaled.two_view, key);
+    }
     if (status == PSFM_OK)
         status = load_two_views(ctx, database, key, &evidence);
     psfm_timings_add(&stats.timings, "reading", start);

@@ -78,12 +78,14 @@ static void add_options(builder *b, cJSON *root, const psfm_reconstruct_options 
     }
 }
 
-static void add_input(builder *b, cJSON *root, const psfm_match_set *set,
+static void add_input(builder *b, cJSON *root, const psfm_evidence *evidence,
                       const psfm_database_stats *stats) {
+    const psfm_match_set *set = evidence->set;
     cJSON *input = object(b, root, "input");
     number(b, input, "cameras", (double)set->num_cameras);
     number(b, input, "images", (double)set->num_views);
     number(b, input, "pairs", (double)set->num_pairs);
+    number(b, input, "noise_px", evidence->noise.sigma_px);
     if (stats == NULL)
         return;
     number(b, input, "pairs_from_matches", (double)stats->num_pairs_from_matches);
@@ -345,7 +347,7 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     text(&b, root, "mode", psfm_mode_name((psfm_mode)options->mode));
     number(&b, root, "images_posed", (double)posed);
     number(&b, root, "images_total", (double)set->num_views);
-    add_input(&b, root, set, input);
+    add_input(&b, root, evidence, input);
     add_calibration(&b, root, &stats->calibration);
     add_cameras(&b, root, set, found);
     add_pairs(&b, root, evidence, &found->graph);

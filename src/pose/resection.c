@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "linalg/mat3.h"
+#include "twoview/ransac.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_resection_options, max_error_px, "max-error-px", 4.0, 0.01, 1000.0,
@@ -31,6 +32,8 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_resection_option_table = {"resection", rows,
                                                        sizeof rows / sizeof *rows};
 
+#define SAMPLE 3
+#define MAX_LOG10_FALSE_ALARMS (-3.0)
 #define MIN_ITERATIONS 20
 #define POLISH_STEPS 5  /* of a new best pose */
 #define FINAL_STEPS 30  /* of the result */
@@ -255,6 +258,17 @@ static int search(psfm_context *ctx, const correspondences *s, uint64_t stream,
     return k;
 }
 
+/* Whether so many inliers are more than chance: an unrelated point lies within the error of its
+ * pixel with the probability that a disc of it has in the image; see twoview/ransac.h. Six of six
+ * points are a pose, six of a thousand are not. */
+static bool is_beyond_chance(const correspondences *s, size_t num_inliers) {
+    double area = (double)s->camera->width * (double)s->camera->height;
+    double p = fmin(3.141592653589793 * s->max_error2 / fmax(area, 1.0), 0.5);
+    psfm_chance_group group = {s->num, num_inliers, log10(p)};
+    return num_inliers > SAMPLE &&
+           psfm_log10_false_alarms(&group, 1, SAMPLE) < MAX_LOG10_FALSE_ALARMS;
+}
+
 static void report(const correspondences *s, const pose *p, psfm_resection *out, bool *inlier) {
     double sum = 0.0;
     out->found = true;
@@ -295,7 +309,7 @@ psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera
     out->iterations = search(ctx, &s, stream, options, &best);
     bool determined = isfinite(best.cost) && best.num_inliers >= (size_t)options->min_inliers;
     if (determined && refine(&s, FINAL_STEPS, &best) && score(&s, INFINITY, &best) &&
-        best.num_inliers >= (size_t)options->min_inliers)
+        best.num_inliers >= (size_t)options->min_inliers && is_beyond_chance(&s, best.num_inliers))
         report(&s, &best, out, inlier);
 
 cleanup:

@@ -4,6 +4,15 @@
 
 #include "base/alloc.h"
 
+psfm_status psfm_evidence_measure(psfm_context *ctx, const psfm_two_view_options *options,
+                                  psfm_evidence *evidence) {
+    if (evidence->is_measured)
+        return PSFM_OK;
+    psfm_status status = psfm_noise_level_measure(ctx, evidence->set, options, &evidence->noise);
+    evidence->is_measured = status == PSFM_OK;
+    return status;
+}
+
 psfm_status psfm_evidence_verify(psfm_context *ctx, const psfm_two_view_options *options,
                                  psfm_evidence *evidence) {
     psfm_status status = PSFM_ALLOC(ctx, evidence->set->num_pairs, &evidence->two_views);

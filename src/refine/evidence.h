@@ -3,9 +3,11 @@
 #define PSFM_REFINE_EVIDENCE_H
 
 #include "photo/photo_cache.h"
+#include "twoview/noise_level.h"
 #include "twoview/two_view.h"
 
-/* Three stages change it, nothing else does:
+/* Four stages change it, nothing else does:
+ * - psfm_evidence_measure says how noisy the keypoints are;
  * - psfm_evidence_verify fills two_views from the matches;
  * - psfm_refine_matches adds the keypoints of aligned patches to the set, with their matches, and
  *   gives homographies new inliers and motions;
@@ -16,8 +18,13 @@ typedef struct {
     psfm_two_view *two_views; /* per pair of the set; NULL: not verified yet; owned */
     size_t num_pairs;         /* of two_views */
     psfm_photo_cache *photos; /* of the set's views; NULL: there are none; not owned */
+    psfm_noise_level noise;
+    bool is_measured; /* the noise is what psfm_evidence_measure found */
 } psfm_evidence;
 
+/* The noise of the keypoints, unless it is measured already. */
+psfm_status psfm_evidence_measure(psfm_context *ctx, const psfm_two_view_options *options,
+                                  psfm_evidence *evidence);
 /* The two-view geometry of all pairs; two_views is NULL on entry. */
 psfm_status psfm_evidence_verify(psfm_context *ctx, const psfm_two_view_options *options,
                                  psfm_evidence *evidence);

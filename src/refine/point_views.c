@@ -55,51 +55,68 @@ psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
     return PSFM_OK;
 }
 
-/* One pixel of the view and the point that a match leads it to. */
+/* A keypoint of the view and the point that a match leads it to. */
 typedef struct {
-    double xy[2], X[3];
-    uint32_t component;
+    uint32_t keypoint, point;
 } lead;
+
+static int by_keypoint(const void *a, const void *b) {
+    const lead *p = a, *q = b;
+    if (p->keypoint != q->keypoint)
+        return p->keypoint < q->keypoint ? -1 : 1;
+    return p->point < q->point ? -1 : p->point > q->point;
+}
+
+/* Leaves one lead of those that say the same: several pairs do so of a point that several images
+ * see, and that is one piece of evidence. */
+static size_t drop_repeats(lead *leads, size_t num) {
+    size_t kept = 0;
+    if (num == 0)
+        return 0;
+    qsort(leads, num, sizeof *leads, by_keypoint);
+    for (size_t k = 0; k < num; ++k)
+        if (kept == 0 || by_keypoint(&leads[k], &leads[kept - 1]) != 0)
+            leads[kept++] = leads[k];
+    return kept;
+}
 
 /* Follows the matches of view v to points. *leads is malloc'ed. */
 static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, uint32_t v,
                                   lead **leads, size_t *num) {
-    size_t capacity = 0;
-    const psfm_view *view = &l->set->views[v];
-    for (size_t k = l->pairs.begin[v]; k < l->pairs.begin[v + 1]; ++k) {
-        const psfm_match_pair *pair = &l->set->pairs[l->pairs.edge[k]];
+    size_t capacity = 0, found = 0;
+    const uint32_t *pairs = psfm_adjacency_at(&l->pairs, v);
+    for (uint32_t k = 0; k < psfm_adjacency_degree(&l->pairs, v); ++k) {
+        const psfm_match_pair *pair = &l->set->pairs[pairs[k]];
         int side = pair->view1 == v ? 0 : 1;
         uint32_t other = side == 0 ? pair->view2 : pair->view1;
-        psfm_status status = PSFM_RESERVE(ctx, leads, &capacity, *num + pair->num_matches);
+        psfm_status status = PSFM_RESERVE(ctx, leads, &capacity, found + pair->num_matches);
         if (status != PSFM_OK)
             return status;
         for (size_t m = 0; m < pair->num_matches; ++m) {
             uint32_t point =
                 l->point_of_keypoint[l->keypoint_begin[other] + pair->matches[m][1 - side]];
-            if (point == UINT32_MAX)
-                continue;
-            lead *to = &(*leads)[(*num)++];
-            memcpy(to->xy, view->keypoints[pair->matches[m][side]], sizeof to->xy);
-            memcpy(to->X, l->structure->points[point], sizeof to->X);
-            to->component = l->structure->component[point];
+            if (point != UINT32_MAX)
+                (*leads)[found++] = (lead){pair->matches[m][side], point};
         }
     }
+    *num = drop_repeats(*leads, found);
     return PSFM_OK;
 }
 
 /* The component that most leads end in; the lowest on ties. */
-static uint32_t largest_component(const lead *leads, size_t num) {
-    uint32_t best = UINT32_MAX;
+static uint32_t largest_component(const uint32_t *component, const lead *leads, size_t num) {
+    uint32_t best = PSFM_NO_COMPONENT;
     size_t best_count = 0;
     for (size_t k = 0; k < num; ++k) {
+        uint32_t own = component[leads[k].point];
         size_t count = 0;
-        if (leads[k].component == best)
+        if (own == best)
             continue;
         for (size_t m = 0; m < num; ++m)
-            count += leads[m].component == leads[k].component;
-        if (count > best_count || (count == best_count && leads[k].component < best)) {
+            count += component[leads[m].point] == own;
+        if (count > best_count || (count == best_count && own < best)) {
             best_count = count;
-            best = leads[k].component;
+            best = own;
         }
     }
     return best;
@@ -117,14 +134,16 @@ psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *l
         goto cleanup;
     if ((status = PSFM_ALLOC(ctx, num, &xy)) || (status = PSFM_ALLOC(ctx, num, &X)))
         goto cleanup;
-    *component = largest_component(leads, num);
+    const psfm_structure *st = links->structure;
+    const psfm_view *view = &links->set->views[v];
+    *component = largest_component(st->component, leads, num);
     for (size_t k = 0; k < num; ++k) {
-        if (leads[k].component != *component)
+        if (st->component[leads[k].point] != *component)
             continue;
-        memcpy(xy[kept], leads[k].xy, sizeof *xy);
-        memcpy(X[kept++], leads[k].X, sizeof *X);
+        memcpy(xy[kept], view->keypoints[leads[k].keypoint], sizeof *xy);
+        memcpy(X[kept++], st->points[leads[k].point], sizeof *X);
     }
-    const psfm_camera *camera = &links->set->cameras[links->set->views[v].camera_idx];
+    const psfm_camera *camera = &links->set->cameras[view->camera_idx];
     status = psfm_resection_estimate(ctx, camera, kept, (const double(*)[2])xy,
                                      (const double(*)[3])X, v, options, pose, NULL);
 

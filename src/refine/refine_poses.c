@@ -25,10 +25,9 @@
 #include "refine/usable_matches.h"
 #include "scene/merge.h"
 
-/* Poses are good when the mean residual is this many times smaller than the final error. */
-#define SETTLED 3.0
-#define MAX_FITS 2 /* of the loss to the residuals and the bundle to the loss */
-#define ROUGH 1e-4 /* tolerance of adjustments that another one follows */
+#define MOST_IMAGES 0.9 /* share of the images whose poses a round's error must suit */
+#define MAX_FITS 2      /* of the loss to the residuals and the bundle to the loss */
+#define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
@@ -282,28 +281,30 @@ static psfm_status resect_images(psfm_context *ctx, refinement *r) {
     return status;
 }
 
-/* Error allowed in the round after one at `error` px: the next of a geometric row that ends at the
- * final one after all rounds, or that at once if everything is posed and the residuals show that
- * the poses are good already. */
-static double next_error(const refinement *r, double error) {
-    double last = r->options->triangulate.max_error_px;
-    double first = fmax(r->options->control.first_error_px, last);
-    double step = pow(last / first, 1.0 / (r->options->control.rounds - 1));
-    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
-        if (!psfm_has_pose(&r->s->poses, v))
-            return fmax(error * step, last);
-    return SETTLED * r->out->mean_px < last ? last : fmax(error * step, last);
+/* Error allowed in round k, at most `most`: what the poses are off by in most images, thrice, since
+ * that is a median. The first round allows no less than twice the final error: its poses come from
+ * pairs alone. */
+static psfm_status find_error(psfm_context *ctx, const refinement *r, int k, double most,
+                              double *error) {
+    double last = r->options->triangulate.max_error_px, off = 0.0;
+    psfm_status status =
+        psfm_pose_error(ctx, r->evidence, r->input, &r->s->poses, MOST_IMAGES, &off);
+    double least = k == 0 ? 2.0 * last : last;
+    *error = fmax(fmin(3.0 * off, most), least);
+    return status;
 }
 
 static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     const psfm_refine_control_options *control = &r->options->control;
     double last = r->options->triangulate.max_error_px;
-    double error = control->rounds == 1 ? last : fmax(control->first_error_px, last);
+    double error = last, most = fmax(control->first_error_px, last);
+    double step = pow(last / most, 1.0 / fmax(control->rounds - 1, 1.0));
     psfm_status status = psfm_usable_matches_of_edges(r->evidence, r->input, r->use);
-    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
-        if (k > 0)
-            status =
-                psfm_usable_matches_of_poses(ctx, r->evidence->set, &r->s->poses, error, r->use);
+    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k, most = fmax(most * step, last)) {
+        if (control->rounds > 1)
+            status = find_error(ctx, r, k, most, &error);
+        if (status == PSFM_OK && k > 0)
+            status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
         if (status == PSFM_OK)
             status = make_points(ctx, r, error, k > 0);
         if (status == PSFM_OK)
@@ -320,7 +321,6 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
                               (size_t)control->rounds);
         if (done)
             break;
-        error = control->rounds == 1 ? last : next_error(r, error);
     }
     return status;
 }

@@ -11,10 +11,12 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "linalg/mat3.h"
+#include "linalg/order.h"
 
-/* A pair keeps its agreeing matches if they are this share of all, and this many. */
-static const double fair_share = 0.25;
+/* A pair keeps its agreeing matches if they are this many, and, less those that agree by chance,
+ * this share of what its own geometry explains and this many deviations of chance. */
 enum { FAIR_NUMBER = 5 };
+static const double fair_share = 0.25, fair_sigmas = 3.0;
 
 static void mark(bool *use, const uint32_t *inliers, size_t num) {
     for (size_t k = 0; k < num; ++k)
@@ -35,7 +37,7 @@ psfm_status psfm_usable_matches_of_edges(const psfm_evidence *evidence,
             continue;
         for (size_t h = 0; h < view->num_homographies; ++h)
             mark(use, view->homographies[h].inliers, view->homographies[h].num_inliers);
-        if (view->essential.found)
+        if (view->essential.found && !view->essential.is_degenerate) /* off its plane: chance */
             mark(use, view->essential.inliers, view->essential.num_inliers);
     }
     return PSFM_OK;
@@ -62,7 +64,7 @@ static double epipolar_error(const psfm_view *v1, uint32_t k1, const psfm_view *
 }
 
 typedef struct {
-    const psfm_match_set *set;
+    const psfm_evidence *evidence;
     const psfm_poses *poses;
     double max_error_px;
     const size_t *begin; /* first match of each pair */
@@ -86,39 +88,176 @@ static bool essential_of_poses(const psfm_poses *poses, uint32_t v1, uint32_t v2
     return true;
 }
 
+/* Sampson error of the match of keypoint k of view 1 to the partner of match `partner`. */
+static double error_of(const test *t, const psfm_match_pair *pair, size_t k, size_t partner,
+                       const double E[9]) {
+    const psfm_view *views = t->evidence->set->views;
+    return epipolar_error(&views[pair->view1], pair->matches[k][0], &views[pair->view2],
+                          pair->matches[partner][1], E);
+}
+
+/* Share of unrelated matches that agree with the poses: of keypoints that are each given the
+ * partner of another match, far away in the list. At least one of them, so that it is never 0. */
+static double chance(const test *t, const psfm_match_pair *pair, const double E[9]) {
+    size_t n = pair->num_matches, agreeing = 1;
+    for (size_t k = 0; k < n; ++k) {
+        size_t partner = (size_t)(((uint64_t)k * 0x9E3779B97F4A7C15u >> 20) % n);
+        if (pair->matches[partner][1] != pair->matches[k][1])
+            agreeing += error_of(t, pair, k, partner, E) <= t->max_error_px;
+    }
+    return fmin((double)agreeing / (double)n, 1.0);
+}
+
+/* Whether `agreeing` of `num` matches are more than chance, of which a share p agrees. */
+static bool is_beyond_chance(double agreeing, double num, double p) {
+    return agreeing - p * num >= fair_sigmas * sqrt(num * p * (1.0 - p));
+}
+
+static bool is_fair(const psfm_two_view *view, size_t num_matches, size_t agreeing, double p) {
+    double num = (double)num_matches, beyond = (double)agreeing - p * num;
+    return agreeing >= FAIR_NUMBER &&
+           beyond >= fair_share * (double)psfm_two_view_explained(view) &&
+           is_beyond_chance((double)agreeing, num, p);
+}
+
+/* If the agreeing matches that are on no plane of the pair are no more than chance, they go: near a
+ * line is a weak test where most matches are wrong, near a point is not. */
+static void drop_chance(const psfm_two_view *view, size_t num_matches, size_t agreeing, double p,
+                        bool *use, bool *on_plane) {
+    size_t on_planes = 0, agreeing_on = 0;
+    memset(on_plane, 0, num_matches * sizeof *on_plane);
+    for (size_t h = 0; h < view->num_homographies; ++h) {
+        on_planes += view->homographies[h].num_inliers;
+        for (size_t k = 0; k < view->homographies[h].num_inliers; ++k) {
+            uint32_t own = view->homographies[h].inliers[k];
+            on_plane[own] = true;
+            agreeing_on += use[own];
+        }
+    }
+    if (on_planes == 0 ||
+        is_beyond_chance((double)(agreeing - agreeing_on), (double)(num_matches - on_planes), p))
+        return;
+    for (size_t k = 0; k < num_matches; ++k)
+        use[k] = use[k] && on_plane[k];
+}
+
 static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)ctx;
     (void)worker;
     const test *t = user;
-    const psfm_match_pair *pair = &t->set->pairs[index];
-    bool *use = t->use + t->begin[index];
+    const psfm_match_pair *pair = &t->evidence->set->pairs[index];
+    const psfm_two_view *view = &t->evidence->two_views[index];
+    size_t agreeing = 0, num = pair->num_matches;
+    bool *use = t->use + t->begin[index], *on_plane = NULL;
     double E[9];
-    memset(use, 0, pair->num_matches * sizeof *use);
+    memset(use, 0, num * sizeof *use);
     if (!psfm_share_world(t->poses, pair->view1, pair->view2) ||
-        !essential_of_poses(t->poses, pair->view1, pair->view2, E))
+        !essential_of_poses(t->poses, pair->view1, pair->view2, E) || num == 0)
         return PSFM_OK;
-    size_t agreeing = 0;
-    for (size_t k = 0; k < pair->num_matches; ++k) {
-        double error = epipolar_error(&t->set->views[pair->view1], pair->matches[k][0],
-                                      &t->set->views[pair->view2], pair->matches[k][1], E);
-        use[k] = error <= t->max_error_px;
+    psfm_status status = PSFM_ALLOC(ctx, num, &on_plane);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < num; ++k) {
+        use[k] = error_of(t, pair, k, k, E) <= t->max_error_px;
         agreeing += use[k];
     }
-    if (agreeing < FAIR_NUMBER || (double)agreeing < fair_share * (double)pair->num_matches)
-        memset(use, 0, pair->num_matches * sizeof *use);
+    double p = chance(t, pair, E);
+    if (is_fair(view, num, agreeing, p))
+        drop_chance(view, num, agreeing, p, use, on_plane);
+    else
+        memset(use, 0, num * sizeof *use);
+    free(on_plane);
     return PSFM_OK;
 }
 
-psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_match_set *set,
+psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_evidence *evidence,
                                          const psfm_poses *poses, double max_error_px, bool *use) {
+    const psfm_match_set *set = evidence->set;
     size_t *begin = NULL;
     psfm_status status = PSFM_ALLOC(ctx, set->num_pairs + 1, &begin);
     if (status != PSFM_OK)
         return status;
     for (size_t p = 0; p < set->num_pairs; ++p)
         begin[p + 1] = begin[p] + set->pairs[p].num_matches;
-    test t = {set, poses, max_error_px, begin, use};
+    test t = {evidence, poses, max_error_px, begin, use};
     status = psfm_parallel_for(ctx, NULL, set->num_pairs, test_pair, &t);
     free(begin);
+    return status;
+}
+
+/* Errors of the matches that the pair's own geometry explains, under the poses. */
+typedef struct {
+    const psfm_evidence *evidence;
+    const psfm_poses *poses;
+    double *error_px; /* scratch, of all matches of a view */
+    size_t num;
+} survey;
+
+static void survey_inliers(survey *s, const psfm_match_pair *pair, const double E[9],
+                           const uint32_t *inliers, size_t num) {
+    const psfm_view *views = s->evidence->set->views;
+    for (size_t k = 0; k < num; ++k) {
+        const uint32_t *match = pair->matches[inliers[k]];
+        double error =
+            epipolar_error(&views[pair->view1], match[0], &views[pair->view2], match[1], E);
+        if (isfinite(error))
+            s->error_px[s->num++] = error;
+    }
+}
+
+/* Of edge e: its planes' inliers, or those of its essential matrix where it has none. */
+static void survey_edge(survey *s, const psfm_edge *edge) {
+    const psfm_match_pair *pair = &s->evidence->set->pairs[edge->pair];
+    const psfm_two_view *view = &s->evidence->two_views[edge->pair];
+    double E[9];
+    if (!psfm_share_world(s->poses, edge->node1, edge->node2) ||
+        !essential_of_poses(s->poses, edge->node1, edge->node2, E))
+        return;
+    for (size_t h = 0; h < view->num_homographies; ++h)
+        survey_inliers(s, pair, E, view->homographies[h].inliers,
+                       view->homographies[h].num_inliers);
+    if (view->num_homographies == 0 && view->essential.found)
+        survey_inliers(s, pair, E, view->essential.inliers, view->essential.num_inliers);
+}
+
+/* Room for the errors of any one view. */
+static size_t most_matches(const psfm_pose_graph *graph, const psfm_match_set *set) {
+    size_t most = 0;
+    for (uint32_t v = 0; v < graph->num_nodes; ++v) {
+        size_t num = 0;
+        const uint32_t *edges = psfm_adjacency_at(&graph->incident, v);
+        for (uint32_t k = 0; k < psfm_adjacency_degree(&graph->incident, v); ++k)
+            num += set->pairs[graph->edges[edges[k]].pair].num_matches;
+        most = num > most ? num : most;
+    }
+    return most;
+}
+
+psfm_status psfm_pose_error(psfm_context *ctx, const psfm_evidence *evidence,
+                            const psfm_refine_input *input, const psfm_poses *poses, double share,
+                            double *error_px) {
+    const psfm_pose_graph *graph = input->graph;
+    survey s = {.evidence = evidence, .poses = poses};
+    double *median = NULL;
+    size_t num = 0;
+    psfm_status status;
+    *error_px = 0.0;
+    if ((status = PSFM_ALLOC(ctx, 2 * most_matches(graph, evidence->set), &s.error_px)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &median)))
+        goto cleanup;
+    for (uint32_t v = 0; v < graph->num_nodes; ++v) {
+        const uint32_t *edges = psfm_adjacency_at(&graph->incident, v);
+        s.num = 0;
+        for (uint32_t k = 0; k < psfm_adjacency_degree(&graph->incident, v); ++k)
+            if (input->edge_accepted[edges[k]])
+                survey_edge(&s, &graph->edges[edges[k]]);
+        if (s.num > 0)
+            median[num++] = psfm_median(s.error_px, s.num);
+    }
+    if (num > 0)
+        *error_px = psfm_select(median, num, (size_t)(share * (double)(num - 1)));
+
+cleanup:
+    free(s.error_px);
+    free(median);
     return status;
 }

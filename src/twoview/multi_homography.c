@@ -162,6 +162,17 @@ static psfm_status try_local_search(finder *f, const psfm_ray_pairs *rest, int m
     return status;
 }
 
+/* Samples after which a homography with the fewest inliers that could be more than chance among
+ * `num` pairs would have been met: more are not worth while. */
+static int worthwhile_iterations(const finder *f, size_t num) {
+    psfm_chance_group group = {num, (size_t)f->options->min_inliers, f->log10_chance};
+    while (group.num_inliers < num &&
+           psfm_log10_false_alarms(&group, 1, 4) >= MAX_LOG10_FALSE_ALARMS)
+        ++group.num_inliers;
+    return psfm_ransac_iterations((double)group.num_inliers / (double)num, 4,
+                                  f->options->confidence, f->options->max_iterations);
+}
+
 /* Looks for one more homography among the pairs that no plane has. */
 static psfm_status find_next(finder *f, double H[9], outcome *result) {
     psfm_ray_pairs rest = {0};
@@ -179,8 +190,8 @@ static psfm_status find_next(finder *f, double H[9], outcome *result) {
     if (status == PSFM_OK && first)
         *result = try_search(f, where, NULL, UNIFORM_ITERATIONS, H);
     if (status == PSFM_OK && *result == NOTHING)
-        status = try_local_search(f, where, first ? f->options->max_iterations : REST_ITERATIONS, H,
-                                  result);
+        status = try_local_search(f, where, first ? worthwhile_iterations(f, num) : REST_ITERATIONS,
+                                  H, result);
     psfm_ray_pairs_free(&rest);
     return status;
 }

@@ -32,7 +32,7 @@ static const psfm_option rows[] = {
                        "agree with the model, in pixels"),
     PSFM_OPTION_DOUBLE(O, confidence, "confidence", 0.9999, 0.01, 0.999999999,
                        "probability with which an uncontaminated sample must have been drawn"),
-    PSFM_OPTION_INT(O, max_iterations, "max-iterations", 5000, 1, 100000000,
+    PSFM_OPTION_INT(O, max_iterations, "max-iterations", 50000, 1, 100000000,
                     "most samples per homography"),
     PSFM_OPTION_INT(O, min_inliers, "min-inliers", 8, 5, 1000000,
                     "fewest inliers of a homography; among many matches more are needed to be "
@@ -79,6 +79,14 @@ void psfm_two_view_free(psfm_two_view *two_view) {
     free(two_view->homographies);
     free(two_view->essential.inliers);
     memset(two_view, 0, sizeof *two_view);
+}
+
+size_t psfm_two_view_explained(const psfm_two_view *two_view) {
+    const psfm_essential *essential = &two_view->essential;
+    size_t on_planes = 0, near_lines = essential->found ? essential->num_inliers : 0;
+    for (size_t h = 0; h < two_view->num_homographies; ++h)
+        on_planes += two_view->homographies[h].num_inliers;
+    return on_planes > near_lines ? on_planes : near_lines;
 }
 
 /* Root mean square of the transfer error in image 2. */

@@ -88,6 +88,9 @@ psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences
                                    const psfm_two_view_options *options, psfm_two_view *out);
 void psfm_two_view_free(psfm_two_view *two_view);
 
+/* Number of matches that its planes, or its essential matrix, explain: the larger of the two. */
+size_t psfm_two_view_explained(const psfm_two_view *two_view);
+
 /* A word for messages and JSON, e.g. "few_matches". */
 const char *psfm_pair_kind_name(psfm_pair_kind kind);
 

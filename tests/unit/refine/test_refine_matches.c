@@ -25,7 +25,10 @@ static double median_error(const fixture *f, size_t pair, size_t first) {
 }
 
 static psfm_status refine(fixture *f, psfm_refine_matches_stats *stats) {
-    psfm_evidence evidence = {&f->set, f->two_views, f->set.num_pairs, f->photos};
+    psfm_evidence evidence = {.set = &f->set,
+                              .two_views = f->two_views,
+                              .num_pairs = f->set.num_pairs,
+                              .photos = f->photos};
     return psfm_refine_matches(f->ctx, &f->options, &evidence, stats);
 }
 

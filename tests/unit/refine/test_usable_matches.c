@@ -7,6 +7,7 @@ typedef struct {
     psfm_context *ctx;
     psfm_scene scene;
     psfm_poses poses;
+    psfm_evidence evidence; /* whose pairs have no geometry of their own unless a test gives one */
     bool *use;
 } fixture;
 
@@ -20,6 +21,8 @@ static fixture make_fixture(double noise_px, double outliers) {
     options.outliers = outliers;
     assert_ok(f.ctx, psfm_scene_make(f.ctx, PSFM_SCENE_ARENA, 3, &options, &f.scene));
     f.poses = true_poses(f.ctx, &f.scene);
+    f.evidence.num_pairs = f.scene.matches.num_pairs;
+    f.evidence.two_views = calloc(f.evidence.num_pairs, sizeof *f.evidence.two_views);
     size_t total = psfm_match_set_total(&f.scene.matches);
     f.use = malloc(total * sizeof *f.use);
     assert_non_null(f.use);
@@ -29,14 +32,16 @@ static fixture make_fixture(double noise_px, double outliers) {
 
 static void free_fixture(fixture *f) {
     free(f->use);
+    free(f->evidence.two_views);
     psfm_poses_free(&f->poses);
     psfm_scene_free(&f->scene);
     psfm_context_destroy(&f->ctx);
 }
 
 static void find(fixture *f, double max_error_px) {
-    assert_ok(f->ctx, psfm_usable_matches_of_poses(f->ctx, &f->scene.matches, &f->poses,
-                                                   max_error_px, f->use));
+    f->evidence.set = &f->scene.matches;
+    assert_ok(f->ctx,
+              psfm_usable_matches_of_poses(f->ctx, &f->evidence, &f->poses, max_error_px, f->use));
 }
 
 /* Right and wrong matches of a pair that are used; returns the pair's first match. */
@@ -138,28 +143,75 @@ static void views_must_share_a_world(void **state) {
     free_fixture(&f);
 }
 
-/* Of a pair that was matched to a twin a few matches agree by chance: none of them counts. */
-static void a_few_that_agree_are_not_used(void **state) {
+/* Gives each of the last `num - first` matches the partner of the one before. */
+static void misguide(psfm_match_pair *pair, size_t first) {
+    size_t num = pair->num_matches;
+    uint32_t last = pair->matches[num - 1][1];
+    for (size_t k = num - 1; k > first; --k)
+        pair->matches[k][1] = pair->matches[k - 1][1];
+    pair->matches[first][1] = last;
+}
+
+/* Of a pair that was matched to a twin a few matches agree, and most of it agrees on something
+ * else: none counts. If nothing else explains the others, they are just wrong, and the few count.
+ */
+static void what_agrees_is_weighed_against_the_pairs_own_geometry(void **state) {
     (void)state;
     fixture f = make_fixture(0.0, 0.0);
     psfm_match_pair *pair = &f.scene.matches.pairs[0];
     size_t num = pair->num_matches, right, wrong;
-    uint32_t last = pair->matches[num - 1][1];
+    uint32_t *inliers = calloc(num, sizeof *inliers);
+    psfm_homography twin = {.inliers = inliers, .num_inliers = num - num / 5};
     assert_true(num > 40);
-    for (size_t k = num - 1; k > num / 5; --k) /* each to the partner of the one before */
-        pair->matches[k][1] = pair->matches[k - 1][1];
-    pair->matches[num / 5][1] = last;
-    find(&f, 0.01);
-    count_used(&f, 0, &right, &wrong);
-    assert_true(right == 0 && wrong == 0);
-    pair->num_matches = num / 4; /* now they are most of the matches */
+    misguide(pair, num / 5);
     find(&f, 0.01);
     count_used(&f, 0, &right, &wrong);
     assert_int_equal(right, num / 5);
-    pair->num_matches = 4; /* all right, but too few to tell */
+    for (size_t k = num / 5; k < num; ++k)
+        inliers[k - num / 5] = (uint32_t)k;
+    f.evidence.two_views[0].homographies = &twin;
+    f.evidence.two_views[0].num_homographies = 1;
+    find(&f, 0.01);
+    count_used(&f, 0, &right, &wrong);
+    assert_true(right == 0 && wrong == 0);
+    free(inliers);
+    free_fixture(&f);
+}
+
+static void few_matches_cannot_tell(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.0);
+    size_t right, wrong;
+    f.scene.matches.pairs[0].num_matches = 4; /* all right */
     find(&f, 0.01);
     count_used(&f, 0, &right, &wrong);
     assert_int_equal(right, 0);
+    free_fixture(&f);
+}
+
+/* Nine of ten matches are wrong, and the error is so large that many agree by chance. With the
+ * plane known only its inliers are used; without it chance is let in with them. */
+static void chance_off_the_planes_stays_out(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.0);
+    psfm_match_pair *pair = &f.scene.matches.pairs[0];
+    size_t num = pair->num_matches, right, wrong, chance;
+    uint32_t *inliers = calloc(num, sizeof *inliers);
+    psfm_homography plane = {.inliers = inliers, .num_inliers = num / 5};
+    misguide(pair, num / 5);
+    for (size_t k = 0; k < num / 5; ++k)
+        inliers[k] = (uint32_t)k;
+    find(&f, 20.0);
+    count_used(&f, 0, &right, &chance);
+    assert_int_equal(right, num / 5);
+    assert_true(chance > 0);
+    f.evidence.two_views[0].homographies = &plane;
+    f.evidence.two_views[0].num_homographies = 1;
+    find(&f, 20.0);
+    count_used(&f, 0, &right, &wrong);
+    assert_int_equal(right, num / 5);
+    assert_int_equal(wrong, 0);
+    free(inliers);
     free_fixture(&f);
 }
 
@@ -210,7 +262,9 @@ int main(void) {
         cmocka_unit_test(poses_tell_right_from_wrong),
         cmocka_unit_test(errors_are_sampson_errors_in_pixels),
         cmocka_unit_test(views_must_share_a_world),
-        cmocka_unit_test(a_few_that_agree_are_not_used),
+        cmocka_unit_test(what_agrees_is_weighed_against_the_pairs_own_geometry),
+        cmocka_unit_test(few_matches_cannot_tell),
+        cmocka_unit_test(chance_off_the_planes_stays_out),
         cmocka_unit_test(cameras_at_one_place_have_no_epipolar_lines),
         cmocka_unit_test(inliers_of_accepted_edges),
     };

@@ -1,0 +1,140 @@
+/* What a set of matches can give at best: an adjustment that starts at the true poses, from the
+ * right matches only.
+ *
+ *   build/bench/bench_limit DATABASE GT OUT
+ *
+ * GT is the true model of a synthetic scene, whose keypoints are those of the database and know the
+ * point they show; a match is right if both show the same. Writes the adjusted poses as a COLMAP
+ * model to OUT, for `planarsfm eval GT OUT`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/colmap_database.h"
+#include "io/colmap_model.h"
+#include "linalg/mat3.h"
+#include "pose/bundle.h"
+#include "scene/triangulate.h"
+
+static void check(psfm_context *ctx, psfm_status status) {
+    if (status == PSFM_OK)
+        return;
+    fprintf(stderr, "bench_limit: %s\n", psfm_context_message(ctx));
+    exit(1);
+}
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count + 1, size);
+    if (memory == NULL)
+        exit(1);
+    return memory;
+}
+
+/* Marks the matches whose two keypoints show one true point. */
+static bool *find_right_matches(const psfm_match_set *set, const psfm_model *truth) {
+    bool *right = allocate(psfm_match_set_total(set), sizeof *right), *next = right;
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &set->pairs[p];
+        const psfm_model_image *a = psfm_model_image_by_id(truth, set->views[pair->view1].id);
+        const psfm_model_image *b = psfm_model_image_by_id(truth, set->views[pair->view2].id);
+        for (size_t k = 0; k < pair->num_matches; ++k, ++next) {
+            uint64_t point = a->point3D_ids[pair->matches[k][0]];
+            *next = point != PSFM_NO_POINT && point == b->point3D_ids[pair->matches[k][1]];
+        }
+    }
+    return right;
+}
+
+static void take_true_poses(psfm_context *ctx, const psfm_match_set *set, const psfm_model *truth,
+                            psfm_poses *poses) {
+    check(ctx, psfm_poses_init(ctx, (uint32_t)set->num_views, poses));
+    for (uint32_t v = 0; v < poses->num_views; ++v) {
+        const psfm_model_image *image = psfm_model_image_by_id(truth, set->views[v].id);
+        psfm_rotation_from_quat(image->cam_from_world_q, poses->cam_from_world[v]);
+        psfm_model_image_center(image, poses->center[v]);
+    }
+}
+
+/* Least squares over all poses and points: the noise is normal. */
+static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, psfm_poses *poses) {
+    size_t num = st->num_points == 0 ? 0 : st->tracks.begin[st->num_points];
+    uint32_t *camera = allocate(set->num_views, sizeof *camera);
+    uint32_t *point = allocate(num, sizeof *point);
+    double(*xy)[2] = allocate(num, sizeof *xy);
+    psfm_bundle_options options;
+    psfm_options_init(&psfm_bundle_option_table, &options);
+    options.loss = PSFM_BUNDLE_LOSS_SQUARED;
+    for (size_t v = 0; v < set->num_views; ++v)
+        camera[v] = set->views[v].camera_idx;
+    for (size_t p = 0; p < st->num_points; ++p)
+        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
+            const psfm_view *view = &set->views[st->tracks.view[k]];
+            point[k] = (uint32_t)p;
+            memcpy(xy[k], view->keypoints[st->tracks.keypoint[k]], sizeof xy[k]);
+        }
+    psfm_bundle_problem problem = {.num_cameras = set->num_cameras,
+                                   .cameras = set->cameras,
+                                   .num_images = set->num_views,
+                                   .image_camera = camera,
+                                   .cam_from_world = poses->cam_from_world,
+                                   .centers = poses->center,
+                                   .num_points = st->num_points,
+                                   .points = st->points,
+                                   .num_observations = num,
+                                   .obs_image = st->tracks.view,
+                                   .obs_point = point,
+                                   .obs_xy = (const double(*)[2])xy};
+    check(ctx, psfm_bundle_adjust(ctx, &problem, &options, NULL));
+    free(camera);
+    free(point);
+    free(xy);
+}
+
+/* The true model with the adjusted poses and without points. */
+static void write_poses(psfm_context *ctx, const psfm_match_set *set, const psfm_poses *poses,
+                        psfm_model *model, const char *folder) {
+    for (uint32_t v = 0; v < poses->num_views; ++v) {
+        psfm_model_image *image =
+            &model->images[psfm_model_image_by_id(model, set->views[v].id) - model->images];
+        psfm_rotation_to_quat(poses->cam_from_world[v], image->cam_from_world_q);
+        psfm_mat3_mul_vec(poses->cam_from_world[v], poses->center[v], image->cam_from_world_t);
+        psfm_scale3(-1.0, image->cam_from_world_t, image->cam_from_world_t);
+        image->num_keypoints = 0;
+    }
+    for (size_t p = 0; p < model->num_points; ++p)
+        free(model->points[p].track);
+    model->num_points = 0;
+    check(ctx, psfm_model_write(ctx, model, PSFM_MODEL_TEXT, folder));
+}
+
+int main(int argc, char **argv) {
+    psfm_context *ctx = psfm_context_create();
+    psfm_match_set set = {0};
+    psfm_model truth = {0};
+    psfm_tracks tracks;
+    psfm_structure structure;
+    psfm_triangulate_options options;
+    psfm_poses poses;
+    if (argc != 4) {
+        fprintf(stderr, "usage: bench_limit DATABASE GT OUT\n");
+        return 2;
+    }
+    check(ctx, psfm_database_read(ctx, argv[1], &set, NULL));
+    check(ctx, psfm_model_read(ctx, argv[2], &truth));
+    take_true_poses(ctx, &set, &truth, &poses);
+    bool *right = find_right_matches(&set, &truth);
+    psfm_options_init(&psfm_triangulate_option_table, &options);
+    options.max_error_px = 1000.0; /* they are right, however noisy */
+    check(ctx, psfm_tracks_build(ctx, &set, right, NULL, &tracks, NULL));
+    check(ctx, psfm_triangulate(ctx, &set, &tracks, &poses, &options, &structure, NULL));
+    adjust(ctx, &set, &structure, &poses);
+    write_poses(ctx, &set, &poses, &truth, argv[3]);
+    free(right);
+    psfm_structure_free(&structure);
+    psfm_tracks_free(&tracks);
+    psfm_poses_free(&poses);
+    psfm_model_free(&truth);
+    psfm_match_set_free(&set);
+    psfm_context_destroy(&ctx);
+    return 0;
+}

@@ -94,11 +94,10 @@ static psfm_status rotations_of_poses(psfm_context *ctx, const psfm_pose_graph *
     return status;
 }
 
-/* Marks the edges whose rotation is that of their images' poses to within max_deg. Edges off the
- * tree get their weights from the poses in place of the essential matrix first, so that the other
- * decomposition of a homography has its chance. */
-static psfm_status take_agreeing(psfm_context *ctx, const psfm_essential_weight_options *weight,
-                                 double max_deg, psfm_pose_graph *graph, psfm_pose_solution *s) {
+/* Weighs the edges off the tree once more, with the rotations found in place of the essential
+ * matrix's, so that the other decomposition of a homography has its chance. */
+static psfm_status weigh_by_poses(psfm_context *ctx, const psfm_essential_weight_options *options,
+                                  psfm_pose_graph *graph, psfm_pose_solution *s) {
     double(*R_21)[9] = NULL;
     bool *off_tree = NULL;
     psfm_status status = rotations_of_poses(ctx, graph, &s->poses, &R_21);
@@ -107,14 +106,24 @@ static psfm_status take_agreeing(psfm_context *ctx, const psfm_essential_weight_
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         off_tree[e] = !s->in_tree[e];
     if (status == PSFM_OK)
-        status = psfm_weigh_by_rotation(ctx, weight, (const double(*)[9])R_21, off_tree, graph);
+        status = psfm_weigh_by_rotation(ctx, options, (const double(*)[9])R_21, off_tree, graph);
     if (status == PSFM_OK)
         status = psfm_consolidate(ctx, graph, s->edge_pose);
+    free(R_21);
+    free(off_tree);
+    return status;
+}
+
+/* Marks the edges of the tree and those whose rotation is that of their images' poses to within
+ * max_deg. */
+static psfm_status take_agreeing(psfm_context *ctx, double max_deg, const psfm_pose_graph *graph,
+                                 psfm_pose_solution *s) {
+    double(*R_21)[9] = NULL;
+    psfm_status status = rotations_of_poses(ctx, graph, &s->poses, &R_21);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         s->in_graph[e] = s->in_tree[e] || psfm_rotation_angle(s->edge_pose[e].R_21, R_21[e]) <=
                                               psfm_radians(max_deg);
     free(R_21);
-    free(off_tree);
     return status;
 }
 
@@ -124,8 +133,10 @@ psfm_status psfm_paper_positions(psfm_context *ctx, const psfm_skeleton_options 
     double start = psfm_now();
     bool agreeing = options->positions == PSFM_POSITIONS_AGREEING;
     psfm_status status = PSFM_OK;
-    if (agreeing)
-        status = take_agreeing(ctx, &skeleton->weight, options->agreeing_deg, graph, solution);
+    if (options->positions != PSFM_POSITIONS_BICONNECTED)
+        status = weigh_by_poses(ctx, &skeleton->weight, graph, solution);
+    if (status == PSFM_OK && agreeing)
+        status = take_agreeing(ctx, options->agreeing_deg, graph, solution);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
         if (!agreeing)
             status = extend(ctx, graph, c, options->positions, solution);

@@ -33,8 +33,9 @@ sed 's/\\|//g' cli.md | awk -F'|' '/^\|/ { if (cells == 0) cells = NF; if (NF !=
 "$planarsfm" help reconstruct >help.txt
 "$planarsfm" help --man reconstruct >page.1
 for text in cli.md help.txt page.1; do
-    tr -d '\\' <$text | grep -q "default 0.1, paper mode 0.14" || fail "$text: similarity.normal-bandwidth"
-    tr -d '\\' <$text | grep -q "default 3, paper mode 0" || fail "$text: lud.rounds"
+    tr -d '\\' <$text >plain.txt
+    grep -q "default 0.1, paper mode 0.14" plain.txt || fail "$text: similarity.normal-bandwidth"
+    grep -q "default 3, paper mode 0" plain.txt || fail "$text: lud.rounds"
 done
 
 refuses 2 "no command" "$planarsfm" nonsense

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/name_index.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "io/hdf5_file.h"

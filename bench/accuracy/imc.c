@@ -14,6 +14,7 @@
 
 #include "../imc_scene.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "eval/evaluate.h"
 #include "intake/extract_folder.h"
@@ -373,10 +374,6 @@ static bool report(const scene_result *results, size_t num, cJSON *root) {
 
 /* ---- the whole ---- */
 
-static int by_bytes(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Sub-folders of a folder, sorted. */
 static psfm_status list_folders(psfm_context *ctx, const char *folder, char ***paths, size_t *num) {
     size_t capacity = 0;
@@ -398,7 +395,7 @@ static psfm_status list_folders(psfm_context *ctx, const char *folder, char ***p
     if (dir != NULL)
         closedir(dir);
     if (*num > 0)
-        qsort(*paths, *num, sizeof **paths, by_bytes);
+        qsort(*paths, *num, sizeof **paths, psfm_compare_strings);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 static int by_name(const void *a, const void *b) {
     const struct psfm_named *p = a, *q = b;
@@ -38,23 +39,19 @@ static const struct psfm_named *find_name(const psfm_name_index *index, const ch
     return NULL;
 }
 
-static bool is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
 /* No split of the line gives two known names: say which part is unknown. */
 static psfm_status fail_unknown(psfm_context *ctx, const psfm_name_index *names,
                                 const psfm_text_line *line) {
     const char *text = line->text;
     size_t first = 0, length = line->length;
-    while (first < length && !is_space(text[first]))
+    while (first < length && !psfm_is_blank(text[first]))
         ++first;
     if (first == length)
         return psfm_fail(ctx, PSFM_ERR_FORMAT,
                          "%s: line %zu: one name, '%.*s', where two are needed", line->path,
                          line->number, (int)(length > 200 ? 200 : length), text);
     size_t second = first;
-    while (is_space(text[second]))
+    while (psfm_is_blank(text[second]))
         ++second;
     bool first_known = find_name(names, text, first) != NULL;
     const char *unknown = first_known ? text + second : text;
@@ -68,10 +65,10 @@ psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *inde
     const char *text = line->text;
     const struct psfm_named *name1 = NULL, *name2 = NULL;
     for (size_t k = 1; k < line->length; ++k) {
-        if (!is_space(text[k]) || is_space(text[k - 1]))
+        if (!psfm_is_blank(text[k]) || psfm_is_blank(text[k - 1]))
             continue;
         size_t next = k;
-        while (is_space(text[next]))
+        while (psfm_is_blank(text[next]))
             ++next;
         const struct psfm_named *a = find_name(index, text, k);
         const struct psfm_named *b =
@@ -119,11 +116,4 @@ bool psfm_name_index_find(const psfm_name_index *index, const char *name, size_t
     if (found != NULL)
         *idx = found->idx;
     return found != NULL;
-}
-
-void psfm_trim(const char *bytes, size_t *begin, size_t *end) {
-    while (*begin < *end && is_space(bytes[*begin]))
-        ++*begin;
-    while (*end > *begin && is_space(bytes[*end - 1]))
-        --*end;
 }

@@ -36,7 +36,4 @@ typedef struct {
 psfm_status psfm_name_index_split(psfm_context *ctx, const psfm_name_index *index,
                                   const psfm_text_line *line, size_t *first, size_t *second);
 
-/* Moves begin and end past the white space at either end of bytes[begin .. end). */
-void psfm_trim(const char *bytes, size_t *begin, size_t *end);
-
 #endif

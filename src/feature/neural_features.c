@@ -37,7 +37,7 @@ psfm_status psfm_neural_features_init(psfm_context *ctx, size_t num, size_t dim,
     return status;
 }
 
-static bool all_finite(const float *values, size_t num) {
+static bool floats_finite(const float *values, size_t num) {
     for (size_t k = 0; k < num; ++k)
         if (!isfinite(values[k]))
             return false;
@@ -48,8 +48,8 @@ static bool set_is_finite(const psfm_keypoint_set *set, bool scores) {
     for (size_t k = 0; k < set->num; ++k)
         if (!isfinite(set->keypoints[k].x) || !isfinite(set->keypoints[k].y))
             return false;
-    return (!scores || all_finite(set->scores, set->num)) &&
-           all_finite(set->descriptors_f32, set->num * set->descriptor_size);
+    return (!scores || floats_finite(set->scores, set->num)) &&
+           floats_finite(set->descriptors_f32, set->num * set->descriptor_size);
 }
 
 psfm_status psfm_neural_input_check(psfm_context *ctx, const psfm_neural_input *input, size_t dim,

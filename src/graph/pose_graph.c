@@ -20,6 +20,7 @@
 #include "base/parallel.h"
 #include "base/union_find.h"
 #include "linalg/order.h"
+#include "linalg/vec3.h"
 
 static bool is_usable(const psfm_homography *h) {
     return !h->is_rotation && h->num_motions > 0;
@@ -28,13 +29,6 @@ static bool is_usable(const psfm_homography *h) {
 /* Whether a pair has an essential matrix worth an edge without a homography. */
 static bool has_own_essential(const psfm_two_view *view) {
     return view->essential.found && !view->essential.is_degenerate;
-}
-
-static bool all_finite(const double *x, size_t n) {
-    for (size_t k = 0; k < n; ++k)
-        if (!isfinite(x[k]))
-            return false;
-    return true;
 }
 
 static psfm_status check_homography(psfm_context *ctx, const psfm_match_pair *pair,
@@ -47,8 +41,8 @@ static psfm_status check_homography(psfm_context *ctx, const psfm_match_pair *pa
                              pair->view1, pair->view2, h->inliers[k], pair->num_matches);
     for (int m = 0; m < h->num_motions; ++m) {
         const psfm_plane_motion *motion = &h->motions[m];
-        if (!all_finite(motion->R_21, 9) || !all_finite(motion->t_21, 3) ||
-            !all_finite(motion->n1, 3) || !all_finite(motion->n2, 3))
+        if (!psfm_all_finite(motion->R_21, 9) || !psfm_all_finite(motion->t_21, 3) ||
+            !psfm_all_finite(motion->n1, 3) || !psfm_all_finite(motion->n2, 3))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "pair of views %u and %u: a homography's motion is not finite",
                              pair->view1, pair->view2);

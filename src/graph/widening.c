@@ -1,3 +1,5 @@
+/* Edges beyond the spanning tree, those first that widen the range of its weights least: how far a
+ * weight lies outside the range, ties by index. One sort, O(E log E). */
 #include "graph/widening.h"
 
 #include <math.h>

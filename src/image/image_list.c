@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "image/image_io.h"
 
 #define MAX_DEPTH 64
@@ -84,10 +85,6 @@ static psfm_status add_folder(psfm_context *ctx, walk *w, const char *name, int 
     return status;
 }
 
-static int by_bytes(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 psfm_status psfm_image_list_folder(psfm_context *ctx, const char *folder, psfm_image_list *list) {
     walk w = {.folder = folder};
     psfm_status status = add_folder(ctx, &w, "", 0);
@@ -95,9 +92,9 @@ psfm_status psfm_image_list_folder(psfm_context *ctx, const char *folder, psfm_i
         psfm_image_list_free(&w.list);
     } else {
         if (w.list.num > 0)
-            qsort(w.list.names, w.list.num, sizeof *w.list.names, by_bytes);
+            qsort(w.list.names, w.list.num, sizeof *w.list.names, psfm_compare_strings);
         if (w.list.num_others > 0)
-            qsort(w.list.others, w.list.num_others, sizeof *w.list.others, by_bytes);
+            qsort(w.list.others, w.list.num_others, sizeof *w.list.others, psfm_compare_strings);
     }
     *list = w.list;
     return status;

@@ -203,12 +203,12 @@ static psfm_status read_images(psfm_sql *sql, psfm_match_set *set) {
 
 /* COLMAP keeps names unique; without that a pose could not be told from the other. */
 static psfm_status check_names(const psfm_sql *sql, const psfm_match_set *set) {
-    const psfm_view *twins[2];
-    psfm_status status = psfm_match_set_find_twins(sql->ctx, set, twins);
-    if (status == PSFM_OK && twins[0] != NULL)
+    const psfm_view *namesakes[2];
+    psfm_status status = psfm_match_set_find_namesakes(sql->ctx, set, namesakes);
+    if (status == PSFM_OK && namesakes[0] != NULL)
         status = psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
                            "%s: images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
-                           sql->path, twins[0]->id, twins[1]->id, twins[0]->name);
+                           sql->path, namesakes[0]->id, namesakes[1]->id, namesakes[0]->name);
     return status;
 }
 

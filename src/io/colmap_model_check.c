@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "io/colmap_model.h"
+#include "linalg/vec3.h"
 
 typedef struct {
     psfm_context *ctx;
@@ -39,13 +40,6 @@ static const char *locate(checker *check, psfm_model_part part, uint64_t id) {
         snprintf(check->where, sizeof check->where, "%s: %s %zu: ", origin->path, origin->unit,
                  origin->records[low].at);
     return check->where;
-}
-
-static bool all_finite(const double *values, size_t num) {
-    for (size_t k = 0; k < num; ++k)
-        if (!isfinite(values[k]))
-            return false;
-    return true;
 }
 
 static psfm_status check_camera(checker *check, size_t idx) {
@@ -82,7 +76,7 @@ static bool point_exists(const psfm_model *model, uint64_t id) {
 static psfm_status check_keypoints(checker *check, const psfm_model_image *image) {
     char reason[128];
     for (size_t k = 0; k < image->num_keypoints; ++k) {
-        if (!all_finite(image->keypoints[k], 2)) {
+        if (!psfm_all_finite(image->keypoints[k], 2)) {
             snprintf(reason, sizeof reason, "keypoint %zu is not finite", k);
             return fail_image(check, image, reason);
         }
@@ -110,7 +104,7 @@ static psfm_status check_image(checker *check, size_t idx) {
     }
     const double *q = image->cam_from_world_q;
     double norm2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-    if (!all_finite(q, 4) || !all_finite(image->cam_from_world_t, 3))
+    if (!psfm_all_finite(q, 4) || !psfm_all_finite(image->cam_from_world_t, 3))
         return fail_image(check, image, "its pose is not finite");
     if (!(norm2 >= DBL_MIN && norm2 <= DBL_MAX))
         return fail_image(check, image, "its quaternion has no direction (zero or huge norm)");
@@ -143,7 +137,7 @@ static psfm_status check_point(checker *check, size_t idx) {
     if (point->id == PSFM_NO_POINT)
         return psfm_fail(check->ctx, check->status, "%spoint id %llu means \"no point\"",
                          locate(check, PSFM_MODEL_POINTS, id), id);
-    if (!all_finite(point->xyz, 3) || !isfinite(point->error))
+    if (!psfm_all_finite(point->xyz, 3) || !isfinite(point->error))
         return psfm_fail(check->ctx, check->status,
                          "%spoint %llu: its coordinates or error are "
                          "not finite",

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "io/colmap_model.h"
 
 typedef struct {
@@ -22,12 +23,8 @@ typedef struct {
     size_t line;               /* number of the current line, from 1 */
 } reader;
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
 static void skip_blanks(reader *r) {
-    while (r->at < r->line_end && is_blank(*r->at))
+    while (r->at < r->line_end && psfm_is_blank(*r->at))
         ++r->at;
 }
 
@@ -42,7 +39,7 @@ static bool next_line(reader *r) {
     r->next_line = end == NULL ? r->file_end : end + 1;
     ++r->line;
     skip_blanks(r);
-    while (r->line_end > r->at && is_blank(r->line_end[-1]))
+    while (r->line_end > r->at && psfm_is_blank(r->line_end[-1]))
         --r->line_end;
     return true;
 }
@@ -71,7 +68,7 @@ static psfm_status fail_field(const reader *r, const char *what, const char *fie
 static const char *take_field(reader *r, size_t *length) {
     skip_blanks(r);
     const char *field = r->at;
-    while (r->at < r->line_end && !is_blank(*r->at))
+    while (r->at < r->line_end && !psfm_is_blank(*r->at))
         ++r->at;
     *length = (size_t)(r->at - field);
     return field;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/number_locale.h"
 #include "base/path.h"
+#include "base/text.h"
 
 #define MAX_FILE ((size_t)1 << 28)
 #define MAX_LINE 4096
@@ -26,10 +27,6 @@ typedef struct {
     char buffer[MAX_LINE];
 } reader;
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 /* Puts the next line into the buffer; *found is false at the end. */
 static psfm_status next_line(reader *r, bool *found) {
     *found = false;
@@ -38,9 +35,9 @@ static psfm_status next_line(reader *r, bool *found) {
         size_t length = newline == NULL ? r->size - r->at : (size_t)(newline - begin);
         r->at += length + 1;
         ++r->line;
-        while (length > 0 && is_blank(begin[length - 1]))
+        while (length > 0 && psfm_is_blank(begin[length - 1]))
             --length;
-        while (length > 0 && is_blank(begin[0])) {
+        while (length > 0 && psfm_is_blank(begin[0])) {
             ++begin;
             --length;
         }
@@ -116,11 +113,11 @@ psfm_status psfm_positions_add_geodetic(psfm_context *ctx, psfm_positions *posit
 /* Cuts the last number off the line; false if there is none. */
 static bool take_number(char *line, double *value) {
     size_t end = strlen(line);
-    while (end > 0 && (is_blank(line[end - 1]) || line[end - 1] == ','))
+    while (end > 0 && (psfm_is_blank(line[end - 1]) || line[end - 1] == ','))
         --end;
     line[end] = '\0';
     size_t begin = end;
-    while (begin > 0 && !is_blank(line[begin - 1]) && line[begin - 1] != ',')
+    while (begin > 0 && !psfm_is_blank(line[begin - 1]) && line[begin - 1] != ',')
         --begin;
     if (begin == 0 || !psfm_parse_number(line + begin, value))
         return false;
@@ -135,7 +132,7 @@ static psfm_status parse_position(reader *r, bool geodetic, psfm_positions *posi
         if (!take_number(name, &at[k]))
             return bad_line(r, geodetic ? "IMAGE latitude longitude altitude" : "IMAGE x y z");
     size_t length = strlen(name);
-    while (length > 0 && (is_blank(name[length - 1]) || name[length - 1] == ','))
+    while (length > 0 && (psfm_is_blank(name[length - 1]) || name[length - 1] == ','))
         name[--length] = '\0';
     if (length == 0)
         return bad_line(r, "the name of an image before three numbers");

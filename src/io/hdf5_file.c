@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/text.h"
 
 #define MAX_NUMBERS ((size_t)1 << 28)
 
@@ -62,10 +63,6 @@ static herr_t visit(hid_t object, const char *path, const H5O_info_t *info, void
     return 0;
 }
 
-static int by_bytes(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 psfm_status psfm_h5_find_groups(psfm_h5 *h5, const char *dataset, psfm_h5_names *out) {
     *out = (psfm_h5_names){0};
     search s = {h5->ctx, dataset, out, PSFM_OK};
@@ -75,7 +72,7 @@ psfm_status psfm_h5_find_groups(psfm_h5 *h5, const char *dataset, psfm_h5_names 
     if (s.status != PSFM_OK)
         psfm_h5_names_free(out);
     else if (out->num > 0)
-        qsort(out->names, out->num, sizeof *out->names, by_bytes);
+        qsort(out->names, out->num, sizeof *out->names, psfm_compare_strings);
     return s.status;
 }
 

@@ -1,8 +1,17 @@
-/* 3-vectors. All inputs may alias the output unless said. */
+/* 3-vectors, and a check of any numbers. All inputs may alias the output unless said. */
 #ifndef PSFM_LINALG_VEC3_H
 #define PSFM_LINALG_VEC3_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline bool psfm_all_finite(const double *values, size_t num) {
+    for (size_t k = 0; k < num; ++k)
+        if (!isfinite(values[k]))
+            return false;
+    return true;
+}
 
 static inline double psfm_dot3(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "linalg/hull.h"
 #include "linalg/mat3.h"
 #include "match/nearest_score.h"
 #include "match/ray_grid.h"
@@ -48,51 +49,40 @@ typedef struct {
     size_t num;
 } hull;
 
-static int by_xy(const void *a, const void *b) {
-    const double *p = a, *q = b;
-    if (p[0] != q[0])
-        return p[0] < q[0] ? -1 : 1;
-    return p[1] < q[1] ? -1 : p[1] > q[1];
-}
-
 static double turn(const double *a, const double *b, const double *c) {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
-/* Andrew's chains over points sorted by x; corners has room for one more than twice the points. */
-static size_t chain(const double (*points)[2], size_t num, double (*corners)[2]) {
-    size_t n = 0;
-    for (int upper = 0; upper < 2; ++upper) {
-        size_t base = n;
-        for (size_t k = 0; k < num; ++k) {
-            const double *p = points[upper ? num - 1 - k : k];
-            while (n >= base + 2 && turn(corners[n - 2], corners[n - 1], p) <= 0.0)
-                --n;
-            memcpy(corners[n++], p, sizeof *corners);
+/* Corners of the hull, moved away from their mean by `margin` of their distance from it. */
+static void grow(const double (*points)[2], const uint32_t *corners, double margin, hull *out) {
+    double centre[2] = {0.0, 0.0};
+    for (size_t k = 0; k < out->num; ++k)
+        for (int c = 0; c < 2; ++c)
+            centre[c] += points[corners[k]][c] / (double)out->num;
+    for (size_t k = 0; k < out->num; ++k)
+        for (int c = 0; c < 2; ++c) {
+            double corner = points[corners[k]][c];
+            out->corners[k][c] = corner + margin * (corner - centre[c]);
         }
-        --n; /* the last point begins the other chain */
-    }
-    return n;
 }
 
 static psfm_status make_hull(psfm_context *ctx, const psfm_view *view, const psfm_match_pair *pair,
                              const psfm_guide *guide, double margin, hull *out) {
-    double(*points)[2] = NULL, centre[2] = {0.0, 0.0};
+    double(*points)[2] = NULL;
+    uint32_t *corners = NULL, num = 0;
     psfm_status status = PSFM_ALLOC(ctx, guide->num_inliers, &points);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t k = 0; k < guide->num_inliers; ++k)
+        memcpy(points[k], view->keypoints[pair->matches[guide->inliers[k]][0]], sizeof *points);
+    status = psfm_convex_hull(ctx, guide->num_inliers, (const double(*)[2])points, &corners, &num);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, 2 * guide->num_inliers + 2, &out->corners);
-    if (status == PSFM_OK && guide->num_inliers >= 3) {
-        for (size_t k = 0; k < guide->num_inliers; ++k)
-            memcpy(points[k], view->keypoints[pair->matches[guide->inliers[k]][0]], sizeof *points);
-        qsort(points, guide->num_inliers, sizeof *points, by_xy);
-        out->num = chain((const double(*)[2])points, guide->num_inliers, out->corners);
-        for (size_t k = 0; k < out->num; ++k)
-            for (int c = 0; c < 2; ++c)
-                centre[c] += out->corners[k][c] / (double)out->num;
-        for (size_t k = 0; k < out->num; ++k)
-            for (int c = 0; c < 2; ++c)
-                out->corners[k][c] += margin * (out->corners[k][c] - centre[c]);
+        status = PSFM_ALLOC(ctx, num, &out->corners);
+    if (status == PSFM_OK) {
+        out->num = num;
+        grow((const double(*)[2])points, corners, margin, out);
     }
+    free(corners);
     free(points);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/name_index.h"
+#include "base/text.h"
 
 typedef struct {
     psfm_context *ctx;

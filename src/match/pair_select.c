@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/name_index.h"
 #include "base/path.h"
+#include "base/text.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 

@@ -51,14 +51,14 @@ static int is_weights_name(const struct dirent *entry) {
     return entry->d_name[0] != '.' && length > n && strcmp(entry->d_name + length - n, ending) == 0;
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b) {
+static int by_file_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static psfm_status consider_folder(search *s, const char *folder) {
     struct dirent **entries = NULL;
     psfm_status status = PSFM_OK;
-    int num = scandir(folder, &entries, is_weights_name, by_bytes);
+    int num = scandir(folder, &entries, is_weights_name, by_file_name);
     if (num < 0)
         return psfm_fail(s->ctx, PSFM_ERR_IO, "%s: cannot be listed: %s", folder, strerror(errno));
     for (int k = 0; k < num; ++k) {

@@ -223,12 +223,12 @@ static psfm_status copy_pairs(psfm_context *ctx, const psfm_match_set *from, psf
 }
 
 static psfm_status check_names(psfm_context *ctx, const psfm_match_set *set) {
-    const psfm_view *twins[2];
-    psfm_status status = psfm_match_set_find_twins(ctx, set, twins);
-    if (status == PSFM_OK && twins[0] != NULL)
+    const psfm_view *namesakes[2];
+    psfm_status status = psfm_match_set_find_namesakes(ctx, set, namesakes);
+    if (status == PSFM_OK && namesakes[0] != NULL)
         status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                            "images %" PRIu32 " and %" PRIu32 " have the same name %.200s",
-                           twins[0]->id, twins[1]->id, twins[0]->name);
+                           namesakes[0]->id, namesakes[1]->id, namesakes[0]->name);
     return status;
 }
 

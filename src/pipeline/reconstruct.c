@@ -256,11 +256,8 @@ static psfm_status refine(psfm_context *ctx, const psfm_reconstruct_options *opt
                                out->edges.groups.num_groups};
     psfm_refine_options refine_options = options->refine;
     refine_options.patch = options->photo.patch;
-    psfm_status status = psfm_progress(ctx, "refinement", 0, (size_t)refine_options.control.rounds);
-    if (status == PSFM_OK)
-        status = psfm_refine_poses(ctx, &input, &refine_options, evidence, &out->solution, timings,
-                                   &out->refined);
-    return status;
+    return psfm_refine_poses(ctx, &input, &refine_options, evidence, &out->solution, timings,
+                             &out->refined);
 }
 
 static psfm_status split_undetermined(psfm_context *ctx, psfm_timings *timings, bool *alone,

@@ -4,13 +4,6 @@
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
-static bool all_finite(const double *values, size_t num) {
-    for (size_t k = 0; k < num; ++k)
-        if (!isfinite(values[k]))
-            return false;
-    return true;
-}
-
 static bool is_rotation(const double R[9]) {
     double RRt[9], worst = 0.0;
     psfm_mat3_mul_t(R, R, RRt);
@@ -29,7 +22,7 @@ static psfm_status check_images(psfm_context *ctx, const psfm_bundle_problem *p)
         if (p->image_camera[i] >= p->num_cameras)
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "image %zu of the bundle: camera %u of %zu", i,
                              p->image_camera[i], p->num_cameras);
-        if (!all_finite(p->cam_from_world[i], 9) || !all_finite(p->centers[i], 3))
+        if (!psfm_all_finite(p->cam_from_world[i], 9) || !psfm_all_finite(p->centers[i], 3))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "image %zu of the bundle: its pose is not finite", i);
         if (!is_rotation(p->cam_from_world[i]))
@@ -46,7 +39,7 @@ static psfm_status check_points(psfm_context *ctx, const psfm_bundle_problem *p)
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "plane %zu of the bundle: no unit normal, distance or sigma", k);
     for (size_t k = 0; k < p->num_points; ++k) {
-        if (!all_finite(p->points[k], 3))
+        if (!psfm_all_finite(p->points[k], 3))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "point %zu of the bundle is not finite", k);
         if (p->point_plane != NULL && p->point_plane[k] >= 0 &&
             (size_t)p->point_plane[k] >= p->num_planes)
@@ -62,8 +55,8 @@ static psfm_status check_observations(psfm_context *ctx, const psfm_bundle_probl
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "observation %zu of the bundle: image %u of %zu, point %u of %zu", o,
                              p->obs_image[o], p->num_images, p->obs_point[o], p->num_points);
-        if (!all_finite(p->obs_xy[o], 2) ||
-            (p->obs_sqrt_info != NULL && !all_finite(p->obs_sqrt_info[o], 3)))
+        if (!psfm_all_finite(p->obs_xy[o], 2) ||
+            (p->obs_sqrt_info != NULL && !psfm_all_finite(p->obs_sqrt_info[o], 3)))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "observation %zu of the bundle (image %u, point %u) is not finite", o,
                              p->obs_image[o], p->obs_point[o]);

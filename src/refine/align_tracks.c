@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
@@ -170,9 +171,11 @@ psfm_status psfm_align_tracks(psfm_context *ctx, const psfm_track_scene *scene,
 }
 
 void psfm_align_tracks_describe(const psfm_track_align_stats *stats, char *text, size_t size) {
+    locale_t before = psfm_number_locale_begin();
     snprintf(text, size,
              "aligned tracks: %zu points, %zu of %zu patches, %zu of them in images that had not "
              "matched the point, moved by %.2f px (median)",
              stats->num_points, stats->num_aligned + stats->num_new, stats->num_tried,
              stats->num_new, stats->median_shift_px);
+    psfm_number_locale_end(before);
 }

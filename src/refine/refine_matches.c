@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number_locale.h"
 #include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
@@ -384,10 +385,12 @@ psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *opt
 }
 
 void psfm_refine_matches_describe(const psfm_refine_matches_stats *stats, char *text, size_t size) {
+    locale_t before = psfm_number_locale_begin();
     snprintf(text, size,
              "refined matches: %zu of %zu patches in %zu pairs, moved by %.2f px, known to %.2f px "
              "(medians); %zu of %zu planes",
              stats->num_matches, stats->patches.num_tried, stats->num_pairs, stats->median_shift_px,
              stats->median_sigma_px, stats->patches.num_refined_planes,
              stats->patches.num_refined_planes + stats->patches.num_raw_planes);
+    psfm_number_locale_end(before);
 }

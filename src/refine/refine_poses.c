@@ -254,7 +254,6 @@ static void drop_images(refinement *r) {
             image->num_points >= (uint32_t)r->options->control.min_image_points)
             continue;
         r->s->poses.component[v] = PSFM_NO_COMPONENT;
-        image->dropped = true;
         image->resected = false;
     }
 }
@@ -417,7 +416,9 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         .input = input, .options = options, .evidence = evidence, .s = solution, .out = out};
     double start = psfm_now();
     *out = (psfm_refined){0};
-    psfm_status status = begin(ctx, &r);
+    psfm_status status = psfm_progress(ctx, "refinement", 0, (size_t)options->control.rounds);
+    if (status == PSFM_OK)
+        status = begin(ctx, &r);
     if (evidence->photos != NULL)
         r.rounds_to_align = options->align.rounds;
     if (status == PSFM_OK)

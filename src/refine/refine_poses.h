@@ -48,7 +48,6 @@ typedef struct {
     uint32_t num_points;
     double mean_px;
     bool resected; /* was posed from points after the graph had left it out */
-    bool dropped;  /* had a pose from the graph but too few points agree with it */
     double rotation_sigma_deg, center_sigma; /* NAN if not computed */
 } psfm_refined_image;
 
@@ -64,9 +63,8 @@ typedef struct {
 } psfm_refined;
 
 /* Refines the poses of `solution` in place from the matches of the evidence, whose photographs, if
- * there are any, place its keypoints at the end (refine/evidence.h) (node_component tells which
- * views have one; views that are resected join the component of their points, dropped ones get
- * UINT32_MAX). */
+ * there are any, place its keypoints at the end (refine/evidence.h). Views that are resected join
+ * the component of their points; those that too few points agree with lose theirs. */
 psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
                               const psfm_refine_options *options, psfm_evidence *evidence,
                               psfm_pose_solution *solution, psfm_timings *timings,

@@ -13,8 +13,8 @@
 
 #include "base/alloc.h"
 #include "linalg/angle.h"
+#include "linalg/hull.h"
 #include "linalg/mat3.h"
-#include "scene/hull.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_scene_plane_options, min_points, "min-points", 10, 4, 1000000,

@@ -31,7 +31,6 @@ enum {
     MIN_MATCHES = 30, /* of a pair, to tell a scale */
     MAX_STEPS = 6,    /* doublings or halvings of the bound */
 };
-#define NOISE_SIGMAS 3.5 /* at which psfm_noise_bound puts its bound */
 
 /* What one pair of the sample says at one bound. */
 typedef struct {
@@ -71,7 +70,7 @@ static double evidence_of(size_t num, size_t num_inliers, double p, size_t sampl
 /* Standard deviation behind squared errors of so many coordinates. Reorders the values. */
 static double deviation(double *squared, size_t num, int dimension, double bound_px) {
     double window = 4.0 * bound_px * bound_px;
-    return sqrt(psfm_noise_bound(squared, num, dimension, window)) / NOISE_SIGMAS;
+    return sqrt(psfm_noise_bound(squared, num, dimension, window)) / PSFM_NOISE_BOUND_SIGMAS;
 }
 
 static psfm_status weigh_models(psfm_context *ctx, const psfm_correspondences *c,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "linalg/mat3.h"
+#include "linalg/order.h"
 #include "twoview/homography.h"
 #include "twoview/least_squares.h"
 #include "twoview/spread.h"
@@ -72,7 +73,7 @@ static double median_parallax(const psfm_ray_pairs *pairs, const double H[9], co
         psfm_homography_transfer(pairs, i, R, b);
         scratch[i] = hypot(a[0] - b[0], a[1] - b[1]);
     }
-    return psfm_select_nth(scratch, pairs->num, pairs->num / 2);
+    return psfm_select(scratch, pairs->num, pairs->num / 2);
 }
 
 bool psfm_is_rotation(const psfm_ray_pairs *own, const double H_21[9], double rotation_px,

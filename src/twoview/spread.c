@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/order.h"
+
 #define NUM_DIRECTIONS 16
 #define MIN_FOR_NOISE 20 /* errors needed to judge the noise */
-#define NOISE_SIGMAS 3.5
-#define MAX_LOOK 64 /* points of a fair sample that pairwise counts look at */
+#define MAX_LOOK 64      /* points of a fair sample that pairwise counts look at */
 
 /* Extreme points in NUM_DIRECTIONS directions, anticlockwise. */
 static void extreme_points(const double (*xy)[2], const uint32_t *idx, size_t num,
@@ -88,35 +89,6 @@ double psfm_distinct_share(const psfm_ray_pairs *pairs, const uint32_t *idx, siz
     return look > 0 ? (double)distinct / (double)look : 1.0;
 }
 
-double psfm_select_nth(double *values, size_t num, size_t k) {
-    size_t low = 0, high = num - 1;
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        size_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot)
-                ++i;
-            while (values[j] > pivot)
-                --j;
-            if (i <= j) {
-                double swap = values[i];
-                values[i++] = values[j];
-                values[j] = swap;
-                if (j == 0)
-                    break;
-                --j;
-            }
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[k];
-}
-
 double psfm_noise_bound(double *squared, size_t num, int dimension, double max_squared) {
     /* lower quartile of the squared length of a standard normal vector */
     double quartile = dimension == 1 ? 0.1015 : 0.5754, bound = max_squared;
@@ -131,8 +103,8 @@ double psfm_noise_bound(double *squared, size_t num, int dimension, double max_s
         }
         if (kept < MIN_FOR_NOISE)
             break;
-        double variance = psfm_select_nth(squared, kept, kept / 4) / quartile;
-        bound = fmin(bound, NOISE_SIGMAS * NOISE_SIGMAS * variance);
+        double variance = psfm_select(squared, kept, kept / 4) / quartile;
+        bound = fmin(bound, PSFM_NOISE_BOUND_SIGMAS * PSFM_NOISE_BOUND_SIGMAS * variance);
         num = kept;
     }
     return fmax(bound, max_squared / 64.0);

@@ -25,12 +25,12 @@ double psfm_effective_area(const double (*xy)[2], size_t num);
 double psfm_distinct_share(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
                            double radius);
 
+/* Standard deviations of the noise at which psfm_noise_bound puts its bound, but for its limits. */
+#define PSFM_NOISE_BOUND_SIGMAS 3.5
+
 /* A bound for squared errors of `dimension` (1 or 2) coordinates that keeps nearly all of the noise
  * of those below max_squared, judged by their lower quartile (so that a good part of them may be
  * something else): at most max_squared, at least 1/64 of it. Reorders the values. O(n). */
 double psfm_noise_bound(double *squared, size_t num, int dimension, double max_squared);
-
-/* The k-th smallest value, k from 0; reorders the values. O(n). */
-double psfm_select_nth(double *values, size_t num, size_t k);
 
 #endif

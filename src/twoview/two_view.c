@@ -135,20 +135,11 @@ static psfm_status list_matches(const estimation *e, uint32_t wanted, size_t num
     return status;
 }
 
-/* Pairs of plane p into e->idx. */
-static size_t gather(estimation *e, uint32_t p) {
-    size_t num = 0;
-    for (size_t i = 0; i < e->pairs.num; ++i)
-        if (e->planes.plane[i] == p)
-            e->idx[num++] = (uint32_t)i;
-    return num;
-}
-
 /* Motions of the homography h of plane p. */
 static psfm_status find_motions(estimation *e, uint32_t p, psfm_homography *h) {
     psfm_ray_pairs own;
     double R_21[9];
-    size_t num = gather(e, p);
+    size_t num = psfm_plane_set_gather(&e->planes, e->pairs.num, p, e->idx);
     memset(h, 0, sizeof *h);
     memcpy(h->H_21, e->planes.H_21[p], sizeof h->H_21);
     psfm_status status = psfm_ray_pairs_select(e->ctx, &e->pairs, e->idx, num, &own);
@@ -215,7 +206,7 @@ static void keep_agreed_motion(const estimation *e, psfm_homography *h) {
 
 static psfm_status fill_homography(estimation *e, uint32_t p, psfm_homography *h) {
     psfm_status status = find_motions(e, p, h);
-    size_t num = gather(e, p);
+    size_t num = psfm_plane_set_gather(&e->planes, e->pairs.num, p, e->idx);
     if (status == PSFM_OK)
         status = list_matches(e, p, num, &h->inliers);
     if (status != PSFM_OK)

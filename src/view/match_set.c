@@ -240,20 +240,20 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-psfm_status psfm_match_set_find_twins(psfm_context *ctx, const psfm_match_set *set,
-                                      const psfm_view *twins[2]) {
+psfm_status psfm_match_set_find_namesakes(psfm_context *ctx, const psfm_match_set *set,
+                                          const psfm_view *namesakes[2]) {
     const psfm_view **sorted = NULL;
-    twins[0] = twins[1] = NULL;
+    namesakes[0] = namesakes[1] = NULL;
     psfm_status status = PSFM_ALLOC(ctx, set->num_views, &sorted);
     if (status != PSFM_OK || set->num_views == 0)
         goto cleanup;
     for (size_t v = 0; v < set->num_views; ++v)
         sorted[v] = &set->views[v];
     qsort((void *)sorted, set->num_views, sizeof *sorted, by_name);
-    for (size_t v = 1; twins[0] == NULL && v < set->num_views; ++v) {
+    for (size_t v = 1; namesakes[0] == NULL && v < set->num_views; ++v) {
         if (strcmp(sorted[v - 1]->name, sorted[v]->name) == 0) {
-            twins[0] = sorted[v - 1];
-            twins[1] = sorted[v];
+            namesakes[0] = sorted[v - 1];
+            namesakes[1] = sorted[v];
         }
     }
 

@@ -61,9 +61,9 @@ bool psfm_match_set_find_camera(const psfm_match_set *set, uint32_t id, uint32_t
 bool psfm_match_set_find_view(const psfm_match_set *set, uint32_t id, uint32_t *idx);
 
 /* Two views with one name, the first pair of them by name: without names of their own their poses
- * could not be told apart. twins[0] is NULL if all differ. O(n log n). */
-psfm_status psfm_match_set_find_twins(psfm_context *ctx, const psfm_match_set *set,
-                                      const psfm_view *twins[2]);
+ * could not be told apart. namesakes[0] is NULL if all differ. O(n log n). */
+psfm_status psfm_match_set_find_namesakes(psfm_context *ctx, const psfm_match_set *set,
+                                          const psfm_view *namesakes[2]);
 
 /* Checks the invariants above; the message names the image. */
 psfm_status psfm_match_set_check(psfm_context *ctx, const psfm_match_set *set);

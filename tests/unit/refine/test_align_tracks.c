@@ -1,6 +1,7 @@
 #include "refine/align_tracks.h"
 
 #include "base/alloc.h"
+#include "comma_locale.h"
 #include "linalg/order.h"
 #include "plane_views.h"
 
@@ -240,6 +241,16 @@ static void threads_make_no_difference(void **state) {
     free_model(&m[1]);
 }
 
+static void the_sentence_has_decimal_points(void **state) {
+    (void)state;
+    psfm_track_align_stats stats = {.median_shift_px = 0.25};
+    char text[256];
+    set_comma_locale();
+    psfm_align_tracks_describe(&stats, text, sizeof text);
+    leave_comma_locale();
+    assert_non_null(strstr(text, "0.25 px"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracks_become_precise_and_longer),
@@ -248,6 +259,7 @@ int main(void) {
         cmocka_unit_test(views_without_a_pose_stay),
         cmocka_unit_test(each_worker_has_its_aligner),
         cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(the_sentence_has_decimal_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "comma_locale.h"
 #include "linalg/order.h"
 #include "plane_views.h"
 
@@ -94,11 +95,22 @@ static void missing_photographs_leave_keypoints(void **state) {
     tear_down(&f);
 }
 
+static void the_sentence_has_decimal_points(void **state) {
+    (void)state;
+    psfm_refine_matches_stats stats = {.median_shift_px = 0.25, .median_sigma_px = 0.5};
+    char text[256];
+    set_comma_locale();
+    psfm_refine_matches_describe(&stats, text, sizeof text);
+    leave_comma_locale();
+    assert_non_null(strstr(text, "0.50 px"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_become_precise),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(missing_photographs_leave_keypoints),
+        cmocka_unit_test(the_sentence_has_decimal_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

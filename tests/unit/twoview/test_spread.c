@@ -65,25 +65,6 @@ static void repeated_matches_are_not_distinct(void **state) {
     scene_free(&s);
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y ? 1 : 0;
-}
-
-static void selection_agrees_with_sorting(void **state) {
-    (void)state;
-    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
-    for (int round = 0; round < 500; ++round) {
-        double values[50], sorted[50];
-        size_t n = 1 + psfm_rng_below(&rng, 50), k = psfm_rng_below(&rng, n);
-        for (size_t i = 0; i < n; ++i)
-            values[i] = (double)psfm_rng_below(&rng, round % 2 == 0 ? 5 : 1000);
-        memcpy(sorted, values, sizeof sorted);
-        qsort(sorted, n, sizeof *sorted, compare);
-        assert_true(psfm_select_nth(values, n, k) == sorted[k]);
-    }
-}
-
 static void noise_bound_follows_the_noise(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
@@ -110,7 +91,6 @@ int main(void) {
         cmocka_unit_test(hull_area_of_known_shapes),
         cmocka_unit_test(clusters_have_less_effective_area),
         cmocka_unit_test(repeated_matches_are_not_distinct),
-        cmocka_unit_test(selection_agrees_with_sorting),
         cmocka_unit_test(noise_bound_follows_the_noise),
     };
     return cmocka_run_group_tests_name("twoview/spread", tests, NULL, NULL);

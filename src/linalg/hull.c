@@ -1,6 +1,6 @@
 /* The convex hull by Andrew's monotone chain: the points sorted by x, then the lower and the upper
  * chain, each dropping points that do not turn left. Points on an edge are no corners. */
-#include "scene/hull.h"
+#include "linalg/hull.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Convex hull in the plane. */
-#ifndef PSFM_SCENE_HULL_H
-#define PSFM_SCENE_HULL_H
+#ifndef PSFM_LINALG_HULL_H
+#define PSFM_LINALG_HULL_H
 
 #include "base/context.h"
 

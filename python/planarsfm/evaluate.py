@@ -22,6 +22,12 @@ def auc(errors, thresholds=THRESHOLDS):
     return np.array(areas)
 
 
+def recall(errors, thresholds=THRESHOLDS):
+    """Share of the errors below each threshold, in per cent. Errors that are not finite count as failed."""
+    errors = np.asarray(errors, float).reshape(-1)
+    return np.array([100 * np.mean(errors < t) if len(errors) else 0.0 for t in thresholds])
+
+
 def _images(model):
     """Images by name of a Model, a Result's posed images, or a dict."""
     images = getattr(model, "images", model)
@@ -54,7 +60,8 @@ def evaluate(truth, estimate, thresholds=THRESHOLDS):
     """Errors of relative poses over all pairs of the truth's images, by name. truth: a Model or a dict from names
     to objects with R and center; estimate: the same, a list of such (largest first), or a Result. A pair whose
     images are not in one model has failed. Returns a dict: auc_rotation, auc_translation (direction), auc_max (the
-    larger of both) at the thresholds in degrees, medians, num_images, num_registered."""
+    larger of both) at the thresholds in degrees, recall_rotation and recall_max, medians, num_images,
+    num_registered."""
     true = _images(truth)
     names = list(true)
     R, C = np.array([true[n].R for n in names]), np.array([true[n].center for n in names])
@@ -87,5 +94,7 @@ def evaluate(truth, estimate, thresholds=THRESHOLDS):
         "num_images": len(names), "num_registered": int((where >= 0).sum()), "thresholds": tuple(thresholds),
         "auc_rotation": auc(rotation, thresholds), "auc_translation": auc(told, thresholds),
         "auc_max": auc(np.fmax(rotation, translation), thresholds),
+        "recall_rotation": recall(rotation, thresholds),
+        "recall_max": recall(np.fmax(rotation, translation), thresholds),
         "median_rotation_deg": _median(rotation), "median_translation_deg": _median(told),
     }

@@ -91,7 +91,7 @@ class TestModule(unittest.TestCase):
     def test_evaluation_is_the_command_s(self):
         said = json.loads(run("eval", "arena/gt", "arena/out/model", "--json"))
         ours = planarsfm.evaluate(self.truth, planarsfm.read_model("arena/out"))
-        for key in ("auc_rotation", "auc_translation", "auc_max"):
+        for key in ("auc_rotation", "auc_translation", "auc_max", "recall_rotation", "recall_max"):
             theirs = said[key].values() if isinstance(said[key], dict) else said[key]
             np.testing.assert_allclose(ours[key], list(theirs), atol=1e-7, err_msg=key)
         self.assertAlmostEqual(ours["median_rotation_deg"], said["median_rotation_deg"], 9)
@@ -108,6 +108,8 @@ class TestModule(unittest.TestCase):
             planarsfm.evaluate(self.truth, {"nobody": images["cam_0001.jpg"]})
         np.testing.assert_allclose(planarsfm.auc([1, np.inf], [2]), [100 * (0.5 * 0.5 + 0.5) / 2])
         np.testing.assert_array_equal(planarsfm.auc([], [1, 2]), [0, 0])
+        np.testing.assert_array_equal(planarsfm.recall([1, 3, 3.5, np.inf], [1, 3.2, 9]), [0, 50, 75])
+        np.testing.assert_array_equal(planarsfm.recall([], [1, 2]), [0, 0])
 
     def test_write_and_read(self):
         self.result.write("written", binary=True)

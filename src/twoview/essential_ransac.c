@@ -29,8 +29,7 @@
 #define LOCAL_BLOCKS 32       /* 256 pairs for the local optimisation */
 #define MAX_SCORED_BLOCKS 256 /* 2048 pairs are enough to tell models apart */
 #define TWO_POINT_ITERATIONS 100
-#define FIVE_POINT_CHECKS 50 /* samples where a plane was found, but most inliers are off it */
-#define FIVE_POINT_ITERATIONS 100
+#define FIVE_POINT_CHECKS 50  /* samples where a plane was found, but most inliers are off it */
 #define FIVE_POINT_ALONE 1000 /* most where it must do without the homographies' motions */
 #define TEST_BLOCKS 8         /* 64 pairs that show whether a five-point sample is worth scoring */
 #define MIN_TEST_SHARE 0.08   /* of them must agree; samples can only find larger shares anyway */
@@ -257,7 +256,7 @@ static psfm_status run(seeker *s, const psfm_motion_list *starts, psfm_essential
     else if (s->planes->num_planes > 0)
         seek_with_plane(s, starts);
     else
-        sample_five_points(s, FIVE_POINT_ITERATIONS, s->options->confidence);
+        sample_five_points(s, s->options->max_five_point, s->options->confidence);
     if (!isfinite(s->best_cost))
         return PSFM_OK;
     refine_to_noise(s);

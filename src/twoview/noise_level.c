@@ -30,6 +30,7 @@ enum {
     MIN_PAIRS = 3,    /* that must have a say */
     MIN_MATCHES = 30, /* of a pair, to tell a scale */
     MAX_STEPS = 6,    /* doublings or halvings of the bound */
+    BRIEF = 5000,     /* samples: a pair that needs more need not have a say */
 };
 
 /* What one pair of the sample says at one bound. */
@@ -167,6 +168,8 @@ psfm_status psfm_noise_level_measure(psfm_context *ctx, const psfm_match_set *se
     double best;
     *out = (psfm_noise_level){0};
     s.options.max_homographies = 1;
+    s.options.max_iterations = BRIEF;
+    s.options.max_five_point = BRIEF / 50;
     choose_pairs(set, &s);
     if (s.num_pairs < MIN_PAIRS)
         return PSFM_OK;

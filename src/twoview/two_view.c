@@ -25,6 +25,10 @@
 #include "twoview/reconcile.h"
 #include "twoview/rotation_fit.h"
 
+#define BRIEF_SEARCH 5000    /* samples of four that most pairs need at most */
+#define BRIEF_FIVE_POINT 100 /* samples of five */
+#define MANY_MATCHES 100     /* a pair that has so many is worth a longer search */
+
 #define O psfm_two_view_options
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(O, max_error_px, "max-error-px", 4.0, 0.01, 1000.0,
@@ -33,7 +37,11 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(O, confidence, "confidence", 0.9999, 0.01, 0.999999999,
                        "probability with which an uncontaminated sample must have been drawn"),
     PSFM_OPTION_INT(O, max_iterations, "max-iterations", 50000, 1, 100000000,
-                    "most samples per homography"),
+                    "most samples per homography; so many only for a hundred matches and more "
+                    "of which nothing was found after 5000"),
+    PSFM_OPTION_INT(O, max_five_point, "max-five-point", 10000, 1, 100000000,
+                    "the same for the essential matrix where there is no plane; so many only after "
+                    "100 found nothing"),
     PSFM_OPTION_INT(O, min_inliers, "min-inliers", 8, 5, 1000000,
                     "fewest inliers of a homography; among many matches more are needed to be "
                     "beyond chance"),
@@ -304,6 +312,26 @@ static psfm_status find_geometry(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E
     return status;
 }
 
+/* Searches as long as most pairs need. What is not found then among few matches is chance; among
+ * many it may be that nine of ten are wrong, and the search goes on as long as it may. */
+static psfm_status search(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
+    const psfm_two_view_options *patient = e->options;
+    psfm_two_view_options brief = *patient;
+    if (brief.max_iterations > BRIEF_SEARCH)
+        brief.max_iterations = BRIEF_SEARCH;
+    if (brief.max_five_point > BRIEF_FIVE_POINT)
+        brief.max_five_point = BRIEF_FIVE_POINT;
+    e->options = &brief;
+    psfm_status status = find_geometry(e, rng_H, rng_E);
+    e->options = patient;
+    if (status != PSFM_OK || e->planes.num_planes > 0 || e->essential.found ||
+        e->pairs.num < MANY_MATCHES)
+        return status;
+    free(e->essential.inliers);
+    memset(&e->essential, 0, sizeof e->essential);
+    return find_geometry(e, rng_H, rng_E);
+}
+
 static psfm_status estimate(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E, psfm_two_view *out) {
     if (e->pairs.num < (size_t)e->options->min_inliers) {
         out->kind = PSFM_PAIR_FEW_MATCHES;
@@ -311,7 +339,7 @@ static psfm_status estimate(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E, psf
     }
     psfm_status status = allocate(e);
     if (status == PSFM_OK)
-        status = find_geometry(e, rng_H, rng_E);
+        status = search(e, rng_H, rng_E);
     if (status == PSFM_OK)
         status = fill_homographies(e, out);
     if (status == PSFM_OK)

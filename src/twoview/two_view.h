@@ -57,14 +57,15 @@ typedef struct {
 } psfm_two_view;
 
 typedef struct {
-    double max_error_px; /* inlier threshold: how far a match's two points must move together, root
-                            of the sum of squares in pixels of their images, to agree */
-    double confidence;   /* RANSAC stops when it has seen an all-inlier sample so surely */
-    int max_iterations;
-    int min_inliers;         /* of a homography */
-    double min_area;         /* share of the image area that the inliers' hull must cover */
-    int max_homographies;    /* per pair */
-    double rotation_px;      /* parallax below this (median, pixels) marks a rotation */
+    double max_error_px;  /* inlier threshold: how far a match's two points must move together, root
+                             of the sum of squares in pixels of their images, to agree */
+    double confidence;    /* RANSAC stops when it has seen an all-inlier sample so surely */
+    int max_iterations;   /* samples of four; most pairs need a tenth */
+    int max_five_point;   /* samples of five where there is no plane; most need a hundredth */
+    int min_inliers;      /* of a homography */
+    double min_area;      /* share of the image area that the inliers' hull must cover */
+    int max_homographies; /* per pair */
+    double rotation_px;   /* parallax below this (median, pixels) marks a rotation */
     double degenerate_share; /* plane_share from which the essential matrix is degenerate */
     bool estimate_essential;
     bool independent; /* homographies and essential matrix know nothing of each other */

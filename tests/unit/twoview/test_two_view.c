@@ -134,6 +134,27 @@ static void few_points_are_enough(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* A search as long as most pairs need finds one in eight of these planes. */
+static void nine_of_ten_matches_may_be_wrong(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    scene_options o = scene_defaults();
+    size_t found = 0;
+    o.noise_px = 0.7;
+    o.num_matches = 700;
+    o.outliers = 0.9;
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+        scene s = scene_make(&o, seed);
+        psfm_two_view view = estimate(ctx, &s, NULL);
+        check_promises(&s, &view);
+        found += view.kind == PSFM_PAIR_OK && view.homographies[0].num_inliers > 50;
+        psfm_two_view_free(&view);
+        scene_free(&s);
+    }
+    assert_true(found >= 7);
+    psfm_context_destroy(&ctx);
+}
+
 static void kinds_of_pairs(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -486,6 +507,7 @@ int main(void) {
         cmocka_unit_test(exact_plane_gives_the_exact_motion),
         cmocka_unit_test(noisy_plane_within_bounds),
         cmocka_unit_test(few_points_are_enough),
+        cmocka_unit_test(nine_of_ten_matches_may_be_wrong),
         cmocka_unit_test(kinds_of_pairs),
         cmocka_unit_test(points_off_the_plane_settle_the_motion),
         cmocka_unit_test(several_planes_share_the_motion),

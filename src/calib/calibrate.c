@@ -149,6 +149,7 @@ static psfm_status find_focals(psfm_context *ctx, calibration *c) {
         psfm_camera_origin *origin = &set->origins[k];
         bool is_determined = estimate.sigma[k] < c->focal->max_sigma;
         bool is_better = estimate.sigma[k] < BETTER * origin->sigma;
+        origin->is_open = isfinite(estimate.sigma[k]) && !is_determined && !is_better;
         if (!c->unknown[k] || !psfm_image_scale(&set->cameras[k], scale) ||
             !(is_determined || is_better))
             continue;

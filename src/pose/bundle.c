@@ -7,6 +7,7 @@
  *   bundle_setup.c      what takes part, gauge
  *   bundle_pattern.c    blocks of the reduced system
  *   bundle_linearize.c  residuals and derivatives
+ *   bundle_intrinsics.c which intrinsics move, and their priors
  *   bundle_schur.c      elimination of the points
  *   bundle_step.c       the step and the cost after it
  *   bundle_planes.c     weights of soft planes
@@ -26,7 +27,8 @@
 
 static const char *const loss_choices[] = {"squared", "huber", "cauchy", NULL};
 static const char *const plane_choices[] = {"free", "soft", "hard", NULL};
-static const char *const refine_choices[] = {"none", "focal", "focal,distortion", NULL};
+static const char *const refine_choices[] = {
+    "auto", "none", "focal", "focal,distortion", "focal,distortion,principal", NULL};
 
 static const psfm_option option_rows[] = {
     PSFM_OPTION_CHOICE(psfm_bundle_options, loss, "loss", PSFM_BUNDLE_LOSS_CAUCHY, loss_choices,
@@ -38,8 +40,18 @@ static const psfm_option option_rows[] = {
     PSFM_OPTION_DOUBLE(psfm_bundle_options, plane_sigma_px, "plane-sigma-px", 0.0, 0.0, 1e4,
                        "soft planes: expected distance of a point from its plane, in pixels; 0: "
                        "estimated for each plane"),
-    PSFM_OPTION_CHOICE(psfm_bundle_options, refine, "refine", PSFM_REFINE_NONE, refine_choices,
-                       "intrinsics to refine, shared by the images of a camera"),
+    PSFM_OPTION_CHOICE(psfm_bundle_options, refine, "refine", PSFM_REFINE_AUTO, refine_choices,
+                       "intrinsics to refine, shared by the images of a camera; auto: focal length "
+                       "and distortion of cameras that nobody gave"),
+    PSFM_OPTION_BOOL(psfm_bundle_options, two_focals, "two-focals", 0,
+                     "refine the two focal lengths of a camera model that has two apart"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, focal_sigma, "focal-sigma", 0.2, 1e-9, 100.0,
+                       "how far a given focal length may be off if it is refined: standard "
+                       "deviation of its logarithm"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, distortion_sigma, "distortion-sigma", 0.1, 1e-9, 100.0,
+                       "the same for each coefficient of the distortion"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, center_sigma, "center-sigma", 0.02, 1e-9, 100.0,
+                       "the same for the principal point, as a share of the image's longer side"),
     PSFM_OPTION_INT(psfm_bundle_options, max_iterations, "max-iterations", 100, 0, 100000,
                     "largest number of steps tried"),
     PSFM_OPTION_DOUBLE(psfm_bundle_options, tolerance, "tolerance", 1e-6, 0.0, 1.0,
@@ -93,6 +105,8 @@ psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, p
 long long psfm_bundle_redundancy(const psfm_bundle *b) {
     long long unknowns = b->pattern.scalar_begin[b->pattern.num_blocks];
     long long residuals = 2 * (long long)b->num_obs;
+    for (size_t c = 0; c < b->problem->num_cameras; ++c)
+        residuals += b->num_free_params[c]; /* each has a prior */
     for (size_t i = 0; i < b->problem->num_images; ++i)
         unknowns -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
     for (uint32_t p = 0; p < b->num_points; ++p) {

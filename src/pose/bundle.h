@@ -16,11 +16,31 @@ typedef struct {
     double sigma_px;
 } psfm_bundle_plane;
 
+typedef enum {
+    PSFM_REFINE_AUTO, /* what the prior of each camera says; nothing without priors */
+    PSFM_REFINE_NONE,
+    PSFM_REFINE_FOCAL,            /* focal lengths of each camera */
+    PSFM_REFINE_FOCAL_DISTORTION, /* and its distortion */
+    PSFM_REFINE_ALL,              /* and its principal point */
+} psfm_bundle_refine;
+
+/* What is known of a camera's intrinsics before the adjustment: their values, with standard
+ * deviations that hold what the images do not tell. */
+typedef struct {
+    psfm_bundle_refine refine; /* what may move; not AUTO */
+    psfm_camera camera;        /* the expected values */
+    double focal_sigma;        /* of the logarithm of the focal length */
+    double distortion_sigma;   /* of each coefficient */
+    double center_sigma;       /* of the principal point, as a share of the longer side */
+} psfm_camera_prior;
+
 /* The caller owns all arrays. psfm_bundle_adjust changes cam_from_world, centers, points, planes
  * (soft and hard mode) and cameras (with `refine`), all in place. X_cam = R (X - c). */
 typedef struct {
     size_t num_cameras;
     psfm_camera *cameras;
+    const psfm_camera_prior *camera_priors; /* per camera; NULL: the values at the start, with the
+                                               deviations of the options */
 
     size_t num_images;
     const uint32_t *image_camera; /* per image: index into cameras */
@@ -58,18 +78,14 @@ typedef enum {
     PSFM_PLANES_HARD, /* points have two degrees of freedom in their plane */
 } psfm_plane_mode;
 
-typedef enum {
-    PSFM_REFINE_NONE,
-    PSFM_REFINE_FOCAL,            /* focal lengths of each camera */
-    PSFM_REFINE_FOCAL_DISTORTION, /* and its distortion; never the principal point */
-} psfm_bundle_refine;
-
 typedef struct {
-    int loss;               /* psfm_bundle_loss_kind */
-    double loss_scale_px;   /* residual at which the loss starts to bend */
-    int planes;             /* psfm_plane_mode */
-    double plane_sigma_px;  /* soft: for planes without sigma_px; 0: estimated for each */
-    int refine;             /* psfm_bundle_refine */
+    int loss;              /* psfm_bundle_loss_kind */
+    double loss_scale_px;  /* residual at which the loss starts to bend */
+    int planes;            /* psfm_plane_mode */
+    double plane_sigma_px; /* soft: for planes without sigma_px; 0: estimated for each */
+    int refine;            /* psfm_bundle_refine; with priors these decide unless it is NONE */
+    bool two_focals;       /* fx and fy move apart, in models that have two */
+    double focal_sigma, distortion_sigma, center_sigma; /* of psfm_camera_prior, without one */
     int max_iterations;     /* accepted or rejected steps, for each sigma of planes */
     double tolerance;       /* stop when a step lowers the cost by less than this share */
     int min_observations;   /* an image with fewer is left out */

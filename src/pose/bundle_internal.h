@@ -75,6 +75,8 @@ typedef struct {
     uint32_t *camera_images_begin, *camera_images;      /* images of each camera */
     uint32_t (*free_params)[PSFM_CAMERA_MAX_PARAMS];    /* per camera */
     uint32_t *num_free_params;
+    double (*prior_value)[PSFM_CAMERA_MAX_PARAMS];  /* per camera and free parameter */
+    double (*prior_weight)[PSFM_CAMERA_MAX_PARAMS]; /* inverse variance */
     uint32_t max_free_params;
     psfm_block_pattern pattern;
     psfm_block_spd *spd;
@@ -97,6 +99,9 @@ void psfm_bundle_teardown(psfm_bundle *b);
 /* Checks shapes, indices and numbers only. */
 psfm_status psfm_bundle_check(psfm_context *ctx, const psfm_bundle_problem *problem);
 
+/* Which intrinsics move, and their priors. Part of the set-up. */
+psfm_status psfm_bundle_select_intrinsics(psfm_context *ctx, psfm_bundle *b);
+
 /* Numbers the blocks and finds which meet. Part of the set-up. */
 psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b);
 
@@ -105,6 +110,17 @@ double psfm_bundle_loss(const psfm_bundle_options *options, double squared, doub
 
 /* Fills rows and systems at the current values. */
 psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost);
+
+/* Half the sum of the squared deviations of the intrinsics from their priors, in standard
+ * deviations; and how much of it the step takes away by the linear model. */
+double psfm_bundle_prior_cost(const psfm_bundle *b, const psfm_bundle_values *values);
+double psfm_bundle_prior_decrease(const psfm_bundle *b);
+
+/* Derivatives (2 x the number of free parameters) of the pixel xy of Y, in camera coordinates, by a
+ * camera's intrinsics; and the trial values of these after a step. */
+void psfm_bundle_camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, const double Y[3],
+                                 const double xy[2], double *J);
+void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d);
 
 /* Residual S (projected - observed) of observation o at some values; false if it has none. */
 bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t o,

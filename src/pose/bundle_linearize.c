@@ -2,9 +2,7 @@
  *
  * With Y = R (X - c), A = d pixel / d Y (2 x 3) and R <- exp(w) R:
  *   d / d w = A [w x Y], row by row Y x a;   d / d X = A R;   d / d c = -A R.
- * The pixel is focal * distorted + centre, so its derivative by a focal length is
- * (pixel - centre) / focal; by the distortion it is taken by central differences, which are exact
- * to rounding for all models in which the pixel is linear in its coefficients.
+ * Derivatives by intrinsics: bundle_intrinsics.c.
  *
  * A point on a plane has the basis (b1, b2, n). With the plane's parameters (alpha, beta, delta):
  * n <- n + alpha b1 + beta b2, n . (X - a) = h <- h + delta, a the anchor, a point that stays on
@@ -17,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
@@ -88,34 +85,6 @@ double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values 
     return psfm_bundle_soft_weight(b, p) * (psfm_dot3(plane->normal, X) - plane->distance);
 }
 
-/* Derivative of the pixel by the free parameters of its camera, 2 x num row-major. */
-static void camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, const double Y[3],
-                            const double xy[2], double *J) {
-    psfm_camera camera = b->now.cameras[camera_idx];
-    const psfm_camera_model_info *info = psfm_camera_model_get(camera.model);
-    uint32_t num = b->num_free_params[camera_idx];
-    for (uint32_t k = 0; k < num; ++k) {
-        uint32_t param = b->free_params[camera_idx][k];
-        double value = camera.params[param], plus[2], minus[2];
-        J[k] = J[num + k] = 0.0;
-        if (param == (uint32_t)info->focal[0] || param == (uint32_t)info->focal[1]) {
-            for (size_t side = 0; side < 2; ++side)
-                if (param == (uint32_t)info->focal[side])
-                    J[(uint32_t)side * num + k] =
-                        (xy[side] - camera.params[info->center[side]]) / value;
-            continue;
-        }
-        double h = 1e-4 * fmax(fabs(value), 0.1);
-        camera.params[param] = value + h;
-        bool good = psfm_camera_project(&camera, Y, plus);
-        camera.params[param] = value - h;
-        good = psfm_camera_project(&camera, Y, minus) && good;
-        camera.params[param] = value;
-        for (uint32_t side = 0; good && side < 2; ++side)
-            J[side * num + k] = (plus[side] - minus[side]) / (2.0 * h);
-    }
-}
-
 /* Removes the part of the derivative by the centre that would change the held distance. */
 static void hold_distance(const psfm_bundle *b, uint32_t image, double *J_pose) {
     if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
@@ -146,7 +115,7 @@ static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3
                                 &weight);
     }
     if (num > 0)
-        camera_jacobian(b, camera_idx, Y, row->r, J_camera);
+        psfm_bundle_camera_jacobian(b, camera_idx, Y, row->r, J_camera);
     row->r[0] -= b->problem->obs_xy[source][0];
     row->r[1] -= b->problem->obs_xy[source][1];
     weigh(b, source, 1, row->r);
@@ -241,7 +210,7 @@ static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker,
 psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost) {
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
     psfm_status status = psfm_bundle_for(ctx, b, num_tasks, linearize_points, b);
-    *cost = 0.0;
+    *cost = psfm_bundle_prior_cost(b, &b->now);
     for (size_t k = 0; k < num_tasks; ++k)
         *cost += 0.5 * b->partial[k];
     return status;

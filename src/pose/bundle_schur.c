@@ -272,6 +272,13 @@ static void sum_camera_row(row_sum *row, uint32_t camera) {
             add_plane(row, o, P, Z);
         }
     }
+    for (uint32_t u = 0; u < row->dim; ++u) { /* the priors */
+        double weight = b->prior_weight[camera][u];
+        double value = b->now.cameras[camera].params[b->free_params[camera][u]];
+        row->blocks[u * row->dim + u] += weight;
+        row->diagonal[u] += weight;
+        row->rhs[u] += weight * (b->prior_value[camera][u] - value);
+    }
 }
 
 static void sum_plane_row(row_sum *row, uint32_t plane) {

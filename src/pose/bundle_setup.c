@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/union_find.h"
-#include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
@@ -262,31 +261,6 @@ cleanup:
     return status;
 }
 
-/* Which parameters of each camera move. */
-static psfm_status select_parameters(psfm_context *ctx, psfm_bundle *b) {
-    const psfm_bundle_problem *p = b->problem;
-    psfm_status status = PSFM_ALLOC(ctx, p->num_cameras, &b->num_free_params);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, p->num_cameras, &b->free_params);
-    if (status != PSFM_OK || b->options.refine == PSFM_REFINE_NONE)
-        return status;
-    for (uint32_t o = 0; o < b->num_obs; ++o)
-        b->num_free_params[p->image_camera[b->obs_image[o]]] = 1; /* marks the cameras in use */
-    for (size_t c = 0; c < p->num_cameras; ++c) {
-        const psfm_camera_model_info *info = psfm_camera_model_get(p->cameras[c].model);
-        uint32_t num = 0;
-        for (int k = 0; b->num_free_params[c] > 0 && k < info->num_params; ++k) {
-            bool is_focal = k == info->focal[0] || k == info->focal[1];
-            bool is_center = k == info->center[0] || k == info->center[1];
-            if (is_focal || (!is_center && b->options.refine == PSFM_REFINE_FOCAL_DISTORTION))
-                b->free_params[c][num++] = (uint32_t)k;
-        }
-        b->num_free_params[c] = num;
-        b->max_free_params = num > b->max_free_params ? num : b->max_free_params;
-    }
-    return PSFM_OK;
-}
-
 static psfm_status alloc_values(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_values *v) {
     const psfm_bundle_problem *p = b->problem;
     psfm_status status;
@@ -346,7 +320,7 @@ psfm_status psfm_bundle_setup(psfm_context *ctx, const psfm_bundle_problem *prob
         (status = refuse_doubles(ctx, b)) != PSFM_OK ||
         (status = select_planes(ctx, b)) != PSFM_OK ||
         (status = fix_gauge(ctx, b, &s)) != PSFM_OK ||
-        (status = select_parameters(ctx, b)) != PSFM_OK ||
+        (status = psfm_bundle_select_intrinsics(ctx, b)) != PSFM_OK ||
         (status = alloc_values(ctx, b, &b->now)) != PSFM_OK ||
         (status = alloc_values(ctx, b, &b->trial)) != PSFM_OK ||
         (status = psfm_bundle_weigh_planes(ctx, b)) != PSFM_OK ||
@@ -371,35 +345,14 @@ static void free_values(psfm_bundle_values *v) {
 }
 
 void psfm_bundle_teardown(psfm_bundle *b) {
-    void *owned[] = {b->obs_source,
-                     b->obs_image,
-                     b->obs_point,
-                     b->point_begin,
-                     b->point_source,
-                     b->point_plane,
-                     b->image_begin,
-                     b->image_obs,
-                     b->plane_begin,
-                     b->plane_points,
-                     b->plane_anchor,
-                     b->px_per_unit,
-                     b->image_state,
-                     b->scale_anchor,
-                     b->scale_distance,
-                     b->image_block,
-                     b->camera_block,
-                     b->plane_block,
-                     b->block_source,
-                     b->camera_images_begin,
-                     b->camera_images,
-                     b->free_params,
-                     b->num_free_params,
-                     b->rows,
-                     b->camera_rows,
-                     b->systems,
-                     b->rhs,
-                     b->step,
-                     b->partial};
+    void *owned[] = {b->obs_source,    b->obs_image,    b->obs_point,       b->point_begin,
+                     b->point_source,  b->point_plane,  b->image_begin,     b->image_obs,
+                     b->plane_begin,   b->plane_points, b->plane_anchor,    b->px_per_unit,
+                     b->image_state,   b->scale_anchor, b->scale_distance,  b->image_block,
+                     b->camera_block,  b->plane_block,  b->block_source,    b->camera_images_begin,
+                     b->camera_images, b->free_params,  b->num_free_params, b->prior_value,
+                     b->prior_weight,  b->rows,         b->camera_rows,     b->systems,
+                     b->rhs,           b->step,         b->partial};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k)
         free(owned[k]);
     free_values(&b->now);

@@ -7,11 +7,8 @@
  * one of its images takes a smaller one: a single point near a camera must not stop all others. */
 #include <string.h>
 
-#include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
-
-#define MIN_FOCAL_RATIO 0.2 /* of a step; beyond, the linear model says nothing */
 
 static void move_pose(psfm_bundle *b, uint32_t image, const double *d) {
     double E[9], *c = b->trial.c[image];
@@ -24,20 +21,6 @@ static void move_pose(psfm_bundle *b, uint32_t image, const double *d) {
         psfm_sub3(c, b->now.c[anchor], u);
         psfm_normalize3(u);
         psfm_axpy3(b->now.c[anchor], b->scale_distance[image], u, c);
-    }
-}
-
-static void move_camera(psfm_bundle *b, uint32_t camera, const double *d) {
-    const psfm_camera_model_info *info = psfm_camera_model_get(b->now.cameras[camera].model);
-    b->trial.cameras[camera] = b->now.cameras[camera];
-    double *params = b->trial.cameras[camera].params;
-    for (uint32_t k = 0; k < b->num_free_params[camera]; ++k) {
-        uint32_t param = b->free_params[camera][k];
-        double least = MIN_FOCAL_RATIO * params[param];
-        bool is_focal = param == (uint32_t)info->focal[0] || param == (uint32_t)info->focal[1];
-        params[param] += d[k];
-        if (is_focal && params[param] < least)
-            params[param] = least;
     }
 }
 
@@ -60,7 +43,7 @@ static void move_blocks(psfm_bundle *b) {
         if (k < b->num_pose_blocks)
             move_pose(b, b->block_source[k], d);
         else if (k < cameras_end)
-            move_camera(b, b->block_source[k], d);
+            psfm_bundle_move_camera(b, b->block_source[k], d);
         else
             move_plane(b, b->block_source[k], d);
     }
@@ -196,7 +179,8 @@ psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_
     move_blocks(b);
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
     status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
-    *trial = (psfm_bundle_trial){0};
+    *trial =
+        (psfm_bundle_trial){psfm_bundle_prior_cost(b, &b->trial), psfm_bundle_prior_decrease(b)};
     for (size_t k = 0; k < num_tasks; ++k) {
         trial->cost += 0.5 * b->partial[2 * k];
         trial->predicted += b->partial[2 * k + 1];

@@ -19,6 +19,7 @@
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pose/covariance.h"
+#include "refine/camera_priors.h"
 #include "refine/observation_noise.h"
 #include "refine/plane_labels.h"
 #include "refine/point_views.h"
@@ -52,6 +53,7 @@ typedef struct {
     psfm_pose_solution *s;
     psfm_refined *out;
     uint32_t *image_camera;
+    psfm_camera_prior *camera_priors;
     bool *use;           /* per match of all pairs */
     int rounds_to_align; /* of tracks in the photographs, still to come */
     bool has_info;       /* a view knows how well its keypoints are known */
@@ -109,6 +111,7 @@ static psfm_bundle_problem make_problem(refinement *r) {
     return (psfm_bundle_problem){
         .num_cameras = r->evidence->set->num_cameras,
         .cameras = r->out->cameras,
+        .camera_priors = r->camera_priors,
         .num_images = r->evidence->set->num_views,
         .image_camera = r->image_camera,
         .cam_from_world = r->s->poses.cam_from_world,
@@ -308,6 +311,8 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
             status = make_points(ctx, r, error, k > 0);
         if (status == PSFM_OK)
             status = adjust(ctx, r, error);
+        if (status == PSFM_OK)
+            status = psfm_take_cameras(ctx, r->out->cameras, r->evidence->set);
         if (status != PSFM_OK)
             break;
         drop_images(r);
@@ -397,6 +402,7 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
         (status = PSFM_ALLOC(ctx, set->num_views, &r->out->images)) ||
         (status = PSFM_ALLOC(ctx, set->num_cameras, &r->out->cameras)) ||
         (status = PSFM_ALLOC(ctx, psfm_match_set_total(set), &r->use)) ||
+        (status = psfm_camera_priors_make(ctx, set, &r->options->bundle, &r->camera_priors)) ||
         (status = psfm_keypoint_labels_init(ctx, set, r->input->graph, r->input->edge_accepted,
                                             r->input->plane_group, &r->labels)))
         return status;
@@ -438,6 +444,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     forget_observations(&r);
     psfm_keypoint_labels_free(&r.labels);
     free(r.image_camera);
+    free(r.camera_priors);
     free(r.use);
     free(r.bundle_planes);
     if (status != PSFM_OK)

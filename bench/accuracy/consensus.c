@@ -1,19 +1,23 @@
 /* Rotation consensus against twins: what the search finds, and what the truth is worth.
  *
  *   bench_consensus [--scene NAME] [--cameras N] [--neighbours K] [--twins SHARE] [--seeds S]
- *                   [--first SEED]
+ *                   [--first SEED] [--ambiguous mark | split]
  *
  * One line a seed: the share of images whose rotation is within 20 degrees of the truth (drift is
  * not what is measured here), the sum of supports at the rotations found and at the true ones, both
- * with the typicality of the rotations found, and what follows: "right"; "below", the truth has the
- * larger sum and was not found; "cannot be told", the rotations found are wrong and have the larger
- * sum, so that no search would help. Then the counts. */
+ * with the typicality of the rotations found, how many cuts are undecided, and what follows:
+ * "right"; "below", the truth has the larger sum and was not found; "cannot be told", the rotations
+ * found are wrong and have the larger sum, so that no search would help; "silent", wrong though no
+ * cut is undecided. Then the counts. With
+ * --ambiguous split models are cut there, and the share counts images that are right in their part.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/rotation_candidates.h"
+#include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pipeline/reconstruct.h"
 #include "synth/scene.h"
@@ -28,26 +32,38 @@
 
 typedef struct {
     double right_share, found, truth;
+    int undecided;
     double seconds;
 } outcome;
 
-/* The largest share of images whose rotation is right up to one rotation of the world. */
-static double right_share(const psfm_model *truth, const double (*R)[9], uint32_t n) {
-    double(*gauge)[9] = calloc(n, sizeof *gauge);
+/* How many images of one part are right, up to one rotation of the world. */
+static uint32_t count_right(const double (*gauge)[9], const uint32_t *part, uint32_t which,
+                            uint32_t n) {
     uint32_t most = 0;
+    for (uint32_t u = 0; u < n; u += 1 + n / 256) {
+        uint32_t num = 0;
+        for (uint32_t v = 0; part[u] == which && v < n; ++v)
+            num += part[v] == which && psfm_rotation_angle(gauge[u], gauge[v]) < psfm_radians(20.0);
+        most = num > most ? num : most;
+    }
+    return most;
+}
+
+/* The share of images whose rotation is right in their component; those without count as right,
+ * for nothing is said of them. */
+static double right_share(const psfm_model *truth, const psfm_pose_solution *s) {
+    uint32_t n = s->num_nodes, num = 0;
+    double(*gauge)[9] = calloc(n, sizeof *gauge);
     for (uint32_t v = 0; v < n; ++v) {
         double exact[9];
         psfm_rotation_from_quat(truth->images[v].cam_from_world_q, exact);
-        psfm_mat3_t_mul(R[v], exact, gauge[v]);
+        psfm_mat3_t_mul(s->poses.cam_from_world[v], exact, gauge[v]);
+        num += psfm_has_pose(&s->poses, v) ? 0 : 1;
     }
-    for (uint32_t u = 0; u < n; u += 1 + n / 64) {
-        uint32_t num = 0;
-        for (uint32_t v = 0; v < n; ++v)
-            num += psfm_rotation_angle(gauge[u], gauge[v]) < 20.0 * 0.017453292519943295;
-        most = num > most ? num : most;
-    }
+    for (uint32_t c = 0; c < s->num_components; ++c)
+        num += count_right((const double(*)[9])gauge, s->poses.component, c, n);
     free(gauge);
-    return (double)most / n;
+    return (double)num / n;
 }
 
 /* The sums of supports of the rotations found and of the true ones. */
@@ -89,7 +105,7 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
 }
 
 static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_options *scene_options,
-                   uint64_t seed) {
+                   psfm_ambiguous ambiguous, uint64_t seed) {
     outcome out = {0};
     psfm_scene scene;
     psfm_reconstruct_options options;
@@ -97,6 +113,7 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
     psfm_pose_solution solution;
     psfm_robust_edges edges;
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
+    options.robust.ambiguity.models = ambiguous;
     CHECK(ctx, psfm_scene_make(ctx, kind, seed, scene_options, &scene));
     psfm_evidence evidence = {.set = &scene.matches};
     CHECK(ctx, psfm_evidence_verify(ctx, &options.two_view, &evidence));
@@ -107,8 +124,9 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
     for (int k = 0; k < timings.num_stages; ++k)
         if (strcmp(timings.stages[k].name, "consensus") == 0)
             out.seconds = timings.stages[k].seconds;
-    out.right_share = right_share(&scene.truth, (const double(*)[9])solution.poses.cam_from_world,
-                                  graph.num_nodes);
+    out.right_share = right_share(&scene.truth, &solution);
+    for (size_t k = 0; k < edges.ambiguities.num; ++k)
+        out.undecided += edges.ambiguities.item[k].decided ? 0 : 1;
     out.found = edges.consensus.score;
     compare_scores(ctx, &scene, &options, &graph, solution.poses.cam_from_world, &out);
     psfm_robust_edges_free(&edges);
@@ -123,7 +141,8 @@ int main(int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     psfm_scene_options options;
     psfm_scene_kind kind = PSFM_SCENE_ARENA;
-    int seeds = 10, first = 0, right = 0, below = 0, untold = 0;
+    psfm_ambiguous ambiguous = PSFM_AMBIGUOUS_MARK;
+    int seeds = 10, first = 0, right = 0, below = 0, untold = 0, silent = 0, undecided = 0;
     psfm_options_init(&psfm_scene_option_table, &options);
     for (int k = 1; k + 1 < argc; k += 2) {
         const char *value = argv[k + 1];
@@ -137,27 +156,34 @@ int main(int argc, char **argv) {
             options.twins = atof(value);
         else if (strcmp(argv[k], "--seeds") == 0)
             seeds = atoi(value);
+        else if (strcmp(argv[k], "--ambiguous") == 0)
+            ambiguous = strcmp(value, "split") == 0 ? PSFM_AMBIGUOUS_SPLIT : PSFM_AMBIGUOUS_MARK;
         else if (strcmp(argv[k], "--first") == 0)
             first = atoi(value);
         else
             return fprintf(stderr, "unknown argument %s %s\n", argv[k], value), 2;
     }
     for (int seed = first; seed < first + seeds; ++seed) {
-        outcome o = run(ctx, kind, &options, (uint64_t)seed);
-        bool is_right = o.right_share > 0.985, is_below = o.found < o.truth * (1.0 - 1e-9);
+        outcome o = run(ctx, kind, &options, ambiguous, (uint64_t)seed);
+        bool is_right = o.right_share > 1.0 - 1e-9, is_below = o.found < o.truth * (1.0 - 1e-9);
+        bool is_silent = !is_right && o.undecided == 0;
         right += is_right;
         below += is_below;
         untold += !is_right && !is_below;
-        printf("seed %d: share right %.3f, sum found %.3f, true %.3f, %.2f s%s%s\n", seed,
-               o.right_share, o.found, o.truth, o.seconds, is_right ? ", right" : "",
+        silent += is_silent;
+        undecided += o.undecided > 0;
+        printf("seed %d: share right %.3f, sum found %.3f, true %.3f, %d undecided, %.2f s%s%s%s\n",
+               seed, o.right_share, o.found, o.truth, o.undecided, o.seconds,
+               is_right ? ", right" : "",
                is_below   ? ", below"
                : is_right ? ""
-                          : ", cannot be told");
+                          : ", cannot be told",
+               is_silent ? ", silent" : "");
     }
     printf("%s, %d cameras, %d neighbours, %g twins: right %d, below the truth %d, cannot be told "
-           "%d of %d\n",
+           "%d, with something undecided %d, silent %d of %d\n",
            psfm_scene_kind_name(kind), options.num_cameras, options.neighbours, options.twins,
-           right, below, untold, seeds);
+           right, below, untold, undecided, silent, seeds);
     psfm_context_destroy(&ctx);
     return 0;
 }

@@ -46,7 +46,7 @@ static const psfm_option ambiguity_rows[] = {
                        ambiguous_models,
                        "a model that its photographs do not tell from its twin: say so in the "
                        "summary, split it there, or ask no further"),
-    PSFM_OPTION_DOUBLE(psfm_ambiguity_options, min_margin, "min-margin", 0.25, 0.0, 1000.0,
+    PSFM_OPTION_DOUBLE(psfm_ambiguity_options, min_margin, "min-margin", 0.1, 0.0, 1000.0,
                        "it is told from its twin if so many more edges agree with it"),
 };
 const psfm_option_table psfm_ambiguity_option_table = {"ambiguity", ambiguity_rows, 2};

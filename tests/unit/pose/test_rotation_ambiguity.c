@@ -55,7 +55,7 @@ static psfm_rotation_ambiguities find(psfm_context *ctx, ring *r) {
     psfm_options_init(&psfm_rotation_consensus_option_table, &options);
     assert_ok(ctx, psfm_rotation_consensus_score(ctx, &r->topology, &r->candidates, &options, NULL,
                                                  r->R, r->chosen, &score));
-    assert_ok(ctx, psfm_rotation_ambiguities_find(ctx, &r->topology, &r->candidates, &options, 0.25,
+    assert_ok(ctx, psfm_rotation_ambiguities_find(ctx, &r->topology, &r->candidates, &options, 0.1,
                                                   0, r->R, r->chosen, &found));
     return found;
 }

@@ -46,8 +46,9 @@ static const psfm_option ambiguity_rows[] = {
                        ambiguous_models,
                        "a model that its photographs do not tell from its twin: say so in the "
                        "summary, split it there, or ask no further"),
-    PSFM_OPTION_DOUBLE(psfm_ambiguity_options, min_margin, "min-margin", 0.1, 0.0, 1000.0,
-                       "it is told from its twin if so many more edges agree with it"),
+    PSFM_OPTION_DOUBLE(psfm_ambiguity_options, max_ratio, "max-ratio", 0.8, 0.0, 1.0,
+                       "it is told from its twin if the evidence for the twin over that against it "
+                       "(summary: evidence_ratio) is not larger"),
 };
 const psfm_option_table psfm_ambiguity_option_table = {"ambiguity", ambiguity_rows, 2};
 
@@ -166,8 +167,8 @@ static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *
                                          s->poses.cam_from_world, chosen, &edges->consensus);
         if (status == PSFM_OK && options->ambiguity.models != PSFM_AMBIGUOUS_BEST)
             status = psfm_rotation_ambiguities_find(
-                ctx, topology, &candidates, &options->consensus, options->ambiguity.min_margin,
-                seed, s->poses.cam_from_world, chosen, &edges->ambiguities);
+                ctx, topology, &candidates, &options->consensus, options->ambiguity.max_ratio, seed,
+                s->poses.cam_from_world, chosen, &edges->ambiguities);
     }
     free(chosen);
     psfm_candidate_list_free(&list);

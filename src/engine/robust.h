@@ -32,8 +32,8 @@ typedef enum {
 } psfm_ambiguous;
 
 typedef struct {
-    int models;        /* psfm_ambiguous: what becomes of them */
-    double min_margin; /* edges that must decide between the best and the runner-up */
+    int models;       /* psfm_ambiguous: what becomes of them */
+    double max_ratio; /* of the evidence for and against the runner-up, if it is decided */
 } psfm_ambiguity_options;
 
 extern const psfm_option_table psfm_ambiguity_option_table;

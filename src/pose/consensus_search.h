@@ -5,12 +5,15 @@
 
 #include "pose/rotation_consensus.h"
 
+#define PSFM_ANGLES 181 /* whole degrees by which the density of angles is tabulated */
+
 typedef struct {
     const psfm_topology *topology;
     const psfm_rotation_candidates *candidates;
     const psfm_rotation_consensus_options *options;
-    double reach;             /* radians */
-    double *confidence;       /* of the candidates, with their typicality */
+    double reach;       /* radians */
+    double *confidence; /* of the candidates, with their typicality */
+    double typical[PSFM_ANGLES];
     double (*R)[9];           /* current rotations */
     psfm_adjacency adjacency; /* edges at each node */
 } psfm_consensus_search;
@@ -26,8 +29,12 @@ void psfm_consensus_free(psfm_consensus_search *s);
  * among all). */
 void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chosen);
 
-/* Support of one edge for rotations R1, R2 of its ends; the best candidate in *best, UINT32_MAX if
- * none agrees. */
+/* Whether a candidate of the edge agrees with rotations R1, R2 of its ends, however usual it is. */
+bool psfm_consensus_agrees(const psfm_consensus_search *s, uint32_t e, const double R1[9],
+                           const double R2[9]);
+
+/* Support of one edge for rotations R1, R2 of its ends; the candidate it comes from in *best,
+ * UINT32_MAX if the edge is taken to be false. */
 double psfm_consensus_support(const psfm_consensus_search *s, uint32_t e, const double R1[9],
                               const double R2[9], uint32_t *best);
 

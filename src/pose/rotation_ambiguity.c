@@ -1,6 +1,6 @@
 /* Runner-ups, one part of the graph after the other. A part is labelled by each of the turns that
  * its edges ask for, one image held (the others turned is the same as this one turned back), and
- * the set that costs least is the runner-up. */
+ * the set against whose turn least speaks is the runner-up. */
 #include "pose/rotation_ambiguity.h"
 
 #include <math.h>
@@ -19,9 +19,9 @@ enum { MAX_CUTS = 64 };
 
 typedef struct {
     psfm_consensus_search s;
-    const uint32_t *chosen;
-    double unit; /* mean support of an agreeing edge */
-    double min_margin;
+    bool *agrees; /* per edge, as the images are */
+    double unit;  /* mean support of an agreeing edge */
+    double max_ratio;
     uint64_t seed;
     psfm_world_turn turns[PSFM_CONSENSUS_TURNS];
     int num_turns;
@@ -86,29 +86,43 @@ static void extract(const psfm_topology *t, const uint32_t *part, uint32_t which
     p->graph = (psfm_topology){n, m, p->node1, p->node2};
 }
 
-/* Weighs the cut round the set p->best if it is turned. */
-static void weigh_cut(const finder *f, const part_graph *p, psfm_rotation_ambiguity *out) {
+/* Whether an edge would agree if one of its ends were turned by G. */
+static bool agrees_turned(const finder *f, uint32_t e, bool turn_second, const double G[9]) {
+    uint32_t a = f->s.topology->node1[e], b = f->s.topology->node2[e];
+    double turned[9];
+    psfm_mat3_mul(f->s.R[turn_second ? b : a], G, turned);
+    return psfm_consensus_agrees(&f->s, e, turn_second ? f->s.R[a] : turned,
+                                 turn_second ? turned : f->s.R[b]);
+}
+
+/* Weighs the cut round the set p->best if it is turned by G. */
+static void weigh_cut(const finder *f, const part_graph *p, const double G[9],
+                      psfm_rotation_ambiguity *out) {
     for (uint32_t k = 0; k < p->graph.num_edges; ++k) {
         int state = 2 * p->best[p->node1[k]] + p->best[p->node2[k]];
         if (state == 0 || state == 3)
             continue;
-        const double *value = p->value[k];
-        out->agreeing += value[0] / f->unit;
-        out->opposing += value[state] / f->unit;
-        out->num_agreeing += value[0] > 0.0 ? 1 : 0;
-        out->num_opposing += value[state] > 0.0 ? 1 : 0;
+        uint32_t e = p->edge[k];
+        out->agreeing += f->value[e][0] / f->unit;
+        out->opposing += f->value[e][state] / f->unit;
+        out->num_agreeing += f->agrees[e] ? 1 : 0;
+        out->num_opposing += agrees_turned(f, e, state == 1, G) ? 1 : 0;
     }
-    out->decided = out->agreeing - out->opposing >= f->min_margin;
+    out->decided = psfm_rotation_ambiguity_ratio(out) <= f->max_ratio;
 }
 
-/* The set of the part that costs least to turn by G; *least is what the best one costs so far, and
- * *out what it is. */
+/* The set of the part against whose turn by G least speaks: agreeing weight counts max_ratio times
+ * what opposing does, so that the least decided set is found, not the smallest. *least is what the
+ * best one costs so far, and *out what it is. */
 static psfm_status try_turn(psfm_context *ctx, finder *f, part_graph *p, const double G[9],
                             double *least, psfm_rotation_ambiguity *out) {
     psfm_labelling_result result;
     psfm_consensus_turn_values(&f->s, G, f->value);
-    for (uint32_t k = 0; k < p->graph.num_edges; ++k)
+    for (uint32_t k = 0; k < p->graph.num_edges; ++k) {
         memcpy(p->value[k], f->value[p->edge[k]], sizeof *p->value);
+        p->value[k][0] *= f->max_ratio;
+        p->value[k][3] *= f->max_ratio;
+    }
     psfm_status status =
         psfm_labelling_runner_up(ctx, &p->graph, (const double(*)[4])p->value, p->none, p->held,
                                  f->seed, NULL, p->flip, &result);
@@ -118,7 +132,7 @@ static psfm_status try_turn(psfm_context *ctx, finder *f, part_graph *p, const d
     memcpy(p->best, p->flip, p->graph.num_nodes * sizeof *p->best);
     *out = (psfm_rotation_ambiguity){0};
     psfm_rotation_log(G, f->turn);
-    weigh_cut(f, p, out);
+    weigh_cut(f, p, G, out);
     return PSFM_OK;
 }
 
@@ -140,7 +154,7 @@ static psfm_status describe_cut(psfm_context *ctx, const finder *f, const part_g
             out->reference = p->node[v];
     }
     for (uint32_t k = 0; status == PSFM_OK && k < p->graph.num_edges; ++k)
-        if (p->best[p->node1[k]] != p->best[p->node2[k]] && p->value[k][0] > 0.0)
+        if (p->best[p->node1[k]] != p->best[p->node2[k]] && f->agrees[p->edge[k]])
             out->edge[edges++] = p->edge[k];
     out->turn_deg = psfm_degrees(angle);
     psfm_scale3(angle > 0.0 ? 1.0 / angle : 0.0, f->turn, axis);
@@ -176,8 +190,7 @@ static psfm_status cut(psfm_context *ctx, const finder *f, const part_graph *p, 
         (status = PSFM_ALLOC(ctx, p->graph.num_nodes, &label)))
         goto cleanup;
     for (uint32_t k = 0; k < p->graph.num_edges; ++k)
-        keep[k] =
-            f->chosen[p->edge[k]] != UINT32_MAX && p->best[p->node1[k]] == p->best[p->node2[k]];
+        keep[k] = f->agrees[p->edge[k]] && p->best[p->node1[k]] == p->best[p->node2[k]];
     status = psfm_topology_components(ctx, &p->graph, keep, label, &pieces);
     for (uint32_t v = 0; status == PSFM_OK && v < p->graph.num_nodes; ++v)
         part[p->node[v]] = *num + label[v];
@@ -234,27 +247,27 @@ static psfm_status find_all(psfm_context *ctx, finder *f, uint32_t num_parts,
 psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_topology *topology,
                                            const psfm_rotation_candidates *candidates,
                                            const psfm_rotation_consensus_options *options,
-                                           double min_margin, uint64_t seed,
+                                           double max_ratio, uint64_t seed,
                                            double (*cam_from_world)[9], const uint32_t *chosen,
                                            psfm_rotation_ambiguities *out) {
-    finder f = {.chosen = chosen, .min_margin = min_margin, .seed = seed};
+    finder f = {.max_ratio = max_ratio, .seed = seed};
     uint32_t num_parts = 0, num_agreeing = 0, *agreed = NULL;
-    bool *agrees = NULL;
     psfm_status status;
     *out = (psfm_rotation_ambiguities){0};
     if ((status = psfm_consensus_init(ctx, topology, candidates, options, cam_from_world, &f.s)) ||
         (status = PSFM_ALLOC(ctx, topology->num_edges, &f.value)) ||
-        (status = PSFM_ALLOC(ctx, topology->num_edges, &agrees)) ||
+        (status = PSFM_ALLOC(ctx, topology->num_edges, &f.agrees)) ||
         (status = PSFM_ALLOC(ctx, topology->num_edges, &agreed)) ||
         (status = PSFM_ALLOC(ctx, topology->num_nodes, &out->part)))
         goto cleanup;
     for (uint32_t e = 0; e < topology->num_edges; ++e) {
-        agrees[e] = chosen[e] != UINT32_MAX;
-        num_agreeing += agrees[e] ? 1 : 0;
+        f.agrees[e] = psfm_consensus_agrees(&f.s, e, cam_from_world[topology->node1[e]],
+                                            cam_from_world[topology->node2[e]]);
+        num_agreeing += f.agrees[e] ? 1 : 0;
     }
     psfm_consensus_learn_typical(&f.s, chosen);
     f.unit = psfm_consensus_choose(&f.s, agreed) / fmax(1.0, num_agreeing);
-    if ((status = psfm_topology_components(ctx, topology, agrees, out->part, &num_parts)) ||
+    if ((status = psfm_topology_components(ctx, topology, f.agrees, out->part, &num_parts)) ||
         (status = psfm_consensus_find_turns(ctx, &f.s, chosen, f.turns, &f.num_turns)))
         goto cleanup;
     if (f.num_turns > 0 && f.unit > 0.0)
@@ -263,7 +276,7 @@ psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_topolog
 cleanup:
     psfm_consensus_free(&f.s);
     free(f.value);
-    free(agrees);
+    free(f.agrees);
     free(agreed);
     return status;
 }

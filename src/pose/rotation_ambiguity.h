@@ -16,12 +16,13 @@ typedef struct {
     uint32_t num_nodes;
     uint32_t *edge; /* edges across the cut that agree as the images are */
     uint32_t num_agreeing;
-    uint32_t num_opposing;     /* edges that would agree with the set turned */
-    double agreeing, opposing; /* their weights */
-    bool decided;              /* agreeing - opposing is at least the margin asked for */
-    double turn_deg;           /* by which the set turns, 0 to 180 ... */
-    double axis_cam[3];        /* ... about this axis, in the frame of the image `reference`, */
-    uint32_t reference;        /* which is on the other side of the cut */
+    uint32_t num_opposing; /* edges across it that would agree with the set turned */
+    double agreeing,
+        opposing;       /* support of all edges across it as it is, and with the set turned */
+    bool decided;       /* its ratio is not larger than is allowed */
+    double turn_deg;    /* by which the set turns, 0 to 180 ... */
+    double axis_cam[3]; /* ... about this axis, in the frame of the image `reference`, */
+    uint32_t reference; /* which is on the other side of the cut */
 } psfm_rotation_ambiguity;
 
 /* Owns its arrays. */
@@ -31,8 +32,8 @@ typedef struct {
     uint32_t *part; /* per node: number of its part if its component was cut, else UINT32_MAX */
 } psfm_rotation_ambiguities;
 
-/* For every connected component of the edges that agree (chosen[e] != UINT32_MAX) the runner-up, if
- * edges of it ask for any turn. An undecided one, with a margin below min_margin, is cut, and the
+/* For every connected component of the edges that agree the runner-up, if
+ * edges of it ask for any turn. An undecided one, with a ratio above max_ratio, is cut, and the
  * parts are looked at again, so that all undecided ones are listed, the weakest of a component
  * first; of the parts only undecided ones are. cam_from_world and chosen are those of the
  * consensus. Free `out` in any case. Deterministic, draws from `seed`. Cost: a labelling per turn
@@ -40,7 +41,7 @@ typedef struct {
 psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_topology *topology,
                                            const psfm_rotation_candidates *candidates,
                                            const psfm_rotation_consensus_options *options,
-                                           double min_margin, uint64_t seed,
+                                           double max_ratio, uint64_t seed,
                                            double (*cam_from_world)[9], const uint32_t *chosen,
                                            psfm_rotation_ambiguities *out);
 void psfm_rotation_ambiguities_free(psfm_rotation_ambiguities *ambiguities);

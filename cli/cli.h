@@ -3,6 +3,7 @@
 #define PSFM_CLI_H
 
 #include "base/options.h"
+#include "court/court.h"
 #include "intake/extract_folder.h"
 #include "intake/match_images.h"
 #include "io/geo_reference.h"
@@ -73,6 +74,7 @@ extern const cli_command cli_align;
 extern const cli_command cli_convert;
 extern const cli_command cli_synth;
 extern const cli_command cli_ablate;
+extern const cli_command cli_court;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"
@@ -153,6 +155,10 @@ psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
 /* Applies the flags of CLI_PHOTOGRAPH_FLAGS. */
 psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
                                   const cli_arguments *arguments, psfm_folder_options *options);
+
+/* The court that --court names, of the size that --court-size gives. */
+psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,
+                           const cli_arguments *arguments, psfm_court *court);
 
 /* A model with what lies beside it. */
 typedef struct {

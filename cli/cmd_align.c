@@ -22,7 +22,7 @@ static const cli_flag flags[] = {
      0},
     {"--exif", "PHOTOS", "folder of the photographs: positions from their GPS data", 0},
     {"--gcp", "FILE", "ground control points: lines X Y Z x y IMAGE [LABEL]", 0},
-    {"--court", "KIND", "basketball, tennis, soccer or volleyball, with --court-points", 0},
+    {"--court", "KIND", "a court of docs/courts.md, with --court-points", 0},
     {"--court-points", "FILE", "points of the court in images: lines LABEL IMAGE x y", 0},
     {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0},
     {"--distance", "END END METRES",
@@ -81,25 +81,6 @@ static psfm_status align_to_positions(psfm_context *ctx, const cli_arguments *ar
     return status;
 }
 
-static psfm_status find_court(psfm_context *ctx, const cli_arguments *arguments,
-                              psfm_court *court) {
-    const char *name = value_of(arguments, "--court"), *size = value_of(arguments, "--court-size");
-    if (!psfm_court_get(name, court))
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "there is no court '%s' (basketball, tennis, soccer, volleyball)", name);
-    if (size == NULL)
-        return PSFM_OK;
-    char *comma = NULL, *end = NULL;
-    court->length = psfm_strtod(size, &comma);
-    court->width = *comma == ',' ? psfm_strtod(comma + 1, &end) : NAN;
-    if (end == NULL || *end != '\0' || !(court->length >= court->rule_length / 2.0) ||
-        !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
-        !(court->width <= 1000.0))
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court-size: '%s' is not a size for %s", size,
-                         name);
-    return PSFM_OK;
-}
-
 static psfm_status align_to_points(psfm_context *ctx, const cli_arguments *arguments, work *w) {
     const char *gcp = value_of(arguments, "--gcp");
     psfm_control_set points = {0};
@@ -111,7 +92,7 @@ static psfm_status align_to_points(psfm_context *ctx, const cli_arguments *argum
         const char *path = value_of(arguments, "--court-points");
         if (path == NULL)
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court wants --court-points FILE");
-        status = find_court(ctx, arguments, &court);
+        status = cli_find_court(ctx, &cli_align, arguments, &court);
         if (status == PSFM_OK)
             status = psfm_court_points_read(ctx, path, &court, &points);
         if (status == PSFM_OK && points.num_points < 4)

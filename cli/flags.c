@@ -1,7 +1,9 @@
 /* Flags that several commands share, applied to the options they stand for. */
+#include <math.h>
 #include <string.h>
 
 #include "base/context.h"
+#include "base/number_locale.h"
 #include "cli.h"
 
 psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings *settings) {
@@ -82,4 +84,26 @@ psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
     const psfm_option_table *table = &psfm_extract_option_table;
     return psfm_option_set(ctx, table, psfm_options_find(table, "max-image-size"), size,
                            &options->extract);
+}
+
+psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,
+                           const cli_arguments *arguments, psfm_court *court) {
+    const char *name = cli_flag_value(command, arguments, "--court");
+    const char *size = cli_flag_value(command, arguments, "--court-size");
+    if (!psfm_court_get(name, court)) {
+        char names[512];
+        psfm_court_names(names, sizeof names);
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "there is no court '%s' (%s)", name, names);
+    }
+    if (size == NULL)
+        return PSFM_OK;
+    char *comma = NULL, *end = NULL;
+    court->length = psfm_strtod(size, &comma);
+    court->width = *comma == ',' ? psfm_strtod(comma + 1, &end) : NAN;
+    if (end == NULL || *end != '\0' || !(court->length >= court->rule_length / 2.0) ||
+        !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
+        !(court->width <= 1000.0))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court-size: '%s' is not a size for %s", size,
+                         name);
+    return PSFM_OK;
 }

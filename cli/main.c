@@ -11,7 +11,8 @@
 static const cli_command *const commands[] = {
     &cli_run,   &cli_extract,     &cli_import_points, &cli_import_hloc, &cli_import_matches,
     &cli_match, &cli_reconstruct, &cli_report,        &cli_eval,        &cli_compare,
-    &cli_align, &cli_convert,     &cli_synth,         &cli_ablate,      NULL,
+    &cli_align, &cli_court,       &cli_convert,       &cli_synth,       &cli_ablate,
+    NULL,
 };
 
 const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options) {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "io/geo_reference.h"
-#include "scene/court.h"
+#include "court/court.h"
 
 /* Known camera positions, each image at most once. Owns its parts. */
 typedef struct {
@@ -69,7 +69,7 @@ psfm_status psfm_control_read(psfm_context *ctx, const char *path, psfm_control_
 psfm_status psfm_control_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
                                psfm_control_set *set);
 
-/* Reads points of a court: lines "LABEL IMAGE x y", labels as in scene/court.h. */
+/* Reads points of a court: lines "LABEL IMAGE x y", labels as in court/court.h. */
 psfm_status psfm_court_points_read(psfm_context *ctx, const char *path, const psfm_court *court,
                                    psfm_control_set *set);
 psfm_status psfm_court_points_parse(psfm_context *ctx, const char *text, size_t size,

@@ -196,7 +196,8 @@ static psfm_status grow_all(psfm_context *ctx, growth *g, double min_length, psf
             return status;
         out->items[out->num++] = segment;
     }
-    qsort(out->items, out->num, sizeof *out->items, longest_first);
+    if (out->num > 0)
+        qsort(out->items, out->num, sizeof *out->items, longest_first);
     return PSFM_OK;
 }
 

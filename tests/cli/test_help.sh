@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 "$planarsfm" --version | grep -q '^planarsfm [0-9]' || fail "--version"
 "$planarsfm" help >overview.txt
 grep -q reconstruct overview.txt || fail "overview"
-for command in run extract match reconstruct report eval synth ablate convert align compare \
+for command in run extract match reconstruct report eval synth ablate convert align compare court \
     import-hloc import-matches; do
     "$planarsfm" "$command" --help >help.txt
     grep -q "^usage: planarsfm $command" help.txt || fail "$command --help"

@@ -1,4 +1,4 @@
-#include "scene/court.h"
+#include "court/court.h"
 #include "test_util.h"
 
 static const char *const names[] = {"basketball", "tennis", "volleyball", "soccer"};

@@ -1,0 +1,186 @@
+/* planarsfm court: photographs registered one by one to the drawing of a court. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "cli.h"
+#include "intake/court_folder.h"
+#include "io/drawing_file.h"
+#include "linalg/vec3.h"
+
+static psfm_court_folder_options options;
+
+static const cli_option_group *groups(void) {
+    static cli_option_group list[3];
+    list[0] = (cli_option_group){&psfm_court_option_table, &options.court, false};
+    list[1] = (cli_option_group){&psfm_line_option_table, &options.court.line, false};
+    list[2] = (cli_option_group){0};
+    return list;
+}
+
+static const char *const positional[] = {"PHOTOS", NULL};
+static const cli_flag flags[] = {
+    {"-o", "OUT", "folder for court.json, overlay/ and model/0 (created if missing)", 0},
+    {"--court", "KIND", "a court of docs/courts.md: basketball, volleyball, tennis, soccer, ...",
+     0},
+    {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0},
+    {"--drawing", "FILE", "a drawing of your own instead of a court (JSON, docs/formats.md)", 0},
+    {"--cameras", "PATH",
+     "intrinsics: a COLMAP model with an image of each photograph's name, or a cameras file with "
+     "one camera for all",
+     0},
+    {"--camera", "TEXT", "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},
+    {"--opencv-pixels", NULL,
+     "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},
+    {"--search-focal", NULL, "take focal lengths as unknown, whatever was given", 0},
+    {"--no-overlay", NULL, "do not write OUT/overlay", 0},
+    {"--json", NULL, "print what is in court.json", 0},
+    {0},
+};
+
+static const char *value_of(const cli_arguments *arguments, const char *name) {
+    return cli_flag_value(&cli_court, arguments, name);
+}
+
+/* The drawing that was asked for; *court is NULL if it is no court. */
+static psfm_status find_drawing(psfm_context *ctx, const cli_arguments *arguments,
+                                psfm_court *storage, const psfm_court **court,
+                                psfm_drawing *drawing) {
+    const char *name = value_of(arguments, "--court"), *file = value_of(arguments, "--drawing");
+    *court = NULL;
+    if ((name == NULL) == (file == NULL))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "either --court KIND or --drawing FILE is wanted");
+    if (file != NULL)
+        return psfm_drawing_read(ctx, file, drawing);
+    psfm_status status = cli_find_court(ctx, &cli_court, arguments, storage);
+    if (status == PSFM_OK)
+        status = psfm_drawing_from_court(ctx, storage, drawing);
+    *court = storage;
+    return status;
+}
+
+static void print_results(const psfm_court_results *results) {
+    printf("%-32s %8s %9s %9s %8s %9s %9s\n", "photograph", "score", "runner-up", "confirmed",
+           "rms px", "sigma deg", "sigma m");
+    for (size_t k = 0; k < results->num; ++k) {
+        const psfm_court_result *r = &results->items[k];
+        if (r->problem != NULL || r->pose.part_hit == NULL) {
+            printf("%-32s %s\n", r->name,
+                   r->problem != NULL ? r->problem : psfm_court_verdict_text(r->pose.verdict));
+            continue;
+        }
+        const psfm_court_pose *p = &r->pose;
+        printf("%-32s %8.0f %9.0f %8.0f%% %8.2f %9.3f %9.3f", r->name, p->score, p->runner_up,
+               100.0 * p->hit, p->rms_px, p->sigma_rotation_deg, psfm_norm3(p->sigma_center));
+        if (p->verdict != PSFM_COURT_ACCEPTED)
+            printf("  refused: %s", psfm_court_verdict_text(p->verdict));
+        printf("\n");
+    }
+}
+
+/* The model of the accepted photographs; one of an earlier run goes if there are none now. */
+static psfm_status write_model(psfm_context *ctx, const psfm_court_results *results,
+                               const char *out) {
+    psfm_model model = {0};
+    char *folder = NULL;
+    psfm_status status = psfm_path_join(ctx, out, "model/0", &folder);
+    if (status == PSFM_OK && results->num_accepted == 0) {
+        status = psfm_remove_all(ctx, folder);
+    } else if (status == PSFM_OK) {
+        status = psfm_court_results_to_model(ctx, results, &model);
+        if (status == PSFM_OK)
+            status = psfm_model_write(ctx, &model, PSFM_MODEL_TEXT, folder);
+    }
+    psfm_model_free(&model);
+    free(folder);
+    return status;
+}
+
+static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
+                                 const psfm_court_results *results, const char *out, bool json) {
+    char *path = NULL;
+    cJSON *tree = psfm_court_results_to_json(drawing, results);
+    psfm_status status = tree == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
+                                      : psfm_path_join(ctx, out, "court.json", &path);
+    if (status == PSFM_OK)
+        status = psfm_json_write(ctx, tree, path);
+    if (status == PSFM_OK)
+        status = write_model(ctx, results, out);
+    if (status == PSFM_OK && json) {
+        status = cli_print_json(ctx, tree);
+        tree = NULL;
+    } else if (status == PSFM_OK) {
+        print_results(results);
+        printf("%zu of %zu registered; poses in %s, %s/model/0\n", results->num_accepted,
+               results->num, path, out);
+    }
+    cJSON_Delete(tree);
+    free(path);
+    return status;
+}
+
+static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *arguments) {
+    const char *out = value_of(arguments, "-o");
+    psfm_court storage;
+    const psfm_court *court;
+    psfm_drawing drawing = {0};
+    psfm_court_results results = {0};
+    char *overlay = NULL;
+    if (out == NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
+    options.intrinsics.cameras_path = value_of(arguments, "--cameras");
+    options.intrinsics.camera_text = value_of(arguments, "--camera");
+    options.intrinsics.opencv_pixels = value_of(arguments, "--opencv-pixels") != NULL;
+    options.search_focal = value_of(arguments, "--search-focal") != NULL;
+    psfm_status status = find_drawing(ctx, arguments, &storage, &court, &drawing);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out, "overlay", &overlay);
+    options.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
+    if (status == PSFM_OK)
+        status = psfm_court_folder_register(ctx, arguments->positional[0], &drawing, court,
+                                            &options, &results);
+    if (status == PSFM_OK)
+        status = psfm_make_folders(ctx, out);
+    if (status == PSFM_OK)
+        status = write_results(ctx, &drawing, &results, out, value_of(arguments, "--json") != NULL);
+    psfm_court_results_free(&results);
+    psfm_drawing_free(&drawing);
+    free(overlay);
+    return status;
+}
+
+static void set_defaults(void) {
+    options = (psfm_court_folder_options){0};
+    psfm_court_options_init(&options.court);
+}
+
+const cli_command cli_court = {
+    .name = "court",
+    .summary = "camera poses from the lines of a court, one photograph at a time",
+    .usage = "PHOTOS -o OUT (--court KIND | --drawing FILE) [--cameras PATH | --camera TEXT]",
+    .description =
+        "Finds where the camera of each photograph stood, from nothing but the lines painted on\n"
+        "the floor: no labels, no matches, no other photograph. Writes OUT/court.json (pose,\n"
+        "uncertainty, score and the lines found for each photograph), OUT/overlay (the\n"
+        "photographs with the drawing over them: magenta where a line was found, yellow where\n"
+        "not) and OUT/model/0, a COLMAP model of the photographs that were registered, in the\n"
+        "frame of the court: metres, z up.\n"
+        "A photograph is refused if the lines do not fit well enough, or nearly as well in "
+        "another\n"
+        "place: a wrong drawing gives no poses. Most courts look the same turned by 180 degrees,\n"
+        "and one photograph cannot tell: of such poses the one with the camera towards -y is\n"
+        "given, and \"turns\" in court.json names the others.\n"
+        "Without --cameras or --camera a focal length in a photograph's EXIF data is refined;\n"
+        "where there is none it is searched, with the principal point in the middle and no\n"
+        "distortion.\n\n"
+        "    planarsfm court photos -o out --court basketball --cameras calibration\n"
+        "    planarsfm court photos -o out --court soccer --court-size 100,64\n"
+        "    planarsfm court photos -o out --drawing floor.json",
+    .positional = positional,
+    .flags = flags,
+    .groups = groups,
+    .defaults = set_defaults,
+    .work = register_photographs,
+};

@@ -1,0 +1,105 @@
+/* Courts of other sizes than the rules': ends move with the length, side lines with the width. */
+#include "court/court.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Metres within which a stroke's point counts as on the side line, which has a width, and which
+ * some lines cross a little. */
+#define ON_SIDE 0.3
+
+bool psfm_court_get(const char *name, psfm_court *court) {
+    for (size_t k = 0; k < psfm_num_courts; ++k) {
+        if (strcmp(psfm_courts[k].name, name) == 0) {
+            *court = psfm_courts[k];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Appends a word to a list; cut to `size`. */
+static size_t append(char *text, size_t size, size_t used, const char *between, const char *word) {
+    if (used >= size)
+        return used;
+    int printed = snprintf(text + used, size - used, "%s%s", used > 0 ? between : "", word);
+    return used + (printed > 0 ? (size_t)printed : 0);
+}
+
+void psfm_court_names(char *text, size_t size) {
+    size_t used = 0;
+    for (size_t k = 0; k < psfm_num_courts; ++k)
+        used = append(text, size, used, ", ", psfm_courts[k].name);
+}
+
+bool psfm_court_is_related(const psfm_court *a, const psfm_court *b) {
+    size_t n = strcspn(a->name, "-"), m = strcspn(b->name, "-");
+    return n == m && strncmp(a->name, b->name, n) == 0 && strcmp(a->name, b->name) != 0;
+}
+
+/* Point k (0 to 3) of a mark: its label and place; false if the mark has fewer. */
+static bool mark_point(const psfm_court *court, const psfm_court_mark *mark, int k, char *label,
+                       size_t size, double at[3]) {
+    bool has_x = mark->x != 0.0, has_y = mark->y != 0.0;
+    bool east = k & 1, south = (k & 2) != 0;
+    if ((east && !has_x) || (south && !has_y))
+        return false;
+    snprintf(label, size, "%s%s%s", mark->label,
+             !has_x ? ""
+             : east ? "-e"
+                    : "-w",
+             !has_y  ? ""
+             : south ? "-s"
+                     : "-n");
+    double x = has_x ? mark->x + 0.5 * (court->length - court->rule_length) : 0.0;
+    bool on_side = 2.0 * mark->y == court->rule_width;
+    double y = on_side ? 0.5 * court->width : mark->y;
+    at[0] = has_x && !east ? -x : x;
+    at[1] = south ? -y : y;
+    at[2] = 0.0;
+    return true;
+}
+
+bool psfm_court_find(const psfm_court *court, const char *label, double at[3]) {
+    for (size_t m = 0; m < court->num_marks; ++m) {
+        for (int k = 0; k < 4; ++k) {
+            char name[64];
+            double place[3];
+            if (mark_point(court, &court->marks[m], k, name, sizeof name, place) &&
+                strcmp(name, label) == 0) {
+                memcpy(at, place, sizeof place);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void psfm_court_labels(const psfm_court *court, char *text, size_t size) {
+    size_t used = 0;
+    if (size > 0)
+        text[0] = '\0';
+    for (size_t m = 0; m < court->num_marks; ++m) {
+        for (int k = 0; k < 4; ++k) {
+            char name[64];
+            double place[3];
+            if (mark_point(court, &court->marks[m], k, name, sizeof name, place))
+                used = append(text, size, used, " ", name);
+        }
+    }
+}
+
+static void move_point(const psfm_court *court, double at[2]) {
+    if (at[0] != 0.0)
+        at[0] += 0.5 * (court->length - court->rule_length);
+    if (at[1] > 0.5 * court->rule_width - ON_SIDE)
+        at[1] += 0.5 * (court->width - court->rule_width);
+}
+
+psfm_court_stroke psfm_court_stroke_at(const psfm_court *court, size_t k) {
+    psfm_court_stroke stroke = court->strokes[k];
+    move_point(court, stroke.a);
+    if (stroke.radius == 0.0)
+        move_point(court, stroke.b);
+    return stroke;
+}

@@ -1,0 +1,208 @@
+/* Cameras are looked up before the work begins, so that a missing one stops it at once; the size of
+ * a photograph is held against its camera when it is read. */
+#include "intake/court_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "camera/exif.h"
+#include "court/overlay.h"
+#include "image/image_list.h"
+
+#define JPEG_QUALITY 90
+#define MAX_RIVALS 8
+
+typedef struct {
+    const char *folder;
+    const psfm_drawing *drawing;
+    psfm_drawing rivals[MAX_RIVALS];
+    size_t num_rivals;
+    const psfm_court_folder_options *options;
+    psfm_image_list files;
+    psfm_camera *cameras; /* per photograph; NULL: from EXIF data */
+    psfm_court_results *results;
+} folder_work;
+
+/* ---- before the work ---- */
+
+static psfm_status find_cameras(psfm_context *ctx, folder_work *w) {
+    psfm_intrinsics intrinsics = {0};
+    psfm_intrinsics_options given = w->options->intrinsics;
+    given.sharing = PSFM_SHARE_AUTO;
+    psfm_status status = psfm_intrinsics_open(ctx, &given, &intrinsics);
+    if (status == PSFM_OK && intrinsics.kind != PSFM_INTRINSICS_PHOTOGRAPHS)
+        status = PSFM_ALLOC(ctx, w->files.num, &w->cameras);
+    for (size_t k = 0; w->cameras != NULL && k < w->files.num && status == PSFM_OK; ++k) {
+        char *source = NULL;
+        status = psfm_intrinsics_find(ctx, &intrinsics, w->files.names[k], 0, 0, 0.0,
+                                      &w->cameras[k], &source);
+        free(source);
+    }
+    psfm_intrinsics_free(&intrinsics);
+    return status;
+}
+
+/* The drawings of the courts that a court could be taken for. */
+static psfm_status find_rivals(psfm_context *ctx, const psfm_court *court, folder_work *w) {
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; court != NULL && k < psfm_num_courts && status == PSFM_OK; ++k)
+        if (psfm_court_is_related(court, &psfm_courts[k]) && w->num_rivals < MAX_RIVALS)
+            status = psfm_drawing_from_court(ctx, &psfm_courts[k], &w->rivals[w->num_rivals++]);
+    return status;
+}
+
+/* ---- one photograph ---- */
+
+/* The camera to use: *use is NULL if nothing is known. */
+static psfm_status choose_camera(psfm_context *ctx, const folder_work *w, size_t k,
+                                 const char *path, const psfm_image *image, psfm_camera *camera,
+                                 const psfm_camera **use, psfm_focal_use *focal) {
+    psfm_exif exif = {0};
+    psfm_status status = PSFM_OK;
+    *focal = w->options->search_focal ? PSFM_FOCAL_SEARCH : PSFM_FOCAL_FIXED;
+    *use = camera;
+    if (w->cameras != NULL) {
+        *camera = w->cameras[k];
+        if (camera->width == (uint64_t)image->width && camera->height == (uint64_t)image->height)
+            return PSFM_OK;
+        return psfm_fail(ctx, PSFM_ERR_DATA, "it has %d x %d pixels, its camera %llu x %llu",
+                         image->width, image->height, (unsigned long long)camera->width,
+                         (unsigned long long)camera->height);
+    }
+    if (!w->options->search_focal)
+        status = psfm_exif_read(ctx, path, image->width, image->height, &exif);
+    *focal = PSFM_FOCAL_REFINE;
+    *camera = (psfm_camera){.model = PSFM_CAMERA_SIMPLE_PINHOLE,
+                            .width = (uint64_t)image->width,
+                            .height = (uint64_t)image->height,
+                            .params = {exif.focal_px, 0.5 * image->width, 0.5 * image->height}};
+    if (!exif.has_focal)
+        *use = NULL;
+    return status;
+}
+
+/* The photograph with the drawing over it, under its own name. */
+static psfm_status write_overlay(psfm_context *ctx, const folder_work *w,
+                                 const psfm_court_result *result, psfm_image *image) {
+    const char *ending = strrchr(result->name, '.');
+    bool has_ending =
+        ending != NULL && (strcmp(ending, ".jpg") == 0 || strcmp(ending, ".jpeg") == 0 ||
+                           strcmp(ending, ".png") == 0);
+    char *path = NULL, *folder = NULL;
+    size_t size = strlen(w->options->overlay_folder) + strlen(result->name) + 8;
+    psfm_status status = PSFM_ALLOC(ctx, size, &path);
+    if (status != PSFM_OK)
+        return status;
+    snprintf(path, size, "%s/%s%s", w->options->overlay_folder, result->name,
+             has_ending ? "" : ".jpg");
+    status = psfm_strdup(ctx, path, &folder);
+    if (status == PSFM_OK) {
+        *strrchr(folder, '/') = '\0';
+        status = psfm_make_folders(ctx, folder);
+    }
+    if (status == PSFM_OK) {
+        psfm_court_overlay(w->drawing, &result->pose, image);
+        status = psfm_image_write(ctx, image, JPEG_QUALITY, path);
+    }
+    free(folder);
+    free(path);
+    return status;
+}
+
+static psfm_status register_image(psfm_context *ctx, const folder_work *w, const psfm_image *image,
+                                  const psfm_camera *camera, psfm_focal_use focal,
+                                  psfm_court_pose *pose) {
+    const psfm_court_options *options = &w->options->court;
+    psfm_court_view view;
+    psfm_status status = psfm_court_view_init(ctx, image, camera, focal, options, &view);
+    if (status == PSFM_OK)
+        status = psfm_court_register(ctx, &view, w->drawing, options, pose);
+    for (size_t k = 0; k < w->num_rivals && status == PSFM_OK; ++k)
+        status = psfm_court_challenge(ctx, &view, &w->rivals[k], options, pose);
+    if (status == PSFM_OK)
+        psfm_court_pose_make_canonical(w->drawing, pose);
+    psfm_court_view_free(&view);
+    return status;
+}
+
+/* Reads a photograph and finds its camera; what is wrong with either is the result's problem. */
+static psfm_status open_photograph(psfm_context *ctx, const folder_work *w, size_t k,
+                                   const char *path, psfm_image *image, psfm_camera *camera,
+                                   const psfm_camera **use, psfm_focal_use *focal) {
+    psfm_status status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, image);
+    if (status == PSFM_OK)
+        status = choose_camera(ctx, w, k, path, image, camera, use, focal);
+    if (status == PSFM_OK || status == PSFM_ERR_MEMORY)
+        return status;
+    return psfm_strdup(ctx, psfm_context_message(ctx), &w->results->items[k].problem);
+}
+
+static psfm_status register_photograph(psfm_context *ctx, size_t k, int worker, void *user) {
+    folder_work *w = user;
+    psfm_court_result *result = &w->results->items[k];
+    psfm_image image = {0};
+    psfm_camera camera;
+    const psfm_camera *use = NULL;
+    psfm_focal_use focal = PSFM_FOCAL_SEARCH;
+    char *path = NULL;
+    (void)worker;
+    psfm_status status = psfm_strdup(ctx, w->files.names[k], &result->name);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, w->folder, result->name, &path);
+    if (status == PSFM_OK)
+        status = open_photograph(ctx, w, k, path, &image, &camera, &use, &focal);
+    if (status == PSFM_OK && result->problem == NULL) {
+        status = register_image(ctx, w, &image, use, focal, &result->pose);
+        if (status == PSFM_OK && result->pose.part_hit != NULL &&
+            w->options->overlay_folder != NULL)
+            status = write_overlay(ctx, w, result, &image);
+    }
+    psfm_image_free(&image);
+    free(path);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+psfm_status psfm_court_folder_register(psfm_context *ctx, const char *folder,
+                                       const psfm_drawing *drawing, const psfm_court *court,
+                                       const psfm_court_folder_options *options,
+                                       psfm_court_results *results) {
+    folder_work w = {.folder = folder, .drawing = drawing, .options = options, .results = results};
+    *results = (psfm_court_results){0};
+    psfm_status status = psfm_image_list_folder(ctx, folder, &w.files);
+    if (status == PSFM_OK && w.files.num == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG files in it", folder);
+    if (status == PSFM_OK)
+        status = find_cameras(ctx, &w);
+    if (status == PSFM_OK)
+        status = find_rivals(ctx, court, &w);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, w.files.num, &results->items);
+    if (status == PSFM_OK) {
+        results->num = w.files.num;
+        status = psfm_parallel_for(ctx, "court", w.files.num, register_photograph, &w);
+    }
+    for (size_t k = 0; k < results->num; ++k)
+        results->num_accepted += results->items[k].problem == NULL &&
+                                 results->items[k].pose.verdict == PSFM_COURT_ACCEPTED;
+    for (size_t k = 0; k < w.num_rivals; ++k)
+        psfm_drawing_free(&w.rivals[k]);
+    free(w.cameras);
+    psfm_image_list_free(&w.files);
+    return status;
+}
+
+void psfm_court_results_free(psfm_court_results *results) {
+    for (size_t k = 0; k < results->num; ++k) {
+        free(results->items[k].name);
+        free(results->items[k].problem);
+        psfm_court_pose_free(&results->items[k].pose);
+    }
+    free(results->items);
+    *results = (psfm_court_results){0};
+}

@@ -1,0 +1,148 @@
+/* Every number is checked before it becomes a part: finite, of a size that a plane on earth has,
+ * and a line or arc that has a length. The number of parts is limited, as the search compares them
+ * with each other. */
+#include "io/drawing_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "linalg/angle.h"
+
+#define MAX_FILE ((size_t)1 << 24)
+#define MAX_PARTS 2000
+#define MAX_PLACE 1e5 /* metres */
+#define MIN_LENGTH 1e-3
+
+/* A list of exactly `num` finite numbers. */
+static bool read_numbers(const cJSON *list, int num, double *out) {
+    const cJSON *item;
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != num)
+        return false;
+    cJSON_ArrayForEach(item, list) {
+        if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+            return false;
+        *out++ = item->valuedouble;
+    }
+    return true;
+}
+
+static bool is_place(const double at[2]) {
+    return fabs(at[0]) <= MAX_PLACE && fabs(at[1]) <= MAX_PLACE;
+}
+
+static bool read_line(const cJSON *item, double unit, psfm_drawing_part *part) {
+    double v[4];
+    if (!read_numbers(item, 4, v))
+        return false;
+    *part = (psfm_drawing_part){{unit * v[0], unit * v[1]}, {unit * v[2], unit * v[3]}, 0.0};
+    return is_place(part->a) && is_place(part->b) &&
+           hypot(part->a[0] - part->b[0], part->a[1] - part->b[1]) >= MIN_LENGTH;
+}
+
+static bool read_arc(const cJSON *item, double unit, psfm_drawing_part *part) {
+    double v[5];
+    if (!read_numbers(item, 5, v))
+        return false;
+    *part = (psfm_drawing_part){
+        {unit * v[0], unit * v[1]}, {psfm_radians(v[3]), psfm_radians(v[4])}, unit * v[2]};
+    double span = v[4] - v[3];
+    return is_place(part->a) && part->radius >= MIN_LENGTH && part->radius <= MAX_PLACE &&
+           fabs(v[3]) <= 720.0 && span > 0.0 && span <= 360.0 &&
+           part->radius * psfm_radians(span) >= MIN_LENGTH;
+}
+
+/* Reads one of the two lists; a missing one is empty. */
+static psfm_status read_parts(psfm_context *ctx, const cJSON *root, bool arcs, double unit,
+                              const char *path, psfm_drawing *drawing) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, arcs ? "arcs" : "lines"), *item;
+    size_t k = 0;
+    if (list != NULL && !cJSON_IsArray(list))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: '%s' is not a list", path,
+                         arcs ? "arcs" : "lines");
+    cJSON_ArrayForEach(item, list) {
+        psfm_drawing_part part;
+        ++k;
+        if (!(arcs ? read_arc(item, unit, &part) : read_line(item, unit, &part)))
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s %zu is not %s", path,
+                             arcs ? "arc" : "line", k,
+                             arcs ? "x, y, radius, first and last angle in degrees"
+                                  : "x0, y0, x1, y1 of two different points");
+        if (drawing->num_parts >= MAX_PARTS)
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: more than %d lines and arcs", path,
+                             MAX_PARTS);
+        psfm_status status = psfm_drawing_add(ctx, drawing, &part);
+        if (status != PSFM_OK)
+            return status;
+    }
+    return PSFM_OK;
+}
+
+static psfm_status read_paint(psfm_context *ctx, const cJSON *root, const char *path,
+                              psfm_drawing *drawing) {
+    static const char *const names[] = {"either", "light", "dark"};
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, "paint");
+    if (item == NULL)
+        return PSFM_OK;
+    for (int k = 0; k < 3 && cJSON_IsString(item); ++k) {
+        if (strcmp(item->valuestring, names[k]) == 0) {
+            drawing->paint = (psfm_paint)k;
+            return PSFM_OK;
+        }
+    }
+    return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'paint' is light, dark or either", path);
+}
+
+static psfm_status read_unit(psfm_context *ctx, const cJSON *root, const char *path, double *unit) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, "unit");
+    *unit = 1.0;
+    if (item == NULL)
+        return PSFM_OK;
+    if (!cJSON_IsNumber(item) || !(item->valuedouble > 1e-6) || !(item->valuedouble < 1e6))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'unit' is not a length in metres", path);
+    *unit = item->valuedouble;
+    return PSFM_OK;
+}
+
+static psfm_status read_root(psfm_context *ctx, const cJSON *root, const char *path,
+                             psfm_drawing *drawing) {
+    double unit;
+    if (!cJSON_IsObject(root))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT,
+                         "%s: not a JSON object with lists 'lines' and 'arcs'", path);
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(root, "name");
+    psfm_status status =
+        psfm_strdup(ctx, cJSON_IsString(name) ? name->valuestring : path, &drawing->name);
+    if (status == PSFM_OK)
+        status = read_paint(ctx, root, path, drawing);
+    if (status == PSFM_OK)
+        status = read_unit(ctx, root, path, &unit);
+    for (int arcs = 0; arcs < 2 && status == PSFM_OK; ++arcs)
+        status = read_parts(ctx, root, arcs == 1, unit, path, drawing);
+    return status == PSFM_OK ? psfm_drawing_check(ctx, drawing) : status;
+}
+
+psfm_status psfm_drawing_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
+                               psfm_drawing *drawing) {
+    *drawing = (psfm_drawing){0};
+    cJSON *root = psfm_json_parse_whole(text, size);
+    psfm_status status = read_root(ctx, root, path, drawing);
+    cJSON_Delete(root);
+    if (status != PSFM_OK)
+        psfm_drawing_free(drawing);
+    return status;
+}
+
+psfm_status psfm_drawing_read(psfm_context *ctx, const char *path, psfm_drawing *drawing) {
+    char *text = NULL;
+    size_t size = 0;
+    *drawing = (psfm_drawing){0};
+    psfm_status status = psfm_read_file(ctx, path, MAX_FILE, &text, &size);
+    if (status == PSFM_OK)
+        status = psfm_drawing_parse(ctx, text, size, path, drawing);
+    free(text);
+    return status;
+}

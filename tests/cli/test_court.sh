@@ -1,0 +1,81 @@
+# Photographs of a rendered arena registered to the court's lines, one by one: right poses with known
+# and with unknown focal lengths, none of a wrong court.
+source "$(dirname "$0")/lib.sh"
+if ! "$planarsfm" synth arena -o hall --cameras 3 --seed 2 --render.width 960 --quiet >/dev/null 2>synth.err ||
+    [ ! -d hall/images ]; then
+    echo "no rendered photographs: $(cat synth.err)"
+    exit 77
+fi
+
+# near MODEL DEGREES METRES: every image of the model is where the truth has it, or on the turned
+# court (x, y become -x, -y, which is a half turn about z before the rotation).
+near() {
+    awk -v max_deg="$2" -v max_m="$3" '
+        function centre(w, x, y, z, a, b, c) { # -R^T t
+            C[1] = -((1-2*(y*y+z*z))*a + 2*(x*y+w*z)*b + 2*(x*z-w*y)*c)
+            C[2] = -(2*(x*y-w*z)*a + (1-2*(x*x+z*z))*b + 2*(y*z+w*x)*c)
+            C[3] = -(2*(x*z+w*y)*a + 2*(y*z-w*x)*b + (1-2*(x*x+y*y))*c)
+        }
+        function acos(c) { c = c > 1 ? 1 : c; return atan2(sqrt(1 - c * c), c) }
+        function abs(v) { return v < 0 ? -v : v }
+        NF != 10 || /^#/ { next }
+        { centre($2, $3, $4, $5, $6, $7, $8) }
+        FNR == NR { for (k = 2; k <= 5; ++k) q[$10, k] = $k; for (k = 1; k <= 3; ++k) c[$10, k] = C[k]; next }
+        {
+            same = abs(q[$10,2]*$2 + q[$10,3]*$3 + q[$10,4]*$4 + q[$10,5]*$5)
+            turned = abs(-q[$10,5]*$2 + q[$10,4]*$3 - q[$10,3]*$4 + q[$10,2]*$5) # q (0, 0, 0, 1)
+            s = same > turned ? 1 : -1
+            angle = 114.59156 * acos(same > turned ? same : turned)
+            away = sqrt((C[1] - s*c[$10,1])^2 + (C[2] - s*c[$10,2])^2 + (C[3] - c[$10,3])^2)
+            if (angle > max_deg || away > max_m) { print $10, angle, "deg", away, "m"; bad = 1 }
+            ++num
+        }
+        END { exit bad || num == 0 }' hall/gt/images.txt "$1/images.txt" || fail "poses of $1"
+}
+
+"$planarsfm" court hall/images -o known --court basketball --cameras hall/gt --quiet >known.txt
+grep -q "^3 of 3 registered" known.txt || fail "known: $(cat known.txt)"
+near known/model/0 0.2 0.1
+[ "$(ls known/overlay)" = "$(ls hall/images)" ] || fail "overlays: $(ls known/overlay)"
+[ "$(number known/court.json accepted)" = 3 ] || fail "court.json"
+
+# The same bytes for any number of threads.
+"$planarsfm" court hall/images -o again --court basketball --cameras hall/gt --threads 1 --quiet >/dev/null
+diff -r known again || fail "threads change the result"
+
+"$planarsfm" court hall/images -o unknown --court basketball --no-overlay --quiet >unknown.txt
+grep -q "^3 of 3 registered" unknown.txt || fail "unknown: $(cat unknown.txt)"
+near unknown/model/0 0.5 0.4
+[ ! -e unknown/overlay ] || fail "--no-overlay"
+
+for court in tennis volleyball basketball-nba; do
+    "$planarsfm" court hall/images -o wrong --court "$court" --cameras hall/gt --no-overlay --quiet >wrong.txt
+    grep -q "^0 of 3 registered" wrong.txt || fail "$court: $(cat wrong.txt)"
+    [ ! -e wrong/model/0 ] || fail "$court: a model of nothing"
+done
+
+# A drawing of one's own: the basketball court's boundary, centre and keys, in decimetres.
+cat >floor.json <<'END'
+{"name": "floor", "unit": 0.1, "paint": "light",
+ "lines": [[-140.5, 75.25, 140.5, 75.25], [-140.5, -75.25, 140.5, -75.25], [140.25, -75, 140.25, 75],
+  [-140.25, -75, -140.25, 75], [0, -75, 0, 75], [140, 24.25, 82, 24.25], [140, -24.25, 82, -24.25],
+  [-140, 24.25, -82, 24.25], [-140, -24.25, -82, -24.25], [82.25, -24, 82.25, 24], [-82.25, -24, -82.25, 24]],
+ "arcs": [[0, 0, 17.75, 0, 360], [124.25, 0, 67.25, 102.12, 257.88], [-124.25, 0, 67.25, -77.88, 77.88]]}
+END
+"$planarsfm" court hall/images -o own --drawing floor.json --cameras hall/gt --json --quiet >own.json
+[ "$(number own.json accepted)" = 3 ] || fail "a drawing of one's own: $(number own.json accepted)"
+near own/model/0 0.3 0.2
+
+refuses 2 "either --court" "$planarsfm" court hall/images -o x
+refuses 2 "no court 'chess' (basketball," "$planarsfm" court hall/images -o x --court chess
+refuses 2 "not a size" "$planarsfm" court hall/images -o x --court soccer --court-size 3
+refuses 1 "nowhere" "$planarsfm" court nowhere -o x --court tennis
+refuses 1 "no image is called" "$planarsfm" court known/overlay/.. -o x --court tennis --cameras hall/gt
+echo '{"lines": [[0, 0, 1, 0], [0, 1]]}' >bad.json
+refuses 1 "bad.json: line 2" "$planarsfm" court hall/images -o x --drawing bad.json
+[ ! -e x ] || fail "a refused command left a folder"
+
+# A photograph that cannot be read is a result, not a failure.
+mkdir -p mixed && cp hall/images/*1.jpg mixed && printf '\377\330\377\340broken' >mixed/broken.jpg
+"$planarsfm" court mixed -o mixed_out --court basketball --quiet >mixed.txt
+grep -q "^1 of 2 registered" mixed.txt || fail "mixed: $(cat mixed.txt)"

@@ -1,0 +1,194 @@
+#include "court/drawing.h"
+
+#include "test_util.h"
+
+/* Every court: its drawing is symmetric, within its size, good for searching, and keeps the rules'
+ * distances. */
+static void test_courts(void **state) {
+    psfm_context *ctx = *state;
+    for (size_t k = 0; k < psfm_num_courts; ++k) {
+        psfm_drawing drawing;
+        double low[2], high[2];
+        int turns[4];
+        assert_ok(ctx, psfm_drawing_from_court(ctx, &psfm_courts[k], &drawing));
+        assert_string_equal(drawing.name, psfm_courts[k].name);
+        assert_ok(ctx, psfm_drawing_check(ctx, &drawing));
+        psfm_drawing_bounds(&drawing, low, high);
+        assert_close(low[0], -high[0], 1e-9);
+        assert_close(low[1], -high[1], 1e-9);
+        assert_true(high[0] <= 0.5 * psfm_courts[k].length + 0.3);
+        assert_true(high[1] <= 0.5 * psfm_courts[k].width + 0.3);
+        assert_true(high[0] >= 0.4 * psfm_courts[k].length);
+        assert_true(high[1] >= 0.49 * psfm_courts[k].width);
+        assert_int_equal(psfm_drawing_turns(&drawing, turns), 2);
+        assert_int_equal(turns[0], 0);
+        assert_int_equal(turns[1], 2);
+        psfm_drawing_free(&drawing);
+    }
+}
+
+static bool has_offset(const double *offsets, size_t num, double value) {
+    for (size_t k = 0; k < num; ++k)
+        if (fabs(offsets[k] - value) < 1e-9)
+            return true;
+    return false;
+}
+
+static void test_basketball(void **state) {
+    psfm_context *ctx = *state;
+    psfm_court court;
+    psfm_drawing drawing;
+    double *along_x, *along_y;
+    size_t num_x, num_y;
+    assert_true(psfm_court_get("basketball", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &drawing));
+    assert_ok(ctx, psfm_drawing_offsets(ctx, &drawing, 0, &along_x, &num_x));
+    assert_ok(ctx, psfm_drawing_offsets(ctx, &drawing, 1, &along_y, &num_y));
+    assert_int_equal(num_x, 8); /* sides, three-point lines, keys, no-charge areas */
+    assert_int_equal(num_y, 5); /* ends, free-throw lines, halfway line */
+    assert_true(has_offset(along_x, num_x, 7.525) && has_offset(along_x, num_x, -2.425));
+    assert_true(has_offset(along_y, num_y, -14.025) && has_offset(along_y, num_y, 0.0));
+    for (size_t k = 1; k < num_x; ++k)
+        assert_true(along_x[k] > along_x[k - 1]);
+    free(along_x);
+    free(along_y);
+    psfm_drawing_free(&drawing);
+}
+
+/* The three-point line is one curve: the arc begins where the straight piece ends. */
+static void test_joints(void **state) {
+    psfm_context *ctx = *state;
+    static const char *const names[] = {"basketball", "basketball-nba", "basketball-ncaa"};
+    for (int n = 0; n < 3; ++n) {
+        psfm_court court;
+        psfm_drawing drawing;
+        int joints = 0;
+        assert_true(psfm_court_get(names[n], &court));
+        assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &drawing));
+        for (size_t k = 0; k < drawing.num_parts; ++k) {
+            if (drawing.parts[k].radius < 6.0)
+                continue;
+            for (int end = 0; end < 2; ++end) {
+                double at[2];
+                psfm_drawing_part_at(&drawing.parts[k], end, at);
+                for (size_t j = 0; j < drawing.num_parts; ++j)
+                    joints +=
+                        drawing.parts[j].radius == 0.0 &&
+                        hypot(drawing.parts[j].b[0] - at[0], drawing.parts[j].b[1] - at[1]) < 0.005;
+            }
+        }
+        assert_int_equal(joints, 4);
+        psfm_drawing_free(&drawing);
+    }
+}
+
+/* Samples lie on their parts, evenly, with unit directions along them. */
+static void test_samples(void **state) {
+    psfm_context *ctx = *state;
+    psfm_court court;
+    psfm_drawing drawing;
+    psfm_drawing_sample *samples;
+    size_t num;
+    double length = 0.0;
+    assert_true(psfm_court_get("futsal", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &drawing));
+    assert_ok(ctx, psfm_drawing_sample_lines(ctx, &drawing, 0.25, &samples, &num));
+    for (size_t k = 0; k < drawing.num_parts; ++k)
+        length += psfm_drawing_part_length(&drawing.parts[k]);
+    assert_close((double)num, length / 0.25, 0.02 * (double)num);
+    for (size_t k = 0; k < num; ++k) {
+        const psfm_drawing_part *p = &drawing.parts[samples[k].part];
+        double x = (double)samples[k].x - p->a[0], y = (double)samples[k].y - p->a[1];
+        double tx = (double)samples[k].tx, ty = (double)samples[k].ty;
+        assert_close(hypot(tx, ty), 1.0, 1e-6);
+        if (p->radius > 0.0) {
+            assert_close(hypot(x, y), p->radius, 1e-5);
+            assert_close(x * tx + y * ty, 0.0, 1e-5);
+        } else {
+            assert_close(x * ty - y * tx, 0.0, 1e-5);
+        }
+    }
+    free(samples);
+    psfm_drawing_free(&drawing);
+}
+
+/* A pitch of another size: ends and sides move, the penalty area keeps its depth. */
+static void test_size(void **state) {
+    psfm_context *ctx = *state;
+    psfm_court court;
+    psfm_drawing drawing;
+    double low[2], high[2], *offsets;
+    size_t num;
+    assert_true(psfm_court_get("soccer", &court));
+    court.length = 100.0;
+    court.width = 64.0;
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &drawing));
+    psfm_drawing_bounds(&drawing, low, high);
+    assert_close(high[0], 50.0, 1e-9);
+    assert_close(high[1], 32.0, 1e-9);
+    assert_ok(ctx, psfm_drawing_offsets(ctx, &drawing, 1, &offsets, &num));
+    assert_true(has_offset(offsets, num, 50.0 - 16.5 + 0.06));
+    free(offsets);
+    assert_ok(ctx, psfm_drawing_offsets(ctx, &drawing, 0, &offsets, &num));
+    assert_true(has_offset(offsets, num, 20.1) && has_offset(offsets, num, -31.94));
+    free(offsets);
+    psfm_drawing_free(&drawing);
+}
+
+/* A square with a circle has four turns, with one more line none. */
+static void test_turns(void **state) {
+    psfm_context *ctx = *state;
+    static const double corners[4][2] = {{1, 1}, {3, 1}, {3, 3}, {1, 3}};
+    psfm_drawing drawing = {0};
+    int turns[4];
+    for (int k = 0; k < 4; ++k) {
+        const double *a = corners[k], *b = corners[(k + 1) % 4];
+        psfm_drawing_part side = {{a[0], a[1]}, {b[0], b[1]}, 0.0};
+        assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &side));
+        assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &side));
+    }
+    psfm_drawing_part circle = {{2.0, 2.0}, {0.0, 2.0 * M_PI}, 0.5};
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &circle));
+    assert_int_equal(drawing.num_parts, 5);
+    assert_int_equal(psfm_drawing_turns(&drawing, turns), 4);
+    psfm_drawing_part line = {{2.0, 2.5}, {2.0, 3.0}, 0.0};
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &line));
+    assert_int_equal(psfm_drawing_turns(&drawing, turns), 1);
+    psfm_drawing_free(&drawing);
+}
+
+/* Lines along one axis only, or a single pair, cannot be searched. */
+static void test_check(void **state) {
+    psfm_context *ctx = *state;
+    psfm_drawing drawing = {.name = NULL};
+    psfm_drawing_part x1 = {{0, 0}, {5, 0}, 0.0}, y1 = {{0, 0}, {0, 5}, 0.0},
+                      x2 = {{0, 3}, {5, 3}, 0};
+    drawing.name = strdup("test");
+    assert_int_equal(psfm_drawing_check(ctx, &drawing), PSFM_ERR_DATA);
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &x1));
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &y1));
+    assert_int_equal(psfm_drawing_check(ctx, &drawing), PSFM_ERR_DATA);
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &x2));
+    assert_ok(ctx, psfm_drawing_check(ctx, &drawing));
+    psfm_drawing_free(&drawing);
+}
+
+static int open_context(void **state) {
+    *state = psfm_context_create();
+    return *state == NULL;
+}
+
+static int close_context(void **state) {
+    psfm_context_destroy((psfm_context **)state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_courts), cmocka_unit_test(test_basketball),
+        cmocka_unit_test(test_joints), cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_size),   cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_check),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}

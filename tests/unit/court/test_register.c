@@ -1,0 +1,224 @@
+#include "court/register.h"
+
+#include "court/overlay.h"
+#include "court_scene.h"
+#include "linalg/angle.h"
+#include "test_util.h"
+
+static const psfm_camera pinhole = {.model = PSFM_CAMERA_PINHOLE,
+                                    .width = 960,
+                                    .height = 540,
+                                    .params = {800.0, 800.0, 482.0, 271.0}};
+static const psfm_camera distorted = {
+    .model = PSFM_CAMERA_OPENCV,
+    .width = 960,
+    .height = 540,
+    .params = {800.0, 803.0, 482.0, 271.0, -0.22, 0.06, 0.0, 0.0}};
+static psfm_drawing basketball, tennis;
+
+static court_shot make_shot(const psfm_camera *camera) {
+    court_shot shot = {
+        .camera = *camera, .line_width = 0.05, .ground = 110.0, .paint = 200.0, .noise = 2.0};
+    aim(&shot, -9.0, -15.0, 6.0, -1.0, 0.5);
+    return shot;
+}
+
+static void register_shot(psfm_context *ctx, const psfm_drawing *painted, const court_shot *shot,
+                          const psfm_camera *camera, const psfm_drawing *sought,
+                          psfm_court_pose *pose) {
+    psfm_image image;
+    psfm_court_view view;
+    assert_ok(ctx, take_shot(ctx, painted, shot, &image));
+    assert_ok(ctx, psfm_court_view_init(ctx, &image, camera, PSFM_FOCAL_FIXED, NULL, &view));
+    assert_ok(ctx, psfm_court_register(ctx, &view, sought, NULL, pose));
+    psfm_court_view_free(&view);
+    psfm_image_free(&image);
+}
+
+/* The angle (degrees) and distance (metres) to the truth, of the nearest symmetric copy. */
+static void check_pose(const psfm_drawing *drawing, const court_shot *shot,
+                       const psfm_court_pose *pose, double max_deg, double max_m) {
+    double best = INFINITY, best_away = INFINITY;
+    assert_int_equal(pose->verdict, PSFM_COURT_ACCEPTED);
+    assert_int_equal(pose->num_turns, 2);
+    for (int k = 0; k < pose->num_turns; ++k) {
+        double R[9], t[3], center[3], away[3];
+        psfm_court_pose_turn(drawing, pose->turns[k], pose, R, t);
+        psfm_mat3_tmul_vec(R, t, center);
+        psfm_scale3(-1.0, center, center);
+        psfm_sub3(center, shot->center, away);
+        double angle = psfm_degrees(psfm_rotation_angle(R, shot->R));
+        if (angle < best) {
+            best = angle;
+            best_away = psfm_norm3(away);
+        }
+    }
+    assert_below(best, max_deg);
+    assert_below(best_away, max_m);
+}
+
+static void test_known(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_court_pose pose;
+    register_shot(ctx, &basketball, &shot, &shot.camera, &basketball, &pose);
+    check_pose(&basketball, &shot, &pose, 0.05, 0.02);
+    assert_false(pose.is_dark);
+    assert_true(pose.hit > 0.8 && pose.rms_px < 0.5);
+    assert_true(pose.sigma_rotation_deg > 0.001 && pose.sigma_rotation_deg < 0.05);
+    assert_true(psfm_norm3(pose.sigma_center) < 0.02 && pose.sigma_focal == 0.0);
+    assert_true(pose.runner_up < 0.55 * pose.score);
+    psfm_court_pose_free(&pose);
+}
+
+/* Dark lines on a light floor. */
+static void test_dark(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_court_pose pose;
+    shot.ground = 180.0;
+    shot.paint = 60.0;
+    aim(&shot, 12.0, -13.0, 7.0, 3.0, 0.0);
+    register_shot(ctx, &basketball, &shot, &shot.camera, &basketball, &pose);
+    check_pose(&basketball, &shot, &pose, 0.05, 0.02);
+    assert_true(pose.is_dark);
+    psfm_court_pose_free(&pose);
+}
+
+/* Through a lens that bends lines. */
+static void test_distorted(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&distorted);
+    psfm_court_pose pose;
+    register_shot(ctx, &basketball, &shot, &shot.camera, &basketball, &pose);
+    check_pose(&basketball, &shot, &pose, 0.05, 0.02);
+    psfm_court_pose_free(&pose);
+}
+
+/* The focal length is found as well. */
+static void test_unknown_focal(void **state) {
+    psfm_context *ctx = *state;
+    psfm_camera centred = pinhole;
+    centred.params[2] = 480.0;
+    centred.params[3] = 270.0;
+    court_shot shot = make_shot(&centred);
+    psfm_court_pose pose;
+    register_shot(ctx, &basketball, &shot, NULL, &basketball, &pose);
+    check_pose(&basketball, &shot, &pose, 0.1, 0.1);
+    assert_close(pose.camera.params[0], 800.0, 8.0);
+    assert_true(pose.sigma_focal > 0.0 && pose.sigma_focal < 0.01);
+    psfm_court_pose_free(&pose);
+}
+
+/* A drawing that is not on the floor, and a floor without any. */
+static void test_refused(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_drawing nothing = {0};
+    psfm_court_pose pose;
+    register_shot(ctx, &basketball, &shot, &shot.camera, &tennis, &pose);
+    assert_int_not_equal(pose.verdict, PSFM_COURT_ACCEPTED);
+    psfm_court_pose_free(&pose);
+    register_shot(ctx, &nothing, &shot, &shot.camera, &basketball, &pose);
+    assert_int_equal(pose.verdict, PSFM_COURT_NO_LINES);
+    psfm_court_pose_free(&pose);
+}
+
+/* The court of another federation fits in most places; the right one fits better. */
+static void test_challenge(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_court court;
+    psfm_drawing nba;
+    psfm_image image;
+    psfm_court_view view;
+    psfm_court_pose pose;
+    assert_true(psfm_court_get("basketball-nba", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &nba));
+    assert_ok(ctx, take_shot(ctx, &basketball, &shot, &image));
+    assert_ok(ctx, psfm_court_view_init(ctx, &image, &shot.camera, PSFM_FOCAL_FIXED, NULL, &view));
+    assert_ok(ctx, psfm_court_register(ctx, &view, &basketball, NULL, &pose));
+    assert_ok(ctx, psfm_court_challenge(ctx, &view, &nba, NULL, &pose));
+    assert_int_equal(pose.verdict, PSFM_COURT_ACCEPTED);
+    psfm_court_pose_free(&pose);
+    assert_ok(ctx, psfm_court_register(ctx, &view, &nba, NULL, &pose));
+    assert_ok(ctx, psfm_court_challenge(ctx, &view, &basketball, NULL, &pose));
+    assert_int_not_equal(pose.verdict, PSFM_COURT_ACCEPTED);
+    psfm_court_pose_free(&pose);
+    psfm_court_view_free(&view);
+    psfm_image_free(&image);
+    psfm_drawing_free(&nba);
+}
+
+/* The canonical copy has its camera on the -y side; both copies see the drawing alike. */
+static void test_canonical(void **state) {
+    (void)state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_court_pose pose = {.turns = {0, 2}, .num_turns = 2}, turned;
+    aim(&shot, -9.0, 15.0, 6.0, -1.0, 0.5);
+    memcpy(pose.R, shot.R, sizeof pose.R);
+    memcpy(pose.center, shot.center, sizeof pose.center);
+    turned = pose;
+    psfm_court_pose_make_canonical(&basketball, &turned);
+    assert_close(turned.center[0], 9.0, 1e-9);
+    assert_close(turned.center[1], -15.0, 1e-9);
+    for (int k = 0; k < 8; ++k) {
+        double X[3] = {k, 2.0 - k, 0.0}, Y[3] = {-X[0], -X[1], 0.0}, a[3], b[3];
+        psfm_sub3(X, pose.center, a);
+        psfm_mat3_mul_vec(pose.R, a, a);
+        psfm_mat3_mul_vec(turned.R, Y, b);
+        for (int d = 0; d < 3; ++d)
+            assert_close(a[d], b[d] + turned.t[d], 1e-9);
+    }
+}
+
+/* The overlay changes pixels on the lines of the floor, and those only by darkening elsewhere. */
+static void test_overlay(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_court_pose pose = {.camera = pinhole};
+    psfm_image image;
+    double X[3] = {3.0, -7.525, 0.0}, q[3], xy[2];
+    assert_ok(ctx, psfm_image_init(ctx, 960, 540, PSFM_IMAGE_GRAY_AND_RGB, &image));
+    memcpy(pose.R, shot.R, sizeof pose.R);
+    psfm_mat3_mul_vec(shot.R, shot.center, pose.t);
+    psfm_scale3(-1.0, pose.t, pose.t);
+    pose.part_visible = calloc(basketball.num_parts, sizeof(double));
+    pose.part_hit = calloc(basketball.num_parts, sizeof(double));
+    psfm_court_overlay(&basketball, &pose, &image);
+    psfm_mat3_mul_vec(pose.R, X, q);
+    for (int d = 0; d < 3; ++d)
+        q[d] += pose.t[d];
+    assert_true(psfm_camera_project(&pinhole, q, xy));
+    const uint8_t *on = image.rgb + 3 * ((int)xy[1] * 960 + (int)xy[0]);
+    assert_true(on[0] == 255 && on[1] == 210 && on[2] == 0);
+    assert_true(image.rgb[0] == 0);
+    psfm_court_pose_free(&pose);
+    psfm_image_free(&image);
+}
+
+static int open_context(void **state) {
+    psfm_court court;
+    psfm_context *ctx = *state = psfm_context_create();
+    return !(psfm_court_get("basketball", &court) &&
+             psfm_drawing_from_court(ctx, &court, &basketball) == PSFM_OK &&
+             psfm_court_get("tennis", &court) &&
+             psfm_drawing_from_court(ctx, &court, &tennis) == PSFM_OK);
+}
+
+static int close_context(void **state) {
+    psfm_drawing_free(&basketball);
+    psfm_drawing_free(&tennis);
+    psfm_context_destroy((psfm_context **)state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known),     cmocka_unit_test(test_dark),
+        cmocka_unit_test(test_distorted), cmocka_unit_test(test_unknown_focal),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_challenge),
+        cmocka_unit_test(test_canonical), cmocka_unit_test(test_overlay),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}

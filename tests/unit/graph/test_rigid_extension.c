@@ -1,5 +1,6 @@
 #include "test_util.h"
 
+#include "base/alloc.h"
 #include "base/rng.h"
 #include "graph/rigid_extension.h"
 #include "graph/rigidity.h"
@@ -129,11 +130,31 @@ static void stops_where_edges_run_out(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    graph g = {0};
+    bool used[MAX_EDGES] = {0};
+    size_t n = 1;
+    make_ring(&g, 8, 2);
+    for (;; ++n) {
+        psfm_alloc_fail_after(n);
+        psfm_status status = psfm_rigid_extension(ctx, &g.list, 0.0, 0.0, used);
+        psfm_alloc_fail_after(0);
+        if (status == PSFM_OK)
+            break;
+        assert_int_equal(status, PSFM_ERR_MEMORY);
+    }
+    assert_true(n > 3);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ring_becomes_rigid),
         cmocka_unit_test(takes_what_determines_something),
         cmocka_unit_test(stops_where_edges_run_out),
+        cmocka_unit_test(survives_failing_allocations),
     };
     return cmocka_run_group_tests_name("graph/rigid_extension", tests, NULL, NULL);
 }

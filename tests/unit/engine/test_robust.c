@@ -83,6 +83,7 @@ static answer solve(psfm_context *ctx, plane_graph *g) {
     psfm_options_init(&psfm_joint_choice_option_table, &options.choice);
     psfm_options_init(&psfm_cycle_option_table, &options.cycle);
     psfm_options_init(&psfm_rotation_consensus_option_table, &options.consensus);
+    psfm_options_init(&psfm_ambiguity_option_table, &options.ambiguity);
     psfm_options_init(&psfm_rotation_average_option_table, &options.average);
     psfm_options_init(&psfm_plane_group_option_table, &options.group);
     psfm_options_init(&psfm_position_plane_option_table, &options.position);

@@ -191,6 +191,37 @@ static void no_memory_gives_no_summary(void **state) {
     free_fixture(&f);
 }
 
+/* A scene with pairs matched to its twin: the summary says who could be turned, how, and what holds
+ * them. */
+static void runner_ups_are_named(void **state) {
+    (void)state;
+    fixture f = {.ctx = psfm_context_create()};
+    psfm_scene_options options;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = 16;
+    options.twins = 0.15;
+    assert_ok(f.ctx, psfm_scene_make(f.ctx, PSFM_SCENE_ARENA, 3, &options, &f.scene));
+    psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &f.options);
+    f.evidence.set = &f.scene.matches;
+    assert_ok(f.ctx, psfm_reconstruct(f.ctx, &f.options, &f.evidence, &f.stats, &f.found));
+    const cJSON *model = cJSON_GetArrayItem(get(summarise(&f, NULL), "models"), 0);
+    const cJSON *list = get(model, "ambiguity"), *first = cJSON_GetArrayItem(list, 0);
+    assert_true(cJSON_GetArraySize(list) >= 1);
+    const psfm_rotation_ambiguity *a = &f.found.edges.ambiguities.item[0];
+    const cJSON *images = get(first, "images"), *axis = get(first, "turn_axis");
+    assert_int_equal(cJSON_GetArraySize(images), a->num_nodes);
+    assert_string_equal(cJSON_GetArrayItem(images, 0)->valuestring,
+                        f.scene.matches.views[a->node[0]].name);
+    assert_close(number(first, "turn_deg"), 180.0, 1.0);
+    assert_close(fabs(cJSON_GetArrayItem(axis, 2)->valuedouble), 1.0, 0.01);
+    double ratio = (number(first, "opposing") + 0.5) / (number(first, "agreeing") + 0.5);
+    assert_close(number(first, "evidence_ratio"), fmin(1.0, ratio), 1e-9);
+    assert_int_equal(cJSON_GetArraySize(get(first, "agreeing_pairs")), a->num_agreeing);
+    assert_true(number(first, "opposing_pairs") == a->num_opposing);
+    assert_true(cJSON_IsTrue(get(first, "decided")) == a->decided);
+    free_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_scene),
@@ -198,6 +229,7 @@ int main(void) {
         cmocka_unit_test(models_name_what_they_hang_on),
         cmocka_unit_test(options_and_times_are_recorded),
         cmocka_unit_test(patches_and_tracks_add_up),
+        cmocka_unit_test(runner_ups_are_named),
         cmocka_unit_test(no_memory_gives_no_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

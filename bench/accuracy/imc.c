@@ -14,6 +14,7 @@
 
 #include "../imc_scene.h"
 #include "base/json.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "base/timer.h"
 #include "eval/evaluate.h"

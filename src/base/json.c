@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/number_locale.h"
-#include "base/path.h"
+#include "base/output.h"
 
 cJSON *psfm_json_parse(const char *text, size_t size) {
     locale_t before = psfm_number_locale_begin();

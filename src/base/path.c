@@ -1,12 +1,10 @@
-/* Paths, folders, whole files.
- *
- * Output goes to NAME.tmp beside the target, is flushed and synced, and is renamed into place: a
- * reader sees the old file or the new one, never a part. Folders are renamed likewise; the old one
- * is removed just before the rename. */
+/* Paths, folders, whole files read. */
 #include "base/path.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,97 +117,17 @@ psfm_status psfm_read_file(psfm_context *ctx, const char *path, size_t max_size,
     return status;
 }
 
-static psfm_status temporary_name(psfm_context *ctx, const char *path, char **out) {
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        --length;
-    psfm_status status = PSFM_ALLOC(ctx, length + 5, out);
-    if (status == PSFM_OK)
-        snprintf(*out, length + 5, "%.*s.tmp", (int)length, path);
-    return status;
-}
-
-psfm_status psfm_output_open(psfm_context *ctx, const char *path, psfm_output *out) {
-    psfm_output opened = {0};
-    psfm_status status = psfm_strdup(ctx, path, &opened.path);
-    if (status == PSFM_OK)
-        status = temporary_name(ctx, path, &opened.tmp_path);
-    if (status == PSFM_OK) {
-        opened.file = fopen(opened.tmp_path, "wb");
-        if (opened.file == NULL)
-            status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    if (status != PSFM_OK) {
-        free(opened.path);
-        free(opened.tmp_path);
-        return status;
-    }
-    *out = opened;
-    return PSFM_OK;
-}
-
-psfm_status psfm_output_commit(psfm_context *ctx, psfm_output *out) {
-    psfm_status status = PSFM_OK;
-    if (ferror(out->file) || fflush(out->file) != 0 || fsync(fileno(out->file)) != 0)
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: write failed: %s", out->path, strerror(errno));
-    if (fclose(out->file) != 0 && status == PSFM_OK)
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: write failed: %s", out->path, strerror(errno));
-    out->file = NULL;
-    if (status == PSFM_OK && rename(out->tmp_path, out->path) != 0)
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot rename into place: %s", out->path,
-                           strerror(errno));
-    if (status != PSFM_OK)
-        unlink(out->tmp_path);
-    free(out->path);
-    free(out->tmp_path);
-    *out = (psfm_output){0};
-    return status;
-}
-
-void psfm_output_abort(psfm_output *out) {
-    if (out->file != NULL) {
-        fclose(out->file);
-        unlink(out->tmp_path);
-    }
-    free(out->path);
-    free(out->tmp_path);
-    *out = (psfm_output){0};
-}
-
-psfm_status psfm_output_folder_open(psfm_context *ctx, const char *path, char **tmp_path) {
-    char *name = NULL;
-    psfm_status status = temporary_name(ctx, path, &name);
-    if (status == PSFM_OK)
-        status = psfm_remove_all(ctx, name); /* left over from an interrupted run */
-    if (status == PSFM_OK)
-        status = psfm_make_folders(ctx, name);
-    if (status != PSFM_OK) {
-        free(name);
-        name = NULL;
-    }
-    *tmp_path = name;
-    return status;
-}
-
-psfm_status psfm_output_folder_commit(psfm_context *ctx, const char *path, char **tmp_path) {
-    psfm_status status = psfm_remove_all(ctx, path);
-    if (status == PSFM_OK && rename(*tmp_path, path) != 0)
-        status =
-            psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot rename into place: %s", path, strerror(errno));
-    if (status != PSFM_OK) {
-        psfm_output_folder_abort(tmp_path);
-        return status;
-    }
-    free(*tmp_path);
-    *tmp_path = NULL;
-    return PSFM_OK;
-}
-
-void psfm_output_folder_abort(char **tmp_path) {
-    if (*tmp_path == NULL)
+void psfm_sync_parent(const char *path) {
+    char *folder = NULL;
+    if (psfm_strdup(NULL, path, &folder) != PSFM_OK)
         return;
-    /* Best effort: the folder carries a temporary name, so nothing reads what stays. */
-    (void)!psfm_remove_all(NULL, *tmp_path);
-    free(*tmp_path);
-    *tmp_path = NULL;
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    int descriptor = open(slash == NULL ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        (void)!fsync(descriptor);
+        close(descriptor);
+    }
+    free(folder);
 }

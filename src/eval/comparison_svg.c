@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/number_locale.h"
-#include "base/path.h"
+#include "base/output.h"
 #include "linalg/mat3.h"
 
 #define PANEL 560.0

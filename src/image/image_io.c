@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "image/image_codec.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/name_index.h"
-#include "base/path.h"
+#include "base/output.h"
 #include "feature/detector.h"
 #include "intake/import_matches.h"
 #include "io/feature_store.h"
@@ -376,23 +376,20 @@ psfm_status psfm_import_hloc(psfm_context *ctx, const char *features_path, const
                              const char *database, const psfm_hloc_options *options,
                              psfm_import_stats *stats) {
 import m = {.ctx = ctx, .options = options };
-    char *tmp = NULL;
+    char *target = NULL, *tmp = NULL;
     psfm_status status = check_arguments(ctx, database, options);
     if (status == PSFM_OK)
         status = psfm_intrinsics_open(ctx, &options->intrinsics, &m.intrinsics);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, strlen(database) + 5, &tmp);
-    if (status == PSFM_OK) {
-        snprintf(tmp, strlen(database) + 5, "%s.tmp", database);
-        status = psfm_remove_all(ctx, tmp);
-    }
+        status = psfm_output_temporary(ctx, database, &target, &tmp);
     if (status == PSFM_OK)
         status = fill(&m, features_path, matches_path, tmp);
-    if (status == PSFM_OK && rename(tmp, database) != 0)
+    if (status == PSFM_OK && rename(tmp, target) != 0)
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be written", database);
     if (status != PSFM_OK && tmp != NULL)
         unlink(tmp);
     clear(&m);
+    free(target);
     free(tmp);
     if (stats != NULL)
         *stats = m.facts;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/output.h"
+#include "base/path.h"
 #include "io/colmap_database_internal.h"
 #include "io/little_endian.h"
 
@@ -190,33 +192,30 @@ static psfm_status check_set(psfm_context *ctx, const psfm_match_set *set) {
 }
 
 psfm_status psfm_database_write(psfm_context *ctx, const psfm_match_set *set, const char *path) {
-    size_t size = strlen(path) + 16;
-    char *tmp_path = NULL, *scratch = NULL;
+    char *target = NULL, *tmp_path = NULL, *scratch = NULL;
+    size_t size = 0;
     psfm_status status = check_set(ctx, set);
-    struct stat info;
-    if (status == PSFM_OK && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: exists and is not a regular file", path);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, size, &tmp_path);
-    if (status == PSFM_OK)
+        status = psfm_output_temporary(ctx, path, &target, &tmp_path);
+    if (status == PSFM_OK) {
+        size = strlen(target) + 16;
         status = PSFM_ALLOC(ctx, size, &scratch);
-    if (status != PSFM_OK)
-        goto cleanup;
-    snprintf(tmp_path, size, "%s.tmp", path);
-    unlink(tmp_path); /* left over from an interrupted run */
-    remove_journals(tmp_path, scratch, size);
-    status = fill_database(ctx, set, tmp_path, path);
+    }
+    if (status == PSFM_OK)
+        status = fill_database(ctx, set, tmp_path, path);
     if (status == PSFM_OK)
         status = sync_file(ctx, tmp_path);
     if (status == PSFM_OK) {
-        remove_journals(path, scratch, size);
-        if (rename(tmp_path, path) != 0)
+        remove_journals(target, scratch, size);
+        if (rename(tmp_path, target) != 0)
             status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot rename into place: %s", path,
                                strerror(errno));
     }
-    if (status != PSFM_OK)
+    if (status == PSFM_OK)
+        psfm_sync_parent(target);
+    if (status != PSFM_OK && tmp_path != NULL)
         unlink(tmp_path);
-cleanup:
+    free(target);
     free(tmp_path);
     free(scratch);
     return status;

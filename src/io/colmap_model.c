@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/number_locale.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "linalg/mat3.h"
 

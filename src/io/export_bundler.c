@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/path.h"
+#include "base/output.h"
 #include "camera/lens.h"
 #include "io/export.h"
 #include "linalg/mat3.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "base/path.h"
+#include "base/output.h"
 #include "io/export.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"

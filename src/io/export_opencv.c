@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/output.h"
 #include "base/path.h"
 #include "camera/lens.h"
 #include "io/export.h"

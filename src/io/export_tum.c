@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/path.h"
+#include "base/output.h"
 #include "io/export.h"
 #include "linalg/mat3.h"
 

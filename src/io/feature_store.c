@@ -5,6 +5,7 @@
  *   planarsfm_matches  pair_id, key (16 hexadecimal digits) */
 #include "io/feature_store.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,9 +79,14 @@ psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
                             psfm_feature_store *store) {
     struct stat info;
     *store = (psfm_feature_store){0};
+    if (!create && stat(path, &info) != 0)
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    psfm_status status = psfm_lock_file(ctx, path, &store->lock);
+    if (status != PSFM_OK)
+        return status;
     bool is_new = create && (stat(path, &info) != 0 || info.st_size == 0);
-    psfm_status status = is_new ? psfm_sql_open_new(ctx, path, &store->sql)
-                                : psfm_sql_open_for_writing(ctx, path, &store->sql);
+    status = is_new ? psfm_sql_open_new(ctx, path, &store->sql)
+                    : psfm_sql_open_for_writing(ctx, path, &store->sql);
     if (status == PSFM_OK)
         status = prepare_tables(store, create);
     if (status != PSFM_OK)
@@ -90,6 +96,7 @@ psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
 
 void psfm_store_close(psfm_feature_store *store) {
     psfm_sql_close(&store->sql);
+    psfm_lock_release(&store->lock);
     free(store->bytes);
     *store = (psfm_feature_store){0};
 }

@@ -5,6 +5,7 @@
 #ifndef PSFM_IO_FEATURE_STORE_H
 #define PSFM_IO_FEATURE_STORE_H
 
+#include "base/lock.h"
 #include "feature/keypoint_set.h"
 #include "io/sql.h"
 #include "match/nearest_neighbour.h"
@@ -14,6 +15,7 @@
 /* An open database. */
 typedef struct {
     psfm_sql sql;
+    psfm_lock lock;       /* no other run writes to it */
     bool has_geometries;  /* COLMAP's table two_view_geometries is there */
     unsigned char *bytes; /* scratch */
     size_t capacity;

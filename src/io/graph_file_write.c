@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/number_locale.h"
-#include "base/path.h"
+#include "base/output.h"
 #include "io/graph_file.h"
 #include "io/json_text.h"
 

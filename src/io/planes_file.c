@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/number_locale.h"
+#include "base/output.h"
 #include "base/path.h"
 
 void psfm_plane_color(uint32_t k, uint8_t rgb[3]) {

@@ -106,13 +106,20 @@ static psfm_status open_database(psfm_sql *sql, const char *name, int flags, int
     return status;
 }
 
+/* Nothing that the file itself brings is run: no triggers, no views, no functions in its schema. */
+static psfm_status distrust_schema(const psfm_sql *sql) {
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    return psfm_sql_exec(sql, "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = OFF");
+}
+
 psfm_status psfm_sql_distrust(psfm_sql *sql, int64_t file_size) {
     int limit = sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, -1);
     if (file_size < limit) /* leave room for the text of the schema and of our statements */
         sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, file_size < 65536 ? 65536 : (int)file_size);
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return psfm_sql_exec(sql, "PRAGMA cell_size_check = ON");
+    return distrust_schema(sql);
 }
 
 /* Rolls back what an interrupted program left half-written: SQLite does that on the first read, but
@@ -169,6 +176,10 @@ psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_
     psfm_status status = check_file(ctx, path, &sql->before, &is_wal);
     if (status == PSFM_OK)
         status = open_database(sql, path, SQLITE_OPEN_READWRITE, PSFM_SQL_WRITE_TIMEOUT_MS);
+    if (status == PSFM_OK)
+        status = distrust_schema(sql);
+    if (status != PSFM_OK)
+        psfm_sql_close(sql);
     return status;
 }
 

@@ -27,7 +27,7 @@ typedef struct {
  * killed program left half-written is rolled back. `path` must outlive `sql`. */
 psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql);
 
-/* Opens an existing database for reading and writing. */
+/* Opens an existing database for reading and writing. Triggers that it has are not run. */
 psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_sql *sql);
 
 /* Makes a new database under a name that does not exist yet. Nothing is safe on disk until it has

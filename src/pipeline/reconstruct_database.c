@@ -2,9 +2,8 @@
  *
  * Verification does not depend on the options of later stages. So its results are kept in the
  * database under a key that is a hash of everything they depend on, and taken from there the next
- * time. Each result replaces that of an earlier run whole; what this run does not make is removed,
- * so that the files of a folder always belong together. A database or a report that cannot be
- * written costs a warning, not the poses. */
+ * time. All results are made in a folder of their own and replace those of an earlier run together.
+ * A database or a report that cannot be written costs a warning, not the poses. */
 #include "pipeline/reconstruct_database.h"
 
 #include <stdio.h>
@@ -93,53 +92,42 @@ static void keep_two_views(psfm_context *ctx, const char *database, const psfm_e
                  psfm_context_message(ctx));
 }
 
-/* OUT/model/0, 1, ...: the whole folder is replaced at once, so that no model of an earlier run
- * stays beside the new ones. */
+/* model/0, 1, ... */
 static psfm_status write_models(psfm_context *ctx, const psfm_reconstruction *r,
                                 const char *out_folder) {
-    char *folder = NULL, *tmp = NULL;
+    char *folder = NULL;
     psfm_status status = psfm_path_join(ctx, out_folder, "model", &folder);
-    if (status == PSFM_OK && r->num_models == 0)
-        status = psfm_remove_all(ctx, folder);
-    else if (status == PSFM_OK)
-        status = psfm_output_folder_open(ctx, folder, &tmp);
     for (size_t k = 0; status == PSFM_OK && k < r->num_models; ++k) {
         char name[32], *path = NULL;
         snprintf(name, sizeof name, "%zu", k);
-        status = psfm_path_join(ctx, tmp, name, &path);
+        status = psfm_path_join(ctx, folder, name, &path);
         if (status == PSFM_OK)
             status = psfm_model_write(ctx, &r->models[k], PSFM_MODEL_TEXT, path);
         free(path);
     }
-    if (status == PSFM_OK && tmp != NULL)
-        status = psfm_output_folder_commit(ctx, folder, &tmp);
-    psfm_output_folder_abort(&tmp);
     free(folder);
     return status;
 }
 
-/* OUT/planes.json and OUT/planes.ply; those of an earlier run go if there are none now. */
+/* planes.json and planes.ply, if planes were looked for. */
 static psfm_status write_planes(psfm_context *ctx, const psfm_reconstruction *r,
                                 const char *out_folder) {
     char *json = NULL, *ply = NULL;
+    if (r->refined.images == NULL)
+        return PSFM_OK;
     psfm_status status = psfm_path_join(ctx, out_folder, "planes.json", &json);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "planes.ply", &ply);
-    if (status == PSFM_OK && r->refined.images != NULL) {
+    if (status == PSFM_OK)
         status = psfm_planes_write_json(ctx, &r->refined.planes, json);
-        if (status == PSFM_OK)
-            status = psfm_planes_write_ply(ctx, &r->refined.planes, ply);
-    } else if (status == PSFM_OK) {
-        status = psfm_remove_all(ctx, json);
-        if (status == PSFM_OK)
-            status = psfm_remove_all(ctx, ply);
-    }
+    if (status == PSFM_OK)
+        status = psfm_planes_write_ply(ctx, &r->refined.planes, ply);
     free(json);
     free(ply);
     return status;
 }
 
-/* OUT/graph.json: the pose graph and what became of it. */
+/* graph.json: the pose graph and what became of it. */
 static psfm_status write_graph(psfm_context *ctx, const psfm_evidence *evidence,
                                const psfm_reconstruction *r, const char *photo_folder,
                                const char *out_folder) {
@@ -155,18 +143,13 @@ static psfm_status write_graph(psfm_context *ctx, const psfm_evidence *evidence,
     return status;
 }
 
-/* OUT/report.html. The results are complete without it, so a page that cannot be written is no
- * reason to fail; one of an earlier run goes, since it would show other results. */
+/* report.html. The results are complete without it, so a page that cannot be written is no reason
+ * to fail. */
 static psfm_status write_report(psfm_context *ctx, const psfm_settings *settings,
                                 const char *out_folder) {
-    char *path = NULL;
-    psfm_status status = psfm_path_join(ctx, out_folder, "report.html", &path);
-    if (status == PSFM_OK)
-        status = psfm_remove_all(ctx, path);
-    free(path);
-    if (status != PSFM_OK || (settings != NULL && settings->no_report))
-        return status;
-    status = psfm_report_write(ctx, out_folder, NULL);
+    if (settings != NULL && settings->no_report)
+        return PSFM_OK;
+    psfm_status status = psfm_report_write(ctx, out_folder, NULL);
     if (status == PSFM_OK || status == PSFM_ERR_CANCELLED)
         return status;
     psfm_log(ctx, PSFM_LOG_WARNING, "no report: %s", psfm_context_message(ctx));
@@ -202,6 +185,16 @@ static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_fron
     return status;
 }
 
+/* What the results are made from. */
+typedef struct {
+    const psfm_evidence *evidence;
+    const psfm_database_stats *input;
+    const psfm_reconstruct_options *options;
+    psfm_reconstruct_stats *stats;
+    const psfm_reconstruction *found;
+    const psfm_front_end *front; /* NULL: none */
+} outcome;
+
 /* Verification, and what it gave kept for the next run. */
 static psfm_status verify(psfm_context *ctx, const char *database,
                           const psfm_reconstruct_options *options, const char *key,
@@ -235,15 +228,30 @@ static psfm_status color_models(psfm_context *ctx, const char *photo_folder, psf
     return status;
 }
 
-psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
-                                      const psfm_settings *settings, const char *out_folder) {
-    return psfm_reconstruct_database_from(ctx, database, settings, NULL, out_folder, NULL);
+/* All results, first where they are staged, then swapped in. */
+static psfm_status write_results(psfm_context *ctx, const psfm_settings *settings, const outcome *o,
+                                 psfm_results *results, cJSON **summary) {
+    double start = psfm_now();
+    const char *folder = results->staging;
+    psfm_status status = write_models(ctx, o->found, folder);
+    if (status == PSFM_OK)
+        status = write_planes(ctx, o->found, folder);
+    if (status == PSFM_OK)
+        status = write_graph(ctx, o->evidence, o->found,
+                             settings == NULL ? NULL : settings->photo_folder, folder);
+    psfm_timings_add(&o->stats->timings, "writing", start);
+    if (status == PSFM_OK)
+        status = write_summary(
+            ctx, psfm_summary_make(o->evidence, o->input, o->options, o->stats, o->found), o->front,
+            folder, summary);
+    if (status == PSFM_OK)
+        status = write_report(ctx, settings, folder);
+    return status == PSFM_OK ? psfm_results_commit(ctx, results) : status;
 }
 
-psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *database,
-                                           const psfm_settings *settings,
-                                           const psfm_front_end *front, const char *out_folder,
-                                           cJSON **summary) {
+static psfm_status reconstruct_into(psfm_context *ctx, const char *database,
+                                    const psfm_settings *settings, const psfm_front_end *front,
+                                    psfm_results *results, cJSON **summary) {
     psfm_reconstruct_options options;
     psfm_match_set set = {0};
     psfm_database_stats input = {0};
@@ -257,16 +265,12 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     else
         psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &options);
 
-    if (summary != NULL)
-        *summary = NULL;
     if (front != NULL) {
         psfm_timings_add(&stats.timings, "extraction", psfm_now() - front->extraction_seconds);
         psfm_timings_add(&stats.timings, "matching", psfm_now() - front->matching_seconds);
     }
     double start = psfm_now();
     psfm_status status = psfm_database_read(ctx, database, &set, &input);
-    if (status == PSFM_OK)
-        status = psfm_make_folders(ctx, out_folder);
     psfm_timings_add(&stats.timings, "reading", start);
     if (status == PSFM_OK)
         status = psfm_reconstruct_calibrate(ctx, &options, &evidence, &stats);
@@ -291,27 +295,40 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
         status = psfm_reconstruct(ctx, &options, &evidence, &stats, &r);
     if (status == PSFM_OK)
         status = color_models(ctx, photo_folder, &stats.timings, &r);
-    start = psfm_now();
-    if (status == PSFM_OK)
-        status = write_models(ctx, &r, out_folder);
-    if (status == PSFM_OK)
-        status = write_planes(ctx, &r, out_folder);
-    if (status == PSFM_OK)
-        status = write_graph(ctx, &evidence, &r, photo_folder, out_folder);
-    psfm_timings_add(&stats.timings, "writing", start);
-    if (status == PSFM_OK)
-        status = write_summary(ctx, psfm_summary_make(&evidence, &input, &options, &stats, &r),
-                               front, out_folder, summary);
-    if (status == PSFM_OK)
-        status = write_report(ctx, settings, out_folder);
+    if (status == PSFM_OK) {
+        outcome o = {&evidence, &input, &options, &stats, &r, front};
+        status = write_results(ctx, settings, &o, results, summary);
+    }
     if (status == PSFM_OK && r.num_models == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: no image could be posed; %s/summary.json has a reason for each of "
                            "the %zu images",
-                           database, out_folder, set.num_views);
+                           database, results->folder, set.num_views);
     psfm_photo_cache_destroy(&evidence.photos);
     psfm_evidence_free(&evidence);
     psfm_reconstruction_free(&r);
     psfm_match_set_free(&set);
+    return status;
+}
+
+psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
+                                      const psfm_settings *settings, const char *out_folder) {
+    return psfm_reconstruct_database_from(ctx, database, settings, NULL, out_folder, NULL);
+}
+
+psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *database,
+                                           const psfm_settings *settings,
+                                           const psfm_front_end *front, const char *out_folder,
+                                           cJSON **summary) {
+    psfm_results opened = {0};
+    psfm_results *results = front == NULL || front->results == NULL ? &opened : front->results;
+    if (summary != NULL)
+        *summary = NULL;
+    psfm_status status = PSFM_OK;
+    if (results == &opened)
+        status = psfm_results_open(ctx, out_folder, &opened);
+    if (status == PSFM_OK)
+        status = reconstruct_into(ctx, database, settings, front, results, summary);
+    psfm_results_close(&opened);
     return status;
 }

@@ -4,12 +4,14 @@
 
 #include <cjson/cJSON.h>
 
+#include "pipeline/results.h"
 #include "planarsfm/reconstruct.h"
 
 /* What extraction and matching tell about themselves. */
 typedef struct {
     cJSON *facts; /* its members are copied into the summary */
     double extraction_seconds, matching_seconds;
+    psfm_results *results; /* of the folder, open */
 } psfm_front_end;
 
 /* psfm_reconstruct_database with a front end (NULL: none). *summary (NULL: not wanted) is the tree

@@ -127,14 +127,15 @@ static psfm_status check_networks(psfm_context *ctx, const psfm_run_options *opt
 
 psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
                      const psfm_run_options *options, cJSON **summary) {
-    psfm_front_end front = {.facts = cJSON_CreateObject()};
+    psfm_results results = {0};
+    psfm_front_end front = {.facts = cJSON_CreateObject(), .results = &results};
     psfm_settings settings = options->settings;
     char *database = NULL;
     settings.photo_folder = (char *)folder;
     psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
                                              : check_networks(ctx, options);
     if (status == PSFM_OK)
-        status = psfm_make_folders(ctx, out_folder);
+        status = psfm_results_open(ctx, out_folder, &results);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "database.db", &database);
     if (status == PSFM_OK)
@@ -146,6 +147,7 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
             psfm_reconstruct_database_from(ctx, database, &settings, &front, out_folder, summary);
     else if (summary != NULL)
         *summary = NULL;
+    psfm_results_close(&results);
     cJSON_Delete(front.facts);
     free(database);
     return status;

@@ -343,6 +343,7 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     size_t posed = 0;
     for (size_t v = 0; v < set->num_views; ++v)
         posed += found->outcome[v] == PSFM_OUTCOME_POSED ? 1 : 0;
+    text(&b, root, "program", "planarsfm");
     text(&b, root, "version", PSFM_VERSION);
     text(&b, root, "mode", psfm_mode_name((psfm_mode)options->mode));
     number(&b, root, "images_posed", (double)posed);

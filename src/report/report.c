@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number_locale.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "io/json_text.h"
 #include "planarsfm/version.h"

@@ -3,6 +3,7 @@
  * page may be sent to others. */
 #include "report/report_input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "camera/camera_scale.h"
 #include "image/image_list.h"

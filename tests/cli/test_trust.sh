@@ -1,0 +1,79 @@
+# Nothing of the user's is lost, and no run disturbs another.
+source "$(dirname "$0")/lib.sh"
+"$planarsfm" synth arena -o scene --cameras 4 --matches-only --quiet >/dev/null
+again() { "$planarsfm" reconstruct scene/database.db --quiet "$@"; }
+again -o whole >/dev/null
+
+# Files that no run wrote stay: folders, results without our summary, files put beside ours.
+mkdir -p foreign/model && echo mine >foreign/model/thesis.txt
+refuses 2 "foreign/model: was not written by a run of planarsfm" again -o foreign
+mkdir -p model2/model/0 && cp whole/model/0/*.txt model2/model/0
+refuses 2 "model2/model: was not written" again -o model2
+mkdir other && echo '{"version": 3}' >other/summary.json
+refuses 2 "other/summary.json: was not written" again -o other
+cp -r whole noted && echo mine >noted/model/0/notes.txt
+refuses 2 "noted/model/0/notes.txt: was not written" again -o noted
+[ "$(cat foreign/model/thesis.txt noted/model/0/notes.txt)" = "mine
+mine" ] || fail "a file of the user's is gone"
+cp -r whole linked && mv linked/model elsewhere && ln -s ../elsewhere linked/model
+refuses 2 "linked/model: was not written" again -o linked
+[ -e elsewhere/0/images.txt ] || fail "a folder behind a link is gone"
+# Temporary names are no one's.
+mkdir -p tmp/model.tmp && echo mine | tee tmp/model.tmp/a tmp/summary.json.tmp a.json.tmp >/dev/null
+again -o tmp >/dev/null
+"$planarsfm" convert whole --to transforms.json -o a.json --quiet >/dev/null
+[ "$(cat tmp/model.tmp/a tmp/summary.json.tmp a.json.tmp | sort -u)" = mine ] || fail "a temporary file of the user's is gone"
+# Over and over into one folder is what runs are for.
+again -o whole >/dev/null
+again -o whole --mode paper --no-report >/dev/null
+[ "$(ls -A whole | tr '\n' ' ')" = "graph.json model summary.json " ] || fail "left: $(ls -A whole)"
+
+# Links stay links, pipes pipes, devices devices.
+mkdir there && echo old >there/a.json && ln -s there/a.json link.json
+"$planarsfm" convert scene/gt --to transforms.json -o link.json --quiet >/dev/null
+[ -L link.json ] && grep -q camera_model there/a.json || fail "a link was replaced"
+ln -s nowhere/b.json loose.json
+refuses 1 "loose.json: a symbolic link that leads nowhere" "$planarsfm" convert scene/gt --to transforms.json -o loose.json
+mkfifo pipe.json
+cat pipe.json >piped.json &
+"$planarsfm" convert scene/gt --to transforms.json -o pipe.json --quiet >/dev/null
+wait $!
+[ -p pipe.json ] || fail "a pipe was replaced"
+cmp piped.json there/a.json || fail "a pipe got something else"
+"$planarsfm" convert scene/gt --to transforms.json -o /dev/stdout --quiet | cat >through.txt
+grep -q camera_model through.txt || fail "nothing came through /dev/stdout"
+if [ -w /dev/full ]; then
+    refuses 1 "/dev/full: write failed" "$planarsfm" convert scene/gt --to transforms.json -o /dev/full
+    [ -c /dev/full ] || fail "a device was replaced"
+fi
+ln -s scene/database.db db
+"$planarsfm" synth arena -o scene2 --cameras 3 --matches-only --quiet >/dev/null
+ln -sf ../scene/database.db scene2/database.db
+"$planarsfm" synth arena -o scene2 --cameras 4 --matches-only --quiet >/dev/null
+[ -L scene2/database.db ] || fail "the link of a database was replaced"
+
+# Two runs into one folder: one does its work, the other says one sentence.
+exec 9<whole
+flock -n 9 || fail "the folder is locked after its runs"
+refuses 1 "whole: another run is writing here" again -o whole
+exec 9<&-
+again -o whole >/dev/null
+for k in 1 2 3; do (again -o both >/dev/null 2>both.$k && echo done >>both.done || true) & done
+wait
+[ -s both.done ] || fail "no run of three came through"
+for k in 1 2 3; do
+    [ ! -s both.$k ] || grep -q "another run is writing here" both.$k || fail "a run said: $(cat both.$k)"
+done
+again -o single >/dev/null
+diff -r both/model single/model || fail "runs at the same time gave another model"
+
+# A database's triggers are its own affair.
+if command -v sqlite3 >/dev/null; then
+    cp scene/database.db trigger.db
+    sqlite3 trigger.db "CREATE TRIGGER t AFTER INSERT ON matches BEGIN DELETE FROM images; END"
+    num=$(sqlite3 trigger.db "SELECT COUNT(*) FROM images")
+    sqlite3 trigger.db "SELECT name FROM images ORDER BY image_id LIMIT 2" >two.txt
+    { tr '\n' ' ' <two.txt; printf '\n0 0\n1 1\n2 2\n'; } >list.txt
+    "$planarsfm" import-matches trigger.db list.txt --quiet >/dev/null
+    [ "$(sqlite3 trigger.db "SELECT COUNT(*) FROM images")" = "$num" ] || fail "a trigger emptied the images"
+fi

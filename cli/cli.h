@@ -130,10 +130,14 @@ const char *cli_flag_value(const cli_command *command, const cli_arguments *argu
 /* All values of a flag that takes several, NULL if not given. */
 char **cli_flag_values(const cli_command *command, const cli_arguments *arguments,
                        const char *name);
-/* A whole number within a range, or `fallback` if the flag was not given. */
+/* A flag that takes a whole number. */
+typedef struct {
+    const char *name;
+    int min, max, fallback; /* fallback: if it was not given */
+} cli_int_flag;
+
 psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
-                         const cli_arguments *arguments, const char *name, int min, int max,
-                         int fallback, int *out);
+                         const cli_arguments *arguments, const cli_int_flag *flag, int *out);
 
 /* The option groups of a reconstruction, with their places in `options`. Static storage. */
 const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options);

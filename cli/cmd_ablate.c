@@ -153,8 +153,8 @@ static void set_defaults(void) {
 
 static psfm_status ablate(psfm_context *ctx, const cli_arguments *arguments) {
     int num_seeds = 0;
-    psfm_status status =
-        cli_flag_int(ctx, &cli_ablate, arguments, "--seeds", 1, 1000000, 10, &num_seeds);
+    static const cli_int_flag seeds = {"--seeds", 1, 1000000, 10};
+    psfm_status status = cli_flag_int(ctx, &cli_ablate, arguments, &seeds, &num_seeds);
     return status != PSFM_OK ? status : study(ctx, arguments, num_seeds);
 }
 

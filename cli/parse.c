@@ -164,13 +164,12 @@ char **cli_flag_values(const cli_command *command, const cli_arguments *argument
 }
 
 psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
-                         const cli_arguments *arguments, const char *name, int min, int max,
-                         int fallback, int *out) {
-    const char *text = cli_flag_value(command, arguments, name);
-    long value = fallback;
+                         const cli_arguments *arguments, const cli_int_flag *flag, int *out) {
+    const char *text = cli_flag_value(command, arguments, flag->name);
+    long value = flag->fallback;
     psfm_status status = PSFM_OK;
     if (text != NULL)
-        status = whole_number(ctx, name, text, min, max, &value);
+        status = whole_number(ctx, flag->name, text, flag->min, flag->max, &value);
     *out = (int)value;
     return status;
 }

@@ -148,7 +148,9 @@ static void start_rotations(psfm_context *ctx, const problem *p, const psfm_topo
             tree[num++] = e;
         }
     }
-    check(ctx, psfm_rotations_propagate(ctx, graph, poses, tree, num, 0, R, reached));
+    check(ctx, psfm_rotations_propagate(ctx, graph, poses,
+                                        &(psfm_spanning_tree){.edges = tree, .num_edges = num}, 0,
+                                        R, reached));
     free(poses);
     free(tree);
     free(reached);
@@ -204,8 +206,9 @@ static void run(int kind, uint32_t n, uint32_t neighbours) {
     time[0] = cpu_now();
     check(ctx, psfm_rigidity_analyse(ctx, &graph, NULL, &rigidity));
     time[1] = cpu_now();
-    check(ctx, psfm_rotations_average(ctx, &graph, (const double(*)[9])p.R_21, NULL, NULL, R, NULL,
-                                      &rotation_stats));
+    check(ctx, psfm_rotations_average(
+                   ctx, &(psfm_relative_rotations){&graph, (const double(*)[9])p.R_21, NULL}, NULL,
+                   R, NULL, &rotation_stats));
     time[2] = cpu_now();
     check(ctx,
           psfm_positions_lud(ctx, &graph, (const double(*)[3])p.direction, NULL, x, &lud_stats));

@@ -78,8 +78,10 @@ static psfm_status run_ours(psfm_context *ctx, const task *todo, ours *o) {
     o->photos = calloc(o->images.num + 1, sizeof *o->photos);
     o->sets = calloc(o->images.num + 1, sizeof *o->sets);
     seconds start = read_clocks();
-    status = psfm_extract_photos(ctx, todo->folder, (const char *const *)o->images.names,
-                                 o->images.num, NULL, NULL, &options, o->photos);
+    status = psfm_extract_photos(
+        ctx,
+        &(psfm_photo_list){todo->folder, (const char *const *)o->images.names, o->images.num, NULL},
+        NULL, &options, o->photos);
     o->extract_time = since(start);
     if (status == PSFM_OK)
         status = psfm_pair_select(ctx, todo->pairs, (const char *const *)o->images.names,

@@ -187,9 +187,9 @@ static psfm_status average(psfm_context *ctx, const psfm_robust_options *options
         memcpy(R_21[e], s->edge_pose[e].R_21, sizeof *R_21);
         weight[e] = edges->accepted[e] ? sqrt(psfm_edge_num_inliers(graph, &graph->edges[e])) : 0.0;
     }
+    psfm_relative_rotations relative = {topology, (const double(*)[9])R_21, weight};
     if (status == PSFM_OK)
-        status = psfm_rotations_average(ctx, topology, (const double(*)[9])R_21, weight,
-                                        &options->average, s->poses.cam_from_world,
+        status = psfm_rotations_average(ctx, &relative, &options->average, s->poses.cam_from_world,
                                         edges->residual_deg, NULL);
     for (uint32_t e = 0; status == PSFM_OK && e < n; ++e)
         edges->residual_deg[e] = psfm_degrees(edges->residual_deg[e]);
@@ -246,27 +246,41 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
     return status;
 }
 
+/* What the placing of all components shares. */
+typedef struct {
+    const psfm_skeleton_options *base;
+    const psfm_robust_options *options;
+    const psfm_pose_graph *graph;
+    bool *keep, *posed; /* scratch, per edge and node: those of the component at hand */
+} placing;
+
 /* Centres of one component: from plane-scaled baselines where planes give lengths, from directions
  * alone otherwise. */
-static psfm_status place_component(psfm_context *ctx, const psfm_skeleton_options *base,
-                                   const psfm_robust_options *options, const psfm_pose_graph *graph,
-                                   uint32_t component, bool *keep, bool *posed,
+static psfm_status place_component(psfm_context *ctx, const placing *p, uint32_t component,
                                    psfm_pose_solution *s, psfm_robust_edges *edges) {
+    const psfm_pose_graph *graph = p->graph;
+    bool *keep = p->keep, *posed = p->posed;
     psfm_position_plane_stats stats = {0};
     psfm_status status = PSFM_OK;
     for (uint32_t v = 0; v < graph->num_nodes; ++v)
         posed[v] = s->poses.component[v] == component;
     for (uint32_t e = 0; e < graph->num_edges; ++e)
         keep[e] = edges->accepted[e] && posed[graph->edges[e].node1];
-    if (options->control.plane_scale)
-        status = psfm_positions_plane(ctx, graph, keep, posed, &edges->groups, s->edge_pose,
-                                      (const double(*)[9])s->poses.cam_from_world,
-                                      &options->position, s->poses.center, edges->baseline, &stats);
+    psfm_position_plane_input input = {.graph = graph,
+                                       .keep = keep,
+                                       .posed = posed,
+                                       .groups = &edges->groups,
+                                       .edge_pose = s->edge_pose,
+                                       .cam_from_world_R =
+                                           (const double(*)[9])s->poses.cam_from_world};
+    if (p->options->control.plane_scale)
+        status = psfm_positions_plane(ctx, &input, &p->options->position, s->poses.center,
+                                      edges->baseline, &stats);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         if (keep[e] && stats.num_scaled_edges > 0 && edges->baseline[e] == PSFM_BASELINE_WRONG)
             edges->accepted[e] = false;
     if (status == PSFM_OK && stats.num_scaled_edges == 0)
-        status = psfm_component_positions_lud(ctx, graph, component, keep, &base->lud, s);
+        status = psfm_component_positions_lud(ctx, graph, component, keep, &p->base->lud, s);
     return status;
 }
 
@@ -274,22 +288,22 @@ static psfm_status solve_positions(psfm_context *ctx, const psfm_skeleton_option
                                    const psfm_robust_options *options, const psfm_pose_graph *graph,
                                    psfm_timings *timings, psfm_pose_solution *s,
                                    psfm_robust_edges *edges) {
-    bool *keep = NULL, *posed = NULL;
+    placing p = {.base = base, .options = options, .graph = graph};
     double start = psfm_now();
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, graph->num_edges, &keep)) ||
-        (status = PSFM_ALLOC(ctx, graph->num_nodes, &posed)) ||
+    if ((status = PSFM_ALLOC(ctx, graph->num_edges, &p.keep)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &p.posed)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &edges->baseline)) ||
         (status =
              psfm_plane_groups_find(ctx, graph, edges->accepted, &options->group, &edges->groups)))
         goto cleanup;
     for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c)
-        status = place_component(ctx, base, options, graph, c, keep, posed, s, edges);
+        status = place_component(ctx, &p, c, s, edges);
 
 cleanup:
     psfm_timings_add(timings, "positions", start);
-    free(keep);
-    free(posed);
+    free(p.keep);
+    free(p.posed);
     return status;
 }
 

@@ -70,8 +70,7 @@ static psfm_status propagate(psfm_context *ctx, const psfm_subgraph *sub,
     for (uint32_t k = 0; k < sub->num_edges; ++k)
         poses[k] = s->edge_pose[sub->edge[k]];
     psfm_topology topology = {sub->num_nodes, sub->num_edges, sub->node1, sub->node2};
-    status = psfm_rotations_propagate(ctx, &topology, poses, tree->edges, tree->num_edges, 0, R,
-                                      reached);
+    status = psfm_rotations_propagate(ctx, &topology, poses, tree, 0, R, reached);
     for (uint32_t v = 0; status == PSFM_OK && v < sub->num_nodes; ++v)
         memcpy(s->poses.cam_from_world[sub->node[v]], R[v], sizeof R[v]);
 

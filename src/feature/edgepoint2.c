@@ -294,8 +294,9 @@ static psfm_status run_descriptors(psfm_context *ctx, psfm_edgepoint2 *m) {
     psfm_status status = psfm_map_resize(ctx, &m->together, h, w, m->sizes[C_SUM]);
     for (int k = 0; status == PSFM_OK && k < 3; ++k) {
         if (k > 0)
-            status = psfm_map_resize_bilinear(ctx, m->nn, sources[k], h, w, PSFM_RESIZE_CENTERS,
-                                              false, &m->enlarged);
+            status = psfm_map_resize_bilinear(ctx, m->nn, sources[k],
+                                              &(psfm_resize){h, w, PSFM_RESIZE_CENTERS, false},
+                                              &m->enlarged);
         if (status == PSFM_OK)
             put_channels(k > 0 ? &m->enlarged : sources[k], begin, &m->together);
         begin += sources[k]->channels;
@@ -316,8 +317,8 @@ static psfm_status run_scores(psfm_context *ctx, psfm_edgepoint2 *m) {
     for (int k = 0; status == PSFM_OK && k < 2; ++k) {
         status = psfm_conv_run(ctx, m->nn, &m->convs[DETECT_2 + k], sources[k], NULL, &m->a);
         if (status == PSFM_OK)
-            status = psfm_map_resize_bilinear(ctx, m->nn, &m->a, h, w, PSFM_RESIZE_CENTERS, true,
-                                              &m->detect);
+            status = psfm_map_resize_bilinear(
+                ctx, m->nn, &m->a, &(psfm_resize){h, w, PSFM_RESIZE_CENTERS, true}, &m->detect);
     }
     if (status == PSFM_OK)
         status = psfm_conv_run(ctx, m->nn, &m->convs[SCORE_0], &m->detect, NULL, &m->a);

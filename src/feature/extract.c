@@ -64,8 +64,7 @@ static void leave(gate *g, size_t bytes) {
 }
 
 typedef struct {
-    const char *folder, *mask_folder;
-    const char *const *names;
+    const psfm_photo_list *list;
     int max_image_size;
     psfm_sift_options sift;
     psfm_detectors *detectors; /* NULL: SIFT */
@@ -80,7 +79,7 @@ static psfm_status load(psfm_context *ctx, const extraction *x, const char *name
                         psfm_image *image) {
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
-    psfm_status status = psfm_path_join(ctx, x->folder, name, &path);
+    psfm_status status = psfm_path_join(ctx, x->list->folder, name, &path);
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
@@ -110,7 +109,7 @@ static psfm_status apply_mask(psfm_context *ctx, const extraction *x, const char
     bool found = false, *keep = NULL;
     psfm_keypoint_set *set = &photo->features;
     psfm_status status =
-        psfm_mask_read(ctx, x->mask_folder, name, photo->width, photo->height, &mask, &found);
+        psfm_mask_read(ctx, x->list->mask_folder, name, photo->width, photo->height, &mask, &found);
     if (status == PSFM_OK && found)
         status = PSFM_ALLOC(ctx, set->num, &keep);
     if (status == PSFM_OK && found) {
@@ -153,11 +152,11 @@ static psfm_status extract_one(psfm_context *ctx, size_t index, int worker, void
     extraction *x = user;
     psfm_photo *photo = &x->photos[index];
     psfm_image image = {0};
-    psfm_status status = load(ctx, x, x->names[index], photo, &image);
+    psfm_status status = load(ctx, x, x->list->names[index], photo, &image);
     if (status == PSFM_OK)
         status = extract(ctx, x, worker, &image, photo);
-    if (status == PSFM_OK && x->mask_folder != NULL)
-        status = apply_mask(ctx, x, x->names[index], photo);
+    if (status == PSFM_OK && x->list->mask_folder != NULL)
+        status = apply_mask(ctx, x, x->list->names[index], photo);
     psfm_image_free(&image);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT || status == PSFM_ERR_DATA) {
         psfm_keypoint_set_free(&photo->features);
@@ -181,7 +180,8 @@ static psfm_status check_size(psfm_context *ctx, const psfm_extract_options *opt
     return status;
 }
 
-static psfm_status run(psfm_context *ctx, size_t num, extraction *x) {
+static psfm_status run(psfm_context *ctx, extraction *x) {
+    size_t num = x->list->num;
     x->num_workers = psfm_parallel_workers(ctx, num);
     x->gate.budget = memory_budget();
     psfm_status status = PSFM_ALLOC(ctx, (size_t)x->num_workers, &x->workspaces);
@@ -200,29 +200,23 @@ static psfm_status run(psfm_context *ctx, size_t num, extraction *x) {
     return status;
 }
 
-psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const char *const *names,
-                                size_t num, const char *mask_folder,
+psfm_status psfm_extract_photos(psfm_context *ctx, const psfm_photo_list *list,
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos) {
-    extraction x = {.folder = folder, .mask_folder = mask_folder, .names = names, .photos = photos};
+    extraction x = {.list = list, .photos = photos};
     psfm_options_init(&psfm_sift_option_table, &x.sift);
     if (sift_options != NULL)
         x.sift = *sift_options;
     psfm_status status = check_size(ctx, options, false, &x.max_image_size);
     if (status == PSFM_OK)
         status = psfm_options_check(ctx, &psfm_sift_option_table, &x.sift);
-    return status == PSFM_OK ? run(ctx, num, &x) : status;
+    return status == PSFM_OK ? run(ctx, &x) : status;
 }
 
-psfm_status psfm_extract_photos_neural(psfm_context *ctx, const char *folder,
-                                       const char *const *names, size_t num,
-                                       const char *mask_folder, const psfm_extract_options *options,
+psfm_status psfm_extract_photos_neural(psfm_context *ctx, const psfm_photo_list *list,
+                                       const psfm_extract_options *options,
                                        psfm_detectors *detectors, psfm_photo *photos) {
-    extraction x = {.folder = folder,
-                    .mask_folder = mask_folder,
-                    .names = names,
-                    .detectors = detectors,
-                    .photos = photos};
+    extraction x = {.list = list, .detectors = detectors, .photos = photos};
     psfm_status status = check_size(ctx, options, true, &x.max_image_size);
-    return status == PSFM_OK ? run(ctx, num, &x) : status;
+    return status == PSFM_OK ? run(ctx, &x) : status;
 }

@@ -27,19 +27,24 @@ typedef struct {
 
 void psfm_photo_free(psfm_photo *photo);
 
-/* Extracts SIFT features of the images `names` of a folder in parallel. mask_folder may be NULL,
- * see psfm_mask_read. A file that cannot be read is not a failure: its photo says why. Holds at
- * most half of the machine's memory in images under way, or one image. photos has `num` zeroed
- * entries, freed one by one by the caller; on failure all are empty. */
-psfm_status psfm_extract_photos(psfm_context *ctx, const char *folder, const char *const *names,
-                                size_t num, const char *mask_folder,
+/* Which photographs to read. */
+typedef struct {
+    const char *folder;
+    const char *const *names; /* relative to the folder */
+    size_t num;
+    const char *mask_folder; /* see psfm_mask_read; NULL: no masks */
+} psfm_photo_list;
+
+/* Extracts SIFT features in parallel. A file that cannot be read is not a failure: its photo says
+ * why. Holds at most half of the machine's memory in images under way, or one image. photos has
+ * list->num zeroed entries, freed one by one by the caller; on failure all are empty. */
+psfm_status psfm_extract_photos(psfm_context *ctx, const psfm_photo_list *list,
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos);
 
 /* The same with the features of a network. */
-psfm_status psfm_extract_photos_neural(psfm_context *ctx, const char *folder,
-                                       const char *const *names, size_t num,
-                                       const char *mask_folder, const psfm_extract_options *options,
+psfm_status psfm_extract_photos_neural(psfm_context *ctx, const psfm_photo_list *list,
+                                       const psfm_extract_options *options,
                                        psfm_detectors *detectors, psfm_photo *photos);
 
 #endif

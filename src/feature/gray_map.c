@@ -39,9 +39,9 @@ psfm_status psfm_gray_to_multiple(psfm_context *ctx, psfm_engine *nn, const psfm
     if (height == image->height && width == image->width)
         return psfm_gray_to_map(ctx, nn, image, map);
     psfm_status status = psfm_gray_to_map(ctx, nn, image, whole);
-    return status == PSFM_OK
-               ? psfm_map_resize_bilinear(ctx, nn, whole, height, width, rule, false, map)
-               : status;
+    return status == PSFM_OK ? psfm_map_resize_bilinear(
+                                   ctx, nn, whole, &(psfm_resize){height, width, rule, false}, map)
+                             : status;
 }
 
 /* Sum of (x - shift)^power, power 1 or 2, in eight parts that the compiler can keep in vectors. */

@@ -44,11 +44,17 @@ static psfm_status reserve(psfm_context *ctx, psfm_sift_patch *patch) {
     return status;
 }
 
+/* A row of pixels with its neighbours, or itself at the border. */
+typedef struct {
+    const float *row, *above, *below;
+    float y_factor; /* of the difference below - above */
+} row_of_three;
+
 /* A pixel on the left or right border: the difference in x is one-sided. */
-static void border_gradient(const float *row, const float *above, const float *below,
-                            float y_factor, int x, int inwards, float *magnitude, float *angle) {
-    float gx = (float)inwards * (row[x + inwards] - row[x]);
-    float gy = y_factor * (below[x] - above[x]);
+static void border_gradient(const row_of_three *r, int x, int inwards, float *magnitude,
+                            float *angle) {
+    float gx = (float)inwards * (r->row[x + inwards] - r->row[x]);
+    float gy = r->y_factor * (r->below[x] - r->above[x]);
     *magnitude = sqrtf(gx * gx + gy * gy);
     *angle = psfm_sift_angle(gx, gy);
 }
@@ -62,20 +68,20 @@ static void load_row(const psfm_sift_octave *octave, const float *level, int y,
     begin = begin < 0 ? 0 : begin;
     end = end > last ? last : end;
     const float *row = level + y * octave->stride;
-    const float *above = y > 0 ? row - octave->stride : row;
-    const float *below = y < last_row ? row + octave->stride : row;
-    float y_factor = y > 0 && y < last_row ? 0.5F : 1.0F;
+    const row_of_three r = {row, y > 0 ? row - octave->stride : row,
+                            y < last_row ? row + octave->stride : row,
+                            y > 0 && y < last_row ? 0.5F : 1.0F};
     ptrdiff_t base = (dy + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius - patch->xi;
     float *magnitude = patch->magnitude + base, *angle = patch->angle + base;
     int first = begin > 0 ? begin : 1, stop = end < last ? end + 1 : last;
     if (stop > first)
-        psfm_sift_kernel_choose()->gradient(row + first, above + first, below + first, y_factor,
-                                            (size_t)(stop - first), magnitude + first,
+        psfm_sift_kernel_choose()->gradient(row + first, r.above + first, r.below + first,
+                                            r.y_factor, (size_t)(stop - first), magnitude + first,
                                             angle + first);
     if (begin == 0)
-        border_gradient(row, above, below, y_factor, 0, 1, &magnitude[0], &angle[0]);
+        border_gradient(&r, 0, 1, &magnitude[0], &angle[0]);
     if (end == last)
-        border_gradient(row, above, below, y_factor, last, -1, &magnitude[last], &angle[last]);
+        border_gradient(&r, last, -1, &magnitude[last], &angle[last]);
 }
 
 psfm_status psfm_sift_patch_load(psfm_context *ctx, const psfm_sift_octave *octave,

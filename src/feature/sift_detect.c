@@ -117,18 +117,20 @@ static float float_above(double value) {
     return (double)f < value ? nextafterf(f, INFINITY) : f;
 }
 
-static psfm_status detect_row(psfm_context *ctx, const psfm_sift_octave *octave, int position,
-                              int s, int y, const psfm_sift_options *options, uint32_t *found,
+/* Keypoints of the row that begins at `row`. */
+static psfm_status detect_row(psfm_context *ctx, place row, int position,
+                              const psfm_sift_options *options, uint32_t *found,
                               psfm_sift_points *points) {
+    const psfm_sift_octave *octave = row.octave;
     const float *rows[4];
     for (int k = 0; k < 4; ++k)
-        rows[k] = octave->levels[s + k] + y * octave->stride;
+        rows[k] = octave->levels[row.s + k] + row.y * octave->stride;
     size_t num = psfm_sift_kernel_choose()->find_extrema(
         rows, octave->stride, octave->width, float_above(0.8 * options->peak_threshold), found);
     psfm_status status = PSFM_RESERVE(ctx, &points->points, &points->capacity, points->num + num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         psfm_sift_point point = {.octave = position};
-        if (refine((place){octave, s, (int)found[k], y}, options, &point))
+        if (refine((place){octave, row.s, (int)found[k], row.y}, options, &point))
             points->points[points->num++] = point;
     }
     return status;
@@ -140,7 +142,7 @@ psfm_status psfm_sift_detect(psfm_context *ctx, const psfm_sift_octave *octave, 
     psfm_status status = PSFM_ALLOC(ctx, (size_t)octave->width, &found);
     for (int s = 0; status == PSFM_OK && s < octave->num_levels; ++s)
         for (int y = 1; status == PSFM_OK && y < octave->height - 1; ++y)
-            status = detect_row(ctx, octave, position, s, y, options, found, points);
+            status = detect_row(ctx, (place){octave, s, 0, y}, position, options, found, points);
     free(found);
     return status;
 }

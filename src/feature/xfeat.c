@@ -302,8 +302,10 @@ static psfm_status run_network(psfm_context *ctx, psfm_xfeat *m) {
         const step *s = &steps[k];
         status = s->layer >= 0
                      ? psfm_conv_run(ctx, m->nn, &m->convs[s->layer], s->src, NULL, s->dst)
-                     : psfm_map_resize_bilinear(ctx, m->nn, s->src, s->dst->height, s->dst->width,
-                                                PSFM_RESIZE_CENTERS, true, s->dst);
+                     : psfm_map_resize_bilinear(
+                           ctx, m->nn, s->src,
+                           &(psfm_resize){s->dst->height, s->dst->width, PSFM_RESIZE_CENTERS, true},
+                           s->dst);
     }
     for (size_t k = 0; status == PSFM_OK && k < m->heat.height * m->heat.width; ++k)
         m->heat.data[k] = 1.0f / (1.0f + expf(-m->heat.data[k]));

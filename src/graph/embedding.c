@@ -115,7 +115,8 @@ static psfm_status solve_by_arpack(psfm_context *ctx, const psfm_embedding_optio
     psfm_eigen_result result;
     for (uint32_t e = 0; e < p->S->n; ++e)
         p->h[e] = psfm_rng_range(&rng, -1.0, 1.0);
-    psfm_status status = psfm_eigen_smallest(ctx, p->S->n, multiply_deflated, p, options->tolerance,
+    const psfm_operator matrix = {p->S->n, multiply_deflated, p};
+    psfm_status status = psfm_eigen_smallest(ctx, &matrix, options->tolerance,
                                              options->max_iterations, p->h, &result);
     *solved = status == PSFM_OK && result.converged;
     for (uint32_t e = 0; *solved && e < p->S->n; ++e)
@@ -201,9 +202,10 @@ static psfm_status embed_part(psfm_context *ctx, const psfm_embedding_options *o
         solved = is_accurate(options, p);
     }
     if (status == PSFM_OK && !solved && n >= (uint32_t)options->dense_below) {
+        const psfm_fiedler_options fiedler = {options->tolerance, options->max_iterations,
+                                              "embedding"};
         psfm_eigen_result result;
-        status = psfm_fiedler(ctx, p->S, p->mass, options->tolerance, options->max_iterations,
-                              "embedding", p->h, &result);
+        status = psfm_fiedler(ctx, p->S, p->mass, &fiedler, p->h, &result);
         if (status == PSFM_OK)
             status = measure(ctx, p);
     }

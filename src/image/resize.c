@@ -57,9 +57,16 @@ static void average_row(const uint8_t *row, int samples, const span *columns, in
     }
 }
 
-/* One channel set: `samples` bytes per pixel. `averaged` and `sum` hold one new row each. */
-static void shrink_plane(const uint8_t *in, const psfm_image *image, const span *columns,
-                         int samples, psfm_image *made, uint8_t *out, float *averaged, float *sum) {
+/* What shrinking needs beside the images; `averaged` and `sum` hold one new row each. */
+typedef struct {
+    span *columns;
+    float *averaged, *sum;
+} shrinking;
+
+/* One channel set: `samples` bytes per pixel, from `in` of an image to `out` of a smaller one. */
+static void shrink_plane(const psfm_image *image, const uint8_t *in, int samples,
+                         const shrinking *with, const psfm_image *made, uint8_t *out) {
+    float *averaged = with->averaged, *sum = with->sum;
     size_t row_size = (size_t)made->width * (size_t)samples;
     size_t old_row = (size_t)image->width * (size_t)samples;
     for (int y = 0; y < made->height; ++y) {
@@ -67,7 +74,7 @@ static void shrink_plane(const uint8_t *in, const psfm_image *image, const span 
         memset(sum, 0, row_size * sizeof *sum);
         for (int k = s.first; k <= s.last; ++k) {
             float weight = k == s.first ? s.first_weight : k == s.last ? s.last_weight : s.inner;
-            average_row(in + (size_t)k * old_row, samples, columns, made->width, averaged);
+            average_row(in + (size_t)k * old_row, samples, with->columns, made->width, averaged);
             for (size_t x = 0; x < row_size; ++x)
                 sum[x] += weight * averaged[x];
         }
@@ -96,9 +103,10 @@ psfm_status psfm_image_shrink(psfm_context *ctx, const psfm_image *image, int ne
     if (status == PSFM_OK) {
         for (int x = 0; x < new_width; ++x)
             columns[x] = span_of(x, image->width, new_width);
-        shrink_plane(image->gray, image, columns, 1, &made, made.gray, rows, rows + row_size);
+        const shrinking with = {columns, rows, rows + row_size};
+        shrink_plane(image, image->gray, 1, &with, &made, made.gray);
         if (image->rgb != NULL)
-            shrink_plane(image->rgb, image, columns, 3, &made, made.rgb, rows, rows + row_size);
+            shrink_plane(image, image->rgb, 3, &with, &made, made.rgb);
         *out = made;
     }
     free(rows);

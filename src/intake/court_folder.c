@@ -38,8 +38,9 @@ static psfm_status find_cameras(psfm_context *ctx, folder_work *w) {
         status = PSFM_ALLOC(ctx, w->files.num, &w->cameras);
     for (size_t k = 0; w->cameras != NULL && k < w->files.num && status == PSFM_OK; ++k) {
         char *source = NULL;
-        status = psfm_intrinsics_find(ctx, &intrinsics, w->files.names[k], 0, 0, 0.0,
-                                      &w->cameras[k], &source);
+        status =
+            psfm_intrinsics_find(ctx, &intrinsics, &(psfm_photo_facts){.name = w->files.names[k]},
+                                 &w->cameras[k], &source);
         free(source);
     }
     psfm_intrinsics_free(&intrinsics);

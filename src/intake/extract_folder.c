@@ -136,8 +136,8 @@ static psfm_status refresh_camera(extraction *x, const psfm_stored_photo *photo)
     psfm_camera camera;
     char *source = NULL;
     uint32_t camera_id = 0;
-    psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, photo->name, photo->width,
-                                              photo->height, photo->focal_px, &camera, &source);
+    const psfm_photo_facts facts = {photo->name, photo->width, photo->height, photo->focal_px};
+    psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, &facts, &camera, &source);
     if (status == PSFM_OK)
         status = psfm_store_put_camera(&x->store, source, &camera, &camera_id);
     if (status == PSFM_OK && camera_id != photo->camera_id)
@@ -179,8 +179,9 @@ static psfm_status check_intrinsics(extraction *x) {
     for (size_t k = 0; given && status == PSFM_OK && k < x->num_todo; ++k) {
         psfm_camera camera;
         char *source = NULL;
-        status = psfm_intrinsics_find(x->ctx, &x->intrinsics, x->todo[k].name, 0, 0, 0.0, &camera,
-                                      &source);
+        status =
+            psfm_intrinsics_find(x->ctx, &x->intrinsics,
+                                 &(psfm_photo_facts){x->todo[k].name, 0, 0, 0.0}, &camera, &source);
         free(source);
     }
     return status;
@@ -220,8 +221,8 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
                              .height = photo->height,
                              .focal_px = focal_px,
                              .features = x->weights == NULL ? NULL : (char *)x->stats->features};
-    psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, todo->name, photo->width,
-                                              photo->height, focal_px, &camera, &source);
+    const psfm_photo_facts facts = {todo->name, photo->width, photo->height, focal_px};
+    psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, &facts, &camera, &source);
     if (status == PSFM_OK)
         status = psfm_store_put_camera(&x->store, source, &camera, &row.camera_id);
     if (status == PSFM_OK)
@@ -256,12 +257,11 @@ static psfm_status extract_batch(extraction *x, const todo_photo *todo, size_t n
         status = PSFM_ALLOC(x->ctx, num, &names);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         names[k] = todo[k].name;
+    const psfm_photo_list list = {x->folder, names, num, o->mask_folder};
     if (status == PSFM_OK)
         status = x->detectors == NULL
-                     ? psfm_extract_photos(x->ctx, x->folder, names, num, o->mask_folder,
-                                           &o->extract, &o->sift, photos)
-                     : psfm_extract_photos_neural(x->ctx, x->folder, names, num, o->mask_folder,
-                                                  &o->extract, x->detectors, photos);
+                     ? psfm_extract_photos(x->ctx, &list, &o->extract, &o->sift, photos)
+                     : psfm_extract_photos_neural(x->ctx, &list, &o->extract, x->detectors, photos);
     if (status == PSFM_OK)
         status = write_batch(x, todo, photos, num);
     for (size_t k = 0; photos != NULL && k < num; ++k)

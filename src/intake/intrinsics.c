@@ -218,17 +218,19 @@ static psfm_status find_in_model(psfm_context *ctx, const psfm_intrinsics *in, c
 }
 
 /* The camera of a photograph whose EXIF data tell a focal length, or none. */
-static psfm_status from_photograph(psfm_context *ctx, const char *name, int width, int height,
-                                   double focal_px, psfm_camera *camera) {
-    bool is_told = focal_px > 0.0;
+static psfm_status from_photograph(psfm_context *ctx, const psfm_photo_facts *photo,
+                                   psfm_camera *camera) {
+    int width = photo->width, height = photo->height;
+    bool is_told = photo->focal_px > 0.0;
     if (width <= 0 || height <= 0)
         return psfm_fail(
             ctx, PSFM_ERR_DATA,
             "%s: its size is not known; give the intrinsics: --cameras MODEL (a COLMAP "
             "model or cameras.txt) or --camera \"PINHOLE,width,height,fx,fy,cx,cy\"",
-            name);
+            photo->name);
     double guess = PSFM_GUESS_FACTOR * (width > height ? width : height);
-    *camera = psfm_camera_simple((uint64_t)width, (uint64_t)height, is_told ? focal_px : guess);
+    *camera =
+        psfm_camera_simple((uint64_t)width, (uint64_t)height, is_told ? photo->focal_px : guess);
     camera->has_prior_focal_length = is_told;
     return PSFM_OK;
 }
@@ -287,27 +289,27 @@ static psfm_status share(psfm_context *ctx, psfm_intrinsics *in, const char *sou
     return status;
 }
 
-psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in, const char *name,
-                                 int width, int height, double focal_px, psfm_camera *camera,
+psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in,
+                                 const psfm_photo_facts *photo, psfm_camera *camera,
                                  char **source) {
     char *text = NULL;
     psfm_status status = PSFM_OK;
     if (in->kind == PSFM_INTRINSICS_MODEL)
-        status = find_in_model(ctx, in, name, camera);
+        status = find_in_model(ctx, in, photo->name, camera);
     else if (in->kind == PSFM_INTRINSICS_ONE)
         *camera = in->camera;
     else
-        status = from_photograph(ctx, name, width, height, focal_px, camera);
+        status = from_photograph(ctx, photo, camera);
     if (status == PSFM_OK)
-        status = name_source(ctx, in, name, camera, &text);
+        status = name_source(ctx, in, photo->name, camera, &text);
     if (status == PSFM_OK && in->kind == PSFM_INTRINSICS_PHOTOGRAPHS)
         status = share(ctx, in, text, camera);
-    if (status == PSFM_OK && width > 0 &&
-        (camera->width != (uint64_t)width || camera->height != (uint64_t)height))
+    if (status == PSFM_OK && photo->width > 0 &&
+        (camera->width != (uint64_t)photo->width || camera->height != (uint64_t)photo->height))
         status = psfm_fail(ctx, PSFM_ERR_DATA,
-                           "%s: the photograph has %d x %d pixels, its camera %llu x %llu", name,
-                           width, height, (unsigned long long)camera->width,
-                           (unsigned long long)camera->height);
+                           "%s: the photograph has %d x %d pixels, its camera %llu x %llu",
+                           photo->name, photo->width, photo->height,
+                           (unsigned long long)camera->width, (unsigned long long)camera->height);
     if (in->kind != PSFM_INTRINSICS_PHOTOGRAPHS)
         camera->has_prior_focal_length = true;
     if (status == PSFM_OK) {

@@ -54,14 +54,19 @@ psfm_status psfm_intrinsics_open(psfm_context *ctx, const psfm_intrinsics_option
                                  psfm_intrinsics *out);
 void psfm_intrinsics_free(psfm_intrinsics *intrinsics);
 
-/* The camera of a photograph of width x height pixels whose EXIF data tell focal_px (0: nothing).
- * With width 0 the size is not known, and not checked. *source, malloc'ed, is a text that
+/* What a photograph says of itself. */
+typedef struct {
+    const char *name;
+    int width, height; /* 0: not known, and not checked */
+    double focal_px;   /* told by its EXIF data; 0: nothing */
+} psfm_photo_facts;
+
+/* The camera of a photograph. *source, malloc'ed, is a text that
  * photographs of the same camera share; that of a given camera begins with "given:". A guess has
  * no prior focal length. PSFM_ERR_DATA if the size is not the camera's, or nothing is known about
  * this photograph, not even its size. */
-psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *intrinsics, const char *name,
-                                 int width, int height, double focal_px, psfm_camera *camera,
-                                 char **source);
+psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *intrinsics,
+                                 const psfm_photo_facts *photo, psfm_camera *camera, char **source);
 
 /* Words for the summary: "EXIF focal lengths", "one given camera", "cameras of a model". */
 const char *psfm_intrinsics_describe(const psfm_intrinsics *intrinsics);

@@ -64,17 +64,18 @@ static bool drew_random_vectors(void) {
 }
 
 /* Runs the reverse communication until ARPACK is done. */
-static psfm_status iterate(psfm_context *ctx, uint32_t n, psfm_product_fn product, void *user,
-                           double tolerance, arpack_state *s, int *num_products) {
+static psfm_status iterate(psfm_context *ctx, const psfm_operator *A, double tolerance,
+                           arpack_state *s, int *num_products) {
+    a_int n = (a_int)A->n;
     *num_products = 0;
     for (;;) {
-        dsaupd_c(&s->ido, "I", (a_int)n, "SA", NUM_PAIRS, tolerance, s->resid, NUM_VECTORS,
-                 s->vectors, (a_int)n, s->iparam, s->ipntr, s->workd, s->workl,
-                 NUM_VECTORS * (NUM_VECTORS + 8), &s->info);
+        dsaupd_c(&s->ido, "I", n, "SA", NUM_PAIRS, tolerance, s->resid, NUM_VECTORS, s->vectors, n,
+                 s->iparam, s->ipntr, s->workd, s->workl, NUM_VECTORS * (NUM_VECTORS + 8),
+                 &s->info);
         if (s->ido != 1 && s->ido != -1)
             return PSFM_OK;
         psfm_status status =
-            product(ctx, s->workd + s->ipntr[0] - 1, s->workd + s->ipntr[1] - 1, user);
+            A->product(ctx, s->workd + s->ipntr[0] - 1, s->workd + s->ipntr[1] - 1, A->user);
         if (status != PSFM_OK)
             return status;
         ++*num_products;
@@ -89,9 +90,9 @@ static void extract(uint32_t n, double tolerance, arpack_state *s, double values
              s->workl, NUM_VECTORS * (NUM_VECTORS + 8), &s->info);
 }
 
-psfm_status psfm_eigen_smallest(psfm_context *ctx, uint32_t n, psfm_product_fn product, void *user,
-                                double tolerance, int max_restarts, double *x,
-                                psfm_eigen_result *result) {
+psfm_status psfm_eigen_smallest(psfm_context *ctx, const psfm_operator *A, double tolerance,
+                                int max_restarts, double *x, psfm_eigen_result *result) {
+    uint32_t n = A->n;
     if (n <= NUM_VECTORS || n > INT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "ARPACK is not for a matrix of %u rows", n);
     arpack_state s = {.info = 1}; /* 1: resid is the start vector */
@@ -107,7 +108,7 @@ psfm_status psfm_eigen_smallest(psfm_context *ctx, uint32_t n, psfm_product_fn p
         goto cleanup;
     memcpy(s.resid, x, n * sizeof *x);
     pthread_mutex_lock(&arpack_lock);
-    status = iterate(ctx, n, product, user, tolerance, &s, &result->num_products);
+    status = iterate(ctx, A, tolerance, &s, &result->num_products);
     bool found =
         status == PSFM_OK && s.info == 0 && s.iparam[4] >= NUM_PAIRS && !drew_random_vectors();
     double values[NUM_PAIRS] = {0.0};

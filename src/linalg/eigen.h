@@ -15,6 +15,13 @@ psfm_status psfm_eigen_symmetric(psfm_context *ctx, uint32_t n, double *A, doubl
 /* y = A x for a symmetric A; x and y do not alias. */
 typedef psfm_status (*psfm_product_fn)(psfm_context *ctx, const double *x, double *y, void *user);
 
+/* A symmetric matrix of n rows, known by its products. */
+typedef struct {
+    uint32_t n;
+    psfm_product_fn product;
+    void *user; /* of product */
+} psfm_operator;
+
 typedef struct {
     double value;
     int num_products;
@@ -28,8 +35,7 @@ typedef struct {
  * rare matrices of few distinct eigenvalues on which ARPACK would go on from random vectors of its
  * own. Calls exclude each other, because ARPACK keeps its state in static variables. n > 20 and
  * < 2^31. x is untouched unless converged. */
-psfm_status psfm_eigen_smallest(psfm_context *ctx, uint32_t n, psfm_product_fn product, void *user,
-                                double tolerance, int max_restarts, double *x,
-                                psfm_eigen_result *result);
+psfm_status psfm_eigen_smallest(psfm_context *ctx, const psfm_operator *A, double tolerance,
+                                int max_restarts, double *x, psfm_eigen_result *result);
 
 #endif

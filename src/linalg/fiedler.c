@@ -350,9 +350,10 @@ static psfm_status copy_lowest(psfm_context *ctx, const davidson *d, double **ou
     return PSFM_OK;
 }
 
-psfm_status psfm_fiedler(psfm_context *ctx, const psfm_csr *W, const double *mass, double tolerance,
-                         int max_iterations, const char *stage, double *x,
+psfm_status psfm_fiedler(psfm_context *ctx, const psfm_csr *W, const double *mass,
+                         const psfm_fiedler_options *options, double *x,
                          psfm_eigen_result *result) {
+    const char *stage = options->stage;
     psfm_multilevel *m;
     double *lowest = NULL, *finer = NULL;
     uint32_t num_coarse = 0;
@@ -368,7 +369,7 @@ psfm_status psfm_fiedler(psfm_context *ctx, const psfm_csr *W, const double *mas
         if (status == PSFM_OK && level > 0)
             status = improve(ctx, &d, COARSE_TOLERANCE, COARSE_ITERATIONS, NULL, result);
         else if (status == PSFM_OK)
-            status = improve(ctx, &d, tolerance, max_iterations, stage, result);
+            status = improve(ctx, &d, options->tolerance, options->max_iterations, stage, result);
         if (status == PSFM_OK && level == 0)
             memcpy(x, d.t, W->n * sizeof *x);
         else if (status == PSFM_OK)

@@ -46,7 +46,8 @@ psfm_status psfm_engine_run(psfm_context *ctx, psfm_engine *nn, size_t n, size_t
 size_t psfm_engine_block(size_t num, size_t least, size_t most);
 
 /* Row-major C = A B + beta C on the calling thread: A is m x k (lda floats between rows), B is
- * k x n, C is m x n. A failure is kept and reported by psfm_engine_run. */
+ * k x n, C is m x n. A failure is kept and reported by psfm_engine_run. The many arguments are
+ * those of BLAS, in its order, which every reader of matrix code knows. */
 void psfm_engine_gemm(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
                       const float *b, size_t ldb, float beta, float *c, size_t ldc);
 /* The same with B given transposed, n x k. */

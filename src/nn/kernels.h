@@ -65,7 +65,8 @@ typedef struct {
     void (*winograd_output)(const float *src, size_t plane, size_t channels,
                             const psfm_winograd_sink *sink);
 
-    /* rows[i][j] = act(rows[i][j] + bias[j] + add[i][j]); add NULL: nothing. */
+    /* rows[i][j] = act(rows[i][j] + bias[j] + add[i][j]); add NULL: nothing. Two matrices and a
+     * vector as in BLAS, so that the loop keeps all of them in registers. */
     void (*bias_act)(float *rows, size_t ld, size_t num_rows, size_t n, const float *bias,
                      const float *add, size_t add_ld, bool relu);
 

@@ -29,7 +29,8 @@ void psfm_linear_put(psfm_linear *to, const psfm_linear *from, size_t column, fl
 psfm_status psfm_linear_absorb(psfm_context *ctx, psfm_engine *nn, const psfm_linear *first,
                                size_t row, psfm_linear *second);
 
-/* y = x W + b, or with a ReLU; num rows, ldx and ldy floats apart. */
+/* y = x W + b, or with a ReLU; num rows, ldx and ldy floats apart: a matrix is given as to
+ * psfm_engine_gemm, by its first value and the distance of its rows. */
 void psfm_linear_apply(psfm_engine *nn, const psfm_linear *linear, size_t num, const float *x,
                        size_t ldx, float *y, size_t ldy, bool relu);
 

@@ -159,11 +159,12 @@ static void resize_task(psfm_engine *nn, const void *user, size_t y, void *memor
 }
 
 psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_engine *nn, const psfm_map *src,
-                                     size_t height, size_t width, psfm_resize_rule rule, bool add,
-                                     psfm_map *dst) {
-    psfm_status status = add ? PSFM_OK : psfm_map_resize(ctx, dst, height, width, src->channels);
+                                     const psfm_resize *resize, psfm_map *dst) {
+    psfm_status status = PSFM_OK;
+    if (!resize->add)
+        status = psfm_map_resize(ctx, dst, resize->height, resize->width, src->channels);
     if (status != PSFM_OK)
         return status;
-    resize_job job = {src, dst, rule, add};
+    resize_job job = {src, dst, resize->rule, resize->add};
     return psfm_engine_run(ctx, nn, dst->height, 0, resize_task, &job);
 }

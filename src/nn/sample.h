@@ -28,10 +28,14 @@ typedef enum {
     PSFM_RESIZE_CORNERS, /* i (m - 1) / (n - 1): centres of the corner pixels agree */
 } psfm_resize_rule;
 
-/* Bilinear resize of all channels to height x width; with `add`, dst += instead of dst =, and dst
- * must have that size already. Parallel. */
+typedef struct {
+    size_t height, width; /* of the result */
+    psfm_resize_rule rule;
+    bool add; /* dst += instead of dst =; dst has that size already */
+} psfm_resize;
+
+/* Bilinear resize of all channels. Parallel. */
 psfm_status psfm_map_resize_bilinear(psfm_context *ctx, psfm_engine *nn, const psfm_map *src,
-                                     size_t height, size_t width, psfm_resize_rule rule, bool add,
-                                     psfm_map *dst);
+                                     const psfm_resize *resize, psfm_map *dst);
 
 #endif

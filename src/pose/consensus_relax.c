@@ -48,8 +48,8 @@ psfm_status psfm_consensus_relax(psfm_context *ctx, psfm_consensus_search *s) {
         for (int k = 0; !(weight[e] > 0.0) && k < 9; k += 4)
             R_21[e][k] = 1.0;
     }
-    status = psfm_rotations_average(ctx, s->topology, (const double(*)[9])R_21, weight, &options,
-                                    s->R, NULL, NULL);
+    psfm_relative_rotations relative = {s->topology, (const double(*)[9])R_21, weight};
+    status = psfm_rotations_average(ctx, &relative, &options, s->R, NULL, NULL);
 
 cleanup:
     free(R_21);

@@ -87,11 +87,11 @@ static uint32_t scale_unknown(uint32_t *unknown, uint32_t component, position_sy
     return unknown[component];
 }
 
-static psfm_status list_terms(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
-                              const psfm_relative_pose *edge_pose,
-                              const double (*cam_from_world_R)[9], const psfm_baseline *baseline,
-                              uint32_t num_components, double direction_weight,
-                              position_system *s) {
+/* The baselines of the kept edges between posed nodes as terms. */
+static psfm_status list_terms(psfm_context *ctx, const psfm_position_plane_input *in,
+                              const psfm_baseline *baseline, uint32_t num_components,
+                              double direction_weight, position_system *s) {
+    const psfm_pose_graph *graph = in->graph;
     uint32_t *unknown = NULL;
     psfm_status status = PSFM_ALLOC(ctx, graph->num_edges, &s->terms);
     if (status == PSFM_OK)
@@ -100,10 +100,10 @@ static psfm_status list_terms(psfm_context *ctx, const psfm_pose_graph *graph, c
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         term t = {s->local[edge->node1], s->local[edge->node2], e, UINT32_MAX, false, {0}, 0};
-        if ((keep != NULL && !keep[e]) || t.a == UINT32_MAX || t.b == UINT32_MAX)
+        if ((in->keep != NULL && !in->keep[e]) || t.a == UINT32_MAX || t.b == UINT32_MAX)
             continue;
         t.has_length = baseline[e].scale_component != UINT32_MAX;
-        psfm_mat3_tmul_vec(cam_from_world_R[edge->node2], edge_pose[e].t_21, t.baseline);
+        psfm_mat3_tmul_vec(in->cam_from_world_R[edge->node2], in->edge_pose[e].t_21, t.baseline);
         t.weight = sqrt(inliers_of(graph, edge) + 1.0);
         if (t.has_length) {
             t.scale = scale_unknown(unknown, baseline[e].scale_component, s);
@@ -429,12 +429,10 @@ static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph, const
     return status;
 }
 
-psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
-                                 const bool *posed, const psfm_plane_groups *groups,
-                                 const psfm_relative_pose *edge_pose,
-                                 const double (*cam_from_world_R)[9],
+psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_input *input,
                                  const psfm_position_plane_options *options, double (*centers)[3],
                                  psfm_baseline_kind *kind, psfm_position_plane_stats *stats) {
+    const psfm_pose_graph *graph = input->graph;
     position_system s = {0};
     psfm_baseline *baseline = NULL;
     psfm_plane_scale_stats scale = {0};
@@ -442,11 +440,11 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph
     *stats = (psfm_position_plane_stats){0};
     psfm_status status = psfm_options_check(ctx, &psfm_position_plane_option_table, options);
     if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_edges, &baseline)) ||
-        (status = psfm_plane_scale(ctx, graph, keep, groups, options->scale_iterations, baseline,
-                                   &scale)) ||
-        (status = number_nodes(ctx, graph, posed, &s)) ||
-        (status = list_terms(ctx, graph, keep, edge_pose, cam_from_world_R, baseline,
-                             scale.num_components, options->direction_weight, &s)))
+        (status = psfm_plane_scale(ctx, graph, input->keep, input->groups,
+                                   options->scale_iterations, baseline, &scale)) ||
+        (status = number_nodes(ctx, graph, input->posed, &s)) ||
+        (status =
+             list_terms(ctx, input, baseline, scale.num_components, options->direction_weight, &s)))
         goto cleanup;
     for (uint32_t k = 0; k < s.num_terms; ++k)
         any = any || has_known_length(&s.terms[k]);

@@ -28,8 +28,17 @@ typedef struct {
     double position_residual; /* median misfit of baselines, relative to their length */
 } psfm_position_plane_stats;
 
-/* Solves for the centres (num_nodes x 3) of the nodes with posed[v]; the kept edges must connect
- * them (use one call per component). Rotations are given.
+typedef struct {
+    const psfm_pose_graph *graph;
+    const bool *keep;  /* per edge; NULL: all */
+    const bool *posed; /* per node: gets a centre */
+    const psfm_plane_groups *groups;
+    const psfm_relative_pose *edge_pose; /* per edge */
+    const double (*cam_from_world_R)[9]; /* per node */
+} psfm_position_plane_input;
+
+/* Solves for the centres (num_nodes x 3) of the posed nodes; the kept edges must connect them (use
+ * one call per component). Rotations are given.
  *
  * A hypothesis knows its baseline in units of the plane's distance d1 from camera 1, and how that
  * distance changes to camera 2. Distances of one physical plane from one camera are the same in all
@@ -39,10 +48,7 @@ typedef struct {
  *
  * kind (num_edges, may be NULL) receives what was known of each edge between posed nodes, and which
  * of them contradict the result; other edges keep theirs, so that one array serves all calls. */
-psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_pose_graph *graph, const bool *keep,
-                                 const bool *posed, const psfm_plane_groups *groups,
-                                 const psfm_relative_pose *edge_pose,
-                                 const double (*cam_from_world_R)[9],
+psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_input *input,
                                  const psfm_position_plane_options *options, double (*centers)[3],
                                  psfm_baseline_kind *kind, psfm_position_plane_stats *stats);
 

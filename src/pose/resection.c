@@ -66,8 +66,9 @@ static void free_correspondences(correspondences *s) {
     free(s->points);
 }
 
-static psfm_status make_sight(psfm_context *ctx, size_t n, const double (*xy)[2],
-                              const double (*points)[3], correspondences *s) {
+static psfm_status list_correspondences(psfm_context *ctx, const psfm_seen_points *seen,
+                                        correspondences *s) {
+    size_t n = seen->num;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, n, &s->source)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &s->xy)) != PSFM_OK ||
@@ -77,12 +78,12 @@ static psfm_status make_sight(psfm_context *ctx, size_t n, const double (*xy)[2]
         return status;
     for (size_t k = 0; k < n; ++k) {
         double again[2], *ray = s->rays[s->num];
-        bool finite = isfinite(points[k][0]) && isfinite(points[k][1]) && isfinite(points[k][2]);
-        if (!finite || !psfm_camera_unproject(s->camera, xy[k], ray) ||
+        if (!psfm_all_finite(seen->points[k], 3) ||
+            !psfm_camera_unproject(s->camera, seen->xy[k], ray) ||
             !psfm_camera_project_jacobian(s->camera, ray, again, s->px_from_ray[s->num]))
             continue;
-        memcpy(s->xy[s->num], xy[k], sizeof *xy);
-        memcpy(s->points[s->num], points[k], sizeof *points);
+        memcpy(s->xy[s->num], seen->xy[k], sizeof *s->xy);
+        memcpy(s->points[s->num], seen->points[k], sizeof *s->points);
         s->source[s->num++] = (uint32_t)k;
     }
     return PSFM_OK;
@@ -286,8 +287,7 @@ static void report(const correspondences *s, const pose *p, psfm_resection *out,
     out->rms_px = sqrt(sum / (double)out->num_inliers);
 }
 
-psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera, size_t n,
-                                    const double (*xy)[2], const double (*points)[3],
+psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_seen_points *seen,
                                     uint64_t stream, const psfm_resection_options *options,
                                     psfm_resection *out, bool *inlier) {
     psfm_resection_options defaults;
@@ -296,14 +296,14 @@ psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera
     psfm_options_init(&psfm_resection_option_table, &defaults);
     options = options == NULL ? &defaults : options;
     if (inlier != NULL)
-        memset(inlier, 0, n * sizeof *inlier);
-    correspondences s = {.camera = camera,
+        memset(inlier, 0, seen->num * sizeof *inlier);
+    correspondences s = {.camera = seen->camera,
                          .max_error2 = options->max_error_px * options->max_error_px};
     psfm_status status = psfm_options_check(ctx, &psfm_resection_option_table, options);
     if (status == PSFM_OK)
-        status = psfm_camera_check(ctx, camera);
+        status = psfm_camera_check(ctx, seen->camera);
     if (status == PSFM_OK)
-        status = make_sight(ctx, n, xy, points, &s);
+        status = list_correspondences(ctx, seen, &s);
     if (status != PSFM_OK || s.num < (size_t)options->min_inliers)
         goto cleanup;
     out->iterations = search(ctx, &s, stream, options, &best);

@@ -28,12 +28,19 @@ typedef struct {
     int iterations;
 } psfm_resection;
 
-/* Estimates the pose from n pixels and the points they show. The points may all lie on a plane.
- * Finding none is a result, not an error. inlier (n entries) may be NULL. Random draws come from
+/* Pixels of one image and the points that they show. */
+typedef struct {
+    const psfm_camera *camera;
+    size_t num;
+    const double (*xy)[2];
+    const double (*points)[3];
+} psfm_seen_points;
+
+/* Estimates the pose from which the points are seen. They may all lie on a plane. Finding none is
+ * a result, not an error. inlier (seen->num entries) may be NULL. Random draws come from
  * (seed, PSFM_RNG_RESECTION, stream, 0). Pixels or points that are not finite, and pixels without
  * a ray, are never inliers. Cost: a few milliseconds for 1000 points, half of them wrong. */
-psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_camera *camera, size_t n,
-                                    const double (*xy)[2], const double (*points)[3],
+psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_seen_points *seen,
                                     uint64_t stream, const psfm_resection_options *options,
                                     psfm_resection *out, bool *inlier);
 

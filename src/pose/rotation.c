@@ -22,21 +22,21 @@ static void step_along(const psfm_topology *graph, const psfm_relative_pose *pos
 }
 
 psfm_status psfm_rotations_propagate(psfm_context *ctx, const psfm_topology *topology,
-                                     const psfm_relative_pose *poses, const uint32_t *tree_edges,
-                                     uint32_t num_tree_edges, uint32_t root,
+                                     const psfm_relative_pose *poses,
+                                     const psfm_spanning_tree *tree, uint32_t root,
                                      double (*cam_from_world)[9], bool *reached) {
     uint32_t n = topology->num_nodes;
     psfm_adjacency adjacency = {0};
     uint32_t *queue = NULL;
     if (root >= n)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "root %u of only %u cameras", root, n);
-    for (uint32_t k = 0; k < num_tree_edges; ++k)
-        if (tree_edges[k] >= topology->num_edges)
-            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "tree edge %u of only %u edges", tree_edges[k],
-                             topology->num_edges);
+    for (uint32_t k = 0; k < tree->num_edges; ++k)
+        if (tree->edges[k] >= topology->num_edges)
+            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "tree edge %u of only %u edges",
+                             tree->edges[k], topology->num_edges);
     psfm_status status = psfm_topology_check(ctx, topology);
     if (status == PSFM_OK)
-        status = psfm_adjacency_init(ctx, topology, tree_edges, num_tree_edges, &adjacency);
+        status = psfm_adjacency_init(ctx, topology, tree->edges, tree->num_edges, &adjacency);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, n, &queue);
     if (status != PSFM_OK)

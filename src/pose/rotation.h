@@ -2,14 +2,15 @@
 #ifndef PSFM_POSE_ROTATION_H
 #define PSFM_POSE_ROTATION_H
 
+#include "graph/spanning_tree.h"
 #include "graph/topology.h"
 #include "pose/consolidate.h"
 
-/* Propagates along the tree edges from `root` (identity). cam_from_world is num_nodes x 9; nodes
- * not reached are left untouched and reached[v] is false. */
+/* Propagates along the edges of the tree from `root` (identity). cam_from_world is num_nodes x 9;
+ * nodes not reached are left untouched and reached[v] is false. */
 psfm_status psfm_rotations_propagate(psfm_context *ctx, const psfm_topology *topology,
-                                     const psfm_relative_pose *poses, const uint32_t *tree_edges,
-                                     uint32_t num_tree_edges, uint32_t root,
+                                     const psfm_relative_pose *poses,
+                                     const psfm_spanning_tree *tree, uint32_t root,
                                      double (*cam_from_world)[9], bool *reached);
 
 #endif

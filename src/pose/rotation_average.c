@@ -262,16 +262,16 @@ static psfm_status check_input(psfm_context *ctx, const averaging *a, const doub
     return status;
 }
 
-psfm_status psfm_rotations_average(psfm_context *ctx, const psfm_topology *topology,
-                                   const double (*R_21)[9], const double *weight,
+psfm_status psfm_rotations_average(psfm_context *ctx, const psfm_relative_rotations *relative,
                                    const psfm_rotation_average_options *options,
                                    double (*cam_from_world)[9], double *residual_rad,
                                    psfm_rotation_average_stats *stats) {
+    const psfm_topology *topology = relative->topology;
     psfm_rotation_average_options defaults;
     psfm_options_init(&psfm_rotation_average_option_table, &defaults);
     const psfm_rotation_average_options *o = options != NULL ? options : &defaults;
     psfm_rotation_average_stats made = {0};
-    averaging a = {.graph = topology, .R_21 = R_21, .weight = weight};
+    averaging a = {.graph = topology, .R_21 = relative->R_21, .weight = relative->weight};
     const double(*start)[9] = (const double(*)[9])cam_from_world;
     psfm_status status = psfm_options_check(ctx, &psfm_rotation_average_option_table, o);
     if (status == PSFM_OK)

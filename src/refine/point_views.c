@@ -143,9 +143,9 @@ psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *l
         memcpy(xy[kept], view->keypoints[leads[k].keypoint], sizeof *xy);
         memcpy(X[kept++], st->points[leads[k].point], sizeof *X);
     }
-    const psfm_camera *camera = &links->set->cameras[view->camera_idx];
-    status = psfm_resection_estimate(ctx, camera, kept, (const double(*)[2])xy,
-                                     (const double(*)[3])X, v, options, pose, NULL);
+    psfm_seen_points seen = {&links->set->cameras[view->camera_idx], kept, (const double(*)[2])xy,
+                             (const double(*)[3])X};
+    status = psfm_resection_estimate(ctx, &seen, v, options, pose, NULL);
 
 cleanup:
     free(leads);

@@ -36,12 +36,12 @@ static void at_side(const side *s, double away, double along, double z, double o
     out[2] = z;
 }
 
-/* A rectangle that faces the court, `length` wide around `along`, from height `low` to `high`. */
+/* A rectangle that faces the court, `length` wide around `along`, between two heights. */
 static void add_upright(psfm_stage *stage, const side *s, double away, double along, double length,
-                        double low, double high, const psfm_coat *coat) {
+                        const double height[2], const psfm_coat *coat) {
     double corner[3], right[3] = {length * s->right[0], length * s->right[1], 0.0};
-    const double up[3] = {0.0, 0.0, high - low};
-    at_side(s, away, along - 0.5 * length, low, corner);
+    const double up[3] = {0.0, 0.0, height[1] - height[0]};
+    at_side(s, away, along - 0.5 * length, height[0], corner);
     psfm_stage_rect(stage, corner, right, up, coat);
 }
 
@@ -90,7 +90,7 @@ static void add_row(psfm_stage *stage, const side *s, int row, uint32_t seed) {
         add_tread(stage, s, away, along, tread_length / (double)n, z, &coat);
         psfm_rgb_scale(coat.tint, 0.6);
         add_upright(stage, s, away, piece_middle(riser_length, n, k), riser_length / (double)n,
-                    below, z, &coat);
+                    (const double[]){below, z}, &coat);
     }
 }
 
@@ -139,7 +139,8 @@ static void add_boards(psfm_stage *stage, const side *s, uint32_t seed) {
         const char *name = psfm_paint_name(seed % 1000 + 7 * (uint32_t)k);
         psfm_coat coat = {psfm_paint_sign, {0}, hash, name, NULL, 0.0, false};
         psfm_rgb_hue(hue, 0.75, psfm_hash_share(hash, 1) < 0.5 ? 0.2 : 0.8, coat.tint);
-        add_upright(stage, s, board_line[s->axis], along, length / (double)n, 0.0, 0.9, &coat);
+        add_upright(stage, s, board_line[s->axis], along, length / (double)n,
+                    (const double[]){0.0, 0.9}, &coat);
     }
 }
 
@@ -155,12 +156,13 @@ static void add_wall(psfm_stage *stage, const side *s, uint32_t seed) {
             continue;
         psfm_coat wall = {psfm_paint_concrete, {0.24, 0.23, 0.22}, hash, NULL, NULL, 0.0, false};
         psfm_rgb_scale(wall.tint, k % 2 == 0 ? 1.0 : 0.8);
-        add_upright(stage, s, away, along, piece, 0.0, HALL_HEIGHT, &wall);
+        add_upright(stage, s, away, along, piece, (const double[]){0.0, HALL_HEIGHT}, &wall);
         if (k % 3 == 1)
             continue;
         psfm_coat banner = {psfm_paint_sign, {0}, hash, NULL, NULL, 0.0, false};
         psfm_rgb_hue(psfm_hash_share(hash, 1), 0.7, 0.5, banner.tint);
-        add_upright(stage, s, away - 0.05, along, 0.85 * piece, 6.9, 8.3, &banner);
+        add_upright(stage, s, away - 0.05, along, 0.85 * piece, (const double[]){6.9, 8.3},
+                    &banner);
     }
 }
 

@@ -62,8 +62,9 @@ static void threads_do_not_matter_and_bad_files_say_why(void **state) {
     psfm_photo photos[3][NUM] = {0};
     for (int t = 0; t < 3; ++t) {
         psfm_context_set_threads(ctx, 1 + 2 * t);
-        assert_ok(ctx, psfm_extract_photos(ctx, inside("images"), names, NUM, NULL, NULL, NULL,
-                                           photos[t]));
+        assert_ok(ctx,
+                  psfm_extract_photos(ctx, &(psfm_photo_list){inside("images"), names, NUM, NULL},
+                                      NULL, NULL, photos[t]));
     }
     for (int k = 0; k < 4; ++k) {
         const psfm_photo *p = &photos[0][k];
@@ -102,9 +103,10 @@ static void masks_remove_keypoints(void **state) {
     psfm_photo with[NUM] = {0}, without[NUM] = {0};
     char masks[256];
     snprintf(masks, sizeof masks, "%s", inside("masks"));
-    assert_ok(ctx, psfm_extract_photos(ctx, inside("images"), names, NUM, masks, NULL, NULL, with));
-    assert_ok(ctx,
-              psfm_extract_photos(ctx, inside("images"), names, NUM, NULL, NULL, NULL, without));
+    assert_ok(ctx, psfm_extract_photos(ctx, &(psfm_photo_list){inside("images"), names, NUM, masks},
+                                       NULL, NULL, with));
+    assert_ok(ctx, psfm_extract_photos(ctx, &(psfm_photo_list){inside("images"), names, NUM, NULL},
+                                       NULL, NULL, without));
     assert_same_features(&with[0].features, &without[0].features);
     assert_non_null(with[1].problem);
     assert_non_null(strstr(with[1].problem, "b.png.png: the mask has 230 x 120"));
@@ -124,7 +126,8 @@ static void large_images_are_shrunk_and_keypoints_scaled_back(void **state) {
     (void)state;
     psfm_photo photos[NUM] = {0};
     psfm_extract_options o = {.max_image_size = 135};
-    assert_ok(ctx, psfm_extract_photos(ctx, inside("images"), names, NUM, NULL, &o, NULL, photos));
+    assert_ok(ctx, psfm_extract_photos(ctx, &(psfm_photo_list){inside("images"), names, NUM, NULL},
+                                       &o, NULL, photos));
     psfm_image image, small;
     psfm_keypoint_set expected;
     assert_ok(ctx, psfm_image_read(ctx, inside("images/d.png"), PSFM_IMAGE_GRAY, &image));
@@ -139,7 +142,9 @@ static void large_images_are_shrunk_and_keypoints_scaled_back(void **state) {
     psfm_image_free(&small);
     free_photos(photos);
     o.max_image_size = 3;
-    assert_int_equal(psfm_extract_photos(ctx, inside("images"), names, NUM, NULL, &o, NULL, photos),
+    assert_int_equal(psfm_extract_photos(ctx,
+                                         &(psfm_photo_list){inside("images"), names, NUM, NULL}, &o,
+                                         NULL, photos),
                      PSFM_ERR_ARGUMENT);
 }
 
@@ -152,9 +157,10 @@ static void cancelling_leaves_nothing(void **state) {
     (void)state;
     psfm_photo photos[NUM] = {0};
     psfm_context_set_progress(ctx, stop_at_once, NULL);
-    assert_int_equal(
-        psfm_extract_photos(ctx, inside("images"), names, NUM, NULL, NULL, NULL, photos),
-        PSFM_ERR_CANCELLED);
+    assert_int_equal(psfm_extract_photos(ctx,
+                                         &(psfm_photo_list){inside("images"), names, NUM, NULL},
+                                         NULL, NULL, photos),
+                     PSFM_ERR_CANCELLED);
     psfm_context_set_progress(ctx, NULL, NULL);
     for (int k = 0; k < NUM; ++k) {
         assert_null(photos[k].features.keypoints);

@@ -34,7 +34,12 @@ static void make_fixture(fixture *f) {
     for (uint32_t v = 0; v < NUM_VIEWS; ++v)
         views[v] = (psfm_view){
             .id = v + 1, .name = names[v], .num_keypoints = NUM, .keypoints = keypoints};
-    const psfm_match_set set = {&camera, 1, views, NUM_VIEWS, &pair, 1};
+    const psfm_match_set set = {.cameras = &camera,
+                                .num_cameras = 1,
+                                .views = views,
+                                .num_views = NUM_VIEWS,
+                                .pairs = &pair,
+                                .num_pairs = 1};
     assert_ok(f->ctx, psfm_database_write(f->ctx, &set, f->database));
 }
 

@@ -29,7 +29,8 @@ static void remove_files(void) {
 static psfm_status find(psfm_intrinsics *in, const char *name, double focal_px, psfm_camera *camera,
                         char source[64]) {
     char *text = NULL;
-    psfm_status status = psfm_intrinsics_find(ctx, in, name, 100, 80, focal_px, camera, &text);
+    psfm_status status =
+        psfm_intrinsics_find(ctx, in, &(psfm_photo_facts){name, 100, 80, focal_px}, camera, &text);
     if (status == PSFM_OK)
         snprintf(source, 64, "%s", text);
     free(text);
@@ -145,8 +146,9 @@ static void focal_lengths_of_the_files(void **state) {
     assert_false(camera.has_prior_focal_length);
     assert_non_null(strstr(psfm_intrinsics_describe(&in), "estimated"));
     char *text = NULL;
-    assert_int_equal(psfm_intrinsics_find(ctx, &in, "c.jpg", 0, 0, 0.0, &camera, &text),
-                     PSFM_ERR_DATA);
+    assert_int_equal(
+        psfm_intrinsics_find(ctx, &in, &(psfm_photo_facts){"c.jpg", 0, 0, 0.0}, &camera, &text),
+        PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "--camera"));
     psfm_intrinsics_free(&in);
 }

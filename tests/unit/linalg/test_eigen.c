@@ -97,7 +97,8 @@ static void arpack_finds_the_smallest(void **state) {
     psfm_eigen_result result;
     make_operator(&o, diagonal, v, work, x);
     memcpy(again, x, sizeof x);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-10, 300, x, &result));
+    assert_ok(ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-10, 300, x,
+                                       &result));
     assert_true(result.converged && result.num_products > 20);
     assert_close(result.value, 0.01, 1e-11);
     assert_ok(ctx, multiply(ctx, x, y, &o));
@@ -107,7 +108,8 @@ static void arpack_finds_the_smallest(void **state) {
     double sign = x[0] * (1.0 - 2.0 * v[0] * v[0]) < 0.0 ? -1.0 : 1.0;
     for (int i = 0; i < SIZE; ++i)
         assert_close(sign * x[i], (i == 0) - 2.0 * v[0] * v[i], 1e-8);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-10, 300, again, &result));
+    assert_ok(ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-10, 300, again,
+                                       &result));
     assert_memory_equal(x, again, sizeof x);
     psfm_context_destroy(&ctx);
 }
@@ -123,9 +125,11 @@ static void arpack_is_deterministic_on_double_eigenvalues(void **state) {
     diagonal[1] = diagonal[0];
     memcpy(x, start, sizeof x);
     memcpy(again, start, sizeof x);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, x, &result));
+    assert_ok(
+        ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, x, &result));
     assert_true(result.converged);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, again, &result));
+    assert_ok(ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, again,
+                                       &result));
     assert_memory_equal(x, again, sizeof x);
     assert_ok(ctx, multiply(ctx, x, y, &o));
     for (int i = 0; i < SIZE; ++i)
@@ -146,12 +150,14 @@ static void arpack_survives_a_small_krylov_space(void **state) {
         diagonal[i] = i < 5 ? 0.5 : i < 200 ? 1.0 : 2.0;
     memcpy(x, start, sizeof x);
     memcpy(again, start, sizeof x);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, x, &result));
+    assert_ok(
+        ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, x, &result));
     assert_true(result.converged);
     assert_ok(ctx, multiply(ctx, x, y, &o));
     for (int i = 0; i < SIZE; ++i)
         assert_close(y[i], 0.5 * x[i], 1e-9);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, again, &result));
+    assert_ok(ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, again,
+                                       &result));
     assert_memory_equal(x, again, sizeof x);
     psfm_context_destroy(&ctx);
 }
@@ -168,7 +174,8 @@ static void arpack_does_not_go_on_at_random(void **state) {
     memset(v, 0, sizeof v);
     memset(x, 0, sizeof x);
     x[7] = 1.0;
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, x, &result));
+    assert_ok(
+        ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, x, &result));
     assert_false(result.converged);
     assert_true(x[7] == 1.0);
     psfm_context_destroy(&ctx);
@@ -181,16 +188,20 @@ static void arpack_reports_failures(void **state) {
     operator_data o;
     psfm_eigen_result result;
     make_operator(&o, diagonal, v, work, x);
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-12, 1, x, &result));
+    assert_ok(ctx,
+              psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-12, 1, x, &result));
     assert_false(result.converged);
     o.num_left = 10;
-    assert_int_equal(psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, x, &result),
-                     PSFM_ERR_CANCELLED);
-    assert_int_equal(psfm_eigen_smallest(ctx, 20, multiply, &o, 1e-9, 300, x, &result),
-                     PSFM_ERR_ARGUMENT);
+    assert_int_equal(
+        psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, x, &result),
+        PSFM_ERR_CANCELLED);
+    assert_int_equal(
+        psfm_eigen_smallest(ctx, &(psfm_operator){20, multiply, &o}, 1e-9, 300, x, &result),
+        PSFM_ERR_ARGUMENT);
     /* And it works again afterwards. */
     o.num_left = -1;
-    assert_ok(ctx, psfm_eigen_smallest(ctx, SIZE, multiply, &o, 1e-9, 300, x, &result));
+    assert_ok(
+        ctx, psfm_eigen_smallest(ctx, &(psfm_operator){SIZE, multiply, &o}, 1e-9, 300, x, &result));
     assert_true(result.converged);
     psfm_context_destroy(&ctx);
 }

@@ -31,7 +31,8 @@ static double *solve(psfm_context *ctx, const psfm_csr *W, const double *mass, d
     double *x = malloc(W->n * sizeof *x);
     psfm_eigen_result result;
     assert_non_null(x);
-    assert_ok(ctx, psfm_fiedler(ctx, W, mass, 1e-8, 300, NULL, x, &result));
+    assert_ok(ctx,
+              psfm_fiedler(ctx, W, mass, &(psfm_fiedler_options){1e-8, 300, NULL}, x, &result));
     assert_true(result.converged);
     assert_true(residual(ctx, W, mass, x, result.value) <= fmax(2e-8 * result.value, 1e-13));
     *lambda = result.value;
@@ -201,12 +202,13 @@ static void can_be_cancelled_and_cut_short(void **state) {
     double *mass = make_masses(W.n, 4.0), *x = malloc(W.n * sizeof *x);
     psfm_eigen_result result;
     assert_non_null(x);
-    assert_ok(ctx, psfm_fiedler(ctx, &W, mass, 1e-8, 2, NULL, x, &result));
+    assert_ok(ctx, psfm_fiedler(ctx, &W, mass, &(psfm_fiedler_options){1e-8, 2, NULL}, x, &result));
     assert_false(result.converged);
     assert_true(residual(ctx, &W, mass, x, result.value) < 10.0 * result.value);
     psfm_context_set_progress(ctx, stop_at_once, NULL);
-    assert_int_equal(psfm_fiedler(ctx, &W, mass, 1e-8, 300, "test", x, &result),
-                     PSFM_ERR_CANCELLED);
+    assert_int_equal(
+        psfm_fiedler(ctx, &W, mass, &(psfm_fiedler_options){1e-8, 300, "test"}, x, &result),
+        PSFM_ERR_CANCELLED);
     free(x);
     free(mass);
     psfm_csr_free(&W);
@@ -225,7 +227,8 @@ static void survives_failing_allocations(void **state) {
     size_t n = 1;
     for (;; ++n) {
         psfm_alloc_fail_after(n);
-        psfm_status status = psfm_fiedler(ctx, &W, mass, 1e-6, 300, NULL, x, &result);
+        psfm_status status =
+            psfm_fiedler(ctx, &W, mass, &(psfm_fiedler_options){1e-6, 300, NULL}, x, &result);
         psfm_alloc_fail_after(0);
         if (status == PSFM_OK)
             break;

@@ -89,8 +89,8 @@ static void resizes_by_both_rules(void **state) {
     assert_ok(ctx, psfm_engine_create(ctx, &nn));
     psfm_map map = {0}, out = {0};
     make_map(ctx, 7, 10, &map);
-    assert_ok(ctx,
-              psfm_map_resize_bilinear(ctx, nn, &map, 14, 15, PSFM_RESIZE_CENTERS, false, &out));
+    assert_ok(ctx, psfm_map_resize_bilinear(
+                       ctx, nn, &map, &(psfm_resize){14, 15, PSFM_RESIZE_CENTERS, false}, &out));
     for (size_t y = 0; y < 14; ++y)
         for (size_t x = 0; x < 15; ++x) {
             double px = fmin(9, fmax(0, ((double)x + 0.5) * 10 / 15 - 0.5));
@@ -99,8 +99,10 @@ static void resizes_by_both_rules(void **state) {
             assert_close(out.data[(y * 15 + x) * out.pitch + 1], py, 1e-5);
         }
     /* Corner to corner, and added to what is there. */
-    assert_ok(ctx, psfm_map_resize_bilinear(ctx, nn, &map, 4, 5, PSFM_RESIZE_CORNERS, false, &out));
-    assert_ok(ctx, psfm_map_resize_bilinear(ctx, nn, &map, 4, 5, PSFM_RESIZE_CORNERS, true, &out));
+    assert_ok(ctx, psfm_map_resize_bilinear(
+                       ctx, nn, &map, &(psfm_resize){4, 5, PSFM_RESIZE_CORNERS, false}, &out));
+    assert_ok(ctx, psfm_map_resize_bilinear(ctx, nn, &map,
+                                            &(psfm_resize){4, 5, PSFM_RESIZE_CORNERS, true}, &out));
     for (size_t y = 0; y < 4; ++y)
         for (size_t x = 0; x < 5; ++x) {
             assert_close(out.data[(y * 5 + x) * out.pitch], 2 * (double)x * 9 / 4, 1e-5);

@@ -47,11 +47,15 @@ static void make(const sighting_options *o, sighting *s) {
     }
 }
 
+static psfm_seen_points seen_points(const sighting *s) {
+    return (psfm_seen_points){&s->camera, s->n, (const double(*)[2])s->xy,
+                              (const double(*)[3])s->points};
+}
+
 static psfm_resection solve(psfm_context *ctx, sighting *s, const psfm_resection_options *options) {
     psfm_resection out;
-    assert_ok(ctx,
-              psfm_resection_estimate(ctx, &s->camera, s->n, (const double(*)[2])s->xy,
-                                      (const double(*)[3])s->points, 5, options, &out, s->inlier));
+    psfm_seen_points seen = seen_points(s);
+    assert_ok(ctx, psfm_resection_estimate(ctx, &seen, 5, options, &out, s->inlier));
     return out;
 }
 
@@ -219,9 +223,8 @@ static void numbers_that_are_none_are_never_inliers(void **state) {
     assert_false(s.inlier[3] || s.inlier[4] || s.inlier[5]);
     assert_memory_equal(&out, &again, sizeof out);
     s.camera.params[0] = -1.0;
-    assert_int_equal(psfm_resection_estimate(ctx, &s.camera, s.n, (const double(*)[2])s.xy,
-                                             (const double(*)[3])s.points, 5, NULL, &out, NULL),
-                     PSFM_ERR_DATA);
+    psfm_seen_points seen = seen_points(&s);
+    assert_int_equal(psfm_resection_estimate(ctx, &seen, 5, NULL, &out, NULL), PSFM_ERR_DATA);
     psfm_context_destroy(&ctx);
 }
 

@@ -39,7 +39,9 @@ static void recovers_the_cameras_of_a_tree(void **state) {
     }
     psfm_topology graph = {N, EDGES, node1, node2};
     const uint32_t root = 77;
-    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses, tree, N - 1, root, R, reached));
+    assert_ok(ctx, psfm_rotations_propagate(
+                       ctx, &graph, poses, &(psfm_spanning_tree){.edges = tree, .num_edges = N - 1},
+                       root, R, reached));
     for (uint32_t v = 0; v < N; ++v) {
         double expected[9];
         psfm_mat3_mul_t(truth[v], truth[root], expected);
@@ -66,15 +68,23 @@ static void nodes_out_of_reach_stay_untouched(void **state) {
     bool reached[4];
     R[2][4] = 42.0;
     psfm_topology graph = {4, 2, node1, node2};
-    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses, tree, 2, 1, R, reached));
+    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses,
+                                            &(psfm_spanning_tree){.edges = tree, .num_edges = 2}, 1,
+                                            R, reached));
     assert_true(reached[0] && reached[1] && !reached[2] && !reached[3]);
     assert_true(R[2][4] == 42.0 && R[0][0] == 1.0);
-    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses, NULL, 0, 3, R, reached));
+    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses,
+                                            &(psfm_spanning_tree){.edges = NULL, .num_edges = 0}, 3,
+                                            R, reached));
     assert_true(!reached[0] && !reached[2] && reached[3]);
-    assert_int_equal(psfm_rotations_propagate(ctx, &graph, poses, tree, 2, 4, R, reached),
+    assert_int_equal(psfm_rotations_propagate(ctx, &graph, poses,
+                                              &(psfm_spanning_tree){.edges = tree, .num_edges = 2},
+                                              4, R, reached),
                      PSFM_ERR_ARGUMENT);
     uint32_t missing[] = {2};
-    assert_int_equal(psfm_rotations_propagate(ctx, &graph, poses, missing, 1, 0, R, reached),
+    assert_int_equal(psfm_rotations_propagate(
+                         ctx, &graph, poses,
+                         &(psfm_spanning_tree){.edges = missing, .num_edges = 1}, 0, R, reached),
                      PSFM_ERR_ARGUMENT);
     psfm_context_destroy(&ctx);
 }
@@ -97,7 +107,9 @@ static void long_chains_stay_rotations(void **state) {
         tree[e] = e;
     }
     psfm_topology graph = {N, N - 1, node1, node2};
-    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses, tree, N - 1, 0, R, reached));
+    assert_ok(ctx, psfm_rotations_propagate(
+                       ctx, &graph, poses, &(psfm_spanning_tree){.edges = tree, .num_edges = N - 1},
+                       0, R, reached));
     psfm_scale3(N - 1, w, total);
     psfm_rotation_exp(total, expected);
     assert_below(psfm_rotation_angle(R[N - 1], expected), 1e-10);

@@ -43,7 +43,9 @@ static void start_from_tree(problem *p) {
         }
     }
     psfm_topology graph = {p->n, p->m, p->node1, p->node2};
-    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses, tree, num, 0, p->R, reached));
+    assert_ok(ctx, psfm_rotations_propagate(ctx, &graph, poses,
+                                            &(psfm_spanning_tree){.edges = tree, .num_edges = num},
+                                            0, p->R, reached));
     free(poses);
     free(parent);
     free(tree);
@@ -97,8 +99,9 @@ static void free_problem(problem *p) {
 static void average(problem *p, double *residual, psfm_rotation_average_stats *stats) {
     psfm_context *ctx = psfm_context_create();
     psfm_topology graph = {p->n, p->m, p->node1, p->node2};
-    assert_ok(ctx, psfm_rotations_average(ctx, &graph, (const double(*)[9])p->R_21, NULL, NULL,
-                                          p->R, residual, stats));
+    assert_ok(ctx, psfm_rotations_average(
+                       ctx, &(psfm_relative_rotations){&graph, (const double(*)[9])p->R_21, NULL},
+                       NULL, p->R, residual, stats));
     psfm_context_destroy(&ctx);
 }
 
@@ -181,8 +184,9 @@ static void weights_count(void **state) {
         p.is_outlier[6 * v] = false;
     }
     psfm_topology graph = {p.n, p.m, p.node1, p.node2};
-    assert_ok(ctx, psfm_rotations_average(ctx, &graph, (const double(*)[9])p.R_21, weight, NULL,
-                                          p.R, residual, NULL));
+    assert_ok(ctx, psfm_rotations_average(
+                       ctx, &(psfm_relative_rotations){&graph, (const double(*)[9])p.R_21, weight},
+                       NULL, p.R, residual, NULL));
     double median, largest;
     errors(&p, &median, &largest);
     assert_below(largest, 1e-6);
@@ -208,8 +212,9 @@ static void gauge_stays_and_components_are_apart(void **state) {
         random_rotation(&rng, 2.0, R[v]);
     memcpy(before, R, sizeof R);
     psfm_topology graph = {41, p.m, p.node1, p.node2};
-    assert_ok(ctx, psfm_rotations_average(ctx, &graph, (const double(*)[9])p.R_21, NULL, NULL, R,
-                                          NULL, NULL));
+    assert_ok(ctx, psfm_rotations_average(
+                       ctx, &(psfm_relative_rotations){&graph, (const double(*)[9])p.R_21, NULL},
+                       NULL, R, NULL, NULL));
     assert_below(psfm_rotation_angle(R[0], before[0]), 1e-12);
     assert_below(psfm_rotation_angle(R[20], before[20]), 1e-12);
     assert_below(psfm_rotation_angle(R[40], before[40]), 1e-12);
@@ -230,8 +235,10 @@ static void threads_and_failing_memory(void **state) {
     for (int threads = 1; threads <= 4; threads += 3) {
         memcpy(p.R, start, size);
         psfm_context_set_threads(ctx, threads);
-        assert_ok(ctx, psfm_rotations_average(ctx, &graph, (const double(*)[9])p.R_21, NULL, NULL,
-                                              p.R, NULL, NULL));
+        assert_ok(ctx,
+                  psfm_rotations_average(
+                      ctx, &(psfm_relative_rotations){&graph, (const double(*)[9])p.R_21, NULL},
+                      NULL, p.R, NULL, NULL));
         if (threads == 1)
             memcpy(first, p.R, size);
     }
@@ -242,8 +249,9 @@ static void threads_and_failing_memory(void **state) {
     for (size_t n = 1; status != PSFM_OK; ++n) {
         memcpy(p.R, start, size);
         psfm_alloc_fail_after(n);
-        status = psfm_rotations_average(ctx, &graph, (const double(*)[9])p.R_21, NULL, NULL, p.R,
-                                        NULL, NULL);
+        status = psfm_rotations_average(
+            ctx, &(psfm_relative_rotations){&graph, (const double(*)[9])p.R_21, NULL}, NULL, p.R,
+            NULL, NULL);
         psfm_alloc_fail_after(0);
         assert_true(status == PSFM_OK ? n > 8 : status == PSFM_ERR_MEMORY);
         if (status != PSFM_OK)
@@ -265,23 +273,31 @@ static void nonsense_is_refused(void **state) {
     psfm_mat3_identity(R_21[0]);
     psfm_topology graph = {2, 1, node1, node2};
     const double(*relative)[9] = (const double(*)[9])R_21;
-    assert_int_equal(psfm_rotations_average(ctx, &graph, relative, &weight, NULL, R, NULL, NULL),
+    assert_int_equal(psfm_rotations_average(ctx,
+                                            &(psfm_relative_rotations){&graph, relative, &weight},
+                                            NULL, R, NULL, NULL),
                      PSFM_ERR_ARGUMENT);
     R_21[0][4] = NAN;
-    assert_int_equal(psfm_rotations_average(ctx, &graph, relative, NULL, NULL, R, NULL, NULL),
+    assert_int_equal(psfm_rotations_average(ctx, &(psfm_relative_rotations){&graph, relative, NULL},
+                                            NULL, R, NULL, NULL),
                      PSFM_ERR_ARGUMENT);
     R_21[0][4] = -1; /* a reflection */
-    assert_int_equal(psfm_rotations_average(ctx, &graph, relative, NULL, NULL, R, NULL, NULL),
+    assert_int_equal(psfm_rotations_average(ctx, &(psfm_relative_rotations){&graph, relative, NULL},
+                                            NULL, R, NULL, NULL),
                      PSFM_ERR_ARGUMENT);
     R_21[0][4] = 1;
     R[1][0] = 0;
-    assert_int_equal(psfm_rotations_average(ctx, &graph, relative, NULL, NULL, R, NULL, NULL),
+    assert_int_equal(psfm_rotations_average(ctx, &(psfm_relative_rotations){&graph, relative, NULL},
+                                            NULL, R, NULL, NULL),
                      PSFM_ERR_ARGUMENT);
     R[1][0] = 1;
     weight = 0; /* nothing to go by: nothing moves */
-    assert_ok(ctx, psfm_rotations_average(ctx, &graph, relative, &weight, NULL, R, NULL, NULL));
+    assert_ok(ctx,
+              psfm_rotations_average(ctx, &(psfm_relative_rotations){&graph, relative, &weight},
+                                     NULL, R, NULL, NULL));
     graph = (psfm_topology){0, 0, node1, node2};
-    assert_ok(ctx, psfm_rotations_average(ctx, &graph, relative, NULL, NULL, R, NULL, NULL));
+    assert_ok(ctx, psfm_rotations_average(ctx, &(psfm_relative_rotations){&graph, relative, NULL},
+                                          NULL, R, NULL, NULL));
     psfm_context_destroy(&ctx);
 }
 

@@ -185,129 +185,149 @@ static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_fron
     return status;
 }
 
-/* What the results are made from. */
+/* One run: what it is asked for, what came in, what came out. */
 typedef struct {
-    const psfm_evidence *evidence;
-    const psfm_database_stats *input;
-    const psfm_reconstruct_options *options;
-    psfm_reconstruct_stats *stats;
-    const psfm_reconstruction *found;
-    const psfm_front_end *front; /* NULL: none */
-} outcome;
+    const char *database;
+    const psfm_settings *settings; /* NULL: defaults */
+    const psfm_front_end *front;   /* NULL: none */
+    const char *photo_folder;      /* NULL: none */
+    psfm_reconstruct_options options;
+    psfm_match_set set;
+    psfm_database_stats input;
+    psfm_evidence evidence; /* of the set */
+    psfm_reconstruct_stats stats;
+    psfm_reconstruction found;
+} run;
 
-/* Verification, and what it gave kept for the next run. */
-static psfm_status verify(psfm_context *ctx, const char *database,
-                          const psfm_reconstruct_options *options, const char *key,
-                          psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
-    psfm_status status = psfm_reconstruct_verify(ctx, options, evidence, stats);
+static void run_init(const char *database, const psfm_settings *settings,
+                     const psfm_front_end *front, run *r) {
+    *r = (run){.database = database, .settings = settings, .front = front};
+    r->evidence.set = &r->set;
+    if (settings != NULL) {
+        r->photo_folder = settings->photo_folder;
+        r->options = settings->options;
+    } else {
+        psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &r->options);
+    }
+    if (front != NULL) {
+        psfm_timings_add(&r->stats.timings, "extraction", psfm_now() - front->extraction_seconds);
+        psfm_timings_add(&r->stats.timings, "matching", psfm_now() - front->matching_seconds);
+    }
+}
+
+static void run_free(run *r) {
+    psfm_photo_cache_destroy(&r->evidence.photos);
+    psfm_evidence_free(&r->evidence);
+    psfm_reconstruction_free(&r->found);
+    psfm_match_set_free(&r->set);
+}
+
+static psfm_status read_database(psfm_context *ctx, run *r) {
     double start = psfm_now();
-    if (status == PSFM_OK)
-        keep_two_views(ctx, database, evidence, key);
-    psfm_timings_add(&stats->timings, "writing", start);
+    psfm_status status = psfm_database_read(ctx, r->database, &r->set, &r->input);
+    psfm_timings_add(&r->stats.timings, "reading", start);
     return status;
 }
 
-/* Opens the photographs and aligns the planes of the evidence in them. */
-static psfm_status align_planes(psfm_context *ctx, const char *photo_folder,
-                                const psfm_reconstruct_options *options, psfm_evidence *evidence,
-                                psfm_reconstruct_stats *stats) {
-    psfm_status status =
-        psfm_photo_cache_create(ctx, evidence->set, photo_folder,
-                                (size_t)options->photo.control.cache_mb << 20, &evidence->photos);
-    return status == PSFM_OK ? psfm_reconstruct_align(ctx, options, evidence, stats) : status;
+/* What an earlier run verified, if it still holds; `key` says for what. */
+static psfm_status look_up(psfm_context *ctx, run *r, char key[KEY_SIZE]) {
+    double start = psfm_now();
+    psfm_reconstruct_options scaled = psfm_reconstruct_options_for(&r->options, &r->evidence);
+    psfm_status status = verification_key(ctx, &r->set, &scaled.two_view, key);
+    if (status == PSFM_OK)
+        status = load_two_views(ctx, r->database, key, &r->evidence);
+    psfm_timings_add(&r->stats.timings, "reading", start);
+    return status;
 }
 
-static psfm_status color_models(psfm_context *ctx, const char *photo_folder, psfm_timings *timings,
-                                psfm_reconstruction *r) {
+/* The verification, taken from the database or done and kept there for the next run. */
+static psfm_status verify(psfm_context *ctx, run *r) {
+    char key[KEY_SIZE];
+    psfm_status status = look_up(ctx, r, key);
+    if (status != PSFM_OK || r->evidence.two_views != NULL)
+        return status;
+    status = psfm_reconstruct_verify(ctx, &r->options, &r->evidence, &r->stats);
+    double start = psfm_now();
+    if (status == PSFM_OK)
+        keep_two_views(ctx, r->database, &r->evidence, key);
+    psfm_timings_add(&r->stats.timings, "writing", start);
+    return status;
+}
+
+/* Aligns the planes of the evidence in the photographs, if there are any and it is wanted. */
+static psfm_status align_planes(psfm_context *ctx, run *r) {
+    const psfm_photo_control_options *control = &r->options.photo.control;
+    if (r->photo_folder == NULL)
+        return PSFM_OK;
+    psfm_status status = psfm_warn_changed_photos(ctx, r->database, r->photo_folder);
+    if (status != PSFM_OK || r->options.mode != PSFM_MODE_ROBUST || !control->refine_matches)
+        return status;
+    status = psfm_photo_cache_create(ctx, &r->set, r->photo_folder, (size_t)control->cache_mb << 20,
+                                     &r->evidence.photos);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_align(ctx, &r->options, &r->evidence, &r->stats);
+    return status;
+}
+
+static psfm_status color_models(psfm_context *ctx, run *r) {
     double start = psfm_now();
     psfm_status status = PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && photo_folder != NULL && k < r->num_models; ++k)
-        status = psfm_color_points(ctx, photo_folder, &r->models[k]);
-    if (photo_folder != NULL)
-        psfm_timings_add(timings, "colours", start);
+    if (r->photo_folder == NULL)
+        return PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < r->found.num_models; ++k)
+        status = psfm_color_points(ctx, r->photo_folder, &r->found.models[k]);
+    psfm_timings_add(&r->stats.timings, "colours", start);
+    return status;
+}
+
+/* All stages from the database to models. */
+static psfm_status solve(psfm_context *ctx, run *r) {
+    psfm_status status = read_database(ctx, r);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_calibrate(ctx, &r->options, &r->evidence, &r->stats);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_measure(ctx, &r->options, &r->evidence, &r->stats);
+    if (status == PSFM_OK)
+        status = verify(ctx, r);
+    if (status == PSFM_OK)
+        status = align_planes(ctx, r);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found);
+    if (status == PSFM_OK)
+        status = color_models(ctx, r);
     return status;
 }
 
 /* All results, first where they are staged, then swapped in. */
-static psfm_status write_results(psfm_context *ctx, const psfm_settings *settings, const outcome *o,
-                                 psfm_results *results, cJSON **summary) {
+static psfm_status write_results(psfm_context *ctx, run *r, psfm_results *results,
+                                 cJSON **summary) {
     double start = psfm_now();
     const char *folder = results->staging;
-    psfm_status status = write_models(ctx, o->found, folder);
+    psfm_status status = write_models(ctx, &r->found, folder);
     if (status == PSFM_OK)
-        status = write_planes(ctx, o->found, folder);
+        status = write_planes(ctx, &r->found, folder);
     if (status == PSFM_OK)
-        status = write_graph(ctx, o->evidence, o->found,
-                             settings == NULL ? NULL : settings->photo_folder, folder);
-    psfm_timings_add(&o->stats->timings, "writing", start);
+        status = write_graph(ctx, &r->evidence, &r->found, r->photo_folder, folder);
+    psfm_timings_add(&r->stats.timings, "writing", start);
     if (status == PSFM_OK)
         status = write_summary(
-            ctx, psfm_summary_make(o->evidence, o->input, o->options, o->stats, o->found), o->front,
-            folder, summary);
+            ctx, psfm_summary_make(&r->evidence, &r->input, &r->options, &r->stats, &r->found),
+            r->front, folder, summary);
     if (status == PSFM_OK)
-        status = write_report(ctx, settings, folder);
+        status = write_report(ctx, r->settings, folder);
     return status == PSFM_OK ? psfm_results_commit(ctx, results) : status;
 }
 
-static psfm_status reconstruct_into(psfm_context *ctx, const char *database,
-                                    const psfm_settings *settings, const psfm_front_end *front,
-                                    psfm_results *results, cJSON **summary) {
-    psfm_reconstruct_options options;
-    psfm_match_set set = {0};
-    psfm_database_stats input = {0};
-    psfm_evidence evidence = {.set = &set};
-    psfm_reconstruct_stats stats = {0};
-    psfm_reconstruction r = {0};
-    const char *photo_folder = settings == NULL ? NULL : settings->photo_folder;
-    char key[KEY_SIZE];
-    if (settings != NULL)
-        options = settings->options;
-    else
-        psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &options);
-
-    if (front != NULL) {
-        psfm_timings_add(&stats.timings, "extraction", psfm_now() - front->extraction_seconds);
-        psfm_timings_add(&stats.timings, "matching", psfm_now() - front->matching_seconds);
-    }
-    double start = psfm_now();
-    psfm_status status = psfm_database_read(ctx, database, &set, &input);
-    psfm_timings_add(&stats.timings, "reading", start);
+static psfm_status reconstruct_into(psfm_context *ctx, run *r, psfm_results *results,
+                                    cJSON **summary) {
+    psfm_status status = solve(ctx, r);
     if (status == PSFM_OK)
-        status = psfm_reconstruct_calibrate(ctx, &options, &evidence, &stats);
-    if (status == PSFM_OK)
-        status = psfm_reconstruct_measure(ctx, &options, &evidence, &stats);
-    start = psfm_now();
-    if (status == PSFM_OK) {
-        psfm_reconstruct_options scaled = psfm_reconstruct_options_for(&options, &evidence);
-        status = verification_key(ctx, &set, &scaled.two_view, key);
-    }
-    if (status == PSFM_OK)
-        status = load_two_views(ctx, database, key, &evidence);
-    psfm_timings_add(&stats.timings, "reading", start);
-    if (status == PSFM_OK && evidence.two_views == NULL)
-        status = verify(ctx, database, &options, key, &evidence, &stats);
-    if (status == PSFM_OK && photo_folder != NULL)
-        status = psfm_warn_changed_photos(ctx, database, photo_folder);
-    if (status == PSFM_OK && photo_folder != NULL && options.mode == PSFM_MODE_ROBUST &&
-        options.photo.control.refine_matches)
-        status = align_planes(ctx, photo_folder, &options, &evidence, &stats);
-    if (status == PSFM_OK)
-        status = psfm_reconstruct(ctx, &options, &evidence, &stats, &r);
-    if (status == PSFM_OK)
-        status = color_models(ctx, photo_folder, &stats.timings, &r);
-    if (status == PSFM_OK) {
-        outcome o = {&evidence, &input, &options, &stats, &r, front};
-        status = write_results(ctx, settings, &o, results, summary);
-    }
-    if (status == PSFM_OK && r.num_models == 0)
+        status = write_results(ctx, r, results, summary);
+    if (status == PSFM_OK && r->found.num_models == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: no image could be posed; %s/summary.json has a reason for each of "
                            "the %zu images",
-                           database, results->folder, set.num_views);
-    psfm_photo_cache_destroy(&evidence.photos);
-    psfm_evidence_free(&evidence);
-    psfm_reconstruction_free(&r);
-    psfm_match_set_free(&set);
+                           r->database, results->folder, r->set.num_views);
     return status;
 }
 
@@ -327,8 +347,11 @@ psfm_status psfm_reconstruct_database_from(psfm_context *ctx, const char *databa
     psfm_status status = PSFM_OK;
     if (results == &opened)
         status = psfm_results_open(ctx, out_folder, &opened);
+    run r;
+    run_init(database, settings, front, &r);
     if (status == PSFM_OK)
-        status = reconstruct_into(ctx, database, settings, front, results, summary);
+        status = reconstruct_into(ctx, &r, results, summary);
+    run_free(&r);
     psfm_results_close(&opened);
     return status;
 }

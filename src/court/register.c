@@ -21,6 +21,8 @@
 #define FITTED 16        /* best guesses that are fitted with a known focal length */
 #define FREE_FITTED 80   /* and with an unknown one */
 #define RIVAL 1.1        /* so many times the score makes a similar drawing the better one */
+#define MUCH_BETTER 1.1  /* so many times the score makes another focal length the right one */
+#define OTHER_FOCAL 0.03 /* difference of the logarithms */
 #define SAME_LINES 0.02  /* widths of the image by which the same lines may be apart */
 
 static const psfm_option rows[] = {
@@ -251,6 +253,19 @@ static psfm_court_verdict judge(const attempt *a, const psfm_court_pose *pose) {
     return PSFM_COURT_ACCEPTED;
 }
 
+/* Whether the pose, let free, goes to quite another focal length and fits much better there: then
+ * the given one is wrong, and the pose with it. */
+static bool doubts_focal(const attempt *a, const psfm_court_fit *best) {
+    psfm_court_job job = a->job;
+    psfm_court_guess guess = {.focal = best->focal};
+    psfm_court_fit fit;
+    memcpy(guess.R, best->R, sizeof guess.R);
+    memcpy(guess.center, best->center, sizeof guess.center);
+    job.free_focal = true;
+    return psfm_court_fit_guess(&job, &guess, &fit) && fit.score > MUCH_BETTER * best->score &&
+           fabs(log(fit.focal / best->focal)) > OTHER_FOCAL;
+}
+
 /* The photograph's camera with the focal length that was found on the ideal one. */
 static psfm_camera found_camera(const psfm_court_view *view, double focal) {
     psfm_camera camera = view->camera;
@@ -280,6 +295,9 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
     memcpy(pose->turns, a->turns, sizeof pose->turns);
     pose->num_turns = a->num_turns;
     pose->verdict = judge(a, pose);
+    if (pose->verdict == PSFM_COURT_ACCEPTED && a->view->focal == PSFM_FOCAL_FIXED &&
+        doubts_focal(a, best))
+        pose->verdict = PSFM_COURT_FOCAL;
     psfm_status status = PSFM_ALLOC(ctx, num_parts, &pose->part_visible);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_parts, &pose->part_hit);
@@ -389,6 +407,8 @@ const char *psfm_court_verdict_text(psfm_court_verdict verdict) {
         return "its lines leave the pose too free";
     case PSFM_COURT_RIVAL:
         return "a similar court fits better";
+    case PSFM_COURT_FOCAL:
+        return "another focal length fits much better";
     }
     return "unknown";
 }

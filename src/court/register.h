@@ -71,6 +71,7 @@ typedef enum {
     PSFM_COURT_AMBIGUOUS, /* another pose is nearly as good */
     PSFM_COURT_LOOSE,     /* the lines leave the pose too free */
     PSFM_COURT_RIVAL,     /* a similar drawing fits better */
+    PSFM_COURT_FOCAL,     /* another focal length than the given one fits much better */
 } psfm_court_verdict;
 
 /* The best pose, accepted or not (verdict NO_LINES and NO_FIT: none). Owns its arrays. */

@@ -24,12 +24,12 @@ static court_shot make_shot(const psfm_camera *camera) {
 }
 
 static void register_shot(psfm_context *ctx, const psfm_drawing *painted, const court_shot *shot,
-                          const psfm_camera *camera, const psfm_drawing *sought,
-                          psfm_court_pose *pose) {
+                          const psfm_camera *camera, psfm_focal_use focal,
+                          const psfm_drawing *sought, psfm_court_pose *pose) {
     psfm_image image;
     psfm_court_view view;
     assert_ok(ctx, take_shot(ctx, painted, shot, &image));
-    assert_ok(ctx, psfm_court_view_init(ctx, &image, camera, PSFM_FOCAL_FIXED, NULL, &view));
+    assert_ok(ctx, psfm_court_view_init(ctx, &image, camera, focal, NULL, &view));
     assert_ok(ctx, psfm_court_register(ctx, &view, sought, NULL, pose));
     psfm_court_view_free(&view);
     psfm_image_free(&image);
@@ -61,7 +61,7 @@ static void test_known(void **state) {
     psfm_context *ctx = *state;
     court_shot shot = make_shot(&pinhole);
     psfm_court_pose pose;
-    register_shot(ctx, &basketball, &shot, &shot.camera, &basketball, &pose);
+    register_shot(ctx, &basketball, &shot, &shot.camera, PSFM_FOCAL_FIXED, &basketball, &pose);
     check_pose(&basketball, &shot, &pose, 0.05, 0.02);
     assert_false(pose.is_dark);
     assert_true(pose.hit > 0.8 && pose.rms_px < 0.5);
@@ -79,7 +79,7 @@ static void test_dark(void **state) {
     shot.ground = 180.0;
     shot.paint = 60.0;
     aim(&shot, 12.0, -13.0, 7.0, 3.0, 0.0);
-    register_shot(ctx, &basketball, &shot, &shot.camera, &basketball, &pose);
+    register_shot(ctx, &basketball, &shot, &shot.camera, PSFM_FOCAL_FIXED, &basketball, &pose);
     check_pose(&basketball, &shot, &pose, 0.05, 0.02);
     assert_true(pose.is_dark);
     psfm_court_pose_free(&pose);
@@ -90,7 +90,7 @@ static void test_distorted(void **state) {
     psfm_context *ctx = *state;
     court_shot shot = make_shot(&distorted);
     psfm_court_pose pose;
-    register_shot(ctx, &basketball, &shot, &shot.camera, &basketball, &pose);
+    register_shot(ctx, &basketball, &shot, &shot.camera, PSFM_FOCAL_FIXED, &basketball, &pose);
     check_pose(&basketball, &shot, &pose, 0.05, 0.02);
     psfm_court_pose_free(&pose);
 }
@@ -103,10 +103,29 @@ static void test_unknown_focal(void **state) {
     centred.params[3] = 270.0;
     court_shot shot = make_shot(&centred);
     psfm_court_pose pose;
-    register_shot(ctx, &basketball, &shot, NULL, &basketball, &pose);
+    register_shot(ctx, &basketball, &shot, NULL, PSFM_FOCAL_FIXED, &basketball, &pose);
     check_pose(&basketball, &shot, &pose, 0.1, 0.1);
     assert_close(pose.camera.params[0], 800.0, 8.0);
     assert_true(pose.sigma_focal > 0.0 && pose.sigma_focal < 0.01);
+    psfm_court_pose_free(&pose);
+}
+
+/* A focal length that is a little off is refined; one that is far off and said to be known is not
+ * believed. */
+static void test_wrong_focal(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_camera camera = pinhole;
+    psfm_court_pose pose;
+    camera.params[0] = camera.params[1] = 1.04 * 800.0;
+    register_shot(ctx, &basketball, &shot, &camera, PSFM_FOCAL_REFINE, &basketball, &pose);
+    check_pose(&basketball, &shot, &pose, 0.1, 0.1);
+    assert_close(pose.camera.params[0], 800.0, 4.0);
+    assert_close(pose.camera.params[1], 800.0, 4.0);
+    psfm_court_pose_free(&pose);
+    camera.params[0] = camera.params[1] = 1.08 * 800.0;
+    register_shot(ctx, &basketball, &shot, &camera, PSFM_FOCAL_FIXED, &basketball, &pose);
+    assert_int_not_equal(pose.verdict, PSFM_COURT_ACCEPTED);
     psfm_court_pose_free(&pose);
 }
 
@@ -116,10 +135,10 @@ static void test_refused(void **state) {
     court_shot shot = make_shot(&pinhole);
     psfm_drawing nothing = {0};
     psfm_court_pose pose;
-    register_shot(ctx, &basketball, &shot, &shot.camera, &tennis, &pose);
+    register_shot(ctx, &basketball, &shot, &shot.camera, PSFM_FOCAL_FIXED, &tennis, &pose);
     assert_int_not_equal(pose.verdict, PSFM_COURT_ACCEPTED);
     psfm_court_pose_free(&pose);
-    register_shot(ctx, &nothing, &shot, &shot.camera, &basketball, &pose);
+    register_shot(ctx, &nothing, &shot, &shot.camera, PSFM_FOCAL_FIXED, &basketball, &pose);
     assert_int_equal(pose.verdict, PSFM_COURT_NO_LINES);
     psfm_court_pose_free(&pose);
 }
@@ -215,10 +234,11 @@ static int close_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),     cmocka_unit_test(test_dark),
-        cmocka_unit_test(test_distorted), cmocka_unit_test(test_unknown_focal),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_challenge),
-        cmocka_unit_test(test_canonical), cmocka_unit_test(test_overlay),
+        cmocka_unit_test(test_known),       cmocka_unit_test(test_dark),
+        cmocka_unit_test(test_distorted),   cmocka_unit_test(test_unknown_focal),
+        cmocka_unit_test(test_wrong_focal), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_challenge),   cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_overlay),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

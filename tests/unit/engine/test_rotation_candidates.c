@@ -1,119 +1,107 @@
-/* The consensus over the candidates of whole scenes, beside what the truth is worth. */
+/* Candidates and weights, recomputed by hand for three edges: two planes and an essential matrix,
+ * one plane, an essential matrix alone. */
 #include "test_util.h"
 
 #include "engine/rotation_candidates.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "pipeline/reconstruct.h"
-#include "synth/scene.h"
 
-/* An arena some of whose pairs are matched to its half-turned twin, solved up to the rotations. */
-typedef struct {
-    psfm_scene scene;
-    psfm_reconstruct_options options;
-    psfm_evidence evidence;
-    psfm_pose_graph graph;
-    psfm_pose_solution solution;
-    psfm_robust_edges edges;
-} solved;
+enum { FULL_OFF_PLANE = 40 };
 
-static void solve(psfm_context *ctx, int num_cameras, double twins, uint64_t seed, solved *s) {
-    psfm_scene_options options;
-    psfm_timings timings = {0};
-    *s = (solved){0};
-    psfm_options_init(&psfm_scene_option_table, &options);
-    options.num_cameras = num_cameras;
-    options.twins = twins;
-    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, seed, &options, &s->scene));
-    psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &s->options);
-    s->evidence.set = &s->scene.matches;
-    assert_ok(ctx, psfm_evidence_verify(ctx, &s->options.two_view, &s->evidence));
-    assert_ok(ctx,
-              psfm_pose_graph_build(ctx, s->evidence.set, s->evidence.two_views, true, &s->graph));
-    assert_ok(ctx, psfm_robust_poses(ctx, &s->options.skeleton, &s->options.robust, &s->graph,
-                                     &timings, &s->solution, &s->edges));
+static psfm_edge_plane planes[3] = {{.num_inliers = 60}, {.num_inliers = 40}, {.num_inliers = 25}};
+static psfm_hypothesis hypotheses[4];
+static psfm_edge edges[3];
+static psfm_pose_graph graph = {.num_nodes = 4,
+                                .edges = edges,
+                                .num_edges = 3,
+                                .planes = planes,
+                                .num_planes = 3,
+                                .hypotheses = hypotheses,
+                                .num_hypotheses = 4};
+
+/* Rotations are told apart by their first number. */
+static void make_graph(void) {
+    for (int h = 0; h < 4; ++h)
+        hypotheses[h].motion.R_21[0] = h;
+    edges[0] = (psfm_edge){.plane_end = 2,
+                           .hypothesis_end = 3,
+                           .has_essential = true,
+                           .essential_R_21 = {100},
+                           .essential_inliers = 120,
+                           .essential_plane_share = 0.75}; /* 30 off the planes */
+    edges[1] =
+        (psfm_edge){.plane_begin = 2, .plane_end = 3, .hypothesis_begin = 3, .hypothesis_end = 4};
+    edges[2] = (psfm_edge){.plane_begin = 3,
+                           .plane_end = 3,
+                           .hypothesis_begin = 4,
+                           .hypothesis_end = 4,
+                           .has_essential = true,
+                           .essential_R_21 = {300},
+                           .essential_inliers = 50};
 }
 
-static void free_solved(solved *s) {
-    psfm_robust_edges_free(&s->edges);
-    psfm_pose_solution_free(&s->solution);
-    psfm_pose_graph_free(&s->graph);
-    psfm_evidence_free(&s->evidence);
-    psfm_scene_free(&s->scene);
-}
-
-/* The sum of supports at the true rotations, with the typicality of those found. */
-static double score_of_truth(psfm_context *ctx, solved *s) {
-    uint32_t n = s->graph.num_nodes, m = s->graph.num_edges;
-    const psfm_robust_options *options = &s->options.robust;
-    double *confidence = calloc(s->graph.num_hypotheses, sizeof *confidence), score;
-    double(*truth)[9] = calloc(n, sizeof *truth);
-    uint32_t *ends = calloc(2 * (size_t)m, sizeof *ends);
-    uint32_t *chosen = calloc(m, sizeof *chosen), *other = calloc(m, sizeof *other);
-    psfm_candidate_list list;
-    for (uint32_t e = 0; e < m; ++e) {
-        ends[e] = s->graph.edges[e].node1;
-        ends[m + e] = s->graph.edges[e].node2;
-    }
-    for (uint32_t v = 0; v < n; ++v)
-        psfm_rotation_from_quat(s->scene.truth.images[v].cam_from_world_q, truth[v]);
-    psfm_topology topology = {n, m, ends, ends + m};
-    assert_ok(ctx, psfm_joint_choice(ctx, &options->choice, &s->graph, confidence));
-    assert_ok(ctx, psfm_candidate_list_make(ctx, &s->graph, options->control.inlier_power,
-                                            options->choice.full_off_plane, confidence, &list));
-    psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
-    assert_ok(ctx,
-              psfm_rotation_consensus_score(ctx, &topology, &candidates, &options->consensus, NULL,
-                                            s->solution.poses.cam_from_world, chosen, &score));
-    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, &options->consensus,
-                                                 chosen, truth, other, &score));
-    psfm_candidate_list_free(&list);
-    free(confidence);
-    free(truth);
-    free(ends);
-    free(chosen);
-    free(other);
-    return score;
-}
-
-/* Images of one model that are turned by more than drift explains. */
-static int count_turned(const solved *s) {
-    const psfm_poses *poses = &s->solution.poses;
-    int num = 0;
-    for (uint32_t v = 1; v < s->graph.num_nodes; ++v) {
-        double R[9], exact1[9], exact2[9], exact[9];
-        if (!psfm_share_world(poses, v - 1, v))
-            continue;
-        psfm_mat3_mul_t(poses->cam_from_world[v], poses->cam_from_world[v - 1], R);
-        psfm_rotation_from_quat(s->scene.truth.images[v - 1].cam_from_world_q, exact1);
-        psfm_rotation_from_quat(s->scene.truth.images[v].cam_from_world_q, exact2);
-        psfm_mat3_mul_t(exact2, exact1, exact);
-        num += psfm_rotation_angle(R, exact) > psfm_radians(20.0);
-    }
-    return num;
-}
-
-static void the_search_is_never_below_the_truth(void **state) {
+static void inliers_are_those_of_planes_first(void **state) {
     (void)state;
+    make_graph();
+    assert_true(psfm_edge_num_inliers(&graph, &edges[0]) == 100.0);
+    assert_true(psfm_edge_num_inliers(&graph, &edges[1]) == 25.0);
+    assert_true(psfm_edge_num_inliers(&graph, &edges[2]) == 50.0);
+}
+
+static void only_points_off_planes_count_for_an_essential_matrix(void **state) {
+    (void)state;
+    make_graph();
+    assert_close(psfm_edge_essential_confidence(&edges[0], FULL_OFF_PLANE), 30.0 / 40.0, 1e-15);
+    assert_true(psfm_edge_essential_confidence(&edges[0], 10) == 1.0); /* at most */
+    assert_true(psfm_edge_essential_confidence(&edges[1], FULL_OFF_PLANE) == 0.0);
+    assert_true(psfm_edge_essential_confidence(&edges[2], FULL_OFF_PLANE) == 1.0);
+    edges[0].essential_plane_share = 1.0;
+    assert_true(psfm_edge_essential_confidence(&edges[0], FULL_OFF_PLANE) == 0.0);
+}
+
+static void every_edge_lists_its_candidates(void **state) {
+    (void)state;
+    const double confidence[4] = {0.1, 0.2, 0.3, 0.4};
+    const double R[6] = {0, 1, 2, 100, 3, 300}, expected[6] = {0.1, 0.2, 0.3, 0.75, 0.4, 1.0};
     psfm_context *ctx = psfm_context_create();
-    static const int sizes[] = {36, 60, 100, 200};
-    for (int k = 0; k < 4; ++k)
-        for (int percent = 15; percent <= 30; percent += 15) {
-            solved s;
-            solve(ctx, sizes[k], percent / 100.0, (uint64_t)k, &s);
-            double truth = score_of_truth(ctx, &s);
-            print_message("%d cameras, %d %% twins: found %.3f, truth %.3f\n", sizes[k], percent,
-                          s.edges.consensus.score, truth);
-            assert_true(s.edges.consensus.score >= truth * (1.0 - 1e-9));
-            assert_int_equal(count_turned(&s), 0);
-            free_solved(&s);
-        }
+    psfm_candidate_list list;
+    make_graph();
+    assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, 0.5, FULL_OFF_PLANE, confidence, &list));
+    psfm_rotation_candidates view = psfm_candidate_list_view(&list);
+    assert_memory_equal(view.begin, ((const uint32_t[]){0, 4, 5, 6}), 4 * sizeof *view.begin);
+    for (int k = 0; k < 6; ++k) {
+        assert_true(view.R_21[k][0] == R[k]);
+        assert_close(view.confidence[k], expected[k], 1e-15);
+    }
+    /* the root of inliers over their median, 50 */
+    assert_close(view.weight[0], sqrt(2.0), 1e-15);
+    assert_close(view.weight[1], sqrt(0.5), 1e-15);
+    assert_close(view.weight[2], 1.0, 1e-15);
+    psfm_candidate_list_free(&list);
+    psfm_context_destroy(&ctx);
+}
+
+/* One edge of very many inliers is not worth all the others: at most four times the median. */
+static void weights_are_limited(void **state) {
+    (void)state;
+    const double confidence[4] = {0};
+    psfm_context *ctx = psfm_context_create();
+    psfm_candidate_list list;
+    make_graph();
+    planes[0].num_inliers = 1000000;
+    edges[2].essential_inliers = 1;
+    assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, 1.0, FULL_OFF_PLANE, confidence, &list));
+    assert_close(list.weight[0], 4.0, 1e-15);
+    assert_close(list.weight[2], 1.0 / 25.0, 1e-15);
+    psfm_candidate_list_free(&list);
+    planes[0].num_inliers = 60;
     psfm_context_destroy(&ctx);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_search_is_never_below_the_truth),
+        cmocka_unit_test(inliers_are_those_of_planes_first),
+        cmocka_unit_test(only_points_off_planes_count_for_an_essential_matrix),
+        cmocka_unit_test(every_edge_lists_its_candidates),
+        cmocka_unit_test(weights_are_limited),
     };
     return cmocka_run_group_tests_name("engine/rotation_candidates", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The ablation on a small arena. */
 #include "test_util.h"
 
-#include "pipeline/ablation_sweep.h"
+#include "pipeline/ablation.h"
 #include "synth/scene.h"
 
 static psfm_scene make_scene(psfm_context *ctx, uint64_t seed) {
@@ -63,27 +63,9 @@ static void the_published_order_appears(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-static void every_reading_can_be_set(void **state) {
-    (void)state;
-    psfm_context *ctx = psfm_context_create();
-    psfm_reconstruct_options options;
-    psfm_ablation out[PSFM_MAX_READINGS];
-    size_t num = 0;
-    psfm_reconstruct_options_init(PSFM_MODE_PAPER, &options);
-    assert_ok(ctx, psfm_ablate_readings(ctx, NULL, 0, &options, 1, out, &num));
-    assert_true(num > 10 && num < PSFM_MAX_READINGS);
-    cJSON *json = psfm_ablation_readings_to_json(out, num);
-    assert_int_equal(cJSON_GetArraySize(json), (int)num);
-    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "rows")),
-                     PSFM_NUM_ABLATIONS);
-    cJSON_Delete(json);
-    psfm_context_destroy(&ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_published_order_appears),
-        cmocka_unit_test(every_reading_can_be_set),
     };
     return cmocka_run_group_tests_name("pipeline/ablation", tests, NULL, NULL);
 }

@@ -34,9 +34,11 @@ static const psfm_ablation_row variants[PSFM_NUM_ABLATIONS] = {
      .positions = PSFM_POSITIONS_AGREEING},
 };
 
-/* Scores of one row in one run. */
+typedef enum { AUC, RECALL, NUM_SCORES } score_kind;
+
+/* Of one row in one run. */
 typedef struct {
-    double auc[PSFM_NUM_AUC], recall[PSFM_NUM_AUC];
+    double value[NUM_SCORES][PSFM_NUM_AUC];
 } score;
 
 /* One run. */
@@ -67,8 +69,9 @@ static psfm_status evaluate(psfm_context *ctx, const psfm_ablation_scene *scene,
     if (status == PSFM_OK && num_models > 0)
         status = psfm_evaluate(ctx, &scene->truth, models, num_models, &e);
     if (status == PSFM_OK && num_models > 0) {
-        memcpy(out->auc, has_positions ? e.auc_max : e.auc_rotation, sizeof out->auc);
-        memcpy(out->recall, has_positions ? e.recall_max : e.recall_rotation, sizeof out->recall);
+        memcpy(out->value[AUC], has_positions ? e.auc_max : e.auc_rotation, sizeof *out->value);
+        memcpy(out->value[RECALL], has_positions ? e.recall_max : e.recall_rotation,
+               sizeof *out->value);
     }
     for (size_t k = 0; k < num_models; ++k)
         psfm_model_free(&models[k]);
@@ -119,27 +122,29 @@ static psfm_status run_once(psfm_context *ctx, const psfm_ablation_scene *scene,
     return status;
 }
 
-/* Mean and deviation of one threshold; `first` is its value in the first run. */
-static void spread(const double *first, size_t num_runs, double *mean, double *deviation) {
-    const size_t stride = PSFM_NUM_ABLATIONS * sizeof(score) / sizeof(double);
-    double sum = 0.0, square = 0.0;
-    for (size_t k = 0; k < num_runs; ++k)
-        sum += first[k * stride];
-    *mean = sum / (double)num_runs;
-    for (size_t k = 0; k < num_runs; ++k)
-        square += (first[k * stride] - *mean) * (first[k * stride] - *mean);
-    *deviation = num_runs > 1 ? sqrt(square / ((double)num_runs - 1.0)) : 0.0;
+/* Mean and deviation of one row over the runs, at each threshold; `first` is its score in the first
+ * run. */
+static void spread(const score *first, size_t num_runs, score_kind kind, psfm_ablation_score *out) {
+    for (size_t t = 0; t < PSFM_NUM_AUC; ++t) {
+        double sum = 0.0, square = 0.0;
+        for (size_t k = 0; k < num_runs; ++k)
+            sum += first[k * PSFM_NUM_ABLATIONS].value[kind][t];
+        out->mean[t] = sum / (double)num_runs;
+        for (size_t k = 0; k < num_runs; ++k) {
+            double off = first[k * PSFM_NUM_ABLATIONS].value[kind][t] - out->mean[t];
+            square += off * off;
+        }
+        out->deviation[t] = num_runs > 1 ? sqrt(square / ((double)num_runs - 1.0)) : 0.0;
+    }
 }
 
 static void summarise(const score *scores, psfm_ablation *out) {
     for (size_t row = 0; row < PSFM_NUM_ABLATIONS; ++row) {
-        psfm_ablation_row *r = &out->rows[row];
-        *r = variants[row];
-        for (size_t t = 0; t < PSFM_NUM_AUC; ++t) {
-            spread(&scores[row].auc[t], out->num_runs, &r->auc.mean[t], &r->auc.deviation[t]);
-            spread(&scores[row].recall[t], out->num_runs, &r->recall.mean[t],
-                   &r->recall.deviation[t]);
-        }
+        out->rows[row] = variants[row];
+        if (out->num_runs == 0)
+            continue;
+        spread(&scores[row], out->num_runs, AUC, &out->rows[row].auc);
+        spread(&scores[row], out->num_runs, RECALL, &out->rows[row].recall);
     }
 }
 

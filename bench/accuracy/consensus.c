@@ -113,7 +113,7 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
     psfm_pose_solution solution;
     psfm_robust_edges edges;
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
-    options.robust.ambiguity.models = ambiguous;
+    options.robust.ambiguity.models = (int)ambiguous;
     CHECK(ctx, psfm_scene_make(ctx, kind, seed, scene_options, &scene));
     psfm_evidence evidence = {.set = &scene.matches};
     CHECK(ctx, psfm_evidence_verify(ctx, &options.two_view, &evidence));

@@ -13,6 +13,12 @@ void psfm_trim(const char *bytes, size_t *begin, size_t *end) {
         --*end;
 }
 
+bool psfm_name_fits_line(const char *name) {
+    size_t length = strlen(name);
+    return length > 0 && strpbrk(name, "\r\n") == NULL && !psfm_is_blank(name[0]) &&
+           !psfm_is_blank(name[length - 1]);
+}
+
 int psfm_compare_strings(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }

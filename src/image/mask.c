@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/path.h"
 
-static psfm_status mask_path(psfm_context *ctx, const char *folder, const char *name, char **path) {
+psfm_status psfm_mask_path(psfm_context *ctx, const char *folder, const char *name, char **path) {
     char *file = NULL;
     size_t size = strlen(name) + 5;
     psfm_status status = PSFM_ALLOC(ctx, size, &file);
@@ -27,7 +27,7 @@ psfm_status psfm_mask_read(psfm_context *ctx, const char *folder, const char *na
     psfm_image image = {0};
     *mask = image;
     *found = false;
-    psfm_status status = mask_path(ctx, folder, name, &path);
+    psfm_status status = psfm_mask_path(ctx, folder, name, &path);
     if (status == PSFM_OK && psfm_path_is_file(path)) {
         status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY, &image);
         if (status == PSFM_OK && (image.width != width || image.height != height))

@@ -4,6 +4,9 @@
 
 #include "image/image_io.h"
 
+/* FOLDER/NAME.png; *path is malloc'ed. */
+psfm_status psfm_mask_path(psfm_context *ctx, const char *folder, const char *name, char **path);
+
 /* Reads FOLDER/NAME.png (COLMAP's naming: the mask of a/b.jpg is a/b.jpg.png), in which black
  * pixels (gray value 0) forbid features. *found is false, and mask empty, if there is no such file:
  * then the whole image is free. A mask of another size than width x height is a failure. The

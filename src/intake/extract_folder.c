@@ -2,8 +2,9 @@
  *
  * Each image's features have a key: the options and weights, size and time of the file and of its
  * mask. What has its key is kept, what has not is extracted again, what is gone is removed.
- * Whether given intrinsics know all photographs is checked before hours of work. Batches are
- * written in one transaction each, so that an interruption loses one batch at most. */
+ * Names, sizes and whether given intrinsics know all photographs are checked before hours of work;
+ * what cannot be used is left out with a reason. Batches are written in one transaction each, so
+ * that an interruption loses one batch at most. */
 #include "intake/extract_folder.h"
 
 #include <inttypes.h>
@@ -20,6 +21,8 @@
 #include "base/timer.h"
 #include "image/image_io.h"
 #include "image/image_list.h"
+#include "image/mask.h"
+#include "intake/photo_check.h"
 #include "io/feature_store.h"
 #include "planarsfm/version.h"
 
@@ -171,22 +174,6 @@ static psfm_status plan(extraction *x) {
     return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
 }
 
-/* Fails with the message of the first photograph that given intrinsics do not know, before hours of
- * work. */
-static psfm_status check_intrinsics(extraction *x) {
-    psfm_status status = PSFM_OK;
-    bool given = x->intrinsics.kind != PSFM_INTRINSICS_PHOTOGRAPHS;
-    for (size_t k = 0; given && status == PSFM_OK && k < x->num_todo; ++k) {
-        psfm_camera camera;
-        char *source = NULL;
-        status =
-            psfm_intrinsics_find(x->ctx, &x->intrinsics,
-                                 &(psfm_photo_facts){x->todo[k].name, 0, 0, 0.0}, &camera, &source);
-        free(source);
-    }
-    return status;
-}
-
 /* ---- doing it ---- */
 
 static psfm_status note_unused(extraction *x, const todo_photo *todo, const char *reason) {
@@ -208,6 +195,48 @@ static psfm_status note_unused(extraction *x, const todo_photo *todo, const char
         return PSFM_OK;
     ++stats->num_removed;
     return psfm_store_drop_photo(&x->store, todo->image_id);
+}
+
+/* Leaves out what cannot be used, before hours of work. */
+static psfm_status check_photos(extraction *x) {
+    psfm_image_list *files = &x->files;
+    size_t num = files->num, kept = 0;
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; k < num; ++k) {
+        char *name = files->names[k], *reason = NULL;
+        const todo_photo todo = {.name = name};
+        if (status == PSFM_OK)
+            status = psfm_photo_check(x->ctx, x->folder, name, &x->intrinsics, &reason);
+        if (status == PSFM_OK && reason != NULL)
+            status = note_unused(x, &todo, reason);
+        if (reason != NULL)
+            free(name);
+        else
+            files->names[kept++] = name;
+        free(reason);
+    }
+    files->num = kept;
+    if (status == PSFM_OK && kept == 0)
+        status = psfm_fail(x->ctx, PSFM_ERR_DATA, "none of %zu photographs can be used: %s", num,
+                           x->stats->unused[0].reason);
+    return status;
+}
+
+/* Says so if no photograph has a mask: then the folder is hardly the right one. */
+static psfm_status check_masks(const extraction *x) {
+    bool found = x->options->mask_folder == NULL;
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && !found && k < x->files.num; ++k) {
+        char *path = NULL;
+        status = psfm_mask_path(x->ctx, x->options->mask_folder, x->files.names[k], &path);
+        found = status == PSFM_OK && psfm_path_is_file(path);
+        free(path);
+    }
+    if (status == PSFM_OK && !found)
+        psfm_log(x->ctx, PSFM_LOG_WARNING,
+                 "%s: no mask of any photograph in it; that of %s would be %s.png",
+                 x->options->mask_folder, x->files.names[0], x->files.names[0]);
+    return status;
 }
 
 static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm_photo *photo) {
@@ -381,12 +410,17 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     extraction x = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
     psfm_status status = open_inputs(&x, database);
     if (status == PSFM_OK)
-        status = plan(&x);
+        status = check_photos(&x);
     if (status == PSFM_OK)
-        status = check_intrinsics(&x);
+        status = check_masks(&x);
+    if (status == PSFM_OK)
+        status = plan(&x);
     if (status == PSFM_OK)
         status = extract_all(&x);
     stats->num_images = stats->num_extracted + stats->num_unchanged;
+    if (status == PSFM_OK && stats->num_images == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: none of its photographs could be read: %s",
+                           folder, stats->unused[0].reason);
     stats->num_other_files = x.files.num_others;
     stats->intrinsics = psfm_intrinsics_describe(&x.intrinsics);
     stats->seconds = psfm_now() - start;

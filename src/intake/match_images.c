@@ -149,16 +149,29 @@ static void turn_round(const matching *m, psfm_pair_list *list) {
     }
 }
 
-static psfm_status select_pairs(matching *m, psfm_pair_list *list) {
+/* The pairs of a rule. Absent names stand behind those of the images; pairs with them go. */
+static psfm_status apply_rule(const matching *m, const char *rule, psfm_pair_list *list) {
     const char **names = NULL;
+    size_t n = m->images.num, kept = 0;
+    bool by_names = rule != NULL && strncmp(rule, "file:", 5) == 0;
+    size_t num_absent = by_names ? m->options->num_absent : 0;
+    psfm_status status = PSFM_ALLOC(m->ctx, n + num_absent, &names);
+    for (size_t k = 0; status == PSFM_OK && k < n + num_absent; ++k)
+        names[k] = k < n ? m->images.photos[k].name : m->options->absent[k - n];
+    if (status == PSFM_OK)
+        status = psfm_pair_select(m->ctx, rule, names, n + num_absent, list);
+    for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
+        if (list->pairs[k][0] < n && list->pairs[k][1] < n)
+            memmove(list->pairs[kept++], list->pairs[k], sizeof *list->pairs);
+    list->num = kept;
+    free((void *)names);
+    return status;
+}
+
+static psfm_status select_pairs(matching *m, psfm_pair_list *list) {
     const char *rule = m->options->pairs;
     size_t n = m->images.num;
-    psfm_status status = PSFM_ALLOC(m->ctx, n, &names);
-    for (size_t k = 0; status == PSFM_OK && k < n; ++k)
-        names[k] = m->images.photos[k].name;
-    if (status == PSFM_OK)
-        status = psfm_pair_select(m->ctx, rule, names, n, list);
-    free((void *)names);
+    psfm_status status = apply_rule(m, rule, list);
     if (status == PSFM_OK)
         turn_round(m, list);
     if (rule != NULL && strcmp(rule, "auto") != 0)

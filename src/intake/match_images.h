@@ -7,6 +7,10 @@
 
 typedef struct {
     const char *pairs; /* which pairs, see psfm_pair_select; NULL: by the number of images */
+    /* Names that a file of pairs may have although no image of the database is called so: pairs
+     * with them are left out. NULL: none. */
+    const char *const *absent;
+    size_t num_absent;
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
     psfm_nearest_options nearest; /* of SIFT */

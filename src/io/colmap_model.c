@@ -15,6 +15,7 @@
 #include "base/number_locale.h"
 #include "base/output.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "linalg/mat3.h"
 
 static const char *const file_names[2][PSFM_NUM_MODEL_FILES] = {
@@ -198,9 +199,7 @@ static psfm_status check_text_names(psfm_context *ctx, const psfm_model *model) 
     size_t with_blanks = 0;
     for (size_t i = 0; i < model->num_images; ++i) {
         const char *name = model->images[i].name;
-        size_t length = strlen(name);
-        if (strpbrk(name, "\r\n") != NULL || strchr(" \t\v\f", name[0]) != NULL ||
-            strchr(" \t\v\f", name[length - 1]) != NULL)
+        if (!psfm_name_fits_line(name))
             return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                              "image %u: a text model cannot keep the name '%.200s' (blank at its "
                              "end, or a line end); write a binary one",

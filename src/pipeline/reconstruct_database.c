@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "intake/photo_changes.h"
 #include "io/colmap_database.h"
 #include "io/planes_file.h"
@@ -185,6 +186,23 @@ static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_fron
     return status;
 }
 
+/* Leaves images without pairs whose names the text model could not keep: they would cost all others
+ * their poses at the end. */
+static void set_aside(psfm_context *ctx, psfm_match_set *set) {
+    for (size_t v = 0; v < set->num_views; ++v) {
+        const char *name = set->views[v].name;
+        if (psfm_name_fits_line(name))
+            continue;
+        psfm_log(ctx, PSFM_LOG_WARNING,
+                 "image '%s' is left out: its name begins or ends with a blank or has a line end, "
+                 "which text files cannot keep",
+                 name);
+        for (size_t p = 0; p < set->num_pairs; ++p)
+            if (set->pairs[p].view1 == v || set->pairs[p].view2 == v)
+                set->pairs[p].num_matches = 0;
+    }
+}
+
 /* One run: what it is asked for, what came in, what came out. */
 typedef struct {
     const char *database;
@@ -225,6 +243,8 @@ static void run_free(run *r) {
 static psfm_status read_database(psfm_context *ctx, run *r) {
     double start = psfm_now();
     psfm_status status = psfm_database_read(ctx, r->database, &r->set, &r->input);
+    if (status == PSFM_OK)
+        set_aside(ctx, &r->set);
     psfm_timings_add(&r->stats.timings, "reading", start);
     return status;
 }

@@ -1,12 +1,16 @@
 /* From photographs to results: extraction, matching and reconstruction, one after the other,
- * through one database. What matching will need (weights, a matcher that fits the features) is
- * checked before the extraction starts. */
+ * through one database. What matching will need (weights, a matcher that fits the features, a rule
+ * of pairs) is checked before the extraction starts. */
 #include "pipeline/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/path.h"
+#include "image/image_list.h"
+#include "match/pair_select.h"
 #include "pipeline/reconstruct_database.h"
 
 static void add_number(cJSON *object, const char *name, double value, bool *ok) {
@@ -68,32 +72,39 @@ static psfm_status attach(psfm_context *ctx, cJSON *object, const char *name, cJ
 }
 
 static psfm_status extract(psfm_context *ctx, const char *folder, const char *database,
-                           const psfm_folder_options *options, psfm_front_end *front) {
-    psfm_extract_stats stats;
+                           const psfm_folder_options *options, psfm_extract_stats *stats,
+                           psfm_front_end *front) {
     char text[256];
-    psfm_status status = psfm_extract_folder(ctx, folder, database, options, &stats);
+    psfm_status status = psfm_extract_folder(ctx, folder, database, options, stats);
     if (status == PSFM_OK) {
-        psfm_extract_stats_describe(&stats, text, sizeof text);
+        psfm_extract_stats_describe(stats, text, sizeof text);
         psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
-        front->extraction_seconds = stats.seconds;
-        cJSON *facts = psfm_extract_stats_to_json(&stats);
+        front->extraction_seconds = stats->seconds;
+        cJSON *facts = psfm_extract_stats_to_json(stats);
         if (facts != NULL && cJSON_AddStringToObject(facts, "folder", folder) == NULL) {
             cJSON_Delete(facts);
             facts = NULL;
         }
         status = attach(ctx, front->facts, "photographs", facts);
     }
-    psfm_extract_stats_free(&stats);
     return status;
 }
 
 static psfm_status match(psfm_context *ctx, const char *database, const psfm_match_options *options,
-                         psfm_front_end *front) {
+                         const psfm_extract_stats *extracted, psfm_front_end *front) {
     psfm_match_stats stats;
     char text[256];
+    const char **absent = NULL;
     psfm_match_options all = *options;
+    psfm_status status = PSFM_ALLOC(ctx, extracted->num_unused, &absent);
+    for (size_t k = 0; status == PSFM_OK && k < extracted->num_unused; ++k)
+        absent[k] = extracted->unused[k].name;
     all.drop_others = true;
-    psfm_status status = psfm_match_images(ctx, database, &all, &stats);
+    all.absent = absent;
+    all.num_absent = extracted->num_unused;
+    if (status == PSFM_OK)
+        status = psfm_match_images(ctx, database, &all, &stats);
+    free((void *)absent);
     if (status != PSFM_OK)
         return status;
     psfm_match_stats_describe(&stats, text, sizeof text);
@@ -125,29 +136,47 @@ static psfm_status check_networks(psfm_context *ctx, const psfm_run_options *opt
     return status;
 }
 
+/* The same for the pairs: a rule that is none, a file with a name that no photograph has. */
+static psfm_status check_pairs(psfm_context *ctx, const char *folder, const char *rule) {
+    bool by_names = rule != NULL && strncmp(rule, "file:", 5) == 0;
+    psfm_image_list files = {0};
+    psfm_pair_list pairs = {0};
+    psfm_status status = by_names ? psfm_image_list_folder(ctx, folder, &files) : PSFM_OK;
+    if (status == PSFM_OK)
+        status = psfm_pair_select(ctx, rule, (const char *const *)files.names,
+                                  by_names ? files.num : 2, &pairs);
+    psfm_pair_list_free(&pairs);
+    psfm_image_list_free(&files);
+    return status;
+}
+
 psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
                      const psfm_run_options *options, cJSON **summary) {
     psfm_results results = {0};
     psfm_front_end front = {.facts = cJSON_CreateObject(), .results = &results};
     psfm_settings settings = options->settings;
+    psfm_extract_stats extracted = {0};
     char *database = NULL;
     settings.photo_folder = (char *)folder;
     psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
                                              : check_networks(ctx, options);
     if (status == PSFM_OK)
+        status = check_pairs(ctx, folder, options->match.pairs);
+    if (status == PSFM_OK)
         status = psfm_results_open(ctx, out_folder, &results);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "database.db", &database);
     if (status == PSFM_OK)
-        status = extract(ctx, folder, database, &options->folder, &front);
+        status = extract(ctx, folder, database, &options->folder, &extracted, &front);
     if (status == PSFM_OK)
-        status = match(ctx, database, &options->match, &front);
+        status = match(ctx, database, &options->match, &extracted, &front);
     if (status == PSFM_OK)
         status =
             psfm_reconstruct_database_from(ctx, database, &settings, &front, out_folder, summary);
     else if (summary != NULL)
         *summary = NULL;
     psfm_results_close(&results);
+    psfm_extract_stats_free(&extracted);
     cJSON_Delete(front.facts);
     free(database);
     return status;

@@ -1,0 +1,52 @@
+#include "intake/photo_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "image/image_size.h"
+
+static psfm_status check_name(psfm_context *ctx, const char *path, char **reason) {
+    static const char text[] = ": its name begins or ends with a blank or has a line end, which "
+                               "text files cannot keep; rename it";
+    size_t size = strlen(path) + sizeof text;
+    psfm_status status = PSFM_ALLOC(ctx, size, reason);
+    if (status == PSFM_OK)
+        snprintf(*reason, size, "%s%s", path, text);
+    return status;
+}
+
+/* A size that is not the camera's is a reason, not a failure. */
+static psfm_status check_size(psfm_context *ctx, const char *name, int width, int height,
+                              psfm_intrinsics *intrinsics, char **reason) {
+    psfm_camera camera;
+    char *source = NULL;
+    psfm_status status = psfm_intrinsics_find(
+        ctx, intrinsics, &(psfm_photo_facts){name, width, height, 0.0}, &camera, &source);
+    free(source);
+    return status == PSFM_ERR_DATA ? psfm_strdup(ctx, psfm_context_message(ctx), reason) : status;
+}
+
+psfm_status psfm_photo_check(psfm_context *ctx, const char *folder, const char *name,
+                             psfm_intrinsics *intrinsics, char **reason) {
+    psfm_camera camera;
+    char *path = NULL, *source = NULL;
+    int width, height;
+    bool given = intrinsics->kind != PSFM_INTRINSICS_PHOTOGRAPHS;
+    *reason = NULL;
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    if (status == PSFM_OK && !psfm_name_fits_line(name)) {
+        status = check_name(ctx, path, reason);
+    } else if (status == PSFM_OK && given) {
+        status = psfm_intrinsics_find(ctx, intrinsics, &(psfm_photo_facts){name, 0, 0, 0.0},
+                                      &camera, &source);
+        if (status == PSFM_OK && psfm_image_file_size(path, &width, &height))
+            status = check_size(ctx, name, width, height, intrinsics, reason);
+    }
+    free(source);
+    free(path);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* What can be known against a photograph before hours of work. */
+#ifndef PSFM_INTAKE_PHOTO_CHECK_H
+#define PSFM_INTAKE_PHOTO_CHECK_H
+
+#include "intake/intrinsics.h"
+
+/* Looks at the name and the header of folder/name. *reason, malloc'ed, tells why the photograph
+ * cannot be used: its name does not fit into a line of a text file, or its size is not that of the
+ * camera that was given for it. NULL if there is nothing against it. Fails if given intrinsics do
+ * not know the photograph. */
+psfm_status psfm_photo_check(psfm_context *ctx, const char *folder, const char *name,
+                             psfm_intrinsics *intrinsics, char **reason);
+
+#endif

@@ -185,6 +185,9 @@ void cli_model_free(cli_model *model);
 /* Prints a tree to standard output and frees it; NULL is out of memory. */
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
 
+/* Prints a name at the start of a row of a table, padded and harmless to a terminal. */
+void cli_print_name(const char *name);
+
 /* Where the results of a reconstruction are. */
 void cli_print_results(const char *out, bool has_report);
 

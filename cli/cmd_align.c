@@ -153,7 +153,8 @@ static void print_table(const psfm_alignment *a, const char *label, bool points)
     printf("%-32s %12s%s\n", label, "residual", points ? "    residual px  views" : "");
     for (size_t k = 0; k < a->num_items; ++k) {
         const psfm_alignment_item *item = &a->items[k];
-        printf("%-32s %12.4f", item->label, item->residual);
+        cli_print_name(item->label);
+        printf(" %12.4f", item->residual);
         if (points)
             printf(" %14.2f %6zu", item->residual_px, item->num_views);
         printf("%s\n", item->is_inlier         ? ""

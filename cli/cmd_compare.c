@@ -14,9 +14,10 @@ static const cli_flag flags[] = {
 
 static void print_table(const psfm_comparison *c, const psfm_model *a) {
     printf("%-32s %12s %14s\n", "image", "position", "rotation (deg)");
-    for (size_t k = 0; k < c->num_images; ++k)
-        printf("%-32s %12.6g %14.6f\n", a->images[c->images[k].image_a].name, c->images[k].position,
-               c->images[k].rotation_deg);
+    for (size_t k = 0; k < c->num_images; ++k) {
+        cli_print_name(a->images[c->images[k].image_a].name);
+        printf(" %12.6g %14.6f\n", c->images[k].position, c->images[k].rotation_deg);
+    }
     printf("\n%zu common images, %zu only in A, %zu only in B; scale of B: %.9g\n", c->num_images,
            c->num_only_a, c->num_only_b, c->a_from_b.scale);
     printf("position: median %.6g, largest %.6g (cameras span %.6g)\n", c->median_position,

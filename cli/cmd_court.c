@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "cli.h"
 #include "intake/court_folder.h"
+#include "io/colmap_model.h"
 #include "io/drawing_file.h"
 #include "linalg/vec3.h"
 
@@ -66,14 +68,17 @@ static void print_results(const psfm_court_results *results) {
            "rms px", "sigma deg", "sigma m");
     for (size_t k = 0; k < results->num; ++k) {
         const psfm_court_result *r = &results->items[k];
+        cli_print_name(r->name);
         if (r->problem != NULL || r->pose.part_hit == NULL) {
-            printf("%-32s %s\n", r->name,
-                   r->problem != NULL ? r->problem : psfm_court_verdict_text(r->pose.verdict));
+            putchar(' ');
+            psfm_print_plain(stdout, r->problem != NULL ? r->problem
+                                                        : psfm_court_verdict_text(r->pose.verdict));
+            putchar('\n');
             continue;
         }
         const psfm_court_pose *p = &r->pose;
-        printf("%-32s %8.0f %9.0f %8.0f%% %8.2f %9.3f %9.3f", r->name, p->score, p->runner_up,
-               100.0 * p->hit, p->rms_px, p->sigma_rotation_deg, psfm_norm3(p->sigma_center));
+        printf(" %8.0f %9.0f %8.0f%% %8.2f %9.3f %9.3f", p->score, p->runner_up, 100.0 * p->hit,
+               p->rms_px, p->sigma_rotation_deg, psfm_norm3(p->sigma_center));
         if (p->verdict != PSFM_COURT_ACCEPTED)
             printf("  refused: %s", psfm_court_verdict_text(p->verdict));
         printf("\n");
@@ -87,7 +92,7 @@ static psfm_status write_model(psfm_context *ctx, const psfm_court_results *resu
     char *folder = NULL;
     psfm_status status = psfm_path_join(ctx, out, "model/0", &folder);
     if (status == PSFM_OK && results->num_accepted == 0) {
-        status = psfm_remove_all(ctx, folder);
+        status = psfm_model_remove(ctx, folder);
     } else if (status == PSFM_OK) {
         status = psfm_court_results_to_model(ctx, results, &model);
         if (status == PSFM_OK)

@@ -74,8 +74,10 @@ const cli_command cli_run = {
         "browser) and, in robust mode, OUT/planes.json and planes.ply. Points get their colours "
         "from the photographs. Interrupted at any point, the\n"
         "same command goes on where it stopped and ends with the same models. Pairs that an\n"
-        "earlier run with another --pairs matched are removed. Without --cameras or --camera focal\n"
-        "lengths come from EXIF data and from the planes in the photographs. --features and --matcher choose a\n"
+        "earlier run with another --pairs matched are removed. Without --cameras or --camera "
+        "focal\n"
+        "lengths come from EXIF data and from the planes in the photographs. --features and "
+        "--matcher choose a\n"
         "network instead of SIFT, --weights says where its weights are.\n\n"
         "    planarsfm run photos -o out --cameras calibration --pairs ring:2",
     .positional = positional,

@@ -1,8 +1,10 @@
 /* planarsfm: the command. One table of commands; each lives in cmd_<verb>.c. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/context.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "cli.h"
 #include "planarsfm/version.h"
@@ -34,6 +36,12 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
     printf("%s\n", text);
     cJSON_free(text);
     return PSFM_OK;
+}
+
+void cli_print_name(const char *name) {
+    enum { WIDTH = 32 };
+    for (int k = psfm_print_plain(stdout, name); k < WIDTH; ++k)
+        putchar(' ');
 }
 
 void cli_print_results(const char *out, bool has_report) {
@@ -96,7 +104,9 @@ static int help(int argc, char **argv) {
 static int report_status(psfm_context *ctx, const cli_command *command, psfm_status status) {
     if (status == PSFM_OK)
         return 0;
-    fprintf(stderr, "planarsfm %s: %s\n", command->name, psfm_context_message(ctx));
+    fprintf(stderr, "planarsfm %s: ", command->name);
+    psfm_print_plain(stderr, psfm_context_message(ctx));
+    fputc('\n', stderr);
     if (status == PSFM_ERR_ARGUMENT)
         fprintf(stderr, "'planarsfm %s --help' explains its arguments\n", command->name);
     return status == PSFM_ERR_ARGUMENT ? 2 : 1;
@@ -129,7 +139,17 @@ static int run(const cli_command *command, int argc, char **argv) {
     return code;
 }
 
-int main(int argc, char **argv) {
+/* What was printed counts as much as what was written to files: a full disk is a failure. A reader
+ * that went away is one, too, but needs no words. */
+static int close_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (errno != EPIPE)
+        fprintf(stderr, "planarsfm: standard output: write failed: %s\n", strerror(errno));
+    return code == 0 ? 1 : code;
+}
+
+static int dispatch(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stderr);
         return 2;
@@ -148,4 +168,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     return run(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+    return close_output(dispatch(argc, argv));
 }

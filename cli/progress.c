@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/timer.h"
 
 static struct {
@@ -62,7 +63,9 @@ static void log_line(psfm_log_level level, const char *message, void *user) {
     if (level == PSFM_LOG_DEBUG || (state.quiet && level != PSFM_LOG_WARNING))
         return;
     cli_progress_finish();
-    fprintf(stderr, "%s%s\n", level == PSFM_LOG_WARNING ? "warning: " : "", message);
+    fputs(level == PSFM_LOG_WARNING ? "warning: " : "", stderr);
+    psfm_print_plain(stderr, message);
+    fputc('\n', stderr);
 }
 
 void cli_progress_attach(psfm_context *ctx) {

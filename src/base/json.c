@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/number_locale.h"
 #include "base/output.h"
 
@@ -21,13 +22,29 @@ cJSON *psfm_json_parse_whole(const char *text, size_t size) {
     return tree;
 }
 
+/* The same text, or a copy in which bytes that are not UTF-8 are replaced: names of files may have
+ * any, JSON may not. */
+static char *valid(char *text) {
+    uint32_t code;
+    int length = 1;
+    for (const char *at = text; at != NULL && *at != '\0' && length > 0; at += length)
+        length = psfm_utf8_decode(at, &code);
+    if (text == NULL || length > 0)
+        return text;
+    char *copy = NULL;
+    if (psfm_utf8_copy(NULL, text, &copy) != PSFM_OK)
+        copy = NULL;
+    cJSON_free(text);
+    return copy;
+}
+
 static char *print(const cJSON *tree, bool indented) {
     if (tree == NULL)
         return NULL;
     locale_t before = psfm_number_locale_begin();
     char *text = indented ? cJSON_Print(tree) : cJSON_PrintUnformatted(tree);
     psfm_number_locale_end(before);
-    return text;
+    return valid(text);
 }
 
 char *psfm_json_print(const cJSON *tree) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/number_locale.h"
 #include "base/output.h"
 #include "linalg/mat3.h"
@@ -42,17 +43,6 @@ static panel make_panel(const box *b, double side, int right, int up, double lef
 static void place(const panel *p, const double X[3], double xy[2]) {
     xy[0] = p->left + MARGIN + p->scale * (X[p->right] - p->low[0]);
     xy[1] = p->top + PANEL - MARGIN - p->scale * (X[p->up] - p->low[1]);
-}
-
-static void print_text(FILE *file, const char *text) {
-    for (; *text != '\0'; ++text) {
-        if (*text == '&')
-            fputs("&amp;", file);
-        else if (*text == '<')
-            fputs("&lt;", file);
-        else if ((unsigned char)*text >= ' ')
-            fputc(*text, file);
-    }
 }
 
 /* A dot, or a ring for B, with a line in the viewing direction. */
@@ -93,7 +83,7 @@ static void print_panel(FILE *file, const panel *p, const psfm_comparison *c, co
         const psfm_camera_difference *d = &c->images[k];
         double look[3], turned[3], from[2], to[2];
         fprintf(file, "<g><title>");
-        print_text(file, a->images[d->image_a].name);
+        psfm_print_xml(file, a->images[d->image_a].name);
         fprintf(file, ": %.4g, %.4g deg</title>", d->position, d->rotation_deg);
         place(p, d->center_a, from);
         place(p, d->center_b, to);

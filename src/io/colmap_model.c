@@ -237,9 +237,7 @@ static psfm_status print_files(psfm_context *ctx, const psfm_model *model, psfm_
     return status;
 }
 
-/* Removes the model that is there, in either format, with the rig files of newer versions, which
- * would speak of images that are gone. Other files stay. */
-static psfm_status remove_old_model(psfm_context *ctx, const char *folder) {
+psfm_status psfm_model_remove(psfm_context *ctx, const char *folder) {
     static const char *const names[] = {"cameras.txt",  "cameras.bin",  "images.txt", "images.bin",
                                         "points3D.txt", "points3D.bin", "rigs.txt",   "rigs.bin",
                                         "frames.txt",   "frames.bin"};
@@ -247,7 +245,7 @@ static psfm_status remove_old_model(psfm_context *ctx, const char *folder) {
     for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof names[0]; ++k) {
         char *path = NULL;
         status = psfm_path_join(ctx, folder, names[k], &path);
-        if (status == PSFM_OK && unlink(path) != 0 && errno != ENOENT)
+        if (status == PSFM_OK && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
             status =
                 psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be replaced: %s", path, strerror(errno));
         free(path);
@@ -271,7 +269,7 @@ psfm_status psfm_model_write(psfm_context *ctx, const psfm_model *model, psfm_mo
     /* All new files are safe on disk under temporary names. The old model goes before the first of
      * them appears, so that an interruption leaves no model rather than half of two. */
     if (status == PSFM_OK)
-        status = remove_old_model(ctx, folder);
+        status = psfm_model_remove(ctx, folder);
     for (int part = 0; status == PSFM_OK && part < PSFM_NUM_MODEL_FILES; ++part)
         status = psfm_output_commit(ctx, &out[part]);
     for (int part = 0; part < PSFM_NUM_MODEL_FILES; ++part)

@@ -81,4 +81,8 @@ psfm_status psfm_model_sort(psfm_context *ctx, psfm_model_builder *builder);
 psfm_status psfm_model_check(psfm_context *ctx, const psfm_model *model,
                              const psfm_model_origin *origin, psfm_status status);
 
+/* Removes the model in a folder, in either format, with the rig files of newer versions, which
+ * would speak of images that are gone. Other files stay; a missing model is fine. */
+psfm_status psfm_model_remove(psfm_context *ctx, const char *folder);
+
 #endif

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "io/geo_reference.h"
 #include "court/court.h"
+#include "io/geo_reference.h"
 
 /* Known camera positions, each image at most once. Owns its parts. */
 typedef struct {

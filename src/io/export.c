@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/number_locale.h"
+#include "base/path.h"
 
 static psfm_status export_colmap(psfm_context *ctx, const psfm_export_input *in,
                                  psfm_model_format format, const char *folder) {
@@ -99,10 +100,7 @@ psfm_status psfm_export_lens(psfm_context *ctx, const psfm_camera *camera, int t
                      camera->id, name == NULL ? "unknown" : name, program);
 }
 
-void psfm_export_image_path(const psfm_export_input *in, const char *name, char *buffer,
-                            size_t size) {
-    const char *folder = in->image_folder == NULL ? "" : in->image_folder;
-    size_t length = strlen(folder);
-    bool wants_slash = length > 0 && folder[length - 1] != '/';
-    snprintf(buffer, size, "%s%s%s", folder, wants_slash ? "/" : "", name);
+psfm_status psfm_export_image_path(psfm_context *ctx, const psfm_export_input *in, const char *name,
+                                   char **path) {
+    return psfm_path_join(ctx, in->image_folder == NULL ? "" : in->image_folder, name, path);
 }

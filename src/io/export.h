@@ -63,8 +63,8 @@ typedef enum {
 psfm_status psfm_export_lens(psfm_context *ctx, const psfm_camera *camera, int terms,
                              const char *program, psfm_lens *lens);
 
-/* The image's name behind the image folder, in buffer; shortened only if it is beyond `size`. */
-void psfm_export_image_path(const psfm_export_input *in, const char *name, char *buffer,
-                            size_t size);
+/* The image's name behind the image folder; *path is malloc'ed. */
+psfm_status psfm_export_image_path(psfm_context *ctx, const psfm_export_input *in, const char *name,
+                                   char **path);
 
 #endif

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/escape.h"
 #include "base/output.h"
 #include "camera/lens.h"
 #include "io/export.h"
 #include "linalg/mat3.h"
 
-#define MAX_PATH_LENGTH 4096
 static psfm_status find_lens(psfm_context *ctx, const psfm_camera *camera, psfm_lens *lens) {
     return psfm_export_lens(ctx, camera, 0, "Bundler (one focal length, k1 and k2)", lens);
 }
@@ -90,15 +90,20 @@ static psfm_status write_bundle(psfm_context *ctx, const psfm_model *model, cons
 /* One name a line, in the order of the cameras. */
 static psfm_status write_list(psfm_context *ctx, const psfm_export_input *in, const char *path) {
     psfm_output out = {0};
-    char name[MAX_PATH_LENGTH];
     psfm_status status = psfm_output_open(ctx, path, &out);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t k = 0; k < in->model->num_images; ++k) {
-        psfm_export_image_path(in, in->model->images[k].name, name, sizeof name);
-        fprintf(out.file, "%s\n", name);
+    for (size_t k = 0; status == PSFM_OK && k < in->model->num_images; ++k) {
+        char *name = NULL;
+        status = psfm_export_image_path(ctx, in, in->model->images[k].name, &name);
+        if (status == PSFM_OK) {
+            psfm_print_plain(out.file, name);
+            fputc('\n', out.file);
+        }
+        free(name);
     }
-    return psfm_output_commit(ctx, &out);
+    if (status == PSFM_OK)
+        status = psfm_output_commit(ctx, &out);
+    psfm_output_abort(&out);
+    return status;
 }
 
 /* bundle.out -> bundle.list.txt; malloc'ed. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "io/export.h"
@@ -33,25 +34,6 @@ static void find_place(const psfm_export_input *in, const psfm_model_image *imag
     out->tilt_deg = psfm_degrees(atan2(R[8], hypot(R[6], R[7])));
 }
 
-static void print_xml(FILE *file, const char *text) {
-    for (; *text != '\0'; ++text) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        default:
-            if ((unsigned char)*text >= ' ')
-                fputc(*text, file);
-        }
-    }
-}
-
 psfm_status psfm_export_kml(psfm_context *ctx, const psfm_export_input *in, const char *path) {
     psfm_output out = {0};
     psfm_status status = check_reference(ctx, in);
@@ -66,7 +48,7 @@ psfm_status psfm_export_kml(psfm_context *ctx, const psfm_export_input *in, cons
         place p;
         find_place(in, &in->model->images[k], &p);
         fprintf(out.file, "<Placemark><name>");
-        print_xml(out.file, in->model->images[k].name);
+        psfm_print_xml(out.file, in->model->images[k].name);
         fprintf(out.file,
                 "</name><description>heading %.2f, tilt %.2f degrees</description>"
                 "<Point><altitudeMode>absolute</altitudeMode>"

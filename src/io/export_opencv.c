@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "base/path.h"
 #include "camera/lens.h"
@@ -28,17 +29,6 @@ static void print_matrix(FILE *file, const char *indent, const char *name, int r
     for (int k = 0; k < rows * cols; ++k)
         fprintf(file, "%s %.17g", k > 0 ? "," : "", values[k]);
     fprintf(file, " ]\n");
-}
-
-static void print_text(FILE *file, const char *text) {
-    fputc('"', file);
-    for (; *text != '\0'; ++text) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', file);
-        if ((unsigned char)*text >= ' ')
-            fputc(*text, file);
-    }
-    fprintf(file, "\"\n");
 }
 
 static void print_lens(FILE *file, const psfm_lens *lens) {
@@ -70,7 +60,8 @@ static void print_pose(FILE *file, const psfm_model_image *image) {
     psfm_rotation_from_quat(image->cam_from_world_q, R);
     psfm_rotation_log(R, rvec);
     fprintf(file, "   -\n      name: ");
-    print_text(file, image->name);
+    psfm_print_json_string(file, image->name);
+    fputc('\n', file);
     print_matrix(file, "      ", "rvec", 3, 1, rvec);
     print_matrix(file, "      ", "tvec", 3, 1, image->cam_from_world_t);
 }

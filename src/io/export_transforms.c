@@ -16,7 +16,6 @@
 #include "linalg/mat3.h"
 
 #define POINTS_NAME "sparse_pc.ply"
-#define MAX_PATH_LENGTH 4096
 
 static bool add_number(cJSON *object, const char *name, double value) {
     return cJSON_AddNumberToObject(object, name, value) != NULL;
@@ -72,21 +71,24 @@ static bool add_pose(cJSON *frame, const psfm_model_image *image) {
 
 static psfm_status add_frame(psfm_context *ctx, const psfm_export_input *in, cJSON *frames,
                              const psfm_model_image *image, bool own_intrinsics) {
-    char name[MAX_PATH_LENGTH];
+    char *path = NULL;
     psfm_lens lens;
     const psfm_camera *camera = psfm_model_camera(in->model, image->camera_id);
     psfm_status status = find_lens(ctx, camera, &lens);
     if (status != PSFM_OK)
         return status;
-    psfm_export_image_path(in, image->name, name, sizeof name);
     cJSON *frame = cJSON_CreateObject();
     if (frame == NULL || !cJSON_AddItemToArray(frames, frame)) {
         cJSON_Delete(frame);
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
     }
-    bool ok = cJSON_AddStringToObject(frame, "file_path", name) != NULL &&
+    status = psfm_export_image_path(ctx, in, image->name, &path);
+    if (status != PSFM_OK)
+        return status;
+    bool ok = cJSON_AddStringToObject(frame, "file_path", path) != NULL &&
               add_number(frame, "colmap_im_id", image->id) &&
               (!own_intrinsics || add_intrinsics(frame, camera, &lens)) && add_pose(frame, image);
+    free(path);
     return ok ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
 }
 

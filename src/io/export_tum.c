@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/escape.h"
 #include "base/output.h"
 #include "io/export.h"
 #include "linalg/mat3.h"
@@ -97,8 +98,11 @@ psfm_status psfm_export_tum(psfm_context *ctx, const psfm_export_input *in, cons
             entries[k].image = &in->model->images[k];
         bool numeric = set_times(entries, num);
         fprintf(out.file, "# timestamp tx ty tz qx qy qz qw (camera to world)\n");
-        for (size_t k = 0; !numeric && k < num; ++k)
-            fprintf(out.file, "# %s is %s\n", entries[k].stamp, entries[k].image->name);
+        for (size_t k = 0; !numeric && k < num; ++k) {
+            fprintf(out.file, "# %s is ", entries[k].stamp);
+            psfm_print_plain(out.file, entries[k].image->name);
+            fputc('\n', out.file);
+        }
         for (size_t k = 0; k < num; ++k)
             print_entry(out.file, &entries[k]);
         status = psfm_output_commit(ctx, &out);

@@ -1,10 +1,10 @@
 /* Writing graph.json, directly as text: a tree in memory would be many times the file. */
 #include <math.h>
 
+#include "base/escape.h"
 #include "base/number_locale.h"
 #include "base/output.h"
 #include "io/graph_file.h"
-#include "io/json_text.h"
 
 static void print_number(FILE *file, const char *key, double value) {
     if (isfinite(value))
@@ -19,7 +19,7 @@ static const char *truth(bool value) {
 
 static void print_image(FILE *file, const psfm_graph_image *image) {
     fprintf(file, "{\"name\":");
-    psfm_json_print_string(file, image->name);
+    psfm_print_json_string(file, image->name);
     fprintf(file, ",\"width\":%llu,\"height\":%llu,\"keypoints\":%zu}",
             (unsigned long long)image->width, (unsigned long long)image->height,
             image->num_keypoints);
@@ -65,7 +65,7 @@ static void print_graph(FILE *file, const psfm_graph_file *graph) {
     if (graph->photo_folder == NULL)
         fprintf(file, "null");
     else
-        psfm_json_print_string(file, graph->photo_folder);
+        psfm_print_json_string(file, graph->photo_folder);
     fprintf(file, ",\n\"images\":[");
     for (size_t k = 0; k < graph->num_images; ++k) {
         fprintf(file, "%s", k == 0 ? "\n" : ",\n");

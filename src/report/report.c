@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/number_locale.h"
 #include "base/output.h"
 #include "base/path.h"
@@ -47,7 +48,7 @@ static void print_images(const psfm_report_input *input, FILE *file) {
     for (size_t v = 0; v < input->graph.num_images; ++v) {
         const psfm_graph_image *image = &input->graph.images[v];
         fprintf(file, "%s{\"name\":", v == 0 ? "" : ",");
-        psfm_json_print_string(file, input->names[v]);
+        psfm_print_json_string(file, input->names[v]);
         fprintf(file, ",\"width\":%llu,\"height\":%llu,\"keypoints\":%zu}",
                 (unsigned long long)image->width, (unsigned long long)image->height,
                 image->num_keypoints);

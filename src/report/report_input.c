@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/path.h"
 
@@ -85,12 +86,18 @@ static psfm_status link_model(psfm_context *ctx, const char *folder, const named
                               size_t num_views, const psfm_model *model, uint32_t **views) {
     psfm_status status = PSFM_ALLOC(ctx, model->num_images, views);
     for (size_t k = 0; status == PSFM_OK && k < model->num_images; ++k) {
-        named wanted = {model->images[k].name, 0};
-        const named *found = bsearch(&wanted, sorted, num_views, sizeof *sorted, name_only);
-        if (found == NULL)
-            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: image %s is not in summary.json", folder,
-                             model->images[k].name);
-        (*views)[k] = found->view;
+        char *name = NULL; /* as JSON has it */
+        status = psfm_utf8_copy(ctx, model->images[k].name, &name);
+        named wanted = {name, 0};
+        const named *found = status == PSFM_OK
+                                 ? bsearch(&wanted, sorted, num_views, sizeof *sorted, name_only)
+                                 : NULL;
+        if (found != NULL)
+            (*views)[k] = found->view;
+        else if (status == PSFM_OK)
+            status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: image %s is not in summary.json", folder,
+                               model->images[k].name);
+        free(name);
     }
     return status;
 }

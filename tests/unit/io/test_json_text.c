@@ -1,3 +1,4 @@
+#include "base/escape.h"
 #include "io/json_text.h"
 #include "test_util.h"
 
@@ -7,7 +8,7 @@ static char *printed(const char *text) {
     size_t size = 0;
     FILE *file = open_memstream(&out, &size);
     assert_non_null(file);
-    psfm_json_print_string(file, text);
+    psfm_print_json_string(file, text);
     assert_int_equal(fclose(file), 0);
     return out;
 }

@@ -114,6 +114,31 @@ static double mean_focal(const psfm_camera *camera) {
     return sqrt(camera->params[info->focal[0]] * camera->params[info->focal[1]]);
 }
 
+/* Standard deviation of the logarithm of a focal length: after the adjustment if it moved there. */
+static double focal_sigma(const psfm_refined *refined, size_t c, const psfm_camera *after,
+                          double before) {
+    int focal = psfm_camera_model_get(after->model)->focal[0];
+    double sigma = refined->camera_sigma == NULL ? NAN : refined->camera_sigma[c][focal];
+    return isfinite(sigma) ? sigma / after->params[focal] : before;
+}
+
+/* Whether given focal lengths want to change. */
+static void add_check(builder *b, cJSON *root, const psfm_match_set *set,
+                      const psfm_intrinsics_check *check) {
+    if (check->num_checked == 0)
+        return;
+    cJSON *item = object(b, root, "given_intrinsics");
+    number(b, item, "checked", (double)check->num_checked);
+    number(b, item, "wrong", (double)check->num_wrong);
+    if (check->num_wrong == 0)
+        return;
+    number(b, item, "worst_camera", set->cameras[check->worst].id);
+    number(b, item, "wanted_change", check->change);
+    number(b, item, "sigma", check->sigma);
+    number(b, item, "mean_error_px", check->before_px);
+    number(b, item, "mean_error_px_if_free", check->after_px);
+}
+
 /* Every camera: where its intrinsics come from, before and after. */
 static void add_cameras(builder *b, cJSON *root, const psfm_match_set *set,
                         const psfm_reconstruction *r) {
@@ -130,7 +155,7 @@ static void add_cameras(builder *b, cJSON *root, const psfm_match_set *set,
         text(b, item, "source", psfm_focal_source_name(origin.source));
         number(b, item, "focal_px_before", mean_focal(&origin.before));
         number(b, item, "focal_px", mean_focal(after));
-        number(b, item, "focal_sigma", origin.sigma);
+        number(b, item, "focal_sigma", focal_sigma(&r->refined, c, after, origin.sigma));
         cJSON *params = array(b, item, "params");
         for (int k = 0; k < psfm_camera_num_params(after->model); ++k)
             number_element(b, params, after->params[k]);
@@ -351,6 +376,7 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     add_input(&b, root, evidence, input);
     add_calibration(&b, root, &stats->calibration);
     add_cameras(&b, root, set, found);
+    add_check(&b, root, set, &found->refined.check);
     add_pairs(&b, root, evidence, &found->graph);
     add_matches(&b, root, &stats->matches);
     add_tracks(&b, root, &found->refined.aligned);

@@ -127,3 +127,48 @@ cleanup:
     psfm_bundle_teardown(&b);
     return status;
 }
+
+/* Takes the diagonals of the cameras' blocks. */
+static void store_cameras(const psfm_bundle *b, const size_t *begin, const double *blocks,
+                          double variance, double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
+    for (uint32_t k = b->num_pose_blocks; k < b->num_pose_blocks + b->num_camera_blocks; ++k) {
+        uint32_t camera = b->block_source[k], num = b->num_free_params[camera];
+        for (uint32_t u = 0; u < num; ++u)
+            sigma[camera][b->free_params[camera][u]] =
+                sqrt(variance * fmax(blocks[begin[k] + u * num + u], 0.0));
+    }
+}
+
+psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
+                               const psfm_bundle_options *options,
+                               double (*sigma)[PSFM_CAMERA_MAX_PARAMS]) {
+    psfm_bundle b;
+    double *blocks = NULL, cost, variance = 1.0;
+    size_t *begin = NULL;
+    for (size_t c = 0; c < problem->num_cameras; ++c)
+        for (int k = 0; k < PSFM_CAMERA_MAX_PARAMS; ++k)
+            sigma[c][k] = NAN;
+    psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
+    if (status != PSFM_OK)
+        return status;
+    uint32_t num = b.num_pose_blocks + b.num_camera_blocks;
+    if (b.num_camera_blocks == 0 || (status = PSFM_ALLOC(ctx, (size_t)num + 1, &begin)) != PSFM_OK)
+        goto cleanup;
+    for (uint32_t k = 0; k < num; ++k) {
+        size_t dim = b.pattern.scalar_begin[k + 1] - b.pattern.scalar_begin[k];
+        begin[k + 1] = begin[k] + dim * dim;
+    }
+    if ((status = PSFM_ALLOC(ctx, begin[num], &blocks)) != PSFM_OK ||
+        (status = estimate_variance(ctx, &b, psfm_bundle_redundancy(&b), &variance)) != PSFM_OK ||
+        (status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
+        (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
+        (status = psfm_block_spd_inverse(ctx, b.spd, num, begin, blocks)) != PSFM_OK)
+        goto cleanup;
+    store_cameras(&b, begin, blocks, variance, sigma);
+
+cleanup:
+    free(blocks);
+    free(begin);
+    psfm_bundle_teardown(&b);
+    return status;
+}

@@ -16,18 +16,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "linalg/angle.h"
 #include "linalg/mat3.h"
-#include "pose/covariance.h"
 #include "refine/camera_priors.h"
 #include "refine/observation_noise.h"
 #include "refine/plane_labels.h"
 #include "refine/point_views.h"
+#include "refine/refined_quality.h"
 #include "refine/usable_matches.h"
 #include "scene/merge.h"
 
 #define MOST_IMAGES 0.9 /* share of the images whose poses a round's error must suit */
 #define MAX_FITS 2      /* of the loss to the residuals and the bundle to the loss */
+#define AGAIN 2.0       /* final errors allowed in the first of the repeated rounds */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
 
 static const psfm_option rows[] = {
@@ -42,8 +42,11 @@ static const psfm_option rows[] = {
                     "an image that sees fewer points loses its pose"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
                      "compute the uncertainty of each pose"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, check_intrinsics, "check-intrinsics", 1,
+                     "at the end, see whether given focal lengths want to change"),
 };
-const psfm_option_table psfm_refine_control_option_table = {"refine", rows, 5};
+const psfm_option_table psfm_refine_control_option_table = {"refine", rows,
+                                                            sizeof rows / sizeof *rows};
 
 /* Everything the rounds share. */
 typedef struct {
@@ -296,6 +299,22 @@ static psfm_status find_error(psfm_context *ctx, const refinement *r, int k, dou
     return status;
 }
 
+/* One round: the matches that agree with the poses (`again`), points, adjustment. */
+static psfm_status run_round(psfm_context *ctx, refinement *r, double error, bool again) {
+    psfm_status status = PSFM_OK;
+    if (again)
+        status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
+    if (status == PSFM_OK)
+        status = make_points(ctx, r, error, again);
+    if (status == PSFM_OK)
+        status = adjust(ctx, r, error);
+    if (status == PSFM_OK)
+        status = psfm_take_cameras(ctx, r->out->cameras, r->evidence->set);
+    if (status == PSFM_OK)
+        drop_images(r);
+    return status;
+}
+
 static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     const psfm_refine_control_options *control = &r->options->control;
     double last = r->options->triangulate.max_error_px;
@@ -305,17 +324,10 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     for (int k = 0; status == PSFM_OK && k < control->rounds; ++k, most = fmax(most * step, last)) {
         if (control->rounds > 1)
             status = find_error(ctx, r, k, most, &error);
-        if (status == PSFM_OK && k > 0)
-            status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
         if (status == PSFM_OK)
-            status = make_points(ctx, r, error, k > 0);
-        if (status == PSFM_OK)
-            status = adjust(ctx, r, error);
-        if (status == PSFM_OK)
-            status = psfm_take_cameras(ctx, r->out->cameras, r->evidence->set);
+            status = run_round(ctx, r, error, k > 0);
         if (status != PSFM_OK)
             break;
-        drop_images(r);
         bool done = k > 0 && error <= last * (1.0 + 1e-9);
         if (k + 1 < control->rounds && !done)
             status = resect_images(ctx, r);
@@ -326,6 +338,22 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
         if (done)
             break;
     }
+    return status;
+}
+
+/* Frees principal points that want to be, and goes through the last rounds again with them: points
+ * and matches had been chosen without. */
+static psfm_status free_centers(psfm_context *ctx, refinement *r) {
+    size_t num = 0;
+    psfm_bundle_problem problem = make_problem(r);
+    psfm_bundle_options options = r->options->bundle;
+    options.loss_scale_px = r->loss_scale_px;
+    if (options.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
+        return PSFM_OK;
+    psfm_status status = psfm_release_centers(ctx, &problem, &options, r->camera_priors, &num);
+    double error = AGAIN * r->options->triangulate.max_error_px;
+    for (int k = 0; status == PSFM_OK && num > 0 && k < 2; ++k, error /= AGAIN)
+        status = run_round(ctx, r, error, true);
     return status;
 }
 
@@ -350,49 +378,13 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
     return status;
 }
 
-/* Mean reprojection errors of the points as the last adjustment left them. */
-static psfm_status measure_points(psfm_context *ctx, refinement *r) {
-    psfm_structure *st = &r->out->structure;
-    psfm_bundle_problem problem = make_problem(r);
-    double *error_px = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, problem.num_observations, &error_px);
-    if (status == PSFM_OK)
-        status = psfm_bundle_errors(ctx, &problem, error_px);
-    for (size_t p = 0; status == PSFM_OK && p < st->num_points; ++p) {
-        double sum = 0.0;
-        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k)
-            sum += error_px[k];
-        sum /= (double)(st->tracks.begin[p + 1] - st->tracks.begin[p]);
-        st->error_px[p] = isfinite(sum) ? sum : -1.0; /* a point behind a camera: not known */
-    }
-    free(error_px);
-    return status;
-}
-
-static psfm_status find_covariance(psfm_context *ctx, refinement *r) {
-    double(*covariance)[36] = NULL;
-    uint32_t n = r->s->num_nodes;
-    for (uint32_t v = 0; v < n; ++v)
-        r->out->images[v].rotation_sigma_deg = r->out->images[v].center_sigma = NAN;
-    if (!r->options->control.covariance || r->out->structure.num_points == 0)
-        return PSFM_OK;
-    psfm_status status = PSFM_ALLOC(ctx, n, &covariance);
+/* What is known about the result: errors of points, uncertainty of poses and intrinsics, whether
+ * given focal lengths are right. */
+static psfm_status judge(psfm_context *ctx, refinement *r) {
     psfm_bundle_problem problem = make_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
-    if (status == PSFM_OK)
-        status = psfm_pose_covariance(ctx, &problem, &options, false, covariance, NULL);
-    for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
-        const double *c = covariance[v];
-        r->out->images[v].rotation_sigma_deg = psfm_degrees(sqrt(c[0] + c[7] + c[14]));
-        r->out->images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
-    }
-    free(covariance);
-    if (status == PSFM_ERR_NUMERIC) { /* not determined: said as NAN, no reason to fail */
-        psfm_log(ctx, PSFM_LOG_WARNING, "uncertainty of the poses: %s", psfm_context_message(ctx));
-        return PSFM_OK;
-    }
-    return status;
+    return psfm_refined_judge(ctx, &problem, &options, &r->options->control, r->out);
 }
 
 static psfm_status begin(psfm_context *ctx, refinement *r) {
@@ -429,6 +421,8 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         r.rounds_to_align = options->align.rounds;
     if (status == PSFM_OK)
         status = run_rounds(ctx, &r);
+    if (status == PSFM_OK)
+        status = free_centers(ctx, &r);
     psfm_timings_add(timings, "refinement", start);
     start = psfm_now();
     if (status == PSFM_OK && r.rounds_to_align > 0) {
@@ -437,9 +431,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         start = psfm_now();
     }
     if (status == PSFM_OK)
-        status = measure_points(ctx, &r);
-    if (status == PSFM_OK)
-        status = find_covariance(ctx, &r);
+        status = judge(ctx, &r);
     psfm_timings_add(timings, "uncertainty", start);
     forget_observations(&r);
     psfm_keypoint_labels_free(&r.labels);
@@ -456,6 +448,7 @@ void psfm_refined_free(psfm_refined *refined) {
     psfm_structure_free(&refined->structure);
     psfm_scene_planes_free(&refined->planes);
     free(refined->cameras);
+    free(refined->camera_sigma);
     free(refined->images);
     *refined = (psfm_refined){0};
 }

@@ -8,6 +8,7 @@
 #include "pose/bundle.h"
 #include "pose/resection.h"
 #include "refine/align_tracks.h"
+#include "refine/check_intrinsics.h"
 #include "refine/evidence.h"
 #include "scene/planes.h"
 #include "scene/tracks.h"
@@ -20,6 +21,7 @@ typedef struct {
     bool fit_loss;        /* last round: the loss bends where the residuals say */
     int min_image_points; /* an image that sees fewer points loses its pose */
     bool covariance;      /* compute the covariance of the poses */
+    bool check_intrinsics; /* at the end, whether given focal lengths are right */
 } psfm_refine_control_options;
 
 extern const psfm_option_table psfm_refine_control_option_table;
@@ -54,7 +56,11 @@ typedef struct {
 typedef struct {
     psfm_structure structure;
     psfm_scene_planes planes;
-    psfm_camera *cameras;       /* of the match set; refined on request */
+    psfm_camera *cameras; /* of the match set; refined on request */
+    /* Per camera: standard deviations of the intrinsics that moved, NAN for the others; NULL if
+     * not computed. */
+    double (*camera_sigma)[PSFM_CAMERA_MAX_PARAMS];
+    psfm_intrinsics_check check;
     psfm_refined_image *images; /* per view */
     double mean_px;             /* over all observations */
     psfm_bundle_stop stop;

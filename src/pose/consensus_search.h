@@ -5,15 +5,12 @@
 
 #include "pose/rotation_consensus.h"
 
-#define PSFM_ANGLES 181 /* whole degrees by which the density of angles is tabulated */
-
 typedef struct {
     const psfm_topology *topology;
     const psfm_rotation_candidates *candidates;
     const psfm_rotation_consensus_options *options;
-    double reach;       /* radians */
-    double *confidence; /* of the candidates, with their typicality */
-    double typical[PSFM_ANGLES];
+    double reach;             /* radians */
+    double *confidence;       /* of the candidates, with their typicality */
     double (*R)[9];           /* current rotations */
     psfm_adjacency adjacency; /* edges at each node */
 } psfm_consensus_search;
@@ -34,7 +31,7 @@ bool psfm_consensus_agrees(const psfm_consensus_search *s, uint32_t e, const dou
                            const double R2[9]);
 
 /* Support of one edge for rotations R1, R2 of its ends; the candidate it comes from in *best,
- * UINT32_MAX if the edge is taken to be false. */
+ * UINT32_MAX if none agrees. */
 double psfm_consensus_support(const psfm_consensus_search *s, uint32_t e, const double R1[9],
                               const double R2[9], uint32_t *best);
 

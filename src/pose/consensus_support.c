@@ -8,11 +8,7 @@
  * first and from those that agree later. It is smoothed so widely that it does not choose between
  * decompositions; where pairs are turned in all ways, or in two (a drone's strips to and fro), it
  * is flat or has two peaks and does not choose either; and an edge with an unusual angle still
- * holds its images as long as no other edges contradict it.
- *
- * The same holds for a pair that is matched falsely: its images were paired because they are
- * neighbours, whatever the matches say. So an edge that disagrees still gives a little support if
- * its images are turned by a usual angle. That decides where only false edges cross a gap. */
+ * holds its images as long as no other edges contradict it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,6 +16,9 @@
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pose/consensus_search.h"
+
+/* The density of angles is tabulated by degree. */
+enum { ANGLES = 181 };
 
 static double turn_angle_deg(const double R[9]) {
     double cosine = 0.5 * (R[0] + R[4] + R[8] - 1.0);
@@ -30,24 +29,23 @@ void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chos
     const psfm_rotation_candidates *c = s->candidates;
     const psfm_rotation_consensus_options *options = s->options;
     const double rarest = 0.01; /* nothing is impossible */
-    double count[PSFM_ANGLES] = {0}, density[PSFM_ANGLES] = {0}, largest = 0.0;
+    double count[ANGLES] = {0}, density[ANGLES] = {0}, largest = 0.0;
     for (uint32_t e = 0; e < s->topology->num_edges; ++e)
         for (uint32_t q = c->begin[e]; q < c->begin[e + 1]; ++q)
             if (chosen == NULL || chosen[e] == q)
                 count[(int)(turn_angle_deg(c->R_21[q]) + 0.5)] += c->weight[e] * c->confidence[q];
-    for (int a = 0; a < PSFM_ANGLES; ++a) {
-        for (int b = 0; b < PSFM_ANGLES; ++b) {
+    for (int a = 0; a < ANGLES; ++a) {
+        for (int b = 0; b < ANGLES; ++b) {
             double x = (a - b) / options->typical_bandwidth_deg;
             density[a] += count[b] * exp(-0.5 * x * x);
         }
         largest = fmax(largest, density[a]);
     }
-    for (int a = 0; a < PSFM_ANGLES; ++a) {
-        double typical = largest > 0.0 ? fmax(density[a] / largest, rarest) : 1.0;
-        s->typical[a] = pow(typical, options->typical_power);
+    for (uint32_t q = 0; q < c->begin[s->topology->num_edges]; ++q) {
+        double typical = density[(int)(turn_angle_deg(c->R_21[q]) + 0.5)];
+        typical = largest > 0.0 ? fmax(typical / largest, rarest) : 1.0;
+        s->confidence[q] = c->confidence[q] * pow(typical, options->typical_power);
     }
-    for (uint32_t q = 0; q < c->begin[s->topology->num_edges]; ++q)
-        s->confidence[q] = c->confidence[q] * s->typical[(int)(turn_angle_deg(c->R_21[q]) + 0.5)];
 }
 
 /* How far candidate q is from R_21 in units of its reach; 1 or more: it does not agree. */
@@ -86,11 +84,6 @@ double psfm_consensus_support(const psfm_consensus_search *s, uint32_t e, const 
             support = value;
             *best = q;
         }
-    }
-    double mismatch = s->options->mismatch * s->typical[(int)(turn_angle_deg(R_21) + 0.5)];
-    if (mismatch > support) {
-        support = mismatch;
-        *best = UINT32_MAX;
     }
     return support * c->weight[e];
 }

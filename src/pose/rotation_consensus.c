@@ -22,8 +22,6 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, typical_bandwidth_deg,
                        "typical-bandwidth-deg", 30.0, 1.0, 180.0,
                        "smoothing of the density of those angles"),
-    PSFM_OPTION_DOUBLE(psfm_rotation_consensus_options, mismatch, "mismatch", 0.05, 0.0, 1.0,
-                       "what a false pair counts if its images are turned by a usual angle"),
     PSFM_OPTION_INT(psfm_rotation_consensus_options, max_rounds, "max-rounds", 10, 0, 1000,
                     "rounds of moves of single images and of turns of the world"),
 };

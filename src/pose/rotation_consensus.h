@@ -13,8 +13,7 @@ typedef struct {
     double agreement_deg; /* an edge this far from its candidate gives no support */
     double typical_power; /* to which a candidate's typicality enters its confidence; 0: not */
     double typical_bandwidth_deg; /* smoothing of the density behind it */
-    double mismatch; /* support of a false pair whose images are turned by a usual angle */
-    int max_rounds;  /* of node moves and world turns */
+    int max_rounds;               /* of node moves and world turns */
 } psfm_rotation_consensus_options;
 
 extern const psfm_option_table psfm_rotation_consensus_option_table;
@@ -23,8 +22,7 @@ extern const psfm_option_table psfm_rotation_consensus_option_table;
  * begin[e] .. begin[e + 1); its support is
  *   weight[e] * max over q of confidence[q] * typical(q)^power * (1 - (angle / reach)^2)_+,
  * with `angle` between R_21[q] and R_2 R_1^T, reach = agreement_deg or 3 sigma[q], the larger, and
- * typical(q) in (0, 1] how usual the angle of R_21[q] is among the edges; at least weight[e] *
- * mismatch * typical(R_2 R_1^T)^power: the pair is taken to be false then. */
+ * typical(q) in (0, 1] how usual the angle of R_21[q] is among the edges. */
 typedef struct {
     const uint32_t *begin; /* num_edges + 1 */
     const double (*R_21)[9];
@@ -41,7 +39,7 @@ typedef struct {
 } psfm_rotation_consensus_stats;
 
 /* Improves cam_from_world (num_nodes x 9) in place; chosen[e] is the candidate that edge e agrees
- * with, UINT32_MAX if none or if it is taken to be false. Deterministic; draws from `seed`. Cost
+ * with, UINT32_MAX if none. Deterministic; draws from `seed`. Cost
  * O(edges) a round where the graph is nearly a chain or a ring, times a few dozen on others (see
  * graph/labelling.h). */
 psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,

@@ -1,3 +1,5 @@
+/* Text of others in files and on terminals: UTF-8 decoded strictly, byte by byte what is not; each
+ * form of output then escapes what its readers would take for more than text. O(length). */
 #include "base/escape.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A photograph is looked at by its name and the header of its file, without decoding it: what is
+ * known against it then is told before the long work begins. */
 #include "intake/photo_check.h"
 
 #include <stdio.h>

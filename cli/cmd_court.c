@@ -64,8 +64,8 @@ static psfm_status find_drawing(psfm_context *ctx, const cli_arguments *argument
 }
 
 static void print_results(const psfm_court_results *results) {
-    printf("%-32s %8s %9s %9s %8s %9s %9s\n", "photograph", "score", "runner-up", "confirmed",
-           "rms px", "sigma deg", "sigma m");
+    printf("%-32s %8s %9s %6s %9s %8s %9s %9s\n", "photograph", "score", "runner-up", "lines",
+           "confirmed", "rms px", "sigma deg", "sigma m");
     for (size_t k = 0; k < results->num; ++k) {
         const psfm_court_result *r = &results->items[k];
         cli_print_name(r->name);
@@ -77,8 +77,8 @@ static void print_results(const psfm_court_results *results) {
             continue;
         }
         const psfm_court_pose *p = &r->pose;
-        printf(" %8.0f %9.0f %8.0f%% %8.2f %9.3f %9.3f", p->score, p->runner_up, 100.0 * p->hit,
-               p->rms_px, p->sigma_rotation_deg, psfm_norm3(p->sigma_center));
+        printf(" %8.0f %9.0f %6d %8.0f%% %8.2f %9.3f %9.3f", p->score, p->runner_up, p->num_lines,
+               100.0 * p->hit, p->rms_px, p->sigma_rotation_deg, psfm_norm3(p->sigma_center));
         if (p->verdict != PSFM_COURT_ACCEPTED)
             printf("  refused: %s", psfm_court_verdict_text(p->verdict));
         printf("\n");

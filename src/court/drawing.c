@@ -194,6 +194,26 @@ psfm_status psfm_drawing_check(psfm_context *ctx, const psfm_drawing *drawing) {
     return PSFM_OK;
 }
 
+static bool is_on_one_line(const psfm_drawing_part *p, const psfm_drawing_part *q) {
+    if (p->radius > 0.0 || q->radius > 0.0)
+        return fabs(p->radius - q->radius) < SAME && is_near(p->a, q->a);
+    double x = p->b[0] - p->a[0], y = p->b[1] - p->a[1], length = hypot(x, y);
+    double a = ((q->a[0] - p->a[0]) * y - (q->a[1] - p->a[1]) * x) / length;
+    double b = ((q->b[0] - p->a[0]) * y - (q->b[1] - p->a[1]) * x) / length;
+    return fabs(a) < SAME && fabs(b) < SAME;
+}
+
+uint32_t psfm_drawing_number_lines(const psfm_drawing *drawing, uint32_t *ids) {
+    uint32_t num = 0;
+    for (size_t k = 0; k < drawing->num_parts; ++k) {
+        size_t j = 0;
+        while (j < k && !is_on_one_line(&drawing->parts[j], &drawing->parts[k]))
+            ++j;
+        ids[k] = j < k ? ids[j] : num++;
+    }
+    return num;
+}
+
 /* A part turned by quarters about a point. */
 static psfm_drawing_part turn_part(const psfm_drawing_part *p, const double center[2],
                                    int quarters) {

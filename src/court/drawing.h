@@ -62,6 +62,10 @@ psfm_status psfm_drawing_sample_lines(psfm_context *ctx, const psfm_drawing *dra
 psfm_status psfm_drawing_offsets(psfm_context *ctx, const psfm_drawing *drawing, int axis,
                                  double **offsets, size_t *num);
 
+/* Numbers the distinct lines, from 0: parts on one straight line, or on one circle, have the same
+ * number. ids has an entry per part. Returns how many lines there are. */
+uint32_t psfm_drawing_number_lines(const psfm_drawing *drawing, uint32_t *ids);
+
 /* The turns by quarters about the middle of the rectangle that map the drawing onto itself:
  * turns[0] is 0, the others are in quarters. Returns how many, 1 to 4. */
 int psfm_drawing_turns(const psfm_drawing *drawing, int turns[4]);

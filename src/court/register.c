@@ -20,6 +20,7 @@
 #define MIN_SEGMENT 18.0 /* pixels */
 #define FITTED 16        /* best guesses that are fitted with a known focal length */
 #define FREE_FITTED 80   /* and with an unknown one */
+#define MIN_SEEN 40.0    /* pixels of a line that count as seeing it */
 #define RIVAL 1.1        /* so many times the score makes a similar drawing the better one */
 #define MUCH_BETTER 1.1  /* so many times the score makes another focal length the right one */
 #define OTHER_FOCAL 0.03 /* difference of the logarithms */
@@ -39,6 +40,9 @@ static const psfm_option rows[] = {
                        "largest height, in metres; 0: the drawing's diagonal"),
     PSFM_OPTION_DOUBLE(psfm_court_options, min_score, "min-score", 1000.0, 0.0, 1e9,
                        "lowest score of a registration: pixels of line times log likelihood"),
+    PSFM_OPTION_INT(psfm_court_options, min_lines, "min-lines", 7, 0, 1000,
+                    "distinct lines and arcs that must be confirmed; four fifths of the drawing's "
+                    "are enough if it has few"),
     PSFM_OPTION_DOUBLE(psfm_court_options, min_hit, "min-hit", 0.33, 0.0, 1.0,
                        "share of the drawing in the photograph that lines must confirm"),
     PSFM_OPTION_DOUBLE(psfm_court_options, max_runner_up, "max-runner-up", 0.55, 0.0, 1.0,
@@ -240,9 +244,35 @@ static void fit_poses(attempt *a) {
     }
 }
 
-static psfm_court_verdict judge(const attempt *a, const psfm_court_pose *pose) {
+/* Counts the distinct lines that are confirmed; *enough tells whether they are enough. A pose has
+ * six unknowns, and a few lines of any floor can be met by choosing them. */
+static psfm_status count_lines(psfm_context *ctx, const attempt *a, psfm_court_pose *pose,
+                               bool *enough) {
+    const psfm_drawing *drawing = a->plan.drawing;
+    double *visible = NULL, *hit = NULL;
+    uint32_t *ids = NULL, num = 0;
+    psfm_status status = PSFM_ALLOC(ctx, drawing->num_parts, &ids);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, 2 * drawing->num_parts, &visible);
+    if (status == PSFM_OK) {
+        num = psfm_drawing_number_lines(drawing, ids);
+        hit = visible + num;
+        for (size_t k = 0; k < drawing->num_parts; ++k) {
+            visible[ids[k]] += pose->part_visible[k];
+            hit[ids[k]] += pose->part_hit[k];
+        }
+        for (uint32_t k = 0; k < num; ++k)
+            pose->num_lines += visible[k] > MIN_SEEN && hit[k] >= 0.5 * visible[k];
+        *enough = pose->num_lines >= fmin(a->options->min_lines, ceil(0.8 * num));
+    }
+    free(visible);
+    free(ids);
+    return status;
+}
+
+static psfm_court_verdict judge(const attempt *a, const psfm_court_pose *pose, bool enough_lines) {
     const psfm_court_options *o = a->options;
-    if (pose->score < o->min_score)
+    if (pose->score < o->min_score || !enough_lines)
         return PSFM_COURT_WEAK;
     if (pose->hit < o->min_hit)
         return PSFM_COURT_SPARSE;
@@ -279,6 +309,7 @@ static psfm_camera found_camera(const psfm_court_view *view, double focal) {
 static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *pose) {
     const psfm_court_fit *best = &a->fits[0];
     size_t num_parts = a->plan.drawing->num_parts;
+    bool enough_lines = false;
     memcpy(pose->R, best->R, sizeof pose->R);
     memcpy(pose->center, best->center, sizeof pose->center);
     translation(pose->R, pose->center, pose->t);
@@ -294,15 +325,17 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
     pose->sigma_focal = best->sigma_focal;
     memcpy(pose->turns, a->turns, sizeof pose->turns);
     pose->num_turns = a->num_turns;
-    pose->verdict = judge(a, pose);
-    if (pose->verdict == PSFM_COURT_ACCEPTED && a->view->focal == PSFM_FOCAL_FIXED &&
-        doubts_focal(a, best))
-        pose->verdict = PSFM_COURT_FOCAL;
     psfm_status status = PSFM_ALLOC(ctx, num_parts, &pose->part_visible);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_parts, &pose->part_hit);
-    if (status == PSFM_OK)
-        psfm_court_fit_parts(&a->job, best, pose->part_visible, pose->part_hit);
+    if (status != PSFM_OK)
+        return status;
+    psfm_court_fit_parts(&a->job, best, pose->part_visible, pose->part_hit);
+    status = count_lines(ctx, a, pose, &enough_lines);
+    pose->verdict = judge(a, pose, enough_lines);
+    if (pose->verdict == PSFM_COURT_ACCEPTED && a->view->focal == PSFM_FOCAL_FIXED &&
+        doubts_focal(a, best))
+        pose->verdict = PSFM_COURT_FOCAL;
     return status;
 }
 

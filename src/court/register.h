@@ -25,6 +25,7 @@ typedef struct {
     double min_height;    /* of the camera above the drawing, metres; 0: a twentieth of its size */
     double max_height;    /* 0: its size */
     double min_score;     /* of an accepted pose */
+    int min_lines;        /* distinct lines that are confirmed, or most of those there are */
     double min_hit;       /* share of the visible drawing that line pixels confirm */
     double max_runner_up; /* score of the best other pose as a share of the best */
     double max_sigma;     /* of the camera's place, as a share of the drawing's size */
@@ -66,7 +67,7 @@ typedef enum {
     PSFM_COURT_ACCEPTED,
     PSFM_COURT_NO_LINES,  /* too few straight lines for a frame */
     PSFM_COURT_NO_FIT,    /* no pose fits at all */
-    PSFM_COURT_WEAK,      /* the best score is too low */
+    PSFM_COURT_WEAK,      /* the best score is too low, or rests on too few lines */
     PSFM_COURT_SPARSE,    /* too little of the drawing is confirmed */
     PSFM_COURT_AMBIGUOUS, /* another pose is nearly as good */
     PSFM_COURT_LOOSE,     /* the lines leave the pose too free */
@@ -82,6 +83,7 @@ typedef struct {
     psfm_camera camera;      /* of the photograph; with the focal length found if it was unknown */
     double score, runner_up; /* evidence of the pose and of the best other one */
     double hit;              /* share of the visible drawing that line pixels confirm */
+    int num_lines;           /* distinct lines of the drawing of which at least half is confirmed */
     double visible_px;       /* length of the drawing in the photograph */
     double rms_px;           /* distances of the line pixels from the drawing */
     bool is_dark;            /* the lines are darker than the floor */

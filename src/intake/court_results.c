@@ -41,6 +41,7 @@ static bool add_scores(cJSON *object, const psfm_court_pose *pose) {
         return false;
     return psfm_json_add_number(object, "score", pose->score) &&
            psfm_json_add_number(object, "runner_up", pose->runner_up) &&
+           psfm_json_add_number(object, "lines", pose->num_lines) &&
            psfm_json_add_number(object, "confirmed", pose->hit) &&
            psfm_json_add_number(object, "visible_px", pose->visible_px) &&
            psfm_json_add_number(object, "rms_px", pose->rms_px) &&

@@ -55,6 +55,24 @@ static void test_basketball(void **state) {
     psfm_drawing_free(&drawing);
 }
 
+/* Halves of a line are one line, so are both keys' sides; arcs of one circle are one. */
+static void test_lines(void **state) {
+    psfm_context *ctx = *state;
+    psfm_court court;
+    psfm_drawing drawing;
+    uint32_t ids[64], seen = 0;
+    assert_true(psfm_court_get("basketball", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &drawing));
+    assert_true(drawing.num_parts <= 64);
+    /* 8 along x, 5 along y, the centre circle, and three circles at each end */
+    assert_int_equal(psfm_drawing_number_lines(&drawing, ids), 8 + 5 + 1 + 6);
+    for (size_t k = 0; k < drawing.num_parts; ++k) {
+        assert_true(ids[k] <= seen);
+        seen += ids[k] == seen;
+    }
+    psfm_drawing_free(&drawing);
+}
+
 /* The three-point line is one curve: the arc begins where the straight piece ends. */
 static void test_joints(void **state) {
     psfm_context *ctx = *state;
@@ -185,10 +203,10 @@ static int close_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_courts), cmocka_unit_test(test_basketball),
-        cmocka_unit_test(test_joints), cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_size),   cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_courts),  cmocka_unit_test(test_basketball),
+        cmocka_unit_test(test_joints),  cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_size),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_check),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,5 +1,5 @@
-/* Errors of points, uncertainty of poses and of refined intrinsics, and whether given intrinsics are
- * right: what a reader wants to know before trusting a result. */
+/* Errors of points, uncertainty of poses and of refined intrinsics, and whether given intrinsics
+ * are right: what a reader wants to know before trusting a result. */
 #include "refine/refined_quality.h"
 
 #include <math.h>

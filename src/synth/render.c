@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/parallel.h"
 #include "base/output.h"
+#include "base/parallel.h"
 #include "base/path.h"
 #include "camera/camera_scale.h"
 #include "image/image_list.h"

@@ -175,6 +175,30 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence
     return PSFM_OK;
 }
 
+/* Whether the adjustment may still find a focal length that planes did not determine. */
+static bool has_unsettled_camera(const psfm_match_set *set) {
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        const psfm_camera_origin *origin = &set->origins[c];
+        if ((origin->source == PSFM_FOCAL_EXIF || origin->source == PSFM_FOCAL_GUESS) &&
+            !origin->is_open)
+            return true;
+    }
+    return false;
+}
+
+/* A reconstruction from the matches alone, for its intrinsics: pairs are then verified, and
+ * homographies decomposed, with these. The cameras of the set are those of the adjustment after it,
+ * and so are their rays (refine/camera_priors.h). */
+static psfm_status settle_cameras(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                  psfm_match_set *set, psfm_reconstruct_stats *stats) {
+    psfm_evidence evidence = {.set = set};
+    psfm_reconstruction first = {0};
+    psfm_status status = psfm_reconstruct(ctx, options, &evidence, stats, &first);
+    psfm_reconstruction_free(&first);
+    psfm_evidence_free(&evidence);
+    return status;
+}
+
 psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct_options *options,
                                        psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
     double start = psfm_now();
@@ -185,6 +209,10 @@ psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct
     status = psfm_calibrate(ctx, &options->calibrate, &options->focal, &options->two_view,
                             evidence->set, &stats->calibration);
     psfm_timings_add(&stats->timings, "calibration", start);
+    bool refines = options->mode == PSFM_MODE_ROBUST && options->robust.control.refinement &&
+                   options->refine.bundle.refine != PSFM_REFINE_NONE;
+    if (status == PSFM_OK && refines && has_unsettled_camera(evidence->set))
+        status = settle_cameras(ctx, options, evidence->set, stats);
     return status;
 }
 

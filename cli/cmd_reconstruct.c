@@ -28,7 +28,7 @@ static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments
     if (status == PSFM_OK)
         status = psfm_reconstruct_database(ctx, arguments->positional[0], &settings, out);
     if (status == PSFM_OK)
-        cli_print_results(out, !settings.no_report);
+        cli_print_results(ctx, out);
     return status;
 }
 

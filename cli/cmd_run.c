@@ -51,7 +51,7 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
         return status == PSFM_OK ? printed : status;
     }
     if (status == PSFM_OK)
-        cli_print_results(out, !options.settings.no_report);
+        cli_print_results(ctx, out);
     return status;
 }
 

@@ -1,11 +1,13 @@
 /* planarsfm: the command. One table of commands; each lives in cmd_<verb>.c. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "cli.h"
 #include "planarsfm/version.h"
 #include "progress.h"
@@ -44,10 +46,12 @@ void cli_print_name(const char *name) {
         putchar(' ');
 }
 
-void cli_print_results(const char *out, bool has_report) {
+void cli_print_results(psfm_context *ctx, const char *out) {
+    char *report = NULL;
     printf("models in %s/model, summary in %s/summary.json\n", out, out);
-    if (has_report)
-        printf("to look at it, open %s/report.html in a browser\n", out);
+    if (psfm_path_join(ctx, out, "report.html", &report) == PSFM_OK && psfm_path_is_file(report))
+        printf("to look at it, open %s in a browser\n", report);
+    free(report);
 }
 
 static void print_overview(FILE *file) {

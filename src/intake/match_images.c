@@ -133,20 +133,16 @@ static int by_ids(const void *a, const void *b) {
     return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
 }
 
-static psfm_stored_pair pair_of(const matching *m, const uint32_t pair[2]) {
-    return (psfm_stored_pair){.id1 = m->images.photos[pair[0]].image_id,
-                              .id2 = m->images.photos[pair[1]].image_id};
+/* Names sort otherwise than ids when images came later: a pair is matched in the order of the names
+ * and stored with the lower id first. */
+static bool is_turned(const matching *m, const uint32_t pair[2]) {
+    return m->images.photos[pair[0]].image_id > m->images.photos[pair[1]].image_id;
 }
 
-/* Names sort otherwise than ids when images came later: a pair is stored with the lower id first.
- */
-static void turn_round(const matching *m, psfm_pair_list *list) {
-    for (size_t k = 0; k < list->num; ++k) {
-        uint32_t a = list->pairs[k][0], b = list->pairs[k][1];
-        bool in_order = m->images.photos[a].image_id < m->images.photos[b].image_id;
-        list->pairs[k][0] = in_order ? a : b;
-        list->pairs[k][1] = in_order ? b : a;
-    }
+static psfm_stored_pair pair_of(const matching *m, const uint32_t pair[2]) {
+    bool turned = is_turned(m, pair);
+    return (psfm_stored_pair){.id1 = m->images.photos[pair[turned ? 1 : 0]].image_id,
+                              .id2 = m->images.photos[pair[turned ? 0 : 1]].image_id};
 }
 
 /* The pairs of a rule. Absent names stand behind those of the images; pairs with them go. */
@@ -172,8 +168,6 @@ static psfm_status select_pairs(matching *m, psfm_pair_list *list) {
     const char *rule = m->options->pairs;
     size_t n = m->images.num;
     psfm_status status = apply_rule(m, rule, list);
-    if (status == PSFM_OK)
-        turn_round(m, list);
     if (rule != NULL && strcmp(rule, "auto") != 0)
         snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", rule);
     else if (n <= PSFM_MAX_EXHAUSTIVE)
@@ -315,12 +309,21 @@ static psfm_status guide_batch(matching *m, const psfm_pair_list *batch, psfm_ma
     return status;
 }
 
-static psfm_status write_batch(matching *m, const psfm_pair_list *batch,
-                               const psfm_match_list *lists) {
+static void turn(psfm_match_list *list) {
+    for (size_t k = 0; k < list->num; ++k) {
+        uint32_t first = list->matches[k][0];
+        list->matches[k][0] = list->matches[k][1];
+        list->matches[k][1] = first;
+    }
+}
+
+static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists) {
     psfm_status status = psfm_store_begin(&m->store);
     for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
         const uint32_t *pair = batch->pairs[k];
         psfm_stored_pair ids = pair_of(m, pair);
+        if (is_turned(m, pair))
+            turn(&lists[k]);
         status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &lists[k], pair_key(m, pair));
         m->stats->num_matches += lists[k].num;
     }

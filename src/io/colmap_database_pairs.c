@@ -22,7 +22,8 @@ typedef struct {
 } loader;
 
 int64_t psfm_database_pair_id(const psfm_match_set *set, const psfm_match_pair *pair) {
-    return PSFM_PAIR_ID_BASE * set->views[pair->view1].id + set->views[pair->view2].id;
+    int64_t a = set->views[pair->view1].id, b = set->views[pair->view2].id;
+    return PSFM_PAIR_ID_BASE * (a < b ? a : b) + (a < b ? b : a);
 }
 
 static bool find_view(const psfm_match_set *set, int64_t id, uint32_t *idx) {

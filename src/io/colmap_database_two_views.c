@@ -297,10 +297,38 @@ static psfm_status read_essential(const psfm_sql *sql, sqlite3_stmt *statement,
 typedef psfm_status (*read_row_fn)(const psfm_sql *sql, sqlite3_stmt *statement,
                                    const psfm_match_pair *pair, psfm_two_view *two_view);
 
-/* Reads the rows of a table in the order of the pairs; a row of no pair is damage. */
+/* A pair of the set under its id in the database. */
+typedef struct {
+    int64_t id;
+    size_t pair;
+} pair_place;
+
+static int by_pair_id(const void *a, const void *b) {
+    const pair_place *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The pairs of a set in the order of their ids, which need not be that of the set. */
+typedef struct {
+    const psfm_match_set *set;
+    pair_place *places;
+    psfm_two_view *two_views;
+} pair_reader;
+
+static psfm_status list_places(psfm_context *ctx, pair_reader *r) {
+    const psfm_match_set *set = r->set;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_pairs, &r->places);
+    for (size_t k = 0; status == PSFM_OK && k < set->num_pairs; ++k)
+        r->places[k] = (pair_place){psfm_database_pair_id(set, &set->pairs[k]), k};
+    if (status == PSFM_OK && set->num_pairs > 0)
+        qsort(r->places, set->num_pairs, sizeof *r->places, by_pair_id);
+    return status;
+}
+
+/* Reads the rows of a table in the order of the pairs' ids; a row of no pair is damage. */
 static psfm_status read_rows(psfm_sql *sql, const char *query, const char *table,
-                             const psfm_match_set *set, read_row_fn read_row,
-                             psfm_two_view *two_views) {
+                             const pair_reader *r, read_row_fn read_row) {
+    size_t num = r->set->num_pairs;
     sqlite3_stmt *statement;
     bool has_row = true;
     psfm_status status = psfm_sql_prepare(sql, query, &statement);
@@ -309,20 +337,21 @@ static psfm_status read_rows(psfm_sql *sql, const char *query, const char *table
         if (status != PSFM_OK || !has_row)
             break;
         int64_t pair_id = sqlite3_column_int64(statement, 0);
-        while (k < set->num_pairs && psfm_database_pair_id(set, &set->pairs[k]) < pair_id)
+        while (k < num && r->places[k].id < pair_id)
             ++k;
-        if (k == set->num_pairs || psfm_database_pair_id(set, &set->pairs[k]) != pair_id)
+        if (k == num || r->places[k].id != pair_id)
             status = fail_row(sql, table, pair_id);
         else
-            status = read_row(sql, statement, &set->pairs[k], &two_views[k]);
+            status = read_row(sql, statement, &r->set->pairs[r->places[k].pair],
+                              &r->two_views[r->places[k].pair]);
     }
     sqlite3_finalize(statement);
     return status;
 }
 
 /* Reads the kinds. *found is false if the pairs or their numbers of matches are not the set's. */
-static psfm_status read_pairs(psfm_sql *sql, const psfm_match_set *set, psfm_two_view *two_views,
-                              bool *found) {
+static psfm_status read_pairs(psfm_sql *sql, const pair_reader *r, bool *found) {
+    const psfm_match_set *set = r->set;
     sqlite3_stmt *statement;
     bool has_row = true;
     size_t num = 0;
@@ -334,15 +363,15 @@ static psfm_status read_pairs(psfm_sql *sql, const psfm_match_set *set, psfm_two
             break;
         int64_t pair_id = sqlite3_column_int64(statement, 0);
         int kind = sqlite3_column_int(statement, 1);
-        const psfm_match_pair *pair = num < set->num_pairs ? &set->pairs[num] : NULL;
-        if (pair == NULL || psfm_database_pair_id(set, pair) != pair_id ||
-            sqlite3_column_int64(statement, 2) != (int64_t)pair->num_matches) {
+        const pair_place *place = num < set->num_pairs ? &r->places[num] : NULL;
+        if (place == NULL || place->id != pair_id ||
+            sqlite3_column_int64(statement, 2) != (int64_t)set->pairs[place->pair].num_matches) {
             *found = false;
             break;
         }
         if (kind < PSFM_PAIR_OK || kind > PSFM_PAIR_ROTATION)
             status = fail_row(sql, "planarsfm_pairs", pair_id);
-        two_views[num].kind = (psfm_pair_kind)kind;
+        r->two_views[place->pair].kind = (psfm_pair_kind)kind;
     }
     if (num != set->num_pairs)
         *found = false;
@@ -371,8 +400,11 @@ static psfm_status check_meta(psfm_sql *sql, const char *key, const char *value,
 psfm_status psfm_database_read_two_view_tables(psfm_sql *sql, const psfm_match_set *set,
                                                const char *options_key, psfm_two_view *two_views,
                                                bool *found) {
+    pair_reader r = {.set = set, .two_views = two_views};
     sql->doing = "cannot read the two-view geometries";
-    psfm_status status = psfm_sql_exec(sql, "BEGIN");
+    psfm_status status = list_places(sql->ctx, &r);
+    if (status == PSFM_OK)
+        status = psfm_sql_exec(sql, "BEGIN");
     if (status == PSFM_OK)
         status = psfm_sql_has_table(sql, "planarsfm_meta", found);
     if (status == PSFM_OK && *found)
@@ -380,19 +412,20 @@ psfm_status psfm_database_read_two_view_tables(psfm_sql *sql, const psfm_match_s
     if (status == PSFM_OK && *found)
         status = check_meta(sql, "options_key", options_key, found);
     if (status == PSFM_OK && *found)
-        status = read_pairs(sql, set, two_views, found);
+        status = read_pairs(sql, &r, found);
     if (status == PSFM_OK && *found)
         status = read_rows(sql,
                            "SELECT pair_id, idx, H, inliers, rms_px, is_rotation, motions FROM "
                            "planarsfm_homographies ORDER BY pair_id, idx",
-                           "planarsfm_homographies", set, read_homography, two_views);
+                           "planarsfm_homographies", &r, read_homography);
     if (status == PSFM_OK && *found)
         status = read_rows(sql,
                            "SELECT pair_id, R, t, inliers, plane_share, is_degenerate FROM "
                            "planarsfm_essential ORDER BY pair_id",
-                           "planarsfm_essential", set, read_essential, two_views);
+                           "planarsfm_essential", &r, read_essential);
     if (status == PSFM_OK)
         status = psfm_sql_exec(sql, "COMMIT");
+    free(r.places);
     return status;
 }
 

@@ -121,9 +121,10 @@ static psfm_status write_matches(psfm_sql *sql, const psfm_match_set *set) {
     for (size_t i = 0; status == PSFM_OK && i < set->num_pairs; ++i) {
         const psfm_match_pair *pair = &set->pairs[i];
         status = psfm_reserve(sql->ctx, &bytes, &capacity, pair->num_matches, 8);
+        bool turned = set->views[pair->view1].id > set->views[pair->view2].id;
         for (size_t k = 0; status == PSFM_OK && k < pair->num_matches; ++k) {
-            psfm_put_u32(pair->matches[k][0], bytes + 8 * k);
-            psfm_put_u32(pair->matches[k][1], bytes + 8 * k + 4);
+            psfm_put_u32(pair->matches[k][turned ? 1 : 0], bytes + 8 * k);
+            psfm_put_u32(pair->matches[k][turned ? 0 : 1], bytes + 8 * k + 4);
         }
         if (status == PSFM_OK)
             status = write_matrix(sql, statement, psfm_database_pair_id(set, pair),

@@ -24,6 +24,7 @@
 #include "pipeline/summary.h"
 #include "planarsfm/version.h"
 #include "report/report.h"
+#include "view/canonical.h"
 #include "world/color_points.h"
 
 #define KEY_SIZE 64
@@ -243,6 +244,8 @@ static void run_free(run *r) {
 static psfm_status read_database(psfm_context *ctx, run *r) {
     double start = psfm_now();
     psfm_status status = psfm_database_read(ctx, r->database, &r->set, &r->input);
+    if (status == PSFM_OK)
+        status = psfm_match_set_canonical(ctx, &r->set);
     if (status == PSFM_OK)
         set_aside(ctx, &r->set);
     psfm_timings_add(&r->stats.timings, "reading", start);

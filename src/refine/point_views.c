@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "view/canonical.h"
 
 /* Lists the pairs of each view. */
 static psfm_status index_pairs(psfm_context *ctx, psfm_point_views *l) {
@@ -145,7 +146,7 @@ psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *l
     }
     psfm_seen_points seen = {&links->set->cameras[view->camera_idx], kept, (const double(*)[2])xy,
                              (const double(*)[3])X};
-    status = psfm_resection_estimate(ctx, &seen, v, options, pose, NULL);
+    status = psfm_resection_estimate(ctx, &seen, psfm_view_stream(view), options, pose, NULL);
 
 cleanup:
     free(leads);

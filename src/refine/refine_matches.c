@@ -21,6 +21,7 @@
 #include "photo/photo_order.h"
 #include "refine/plane_motions.h"
 #include "refine/precise_keypoints.h"
+#include "view/canonical.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_photo_control_options, refine_matches, "refine-matches", 1,
@@ -121,7 +122,7 @@ static psfm_status align_pair(psfm_context *ctx, refinement *r, size_t index, in
         const view_corners *corners = &r->views[ends[s]];
         in.sides[s] = (psfm_pair_side){
             {&r->set->cameras[view->camera_idx], photos[s]}, corners->corners, corners->num};
-        in.stream[s] = view->id;
+        in.stream[s] = psfm_view_stream(view);
     }
     psfm_status status = list_raw_planes(ctx, r, index, &raw, &xy);
     in.raw = raw;

@@ -24,6 +24,7 @@
 #include "twoview/ray_pairs.h"
 #include "twoview/reconcile.h"
 #include "twoview/rotation_fit.h"
+#include "view/canonical.h"
 
 #define BRIEF_SEARCH 5000    /* samples of four that most pairs need at most */
 #define BRIEF_FIVE_POINT 100 /* samples of five */
@@ -355,7 +356,7 @@ psfm_image_pair psfm_image_pair_of(const psfm_match_set *set, const psfm_match_p
     psfm_image_pair images;
     for (int k = 0; k < 2; ++k) {
         const psfm_view *view = &set->views[k == 0 ? pair->view1 : pair->view2];
-        images.id[k] = view->id;
+        images.id[k] = psfm_view_stream(view);
         images.size[k][0] = (double)set->cameras[view->camera_idx].width;
         images.size[k][1] = (double)set->cameras[view->camera_idx].height;
     }

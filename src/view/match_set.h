@@ -35,7 +35,8 @@ typedef struct {
 /* Order of two pairs by (view1, view2), for qsort. */
 int psfm_match_pair_compare(const void *a, const void *b);
 
-/* Owns everything below it. Views sorted by id, pairs by (view1, view2), at most one pair per two
+/* Owns everything below it. Views sorted by id (by name after
+ * psfm_match_set_canonical), pairs by (view1, view2), at most one pair per two
  * views, keypoint indices in range. */
 typedef struct {
     psfm_camera *cameras;
@@ -56,7 +57,7 @@ psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
 psfm_status psfm_match_set_add_rays(psfm_context *ctx, psfm_match_set *set);
 
 /* Where the camera or view of this id is among those sorted by id, or would be; whether it is
- * there. O(log n). */
+ * there. Not for sets that are sorted by name. O(log n). */
 bool psfm_match_set_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx);
 bool psfm_match_set_find_view(const psfm_match_set *set, uint32_t id, uint32_t *idx);
 

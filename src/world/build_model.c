@@ -22,7 +22,7 @@ static bool is_member(const assembly *a, size_t v) {
     return a->solution->poses.component[v] == a->component;
 }
 
-/* Copies the cameras that some image of the component uses, in the order of their ids. */
+/* Copies the cameras that some image of the component uses. */
 static psfm_status add_cameras(psfm_context *ctx, const assembly *a) {
     const psfm_match_set *set = a->set;
     const psfm_camera *cameras = a->refined == NULL ? set->cameras : a->refined->cameras;
@@ -103,6 +103,17 @@ static psfm_status add_points(psfm_context *ctx, assembly *a) {
     return status;
 }
 
+static int by_camera_id(const void *a, const void *b) {
+    uint32_t x = ((const psfm_camera *)a)->id, y = ((const psfm_camera *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static int by_image_id(const void *a, const void *b) {
+    uint32_t x = ((const psfm_model_image *)a)->id, y = ((const psfm_model_image *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* Models are sorted by ids, whatever the order of the set. */
 static psfm_status build(psfm_context *ctx, assembly *a) {
     const psfm_match_set *set = a->set;
     psfm_model *model = a->model;
@@ -119,6 +130,12 @@ static psfm_status build(psfm_context *ctx, assembly *a) {
             status = add_image(ctx, a, v);
     if (status == PSFM_OK && a->refined != NULL)
         status = add_points(ctx, a);
+    if (status == PSFM_OK) {
+        if (model->num_cameras > 0)
+            qsort(model->cameras, model->num_cameras, sizeof *model->cameras, by_camera_id);
+        if (model->num_images > 0)
+            qsort(model->images, model->num_images, sizeof *model->images, by_image_id);
+    }
     free((void *)a->image);
     a->image = NULL;
     return status;

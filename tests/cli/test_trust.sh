@@ -77,3 +77,8 @@ if command -v sqlite3 >/dev/null; then
     "$planarsfm" import-matches trigger.db list.txt --quiet >/dev/null
     [ "$(sqlite3 trigger.db "SELECT COUNT(*) FROM images")" = "$num" ] || fail "a trigger emptied the images"
 fi
+
+# A page that could not be written is not announced.
+again -o pageless --no-report >announced.txt
+! grep -q report.html announced.txt || fail "a page is announced that is not there"
+again -o paged | grep -q "open paged/report.html" || fail "the page is not announced"

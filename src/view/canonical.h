@@ -1,0 +1,20 @@
+/* One order for one input, however it was put together. */
+#ifndef PSFM_VIEW_CANONICAL_H
+#define PSFM_VIEW_CANONICAL_H
+
+#include "view/match_set.h"
+
+/* Sorts views by the bytes of their names, cameras by the first view that has them (those of no
+ * view last), turns each pair so that view1 < view2, and sorts pairs by views and matches by the
+ * places of their keypoints in the images. Ids stay with their views and cameras. So the results
+ * depend on what was photographed and matched, not on the order in which images came into the
+ * database, on ids, on the order of keypoints or on which image of a pair was the first one. The
+ * order of keypoints itself stays: models refer to it. O(n log n), parallel. */
+psfm_status psfm_match_set_canonical(psfm_context *ctx, psfm_match_set *set);
+
+/* A number for the random draws of a view, from the places of its keypoints in any order: the draws
+ * depend neither on its name and id nor on which other views there are. O(keypoints), a nanosecond
+ * each. */
+uint64_t psfm_view_stream(const psfm_view *view);
+
+#endif

@@ -279,13 +279,14 @@ static psfm_status count_empty_views(const psfm_sql *sql, psfm_match_set *set,
 }
 
 /* Cameras whose focal length extraction took from EXIF data; given ones have a source that says
- * so. */
+ * so ("model:" in databases of earlier versions). */
 static psfm_status mark_exif(psfm_sql *sql, psfm_match_set *set) {
     sqlite3_stmt *statement;
     bool has_row = true;
     psfm_status status = psfm_sql_prepare(sql,
                                           "SELECT camera_id FROM planarsfm_cameras"
-                                          " WHERE source NOT LIKE 'given:%'",
+                                          " WHERE source NOT LIKE 'given:%'"
+                                          " AND source NOT LIKE 'model:%'",
                                           &statement);
     while (status == PSFM_OK) {
         uint32_t idx;

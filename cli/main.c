@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "cli.h"
+#include "linalg/blas_reserve.h"
 #include "planarsfm/version.h"
 #include "progress.h"
 
@@ -116,6 +118,18 @@ static int report_status(psfm_context *ctx, const cli_command *command, psfm_sta
     return status == PSFM_ERR_ARGUMENT ? 2 : 1;
 }
 
+/* There is not even room to start: the libraries behind us would not find the room to end, either,
+ * and wait for it. */
+static bool is_starved;
+
+/* Commands that have settings solve for poses. */
+static psfm_status work(psfm_context *ctx, const cli_command *command,
+                        const cli_arguments *arguments) {
+    psfm_status status = command->settings == NULL ? PSFM_OK : psfm_blas_reserve(ctx);
+    is_starved = status == PSFM_ERR_MEMORY;
+    return status == PSFM_OK ? command->work(ctx, arguments) : status;
+}
+
 static int run(const cli_command *command, int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     cli_arguments arguments;
@@ -134,7 +148,7 @@ static int run(const cli_command *command, int argc, char **argv) {
     if (status == PSFM_OK && arguments.help)
         cli_print_help(command);
     else if (status == PSFM_OK)
-        status = command->work(ctx, &arguments);
+        status = work(ctx, command, &arguments);
     cli_progress_finish();
     int code = report_status(ctx, command, status);
     if (command->settings != NULL)
@@ -175,5 +189,8 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    return close_output(dispatch(argc, argv));
+    int code = close_output(dispatch(argc, argv));
+    if (is_starved)
+        _exit(code);
+    return code;
 }

@@ -29,3 +29,12 @@ number() {
 at_least() {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'
 }
+
+# need_faults TOOL: sets preload, the library of tests/faults beside the tool; the test is skipped
+# where it cannot be preloaded (sanitizers bring an allocator of their own).
+need_faults() {
+    preload=$(dirname "$1")/libfaults.so
+    rm -f faults.txt
+    FAULT_COUNT=faults.txt LD_PRELOAD=$preload "$planarsfm" --version >/dev/null 2>&1 || true
+    [ -s faults.txt ] || { echo "no library can be preloaded"; exit 77; }
+}

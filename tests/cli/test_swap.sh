@@ -1,7 +1,7 @@
 # A re-run that is killed at any call that changes files leaves all results of the run before or all
 # of its own, and the next run ends as if nothing had happened. FAULT_STEP=1 tries every call.
 source "$(dirname "$0")/lib.sh"
-preload=$(dirname "$3")/libfaults.so
+need_faults "$3"
 "$planarsfm" synth arena -o scene --cameras 4 --matches-only --quiet >/dev/null
 reconstruct=("$planarsfm" reconstruct scene/database.db --quiet --threads 1)
 again=("${reconstruct[@]}" -o out)

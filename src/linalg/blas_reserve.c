@@ -1,0 +1,50 @@
+/* OpenBLAS takes a buffer for each call that is under way, keeps it for the next one, and when the
+ * system refuses a new one it asks again without end. So where memory is limited all buffers that
+ * can be under way at once are taken here, after a look whether they fit. */
+#include "linalg/blas_reserve.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/alloc.h"
+
+/* Of OpenBLAS, which exports but does not declare them. */
+extern void *blas_memory_alloc(int position) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+/* What OpenBLAS asks for on x86-64, and what is left for everything else. */
+#define BUFFER_BYTES ((size_t)128 << 20)
+#define REST_BYTES ((size_t)32 << 20)
+
+static bool has_room(size_t size) {
+    void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, size);
+    return true;
+}
+
+psfm_status psfm_blas_reserve(psfm_context *ctx) {
+    struct rlimit limit;
+    size_t num = (size_t)psfm_context_threads(ctx);
+    size_t size = num * BUFFER_BYTES + REST_BYTES;
+    void **buffers = NULL;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        blas_memory_alloc == NULL || blas_memory_free == NULL)
+        return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, num, &buffers);
+    if (status != PSFM_OK)
+        return status;
+    if (!has_room(size))
+        status = psfm_fail(ctx, PSFM_ERR_MEMORY,
+                           "the limit of memory (ulimit -v) leaves no room for the linear algebra, "
+                           "%zu MB with %d threads; raise it or use fewer --threads",
+                           size >> 20, psfm_context_threads(ctx));
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        buffers[k] = blas_memory_alloc(0);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        blas_memory_free(buffers[k]);
+    free(buffers);
+    return status;
+}

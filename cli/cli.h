@@ -188,8 +188,9 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
 /* Prints a name at the start of a row of a table, padded and harmless to a terminal. */
 void cli_print_name(const char *name);
 
-/* Where the results of a reconstruction are; the page is named if it was written. */
-void cli_print_results(psfm_context *ctx, const char *out);
+/* Where the results of a reconstruction are, with the page if it was written, and what they are
+ * worth. */
+void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out);
 
 void cli_print_help(const cli_command *command);
 /* Flags that every command takes; name == NULL ends. */

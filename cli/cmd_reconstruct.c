@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 #include "cli.h"
+#include "pipeline/reconstruct_database.h"
 #include "pipeline/settings.h"
 
 static psfm_settings settings;
@@ -21,14 +22,17 @@ static const cli_flag flags[] = {
 };
 
 static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments) {
+    cJSON *summary = NULL;
     const char *out = cli_flag_value(&cli_reconstruct, arguments, "-o");
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
     psfm_status status = cli_apply_settings(ctx, &cli_reconstruct, arguments, &settings);
     if (status == PSFM_OK)
-        status = psfm_reconstruct_database(ctx, arguments->positional[0], &settings, out);
+        status = psfm_reconstruct_database_from(ctx, arguments->positional[0], &settings, NULL, out,
+                                                &summary);
     if (status == PSFM_OK)
-        cli_print_results(ctx, out);
+        cli_print_results(ctx, summary, out);
+    cJSON_Delete(summary);
     return status;
 }
 

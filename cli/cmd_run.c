@@ -45,13 +45,14 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
     if (status == PSFM_OK)
         status = cli_apply_settings(ctx, &cli_run, arguments, &options.settings);
     if (status == PSFM_OK)
-        status = psfm_run(ctx, arguments->positional[0], out, &options, json ? &summary : NULL);
-    if (summary != NULL) {
+        status = psfm_run(ctx, arguments->positional[0], out, &options, &summary);
+    if (json && summary != NULL) {
         psfm_status printed = cli_print_json(ctx, summary);
         return status == PSFM_OK ? printed : status;
     }
     if (status == PSFM_OK)
-        cli_print_results(ctx, out);
+        cli_print_results(ctx, summary, out);
+    cJSON_Delete(summary);
     return status;
 }
 

@@ -48,12 +48,39 @@ void cli_print_name(const char *name) {
         putchar(' ');
 }
 
-void cli_print_results(psfm_context *ctx, const char *out) {
+static const char *text_of(const cJSON *object, const char *name) {
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return text == NULL ? "" : text;
+}
+
+/* One line for each of the first warnings. */
+static void print_warnings(const cJSON *summary) {
+    enum { MOST = 6 };
+    const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary, "warnings"), *warning;
+    int num_models = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(summary, "models"));
+    int num = cJSON_GetArraySize(warnings), k = 0;
+    cJSON_ArrayForEach(warning, warnings) {
+        if (k++ == MOST)
+            break;
+        printf("doubtful: ");
+        if (num_models > 1)
+            printf("model %g: ",
+                   cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(warning, "model")));
+        printf("%s; %s\n", text_of(warning, "text"), text_of(warning, "advice"));
+    }
+    if (num > MOST)
+        printf("doubtful: %d more warnings in the summary\n", num - MOST);
+}
+
+void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out) {
     char *report = NULL;
     printf("models in %s/model, summary in %s/summary.json\n", out, out);
     if (psfm_path_join(ctx, out, "report.html", &report) == PSFM_OK && psfm_path_is_file(report))
         printf("to look at it, open %s in a browser\n", report);
     free(report);
+    psfm_print_plain(stdout, text_of(summary, "headline"));
+    putchar('\n');
+    print_warnings(summary);
 }
 
 static void print_overview(FILE *file) {

@@ -78,7 +78,17 @@ typedef struct {
     uint32_t num_points;
     double mean_error_px;
     double rotation_sigma_deg, center_sigma; /* standard deviations; NAN if not computed */
+    double probability; /* that the pose is right to a degree; NAN if not judged */
 } psfm_image_result;
+
+/* The verdict on one model. */
+typedef struct {
+    size_t struct_size;  /* set by the caller */
+    bool is_right;       /* called right; false: doubtful, or not judged */
+    double probability;  /* that all its poses are right to a degree; NAN if not judged */
+    double sigma_factor; /* by which standard deviations were raised to explain how much halves of
+                            the points differ; NAN if not known */
+} psfm_verdict_result;
 
 /* One edge of the pose graph: two images that share a plane, or an essential matrix. */
 typedef struct {
@@ -133,6 +143,8 @@ PSFM_API bool psfm_result_image(const psfm_result *result, size_t idx, psfm_imag
 PSFM_API bool psfm_result_edge(const psfm_result *result, size_t idx, psfm_edge_result *out);
 PSFM_API bool psfm_result_plane(const psfm_result *result, size_t idx, psfm_plane_result *out);
 PSFM_API bool psfm_result_points(const psfm_result *result, psfm_points_result *out);
+PSFM_API bool psfm_result_verdict(const psfm_result *result, size_t model,
+                                  psfm_verdict_result *out);
 
 /* Model idx, most images first, with its cameras (refined on request), images, points and tracks,
  * e.g. for psfm_model_write. Owned by the result; NULL if idx is out of range. */

@@ -38,7 +38,8 @@ class ImageResult(c.Structure):
                 ("name", c.c_char_p), ("state", c.c_char_p), ("advice", c.c_char_p),
                 ("q", c.c_double * 4), ("t", c.c_double * 3), ("center", c.c_double * 3),
                 ("num_points", c.c_uint32), ("mean_error_px", c.c_double),
-                ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double)]
+                ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double),
+                ("probability", c.c_double)]
 
 
 class EdgeResult(c.Structure):

@@ -24,6 +24,7 @@ class PosedImage(Image):
         self.state, self.advice = found.state.decode(), found.advice.decode()
         self.num_points, self.mean_error_px = found.num_points, found.mean_error_px
         self.rotation_sigma_deg, self.center_sigma = found.rotation_sigma_deg, found.center_sigma
+        self.probability = found.probability
 
 
 class Plane:
@@ -58,7 +59,8 @@ EDGE = np.dtype([("image1", np.int64), ("image2", np.int64), ("num_planes", np.i
 
 class Result:
     """names (the images' order), images (by name), models, points, planes, edges (a record array over the
-    pose graph; image1 and image2 index `names`, q and t are camera 2 from camera 1), summary (a dict)."""
+    pose graph; image1 and image2 index `names`, q and t are camera 2 from camera 1), summary (a dict),
+    verdict ("right", "doubtful", "unknown" or "none") and warnings (a list of dicts with text and advice)."""
 
     def __init__(self, handle, names, cameras):
         self._handle = handle
@@ -77,6 +79,7 @@ class Result:
         self.num_models = lib.psfm_result_num_models(handle)
         self.models = [Model(lib.psfm_result_model(handle, k).contents) for k in range(self.num_models)]
         self.summary = json.loads(lib.psfm_result_summary(handle))
+        self.verdict, self.warnings = self.summary["verdict"], self.summary["warnings"]
 
     def _plane(self, k):
         plane = _library.PlaneResult(struct_size=c.sizeof(_library.PlaneResult))
@@ -103,8 +106,8 @@ class Result:
 
     def __repr__(self):
         posed = sum(image.posed for image in self.images.values())
-        return "Result(%d of %d images posed, %d models, %d points, %d planes)" % (
-            posed, len(self.images), self.num_models, len(self.points.xyz), len(self.planes))
+        return "Result(%d of %d images posed, %d models, %d points, %d planes, verdict: %s)" % (
+            posed, len(self.images), self.num_models, len(self.points.xyz), len(self.planes), self.verdict)
 
 
 def _pixels(values, what):

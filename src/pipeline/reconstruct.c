@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "engine/component_facts.h"
 #include "engine/determined.h"
+#include "pipeline/headline.h"
 #include "scene/members.h"
 #include "world/build_model.h"
 
@@ -94,28 +95,39 @@ bool psfm_mode_from_name(const char *name, psfm_mode *mode) {
 
 /* One row per state, in the order of the enum. */
 static const struct {
-    const char *name, *advice;
+    const char *name, *cause, *advice;
 } outcomes[] = {
-    {"posed", ""},
-    {"no_keypoints", "the image has no keypoints: extract features, or check the mask"},
-    {"no_matches", "no pair with this image has a match: match it with more images"},
-    {"few_matches", "too few matches with every other image: match more pairs, or take photographs "
-                    "between it and its neighbours"},
-    {"no_homography", "no plane was found in any of its pairs: a larger --twoview.max-error-px may "
-                      "help, or the scene is not flat here"},
-    {"rotation", "its pairs show rotation without parallax: the cameras share their centre, so "
-                 "their distance cannot be told"},
-    {"contradiction", "its pairs contradict the other images: repeated structure, or a moved "
-                      "camera; match it with more images"},
-    {"few_points",
+    {"posed", "", ""},
+    {"no_keypoints", "no keypoints",
+     "the image has no keypoints: extract features, or check the mask"},
+    {"no_matches", "no overlap with the others?",
+     "no pair with this image has a match: match it with more images"},
+    {"few_matches", "hardly any overlap with the others",
+     "too few matches with every other image: match more pairs, or take photographs "
+     "between it and its neighbours"},
+    {"no_homography", "no plane in its pairs",
+     "no plane was found in any of its pairs: a larger --twoview.max-error-px may "
+     "help, or the scene is not flat here"},
+    {"rotation", "no parallax to its neighbours",
+     "its pairs show rotation without parallax: the cameras share their centre, so "
+     "their distance cannot be told"},
+    {"contradiction", "contradicts the others",
+     "its pairs contradict the other images: repeated structure, or a moved "
+     "camera; match it with more images"},
+    {"few_points", "too few points agree",
      "too few points agree with the pose that its pairs gave: more matches, or better "
      "intrinsics"},
-    {"undetermined", "only the direction to it is known, not the distance: match it with images "
-                     "that see the same points or the same plane"},
+    {"undetermined", "its distance is not determined",
+     "only the direction to it is known, not the distance: match it with images "
+     "that see the same points or the same plane"},
 };
 
 const char *psfm_outcome_name(psfm_outcome state) {
     return outcomes[state].name;
+}
+
+const char *psfm_outcome_cause(psfm_outcome state) {
+    return outcomes[state].cause;
 }
 
 const char *psfm_outcome_advice(psfm_outcome state) {
@@ -317,6 +329,38 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_opti
     return status;
 }
 
+/* Brings the standard deviations to what the halves of the points show. */
+static void scale_sigmas(psfm_reconstruction *out) {
+    for (uint32_t v = 0; v < out->solution.num_nodes; ++v) {
+        uint32_t component = out->solution.poses.component[v];
+        if (component == PSFM_NO_COMPONENT || out->verdicts.models == NULL)
+            continue;
+        double factor = out->verdicts.models[component].sigma_factor;
+        if (isnan(factor))
+            continue;
+        out->refined.images[v].rotation_sigma_deg *= factor;
+        out->refined.images[v].center_sigma *= factor;
+    }
+}
+
+/* The verdict on refined models. */
+static psfm_status judge(psfm_context *ctx, const psfm_reconstruct_options *options,
+                         const psfm_evidence *evidence, psfm_reconstruction *out) {
+    if (out->refined.images == NULL)
+        return PSFM_OK;
+    psfm_verdict_input input = {.graph = &out->graph,
+                                .solution = &out->solution,
+                                .edges = &out->edges,
+                                .refined = &out->refined,
+                                .noise_px = options->noise.px > 0.0 ? options->noise.px
+                                                                    : evidence->noise.sigma_px,
+                                .agreement_deg = options->robust.consensus.agreement_deg};
+    psfm_status status = psfm_verdicts_find(ctx, &input, &out->verdicts);
+    if (status == PSFM_OK)
+        scale_sigmas(out);
+    return status;
+}
+
 psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *given,
                              psfm_evidence *evidence, psfm_reconstruct_stats *stats,
                              psfm_reconstruction *out) {
@@ -344,11 +388,15 @@ psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *
     if (status == PSFM_OK)
         status = psfm_component_facts_find(ctx, &out->graph, out->edges.accepted, &out->solution);
     if (status == PSFM_OK)
+        status = judge(ctx, options, evidence, out);
+    if (status == PSFM_OK)
         status = find_reasons(ctx, evidence, alone, out);
     if (status == PSFM_OK)
         status = psfm_build_models(ctx, evidence->set, &out->solution,
                                    out->refined.images == NULL ? NULL : &out->refined, &out->models,
                                    &out->num_models);
+    if (status == PSFM_OK)
+        status = psfm_headline_make(ctx, evidence->set, out, out->headline);
     free(alone);
     return status;
 }
@@ -358,6 +406,7 @@ void psfm_reconstruction_free(psfm_reconstruction *r) {
     psfm_pose_solution_free(&r->solution);
     psfm_robust_edges_free(&r->edges);
     psfm_refined_free(&r->refined);
+    psfm_verdicts_free(&r->verdicts);
     free(r->outcome);
     for (size_t k = 0; r->models != NULL && k < r->num_models; ++k)
         psfm_model_free(&r->models[k]);

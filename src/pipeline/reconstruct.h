@@ -9,6 +9,7 @@
 #include "refine/refine_matches.h"
 #include "refine/refine_poses.h"
 #include "twoview/two_view.h"
+#include "verdict/verdict.h"
 #include "world/frame.h"
 
 typedef enum {
@@ -70,9 +71,13 @@ typedef enum {
     PSFM_OUTCOME_UNDETERMINED,  /* its direction is known, its distance is not */
 } psfm_outcome;
 
-/* A word for JSON, e.g. "few_matches"; and a sentence that says what to try. */
+/* A word for JSON, e.g. "few_matches"; the cause in a few words; and a sentence that says what to
+ * try. */
 const char *psfm_outcome_name(psfm_outcome state);
+const char *psfm_outcome_cause(psfm_outcome state);
 const char *psfm_outcome_advice(psfm_outcome state);
+
+#define PSFM_HEADLINE_SIZE 1024
 
 /* What comes out. Owns its parts. */
 typedef struct {
@@ -80,9 +85,11 @@ typedef struct {
     psfm_pose_solution solution;
     psfm_robust_edges edges; /* robust mode */
     psfm_refined refined;    /* robust mode */
+    psfm_verdicts verdicts;  /* robust mode with refinement */
     psfm_outcome *outcome;   /* per view */
     psfm_model *models;      /* one per component, largest first */
     size_t num_models;
+    char headline[PSFM_HEADLINE_SIZE]; /* see pipeline/headline.h */
 } psfm_reconstruction;
 
 /* What the stages counted, and where the time went. */

@@ -16,10 +16,11 @@
 
 /* Sizes in the first version, the least that a caller's struct can have. When a struct grows, its
  * line here becomes the offset of the first new field. */
-#define FIRST_IMAGE_SIZE sizeof(psfm_image_result)
+#define FIRST_IMAGE_SIZE offsetof(psfm_image_result, probability)
 #define FIRST_EDGE_SIZE sizeof(psfm_edge_result)
 #define FIRST_PLANE_SIZE sizeof(psfm_plane_result)
 #define FIRST_POINTS_SIZE sizeof(psfm_points_result)
+#define FIRST_VERDICT_SIZE sizeof(psfm_verdict_result)
 
 struct psfm_result {
     psfm_match_set set; /* ids and names */
@@ -146,7 +147,8 @@ bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result 
                                .advice = psfm_outcome_advice(found->outcome[idx]),
                                .mean_error_px = NAN,
                                .rotation_sigma_deg = NAN,
-                               .center_sigma = NAN};
+                               .center_sigma = NAN,
+                               .probability = NAN};
     if (image.model >= 0) {
         const double *R = found->solution.poses.cam_from_world[idx];
         memcpy(image.center, found->solution.poses.center[idx], sizeof image.center);
@@ -161,6 +163,8 @@ bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result 
         image.rotation_sigma_deg = refined->rotation_sigma_deg;
         image.center_sigma = refined->center_sigma;
     }
+    if (image.model >= 0 && found->verdicts.images != NULL)
+        image.probability = found->verdicts.images[idx].probability;
     hand_out(out, &image, sizeof image, out->struct_size);
     return true;
 }
@@ -222,6 +226,21 @@ bool psfm_result_points(const psfm_result *result, psfm_points_result *out) {
                                  .track_image_id = result->track_image_id,
                                  .track_keypoint = st->tracks.keypoint};
     hand_out(out, &points, sizeof points, out->struct_size);
+    return true;
+}
+
+bool psfm_result_verdict(const psfm_result *result, size_t model, psfm_verdict_result *out) {
+    const psfm_verdicts *verdicts = &result->found.verdicts;
+    if (model >= result->found.num_models || out->struct_size < FIRST_VERDICT_SIZE)
+        return false;
+    psfm_verdict_result verdict = {
+        .struct_size = out->struct_size, .probability = NAN, .sigma_factor = NAN};
+    if (verdicts->models != NULL) {
+        verdict.probability = verdicts->models[model].probability;
+        verdict.sigma_factor = verdicts->models[model].sigma_factor;
+        verdict.is_right = psfm_is_called_right(&verdicts->models[model]);
+    }
+    hand_out(out, &verdict, sizeof verdict, out->struct_size);
     return true;
 }
 

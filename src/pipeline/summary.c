@@ -282,6 +282,39 @@ static void add_ambiguities(builder *b, cJSON *model, const psfm_match_set *set,
     }
 }
 
+/* How likely a model is right, and what that rests on. */
+static void add_model_verdict(builder *b, cJSON *model, const psfm_verdicts *verdicts,
+                              uint32_t component) {
+    if (verdicts->models == NULL)
+        return;
+    const psfm_model_verdict *verdict = &verdicts->models[component];
+    text(b, model, "verdict", psfm_is_called_right(verdict) ? "right" : "doubtful");
+    number(b, model, "probability", verdict->probability);
+    number(b, model, "sigma_factor", verdict->sigma_factor);
+    cJSON *evidence = object(b, model, "evidence");
+    for (int k = 0; k < psfm_model_features_num(); ++k)
+        number(b, evidence, psfm_model_feature_name(k), psfm_model_feature(&verdict->features, k));
+}
+
+static void add_image_verdict(builder *b, cJSON *image, const psfm_verdicts *verdicts, size_t v) {
+    if (verdicts->images == NULL)
+        return;
+    const psfm_image_verdict *verdict = &verdicts->images[v];
+    const psfm_image_features *f = &verdict->features;
+    number(b, image, "probability", verdict->probability);
+    cJSON *evidence = object(b, image, "evidence");
+    number(b, evidence, "depth", f->depth);
+    number(b, evidence, "edges_accepted", f->accepted);
+    number(b, evidence, "edges_rejected", f->rejected);
+    number(b, evidence, "residual", f->residual);
+    number(b, evidence, "runner_up", f->runner_up);
+    number(b, evidence, "joint", f->joint);
+    number(b, evidence, "half_deg", f->half_deg);
+    number(b, evidence, "half_center_deg", psfm_center_angle_deg(f, f->half_center));
+    number(b, evidence, "focal_deg", f->focal_deg);
+    number(b, evidence, "focal_center_deg", psfm_center_angle_deg(f, f->focal_center));
+}
+
 static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
                        const psfm_reconstruction *r) {
     cJSON *models = array(b, root, "models");
@@ -299,6 +332,44 @@ static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
         number(b, model, "free_scales", (double)facts->num_free);
         add_bridges(b, model, set, &r->graph, facts);
         add_ambiguities(b, model, set, r, c);
+        add_model_verdict(b, model, &r->verdicts, c);
+    }
+}
+
+/* "right" if every model is called so, "doubtful" if one is not, "unknown" if nothing was judged,
+ * "none" if there is no model. */
+static const char *verdict_on_all(const psfm_reconstruction *r) {
+    if (r->num_models == 0)
+        return "none";
+    if (r->verdicts.models == NULL)
+        return "unknown";
+    for (uint32_t c = 0; c < r->verdicts.num_models; ++c)
+        if (!psfm_is_called_right(&r->verdicts.models[c]))
+            return "doubtful";
+    return "right";
+}
+
+static void add_warning(builder *b, cJSON *list, uint32_t component,
+                        const psfm_verdict_reason *reason) {
+    cJSON *warning = element(b, list);
+    number(b, warning, "model", component);
+    text(b, warning, "kind", reason->name);
+    text(b, warning, "text", reason->text);
+    text(b, warning, "advice", reason->advice);
+}
+
+/* What weighs most against each model that is not called right. */
+static void add_warnings(builder *b, cJSON *root, const psfm_verdicts *verdicts) {
+    enum { MOST = 3 };
+    cJSON *list = array(b, root, "warnings");
+    for (uint32_t c = 0; c < verdicts->num_models; ++c) {
+        psfm_verdict_reason reasons[MOST];
+        const psfm_model_verdict *model = &verdicts->models[c];
+        if (psfm_is_called_right(model))
+            continue;
+        int num = psfm_verdict_reasons(model, MOST, reasons);
+        for (int k = 0; k < num; ++k)
+            add_warning(b, list, c, &reasons[k]);
     }
 }
 
@@ -323,6 +394,7 @@ static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
         number(b, image, "rotation_sigma_deg", refined->rotation_sigma_deg);
         number(b, image, "center_sigma", refined->center_sigma);
         boolean(b, image, "resected", refined->resected);
+        add_image_verdict(b, image, &r->verdicts, v);
     }
 }
 
@@ -371,6 +443,9 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     text(&b, root, "program", "planarsfm");
     text(&b, root, "version", PSFM_VERSION);
     text(&b, root, "mode", psfm_mode_name((psfm_mode)options->mode));
+    text(&b, root, "headline", found->headline);
+    text(&b, root, "verdict", verdict_on_all(found));
+    add_warnings(&b, root, &found->verdicts);
     number(&b, root, "images_posed", (double)posed);
     number(&b, root, "images_total", (double)set->num_views);
     add_input(&b, root, evidence, input);

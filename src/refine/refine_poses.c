@@ -44,6 +44,9 @@ static const psfm_option rows[] = {
                      "compute the uncertainty of each pose"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, check_intrinsics, "check-intrinsics", 1,
                      "at the end, see whether given focal lengths want to change"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, probes, "probes", 1,
+                     "adjust two halves of the points apart, and all with free focal lengths: what "
+                     "the verdict rests on"),
 };
 const psfm_option_table psfm_refine_control_option_table = {"refine", rows,
                                                             sizeof rows / sizeof *rows};
@@ -387,6 +390,21 @@ static psfm_status judge(psfm_context *ctx, refinement *r) {
     return psfm_refined_judge(ctx, &problem, &options, &r->options->control, r->out);
 }
 
+/* Probes that cannot be adjusted leave the verdict without them; the poses stand. */
+static psfm_status make_probes(psfm_context *ctx, refinement *r) {
+    psfm_bundle_problem problem = make_problem(r);
+    psfm_bundle_options options = r->options->bundle;
+    options.loss_scale_px = r->loss_scale_px;
+    if (!r->options->control.probes || problem.num_observations == 0)
+        return PSFM_OK;
+    psfm_status status =
+        psfm_probes_make(ctx, &problem, &r->out->structure.tracks, &options, r->out->probe);
+    if (status != PSFM_ERR_NUMERIC)
+        return status;
+    psfm_probes_free(r->out->probe);
+    return PSFM_OK;
+}
+
 static psfm_status begin(psfm_context *ctx, refinement *r) {
     const psfm_match_set *set = r->evidence->set;
     psfm_status status;
@@ -433,6 +451,10 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     if (status == PSFM_OK)
         status = judge(ctx, &r);
     psfm_timings_add(timings, "uncertainty", start);
+    start = psfm_now();
+    if (status == PSFM_OK)
+        status = make_probes(ctx, &r);
+    psfm_timings_add(timings, "probes", start);
     forget_observations(&r);
     psfm_keypoint_labels_free(&r.labels);
     free(r.image_camera);
@@ -450,5 +472,6 @@ void psfm_refined_free(psfm_refined *refined) {
     free(refined->cameras);
     free(refined->camera_sigma);
     free(refined->images);
+    psfm_probes_free(refined->probe);
     *refined = (psfm_refined){0};
 }

@@ -10,6 +10,7 @@
 #include "refine/align_tracks.h"
 #include "refine/check_intrinsics.h"
 #include "refine/evidence.h"
+#include "refine/probes.h"
 #include "scene/planes.h"
 #include "scene/tracks.h"
 #include "scene/triangulate.h"
@@ -22,6 +23,7 @@ typedef struct {
     int min_image_points; /* an image that sees fewer points loses its pose */
     bool covariance;      /* compute the covariance of the poses */
     bool check_intrinsics; /* at the end, whether given focal lengths are right */
+    bool probes;           /* adjust halves of the points, and free intrinsics */
 } psfm_refine_control_options;
 
 extern const psfm_option_table psfm_refine_control_option_table;
@@ -66,6 +68,7 @@ typedef struct {
     psfm_bundle_stop stop;
     int iterations;
     psfm_track_align_stats aligned;
+    psfm_probe probe[PSFM_NUM_PROBES]; /* arrays NULL if they were not asked for */
 } psfm_refined;
 
 /* Refines the poses of `solution` in place from the matches of the evidence, whose photographs, if

@@ -66,6 +66,28 @@ function cutFindings(add, name, model, byName) {
     );
 }
 
+/* The verdict of the run: what speaks against models that are not called right. */
+function verdictFindings(add) {
+  const { summary, images, models } = report;
+  const name = (model) => (models.length > 1 ? `Model ${model + 1}: ` : '');
+  for (const { model, text, advice } of summary.warnings || [])
+    add('bad', `Doubtful: ${name(model)}${text}`, sentence(advice));
+  (summary.models || []).forEach((model, k) => {
+    if (model.verdict !== 'doubtful' || (summary.warnings || []).some((w) => w.model === k)) return;
+    add('bad', `Doubtful: ${name(k)}nothing stands out, but too little speaks for it`, '');
+  });
+  const weak = images.filter(
+    (image) => typeof image.probability === 'number' && image.probability < 0.95,
+  );
+  if (weak.length)
+    add(
+      'warn',
+      `${count(weak.length, 'pose')} may be off by more than a degree`,
+      'The verdict gives them a probability below 95 %.',
+      weak.map(imageChip),
+    );
+}
+
 function modelFindings(add) {
   const { summary, models } = report;
   const byName = new Map(report.images.map((image) => [image.name, image]));
@@ -171,17 +193,21 @@ function qualityFindings(add) {
 function startFindings() {
   const found = [];
   const add = (level, title, text, chips) => found.push({ level, title, text, chips });
+  verdictFindings(add);
   unplacedFindings(add);
   modelFindings(add);
   pairFindings(add);
   qualityFindings(add);
   const rank = { bad: 0, warn: 1, info: 2, good: 3 };
   found.sort((a, b) => rank[a.level] - rank[b.level]);
+  const judged = report.summary.verdict === 'right';
   if (!found.some((f) => f.level === 'bad' || f.level === 'warn'))
     found.unshift({
-      level: 'good',
-      title: 'Nothing stands out',
-      text: 'Every image has a pose, and no check of matches, graph or residuals complains.',
+      level: judged ? 'good' : 'info',
+      title: judged ? 'Nothing stands out' : 'Nothing stands out, but nobody judged the poses',
+      text: judged
+        ? 'Every image has a pose, no check of matches, graph or residuals complains, and the verdict is that the poses are right to a degree.'
+        : 'Every image has a pose, and no check of matches, graph or residuals complains. The robust method with refinement also gives a verdict on the poses.',
     });
   for (const { level, title, text, chips } of found) {
     const body = [el('p', { class: 'soft' }, text), chips ? listChips(chips) : null];

@@ -12,6 +12,7 @@ function startOverview() {
         : posed === 0
           ? `None of ${count(total, 'image')} could be placed`
           : `${posed.toLocaleString('en')} of ${count(total, 'image')} are placed`;
+  if (summary.verdict === 'doubtful') $('verdict').textContent += ', but it is doubtful that all are right';
   document.title = `${posed}/${total} placed – planarsfm report`;
   let edges = 0,
     kept = 0;

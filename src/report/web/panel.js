@@ -153,6 +153,10 @@ function imagePanel(image) {
         image.rotation_sigma_deg ? shortNumber(image.rotation_sigma_deg, 2) + '°' : null,
       ],
       ['centre ±', image.center_sigma ? shortNumber(image.center_sigma, 2) + ' units' : null],
+      [
+        'right to 1°',
+        typeof image.probability === 'number' ? `${(100 * image.probability).toFixed(0)} %` : null,
+      ],
       ['pairs kept', `${image.kept} of ${image.edges}`],
       [
         'placed by',

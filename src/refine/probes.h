@@ -1,0 +1,36 @@
+/* How far the poses of an adjusted bundle move when something about it changes: probes of how well
+ * they are known that ask the observations, not the normal equations. */
+#ifndef PSFM_REFINE_PROBES_H
+#define PSFM_REFINE_PROBES_H
+
+#include "pose/bundle.h"
+#include "scene/tracks.h"
+
+typedef enum {
+    PSFM_PROBE_HALF_A,     /* one half of the points alone */
+    PSFM_PROBE_HALF_B,     /* the other half */
+    PSFM_PROBE_INTRINSICS, /* all points, with focal lengths free */
+    PSFM_NUM_PROBES,
+} psfm_probe_kind;
+
+/* The poses of one probe, in a gauge of its own. Owns its arrays. */
+typedef struct {
+    double (*cam_from_world)[9];
+    double (*center)[3];
+    bool *posed; /* per image: has enough observations in it */
+    /* Decrease of the cost for each camera, over the cost of a redundant residual: about 1 where
+     * the intrinsics are right. Of the last probe only. */
+    double gain;
+} psfm_probe;
+
+/* Adjusts copies of an adjusted problem, whose observations are the elements of `tracks`, with
+ * `options` those of its adjustment. The halves are made of the squares of a chessboard laid over
+ * the image that a point is first seen in, so that errors which neighbours have in common, such as
+ * those of the lens, are not in both. With intrinsics that the adjustment refines already the last
+ * probe is left empty (arrays NULL). Free `probe` in any case. Cost: less than two adjustments. */
+psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
+                             const psfm_tracks *tracks, const psfm_bundle_options *options,
+                             psfm_probe probe[PSFM_NUM_PROBES]);
+void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]);
+
+#endif

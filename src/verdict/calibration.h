@@ -1,0 +1,21 @@
+/* What the verdict was calibrated to: the tables for models and images. */
+#ifndef PSFM_VERDICT_CALIBRATION_H
+#define PSFM_VERDICT_CALIBRATION_H
+
+#include "verdict/clue_table.h"
+
+/* A model is called right from this probability on, if it is confirmed; an image of it, too. */
+#define PSFM_CALLED_RIGHT 0.9
+
+/* About an image, put together from its features. */
+typedef struct {
+    double rejected; /* share of its edges */
+    double runner_up, joint, residual;
+    double half_shift_deg, focal_shift_deg;
+    double points;
+} psfm_image_case;
+
+extern const psfm_clue_table psfm_model_calibration; /* of psfm_model_features */
+extern const psfm_clue_table psfm_image_calibration; /* of psfm_image_case */
+
+#endif

@@ -1,0 +1,156 @@
+/* Features of models: the worst of what is said of their images, and shares of their edges. */
+#include "verdict/model_features.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "linalg/angle.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "verdict/common_turn.h"
+
+#define FEW_EDGES 3 /* a share of fewer says nothing */
+
+#define ROW(field) \
+    { #field, offsetof(psfm_model_features, field) }
+static const struct {
+    const char *name;
+    size_t offset;
+} table[] = {
+    ROW(images),        ROW(rejected),        ROW(worst_rejected), ROW(common_turn),
+    ROW(runner_up),     ROW(joint),           ROW(residual),       ROW(edge_deg),
+    ROW(half_deg),      ROW(half_center_deg), ROW(focal_deg),      ROW(focal_center_deg),
+    ROW(fewest_points), ROW(median_points),   ROW(track_length),   ROW(parallax_deg),
+    ROW(bridges),       ROW(cut_images),      ROW(fewest_edges),   ROW(left_out),
+    ROW(resected),
+};
+#undef ROW
+
+int psfm_model_features_num(void) {
+    return (int)(sizeof table / sizeof *table);
+}
+
+const char *psfm_model_feature_name(int k) {
+    return table[k].name;
+}
+
+double psfm_model_feature(const psfm_model_features *features, int k) {
+    return *(const double *)((const char *)features + table[k].offset);
+}
+
+/* One component, and room for one number per edge, image or point. */
+typedef struct {
+    const psfm_verdict_input *in;
+    const psfm_image_features *images;
+    uint32_t component;
+    double *room;
+} model;
+
+static bool has_image(const model *m, uint32_t v) {
+    return m->in->solution->poses.component[v] == m->component;
+}
+
+static void scan_edges(const model *m, psfm_model_features *f) {
+    const psfm_pose_graph *graph = m->in->graph;
+    const psfm_pose_solution *s = m->in->solution;
+    size_t accepted = 0, rejected = 0;
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        const psfm_edge *edge = &graph->edges[e];
+        double R_21[9];
+        if (!has_image(m, edge->node1) || !has_image(m, edge->node2))
+            continue;
+        if (!m->in->edges->accepted[e]) {
+            ++rejected;
+            continue;
+        }
+        psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
+                        R_21);
+        m->room[accepted++] = psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
+    }
+    f->edge_deg = psfm_median(m->room, accepted);
+    if (accepted + rejected > 0)
+        f->rejected = (double)rejected / (double)(accepted + rejected);
+}
+
+static void scan_image(const psfm_image_features *image, psfm_model_features *f) {
+    double edges = image->accepted + image->rejected;
+    if (edges >= FEW_EDGES)
+        f->worst_rejected = fmax(f->worst_rejected, image->rejected / edges);
+    f->joint = fmax(f->joint, image->joint);
+    f->half_deg = fmax(f->half_deg, image->half_deg);
+    f->half_center_deg = fmax(f->half_center_deg, psfm_center_angle_deg(image, image->half_center));
+    f->focal_deg = fmax(f->focal_deg, image->focal_deg);
+    f->focal_center_deg =
+        fmax(f->focal_center_deg, psfm_center_angle_deg(image, image->focal_center));
+    f->fewest_points = fmin(f->fewest_points, image->points);
+    f->fewest_edges = fmin(f->fewest_edges, image->accepted);
+    f->resected += image->resected;
+}
+
+static void scan_images(const model *m, psfm_model_features *f) {
+    uint32_t n = m->in->solution->num_nodes, num = 0;
+    double observations = 0.0;
+    f->fewest_points = f->fewest_edges = INFINITY;
+    for (uint32_t v = 0; v < n; ++v) {
+        if (!has_image(m, v))
+            continue;
+        const psfm_image_features *image = &m->images[v];
+        scan_image(image, f);
+        f->residual += image->residual * image->points;
+        observations += image->points;
+        m->room[num++] = image->points;
+    }
+    f->images = num;
+    f->left_out = 1.0 - (double)num / n;
+    f->resected /= num;
+    f->median_points = psfm_median(m->room, num);
+    if (observations > 0.0)
+        f->residual /= observations;
+}
+
+static void scan_points(const model *m, psfm_model_features *f) {
+    const psfm_structure *st = &m->in->refined->structure;
+    size_t num = 0, observations = 0;
+    for (size_t p = 0; p < st->num_points; ++p) {
+        if (st->component[p] != m->component)
+            continue;
+        observations += st->tracks.begin[p + 1] - st->tracks.begin[p];
+        m->room[num++] = st->angle_deg[p];
+    }
+    f->parallax_deg = psfm_median(m->room, num);
+    f->track_length = num == 0 ? 0.0 : (double)observations / (double)num;
+}
+
+static void scan_facts(const model *m, psfm_model_features *f) {
+    const psfm_component_facts *facts = &m->in->solution->components[m->component];
+    const psfm_rotation_ambiguities *all = &m->in->edges->ambiguities;
+    if (facts->num_edges > 0 && facts->num_images > 2)
+        f->bridges = (double)facts->num_bridges / facts->num_edges;
+    f->cut_images = (double)facts->num_cut_nodes / f->images;
+    for (size_t k = 0; k < all->num; ++k)
+        if (has_image(m, all->item[k].node[0]) || has_image(m, all->item[k].reference))
+            f->runner_up = fmax(f->runner_up, psfm_rotation_ambiguity_ratio(&all->item[k]));
+}
+
+psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input *input,
+                                     const psfm_image_features *images, uint32_t component,
+                                     psfm_model_features *features) {
+    model m = {.in = input, .images = images, .component = component};
+    size_t room = input->solution->num_nodes + (size_t)input->graph->num_edges +
+                  input->refined->structure.num_points;
+    *features = (psfm_model_features){0};
+    psfm_status status = PSFM_ALLOC(ctx, room, &m.room);
+    if (status != PSFM_OK)
+        return status;
+    scan_edges(&m, features);
+    scan_images(&m, features);
+    scan_points(&m, features);
+    scan_facts(&m, features);
+    features->half_shift_deg = fmax(features->half_deg, features->half_center_deg);
+    features->focal_shift_deg = fmax(features->focal_deg, features->focal_center_deg);
+    free(m.room);
+    return psfm_common_turn_find(ctx, input->graph, input->edges->accepted, &input->solution->poses,
+                                 component, input->agreement_deg, &features->common_turn);
+}

@@ -1,0 +1,42 @@
+/* What speaks for and against a model, without knowing the truth. */
+#ifndef PSFM_VERDICT_MODEL_FEATURES_H
+#define PSFM_VERDICT_MODEL_FEATURES_H
+
+#include "verdict/image_features.h"
+
+typedef struct {
+    double images;           /* with a pose in it */
+    double rejected;         /* share of the edges between its images that contradict it */
+    double worst_rejected;   /* the largest such share at an image with three edges or more */
+    double common_turn;      /* share of the edges that contradict it and agree on another turn */
+    double runner_up;        /* largest evidence ratio of an explanation that turns a part */
+    double joint;            /* weakness of its weakest joint */
+    double residual;         /* mean reprojection error over what the noise explains */
+    double edge_deg;         /* median difference of an accepted edge's rotation from the poses' */
+    double half_deg;         /* largest difference of rotations from two halves, halved */
+    double half_center_deg;  /* the same of the centres, as seen from the points */
+    double focal_deg;        /* largest shift of a rotation by free focal lengths */
+    double focal_center_deg; /* the same of the centres, as seen from the points */
+    double half_shift_deg, focal_shift_deg; /* the larger of either two */
+    double fewest_points;                   /* of an image */
+    double median_points;
+    double track_length; /* mean number of images that see a point */
+    double parallax_deg; /* median of the largest angles at the points */
+    double bridges;      /* share of its edges that alone hold it together */
+    double cut_images;   /* share of its images that do */
+    double fewest_edges; /* accepted, of an image */
+    double left_out;     /* share of all images that it does not pose */
+    double resected;     /* share of its images that were posed from points */
+} psfm_model_features;
+
+/* Features of one component, from those of the images. */
+psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input *input,
+                                     const psfm_image_features *images, uint32_t component,
+                                     psfm_model_features *features);
+
+/* The features in the order of the struct: number, name for JSON, and value. */
+int psfm_model_features_num(void);
+const char *psfm_model_feature_name(int k);
+double psfm_model_feature(const psfm_model_features *features, int k);
+
+#endif

@@ -14,6 +14,7 @@
 #define SQUARES 8      /* of the chessboard along the longer side of an image */
 #define MAX_STEPS 15   /* of an adjustment that starts at a solution */
 #define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
+#define FREE_SIGMA 100 /* of the logarithm of a focal length: none at all */
 
 /* A problem of its own that may be adjusted without changing the one it came from. */
 typedef struct {
@@ -155,6 +156,16 @@ static psfm_status make_probe(psfm_context *ctx, const psfm_bundle_problem *prob
     return status;
 }
 
+/* Whether the adjustment refines the intrinsics of a camera. */
+static bool refines(const psfm_bundle_problem *problem, const psfm_bundle_options *options) {
+    if (options->refine == PSFM_REFINE_NONE || problem->camera_priors == NULL)
+        return options->refine != PSFM_REFINE_NONE && options->refine != PSFM_REFINE_AUTO;
+    for (size_t k = 0; k < problem->num_cameras; ++k)
+        if (problem->camera_priors[k].refine != PSFM_REFINE_NONE)
+            return true;
+    return false;
+}
+
 psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
                              const psfm_tracks *tracks, const psfm_bundle_options *options,
                              psfm_probe probe[PSFM_NUM_PROBES]) {
@@ -165,10 +176,13 @@ psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *probl
     psfm_status status = make_probe(ctx, problem, tracks, &again, 0, &probe[PSFM_PROBE_HALF_A]);
     if (status == PSFM_OK)
         status = make_probe(ctx, problem, tracks, &again, 1, &probe[PSFM_PROBE_HALF_B]);
-    if (status != PSFM_OK || options->refine != PSFM_REFINE_NONE)
+    if (status != PSFM_OK || refines(problem, options))
         return status;
+    psfm_bundle_problem unknown = *problem;
+    unknown.camera_priors = NULL;
     again.refine = PSFM_REFINE_FOCAL;
-    return make_probe(ctx, problem, tracks, &again, -1, &probe[PSFM_PROBE_INTRINSICS]);
+    again.focal_sigma = FREE_SIGMA;
+    return make_probe(ctx, &unknown, tracks, &again, -1, &probe[PSFM_PROBE_INTRINSICS]);
 }
 
 void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]) {

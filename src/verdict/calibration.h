@@ -6,6 +6,8 @@
 
 /* A model is called right from this probability on, if it is confirmed; an image of it, too. */
 #define PSFM_CALLED_RIGHT 0.9
+/* In a confirmed model the halves of the points agree to a fifth of what is claimed. */
+#define PSFM_HALVES_AGREE_DEG 0.2
 
 /* About an image, put together from its features. */
 typedef struct {

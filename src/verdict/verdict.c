@@ -126,8 +126,13 @@ bool psfm_is_called_right(const psfm_model_verdict *model) {
     return model->probability >= PSFM_CALLED_RIGHT && psfm_is_confirmed(&model->features);
 }
 
-bool psfm_is_confirmed(const psfm_model_features *features) {
+/* Triangles confirm all joints, and no single image holds it together. */
+static bool is_joined(const psfm_model_features *features) {
     return features->joint == 0.0 && features->cut_images == 0.0;
+}
+
+bool psfm_is_confirmed(const psfm_model_features *features) {
+    return is_joined(features) && features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
 }
 
 /* The clue that weighs most of those that weigh less than `below`, and its weight; NULL if none is
@@ -147,7 +152,7 @@ static const psfm_clue *find_worst(const psfm_model_verdict *model, double below
 }
 
 /* A model may be likely and yet not be called right: nothing would tell if a pair were wrong. */
-static const psfm_verdict_reason not_confirmed = {
+static const psfm_verdict_reason not_joined = {
     .name = "joint",
     .advice = "match more pairs (--pairs), or take photographs in between",
     .text = "parts hang on single images, or on pairs that no third image confirms",
@@ -157,8 +162,8 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
     locale_t before = psfm_number_locale_begin();
     int num = 0;
     double weight = INFINITY;
-    if (!psfm_is_confirmed(&model->features) && most > 0)
-        reasons[num++] = not_confirmed;
+    if (!is_joined(&model->features) && most > 0)
+        reasons[num++] = not_joined;
     for (; num < most; ++num) {
         const psfm_clue *clue = find_worst(model, weight, &weight);
         if (clue == NULL)

@@ -17,6 +17,7 @@
 #define MAX_SIGMAS 5.0   /* that a focal length may want to move */
 #define MIN_CHANGE 0.005 /* less than that is nobody's concern */
 #define CENTER_STEPS 10
+#define MIN_IMAGES 5
 #define MIN_SHIFT 0.002 /* of a principal point, as a share of the longer side */
 
 /* The parts of a problem that an adjustment changes, copied. */
@@ -26,6 +27,7 @@ typedef struct {
     psfm_bundle_plane *planes;
     psfm_camera_prior *priors;
     double (*sigma)[PSFM_CAMERA_MAX_PARAMS];
+    size_t *num_images; /* per camera */
 } copies;
 
 static psfm_status copy(psfm_context *ctx, psfm_bundle_problem *p, copies *c) {
@@ -36,8 +38,11 @@ static psfm_status copy(psfm_context *ctx, psfm_bundle_problem *p, copies *c) {
         (status = PSFM_ALLOC(ctx, p->num_points, &c->points)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_planes, &c->planes)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_cameras, &c->priors)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, p->num_cameras, &c->sigma)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, p->num_cameras, &c->sigma)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_cameras, &c->num_images)) != PSFM_OK)
         return status;
+    for (size_t i = 0; i < p->num_images; ++i)
+        ++c->num_images[p->image_camera[i]];
     memcpy(c->cameras, p->cameras, p->num_cameras * sizeof *c->cameras);
     memcpy(c->cam_from_world, p->cam_from_world, p->num_images * sizeof *c->cam_from_world);
     memcpy(c->centers, p->centers, p->num_images * sizeof *c->centers);
@@ -61,6 +66,7 @@ static void forget(copies *c) {
     free(c->planes);
     free(c->priors);
     free(c->sigma);
+    free(c->num_images);
 }
 
 /* Lets the focal lengths go that are held; returns how many. */
@@ -130,12 +136,14 @@ cleanup:
     return status;
 }
 
-/* Lets the principal points of cameras go that move otherwise. */
+/* Lets the principal points of cameras go that move otherwise and that enough images share: in a
+ * single image a principal point is next to a turn of the camera, and takes up whatever else is
+ * wrong. */
 static size_t release_centers(psfm_bundle_problem *p, copies *c) {
     size_t num = 0;
     for (size_t k = 0; k < p->num_cameras; ++k) {
         c->priors[k] = p->camera_priors[k];
-        if (c->priors[k].refine != PSFM_REFINE_FOCAL_DISTORTION)
+        if (c->priors[k].refine != PSFM_REFINE_FOCAL_DISTORTION || c->num_images[k] < MIN_IMAGES)
             continue;
         c->priors[k].refine = PSFM_REFINE_ALL;
         ++num;

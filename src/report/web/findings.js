@@ -153,6 +153,33 @@ function pairFindings(add) {
     );
 }
 
+/* What is known of the cameras, and what is not. */
+function cameraFindings(add) {
+  const { calibration, cameras, given_intrinsics: given } = report.summary;
+  const percent = (share) => `${share > 0 ? '+' : ''}${shortNumber(100 * share)} %`;
+  if (given && given.wrong > 0)
+    add(
+      'warn',
+      `The focal length of ${count(given.wrong, 'camera')} wants to change`,
+      `Camera ${given.worst_camera} by ${percent(given.wanted_change)}, which takes the error from ` +
+        `${shortNumber(given.mean_error_px)} to ${shortNumber(given.mean_error_px_if_free)} px: try --refine focal.`,
+    );
+  if (!calibration) return;
+  const open = calibration.unknown - calibration.determined;
+  if (open > 0)
+    add(
+      'warn',
+      `The focal length of ${count(open, 'camera')} is not determined by planes`,
+      'Turn the camera between photographs, take some at a slant to the plane, or give one focal length.',
+    );
+  else
+    add(
+      'info',
+      `${count(calibration.determined, 'focal length')} estimated from planes`,
+      `Known to ${shortNumber(100 * median((cameras || []).map((c) => c.focal_sigma)))} % (median).`,
+    );
+}
+
 function qualityFindings(add) {
   const { summary, images } = report;
   const robust = summary.robust || {};
@@ -197,6 +224,7 @@ function startFindings() {
   unplacedFindings(add);
   modelFindings(add);
   pairFindings(add);
+  cameraFindings(add);
   qualityFindings(add);
   const rank = { bad: 0, warn: 1, info: 2, good: 3 };
   found.sort((a, b) => rank[a.level] - rank[b.level]);

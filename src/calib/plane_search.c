@@ -224,9 +224,10 @@ static size_t improve_best(search *s, psfm_rng *rng, const place *grid, size_t n
     for (size_t k = 0; k < num_grid && num < wanted; ++k)
         if (is_new(best, num, &grid[k]))
             best[num++] = grid[k];
-    for (int round = 0; round < ROUNDS; ++round, radius *= SHRINK) {
+    for (int round = 0; round < ROUNDS; ++round) {
         for (size_t k = 0; k < num; ++k)
             improve(s, rng, radius, &best[k]);
+        radius *= SHRINK;
         if (round == HALF_TIME) {
             qsort(best, num, sizeof *best, by_cost);
             num = num < max_starts + 2 ? num : max_starts + 2;

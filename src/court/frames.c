@@ -313,7 +313,9 @@ static void find_free(sight *s, const psfm_camera *camera, psfm_rng *rng, size_t
                       psfm_court_frame *frames, size_t *num) {
     double side = (double)(camera->width > camera->height ? camera->width : camera->height);
     double low = MIN_FOCAL * side / camera->params[0], high = MAX_FOCAL * side / camera->params[0];
-    for (double focal = low; focal < high; focal *= exp(FREE_STEP)) {
+    int num_steps = (int)ceil(log(high / low) / FREE_STEP);
+    for (int step = 0; step < num_steps; ++step) {
+        double focal = low * exp(step * FREE_STEP);
         psfm_court_frame drawn[FREE_PER_FOCAL];
         size_t num_drawn = 0;
         search_frames(s, camera, focal, FREE_DRAWS, rng, drawn, &num_drawn, FREE_PER_FOCAL);

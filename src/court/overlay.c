@@ -28,8 +28,9 @@ static void paint_stroke(psfm_image *image, const double a[2], const double b[2]
     int wide = image->width / 1000;
     if (!(length < MAX_STROKE))
         return;
-    for (double t = 0.0; t <= length; t += 0.5) {
-        double share = length > 0.0 ? t / length : 0.0;
+    int num_steps = (int)(2.0 * length);
+    for (int k = 0; k <= num_steps; ++k) {
+        double share = length > 0.0 ? 0.5 * k / length : 0.0;
         int x = (int)floor(a[0] + share * (b[0] - a[0]));
         int y = (int)floor(a[1] + share * (b[1] - a[1]));
         for (int v = 0; v <= wide; ++v)

@@ -164,14 +164,15 @@ psfm_status psfm_subgraph_extract(psfm_context *ctx, const psfm_pose_graph *grap
     return PSFM_OK;
 }
 
-psfm_status psfm_subgraph_weigh(psfm_context *ctx, const psfm_subgraph *sub, const double *h,
-                                double **weight, psfm_edge_list *list) {
-    psfm_status status = PSFM_ALLOC(ctx, sub->num_edges, weight);
+psfm_status psfm_subgraph_weigh(psfm_context *ctx, const psfm_subgraph *subgraph,
+                                const double *value, double **weight, psfm_edge_list *list) {
+    psfm_status status = PSFM_ALLOC(ctx, subgraph->num_edges, weight);
     if (status != PSFM_OK)
         return status;
-    for (uint32_t k = 0; k < sub->num_edges; ++k)
-        (*weight)[k] = h[sub->edge[k]];
-    *list = (psfm_edge_list){sub->num_nodes, sub->num_edges, sub->node1, sub->node2, *weight};
+    for (uint32_t k = 0; k < subgraph->num_edges; ++k)
+        (*weight)[k] = value[subgraph->edge[k]];
+    *list = (psfm_edge_list){subgraph->num_nodes, subgraph->num_edges, subgraph->node1,
+                             subgraph->node2, *weight};
     return PSFM_OK;
 }
 

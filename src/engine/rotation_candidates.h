@@ -19,7 +19,7 @@ typedef struct {
  * fully. Free `out` in any case. */
 psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *graph,
                                      double inlier_power, int full_off_plane,
-                                     const double *confidence, psfm_candidate_list *out);
+                                     const double *confidence, psfm_candidate_list *c);
 void psfm_candidate_list_free(psfm_candidate_list *list);
 psfm_rotation_candidates psfm_candidate_list_view(const psfm_candidate_list *list);
 

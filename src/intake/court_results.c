@@ -114,8 +114,10 @@ cJSON *psfm_court_results_to_json(const psfm_drawing *drawing, const psfm_court_
 /* ---- model ---- */
 
 static bool is_same_camera(const psfm_camera *a, const psfm_camera *b) {
-    return a->model == b->model && a->width == b->width && a->height == b->height &&
-           memcmp(a->params, b->params, sizeof a->params) == 0;
+    bool same = a->model == b->model && a->width == b->width && a->height == b->height;
+    for (size_t k = 0; k < sizeof a->params / sizeof *a->params; ++k)
+        same = same && a->params[k] == b->params[k];
+    return same;
 }
 
 /* The id of the camera in the model, to which it is added if it is new. */

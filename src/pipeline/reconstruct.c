@@ -361,20 +361,19 @@ static psfm_status judge(psfm_context *ctx, const psfm_reconstruct_options *opti
     return status;
 }
 
-psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *given,
+psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *options,
                              psfm_evidence *evidence, psfm_reconstruct_stats *stats,
                              psfm_reconstruction *out) {
-    bool robust = given->mode == PSFM_MODE_ROBUST, *alone = NULL;
+    bool robust = options->mode == PSFM_MODE_ROBUST, *alone = NULL;
     psfm_timings *timings = &stats->timings;
-    psfm_status status = check_options(ctx, given);
+    psfm_status status = check_options(ctx, options);
     if (status == PSFM_OK && !stats->calibration.done)
-        status = psfm_reconstruct_calibrate(ctx, given, evidence, stats);
+        status = psfm_reconstruct_calibrate(ctx, options, evidence, stats);
     if (status == PSFM_OK)
-        status = psfm_reconstruct_measure(ctx, given, evidence, stats);
+        status = psfm_reconstruct_measure(ctx, options, evidence, stats);
     if (status == PSFM_OK && evidence->two_views == NULL)
-        status = psfm_reconstruct_verify(ctx, given, evidence, stats);
-    const psfm_reconstruct_options scaled = psfm_reconstruct_options_for(given, evidence),
-                                   *options = &scaled;
+        status = psfm_reconstruct_verify(ctx, options, evidence, stats);
+    const psfm_reconstruct_options scaled = psfm_reconstruct_options_for(options, evidence);
     double start = psfm_now();
     if (status == PSFM_OK)
         status =
@@ -383,12 +382,12 @@ psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, evidence->set->num_views, &alone);
     if (status == PSFM_OK)
-        status = robust ? solve_robustly(ctx, options, evidence, timings, alone, out)
-                        : solve_as_published(ctx, options, timings, out);
+        status = robust ? solve_robustly(ctx, &scaled, evidence, timings, alone, out)
+                        : solve_as_published(ctx, &scaled, timings, out);
     if (status == PSFM_OK)
         status = psfm_component_facts_find(ctx, &out->graph, out->edges.accepted, &out->solution);
     if (status == PSFM_OK)
-        status = judge(ctx, options, evidence, out);
+        status = judge(ctx, &scaled, evidence, out);
     if (status == PSFM_OK)
         status = find_reasons(ctx, evidence, alone, out);
     if (status == PSFM_OK)

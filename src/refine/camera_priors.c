@@ -43,7 +43,8 @@ psfm_status psfm_take_cameras(psfm_context *ctx, const psfm_camera *cameras, psf
     bool moved = false;
     for (size_t c = 0; c < set->num_cameras; ++c) {
         const psfm_camera *from = &set->cameras[c];
-        moved = moved || memcmp(from->params, cameras[c].params, sizeof from->params) != 0;
+        for (size_t k = 0; k < sizeof from->params / sizeof *from->params; ++k)
+            moved = moved || from->params[k] != cameras[c].params[k];
     }
     if (!moved)
         return PSFM_OK;

@@ -324,7 +324,7 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     double error = last, most = fmax(control->first_error_px, last);
     double step = pow(last / most, 1.0 / fmax(control->rounds - 1, 1.0));
     psfm_status status = psfm_usable_matches_of_edges(r->evidence, r->input, r->use);
-    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k, most = fmax(most * step, last)) {
+    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
         if (control->rounds > 1)
             status = find_error(ctx, r, k, most, &error);
         if (status == PSFM_OK)
@@ -340,6 +340,7 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
                               (size_t)control->rounds);
         if (done)
             break;
+        most = fmax(most * step, last);
     }
     return status;
 }
@@ -354,9 +355,11 @@ static psfm_status free_centers(psfm_context *ctx, refinement *r) {
     if (options.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
         return PSFM_OK;
     psfm_status status = psfm_release_centers(ctx, &problem, &options, r->camera_priors, &num);
-    double error = AGAIN * r->options->triangulate.max_error_px;
-    for (int k = 0; status == PSFM_OK && num > 0 && k < 2; ++k, error /= AGAIN)
-        status = run_round(ctx, r, error, true);
+    double last = r->options->triangulate.max_error_px;
+    if (status == PSFM_OK && num > 0)
+        status = run_round(ctx, r, AGAIN * last, true);
+    if (status == PSFM_OK && num > 0)
+        status = run_round(ctx, r, last, true);
     return status;
 }
 

@@ -1,3 +1,6 @@
+/* One order for one input: views by name, pairs by their views, keypoints by their places. Whatever
+ * is computed from a set in that order depends neither on ids nor on the order in which images, pairs
+ * and keypoints came. */
 #include "view/canonical.h"
 
 #include <stdlib.h>

@@ -1,6 +1,9 @@
-/* One order for one input: views by name, pairs by their views, keypoints by their places. Whatever
- * is computed from a set in that order depends neither on ids nor on the order in which images, pairs
- * and keypoints came. */
+/* One order for one input.
+ *
+ * Sums are rounded and ties are broken in the order of views, pairs and matches, and random samples
+ * are drawn by place in a list. So two databases that say the same in another order would give
+ * poses that differ by the scatter of the estimates. Sorting once, by what does not depend on how a
+ * database came about, removes all of that. */
 #include "view/canonical.h"
 
 #include <stdlib.h>

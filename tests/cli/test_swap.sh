@@ -29,7 +29,7 @@ for ((n = 1; n <= num; n += ${FAULT_STEP:-4})); do
     "${before[@]}" >/dev/null || fail "the run after a kill failed"
     state out | cmp -s paper.txt || fail "the run after a kill gave another result"
     [ ! -e out/.planarsfm ] || fail "its folder stayed"
-    (FAULT_IO=$n FAULT_KIND=kill LD_PRELOAD=$preload "${again[@]}") >/dev/null 2>&1 && continue
+    (FAULT_IO=$n FAULT_KIND=kill LD_PRELOAD=$preload "${again[@]}"; exit $?) >/dev/null 2>&1 && continue
     state out >now.txt
     if cmp -s now.txt paper.txt; then
         num_old=$((num_old + 1))

@@ -1,0 +1,11 @@
+/* The size of a photograph from its header, on arbitrary bytes. */
+#include "image/image_size.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    int width = 0, height = 0;
+    if (psfm_image_parse_size(data, size, &width, &height) && (width <= 0 || height <= 0))
+        __builtin_trap();
+    return 0;
+}

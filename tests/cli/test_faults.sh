@@ -49,9 +49,8 @@ else
     echo "not tried, no right to mount: a full disk, a read-only disk ($(cat mount.err))"
 fi
 
-# Nothing is extracted if a photograph's camera cannot be known.
+# Nothing is extracted if the given cameras leave a photograph out.
 mkdir mixed && cp ring/images/* mixed
-refuses 1 "no focal length.*--cameras.*--camera" "$planarsfm" run mixed -o unknown --quiet
 grep -v 'cam_0008' ring/gt/images.txt >images.txt
 mkdir partial && cp ring/gt/cameras.txt ring/gt/points3D.txt images.txt partial
 refuses 1 "no image is called cam_0008" "$planarsfm" run mixed --cameras partial -o unknown --quiet

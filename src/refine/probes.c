@@ -182,6 +182,7 @@ psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *probl
     unknown.camera_priors = NULL;
     again.refine = PSFM_REFINE_FOCAL;
     again.focal_sigma = FREE_SIGMA;
+    again.two_focals = true;
     return make_probe(ctx, &unknown, tracks, &again, -1, &probe[PSFM_PROBE_INTRINSICS]);
 }
 

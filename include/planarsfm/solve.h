@@ -62,7 +62,7 @@ PSFM_API psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
  * from the result are void then. */
 PSFM_API void psfm_result_destroy(psfm_result **result);
 
-/* One image, in the order of ids. */
+/* One image, in the order of names. */
 typedef struct {
     size_t struct_size; /* set by the caller */
     uint32_t image_id;

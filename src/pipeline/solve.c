@@ -13,6 +13,7 @@
 #include "pipeline/problem.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
+#include "view/canonical.h"
 
 /* Sizes in the first version, the least that a caller's struct can have. When a struct grows, its
  * line here becomes the offset of the first new field. */
@@ -99,6 +100,8 @@ psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
     psfm_status status = PSFM_ALLOC(ctx, 1, &made);
     if (status == PSFM_OK)
         status = psfm_problem_compile(ctx, problem, &made->set);
+    if (status == PSFM_OK)
+        status = psfm_match_set_canonical(ctx, &made->set);
     if (status == PSFM_OK) {
         made->evidence.set = &made->set;
         status = psfm_reconstruct(ctx, &options, &made->evidence, &made->stats, &made->found);

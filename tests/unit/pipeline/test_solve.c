@@ -7,6 +7,7 @@
 #include "linalg/mat3.h"
 #include "synth/scene.h"
 #include "test_util.h"
+#include "view/canonical.h"
 
 #include "reconstruct_util.h"
 
@@ -103,6 +104,7 @@ static void test_same_as_inside(void **state) {
     make_scene(&scene);
     fill(&scene.matches, problem);
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
+    assert_ok(ctx, psfm_match_set_canonical(ctx, &scene.matches));
     assert_ok(ctx, reconstruct_set(ctx, &scene.matches, &options, &r));
     assert_ok(ctx, psfm_solve(ctx, problem, NULL, &result));
     assert_int_equal(psfm_result_num_images(result), 10);

@@ -149,7 +149,7 @@ static void test_picture(void **state) {
     assert_int_equal(count(text, "<circle class=\"a\""), 12);
     assert_int_equal(count(text, "<circle class=\"b\""), 12);
     assert_int_equal(count(text, "<circle class=\"p\""), 2 * a.num_points);
-    assert_int_equal(count(text, "<title>&lt;am_0004.jpg"), 2);
+    assert_int_equal(count(text, "<title>&#60;am_0004.jpg"), 2);
     for (const char *at = strstr(text, "cx=\""); at != NULL; at = strstr(at + 1, "cx=\"")) {
         double x = atof(at + 4);
         assert_true(x > 0.0 && x < 1120.0);

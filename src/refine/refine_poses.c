@@ -2,10 +2,11 @@
  *
  * Poses from the graph are good to a fraction of a degree with many matches and to some degrees
  * with a dozen, so that a fixed threshold of a few pixels would throw away either the outliers
- * too late or the inliers too early. Each round therefore triangulates within an error that
- * shrinks geometrically from first_error_px to the final one, adjusts with a loss that bends at a
- * quarter of it, and starts over from the tracks of all matches that now agree with the poses:
- * matches that the verification had lost come back, false ones leave.
+ * too late or the inliers too early. Each round therefore triangulates within three times
+ * the error that most poses have now, judged by the matches that the pairs' own geometry explains,
+ * at most first_error_px in the first and never below the final error; it adjusts with a loss that
+ * bends at a quarter of that, and starts over from the tracks of all matches that now agree with
+ * the poses: matches that the verification had lost come back, false ones leave.
  *
  * Between rounds images without a pose are tried by resection on the points, and images whose
  * points do not agree with them lose their pose and are tried the same way. */
@@ -34,7 +35,8 @@ static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
                     "rounds of triangulation and bundle adjustment; two if they suffice"),
     PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
-                       10000.0, "reprojection error allowed in the first round, in pixels"),
+                       10000.0,
+                       "largest reprojection error that the first round may allow, in pixels"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
                      "in the last round the loss bends where the residuals' distribution says; "
                      "off: at bundle.loss-scale-px"),

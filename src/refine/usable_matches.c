@@ -1,7 +1,9 @@
 /* Which matches may form tracks: at first the inliers of accepted edges, later all matches whose
  * epipolar (Sampson) error under the current poses is small, so that matches that verification
- * lost come back. A pair of which only a small share agrees is a false pair with agreements by
- * chance and is left out. */
+ * lost come back. How many agree by chance is counted on matches whose partners are exchanged. A
+ * pair whose agreeing matches are no more than that, or far fewer than its own geometry explains,
+ * is a false pair and is left out; where those off its planes are no more than chance, only those
+ * on them are used. O(matches). */
 #include "refine/usable_matches.h"
 
 #include <math.h>

@@ -227,6 +227,41 @@ static void cameras_at_one_place_have_no_epipolar_lines(void **state) {
     free_fixture(&f);
 }
 
+/* With all matches exact the poses are off by what they were moved: nothing at the truth, and more
+ * the further a camera is turned. An edge that is not accepted has no say. */
+static void errors_of_poses_are_seen(void **state) {
+    (void)state;
+    fixture f = make_fixture(0.0, 0.0);
+    psfm_two_view_options verification;
+    psfm_pose_graph graph;
+    double off[3];
+    free(f.evidence.two_views);
+    f.evidence = (psfm_evidence){.set = &f.scene.matches};
+    psfm_options_init(&psfm_two_view_option_table, &verification);
+    assert_ok(f.ctx, psfm_evidence_verify(f.ctx, &verification, &f.evidence));
+    assert_ok(f.ctx,
+              psfm_pose_graph_build(f.ctx, &f.scene.matches, f.evidence.two_views, true, &graph));
+    bool *accepted = calloc(graph.num_edges, sizeof *accepted);
+    psfm_refine_input input = {.graph = &graph, .edge_accepted = accepted};
+    assert_ok(f.ctx, psfm_pose_error(f.ctx, &f.evidence, &input, &f.poses, 1.0, &off[0]));
+    assert_true(off[0] == 0.0); /* nobody has a say */
+    memset(accepted, 1, graph.num_edges * sizeof *accepted);
+    for (int k = 0; k < 3; ++k) {
+        assert_ok(f.ctx, psfm_pose_error(f.ctx, &f.evidence, &input, &f.poses, 1.0, &off[k]));
+        double turn[9], R[9], w[3] = {0.005, 0.0, 0.0};
+        psfm_rotation_exp(w, turn);
+        psfm_mat3_mul(turn, f.poses.cam_from_world[2], R);
+        memcpy(f.poses.cam_from_world[2], R, sizeof R);
+    }
+    assert_below(off[0], 1e-6);
+    assert_true(off[1] > 1.0 && off[2] > 1.5 * off[1]); /* 6 and 12 px of 1200 px focal length */
+    free(accepted);
+    psfm_pose_graph_free(&graph);
+    for (size_t p = 0; p < f.evidence.num_pairs; ++p)
+        psfm_two_view_free(&f.evidence.two_views[p]);
+    free_fixture(&f);
+}
+
 /* Three pairs of four matches; pairs 0 and 2 have an edge. */
 static void inliers_of_accepted_edges(void **state) {
     (void)state;
@@ -264,6 +299,7 @@ int main(void) {
         cmocka_unit_test(views_must_share_a_world),
         cmocka_unit_test(what_agrees_is_weighed_against_the_pairs_own_geometry),
         cmocka_unit_test(few_matches_cannot_tell),
+        cmocka_unit_test(errors_of_poses_are_seen),
         cmocka_unit_test(chance_off_the_planes_stays_out),
         cmocka_unit_test(cameras_at_one_place_have_no_epipolar_lines),
         cmocka_unit_test(inliers_of_accepted_edges),

@@ -69,7 +69,8 @@ static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o DIR is missing");
     if (!psfm_scene_kind_from_name(arguments->positional[0], &kind))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "there is no scene '%s' (arena, field, room, facade, general)",
+                         "there is no scene '%s' (arena, field, room, facade, general, turntable, "
+                         "statue, board, mug)",
                          arguments->positional[0]);
     if (cli_flag_value(&cli_synth, arguments, "--matches-only") != NULL)
         return make_matches(ctx, kind, folder);
@@ -90,7 +91,10 @@ const cli_command cli_synth = {
         "part),\n"
         "field (a drone's grid over a flat field), room (inside a box: six planes), facade (a "
         "walk\n"
-        "along a building front), general (a cloud of points, no plane). Writes photographs to\n"
+        "along a building front), general (a cloud of points, no plane). Photographs only:\n"
+        "turntable (a curved figure through a long lens), statue (visitors' photographs in a\n"
+        "square, light and focal lengths differ), board (one plane with strict repetition), mug\n"
+        "(once round a mug printed alike on opposite sides, in a room). Writes photographs to\n"
         "DIR/images, or with --matches-only keypoints and matches to DIR/database.db (a COLMAP\n"
         "database), and the true cameras and poses to DIR/gt (a COLMAP text model). Photographs\n"
         "have no use for points, noise-px, outliers, off-plane, neighbours, open-chain and miss;\n"

@@ -28,7 +28,7 @@ static void measure(psfm_plan *plan) {
 
 static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_CAMERA, index);
-    double distance = plan->options->focal_px / 100.0;
+    double distance = plan->focal_px / 100.0;
     double x = STEP * ((double)index - 0.5 * (double)(plan->num_cameras - 1));
     double center[3] = {x + 0.2 * psfm_rng_normal(&rng),
                         -distance * psfm_rng_range(&rng, 0.88, 1.12),

@@ -16,7 +16,7 @@ static const double spacing[2] = {16.0, 9.0};
 static const double twin_cell[2] = {18.0, 15.0};
 
 static double altitude(const psfm_plan *plan) {
-    return plan->options->focal_px / 24.0;
+    return plan->focal_px / 24.0;
 }
 
 static void measure(psfm_plan *plan) {

@@ -51,6 +51,10 @@ static const build_fn builders[] = {
     [PSFM_SCENE_ROOM] = psfm_stage_build_room,
     [PSFM_SCENE_FACADE] = psfm_stage_build_facade,
     [PSFM_SCENE_GENERAL] = NULL,
+    [PSFM_SCENE_TURNTABLE] = psfm_stage_build_turntable,
+    [PSFM_SCENE_STATUE] = psfm_stage_build_statue,
+    [PSFM_SCENE_BOARD] = psfm_stage_build_board,
+    [PSFM_SCENE_MUG] = psfm_stage_build_mug,
 };
 
 uint32_t psfm_paint_seed(const psfm_plan *plan, uint64_t part) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "linalg/mat3.h"
 #include "synth/render_font.h"
 
 static const char *const names[] = {
@@ -15,6 +16,22 @@ static const char *const names[] = {
 
 const char *psfm_paint_name(uint32_t hash) {
     return names[hash % (sizeof names / sizeof *names)];
+}
+
+/* The mean of noise on the three planes of coordinates, scaled to the deviation of one. */
+double psfm_solid_noise(uint32_t seed, const psfm_surface *surface, double wavelength,
+                        double gain) {
+    const psfm_solid *solid = surface->solid;
+    double from[3], at[3], sum = 0.0;
+    psfm_sub3(surface->xyz, solid->origin, from);
+    psfm_mat3_mul_vec(solid->axes, from, at);
+    for (uint32_t k = 0; k < 3; ++k) {
+        psfm_texel t = surface->texel;
+        t.u = at[k];
+        t.v = at[(k + 1) % 3];
+        sum += psfm_noise_octaves(seed + 17 * k, &t, wavelength, gain);
+    }
+    return sum / sqrt(3.0);
 }
 
 void psfm_surface_extent(const psfm_surface *surface, double extent[2]) {

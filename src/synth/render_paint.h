@@ -6,7 +6,7 @@
 
 /* The tint, with some dirt at all scales. */
 void psfm_paint_plain(const psfm_surface *surface, double rgb[3]);
-/* The tint as it is, for lamps. */
+/* The tint as it is, for lamps and plain things. */
 void psfm_paint_glow(const psfm_surface *surface, double rgb[3]);
 /* Concrete: rougher than plain, with pores and streaks. */
 void psfm_paint_concrete(const psfm_surface *surface, double rgb[3]);
@@ -16,6 +16,10 @@ void psfm_paint_wood(const psfm_surface *surface, double rgb[3]);
 void psfm_paint_cloth(const psfm_surface *surface, double rgb[3]);
 /* A sign with the coat's text, or a made-up name, in contrasting ink. */
 void psfm_paint_sign(const psfm_surface *surface, double rgb[3]);
+
+/* Octaves of noise through the body of a solid, in its own frame: no seams and no poles, for round
+ * things. Mean 0, deviation about 0.3 an octave. */
+double psfm_solid_noise(uint32_t seed, const psfm_surface *surface, double wavelength, double gain);
 
 /* A made-up name. */
 const char *psfm_paint_name(uint32_t hash);

@@ -317,7 +317,7 @@ static void add_walls(psfm_stage *stage, const psfm_plan *plan) {
     }
 }
 
-void psfm_stage_build_room(const psfm_take *take, psfm_stage *stage) {
+void psfm_stage_room_shell(const psfm_plan *plan, psfm_stage *stage) {
     static const psfm_light lamps = {.from_above = {0.9, 0.87, 0.8},
                                      .from_below = {0.55, 0.52, 0.46},
                                      .sun = {0.36, 0.48, 0.8},
@@ -325,14 +325,18 @@ void psfm_stage_build_room(const psfm_take *take, psfm_stage *stage) {
     const double right[3] = {PSFM_ROOM_LENGTH, 0, 0}, up[3] = {0, PSFM_ROOM_WIDTH, 0};
     const double low[3] = {-half_size[0], -half_size[1], 0.0};
     const double high[3] = {-half_size[0], -half_size[1], PSFM_ROOM_HEIGHT};
-    psfm_coat floor_coat = {.paint = paint_floor, .seed = psfm_paint_seed(take->plan, 0)};
-    psfm_coat ceiling = {.paint = paint_plaster, .seed = psfm_paint_seed(take->plan, 1)};
+    psfm_coat floor_coat = {.paint = paint_floor, .seed = psfm_paint_seed(plan, 0)};
+    psfm_coat ceiling = {.paint = paint_plaster, .seed = psfm_paint_seed(plan, 1)};
     stage->light = lamps;
     psfm_stage_rect(stage, low, right, up, &floor_coat);
     psfm_stage_rect(stage, high, right, up, &ceiling);
-    stage->is_turned = take->plan->options->twins > 0.0;
+    stage->is_turned = plan->options->twins > 0.0;
     if (stage->is_turned)
         psfm_stage_raise_sun(stage);
-    add_walls(stage, take->plan);
+    add_walls(stage, plan);
+}
+
+void psfm_stage_build_room(const psfm_take *take, psfm_stage *stage) {
+    psfm_stage_room_shell(take->plan, stage);
     add_furniture(stage, take->plan);
 }

@@ -19,6 +19,13 @@ void psfm_stage_build_arena(const psfm_take *take, psfm_stage *stage);
 void psfm_stage_build_field(const psfm_take *take, psfm_stage *stage);
 void psfm_stage_build_room(const psfm_take *take, psfm_stage *stage);
 void psfm_stage_build_facade(const psfm_take *take, psfm_stage *stage);
+void psfm_stage_build_turntable(const psfm_take *take, psfm_stage *stage);
+void psfm_stage_build_statue(const psfm_take *take, psfm_stage *stage);
+void psfm_stage_build_board(const psfm_take *take, psfm_stage *stage);
+void psfm_stage_build_mug(const psfm_take *take, psfm_stage *stage);
+
+/* Walls, floor and ceiling of the room. */
+void psfm_stage_room_shell(const psfm_plan *plan, psfm_stage *stage);
 
 /* A seed for the textures of part `part` of a scene. */
 uint32_t psfm_paint_seed(const psfm_plan *plan, uint64_t part);

@@ -84,6 +84,24 @@ static double meet_capsule(const psfm_solid *solid, const double o[3], const dou
     return best;
 }
 
+/* The side between the ends, and the two discs. */
+static double meet_cylinder(const psfm_solid *solid, const double o[3], const double d[3],
+                            double low, double high) {
+    double half = solid->size[2], square = solid->size[0] * solid->size[0], best = high, roots[2];
+    double a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1];
+    if (solve(a, b, o[0] * o[0] + o[1] * o[1] - square, roots))
+        for (int k = 0; k < 2; ++k)
+            if (fabs(o[2] + roots[k] * d[2]) <= half && roots[k] > low && roots[k] < best)
+                best = roots[k];
+    for (int end = -1; end <= 1 && d[2] != 0.0; end += 2) {
+        double s = (end * half - o[2]) / d[2];
+        double x = o[0] + s * d[0], y = o[1] + s * d[1];
+        if (x * x + y * y <= square && s > low && s < best)
+            best = s;
+    }
+    return best;
+}
+
 double psfm_solid_meet(const psfm_solid *solid, const double origin[3], const double dir[3],
                        double low, double high) {
     double from[3], o[3], d[3];
@@ -97,6 +115,8 @@ double psfm_solid_meet(const psfm_solid *solid, const double origin[3], const do
         return meet_box(solid, o, d, low, high);
     case PSFM_ELLIPSOID:
         return meet_ellipsoid(solid, o, d, low, high);
+    case PSFM_CYLINDER:
+        return meet_cylinder(solid, o, d, low, high);
     default:
         return meet_capsule(solid, o, d, low, high);
     }
@@ -140,14 +160,28 @@ static patch box_patch(const psfm_solid *solid, const double p[3]) {
     return out;
 }
 
-/* Ellipsoids and capsules. */
+/* Whether a place on a cylinder is on one of its discs rather than on its side. */
+static bool is_on_end(const psfm_solid *solid, const double p[3]) {
+    double round = solid->size[0] - sqrt(p[0] * p[0] + p[1] * p[1]);
+    return solid->size[2] - fabs(p[2]) < round;
+}
+
+static patch end_patch(const double p[3]) {
+    double side = p[2] > 0.0 ? 1.0 : -1.0;
+    return (patch){{1, 0, 0}, {0, 1, 0}, {0, 0, side}, p[0], p[1], p[2] > 0.0 ? 5 : 4};
+}
+
+/* Ellipsoids, capsules, the sides of cylinders. */
 static patch round_patch(const psfm_solid *solid, const double p[3]) {
+    if (solid->kind == PSFM_CYLINDER && is_on_end(solid, p))
+        return end_patch(p);
     patch out = {.face = 0};
     if (solid->kind == PSFM_ELLIPSOID) {
         for (int k = 0; k < 3; ++k)
             out.normal[k] = p[k] / (solid->size[k] * solid->size[k]);
     } else {
-        double end = psfm_clamp(p[2], -solid->size[2], solid->size[2]);
+        bool is_side = solid->kind == PSFM_CYLINDER;
+        double end = is_side ? p[2] : psfm_clamp(p[2], -solid->size[2], solid->size[2]);
         out.normal[0] = p[0];
         out.normal[1] = p[1];
         out.normal[2] = p[2] - end;
@@ -207,9 +241,9 @@ void psfm_solid_bounds(const psfm_solid *solid, double low[3], double high[3]) {
         middle[0] = half[0] = 0.5 * solid->size[0];
         middle[1] = half[1] = 0.5 * solid->size[1];
         half[2] = 0.0;
-    } else if (solid->kind == PSFM_CAPSULE) {
+    } else if (solid->kind == PSFM_CAPSULE || solid->kind == PSFM_CYLINDER) {
         half[1] = half[0];
-        half[2] += half[0];
+        half[2] += solid->kind == PSFM_CAPSULE ? half[0] : 0.0;
     }
     psfm_mat3_tmul_vec(solid->axes, middle, middle);
     for (int k = 0; k < 3; ++k) {

@@ -1,5 +1,5 @@
-/* The solids that rendered scenes are made of: rectangles, boxes, ellipsoids and capsules, where
- * rays meet them, and what covers them. World frame: metres, z up. */
+/* The solids that rendered scenes are made of: rectangles, boxes, ellipsoids, capsules and
+ * cylinders, where rays meet them, and what covers them. World frame: metres, z up. */
 #ifndef PSFM_SYNTH_RENDER_SOLID_H
 #define PSFM_SYNTH_RENDER_SOLID_H
 
@@ -29,6 +29,7 @@ typedef enum {
     PSFM_BOX,       /* |u| <= size[0], |v| <= size[1], |n| <= size[2] */
     PSFM_ELLIPSOID, /* radii size */
     PSFM_CAPSULE,   /* size[0] around the axis u = v = 0, |n| <= size[2] */
+    PSFM_CYLINDER,  /* u^2 + v^2 <= size[0]^2, |n| <= size[2] */
 } psfm_solid_kind;
 
 typedef struct {
@@ -52,9 +53,10 @@ struct psfm_surface {
     double xyz[3];
     double normal[3]; /* unit, towards the ray's origin */
     /* Metres on the surface. Rectangles: along its sides. Boxes: to the right and up from the base
-     * as seen from outside; x and y on top. Round ones: round the axis, and along it. */
+     * as seen from outside; x and y on top. Round ones: round the axis, and along it; x and y from
+     * the middle on the ends of a cylinder. */
     psfm_texel texel;
-    int face; /* of a box: 0 to 5 for -u, +u, -v, +v, -n, +n; 0 for others */
+    int face; /* of a box: 0 to 5 for -u, +u, -v, +v, -n, +n; 4, 5 of a cylinder; 0 for others */
 };
 
 /* The smallest distance in (low, high), in lengths of the direction, at which the ray meets the

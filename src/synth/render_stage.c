@@ -102,6 +102,16 @@ void psfm_stage_capsule(psfm_stage *stage, const double from[3], const double to
     psfm_stage_add(stage, &solid);
 }
 
+void psfm_stage_cylinder(psfm_stage *stage, const double foot[3], double radius, double height,
+                         const psfm_coat *coat) {
+    psfm_solid solid = {.kind = PSFM_CYLINDER,
+                        .origin = {foot[0], foot[1], foot[2] + 0.5 * height},
+                        .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                        .size = {radius, radius, 0.5 * height},
+                        .coat = *coat};
+    psfm_stage_add(stage, &solid);
+}
+
 void psfm_stage_shadow(psfm_stage *stage, const psfm_foot_shadow *shadow) {
     size_t need = stage->num_shadows + 2;
     if (stage->status == PSFM_OK)

@@ -68,6 +68,9 @@ void psfm_stage_ellipsoid(psfm_stage *stage, const double center[3], const doubl
                           const psfm_coat *coat);
 void psfm_stage_capsule(psfm_stage *stage, const double from[3], const double to[3], double radius,
                         const psfm_coat *coat);
+/* A cylinder standing on `foot`, the middle of its base. */
+void psfm_stage_cylinder(psfm_stage *stage, const double foot[3], double radius, double height,
+                         const psfm_coat *coat);
 void psfm_stage_shadow(psfm_stage *stage, const psfm_foot_shadow *shadow);
 
 /* In a stage that turns copies: whether a thing at (x, y) is to be added, rather than being the

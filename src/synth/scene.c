@@ -5,6 +5,7 @@
  * another draws. */
 #include "synth/scene.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "camera/camera_model.h"
 #include "synth/observe.h"
 
-#define NUM_LAYOUTS 5
+#define NUM_LAYOUTS 9
 
 static const char *const camera_models[] = {"SIMPLE_PINHOLE",
                                             "PINHOLE",
@@ -52,10 +53,12 @@ static const psfm_option rows[] = {
     PSFM_OPTION_CHOICE(psfm_scene_options, camera_model, "camera-model", PSFM_CAMERA_PINHOLE,
                        camera_models, "camera model, with moderate distortion where it has some"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, focal_px, "focal-px", 1200, 100, 100000,
-                       "focal length in pixels; images are 1280 x 720"),
+                       "focal length in pixels; images are 1280 x 720 (a turntable takes four "
+                       "times as much)"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, focal_spread, "focal-spread", 1, 1, 10,
                        "each image has a camera of its own, whose focal length differs from the "
-                       "scene's by a factor of up to this; 1: one camera for all"),
+                       "scene's by a factor of up to this; 1: one camera for all (a statue: at "
+                       "least 1.5)"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, oblique_deg, "oblique-deg", 0, 0, 60,
                        "fields: angle between the view and straight down, in degrees"),
 };
@@ -65,7 +68,9 @@ const psfm_option_table psfm_scene_option_table = {"scene", rows, sizeof rows / 
 static const psfm_layout *const layouts[NUM_LAYOUTS] = {
     [PSFM_SCENE_ARENA] = &psfm_layout_arena,     [PSFM_SCENE_FIELD] = &psfm_layout_field,
     [PSFM_SCENE_ROOM] = &psfm_layout_room,       [PSFM_SCENE_FACADE] = &psfm_layout_facade,
-    [PSFM_SCENE_GENERAL] = &psfm_layout_general,
+    [PSFM_SCENE_GENERAL] = &psfm_layout_general, [PSFM_SCENE_TURNTABLE] = &psfm_layout_turntable,
+    [PSFM_SCENE_STATUE] = &psfm_layout_statue,   [PSFM_SCENE_BOARD] = &psfm_layout_board,
+    [PSFM_SCENE_MUG] = &psfm_layout_mug,
 };
 
 const char *psfm_scene_kind_name(psfm_scene_kind kind) {
@@ -83,7 +88,7 @@ bool psfm_scene_kind_from_name(const char *name, psfm_scene_kind *kind) {
 }
 
 /* A 1280 x 720 camera of the model with the distortion of an ordinary lens. */
-static psfm_camera make_camera(const psfm_scene_options *options) {
+static psfm_camera make_camera(const psfm_scene_options *options, double focal_px) {
     static const double coefficients[PSFM_NUM_CAMERA_MODELS][8] = {
         [PSFM_CAMERA_SIMPLE_RADIAL] = {-0.1},
         [PSFM_CAMERA_RADIAL] = {-0.15, 0.05},
@@ -101,7 +106,7 @@ static psfm_camera make_camera(const psfm_scene_options *options) {
                           .height = 720,
                           .has_prior_focal_length = true};
     const psfm_camera_model_info *info = psfm_camera_model_get(camera.model);
-    camera.params[info->focal[0]] = camera.params[info->focal[1]] = options->focal_px;
+    camera.params[info->focal[0]] = camera.params[info->focal[1]] = focal_px;
     camera.params[info->center[0]] = 640.0;
     camera.params[info->center[1]] = 360.0;
     int first = info->center[1] + 1;
@@ -165,10 +170,14 @@ psfm_status psfm_plan_init(psfm_context *ctx, psfm_scene_kind kind, uint64_t see
     psfm_status status = psfm_options_check(ctx, &psfm_scene_option_table, options);
     if (status != PSFM_OK)
         return status;
-    *plan = (psfm_plan){.layout = layouts[kind],
+    const psfm_layout *layout = layouts[kind];
+    double zoom = layout->zoom > 0.0 ? layout->zoom : 1.0;
+    *plan = (psfm_plan){.layout = layout,
                         .options = options,
                         .seed = seed,
-                        .camera = make_camera(options),
+                        .focal_px = zoom * options->focal_px,
+                        .focal_spread = fmax(options->focal_spread, layout->focal_spread),
+                        .camera = make_camera(options, zoom * options->focal_px),
                         .num_cameras = (size_t)options->num_cameras,
                         .num_points = (size_t)options->num_points};
     plan->layout->measure(plan);
@@ -184,6 +193,10 @@ psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t se
     psfm_options_init(&psfm_scene_option_table, &defaults);
     psfm_status status =
         psfm_plan_init(ctx, kind, seed, options == NULL ? &defaults : options, &plan);
+    if (status == PSFM_OK && plan.layout->draw == NULL)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "a %s hides its own points: there are photographs of it, no matches",
+                           plan.layout->name);
     if (status == PSFM_OK)
         status = psfm_world_init(ctx, &plan, &world);
     if (status == PSFM_OK)

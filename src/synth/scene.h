@@ -17,6 +17,11 @@ typedef enum {
     PSFM_SCENE_ROOM,    /* inside a box: six planes */
     PSFM_SCENE_FACADE,  /* cameras along a building front */
     PSFM_SCENE_GENERAL, /* a cloud of points, no plane */
+    /* Photographs only: things hide each other. */
+    PSFM_SCENE_TURNTABLE, /* a curved, painted object through a long lens */
+    PSFM_SCENE_STATUE,    /* visitors' photographs in a square: light and focal lengths differ */
+    PSFM_SCENE_BOARD,     /* one plane with strict repetition */
+    PSFM_SCENE_MUG,       /* once round a mug that is printed alike on opposite sides, in a room */
 } psfm_scene_kind;
 
 typedef struct {
@@ -34,9 +39,11 @@ typedef struct {
     bool open_chain;  /* the order does not wrap round; fields and facades never do */
     double miss;      /* share of the common points that a pair fails to match */
     int camera_model; /* psfm_camera_model; PINHOLE by default */
-    double focal_px;  /* 1200 for 1280 x 720; fields and facades are seen from further with more */
+    /* 1200 for 1280 x 720; fields, facades and objects are seen from further with more. A turntable
+     * takes four times as much. */
+    double focal_px;
     /* More than 1: every image has a camera of its own, whose focal length is focal_px times or
-     * divided by up to this. */
+     * divided by up to this. At least 1.5 for a statue. */
     double focal_spread;
     double oblique_deg; /* fields: how far ahead the camera looks from straight down */
 } psfm_scene_options;
@@ -52,7 +59,8 @@ typedef struct {
     int *point_plane;       /* per point of `truth`: index of the plane it lies on, -1 if none */
 } psfm_scene;
 
-/* Makes a scene; options NULL are the defaults. PSFM_ERR_DATA if more twin pairs are asked for than
+/* Makes a scene; options NULL are the defaults. PSFM_ERR_ARGUMENT if the scene is for photographs
+ * only, PSFM_ERR_DATA if more twin pairs are asked for than
  * show at least 20 points of the twin. Freed by psfm_scene_free; empty on failure. Cost: about
  * 0.1 ms a pair and 0.3 ms a camera. */
 psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,

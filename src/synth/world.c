@@ -13,7 +13,7 @@
 #include "linalg/mat3.h"
 
 size_t psfm_plan_num_cameras(const psfm_plan *plan) {
-    return plan->options->focal_spread > 1.0 ? plan->num_cameras : 1;
+    return plan->focal_spread > 1.0 ? plan->num_cameras : 1;
 }
 
 psfm_camera psfm_plan_camera(const psfm_plan *plan, size_t index) {
@@ -22,7 +22,7 @@ psfm_camera psfm_plan_camera(const psfm_plan *plan, size_t index) {
         return camera;
     const psfm_camera_model_info *info = psfm_camera_model_get(camera.model);
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_FOCAL, index);
-    double factor = pow(plan->options->focal_spread, psfm_rng_range(&rng, -1.0, 1.0));
+    double factor = pow(plan->focal_spread, psfm_rng_range(&rng, -1.0, 1.0));
     camera.id = (uint32_t)index + 1;
     camera.params[info->focal[0]] *= factor;
     if (info->focal[1] != info->focal[0])

@@ -23,6 +23,7 @@ typedef enum {
     PSFM_STREAM_PLAYER,   /* by player, the image (if it moves) in the upper half */
     PSFM_STREAM_PAINT,    /* by part of the scene: the seeds of its textures */
     PSFM_STREAM_FOCAL,    /* by camera */
+    PSFM_STREAM_LIGHT,    /* by image */
 } psfm_synth_stream;
 
 typedef struct psfm_layout psfm_layout;
@@ -32,6 +33,7 @@ typedef struct {
     const psfm_layout *layout;
     const psfm_scene_options *options;
     uint64_t seed;
+    double focal_px, focal_spread; /* of the options, and what the layout makes of them */
     psfm_camera camera; /* of all images, but for their focal lengths: psfm_plan_camera */
     size_t num_cameras;
     size_t num_points; /* asked for, or the layout's choice */
@@ -53,19 +55,23 @@ typedef struct {
 /* One kind of scene. */
 struct psfm_layout {
     const char *name;
-    bool never_wraps;   /* a chain that cannot close */
-    bool twin_is_shift; /* the twin is the next cell, not the turn by 180 degrees */
-    bool swaps_planes;  /* the turn takes plane 2k to 2k + 1 and back, for 2k >= 2 */
+    bool never_wraps;    /* a chain that cannot close */
+    bool twin_is_shift;  /* the twin is the next cell, not the turn by 180 degrees */
+    bool swaps_planes;   /* the turn takes plane 2k to 2k + 1 and back, for 2k >= 2 */
+    double zoom;         /* factor of the focal length; 0 is 1 */
+    double focal_spread; /* at least so much */
     /* Fills num_points (if 0), cells, columns and reach. */
     void (*measure)(psfm_plan *plan);
     /* Centre and view direction of camera `index`. */
     void (*place)(const psfm_plan *plan, size_t index, psfm_synth_pose *pose);
-    /* Draws a point of a cell centred on the origin; returns its plane, or -1. */
+    /* Draws a point of a cell centred on the origin; returns its plane, or -1. NULL: the scene is
+     * for photographs only. */
     int (*draw)(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]);
 };
 
 extern const psfm_layout psfm_layout_arena, psfm_layout_field, psfm_layout_room, psfm_layout_facade,
-    psfm_layout_general;
+    psfm_layout_general, psfm_layout_turntable, psfm_layout_statue, psfm_layout_board,
+    psfm_layout_mug;
 
 /* What stands in a cell of a field, centred on the origin: foot (the middle of its base) and size
  * of the box that holds hut or tree number `object`; true for a tree. */
@@ -83,6 +89,10 @@ void psfm_room_piece(const psfm_plan *plan, size_t piece, double foot[3], double
  * bays begin. */
 #define PSFM_FACADE_BAY 4.0
 #define PSFM_FACADE_NUM_STOREYS 2
+
+/* The mug and the table it stands on, metres. */
+#define PSFM_TABLE_HEIGHT 0.75
+#define PSFM_MUG_HEIGHT 0.12
 
 /* Owns its arrays. */
 typedef struct {

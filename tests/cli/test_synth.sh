@@ -7,6 +7,12 @@ for scene in arena field room facade; do
     [ "$(grep -c 'jpg$' "$scene/gt/images.txt")" = 3 ] || fail "$scene: poses"
     grep -q '^1 PINHOLE 96 54 90 ' "$scene/gt/cameras.txt" || fail "$scene: camera"
 done
+for scene in turntable statue board mug; do
+    "$planarsfm" synth "$scene" -o "$scene" --cameras 3 --render.width 96 --quiet >/dev/null
+    [ "$(find "$scene/images" -name 'cam_000[123].jpg' -size +1k | wc -l)" = 3 ] || fail "$scene: images"
+    [ "$(grep -c 'jpg$' "$scene/gt/images.txt")" = 3 ] || fail "$scene: poses"
+    refuses 2 "$scene" "$planarsfm" synth "$scene" -o "$scene" --matches-only
+done
 "$planarsfm" synth arena -o again --cameras 3 --render.width 96 --threads 3 --quiet >/dev/null
 diff -r arena again || fail "the same command gave other bytes"
 "$planarsfm" synth arena -o again --cameras 3 --render.width 96 --seed 1 --quiet >/dev/null

@@ -4,6 +4,7 @@
 
 #include "test_util.h"
 
+#include "image/image_io.h"
 #include "synth/render.h"
 
 #define NUM_RENDERED 4 /* kinds of scenes, the first ones */
@@ -35,6 +36,18 @@ static inline int teardown(void **state) {
     psfm_context *ctx = *state;
     psfm_context_destroy(&ctx);
     return 0;
+}
+
+/* Gray value at a place given in pixels (centres at 0.5), bilinear; false outside. */
+static inline bool gray_at(const psfm_image *image, const double xy[2], double *value) {
+    double x = xy[0] - 0.5, y = xy[1] - 0.5;
+    if (!(x >= 0.0 && y >= 0.0 && x < image->width - 1 && y < image->height - 1))
+        return false;
+    size_t i = (size_t)x, j = (size_t)y, w = (size_t)image->width;
+    double u = x - (double)i, v = y - (double)j;
+    const uint8_t *p = image->gray + j * w + i;
+    *value = (1 - v) * ((1 - u) * p[0] + u * p[1]) + v * ((1 - u) * p[w] + u * p[w + 1]);
+    return true;
 }
 
 #endif

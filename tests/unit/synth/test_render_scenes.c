@@ -83,18 +83,6 @@ static bool transfer(const view *a, const view *b, double planes[6][4], size_t n
     return psfm_camera_project(&b->camera, ray, out);
 }
 
-/* Gray value at a place given in pixels (centres at 0.5), bilinear; false outside. */
-static bool gray_at(const psfm_image *image, const double xy[2], double *value) {
-    double x = xy[0] - 0.5, y = xy[1] - 0.5;
-    if (!(x >= 0.0 && y >= 0.0 && x < image->width - 1 && y < image->height - 1))
-        return false;
-    size_t i = (size_t)x, j = (size_t)y, w = (size_t)image->width;
-    double u = x - (double)i, v = y - (double)j;
-    const uint8_t *p = image->gray + j * w + i;
-    *value = (1 - v) * ((1 - u) * p[0] + u * p[1]) + v * ((1 - u) * p[w] + u * p[w + 1]);
-    return true;
-}
-
 #define HALF 7
 
 /* How far the image b, warped to a by the truth, is off around the pixel (x, y): one Gauss-Newton

@@ -26,13 +26,13 @@ static const psfm_coat bare = {.paint = paint_nothing};
 /* A solid of a random kind, place and direction near the origin. */
 static psfm_solid random_solid(psfm_rng *rng, double spread) {
     double w[3];
-    psfm_solid solid = {.kind = (psfm_solid_kind)psfm_rng_below(rng, 4), .coat = bare};
+    psfm_solid solid = {.kind = (psfm_solid_kind)psfm_rng_below(rng, 5), .coat = bare};
     for (int k = 0; k < 3; ++k) {
         solid.origin[k] = spread * psfm_rng_normal(rng);
         solid.size[k] = psfm_rng_range(rng, 0.2, 1.5);
         w[k] = psfm_rng_normal(rng);
     }
-    if (solid.kind == PSFM_CAPSULE)
+    if (solid.kind == PSFM_CAPSULE || solid.kind == PSFM_CYLINDER)
         solid.size[1] = solid.size[0];
     psfm_rotation_exp(w, solid.axes);
     return solid;
@@ -54,6 +54,8 @@ static double outside(const psfm_solid *solid, const double xyz[3]) {
         return value;
     case PSFM_ELLIPSOID:
         return hypot(hypot(p[0] / size[0], p[1] / size[1]), p[2] / size[2]) - 1.0;
+    case PSFM_CYLINDER:
+        return fmax(hypot(p[0], p[1]) - size[0], fabs(p[2]) - size[2]);
     default:
         return hypot(hypot(p[0], p[1]), fmax(fabs(p[2]) - size[2], 0.0)) - size[0];
     }

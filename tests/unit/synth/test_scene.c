@@ -4,7 +4,8 @@
 #include "linalg/mat3.h"
 #include "synth/scene.h"
 
-#define NUM_KINDS 5
+#define NUM_KINDS 5 /* that have matches */
+#define NUM_NAMES 9
 
 static int setup(void **state) {
     *state = psfm_context_create();
@@ -47,15 +48,16 @@ static void project_truth(const psfm_scene *scene, size_t image, const double xy
 
 static void kinds_have_names(void **state) {
     (void)state;
-    const char *const names[NUM_KINDS] = {"arena", "field", "room", "facade", "general"};
-    for (int k = 0; k < NUM_KINDS; ++k) {
+    const char *const names[NUM_NAMES] = {"arena",     "field",  "room",  "facade", "general",
+                                          "turntable", "statue", "board", "mug"};
+    for (int k = 0; k < NUM_NAMES; ++k) {
         psfm_scene_kind kind;
         assert_string_equal(psfm_scene_kind_name((psfm_scene_kind)k), names[k]);
         assert_true(psfm_scene_kind_from_name(names[k], &kind));
         assert_int_equal(kind, k);
     }
     psfm_scene_kind kind;
-    assert_null(psfm_scene_kind_name((psfm_scene_kind)5));
+    assert_null(psfm_scene_kind_name((psfm_scene_kind)NUM_NAMES));
     assert_false(psfm_scene_kind_from_name("court", &kind));
     assert_false(psfm_scene_kind_from_name(NULL, &kind));
 }

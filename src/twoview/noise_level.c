@@ -10,7 +10,9 @@
  * each pair gives a deviation, from the lower quartile of the squared residuals within twice the
  * bound, which neither wrong matches nor points off a plane move much; their median is the set's.
  *
- * A bound at which models are found by one pair in four only is no basis: then nothing is said. */
+ * A bound at which models are found by one pair in four only is no basis. Where brief searches find
+ * none, most matches are wrong, and longer ones follow; where these find none either, nothing is
+ * said. */
 #include "twoview/noise_level.h"
 
 #include <math.h>
@@ -30,7 +32,8 @@ enum {
     MIN_PAIRS = 3,    /* that must have a say */
     MIN_MATCHES = 30, /* of a pair, to tell a scale */
     MAX_STEPS = 6,    /* doublings or halvings of the bound */
-    BRIEF = 5000,     /* samples: a pair that needs more need not have a say */
+    BRIEF = 5000,     /* samples: usually pairs that need more need not have a say */
+    LONG = 100000,    /* samples where brief searches tell nothing */
 };
 
 /* What one pair of the sample says at one bound. */
@@ -143,7 +146,7 @@ static psfm_status ask(psfm_context *ctx, sample *s, double *evidence, psfm_nois
     return status;
 }
 
-/* Goes on to bounds `step` times the last while the evidence grows. */
+/* Goes on to bounds `step` times the last while the evidence grows, or is none. */
 static psfm_status climb(psfm_context *ctx, double step, sample *s, double *best,
                          psfm_noise_level *out) {
     double first = s->options.max_error_px;
@@ -153,7 +156,7 @@ static psfm_status climb(psfm_context *ctx, double step, sample *s, double *best
         double evidence;
         s->options.max_error_px *= step;
         status = ask(ctx, s, &evidence, &level);
-        if (status != PSFM_OK || evidence <= *best)
+        if (status != PSFM_OK || (evidence <= *best && *best > 0.0))
             break;
         *best = evidence;
         *out = level;
@@ -162,22 +165,30 @@ static psfm_status climb(psfm_context *ctx, double step, sample *s, double *best
     return status;
 }
 
+/* The level from searches of so many samples. */
+static psfm_status search(psfm_context *ctx, int max_samples, sample *s, psfm_noise_level *out) {
+    double best;
+    s->options.max_iterations = max_samples;
+    s->options.max_five_point = max_samples / 50;
+    psfm_status status = ask(ctx, s, &best, out);
+    double first = best;
+    if (status == PSFM_OK)
+        status = climb(ctx, 2.0, s, &best, out);
+    if (status == PSFM_OK && best == first && best > 0.0)
+        status = climb(ctx, 0.5, s, &best, out);
+    return status;
+}
+
 psfm_status psfm_noise_level_measure(psfm_context *ctx, const psfm_match_set *set,
                                      const psfm_two_view_options *options, psfm_noise_level *out) {
     sample s = {.set = set, .options = *options};
-    double best;
     *out = (psfm_noise_level){0};
     s.options.max_homographies = 1;
-    s.options.max_iterations = BRIEF;
-    s.options.max_five_point = BRIEF / 50;
     choose_pairs(set, &s);
     if (s.num_pairs < MIN_PAIRS)
         return PSFM_OK;
-    psfm_status status = ask(ctx, &s, &best, out);
-    double first = best;
-    if (status == PSFM_OK)
-        status = climb(ctx, 2.0, &s, &best, out);
-    if (status == PSFM_OK && best == first)
-        status = climb(ctx, 0.5, &s, &best, out);
+    psfm_status status = search(ctx, BRIEF, &s, out);
+    if (status == PSFM_OK && out->sigma_px == 0.0)
+        status = search(ctx, LONG, &s, out);
     return status;
 }

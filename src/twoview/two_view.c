@@ -37,7 +37,7 @@ static const psfm_option rows[] = {
                        "agree with the model, in pixels"),
     PSFM_OPTION_DOUBLE(O, confidence, "confidence", 0.9999, 0.01, 0.999999999,
                        "probability with which an uncontaminated sample must have been drawn"),
-    PSFM_OPTION_INT(O, max_iterations, "max-iterations", 50000, 1, 100000000,
+    PSFM_OPTION_INT(O, max_iterations, "max-iterations", 300000, 1, 100000000,
                     "most samples per homography; so many only for a hundred matches and more "
                     "of which nothing was found after 5000"),
     PSFM_OPTION_INT(O, max_five_point, "max-five-point", 10000, 1, 100000000,

@@ -36,6 +36,14 @@ static void noise_is_measured_to_a_tenth(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Brief searches do not find the plane then, least of all within the first bound. */
+static void ninety_per_cent_of_wrong_matches_hide_no_noise(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    assert_close(measure(ctx, PSFM_SCENE_ARENA, 5.0, 0.9).sigma_px, 5.0, 0.75);
+    psfm_context_destroy(&ctx);
+}
+
 /* Where there is no plane, the essential matrix tells, or a plane through some points does. */
 static void scenes_without_a_plane_are_measured(void **state) {
     (void)state;
@@ -71,6 +79,7 @@ static void threads_make_no_difference(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_is_measured_to_a_tenth),
+        cmocka_unit_test(ninety_per_cent_of_wrong_matches_hide_no_noise),
         cmocka_unit_test(scenes_without_a_plane_are_measured),
         cmocka_unit_test(nothing_is_said_of_nothing),
         cmocka_unit_test(threads_make_no_difference),

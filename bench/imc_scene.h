@@ -161,18 +161,14 @@ static inline psfm_status read_matrix(psfm_h5 *h5, const char *name, size_t num,
     return status;
 }
 
-static inline psfm_status read_calibration(psfm_context *ctx, const char *path, psfm_camera *camera,
+static inline psfm_status read_calibration(psfm_h5 *h5, psfm_camera *camera,
                                            psfm_model_image *image) {
-    psfm_h5 h5;
     double K[9], R[9];
-    psfm_status status = psfm_h5_open(ctx, path, &h5);
+    psfm_status status = read_matrix(h5, "K", 9, K);
     if (status == PSFM_OK)
-        status = read_matrix(&h5, "K", 9, K);
+        status = read_matrix(h5, "R", 9, R);
     if (status == PSFM_OK)
-        status = read_matrix(&h5, "R", 9, R);
-    if (status == PSFM_OK)
-        status = read_matrix(&h5, "T", 3, image->cam_from_world_t);
-    psfm_h5_close(&h5);
+        status = read_matrix(h5, "T", 3, image->cam_from_world_t);
     if (status != PSFM_OK)
         return status;
     const double params[4] = {K[0], K[4], K[2], K[5]};
@@ -185,6 +181,7 @@ static inline psfm_status read_calibration(psfm_context *ctx, const char *path, 
 static inline psfm_status add_image(const imc_scene *s, size_t idx, uint32_t id,
                                     psfm_model *model) {
     char *image_path = NULL, *h5_path = NULL;
+    psfm_h5 h5 = {0};
     psfm_image photo = {0};
     psfm_camera *camera = &model->cameras[model->num_cameras++];
     psfm_model_image *image = &model->images[model->num_images++];
@@ -198,7 +195,10 @@ static inline psfm_status add_image(const imc_scene *s, size_t idx, uint32_t id,
     if (status == PSFM_OK)
         status = psfm_path_join(s->ctx, s->folder, calibration, &h5_path);
     if (status == PSFM_OK)
-        status = read_calibration(s->ctx, h5_path, camera, image);
+        status = psfm_h5_open(s->ctx, h5_path, &h5);
+    if (status == PSFM_OK)
+        status = read_calibration(&h5, camera, image);
+    psfm_h5_close(&h5);
     if (status == PSFM_OK)
         status = psfm_path_join(s->ctx, s->folder, s->files.names[idx], &image_path);
     if (status == PSFM_OK)

@@ -17,26 +17,26 @@
 typedef struct {
     psfm_context *ctx;
     const psfm_hloc_options *options;
-    psfm_h5 h5;
+    psfm_h5 *h5; /* the file that is being read */
     psfm_h5_names images;
     char **escaped; /* their names with '-' for '/' */
     size_t *num_keypoints;
     psfm_name_index index; /* of the escaped names */
     psfm_intrinsics intrinsics;
-    psfm_feature_store store;
+    psfm_feature_store *store;
     psfm_import_stats facts;
 } import;
 
 /* ---- features ---- */
 
 static psfm_status wrong_shape(const import *m, const char *group, const char *what) {
-    return psfm_fail(m->ctx, PSFM_ERR_FORMAT, "%s: %s: %s", m->h5.path, group, what);
+    return psfm_fail(m->ctx, PSFM_ERR_FORMAT, "%s: %s: %s", m->h5->path, group, what);
 }
 
 static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set *set) {
     float *xy = NULL;
     size_t rows, cols;
-    psfm_status status = psfm_h5_read_f32(&m->h5, name, "keypoints", &xy, &rows, &cols);
+    psfm_status status = psfm_h5_read_f32(m->h5, name, "keypoints", &xy, &rows, &cols);
     if (status == PSFM_OK && rows > 0 && cols < 2)
         status = wrong_shape(m, name, "its keypoints do not have two coordinates");
     if (status == PSFM_OK)
@@ -53,7 +53,7 @@ static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set
 static psfm_status read_descriptors(import *m, const char *name, psfm_keypoint_set *set) {
     float *columns = NULL;
     size_t size, num;
-    psfm_status status = psfm_h5_read_f32(&m->h5, name, "descriptors", &columns, &size, &num);
+    psfm_status status = psfm_h5_read_f32(m->h5, name, "descriptors", &columns, &size, &num);
     if (status == PSFM_OK && num != set->num)
         status = wrong_shape(m, name, "it does not have as many descriptors as keypoints");
     if (status == PSFM_OK)
@@ -83,13 +83,13 @@ static psfm_status bytes_from_floats(import *m, const char *name, psfm_keypoint_
 
 static psfm_status read_scores(import *m, const char *name, psfm_keypoint_set *set) {
     size_t rows, cols;
-    if (!psfm_h5_has(&m->h5, name, "scores")) {
+    if (!psfm_h5_has(m->h5, name, "scores")) {
         psfm_status status = PSFM_ALLOC(m->ctx, set->num, &set->scores);
         for (size_t k = 0; status == PSFM_OK && k < set->num; ++k)
             set->scores[k] = 1.0F;
         return status;
     }
-    psfm_status status = psfm_h5_read_f32(&m->h5, name, "scores", &set->scores, &rows, &cols);
+    psfm_status status = psfm_h5_read_f32(m->h5, name, "scores", &set->scores, &rows, &cols);
     if (status == PSFM_OK && rows * cols != set->num)
         status = wrong_shape(m, name, "it does not have as many scores as keypoints");
     return status;
@@ -111,9 +111,9 @@ static psfm_status read_size(import *m, const char *name, int size[2]) {
     int32_t *values = NULL;
     size_t rows, cols;
     size[0] = size[1] = 0;
-    if (!psfm_h5_has(&m->h5, name, "image_size"))
+    if (!psfm_h5_has(m->h5, name, "image_size"))
         return PSFM_OK;
-    psfm_status status = psfm_h5_read_i32(&m->h5, name, "image_size", &values, &rows, &cols);
+    psfm_status status = psfm_h5_read_i32(m->h5, name, "image_size", &values, &rows, &cols);
     if (status == PSFM_OK && (rows * cols != 2 || values[0] <= 0 || values[1] <= 0))
         status = wrong_shape(m, name, "its image_size is not a width and a height");
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
@@ -139,9 +139,9 @@ static psfm_status import_image(import *m, size_t k) {
                                       &(psfm_photo_facts){photo.name, size[0], size[1], 0.0},
                                       &camera, &source);
     if (status == PSFM_OK)
-        status = psfm_store_put_camera(&m->store, source, &camera, &photo.camera_id);
+        status = psfm_store_put_camera(m->store, source, &camera, &photo.camera_id);
     if (status == PSFM_OK)
-        status = psfm_store_put_photo(&m->store, &photo, &set);
+        status = psfm_store_put_photo(m->store, &photo, &set);
     m->num_keypoints[k] = set.num;
     m->facts.num_keypoints += set.num;
     psfm_keypoint_set_free(&set);
@@ -149,12 +149,10 @@ static psfm_status import_image(import *m, size_t k) {
     return status;
 }
 
-static psfm_status import_images(import *m, const char *path) {
-    psfm_status status = psfm_h5_open(m->ctx, path, &m->h5);
-    if (status == PSFM_OK)
-        status = psfm_h5_find_groups(&m->h5, "keypoints", &m->images);
+static psfm_status import_images(import *m) {
+    psfm_status status = psfm_h5_find_groups(m->h5, "keypoints", &m->images);
     if (status == PSFM_OK && m->images.num == 0)
-        status = psfm_fail(m->ctx, PSFM_ERR_DATA, "%s: no image with keypoints in it", path);
+        status = psfm_fail(m->ctx, PSFM_ERR_DATA, "%s: no image with keypoints in it", m->h5->path);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, m->images.num, &m->num_keypoints);
     if (status == PSFM_OK)
@@ -165,7 +163,6 @@ static psfm_status import_images(import *m, const char *path) {
             status = psfm_progress(m->ctx, "features", k + 1, m->images.num);
     }
     m->facts.num_images = m->images.num;
-    psfm_h5_close(&m->h5);
     return status;
 }
 
@@ -211,7 +208,7 @@ static psfm_status read_match_scores(import *m, const char *group, size_t num, f
     size_t rows, cols;
     if (!(m->options->min_score > 0.0))
         return PSFM_OK;
-    psfm_status status = psfm_h5_read_f32(&m->h5, group, "matching_scores0", scores, &rows, &cols);
+    psfm_status status = psfm_h5_read_f32(m->h5, group, "matching_scores0", scores, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
         status = wrong_shape(m, group, "matching_scores0 and matches0 differ in length");
     return status;
@@ -226,9 +223,10 @@ static psfm_status list_matches(const import *m, const char *group, const size_t
         if (matches[k] < 0 || (scores != NULL && !((double)scores[k] >= m->options->min_score)))
             continue;
         if ((size_t)matches[k] >= m->num_keypoints[pair[1]])
-            return psfm_fail(
-                m->ctx, PSFM_ERR_DATA, "%s: %s: matches0 names keypoint %d of %s, which has %zu",
-                m->h5.path, group, matches[k], m->images.names[pair[1]], m->num_keypoints[pair[1]]);
+            return psfm_fail(m->ctx, PSFM_ERR_DATA,
+                             "%s: %s: matches0 names keypoint %d of %s, which has %zu", m->h5->path,
+                             group, matches[k], m->images.names[pair[1]],
+                             m->num_keypoints[pair[1]]);
         list->matches[list->num][turned ? 1 : 0] = (uint32_t)k;
         list->matches[list->num++][turned ? 0 : 1] = (uint32_t)matches[k];
     }
@@ -240,7 +238,7 @@ static psfm_status import_pair(import *m, const char *group, const size_t pair[2
     float *scores = NULL;
     psfm_match_list list = {0};
     size_t rows, cols, num = m->num_keypoints[pair[0]];
-    psfm_status status = psfm_h5_read_i32(&m->h5, group, "matches0", &matches, &rows, &cols);
+    psfm_status status = psfm_h5_read_i32(m->h5, group, "matches0", &matches, &rows, &cols);
     if (status == PSFM_OK && rows * cols != num)
         status = wrong_shape(m, group, "matches0 is not as long as its first image's keypoints");
     if (status == PSFM_OK)
@@ -252,7 +250,7 @@ static psfm_status import_pair(import *m, const char *group, const size_t pair[2
     uint32_t low = (uint32_t)(pair[0] < pair[1] ? pair[0] : pair[1]);
     uint32_t high = (uint32_t)(pair[0] < pair[1] ? pair[1] : pair[0]);
     if (status == PSFM_OK) /* ids are indices + 1 in a new database */
-        status = psfm_store_put_matches(&m->store, low + 1, high + 1, &list, 0);
+        status = psfm_store_put_matches(m->store, low + 1, high + 1, &list, 0);
     ++m->facts.num_pairs;
     m->facts.num_matches += list.num;
     psfm_match_list_free(&list);
@@ -297,20 +295,18 @@ static psfm_status find_pairs(import *m, const psfm_h5_names *groups, found_pair
     return PSFM_OK;
 }
 
-static psfm_status import_pairs(import *m, const char *path) {
+static psfm_status import_pairs(import *m) {
     psfm_h5_names groups = {0};
     found_pair *pairs = NULL;
     size_t num = 0;
-    psfm_status status = psfm_h5_open(m->ctx, path, &m->h5);
-    if (status == PSFM_OK)
-        status = psfm_h5_find_groups(&m->h5, "matches0", &groups);
+    psfm_status status = psfm_h5_find_groups(m->h5, "matches0", &groups);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, groups.num, &pairs);
     if (status == PSFM_OK)
         status = find_pairs(m, &groups, pairs, &num);
     if (status == PSFM_OK && num == 0)
         status = psfm_fail(m->ctx, PSFM_ERR_DATA,
-                           "%s: no pair of the images with features is matched in it", path);
+                           "%s: no pair of the images with features is matched in it", m->h5->path);
     if (status == PSFM_OK)
         status = psfm_progress(m->ctx, "matches", 0, num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
@@ -322,7 +318,6 @@ static psfm_status import_pairs(import *m, const char *path) {
         if (status == PSFM_OK)
             status = psfm_progress(m->ctx, "matches", k + 1, num);
     }
-    psfm_h5_close(&m->h5);
     psfm_h5_names_free(&groups);
     free(pairs);
     return status;
@@ -330,25 +325,7 @@ static psfm_status import_pairs(import *m, const char *path) {
 
 /* ---- the whole ---- */
 
-static psfm_status fill(import *m, const char *features_path, const char *matches_path,
-                        const char *database) {
-    psfm_status status = psfm_store_open(m->ctx, database, true, &m->store);
-    if (status == PSFM_OK)
-        status = psfm_store_begin(&m->store);
-    if (status == PSFM_OK)
-        status = import_images(m, features_path);
-    if (status == PSFM_OK)
-        status = make_index(m);
-    if (status == PSFM_OK)
-        status = import_pairs(m, matches_path);
-    if (status == PSFM_OK)
-        status = psfm_store_commit(&m->store);
-    psfm_store_close(&m->store);
-    return status;
-}
-
 static void clear(import *m) {
-    psfm_h5_close(&m->h5);
     for (size_t k = 0; m->escaped != NULL && k < m->images.num; ++k)
         free(m->escaped[k]);
     free(m->escaped);
@@ -356,6 +333,46 @@ static void clear(import *m) {
     psfm_name_index_free(&m->index);
     psfm_h5_names_free(&m->images);
     psfm_intrinsics_free(&m->intrinsics);
+}
+
+psfm_status psfm_import_hloc_files(psfm_context *ctx, psfm_h5 *features, psfm_h5 *matches,
+                                   psfm_feature_store *store, const psfm_hloc_options *options,
+                                   psfm_import_stats *stats) {
+import m = {.ctx = ctx, .options = options, .h5 = features, .store = store };
+    psfm_status status = psfm_intrinsics_open(ctx, &options->intrinsics, &m.intrinsics);
+    if (status == PSFM_OK)
+        status = import_images(&m);
+    if (status == PSFM_OK)
+        status = make_index(&m);
+    m.h5 = matches;
+    if (status == PSFM_OK)
+        status = import_pairs(&m);
+    clear(&m);
+    if (stats != NULL)
+        *stats = m.facts;
+    return status;
+}
+
+static psfm_status fill(psfm_context *ctx, const char *features_path, const char *matches_path,
+                        const char *database, const psfm_hloc_options *options,
+                        psfm_import_stats *stats) {
+    psfm_h5 features = {0}, matches = {0};
+    psfm_feature_store store = {0};
+    psfm_status status = psfm_h5_open(ctx, features_path, &features);
+    if (status == PSFM_OK)
+        status = psfm_h5_open(ctx, matches_path, &matches);
+    if (status == PSFM_OK)
+        status = psfm_store_open(ctx, database, true, &store);
+    if (status == PSFM_OK)
+        status = psfm_store_begin(&store);
+    if (status == PSFM_OK)
+        status = psfm_import_hloc_files(ctx, &features, &matches, &store, options, stats);
+    if (status == PSFM_OK)
+        status = psfm_store_commit(&store);
+    psfm_store_close(&store);
+    psfm_h5_close(&features);
+    psfm_h5_close(&matches);
+    return status;
 }
 
 static psfm_status check_arguments(psfm_context *ctx, const char *database,
@@ -376,23 +393,17 @@ static psfm_status check_arguments(psfm_context *ctx, const char *database,
 psfm_status psfm_import_hloc(psfm_context *ctx, const char *features_path, const char *matches_path,
                              const char *database, const psfm_hloc_options *options,
                              psfm_import_stats *stats) {
-import m = {.ctx = ctx, .options = options };
     char *target = NULL, *tmp = NULL;
     psfm_status status = check_arguments(ctx, database, options);
     if (status == PSFM_OK)
-        status = psfm_intrinsics_open(ctx, &options->intrinsics, &m.intrinsics);
-    if (status == PSFM_OK)
         status = psfm_output_temporary(ctx, database, &target, &tmp);
     if (status == PSFM_OK)
-        status = fill(&m, features_path, matches_path, tmp);
+        status = fill(ctx, features_path, matches_path, tmp, options, stats);
     if (status == PSFM_OK && rename(tmp, target) != 0)
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be written", database);
     if (status != PSFM_OK && tmp != NULL)
         unlink(tmp);
-    clear(&m);
     free(target);
     free(tmp);
-    if (stats != NULL)
-        *stats = m.facts;
     return status;
 }

@@ -3,6 +3,8 @@
 #define PSFM_INTAKE_IMPORT_MATCHES_H
 
 #include "intake/intrinsics.h"
+#include "io/feature_store.h"
+#include "io/hdf5_file.h"
 
 typedef struct {
     size_t num_images, num_keypoints; /* of hloc */
@@ -28,6 +30,11 @@ typedef struct {
 psfm_status psfm_import_hloc(psfm_context *ctx, const char *features_path, const char *matches_path,
                              const char *database, const psfm_hloc_options *options,
                              psfm_import_stats *stats);
+
+/* The same from open files, which may be one and the same, into an open store without images. */
+psfm_status psfm_import_hloc_files(psfm_context *ctx, psfm_h5 *features, psfm_h5 *matches,
+                                   psfm_feature_store *store, const psfm_hloc_options *options,
+                                   psfm_import_stats *stats);
 
 /* Adds a text list of matches (match/match_file.h) to a database with keypoints, replacing matches
  * that these pairs had: raw ones, or with `verified` as inliers that COLMAP's mappers take without

@@ -55,9 +55,8 @@ static psfm_status is_without_tables(const psfm_feature_store *store, bool *with
     return status;
 }
 
-/* The tables of a new database, and ours in any: all at once or none. A file with contents is new,
- * too, if its making was interrupted and SQLite has just undone it. */
-static psfm_status prepare_tables(psfm_feature_store *store, bool create) {
+/* A file with contents is new, too, if its making was interrupted and SQLite has just undone it. */
+psfm_status psfm_store_prepare(psfm_feature_store *store, bool create) {
     bool is_new = false;
     store->sql.doing = "cannot be written";
     psfm_status status = psfm_store_begin(store);
@@ -88,7 +87,7 @@ psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
     status = is_new ? psfm_sql_open_new(ctx, path, &store->sql)
                     : psfm_sql_open_for_writing(ctx, path, &store->sql);
     if (status == PSFM_OK)
-        status = prepare_tables(store, create);
+        status = psfm_store_prepare(store, create);
     if (status != PSFM_OK)
         psfm_store_close(store);
     return status;
@@ -221,8 +220,13 @@ void psfm_stored_photos_free(psfm_stored_photos *photos) {
 
 static psfm_status get_photo(const psfm_sql *sql, sqlite3_stmt *statement, psfm_stored_photo *out) {
     int64_t id = sqlite3_column_int64(statement, 0), camera_id = sqlite3_column_int64(statement, 1);
+    int64_t num_keypoints = sqlite3_column_int64(statement, 7);
     const char *name = (const char *)sqlite3_column_text(statement, 2);
     const char *key = (const char *)sqlite3_column_text(statement, 3);
+    if (num_keypoints < 0 || num_keypoints > INT32_MAX)
+        return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
+                         "%s: image %" PRId64 " has %" PRId64 " rows of keypoints", sql->path, id,
+                         num_keypoints);
     if (id < 1 || id >= PSFM_PAIR_ID_BASE || camera_id < 0 || camera_id >= UINT32_MAX ||
         name == NULL || name[0] == '\0')
         return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
@@ -232,7 +236,7 @@ static psfm_status get_photo(const psfm_sql *sql, sqlite3_stmt *statement, psfm_
     out->width = sqlite3_column_int(statement, 4);
     out->height = sqlite3_column_int(statement, 5);
     out->focal_px = sqlite3_column_double(statement, 6);
-    out->num_keypoints = (size_t)sqlite3_column_int(statement, 7);
+    out->num_keypoints = (size_t)num_keypoints;
     const char *features = (const char *)sqlite3_column_text(statement, 8);
     psfm_status status = psfm_strdup(sql->ctx, name, &out->name);
     if (status == PSFM_OK && key != NULL)

@@ -25,6 +25,9 @@ typedef struct {
  * the tables of COLMAP 3.8. `path` must outlive the store. */
 psfm_status psfm_store_open(psfm_context *ctx, const char *path, bool create,
                             psfm_feature_store *store);
+/* Makes the tables of a new database (with `create`), checks those of any, and adds our own: all at
+ * once or none. psfm_store_open calls it. */
+psfm_status psfm_store_prepare(psfm_feature_store *store, bool create);
 /* Closes it; what was not committed is gone. Safe on a zeroed one. */
 void psfm_store_close(psfm_feature_store *store);
 

@@ -112,14 +112,15 @@ psfm_status psfm_store_keypoints(psfm_feature_store *store, psfm_view *view) {
 }
 
 static psfm_status get_pair(const psfm_sql *sql, sqlite3_stmt *statement, psfm_stored_pair *pair) {
-    int64_t id = sqlite3_column_int64(statement, 0);
+    int64_t id = sqlite3_column_int64(statement, 0), rows = sqlite3_column_int64(statement, 1);
     const char *key = (const char *)sqlite3_column_text(statement, 2);
-    if (id < 0 || id / PSFM_PAIR_ID_BASE >= PSFM_PAIR_ID_BASE)
-        return psfm_fail(sql->ctx, PSFM_ERR_FORMAT, "%s: pair %" PRId64 " is out of range",
-                         sql->path, id);
+    if (id < 0 || id / PSFM_PAIR_ID_BASE >= PSFM_PAIR_ID_BASE || rows < 0 || rows > INT32_MAX)
+        return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
+                         "%s: pair %" PRId64 " or its number of matches is out of range", sql->path,
+                         id);
     pair->id1 = (uint32_t)(id / PSFM_PAIR_ID_BASE);
     pair->id2 = (uint32_t)(id % PSFM_PAIR_ID_BASE);
-    pair->num_matches = (size_t)sqlite3_column_int(statement, 1);
+    pair->num_matches = (size_t)rows;
     pair->key = key == NULL ? 0 : strtoull(key, NULL, 16);
     return PSFM_OK;
 }

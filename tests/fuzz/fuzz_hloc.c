@@ -1,28 +1,18 @@
 /* HDF5 files of hloc and of the Image Matching Challenge. An input that begins with HDF5's first
  * byte is a whole file, of features and of matches. Any other is a recipe: a good file whose groups
  * have datasets of the kinds, shapes and numbers that the input says, which reaches our checks
- * faster than damage to the file does. What is imported must be readable as a database. */
+ * faster than damage to the file does. What is imported must be readable as a database. Files and
+ * database live in memory. */
 #include <hdf5.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../bench/imc_scene.h"
+#include "fuzz_sql.h"
 #include "intake/import_matches.h"
-#include "io/colmap_database.h"
 
 #define MAX_DATASETS 12
 #define MAX_VALUES 64
 
-typedef struct {
-    const uint8_t *at, *end;
-} source;
-
-static uint8_t take_byte(source *from) {
-    return from->at < from->end ? *from->at++ : 0;
-}
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const paths[] = {
     "a.jpg/keypoints",
@@ -92,20 +82,43 @@ static void write_dataset(hid_t file, const char *path, source *from) {
     H5Pclose(creation);
 }
 
-static void write_recipe(const char *path, source *from) {
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (file < 0)
-        return;
-    int num = take_byte(from) % MAX_DATASETS;
-    for (int k = 0; k < num; ++k)
-        write_dataset(file, paths[take_byte(from) % (sizeof paths / sizeof paths[0])], from);
-    H5Fclose(file);
+/* A file that is never written to a disk. */
+static hid_t core_driver(void) {
+    static hid_t access = -1;
+    if (access < 0) {
+        access = H5Pcreate(H5P_FILE_ACCESS);
+        H5Pset_fapl_core(access, 1 << 14, 0);
+    }
+    return access;
 }
 
-static void check_database(psfm_context *ctx, const char *path) {
-    psfm_match_set set;
-    if (psfm_database_read(ctx, path, &set, NULL) == PSFM_OK)
-        psfm_match_set_free(&set);
+static hid_t make_recipe(source *from) {
+    hid_t file = H5Fcreate("recipe", H5F_ACC_TRUNC, H5P_DEFAULT, core_driver());
+    int num = file < 0 ? 0 : take_byte(from) % MAX_DATASETS;
+    for (int k = 0; k < num; ++k)
+        write_dataset(file, paths[take_byte(from) % (sizeof paths / sizeof paths[0])], from);
+    return file;
+}
+
+static hid_t open_bytes(const uint8_t *data, size_t size) {
+    hid_t access = H5Pcopy(core_driver());
+    H5Pset_file_image(access, (void *)data, size); /* HDF5 makes a copy */
+    hid_t file = H5Fopen("file", H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    return file;
+}
+
+/* The one store, which is emptied after each input. */
+static psfm_feature_store *open_store(psfm_context *ctx) {
+    static psfm_feature_store store;
+    if (store.sql.db == NULL) {
+        store.sql = (psfm_sql){.ctx = ctx, .path = "store", .db = open_in_memory()};
+        if (psfm_store_prepare(&store, true) != PSFM_OK)
+            abort();
+    }
+    if (psfm_store_begin(&store) != PSFM_OK)
+        abort();
+    return &store;
 }
 
 /* HDF5 1.10 itself forgets some memory when it gives a damaged file up. */
@@ -114,37 +127,36 @@ const char *__lsan_default_suppressions(void) { /* NOLINT(bugprone-reserved-iden
     return "leak:libhdf5";
 }
 
-static void write_bytes(const char *path, const uint8_t *data, size_t size) {
-    FILE *file = fopen(path, "wb");
-    if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+static void try_import(psfm_context *ctx, psfm_h5 *h5, uint8_t choice) {
+    static const char *const kinds[] = {NULL, "sift", "superpoint"};
+    psfm_match_set set = {0};
+    psfm_database_stats stats = {0};
+    psfm_camera camera;
+    psfm_model_image image = {0};
+    psfm_hloc_options options = {.features = kinds[choice % 3],
+                                 .min_score = choice % 2 == 1 ? 0.5 : 0.0,
+                                 .intrinsics.camera_text = "PINHOLE,30,30,50,50,15,15"};
+    psfm_feature_store *store = open_store(ctx);
+    if (psfm_import_hloc_files(ctx, h5, h5, store, &options, NULL) == PSFM_OK &&
+        psfm_database_read_tables(&store->sql, &set, &stats) == PSFM_OK &&
+        psfm_match_set_check(ctx, &set) != PSFM_OK)
         abort();
+    psfm_match_set_free(&set);
+    sqlite3_exec(store->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    (void)!read_calibration(h5, &camera, &image);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const kinds[] = {NULL, "sift", "superpoint"};
-    char path[64], database[64];
-    psfm_camera camera;
-    psfm_model_image image = {0};
+    static psfm_context *ctx;
     source from = {data, data + size};
-    psfm_context *ctx = psfm_context_create();
-    if (ctx == NULL)
-        abort();
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    uint8_t last = size > 0 ? data[size - 1] : 0;
-    psfm_hloc_options options = {.features = kinds[last % 3],
-                                 .min_score = last % 2 == 1 ? 0.5 : 0.0,
-                                 .intrinsics.camera_text = "PINHOLE,30,30,50,50,15,15"};
-    snprintf(path, sizeof path, "/dev/shm/psfm_fuzz_hloc_%ld.h5", (long)getpid());
-    snprintf(database, sizeof database, "/dev/shm/psfm_fuzz_hloc_%ld.db", (long)getpid());
-    if (size > 0 && data[0] == 0x89)
-        write_bytes(path, data, size);
-    else
-        write_recipe(path, &from);
-    if (psfm_import_hloc(ctx, path, path, database, &options, NULL) == PSFM_OK)
-        check_database(ctx, database);
-    (void)!read_calibration(ctx, path, &camera, &image);
-    unlink(database);
-    unlink(path);
-    psfm_context_destroy(&ctx);
+    if (ctx == NULL) {
+        ctx = psfm_context_create();
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    }
+    psfm_h5 h5 = {.ctx = ctx, .path = "fuzz.h5"};
+    h5.file = size > 0 && data[0] == 0x89 ? open_bytes(data, size) : make_recipe(&from);
+    if (h5.file > 0)
+        try_import(ctx, &h5, size > 0 ? data[size - 1] : 0);
+    psfm_h5_close(&h5);
     return 0;
 }

@@ -1,0 +1,29 @@
+/* Files of cameras as --cameras takes them, text or binary by the first byte; what is accepted is
+ * one sane camera for all photographs. */
+#include "camera/camera_model.h"
+#include "fuzz_file.h"
+#include "intake/intrinsics.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    psfm_intrinsics intrinsics = {0};
+    psfm_photo_facts photo = {"a.jpg", 640, 480, 0.0};
+    psfm_camera camera;
+    char *source = NULL;
+    if (size == 0)
+        return 0;
+    psfm_intrinsics_options options = {.opencv_pixels = data[0] % 4 >= 2};
+    options.cameras_path =
+        fuzz_file(data[0] % 2 == 0 ? "cameras.txt" : "cameras.bin", data + 1, size - 1);
+    if (psfm_intrinsics_open(NULL, &options, &intrinsics) == PSFM_OK) {
+        if (psfm_camera_check(NULL, &intrinsics.camera) != PSFM_OK)
+            abort();
+        if (psfm_intrinsics_find(NULL, &intrinsics, &photo, &camera, &source) == PSFM_OK &&
+            (camera.width != 640 || camera.height != 480))
+            abort();
+    }
+    free(source);
+    psfm_intrinsics_free(&intrinsics);
+    return 0;
+}

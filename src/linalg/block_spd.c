@@ -10,17 +10,18 @@
  * and Peierls). */
 #include "linalg/block_spd.h"
 
-#include <cholmod.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "linalg/cholmod_solve.h"
 
 struct psfm_block_spd {
     cholmod_common common;
     cholmod_sparse *A;
     cholmod_factor *L;
+    psfm_cholmod_memory memory;
     uint32_t num_blocks;
     uint32_t *scalar_begin; /* num_blocks + 1 */
     uint32_t *block_row;    /* per block of the pattern */
@@ -37,13 +38,6 @@ void psfm_block_pattern_free(psfm_block_pattern *pattern) {
 
 static uint32_t block_size(const psfm_block_spd *spd, uint32_t b) {
     return spd->scalar_begin[b + 1] - spd->scalar_begin[b];
-}
-
-static psfm_status cholmod_failure(psfm_context *ctx, const psfm_block_spd *spd, const char *step) {
-    int code = spd->common.status;
-    if (code == CHOLMOD_OUT_OF_MEMORY || code == CHOLMOD_TOO_LARGE)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in block %s", step);
-    return psfm_fail(ctx, PSFM_ERR_NUMERIC, "block %s failed (CHOLMOD status %d)", step, code);
 }
 
 /* Rows are visited in ascending order, so that `height` (rows so far in each block column) gives
@@ -111,14 +105,12 @@ static psfm_status build(psfm_context *ctx, const psfm_block_pattern *p, psfm_bl
     size_t entries = place_blocks(spd, p, height);
     spd->A = cholmod_l_allocate_sparse(n, n, entries, 1, 1, 1, CHOLMOD_REAL, &spd->common);
     if (spd->A == NULL) {
-        status = cholmod_failure(ctx, spd, "allocation");
+        status = psfm_cholmod_failure(ctx, &spd->common, "block", "allocation");
         goto cleanup;
     }
     fill_columns(spd, num_pattern, height);
     memset(spd->A->x, 0, entries * sizeof(double));
-    spd->L = cholmod_l_analyze(spd->A, &spd->common);
-    if (spd->L == NULL)
-        status = cholmod_failure(ctx, spd, "analysis");
+    status = psfm_cholmod_analyze(ctx, spd->A, &spd->common, "block", &spd->L);
 
 cleanup:
     free(height);
@@ -134,9 +126,7 @@ psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *p
         status = PSFM_ALLOC(ctx, 1, &made);
     if (status != PSFM_OK)
         return status;
-    cholmod_l_start(&made->common);
-    made->common.print = 0;
-    made->common.final_ll = 1; /* an LDL factor would accept an indefinite matrix */
+    psfm_cholmod_start(&made->common);
     made->num_blocks = pattern->num_blocks;
     size_t num_pattern = pattern->row_begin[pattern->num_blocks];
     if ((status = PSFM_ALLOC(ctx, (size_t)made->num_blocks + 1, &made->scalar_begin)) == PSFM_OK &&
@@ -165,7 +155,7 @@ void psfm_block_spd_set(psfm_block_spd *spd, size_t k, const double *block) {
 
 psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd) {
     if (!cholmod_l_factorize(spd->A, spd->L, &spd->common))
-        return cholmod_failure(ctx, spd, "factorisation");
+        return psfm_cholmod_failure(ctx, &spd->common, "block", "factorisation");
     if (spd->L->minor < spd->L->n)
         return psfm_fail(ctx, PSFM_ERR_NUMERIC, "block matrix is not positive definite (row %zu)",
                          spd->L->minor);
@@ -174,21 +164,7 @@ psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd) {
 
 psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,
                                  double *x) {
-    size_t n = spd->A->nrow;
-    memmove(x, b, n * sizeof *x); /* CHOLMOD wants a pointer that is not const */
-    cholmod_dense rhs = {.nrow = n,
-                         .ncol = 1,
-                         .nzmax = n,
-                         .d = n,
-                         .x = x,
-                         .xtype = CHOLMOD_REAL,
-                         .dtype = CHOLMOD_DOUBLE};
-    cholmod_dense *solution = cholmod_l_solve(CHOLMOD_A, spd->L, &rhs, &spd->common);
-    if (solution == NULL)
-        return cholmod_failure(ctx, spd, "solve");
-    memcpy(x, solution->x, n * sizeof *x);
-    cholmod_l_free_dense(&solution, &spd->common);
-    return PSFM_OK;
+    return psfm_cholmod_solve(ctx, spd->L, &spd->common, "block", &spd->memory, 1, b, x);
 }
 
 size_t psfm_block_spd_fill(const psfm_block_spd *spd) {
@@ -294,7 +270,7 @@ psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd, uint3
     psfm_status status = PSFM_OK;
     cholmod_factor *L = cholmod_l_copy_factor(spd->L, &spd->common);
     if (L == NULL || !cholmod_l_change_factor(CHOLMOD_REAL, 1, 0, 1, 1, L, &spd->common)) {
-        status = cholmod_failure(ctx, spd, "inverse");
+        status = psfm_cholmod_failure(ctx, &spd->common, "block", "inverse");
         goto cleanup;
     }
     job.L = L;
@@ -323,6 +299,7 @@ void psfm_block_spd_destroy(psfm_block_spd **spd) {
     if (spd == NULL || *spd == NULL)
         return;
     psfm_block_spd *s = *spd;
+    psfm_cholmod_memory_free(&s->memory, &s->common);
     cholmod_l_free_factor(&s->L, &s->common);
     cholmod_l_free_sparse(&s->A, &s->common);
     cholmod_l_finish(&s->common);

@@ -10,12 +10,12 @@
  * preconditioner do the solve. */
 #include "linalg/sparse.h"
 
-#include <cholmod.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "linalg/cholmod_solve.h"
 
 void psfm_csr_free(psfm_csr *A) {
     free(A->row_begin);
@@ -60,6 +60,7 @@ struct psfm_spd {
     cholmod_common common;
     cholmod_sparse *A; /* upper triangle, columns sorted */
     cholmod_factor *L;
+    psfm_cholmod_memory memory;
     size_t num_triplets;
     size_t *slot; /* entry of A that triplet k adds to */
     bool iterative;
@@ -121,13 +122,6 @@ static int openmp_off(void) {
     return levels;
 }
 
-static psfm_status cholmod_failure(psfm_context *ctx, const psfm_spd *spd, const char *step) {
-    if (spd->common.status == CHOLMOD_OUT_OF_MEMORY || spd->common.status == CHOLMOD_TOO_LARGE)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in sparse %s", step);
-    return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse %s failed (CHOLMOD status %d)", step,
-                     spd->common.status);
-}
-
 psfm_status psfm_spd_create(psfm_context *ctx, uint32_t n, size_t num_triplets, const uint32_t *row,
                             const uint32_t *col, psfm_spd **spd) {
     size_t num = num_triplets + n;
@@ -137,9 +131,7 @@ psfm_status psfm_spd_create(psfm_context *ctx, uint32_t n, size_t num_triplets, 
     psfm_status status = PSFM_ALLOC(ctx, 1, &made);
     if (status != PSFM_OK)
         return status;
-    cholmod_l_start(&made->common);
-    made->common.print = 0;
-    made->common.final_ll = 1; /* an LDL factor would accept an indefinite matrix */
+    psfm_cholmod_start(&made->common);
     made->num_triplets = num_triplets;
     if ((status = PSFM_ALLOC(ctx, num, &upper_row)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num, &upper_col)) != PSFM_OK ||
@@ -162,13 +154,11 @@ psfm_status psfm_spd_create(psfm_context *ctx, uint32_t n, size_t num_triplets, 
     sort_triplets(n, num, upper_row, upper_col, order, scratch, count);
     made->A = cholmod_l_allocate_sparse(n, n, num, 1, 1, 1, CHOLMOD_REAL, &made->common);
     if (made->A == NULL) {
-        status = cholmod_failure(ctx, made, "allocation");
+        status = psfm_cholmod_failure(ctx, &made->common, "sparse", "allocation");
         goto cleanup;
     }
     fill_pattern(made, n, num, upper_row, upper_col, order);
-    made->L = cholmod_l_analyze(made->A, &made->common);
-    if (made->L == NULL)
-        status = cholmod_failure(ctx, made, "analysis");
+    status = psfm_cholmod_analyze(ctx, made->A, &made->common, "sparse", &made->L);
 
 cleanup:
     free(upper_row);
@@ -197,7 +187,7 @@ psfm_status psfm_spd_factor(psfm_context *ctx, psfm_spd *spd, const double *valu
     int done = cholmod_l_factorize(spd->A, spd->L, &spd->common);
     omp_set_max_active_levels(levels);
     if (!done)
-        return cholmod_failure(ctx, spd, "factorisation");
+        return psfm_cholmod_failure(ctx, &spd->common, "sparse", "factorisation");
     if (spd->L->minor < spd->L->n)
         return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse matrix is not positive definite (row %zu)",
                          spd->L->minor);
@@ -290,30 +280,20 @@ static psfm_status solve_iteratively(psfm_context *ctx, const psfm_spd *spd, siz
 
 psfm_status psfm_spd_solve(psfm_context *ctx, psfm_spd *spd, size_t num_rhs, const double *b,
                            double *x) {
-    size_t n = spd->A->nrow;
     if (spd->iterative)
         return solve_iteratively(ctx, spd, num_rhs, b, x);
-    cholmod_dense rhs = {.nrow = n,
-                         .ncol = num_rhs,
-                         .nzmax = n * num_rhs,
-                         .d = n,
-                         .x = (void *)(uintptr_t)b,
-                         .xtype = CHOLMOD_REAL,
-                         .dtype = CHOLMOD_DOUBLE};
     int levels = openmp_off();
-    cholmod_dense *solution = cholmod_l_solve(CHOLMOD_A, spd->L, &rhs, &spd->common);
+    psfm_status status =
+        psfm_cholmod_solve(ctx, spd->L, &spd->common, "sparse", &spd->memory, num_rhs, b, x);
     omp_set_max_active_levels(levels);
-    if (solution == NULL)
-        return cholmod_failure(ctx, spd, "solve");
-    memcpy(x, solution->x, n * num_rhs * sizeof *x);
-    cholmod_l_free_dense(&solution, &spd->common);
-    return PSFM_OK;
+    return status;
 }
 
 void psfm_spd_destroy(psfm_spd **spd) {
     if (spd == NULL || *spd == NULL)
         return;
     psfm_spd *s = *spd;
+    psfm_cholmod_memory_free(&s->memory, &s->common);
     cholmod_l_free_factor(&s->L, &s->common);
     cholmod_l_free_sparse(&s->A, &s->common);
     cholmod_l_finish(&s->common);

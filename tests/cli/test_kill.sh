@@ -10,7 +10,7 @@ run=("$planarsfm" run ring/images --cameras ring/gt --quiet --threads 1 --no-rep
 sqlite3 whole/database.db .dump >whole.sql
 
 FAULT_COUNT=count.txt LD_PRELOAD=$preload "${run[@]}" -o out >/dev/null
-read -r num _ <count.txt
+read -r num <count.txt
 step=${FAULT_STEP:-$((num / 25 + 1))} killed=0
 for ((n = 1 + step / 2; n <= num; n += step)); do
     rm -rf out

@@ -1,34 +1,24 @@
 # One call goes wrong: an allocation fails, a disk is full, a write is short or interrupted. The
 # command ends with a sentence or with the same result, and never leaves half a result.
-# FAULT_STEP=1 tries every call, otherwise some SAMPLES of each kind are tried.
+# Of each kind some SAMPLES are tried: of the calls that change files, and of the paths of calls that
+# lead to an allocation. FAULT_STEP=1 tries every call and every path, FAULT_ALL=1 every allocation.
 source "$(dirname "$0")/lib.sh"
 need_faults "$3"
+failing=$(dirname "$3")/planarsfm_failing
+export ASAN_OPTIONS=exitcode=99:${ASAN_OPTIONS:-} LSAN_OPTIONS=exitcode=99:${LSAN_OPTIONS:-}
 "$planarsfm" synth arena -o scene --cameras 4 --matches-only --quiet >/dev/null
 "$planarsfm" reconstruct scene/database.db -o done --quiet >/dev/null
-positions() { awk '!/^#/ && NF == 10 { print $10, $6, $7, $8 }' done/model/0/images.txt; }
-positions >positions.txt
+awk '!/^#/ && NF == 10 { print $10, $6, $7, $8 }' done/model/0/images.txt >positions.txt
 
-# spoil KIND VARIABLE COLUMN COMMAND...: each N-th call (column of the counts) of the command, which
-# writes to `out`, goes wrong.
 total=0
-spoil() {
-    local kind=$1 variable=$2 column=$3 num step n code
-    shift 3
-    rm -rf out
-    FAULT_COUNT=count.txt LD_PRELOAD=$preload "$@" >/dev/null 2>&1 || fail "$* fails by itself"
-    rm -rf good
-    [ ! -e out ] || cp -r out good
-    num=$(cut -d' ' -f"$column" count.txt)
-    step=${FAULT_STEP:-$((num / ${SAMPLES:-12} + 1))}
-    for ((n = 1 + step / 3; n <= num; n += step)); do
-        rm -rf out
-        code=0
-        (env "$variable=$n" FAULT_KIND="$kind" LD_PRELOAD="$preload" "$@") >spoiled.out 2>spoiled.err || code=$?
-        [ "$code" -le 2 ] || fail "$kind at call $n of $num: exit code $code of $*: $(cat spoiled.err)"
-        [ "$code" = 0 ] || [ -s spoiled.err ] || fail "$kind at call $n of $num: no word from $*"
-        whole "$code" || fail "$kind at call $n of $num: half a result of $* (exit code $code): $(cat spoiled.err)"
-        total=$((total + 1))
-    done
+# check NAME WHAT COMMAND...: the command has just ended with $code.
+check() {
+    local what=$1
+    shift
+    [ "$code" -le 2 ] || fail "$what: exit code $code of $*: $(cat spoiled.err)"
+    [ "$code" = 0 ] || [ -s spoiled.err ] || fail "$what: no word from $*"
+    whole "$code" || fail "$what: half a result of $* (exit code $code): $(cat spoiled.err)"
+    total=$((total + 1))
 }
 whole() { # CODE: `out` is as it was without the fault, or is not there
     if [ -d good ]; then
@@ -39,14 +29,63 @@ whole() { # CODE: `out` is as it was without the fault, or is not there
         [ "$1" != 0 ] && [ ! -e out ] || cmp -s good out
     fi
 }
+keep_good() {
+    rm -rf good
+    [ ! -e out ] || cp -r out good
+}
+
+# spoil_files KIND COMMAND...: calls of the command, which writes to `out`, that change files.
+spoil_files() {
+    local kind=$1 num step n code
+    shift
+    rm -rf out
+    FAULT_COUNT=count.txt LD_PRELOAD=$preload "$@" >/dev/null 2>&1 || fail "$* fails by itself"
+    keep_good
+    num=$(cat count.txt)
+    step=${FAULT_STEP:-$((num / ${SAMPLES:-12} + 1))}
+    for ((n = 1 + step / 3; n <= num; n += step)); do
+        rm -rf out
+        code=0
+        (FAULT_IO=$n FAULT_KIND=$kind LD_PRELOAD=$preload "$@") >spoiled.out 2>spoiled.err || code=$?
+        check "$kind at call $n of $num" "$@"
+    done
+}
+
+# spoil_memory COMMAND...: allocations of the command.
+spoil_memory() {
+    local num step n code
+    rm -rf out
+    FAULT_PATHS=paths.txt "$failing" "$@" >/dev/null 2>&1 || fail "$* fails by itself"
+    keep_good
+    num=$(sed -n 's/^all //p' paths.txt)
+    sed -i '/^all/d' paths.txt
+    [ -z "${FAULT_ALL:-}" ] || seq "$num" >paths.txt
+    step=${FAULT_STEP:-$(($(wc -l <paths.txt) / ${SAMPLES:-12} + 1))}
+    for n in $(awk -v step="$step" '(NR + int(step / 3)) % step == 0' paths.txt); do
+        rm -rf out
+        code=0
+        (FAULT_MEMORY=$n "$failing" "$@") >spoiled.out 2>spoiled.err || code=$?
+        check "allocation $n of $num" "$@"
+    done
+}
+
 one=(--quiet --threads 1)
-for kind in ENOSPC EIO EINTR short; do
-    spoil $kind FAULT_IO 1 "$planarsfm" reconstruct scene/database.db -o out "${one[@]}"
-    spoil $kind FAULT_IO 1 "$planarsfm" convert done --to transforms.json -o out "${one[@]}"
-done
-spoil memory FAULT_MEMORY 2 "$planarsfm" reconstruct scene/database.db -o out "${one[@]}"
-spoil memory FAULT_MEMORY 2 "$planarsfm" convert done --to transforms.json -o out "${one[@]}"
-spoil memory FAULT_MEMORY 2 "$planarsfm" align done --positions positions.txt -o out "${one[@]}"
-spoil memory FAULT_MEMORY 2 "$planarsfm" eval scene/gt done/model --json --threads 1
-spoil memory FAULT_MEMORY 2 "$planarsfm" compare done scene/gt "${one[@]}"
+if [ -z "${ONLY_MEMORY:-}" ]; then
+    for kind in ENOSPC EIO EINTR short; do
+        spoil_files $kind "$planarsfm" reconstruct scene/database.db -o out "${one[@]}"
+        spoil_files $kind "$planarsfm" convert done --to transforms.json -o out "${one[@]}"
+        spoil_files $kind "$planarsfm" align done --positions positions.txt -o out "${one[@]}"
+    done
+fi
+spoil_memory convert done --to transforms.json -o out "${one[@]}"
+spoil_memory align done --positions positions.txt -o out "${one[@]}"
+spoil_memory eval scene/gt done/model --json --threads 1
+spoil_memory compare done scene/gt "${one[@]}"
+spoil_memory report done "${one[@]}"
+spoil_memory reconstruct scene/database.db -o out "${one[@]}"
+if "$planarsfm" synth field -o ring --cameras 4 --render.width 320 --quiet >/dev/null 2>&1 && [ -d ring/images ]; then
+    spoil_memory run ring/images --cameras ring/gt -o out "${one[@]}"
+    spoil_files ENOSPC "$planarsfm" run ring/images --cameras ring/gt -o out "${one[@]}"
+    spoil_files EIO "$planarsfm" run ring/images --cameras ring/gt -o out "${one[@]}"
+fi
 echo "$total calls went wrong"

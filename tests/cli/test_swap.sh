@@ -22,7 +22,7 @@ state robust >robust.txt
 
 "${before[@]}" >/dev/null
 FAULT_COUNT=count.txt LD_PRELOAD=$preload "${again[@]}" >/dev/null
-read -r num _ <count.txt
+read -r num <count.txt
 [ "$num" -gt 50 ] || fail "only $num calls were counted"
 num_old=0 num_new=0
 for ((n = 1; n <= num; n += ${FAULT_STEP:-4})); do

@@ -1,65 +1,36 @@
 /* A library to be preloaded (LD_PRELOAD) that spoils one call of a program.
  *
  *   FAULT_IO=N       the N-th call that changes files (open for writing, write, fsync, rename, ...)
- *   FAULT_MEMORY=N   the N-th allocation of the program itself, cJSON or SQLite
  *   FAULT_KIND=K     what happens at the N-th call: kill (SIGKILL), ENOSPC, EIO, EINTR, or short
  *                    (a write that takes half of its bytes)
- *   FAULT_COUNT=PATH at the end, the numbers of both kinds of calls are written to PATH
+ *   FAULT_COUNT=PATH at the end, the number of such calls is written to PATH
  *
- * Reading and the allocations of numerical libraries are not counted. Bytes that a buffered stream
- * writes on its own are counted when it is flushed. */
+ * Reading is not counted. Bytes that a buffered stream writes on its own are counted when it is
+ * flushed. Allocations are spoiled by memory.c. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_RANGES = 32 };
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-
-static long io_at, memory_at;
-static atomic_long num_io, num_memory;
+static long io_at;
+static atomic_long num_io;
 static const char *kind = "";
 static bool is_ready;
-/* Code whose allocations may fail. */
-static struct { uintptr_t begin, end; } ranges[MAX_RANGES];
-static int num_ranges;
-
-static int add_module(struct dl_phdr_info *info, size_t size, void *data) {
-    (void)size, (void)data;
-    bool is_wanted = info->dlpi_name[0] == '\0' || strstr(info->dlpi_name, "libcjson") != NULL ||
-                     strstr(info->dlpi_name, "libsqlite3") != NULL;
-    for (int k = 0; is_wanted && k < info->dlpi_phnum && num_ranges < MAX_RANGES; ++k) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[k];
-        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
-            continue;
-        ranges[num_ranges].begin = info->dlpi_addr + part->p_vaddr;
-        ranges[num_ranges].end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
-        ++num_ranges;
-    }
-    return 0;
-}
 
 __attribute__((constructor)) static void start(void) {
-    const char *io = getenv("FAULT_IO"), *memory = getenv("FAULT_MEMORY");
+    const char *io = getenv("FAULT_IO");
     io_at = io == NULL ? 0 : atol(io);
-    memory_at = memory == NULL ? 0 : atol(memory);
     if (getenv("FAULT_KIND") != NULL)
         kind = getenv("FAULT_KIND");
-    dl_iterate_phdr(add_module, NULL);
     is_ready = true;
 }
 
@@ -69,42 +40,9 @@ __attribute__((destructor)) static void finish(void) {
     FILE *file = path == NULL ? NULL : fopen(path, "w");
     if (file == NULL)
         return;
-    fprintf(file, "%ld %ld\n", atomic_load(&num_io), atomic_load(&num_memory));
+    fprintf(file, "%ld\n", atomic_load(&num_io));
     fclose(file);
 }
-
-/* ---- memory ---- */
-
-static bool memory_fails(const void *caller) {
-    uintptr_t at = (uintptr_t)caller;
-    for (int k = 0; is_ready && k < num_ranges; ++k)
-        if (at >= ranges[k].begin && at < ranges[k].end)
-            return atomic_fetch_add(&num_memory, 1) + 1 == memory_at;
-    return false;
-}
-
-void *malloc(size_t size) {
-    if (!memory_fails(__builtin_return_address(0)))
-        return __libc_malloc(size);
-    errno = ENOMEM;
-    return NULL;
-}
-
-void *calloc(size_t count, size_t size) {
-    if (!memory_fails(__builtin_return_address(0)))
-        return __libc_calloc(count, size);
-    errno = ENOMEM;
-    return NULL;
-}
-
-void *realloc(void *old, size_t size) {
-    if (!memory_fails(__builtin_return_address(0)))
-        return __libc_realloc(old, size);
-    errno = ENOMEM;
-    return NULL;
-}
-
-/* ---- files ---- */
 
 /* Counts a call; at the wanted one ends the process or returns true with errno set. */
 static bool io_fails(bool *is_short) {

@@ -86,7 +86,8 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
     psfm_topology topology = {n, m, ends, ends + m};
     CHECK(ctx, psfm_joint_choice(ctx, &options->robust.choice, graph, confidence));
     CHECK(ctx, psfm_candidate_list_make(ctx, graph, options->robust.control.inlier_power,
-                                        options->robust.choice.full_off_plane, confidence, &list));
+                                        options->robust.choice.full_off_plane,
+                                        options->robust.control.noise_px, confidence, &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
     const psfm_rotation_consensus_options *consensus = &options->robust.consensus;
     CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, NULL, R,

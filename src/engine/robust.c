@@ -34,10 +34,14 @@ static const psfm_option rows[] = {
                      "take the lengths of baselines from the planes; off: directions alone (LUD)"),
     PSFM_OPTION_BOOL(psfm_robust_control_options, refinement, "refinement", 1,
                      "triangulate and adjust the bundle"),
+    PSFM_OPTION_DOUBLE(psfm_robust_control_options, noise_px, "noise-px", 1.0, 0.0, 100.0,
+                       "rotations of pairs may be off by three times what noise of so many pixels "
+                       "makes of them, and by consensus.agreement-deg in any case"),
     PSFM_OPTION_DOUBLE(psfm_robust_control_options, inlier_power, "inlier-power", 0.5, 0.0, 10.0,
                        "an edge weighs (its inliers / the median) to this power in the consensus"),
 };
-const psfm_option_table psfm_robust_control_option_table = {"robust", rows, 6};
+const psfm_option_table psfm_robust_control_option_table = {"robust", rows,
+                                                            sizeof rows / sizeof *rows};
 
 static const char *const ambiguous_models[] = {"mark", "split", "best", NULL};
 
@@ -66,8 +70,14 @@ static void keep_best(psfm_pose_graph *graph) {
     }
 }
 
+/* How far a rotation with this deviation at one pixel's noise may be off. */
+static double reach(const psfm_robust_options *options, double sigma_rad) {
+    return fmax(psfm_radians(options->consensus.agreement_deg),
+                PSFM_CONSENSUS_SIGMAS * options->control.noise_px * sigma_rad);
+}
+
 /* Planes of one edge that contradict its heaviest hypothesis lose their weight. */
-static void keep_agreeing_planes(psfm_pose_graph *graph, double max_angle) {
+static void keep_agreeing_planes(const psfm_robust_options *options, psfm_pose_graph *graph) {
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         const psfm_hypothesis *best = NULL;
@@ -76,7 +86,7 @@ static void keep_agreeing_planes(psfm_pose_graph *graph, double max_angle) {
                 best = &graph->hypotheses[h];
         for (uint32_t h = edge->hypothesis_begin; best != NULL && h < edge->hypothesis_end; ++h)
             if (psfm_rotation_angle(graph->hypotheses[h].motion.R_21, best->motion.R_21) >
-                max_angle)
+                reach(options, graph->hypotheses[h].sigma_rad))
                 graph->hypotheses[h].weight = 0.0;
     }
 }
@@ -95,25 +105,25 @@ static psfm_status choose(psfm_context *ctx, const psfm_skeleton_options *base,
     }
     if (status == PSFM_OK) {
         keep_best(graph);
-        keep_agreeing_planes(graph, psfm_radians(options->consensus.agreement_deg));
+        keep_agreeing_planes(options, graph);
     }
     return status;
 }
 
 /* Weights after the rotations are known: per plane the hypothesis nearest to them, if it agrees. */
-static void choose_by_rotations(psfm_pose_graph *graph, const psfm_pose_solution *s,
-                                double max_angle) {
+static void choose_by_rotations(const psfm_robust_options *options, psfm_pose_graph *graph,
+                                const psfm_pose_solution *s) {
     for (uint32_t p = 0; p < graph->num_planes; ++p) {
         const psfm_edge_plane *plane = &graph->planes[p];
         const psfm_edge *edge = &graph->edges[plane->edge];
-        double R_21[9], nearest = max_angle;
+        double R_21[9], nearest = INFINITY;
         uint32_t best = UINT32_MAX;
         psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
                         R_21);
         for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h) {
             double angle = psfm_rotation_angle(graph->hypotheses[h].motion.R_21, R_21);
             graph->hypotheses[h].weight = 0.0;
-            if (angle < nearest) {
+            if (angle < nearest && angle < reach(options, graph->hypotheses[h].sigma_rad)) {
                 nearest = angle;
                 best = h;
             }
@@ -127,8 +137,7 @@ static void choose_by_rotations(psfm_pose_graph *graph, const psfm_pose_solution
  * essential matrix. accepted[e] is false if nothing does. */
 static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *options,
                                 psfm_pose_graph *graph, psfm_pose_solution *s, bool *accepted) {
-    double max_angle = psfm_radians(options->consensus.agreement_deg);
-    choose_by_rotations(graph, s, max_angle);
+    choose_by_rotations(options, graph, s);
     psfm_status status = psfm_consolidate(ctx, graph, s->edge_pose);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
@@ -138,8 +147,8 @@ static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *op
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
             weight += graph->hypotheses[h].weight;
         double off_plane = psfm_edge_essential_confidence(edge, options->choice.full_off_plane);
-        bool essential_agrees =
-            off_plane > 0.5 && psfm_rotation_angle(edge->essential_R_21, R_21) < max_angle;
+        bool essential_agrees = off_plane > 0.5 && psfm_rotation_angle(edge->essential_R_21, R_21) <
+                                                       reach(options, edge->essential_sigma_rad);
         if (weight == 0.0 && essential_agrees) {
             memcpy(s->edge_pose[e].R_21, edge->essential_R_21, sizeof edge->essential_R_21);
             memcpy(s->edge_pose[e].t_21, edge->essential_t_21, sizeof edge->essential_t_21);
@@ -155,9 +164,9 @@ static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *
                                   psfm_robust_edges *edges) {
     psfm_candidate_list list;
     uint32_t *chosen = NULL;
-    psfm_status status =
-        psfm_candidate_list_make(ctx, graph, options->control.inlier_power,
-                                 options->choice.full_off_plane, confidence, &list);
+    psfm_status status = psfm_candidate_list_make(ctx, graph, options->control.inlier_power,
+                                                  options->choice.full_off_plane,
+                                                  options->control.noise_px, confidence, &list);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, graph->num_edges, &chosen);
     if (status == PSFM_OK) {

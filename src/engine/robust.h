@@ -19,6 +19,7 @@ typedef struct {
     bool averaging;      /* off: rotations of the tree alone */
     bool plane_scale;    /* off: positions from directions (LUD) */
     bool refinement;     /* off: no bundle adjustment */
+    double noise_px;     /* of the keypoints, in the deviations of the pairs' rotations */
     double inlier_power; /* an edge weighs (inliers / median inliers) to this power */
 } psfm_robust_control_options;
 

@@ -47,7 +47,7 @@ double psfm_edge_essential_confidence(const psfm_edge *edge, int full_off_plane)
 }
 
 psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *graph,
-                                     double inlier_power, int full_off_plane,
+                                     double inlier_power, int full_off_plane, double noise_px,
                                      const double *confidence, psfm_candidate_list *c) {
     size_t room = (size_t)graph->num_hypotheses + graph->num_edges;
     psfm_status status;
@@ -55,6 +55,7 @@ psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *g
     if ((status = PSFM_ALLOC(ctx, (size_t)graph->num_edges + 1, &c->begin)) ||
         (status = PSFM_ALLOC(ctx, room, &c->R_21)) ||
         (status = PSFM_ALLOC(ctx, room, &c->confidence)) ||
+        (status = PSFM_ALLOC(ctx, room, &c->sigma_rad)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &c->weight)) ||
         (status = weigh_edges(ctx, graph, inlier_power, c->weight)))
         return status;
@@ -63,11 +64,13 @@ psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *g
         const psfm_edge *edge = &graph->edges[e];
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
             memcpy(c->R_21[num], graph->hypotheses[h].motion.R_21, sizeof *c->R_21);
+            c->sigma_rad[num] = noise_px * graph->hypotheses[h].sigma_rad;
             c->confidence[num++] = confidence[h];
         }
         double essential = psfm_edge_essential_confidence(edge, full_off_plane);
         if (essential > 0.0) {
             memcpy(c->R_21[num], edge->essential_R_21, sizeof *c->R_21);
+            c->sigma_rad[num] = noise_px * edge->essential_sigma_rad;
             c->confidence[num++] = essential;
         }
         c->begin[e + 1] = num;
@@ -79,6 +82,7 @@ void psfm_candidate_list_free(psfm_candidate_list *list) {
     free(list->begin);
     free(list->R_21);
     free(list->confidence);
+    free(list->sigma_rad);
     free(list->weight);
     *list = (psfm_candidate_list){0};
 }
@@ -87,5 +91,6 @@ psfm_rotation_candidates psfm_candidate_list_view(const psfm_candidate_list *lis
     return (psfm_rotation_candidates){.begin = list->begin,
                                       .R_21 = (const double(*)[9])list->R_21,
                                       .confidence = list->confidence,
+                                      .sigma_rad = list->sigma_rad,
                                       .weight = list->weight};
 }

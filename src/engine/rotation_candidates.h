@@ -11,14 +11,15 @@ typedef struct {
     uint32_t *begin;
     double (*R_21)[9];
     double *confidence;
+    double *sigma_rad;
     double *weight;
 } psfm_candidate_list;
 
 /* Lists them by edges. confidence has one entry per hypothesis. An edge weighs (its inliers / the
- * median) to inlier_power; an essential matrix with full_off_plane inliers off the planes counts
- * fully. Free `out` in any case. */
+ * median) to inlier_power; rotations are off by what noise_px makes of them; an essential matrix
+ * with full_off_plane inliers off the planes counts fully. Free `out` in any case. */
 psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *graph,
-                                     double inlier_power, int full_off_plane,
+                                     double inlier_power, int full_off_plane, double noise_px,
                                      const double *confidence, psfm_candidate_list *c);
 void psfm_candidate_list_free(psfm_candidate_list *list);
 psfm_rotation_candidates psfm_candidate_list_view(const psfm_candidate_list *list);

@@ -21,6 +21,7 @@
 #include "base/union_find.h"
 #include "linalg/order.h"
 #include "linalg/vec3.h"
+#include "twoview/motion_sigma.h"
 
 static bool is_usable(const psfm_homography *h) {
     return !h->is_rotation && h->num_motions > 0;
@@ -141,13 +142,39 @@ typedef struct {
     psfm_pose_graph *graph;
 } builder;
 
+/* What the rotations of an edge are worth. */
+static void weigh_rotations(const builder *b, psfm_edge *edge) {
+    const psfm_match_pair *pair = &b->set->pairs[edge->pair];
+    const psfm_two_view *view = &b->two_views[edge->pair];
+    psfm_motion_support support = {.view1 = &b->set->views[pair->view1],
+                                   .view2 = &b->set->views[pair->view2],
+                                   .matches = (const uint32_t(*)[2])pair->matches};
+    uint32_t next = edge->hypothesis_begin;
+    if (support.view1->rays == NULL || support.view2->rays == NULL)
+        return;
+    for (size_t k = 0; k < view->num_homographies; ++k) {
+        const psfm_homography *h = &view->homographies[k];
+        support.inliers = h->inliers;
+        support.num_inliers = h->num_inliers;
+        for (int m = 0; is_usable(h) && m < h->num_motions; ++m)
+            b->graph->hypotheses[next++].sigma_rad =
+                psfm_plane_motion_sigma(&support, &h->motions[m]);
+    }
+    support.inliers = view->essential.inliers;
+    support.num_inliers = view->essential.num_inliers;
+    if (edge->has_essential)
+        edge->essential_sigma_rad =
+            psfm_essential_sigma(&support, edge->essential_R_21, edge->essential_t_21);
+}
+
 static psfm_status fill_edge(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     const builder *b = user;
-    const psfm_edge *edge = &b->graph->edges[index];
+    psfm_edge *edge = &b->graph->edges[index];
     const psfm_match_pair *pair = &b->set->pairs[edge->pair];
     const psfm_two_view *view = &b->two_views[edge->pair];
     uint32_t p = edge->plane_begin;
+    weigh_rotations(b, edge);
     for (size_t k = 0; k < view->num_homographies; ++k) {
         const psfm_homography *h = &view->homographies[k];
         if (!is_usable(h))

@@ -14,7 +14,9 @@ typedef struct {
     uint32_t edge;  /* index of its edge */
     uint32_t plane; /* index into planes: the homography it comes from */
     psfm_plane_motion motion;
-    double weight; /* confidence w >= 0 given by the choice; 0 = not chosen */
+    double sigma_rad; /* of its rotation, for noise of one pixel (twoview/motion_sigma.h); 0 if the
+                         views have no rays */
+    double weight;    /* confidence w >= 0 given by the choice; 0 = not chosen */
 } psfm_hypothesis;
 
 /* One homography of an edge: the keypoints of either image that are its inliers. */
@@ -34,6 +36,7 @@ typedef struct {
     bool has_essential;
     double essential_R_21[9];
     double essential_t_21[3];
+    double essential_sigma_rad; /* of its rotation, for noise of one pixel */
     double essential_plane_share;
     uint32_t essential_inliers;
 } psfm_edge;

@@ -235,6 +235,7 @@ psfm_reconstruct_options psfm_reconstruct_options_for(const psfm_reconstruct_opt
         options->noise.px > 0.0 ? options->noise.px : fmax(evidence->noise.sigma_px, 1.0);
     scaled.two_view.max_error_px *= factor;
     scaled.two_view.rotation_px *= factor;
+    scaled.robust.control.noise_px *= factor;
     scaled.refine.control.first_error_px *= factor;
     scaled.refine.triangulate.max_error_px *= factor;
     scaled.refine.resection.max_error_px *= factor;

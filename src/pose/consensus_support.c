@@ -51,7 +51,8 @@ void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chos
 /* How far candidate q is from R_21 in units of its reach; 1 or more: it does not agree. */
 static double distance(const psfm_consensus_search *s, uint32_t q, const double R_21[9]) {
     const psfm_rotation_candidates *c = s->candidates;
-    double reach = c->sigma_rad == NULL ? s->reach : fmax(s->reach, 3.0 * c->sigma_rad[q]);
+    double reach =
+        c->sigma_rad == NULL ? s->reach : fmax(s->reach, PSFM_CONSENSUS_SIGMAS * c->sigma_rad[q]);
     /* cos(angle) from the trace is enough to tell candidates that are far off */
     double trace = 0.0;
     for (int k = 0; k < 9; ++k)

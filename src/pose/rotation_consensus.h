@@ -9,6 +9,9 @@
 #include "base/options.h"
 #include "pose/rotation.h"
 
+/* A candidate may be off by so many of its standard deviations. */
+#define PSFM_CONSENSUS_SIGMAS 3.0
+
 typedef struct {
     double agreement_deg; /* an edge this far from its candidate gives no support */
     double typical_power; /* to which a candidate's typicality enters its confidence; 0: not */

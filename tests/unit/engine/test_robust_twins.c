@@ -62,7 +62,8 @@ static double score_of_truth(psfm_context *ctx, solved *s) {
     psfm_topology topology = {n, m, ends, ends + m};
     assert_ok(ctx, psfm_joint_choice(ctx, &options->choice, &s->graph, confidence));
     assert_ok(ctx, psfm_candidate_list_make(ctx, &s->graph, options->control.inlier_power,
-                                            options->choice.full_off_plane, confidence, &list));
+                                            options->choice.full_off_plane,
+                                            options->control.noise_px, confidence, &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
     assert_ok(ctx,
               psfm_rotation_consensus_score(ctx, &topology, &candidates, &options->consensus, NULL,

@@ -1,0 +1,24 @@
+/* How well the matches of a pair determine its rotation. */
+#ifndef PSFM_TWOVIEW_MOTION_SIGMA_H
+#define PSFM_TWOVIEW_MOTION_SIGMA_H
+
+#include "twoview/two_view.h"
+
+/* Matches of one pair, chosen by their indices. */
+typedef struct {
+    const psfm_view *view1, *view2;
+    const uint32_t (*matches)[2];
+    const uint32_t *inliers;
+    size_t num_inliers;
+} psfm_motion_support;
+
+/* The standard deviation of the rotation in radians, for noise of one pixel in each coordinate of
+ * every keypoint: of a motion behind a homography, with translation and normal free, and of an
+ * essential matrix, with the direction of the translation free. At most PSFM_MAX_MOTION_SIGMA,
+ * also where the matches determine nothing. O(inliers). */
+#define PSFM_MAX_MOTION_SIGMA 0.2
+double psfm_plane_motion_sigma(const psfm_motion_support *support, const psfm_plane_motion *motion);
+double psfm_essential_sigma(const psfm_motion_support *support, const double R_21[9],
+                            const double t_21[3]);
+
+#endif

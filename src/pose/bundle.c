@@ -178,10 +178,13 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, double tolerance,
     return status;
 }
 
-/* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. */
+/* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. Cameras are held while
+ * planes are loose: over flat ground a shorter focal length with lower cameras brings points nearer
+ * to their plane, and a plane that lets them leave it would be paid for that. */
 static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
     double tolerance = b->options.tolerance, rough = fmax(tolerance, ROUGH_TOLERANCE);
     psfm_status status = PSFM_OK;
+    b->holds_cameras = b->estimates_sigma;
     for (int round = 0; b->estimates_sigma && round < SIGMA_ROUNDS; ++round) {
         double cost;
         if ((status = iterate(ctx, b, rough, stats)) != PSFM_OK ||
@@ -189,6 +192,7 @@ static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *
             (status = psfm_bundle_estimate_sigma(ctx, b)) != PSFM_OK)
             return status;
     }
+    b->holds_cameras = false;
     return iterate(ctx, b, tolerance, stats);
 }
 

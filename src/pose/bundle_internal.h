@@ -78,6 +78,7 @@ typedef struct {
     double (*prior_value)[PSFM_CAMERA_MAX_PARAMS];  /* per camera and free parameter */
     double (*prior_weight)[PSFM_CAMERA_MAX_PARAMS]; /* inverse variance */
     uint32_t max_free_params;
+    bool holds_cameras; /* they stay as the problem has them, whatever their priors */
     psfm_block_pattern pattern;
     psfm_block_spd *spd;
 
@@ -113,6 +114,12 @@ psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cos
 
 /* Half the sum of the squared deviations of the intrinsics from their priors, in standard
  * deviations; and how much of it the step takes away by the linear model. */
+typedef struct {
+    double value, weight; /* the weight is an inverse variance */
+} psfm_bundle_prior;
+
+/* The prior of a camera's k-th free parameter. */
+psfm_bundle_prior psfm_bundle_prior_of(const psfm_bundle *b, size_t c, uint32_t k);
 double psfm_bundle_prior_cost(const psfm_bundle *b, const psfm_bundle_values *values);
 double psfm_bundle_prior_decrease(const psfm_bundle *b);
 

@@ -14,6 +14,7 @@
 #define MIN_FOCAL_RATIO 0.2 /* of a step; beyond, the linear model says nothing */
 #define MIN_FOCAL 0.02      /* of the longer side: a field of view of 178 degrees */
 #define MAX_FOCAL 1000.0
+#define HELD 1e10 /* times the weight of a prior: the parameter does not move */
 
 static double longer_side(const psfm_camera *camera) {
     return (double)(camera->width > camera->height ? camera->width : camera->height);
@@ -135,12 +136,22 @@ void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d) {
     }
 }
 
+psfm_bundle_prior psfm_bundle_prior_of(const psfm_bundle *b, size_t c, uint32_t k) {
+    psfm_bundle_prior prior = {b->prior_value[c][k], b->prior_weight[c][k]};
+    if (b->holds_cameras) {
+        prior.value = b->problem->cameras[c].params[b->free_params[c][k]];
+        prior.weight *= HELD;
+    }
+    return prior;
+}
+
 double psfm_bundle_prior_cost(const psfm_bundle *b, const psfm_bundle_values *values) {
     double cost = 0.0;
     for (size_t c = 0; c < b->problem->num_cameras; ++c)
         for (uint32_t k = 0; k < b->num_free_params[c]; ++k) {
-            double off = values->cameras[c].params[b->free_params[c][k]] - b->prior_value[c][k];
-            cost += 0.5 * b->prior_weight[c][k] * off * off;
+            psfm_bundle_prior prior = psfm_bundle_prior_of(b, c, k);
+            double off = values->cameras[c].params[b->free_params[c][k]] - prior.value;
+            cost += 0.5 * prior.weight * off * off;
         }
     return cost;
 }
@@ -152,8 +163,9 @@ double psfm_bundle_prior_decrease(const psfm_bundle *b) {
             continue;
         const double *d = b->step + b->pattern.scalar_begin[b->camera_block[c]];
         for (uint32_t k = 0; k < b->num_free_params[c]; ++k) {
-            double off = b->now.cameras[c].params[b->free_params[c][k]] - b->prior_value[c][k];
-            decrease -= b->prior_weight[c][k] * d[k] * (off + 0.5 * d[k]);
+            psfm_bundle_prior prior = psfm_bundle_prior_of(b, c, k);
+            double off = b->now.cameras[c].params[b->free_params[c][k]] - prior.value;
+            decrease -= prior.weight * d[k] * (off + 0.5 * d[k]);
         }
     }
     return decrease;

@@ -273,11 +273,11 @@ static void sum_camera_row(row_sum *row, uint32_t camera) {
         }
     }
     for (uint32_t u = 0; u < row->dim; ++u) { /* the priors */
-        double weight = b->prior_weight[camera][u];
+        psfm_bundle_prior prior = psfm_bundle_prior_of(b, camera, u);
         double value = b->now.cameras[camera].params[b->free_params[camera][u]];
-        row->blocks[u * row->dim + u] += weight;
-        row->diagonal[u] += weight;
-        row->rhs[u] += weight * (b->prior_value[camera][u] - value);
+        row->blocks[u * row->dim + u] += prior.weight;
+        row->diagonal[u] += prior.weight;
+        row->rhs[u] += prior.weight * (prior.value - value);
     }
 }
 

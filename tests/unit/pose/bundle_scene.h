@@ -15,9 +15,10 @@ typedef struct {
     size_t num_images, num_points, num_cameras;
     psfm_camera_model model;
     double noise_px;
-    double visible; /* share of the points that an image sees */
-    int num_planes; /* points k % num_planes; 0: in space */
-    double bumps;   /* how far the points of plane 0 are off it */
+    double visible;  /* share of the points that an image sees */
+    int num_planes;  /* points k % num_planes; 0: in space */
+    double bumps;    /* how far the points of plane 0 are off it */
+    bool from_above; /* cameras look down, but for some degrees, instead of standing in a ring */
     uint64_t seed;
 } scene_options;
 
@@ -96,6 +97,13 @@ static inline void scene_make(const scene_options *o, scene *s) {
         double angle = 1.9 * 3.14159265358979 * (double)i / (double)o->num_images;
         double c[3] = {9 * cos(angle), 9 * sin(angle), 3.5 + sin(2 * angle)};
         double at[3] = {psfm_rng_range(&rng, -0.5, 0.5), psfm_rng_range(&rng, -0.5, 0.5), 0};
+        if (o->from_above) {
+            c[0] *= 0.2;
+            c[1] *= 0.2;
+            c[2] = 9.0;
+            at[0] += c[0];
+            at[1] += c[1];
+        }
         memcpy(s->true_c[i], c, sizeof c);
         scene_look_at(c, at, s->true_R[i]);
         s->image_camera[i] = (uint32_t)(i % o->num_cameras);

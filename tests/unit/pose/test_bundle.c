@@ -406,6 +406,32 @@ static void intrinsics_are_recovered_on_request(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Over flat ground a focal length is known to some per cent, and lower cameras with a shorter one
+ * look nearly the same. Loose planes must not reward that. */
+static void soft_planes_do_not_move_a_focal_length(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        scene_options o = {.num_images = SCENE_MAX_IMAGES,
+                           .num_points = SCENE_MAX_POINTS,
+                           .num_cameras = 1,
+                           .model = PSFM_CAMERA_SIMPLE_PINHOLE,
+                           .noise_px = 0.7,
+                           .visible = 0.2,
+                           .num_planes = 1,
+                           .from_above = true,
+                           .seed = seed};
+        psfm_bundle_options options = default_options();
+        options.refine = PSFM_REFINE_FOCAL;
+        scene_make(&o, &s);
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        assert_close(log(s.cameras[0].params[0]), log(1000.0), 0.1);
+        psfm_bundle_stats_free(&stats);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 /* One focal length keeps the ratio of fx and fy; a tight prior holds it, cameras without freedom do
  * not move, and the principal point is found where it is asked for. */
 static void priors_hold_what_they_know(void **state) {
@@ -673,6 +699,7 @@ int main(void) {
         cmocka_unit_test(weights_weigh),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(intrinsics_are_recovered_on_request),
+        cmocka_unit_test(soft_planes_do_not_move_a_focal_length),
         cmocka_unit_test(priors_hold_what_they_know),
         cmocka_unit_test(the_gauge_is_held),
         cmocka_unit_test(two_components_are_both_adjusted),

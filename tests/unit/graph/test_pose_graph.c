@@ -7,6 +7,7 @@
 typedef struct {
     psfm_match_set set;
     psfm_match_pair pairs[4];
+    psfm_view views[5];
     psfm_two_view two_views[4];
     psfm_homography homographies[5];
     uint32_t matches[4][2];
@@ -39,7 +40,7 @@ static void make_example(example *x) {
     x->two_views[3].essential =
         (psfm_essential){.found = true, .plane_share = 0.75, .t_21 = {0, 0, 1}};
     psfm_mat3_identity(x->two_views[3].essential.R_21);
-    x->set = (psfm_match_set){.num_views = 5, .pairs = x->pairs, .num_pairs = 4};
+    x->set = (psfm_match_set){.views = x->views, .num_views = 5, .pairs = x->pairs, .num_pairs = 4};
 }
 
 static void builds_edges_planes_and_hypotheses(void **state) {

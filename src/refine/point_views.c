@@ -56,13 +56,8 @@ psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
     return PSFM_OK;
 }
 
-/* A keypoint of the view and the point that a match leads it to. */
-typedef struct {
-    uint32_t keypoint, point;
-} lead;
-
 static int by_keypoint(const void *a, const void *b) {
-    const lead *p = a, *q = b;
+    const psfm_lead *p = a, *q = b;
     if (p->keypoint != q->keypoint)
         return p->keypoint < q->keypoint ? -1 : 1;
     return p->point < q->point ? -1 : p->point > q->point;
@@ -70,7 +65,7 @@ static int by_keypoint(const void *a, const void *b) {
 
 /* Leaves one lead of those that say the same: several pairs do so of a point that several images
  * see, and that is one piece of evidence. */
-static size_t drop_repeats(lead *leads, size_t num) {
+static size_t drop_repeats(psfm_lead *leads, size_t num) {
     size_t kept = 0;
     if (num == 0)
         return 0;
@@ -81,9 +76,8 @@ static size_t drop_repeats(lead *leads, size_t num) {
     return kept;
 }
 
-/* Follows the matches of view v to points. *leads is malloc'ed. */
-static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, uint32_t v,
-                                  lead **leads, size_t *num) {
+psfm_status psfm_point_views_leads(psfm_context *ctx, const psfm_point_views *l, uint32_t v,
+                                   psfm_lead **leads, size_t *num) {
     size_t capacity = 0, found = 0;
     const uint32_t *pairs = psfm_adjacency_at(&l->pairs, v);
     for (uint32_t k = 0; k < psfm_adjacency_degree(&l->pairs, v); ++k) {
@@ -97,7 +91,7 @@ static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, 
             uint32_t point =
                 l->point_of_keypoint[l->keypoint_begin[other] + pair->matches[m][1 - side]];
             if (point != UINT32_MAX)
-                (*leads)[found++] = (lead){pair->matches[m][side], point};
+                (*leads)[found++] = (psfm_lead){pair->matches[m][side], point};
         }
     }
     *num = drop_repeats(*leads, found);
@@ -105,7 +99,7 @@ static psfm_status follow_matches(psfm_context *ctx, const psfm_point_views *l, 
 }
 
 /* The component that most leads end in; the lowest on ties. */
-static uint32_t largest_component(const uint32_t *component, const lead *leads, size_t num) {
+static uint32_t largest_component(const uint32_t *component, const psfm_lead *leads, size_t num) {
     uint32_t best = PSFM_NO_COMPONENT;
     size_t best_count = 0;
     for (size_t k = 0; k < num; ++k) {
@@ -126,11 +120,11 @@ static uint32_t largest_component(const uint32_t *component, const lead *leads, 
 psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *links, uint32_t v,
                                     const psfm_resection_options *options, psfm_resection *pose,
                                     uint32_t *component) {
-    lead *leads = NULL;
+    psfm_lead *leads = NULL;
     size_t num = 0, kept = 0;
     double(*xy)[2] = NULL, (*X)[3] = NULL;
     *pose = (psfm_resection){0};
-    psfm_status status = follow_matches(ctx, links, v, &leads, &num);
+    psfm_status status = psfm_point_views_leads(ctx, links, v, &leads, &num);
     if (status != PSFM_OK || num < (size_t)options->min_inliers)
         goto cleanup;
     if ((status = PSFM_ALLOC(ctx, num, &xy)) || (status = PSFM_ALLOC(ctx, num, &X)))

@@ -1,4 +1,4 @@
-/* From matches of an image without a pose to the points of the others. */
+/* From the matches of an image to the points of the others. */
 #ifndef PSFM_REFINE_POINT_VIEWS_H
 #define PSFM_REFINE_POINT_VIEWS_H
 
@@ -6,7 +6,7 @@
 #include "pose/resection.h"
 #include "scene/triangulate.h"
 
-/* What an image without a pose can be resected from: the points its matches lead to. */
+/* What an image can be resected from: the points its matches lead to. */
 typedef struct {
     const psfm_match_set *set;
     const psfm_structure *structure;
@@ -18,6 +18,16 @@ typedef struct {
 psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
                                   const psfm_structure *structure, const psfm_poses *poses,
                                   psfm_point_views *out);
+
+/* A keypoint of a view and the point that a match leads it to. */
+typedef struct {
+    uint32_t keypoint, point;
+} psfm_lead;
+
+/* Follows the matches of view v to points of other views: by keypoint, each point once. *leads is
+ * malloc'ed, and is to be freed in any case. */
+psfm_status psfm_point_views_leads(psfm_context *ctx, const psfm_point_views *links, uint32_t v,
+                                   psfm_lead **leads, size_t *num);
 
 /* Resects view v on the points of the component that most of its matches lead to. */
 psfm_status psfm_point_views_resect(psfm_context *ctx, const psfm_point_views *links, uint32_t v,

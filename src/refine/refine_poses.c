@@ -9,7 +9,8 @@
  * the poses: matches that the verification had lost come back, false ones leave.
  *
  * Between rounds images without a pose are tried by resection on the points, and images whose
- * points do not agree with them lose their pose and are tried the same way. */
+ * points do not agree with them lose their pose and are tried the same way. Pieces of the model
+ * that the points do not hold together are joined (refine/pieces.c). */
 #include "refine/refine_poses.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@
 #include "linalg/mat3.h"
 #include "refine/camera_priors.h"
 #include "refine/observation_noise.h"
+#include "refine/pieces.h"
 #include "refine/plane_labels.h"
 #include "refine/point_views.h"
 #include "refine/refined_quality.h"
@@ -29,6 +31,8 @@
 #define MOST_IMAGES 0.9 /* share of the images whose poses a round's error must suit */
 #define MAX_FITS 2      /* of the loss to the residuals and the bundle to the loss */
 #define AGAIN 2.0       /* final errors allowed in the first of the repeated rounds */
+#define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
+#define JOINED 4.0      /* final errors allowed in the round after one */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
 
 static const psfm_option rows[] = {
@@ -320,26 +324,46 @@ static psfm_status run_round(psfm_context *ctx, refinement *r, double error, boo
     return status;
 }
 
+/* Joins pieces that the points of this round do not hold together; `again` if any moved, and may
+ * still do. */
+static psfm_status join_pieces(psfm_context *ctx, refinement *r, int *joins, bool *again) {
+    uint32_t num_moved = 0;
+    psfm_status status = PSFM_OK;
+    if (*joins < MAX_JOINS)
+        status = psfm_pieces_join(ctx, r->evidence, r->input, &r->options->resection,
+                                  &r->out->structure, &r->s->poses, &num_moved);
+    *again = num_moved > 0;
+    *joins += num_moved > 0;
+    if (status == PSFM_OK && num_moved > 0)
+        psfm_log(ctx, PSFM_LOG_INFO, "refinement: %u pieces joined", num_moved);
+    return status;
+}
+
 static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     const psfm_refine_control_options *control = &r->options->control;
     double last = r->options->triangulate.max_error_px;
     double error = last, most = fmax(control->first_error_px, last);
     double step = pow(last / most, 1.0 / fmax(control->rounds - 1, 1.0));
+    int joins = 0;
+    bool joined = false;
     psfm_status status = psfm_usable_matches_of_edges(r->evidence, r->input, r->use);
-    for (int k = 0; status == PSFM_OK && k < control->rounds; ++k) {
+    for (int k = 0; status == PSFM_OK && k < control->rounds + joins; ++k) {
         if (control->rounds > 1)
             status = find_error(ctx, r, k, most, &error);
+        if (joined)
+            error = fmax(error, JOINED * last);
         if (status == PSFM_OK)
             status = run_round(ctx, r, error, k > 0);
+        if (status == PSFM_OK && control->rounds > 1)
+            status = join_pieces(ctx, r, &joins, &joined);
         if (status != PSFM_OK)
             break;
-        bool done = k > 0 && error <= last * (1.0 + 1e-9);
-        if (k + 1 < control->rounds && !done)
+        size_t rounds = (size_t)(control->rounds + joins);
+        bool done = k > 0 && !joined && error <= last * (1.0 + 1e-9);
+        if (k + 1 < control->rounds + joins && !done)
             status = resect_images(ctx, r);
         if (status == PSFM_OK)
-            status =
-                psfm_progress(ctx, "refinement", done ? (size_t)control->rounds : (size_t)k + 1,
-                              (size_t)control->rounds);
+            status = psfm_progress(ctx, "refinement", done ? rounds : (size_t)k + 1, rounds);
         if (done)
             break;
         most = fmax(most * step, last);

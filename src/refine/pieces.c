@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "refine/point_views.h"
@@ -41,7 +42,7 @@ typedef struct {
     psfm_structure *structure;
     psfm_poses *poses;
     psfm_point_views links;
-    uint32_t *piece;       /* per view: a view of the same piece, in the end its root */
+    uint32_t *piece;       /* per view: its piece as a set (base/union_find.h) */
     uint32_t *size;        /* per root: views */
     uint32_t *point_piece; /* per point: a view of its piece; UINT32_MAX if several see it */
     border *borders;
@@ -49,20 +50,13 @@ typedef struct {
 } joining;
 
 static uint32_t root(joining *j, uint32_t view) {
-    while (j->piece[view] != view) {
-        j->piece[view] = j->piece[j->piece[view]];
-        view = j->piece[view];
-    }
-    return view;
+    return psfm_sets_find(j->piece, view);
 }
 
-/* The root with the lower index stays, so that the result depends on no order. */
 static void unite(joining *j, uint32_t a, uint32_t b) {
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    if (a == b)
-        return;
-    j->piece[high] = low;
-    j->size[low] += j->size[high];
+    uint32_t size = j->size[a] + j->size[b];
+    if (psfm_sets_unite(j->piece, a, b))
+        j->size[root(j, a)] = size;
 }
 
 static uint32_t point_at(const joining *j, uint32_t view, uint32_t keypoint) {
@@ -303,10 +297,9 @@ psfm_status psfm_pieces_join(psfm_context *ctx, const psfm_evidence *evidence,
         (status = PSFM_ALLOC(ctx, poses->num_views, &j.piece)) ||
         (status = PSFM_ALLOC(ctx, poses->num_views, &j.size)))
         goto cleanup;
-    for (uint32_t v = 0; v < poses->num_views; ++v) {
-        j.piece[v] = v;
+    psfm_sets_init(j.piece, poses->num_views);
+    for (uint32_t v = 0; v < poses->num_views; ++v)
         j.size[v] = 1;
-    }
     status = find_pieces(ctx, &j);
     if (status == PSFM_OK && j.num_borders > 0)
         status = assign_points(ctx, &j);

@@ -124,6 +124,17 @@ extern const cli_command cli_court;
 psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, char **argv,
                       cli_arguments *out);
 
+/* A search for the name that a mistyped one was meant to be: set `mistyped`, try all names. */
+typedef struct {
+    const char *mistyped;
+    char best[128], text[160];
+    int changes;
+} cli_suggestion;
+
+void cli_suggestion_try(cli_suggestion *suggestion, const char *name);
+/* "; did you mean NAME?", or nothing if no name is near. */
+const char *cli_suggestion_text(cli_suggestion *suggestion);
+
 /* Value of a flag of the command, NULL if not given. */
 const char *cli_flag_value(const cli_command *command, const cli_arguments *arguments,
                            const char *name);

@@ -101,6 +101,18 @@ static const cli_command *find(const char *name) {
     return NULL;
 }
 
+/* Says that there is no such command, and which was meant. */
+static int refuse(const char *name) {
+    cli_suggestion suggestion = {.mistyped = name};
+    for (int k = 0; commands[k] != NULL; ++k)
+        cli_suggestion_try(&suggestion, commands[k]->name);
+    cli_suggestion_try(&suggestion, "help");
+    fprintf(stderr, "planarsfm: there is no command '");
+    psfm_print_plain(stderr, name);
+    fprintf(stderr, "'%s\n'planarsfm help' lists them\n", cli_suggestion_text(&suggestion));
+    return 2;
+}
+
 static int help(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stdout);
@@ -122,10 +134,8 @@ static int help(int argc, char **argv) {
     }
     const char *name = argv[man ? 2 : 1];
     const cli_command *command = find(name);
-    if (command == NULL) {
-        fprintf(stderr, "planarsfm: there is no command '%s'\n", name);
-        return 2;
-    }
+    if (command == NULL)
+        return refuse(name);
     if (man)
         cli_print_man(command);
     else
@@ -207,11 +217,8 @@ static int dispatch(int argc, char **argv) {
         strcmp(argv[1], "-h") == 0)
         return help(argc - 1, argv + 1);
     const cli_command *command = find(argv[1]);
-    if (command == NULL) {
-        fprintf(stderr, "planarsfm: there is no command '%s'; 'planarsfm help' lists them\n",
-                argv[1]);
-        return 2;
-    }
+    if (command == NULL)
+        return refuse(argv[1]);
     return run(command, argc - 1, argv + 1);
 }
 

@@ -21,27 +21,26 @@ static psfm_status whole_number(psfm_context *ctx, const char *name, const char 
     return PSFM_OK;
 }
 
-/* Flags that every command takes. Returns false if `name` is none of them. */
-static bool common_flag(psfm_context *ctx, const char *name, const char *value,
-                        psfm_status *status) {
-    long number = 0;
-    if (strcmp(name, "--threads") == 0) {
-        *status = whole_number(ctx, name, value, 1, 1024, &number);
-        if (*status == PSFM_OK)
-            psfm_context_set_threads(ctx, (int)number);
-        return true;
-    }
-    if (strcmp(name, "--seed") == 0) {
-        *status = whole_number(ctx, name, value, 0, 2147483647, &number);
-        if (*status == PSFM_OK)
-            psfm_context_set_seed(ctx, (uint64_t)number);
-        return true;
-    }
-    return false;
+/* Flags that every command takes with a value. */
+static bool is_common_flag(const char *name) {
+    return strcmp(name, "--threads") == 0 || strcmp(name, "--seed") == 0;
 }
 
-static psfm_status set_option(psfm_context *ctx, const cli_command *command, const char *name,
-                              const char *value) {
+static psfm_status set_common_flag(psfm_context *ctx, const char *name, const char *value) {
+    bool threads = strcmp(name, "--threads") == 0;
+    long number = 0;
+    psfm_status status =
+        whole_number(ctx, name, value, threads ? 1 : 0, threads ? 1024 : 2147483647, &number);
+    if (status == PSFM_OK && threads)
+        psfm_context_set_threads(ctx, (int)number);
+    else if (status == PSFM_OK)
+        psfm_context_set_seed(ctx, (uint64_t)number);
+    return status;
+}
+
+/* An option of the tables by its name on the command line; NULL if there is none. */
+static const psfm_option *find_option(const cli_command *command, const char *name,
+                                      const cli_option_group **group) {
     const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
     for (; g != NULL && g->table != NULL; ++g) {
         const char *rest = name + 2;
@@ -52,10 +51,34 @@ static psfm_status set_option(psfm_context *ctx, const cli_command *command, con
             rest += length + 1;
         }
         const psfm_option *row = psfm_options_find(g->table, rest);
+        *group = g;
         if (row != NULL)
-            return psfm_option_set(ctx, g->table, row, value, g->options);
+            return row;
     }
-    return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "unknown option %s", name);
+    return NULL;
+}
+
+static void try_options(const cli_command *command, cli_suggestion *suggestion) {
+    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
+    for (; g != NULL && g->table != NULL; ++g)
+        for (size_t k = 0; k < g->table->num_rows; ++k) {
+            char name[128];
+            snprintf(name, sizeof name, "--%s%s%s", g->bare ? "" : g->table->prefix,
+                     g->bare ? "" : ".", g->table->rows[k].name);
+            cli_suggestion_try(suggestion, name);
+        }
+}
+
+/* Fails with the name that was meant, where one is near. */
+static psfm_status refuse(psfm_context *ctx, const cli_command *command, const char *name) {
+    cli_suggestion suggestion = {.mistyped = name};
+    for (int k = 0; command->flags != NULL && command->flags[k].name != NULL; ++k)
+        cli_suggestion_try(&suggestion, command->flags[k].name);
+    for (int k = 0; cli_common_flags[k].name != NULL; ++k)
+        cli_suggestion_try(&suggestion, cli_common_flags[k].name);
+    try_options(command, &suggestion);
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "unknown option %s%s", name,
+                     cli_suggestion_text(&suggestion));
 }
 
 static int find_flag(const cli_command *command, const char *name) {
@@ -94,6 +117,10 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
         return PSFM_OK;
     }
     int k = find_flag(command, name);
+    const cli_option_group *group = NULL;
+    const psfm_option *option = k >= 0 ? NULL : find_option(command, name, &group);
+    if (k < 0 && option == NULL && !is_common_flag(name))
+        return refuse(ctx, command, name);
     bool repeatable = k >= 0 && command->flags[k].num_values == CLI_REPEATABLE;
     if (k >= 0 && out->flag[k] != NULL && !repeatable)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given twice", name);
@@ -118,10 +145,9 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
                                  command->flags[k].num_values, command->flags[k].value);
         return PSFM_OK;
     }
-    psfm_status status = PSFM_OK;
-    if (common_flag(ctx, name, next, &status))
-        return status;
-    return set_option(ctx, command, name, next);
+    if (option != NULL)
+        return psfm_option_set(ctx, group->table, option, next, group->options);
+    return set_common_flag(ctx, name, next);
 }
 
 psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, char **argv,

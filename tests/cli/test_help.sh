@@ -46,6 +46,13 @@ refuses 2 "too many" "$planarsfm" reconstruct a b -o out
 refuses 2 "wants a value" "$planarsfm" reconstruct a -o
 refuses 2 "given twice" "$planarsfm" reconstruct a -o b -o c
 refuses 2 "unknown option" "$planarsfm" reconstruct a -o b --no-such 1
+
+# A mistyped name gets the one that was meant, one that is near to nothing gets none.
+refuses 2 "did you mean reconstruct?" "$planarsfm" recontsruct a
+refuses 2 "did you mean --quiet?" "$planarsfm" reconstruct a -o b --quite
+refuses 2 "did you mean --triangulate.max-error-px?" "$planarsfm" reconstruct a --traingulate.max-eror-px 3
+! "$planarsfm" reconstruct a --no-such 1 2>&1 | grep -q "did you mean" || fail "a suggestion for --no-such"
+refuses 2 "threads wants a value" "$planarsfm" reconstruct a --threads
 refuses 2 "not allowed" "$planarsfm" reconstruct a -o b --twoview.max-error-px -3
 refuses 2 "not allowed" "$planarsfm" reconstruct a -o b --mode wild
 refuses 2 "whole number" "$planarsfm" reconstruct a -o b --threads many

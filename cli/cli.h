@@ -82,8 +82,8 @@ extern const cli_command cli_court;
 /* Rows of flag tables that several commands share. */
 #define CLI_PHOTOGRAPH_FLAGS                                                                       \
     {"--cameras", "PATH",                                                                          \
-     "intrinsics: a COLMAP model with an image of each photograph's name, or a cameras file with " \
-     "one camera for all",                                                                         \
+     "intrinsics: a COLMAP model with an image of each photograph's name, the results of a run, "  \
+     "or a cameras file with one camera for all",                                                  \
      0},                                                                                           \
         {"--camera", "TEXT",                                                                       \
          "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},                \
@@ -184,11 +184,9 @@ typedef struct {
     bool has_geo, has_planes;
 } cli_model;
 
-/* The model that PATH stands for: PATH itself, or the largest model of a run (PATH/0 or
- * PATH/model/0). *folder is malloc'ed. */
-psfm_status cli_find_model(psfm_context *ctx, const char *path, char **folder);
-/* Reads it with its geo-reference, and the planes from planes_path or, if that is NULL, from
- * PATH/planes.json where there is one. Free in any case. */
+/* Reads the model that PATH stands for (io/model_folder.h) with its geo-reference, and the planes
+ * from planes_path or, if that is NULL, from PATH/planes.json where there is one. Free in any case.
+ */
 psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
                            cli_model *out);
 void cli_model_free(cli_model *model);

@@ -5,35 +5,7 @@
 
 #include "base/path.h"
 #include "cli.h"
-
-static bool has_model(psfm_context *ctx, const char *folder) {
-    static const char *const names[] = {"cameras.txt", "cameras.bin"};
-    bool found = false;
-    for (int k = 0; k < 2 && !found; ++k) {
-        char *path = NULL;
-        if (psfm_path_join(ctx, folder, names[k], &path) == PSFM_OK)
-            found = psfm_path_is_file(path);
-        free(path);
-    }
-    return found;
-}
-
-psfm_status cli_find_model(psfm_context *ctx, const char *path, char **folder) {
-    static const char *const places[] = {"0", "model/0"};
-    psfm_status status = PSFM_OK;
-    for (int k = 0; k < 2 && !has_model(ctx, path); ++k) {
-        char *inside = NULL;
-        status = psfm_path_join(ctx, path, places[k], &inside);
-        if (status != PSFM_OK)
-            return status;
-        if (has_model(ctx, inside)) {
-            *folder = inside;
-            return PSFM_OK;
-        }
-        free(inside);
-    }
-    return psfm_path_join(ctx, "", path, folder);
-}
+#include "io/model_folder.h"
 
 /* Which of a run's models a folder is: K of .../model/K, otherwise the first. */
 static int32_t model_index(const char *folder) {
@@ -67,7 +39,7 @@ psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *plan
                            cli_model *out) {
     char *planes = NULL;
     *out = (cli_model){0};
-    psfm_status status = cli_find_model(ctx, path, &out->folder);
+    psfm_status status = psfm_model_folder(ctx, path, &out->folder);
     if (status == PSFM_OK)
         status = psfm_model_read(ctx, out->folder, &out->model);
     if (status == PSFM_OK)

@@ -16,6 +16,7 @@
 #include "camera/camera_model.h"
 #include "camera/camera_origin.h"
 #include "io/colmap_model.h"
+#include "io/model_folder.h"
 
 #define MAX_CAMERAS_FILE ((size_t)1 << 28)
 
@@ -105,11 +106,9 @@ static psfm_status find_file(psfm_context *ctx, const char *folder, const char *
 }
 
 /* Reads a whole model, or the cameras alone if that is all there is. */
-static psfm_status read_given(psfm_context *ctx, const char *path, psfm_model *model) {
+static psfm_status read_folder(psfm_context *ctx, const char *path, psfm_model *model) {
     char *file = NULL;
     bool found = false;
-    if (!psfm_path_is_folder(path))
-        return read_cameras(ctx, path, model);
     psfm_status status = find_file(ctx, path, "images.bin", &file, &found);
     if (status == PSFM_OK && !found)
         status = find_file(ctx, path, "images.txt", &file, &found);
@@ -126,6 +125,17 @@ static psfm_status read_given(psfm_context *ctx, const char *path, psfm_model *m
                 psfm_fail(ctx, PSFM_ERR_IO, "%s: no COLMAP model and no cameras.txt in it", path);
     }
     free(file);
+    return status;
+}
+
+static psfm_status read_given(psfm_context *ctx, const char *path, psfm_model *model) {
+    char *folder = NULL;
+    if (!psfm_path_is_folder(path))
+        return read_cameras(ctx, path, model);
+    psfm_status status = psfm_model_folder(ctx, path, &folder);
+    if (status == PSFM_OK)
+        status = read_folder(ctx, folder, model);
+    free(folder);
     return status;
 }
 

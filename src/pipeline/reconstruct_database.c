@@ -346,6 +346,11 @@ static psfm_status reconstruct_into(psfm_context *ctx, run *r, psfm_results *res
     psfm_status status = solve(ctx, r);
     if (status == PSFM_OK)
         status = write_results(ctx, r, results, summary);
+    if (status == PSFM_OK && r->set.num_pairs == 0)
+        status = psfm_fail(ctx, PSFM_ERR_DATA,
+                           "%s: no two images have matches; they are to be matched first "
+                           "('planarsfm match'), or have nothing in common",
+                           r->database);
     if (status == PSFM_OK && r->found.num_models == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: no image could be posed; %s/summary.json has a reason for each of "

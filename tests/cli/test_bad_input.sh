@@ -38,13 +38,13 @@ if command -v sqlite3 >/dev/null; then
 
     # Nothing to compute from: a reason for every image, exit code 1, no model.
     change no_matches.db "DELETE FROM matches; DELETE FROM two_view_geometries"
-    refuses 1 "no image could be posed" "$planarsfm" reconstruct no_matches.db -o reasons
+    refuses 1 "planarsfm match" "$planarsfm" reconstruct no_matches.db -o reasons
     [ "$(grep -c no_matches reasons/summary.json)" = 6 ] || fail "six images without matches"
     [ ! -e reasons/model ] || fail "a model without poses"
     change no_images.db "DELETE FROM images; DELETE FROM keypoints; DELETE FROM matches"
     refuses 1 "no_images.db" "$planarsfm" reconstruct no_images.db -o none
     change one_image.db "DELETE FROM images WHERE image_id > 1; DELETE FROM keypoints WHERE image_id > 1; DELETE FROM matches"
-    refuses 1 "no image could be posed" "$planarsfm" reconstruct one_image.db -o one
+    refuses 1 "no two images have matches" "$planarsfm" reconstruct one_image.db -o one
 else
     echo "sqlite3 is not installed: changed databases are not tried"
 fi

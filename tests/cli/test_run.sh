@@ -57,6 +57,9 @@ refuses 1 "pixels, its camera" "$planarsfm" extract ring/images -o none \
     --camera PINHOLE,20,10,9,9,10,5
 refuses 2 "parameters" "$planarsfm" extract ring/images -o none --camera PINHOLE,20,10,9
 refuses 2 "camera model" "$planarsfm" extract ring/images -o none --camera LENS,20,10,9
+# The cameras of an earlier run, by the folder of its results.
+"$planarsfm" extract ring/images --cameras one -o as_before --quiet | grep -q "cameras of a COLMAP model" ||
+    fail "--cameras with the results of a run"
 refuses 2 "exclude" "$planarsfm" extract ring/images -o none $cameras --camera PINHOLE,20,10,9
 refuses 2 "either -o" "$planarsfm" extract ring/images $cameras
 sed "s/$first/other.jpg/" ring/gt/images.txt >images.txt

@@ -5,7 +5,8 @@
  *
  * An EXIF focal length is weighed against what planes say by their standard deviations, unless they
  * contradict each other: then it is that of another lens, or of a picture cut to size, and goes. A
- * value that planes only hint at takes the place of a guess, but is not called determined. */
+ * value that planes only hint at takes the place of one that is less sure, but is not called
+ * determined. */
 #include "calib/calibrate.h"
 
 #include <math.h>
@@ -18,7 +19,6 @@
 #include "camera/camera_model.h"
 
 #define MAX_PASSES 2
-#define BETTER 0.5 /* an estimate that is not sure, but this much surer than a guess, is used */
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};
@@ -148,7 +148,7 @@ static psfm_status find_focals(psfm_context *ctx, calibration *c) {
     for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k) {
         psfm_camera_origin *origin = &set->origins[k];
         bool is_determined = estimate.sigma[k] < c->focal->max_sigma;
-        bool is_better = estimate.sigma[k] < BETTER * origin->sigma;
+        bool is_better = estimate.sigma[k] < origin->sigma;
         origin->is_open = isfinite(estimate.sigma[k]) && !is_determined && !is_better;
         if (!c->unknown[k] || !psfm_image_scale(&set->cameras[k], scale) ||
             !(is_determined || is_better))

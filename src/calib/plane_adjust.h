@@ -30,6 +30,8 @@ typedef struct {
     double *log_focal;             /* per group, of f in units of the longer side */
     const double *prior_log_focal; /* per group */
     const double *prior_sigma;     /* per group */
+    const double *center_sigma;    /* per group: how far the principal point may be off, in units of
+                                      the longer side */
 } psfm_plane_problem;
 
 typedef struct {
@@ -40,7 +42,8 @@ typedef struct {
 
 /* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by
  * Levenberg and Marquardt. sigma (per group) gets the standard deviations of log_focal, with the
- * residuals' scatter where it is larger than the edges say. O(sights + edges) an iteration where
+ * residuals' scatter where it is larger than the edges say and with what principal points may do to
+ * them. O(sights + edges) an iteration where
  * views form chains or grids; deterministic. */
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
                               int max_iterations, double *sigma, psfm_plane_fit *fit);

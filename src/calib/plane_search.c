@@ -284,8 +284,8 @@ psfm_status psfm_plane_search(psfm_context *ctx, const psfm_plane_search_input *
     size_t n = input->views->num_views, num_grid = 0;
     search s = {.in = input};
     place *grid = NULL, best[MAX_SEEDS];
-    psfm_rng rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_CALIBRATION,
-                                 input->views->views[input->reference], 0);
+    psfm_rng rng =
+        psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_CALIBRATION, input->reference_rank, 0);
     psfm_status status;
     *num = 0;
     if ((status = PSFM_ALLOC(ctx, n, &s.order)) != PSFM_OK ||

@@ -10,9 +10,10 @@ typedef struct {
     const psfm_plane_views *views;
     const uint32_t *group; /* per view of the plane: whose focal length it has */
     size_t num_groups;
-    const double *fixed;  /* per group: its focal length, 0 if unknown */
-    size_t reference;     /* a place in views */
-    const double (*H)[9]; /* per view, from the reference; see psfm_plane_chain */
+    const double *fixed;     /* per group: its focal length, 0 if unknown */
+    size_t reference;        /* a place in views */
+    uint32_t reference_rank; /* among those searched from: draws do not depend on view numbers */
+    const double (*H)[9];    /* per view, from the reference; see psfm_plane_chain */
     const uint32_t *hops;
     const double (*seen)[2]; /* image points of the plane in the reference */
     size_t num_seen;
@@ -26,7 +27,7 @@ typedef struct {
 
 /* The best local minima over the reference's focal length and the normal, at most max_starts of
  * them, best first; returns their number in *num. Each is freed by the caller. Random draws from
- * (seed, calibration, reference). O(views) per value tried. */
+ * (seed, calibration, rank). O(views) per value tried. */
 psfm_status psfm_plane_search(psfm_context *ctx, const psfm_plane_search_input *input,
                               size_t max_starts, psfm_plane_start starts[PSFM_MAX_STARTS],
                               size_t *num);

@@ -108,6 +108,23 @@ static void a_flight_straight_down_determines_nothing(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* One focal length for all of such a flight is hinted at, and used, but not called determined. */
+static void a_shared_focal_length_of_such_a_flight_is_a_hint(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    unknown_scene s = make(ctx, PSFM_SCENE_FIELD, scene_options(32));
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    const psfm_camera_origin *origin = &s.scene.matches.origins[0];
+    double error = log(s.scene.matches.cameras[0].params[0] / 1200.0);
+    assert_int_equal(stats.num_unknown, 1);
+    assert_int_equal(stats.num_determined, 0);
+    assert_int_equal(origin->source, PSFM_FOCAL_GUESS);
+    assert_below(origin->sigma, 0.1);
+    assert_below(fabs(error), 3.0 * origin->sigma);
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
 static void wrong_exif_is_let_go_and_right_exif_helps(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -148,6 +165,7 @@ int main(void) {
         cmocka_unit_test(planes_give_every_camera_its_focal_length),
         cmocka_unit_test(distortion_is_found_first),
         cmocka_unit_test(a_flight_straight_down_determines_nothing),
+        cmocka_unit_test(a_shared_focal_length_of_such_a_flight_is_a_hint),
         cmocka_unit_test(wrong_exif_is_let_go_and_right_exif_helps),
         cmocka_unit_test(given_cameras_are_left_alone),
     };

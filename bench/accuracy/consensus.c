@@ -85,9 +85,9 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
         psfm_rotation_from_quat(scene->truth.images[v].cam_from_world_q, exact[v]);
     psfm_topology topology = {n, m, ends, ends + m};
     CHECK(ctx, psfm_joint_choice(ctx, &options->robust.choice, graph, confidence));
-    CHECK(ctx, psfm_candidate_list_make(ctx, graph, options->robust.control.inlier_power,
-                                        options->robust.choice.full_off_plane,
-                                        options->robust.control.noise_px, confidence, &list));
+    const psfm_candidate_options candidate_options =
+        psfm_robust_candidate_options(&options->robust);
+    CHECK(ctx, psfm_candidate_list_make(ctx, graph, &candidate_options, confidence, &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
     const psfm_rotation_consensus_options *consensus = &options->robust.consensus;
     CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, NULL, R,

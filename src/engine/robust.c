@@ -34,6 +34,9 @@ static const psfm_option rows[] = {
                      "take the lengths of baselines from the planes; off: directions alone (LUD)"),
     PSFM_OPTION_BOOL(psfm_robust_control_options, refinement, "refinement", 1,
                      "triangulate and adjust the bundle"),
+    PSFM_OPTION_DOUBLE(psfm_robust_control_options, absence_power, "absence-power", 4.0, 0.0, 20.0,
+                       "an edge weighs (share of what its images should have in common that they "
+                       "have) to this power in the consensus; 0: that does not count"),
     PSFM_OPTION_DOUBLE(psfm_robust_control_options, noise_px, "noise-px", 1.0, 0.0, 100.0,
                        "rotations of pairs may be off by three times what noise of so many pixels "
                        "makes of them, and by consensus.agreement-deg in any case"),
@@ -158,15 +161,22 @@ static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *op
     return status;
 }
 
+psfm_candidate_options psfm_robust_candidate_options(const psfm_robust_options *options) {
+    return (psfm_candidate_options){.inlier_power = options->control.inlier_power,
+                                    .absence_power = options->control.absence_power,
+                                    .noise_px = options->control.noise_px,
+                                    .full_off_plane = options->choice.full_off_plane};
+}
+
 static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *options,
                                   const psfm_pose_graph *graph, const double *confidence,
                                   const psfm_topology *topology, psfm_pose_solution *s,
                                   psfm_robust_edges *edges) {
+    const psfm_candidate_options candidate_options = psfm_robust_candidate_options(options);
     psfm_candidate_list list;
     uint32_t *chosen = NULL;
-    psfm_status status = psfm_candidate_list_make(ctx, graph, options->control.inlier_power,
-                                                  options->choice.full_off_plane,
-                                                  options->control.noise_px, confidence, &list);
+    psfm_status status =
+        psfm_candidate_list_make(ctx, graph, &candidate_options, confidence, &list);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, graph->num_edges, &chosen);
     if (status == PSFM_OK) {

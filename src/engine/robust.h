@@ -4,6 +4,7 @@
 #ifndef PSFM_ENGINE_ROBUST_H
 #define PSFM_ENGINE_ROBUST_H
 
+#include "engine/rotation_candidates.h"
 #include "engine/skeleton.h"
 #include "graph/cycle.h"
 #include "graph/joint_choice.h"
@@ -14,13 +15,14 @@
 
 /* Parts that can be switched off, for the ablation. */
 typedef struct {
-    bool joint_choice;   /* off: weights from the essential matrix, as published */
-    bool cycles;         /* off: no triangle evidence and no consensus search */
-    bool averaging;      /* off: rotations of the tree alone */
-    bool plane_scale;    /* off: positions from directions (LUD) */
-    bool refinement;     /* off: no bundle adjustment */
-    double noise_px;     /* of the keypoints, in the deviations of the pairs' rotations */
-    double inlier_power; /* an edge weighs (inliers / median inliers) to this power */
+    bool joint_choice;    /* off: weights from the essential matrix, as published */
+    bool cycles;          /* off: no triangle evidence and no consensus search */
+    bool averaging;       /* off: rotations of the tree alone */
+    bool plane_scale;     /* off: positions from directions (LUD) */
+    bool refinement;      /* off: no bundle adjustment */
+    double absence_power; /* and (1 - absence) to this one */
+    double noise_px;      /* of the keypoints, in the deviations of the pairs' rotations */
+    double inlier_power;  /* an edge weighs (inliers / median inliers) to this power */
 } psfm_robust_control_options;
 
 extern const psfm_option_table psfm_robust_control_option_table;
@@ -49,6 +51,9 @@ typedef struct {
     psfm_plane_group_options group;
     psfm_position_plane_options position;
 } psfm_robust_options;
+
+/* What they say about the candidates of the consensus. */
+psfm_candidate_options psfm_robust_candidate_options(const psfm_robust_options *options);
 
 /* What it found out about the edges. Owns its arrays. */
 typedef struct {

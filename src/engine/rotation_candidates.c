@@ -18,9 +18,9 @@ double psfm_edge_num_inliers(const psfm_pose_graph *graph, const psfm_edge *edge
 }
 
 /* Weight of each edge by its inliers: few are worth less than many, but ten times as many are not
- * worth ten edges. */
+ * worth ten edges; and by what it leaves out. */
 static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, double power,
-                               double *weight) {
+                               double absence_power, double *weight) {
     double *inliers = NULL;
     uint32_t n = graph->num_edges;
     psfm_status status = PSFM_ALLOC(ctx, n, &inliers);
@@ -32,7 +32,8 @@ static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, 
         weight[e] = inliers[e] = psfm_edge_num_inliers(graph, &graph->edges[e]);
     double median = psfm_median(inliers, n);
     for (uint32_t e = 0; e < n; ++e)
-        weight[e] = pow(fmin(fmax(weight[e] / fmax(median, 1.0), 0.01), 4.0), power);
+        weight[e] = pow(fmin(fmax(weight[e] / fmax(median, 1.0), 0.01), 4.0), power) *
+                    pow(fmax(1.0 - graph->edges[e].absence, 0.01), absence_power);
     free(inliers);
     return PSFM_OK;
 }
@@ -47,7 +48,7 @@ double psfm_edge_essential_confidence(const psfm_edge *edge, int full_off_plane)
 }
 
 psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *graph,
-                                     double inlier_power, int full_off_plane, double noise_px,
+                                     const psfm_candidate_options *options,
                                      const double *confidence, psfm_candidate_list *c) {
     size_t room = (size_t)graph->num_hypotheses + graph->num_edges;
     psfm_status status;
@@ -57,20 +58,21 @@ psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *g
         (status = PSFM_ALLOC(ctx, room, &c->confidence)) ||
         (status = PSFM_ALLOC(ctx, room, &c->sigma_rad)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &c->weight)) ||
-        (status = weigh_edges(ctx, graph, inlier_power, c->weight)))
+        (status =
+             weigh_edges(ctx, graph, options->inlier_power, options->absence_power, c->weight)))
         return status;
     uint32_t num = 0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
             memcpy(c->R_21[num], graph->hypotheses[h].motion.R_21, sizeof *c->R_21);
-            c->sigma_rad[num] = noise_px * graph->hypotheses[h].sigma_rad;
+            c->sigma_rad[num] = options->noise_px * graph->hypotheses[h].sigma_rad;
             c->confidence[num++] = confidence[h];
         }
-        double essential = psfm_edge_essential_confidence(edge, full_off_plane);
+        double essential = psfm_edge_essential_confidence(edge, options->full_off_plane);
         if (essential > 0.0) {
             memcpy(c->R_21[num], edge->essential_R_21, sizeof *c->R_21);
-            c->sigma_rad[num] = noise_px * edge->essential_sigma_rad;
+            c->sigma_rad[num] = options->noise_px * edge->essential_sigma_rad;
             c->confidence[num++] = essential;
         }
         c->begin[e + 1] = num;

@@ -15,11 +15,16 @@ typedef struct {
     double *weight;
 } psfm_candidate_list;
 
-/* Lists them by edges. confidence has one entry per hypothesis. An edge weighs (its inliers / the
- * median) to inlier_power; rotations are off by what noise_px makes of them; an essential matrix
- * with full_off_plane inliers off the planes counts fully. Free `out` in any case. */
+typedef struct {
+    double inlier_power;  /* an edge weighs (its inliers / the median) to this power, */
+    double absence_power; /* times (1 - its absence) to this one */
+    double noise_px;      /* rotations are off by what noise of so many pixels makes of them */
+    int full_off_plane;   /* an essential matrix with so many inliers off the planes counts fully */
+} psfm_candidate_options;
+
+/* Lists them by edges. confidence has one entry per hypothesis. Free `out` in any case. */
 psfm_status psfm_candidate_list_make(psfm_context *ctx, const psfm_pose_graph *graph,
-                                     double inlier_power, int full_off_plane, double noise_px,
+                                     const psfm_candidate_options *options,
                                      const double *confidence, psfm_candidate_list *c);
 void psfm_candidate_list_free(psfm_candidate_list *list);
 psfm_rotation_candidates psfm_candidate_list_view(const psfm_candidate_list *list);

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "engine/component_facts.h"
 #include "engine/determined.h"
+#include "graph/absence.h"
 #include "pipeline/headline.h"
 #include "scene/members.h"
 #include "world/build_model.h"
@@ -314,8 +315,13 @@ static psfm_status split_undetermined(psfm_context *ctx, psfm_timings *timings, 
 static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_options *options,
                                   psfm_evidence *evidence, psfm_timings *timings, bool *alone,
                                   psfm_reconstruction *out) {
-    psfm_status status = psfm_robust_poses(ctx, &options->skeleton, &options->robust, &out->graph,
-                                           timings, &out->solution, &out->edges);
+    double start = psfm_now();
+    psfm_status status =
+        psfm_edges_find_absence(ctx, evidence->set, evidence->two_views, &out->graph);
+    psfm_timings_add(timings, "absence", start);
+    if (status == PSFM_OK)
+        status = psfm_robust_poses(ctx, &options->skeleton, &options->robust, &out->graph, timings,
+                                   &out->solution, &out->edges);
     bool refines = options->robust.control.refinement;
     if (status == PSFM_OK && refines)
         status = refine(ctx, options, evidence, timings, out);

@@ -61,9 +61,8 @@ static double score_of_truth(psfm_context *ctx, solved *s) {
         psfm_rotation_from_quat(s->scene.truth.images[v].cam_from_world_q, truth[v]);
     psfm_topology topology = {n, m, ends, ends + m};
     assert_ok(ctx, psfm_joint_choice(ctx, &options->choice, &s->graph, confidence));
-    assert_ok(ctx, psfm_candidate_list_make(ctx, &s->graph, options->control.inlier_power,
-                                            options->choice.full_off_plane,
-                                            options->control.noise_px, confidence, &list));
+    const psfm_candidate_options candidate_options = psfm_robust_candidate_options(options);
+    assert_ok(ctx, psfm_candidate_list_make(ctx, &s->graph, &candidate_options, confidence, &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
     assert_ok(ctx,
               psfm_rotation_consensus_score(ctx, &topology, &candidates, &options->consensus, NULL,

@@ -9,8 +9,9 @@
  * the poses: matches that the verification had lost come back, false ones leave.
  *
  * Between rounds images without a pose are tried by resection on the points, and images whose
- * points do not agree with them lose their pose and are tried the same way. Pieces of the model
- * that the points do not hold together are joined (refine/pieces.c). */
+ * points do not agree with them lose their pose and are tried the same way; after the last round
+ * that goes on as long as it places any. Pieces of the model that the points do not hold together
+ * are joined (refine/pieces.c). */
 #include "refine/refine_poses.h"
 
 #include <math.h>
@@ -20,10 +21,10 @@
 #include "base/alloc.h"
 #include "linalg/mat3.h"
 #include "refine/camera_priors.h"
+#include "refine/left_over.h"
 #include "refine/observation_noise.h"
 #include "refine/pieces.h"
 #include "refine/plane_labels.h"
-#include "refine/point_views.h"
 #include "refine/refined_quality.h"
 #include "refine/usable_matches.h"
 #include "scene/merge.h"
@@ -34,28 +35,6 @@
 #define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
 #define JOINED 4.0      /* final errors allowed in the round after one */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
-
-static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
-                    "rounds of triangulation and bundle adjustment; two if they suffice"),
-    PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
-                       10000.0,
-                       "largest reprojection error that the first round may allow, in pixels"),
-    PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
-                     "in the last round the loss bends where the residuals' distribution says; "
-                     "off: at bundle.loss-scale-px"),
-    PSFM_OPTION_INT(psfm_refine_control_options, min_image_points, "min-image-points", 6, 3, 100000,
-                    "an image that sees fewer points loses its pose"),
-    PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
-                     "compute the uncertainty of each pose"),
-    PSFM_OPTION_BOOL(psfm_refine_control_options, check_intrinsics, "check-intrinsics", 1,
-                     "at the end, see whether given focal lengths want to change"),
-    PSFM_OPTION_BOOL(psfm_refine_control_options, probes, "probes", 1,
-                     "adjust two halves of the points apart, and all with free focal lengths: what "
-                     "the verdict rests on"),
-};
-const psfm_option_table psfm_refine_control_option_table = {"refine", rows,
-                                                            sizeof rows / sizeof *rows};
 
 /* Everything the rounds share. */
 typedef struct {
@@ -218,14 +197,19 @@ static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bund
     return status;
 }
 
+static size_t count_posed(const refinement *r) {
+    size_t num = 0;
+    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
+        num += psfm_has_pose(&r->s->poses, v);
+    return num;
+}
+
 /* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. */
 static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     psfm_bundle_options options = r->options->bundle;
     /* many patches: the last steps cost much and change nothing */
     double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
-    size_t num_posed = 0;
-    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
-        num_posed += psfm_has_pose(&r->s->poses, v);
+    size_t num_posed = count_posed(r);
     if (!r->options->control.fit_loss || options.loss != PSFM_BUNDLE_LOSS_CAUCHY)
         return adjust_with(ctx, r, &options, true);
     for (int k = 0; k < MAX_FITS; ++k) {
@@ -274,24 +258,15 @@ static void drop_images(refinement *r) {
 }
 
 /* Poses of images without one, from the points that their matches lead to. */
-static psfm_status resect_images(psfm_context *ctx, refinement *r) {
-    psfm_point_views links = {0};
-    psfm_status status =
-        psfm_point_views_init(ctx, r->evidence->set, &r->out->structure, &r->s->poses, &links);
-    for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v) {
-        psfm_resection pose;
-        uint32_t component = PSFM_NO_COMPONENT;
-        if (psfm_has_pose(&r->s->poses, v))
-            continue;
-        status = psfm_point_views_resect(ctx, &links, v, &r->options->resection, &pose, &component);
-        if (status != PSFM_OK || !pose.found)
-            continue;
-        memcpy(r->s->poses.cam_from_world[v], pose.cam_from_world, sizeof pose.cam_from_world);
-        memcpy(r->s->poses.center[v], pose.center, sizeof pose.center);
-        r->s->poses.component[v] = component;
-        r->out->images[v].resected = true;
-    }
-    psfm_point_views_free(&links);
+static psfm_status resect_images(psfm_context *ctx, refinement *r, size_t *num_placed) {
+    bool *placed = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, r->s->num_nodes, &placed);
+    if (status == PSFM_OK)
+        status = psfm_left_over_place(ctx, r->evidence->set, &r->out->structure,
+                                      &r->options->resection, &r->s->poses, placed, num_placed);
+    for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v)
+        r->out->images[v].resected = r->out->images[v].resected || placed[v];
+    free(placed);
     return status;
 }
 
@@ -346,6 +321,7 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     double step = pow(last / most, 1.0 / fmax(control->rounds - 1, 1.0));
     int joins = 0;
     bool joined = false;
+    size_t num_placed;
     psfm_status status = psfm_usable_matches_of_edges(r->evidence, r->input, r->use);
     for (int k = 0; status == PSFM_OK && k < control->rounds + joins; ++k) {
         if (control->rounds > 1)
@@ -361,12 +337,28 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
         size_t rounds = (size_t)(control->rounds + joins);
         bool done = k > 0 && !joined && error <= last * (1.0 + 1e-9);
         if (k + 1 < control->rounds + joins && !done)
-            status = resect_images(ctx, r);
+            status = resect_images(ctx, r, &num_placed);
         if (status == PSFM_OK)
             status = psfm_progress(ctx, "refinement", done ? rounds : (size_t)k + 1, rounds);
         if (done)
             break;
         most = fmax(most * step, last);
+    }
+    return status;
+}
+
+/* Places what is left over and adjusts, again and again, as long as that leaves more images with a
+ * pose: the points of one are what the next is placed by. */
+static psfm_status place_left_over(psfm_context *ctx, refinement *r) {
+    size_t before = 0, num_placed = 1;
+    psfm_status status = PSFM_OK;
+    if (r->options->control.rounds == 1)
+        return PSFM_OK;
+    while (status == PSFM_OK && num_placed > 0 && count_posed(r) > before) {
+        before = count_posed(r);
+        status = resect_images(ctx, r, &num_placed);
+        if (status == PSFM_OK && num_placed > 0)
+            status = run_round(ctx, r, r->options->triangulate.max_error_px, true);
     }
     return status;
 }
@@ -468,6 +460,8 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         r.rounds_to_align = options->align.rounds;
     if (status == PSFM_OK)
         status = run_rounds(ctx, &r);
+    if (status == PSFM_OK)
+        status = place_left_over(ctx, &r);
     if (status == PSFM_OK)
         status = free_centers(ctx, &r);
     psfm_timings_add(timings, "refinement", start);

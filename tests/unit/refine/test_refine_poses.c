@@ -30,16 +30,11 @@ static void init_options(psfm_refine_options *o) {
     psfm_options_init(&psfm_track_align_option_table, &o->align);
 }
 
-static void make(psfm_context *ctx, double noise_px, double outliers, problem *p) {
-    psfm_scene_options options;
+static void make_from(psfm_context *ctx, const psfm_scene_options *options, problem *p) {
     psfm_two_view_options verification;
     *p = (problem){0};
-    psfm_options_init(&psfm_scene_option_table, &options);
     psfm_options_init(&psfm_two_view_option_table, &verification);
-    options.num_cameras = NUM_VIEWS;
-    options.noise_px = noise_px;
-    options.outliers = outliers;
-    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 3, &options, &p->scene));
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 3, options, &p->scene));
     p->evidence.set = &p->scene.matches;
     assert_ok(ctx, psfm_evidence_verify(ctx, &verification, &p->evidence));
     assert_ok(
@@ -55,6 +50,15 @@ static void make(psfm_context *ctx, double noise_px, double outliers, problem *p
         psfm_model_image_center(image, p->solution.poses.center[v]);
     }
     init_options(&p->options);
+}
+
+static void make(psfm_context *ctx, double noise_px, double outliers, problem *p) {
+    psfm_scene_options options;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = NUM_VIEWS;
+    options.noise_px = noise_px;
+    options.outliers = outliers;
+    make_from(ctx, &options, p);
 }
 
 static void drop(problem *p) {
@@ -165,6 +169,30 @@ static void a_wrong_pose_is_found_again(void **state) {
 
 /* Two halves without a common pair, the second in a world of its own, refine as if the other were
  * not there. */
+/* In a chain each image can only be placed by the points of the one before it. */
+static void one_image_leads_to_the_next(void **state) {
+    psfm_context *ctx = *state;
+    psfm_scene_options options;
+    problem p;
+    psfm_refined out;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = NUM_VIEWS;
+    options.neighbours = 1;
+    options.open_chain = true;
+    options.noise_px = 0.3;
+    make_from(ctx, &options, &p);
+    for (uint32_t v = 3; v < NUM_VIEWS; ++v)
+        p.solution.poses.component[v] = PSFM_NO_COMPONENT;
+    refine(ctx, &p, &out);
+    for (uint32_t v = 0; v < NUM_VIEWS; ++v) {
+        assert_true(psfm_has_pose(&p.solution.poses, v));
+        assert_true(out.images[v].resected == (v >= 3));
+    }
+    assert_below(worst_rotation(&p), 0.3);
+    psfm_refined_free(&out);
+    drop(&p);
+}
+
 static void components_do_not_disturb_each_other(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -200,6 +228,7 @@ int main(void) {
         cmocka_unit_test(exact_matches_give_exact_poses),
         cmocka_unit_test(noise_and_wrong_matches_stay_out),
         cmocka_unit_test(a_wrong_pose_is_found_again),
+        cmocka_unit_test(one_image_leads_to_the_next),
         cmocka_unit_test(components_do_not_disturb_each_other),
     };
     return cmocka_run_group_tests_name("refine/refine_poses", tests, NULL, NULL);

@@ -1,0 +1,17 @@
+/* Images without a pose, placed by the points of the others. */
+#ifndef PSFM_REFINE_LEFT_OVER_H
+#define PSFM_REFINE_LEFT_OVER_H
+
+#include "pose/resection.h"
+#include "scene/triangulate.h"
+
+/* Resects the images without a pose on the points that their matches lead to, and places the ones
+ * that are surest now: those with at least half as many agreeing points as the best. Others wait
+ * for the points that these bring. Sets poses and placed[v] of the images placed (num_views
+ * entries, others untouched), and their number. */
+psfm_status psfm_left_over_place(psfm_context *ctx, const psfm_match_set *set,
+                                 const psfm_structure *structure,
+                                 const psfm_resection_options *options, psfm_poses *poses,
+                                 bool *placed, size_t *num_placed);
+
+#endif

@@ -1,0 +1,24 @@
+/* Options of the refinement's rounds. */
+#include "refine/refine_poses.h"
+
+static const psfm_option rows[] = {
+    PSFM_OPTION_INT(psfm_refine_control_options, rounds, "rounds", 3, 1, 20,
+                    "rounds of triangulation and bundle adjustment; two if they suffice"),
+    PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
+                       10000.0,
+                       "largest reprojection error that the first round may allow, in pixels"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
+                     "in the last round the loss bends where the residuals' distribution says; "
+                     "off: at bundle.loss-scale-px"),
+    PSFM_OPTION_INT(psfm_refine_control_options, min_image_points, "min-image-points", 6, 3, 100000,
+                    "an image that sees fewer points loses its pose"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
+                     "compute the uncertainty of each pose"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, check_intrinsics, "check-intrinsics", 1,
+                     "at the end, see whether given focal lengths want to change"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, probes, "probes", 1,
+                     "adjust two halves of the points apart, and all with free focal lengths: what "
+                     "the verdict rests on"),
+};
+const psfm_option_table psfm_refine_control_option_table = {"refine", rows,
+                                                            sizeof rows / sizeof *rows};

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "linalg/mat3.h"
 #include "refine/camera_priors.h"
 #include "refine/left_over.h"
 #include "refine/observation_noise.h"

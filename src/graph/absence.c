@@ -146,8 +146,10 @@ static tally count_cells(const survey *s, const psfm_match_pair *pair, const boo
         if (is_inlier[k])
             matched[pair->matches[k][side]] = true;
     for (size_t k = 0; k < view->num_keypoints; ++k) {
-        size_t cell = cell_of(own, view->keypoints[k]);
         bool elsewhere = s->confirmed[s->begin[d->from] + k] > (matched[k] ? 1 : 0);
+        if (!elsewhere && !matched[k])
+            continue;
+        size_t cell = cell_of(own, view->keypoints[k]);
         found[cell] = (uint16_t)(found[cell] + matched[k]);
         if (elsewhere && is_expected(other, d, view->rays[k]))
             ++expected[cell];

@@ -75,6 +75,7 @@ extern const cli_command cli_convert;
 extern const cli_command cli_synth;
 extern const cli_command cli_ablate;
 extern const cli_command cli_court;
+extern const cli_command cli_doctor;
 
 #define CLI_PAIRS_HELP \
     "exhaustive, sequential:K, ring:K (each image with the K after it), or file:PATH"

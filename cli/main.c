@@ -15,9 +15,22 @@
 #include "progress.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,   &cli_extract,     &cli_import_points, &cli_import_hloc, &cli_import_matches,
-    &cli_match, &cli_reconstruct, &cli_report,        &cli_eval,        &cli_compare,
-    &cli_align, &cli_court,       &cli_convert,       &cli_synth,       &cli_ablate,
+    &cli_run,
+    &cli_extract,
+    &cli_import_points,
+    &cli_import_hloc,
+    &cli_import_matches,
+    &cli_match,
+    &cli_reconstruct,
+    &cli_report,
+    &cli_eval,
+    &cli_compare,
+    &cli_align,
+    &cli_court,
+    &cli_convert,
+    &cli_synth,
+    &cli_ablate,
+    &cli_doctor,
     NULL,
 };
 

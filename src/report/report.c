@@ -123,6 +123,10 @@ static const char *print_up_to(const char *page, const char *mark, FILE *file) {
     return at + strlen(mark);
 }
 
+bool psfm_report_has_3d(void) {
+    return psfm_asset_three_end - psfm_asset_three > 0;
+}
+
 static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
                               const char *photo_folder, FILE *file) {
     const char *page = print_up_to(psfm_asset_page, "<!-- style -->", file);
@@ -134,7 +138,7 @@ static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
     if (status == PSFM_OK)
         status = print_thumbnails(ctx, input, photo_folder, file);
     page = print_up_to(page, "<!-- scripts -->", file);
-    if (psfm_asset_three_end - psfm_asset_three > 0) {
+    if (psfm_report_has_3d()) {
         fprintf(file, "%s<script id=\"three\">", three_licence);
         print_asset(psfm_asset_three, psfm_asset_three_end, file);
         fprintf(file, "</script>\n");

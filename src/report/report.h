@@ -2,6 +2,8 @@
 #ifndef PSFM_REPORT_REPORT_H
 #define PSFM_REPORT_REPORT_H
 
+#include <stdbool.h>
+
 #include "base/context.h"
 
 /* Makes out_folder/report.html from the files beside it: summary.json, graph.json, planes.json (may
@@ -11,5 +13,8 @@
  * within some 15 MB: with many images thumbnails get smaller, points and pairs fewer. The same
  * files give the same bytes. Whole or absent. */
 psfm_status psfm_report_write(psfm_context *ctx, const char *out_folder, const char *photo_folder);
+
+/* Whether pages of this build show the model in 3D (three.js was there when it was built). */
+bool psfm_report_has_3d(void);
 
 #endif

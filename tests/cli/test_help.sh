@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 "$planarsfm" help >overview.txt
 grep -q reconstruct overview.txt || fail "overview"
 for command in run extract match reconstruct report eval synth ablate convert align compare court \
-    import-hloc import-matches; do
+    import-hloc import-matches doctor; do
     "$planarsfm" "$command" --help >help.txt
     grep -q "^usage: planarsfm $command" help.txt || fail "$command --help"
     "$planarsfm" help "$command" >again.txt
@@ -36,6 +36,12 @@ for text in cli.md help.txt page.1; do
     tr -d '\\' <$text >plain.txt
     grep -q "default 0.1, paper mode 0.14" plain.txt || fail "$text: similarity.normal-bandwidth"
     grep -q "default 3, paper mode 0" plain.txt || fail "$text: lud.rounds"
+done
+
+"$planarsfm" doctor >doctor.txt
+grep -q "^planarsfm: *$("$planarsfm" --version | cut -d' ' -f2)$" doctor.txt || fail "doctor: version"
+for line in instructions threads memory BLAS CHOLMOD SQLite HDF5 oneDNN "3D in reports"; do
+    grep -q "^$line: *[^ ]" doctor.txt || fail "doctor: $line"
 done
 
 refuses 2 "no command" "$planarsfm" nonsense

@@ -1,0 +1,87 @@
+/* planarsfm doctor: what this build is made of, what the machine has, and what is missing. */
+#include <cblas.h>
+#include <cholmod.h>
+#include <cjson/cJSON.h>
+#include <hdf5.h>
+#include <png.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vl/generic.h>
+
+#include "base/context.h"
+#include "base/cpu.h"
+#include "cli.h"
+#include "nn/kernels.h"
+#include "planarsfm/version.h"
+#include "report/report.h"
+
+#ifdef PSFM_HAVE_ONEDNN
+#include <oneapi/dnnl/dnnl.h>
+#endif
+
+static const char *const positional[] = {NULL};
+
+static void print_memory(void) {
+    double page = (double)sysconf(_SC_PAGESIZE), giga = 1024.0 * 1024.0 * 1024.0;
+    struct rlimit limit;
+    printf("memory:        %.1f GiB, %.1f free", (double)sysconf(_SC_PHYS_PAGES) * page / giga,
+           (double)sysconf(_SC_AVPHYS_PAGES) * page / giga);
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        printf(", limited to %.1f for a process (ulimit -v)", (double)limit.rlim_cur / giga);
+    putchar('\n');
+}
+
+static void print_neural(void) {
+#ifdef PSFM_HAVE_ONEDNN
+    const dnnl_version_t *version = dnnl_version();
+    printf("oneDNN:        %d.%d.%d\n", version->major, version->minor, version->patch);
+#else
+    printf("oneDNN:        missing when this was built: no networks, SIFT only (libdnnl-dev)\n");
+#endif
+}
+
+static psfm_status print_hdf5(psfm_context *ctx) {
+    unsigned major, minor, release;
+    if (H5get_libversion(&major, &minor, &release) < 0)
+        return psfm_fail(ctx, PSFM_ERR_IO, "HDF5 does not tell its version");
+    printf("HDF5:          %u.%u.%u\n", major, minor, release);
+    return PSFM_OK;
+}
+
+static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
+    static const char *const levels[] = {"plain", "AVX2", "AVX-512"};
+    int cholmod[3];
+    (void)arguments;
+    cholmod_l_version(cholmod);
+    printf("planarsfm:     %s\n", PSFM_VERSION);
+    printf("instructions:  %s for matching and patches, %s for networks\n", levels[psfm_cpu()],
+           psfm_kernels_best()->name);
+    printf("threads:       %d of %ld processors\n", psfm_context_threads(ctx),
+           sysconf(_SC_NPROCESSORS_ONLN));
+    print_memory();
+    printf("BLAS:          %s\n", openblas_get_config());
+    printf("CHOLMOD:       %d.%d.%d\n", cholmod[0], cholmod[1], cholmod[2]);
+    printf("SQLite:        %s\n", sqlite3_libversion());
+    printf("libpng:        %s\n", png_get_libpng_ver(NULL));
+    printf("VLFeat:        %s\n", vl_get_version_string());
+    printf("cJSON:         %s\n", cJSON_Version());
+    psfm_status status = print_hdf5(ctx);
+    print_neural();
+    printf("3D in reports: %s\n",
+           psfm_report_has_3d() ? "yes" : "missing when this was built (libjs-three)");
+    return status;
+}
+
+const cli_command cli_doctor = {
+    .name = "doctor",
+    .summary = "what this build is made of, what the machine has, and what is missing",
+    .usage = "",
+    .description = "Version, instruction set, processors and memory, the libraries in use with\n"
+                   "their versions, and what was missing when this was built. A report of a\n"
+                   "problem is best begun with it.\n\n"
+                   "    planarsfm doctor",
+    .positional = positional,
+    .work = examine,
+};

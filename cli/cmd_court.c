@@ -46,20 +46,20 @@ static const char *value_of(const cli_arguments *arguments, const char *name) {
     return cli_flag_value(&cli_court, arguments, name);
 }
 
-/* The drawing that was asked for; *court is NULL if it is no court. */
-static psfm_status find_drawing(psfm_context *ctx, const cli_arguments *arguments,
-                                psfm_court *storage, const psfm_court **court,
-                                psfm_drawing *drawing) {
+/* What was asked for. */
+static psfm_status find_target(psfm_context *ctx, const cli_arguments *arguments,
+                               psfm_court_target *target) {
     const char *name = value_of(arguments, "--court"), *file = value_of(arguments, "--drawing");
-    *court = NULL;
+    psfm_court court;
+    psfm_drawing drawing = {0};
     if ((name == NULL) == (file == NULL))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "either --court KIND or --drawing FILE is wanted");
+    psfm_status status = file != NULL ? psfm_drawing_read(ctx, file, &drawing)
+                                      : cli_find_court(ctx, &cli_court, arguments, &court);
     if (file != NULL)
-        return psfm_drawing_read(ctx, file, drawing);
-    psfm_status status = cli_find_court(ctx, &cli_court, arguments, storage);
-    if (status == PSFM_OK)
-        status = psfm_drawing_from_court(ctx, storage, drawing);
-    *court = storage;
+        psfm_court_target_of_drawing(&drawing, target);
+    else if (status == PSFM_OK)
+        status = psfm_court_target_of_court(ctx, &court, target);
     return status;
 }
 
@@ -128,9 +128,7 @@ static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
 
 static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *arguments) {
     const char *out = value_of(arguments, "-o");
-    psfm_court storage;
-    const psfm_court *court;
-    psfm_drawing drawing = {0};
+    psfm_court_target target = {0};
     psfm_court_results results = {0};
     char *overlay = NULL;
     if (out == NULL)
@@ -139,19 +137,20 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     options.intrinsics.camera_text = value_of(arguments, "--camera");
     options.intrinsics.opencv_pixels = value_of(arguments, "--opencv-pixels") != NULL;
     options.search_focal = value_of(arguments, "--search-focal") != NULL;
-    psfm_status status = find_drawing(ctx, arguments, &storage, &court, &drawing);
+    psfm_status status = find_target(ctx, arguments, &target);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "overlay", &overlay);
     options.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
     if (status == PSFM_OK)
-        status = psfm_court_folder_register(ctx, arguments->positional[0], &drawing, court,
-                                            &options, &results);
+        status =
+            psfm_court_folder_register(ctx, arguments->positional[0], &target, &options, &results);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, out);
     if (status == PSFM_OK)
-        status = write_results(ctx, &drawing, &results, out, value_of(arguments, "--json") != NULL);
+        status = write_results(ctx, &target.drawing, &results, out,
+                               value_of(arguments, "--json") != NULL);
     psfm_court_results_free(&results);
-    psfm_drawing_free(&drawing);
+    psfm_court_target_free(&target);
     free(overlay);
     return status;
 }

@@ -21,6 +21,9 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
                                            {"--refine", "bundle.refine"},
                                            {"--scale", "scale"},
                                            {"--refine-matches", "photo.refine-matches"},
+                                           {"--court", "court"},
+                                           {"--court-size", "court-size"},
+                                           {"--drawing", "drawing"},
                                            {"--images", "images"}};
     psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof *names; ++k) {
@@ -88,22 +91,6 @@ psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
 
 psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,
                            const cli_arguments *arguments, psfm_court *court) {
-    const char *name = cli_flag_value(command, arguments, "--court");
-    const char *size = cli_flag_value(command, arguments, "--court-size");
-    if (!psfm_court_get(name, court)) {
-        char names[512];
-        psfm_court_names(names, sizeof names);
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "there is no court '%s' (%s)", name, names);
-    }
-    if (size == NULL)
-        return PSFM_OK;
-    char *comma = NULL, *end = NULL;
-    court->length = psfm_strtod(size, &comma);
-    court->width = *comma == ',' ? psfm_strtod(comma + 1, &end) : NAN;
-    if (end == NULL || *end != '\0' || !(court->length >= court->rule_length / 2.0) ||
-        !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
-        !(court->width <= 1000.0))
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court-size: '%s' is not a size for %s", size,
-                         name);
-    return PSFM_OK;
+    return psfm_court_parse(ctx, cli_flag_value(command, arguments, "--court"),
+                            cli_flag_value(command, arguments, "--court-size"), court);
 }

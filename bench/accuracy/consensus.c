@@ -120,8 +120,9 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
     CHECK(ctx, psfm_evidence_verify(ctx, &options.two_view, &evidence));
     CHECK(ctx, psfm_pose_graph_build(ctx, &scene.matches, evidence.two_views, true, &graph));
     psfm_timings timings = {0};
-    CHECK(ctx, psfm_robust_poses(ctx, &options.skeleton, &options.robust, &graph, &timings,
-                                 &solution, &edges));
+    CHECK(ctx,
+          psfm_robust_poses(ctx, &options.skeleton, &options.robust,
+                            &(psfm_robust_input){.graph = &graph}, &timings, &solution, &edges));
     for (int k = 0; k < timings.num_stages; ++k)
         if (strcmp(timings.stages[k].name, "consensus") == 0)
             out.seconds = timings.stages[k].seconds;

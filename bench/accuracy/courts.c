@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "court/register.h"
+#include "court/turns.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "planarsfm/model.h"

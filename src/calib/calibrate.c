@@ -34,7 +34,8 @@ const psfm_option_table psfm_calibrate_option_table = {"calibrate", rows,
                                                        sizeof rows / sizeof *rows};
 
 static bool is_unknown(const psfm_match_set *set, const psfm_calibrate_options *options, size_t c) {
-    bool given = set->origins == NULL || set->origins[c].source == PSFM_FOCAL_GIVEN;
+    bool given = set->origins == NULL || set->origins[c].source == PSFM_FOCAL_GIVEN ||
+                 set->origins[c].source == PSFM_FOCAL_LINES;
     return options->cameras == PSFM_CALIBRATE_ALL ||
            (options->cameras == PSFM_CALIBRATE_AUTO && !given);
 }

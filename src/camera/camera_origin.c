@@ -7,7 +7,7 @@
 #include "camera/camera_model.h"
 
 const char *psfm_focal_source_name(psfm_focal_source source) {
-    static const char *const names[] = {"given", "planes", "exif", "guess"};
+    static const char *const names[] = {"given", "lines", "planes", "exif", "guess"};
     return names[source];
 }
 

@@ -7,6 +7,7 @@
 /* From the surest to the least sure. */
 typedef enum {
     PSFM_FOCAL_GIVEN,  /* by the user, or by whoever made the database */
+    PSFM_FOCAL_LINES,  /* estimated from the lines of a known drawing */
     PSFM_FOCAL_PLANES, /* estimated from the homographies of planes */
     PSFM_FOCAL_EXIF,   /* told by the photograph */
     PSFM_FOCAL_GUESS,  /* PSFM_GUESS_FACTOR times the longer side */

@@ -1,8 +1,11 @@
 /* Courts of other sizes than the rules': ends move with the length, side lines with the width. */
 #include "court/court.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/number_locale.h"
 
 /* Metres within which a stroke's point counts as on the side line, which has a width, and which
  * some lines cross a little. */
@@ -102,4 +105,24 @@ psfm_court_stroke psfm_court_stroke_at(const psfm_court *court, size_t k) {
     if (stroke.radius == 0.0)
         move_point(court, stroke.b);
     return stroke;
+}
+
+psfm_status psfm_court_parse(psfm_context *ctx, const char *name, const char *size,
+                             psfm_court *court) {
+    if (!psfm_court_get(name, court)) {
+        char names[512];
+        psfm_court_names(names, sizeof names);
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "there is no court '%s' (%s)", name, names);
+    }
+    if (size == NULL)
+        return PSFM_OK;
+    char *comma = NULL, *end = NULL;
+    court->length = psfm_strtod(size, &comma);
+    court->width = *comma == ',' ? psfm_strtod(comma + 1, &end) : NAN;
+    if (end == NULL || *end != '\0' || !(court->length >= court->rule_length / 2.0) ||
+        !(court->width >= court->rule_width / 2.0) || !(court->length <= 1000.0) ||
+        !(court->width <= 1000.0))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court-size: '%s' is not a size for %s", size,
+                         name);
+    return PSFM_OK;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/context.h"
+
 /* World frame of a court: the origin is its middle, x along its length to the "e" end, y across to
  * the "n" side, z up; metres.
  *
@@ -42,6 +44,11 @@ extern const size_t psfm_num_courts;
 
 /* The court with this name; false if there is none. */
 bool psfm_court_get(const char *name, psfm_court *court);
+
+/* The same with a message for people, of the size "LENGTH,WIDTH" in metres (NULL: the usual one).
+ */
+psfm_status psfm_court_parse(psfm_context *ctx, const char *name, const char *size,
+                             psfm_court *court);
 
 /* All names with commas between them; cut to `size`. */
 void psfm_court_names(char *text, size_t size);

@@ -241,6 +241,18 @@ static bool has_part(const psfm_drawing *drawing, const psfm_drawing_part *part)
     return false;
 }
 
+size_t psfm_drawing_turned_part(const psfm_drawing *drawing, size_t k, int quarters) {
+    double low[2], high[2], middle[2];
+    psfm_drawing_bounds(drawing, low, high);
+    for (int d = 0; d < 2; ++d)
+        middle[d] = 0.5 * (low[d] + high[d]);
+    psfm_drawing_part turned = turn_part(&drawing->parts[k], middle, quarters & 3);
+    for (size_t i = 0; i < drawing->num_parts; ++i)
+        if (is_same(&drawing->parts[i], &turned))
+            return i;
+    return k;
+}
+
 int psfm_drawing_turns(const psfm_drawing *drawing, int turns[4]) {
     double low[2], high[2];
     int num = 0;

@@ -70,6 +70,10 @@ uint32_t psfm_drawing_number_lines(const psfm_drawing *drawing, uint32_t *ids);
  * turns[0] is 0, the others are in quarters. Returns how many, 1 to 4. */
 int psfm_drawing_turns(const psfm_drawing *drawing, int turns[4]);
 
+/* The part that part k becomes when the drawing is turned by quarters that map it onto itself; k if
+ * there is none. */
+size_t psfm_drawing_turned_part(const psfm_drawing *drawing, size_t k, int quarters);
+
 void psfm_drawing_free(psfm_drawing *drawing);
 
 #endif

@@ -245,10 +245,11 @@ static bool inverse_column(const double *H, int size, int k, double column[MAX_U
 }
 
 /* Standard deviations from how much the bundles of samples, each a piece of line whose errors go
- * together, disagree about the pose: H^-1 (sum of g g^T) H^-1. */
+ * together, disagree about the pose: H^-1 (sum of g g^T) H^-1. The noise is what would explain them
+ * if the samples' errors had nothing in common: noise^2 H^-1. */
 static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
     int size = j->free_focal ? 7 : 6;
-    double sigma[MAX_UNKNOWNS] = {0};
+    double sigma[MAX_UNKNOWNS] = {0}, ratio = 0.0;
     equations e;
     collect(j, f, SIGMA_REACH, &e);
     if (e.num < MIN_SAMPLES || e.num_bundles <= size)
@@ -262,12 +263,36 @@ static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
             for (int b = 0; b < size; ++b)
                 variance += column[a] * column[b] * e.spread[a * size + b];
         sigma[k] = sqrt(scale * fmax(variance, 0.0));
+        ratio += sigma[k] * sigma[k] / column[k];
     }
+    f->noise = sqrt(ratio / size);
     f->rms = sqrt(e.sum_squares / e.sum_weight);
     memcpy(f->sigma_turn, sigma, sizeof f->sigma_turn);
     psfm_scale3(j->plan->size, sigma + 3, f->sigma_center);
     f->sigma_focal = sigma[6];
     return true;
+}
+
+size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit,
+                            psfm_fitted_line *out) {
+    size_t num = 0;
+    for (size_t k = 0; k < job->plan->num_fine; ++k) {
+        const psfm_drawing_sample *sample = &job->plan->fine[k];
+        seen s;
+        double distance;
+        if (!see(job, fit, sample, &s) ||
+            psfm_line_evidence_nearest(job->evidence, s.at, s.along, fit->tone, SIGMA_REACH,
+                                       &distance) < 0)
+            continue;
+        double share = 1.0 - distance * distance / (SIGMA_REACH * SIGMA_REACH);
+        psfm_fitted_line *line = &out[num++];
+        *line = (psfm_fitted_line){.on = {(double)sample->x, (double)sample->y},
+                                   .normal = {-s.along[1], s.along[0]},
+                                   .weight = share * share * fmin(s.length, MAX_LENGTH)};
+        for (int d = 0; d < 2; ++d)
+            line->at[d] = s.at[d] + distance * line->normal[d];
+    }
+    return num;
 }
 
 bool psfm_court_fit_guess(const psfm_court_job *job, const psfm_court_guess *guess,

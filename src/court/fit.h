@@ -16,7 +16,16 @@ typedef struct {
     double sigma_turn[3];   /* radians, about the camera's axes */
     double sigma_center[3]; /* metres */
     double sigma_focal;     /* relative; 0 if it was known */
+    double noise;           /* deviation of a pixel of line, as the pieces of lines show it */
 } psfm_court_fit;
+
+/* A place of the drawing and where its line was found: across the line only, of course. */
+typedef struct {
+    double on[2];     /* on the drawing, metres */
+    double at[2];     /* pixel of the plane of the evidence */
+    double normal[2]; /* across the line, unit vector */
+    double weight;    /* pixels of line that it stands for, less if it is far off */
+} psfm_fitted_line;
 
 /* Which part of the drawing a line pixel speaks for while a pose is judged. Where the drawing is
  * seen so flat that its lines run into one, one line of the photograph would confirm all of them.
@@ -44,6 +53,10 @@ typedef struct {
  * the image, or the camera ends up below it. */
 bool psfm_court_fit_guess(const psfm_court_job *job, const psfm_court_guess *guess,
                           psfm_court_fit *fit);
+
+/* The places that a fit rests on; `out` has room for plan->num_fine of them. Returns how many. */
+size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit,
+                            psfm_fitted_line *out);
 
 /* Mean distance in pixels between where two fits see the drawing, over what the first sees. */
 double psfm_court_fit_offset(const psfm_court_job *job, const psfm_court_fit *first,

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "camera/camera_model.h"
 #include "camera/camera_scale.h"
+#include "court/turns.h"
 #include "image/resize.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
@@ -132,38 +133,9 @@ void psfm_court_view_free(psfm_court_view *view) {
 
 /* ---- poses ---- */
 
-/* Turns the world by quarters about the vertical through `center`: what a symmetric drawing does
- * not notice. X_turned = Q (X - c) + c; the new pose sees X where the old one saw X_turned. */
-static void turn_pose(const double middle[2], int quarters, const double R[9],
-                      const double center[3], double R_out[9], double center_out[3]) {
-    static const double cosines[4] = {1, 0, -1, 0}, sines[4] = {0, 1, 0, -1};
-    double c = cosines[quarters], s = sines[quarters];
-    const double Q[9] = {c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0};
-    double x = center[0] - middle[0], y = center[1] - middle[1];
-    psfm_mat3_mul(R, Q, R_out);
-    center_out[0] = middle[0] + c * x + s * y;
-    center_out[1] = middle[1] - s * x + c * y;
-    center_out[2] = center[2];
-}
-
-static void drawing_middle(const psfm_drawing *drawing, double middle[2]) {
-    double low[2], high[2];
-    psfm_drawing_bounds(drawing, low, high);
-    for (int d = 0; d < 2; ++d)
-        middle[d] = 0.5 * (low[d] + high[d]);
-}
-
 static void translation(const double R[9], const double center[3], double t[3]) {
     psfm_mat3_mul_vec(R, center, t);
     psfm_scale3(-1.0, t, t);
-}
-
-void psfm_court_pose_turn(const psfm_drawing *drawing, int quarters, const psfm_court_pose *pose,
-                          double R[9], double t[3]) {
-    double middle[2], center[3];
-    drawing_middle(drawing, middle);
-    turn_pose(middle, quarters & 3, pose->R, pose->center, R, center);
-    translation(R, center, t);
 }
 
 /* The search for one drawing. */
@@ -185,7 +157,7 @@ typedef struct {
 static bool is_same_pose(const attempt *a, const psfm_court_fit *p, const psfm_court_fit *q) {
     for (int k = 0; k < a->num_turns; ++k) {
         psfm_court_fit turned = *q;
-        turn_pose(a->middle, a->turns[k], q->R, q->center, turned.R, turned.center);
+        psfm_turn_pose(a->middle, a->turns[k], q->R, q->center, turned.R, turned.center);
         if (psfm_court_fit_offset(&a->job, p, &turned) < SAME_LINES * a->view->evidence.width)
             return true;
     }
@@ -332,6 +304,8 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
         return status;
     psfm_court_fit_parts(&a->job, best, pose->part_visible, pose->part_hit);
     status = count_lines(ctx, a, pose, &enough_lines);
+    if (status == PSFM_OK)
+        status = psfm_line_points_make(ctx, &a->job, best, &pose->camera, &pose->lines);
     pose->verdict = judge(a, pose, enough_lines);
     if (pose->verdict == PSFM_COURT_ACCEPTED && a->view->focal == PSFM_FOCAL_FIXED &&
         doubts_focal(a, best))
@@ -347,7 +321,7 @@ static psfm_status open_attempt(psfm_context *ctx, const psfm_court_view *view,
     a->view = view;
     a->job = (psfm_court_job){&a->plan, &view->evidence, &view->ideal,
                               view->focal != PSFM_FOCAL_FIXED, &a->claims};
-    drawing_middle(drawing, a->middle);
+    psfm_drawing_middle(drawing, a->middle);
     a->num_turns = psfm_drawing_turns(drawing, a->turns);
     psfm_status status = psfm_court_claims_init(ctx, &view->evidence, &a->claims);
     return status != PSFM_OK ? status
@@ -401,25 +375,11 @@ psfm_status psfm_court_challenge(psfm_context *ctx, const psfm_court_view *view,
     return status;
 }
 
-void psfm_court_pose_make_canonical(const psfm_drawing *drawing, psfm_court_pose *pose) {
-    double middle[2], R[9], center[3];
-    psfm_court_pose best = *pose;
-    drawing_middle(drawing, middle);
-    for (int k = 1; k < pose->num_turns; ++k) {
-        turn_pose(middle, pose->turns[k], pose->R, pose->center, R, center);
-        if (center[1] >= best.center[1])
-            continue;
-        memcpy(best.R, R, sizeof R);
-        memcpy(best.center, center, sizeof center);
-    }
-    translation(best.R, best.center, best.t);
-    *pose = best;
-}
-
 void psfm_court_pose_free(psfm_court_pose *pose) {
     free(pose->part_visible);
     free(pose->part_hit);
     pose->part_visible = pose->part_hit = NULL;
+    psfm_line_points_free(&pose->lines);
 }
 
 const char *psfm_court_verdict_text(psfm_court_verdict verdict) {

@@ -16,6 +16,7 @@
 #include "court/fit.h"
 #include "court/frames.h"
 #include "court/line_evidence.h"
+#include "court/line_points.h"
 
 typedef struct {
     psfm_line_options line;
@@ -93,6 +94,7 @@ typedef struct {
     int turns[4]; /* quarter turns about the drawing's middle that fit as well; the first is 0 */
     int num_turns;
     double *part_visible, *part_hit; /* per part of the drawing, pixels */
+    psfm_line_points lines;          /* what it rests on */
 } psfm_court_pose;
 
 /* Options NULL are the defaults. The drawing has passed psfm_drawing_check. One thread; random
@@ -110,14 +112,5 @@ psfm_status psfm_court_challenge(psfm_context *ctx, const psfm_court_view *view,
 
 /* A few words for a verdict. */
 const char *psfm_court_verdict_text(psfm_court_verdict verdict);
-
-/* Replaces the pose by the copy, of those that the drawing cannot tell apart, whose camera stands
- * farthest towards -y. */
-void psfm_court_pose_make_canonical(const psfm_drawing *drawing, psfm_court_pose *pose);
-
-/* The pose of the copy that is turned by so many quarters about the drawing's middle: the drawing
- * looks the same from there. */
-void psfm_court_pose_turn(const psfm_drawing *drawing, int quarters, const psfm_court_pose *pose,
-                          double R[9], double t[3]);
 
 #endif

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "engine/court_node.h"
 #include "engine/rotation_candidates.h"
 #include "graph/hypothesis.h"
 #include "linalg/angle.h"
@@ -168,28 +169,89 @@ psfm_candidate_options psfm_robust_candidate_options(const psfm_robust_options *
                                     .full_off_plane = options->choice.full_off_plane};
 }
 
+/* What the rotations are found from. */
+typedef struct {
+    const psfm_topology *topology;
+    psfm_rotation_candidates candidates;
+    uint32_t num_pairs; /* edges that are pairs; those that follow are none of the graph's */
+} consensus_graph;
+
+/* The runner-up of a consensus. Edges that are no pairs take part and are not listed. */
+static psfm_status find_runner_up(psfm_context *ctx, const psfm_robust_options *options,
+                                  const consensus_graph *g, double (*R)[9], const uint32_t *chosen,
+                                  psfm_rotation_ambiguities *out) {
+    if (options->ambiguity.models == PSFM_AMBIGUOUS_BEST)
+        return PSFM_OK;
+    psfm_status status = psfm_rotation_ambiguities_find(
+        ctx, g->topology, &g->candidates, &options->consensus, options->ambiguity.max_ratio,
+        psfm_context_seed(ctx), R, chosen, out);
+    for (size_t k = 0; status == PSFM_OK && k < out->num; ++k) {
+        psfm_rotation_ambiguity *item = &out->item[k];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < item->num_agreeing; ++i)
+            if (item->edge[i] < g->num_pairs)
+                item->edge[kept++] = item->edge[i];
+        item->num_agreeing = kept;
+    }
+    return status;
+}
+
+/* The consensus of pairs, floors and registrations. */
+static psfm_status find_with_court(psfm_context *ctx, const psfm_robust_options *options,
+                                   const psfm_topology *topology, psfm_candidate_list *list,
+                                   psfm_court_evidence *court, psfm_pose_solution *s,
+                                   psfm_robust_edges *edges) {
+    psfm_court_graph g;
+    psfm_topology images;
+    uint32_t *chosen = NULL;
+    double(*R)[9] = s->poses.cam_from_world;
+    psfm_status status =
+        psfm_court_graph_make(ctx, topology, list, court, options->consensus.agreement_deg, R, &g);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, g.topology.num_edges, &chosen);
+    if (status == PSFM_OK)
+        status = psfm_rotation_consensus(ctx, &g.topology, &g.candidates, psfm_context_seed(ctx),
+                                         &options->consensus, g.R, chosen, &edges->consensus);
+    if (status == PSFM_OK) {
+        consensus_graph without = {.topology = &images, .num_pairs = g.num_pairs};
+        psfm_court_graph_settle(&g, chosen, R, court);
+        psfm_court_graph_images(&g, &images, &without.candidates);
+        status = find_runner_up(ctx, options, &without, R, chosen, &edges->ambiguities);
+    }
+    free(chosen);
+    psfm_court_graph_free(&g);
+    return status;
+}
+
+static psfm_status find_by_pairs(psfm_context *ctx, const psfm_robust_options *options,
+                                 const psfm_topology *topology, const psfm_candidate_list *list,
+                                 psfm_pose_solution *s, psfm_robust_edges *edges) {
+    uint32_t *chosen = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, topology->num_edges, &chosen);
+    consensus_graph g = {topology, psfm_candidate_list_view(list), topology->num_edges};
+    if (status == PSFM_OK)
+        status = psfm_rotation_consensus(ctx, topology, &g.candidates, psfm_context_seed(ctx),
+                                         &options->consensus, s->poses.cam_from_world, chosen,
+                                         &edges->consensus);
+    if (status == PSFM_OK)
+        status =
+            find_runner_up(ctx, options, &g, s->poses.cam_from_world, chosen, &edges->ambiguities);
+    free(chosen);
+    return status;
+}
+
 static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *options,
-                                  const psfm_pose_graph *graph, const double *confidence,
+                                  const psfm_robust_input *input, const double *confidence,
                                   const psfm_topology *topology, psfm_pose_solution *s,
                                   psfm_robust_edges *edges) {
     const psfm_candidate_options candidate_options = psfm_robust_candidate_options(options);
     psfm_candidate_list list;
-    uint32_t *chosen = NULL;
     psfm_status status =
-        psfm_candidate_list_make(ctx, graph, &candidate_options, confidence, &list);
+        psfm_candidate_list_make(ctx, input->graph, &candidate_options, confidence, &list);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, graph->num_edges, &chosen);
-    if (status == PSFM_OK) {
-        psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
-        uint64_t seed = psfm_context_seed(ctx);
-        status = psfm_rotation_consensus(ctx, topology, &candidates, seed, &options->consensus,
-                                         s->poses.cam_from_world, chosen, &edges->consensus);
-        if (status == PSFM_OK && options->ambiguity.models != PSFM_AMBIGUOUS_BEST)
-            status = psfm_rotation_ambiguities_find(
-                ctx, topology, &candidates, &options->consensus, options->ambiguity.max_ratio, seed,
-                s->poses.cam_from_world, chosen, &edges->ambiguities);
-    }
-    free(chosen);
+        status = input->court != NULL
+                     ? find_with_court(ctx, options, topology, &list, input->court, s, edges)
+                     : find_by_pairs(ctx, options, topology, &list, s, edges);
     psfm_candidate_list_free(&list);
     return status;
 }
@@ -241,15 +303,16 @@ static void split(const psfm_pose_graph *graph, psfm_robust_edges *edges) {
 }
 
 static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options *options,
-                                   psfm_pose_graph *graph, const double *confidence,
+                                   const psfm_robust_input *input, const double *confidence,
                                    psfm_timings *timings, psfm_pose_solution *s,
                                    psfm_robust_edges *edges) {
+    psfm_pose_graph *graph = input->graph;
     uint32_t *ends = NULL;
     psfm_topology topology;
     double start = psfm_now();
     psfm_status status = whole_topology(ctx, graph, &ends, &topology);
     if (status == PSFM_OK && options->control.cycles)
-        status = find_consensus(ctx, options, graph, confidence, &topology, s, edges);
+        status = find_consensus(ctx, options, input, confidence, &topology, s, edges);
     psfm_timings_add(timings, "consensus", start);
     start = psfm_now();
     enum { ROUNDS = 2 }; /* the second lets edges change sides after the first average */
@@ -327,9 +390,10 @@ cleanup:
 }
 
 psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *base,
-                              const psfm_robust_options *options, psfm_pose_graph *graph,
+                              const psfm_robust_options *options, const psfm_robust_input *input,
                               psfm_timings *timings, psfm_pose_solution *solution,
                               psfm_robust_edges *edges) {
+    psfm_pose_graph *graph = input->graph;
     double *confidence = NULL, start = psfm_now();
     psfm_skeleton_variant variant = {.given_weights = true, .cycle = NULL};
     psfm_status status;
@@ -344,7 +408,7 @@ psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *ba
     psfm_timings_add(timings, "joint choice", start);
     status = psfm_skeleton_rotations(ctx, base, &variant, graph, timings, solution);
     if (status == PSFM_OK)
-        status = solve_rotations(ctx, options, graph, confidence, timings, solution, edges);
+        status = solve_rotations(ctx, options, input, confidence, timings, solution, edges);
     if (status == PSFM_OK)
         status = psfm_pose_solution_relabel(ctx, graph, edges->accepted, solution);
     if (status == PSFM_OK)

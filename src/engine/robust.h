@@ -4,6 +4,7 @@
 #ifndef PSFM_ENGINE_ROBUST_H
 #define PSFM_ENGINE_ROBUST_H
 
+#include "court/court_evidence.h"
 #include "engine/rotation_candidates.h"
 #include "engine/skeleton.h"
 #include "graph/cycle.h"
@@ -55,6 +56,13 @@ typedef struct {
 /* What they say about the candidates of the consensus. */
 psfm_candidate_options psfm_robust_candidate_options(const psfm_robust_options *options);
 
+/* What it works on. */
+typedef struct {
+    psfm_pose_graph *graph;     /* weights of hypotheses end as the final choice */
+    psfm_court_evidence *court; /* what a drawing says of the images; NULL: nothing. Ends with the
+                                   registrations that agree with the rotations */
+} psfm_robust_input;
+
 /* What it found out about the edges. Owns its arrays. */
 typedef struct {
     bool *accepted;               /* per edge: agrees with the rotations */
@@ -66,10 +74,9 @@ typedef struct {
 } psfm_robust_edges;
 
 /* Rotations and positions of all components. `base` are the options of the shared stages
- * (similarity, embedding, LUD). Hypothesis weights in `graph` end as the final choice. Free
- * `solution` and `edges` in any case. */
+ * (similarity, embedding, LUD). Free `solution` and `edges` in any case. */
 psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *base,
-                              const psfm_robust_options *options, psfm_pose_graph *graph,
+                              const psfm_robust_options *options, const psfm_robust_input *input,
                               psfm_timings *timings, psfm_pose_solution *solution,
                               psfm_robust_edges *edges);
 void psfm_robust_edges_free(psfm_robust_edges *edges);

@@ -14,13 +14,10 @@
 #include "image/image_list.h"
 
 #define JPEG_QUALITY 90
-#define MAX_RIVALS 8
 
 typedef struct {
     const char *folder;
-    const psfm_drawing *drawing;
-    psfm_drawing rivals[MAX_RIVALS];
-    size_t num_rivals;
+    const psfm_court_target *target;
     const psfm_court_folder_options *options;
     psfm_image_list files;
     psfm_camera *cameras; /* per photograph; NULL: from EXIF data */
@@ -47,27 +44,26 @@ static psfm_status find_cameras(psfm_context *ctx, folder_work *w) {
     return status;
 }
 
-/* The drawings of the courts that a court could be taken for. */
-static psfm_status find_rivals(psfm_context *ctx, const psfm_court *court, folder_work *w) {
-    psfm_status status = PSFM_OK;
-    for (size_t k = 0; court != NULL && k < psfm_num_courts && status == PSFM_OK; ++k)
-        if (psfm_court_is_related(court, &psfm_courts[k]) && w->num_rivals < MAX_RIVALS)
-            status = psfm_drawing_from_court(ctx, &psfm_courts[k], &w->rivals[w->num_rivals++]);
-    return status;
-}
-
 /* ---- one photograph ---- */
 
-/* The camera to use: *use is NULL if nothing is known. */
-static psfm_status choose_camera(psfm_context *ctx, const folder_work *w, size_t k,
-                                 const char *path, const psfm_image *image, psfm_camera *camera,
-                                 const psfm_camera **use, psfm_focal_use *focal) {
+/* A photograph that is open, with what is known of its camera. */
+typedef struct {
+    size_t idx;
+    const char *path;
+    psfm_image image;
+    psfm_camera camera;
+    psfm_photo_camera known;
+} photograph;
+
+static psfm_status choose_camera(psfm_context *ctx, const folder_work *w, photograph *p) {
     psfm_exif exif = {0};
     psfm_status status = PSFM_OK;
-    *focal = w->options->search_focal ? PSFM_FOCAL_SEARCH : PSFM_FOCAL_FIXED;
-    *use = camera;
+    const psfm_image *image = &p->image;
+    psfm_camera *camera = &p->camera;
+    p->known = (psfm_photo_camera){camera,
+                                   w->options->search_focal ? PSFM_FOCAL_SEARCH : PSFM_FOCAL_FIXED};
     if (w->cameras != NULL) {
-        *camera = w->cameras[k];
+        *camera = w->cameras[p->idx];
         if (camera->width == (uint64_t)image->width && camera->height == (uint64_t)image->height)
             return PSFM_OK;
         return psfm_fail(ctx, PSFM_ERR_DATA, "it has %d x %d pixels, its camera %llu x %llu",
@@ -75,14 +71,14 @@ static psfm_status choose_camera(psfm_context *ctx, const folder_work *w, size_t
                          (unsigned long long)camera->height);
     }
     if (!w->options->search_focal)
-        status = psfm_exif_read(ctx, path, image->width, image->height, &exif);
-    *focal = PSFM_FOCAL_REFINE;
+        status = psfm_exif_read(ctx, p->path, image->width, image->height, &exif);
+    p->known.focal = PSFM_FOCAL_REFINE;
     *camera = (psfm_camera){.model = PSFM_CAMERA_SIMPLE_PINHOLE,
                             .width = (uint64_t)image->width,
                             .height = (uint64_t)image->height,
                             .params = {exif.focal_px, 0.5 * image->width, 0.5 * image->height}};
     if (!exif.has_focal)
-        *use = NULL;
+        p->known = (psfm_photo_camera){NULL, PSFM_FOCAL_SEARCH};
     return status;
 }
 
@@ -106,7 +102,7 @@ static psfm_status write_overlay(psfm_context *ctx, const folder_work *w,
         status = psfm_make_folders(ctx, folder);
     }
     if (status == PSFM_OK) {
-        psfm_court_overlay(w->drawing, &result->pose, image);
+        psfm_court_overlay(&w->target->drawing, &result->pose, image);
         status = psfm_image_write(ctx, image, JPEG_QUALITY, path);
     }
     free(folder);
@@ -114,55 +110,36 @@ static psfm_status write_overlay(psfm_context *ctx, const folder_work *w,
     return status;
 }
 
-static psfm_status register_image(psfm_context *ctx, const folder_work *w, const psfm_image *image,
-                                  const psfm_camera *camera, psfm_focal_use focal,
-                                  psfm_court_pose *pose) {
-    const psfm_court_options *options = &w->options->court;
-    psfm_court_view view;
-    psfm_status status = psfm_court_view_init(ctx, image, camera, focal, options, &view);
-    if (status == PSFM_OK)
-        status = psfm_court_register(ctx, &view, w->drawing, options, pose);
-    for (size_t k = 0; k < w->num_rivals && status == PSFM_OK; ++k)
-        status = psfm_court_challenge(ctx, &view, &w->rivals[k], options, pose);
-    if (status == PSFM_OK)
-        psfm_court_pose_make_canonical(w->drawing, pose);
-    psfm_court_view_free(&view);
-    return status;
-}
-
 /* Reads a photograph and finds its camera; what is wrong with either is the result's problem. */
-static psfm_status open_photograph(psfm_context *ctx, const folder_work *w, size_t k,
-                                   const char *path, psfm_image *image, psfm_camera *camera,
-                                   const psfm_camera **use, psfm_focal_use *focal) {
-    psfm_status status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, image);
+static psfm_status open_photograph(psfm_context *ctx, const folder_work *w, photograph *p) {
+    psfm_status status = psfm_image_read(ctx, p->path, PSFM_IMAGE_GRAY_AND_RGB, &p->image);
     if (status == PSFM_OK)
-        status = choose_camera(ctx, w, k, path, image, camera, use, focal);
+        status = choose_camera(ctx, w, p);
     if (status == PSFM_OK || status == PSFM_ERR_MEMORY)
         return status;
-    return psfm_strdup(ctx, psfm_context_message(ctx), &w->results->items[k].problem);
+    return psfm_strdup(ctx, psfm_context_message(ctx), &w->results->items[p->idx].problem);
 }
 
 static psfm_status register_photograph(psfm_context *ctx, size_t k, int worker, void *user) {
     folder_work *w = user;
     psfm_court_result *result = &w->results->items[k];
-    psfm_image image = {0};
-    psfm_camera camera;
-    const psfm_camera *use = NULL;
-    psfm_focal_use focal = PSFM_FOCAL_SEARCH;
+    photograph p = {.idx = k};
     char *path = NULL;
     (void)worker;
     psfm_status status = psfm_strdup(ctx, w->files.names[k], &result->name);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, w->folder, result->name, &path);
+    p.path = path;
     if (status == PSFM_OK)
-        status = open_photograph(ctx, w, k, path, &image, &camera, &use, &focal);
+        status = open_photograph(ctx, w, &p);
     if (status == PSFM_OK && result->problem == NULL) {
-        status = register_image(ctx, w, &image, use, focal, &result->pose);
+        status = psfm_court_target_register(ctx, w->target, &p.image, p.known, &w->options->court,
+                                            &result->pose);
         if (status == PSFM_OK && result->pose.part_hit != NULL &&
             w->options->overlay_folder != NULL)
-            status = write_overlay(ctx, w, result, &image);
+            status = write_overlay(ctx, w, result, &p.image);
     }
-    psfm_image_free(&image);
+    psfm_image_free(&p.image);
     free(path);
     return status;
 }
@@ -170,18 +147,16 @@ static psfm_status register_photograph(psfm_context *ctx, size_t k, int worker, 
 /* ---- all of them ---- */
 
 psfm_status psfm_court_folder_register(psfm_context *ctx, const char *folder,
-                                       const psfm_drawing *drawing, const psfm_court *court,
+                                       const psfm_court_target *target,
                                        const psfm_court_folder_options *options,
                                        psfm_court_results *results) {
-    folder_work w = {.folder = folder, .drawing = drawing, .options = options, .results = results};
+    folder_work w = {.folder = folder, .target = target, .options = options, .results = results};
     *results = (psfm_court_results){0};
     psfm_status status = psfm_image_list_folder(ctx, folder, &w.files);
     if (status == PSFM_OK && w.files.num == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG files in it", folder);
     if (status == PSFM_OK)
         status = find_cameras(ctx, &w);
-    if (status == PSFM_OK)
-        status = find_rivals(ctx, court, &w);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, w.files.num, &results->items);
     if (status == PSFM_OK) {
@@ -191,8 +166,6 @@ psfm_status psfm_court_folder_register(psfm_context *ctx, const char *folder,
     for (size_t k = 0; k < results->num; ++k)
         results->num_accepted += results->items[k].problem == NULL &&
                                  results->items[k].pose.verdict == PSFM_COURT_ACCEPTED;
-    for (size_t k = 0; k < w.num_rivals; ++k)
-        psfm_drawing_free(&w.rivals[k]);
     free(w.cameras);
     psfm_image_list_free(&w.files);
     return status;

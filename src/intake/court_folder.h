@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "court/register.h"
+#include "court/target.h"
 #include "intake/intrinsics.h"
 
 typedef struct {
@@ -26,14 +26,13 @@ typedef struct {
     size_t num, num_accepted;
 } psfm_court_results;
 
-/* Registers all JPEG and PNG files below the folder. `court` is the one the drawing was made of,
- * NULL if it is none: poses are then held against its relatives (psfm_court_challenge). Intrinsics
+/* Registers all JPEG and PNG files below the folder. Intrinsics
  * come from the options; without any, a focal length in a photograph's EXIF data is refined, and
  * one that is not there is searched. A photograph that cannot be read is a result with a problem.
- * Poses are canonical (psfm_court_pose_make_canonical). Parallel, one photograph in memory per
+ * Poses are canonical (court/turns.h). Parallel, one photograph in memory per
  * thread, and the same bytes for any number of threads. Free *results in any case. */
 psfm_status psfm_court_folder_register(psfm_context *ctx, const char *folder,
-                                       const psfm_drawing *drawing, const psfm_court *court,
+                                       const psfm_court_target *target,
                                        const psfm_court_folder_options *options,
                                        psfm_court_results *results);
 void psfm_court_results_free(psfm_court_results *results);

@@ -16,8 +16,10 @@
 #include "engine/determined.h"
 #include "graph/absence.h"
 #include "pipeline/headline.h"
+#include "refine/court_adjust.h"
 #include "scene/members.h"
 #include "world/build_model.h"
+#include "world/court_frame.h"
 
 static const psfm_option noise_rows[] = {
     PSFM_OPTION_DOUBLE(
@@ -56,6 +58,8 @@ const psfm_option_group psfm_reconstruct_option_groups[] = {
     {&psfm_resection_option_table, offsetof(psfm_reconstruct_options, refine.resection)},
     {&psfm_scene_plane_option_table, offsetof(psfm_reconstruct_options, refine.planes)},
     {&psfm_track_align_option_table, offsetof(psfm_reconstruct_options, refine.align)},
+    {&psfm_court_option_table, offsetof(psfm_reconstruct_options, court)},
+    {&psfm_line_option_table, offsetof(psfm_reconstruct_options, court.line)},
     {NULL, 0},
 };
 
@@ -311,16 +315,33 @@ static psfm_status split_undetermined(psfm_context *ctx, psfm_timings *timings, 
     return status;
 }
 
+/* Joins what the drawing holds together, and adjusts it with the drawing's lines. */
+static psfm_status take_drawing(psfm_context *ctx, const psfm_reconstruct_options *options,
+                                psfm_evidence *evidence, psfm_timings *timings, uint32_t *settled,
+                                psfm_reconstruction *out) {
+    double start = psfm_now();
+    psfm_status status =
+        psfm_court_join(ctx, evidence->court, &out->solution, &out->refined, settled);
+    if (status == PSFM_OK)
+        status = psfm_members_settle(ctx, &out->solution.poses, &out->refined.structure,
+                                     &out->refined.planes);
+    if (status == PSFM_OK)
+        status = psfm_court_adjust(ctx, &options->refine, evidence, &out->solution, &out->refined);
+    psfm_timings_add(timings, "drawing", start);
+    return status;
+}
+
 /* alone[v]: the view lost its pose because its distance is unknown. */
 static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_options *options,
                                   psfm_evidence *evidence, psfm_timings *timings, bool *alone,
                                   psfm_reconstruction *out) {
+    psfm_robust_input input = {&out->graph, evidence->court};
     double start = psfm_now();
     psfm_status status =
         psfm_edges_find_absence(ctx, evidence->set, evidence->two_views, &out->graph);
     psfm_timings_add(timings, "absence", start);
     if (status == PSFM_OK)
-        status = psfm_robust_poses(ctx, &options->skeleton, &options->robust, &out->graph, timings,
+        status = psfm_robust_poses(ctx, &options->skeleton, &options->robust, &input, timings,
                                    &out->solution, &out->edges);
     bool refines = options->robust.control.refinement;
     if (status == PSFM_OK && refines)
@@ -329,10 +350,14 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_opti
         status = split_undetermined(ctx, timings, alone, out);
     if (status != PSFM_OK || !refines)
         return status;
+    uint32_t settled = PSFM_NO_COMPONENT;
     status = psfm_members_settle(ctx, &out->solution.poses, &out->refined.structure,
                                  &out->refined.planes);
+    if (status == PSFM_OK && evidence->court != NULL)
+        status = take_drawing(ctx, options, evidence, timings, &settled, out);
     if (status == PSFM_OK)
-        status = psfm_frame_set(ctx, evidence->set, &options->frame, &out->solution, &out->refined);
+        status = psfm_frame_set(ctx, evidence->set, &options->frame, settled, &out->solution,
+                                &out->refined);
     return status;
 }
 
@@ -350,10 +375,21 @@ static void scale_sigmas(psfm_reconstruction *out) {
     }
 }
 
+/* Whether lines hold an image that points do not: the verdict knows nothing of such. */
+static bool has_image_of_lines(const psfm_reconstruct_options *options,
+                               const psfm_evidence *evidence, const psfm_reconstruction *out) {
+    const psfm_court_evidence *court = evidence->court;
+    for (uint32_t v = 0; court != NULL && v < court->num_views; ++v)
+        if (court->agrees[v] && psfm_has_pose(&out->solution.poses, v) &&
+            out->refined.images[v].num_points < (uint32_t)options->refine.control.min_image_points)
+            return true;
+    return false;
+}
+
 /* The verdict on refined models. */
 static psfm_status judge(psfm_context *ctx, const psfm_reconstruct_options *options,
                          const psfm_evidence *evidence, psfm_reconstruction *out) {
-    if (out->refined.images == NULL)
+    if (out->refined.images == NULL || has_image_of_lines(options, evidence, out))
         return PSFM_OK;
     psfm_verdict_input input = {.graph = &out->graph,
                                 .solution = &out->solution,

@@ -40,6 +40,7 @@ typedef struct {
     psfm_robust_options robust;
     psfm_refine_options refine;
     psfm_frame_options frame;
+    psfm_court_options court; /* if there is a drawing */
 } psfm_reconstruct_options;
 
 /* The tables behind psfm_reconstruct_options, each with the place of its struct in it. */

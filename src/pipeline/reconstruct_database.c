@@ -15,8 +15,10 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "intake/court_views.h"
 #include "intake/photo_changes.h"
 #include "io/colmap_database.h"
+#include "io/drawing_file.h"
 #include "io/planes_file.h"
 #include "pipeline/graph_record.h"
 #include "pipeline/reconstruct.h"
@@ -213,6 +215,8 @@ typedef struct {
     psfm_reconstruct_options options;
     psfm_match_set set;
     psfm_database_stats input;
+    psfm_court_target target; /* empty: there is no drawing */
+    psfm_court_evidence court;
     psfm_evidence evidence; /* of the set */
     psfm_reconstruct_stats stats;
     psfm_reconstruction found;
@@ -237,6 +241,8 @@ static void run_init(const char *database, const psfm_settings *settings,
 static void run_free(run *r) {
     psfm_photo_cache_destroy(&r->evidence.photos);
     psfm_evidence_free(&r->evidence);
+    psfm_court_evidence_free(&r->court);
+    psfm_court_target_free(&r->target);
     psfm_reconstruction_free(&r->found);
     psfm_match_set_free(&r->set);
 }
@@ -303,9 +309,54 @@ static psfm_status color_models(psfm_context *ctx, run *r) {
     return status;
 }
 
+/* What the settings say is on the floor. */
+static psfm_status open_target(psfm_context *ctx, run *r) {
+    const psfm_settings *settings = r->settings;
+    psfm_court court;
+    psfm_drawing drawing = {0};
+    if (settings->court != NULL && settings->drawing != NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "a court and a drawing: one of them is wanted");
+    if (r->photo_folder == NULL || r->options.mode != PSFM_MODE_ROBUST)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "a court or drawing needs the photographs (--images) and robust mode");
+    if (settings->drawing != NULL) {
+        psfm_status status = psfm_drawing_read(ctx, settings->drawing, &drawing);
+        psfm_court_target_of_drawing(&drawing, &r->target);
+        return status;
+    }
+    psfm_status status = psfm_court_parse(ctx, settings->court, settings->court_size, &court);
+    return status == PSFM_OK ? psfm_court_target_of_court(ctx, &court, &r->target) : status;
+}
+
+/* Registers the photographs to the drawing, if there is one; cameras that nobody gave get the focal
+ * lengths that its lines show. */
+static psfm_status register_photographs(psfm_context *ctx, run *r) {
+    double start = psfm_now();
+    size_t num = 0;
+    if (!psfm_settings_have_drawing(r->settings))
+        return PSFM_OK;
+    psfm_status status = open_target(ctx, r);
+    if (status == PSFM_OK)
+        status = psfm_court_views_register(ctx, &r->set, r->photo_folder, &r->target,
+                                           &r->options.court, &r->court);
+    if (status != PSFM_OK)
+        return status;
+    r->evidence.court = &r->court;
+    for (uint32_t v = 0; v < r->court.num_views; ++v)
+        num += psfm_court_accepts(&r->court, v);
+    psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu of %u photographs registered by its lines",
+             r->target.drawing.name, num, r->court.num_views);
+    if (psfm_court_views_calibrate(&r->court, &r->set) > 0)
+        status = psfm_match_set_compute_rays(ctx, &r->set, NULL);
+    psfm_timings_add(&r->stats.timings, "court", start);
+    return status;
+}
+
 /* All stages from the database to models. */
 static psfm_status solve(psfm_context *ctx, run *r) {
     psfm_status status = read_database(ctx, r);
+    if (status == PSFM_OK)
+        status = register_photographs(ctx, r);
     if (status == PSFM_OK)
         status = psfm_reconstruct_calibrate(ctx, &r->options, &r->evidence, &r->stats);
     if (status == PSFM_OK)

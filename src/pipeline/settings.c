@@ -1,5 +1,5 @@
 /* Options by name. Every option of a reconstruction is a row of a table; the few names that are
- * not (mode, photographs, scale, report) are handled here. */
+ * not (mode, photographs, drawing, scale, report) are handled here. */
 #include "pipeline/settings.h"
 
 #include <stdlib.h>
@@ -33,22 +33,31 @@ static void forget_distance(psfm_settings *settings) {
 
 void psfm_settings_clear(psfm_settings *settings) {
     forget_distance(settings);
-    free(settings->photo_folder);
-    settings->photo_folder = NULL;
+    char **texts[] = {&settings->photo_folder, &settings->court, &settings->court_size,
+                      &settings->drawing};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+        free(*texts[k]);
+        *texts[k] = NULL;
+    }
     settings->no_report = false;
+}
+
+/* Replaces a text that the settings own. */
+static psfm_status set_text(psfm_context *ctx, char **text, const char *value) {
+    char *copy = NULL;
+    psfm_status status = psfm_strdup(ctx, value, &copy);
+    if (status == PSFM_OK) {
+        free(*text);
+        *text = copy;
+    }
+    return status;
 }
 
 static psfm_status set_photo_folder(psfm_context *ctx, psfm_settings *settings,
                                     const char *folder) {
-    char *copy = NULL;
     if (!psfm_path_is_folder(folder))
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: no such folder of photographs", folder);
-    psfm_status status = psfm_strdup(ctx, folder, &copy);
-    if (status == PSFM_OK) {
-        free(settings->photo_folder);
-        settings->photo_folder = copy;
-    }
-    return status;
+    return set_text(ctx, &settings->photo_folder, folder);
 }
 
 /* A positive number from text. */
@@ -111,6 +120,12 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
     }
     if (strcmp(name, "images") == 0)
         return set_photo_folder(ctx, settings, value);
+    if (strcmp(name, "court") == 0)
+        return set_text(ctx, &settings->court, value);
+    if (strcmp(name, "court-size") == 0)
+        return set_text(ctx, &settings->court_size, value);
+    if (strcmp(name, "drawing") == 0)
+        return set_text(ctx, &settings->drawing, value);
     if (strcmp(name, "scale") == 0)
         return positive(ctx, name, value, &settings->options.frame.scale);
     if (strcmp(name, "report") == 0) {

@@ -5,12 +5,19 @@
 #include "pipeline/reconstruct.h"
 #include "planarsfm/reconstruct.h"
 
-/* Owns the names of the images in options.frame.distance, and the folder. */
+/* Owns its texts and the names of the images in options.frame.distance. */
 struct psfm_settings {
     psfm_reconstruct_options options;
     char *photo_folder; /* for colours; NULL: none */
     bool no_report;     /* leave OUT/report.html out */
+    char *court;        /* kind of the court on the floor; NULL: none */
+    char *court_size;   /* "LENGTH,WIDTH"; NULL: the usual one */
+    char *drawing;      /* file of a drawing on the floor; NULL: none */
 };
+
+static inline bool psfm_settings_have_drawing(const psfm_settings *settings) {
+    return settings != NULL && (settings->court != NULL || settings->drawing != NULL);
+}
 
 /* Frees what the settings own. */
 void psfm_settings_clear(psfm_settings *settings);

@@ -102,16 +102,24 @@ psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, p
     return status;
 }
 
+static bool has_one_residual(const psfm_bundle *b, uint32_t o) {
+    return b->problem->obs_sqrt_info != NULL &&
+           b->problem->obs_sqrt_info[b->obs_source[o]][2] == 0.0;
+}
+
 long long psfm_bundle_redundancy(const psfm_bundle *b) {
     long long unknowns = b->pattern.scalar_begin[b->pattern.num_blocks];
-    long long residuals = 2 * (long long)b->num_obs;
+    long long residuals = 0;
+    for (uint32_t o = 0; o < b->num_obs; ++o)
+        residuals += has_one_residual(b, o) ? 1 : 2;
     for (size_t c = 0; c < b->problem->num_cameras; ++c)
         residuals += b->num_free_params[c]; /* each has a prior */
     for (size_t i = 0; i < b->problem->num_images; ++i)
         unknowns -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
     for (uint32_t p = 0; p < b->num_points; ++p) {
         bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
-        unknowns += on_plane && b->options.planes == PSFM_PLANES_HARD ? 2 : 3;
+        int freedom = on_plane && b->options.planes == PSFM_PLANES_HARD ? 2 : 3;
+        unknowns += b->point_fixed[p] ? 0 : freedom;
         residuals += on_plane && b->options.planes == PSFM_PLANES_SOFT;
     }
     return residuals - unknowns;

@@ -51,6 +51,7 @@ typedef struct {
     size_t num_points;
     double (*points)[3];
     const int32_t *point_plane; /* index into planes, -1 for none; NULL: none */
+    const bool *point_fixed;    /* known and held, off all planes; NULL: none */
 
     size_t num_planes;
     psfm_bundle_plane *planes;
@@ -62,7 +63,8 @@ typedef struct {
     const double (*obs_xy)[2]; /* pixels */
     /* Square root of the information (inverse covariance) of each observation, upper triangular
      * (s00, s01, s11) per pixel: the residual becomes S (projected - observed). NULL: identity, so
-     * that residuals and the scale of the loss are in pixels. */
+     * that residuals and the scale of the loss are in pixels. With s11 = 0 the observation says how
+     * far the point is to one side, and nothing of where it is along a line. */
     const double (*obs_sqrt_info)[3];
 } psfm_bundle_problem;
 
@@ -137,8 +139,9 @@ typedef struct {
 
 /* Adjusts. Gauge: in each connected part without an image fixed by the caller, the image with the
  * most observations is held together with the distance to the image farthest from it; with one
- * fixed image, only that distance. Images with too few observations and points seen by fewer than
- * two images are left out and keep their values. Input that is not finite, or out of range, is
+ * fixed image, only that distance. All images that see fixed points are one part, which these
+ * hold. Images with too few observations and points seen by fewer than two images, unless they are
+ * fixed, are left out and keep their values. Input that is not finite, or out of range, is
  * refused with PSFM_ERR_ARGUMENT. NULL options are the defaults. stats may be NULL; otherwise it
  * is freed with psfm_bundle_stats_free. The same bytes for any number of threads.
  *

@@ -55,6 +55,7 @@ typedef struct {
     uint32_t *point_begin; /* num_points + 1 */
     uint32_t *point_source;
     uint32_t *point_plane; /* per point in use, or NONE */
+    bool *point_fixed;     /* per point in use */
     uint32_t *image_begin; /* num_images + 1, into image_obs */
     uint32_t *image_obs;   /* observations of each image, ascending */
     uint32_t *plane_begin; /* num_planes + 1, into plane_points */

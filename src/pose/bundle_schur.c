@@ -90,7 +90,9 @@ static psfm_status damp_points(psfm_context *ctx, size_t index, int worker, void
         A[0] = damped(A[0], job->lambda);
         A[3] = damped(A[3], job->lambda);
         A[5] = damped(A[5], job->lambda);
-        if (b->options.planes == PSFM_PLANES_HARD && b->point_plane[p] != PSFM_BUNDLE_NONE)
+        if (b->point_fixed[p])
+            memset(s->inverse, 0, sizeof s->inverse);
+        else if (b->options.planes == PSFM_PLANES_HARD && b->point_plane[p] != PSFM_BUNDLE_NONE)
             invert_in_plane(A, s->inverse);
         else
             invert(A, s->inverse);

@@ -44,6 +44,10 @@ static bool is_fixed(const psfm_bundle_problem *p, size_t image) {
     return p->image_fixed != NULL && p->image_fixed[image];
 }
 
+static bool is_point_fixed(const psfm_bundle_problem *p, size_t point) {
+    return p->point_fixed != NULL && p->point_fixed[point];
+}
+
 /* Drops what has too few observations until nothing changes. */
 static void select_observations(const psfm_bundle *b, selection *s) {
     const psfm_bundle_problem *p = b->problem;
@@ -64,7 +68,7 @@ static void select_observations(const psfm_bundle *b, selection *s) {
             s->image[k] = s->image[k] && !few;
         }
         for (size_t k = 0; k < p->num_points; ++k) {
-            bool few = s->point_count[k] < 2;
+            bool few = s->point_count[k] < (is_point_fixed(p, k) ? 1 : 2);
             changed = changed || (few && s->point[k]);
             s->point[k] = s->point[k] && !few;
         }
@@ -91,7 +95,8 @@ static psfm_status sort_observations(psfm_context *ctx, psfm_bundle *b, const se
         (status = PSFM_ALLOC(ctx, num_obs, &b->image_obs)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_points + 2, &b->point_begin)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_images + 2, &b->image_begin)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num_points, &b->point_source)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, num_points, &b->point_source)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num_points, &b->point_fixed)) != PSFM_OK)
         goto cleanup;
     /* Both begin arrays are filled one place late, so that dealing out moves them into place. */
     uint32_t *image_place = b->image_begin + 1, *point_place = b->point_begin + 1, next = 0;
@@ -106,6 +111,7 @@ static psfm_status sort_observations(psfm_context *ctx, psfm_bundle *b, const se
         if (point_index[point] != NONE)
             continue;
         b->point_source[next] = point;
+        b->point_fixed[next] = is_point_fixed(p, point);
         point_place[next + 1] = point_place[next] + s->point_count[point];
         point_index[point] = next++;
     }
@@ -177,9 +183,24 @@ static psfm_status select_planes(psfm_context *ctx, psfm_bundle *b) {
     return PSFM_OK;
 }
 
-/* Images that see a common point, or points of a common plane, are of one part. */
-static void find_parts(const psfm_bundle *b, uint32_t *parent) {
+/* Images that see fixed points are of one part; the first of them, or NONE. */
+static uint32_t unite_known(const psfm_bundle *b, uint32_t *parent) {
+    uint32_t first = NONE;
+    for (uint32_t o = 0; o < b->num_obs; ++o) {
+        if (!b->point_fixed[b->obs_point[o]])
+            continue;
+        if (first == NONE)
+            first = b->obs_image[o];
+        psfm_sets_unite(parent, first, b->obs_image[o]);
+    }
+    return first;
+}
+
+/* Images that see a common point, or points of a common plane, are of one part. Returns an image of
+ * the part that fixed points hold, or NONE. */
+static uint32_t find_parts(const psfm_bundle *b, uint32_t *parent) {
     psfm_sets_init(parent, (uint32_t)b->problem->num_images);
+    uint32_t known = unite_known(b, parent);
     for (uint32_t o = 1; o < b->num_obs; ++o)
         if (b->obs_point[o] == b->obs_point[o - 1])
             psfm_sets_unite(parent, b->obs_image[o], b->obs_image[o - 1]);
@@ -189,6 +210,7 @@ static void find_parts(const psfm_bundle *b, uint32_t *parent) {
                             b->obs_image[b->point_begin[b->plane_points[i - 1]]]);
     for (uint32_t i = 0; i < b->problem->num_images; ++i)
         parent[i] = psfm_sets_find(parent, i);
+    return known;
 }
 
 static uint32_t num_seen(const psfm_bundle *b, uint32_t image) {
@@ -237,7 +259,7 @@ static psfm_status fix_gauge(psfm_context *ctx, psfm_bundle *b, const selection 
         (status = PSFM_ALLOC(ctx, n, &b->scale_anchor)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &b->scale_distance)) != PSFM_OK)
         goto cleanup;
-    find_parts(b, part);
+    uint32_t known = find_parts(b, part);
     for (uint32_t i = 0; i < n; ++i) {
         b->image_state[i] = is_fixed(b->problem, i) ? PSFM_IMAGE_HELD
                             : s->image[i]           ? PSFM_IMAGE_ADJUSTED
@@ -245,7 +267,8 @@ static psfm_status fix_gauge(psfm_context *ctx, psfm_bundle *b, const selection 
         b->scale_anchor[i] = datum[i] = NONE;
     }
     for (uint32_t i = 0; i < n; ++i)
-        if (num_seen(b, i) > 0 && is_better_datum(b, i, datum[part[i]]))
+        if (num_seen(b, i) > 0 && (known == NONE || part[i] != part[known]) &&
+            is_better_datum(b, i, datum[part[i]]))
             datum[part[i]] = i;
     for (uint32_t i = 0; i < n; ++i) {
         if (datum[i] == NONE)
@@ -345,14 +368,17 @@ static void free_values(psfm_bundle_values *v) {
 }
 
 void psfm_bundle_teardown(psfm_bundle *b) {
-    void *owned[] = {b->obs_source,    b->obs_image,    b->obs_point,       b->point_begin,
-                     b->point_source,  b->point_plane,  b->image_begin,     b->image_obs,
-                     b->plane_begin,   b->plane_points, b->plane_anchor,    b->px_per_unit,
-                     b->image_state,   b->scale_anchor, b->scale_distance,  b->image_block,
-                     b->camera_block,  b->plane_block,  b->block_source,    b->camera_images_begin,
-                     b->camera_images, b->free_params,  b->num_free_params, b->prior_value,
-                     b->prior_weight,  b->rows,         b->camera_rows,     b->systems,
-                     b->rhs,           b->step,         b->partial};
+    void *owned[] = {b->point_fixed,    b->obs_source,   b->obs_image,
+                     b->obs_point,      b->point_begin,  b->point_source,
+                     b->point_plane,    b->image_begin,  b->image_obs,
+                     b->plane_begin,    b->plane_points, b->plane_anchor,
+                     b->px_per_unit,    b->image_state,  b->scale_anchor,
+                     b->scale_distance, b->image_block,  b->camera_block,
+                     b->plane_block,    b->block_source, b->camera_images_begin,
+                     b->camera_images,  b->free_params,  b->num_free_params,
+                     b->prior_value,    b->prior_weight, b->rows,
+                     b->camera_rows,    b->systems,      b->rhs,
+                     b->step,           b->partial};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k)
         free(owned[k]);
     free_values(&b->now);

@@ -30,7 +30,8 @@ void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chos
     const psfm_rotation_consensus_options *options = s->options;
     const double rarest = 0.01; /* nothing is impossible */
     double count[ANGLES] = {0}, density[ANGLES] = {0}, largest = 0.0;
-    for (uint32_t e = 0; e < s->topology->num_edges; ++e)
+    uint32_t num_judged = s->topology->num_edges - c->num_exempt;
+    for (uint32_t e = 0; e < num_judged; ++e)
         for (uint32_t q = c->begin[e]; q < c->begin[e + 1]; ++q)
             if (chosen == NULL || chosen[e] == q)
                 count[(int)(turn_angle_deg(c->R_21[q]) + 0.5)] += c->weight[e] * c->confidence[q];
@@ -41,7 +42,9 @@ void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chos
         }
         largest = fmax(largest, density[a]);
     }
-    for (uint32_t q = 0; q < c->begin[s->topology->num_edges]; ++q) {
+    for (uint32_t q = c->begin[num_judged]; q < c->begin[s->topology->num_edges]; ++q)
+        s->confidence[q] = c->confidence[q];
+    for (uint32_t q = 0; q < c->begin[num_judged]; ++q) {
         double typical = density[(int)(turn_angle_deg(c->R_21[q]) + 0.5)];
         typical = largest > 0.0 ? fmax(typical / largest, rarest) : 1.0;
         s->confidence[q] = c->confidence[q] * pow(typical, options->typical_power);

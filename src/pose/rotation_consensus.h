@@ -32,6 +32,8 @@ typedef struct {
     const double *confidence;
     const double *sigma_rad; /* standard deviation of each rotation; NULL: 0 */
     const double *weight;    /* per edge */
+    uint32_t num_exempt;     /* the last so many edges are no pairs of images: their angles are
+                                neither learnt from nor judged */
 } psfm_rotation_candidates;
 
 typedef struct {

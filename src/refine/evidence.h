@@ -2,6 +2,7 @@
 #ifndef PSFM_REFINE_EVIDENCE_H
 #define PSFM_REFINE_EVIDENCE_H
 
+#include "court/court_evidence.h"
 #include "photo/photo_cache.h"
 #include "twoview/noise_level.h"
 #include "twoview/two_view.h"
@@ -14,10 +15,11 @@
  * - psfm_refine_poses, at its end, moves keypoints to where their points were found in the
  *   photographs, and adds keypoints where they had not been matched. */
 typedef struct {
-    psfm_match_set *set;      /* rays computed; not owned */
-    psfm_two_view *two_views; /* per pair of the set; NULL: not verified yet; owned */
-    size_t num_pairs;         /* of two_views */
-    psfm_photo_cache *photos; /* of the set's views; NULL: there are none; not owned */
+    psfm_match_set *set;        /* rays computed; not owned */
+    psfm_two_view *two_views;   /* per pair of the set; NULL: not verified yet; owned */
+    size_t num_pairs;           /* of two_views */
+    psfm_photo_cache *photos;   /* of the set's views; NULL: there are none; not owned */
+    psfm_court_evidence *court; /* what a drawing says; NULL: there is none; not owned */
     psfm_noise_level noise;
     bool is_measured; /* the noise is what psfm_evidence_measure found */
 } psfm_evidence;

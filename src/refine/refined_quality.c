@@ -60,7 +60,7 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
     psfm_status status = measure_points(ctx, problem, &out->structure);
     for (size_t v = 0; v < problem->num_images; ++v)
         out->images[v].rotation_sigma_deg = out->images[v].center_sigma = NAN;
-    if (status != PSFM_OK || out->structure.num_points == 0)
+    if (status != PSFM_OK || problem->num_observations == 0)
         return status;
     if (control->covariance)
         status = find_covariance(ctx, problem, options, out->images);

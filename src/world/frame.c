@@ -120,29 +120,30 @@ static void upright(const part *p, psfm_sim3 *frame) {
     psfm_scale3(-1.0 / fmax(num, 1.0), origin, frame->t);
 }
 
-static void move_part(const part *p, const psfm_sim3 *f) {
-    psfm_structure *st = &p->refined->structure;
-    for (size_t v = 0; v < p->set->num_views; ++v) {
+void psfm_component_move(const psfm_sim3 *f, uint32_t component, psfm_pose_solution *s,
+                         psfm_refined *refined) {
+    psfm_structure *st = &refined->structure;
+    for (uint32_t v = 0; v < s->num_nodes; ++v) {
         double center[3], R[9];
-        if (!has_view(p, v))
+        if (s->poses.component[v] != component)
             continue;
-        psfm_sim3_apply(f, p->s->poses.center[v], center);
-        memcpy(p->s->poses.center[v], center, sizeof center);
-        psfm_mat3_mul_t(p->s->poses.cam_from_world[v], f->R, R);
-        memcpy(p->s->poses.cam_from_world[v], R, sizeof R);
-        if (p->refined->images != NULL)
-            p->refined->images[v].center_sigma *= f->scale;
+        psfm_sim3_apply(f, s->poses.center[v], center);
+        memcpy(s->poses.center[v], center, sizeof center);
+        psfm_mat3_mul_t(s->poses.cam_from_world[v], f->R, R);
+        memcpy(s->poses.cam_from_world[v], R, sizeof R);
+        if (refined->images != NULL)
+            refined->images[v].center_sigma *= f->scale;
     }
     for (size_t k = 0; k < st->num_points; ++k) {
         double X[3];
-        if (st->component[k] != p->component)
+        if (st->component[k] != component)
             continue;
         psfm_sim3_apply(f, st->points[k], X);
         memcpy(st->points[k], X, sizeof X);
     }
-    for (uint32_t k = 0; k < p->refined->planes.num_planes; ++k)
-        if (p->refined->planes.planes[k].component == p->component)
-            psfm_scene_plane_move(&p->refined->planes.planes[k], f);
+    for (uint32_t k = 0; k < refined->planes.num_planes; ++k)
+        if (refined->planes.planes[k].component == component)
+            psfm_scene_plane_move(&refined->planes.planes[k], f);
 }
 
 /* Where the ray of a pixel meets the dominant plane, in the frame. */
@@ -208,21 +209,23 @@ static psfm_status settle_scale(psfm_context *ctx, const part *p, const psfm_fra
 }
 
 psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
-                           const psfm_frame_options *options, psfm_pose_solution *solution,
-                           psfm_refined *refined) {
+                           const psfm_frame_options *options, uint32_t settled,
+                           psfm_pose_solution *solution, psfm_refined *refined) {
     psfm_status status = PSFM_OK;
     const char *image = options->distance.image1;
     if (image != NULL && component_of_image(set, solution, image) == UINT32_MAX)
         return psfm_fail(ctx, PSFM_ERR_DATA, "the known distance starts in %s, which has no pose",
                          image);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
+        if (c == settled)
+            continue;
         part p = {set, solution, refined, c, NULL};
         psfm_sim3 frame;
         p.plane = dominant_plane(&p);
         upright(&p, &frame);
         status = settle_scale(ctx, &p, options, &frame);
         if (status == PSFM_OK)
-            move_part(&p, &frame);
+            psfm_component_move(&frame, c, solution, refined);
     }
     return status;
 }

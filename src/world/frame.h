@@ -30,9 +30,14 @@ void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_sim3 *frame);
  * from z > 0, its long side along x, its middle the origin. A component without a plane keeps its
  * rotation and gets its cameras' middle as origin. Scaled so that the median distance of its
  * cameras from the plane (or the origin) is 1, or as asked. The known distance applies to the
- * component that has both images; an image that is not posed is PSFM_ERR_DATA. */
+ * component that has both images; an image that is not posed is PSFM_ERR_DATA. The component
+ * `settled` has its frame already (PSFM_NO_COMPONENT: none has). */
 psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
-                           const psfm_frame_options *options, psfm_pose_solution *solution,
-                           psfm_refined *refined);
+                           const psfm_frame_options *options, uint32_t settled,
+                           psfm_pose_solution *solution, psfm_refined *refined);
+
+/* Moves the poses, points and planes of a component. */
+void psfm_component_move(const psfm_sim3 *frame, uint32_t component, psfm_pose_solution *solution,
+                         psfm_refined *refined);
 
 #endif

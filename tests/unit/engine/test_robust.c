@@ -88,8 +88,8 @@ static answer solve(psfm_context *ctx, plane_graph *g) {
     psfm_options_init(&psfm_plane_group_option_table, &options.group);
     psfm_options_init(&psfm_position_plane_option_table, &options.position);
     assert_ok(ctx, psfm_pose_graph_index(ctx, &g->graph));
-    assert_ok(ctx,
-              psfm_robust_poses(ctx, &base, &options, &g->graph, &timings, &a.solution, &a.edges));
+    assert_ok(ctx, psfm_robust_poses(ctx, &base, &options, &(psfm_robust_input){.graph = &g->graph},
+                                     &timings, &a.solution, &a.edges));
     return a;
 }
 

@@ -32,8 +32,9 @@ static void solve(psfm_context *ctx, int num_cameras, double twins, uint64_t see
     assert_ok(ctx, psfm_evidence_verify(ctx, &s->options.two_view, &s->evidence));
     assert_ok(ctx,
               psfm_pose_graph_build(ctx, s->evidence.set, s->evidence.two_views, true, &s->graph));
-    assert_ok(ctx, psfm_robust_poses(ctx, &s->options.skeleton, &s->options.robust, &s->graph,
-                                     &timings, &s->solution, &s->edges));
+    assert_ok(ctx, psfm_robust_poses(ctx, &s->options.skeleton, &s->options.robust,
+                                     &(psfm_robust_input){.graph = &s->graph}, &timings,
+                                     &s->solution, &s->edges));
 }
 
 static void free_solved(solved *s) {

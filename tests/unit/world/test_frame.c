@@ -112,12 +112,14 @@ static void every_component_stands_on_its_plane(void **state) {
     const double unit[2] = {0.25, 0.25}, ten[2] = {2.5, 2.5};
     world w;
     make(ctx, true, &w);
-    assert_ok(ctx, psfm_frame_set(ctx, &w.set, &(psfm_frame_options){0}, &w.solution, &w.refined));
+    assert_ok(ctx, psfm_frame_set(ctx, &w.set, &(psfm_frame_options){0}, PSFM_NO_COMPONENT,
+                                  &w.solution, &w.refined));
     check_upright(&w, unit);
     drop(&w);
     make(ctx, true, &w);
     psfm_frame_options options = {.scale = 10.0};
-    assert_ok(ctx, psfm_frame_set(ctx, &w.set, &options, &w.solution, &w.refined));
+    assert_ok(ctx,
+              psfm_frame_set(ctx, &w.set, &options, PSFM_NO_COMPONENT, &w.solution, &w.refined));
     check_upright(&w, ten);
     drop(&w);
     psfm_context_destroy(&ctx);
@@ -141,12 +143,15 @@ static void a_known_distance_scales_its_component(void **state) {
         .distance = {"e", "d", {0}, {0}, 18.0}}; /* the long side, thrice */
     find_corner(&w, 4, 4, options.distance.xy1);
     find_corner(&w, 3, 5, options.distance.xy2);
-    assert_ok(ctx, psfm_frame_set(ctx, &w.set, &options, &w.solution, &w.refined));
+    assert_ok(ctx,
+              psfm_frame_set(ctx, &w.set, &options, PSFM_NO_COMPONENT, &w.solution, &w.refined));
     check_upright(&w, scale);
     drop(&w);
     make(ctx, true, &w);
     options.distance.image2 = "a"; /* of the other component */
-    assert_int_equal(psfm_frame_set(ctx, &w.set, &options, &w.solution, &w.refined), PSFM_ERR_DATA);
+    assert_int_equal(
+        psfm_frame_set(ctx, &w.set, &options, PSFM_NO_COMPONENT, &w.solution, &w.refined),
+        PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "a has no pose in the model"));
     drop(&w);
     psfm_context_destroy(&ctx);
@@ -157,7 +162,8 @@ static void without_a_plane_the_cameras_are_in_the_middle(void **state) {
     psfm_context *ctx = psfm_context_create();
     world w;
     make(ctx, false, &w);
-    assert_ok(ctx, psfm_frame_set(ctx, &w.set, &(psfm_frame_options){0}, &w.solution, &w.refined));
+    assert_ok(ctx, psfm_frame_set(ctx, &w.set, &(psfm_frame_options){0}, PSFM_NO_COMPONENT,
+                                  &w.solution, &w.refined));
     for (uint32_t c = 0; c < 2; ++c) {
         double middle[3] = {0}, side[3];
         for (uint32_t v = 3 * c; v < 3 * c + 3; ++v)

@@ -1,0 +1,226 @@
+/* Photographs are looked at one by one, in parallel; what stays of each is its pose, the lines it
+ * rests on, and its floor from above. When all are there, what the floors have in common with
+ * themselves turned is taken away, and pairs of them are compared under each turn. */
+#include "intake/court_views.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "camera/camera_model.h"
+#include "court/top_view.h"
+#include "court/turns.h"
+#include "linalg/vec3.h"
+
+#define MAX_PARTNERS 40 /* views that a view is compared with */
+#define MIN_ACCEPTED 3  /* photographs that show that the drawing is there */
+#define FEWER_LINES 2   /* that are enough then */
+
+typedef struct {
+    const psfm_match_set *set;
+    const char *folder;
+    const psfm_court_target *target;
+    const psfm_court_options *options;
+    psfm_court_evidence *evidence;
+    psfm_top_raster raster;
+    psfm_top_view *tops; /* per view */
+    uint32_t (*pairs)[2];
+    size_t num_pairs;
+} work;
+
+/* ---- one photograph ---- */
+
+static psfm_photo_camera known_camera(const psfm_match_set *set, uint32_t view) {
+    uint32_t camera = set->views[view].camera_idx;
+    psfm_focal_source source =
+        set->origins == NULL ? PSFM_FOCAL_GIVEN : set->origins[camera].source;
+    psfm_focal_use use = source == PSFM_FOCAL_GUESS  ? PSFM_FOCAL_SEARCH
+                         : source == PSFM_FOCAL_EXIF ? PSFM_FOCAL_REFINE
+                                                     : PSFM_FOCAL_FIXED;
+    return (psfm_photo_camera){&set->cameras[camera], use};
+}
+
+static psfm_status read_photograph(psfm_context *ctx, const work *w, uint32_t view,
+                                   psfm_image *image) {
+    const psfm_camera *camera = &w->set->cameras[w->set->views[view].camera_idx];
+    char *path = NULL;
+    psfm_status status = psfm_path_join(ctx, w->folder, w->set->views[view].name, &path);
+    if (status == PSFM_OK)
+        status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, image);
+    if (status == PSFM_OK &&
+        ((uint64_t)image->width != camera->width || (uint64_t)image->height != camera->height))
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: it has %d x %d pixels, its camera %llu x %llu",
+                           path, image->width, image->height, (unsigned long long)camera->width,
+                           (unsigned long long)camera->height);
+    free(path);
+    return status;
+}
+
+static psfm_status register_view(psfm_context *ctx, size_t v, int worker, void *user) {
+    work *w = user;
+    psfm_court_pose *pose = &w->evidence->poses[v];
+    psfm_image image = {0};
+    (void)worker;
+    psfm_status status = read_photograph(ctx, w, (uint32_t)v, &image);
+    if (status == PSFM_ERR_DATA || status == PSFM_ERR_IO) {
+        psfm_log(ctx, PSFM_LOG_WARNING, "no lines: %s", psfm_context_message(ctx));
+        psfm_image_free(&image);
+        return PSFM_OK;
+    }
+    if (status == PSFM_OK)
+        status = psfm_court_target_register(ctx, w->target, &image,
+                                            known_camera(w->set, (uint32_t)v), w->options, pose);
+    if (status == PSFM_OK && pose->part_hit != NULL)
+        status = psfm_top_view_make(ctx, &w->raster, &image, pose, &w->tops[v]);
+    psfm_image_free(&image);
+    return status;
+}
+
+/* Where other photographs show that the drawing is on the floor, two lines less are enough. */
+static void reconsider(const work *w) {
+    psfm_court_evidence *e = w->evidence;
+    const psfm_court_options *o = w->options;
+    double size = psfm_drawing_size(e->drawing);
+    uint32_t num = 0;
+    for (uint32_t v = 0; v < e->num_views; ++v)
+        num += psfm_court_accepts(e, v);
+    for (uint32_t v = 0; v < e->num_views && num >= MIN_ACCEPTED; ++v) {
+        psfm_court_pose *p = &e->poses[v];
+        if (p->verdict == PSFM_COURT_WEAK && p->num_lines + FEWER_LINES >= o->min_lines &&
+            p->score >= o->min_score && p->hit >= o->min_hit &&
+            p->runner_up <= o->max_runner_up * p->score &&
+            psfm_norm3(p->sigma_center) <= o->max_sigma * size)
+            p->verdict = PSFM_COURT_ACCEPTED;
+    }
+}
+
+/* ---- their floors ---- */
+
+/* The step to the k-th partner among num views: the next ones first, then ever further ones. */
+static uint32_t partner_step(uint32_t k, uint32_t num) {
+    uint32_t near = MAX_PARTNERS / 2;
+    if (num <= 2 * MAX_PARTNERS || k < near)
+        return k + 1;
+    return near + (uint32_t)((uint64_t)(num / 2 - near) * (k - near + 1) / (MAX_PARTNERS - near));
+}
+
+static psfm_status list_pairs(psfm_context *ctx, const uint32_t *views, uint32_t num, work *w) {
+    uint32_t most = num <= MAX_PARTNERS ? num : MAX_PARTNERS;
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num * most, &w->pairs);
+    for (uint32_t k = 0; k < most && status == PSFM_OK; ++k) {
+        for (uint32_t i = 0; i + partner_step(k, num) < num; ++i) {
+            w->pairs[w->num_pairs][0] = views[i];
+            w->pairs[w->num_pairs++][1] = views[i + partner_step(k, num)];
+        }
+    }
+    return status;
+}
+
+static psfm_status compare_pair(psfm_context *ctx, size_t k, int worker, void *user) {
+    work *w = user;
+    const psfm_court_evidence *e = w->evidence;
+    psfm_turn_link *link = &w->evidence->links[k];
+    double second = -1.0;
+    (void)ctx;
+    (void)worker;
+    *link = (psfm_turn_link){.view1 = w->pairs[k][0], .view2 = w->pairs[k][1], .likeness = -1.0};
+    for (int t = 0; t < e->num_turns; ++t) {
+        double likeness = psfm_top_view_likeness(&w->raster, &w->tops[link->view1],
+                                                 &w->tops[link->view2], e->turns[t]);
+        likeness = isnan(likeness) ? 0.0 : likeness;
+        if (likeness > link->likeness) {
+            second = link->likeness;
+            link->likeness = likeness;
+            link->quarters = e->turns[t];
+        } else {
+            second = fmax(second, likeness);
+        }
+    }
+    link->margin = link->likeness - second;
+    return PSFM_OK;
+}
+
+static psfm_status compare_floors(psfm_context *ctx, work *w) {
+    psfm_court_evidence *e = w->evidence;
+    uint32_t *views = NULL, num = 0;
+    psfm_status status = PSFM_ALLOC(ctx, e->num_views, &views);
+    if (status == PSFM_OK)
+        status = psfm_top_views_take_symmetric(ctx, &w->raster, e->turns, e->num_turns, w->tops,
+                                               e->num_views);
+    for (uint32_t v = 0; v < e->num_views && status == PSFM_OK; ++v)
+        if (w->tops[v].detail != NULL)
+            views[num++] = v;
+    if (status == PSFM_OK)
+        status = list_pairs(ctx, views, num, w);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, w->num_pairs, &e->links);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, "floors", w->num_pairs, compare_pair, w);
+    if (status == PSFM_OK)
+        e->num_links = w->num_pairs;
+    free(views);
+    return status;
+}
+
+psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *set,
+                                      const char *folder, const psfm_court_target *target,
+                                      const psfm_court_options *options,
+                                      psfm_court_evidence *evidence) {
+    work w = {.set = set,
+              .folder = folder,
+              .target = target,
+              .options = options,
+              .evidence = evidence,
+              .raster = psfm_top_raster_make(&target->drawing)};
+    psfm_status status =
+        psfm_court_evidence_init(ctx, &target->drawing, (uint32_t)set->num_views, evidence);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, &w.tops);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, "court", set->num_views, register_view, &w);
+    if (status == PSFM_OK)
+        reconsider(&w);
+    if (status == PSFM_OK && evidence->num_turns > 1)
+        status = compare_floors(ctx, &w);
+    for (size_t v = 0; w.tops != NULL && v < set->num_views; ++v)
+        psfm_top_view_free(&w.tops[v]);
+    free(w.tops);
+    free(w.pairs);
+    return status;
+}
+
+/* ---- focal lengths ---- */
+
+static bool is_open(const psfm_match_set *set, size_t camera) {
+    return set->origins != NULL && (set->origins[camera].source == PSFM_FOCAL_EXIF ||
+                                    set->origins[camera].source == PSFM_FOCAL_GUESS);
+}
+
+size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_match_set *set) {
+    const double least = 0.002; /* relative; lines bend a little, floors are not quite flat */
+    size_t num = 0;
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        const psfm_camera_model_info *info = psfm_camera_model_get(set->cameras[c].model);
+        double sum = 0.0, weight = 0.0, now = set->cameras[c].params[info->focal[0]];
+        for (uint32_t v = 0; is_open(set, c) && v < evidence->num_views; ++v) {
+            const psfm_court_pose *pose = &evidence->poses[v];
+            if (set->views[v].camera_idx != c || !psfm_court_accepts(evidence, v))
+                continue;
+            double sigma = fmax(pose->sigma_focal, least), w = 1.0 / (sigma * sigma);
+            sum += w * log(pose->camera.params[info->focal[0]] / now);
+            weight += w;
+        }
+        if (!(weight > 0.0))
+            continue;
+        double factor = exp(sum / weight);
+        set->cameras[c].params[info->focal[0]] *= factor;
+        if (info->focal[1] != info->focal[0])
+            set->cameras[c].params[info->focal[1]] *= factor;
+        set->origins[c].source = PSFM_FOCAL_LINES;
+        set->origins[c].sigma = fmax(sqrt(1.0 / weight), least);
+        ++num;
+    }
+    return num;
+}

@@ -1,0 +1,22 @@
+/* The photographs of a match set registered to a drawing, and their floors compared. */
+#ifndef PSFM_INTAKE_COURT_VIEWS_H
+#define PSFM_INTAKE_COURT_VIEWS_H
+
+#include "court/court_evidence.h"
+#include "view/match_set.h"
+
+/* Registers the photograph of every view, with the focal length as sure as its origin says, and
+ * compares the floors that accepted photographs see. A photograph that cannot be read, or is not of
+ * its camera's size, costs a warning. Parallel, one photograph in memory per thread, and the same
+ * bytes for any number of threads. Memory: about 1 MB a view. Free *evidence in any case; it refers
+ * to the target's drawing. */
+psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *set,
+                                      const char *folder, const psfm_court_target *target,
+                                      const psfm_court_options *options,
+                                      psfm_court_evidence *evidence);
+
+/* Gives cameras whose focal length nobody gave the one that the lines of their photographs show.
+ * Returns how many; the rays of the set are then to be computed anew. */
+size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_match_set *set);
+
+#endif

@@ -1,0 +1,237 @@
+/* A component has a gauge of its own. Each of its registrations says how it lies over the drawing:
+ * rotation and place at once, the size by pairs of registrations, or by the distance of a
+ * registered camera from the component's floor. The rotation is the one that most registrations
+ * second, size and place are medians; what then is far off was registered wrongly. */
+#include "world/court_frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "court/turns.h"
+#include "linalg/angle.h"
+#include "linalg/mat3.h"
+#include "linalg/order.h"
+#include "scene/members.h"
+#include "world/frame.h"
+
+#define SAME_TURN 3.0     /* degrees between registrations that say the same */
+#define FLOOR_TURN 5.0    /* degrees between a floor and the vertical */
+#define MIN_BASELINE 0.05 /* sizes of the drawing, between centres that tell a length */
+#define MAX_MISFIT 0.05   /* sizes of the drawing, of a registration that is where it should be */
+#define MIN_SECONDING 3   /* registrations that outvote one */
+#define ROUGH 0.2         /* of what is too far */
+
+typedef struct {
+    psfm_court_evidence *court;
+    psfm_pose_solution *s;
+    psfm_refined *refined;
+    double size;     /* of the drawing */
+    uint32_t *views; /* registered images of the component at hand */
+    uint32_t num;
+    double *values; /* scratch */
+} joining;
+
+static void list_views(joining *j, uint32_t component) {
+    j->num = 0;
+    for (uint32_t v = 0; v < j->court->num_views; ++v)
+        if (j->court->agrees[v] && j->s->poses.component[v] == component)
+            j->views[j->num++] = v;
+}
+
+/* court_from_component by one registration. */
+static void rotation_of(const joining *j, uint32_t v, double G[9]) {
+    psfm_mat3_t_mul(j->court->poses[v].R, j->s->poses.cam_from_world[v], G);
+}
+
+/* The rotation that most registrations second. */
+static void find_rotation(const joining *j, double best[9]) {
+    double most = -1.0;
+    for (uint32_t a = 0; a < j->num; ++a) {
+        double G[9], other[9], sum = 0.0;
+        rotation_of(j, j->views[a], G);
+        for (uint32_t b = 0; b < j->num; ++b) {
+            rotation_of(j, j->views[b], other);
+            double off = psfm_degrees(psfm_rotation_angle(G, other)) / SAME_TURN;
+            sum += fmax(1.0 - off * off, 0.0);
+        }
+        if (sum > most) {
+            most = sum;
+            memcpy(best, G, sizeof other);
+        }
+    }
+}
+
+/* The plane of the component with most points that lies as the drawing does; NULL if none. */
+static const psfm_scene_plane *find_floor(const joining *j, uint32_t component, const double G[9]) {
+    const psfm_scene_planes *planes = &j->refined->planes;
+    for (uint32_t k = 0; k < planes->num_planes; ++k) {
+        double up[3];
+        psfm_mat3_mul_vec(G, planes->planes[k].normal, up);
+        if (planes->planes[k].component == component && fabs(up[2]) > cos(psfm_radians(FLOOR_TURN)))
+            return &planes->planes[k];
+    }
+    return NULL;
+}
+
+static double distance_of(const double a[3], const double b[3]) {
+    double d[3];
+    psfm_sub3(a, b, d);
+    return psfm_norm3(d);
+}
+
+/* Metres of a unit of the component; 0 if nothing tells. At most three partners a registration. */
+static double find_scale(const joining *j, uint32_t component, const double G[9]) {
+    const psfm_court_pose *known = j->court->poses;
+    const psfm_scene_plane *floor = find_floor(j, component, G);
+    size_t num = 0;
+    for (uint32_t a = 0; a < j->num; ++a) {
+        uint32_t v = j->views[a];
+        for (uint32_t k = 1; k <= 3 && a + k < j->num; ++k) {
+            uint32_t w = j->views[a + k];
+            double metres = distance_of(known[v].center, known[w].center);
+            double units = distance_of(j->s->poses.center[v], j->s->poses.center[w]);
+            if (metres > MIN_BASELINE * j->size && units > 0.0)
+                j->values[num++] = metres / units;
+        }
+        double height =
+            floor == NULL ? 0.0
+                          : fabs(psfm_dot3(floor->normal, j->s->poses.center[v]) - floor->distance);
+        if (height > 0.0)
+            j->values[num++] = known[v].center[2] / height;
+    }
+    return num == 0 ? 0.0 : psfm_median(j->values, num);
+}
+
+static void find_place(const joining *j, psfm_sim3 *frame) {
+    for (int d = 0; d < 3; ++d) {
+        for (uint32_t a = 0; a < j->num; ++a) {
+            double at[3];
+            psfm_mat3_mul_vec(frame->R, j->s->poses.center[j->views[a]], at);
+            j->values[a] = j->court->poses[j->views[a]].center[d] - frame->scale * at[d];
+        }
+        frame->t[d] = psfm_median(j->values, j->num);
+    }
+}
+
+static void take_registration(const joining *j, uint32_t v) {
+    memcpy(j->s->poses.cam_from_world[v], j->court->poses[v].R, sizeof *j->s->poses.cam_from_world);
+    memcpy(j->s->poses.center[v], j->court->poses[v].center, sizeof *j->s->poses.center);
+}
+
+/* How far a registration is from where its component is, in units of what is too far. */
+static double misfit_of(const joining *j, uint32_t v, const psfm_sim3 *frame) {
+    double center[3], R[9];
+    psfm_sim3_apply(frame, j->s->poses.center[v], center);
+    psfm_mat3_mul_t(j->s->poses.cam_from_world[v], frame->R, R);
+    double turn = psfm_degrees(psfm_rotation_angle(j->court->poses[v].R, R));
+    return fmax(distance_of(j->court->poses[v].center, center) / (MAX_MISFIT * j->size),
+                turn / SAME_TURN);
+}
+
+/* Whether a component is over the drawing as its registrations say: all but a minority of them. */
+static bool is_placed(const joining *j, const psfm_sim3 *frame) {
+    uint32_t fitting = 0;
+    for (uint32_t a = 0; a < j->num; ++a)
+        fitting += misfit_of(j, j->views[a], frame) < 1.0;
+    return fitting == j->num || (fitting >= MIN_SECONDING && 2 * fitting > j->num);
+}
+
+/* Registrations that are not where the component is lose their flag; images that are only roughly
+ * where theirs says start from there. */
+static void settle_views(const joining *j, const psfm_sim3 *frame) {
+    static const psfm_sim3 identity = {1.0, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0}};
+    psfm_component_move(frame, j->s->poses.component[j->views[0]], j->s, j->refined);
+    for (uint32_t a = 0; a < j->num; ++a) {
+        uint32_t v = j->views[a];
+        double misfit = misfit_of(j, v, &identity);
+        j->court->agrees[v] = misfit < 1.0;
+        if (misfit < 1.0 && misfit > ROUGH)
+            take_registration(j, v);
+    }
+}
+
+/* Moves a component over the drawing and returns true, or leaves it and returns false. */
+static bool place_component(joining *j, uint32_t component) {
+    psfm_sim3 frame;
+    find_rotation(j, frame.R);
+    frame.scale = find_scale(j, component, frame.R);
+    if (!(frame.scale > 0.0))
+        return false;
+    find_place(j, &frame);
+    if (!is_placed(j, &frame))
+        return false;
+    settle_views(j, &frame);
+    return true;
+}
+
+/* A component more, without facts. */
+static psfm_status add_component(psfm_context *ctx, psfm_pose_solution *s) {
+    psfm_component_facts *facts = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)s->num_components + 1, &facts);
+    if (status != PSFM_OK)
+        return status;
+    if (s->num_components > 0)
+        memcpy(facts, s->components, s->num_components * sizeof *facts);
+    free(s->components);
+    s->components = facts;
+    ++s->num_components;
+    return PSFM_OK;
+}
+
+/* Gives the images of a component another one. */
+static void relabel(const joining *j, uint32_t from, uint32_t to) {
+    for (uint32_t v = 0; v < j->court->num_views; ++v)
+        if (j->s->poses.component[v] == from)
+            j->s->poses.component[v] = to;
+}
+
+/* Components with registrations become one; those that contradict their registrations fall apart,
+ * and their points go. Registered images without a component join with their own poses. */
+static psfm_status join(psfm_context *ctx, joining *j, uint32_t *component) {
+    uint32_t num = j->s->num_components, target = num;
+    psfm_status status = add_component(ctx, j->s);
+    for (uint32_t c = 0; c < num && status == PSFM_OK; ++c) {
+        list_views(j, c);
+        if (j->num > 0)
+            relabel(j, c, place_component(j, c) ? target : PSFM_NO_COMPONENT);
+    }
+    if (status == PSFM_OK)
+        status =
+            psfm_members_settle(ctx, &j->s->poses, &j->refined->structure, &j->refined->planes);
+    for (uint32_t v = 0; v < j->court->num_views && status == PSFM_OK; ++v) {
+        if (!j->court->agrees[v] || psfm_has_pose(&j->s->poses, v))
+            continue;
+        take_registration(j, v);
+        j->s->poses.component[v] = target;
+    }
+    if (status == PSFM_OK)
+        status = psfm_pose_solution_compact(ctx, j->s);
+    *component = PSFM_NO_COMPONENT;
+    for (uint32_t v = 0; v < j->court->num_views && status == PSFM_OK; ++v)
+        if (j->court->agrees[v] && psfm_has_pose(&j->s->poses, v))
+            *component = j->s->poses.component[v];
+    return status;
+}
+
+psfm_status psfm_court_join(psfm_context *ctx, psfm_court_evidence *court,
+                            psfm_pose_solution *solution, psfm_refined *refined,
+                            uint32_t *component) {
+    joining j = {.court = court,
+                 .s = solution,
+                 .refined = refined,
+                 .size = psfm_drawing_size(court->drawing)};
+    psfm_status status = PSFM_ALLOC(ctx, court->num_views, &j.views);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, 4 * (size_t)court->num_views, &j.values);
+    for (uint32_t v = 0; v < court->num_views && status == PSFM_OK; ++v)
+        if (court->agrees[v])
+            status = psfm_court_pose_take_turn(ctx, court->drawing, court->quarters[v],
+                                               &court->poses[v]);
+    if (status == PSFM_OK)
+        status = join(ctx, &j, component);
+    free(j.views);
+    free(j.values);
+    return status;
+}

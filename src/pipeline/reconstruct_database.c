@@ -18,7 +18,6 @@
 #include "intake/court_views.h"
 #include "intake/photo_changes.h"
 #include "io/colmap_database.h"
-#include "io/drawing_file.h"
 #include "io/planes_file.h"
 #include "pipeline/graph_record.h"
 #include "pipeline/reconstruct.h"
@@ -309,25 +308,6 @@ static psfm_status color_models(psfm_context *ctx, run *r) {
     return status;
 }
 
-/* What the settings say is on the floor. */
-static psfm_status open_target(psfm_context *ctx, run *r) {
-    const psfm_settings *settings = r->settings;
-    psfm_court court;
-    psfm_drawing drawing = {0};
-    if (settings->court != NULL && settings->drawing != NULL)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "a court and a drawing: one of them is wanted");
-    if (r->photo_folder == NULL || r->options.mode != PSFM_MODE_ROBUST)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "a court or drawing needs the photographs (--images) and robust mode");
-    if (settings->drawing != NULL) {
-        psfm_status status = psfm_drawing_read(ctx, settings->drawing, &drawing);
-        psfm_court_target_of_drawing(&drawing, &r->target);
-        return status;
-    }
-    psfm_status status = psfm_court_parse(ctx, settings->court, settings->court_size, &court);
-    return status == PSFM_OK ? psfm_court_target_of_court(ctx, &court, &r->target) : status;
-}
-
 /* Registers the photographs to the drawing, if there is one; cameras that nobody gave get the focal
  * lengths that its lines show. */
 static psfm_status register_photographs(psfm_context *ctx, run *r) {
@@ -335,7 +315,7 @@ static psfm_status register_photographs(psfm_context *ctx, run *r) {
     size_t num = 0;
     if (!psfm_settings_have_drawing(r->settings))
         return PSFM_OK;
-    psfm_status status = open_target(ctx, r);
+    psfm_status status = psfm_settings_open_target(ctx, r->settings, &r->target);
     if (status == PSFM_OK)
         status = psfm_court_views_register(ctx, &r->set, r->photo_folder, &r->target,
                                            &r->options.court, &r->court);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/number_locale.h"
 #include "base/path.h"
+#include "io/drawing_file.h"
 
 psfm_settings *psfm_settings_create(void) {
     psfm_settings *settings = calloc(1, sizeof *settings);
@@ -140,4 +141,25 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "there is no option '%s'", name);
     return psfm_option_set(ctx, group->table, row, value,
                            (char *)&settings->options + group->offset);
+}
+
+psfm_status psfm_settings_open_target(psfm_context *ctx, const psfm_settings *settings,
+                                      psfm_court_target *target) {
+    psfm_court court;
+    psfm_drawing drawing = {0};
+    *target = (psfm_court_target){0};
+    if (!psfm_settings_have_drawing(settings))
+        return PSFM_OK;
+    if (settings->court != NULL && settings->drawing != NULL)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "a court and a drawing: one of them is wanted");
+    if (settings->photo_folder == NULL || settings->options.mode != PSFM_MODE_ROBUST)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "a court or drawing needs the photographs (--images) and robust mode");
+    if (settings->court != NULL) {
+        psfm_status status = psfm_court_parse(ctx, settings->court, settings->court_size, &court);
+        return status == PSFM_OK ? psfm_court_target_of_court(ctx, &court, target) : status;
+    }
+    psfm_status status = psfm_drawing_read(ctx, settings->drawing, &drawing);
+    psfm_court_target_of_drawing(&drawing, target);
+    return status;
 }

@@ -2,6 +2,7 @@
 #ifndef PSFM_PIPELINE_SETTINGS_H
 #define PSFM_PIPELINE_SETTINGS_H
 
+#include "court/target.h"
 #include "pipeline/reconstruct.h"
 #include "planarsfm/reconstruct.h"
 
@@ -21,6 +22,11 @@ static inline bool psfm_settings_have_drawing(const psfm_settings *settings) {
 
 /* Frees what the settings own. */
 void psfm_settings_clear(psfm_settings *settings);
+
+/* What the settings say is on the floor; empty if nothing. PSFM_ERR_ARGUMENT if they do not go
+ * together. Free in any case. */
+psfm_status psfm_settings_open_target(psfm_context *ctx, const psfm_settings *settings,
+                                      psfm_court_target *target);
 
 /* Finds "prefix.name" among the option groups; false if there is none. */
 bool psfm_settings_find(const char *name, const psfm_option_group **group, const psfm_option **row);

@@ -6,6 +6,7 @@
 
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
+#include "pipeline/summary_court.h"
 #include "planarsfm/version.h"
 
 /* cJSON's Add functions return NULL when memory is out; the tree is then incomplete. Every call
@@ -460,6 +461,7 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     add_images(&b, root, set, found);
     add_options(&b, root, options);
     add_timings(&b, root, &stats->timings);
+    b.failed = !psfm_summary_add_court(root, evidence, found) || b.failed;
     if (b.failed) {
         cJSON_Delete(root);
         return NULL;

@@ -1,6 +1,7 @@
 #include "court/register.h"
 
 #include "court/overlay.h"
+#include "court/turns.h"
 #include "court_scene.h"
 #include "linalg/angle.h"
 #include "test_util.h"
@@ -169,16 +170,46 @@ static void test_challenge(void **state) {
     psfm_drawing_free(&nba);
 }
 
+/* The places that a pose rests on are where the drawing has lines, and its pixels see them there:
+ * to the noise it claims, before and after the drawing's half turn. */
+static void test_line_points(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&distorted);
+    psfm_court_pose pose;
+    register_shot(ctx, &basketball, &shot, &distorted, PSFM_FOCAL_FIXED, &basketball, &pose);
+    assert_int_equal(pose.verdict, PSFM_COURT_ACCEPTED);
+    assert_true(pose.lines.num > 300);
+    for (int turn = 0; turn < 2; ++turn) {
+        double sum = 0.0;
+        for (size_t k = 0; k < pose.lines.num; ++k) {
+            const psfm_line_point *p = &pose.lines.items[k];
+            double X[3] = {p->on[0], p->on[1], 0.0}, q[3], xy[2], nearest = INFINITY;
+            for (size_t i = 0; i < basketball.num_parts; ++i)
+                nearest = fmin(nearest, part_distance(&basketball.parts[i], p->on[0], p->on[1]));
+            assert_true(nearest < 1e-4);
+            psfm_mat3_mul_vec(pose.R, X, q);
+            psfm_axpy3(q, 1.0, pose.t, q);
+            assert_true(psfm_camera_project(&distorted, q, xy));
+            double off = p->row[0] * (xy[0] - p->xy[0]) + p->row[1] * (xy[1] - p->xy[1]);
+            sum += off * off;
+        }
+        double rms = sqrt(sum / (double)pose.lines.num);
+        assert_true(rms > 0.2 && rms < 2.0);
+        assert_ok(ctx, psfm_court_pose_take_turn(ctx, &basketball, 2, &pose));
+    }
+    psfm_court_pose_free(&pose);
+}
+
 /* The canonical copy has its camera on the -y side; both copies see the drawing alike. */
 static void test_canonical(void **state) {
-    (void)state;
+    psfm_context *ctx = *state;
     court_shot shot = make_shot(&pinhole);
     psfm_court_pose pose = {.turns = {0, 2}, .num_turns = 2}, turned;
     aim(&shot, -9.0, 15.0, 6.0, -1.0, 0.5);
     memcpy(pose.R, shot.R, sizeof pose.R);
     memcpy(pose.center, shot.center, sizeof pose.center);
     turned = pose;
-    psfm_court_pose_make_canonical(&basketball, &turned);
+    assert_ok(ctx, psfm_court_pose_make_canonical(ctx, &basketball, &turned));
     assert_close(turned.center[0], 9.0, 1e-9);
     assert_close(turned.center[1], -15.0, 1e-9);
     for (int k = 0; k < 8; ++k) {
@@ -238,7 +269,7 @@ int main(void) {
         cmocka_unit_test(test_distorted),   cmocka_unit_test(test_unknown_focal),
         cmocka_unit_test(test_wrong_focal), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_challenge),   cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_overlay),
+        cmocka_unit_test(test_overlay),     cmocka_unit_test(test_line_points),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

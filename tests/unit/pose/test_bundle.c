@@ -688,8 +688,49 @@ static void every_failed_allocation_is_survived(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Points of a plane that are known, each seen by its image to one side only, as on painted lines:
+ * they hold every pose by itself, in the frame of the points. */
+static void known_points_hold_poses_to_one_side(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    static double sqrt_info[SCENE_MAX_IMAGES * SCENE_MAX_POINTS][3];
+    static bool fixed[SCENE_MAX_POINTS];
+    scene_options o = {.num_images = 5, .num_points = 60, .num_cameras = 1, .visible = 0.7};
+    o.model = PSFM_CAMERA_PINHOLE;
+    o.num_planes = 1;
+    scene_make(&o, &s);
+    scene_perturb(&s, 7, 0.01, 0.05, NULL);
+    memcpy(s.points, s.true_points, sizeof s.points);
+    memset(fixed, true, sizeof fixed);
+    for (size_t k = 0; k < s.problem.num_observations; ++k) {
+        double angle = 0.7 * (double)k;
+        double info[3] = {cos(angle), sin(angle), 0.0};
+        memcpy(sqrt_info[k], info, sizeof info);
+        s.obs_xy[k][0] += 25.0 * sin(angle); /* along the line: nothing changes */
+        s.obs_xy[k][1] -= 25.0 * cos(angle);
+    }
+    s.problem.point_fixed = fixed;
+    s.problem.point_plane = NULL;
+    s.problem.obs_sqrt_info = (const double(*)[3])sqrt_info;
+    psfm_bundle_options options = default_options();
+    options.tolerance = 1e-14;
+    options.max_iterations = 100;
+    psfm_bundle_stats stats = adjust(ctx, &s, &options);
+    for (size_t i = 0; i < o.num_images; ++i) {
+        assert_int_equal(stats.images[i].state, PSFM_IMAGE_ADJUSTED);
+        assert_true(psfm_rotation_angle(s.R[i], s.true_R[i]) < 1e-7);
+        for (int d = 0; d < 3; ++d)
+            assert_close(s.c[i][d], s.true_c[i][d], 1e-6);
+    }
+    assert_memory_equal(s.points, s.true_points, o.num_points * sizeof *s.points);
+    psfm_bundle_stats_free(&stats);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_points_hold_poses_to_one_side),
         cmocka_unit_test(derivatives_agree_with_differences_for_every_camera_model),
         cmocka_unit_test(a_step_does_what_the_linear_model_says),
         cmocka_unit_test(noise_free_scenes_are_recovered),

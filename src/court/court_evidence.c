@@ -1,3 +1,4 @@
+/* Poses are the views' own; the drawing belongs to whoever registered them. */
 #include "court/court_evidence.h"
 
 #include <stdlib.h>

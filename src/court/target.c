@@ -1,3 +1,5 @@
+/* Courts of one game differ by decimetres: a wrong one fits roughly, and better than nothing. So a
+ * pose is held against all of them before it is believed. */
 #include "court/target.h"
 
 #include "court/turns.h"

@@ -4,6 +4,7 @@
 
 #include "planarsfm/camera.h"
 #include "planarsfm/context.h"
+#include "planarsfm/court.h"
 #include "planarsfm/model.h"
 #include "planarsfm/reconstruct.h"
 #include "planarsfm/solve.h"

@@ -9,10 +9,11 @@ Arrays are numpy's. A pose is camera from world: X_cam = R X_world + t. Pixels a
 the first pixel is (0.5, 0.5). See docs/python.md.
 """
 from ._library import lib as _lib
+from .court import Registration, register
 from .evaluate import auc, evaluate, recall
 from .model import Camera, Image, Model, read_model
 from .solve import Cancelled, Error, Result, reconstruct
 
 __version__ = _lib.psfm_version().decode()
-__all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Result", "auc", "evaluate", "read_model", "recall",
-           "reconstruct"]
+__all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Registration", "Result", "auc", "evaluate", "read_model",
+           "recall", "reconstruct", "register"]

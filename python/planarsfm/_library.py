@@ -62,6 +62,19 @@ class PointsResult(c.Structure):
                 ("track_image_id", c.POINTER(c.c_uint32)), ("track_keypoint", c.POINTER(c.c_uint32))]
 
 
+class Photograph(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("width", c.c_int), ("height", c.c_int), ("channels", c.c_int),
+                ("pixels", c.POINTER(c.c_uint8)), ("camera", c.POINTER(Camera))]
+
+
+class Registration(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("is_accepted", c.c_bool), ("verdict", c.c_char_p),
+                ("q", c.c_double * 4), ("t", c.c_double * 3), ("center", c.c_double * 3), ("num_turns", c.c_int),
+                ("camera", Camera), ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double * 3),
+                ("focal_sigma", c.c_double), ("score", c.c_double), ("runner_up", c.c_double),
+                ("num_lines", c.c_int), ("confirmed", c.c_double), ("rms_px", c.c_double)]
+
+
 LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
 PROGRESS = c.CFUNCTYPE(c.c_int, c.c_char_p, c.c_size_t, c.c_size_t, c.c_void_p)
 
@@ -87,6 +100,7 @@ _SIGNATURES = {
     "psfm_problem_add_camera": (c.c_int, [_P, _P, c.POINTER(Camera)]),
     "psfm_problem_add_image": (c.c_int, [_P, _P, c.c_uint32, c.c_uint32, c.c_char_p, c.c_size_t, _P]),
     "psfm_problem_add_matches": (c.c_int, [_P, _P, c.c_uint32, c.c_uint32, c.c_size_t, _P]),
+    "psfm_register_photograph": (c.c_int, [_P, c.POINTER(Photograph), _P, c.POINTER(Registration)]),
     "psfm_solve": (c.c_int, [_P, _P, _P, c.POINTER(_P)]),
     "psfm_result_destroy": (None, [c.POINTER(_P)]),
     "psfm_result_num_images": (c.c_size_t, [_P]),

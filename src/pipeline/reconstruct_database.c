@@ -315,7 +315,9 @@ static psfm_status register_photographs(psfm_context *ctx, run *r) {
     size_t num = 0;
     if (!psfm_settings_have_drawing(r->settings))
         return PSFM_OK;
-    psfm_status status = psfm_settings_open_target(ctx, r->settings, &r->target);
+    psfm_status status = psfm_settings_check_drawing(ctx, r->settings);
+    if (status == PSFM_OK)
+        status = psfm_settings_open_target(ctx, r->settings, &r->target);
     if (status == PSFM_OK)
         status = psfm_court_views_register(ctx, &r->set, r->photo_folder, &r->target,
                                            &r->options.court, &r->court);

@@ -150,14 +150,6 @@ static psfm_status check_pairs(psfm_context *ctx, const char *folder, const char
     return status;
 }
 
-/* And for the drawing. */
-static psfm_status check_drawing(psfm_context *ctx, const psfm_settings *settings) {
-    psfm_court_target target;
-    psfm_status status = psfm_settings_open_target(ctx, settings, &target);
-    psfm_court_target_free(&target);
-    return status;
-}
-
 psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
                      const psfm_run_options *options, cJSON **summary) {
     psfm_results results = {0};
@@ -171,7 +163,7 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     if (status == PSFM_OK)
         status = check_pairs(ctx, folder, options->match.pairs);
     if (status == PSFM_OK)
-        status = check_drawing(ctx, &settings);
+        status = psfm_settings_check_drawing(ctx, &settings);
     if (status == PSFM_OK)
         status = psfm_results_open(ctx, out_folder, &results);
     if (status == PSFM_OK)

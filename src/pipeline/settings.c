@@ -143,6 +143,17 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
                            (char *)&settings->options + group->offset);
 }
 
+psfm_status psfm_settings_check_drawing(psfm_context *ctx, const psfm_settings *settings) {
+    psfm_court_target target;
+    psfm_status status = psfm_settings_open_target(ctx, settings, &target);
+    psfm_court_target_free(&target);
+    if (status == PSFM_OK && psfm_settings_have_drawing(settings) &&
+        (settings->photo_folder == NULL || settings->options.mode != PSFM_MODE_ROBUST))
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "a court or drawing needs the photographs (--images) and robust mode");
+    return status;
+}
+
 psfm_status psfm_settings_open_target(psfm_context *ctx, const psfm_settings *settings,
                                       psfm_court_target *target) {
     psfm_court court;
@@ -152,9 +163,6 @@ psfm_status psfm_settings_open_target(psfm_context *ctx, const psfm_settings *se
         return PSFM_OK;
     if (settings->court != NULL && settings->drawing != NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "a court and a drawing: one of them is wanted");
-    if (settings->photo_folder == NULL || settings->options.mode != PSFM_MODE_ROBUST)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "a court or drawing needs the photographs (--images) and robust mode");
     if (settings->court != NULL) {
         psfm_status status = psfm_court_parse(ctx, settings->court, settings->court_size, &court);
         return status == PSFM_OK ? psfm_court_target_of_court(ctx, &court, target) : status;

@@ -28,6 +28,9 @@ void psfm_settings_clear(psfm_settings *settings);
 psfm_status psfm_settings_open_target(psfm_context *ctx, const psfm_settings *settings,
                                       psfm_court_target *target);
 
+/* Whether a reconstruction can use it: it needs photographs, and robust mode. */
+psfm_status psfm_settings_check_drawing(psfm_context *ctx, const psfm_settings *settings);
+
 /* Finds "prefix.name" among the option groups; false if there is none. */
 bool psfm_settings_find(const char *name, const psfm_option_group **group, const psfm_option **row);
 

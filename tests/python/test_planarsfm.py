@@ -173,4 +173,55 @@ class TestModule(unittest.TestCase):
         self.assertTrue(result.images["b"].advice)
 
 
+class TestRegister(unittest.TestCase):
+    LINES = [[-8, -5, 8, -5], [-8, 5, 8, 5], [-8, -5, -8, 5], [8, -5, 8, 5], [0, -5, 0, 5], [-8, 2, 0, 2],
+             [-5, -5, -5, 2], [3, -5, 3, 5], [3, -1, 8, -1]]
+
+    def photograph(self, R, center, focal, width, height):
+        """Gray pixels of the lines on the floor, 10 cm wide, four samples a pixel."""
+        total = np.zeros((height, width))
+        for du in (0.25, 0.75):
+            for dv in (0.25, 0.75):
+                u, v = np.meshgrid(np.arange(width) + du, np.arange(height) + dv)
+                rays = np.stack([(u - width / 2) / focal, (v - height / 2) / focal, np.ones_like(u)], -1) @ R
+                scale = np.where(rays[..., 2] < -1e-3, -center[2] / np.minimum(rays[..., 2], -1e-3), np.inf)
+                x, y = center[0] + scale * rays[..., 0], center[1] + scale * rays[..., 1]
+                on = np.zeros(x.shape, bool)
+                for a, b, c, d in self.LINES:
+                    on |= ((x > min(a, c) - 0.05) & (x < max(a, c) + 0.05) & (y > min(b, d) - 0.05)
+                           & (y < max(b, d) + 0.05))
+                total += np.where(on, 200, 110)
+        noise = np.random.default_rng(1).normal(0, 2, total.shape)
+        return np.clip(total / 4 + noise, 0, 255).astype(np.uint8)
+
+    def test_register(self):
+        center = np.array([-7.0, -13.0, 7.0])
+        ahead = np.array([0.5, 0.0, 0.0]) - center
+        ahead /= np.linalg.norm(ahead)
+        right = np.cross(ahead, [0, 0, 1])
+        right /= np.linalg.norm(right)
+        R = np.stack([right, np.cross(ahead, right), ahead])
+        path = os.path.join(SCRATCH, "floor.json")
+        with open(path, "w") as file:
+            json.dump({"name": "floor", "paint": "light", "lines": self.LINES}, file)
+        pixels = self.photograph(R, center, 800, 960, 540)
+        camera = planarsfm.Camera("SIMPLE_PINHOLE", 960, 540, [800, 480, 270])
+        found = planarsfm.register(pixels, drawing=path, camera=camera)
+        self.assertTrue(found.accepted, found.verdict)
+        self.assertEqual(found.num_turns, 1)
+        self.assertLess(np.linalg.norm(found.center - center), 0.05)
+        self.assertLess(np.abs(found.R - R).max(), 0.003)
+        self.assertGreater(found.score, found.runner_up)
+
+    def test_refused(self):
+        blank = planarsfm.register(np.full((200, 300), 90, np.uint8), "tennis")
+        self.assertFalse(blank.accepted)
+        self.assertTrue(blank.verdict)
+        self.assertIsNone(blank.R)
+        with self.assertRaises(planarsfm.Error):
+            planarsfm.register(np.zeros((200, 300), np.uint8), "chess")
+        with self.assertRaises(ValueError):
+            planarsfm.register(np.zeros(300, np.uint8), "tennis")
+
+
 unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -7,6 +7,9 @@
 const cli_flag cli_common_flags[] = {
     {"--threads", "N", "worker threads; the result does not depend on it (default: one per core)",
      0},
+    {"--memory", "MB",
+     "memory for photographs, features and images at work at once (default: what the machine has)",
+     0},
     {"--seed", "S", "seed of all random draws (default 0)", 0},
     {"--quiet", NULL, "no progress", 0},
     {"--help", NULL, "this text", 0},

@@ -172,10 +172,9 @@ static int report_status(psfm_context *ctx, const cli_command *command, psfm_sta
  * and wait for it. */
 static bool is_starved;
 
-/* Commands that have settings solve for poses. */
 static psfm_status work(psfm_context *ctx, const cli_command *command,
                         const cli_arguments *arguments) {
-    psfm_status status = command->settings == NULL ? PSFM_OK : psfm_blas_reserve(ctx);
+    psfm_status status = psfm_blas_reserve(ctx);
     is_starved = status == PSFM_ERR_MEMORY;
     return status == PSFM_OK ? command->work(ctx, arguments) : status;
 }

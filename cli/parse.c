@@ -21,21 +21,42 @@ static psfm_status whole_number(psfm_context *ctx, const char *name, const char 
     return PSFM_OK;
 }
 
-/* Flags that every command takes with a value. */
+/* Flags that every command takes with a whole number. */
+typedef struct {
+    const char *name;
+    long min, max;
+} common_flag;
+
+static const common_flag common_flags[] = {
+    {"--threads", 1, 1024}, {"--memory", 16, 1L << 30}, {"--seed", 0, 2147483647}};
+enum { THREADS, MEMORY, SEED, NUM_COMMON };
+
+/* Its place in the table, NUM_COMMON if it is none of them. */
+static int find_common_flag(const char *name) {
+    int k = 0;
+    while (k < NUM_COMMON && strcmp(name, common_flags[k].name) != 0)
+        ++k;
+    return k;
+}
+
 static bool is_common_flag(const char *name) {
-    return strcmp(name, "--threads") == 0 || strcmp(name, "--seed") == 0;
+    return find_common_flag(name) < NUM_COMMON;
 }
 
 static psfm_status set_common_flag(psfm_context *ctx, const char *name, const char *value) {
-    bool threads = strcmp(name, "--threads") == 0;
+    int k = find_common_flag(name);
     long number = 0;
     psfm_status status =
-        whole_number(ctx, name, value, threads ? 1 : 0, threads ? 1024 : 2147483647, &number);
-    if (status == PSFM_OK && threads)
+        whole_number(ctx, name, value, common_flags[k].min, common_flags[k].max, &number);
+    if (status != PSFM_OK)
+        return status;
+    if (k == THREADS)
         psfm_context_set_threads(ctx, (int)number);
-    else if (status == PSFM_OK)
+    else if (k == MEMORY)
+        psfm_context_set_memory(ctx, (size_t)number << 20);
+    else
         psfm_context_set_seed(ctx, (uint64_t)number);
-    return status;
+    return PSFM_OK;
 }
 
 /* An option of the tables by its name on the command line; NULL if there is none. */

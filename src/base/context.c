@@ -24,6 +24,7 @@ struct psfm_context {
     void *progress_user;
     size_t batch_base, batch_total; /* see psfm_progress_batch */
     int num_threads;                /* 0: one per core */
+    size_t memory;                  /* 0: what the machine has */
     uint64_t seed;
     psfm_context *parent; /* of a worker's context; NULL otherwise */
     pthread_mutex_t progress_lock;
@@ -79,8 +80,10 @@ psfm_context *psfm_context_fork(psfm_context *parent) {
     pthread_mutex_init(&ctx->progress_lock, NULL);
     ctx->num_threads = 1;
     ctx->parent = parent;
-    if (parent != NULL)
+    if (parent != NULL) {
         ctx->seed = parent->seed;
+        ctx->memory = parent->memory;
+    }
     return ctx;
 }
 
@@ -112,6 +115,17 @@ int psfm_context_threads(const psfm_context *ctx) {
         return ctx->num_threads;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
+}
+
+void psfm_context_set_memory(psfm_context *ctx, size_t bytes) {
+    ctx->memory = bytes;
+}
+
+size_t psfm_context_memory(const psfm_context *ctx) {
+    if (ctx != NULL && ctx->memory > 0)
+        return ctx->memory;
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : (size_t)1 << 31;
 }
 
 void psfm_context_set_seed(psfm_context *ctx, uint64_t seed) {

@@ -27,6 +27,11 @@ psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, siz
  * as `base` + done of `total`. */
 void psfm_progress_batch(psfm_context *ctx, size_t base, size_t total);
 
+/* Memory in bytes that stages may fill with what can be read or computed again, and by which they
+ * choose how many images are worked on at once: --memory, or all that the machine has. 0 resets. */
+void psfm_context_set_memory(psfm_context *ctx, size_t bytes);
+size_t psfm_context_memory(const psfm_context *ctx);
+
 /* A context for one worker thread: shares seed and progress with `parent`, has its own message.
  * parallel.c is the only user. */
 psfm_context *psfm_context_fork(psfm_context *parent);

@@ -94,8 +94,7 @@ static psfm_status make_network(psfm_context *ctx, int kind, const char *path, i
 }
 
 static int count_networks(const psfm_context *ctx, size_t num_images, double max_pixels) {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    double budget = pages > 0 && size > 0 ? 0.5 * (double)pages * (double)size : 1e9;
+    double budget = 0.5 * (double)psfm_context_memory(ctx);
     double fitting = budget / (BYTES_PER_PIXEL * max_pixels);
     int num = psfm_context_threads(ctx);
     if ((size_t)num > num_images)

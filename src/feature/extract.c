@@ -43,11 +43,6 @@ typedef struct {
     size_t held, budget;
 } gate;
 
-static size_t memory_budget(void) {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (size_t)pages / 2 * (size_t)size : (size_t)1 << 30;
-}
-
 static void enter(gate *g, size_t bytes) {
     pthread_mutex_lock(&g->lock);
     while (g->held > 0 && g->held + bytes > g->budget)
@@ -183,7 +178,7 @@ static psfm_status check_size(psfm_context *ctx, const psfm_extract_options *opt
 static psfm_status run(psfm_context *ctx, extraction *x) {
     size_t num = x->list->num;
     x->num_workers = psfm_parallel_workers(ctx, num);
-    x->gate.budget = memory_budget();
+    x->gate.budget = psfm_context_memory(ctx) / 2;
     psfm_status status = PSFM_ALLOC(ctx, (size_t)x->num_workers, &x->workspaces);
     if (status != PSFM_OK)
         return status;

@@ -119,11 +119,6 @@ static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
     return key | 1;
 }
 
-static size_t memory_budget(void) {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : (size_t)1 << 30;
-}
-
 /* ---- which pairs ---- */
 
 static int by_ids(const void *a, const void *b) {
@@ -379,7 +374,7 @@ static psfm_status match_all(matching *m) {
 psfm_status psfm_match_images(psfm_context *ctx, const char *database,
                               const psfm_match_options *options, psfm_match_stats *stats) {
     psfm_match_stats facts = {0};
-    matching m = {.ctx = ctx, .options = options, .budget = memory_budget(), .stats = &facts};
+    matching m = {.ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
     double start = psfm_now();
     psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &options->nearest);
     if (status == PSFM_OK && options->guided.enabled)

@@ -25,22 +25,27 @@ static bool has_room(size_t size) {
     return true;
 }
 
+/* How many threads can have a buffer. */
+static size_t count_fitting(size_t num) {
+    while (num > 0 && !has_room(num * BUFFER_BYTES + REST_BYTES))
+        --num;
+    return num;
+}
+
 psfm_status psfm_blas_reserve(psfm_context *ctx) {
     struct rlimit limit;
-    size_t num = (size_t)psfm_context_threads(ctx);
-    size_t size = num * BUFFER_BYTES + REST_BYTES;
     void **buffers = NULL;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
         blas_memory_alloc == NULL || blas_memory_free == NULL)
         return PSFM_OK;
+    size_t num = count_fitting((size_t)psfm_context_threads(ctx));
+    if (num == 0)
+        return psfm_fail(ctx, PSFM_ERR_MEMORY,
+                         "the limit of memory (ulimit -v) leaves no room for the linear algebra, "
+                         "%zu MB",
+                         (BUFFER_BYTES + REST_BYTES) >> 20);
+    psfm_context_set_threads(ctx, (int)num);
     psfm_status status = PSFM_ALLOC(ctx, num, &buffers);
-    if (status != PSFM_OK)
-        return status;
-    if (!has_room(size))
-        status = psfm_fail(ctx, PSFM_ERR_MEMORY,
-                           "the limit of memory (ulimit -v) leaves no room for the linear algebra, "
-                           "%zu MB with %d threads; raise it or use fewer --threads",
-                           size >> 20, psfm_context_threads(ctx));
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         buffers[k] = blas_memory_alloc(0);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)

@@ -290,7 +290,8 @@ static psfm_status align_planes(psfm_context *ctx, run *r) {
     psfm_status status = psfm_warn_changed_photos(ctx, r->database, r->photo_folder);
     if (status != PSFM_OK || r->options.mode != PSFM_MODE_ROBUST || !control->refine_matches)
         return status;
-    status = psfm_photo_cache_create(ctx, &r->set, r->photo_folder, (size_t)control->cache_mb << 20,
+    size_t most = psfm_context_memory(ctx) / 4, size = (size_t)control->cache_mb << 20;
+    status = psfm_photo_cache_create(ctx, &r->set, r->photo_folder, size < most ? size : most,
                                      &r->evidence.photos);
     if (status == PSFM_OK)
         status = psfm_reconstruct_align(ctx, &r->options, &r->evidence, &r->stats);

@@ -9,7 +9,6 @@
 #include "base/number_locale.h"
 #include "base/output.h"
 #include "base/path.h"
-#include "io/json_text.h"
 #include "planarsfm/version.h"
 #include "report/assets.h"
 #include "report/report_data.h"
@@ -72,10 +71,13 @@ static void print_components(const psfm_graph_file *graph, FILE *file) {
 static psfm_status print_data(psfm_context *ctx, const psfm_report_input *input, FILE *file) {
     fprintf(file, "<script id=\"data\" type=\"application/json\">{\"version\":\"%s\"",
             PSFM_VERSION);
+    /* where the photographs lie is nobody's business whom the page is sent to */
+    const psfm_json_value folder =
+        psfm_json_find(psfm_json_find(input->summary, "photographs"), "folder");
     fprintf(file, ",\n\"summary\":");
-    psfm_json_print_tree(file, input->summary);
+    psfm_json_print_value(file, input->summary, folder);
     fprintf(file, ",\n\"planes\":");
-    psfm_json_print_tree(file, input->planes);
+    psfm_json_print_value(file, input->planes, (psfm_json_value){0});
     print_images(input, file);
     print_components(&input->graph, file);
     psfm_status status = psfm_report_print_pairs(ctx, &input->graph, limits.max_pairs, file);
@@ -93,8 +95,8 @@ static psfm_status print_thumbnails(psfm_context *ctx, const psfm_report_input *
     psfm_thumbnails thumbnails = {0};
     psfm_status status = PSFM_OK;
     if (photo_folder != NULL)
-        status = psfm_thumbnails_make(ctx, photo_folder, input->names, input->graph.num_images,
-                                      limits.max_thumb_size, &thumbnails);
+        status = psfm_thumbnails_make(ctx, photo_folder, (const char *const *)input->names,
+                                      input->graph.num_images, limits.max_thumb_size, &thumbnails);
     fprintf(file, "<script id=\"thumbnails\" type=\"text/plain\">");
     size_t used = 0;
     for (size_t k = 0; status == PSFM_OK && k < thumbnails.num; ++k) {

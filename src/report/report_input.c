@@ -9,60 +9,59 @@
 
 #include "base/alloc.h"
 #include "base/escape.h"
-#include "base/json.h"
 #include "base/path.h"
 
 #define MAX_JSON ((size_t)1 << 30)
 
-static psfm_status read_json(psfm_context *ctx, const char *path, cJSON **tree) {
-    char *text = NULL;
+/* Reads a file that holds an object. *text is the caller's to free in any case. */
+static psfm_status read_json(psfm_context *ctx, const char *path, char **text,
+                             psfm_json_value *object) {
     size_t size = 0;
-    psfm_status status = psfm_read_file(ctx, path, MAX_JSON, &text, &size);
-    if (status != PSFM_OK)
-        return status;
-    *tree = psfm_json_parse_whole(text, size);
-    free(text);
-    if (!cJSON_IsObject(*tree))
-        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object", path);
-    return PSFM_OK;
+    psfm_status status = psfm_read_file(ctx, path, MAX_JSON, text, &size);
+    if (status == PSFM_OK &&
+        (!psfm_json_text_check(*text, size, object) || !psfm_json_is_object(*object)))
+        status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a JSON object", path);
+    return status;
 }
 
-static psfm_status read_summary(psfm_context *ctx, const char *path, psfm_report_input *input) {
-    psfm_status status = read_json(ctx, path, &input->summary);
+static size_t count_items(psfm_json_value list) {
+    psfm_json_value item = {0};
+    size_t num = 0;
+    while (psfm_json_next(list, item.end, NULL, &item))
+        ++num;
+    return num;
+}
+
+psfm_status psfm_report_read_summary(psfm_context *ctx, const char *path,
+                                     psfm_report_input *input) {
+    psfm_status status = read_json(ctx, path, &input->summary_text, &input->summary);
     if (status != PSFM_OK)
         return status;
-    /* where the photographs lie is nobody's business whom the page is sent to */
-    cJSON_DeleteItemFromObjectCaseSensitive(
-        cJSON_GetObjectItemCaseSensitive(input->summary, "photographs"), "folder");
-    const cJSON *images = cJSON_GetObjectItemCaseSensitive(input->summary, "images");
-    if (!cJSON_IsArray(images) || (size_t)cJSON_GetArraySize(images) != input->graph.num_images)
+    psfm_json_value images = psfm_json_find(input->summary, "images"), image = {0};
+    if (!psfm_json_is_array(images) || count_items(images) != input->graph.num_images)
         return psfm_fail(ctx, PSFM_ERR_FORMAT,
                          "%s: its images are not those of graph.json beside it", path);
     status = PSFM_ALLOC(ctx, input->graph.num_images, &input->names);
-    size_t view = 0;
-    const cJSON *image = images->child;
-    for (; status == PSFM_OK && image != NULL; image = image->next) {
-        const cJSON *name = cJSON_GetObjectItemCaseSensitive(image, "name");
-        if (!cJSON_IsString(name))
-            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: image %zu has no name", path, view);
-        input->names[view++] = name->valuestring;
+    for (size_t v = 0; status == PSFM_OK && v < input->graph.num_images; ++v) {
+        psfm_json_next(images, image.end, NULL, &image);
+        input->names[v] = psfm_json_string(psfm_json_find(image, "name"));
+        if (input->names[v] == NULL)
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: image %zu has no name", path, v);
     }
     return status;
 }
 
 static psfm_status read_planes(psfm_context *ctx, const char *path, psfm_report_input *input) {
-    cJSON *root = NULL;
+    psfm_json_value root = {0};
     if (!psfm_path_is_file(path))
         return PSFM_OK;
-    psfm_status status = read_json(ctx, path, &root);
-    if (status == PSFM_OK) {
-        input->planes = cJSON_DetachItemFromObjectCaseSensitive(root, "planes");
-        if (!cJSON_IsArray(input->planes) ||
-            (size_t)cJSON_GetArraySize(input->planes) != input->graph.num_planes)
-            status = psfm_fail(ctx, PSFM_ERR_FORMAT,
-                               "%s: its planes are not those of graph.json beside it", path);
-    }
-    cJSON_Delete(root);
+    psfm_status status = read_json(ctx, path, &input->planes_text, &root);
+    if (status != PSFM_OK)
+        return status;
+    input->planes = psfm_json_find(root, "planes");
+    if (!psfm_json_is_array(input->planes) || count_items(input->planes) != input->graph.num_planes)
+        status = psfm_fail(ctx, PSFM_ERR_FORMAT,
+                           "%s: its planes are not those of graph.json beside it", path);
     return status;
 }
 
@@ -150,7 +149,8 @@ psfm_status psfm_report_input_read(psfm_context *ctx, const char *out_folder,
         (status = psfm_path_join(ctx, out_folder, "summary.json", &summary)) ||
         (status = psfm_path_join(ctx, out_folder, "planes.json", &planes)) ||
         (status = psfm_graph_file_read(ctx, graph, &input->graph)) ||
-        (status = read_summary(ctx, summary, input)) || (status = read_planes(ctx, planes, input)))
+        (status = psfm_report_read_summary(ctx, summary, input)) ||
+        (status = read_planes(ctx, planes, input)))
         goto cleanup;
     status = read_models(ctx, out_folder, input);
 
@@ -162,14 +162,16 @@ cleanup:
 }
 
 void psfm_report_input_free(psfm_report_input *input) {
-    cJSON_Delete(input->summary);
-    cJSON_Delete(input->planes);
+    for (size_t v = 0; input->names != NULL && v < input->graph.num_images; ++v)
+        free(input->names[v]);
+    free(input->names);
+    free(input->summary_text);
+    free(input->planes_text);
     psfm_graph_file_free(&input->graph);
     for (size_t k = 0; k < input->num_models; ++k) {
         psfm_model_free(&input->models[k]);
         free(input->model_views[k]);
     }
-    free((void *)input->names);
     free(input->models);
     free((void *)input->model_views);
     *input = (psfm_report_input){0};

@@ -2,16 +2,16 @@
 #ifndef PSFM_REPORT_REPORT_INPUT_H
 #define PSFM_REPORT_REPORT_INPUT_H
 
-#include <cjson/cJSON.h>
-
 #include "io/graph_file.h"
+#include "io/json_text.h"
 #include "planarsfm/model.h"
 
 /* Owns everything. */
 typedef struct {
-    cJSON *summary;     /* its `images` are those of the graph, in the same order */
-    const char **names; /* of the images, byte by byte as their files are called */
-    cJSON *planes;      /* a list; NULL if there is no planes.json */
+    char *summary_text, *planes_text;
+    psfm_json_value summary; /* its `images` are those of the graph, in the same order */
+    char **names;            /* of the images, byte by byte as their files are called */
+    psfm_json_value planes;  /* a list; none if there is no planes.json */
     psfm_graph_file graph;
     psfm_model *models;
     uint32_t **model_views; /* per model and image of it: index of the image in the graph */
@@ -21,6 +21,8 @@ typedef struct {
 /* Free *input in any case. */
 psfm_status psfm_report_input_read(psfm_context *ctx, const char *out_folder,
                                    psfm_report_input *input);
+/* The part of it that reads summary.json, after the graph. */
+psfm_status psfm_report_read_summary(psfm_context *ctx, const char *path, psfm_report_input *input);
 void psfm_report_input_free(psfm_report_input *input);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "camera/camera_model.h"
 
 /* Deviation of the logarithm of a camera's focal length. */
 static double focal_sigma(const psfm_match_set *set, size_t c, const psfm_bundle_options *options) {
@@ -15,12 +16,22 @@ static double focal_sigma(const psfm_match_set *set, size_t c, const psfm_bundle
     return set->origins[c].sigma;
 }
 
-/* What of a camera moves if the options leave it to its origin. */
+static bool is_straight(const psfm_camera *camera) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    for (int k = 0; k < info->num_params; ++k)
+        if (k != info->focal[0] && k != info->focal[1] && k != info->center[0] &&
+            k != info->center[1] && camera->params[k] != 0.0)
+            return false;
+    return true;
+}
+
+/* What of a camera moves if the options leave it to its origin. A distortion that the matches of
+ * planes do not ask for waits for the refinement to ask for it (check_intrinsics.h). */
 static psfm_bundle_refine refine_by_origin(const psfm_match_set *set, size_t c) {
     if (set->origins == NULL || set->origins[c].source == PSFM_FOCAL_GIVEN ||
         set->origins[c].is_open)
         return PSFM_REFINE_NONE;
-    return PSFM_REFINE_FOCAL_DISTORTION;
+    return is_straight(&set->cameras[c]) ? PSFM_REFINE_FOCAL : PSFM_REFINE_FOCAL_DISTORTION;
 }
 
 psfm_status psfm_camera_priors_make(psfm_context *ctx, const psfm_match_set *set,

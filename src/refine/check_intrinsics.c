@@ -1,7 +1,8 @@
 /* A wrong focal length rarely stops a reconstruction. It bends it, and the residuals hide most of
  * that. So once everything is adjusted, the focal lengths are let go for a few steps, and what they
- * do is compared with how well the images determine them. Principal points are treated likewise:
- * near the middle they are best left there, but some lenses are mounted off it. */
+ * do is compared with how well the images determine them. Distortions and principal points are
+ * treated likewise: most lenses are straight and centred, and what few points say against it is
+ * chance; what many say is true. */
 #include "refine/check_intrinsics.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 #define FREE_SIGMA 0.2   /* of the prior: hardly any */
 #define MAX_SIGMAS 5.0   /* that a focal length may want to move */
 #define MIN_CHANGE 0.005 /* less than that is nobody's concern */
-#define CENTER_STEPS 10
+#define TRIAL_STEPS 10
 #define MIN_IMAGES 5
 #define MIN_SHIFT 0.002 /* of a principal point, as a share of the longer side */
 
@@ -136,58 +137,72 @@ cleanup:
     return status;
 }
 
-/* Lets the principal points of cameras go that move otherwise and that enough images share: in a
- * single image a principal point is next to a turn of the camera, and takes up whatever else is
- * wrong. */
-static size_t release_centers(psfm_bundle_problem *p, copies *c) {
+/* Lets everything go of cameras that move at all, but principal points only where enough images
+ * share them: in a single image a principal point is next to a turn of the camera, and takes up
+ * whatever else is wrong. */
+static size_t release_all(psfm_bundle_problem *p, copies *c) {
     size_t num = 0;
     for (size_t k = 0; k < p->num_cameras; ++k) {
+        psfm_bundle_refine most =
+            c->num_images[k] < MIN_IMAGES ? PSFM_REFINE_FOCAL_DISTORTION : PSFM_REFINE_ALL;
         c->priors[k] = p->camera_priors[k];
-        if (c->priors[k].refine != PSFM_REFINE_FOCAL_DISTORTION || c->num_images[k] < MIN_IMAGES)
+        if (c->priors[k].refine < PSFM_REFINE_FOCAL || c->priors[k].refine >= most)
             continue;
-        c->priors[k].refine = PSFM_REFINE_ALL;
+        c->priors[k].refine = most;
         ++num;
     }
     p->camera_priors = c->priors;
     return num;
 }
 
-static bool has_left(const psfm_camera_prior *prior, const psfm_camera *camera,
-                     const double *sigma) {
+/* What of a camera should move: what was held and has left its prior for more than chance. False
+ * comparisons with NAN are of parameters that were held in the trial, too. */
+static psfm_bundle_refine find_movement(const psfm_camera_prior *prior, const psfm_camera *camera,
+                                        const double *sigma) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
     double longer = (double)(camera->width > camera->height ? camera->width : camera->height);
-    for (int side = 0; side < 2; ++side) {
-        int k = info->center[side];
+    psfm_bundle_refine refine = prior->refine;
+    for (int k = 0; k < info->num_params; ++k) {
+        bool is_center = k == info->center[0] || k == info->center[1];
+        bool is_focal = k == info->focal[0] || k == info->focal[1];
         double shift = fabs(camera->params[k] - prior->camera.params[k]);
-        if (shift > fmax(MIN_SHIFT * longer, MAX_SIGMAS * sigma[k]))
-            return true; /* false for NAN */
+        double least = fmax(is_center ? MIN_SHIFT * longer : 0.0, MAX_SIGMAS * sigma[k]);
+        psfm_bundle_refine wanted = is_center  ? PSFM_REFINE_ALL
+                                    : is_focal ? PSFM_REFINE_FOCAL
+                                               : PSFM_REFINE_FOCAL_DISTORTION;
+        if (shift > least && isfinite(sigma[k]) && wanted > refine)
+            refine = wanted;
     }
-    return false;
+    return refine;
 }
 
-psfm_status psfm_release_centers(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                 const psfm_bundle_options *options, psfm_camera_prior *priors,
-                                 size_t *num) {
+psfm_status psfm_release_intrinsics(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                    const psfm_bundle_options *options, psfm_camera_prior *priors,
+                                    size_t *num) {
     psfm_bundle_problem p = *problem;
     psfm_bundle_options steps = *options;
     copies c = {0};
+    size_t num_centers = 0;
     *num = 0;
     psfm_status status = copy(ctx, &p, &c);
-    if (status != PSFM_OK || release_centers(&p, &c) == 0)
+    if (status != PSFM_OK || release_all(&p, &c) == 0)
         goto cleanup;
-    steps.max_iterations = CENTER_STEPS;
+    steps.max_iterations = TRIAL_STEPS;
     if ((status = psfm_bundle_adjust(ctx, &p, &steps, NULL)) != PSFM_OK)
         goto cleanup;
     status = psfm_camera_sigmas(ctx, &p, &steps, c.sigma);
     for (size_t k = 0; status == PSFM_OK && k < p.num_cameras; ++k) {
-        if (c.priors[k].refine != PSFM_REFINE_ALL || priors[k].refine == PSFM_REFINE_ALL ||
-            !has_left(&priors[k], &c.cameras[k], c.sigma[k]))
-            continue;
-        priors[k].refine = PSFM_REFINE_ALL;
-        ++*num;
+        psfm_bundle_refine refine = priors[k].refine;
+        if (c.priors[k].refine > refine)
+            refine = find_movement(&priors[k], &c.cameras[k], c.sigma[k]);
+        *num += refine > priors[k].refine;
+        num_centers += refine > priors[k].refine && refine == PSFM_REFINE_ALL;
+        priors[k].refine = refine;
     }
     if (*num > 0)
-        psfm_log(ctx, PSFM_LOG_INFO, "principal points of %zu cameras are off the middle", *num);
+        psfm_log(ctx, PSFM_LOG_INFO,
+                 "%zu cameras distort or have a principal point off the middle (%zu)", *num,
+                 num_centers);
     if (status == PSFM_ERR_NUMERIC) /* not determined: they stay */
         status = PSFM_OK;
 

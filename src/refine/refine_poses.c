@@ -362,16 +362,16 @@ static psfm_status place_left_over(psfm_context *ctx, refinement *r) {
     return status;
 }
 
-/* Frees principal points that want to be, and goes through the last rounds again with them: points
- * and matches had been chosen without. */
-static psfm_status free_centers(psfm_context *ctx, refinement *r) {
+/* Frees distortions and principal points that want to be, and goes through the last rounds again
+ * with them: points and matches had been chosen without. */
+static psfm_status free_intrinsics(psfm_context *ctx, refinement *r) {
     size_t num = 0;
     psfm_bundle_problem problem = make_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
     if (options.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
         return PSFM_OK;
-    psfm_status status = psfm_release_centers(ctx, &problem, &options, r->camera_priors, &num);
+    psfm_status status = psfm_release_intrinsics(ctx, &problem, &options, r->camera_priors, &num);
     double last = r->options->triangulate.max_error_px;
     if (status == PSFM_OK && num > 0)
         status = run_round(ctx, r, AGAIN * last, true);
@@ -462,7 +462,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     if (status == PSFM_OK)
         status = place_left_over(ctx, &r);
     if (status == PSFM_OK)
-        status = free_centers(ctx, &r);
+        status = free_intrinsics(ctx, &r);
     psfm_timings_add(timings, "refinement", start);
     start = psfm_now();
     if (status == PSFM_OK && r.rounds_to_align > 0) {

@@ -23,12 +23,13 @@ static void what_moves_depends_on_where_it_comes_from(void **state) {
     origins[2].source = PSFM_FOCAL_GUESS;
     origins[3].source = PSFM_FOCAL_GUESS;
     origins[3].is_open = true;
+    cameras[2].params[3] = -0.05;
     psfm_match_set set = {.cameras = cameras, .origins = origins, .num_cameras = 4};
     psfm_bundle_options options = bundle_defaults();
     psfm_camera_prior *priors = NULL;
     assert_ok(ctx, psfm_camera_priors_make(ctx, &set, &options, &priors));
     assert_int_equal(priors[0].refine, PSFM_REFINE_NONE);
-    assert_int_equal(priors[1].refine, PSFM_REFINE_FOCAL_DISTORTION);
+    assert_int_equal(priors[1].refine, PSFM_REFINE_FOCAL); /* straight, as far as is known */
     assert_int_equal(priors[2].refine, PSFM_REFINE_FOCAL_DISTORTION);
     assert_int_equal(priors[3].refine, PSFM_REFINE_NONE);
     assert_close(priors[1].focal_sigma, 0.02, 1e-15);

@@ -124,6 +124,12 @@ extern const cli_command cli_doctor;
             "metric scale from the distance of two pixels' points on the dominant plane", 3      \
     }
 
+/* Makes sure that a folder may be written to: it is new, or has none of the named files (NULL
+ * ends), or was written by planarsfm before; otherwise PSFM_ERR_ARGUMENT. */
+psfm_status cli_check_folder(psfm_context *ctx, const char *folder, const char *const *names);
+/* Marks a folder as written by planarsfm. */
+psfm_status cli_mark_folder(psfm_context *ctx, const char *folder);
+
 /* Parses argv[1..]: positional arguments, the command's flags, its options, and the common flags
  * (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a message on
  * anything unknown, missing or given twice. */

@@ -82,3 +82,19 @@ fi
 again -o pageless --no-report >announced.txt
 ! grep -q report.html announced.txt || fail "a page is announced that is not there"
 again -o paged | grep -q "open paged/report.html" || fail "the page is not announced"
+
+# synth and align replace what they wrote, and nothing else.
+mkdir -p mine/gt moved
+echo mine >mine/gt/cameras.txt
+echo mine >moved/planes.json
+refuses 2 "mine/gt: is there already" "$planarsfm" synth arena -o mine --cameras 4 --matches-only --quiet
+[ "$(cat mine/gt/cameras.txt)" = mine ] || fail "synth replaced a file that it had not written"
+"$planarsfm" synth arena -o made --cameras 4 --matches-only --quiet >/dev/null
+"$planarsfm" synth arena -o made --cameras 5 --matches-only --quiet >/dev/null
+"$planarsfm" reconstruct made/database.db -o posed --quiet >/dev/null
+awk '!/^#/ && NF == 10 { print $10, $6, $7, $8 }' posed/model/0/images.txt >positions.txt
+refuses 2 "moved/planes.json: is there already" "$planarsfm" align posed --positions positions.txt -o moved --quiet
+[ "$(cat moved/planes.json)" = mine ] && [ ! -e moved/images.txt ] || fail "align wrote beside a file of the user's"
+for _ in 1 2; do
+    "$planarsfm" align posed --positions positions.txt -o aligned --quiet >/dev/null || fail "align refuses its own folder"
+done

@@ -23,29 +23,32 @@
 
 #define MODEL(field) offsetof(psfm_model_features, field), #field
 static const psfm_clue model_rows[] = {
-    {MODEL(rejected), 0.0, 0.01, 0.1, 0.185, "%.0f %% of the pairs contradict the poses", 100.0,
-     REPEATED},
-    {MODEL(worst_rejected), 0.0, 0.1, 0.5, 0.190,
-     "up to %.0f %% of the pairs of an image contradict its pose", 100.0, REPEATED},
-    {MODEL(common_turn), 0.0, 0.01, 0.1, 0.963,
+    {MODEL(common_turn), 0.0, 0.01, 0.1, 0.749,
      "%.0f %% of the pairs contradict the poses and agree with each other", 100.0, REPEATED},
-    {MODEL(runner_up), 0.3, 0.1, 1.0, 1.034,
+    {MODEL(shifted), 0.0, 0.01, 0.1, 0.609,
+     "%.0f %% of the pairs agree with the rotations and contradict the positions", 100.0, REPEATED},
+    {MODEL(runner_up), 0.3, 0.1, 1.0, 1.225,
      "images could as well be turned: evidence %.2f to 1 (see ambiguity in the summary)", 1.0,
      REPEATED},
-    {MODEL(residual), 1.0, 0.1, 3.0, 0.296,
-     "reprojection errors are %.1f times what the noise explains", 1.0, INTRINSICS},
-    {MODEL(edge_deg), 0.4, 0.4, 5.0, 0.953,
+    {MODEL(joint), 0.34, 0.1, 1.0, 0.741,
+     "%.1f pairs contradict each that joins two parts without a third image to confirm it", 1.0,
+     MORE_PAIRS},
+    {MODEL(edge_deg), 0.4, 0.4, 5.0, 0.881,
      "the pairs that agree with the poses are off by %.1f degrees in the median", 1.0, MORE_POINTS},
-    {MODEL(half_shift_deg), 0.0, 0.05, 3.0, 0.919,
+    {MODEL(half_shift_deg), 0.0, 0.05, 3.0, 0.628,
      "either half of the points alone would move an image by up to %.2g degrees", 1.0, MORE_POINTS},
-    {MODEL(focal_shift_deg), 0.0, 0.3, 5.0, 1.904,
+    {MODEL(focal_shift_deg), 0.0, 0.3, 5.0, 2.408,
      "poses move by up to %.2g degrees when focal lengths are free", 1.0, INTRINSICS},
-    {MODEL(track_length), 1.5, -3.0, INFINITY, 0.320, "a point is seen by %.1f images in the mean",
+    {MODEL(fewest_points), 0.0, -20.0, INFINITY, 0.761, "an image sees %.0f points only", 1.0,
+     MORE_POINTS},
+    {MODEL(track_length), 1.5, -3.0, INFINITY, 0.499, "a point is seen by %.1f images in the mean",
      1.0, MORE_PAIRS},
-    {MODEL(parallax_deg), 0.0, -5.0, INFINITY, 2.220, "rays meet at %.1f degrees in the median",
+    {MODEL(parallax_deg), 0.0, -5.0, INFINITY, 2.419, "rays meet at %.1f degrees in the median",
      1.0, FURTHER},
-    {MODEL(cut_images), 0.0, 0.02, 0.1, 0.340,
+    {MODEL(cut_images), 0.0, 0.02, 0.1, 0.504,
      "%.0f %% of the images alone hold the model together", 100.0, MORE_PAIRS},
+    {MODEL(resected), 0.0, 0.1, 1.0, 0.152, "%.0f %% of the images hang on points only", 100.0,
+     MORE_PAIRS},
 };
 #undef MODEL
 
@@ -61,7 +64,7 @@ static const psfm_clue image_rows[] = {
 };
 #undef IMAGE
 
-const psfm_clue_table psfm_model_calibration = {5.857, model_rows,
+const psfm_clue_table psfm_model_calibration = {6.486, model_rows,
                                                 sizeof model_rows / sizeof *model_rows};
 const psfm_clue_table psfm_image_calibration = {3.681, image_rows,
                                                 sizeof image_rows / sizeof *image_rows};

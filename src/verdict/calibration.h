@@ -6,8 +6,11 @@
 
 /* A model is called right from this probability on, if it is confirmed; an image of it, too. */
 #define PSFM_CALLED_RIGHT 0.9
-/* In a confirmed model the halves of the points agree to a fifth of what is claimed. */
-#define PSFM_HALVES_AGREE_DEG 0.2
+/* In a confirmed model the halves of the points agree to half of what is claimed. */
+#define PSFM_HALVES_AGREE_DEG 0.5
+
+/* ... and hardly any pair contradicts the positions alone: no runner-up weighs shifts. */
+#define PSFM_MOST_SHIFTED 0.03
 
 /* About an image, put together from its features. */
 typedef struct {

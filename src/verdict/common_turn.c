@@ -18,6 +18,7 @@
 typedef struct {
     double (*turn)[9];
     uint32_t *begin, num_edges;
+    double near; /* 1 + 2 cos(angle) of two rotations that are one */
 } wishes;
 
 static bool is_inside(const psfm_pose_graph *graph, uint32_t e, const psfm_poses *poses,
@@ -26,11 +27,13 @@ static bool is_inside(const psfm_pose_graph *graph, uint32_t e, const psfm_poses
            poses->component[graph->edges[e].node2] == component;
 }
 
+/* A turn by no more than the rotations agree to is none. */
 static void add_wish(const psfm_poses *poses, const psfm_edge *edge, const double R_21[9],
                      wishes *w, uint32_t *num) {
-    double turned[9];
+    double turned[9], *turn = w->turn[*num];
     psfm_mat3_mul(R_21, poses->cam_from_world[edge->node1], turned);
-    psfm_mat3_t_mul(poses->cam_from_world[edge->node2], turned, w->turn[(*num)++]);
+    psfm_mat3_t_mul(poses->cam_from_world[edge->node2], turned, turn);
+    *num += turn[0] + turn[4] + turn[8] < w->near;
 }
 
 /* Every stride-th of the rejected edges. */
@@ -55,7 +58,7 @@ static psfm_status list_wishes(psfm_context *ctx, const psfm_pose_graph *graph,
     return status;
 }
 
-/* Whether A is within the angle of B or of its inverse; near is 1 + 2 cos(angle). */
+/* Whether A is within the angle of B or of its inverse. */
 static bool are_one(const double A[9], const double B[9], double near) {
     double same = 0.0, inverse = 0.0;
     for (int r = 0; r < 3; ++r) {
@@ -67,12 +70,12 @@ static bool are_one(const double A[9], const double B[9], double near) {
     return fmax(same, inverse) > near;
 }
 
-static uint32_t count_seconds(const wishes *w, const double turn[9], double near) {
+static uint32_t count_seconds(const wishes *w, const double turn[9]) {
     uint32_t count = 0;
     for (uint32_t k = 0; k < w->num_edges; ++k) {
         bool agrees = false;
         for (uint32_t q = w->begin[k]; !agrees && q < w->begin[k + 1]; ++q)
-            agrees = are_one(turn, w->turn[q], near);
+            agrees = are_one(turn, w->turn[q], w->near);
         count += agrees;
     }
     return count;
@@ -81,9 +84,8 @@ static uint32_t count_seconds(const wishes *w, const double turn[9], double near
 psfm_status psfm_common_turn_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                   const bool *accepted, const psfm_poses *poses, uint32_t component,
                                   double agreement_deg, double *share) {
-    wishes w = {0};
+    wishes w = {.near = 1.0 + 2.0 * cos(psfm_radians(agreement_deg))};
     uint32_t num_edges = 0, num_rejected = 0, best = 0;
-    double near = 1.0 + 2.0 * cos(psfm_radians(agreement_deg));
     *share = 0.0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         bool inside = is_inside(graph, e, poses, component);
@@ -96,7 +98,7 @@ psfm_status psfm_common_turn_find(psfm_context *ctx, const psfm_pose_graph *grap
                              : list_wishes(ctx, graph, accepted, poses, component, stride, &w);
     uint32_t num_turns = w.num_edges == 0 ? 0 : w.begin[w.num_edges];
     for (uint32_t q = 0; status == PSFM_OK && q < num_turns; ++q) {
-        uint32_t count = count_seconds(&w, w.turn[q], near);
+        uint32_t count = count_seconds(&w, w.turn[q]);
         best = count > best ? count : best;
     }
     if (best > 1)

@@ -10,6 +10,7 @@
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "verdict/common_turn.h"
+#include "verdict/thin_cut.h"
 
 #define FEW_EDGES 3 /* a share of fewer says nothing */
 
@@ -19,12 +20,12 @@ static const struct {
     const char *name;
     size_t offset;
 } table[] = {
-    ROW(images),        ROW(rejected),        ROW(worst_rejected), ROW(common_turn),
-    ROW(runner_up),     ROW(joint),           ROW(residual),       ROW(edge_deg),
-    ROW(half_deg),      ROW(half_center_deg), ROW(focal_deg),      ROW(focal_center_deg),
-    ROW(fewest_points), ROW(median_points),   ROW(track_length),   ROW(parallax_deg),
-    ROW(bridges),       ROW(cut_images),      ROW(fewest_edges),   ROW(left_out),
-    ROW(resected),
+    ROW(images),       ROW(rejected),         ROW(worst_rejected), ROW(common_turn),
+    ROW(shifted),      ROW(runner_up),        ROW(joint),          ROW(thin_cuts),
+    ROW(residual),     ROW(edge_deg),         ROW(half_deg),       ROW(half_center_deg),
+    ROW(focal_deg),    ROW(focal_center_deg), ROW(fewest_points),  ROW(median_points),
+    ROW(track_length), ROW(parallax_deg),     ROW(bridges),        ROW(cut_images),
+    ROW(fewest_edges), ROW(left_out),         ROW(resected),
 };
 #undef ROW
 
@@ -52,26 +53,46 @@ static bool has_image(const model *m, uint32_t v) {
     return m->in->solution->poses.component[v] == m->component;
 }
 
-static void scan_edges(const model *m, psfm_model_features *f) {
+/* Whether one of an edge's rotations is the poses'. */
+static bool has_rotation(const model *m, const psfm_edge *edge, const double R_21[9]) {
+    const psfm_pose_graph *graph = m->in->graph;
+    double near = psfm_radians(m->in->agreement_deg);
+    if (edge->has_essential && psfm_rotation_angle(edge->essential_R_21, R_21) < near)
+        return true;
+    for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
+        if (psfm_rotation_angle(graph->hypotheses[h].motion.R_21, R_21) < near)
+            return true;
+    return false;
+}
+
+static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_features *f) {
     const psfm_pose_graph *graph = m->in->graph;
     const psfm_pose_solution *s = m->in->solution;
-    size_t accepted = 0, rejected = 0;
+    size_t accepted = 0, rejected = 0, shifted = 0;
+    uint32_t thin = 0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         double R_21[9];
         if (!has_image(m, edge->node1) || !has_image(m, edge->node2))
             continue;
-        if (!m->in->edges->accepted[e]) {
-            ++rejected;
-            continue;
-        }
         psfm_mat3_mul_t(s->poses.cam_from_world[edge->node2], s->poses.cam_from_world[edge->node1],
                         R_21);
+        if (!m->in->edges->accepted[e]) {
+            ++rejected;
+            shifted += has_rotation(m, edge, R_21);
+            continue;
+        }
         m->room[accepted++] = psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
     }
     f->edge_deg = psfm_median(m->room, accepted);
-    if (accepted + rejected > 0)
+    if (accepted + rejected > 0) {
         f->rejected = (double)rejected / (double)(accepted + rejected);
+        f->shifted = (double)shifted / (double)(accepted + rejected);
+    }
+    psfm_status status =
+        psfm_thin_cuts_count(ctx, graph, m->in->edges->accepted, &s->poses, m->component, &thin);
+    f->thin_cuts = accepted > 0 ? thin / (double)accepted : 1.0;
+    return status;
 }
 
 static void scan_image(const psfm_image_features *image, psfm_model_features *f) {
@@ -144,13 +165,15 @@ psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input
     psfm_status status = PSFM_ALLOC(ctx, room, &m.room);
     if (status != PSFM_OK)
         return status;
-    scan_edges(&m, features);
+    status = scan_edges(ctx, &m, features);
     scan_images(&m, features);
     scan_points(&m, features);
     scan_facts(&m, features);
     features->half_shift_deg = fmax(features->half_deg, features->half_center_deg);
     features->focal_shift_deg = fmax(features->focal_deg, features->focal_center_deg);
     free(m.room);
+    if (status != PSFM_OK)
+        return status;
     return psfm_common_turn_find(ctx, input->graph, input->edges->accepted, &input->solution->poses,
                                  component, input->agreement_deg, &features->common_turn);
 }

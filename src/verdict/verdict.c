@@ -126,13 +126,16 @@ bool psfm_is_called_right(const psfm_model_verdict *model) {
     return model->probability >= PSFM_CALLED_RIGHT && psfm_is_confirmed(&model->features);
 }
 
-/* Triangles confirm all joints, and no single image holds it together. */
+/* Neither a single image nor one or two pairs that nothing confirms hold it together; and where
+ * parts hang on more of those, a runner-up has weighed them. */
 static bool is_joined(const psfm_model_features *features) {
-    return features->joint == 0.0 && features->cut_images == 0.0;
+    bool weighed = features->joint == 0.0 || features->runner_up > 0.0;
+    return weighed && features->thin_cuts == 0.0 && features->cut_images == 0.0;
 }
 
 bool psfm_is_confirmed(const psfm_model_features *features) {
-    return is_joined(features) && features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
+    return is_joined(features) && features->shifted <= PSFM_MOST_SHIFTED &&
+           features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
 }
 
 /* The clue that weighs most of those that weigh less than `below`, and its weight; NULL if none is
@@ -153,9 +156,9 @@ static const psfm_clue *find_worst(const psfm_model_verdict *model, double below
 
 /* A model may be likely and yet not be called right: nothing would tell if a pair were wrong. */
 static const psfm_verdict_reason not_joined = {
-    .name = "joint",
+    .name = "thin_cuts",
     .advice = "match more pairs (--pairs), or take photographs in between",
-    .text = "parts hang on single images, or on pairs that no third image confirms",
+    .text = "parts hang on single images, or on one or two pairs that nothing confirms",
 };
 
 int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict_reason *reasons) {

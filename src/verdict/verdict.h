@@ -28,8 +28,8 @@ psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *inpu
                                psfm_verdicts *out);
 void psfm_verdicts_free(psfm_verdicts *verdicts);
 
-/* Whether third images confirm all pairs that hold a model together, no single image does, and the
- * halves of the points agree. */
+/* Whether neither a single image nor one or two pairs that nothing confirms hold a model together,
+ * hardly any pair contradicts its positions alone, and the halves of the points agree. */
 bool psfm_is_confirmed(const psfm_model_features *features);
 /* A model is called right if that is likely (calibration.h) and it is confirmed. */
 bool psfm_is_called_right(const psfm_model_verdict *model);

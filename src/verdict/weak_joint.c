@@ -114,20 +114,27 @@ static uint32_t find_largest(const psfm_poses *poses, uint32_t component, const 
     return largest;
 }
 
+psfm_status psfm_joined_parts_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                   const bool *accepted, const psfm_poses *poses,
+                                   uint32_t component, uint32_t *part) {
+    uint32_t num_parts = 0;
+    psfm_sets_init(part, graph->num_nodes);
+    psfm_status status = join_triangles(ctx, graph, accepted, poses, component, part);
+    if (status == PSFM_OK)
+        status = psfm_sets_label(ctx, part, graph->num_nodes, part, &num_parts);
+    return status;
+}
+
 psfm_status psfm_weak_joint_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                  const bool *accepted, const psfm_poses *poses, uint32_t component,
                                  double *joint) {
-    uint32_t *part = NULL, num_parts = 0;
+    uint32_t *part = NULL;
     joint_edges *list = NULL;
     psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &part);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, graph->num_edges, &list);
-    if (status == PSFM_OK) {
-        psfm_sets_init(part, graph->num_nodes);
-        status = join_triangles(ctx, graph, accepted, poses, component, part);
-    }
     if (status == PSFM_OK)
-        status = psfm_sets_label(ctx, part, graph->num_nodes, part, &num_parts);
+        status = psfm_joined_parts_find(ctx, graph, accepted, poses, component, part);
     if (status == PSFM_OK) {
         uint32_t largest = find_largest(poses, component, part);
         double weakest =

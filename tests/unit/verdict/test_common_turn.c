@@ -76,7 +76,21 @@ static void test_share(void **state) {
     }
 }
 
+/* They were rejected for their baselines, as edges to the next bay of a facade are. */
+static void test_edges_with_the_right_rotation_ask_for_no_turn(void **state) {
+    fixture f;
+    (void)state;
+    make_fixture(&f, 0, 0);
+    for (uint32_t e = 0; e < 10; ++e)
+        f.accepted[e] = false;
+    assert_close(find(&f), 0.0, 0.0);
+    free_fixture(&f);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_share)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_edges_with_the_right_rotation_ask_for_no_turn),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void test_a_chain_is_not_confirmed(void **state) {
     const psfm_model_verdict *model = &f.found.verdicts.models[0];
     assert_false(psfm_is_confirmed(&model->features));
     assert_false(psfm_is_called_right(model));
-    assert_true(has_reason(model, "joint"));
+    assert_true(has_reason(model, "thin_cuts"));
     free_fixture(&f);
 }
 

@@ -70,6 +70,7 @@ startEmbedding();
 new Matrix();
 startHistograms();
 startImageTable();
+startCourt();
 startTimings();
 startOptions();
 selection.listeners.push(showPanel);

@@ -1,0 +1,56 @@
+/* The drawing on the floor, laid over each photograph. */
+
+const FIRST_PHOTOGRAPHS = 60;
+
+/* The drawing as a photograph sees it: strokes that lines confirm, and those that none does. */
+function drawingOver(photograph) {
+  const space = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(space, 'svg');
+  svg.setAttribute('viewBox', `0 0 ${photograph.width} ${photograph.height}`);
+  for (const stroke of photograph.drawing || []) {
+    const line = document.createElementNS(space, 'polyline');
+    line.setAttribute('points', stroke.xy.join(' '));
+    line.setAttribute('class', stroke.found ? 'found' : 'missed');
+    line.setAttribute('stroke-width', String(Math.max(photograph.width / 400, 1)));
+    svg.append(line);
+  }
+  return svg;
+}
+
+function courtFigure(photograph, view) {
+  const frame = el('div', { class: 'frame' });
+  const place = () => {
+    const image = thumbnail(view, place);
+    if (image && !frame.querySelector('img')) frame.prepend(el('img', { src: image.src, alt: '' }));
+  };
+  frame.style.aspectRatio = `${photograph.width || 16} / ${photograph.height || 9}`;
+  place();
+  frame.append(drawingOver(photograph));
+  const facts =
+    photograph.score === undefined
+      ? photograph.registration
+      : `${photograph.in_model ? 'holds the model' : photograph.registration}; ` +
+        `${count(photograph.lines, 'line')}, ${Math.round(100 * photograph.confirmed)} % confirmed, ` +
+        `score ${Math.round(photograph.score).toLocaleString('en')}` +
+        (photograph.turn_deg ? `, turned by ${photograph.turn_deg}°` : '');
+  return el(
+    'figure',
+    {},
+    frame,
+    el('figcaption', { class: 'small' }, el('b', {}, photograph.name), ' ', facts),
+  );
+}
+
+function startCourt() {
+  const court = report.summary.court;
+  if (!court) return;
+  const view = new Map(report.images.map((image, k) => [image.name, k]));
+  const shown = court.photographs.slice(0, FIRST_PHOTOGRAPHS);
+  $('court').hidden = $('courtLink').hidden = false;
+  $('courtNote').textContent =
+    `${court.drawing}: ${court.registered} of ${count(court.photographs.length, 'photograph')} ` +
+    `registered by lines, ${court.in_model} hold the model. Bright strokes were found, dim ones not.` +
+    (shown.length < court.photographs.length ? ` The first ${shown.length} are shown.` : '');
+  for (const photograph of shown)
+    $('courtPhotographs').append(courtFigure(photograph, view.get(photograph.name)));
+}

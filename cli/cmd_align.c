@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "cli.h"
 #include "world/align.h"
+#include "world/align_court.h"
 #include "world/move_model.h"
 
 static const char *const positional[] = {"MODEL", NULL};
@@ -22,7 +23,8 @@ static const cli_flag flags[] = {
      0},
     {"--exif", "PHOTOS", "folder of the photographs: positions from their GPS data", 0},
     {"--gcp", "FILE", "ground control points: lines X Y Z x y IMAGE [LABEL]", 0},
-    {"--court", "KIND", "a court of docs/courts.md, with --court-points", 0},
+    {"--court", "KIND", "a court of docs/courts.md, with --court-points or --images", 0},
+    {"--images", "PHOTOS", "folder of the photographs: the court is found by its lines", 0},
     {"--court-points", "FILE", "points of the court in images: lines LABEL IMAGE x y", 0},
     {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0},
     {"--distance", "END END METRES",
@@ -81,25 +83,31 @@ static psfm_status align_to_positions(psfm_context *ctx, const cli_arguments *ar
     return status;
 }
 
+/* Points of a court: those that were named, or those that its lines show in the photographs. */
+static psfm_status find_court_points(psfm_context *ctx, const cli_arguments *arguments,
+                                     const psfm_model *model, psfm_control_set *points) {
+    const char *path = value_of(arguments, "--court-points");
+    const char *photos = value_of(arguments, "--images");
+    psfm_court court;
+    if ((path == NULL) == (photos == NULL))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "--court wants --court-points FILE, or the photographs: --images PHOTOS");
+    psfm_status status = cli_find_court(ctx, &cli_align, arguments, &court);
+    if (status == PSFM_OK && photos != NULL)
+        return psfm_court_points_find(ctx, model, photos, &court, points);
+    if (status == PSFM_OK)
+        status = psfm_court_points_read(ctx, path, &court, points);
+    if (status == PSFM_OK && points->num_points < 4)
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: four labelled points are needed, it has %zu",
+                           path, points->num_points);
+    return status;
+}
+
 static psfm_status align_to_points(psfm_context *ctx, const cli_arguments *arguments, work *w) {
     const char *gcp = value_of(arguments, "--gcp");
     psfm_control_set points = {0};
-    psfm_court court;
-    psfm_status status;
-    if (gcp != NULL) {
-        status = psfm_control_read(ctx, gcp, &points);
-    } else {
-        const char *path = value_of(arguments, "--court-points");
-        if (path == NULL)
-            return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court wants --court-points FILE");
-        status = cli_find_court(ctx, &cli_align, arguments, &court);
-        if (status == PSFM_OK)
-            status = psfm_court_points_read(ctx, path, &court, &points);
-        if (status == PSFM_OK && points.num_points < 4)
-            status =
-                psfm_fail(ctx, PSFM_ERR_DATA, "%s: four labelled points are needed, it has %zu",
-                          path, points.num_points);
-    }
+    psfm_status status = gcp != NULL ? psfm_control_read(ctx, gcp, &points)
+                                     : find_court_points(ctx, arguments, &w->source.model, &points);
     bool shift = value_of(arguments, "--opencv-pixels") != NULL;
     for (size_t k = 0; shift && k < points.num_views; ++k) {
         points.views[k].xy[0] += 0.5;
@@ -288,7 +296,8 @@ const cli_command cli_align = {
     .name = "align",
     .summary = "puts a model into a known world: positions, control points, GPS, a court",
     .usage = "MODEL -o OUT (--positions FILE | --geo-positions FILE | --exif PHOTOS | --gcp FILE | "
-             "--court KIND --court-points FILE | --distance END END METRES | --upright)",
+             "--court KIND (--court-points FILE | --images PHOTOS) | --distance END END METRES | "
+             "--upright)",
     .description =
         "Finds the similarity (rotation, shift, scale) from the model to what is known of the\n"
         "world, robustly: wrong positions or labels are left out and shown. Prints how far each\n"
@@ -301,6 +310,7 @@ const cli_command cli_align = {
         "image is enough for points on the dominant plane. docs/courts.md has the labels of the\n"
         "courts, docs/formats.md the files.\n\n"
         "    planarsfm align out -o out/metric --court basketball --court-points points.txt\n"
+        "    planarsfm align out -o out/metric --court basketball --images photos\n"
         "    planarsfm align out -o out/metric --exif photos\n"
         "    planarsfm align out -o out/metric --upright --distance a.jpg:100,420 b.jpg:900,380 28",
     .positional = positional,

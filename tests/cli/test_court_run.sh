@@ -53,6 +53,13 @@ run unknown
 near unknown/model/0 0.3 0.3
 grep -q '"source":[[:space:]]*"lines"' unknown/summary.json || fail "focal lengths are not from the lines"
 
+# A model of another size finds back to the court by itself.
+names=(hall/images/*.jpg)
+"$planarsfm" align known -o moved --distance "${names[0]##*/}" "${names[2]##*/}" 1 --quiet >/dev/null || fail "align --distance"
+"$planarsfm" align moved -o back --court basketball --images hall/images --quiet >back.txt || fail "align --court: $(cat back.txt)"
+near back 0.2 0.1
+refuses 2 "or the photographs" "$planarsfm" align moved -o x --court basketball
+
 refuses 2 "needs the photographs" "$planarsfm" reconstruct known/database.db -o x --court basketball
 refuses 2 "no court 'chess'" "$planarsfm" run hall/images -o y --court chess --pairs ring:1
 refuses 2 "one of them" "$planarsfm" run hall/images -o z --court tennis --drawing z.json --pairs ring:1

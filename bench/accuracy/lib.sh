@@ -35,6 +35,23 @@ score() {
     fi
 }
 
+# little N: hexadecimal bytes of a double, little-endian.
+little() { perl -e 'print unpack("H*", pack("d<", $ARGV[0]))' "$1"; }
+
+# forget DATABASE: every camera becomes SIMPLE_RADIAL at the guess, without a prior.
+forget() {
+    sqlite3 "$1" "SELECT camera_id, width, height FROM cameras" | while IFS='|' read -r id w h; do
+        local f
+        f=$(awk -v w="$w" -v h="$h" 'BEGIN { print 1.2 * (w > h ? w : h) }')
+        echo "UPDATE cameras SET model = 2, prior_focal_length = 0, params = x'$(little "$f")$(
+            little "$(awk -v x="$w" 'BEGIN { print x / 2 }')")$(
+            little "$(awk -v x="$h" 'BEGIN { print x / 2 }')")$(little 0)' WHERE camera_id = $id;"
+    done >"$1.sql"
+    echo "DROP TABLE IF EXISTS planarsfm_cameras;" >>"$1.sql"
+    sqlite3 "$1" <"$1.sql"
+    rm "$1.sql"
+}
+
 # run_ours DATABASE GT OUT [flags]: reconstructs a copy of the database and scores it.
 run_ours() {
     local database=$1 gt=$2 out=$3 log=$3/log

@@ -145,6 +145,33 @@ static void wrong_exif_is_let_go_and_right_exif_helps(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Every camera its own lens: a third without EXIF data, a third with, a third with those of another
+ * lens, 1.5 times as long. */
+static void exif_data_of_all_kinds_may_be_mixed(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(15);
+    options.focal_spread = 1.25;
+    unknown_scene s = make(ctx, PSFM_SCENE_ARENA, options);
+    psfm_match_set *set = &s.scene.matches;
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        if (c % 3 == 0)
+            continue;
+        set->cameras[c].params[0] = s.true_focal[c] * (c % 3 == 1 ? 1.01 : 1.5);
+        set->cameras[c].has_prior_focal_length = true;
+        set->origins[c] = psfm_camera_origin_of(&set->cameras[c], true);
+        assert_int_equal(set->origins[c].source, PSFM_FOCAL_EXIF);
+    }
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    assert_int_equal(stats.num_determined, 15);
+    assert_int_equal(stats.num_wrong_exif, 5);
+    for (size_t c = 0; c < set->num_cameras; ++c)
+        assert_close(set->cameras[c].params[0] / s.true_focal[c], 1.0, 0.005);
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
 static void given_cameras_are_left_alone(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -167,6 +194,7 @@ int main(void) {
         cmocka_unit_test(a_flight_straight_down_determines_nothing),
         cmocka_unit_test(a_shared_focal_length_of_such_a_flight_is_a_hint),
         cmocka_unit_test(wrong_exif_is_let_go_and_right_exif_helps),
+        cmocka_unit_test(exif_data_of_all_kinds_may_be_mixed),
         cmocka_unit_test(given_cameras_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

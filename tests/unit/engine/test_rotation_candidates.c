@@ -63,18 +63,28 @@ static void every_edge_lists_its_candidates(void **state) {
     const double R[6] = {0, 1, 2, 100, 3, 300}, expected[6] = {0.1, 0.2, 0.3, 0.75, 0.4, 1.0};
     psfm_context *ctx = psfm_context_create();
     psfm_candidate_list list;
+    const psfm_candidate_options options = {.inlier_power = 0.5,
+                                            .absence_power = 2.0,
+                                            .noise_px = 3.0,
+                                            .full_off_plane = FULL_OFF_PLANE};
     make_graph();
-    assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, 0.5, FULL_OFF_PLANE, confidence, &list));
+    hypotheses[3].sigma_rad = 0.01;
+    edges[2].essential_sigma_rad = 0.02;
+    edges[2].absence = 0.4;
+    assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, &options, confidence, &list));
     psfm_rotation_candidates view = psfm_candidate_list_view(&list);
     assert_memory_equal(view.begin, ((const uint32_t[]){0, 4, 5, 6}), 4 * sizeof *view.begin);
     for (int k = 0; k < 6; ++k) {
         assert_true(view.R_21[k][0] == R[k]);
         assert_close(view.confidence[k], expected[k], 1e-15);
     }
-    /* the root of inliers over their median, 50 */
+    /* the root of inliers over their median, 50, and the square of what is not absent */
     assert_close(view.weight[0], sqrt(2.0), 1e-15);
     assert_close(view.weight[1], sqrt(0.5), 1e-15);
-    assert_close(view.weight[2], 1.0, 1e-15);
+    assert_close(view.weight[2], 0.36, 1e-15);
+    assert_close(view.sigma_rad[3], 0.0, 0.0);
+    assert_close(view.sigma_rad[4], 0.03, 1e-15);
+    assert_close(view.sigma_rad[5], 0.06, 1e-15);
     psfm_candidate_list_free(&list);
     psfm_context_destroy(&ctx);
 }
@@ -85,10 +95,11 @@ static void weights_are_limited(void **state) {
     const double confidence[4] = {0};
     psfm_context *ctx = psfm_context_create();
     psfm_candidate_list list;
+    const psfm_candidate_options options = {.inlier_power = 1.0, .full_off_plane = FULL_OFF_PLANE};
     make_graph();
     planes[0].num_inliers = 1000000;
     edges[2].essential_inliers = 1;
-    assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, 1.0, FULL_OFF_PLANE, confidence, &list));
+    assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, &options, confidence, &list));
     assert_close(list.weight[0], 4.0, 1e-15);
     assert_close(list.weight[2], 1.0 / 25.0, 1e-15);
     psfm_candidate_list_free(&list);

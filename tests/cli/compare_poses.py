@@ -1,19 +1,19 @@
-"""Compares two text models image by image: compare_poses.py A B LIMIT [names]
+"""Compares two text models image by image: compare_poses.py A B LIMIT [names|order]
 
 Poses may differ by LIMIT degrees (and LIMIT of the cameras' span); 0 means not by a digit, points
-included. With "names" the images of B are called as reword_database.py calls them.
+included. With "names" or "order" the images of B are called as reword_database.py calls them.
 """
 import math
 import sys
 
 
-def read(folder, renamed=False):
+def read(folder, cut=0):
     lines = [line for line in open(folder + "/images.txt", encoding="utf-8") if not line.startswith("#")]
     poses = {}
     for line in lines[::2]:
         part = line.split(maxsplit=9)
         name = part[9].strip()
-        poses[name[2:] if renamed else name] = part[1:8]
+        poses[name[cut:]] = part[1:8]
     points = sorted(line.split()[1:4] for line in open(folder + "/points3D.txt") if not line.startswith("#"))
     return poses, points
 
@@ -39,7 +39,7 @@ def differ(a, b):
 
 def main():
     limit = float(sys.argv[3])
-    (a, points_a), (b, points_b) = read(sys.argv[1]), read(sys.argv[2], sys.argv[4:] == ["names"])
+    (a, points_a), (b, points_b) = read(sys.argv[1]), read(sys.argv[2], {"names": 2, "order": 5}.get("".join(sys.argv[4:]), 0))
     if set(a) != set(b):
         sys.exit(f"other images: {sorted(set(a) ^ set(b))}")
     if limit == 0:

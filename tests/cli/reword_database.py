@@ -1,4 +1,4 @@
-"""Says the same in other words: reword_database.py DATABASE ids|names|pairs|keypoints|cameras"""
+"""Says the same in other words: reword_database.py DATABASE ids|names|order|pairs|keypoints|cameras"""
 import random
 import sqlite3
 import struct
@@ -70,6 +70,11 @@ def main():
         renumber(db, dict(zip(old, [3 * k for k in new])))
     elif sys.argv[2] == "names":
         db.execute("UPDATE images SET name = 'x/' || name")
+    elif sys.argv[2] == "order":  # other names, in another order
+        old = [row[0] for row in db.execute("SELECT image_id FROM images")]
+        draw.shuffle(new := list(range(len(old))))
+        for image, place in zip(old, new):
+            db.execute("UPDATE images SET name = ? || '_' || name WHERE image_id = ?", (f"{place:04}", image))
     elif sys.argv[2] == "pairs":
         swap_pairs(db)
     elif sys.argv[2] == "keypoints":

@@ -33,10 +33,13 @@ same late whole
 "$planarsfm" synth arena -o scene --cameras 12 --outliers 0.3 --matches-only --quiet >/dev/null
 cp scene/database.db truth.db
 "$planarsfm" reconstruct truth.db -o truth --no-report --quiet >/dev/null
-for change in ids names pairs keypoints cameras; do
+# Names in another order change the order of sums and ties, and so the estimates within their scatter.
+for change in ids names pairs keypoints cameras order; do
+    limit=1e-6
+    [ "$change" != order ] || limit=0.02
     cp scene/database.db "$change.db"
     python3 "$here/reword_database.py" "$change.db" "$change"
     "$planarsfm" reconstruct "$change.db" -o "by_$change" --no-report --quiet >/dev/null
-    python3 "$here/compare_poses.py" truth/model/0 "by_$change/model/0" 1e-6 "$change" ||
+    python3 "$here/compare_poses.py" truth/model/0 "by_$change/model/0" "$limit" "$change" ||
         fail "other $change give other poses"
 done

@@ -172,24 +172,31 @@ cleanup:
     return status;
 }
 
-/* The best flips on one level with tables of at most this width and so many entries in all. *whole
- * if only the held nodes were left out; with `all`, nothing is done unless that is so. */
-static psfm_status flip_level(psfm_context *ctx, const level *l, int width, size_t max_entries,
-                              bool all, bool differ, psfm_rng *rng, bool *flip, double *gain,
-                              bool *whole) {
+/* What flips are looked for, and how. */
+typedef struct {
+    int width;          /* of the tables, at most ... */
+    size_t max_entries; /* ... and so many entries in all */
+    bool all;           /* nothing is done unless no node but the held ones is left out */
+    bool differ;        /* at least one flip */
+} flip_task;
+
+/* The best flips on one level. *whole if only the held nodes were left out. */
+static psfm_status flip_level(psfm_context *ctx, const level *l, const flip_task *task,
+                              psfm_rng *rng, bool *flip, double *gain, bool *whole) {
     psfm_elimination order;
     psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
     uint32_t num = 0;
-    psfm_status status = psfm_eliminate(ctx, &l->graph, &l->adjacency, l->held, width, rng, &order);
+    psfm_status status =
+        psfm_eliminate(ctx, &l->graph, &l->adjacency, l->held, task->width, rng, &order);
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < l->graph.num_nodes; ++v)
         num += !l->held[v];
-    *whole = order.num == num && order.num_entries <= max_entries;
-    *gain = differ ? -INFINITY : 0.0;
-    if (*whole || !all)
-        status = psfm_flips_best(ctx, &problem, &order, differ, flip, gain);
-    if (!(*gain > 0.0) && !differ)
+    *whole = order.num == num && order.num_entries <= task->max_entries;
+    *gain = task->differ ? -INFINITY : 0.0;
+    if (*whole || !task->all)
+        status = psfm_flips_best(ctx, &problem, &order, task->differ, flip, gain);
+    if (!(*gain > 0.0) && !task->differ)
         memset(flip, 0, l->graph.num_nodes * sizeof *flip);
     psfm_elimination_free(&order);
     return status;
@@ -214,8 +221,8 @@ static psfm_status descend(psfm_context *ctx, level *l, int width, bool differ, 
     bool whole, *coarse_flip = NULL;
     double coarse_gain = 0.0;
     level coarse = {0};
-    psfm_status status =
-        flip_level(ctx, l, width, SIZE_MAX, false, differ, rng, flip, gain, &whole);
+    const flip_task task = {width, SIZE_MAX, false, differ};
+    psfm_status status = flip_level(ctx, l, &task, rng, flip, gain, &whole);
     if (status != PSFM_OK || whole)
         return status;
     if (!differ)
@@ -294,50 +301,55 @@ static psfm_status search(psfm_context *ctx, const level *l, const psfm_labellin
 }
 
 /* The best flips of the labels given, exactly or by the search. */
-static psfm_status best_flips(psfm_context *ctx, const psfm_topology *graph,
-                              const double (*value)[4], const bool *label, const bool *held,
-                              uint64_t seed, const psfm_labelling_options *options, bool differ,
-                              bool *flip, psfm_labelling_result *result) {
+static psfm_status best_flips(psfm_context *ctx, level *l, uint64_t seed,
+                              const psfm_labelling_options *options, bool differ, bool *flip,
+                              psfm_labelling_result *result) {
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_LABELLING, 0, 0);
-    level l;
     if (options == NULL)
         options = &psfm_labelling_defaults;
-    psfm_status status = level_init(ctx, graph, value, label, held, &l);
-    if (status == PSFM_OK)
-        status = flip_level(ctx, &l, options->exact_width, options->exact_entries, true, differ,
-                            &rng, flip, &result->gain, &result->exact);
+    const flip_task task = {options->exact_width, options->exact_entries, true, differ};
+    psfm_status status = flip_level(ctx, l, &task, &rng, flip, &result->gain, &result->exact);
     if (status == PSFM_OK) {
-        psfm_flip_problem problem = {&l.graph, &l.adjacency, (const double(*)[4])l.value, l.own};
+        psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value,
+                                     l->own};
         result->score = psfm_flips_sum(&problem, NULL);
     }
     if (status == PSFM_OK && !result->exact)
-        status = differ ? go_rounds(ctx, &l, options, true, &rng, flip, &result->gain)
-                        : search(ctx, &l, options, &rng, flip, &result->gain);
-    level_free(&l);
+        status = differ ? go_rounds(ctx, l, options, true, &rng, flip, &result->gain)
+                        : search(ctx, l, options, &rng, flip, &result->gain);
     result->score += result->gain;
     return status;
 }
 
-psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_topology *graph,
-                                const double (*value)[4], uint64_t seed,
+psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_labelling_problem *problem,
                                 const psfm_labelling_options *options, bool *label,
                                 psfm_labelling_result *result) {
+    uint32_t n = problem->graph->num_nodes;
     bool *flip = NULL;
+    level l = {0};
     *result = (psfm_labelling_result){0};
-    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &flip);
+    psfm_status status = PSFM_ALLOC(ctx, n, &flip);
     if (status == PSFM_OK)
-        status = best_flips(ctx, graph, value, label, NULL, seed, options, false, flip, result);
-    for (uint32_t v = 0; status == PSFM_OK && v < graph->num_nodes; ++v)
+        status = level_init(ctx, problem->graph, problem->value, label, NULL, &l);
+    if (status == PSFM_OK)
+        status = best_flips(ctx, &l, problem->seed, options, false, flip, result);
+    for (uint32_t v = 0; status == PSFM_OK && v < n; ++v)
         label[v] ^= flip[v];
+    level_free(&l);
     free(flip);
     return status;
 }
 
-psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_topology *graph,
-                                     const double (*value)[4], const bool *label, const bool *held,
-                                     uint64_t seed, const psfm_labelling_options *options,
-                                     bool *flip, psfm_labelling_result *result) {
+psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_labelling_problem *problem,
+                                     const bool *label, const bool *held,
+                                     const psfm_labelling_options *options, bool *flip,
+                                     psfm_labelling_result *result) {
+    level l;
     *result = (psfm_labelling_result){0};
-    memset(flip, 0, graph->num_nodes * sizeof *flip);
-    return best_flips(ctx, graph, value, label, held, seed, options, true, flip, result);
+    memset(flip, 0, problem->graph->num_nodes * sizeof *flip);
+    psfm_status status = level_init(ctx, problem->graph, problem->value, label, held, &l);
+    if (status == PSFM_OK)
+        status = best_flips(ctx, &l, problem->seed, options, true, flip, result);
+    level_free(&l);
+    return status;
 }

@@ -26,20 +26,27 @@ typedef struct {
     bool exact;   /* no labelling has a larger one */
 } psfm_labelling_result;
 
-/* Improves the labels (num_nodes, in and out) so that the sum of value[e][2 * x1 + x2] is as large
- * as can be found, with x1 and x2 the labels of the edge's ends. Never worse than the labels given,
- * which stay where nothing is better. options NULL: defaults. Deterministic, draws from `seed`. */
-psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_topology *graph,
-                                const double (*value)[4], uint64_t seed,
+/* What is to be labelled. The sum of value[e][2 * x1 + x2], with x1 and x2 the labels of the edge's
+ * ends, is to be large. Draws come from the seed. */
+typedef struct {
+    const psfm_topology *graph;
+    const double (*value)[4]; /* per edge */
+    uint64_t seed;
+} psfm_labelling_problem;
+
+/* Improves the labels (num_nodes, in and out) so that the sum is as large as can be found. Never
+ * worse than the labels given, which stay where nothing is better. options NULL: defaults.
+ * Deterministic. */
+psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_labelling_problem *problem,
                                 const psfm_labelling_options *options, bool *label,
                                 psfm_labelling_result *result);
 
 /* The next best: the labelling with the largest sum among those that differ from `label` and give
  * the nodes of `held` (may be NULL) the labels they have. flip (num_nodes) says where it differs;
  * nowhere, with a gain of -INFINITY, if there is none. */
-psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_topology *graph,
-                                     const double (*value)[4], const bool *label, const bool *held,
-                                     uint64_t seed, const psfm_labelling_options *options,
-                                     bool *flip, psfm_labelling_result *result);
+psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_labelling_problem *problem,
+                                     const bool *label, const bool *held,
+                                     const psfm_labelling_options *options, bool *flip,
+                                     psfm_labelling_result *result);
 
 #endif

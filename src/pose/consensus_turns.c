@@ -124,8 +124,8 @@ static psfm_status try_turn(psfm_context *ctx, psfm_consensus_search *s, const d
         (status = PSFM_ALLOC(ctx, n, &turns)))
         goto cleanup;
     psfm_consensus_turn_values(s, G, value);
-    status = psfm_labelling_best(ctx, s->topology, (const double(*)[4])value, seed, NULL, turns,
-                                 &result);
+    psfm_labelling_problem problem = {s->topology, (const double(*)[4])value, seed};
+    status = psfm_labelling_best(ctx, &problem, NULL, turns, &result);
     *accepted = status == PSFM_OK && result.gain > 1e-6;
     for (uint32_t v = 0; *accepted && v < n; ++v) {
         double turned[9];

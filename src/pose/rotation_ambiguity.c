@@ -123,9 +123,9 @@ static psfm_status try_turn(psfm_context *ctx, finder *f, part_graph *p, const d
         p->value[k][0] *= f->max_ratio;
         p->value[k][3] *= f->max_ratio;
     }
+    const psfm_labelling_problem problem = {&p->graph, (const double(*)[4])p->value, f->seed};
     psfm_status status =
-        psfm_labelling_runner_up(ctx, &p->graph, (const double(*)[4])p->value, p->none, p->held,
-                                 f->seed, NULL, p->flip, &result);
+        psfm_labelling_runner_up(ctx, &problem, p->none, p->held, NULL, p->flip, &result);
     if (status != PSFM_OK || !(-result.gain < *least))
         return status;
     *least = -result.gain;

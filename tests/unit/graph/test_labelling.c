@@ -58,8 +58,8 @@ static void exhaust(const problem *p, const bool *label, double *best, double *n
 static void solve(psfm_context *ctx, const psfm_labelling_options *options, problem *p,
                   psfm_labelling_result *result) {
     double before = score(p, p->label);
-    assert_ok(ctx, psfm_labelling_best(ctx, &p->graph, (const double(*)[4])p->value, 0, options,
-                                       p->label, result));
+    psfm_labelling_problem asked = {&p->graph, (const double(*)[4])p->value, 0};
+    assert_ok(ctx, psfm_labelling_best(ctx, &asked, options, p->label, result));
     assert_close(result->score, score(p, p->label), 1e-9 * (1 + fabs(result->score)));
     assert_close(result->gain, result->score - before, 1e-9 * (1 + fabs(result->score)));
     assert_true(result->gain >= 0.0);
@@ -79,8 +79,9 @@ static int count_missed(psfm_context *ctx, const psfm_labelling_options *options
         exhaust(p, p->label, &best, &next);
         assert_true(result.score <= best + 1e-9);
         missed += result.score < best - 1e-9;
-        assert_ok(ctx, psfm_labelling_runner_up(ctx, &p->graph, (const double(*)[4])p->value,
-                                                p->label, held, 0, options, flip, &result));
+        psfm_labelling_problem asked = {&p->graph, (const double(*)[4])p->value, 0};
+        assert_ok(ctx,
+                  psfm_labelling_runner_up(ctx, &asked, p->label, held, options, flip, &result));
         assert_true(result.score <= next + 1e-9);
         missed += result.score < next - 1e-9;
         assert_false(flip[0]);

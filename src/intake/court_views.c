@@ -16,6 +16,8 @@
 
 #define MAX_PARTNERS 40 /* views that a view is compared with */
 #define MIN_ACCEPTED 3  /* photographs that show that the drawing is there */
+#define WIDER 1.15      /* than the focal lengths of the others */
+#define FOCAL_STEP 1.05 /* between focal lengths that are tried */
 #define FEWER_LINES 2   /* that are enough then */
 
 typedef struct {
@@ -25,7 +27,8 @@ typedef struct {
     const psfm_court_options *options;
     psfm_court_evidence *evidence;
     psfm_top_raster raster;
-    psfm_top_view *tops; /* per view */
+    psfm_top_view *tops;      /* per view */
+    psfm_court_pose *retried; /* per view, while refused ones are tried again */
     uint32_t (*pairs)[2];
     size_t num_pairs;
 } work;
@@ -94,6 +97,84 @@ static void reconsider(const work *w) {
             psfm_norm3(p->sigma_center) <= o->max_sigma * size)
             p->verdict = PSFM_COURT_ACCEPTED;
     }
+}
+
+/* ---- those that were refused ---- */
+
+/* Range of the focal lengths of accepted photographs, widened; false if there are too few. */
+static bool find_focal_range(const work *w, double *low, double *high) {
+    const psfm_court_evidence *e = w->evidence;
+    uint32_t num = 0;
+    *low = INFINITY;
+    *high = 0.0;
+    for (uint32_t v = 0; v < e->num_views; ++v) {
+        const psfm_camera *camera = &e->poses[v].camera;
+        if (!psfm_court_accepts(e, v))
+            continue;
+        double focal = camera->params[psfm_camera_model_get(camera->model)->focal[0]];
+        *low = fmin(*low, focal / WIDER);
+        *high = fmax(*high, focal * WIDER);
+        ++num;
+    }
+    return num >= MIN_ACCEPTED;
+}
+
+/* Takes a better pose over. */
+static void take_better(psfm_court_pose *candidate, psfm_court_pose *pose) {
+    if (candidate->part_hit != NULL && (pose->part_hit == NULL || candidate->score > pose->score)) {
+        psfm_court_pose swap = *pose;
+        *pose = *candidate;
+        *candidate = swap;
+    }
+}
+
+/* A photograph of unknown focal length that was refused: with each focal length that the others'
+ * lenses make likely, a few per cent apart, since frames are found surer with one. */
+static psfm_status retry_view(psfm_context *ctx, size_t v, int worker, void *user) {
+    work *w = user;
+    psfm_court_pose *pose = &w->evidence->poses[v];
+    psfm_photo_camera known = known_camera(w->set, (uint32_t)v);
+    psfm_image image = {0};
+    double low, high;
+    (void)worker;
+    if (pose->part_hit == NULL || known.focal != PSFM_FOCAL_SEARCH ||
+        psfm_court_accepts(w->evidence, (uint32_t)v) || !find_focal_range(w, &low, &high))
+        return PSFM_OK;
+    psfm_status status = read_photograph(ctx, w, (uint32_t)v, &image);
+    const int *focal = psfm_camera_model_get(known.camera->model)->focal;
+    for (double f = low; f < high && status == PSFM_OK; f *= FOCAL_STEP) {
+        psfm_court_pose candidate;
+        psfm_camera camera = *known.camera;
+        camera.params[focal[0]] = camera.params[focal[1]] = f;
+        status = psfm_court_target_register(ctx, w->target, &image,
+                                            (psfm_photo_camera){&camera, PSFM_FOCAL_REFINE},
+                                            w->options, &candidate);
+        take_better(&candidate, &w->retried[v]);
+        psfm_court_pose_free(&candidate);
+    }
+    if (status == PSFM_OK && w->retried[v].part_hit != NULL && w->retried[v].score > pose->score) {
+        psfm_top_view_free(&w->tops[v]);
+        status = psfm_top_view_make(ctx, &w->raster, &image, &w->retried[v], &w->tops[v]);
+    }
+    psfm_image_free(&image);
+    return status;
+}
+
+/* Tries refused photographs again; poses change when all are done, so that none depends on the
+ * order. */
+static psfm_status retry(psfm_context *ctx, work *w) {
+    uint32_t n = w->evidence->num_views;
+    psfm_status status = PSFM_ALLOC(ctx, n, &w->retried);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, "court again", n, retry_view, w);
+    for (uint32_t v = 0; w->retried != NULL && v < n; ++v) {
+        if (status == PSFM_OK)
+            take_better(&w->retried[v], &w->evidence->poses[v]);
+        psfm_court_pose_free(&w->retried[v]);
+    }
+    free(w->retried);
+    w->retried = NULL;
+    return status;
 }
 
 /* ---- their floors ---- */
@@ -180,6 +261,8 @@ psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *s
         status = PSFM_ALLOC(ctx, set->num_views, &w.tops);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "court", set->num_views, register_view, &w);
+    if (status == PSFM_OK)
+        status = retry(ctx, &w);
     if (status == PSFM_OK)
         reconsider(&w);
     if (status == PSFM_OK && evidence->num_turns > 1)

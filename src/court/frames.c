@@ -39,6 +39,7 @@ typedef struct {
     float *memory;
     float *n[3], *m[3], *weight, *tolerance2;
     double *draw; /* running sums of the probabilities */
+    psfm_rng rng;
 } sight;
 
 /* ---- segments ---- */
@@ -285,11 +286,11 @@ static void refine_frame(sight *s, const psfm_camera *camera, bool free_focal,
 
 /* The best frames at one focal length, not refined. */
 static void search_frames(sight *s, const psfm_camera *camera, double focal, int draws,
-                          psfm_rng *rng, psfm_court_frame *best, size_t *num, size_t max) {
+                          psfm_court_frame *best, size_t *num, size_t max) {
     set_focal(s, camera, focal);
     for (int k = 0; k < draws; ++k) {
         psfm_court_frame frame = {.focal = focal};
-        if (!draw_frame(s, rng, frame.R))
+        if (!draw_frame(s, &s->rng, frame.R))
             continue;
         frame.support = count_support(s, frame.R);
         if (*num < max || frame.support > best[*num - 1].support)
@@ -297,20 +298,20 @@ static void search_frames(sight *s, const psfm_camera *camera, double focal, int
     }
 }
 
-static void find_known(sight *s, const psfm_camera *camera, psfm_rng *rng, size_t max,
-                       psfm_court_frame *frames, size_t *num) {
+static void find_known(sight *s, const psfm_camera *camera, size_t max, psfm_court_frame *frames,
+                       size_t *num) {
     enum { DRAWN = 16 };
     psfm_court_frame drawn[DRAWN];
     size_t num_drawn = 0;
-    search_frames(s, camera, 1.0, DRAWS, rng, drawn, &num_drawn, DRAWN);
+    search_frames(s, camera, 1.0, DRAWS, drawn, &num_drawn, DRAWN);
     for (size_t k = 0; k < num_drawn; ++k) {
         refine_frame(s, camera, false, &drawn[k]);
         insert(frames, num, max, &drawn[k], 1.0);
     }
 }
 
-static void find_free(sight *s, const psfm_camera *camera, psfm_rng *rng, size_t max,
-                      psfm_court_frame *frames, size_t *num) {
+static void find_free(sight *s, const psfm_camera *camera, size_t max, psfm_court_frame *frames,
+                      size_t *num) {
     double side = (double)(camera->width > camera->height ? camera->width : camera->height);
     double low = MIN_FOCAL * side / camera->params[0], high = MAX_FOCAL * side / camera->params[0];
     int num_steps = (int)ceil(log(high / low) / FREE_STEP);
@@ -318,7 +319,7 @@ static void find_free(sight *s, const psfm_camera *camera, psfm_rng *rng, size_t
         double focal = low * exp(step * FREE_STEP);
         psfm_court_frame drawn[FREE_PER_FOCAL];
         size_t num_drawn = 0;
-        search_frames(s, camera, focal, FREE_DRAWS, rng, drawn, &num_drawn, FREE_PER_FOCAL);
+        search_frames(s, camera, focal, FREE_DRAWS, drawn, &num_drawn, FREE_PER_FOCAL);
         for (size_t k = 0; k < num_drawn; ++k) {
             refine_frame(s, camera, false, &drawn[k]);
             insert(frames, num, max, &drawn[k], 0.03);
@@ -331,19 +332,17 @@ static void find_free(sight *s, const psfm_camera *camera, psfm_rng *rng, size_t
 }
 
 psfm_status psfm_court_frames_find(psfm_context *ctx, const psfm_segments *segments,
-                                   const psfm_camera *camera, bool free_focal, uint64_t seed,
-                                   size_t max_frames, psfm_court_frame *frames,
-                                   size_t *num_frames) {
-    sight s = {0};
-    psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_COURT, 0, 0);
+                                   const psfm_camera *camera, bool free_focal, size_t max_frames,
+                                   psfm_court_frame *frames, size_t *num_frames) {
+    sight s = {.rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_COURT, 0, 0)};
     *num_frames = 0;
     if (segments->num < 3)
         return PSFM_OK;
     psfm_status status = open_sight(ctx, segments, &s);
     if (status == PSFM_OK && free_focal)
-        find_free(&s, camera, &rng, max_frames, frames, num_frames);
+        find_free(&s, camera, max_frames, frames, num_frames);
     else if (status == PSFM_OK)
-        find_known(&s, camera, &rng, max_frames, frames, num_frames);
+        find_known(&s, camera, max_frames, frames, num_frames);
     free(s.memory);
     free(s.draw);
     return status;

@@ -16,10 +16,10 @@ typedef struct {
  * frames that differ by a quarter turn about the vertical are one. `camera` is a PINHOLE. The up
  * direction is the one nearest to the image's, within 60 degrees of it. If free_focal, the camera's
  * focal length is only a scale for the search, from 0.3 to 2 times the image's larger side; each
- * frame has its own. Random draws from `seed`. O(segments). */
+ * frame has its own. Random draws from the context's seed. O(segments). */
 psfm_status psfm_court_frames_find(psfm_context *ctx, const psfm_segments *segments,
-                                   const psfm_camera *camera, bool free_focal, uint64_t seed,
-                                   size_t max_frames, psfm_court_frame *frames, size_t *num_frames);
+                                   const psfm_camera *camera, bool free_focal, size_t max_frames,
+                                   psfm_court_frame *frames, size_t *num_frames);
 
 /* The angle between two frames in radians, up to quarter turns about the vertical. */
 double psfm_court_frame_angle(const double R1[9], const double R2[9]);

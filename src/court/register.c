@@ -117,9 +117,8 @@ psfm_status psfm_court_view_init(psfm_context *ctx, const psfm_image *image,
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, max, &view->frames);
     if (status == PSFM_OK)
-        status =
-            psfm_court_frames_find(ctx, &view->segments, &view->ideal, free_focal,
-                                   psfm_context_seed(ctx), max, view->frames, &view->num_frames);
+        status = psfm_court_frames_find(ctx, &view->segments, &view->ideal, free_focal, max,
+                                        view->frames, &view->num_frames);
     return status;
 }
 
@@ -194,11 +193,12 @@ static int best_guess_first(const void *p, const void *q) {
 
 static psfm_status guess_poses(psfm_context *ctx, attempt *a) {
     const psfm_court_view *v = a->view;
+    const psfm_search_scene scene = {&v->evidence, &v->segments, &v->ideal};
     psfm_status status = PSFM_ALLOC(ctx, 2 * PSFM_GUESSES * v->num_frames, &a->guesses);
     for (size_t k = 0; k < v->num_frames && status == PSFM_OK; ++k) {
         size_t num = 0;
-        status = psfm_court_search(ctx, &a->plan, &v->evidence, &v->segments, &v->ideal,
-                                   &v->frames[k], a->guesses + a->num_guesses, &num);
+        status = psfm_court_search(ctx, &a->plan, &scene, &v->frames[k],
+                                   a->guesses + a->num_guesses, &num);
         a->num_guesses += num;
     }
     if (status == PSFM_OK)

@@ -278,15 +278,14 @@ static psfm_status search_turn(psfm_context *ctx, hunt *h, const psfm_segments *
 }
 
 psfm_status psfm_court_search(psfm_context *ctx, const psfm_search_plan *plan,
-                              const psfm_line_evidence *evidence, const psfm_segments *segments,
-                              const psfm_camera *camera, const psfm_court_frame *frame,
+                              const psfm_search_scene *scene, const psfm_court_frame *frame,
                               psfm_court_guess *guesses, size_t *num_guesses) {
     hunt h = {.plan = plan};
-    psfm_camera scaled = *camera;
+    psfm_camera scaled = *scene->camera;
     scaled.params[0] *= frame->focal;
     scaled.params[1] *= frame->focal;
     *num_guesses = 0;
-    psfm_status status = psfm_scorer_init(ctx, plan, evidence, &h.scorer);
+    psfm_status status = psfm_scorer_init(ctx, plan, scene->evidence, &h.scorer);
     for (int turn = 0; turn < 2 && status == PSFM_OK; ++turn) {
         double R[9];
         memcpy(R, frame->R, sizeof R);
@@ -294,7 +293,7 @@ psfm_status psfm_court_search(psfm_context *ctx, const psfm_search_plan *plan,
             R[3 * d] = frame->R[3 * d + 1];
             R[3 * d + 1] = -frame->R[3 * d];
         }
-        status = search_turn(ctx, &h, segments, &scaled, R);
+        status = search_turn(ctx, &h, scene->segments, &scaled, R);
         if (status == PSFM_OK)
             take_best(&h, R, frame->focal, guesses, num_guesses);
     }

@@ -30,13 +30,18 @@ typedef struct {
     double score;     /* evidence, see court/line_evidence.h; coarse */
 } psfm_court_guess;
 
+/* What a photograph shows: lines, straight pieces of them, and the camera of both (PINHOLE). */
+typedef struct {
+    const psfm_line_evidence *evidence;
+    const psfm_segments *segments;
+    const psfm_camera *camera;
+} psfm_search_scene;
+
 /* Tries the frame and its quarter turn: adds up to PSFM_GUESSES of the best guesses for each to
- * guesses, which has room for twice as many, best first. `camera` is a PINHOLE, the one of the
- * evidence. */
+ * guesses, which has room for twice as many, best first. */
 #define PSFM_GUESSES 24
 psfm_status psfm_court_search(psfm_context *ctx, const psfm_search_plan *plan,
-                              const psfm_line_evidence *evidence, const psfm_segments *segments,
-                              const psfm_camera *camera, const psfm_court_frame *frame,
+                              const psfm_search_scene *scene, const psfm_court_frame *frame,
                               psfm_court_guess *guesses, size_t *num_guesses);
 
 #endif

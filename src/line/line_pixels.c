@@ -174,10 +174,17 @@ static int8_t polarity_of(const search *s, const float *fine, const float *fine_
     return (int8_t)((difference > MIN_LIGHT) - (difference < -MIN_LIGHT));
 }
 
-/* Tests the ridge at pixel (x, y) of a level and keeps what passes. `fine` is the next finer level
- * of the channel. */
-static psfm_status test_ridge(psfm_context *ctx, search *s, const float *level, const float *fine,
-                              const float *fine_light, int x, int y, float lambda, float reach) {
+/* A level of a channel, the next finer one, and that of the lightness. */
+typedef struct {
+    const float *level, *fine, *fine_light;
+    float reach; /* to the flanks of its ridges, pixels */
+} scale;
+
+/* Tests the ridge of curvature lambda at pixel (x, y) of a level and keeps what passes. */
+static psfm_status test_ridge(psfm_context *ctx, search *s, const scale *of, int x, int y,
+                              float lambda) {
+    const float *level = of->level, *fine = of->fine, *fine_light = of->fine_light;
+    const float reach = of->reach;
     size_t at = (size_t)y * (size_t)s->width + (size_t)x;
     slope d = slope_at(level + at, s->width);
     /* the better conditioned of the two ways to write the eigenvector */
@@ -211,7 +218,8 @@ static psfm_status test_ridge(psfm_context *ctx, search *s, const float *level, 
 }
 
 static psfm_status search_level(psfm_context *ctx, search *s, float *const levels[], int k) {
-    float sigma = (float)sigmas[k], reach = 2.2F * sigma + 0.8F;
+    float sigma = (float)sigmas[k];
+    const scale of = {levels[k], levels[k - 1], s->light[k - 1], 2.2F * sigma + 0.8F};
     float least = MIN_CURVATURE * (float)s->options->min_contrast / (sigma * sigma);
     psfm_status status = PSFM_OK;
     for (int y = MARGIN; y < s->height - MARGIN; ++y) {
@@ -219,8 +227,7 @@ static psfm_status search_level(psfm_context *ctx, search *s, float *const level
         find_curvatures(row, s->width, least, s->curvature);
         for (int x = MARGIN; x < s->width - MARGIN && status == PSFM_OK; ++x)
             if (s->curvature[x] != 0.0F)
-                status = test_ridge(ctx, s, levels[k], levels[k - 1], s->light[k - 1], x, y,
-                                    s->curvature[x], reach);
+                status = test_ridge(ctx, s, &of, x, y, s->curvature[x]);
     }
     return status;
 }

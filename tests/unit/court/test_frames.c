@@ -60,7 +60,7 @@ static void test_known(void **state) {
         size_t num;
         turn(-20.0 + 17.0 * k, 8.0 + 6.0 * k, R);
         draw(R, 0.5, 150, 150);
-        assert_ok(ctx, psfm_court_frames_find(ctx, &segments, &camera, false, 1, 5, frames, &num));
+        assert_ok(ctx, psfm_court_frames_find(ctx, &segments, &camera, false, 5, frames, &num));
         assert_true(num >= 1);
         assert_below(psfm_degrees(psfm_court_frame_angle(frames[0].R, R)), 0.25);
         assert_true(frames[0].focal == 1.0);
@@ -80,7 +80,7 @@ static void test_free_focal(void **state) {
         size_t num;
         turn(20.0 + 12.0 * k, 15.0 + 5.0 * k, R);
         draw(R, 0.3, 200, 60);
-        assert_ok(ctx, psfm_court_frames_find(ctx, &segments, &start, true, 1, 12, frames, &num));
+        assert_ok(ctx, psfm_court_frames_find(ctx, &segments, &start, true, 12, frames, &num));
         for (size_t j = 0; j < num; ++j) {
             double away = psfm_degrees(psfm_court_frame_angle(frames[j].R, R));
             if (away < best) {
@@ -115,7 +115,7 @@ static void test_few(void **state) {
     double R[9];
     turn(30.0, 20.0, R);
     draw(R, 0.5, 2, 0);
-    assert_ok(ctx, psfm_court_frames_find(ctx, &segments, &camera, false, 1, 5, frames, &num));
+    assert_ok(ctx, psfm_court_frames_find(ctx, &segments, &camera, false, 5, frames, &num));
     assert_int_equal(num, 0);
 }
 

@@ -138,14 +138,26 @@ static bool is_placed(const joining *j, const psfm_sim3 *frame) {
     return fitting == j->num || (fitting >= MIN_SECONDING && 2 * fitting > j->num);
 }
 
-/* Registrations that are not where the component is lose their flag; images that are only roughly
- * where theirs says start from there. */
+/* Whether an image is turned against its registration, which the consensus of rotations agreed
+ * with: matches to the court's twin brought it there afterwards. */
+static bool is_turned(const joining *j, uint32_t v) {
+    double turn = psfm_rotation_angle(j->court->poses[v].R, j->s->poses.cam_from_world[v]);
+    return psfm_degrees(turn) > SAME_TURN;
+}
+
+/* Images that are turned leave the component, to join with their registration. Other registrations
+ * that are not where the component is lose their flag; images that are only roughly where theirs
+ * says start from there. */
 static void settle_views(const joining *j, const psfm_sim3 *frame) {
     static const psfm_sim3 identity = {1.0, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0}};
     psfm_component_move(frame, j->s->poses.component[j->views[0]], j->s, j->refined);
     for (uint32_t a = 0; a < j->num; ++a) {
         uint32_t v = j->views[a];
         double misfit = misfit_of(j, v, &identity);
+        if (is_turned(j, v)) {
+            j->s->poses.component[v] = PSFM_NO_COMPONENT;
+            continue;
+        }
         j->court->agrees[v] = misfit < 1.0;
         if (misfit < 1.0 && misfit > ROUGH)
             take_registration(j, v);

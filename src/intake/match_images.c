@@ -374,7 +374,8 @@ static psfm_status match_all(matching *m) {
 psfm_status psfm_match_images(psfm_context *ctx, const char *database,
                               const psfm_match_options *options, psfm_match_stats *stats) {
     psfm_match_stats facts = {0};
-    matching m = {.ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
+    matching m = {
+        .ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
     double start = psfm_now();
     psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &options->nearest);
     if (status == PSFM_OK && options->guided.enabled)

@@ -31,8 +31,8 @@ static void make_ring(ring *r) {
         r->begin[e + 1] = e + 1;
     }
     r->topology = (psfm_topology){NODES, EDGES, r->node1, r->node2};
-    r->candidates = (psfm_rotation_candidates){r->begin, (const double(*)[9])r->R_21, r->confidence,
-                                               NULL, r->weight, 0};
+    r->candidates = (psfm_rotation_candidates){
+        r->begin, (const double(*)[9])r->R_21, r->confidence, NULL, r->weight, 0};
 }
 
 /* Matches an edge to the twin of the scene. */

@@ -47,8 +47,8 @@ static ring *make_ring(uint64_t seed) {
         r->weight[e] = 1.0;
     }
     r->topology = (psfm_topology){NODES, EDGES, r->node1, r->node2};
-    r->candidates = (psfm_rotation_candidates){r->begin, (const double(*)[9])r->R_21, r->confidence,
-                                               NULL, r->weight, 0};
+    r->candidates = (psfm_rotation_candidates){
+        r->begin, (const double(*)[9])r->R_21, r->confidence, NULL, r->weight, 0};
     return r;
 }
 

@@ -226,10 +226,9 @@ double psfm_top_view_likeness(const psfm_top_raster *raster, const psfm_top_view
             if (!a->seen[at] || !b->seen[from])
                 continue;
             ++num;
-            int p = a->detail[at], q = b->detail[from];
-            ab += p * q;
-            aa += p * p;
-            bb += q * q;
+            ab += a->detail[at] * b->detail[from];
+            aa += a->detail[at] * a->detail[at];
+            bb += b->detail[from] * b->detail[from];
         }
     }
     if ((double)num < MIN_OVERLAP * (double)num_cells(raster) || aa == 0 || bb == 0)

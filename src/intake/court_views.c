@@ -142,7 +142,9 @@ static psfm_status retry_view(psfm_context *ctx, size_t v, int worker, void *use
         return PSFM_OK;
     psfm_status status = read_photograph(ctx, w, (uint32_t)v, &image);
     const int *focal = psfm_camera_model_get(known.camera->model)->focal;
-    for (double f = low; f < high && status == PSFM_OK; f *= FOCAL_STEP) {
+    int num = (int)ceil(log(high / low) / log(FOCAL_STEP));
+    for (int k = 0; k < num && status == PSFM_OK; ++k) {
+        double f = low * pow(FOCAL_STEP, k);
         psfm_court_pose candidate;
         psfm_camera camera = *known.camera;
         camera.params[focal[0]] = camera.params[focal[1]] = f;

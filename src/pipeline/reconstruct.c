@@ -298,8 +298,10 @@ static psfm_status solve_as_published(psfm_context *ctx, const psfm_reconstruct_
 static psfm_status refine(psfm_context *ctx, const psfm_reconstruct_options *options,
                           psfm_evidence *evidence, psfm_timings *timings,
                           psfm_reconstruction *out) {
+    bool splits = options->robust.ambiguity.models == PSFM_AMBIGUOUS_SPLIT;
     psfm_refine_input input = {&out->graph, out->edges.accepted, out->edges.groups.group,
-                               out->edges.groups.num_groups};
+                               out->edges.groups.num_groups,
+                               splits ? out->edges.ambiguities.part : NULL};
     psfm_refine_options refine_options = options->refine;
     refine_options.patch = options->photo.patch;
     return psfm_refine_poses(ctx, &input, &refine_options, evidence, &out->solution, timings,

@@ -15,33 +15,43 @@ typedef struct {
     uint32_t component;
 } trial;
 
-static psfm_status try_all(psfm_context *ctx, const psfm_match_set *set,
-                           const psfm_structure *structure, const psfm_resection_options *options,
-                           const psfm_poses *poses, trial *trials) {
+/* Whether an image may join a component: none of its images is of another part. */
+static bool may_join(const psfm_left_over *in, const psfm_poses *poses, uint32_t v,
+                     uint32_t component) {
+    for (uint32_t w = 0; in->part != NULL && w < poses->num_views; ++w)
+        if (poses->component[w] == component && in->part[w] != UINT32_MAX &&
+            in->part[v] != UINT32_MAX && in->part[w] != in->part[v])
+            return false;
+    return true;
+}
+
+static psfm_status try_all(psfm_context *ctx, const psfm_left_over *in, const psfm_poses *poses,
+                           trial *trials) {
     psfm_point_views links = {0};
-    psfm_status status = psfm_point_views_init(ctx, set, structure, poses, &links);
-    for (uint32_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
-        if (!psfm_has_pose(poses, v))
-            status = psfm_point_views_resect(ctx, &links, v, options, &trials[v].pose,
-                                             &trials[v].component);
+    psfm_status status = psfm_point_views_init(ctx, in->set, in->structure, poses, &links);
+    for (uint32_t v = 0; status == PSFM_OK && v < in->set->num_views; ++v) {
+        trial *t = &trials[v];
+        if (psfm_has_pose(poses, v))
+            continue;
+        status = psfm_point_views_resect(ctx, &links, v, in->resection, &t->pose, &t->component);
+        t->pose.found = t->pose.found && may_join(in, poses, v, t->component);
+    }
     psfm_point_views_free(&links);
     return status;
 }
 
-psfm_status psfm_left_over_place(psfm_context *ctx, const psfm_match_set *set,
-                                 const psfm_structure *structure,
-                                 const psfm_resection_options *options, psfm_poses *poses,
+psfm_status psfm_left_over_place(psfm_context *ctx, const psfm_left_over *in, psfm_poses *poses,
                                  bool *placed, size_t *num_placed) {
     trial *trials = NULL;
     size_t most = 0;
     *num_placed = 0;
-    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &trials);
+    psfm_status status = PSFM_ALLOC(ctx, in->set->num_views, &trials);
     if (status == PSFM_OK)
-        status = try_all(ctx, set, structure, options, poses, trials);
-    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        status = try_all(ctx, in, poses, trials);
+    for (size_t v = 0; status == PSFM_OK && v < in->set->num_views; ++v)
         if (trials[v].pose.found && trials[v].pose.num_inliers > most)
             most = trials[v].pose.num_inliers;
-    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
+    for (size_t v = 0; status == PSFM_OK && v < in->set->num_views; ++v) {
         const psfm_resection *pose = &trials[v].pose;
         if (!pose->found || (double)pose->num_inliers < SURE * (double)most)
             continue;

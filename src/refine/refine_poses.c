@@ -259,10 +259,11 @@ static void drop_images(refinement *r) {
 /* Poses of images without one, from the points that their matches lead to. */
 static psfm_status resect_images(psfm_context *ctx, refinement *r, size_t *num_placed) {
     bool *placed = NULL;
+    psfm_left_over in = {r->evidence->set, &r->out->structure, r->input->part,
+                         &r->options->resection};
     psfm_status status = PSFM_ALLOC(ctx, r->s->num_nodes, &placed);
     if (status == PSFM_OK)
-        status = psfm_left_over_place(ctx, r->evidence->set, &r->out->structure,
-                                      &r->options->resection, &r->s->poses, placed, num_placed);
+        status = psfm_left_over_place(ctx, &in, &r->s->poses, placed, num_placed);
     for (uint32_t v = 0; status == PSFM_OK && v < r->s->num_nodes; ++v)
         r->out->images[v].resected = r->out->images[v].resected || placed[v];
     free(placed);
@@ -333,7 +334,7 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
             status = join_pieces(ctx, r, &joins, &joined);
         if (status != PSFM_OK)
             break;
-        size_t rounds = (size_t)(control->rounds + joins);
+        size_t rounds = (size_t)control->rounds + (size_t)joins;
         bool done = k > 0 && !joined && error <= last * (1.0 + 1e-9);
         if (k + 1 < control->rounds + joins && !done)
             status = resect_images(ctx, r, &num_placed);

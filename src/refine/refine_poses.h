@@ -45,6 +45,7 @@ typedef struct {
     const bool *edge_accepted;   /* per edge: its matches may be used */
     const uint32_t *plane_group; /* per plane of the graph: physical plane, UINT32_MAX for none */
     uint32_t num_groups;
+    const uint32_t *part; /* per view: what was split stays so; NULL: nothing was (left_over.h) */
 } psfm_refine_input;
 
 /* Facts about an image after refinement. */

@@ -29,3 +29,8 @@ for part in 0 1; do # all pairs of its images, in per cent of all pairs, are rig
     at_least "$(number part.json recall_rotation)" "$(awk -v n="$images" -v all="$pairs" 'BEGIN { print 50 * n * (n - 1) / all - 0.01 }')" ||
         fail "part $part of the split is wrong: $(cat part.json)"
 done
+
+# An image that is split off alone stays so: no point brings it back.
+"$planarsfm" synth arena -o alone --matches-only --cameras 20 --twins 0.3 --seed 2 --quiet >/dev/null
+"$planarsfm" reconstruct alone/database.db -o alone/split --ambiguous split --quiet >alone.txt
+grep -q '^19 of 20 images posed in 1 model.*cam_0006.jpg (contradicts' alone.txt || fail "a single image is not split off: $(cat alone.txt)"

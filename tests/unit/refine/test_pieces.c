@@ -104,7 +104,7 @@ static void misplace(fixture *f) {
 }
 
 static uint32_t join(fixture *f) {
-    psfm_refine_input input = {&f->graph, f->accepted, NULL, 0};
+    psfm_refine_input input = {&f->graph, f->accepted, NULL, 0, NULL};
     uint32_t num_moved = 99;
     f->evidence.set = &f->scene.matches;
     assert_ok(f->ctx, psfm_pieces_join(f->ctx, &f->evidence, &input, &f->resection, &f->structure,

@@ -87,7 +87,7 @@ static void shake(problem *p, double degrees, double metres) {
 
 static void refine(psfm_context *ctx, problem *p, psfm_refined *out) {
     psfm_timings timings = {0};
-    psfm_refine_input input = {&p->graph, p->accepted, p->group, 1};
+    psfm_refine_input input = {&p->graph, p->accepted, p->group, 1, NULL};
     assert_ok(ctx, psfm_refine_poses(ctx, &input, &p->options, &p->evidence, &p->solution, &timings,
                                      out));
 }

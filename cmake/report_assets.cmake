@@ -17,7 +17,7 @@ endif()
 
 # The order is that of use: later files call earlier ones.
 set(scripts)
-foreach(name data charts panel scene3d orbit view3d embedding matrix histograms findings tables court main)
+foreach(name data charts panel scene3d orbit view3d embedding matrix histograms findings tables court cameras main)
   list(APPEND scripts ${web}/${name}.js)
 endforeach()
 add_custom_command(OUTPUT ${assets}/script.js

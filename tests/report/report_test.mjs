@@ -100,6 +100,14 @@ await visit('the table is sorted and filtered', 'matches/report.html', async (pa
   assert.match(await text(page, '#panelBody'), /No pose: .*match it with more images/);
 });
 
+await visit('cameras before and after', 'matches/report.html', async (page) => {
+  const rows = page.locator('#cameraTable tbody tr');
+  const cameras = await page.evaluate(() => report.summary.cameras);
+  assert.equal(await rows.count(), cameras.length);
+  const first = await rows.first().innerText();
+  assert.ok(first.includes(cameras[0].model) && first.includes(String(+cameras[0].focal_px.toPrecision(6))));
+});
+
 await visit('reasons and hostile names', 'matches/report.html', async (page) => {
   assert.match(await text(page, '#verdict'), /23 of 24 images/);
   assert.match(await text(page, '#findings'), /1 image without a pose/);

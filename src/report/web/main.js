@@ -71,6 +71,7 @@ new Matrix();
 startHistograms();
 startImageTable();
 startCourt();
+startCameras();
 startTimings();
 startOptions();
 selection.listeners.push(showPanel);

@@ -25,15 +25,15 @@ typedef struct {
     psfm_intrinsics intrinsics;
     psfm_feature_store *store;
     psfm_import_stats facts;
-} import;
+} importing;
 
 /* ---- features ---- */
 
-static psfm_status wrong_shape(const import *m, const char *group, const char *what) {
+static psfm_status wrong_shape(const importing *m, const char *group, const char *what) {
     return psfm_fail(m->ctx, PSFM_ERR_FORMAT, "%s: %s: %s", m->h5->path, group, what);
 }
 
-static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_keypoints(importing *m, const char *name, psfm_keypoint_set *set) {
     float *xy = NULL;
     size_t rows, cols;
     psfm_status status = psfm_h5_read_f32(m->h5, name, "keypoints", &xy, &rows, &cols);
@@ -50,7 +50,7 @@ static psfm_status read_keypoints(import *m, const char *name, psfm_keypoint_set
 }
 
 /* From D x N to N x D. */
-static psfm_status read_descriptors(import *m, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_descriptors(importing *m, const char *name, psfm_keypoint_set *set) {
     float *columns = NULL;
     size_t size, num;
     psfm_status status = psfm_h5_read_f32(m->h5, name, "descriptors", &columns, &size, &num);
@@ -67,7 +67,7 @@ static psfm_status read_descriptors(import *m, const char *name, psfm_keypoint_s
 }
 
 /* Unit vectors as COLMAP stores SIFT's: bytes with an L2 norm of 512. */
-static psfm_status bytes_from_floats(import *m, const char *name, psfm_keypoint_set *set) {
+static psfm_status bytes_from_floats(importing *m, const char *name, psfm_keypoint_set *set) {
     if (set->num > 0 && set->descriptor_size != 128)
         return wrong_shape(m, name, "SIFT's descriptors have 128 elements");
     psfm_status status = PSFM_ALLOC(m->ctx, 128 * set->num, &set->descriptors_u8);
@@ -81,7 +81,7 @@ static psfm_status bytes_from_floats(import *m, const char *name, psfm_keypoint_
     return status;
 }
 
-static psfm_status read_scores(import *m, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_scores(importing *m, const char *name, psfm_keypoint_set *set) {
     size_t rows, cols;
     if (!psfm_h5_has(m->h5, name, "scores")) {
         psfm_status status = PSFM_ALLOC(m->ctx, set->num, &set->scores);
@@ -95,7 +95,7 @@ static psfm_status read_scores(import *m, const char *name, psfm_keypoint_set *s
     return status;
 }
 
-static psfm_status read_features(import *m, const char *name, psfm_keypoint_set *set) {
+static psfm_status read_features(importing *m, const char *name, psfm_keypoint_set *set) {
     const char *kind = m->options->features;
     psfm_status status = read_keypoints(m, name, set);
     if (status != PSFM_OK || kind == NULL)
@@ -107,7 +107,7 @@ static psfm_status read_features(import *m, const char *name, psfm_keypoint_set 
 }
 
 /* Width and height if the file tells, else 0. */
-static psfm_status read_size(import *m, const char *name, int size[2]) {
+static psfm_status read_size(importing *m, const char *name, int size[2]) {
     int32_t *values = NULL;
     size_t rows, cols;
     size[0] = size[1] = 0;
@@ -122,7 +122,7 @@ static psfm_status read_size(import *m, const char *name, int size[2]) {
     return status;
 }
 
-static psfm_status import_image(import *m, size_t k) {
+static psfm_status import_image(importing *m, size_t k) {
     psfm_keypoint_set set = {0};
     psfm_camera camera;
     char *source = NULL;
@@ -149,7 +149,7 @@ static psfm_status import_image(import *m, size_t k) {
     return status;
 }
 
-static psfm_status import_images(import *m) {
+static psfm_status import_images(importing *m) {
     psfm_status status = psfm_h5_find_groups(m->h5, "keypoints", &m->images);
     if (status == PSFM_OK && m->images.num == 0)
         status = psfm_fail(m->ctx, PSFM_ERR_DATA, "%s: no image with keypoints in it", m->h5->path);
@@ -169,7 +169,7 @@ static psfm_status import_images(import *m) {
 /* ---- matches ---- */
 
 /* Two images may have the same escaped name; the matches of either could not be told apart. */
-static psfm_status make_index(import *m) {
+static psfm_status make_index(importing *m) {
     size_t num = m->images.num;
     psfm_status status = PSFM_ALLOC(m->ctx, num, &m->escaped);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
@@ -190,7 +190,7 @@ static psfm_status make_index(import *m) {
 
 /* Takes the name of a group apart: a/b, or a_b where several splits may be possible but one only
  * gives two images. *num is the number of possible splits. */
-static void split_pair(const import *m, const char *group, size_t pair[2], size_t *num) {
+static void split_pair(const importing *m, const char *group, size_t pair[2], size_t *num) {
     const char separator = strchr(group, '/') != NULL ? '/' : '_';
     *num = 0;
     for (const char *p = strchr(group, separator); p != NULL; p = strchr(p + 1, separator)) {
@@ -204,7 +204,7 @@ static void split_pair(const import *m, const char *group, size_t pair[2], size_
     }
 }
 
-static psfm_status read_match_scores(import *m, const char *group, size_t num, float **scores) {
+static psfm_status read_match_scores(importing *m, const char *group, size_t num, float **scores) {
     size_t rows, cols;
     if (!(m->options->min_score > 0.0))
         return PSFM_OK;
@@ -215,7 +215,7 @@ static psfm_status read_match_scores(import *m, const char *group, size_t num, f
 }
 
 /* Keeps what is a match, the lower image first. */
-static psfm_status list_matches(const import *m, const char *group, const size_t pair[2],
+static psfm_status list_matches(const importing *m, const char *group, const size_t pair[2],
                                 const int32_t *matches, const float *scores,
                                 psfm_match_list *list) {
     bool turned = pair[0] > pair[1];
@@ -233,7 +233,7 @@ static psfm_status list_matches(const import *m, const char *group, const size_t
     return PSFM_OK;
 }
 
-static psfm_status import_pair(import *m, const char *group, const size_t pair[2]) {
+static psfm_status import_pair(importing *m, const char *group, const size_t pair[2]) {
     int32_t *matches = NULL;
     float *scores = NULL;
     psfm_match_list list = {0};
@@ -274,7 +274,7 @@ static int by_images(const void *a, const void *b) {
     return p->order < q->order ? -1 : p->order > q->order;
 }
 
-static psfm_status find_pairs(import *m, const psfm_h5_names *groups, found_pair *pairs,
+static psfm_status find_pairs(importing *m, const psfm_h5_names *groups, found_pair *pairs,
                               size_t *num) {
     for (size_t k = 0; k < groups->num; ++k) {
         size_t pair[2], ways;
@@ -295,7 +295,7 @@ static psfm_status find_pairs(import *m, const psfm_h5_names *groups, found_pair
     return PSFM_OK;
 }
 
-static psfm_status import_pairs(import *m) {
+static psfm_status import_pairs(importing *m) {
     psfm_h5_names groups = {0};
     found_pair *pairs = NULL;
     size_t num = 0;
@@ -325,7 +325,7 @@ static psfm_status import_pairs(import *m) {
 
 /* ---- the whole ---- */
 
-static void clear(import *m) {
+static void clear(importing *m) {
     for (size_t k = 0; m->escaped != NULL && k < m->images.num; ++k)
         free(m->escaped[k]);
     free(m->escaped);
@@ -338,7 +338,7 @@ static void clear(import *m) {
 psfm_status psfm_import_hloc_files(psfm_context *ctx, psfm_h5 *features, psfm_h5 *matches,
                                    psfm_feature_store *store, const psfm_hloc_options *options,
                                    psfm_import_stats *stats) {
-import m = {.ctx = ctx, .options = options, .h5 = features, .store = store };
+    importing m = {.ctx = ctx, .options = options, .h5 = features, .store = store};
     psfm_status status = psfm_intrinsics_open(ctx, &options->intrinsics, &m.intrinsics);
     if (status == PSFM_OK)
         status = import_images(&m);

@@ -201,6 +201,9 @@ static void bad_files_are_refused(void **state) {
     fputs("not HDF5", text);
     fclose(text);
     refuses((psfm_hloc_options){0}, "HDF5");
+    file = new_matches();
+    put_pair(file, "c.jpg/a_b.jpg", 2, NUM);
+    H5Fclose(file);
     /* a-c.jpg and a/c.jpg cannot be told apart */
     file = H5Fopen(features, H5F_ACC_RDWR, H5P_DEFAULT);
     const float xy[4] = {1, 2, 3, 4};

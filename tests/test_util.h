@@ -23,6 +23,18 @@
             fail_msg("%s: %s: %s", #call, psfm_status_name(status_), psfm_context_message(ctx)); \
     } while (0)
 
+/* Fixture of a group of tests: *state is a context. */
+static inline int open_context(void **state) {
+    *state = psfm_context_create();
+    return *state == NULL;
+}
+
+static inline int close_context(void **state) {
+    psfm_context *ctx = *state;
+    psfm_context_destroy(&ctx);
+    return 0;
+}
+
 #define assert_close(a, b, tolerance)                                                           \
     do {                                                                                        \
         double a_ = (a), b_ = (b);                                                              \

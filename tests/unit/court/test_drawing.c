@@ -191,16 +191,6 @@ static void test_check(void **state) {
     psfm_drawing_free(&drawing);
 }
 
-static int open_context(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int close_context(void **state) {
-    psfm_context_destroy((psfm_context **)state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_courts),  cmocka_unit_test(test_basketball),

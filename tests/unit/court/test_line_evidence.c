@@ -97,15 +97,9 @@ static void test_texture(void **state) {
     assert_true(among < 0.4 * alone);
 }
 
-static int open_context(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int close_context(void **state) {
+static int close_evidence(void **state) {
     psfm_line_evidence_free(&evidence);
-    psfm_context_destroy((psfm_context **)state);
-    return 0;
+    return close_context(state);
 }
 
 int main(void) {
@@ -113,5 +107,5 @@ int main(void) {
         cmocka_unit_test(test_way),  cmocka_unit_test(test_nearest), cmocka_unit_test(test_value),
         cmocka_unit_test(test_maps), cmocka_unit_test(test_texture),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, open_context, close_evidence);
 }

@@ -247,7 +247,7 @@ static void test_overlay(void **state) {
     psfm_image_free(&image);
 }
 
-static int open_context(void **state) {
+static int open_drawings(void **state) {
     psfm_court court;
     psfm_context *ctx = *state = psfm_context_create();
     return !(psfm_court_get("basketball", &court) &&
@@ -256,7 +256,7 @@ static int open_context(void **state) {
              psfm_drawing_from_court(ctx, &court, &tennis) == PSFM_OK);
 }
 
-static int close_context(void **state) {
+static int close_drawings(void **state) {
     psfm_drawing_free(&basketball);
     psfm_drawing_free(&tennis);
     psfm_context_destroy((psfm_context **)state);
@@ -271,5 +271,5 @@ int main(void) {
         cmocka_unit_test(test_challenge),   cmocka_unit_test(test_canonical),
         cmocka_unit_test(test_overlay),     cmocka_unit_test(test_line_points),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, open_drawings, close_drawings);
 }

@@ -18,7 +18,7 @@ static psfm_court_pose pose_of(psfm_context *ctx, const court_shot *shot, int qu
     return pose;
 }
 
-static int open_context(void **state) {
+static int open_drawings(void **state) {
     psfm_context *ctx = psfm_context_create();
     psfm_court court;
     assert_true(psfm_court_get("basketball", &court));
@@ -34,7 +34,7 @@ static int open_context(void **state) {
     return 0;
 }
 
-static int close_context(void **state) {
+static int close_drawings(void **state) {
     psfm_context *ctx = *state;
     psfm_drawing_free(&plain);
     psfm_drawing_free(&marked);
@@ -79,5 +79,5 @@ static void floors_tell_the_ends_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(floors_tell_the_ends_apart)};
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, open_drawings, close_drawings);
 }

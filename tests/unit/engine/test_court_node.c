@@ -151,16 +151,6 @@ static void pairs_outvote_a_wrong_registration(void **state) {
     drop(&s);
 }
 
-static int open_context(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int close_context(void **state) {
-    psfm_context_destroy((psfm_context **)state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(floors_turn_images_without_pairs),
                                        cmocka_unit_test(floors_outvote_twins),

@@ -139,17 +139,6 @@ static void lack_of_memory_is_reported(void **state) {
     free_example(&x);
 }
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_pairs_leave_nothing_out),
@@ -158,5 +147,5 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
-    return cmocka_run_group_tests_name("graph/absence", tests, setup, teardown);
+    return cmocka_run_group_tests_name("graph/absence", tests, open_context, close_context);
 }

@@ -2,17 +2,6 @@
 
 #include "synth/observe.h"
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 typedef struct {
     psfm_scene_options options;
     psfm_match_pair *pairs;
@@ -124,5 +113,5 @@ int main(void) {
         cmocka_unit_test(grids_follow_the_rule),
         cmocka_unit_test(grid_neighbours_are_near),
     };
-    return cmocka_run_group_tests_name("synth/pairs", tests, setup, teardown);
+    return cmocka_run_group_tests_name("synth/pairs", tests, open_context, close_context);
 }

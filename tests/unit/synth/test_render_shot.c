@@ -12,17 +12,6 @@
 #define BRIGHT 0.87137
 #define DARK 0.080220
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 /* Light from everywhere, so that what is seen is the colour. */
 static const psfm_light even_light = {.from_above = {1, 1, 1}, .from_below = {1, 1, 1}};
 
@@ -408,5 +397,5 @@ int main(void) {
         cmocka_unit_test(sensors_do_as_asked),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
-    return cmocka_run_group_tests_name("synth/render_shot", tests, setup, teardown);
+    return cmocka_run_group_tests_name("synth/render_shot", tests, open_context, close_context);
 }

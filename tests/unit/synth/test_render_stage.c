@@ -5,17 +5,6 @@
 #include "linalg/mat3.h"
 #include "synth/render_stage.h"
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 static void paint_nothing(const psfm_surface *surface, double rgb[3]) {
     (void)surface;
     memset(rgb, 0, 3 * sizeof *rgb);
@@ -339,5 +328,5 @@ int main(void) {
         cmocka_unit_test(turned_stages_are_symmetric),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
-    return cmocka_run_group_tests_name("synth/render_stage", tests, setup, teardown);
+    return cmocka_run_group_tests_name("synth/render_stage", tests, open_context, close_context);
 }

@@ -7,17 +7,6 @@
 #define NUM_KINDS 5 /* that have matches */
 #define NUM_NAMES 9
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 static psfm_scene_options defaults(void) {
     psfm_scene_options options;
     psfm_options_init(&psfm_scene_option_table, &options);
@@ -537,5 +526,5 @@ int main(void) {
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
-    return cmocka_run_group_tests_name("synth/scene", tests, setup, teardown);
+    return cmocka_run_group_tests_name("synth/scene", tests, open_context, close_context);
 }

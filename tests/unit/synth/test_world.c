@@ -7,17 +7,6 @@ static const psfm_layout *const layouts[] = {&psfm_layout_arena, &psfm_layout_fi
                                              &psfm_layout_room, &psfm_layout_facade,
                                              &psfm_layout_general};
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 static psfm_plan plan_of(const psfm_layout *layout, const psfm_scene_options *options) {
     psfm_plan plan = {.layout = layout,
                       .options = options,
@@ -136,5 +125,5 @@ int main(void) {
         cmocka_unit_test(poses_look_where_they_say),
         cmocka_unit_test(buckets_lose_nothing),
     };
-    return cmocka_run_group_tests_name("synth/world", tests, setup, teardown);
+    return cmocka_run_group_tests_name("synth/world", tests, open_context, close_context);
 }

@@ -112,21 +112,10 @@ static void nothing_determines_nothing(void **state) {
     scene_free(&s);
 }
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_as_stated),
         cmocka_unit_test(nothing_determines_nothing),
     };
-    return cmocka_run_group_tests_name("twoview/motion_sigma", tests, setup, teardown);
+    return cmocka_run_group_tests_name("twoview/motion_sigma", tests, open_context, close_context);
 }

@@ -51,17 +51,6 @@ static psfm_match_set make_set(void) {
     return set;
 }
 
-static int setup(void **state) {
-    *state = psfm_context_create();
-    return *state == NULL;
-}
-
-static int teardown(void **state) {
-    psfm_context *ctx = *state;
-    psfm_context_destroy(&ctx);
-    return 0;
-}
-
 static void rays_belong_to_keypoints(void **state) {
     psfm_context *ctx = *state;
     psfm_match_set set = make_set();
@@ -236,5 +225,5 @@ int main(void) {
         cmocka_unit_test(empty_sets_are_fine),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
-    return cmocka_run_group_tests_name("view/match_set", tests, setup, teardown);
+    return cmocka_run_group_tests_name("view/match_set", tests, open_context, close_context);
 }

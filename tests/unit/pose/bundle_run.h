@@ -1,0 +1,27 @@
+/* A small scene with known truth, and an adjustment of it that must succeed. */
+#ifndef PSFM_TESTS_BUNDLE_RUN_H
+#define PSFM_TESTS_BUNDLE_RUN_H
+
+#include "bundle_scene.h"
+
+static const scene_options small_scene = {.num_images = 8,
+                                          .num_points = 80,
+                                          .num_cameras = 2,
+                                          .model = PSFM_CAMERA_PINHOLE,
+                                          .visible = 0.7,
+                                          .seed = 1};
+
+static inline psfm_bundle_options default_options(void) {
+    psfm_bundle_options options;
+    psfm_options_init(&psfm_bundle_option_table, &options);
+    return options;
+}
+
+static inline psfm_bundle_stats adjust(psfm_context *ctx, scene *s,
+                                       const psfm_bundle_options *options) {
+    psfm_bundle_stats stats;
+    assert_ok(ctx, psfm_bundle_adjust(ctx, &s->problem, options, &stats));
+    return stats;
+}
+
+#endif

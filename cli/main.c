@@ -93,6 +93,8 @@ void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out)
     free(report);
     psfm_print_plain(stdout, text_of(summary, "headline"));
     putchar('\n');
+    if (strcmp(text_of(summary, "verdict"), "unknown") == 0)
+        printf("not judged: there is no verdict on whether these poses are right\n");
     print_warnings(summary);
 }
 

@@ -166,8 +166,12 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
                                  command->flags[k].num_values, command->flags[k].value);
         return PSFM_OK;
     }
-    if (option != NULL)
-        return psfm_option_set(ctx, group->table, option, next, group->options);
+    if (option != NULL) {
+        psfm_option_table table = *group->table;
+        if (group->bare) /* messages name it as it was typed */
+            table.prefix = "";
+        return psfm_option_set(ctx, &table, option, next, group->options);
+    }
     return set_common_flag(ctx, name, next);
 }
 

@@ -58,6 +58,7 @@ refuses 2 "did you mean reconstruct?" "$planarsfm" recontsruct a
 refuses 2 "did you mean --quiet?" "$planarsfm" reconstruct a -o b --quite
 refuses 2 "did you mean --triangulate.max-error-px?" "$planarsfm" reconstruct a --traingulate.max-eror-px 3
 ! "$planarsfm" reconstruct a --no-such 1 2>&1 | grep -q "did you mean" || fail "a suggestion for --no-such"
+refuses 2 "synth: --cameras: '0' is not allowed" "$planarsfm" synth arena --cameras 0 -o a
 refuses 2 "threads wants a value" "$planarsfm" reconstruct a --threads
 refuses 2 "not allowed" "$planarsfm" reconstruct a -o b --twoview.max-error-px -3
 refuses 2 "not allowed" "$planarsfm" reconstruct a -o b --mode wild

@@ -139,7 +139,7 @@ static tally count_cells(const survey *s, const psfm_match_pair *pair, const boo
     const psfm_view *view = &s->set->views[d->from];
     const psfm_camera *own = &s->set->cameras[view->camera_idx];
     const psfm_camera *other = &s->set->cameras[s->set->views[d->to].camera_idx];
-    uint16_t expected[GRID * GRID] = {0}, found[GRID * GRID] = {0};
+    uint32_t expected[GRID * GRID] = {0}, found[GRID * GRID] = {0};
     int side = pair->view1 == d->from ? 0 : 1;
     memset(matched, 0, view->num_keypoints * sizeof *matched);
     for (size_t k = 0; k < pair->num_matches; ++k)
@@ -150,7 +150,7 @@ static tally count_cells(const survey *s, const psfm_match_pair *pair, const boo
         if (!elsewhere && !matched[k])
             continue;
         size_t cell = cell_of(own, view->keypoints[k]);
-        found[cell] = (uint16_t)(found[cell] + matched[k]);
+        found[cell] += matched[k];
         if (elsewhere && is_expected(other, d, view->rays[k]))
             ++expected[cell];
     }

@@ -100,6 +100,21 @@ static psfm_status find_pixels(psfm_context *ctx, const psfm_image *image,
     return status;
 }
 
+/* The frames of the segments, in place of any earlier ones. */
+static psfm_status find_frames(psfm_context *ctx, const psfm_court_options *options,
+                               psfm_court_view *view) {
+    bool free_focal = view->focal == PSFM_FOCAL_SEARCH;
+    size_t max = (size_t)(free_focal ? options->num_free_frames : options->num_frames);
+    free(view->frames);
+    view->frames = NULL;
+    view->num_frames = 0;
+    psfm_status status = PSFM_ALLOC(ctx, max, &view->frames);
+    if (status == PSFM_OK)
+        status = psfm_court_frames_find(ctx, &view->segments, &view->ideal, free_focal, max,
+                                        view->frames, &view->num_frames);
+    return status;
+}
+
 psfm_status psfm_court_view_init(psfm_context *ctx, const psfm_image *image,
                                  const psfm_camera *camera, psfm_focal_use focal,
                                  const psfm_court_options *options, psfm_court_view *view) {
@@ -107,19 +122,28 @@ psfm_status psfm_court_view_init(psfm_context *ctx, const psfm_image *image,
     const psfm_court_options *o = or_defaults(options, &defaults);
     *view = (psfm_court_view){.focal = camera == NULL ? PSFM_FOCAL_SEARCH : focal};
     view->camera = camera == NULL ? unknown_camera(image) : *camera;
-    bool free_focal = view->focal == PSFM_FOCAL_SEARCH;
-    size_t max = (size_t)(free_focal ? o->num_free_frames : o->num_frames);
     psfm_status status = find_pixels(ctx, image, o, view);
     if (status == PSFM_OK)
         status = psfm_segments_find(ctx, &view->pixels, MIN_SEGMENT, &view->segments);
     if (status == PSFM_OK)
         status = psfm_line_evidence_init(ctx, &view->pixels, &view->evidence);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, max, &view->frames);
-    if (status == PSFM_OK)
-        status = psfm_court_frames_find(ctx, &view->segments, &view->ideal, free_focal, max,
-                                        view->frames, &view->num_frames);
-    return status;
+    return status == PSFM_OK ? find_frames(ctx, o, view) : status;
+}
+
+static void scale_focal(double factor, psfm_camera *camera) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    camera->params[info->focal[0]] *= factor;
+    if (info->focal[1] != info->focal[0])
+        camera->params[info->focal[1]] *= factor;
+}
+
+psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor,
+                                        const psfm_court_options *options, psfm_court_view *view) {
+    psfm_court_options defaults;
+    scale_focal(factor, &view->camera);
+    scale_focal(factor, &view->ideal);
+    view->focal = PSFM_FOCAL_REFINE;
+    return find_frames(ctx, or_defaults(options, &defaults), view);
 }
 
 void psfm_court_view_free(psfm_court_view *view) {
@@ -268,16 +292,6 @@ static bool doubts_focal(const attempt *a, const psfm_court_fit *best) {
            fabs(log(fit.focal / best->focal)) > OTHER_FOCAL;
 }
 
-/* The photograph's camera with the focal length that was found on the ideal one. */
-static psfm_camera found_camera(const psfm_court_view *view, double focal) {
-    psfm_camera camera = view->camera;
-    const psfm_camera_model_info *info = psfm_camera_model_get(camera.model);
-    camera.params[info->focal[0]] *= focal;
-    if (info->focal[1] != info->focal[0])
-        camera.params[info->focal[1]] *= focal;
-    return camera;
-}
-
 static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *pose) {
     const psfm_court_fit *best = &a->fits[0];
     size_t num_parts = a->plan.drawing->num_parts;
@@ -285,7 +299,8 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
     memcpy(pose->R, best->R, sizeof pose->R);
     memcpy(pose->center, best->center, sizeof pose->center);
     translation(pose->R, pose->center, pose->t);
-    pose->camera = found_camera(a->view, best->focal);
+    pose->camera = a->view->camera;
+    scale_focal(best->focal, &pose->camera);
     pose->score = best->score;
     pose->runner_up = a->num_fits > 1 ? fmax(a->fits[1].score, 0.0) : 0.0;
     pose->hit = best->hit;

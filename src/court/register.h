@@ -64,6 +64,11 @@ psfm_status psfm_court_view_init(psfm_context *ctx, const psfm_image *image,
                                  const psfm_court_options *options, psfm_court_view *view);
 void psfm_court_view_free(psfm_court_view *view);
 
+/* Gives a view a focal length that is so many times its camera's and known to some per cent. Only
+ * the frames are found anew: lines and segments stay as they are. Options as before. */
+psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor,
+                                        const psfm_court_options *options, psfm_court_view *view);
+
 typedef enum {
     PSFM_COURT_ACCEPTED,
     PSFM_COURT_NO_LINES,  /* too few straight lines for a frame */

@@ -26,8 +26,14 @@ typedef struct {
     psfm_focal_use focal;
 } psfm_photo_camera;
 
-/* Registers a photograph and holds the pose against the rivals. The pose is canonical
- * (court/turns.h). Options NULL are the defaults. Free *pose in any case. */
+/* Registers a photograph that was made ready and holds the pose against the rivals. The pose is
+ * canonical (court/turns.h). Options NULL are the defaults. Free *pose in any case. */
+psfm_status psfm_court_target_register_view(psfm_context *ctx, const psfm_court_target *target,
+                                            const psfm_court_view *view,
+                                            const psfm_court_options *options,
+                                            psfm_court_pose *pose);
+
+/* The same for a photograph that is looked at only once. */
 psfm_status psfm_court_target_register(psfm_context *ctx, const psfm_court_target *target,
                                        const psfm_image *image, psfm_photo_camera camera,
                                        const psfm_court_options *options, psfm_court_pose *pose);

@@ -16,9 +16,11 @@
 
 #define MAX_PARTNERS 40 /* views that a view is compared with */
 #define MIN_ACCEPTED 3  /* photographs that show that the drawing is there */
-#define WIDER 1.15      /* than the focal lengths of the others */
-#define FOCAL_STEP 1.05 /* between focal lengths that are tried */
-#define FEWER_LINES 2   /* that are enough then */
+#define WIDER 0.14      /* beyond the focal lengths of the others; of logarithms, as the next two */
+#define FOCAL_STEP 0.05 /* between focal lengths that are tried */
+#define FOCAL_SPREAD 0.1 /* of lenses that are alike */
+#define MAX_FOCALS 20    /* that are tried at most */
+#define FEWER_LINES 2    /* that are enough then */
 
 typedef struct {
     const psfm_match_set *set;
@@ -27,8 +29,10 @@ typedef struct {
     const psfm_court_options *options;
     psfm_court_evidence *evidence;
     psfm_top_raster raster;
-    psfm_top_view *tops;      /* per view */
-    psfm_court_pose *retried; /* per view, while refused ones are tried again */
+    psfm_top_view *tops;       /* per view */
+    psfm_court_pose *retried;  /* per view, while refused ones are tried again */
+    double focals[MAX_FOCALS]; /* that they are tried with, pixels */
+    int num_focals;
     uint32_t (*pairs)[2];
     size_t num_pairs;
 } work;
@@ -81,42 +85,85 @@ static psfm_status register_view(psfm_context *ctx, size_t v, int worker, void *
     return status;
 }
 
-/* Where other photographs show that the drawing is on the floor, two lines less are enough. */
+/* Whether a pose is good enough where other photographs show that the drawing is on the floor: with
+ * two lines less than else. */
+static bool is_good(const work *w, const psfm_court_pose *p) {
+    const psfm_court_options *o = w->options;
+    if (p->verdict != PSFM_COURT_WEAK)
+        return p->verdict == PSFM_COURT_ACCEPTED;
+    return p->num_lines + FEWER_LINES >= o->min_lines && p->score >= o->min_score &&
+           p->hit >= o->min_hit && p->runner_up <= o->max_runner_up * p->score &&
+           psfm_norm3(p->sigma_center) <= o->max_sigma * psfm_drawing_size(w->evidence->drawing);
+}
+
 static void reconsider(const work *w) {
     psfm_court_evidence *e = w->evidence;
-    const psfm_court_options *o = w->options;
-    double size = psfm_drawing_size(e->drawing);
     uint32_t num = 0;
     for (uint32_t v = 0; v < e->num_views; ++v)
         num += psfm_court_accepts(e, v);
-    for (uint32_t v = 0; v < e->num_views && num >= MIN_ACCEPTED; ++v) {
-        psfm_court_pose *p = &e->poses[v];
-        if (p->verdict == PSFM_COURT_WEAK && p->num_lines + FEWER_LINES >= o->min_lines &&
-            p->score >= o->min_score && p->hit >= o->min_hit &&
-            p->runner_up <= o->max_runner_up * p->score &&
-            psfm_norm3(p->sigma_center) <= o->max_sigma * size)
-            p->verdict = PSFM_COURT_ACCEPTED;
-    }
+    for (uint32_t v = 0; v < e->num_views && num >= MIN_ACCEPTED; ++v)
+        if (is_good(w, &e->poses[v]))
+            e->poses[v].verdict = PSFM_COURT_ACCEPTED;
 }
 
 /* ---- those that were refused ---- */
 
-/* Range of the focal lengths of accepted photographs, widened; false if there are too few. */
-static bool find_focal_range(const work *w, double *low, double *high) {
-    const psfm_court_evidence *e = w->evidence;
-    uint32_t num = 0;
-    *low = INFINITY;
-    *high = 0.0;
+typedef struct {
+    double log_focal, density;
+} focal_try;
+
+static int likeliest_first(const void *a, const void *b) {
+    const focal_try *p = a, *q = b;
+    if (p->density != q->density)
+        return p->density > q->density ? -1 : 1;
+    return (p->log_focal > q->log_focal) - (p->log_focal < q->log_focal);
+}
+
+/* How usual a focal length is among those of the accepted photographs. */
+static double focal_density(const double *found, size_t num, double log_focal) {
+    double sum = 0.0;
+    for (size_t k = 0; k < num; ++k) {
+        double off = (log_focal - found[k]) / FOCAL_SPREAD;
+        sum += exp(-0.5 * off * off);
+    }
+    return sum;
+}
+
+/* Logarithms of the focal lengths of the accepted photographs; returns how many. */
+static size_t list_found(const psfm_court_evidence *e, double *found) {
+    size_t num = 0;
     for (uint32_t v = 0; v < e->num_views; ++v) {
         const psfm_camera *camera = &e->poses[v].camera;
-        if (!psfm_court_accepts(e, v))
-            continue;
-        double focal = camera->params[psfm_camera_model_get(camera->model)->focal[0]];
-        *low = fmin(*low, focal / WIDER);
-        *high = fmax(*high, focal * WIDER);
-        ++num;
+        if (psfm_court_accepts(e, v))
+            found[num++] = log(camera->params[psfm_camera_model_get(camera->model)->focal[0]]);
     }
-    return num >= MIN_ACCEPTED;
+    return num;
+}
+
+/* The focal lengths that the others' lenses make likely, a few per cent apart, likeliest first:
+ * w->focals. None if there are too few others. */
+static psfm_status list_focals(psfm_context *ctx, work *w) {
+    enum { STEPS = 128 };
+    focal_try tries[STEPS];
+    double *found = NULL, low = INFINITY, high = -INFINITY;
+    psfm_status status = PSFM_ALLOC(ctx, w->evidence->num_views, &found);
+    size_t num = status == PSFM_OK ? list_found(w->evidence, found) : 0;
+    int steps = 0;
+    for (size_t k = 0; k < num; ++k) {
+        low = fmin(low, found[k] - WIDER);
+        high = fmax(high, found[k] + WIDER);
+    }
+    for (; num >= MIN_ACCEPTED && steps < STEPS && low + steps * FOCAL_STEP <= high; ++steps) {
+        double at = low + steps * FOCAL_STEP;
+        tries[steps] = (focal_try){at, focal_density(found, num, at)};
+    }
+    if (steps > 0)
+        qsort(tries, (size_t)steps, sizeof *tries, likeliest_first);
+    w->num_focals = steps < MAX_FOCALS ? steps : MAX_FOCALS;
+    for (int k = 0; k < w->num_focals; ++k)
+        w->focals[k] = exp(tries[k].log_focal);
+    free(found);
+    return status;
 }
 
 /* Takes a better pose over. */
@@ -128,35 +175,42 @@ static void take_better(psfm_court_pose *candidate, psfm_court_pose *pose) {
     }
 }
 
-/* A photograph of unknown focal length that was refused: with each focal length that the others'
- * lenses make likely, a few per cent apart, since frames are found surer with one. */
+/* Tries the likely focal lengths until one gives a good pose. Lines are looked for once. */
+static psfm_status try_focals(psfm_context *ctx, const work *w, const psfm_image *image,
+                              const psfm_camera *camera, psfm_court_pose *best) {
+    psfm_court_view view;
+    psfm_status status =
+        psfm_court_view_init(ctx, image, camera, PSFM_FOCAL_REFINE, w->options, &view);
+    int focal = psfm_camera_model_get(camera->model)->focal[0];
+    for (int k = 0; k < w->num_focals && status == PSFM_OK && !is_good(w, best); ++k) {
+        psfm_court_pose pose = {0};
+        double factor = w->focals[k] / view.camera.params[focal];
+        status = psfm_court_view_scale_focal(ctx, factor, w->options, &view);
+        if (status == PSFM_OK)
+            status = psfm_court_target_register_view(ctx, w->target, &view, w->options, &pose);
+        take_better(&pose, best);
+        psfm_court_pose_free(&pose);
+    }
+    psfm_court_view_free(&view);
+    return status;
+}
+
+/* A photograph of unknown focal length that was refused: frames are found surer with one. */
 static psfm_status retry_view(psfm_context *ctx, size_t v, int worker, void *user) {
     work *w = user;
-    psfm_court_pose *pose = &w->evidence->poses[v];
+    psfm_court_pose *pose = &w->evidence->poses[v], *again = &w->retried[v];
     psfm_photo_camera known = known_camera(w->set, (uint32_t)v);
     psfm_image image = {0};
-    double low, high;
     (void)worker;
-    if (pose->part_hit == NULL || known.focal != PSFM_FOCAL_SEARCH ||
-        psfm_court_accepts(w->evidence, (uint32_t)v) || !find_focal_range(w, &low, &high))
+    *again = (psfm_court_pose){.verdict = PSFM_COURT_NO_LINES};
+    if (pose->part_hit == NULL || known.focal != PSFM_FOCAL_SEARCH || is_good(w, pose))
         return PSFM_OK;
     psfm_status status = read_photograph(ctx, w, (uint32_t)v, &image);
-    const int *focal = psfm_camera_model_get(known.camera->model)->focal;
-    int num = (int)ceil(log(high / low) / log(FOCAL_STEP));
-    for (int k = 0; k < num && status == PSFM_OK; ++k) {
-        double f = low * pow(FOCAL_STEP, k);
-        psfm_court_pose candidate;
-        psfm_camera camera = *known.camera;
-        camera.params[focal[0]] = camera.params[focal[1]] = f;
-        status = psfm_court_target_register(ctx, w->target, &image,
-                                            (psfm_photo_camera){&camera, PSFM_FOCAL_REFINE},
-                                            w->options, &candidate);
-        take_better(&candidate, &w->retried[v]);
-        psfm_court_pose_free(&candidate);
-    }
-    if (status == PSFM_OK && w->retried[v].part_hit != NULL && w->retried[v].score > pose->score) {
+    if (status == PSFM_OK)
+        status = try_focals(ctx, w, &image, known.camera, again);
+    if (status == PSFM_OK && again->part_hit != NULL && again->score > pose->score) {
         psfm_top_view_free(&w->tops[v]);
-        status = psfm_top_view_make(ctx, &w->raster, &image, &w->retried[v], &w->tops[v]);
+        status = psfm_top_view_make(ctx, &w->raster, &image, again, &w->tops[v]);
     }
     psfm_image_free(&image);
     return status;
@@ -166,7 +220,10 @@ static psfm_status retry_view(psfm_context *ctx, size_t v, int worker, void *use
  * order. */
 static psfm_status retry(psfm_context *ctx, work *w) {
     uint32_t n = w->evidence->num_views;
-    psfm_status status = PSFM_ALLOC(ctx, n, &w->retried);
+    psfm_status status = list_focals(ctx, w);
+    if (status != PSFM_OK || w->num_focals == 0)
+        return status;
+    status = PSFM_ALLOC(ctx, n, &w->retried);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "court again", n, retry_view, w);
     for (uint32_t v = 0; w->retried != NULL && v < n; ++v) {

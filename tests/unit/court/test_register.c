@@ -130,6 +130,32 @@ static void test_wrong_focal(void **state) {
     psfm_court_pose_free(&pose);
 }
 
+/* A view whose focal length is set later is the one that had it from the start. */
+static void test_scaled_focal(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_camera wrong = pinhole;
+    psfm_image image;
+    psfm_court_view view;
+    psfm_court_pose scaled, fresh;
+    wrong.params[0] = wrong.params[1] = 500.0;
+    assert_ok(ctx, take_shot(ctx, &basketball, &shot, &image));
+    assert_ok(ctx, psfm_court_view_init(ctx, &image, &wrong, PSFM_FOCAL_SEARCH, NULL, &view));
+    assert_ok(ctx, psfm_court_view_scale_focal(ctx, 800.0 / 500.0, NULL, &view));
+    assert_ok(ctx, psfm_court_register(ctx, &view, &basketball, NULL, &scaled));
+    assert_int_equal(scaled.verdict, PSFM_COURT_ACCEPTED);
+    psfm_court_view_free(&view);
+    assert_ok(ctx, psfm_court_view_init(ctx, &image, &pinhole, PSFM_FOCAL_REFINE, NULL, &view));
+    assert_ok(ctx, psfm_court_register(ctx, &view, &basketball, NULL, &fresh));
+    assert_close(scaled.camera.params[0], fresh.camera.params[0], 1e-6);
+    for (int d = 0; d < 3; ++d)
+        assert_close(scaled.center[d], fresh.center[d], 1e-6);
+    psfm_court_pose_free(&scaled);
+    psfm_court_pose_free(&fresh);
+    psfm_court_view_free(&view);
+    psfm_image_free(&image);
+}
+
 /* A drawing that is not on the floor, and a floor without any. */
 static void test_refused(void **state) {
     psfm_context *ctx = *state;
@@ -265,11 +291,12 @@ static int close_drawings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),       cmocka_unit_test(test_dark),
-        cmocka_unit_test(test_distorted),   cmocka_unit_test(test_unknown_focal),
-        cmocka_unit_test(test_wrong_focal), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_challenge),   cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_overlay),     cmocka_unit_test(test_line_points),
+        cmocka_unit_test(test_known),        cmocka_unit_test(test_dark),
+        cmocka_unit_test(test_distorted),    cmocka_unit_test(test_unknown_focal),
+        cmocka_unit_test(test_wrong_focal),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_challenge),    cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_overlay),      cmocka_unit_test(test_line_points),
+        cmocka_unit_test(test_scaled_focal),
     };
     return cmocka_run_group_tests(tests, open_drawings, close_drawings);
 }

@@ -15,6 +15,7 @@
 #include "camera/camera_scale.h"
 #include "image/image_list.h"
 #include "synth/observe.h"
+#include "synth/render_floor.h"
 #include "synth/render_scenes.h"
 #include "synth/render_shot.h"
 
@@ -37,6 +38,20 @@ static const psfm_option rows[] = {
                     "players on the court of an arena"),
     PSFM_OPTION_DOUBLE(psfm_render_options, moving, "moving", 0, 0, 1,
                        "share of the players who stand elsewhere in every image"),
+    PSFM_OPTION_CHOICE(psfm_render_options, game, "game", PSFM_GAME_BASKETBALL, psfm_game_names,
+                       "whose lines are on the floor of an arena; all but basketball on bare wood"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, people, "people", 0, 0, 0.6,
+                       "share of the lines in sight that people hide, who stand elsewhere in every "
+                       "image of an arena"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, wear, "wear", 0, 0, 1,
+                       "share of the lines' paint that is gone; the rest has faded"),
+    PSFM_OPTION_DOUBLE(psfm_render_options, glare, "glare", 0, 0, 1,
+                       "strength of the lamps' patches on the floor; 1: they are white"),
+    PSFM_OPTION_INT(psfm_render_options, num_other_games, "other-games", 0, 0, PSFM_MAX_OTHER_GAMES,
+                    "games whose lines are on the floor as well: volleyball, badminton, handball, "
+                    "futsal"),
+    PSFM_OPTION_INT(psfm_render_options, num_advertisements, "advertisements", 0, 0, 100,
+                    "signs painted on the floor"),
     PSFM_OPTION_INT(psfm_render_options, jpeg_quality, "jpeg-quality", 92, 1, 100,
                     "quality of the JPEG files"),
 };

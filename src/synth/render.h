@@ -6,15 +6,21 @@
 #include "synth/scene.h"
 
 typedef struct {
-    int width;            /* of the images; the scene's cameras are scaled from 1280 x 720 */
-    int samples;          /* n samples a pixel, (3n / 2)^2 more at edges */
-    double noise;         /* standard deviation of the sensor noise, grey levels */
-    double exposure;      /* images differ by up to so many stops either way */
-    double white_balance; /* red and blue differ by up to this share either way */
-    double vignetting;    /* share of the light missing in the corners */
-    double gloss;         /* share of the mirror image in the court's floor at a grazing angle */
-    int num_players;      /* on the court of an arena */
-    double moving;        /* share of them who stand elsewhere in every image */
+    int width;              /* of the images; the scene's cameras are scaled from 1280 x 720 */
+    int samples;            /* n samples a pixel, (3n / 2)^2 more at edges */
+    double noise;           /* standard deviation of the sensor noise, grey levels */
+    double exposure;        /* images differ by up to so many stops either way */
+    double white_balance;   /* red and blue differ by up to this share either way */
+    double vignetting;      /* share of the light missing in the corners */
+    double gloss;           /* share of the mirror image in the court's floor at a grazing angle */
+    int num_players;        /* on the court of an arena */
+    double moving;          /* share of them who stand elsewhere in every image */
+    int game;               /* psfm_game: whose lines are on the floor of an arena */
+    double people;          /* share of the lines' length that people hide in each image */
+    double wear;            /* share of the lines' paint that is gone */
+    double glare;           /* of lamps in the floor; 1: patches are white */
+    int num_other_games;    /* whose lines are on the floor, too */
+    int num_advertisements; /* painted on the floor */
     int jpeg_quality;
 } psfm_render_options;
 

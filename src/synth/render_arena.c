@@ -3,6 +3,7 @@
  * of treads and risers that climb outward from a rectangle; cameras hang above them. */
 #include <string.h>
 
+#include "synth/render_floor.h"
 #include "synth/render_paint.h"
 #include "synth/render_scenes.h"
 
@@ -14,7 +15,6 @@
 #define SECTOR 9.0 /* metres of a row from aisle to aisle */
 #define AISLE 1.2
 #define PIECE 4.0 /* rows are laid in pieces of about this length */
-#define HALL_HEIGHT 15.0
 
 static const double stand_front[2] = {18.0, 12.0}; /* |x| and |y| of the first row */
 static const double board_line[2] = {17.0, 11.0};
@@ -156,7 +156,7 @@ static void add_wall(psfm_stage *stage, const side *s, uint32_t seed) {
             continue;
         psfm_coat wall = {psfm_paint_concrete, {0.24, 0.23, 0.22}, hash, NULL, NULL, 0.0, false};
         psfm_rgb_scale(wall.tint, k % 2 == 0 ? 1.0 : 0.8);
-        add_upright(stage, s, away, along, piece, (const double[]){0.0, HALL_HEIGHT}, &wall);
+        add_upright(stage, s, away, along, piece, (const double[]){0.0, PSFM_HALL_HEIGHT}, &wall);
         if (k % 3 == 1)
             continue;
         psfm_coat banner = {psfm_paint_sign, {0}, hash, NULL, NULL, 0.0, false};
@@ -169,7 +169,8 @@ static void add_wall(psfm_stage *stage, const side *s, uint32_t seed) {
 static void paint_ceiling(const psfm_surface *surface, double rgb[3]) {
     const psfm_texel *t = &surface->texel;
     double wu = psfm_texel_extent(t, 1.0, 0.0), wv = psfm_texel_extent(t, 0.0, 1.0);
-    double lamp = psfm_cover_stripes(t->u, 6.0, 1.2, wu) * psfm_cover_stripes(t->v, 4.0, 1.6, wv);
+    double lamp = psfm_cover_stripes(t->u, PSFM_LAMP_PERIOD_X, PSFM_LAMP_ON_X, wu) *
+                  psfm_cover_stripes(t->v, PSFM_LAMP_PERIOD_Y, PSFM_LAMP_ON_Y, wv);
     for (int k = 0; k < 3; ++k)
         rgb[k] = 0.05 + 1.45 * lamp;
 }
@@ -257,12 +258,13 @@ static void add_floor_and_ceiling(psfm_stage *stage, const psfm_take *take) {
     double x = stand_front[0] + ROW_DEPTH * NUM_ROWS, y = stand_front[1] + ROW_DEPTH * NUM_ROWS;
     psfm_coat court = {.paint = psfm_paint_court,
                        .seed = psfm_paint_seed(take->plan, 0),
+                       .data = take->options,
                        .gloss = take->options->gloss};
     psfm_rgb_hue(psfm_hash_share(court.seed, 0), 0.75, 0.33, court.tint);
     psfm_coat ceiling = {.paint = paint_ceiling, .glows = true};
     const double floor_corner[3] = {-x, -y, 0.0}, right[3] = {2.0 * x, 0, 0},
                  up[3] = {0, 2.0 * y, 0};
-    const double ceiling_corner[3] = {-x, -y, HALL_HEIGHT};
+    const double ceiling_corner[3] = {-x, -y, PSFM_HALL_HEIGHT};
     psfm_stage_rect(stage, floor_corner, right, up, &court);
     psfm_stage_rect(stage, ceiling_corner, right, up, &ceiling);
 }
@@ -291,7 +293,10 @@ void psfm_stage_build_arena(const psfm_take *take, psfm_stage *stage) {
     if (!has_twin)
         add_hoop(stage, -1.0, psfm_paint_seed(take->plan, 2));
     add_table(stage, psfm_paint_seed(take->plan, 3));
-    stage->is_turned = false; /* players are only once */
+    stage->is_turned = false; /* players and people are only once */
+    size_t first = stage->num_solids;
     add_players(stage, take);
+    if (take->options->people > 0.0)
+        psfm_stage_crowd(take, first, stage);
     stage->is_turned = has_twin;
 }

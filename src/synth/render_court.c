@@ -2,7 +2,10 @@
  * within its boundary lines; all lines are 5 cm wide, and distances from the baseline (here `deep`)
  * are to outer edges as the rules give them. Around it a painted apron with lettering, then the
  * grey floor of the hall. The floor is laid in planks along x; scuffs and blotches at all scales
- * lie over everything. */
+ * lie over everything. Another game's lines, or none, lie on bare wood. */
+#include <string.h>
+
+#include "synth/render_floor.h"
 #include "synth/render_font.h"
 #include "synth/render_paint.h"
 #include "synth/render_scenes.h"
@@ -80,10 +83,11 @@ static psfm_texel end_texel(const psfm_texel *t) {
     return out;
 }
 
-static double court_lines(const psfm_texel *t, const psfm_texel *end) {
+double psfm_cover_court_lines(const psfm_texel *t) {
+    psfm_texel end = end_texel(t);
     double sum =
         frame(t, -HALF_LENGTH - LINE, -HALF_WIDTH - LINE, HALF_LENGTH + LINE, HALF_WIDTH + LINE);
-    sum += end_lines(end);
+    sum += end_lines(&end);
     if (fabs(t->u) < 3.0) {
         sum += ring(t, 0.0, 0.0, CIRCLE);
         sum += psfm_cover_rect(t, -0.5 * LINE, -HALF_WIDTH - 0.15, 0.5 * LINE, HALF_WIDTH + 0.15);
@@ -157,34 +161,56 @@ static double wear(const psfm_texel *t, uint32_t seed) {
     return value;
 }
 
-void psfm_paint_court(const psfm_surface *surface, double rgb[3]) {
+/* What is painted on the wood; `lines` is the share of the sample on lines. */
+static void paint_game(const psfm_texel *t, const psfm_coat *coat, double lines, double rgb[3]) {
+    const psfm_render_options *options = coat->data;
+    if (options->game == PSFM_GAME_BASKETBALL) {
+        psfm_texel end = end_texel(t);
+        paint_areas(t, &end, coat->tint, rgb);
+        court_names(t, coat->seed, rgb);
+        psfm_rgb_mix(rgb, white, 0.9 * apron_text(t, &end, coat->seed));
+    }
+    psfm_paint_advertisements(t, options->num_advertisements, coat->seed, rgb);
+    psfm_rgb_mix(rgb, white, 0.95 * lines);
+}
+
+/* A factor around 1. */
+static double wood(const psfm_texel *t, uint32_t seed) {
     static const psfm_bond planks = {1.6, 0.09, 0.004}, panels = {2.4, 1.2, 0.0};
+    uint32_t hash;
+    double shade, panel, joints = psfm_cover_bond(seed, t, &planks, &shade, &hash);
+    double grain = psfm_wood_grain(hash, t);
+    psfm_cover_bond(seed + 1, t, &panels, &panel, &hash);
+    return (1.0 + 0.3 * shade + 0.1 * panel) * grain * (1.0 - 0.4 * joints);
+}
+
+void psfm_paint_court(const psfm_surface *surface, double rgb[3]) {
     static const double bare[3] = {0.52, 0.34, 0.17}, grey[3] = {0.13, 0.13, 0.15};
     const psfm_solid *solid = surface->solid;
-    uint32_t seed = solid->coat.seed, hash;
+    const psfm_render_options *options = solid->coat.data;
+    uint32_t seed = solid->coat.seed;
     psfm_texel t = surface->texel;
-    t.u -= 0.5 * solid->size[0];
-    t.v -= 0.5 * solid->size[1];
+    const double half[2] = {0.5 * solid->size[0], 0.5 * solid->size[1]};
+    t.u -= half[0];
+    t.v -= half[1];
     double foot = psfm_stage_foot_light(surface->stage, t.u, t.v);
     if (surface->stage->is_turned && t.u < 0.0) {
         t.u = -t.u;
         t.v = -t.v;
     }
-    psfm_texel end = end_texel(&t);
-    double shade, panel;
-    double joints = psfm_cover_bond(seed, &t, &planks, &shade, &hash);
-    double grain = psfm_wood_grain(hash, &t);
-    psfm_cover_bond(seed + 1, &t, &panels, &panel, &hash);
-    double wood = (1.0 + 0.3 * shade + 0.1 * panel) * grain * (1.0 - 0.4 * joints);
-    for (int k = 0; k < 3; ++k)
-        rgb[k] = bare[k];
-    if (inside_court(&t, APRON + 0.2) > 0.0) {
-        paint_areas(&t, &end, solid->coat.tint, rgb);
-        court_names(&t, seed, rgb);
-        psfm_rgb_mix(rgb, white, 0.9 * apron_text(&t, &end, seed));
-        psfm_rgb_mix(rgb, white, 0.95 * court_lines(&t, &end));
-        psfm_rgb_scale(rgb, 0.3 + 0.7 * wood);
+    bool has_apron = options->game == PSFM_GAME_BASKETBALL;
+    double left = psfm_wear_left(&t, seed, options->wear);
+    double lines = left * (has_apron ? psfm_cover_court_lines(&t)
+                                     : psfm_cover_game(&t, (psfm_game)options->game));
+    memcpy(rgb, bare, sizeof bare);
+    if (!has_apron || inside_court(&t, APRON + 0.2) > 0.0) {
+        paint_game(&t, &solid->coat, lines, rgb);
+        psfm_rgb_scale(rgb, 0.3 + 0.7 * wood(&t, seed));
     }
-    psfm_rgb_mix(rgb, grey, 1.0 - inside_court(&t, APRON));
+    if (has_apron)
+        psfm_rgb_mix(rgb, grey, 1.0 - inside_court(&t, APRON));
+    psfm_paint_other_games(&t, options->num_other_games, left * (1.0 - lines), rgb);
     psfm_rgb_scale(rgb, foot * psfm_max(wear(&t, seed), 0.2));
+    if (options->glare > 0.0)
+        psfm_add_glare(surface, half, 2.0 * options->glare, rgb);
 }

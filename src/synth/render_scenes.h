@@ -42,7 +42,14 @@ void psfm_stage_player(psfm_stage *stage, psfm_rng *rng, const double foot[2],
                        const psfm_outfit *outfit);
 
 /* The floor of the hall, court and all, in world coordinates from the corner of a rectangle that is
- * centred on the origin. */
+ * centred on the origin; the coat's data are the psfm_render_options. */
 void psfm_paint_court(const psfm_surface *surface, double rgb[3]);
+
+/* Share of a sample on the lines of its basketball court, marks and all; metres from its middle. */
+double psfm_cover_court_lines(const psfm_texel *texel);
+
+/* Adds people who stand on the court of this image until they and the solids from number `first` on
+ * hide the share options->people of the length of lines that the image would show. */
+void psfm_stage_crowd(const psfm_take *take, size_t first, psfm_stage *stage);
 
 #endif

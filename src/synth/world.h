@@ -24,6 +24,7 @@ typedef enum {
     PSFM_STREAM_PAINT,    /* by part of the scene: the seeds of its textures */
     PSFM_STREAM_FOCAL,    /* by camera */
     PSFM_STREAM_LIGHT,    /* by image */
+    PSFM_STREAM_CROWD,    /* by image */
 } psfm_synth_stream;
 
 typedef struct psfm_layout psfm_layout;

@@ -72,7 +72,8 @@ class Registration(c.Structure):
                 ("q", c.c_double * 4), ("t", c.c_double * 3), ("center", c.c_double * 3), ("num_turns", c.c_int),
                 ("camera", Camera), ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double * 3),
                 ("focal_sigma", c.c_double), ("score", c.c_double), ("runner_up", c.c_double),
-                ("num_lines", c.c_int), ("confirmed", c.c_double), ("rms_px", c.c_double)]
+                ("num_lines", c.c_int), ("confirmed", c.c_double), ("rms_px", c.c_double),
+                ("size", c.c_double * 2), ("size_sigma", c.c_double * 2)]
 
 
 LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)

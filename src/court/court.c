@@ -21,6 +21,11 @@ bool psfm_court_get(const char *name, psfm_court *court) {
     return false;
 }
 
+void psfm_court_fix_size(psfm_court *court) {
+    for (int d = 0; d < 2; ++d)
+        court->least[d] = court->most[d] = 0.0;
+}
+
 /* Appends a word to a list; cut to `size`. */
 static size_t append(char *text, size_t size, size_t used, const char *between, const char *word) {
     if (used >= size)
@@ -116,6 +121,7 @@ psfm_status psfm_court_parse(psfm_context *ctx, const char *name, const char *si
     }
     if (size == NULL)
         return PSFM_OK;
+    psfm_court_fix_size(court);
     char *comma = NULL, *end = NULL;
     court->length = psfm_strtod(size, &comma);
     court->width = *comma == ',' ? psfm_strtod(comma + 1, &end) : NAN;

@@ -36,6 +36,8 @@ typedef struct {
     size_t num_strokes;
     double length, width; /* of this court. What is off the y axis keeps its distance from the end
                              line, what is on the side lines stays on them */
+    double least[2], most[2]; /* length and width between which the rules leave the size free; 0: it
+                                 is of its length and width */
 } psfm_court;
 
 /* All courts, of their usual sizes. */
@@ -45,10 +47,13 @@ extern const size_t psfm_num_courts;
 /* The court with this name; false if there is none. */
 bool psfm_court_get(const char *name, psfm_court *court);
 
-/* The same with a message for people, of the size "LENGTH,WIDTH" in metres (NULL: the usual one).
- */
+/* The same with a message for people, of the size "LENGTH,WIDTH" in metres (NULL: the usual one, or
+ * the one that the rules leave free). */
 psfm_status psfm_court_parse(psfm_context *ctx, const char *name, const char *size,
                              psfm_court *court);
+
+/* Takes a court to be of its length and width. */
+void psfm_court_fix_size(psfm_court *court);
 
 /* All names with commas between them; cut to `size`. */
 void psfm_court_names(char *text, size_t size);

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "court/turns.h"
 
-psfm_status psfm_court_evidence_init(psfm_context *ctx, const psfm_drawing *drawing,
-                                     uint32_t num_views, psfm_court_evidence *evidence) {
+psfm_status psfm_court_evidence_init(psfm_context *ctx, psfm_drawing *drawing, uint32_t num_views,
+                                     psfm_court_evidence *evidence) {
     *evidence = (psfm_court_evidence){.drawing = drawing};
     psfm_drawing_middle(drawing, evidence->middle);
     evidence->num_turns = psfm_drawing_turns(drawing, evidence->turns);

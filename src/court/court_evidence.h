@@ -15,7 +15,8 @@ typedef struct {
 
 /* Owns its arrays. */
 typedef struct {
-    const psfm_drawing *drawing;
+    psfm_drawing *drawing; /* not owned */
+    double sigma_size[2];  /* of its length and width, metres; 0: they are taken as known */
     double middle[2];
     int turns[4], num_turns; /* of the drawing, by quarters */
     uint32_t num_views;
@@ -28,8 +29,8 @@ typedef struct {
 } psfm_court_evidence;
 
 /* Empty poses for so many views. Free in any case. */
-psfm_status psfm_court_evidence_init(psfm_context *ctx, const psfm_drawing *drawing,
-                                     uint32_t num_views, psfm_court_evidence *evidence);
+psfm_status psfm_court_evidence_init(psfm_context *ctx, psfm_drawing *drawing, uint32_t num_views,
+                                     psfm_court_evidence *evidence);
 void psfm_court_evidence_free(psfm_court_evidence *evidence);
 
 static inline bool psfm_court_accepts(const psfm_court_evidence *evidence, uint32_t view) {

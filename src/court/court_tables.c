@@ -207,22 +207,38 @@ static const psfm_court_stroke gridiron_strokes[] = {
     {{0.0, 24.4348}, {54.864, 24.4348}, 0.0},
 };
 
+#define FIXED \
+    {0}, {    \
+        0     \
+    }
+
+#define BETWEEN(length0, width0, length1, width1) \
+    {length0, width0}, {                          \
+        length1, width1                           \
+    }
+
 const psfm_court psfm_courts[] = {
-    {"basketball", "FIBA", 28.0, 15.0, LIST(basketball_marks), LIST(basketball_strokes), 28.0,
-     15.0},
-    {"basketball-nba", "NBA", 28.6512, 15.24, LIST(nba_marks), LIST(nba_strokes), 28.6512, 15.24},
+    {"basketball", "FIBA", 28.0, 15.0, LIST(basketball_marks), LIST(basketball_strokes), 28.0, 15.0,
+     FIXED},
+    {"basketball-nba", "NBA", 28.6512, 15.24, LIST(nba_marks), LIST(nba_strokes), 28.6512, 15.24,
+     FIXED},
     {"basketball-ncaa", "NCAA", 28.6512, 15.24, LIST(ncaa_marks), LIST(ncaa_strokes), 28.6512,
-     15.24},
-    {"volleyball", "FIVB", 18.0, 9.0, LIST(volleyball_marks), LIST(volleyball_strokes), 18.0, 9.0},
-    {"handball", "IHF", 40.0, 20.0, LIST(handball_marks), LIST(handball_strokes), 40.0, 20.0},
-    {"futsal", "FIFA", 40.0, 20.0, LIST(futsal_marks), LIST(futsal_strokes), 40.0, 20.0},
-    {"tennis", "ITF", 23.77, 10.97, LIST(tennis_marks), LIST(tennis_strokes), 23.77, 10.97},
-    {"badminton", "BWF", 13.4, 6.1, LIST(badminton_marks), LIST(badminton_strokes), 13.4, 6.1},
-    {"soccer", "IFAB", 105.0, 68.0, LIST(soccer_marks), LIST(soccer_strokes), 105.0, 68.0},
-    {"ice-hockey", "IIHF", 60.0, 30.0, LIST(hockey_marks), LIST(hockey_strokes), 60.0, 30.0},
-    {"ice-hockey-nhl", "NHL", 60.96, 25.908, LIST(nhl_marks), LIST(nhl_strokes), 60.96, 25.908},
+     15.24, FIXED},
+    {"volleyball", "FIVB", 18.0, 9.0, LIST(volleyball_marks), LIST(volleyball_strokes), 18.0, 9.0,
+     FIXED},
+    {"handball", "IHF", 40.0, 20.0, LIST(handball_marks), LIST(handball_strokes), 40.0, 20.0,
+     FIXED},
+    {"futsal", "FIFA", 40.0, 20.0, LIST(futsal_marks), LIST(futsal_strokes), 40.0, 20.0, FIXED},
+    {"tennis", "ITF", 23.77, 10.97, LIST(tennis_marks), LIST(tennis_strokes), 23.77, 10.97, FIXED},
+    {"badminton", "BWF", 13.4, 6.1, LIST(badminton_marks), LIST(badminton_strokes), 13.4, 6.1,
+     FIXED},
+    {"soccer", "IFAB", 105.0, 68.0, LIST(soccer_marks), LIST(soccer_strokes), 105.0, 68.0,
+     BETWEEN(90.0, 45.0, 120.0, 90.0)},
+    {"ice-hockey", "IIHF", 60.0, 30.0, LIST(hockey_marks), LIST(hockey_strokes), 60.0, 30.0, FIXED},
+    {"ice-hockey-nhl", "NHL", 60.96, 25.908, LIST(nhl_marks), LIST(nhl_strokes), 60.96, 25.908,
+     FIXED},
     {"american-football", "NFL", 109.728, 48.768, LIST(gridiron_marks), LIST(gridiron_strokes),
-     109.728, 48.768},
+     109.728, 48.768, FIXED},
 };
 
 const size_t psfm_num_courts = sizeof psfm_courts / sizeof *psfm_courts;

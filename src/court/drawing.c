@@ -47,12 +47,18 @@ psfm_status psfm_drawing_add(psfm_context *ctx, psfm_drawing *drawing,
     return status;
 }
 
-/* A stroke mirrored at the y axis (bit 0), the x axis (bit 1), both or not at all. */
-static psfm_drawing_part mirror(const psfm_court_stroke *stroke, int how) {
-    double sx = how & 1 ? -1.0 : 1.0, sy = how & 2 ? -1.0 : 1.0;
-    psfm_drawing_part part = {{sx * stroke->a[0], sy * stroke->a[1]},
-                              {sx * stroke->b[0], sy * stroke->b[1]},
-                              stroke->radius};
+/* A stroke mirrored at the y axis (bit 0), the x axis (bit 1), both or not at all. `grown` is the
+ * stroke of a court that is a metre longer and wider. */
+static psfm_drawing_part mirror(const psfm_court_stroke *stroke, const psfm_court_stroke *grown,
+                                int how) {
+    const double signs[2] = {how & 1 ? -1.0 : 1.0, how & 2 ? -1.0 : 1.0};
+    psfm_drawing_part part = {.radius = stroke->radius};
+    for (int d = 0; d < 2; ++d) {
+        part.a[d] = signs[d] * stroke->a[d];
+        part.b[d] = signs[d] * stroke->b[d];
+        part.move_a[d] = signs[d] * (grown->a[d] - stroke->a[d]);
+        part.move_b[d] = signs[d] * (grown->b[d] - stroke->b[d]);
+    }
     if (stroke->radius > 0.0) {
         double from = psfm_radians(stroke->b[0]), to = psfm_radians(stroke->b[1]);
         double low = how & 1 ? PI - to : from, high = how & 1 ? PI - from : to;
@@ -64,16 +70,65 @@ static psfm_drawing_part mirror(const psfm_court_stroke *stroke, int how) {
 
 psfm_status psfm_drawing_from_court(psfm_context *ctx, const psfm_court *court,
                                     psfm_drawing *drawing) {
-    *drawing = (psfm_drawing){0};
+    psfm_court larger = *court;
+    larger.length += 1.0;
+    larger.width += 1.0;
+    *drawing = (psfm_drawing){.size = {court->length, court->width}};
+    memcpy(drawing->least, court->least, sizeof drawing->least);
+    memcpy(drawing->most, court->most, sizeof drawing->most);
     psfm_status status = psfm_strdup(ctx, court->name, &drawing->name);
     for (size_t k = 0; k < court->num_strokes; ++k) {
         psfm_court_stroke stroke = psfm_court_stroke_at(court, k);
+        psfm_court_stroke grown = psfm_court_stroke_at(&larger, k);
         for (int how = 0; how < 4 && status == PSFM_OK; ++how) {
-            psfm_drawing_part part = mirror(&stroke, how);
+            psfm_drawing_part part = mirror(&stroke, &grown, how);
             status = psfm_drawing_add(ctx, drawing, &part);
         }
     }
     return status;
+}
+
+psfm_status psfm_drawing_copy(psfm_context *ctx, const psfm_drawing *from, psfm_drawing *to) {
+    *to = *from;
+    to->name = NULL;
+    to->parts = NULL;
+    to->capacity = to->num_parts = 0;
+    psfm_status status = psfm_strdup(ctx, from->name, &to->name);
+    if (status == PSFM_OK)
+        status = PSFM_RESERVE(ctx, &to->parts, &to->capacity, from->num_parts);
+    if (status != PSFM_OK)
+        return status;
+    if (from->num_parts > 0)
+        memcpy(to->parts, from->parts, from->num_parts * sizeof *to->parts);
+    to->num_parts = from->num_parts;
+    return PSFM_OK;
+}
+
+void psfm_drawing_stretch_parts(psfm_drawing *drawing) {
+    double low[2], high[2];
+    psfm_drawing_bounds(drawing, low, high);
+    for (int d = 0; d < 2; ++d) {
+        double middle = 0.5 * (low[d] + high[d]);
+        drawing->size[d] = high[d] - low[d];
+        for (size_t k = 0; k < drawing->num_parts && drawing->size[d] > 0.0; ++k) {
+            psfm_drawing_part *p = &drawing->parts[k];
+            p->move_a[d] = (p->a[d] - middle) / drawing->size[d];
+            p->move_b[d] = p->radius > 0.0 ? 0.0 : (p->b[d] - middle) / drawing->size[d];
+        }
+    }
+}
+
+void psfm_drawing_resize(psfm_drawing *drawing, const double size[2]) {
+    for (int d = 0; d < 2; ++d) {
+        double more = size[d] - drawing->size[d];
+        for (size_t k = 0; k < drawing->num_parts; ++k) {
+            psfm_drawing_part *p = &drawing->parts[k];
+            p->a[d] += more * p->move_a[d];
+            if (p->radius == 0.0)
+                p->b[d] += more * p->move_b[d];
+        }
+        drawing->size[d] = size[d];
+    }
 }
 
 void psfm_drawing_free(psfm_drawing *drawing) {
@@ -108,9 +163,16 @@ static psfm_drawing_sample sample_at(const psfm_drawing *drawing, size_t k, doub
         along[0] = p->a[1] - at[1];
         along[1] = at[0] - p->a[0];
     }
-    double length = hypot(along[0], along[1]);
-    return (psfm_drawing_sample){(float)at[0], (float)at[1], (float)(along[0] / length),
-                                 (float)(along[1] / length), (uint32_t)k};
+    double length = hypot(along[0], along[1]), move[2];
+    for (int d = 0; d < 2; ++d)
+        move[d] = p->radius > 0.0 ? p->move_a[d] : p->move_a[d] + t * (p->move_b[d] - p->move_a[d]);
+    return (psfm_drawing_sample){.x = (float)at[0],
+                                 .y = (float)at[1],
+                                 .tx = (float)(along[0] / length),
+                                 .ty = (float)(along[1] / length),
+                                 .mx = (float)move[0],
+                                 .my = (float)move[1],
+                                 .part = (uint32_t)k};
 }
 
 void psfm_drawing_bounds(const psfm_drawing *drawing, double low[2], double high[2]) {

@@ -13,6 +13,8 @@ typedef enum { PSFM_PAINT_EITHER, PSFM_PAINT_LIGHT, PSFM_PAINT_DARK } psfm_paint
 typedef struct {
     double a[2], b[2];
     double radius;
+    /* How a, and b of a straight line, go along with the drawing's length (x) and width (y). */
+    double move_a[2], move_b[2];
 } psfm_drawing_part;
 
 /* Owns its arrays. */
@@ -21,12 +23,15 @@ typedef struct {
     psfm_paint paint;
     psfm_drawing_part *parts;
     size_t num_parts, capacity;
+    double size[2];           /* length and width, metres */
+    double least[2], most[2]; /* sizes to search; 0: it has its size */
 } psfm_drawing;
 
 /* A place on the drawing and the direction of the line there. */
 typedef struct {
     float x, y;   /* metres */
     float tx, ty; /* unit vector along the line */
+    float mx, my; /* metres that x goes with a metre of length, and y with one of width */
     uint32_t part;
 } psfm_drawing_sample;
 
@@ -37,6 +42,26 @@ psfm_status psfm_drawing_from_court(psfm_context *ctx, const psfm_court *court,
 /* Adds a part; one that is there already is not added again. */
 psfm_status psfm_drawing_add(psfm_context *ctx, psfm_drawing *drawing,
                              const psfm_drawing_part *part);
+
+/* For a drawing without rules for other sizes: its size is that of its bounds, and all of it is
+ * stretched with it, but arcs keep their radius. */
+void psfm_drawing_stretch_parts(psfm_drawing *drawing);
+
+/* Gives it another size: length and width. */
+void psfm_drawing_resize(psfm_drawing *drawing, const double size[2]);
+
+psfm_status psfm_drawing_copy(psfm_context *ctx, const psfm_drawing *from, psfm_drawing *to);
+
+/* Whether its size is to be searched. */
+static inline bool psfm_drawing_is_free(const psfm_drawing *drawing) {
+    return drawing->most[0] > 0.0;
+}
+
+/* Takes it to be of the size that it has. */
+static inline void psfm_drawing_fix_size(psfm_drawing *drawing) {
+    for (int d = 0; d < 2; ++d)
+        drawing->least[d] = drawing->most[d] = 0.0;
+}
 
 /* Refuses (PSFM_ERR_DATA) a drawing that cannot be found in a photograph: it needs two lines along
  * one axis, at different distances from it, and one along the other. */

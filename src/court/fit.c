@@ -2,8 +2,8 @@
  * nearest line pixels. Each round looks for them anew, within a reach that shrinks; a pixel far
  * from its line counts less (biweight), so that others' lines lose their pull.
  *
- * Unknowns: a turn w of the camera (R <- exp(w) R), its centre in sizes of the drawing, and the
- * logarithm of the focal length. */
+ * Unknowns: a turn w of the camera (R <- exp(w) R), its centre in sizes of the drawing, and if they
+ * are free the logarithm of the focal length, and the drawing's length and width in its sizes. */
 #include "court/fit.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "linalg/mat3.h"
 #include "twoview/least_squares.h"
 
-#define MAX_UNKNOWNS 7
+#define MAX_UNKNOWNS 9
 #define MAX_LENGTH 15.0 /* pixels of line that one sample stands for at most, in the fit */
 #define MAX_WEIGHT 12.0 /* and in the score */
 #define ROUNDS 6        /* for each reach */
@@ -24,8 +24,17 @@
 #define MAX_HEIGHT 2.0       /* sizes of the drawing */
 #define BUNDLE 10            /* samples in a row whose errors may have one cause */
 #define SIGMA_REACH 4.0      /* pixels */
+#define SIZE_STEP 0.25       /* metres between sizes that are tried */
 
 static const double reaches[] = {14.0, 9.0, 6.0, 4.0, 3.0}; /* pixels */
+
+static bool has_free_size(const psfm_court_job *j) {
+    return psfm_drawing_is_free(j->plan->drawing);
+}
+
+static int num_unknowns(const psfm_court_job *j) {
+    return 6 + (j->free_focal ? 1 : 0) + (has_free_size(j) ? 2 : 0);
+}
 
 /* A sample as the camera sees it. */
 typedef struct {
@@ -38,7 +47,8 @@ typedef struct {
 /* Where the sample is in the camera and in the image; false if it is not in front of it. */
 static bool place(const psfm_court_job *j, const psfm_court_fit *f, const psfm_drawing_sample *s,
                   double q[3], double at[2]) {
-    double X[3] = {(double)s->x - f->center[0], (double)s->y - f->center[1], -f->center[2]};
+    double X[3] = {(double)s->x + (double)s->mx * f->grow[0] - f->center[0],
+                   (double)s->y + (double)s->my * f->grow[1] - f->center[1], -f->center[2]};
     psfm_mat3_mul_vec(f->R, X, q);
     if (!(q[2] > MIN_DEPTH * j->plan->size))
         return false;
@@ -64,7 +74,8 @@ static bool see(const psfm_court_job *j, const psfm_court_fit *f, const psfm_dra
 }
 
 /* How the sample moves across its line with the unknowns. */
-static void across_jacobian(const psfm_court_job *j, const psfm_court_fit *f, const seen *s,
+static void across_jacobian(const psfm_court_job *j, const psfm_court_fit *f,
+                            const psfm_drawing_sample *sample, const seen *s,
                             double J[MAX_UNKNOWNS]) {
     double fx = f->focal * j->camera->params[0], fy = f->focal * j->camera->params[1];
     double nx = -s->along[1], ny = s->along[0], z = s->q[2];
@@ -76,7 +87,13 @@ static void across_jacobian(const psfm_court_job *j, const psfm_court_fit *f, co
     psfm_mat3_tmul_vec(f->R, D, back);
     for (int d = 0; d < 3; ++d)
         J[3 + d] = -back[d] * j->plan->size;
-    J[6] = nx * fx * x + ny * fy * y;
+    int next = 6;
+    if (j->free_focal)
+        J[next++] = nx * fx * x + ny * fy * y;
+    if (has_free_size(j)) {
+        J[next++] = back[0] * (double)sample->mx * j->plan->size;
+        J[next] = back[1] * (double)sample->my * j->plan->size;
+    }
 }
 
 /* Normal equations of a fit, and what they rest on. */
@@ -118,8 +135,24 @@ static void add_equation(const double J[], double distance, double weight, int s
     ++e->num;
 }
 
+/* What the rules say of the size, as two more equations: a quarter of the range that they leave. */
+static double size_prior(const psfm_court_job *j, int d) {
+    const psfm_drawing *drawing = j->plan->drawing;
+    double sigma = 0.25 * (drawing->most[d] - drawing->least[d]) / j->plan->size;
+    return 1.0 / (sigma * sigma);
+}
+
+static void add_priors(const psfm_court_job *j, const psfm_court_fit *f, equations *e) {
+    int size = num_unknowns(j);
+    for (int d = 0; d < 2 && has_free_size(j); ++d) {
+        int k = size - 2 + d;
+        e->H[k * size + k] += size_prior(j, d);
+        e->g[k] -= size_prior(j, d) * f->grow[d] / j->plan->size;
+    }
+}
+
 static void collect(const psfm_court_job *j, const psfm_court_fit *f, double reach, equations *e) {
-    int size = j->free_focal ? 7 : 6;
+    int size = num_unknowns(j);
     *e = (equations){0};
     for (size_t k = 0; k < j->plan->num_fine; ++k) {
         const psfm_drawing_sample *sample = &j->plan->fine[k];
@@ -129,16 +162,25 @@ static void collect(const psfm_court_job *j, const psfm_court_fit *f, double rea
             psfm_line_evidence_nearest(j->evidence, s.at, s.along, f->tone, reach, &distance) < 0)
             continue;
         double share = 1.0 - distance * distance / (reach * reach);
-        across_jacobian(j, f, &s, J);
+        across_jacobian(j, f, sample, &s, J);
         add_equation(J, distance, share * share * fmin(s.length, MAX_LENGTH), size, sample->part,
                      e);
     }
     close_bundle(size, e);
+    add_priors(j, f, e);
+}
+
+static void take_size(const psfm_court_job *j, const double step[2], psfm_court_fit *f) {
+    const psfm_drawing *drawing = j->plan->drawing;
+    for (int d = 0; d < 2; ++d) {
+        double size = drawing->size[d] + f->grow[d] + j->plan->size * step[d];
+        f->grow[d] = fmin(fmax(size, drawing->least[d]), drawing->most[d]) - drawing->size[d];
+    }
 }
 
 /* One round; false if the drawing is lost from sight. *change is the largest of the steps. */
 static bool step(const psfm_court_job *j, double reach, psfm_court_fit *f, double *change) {
-    int size = j->free_focal ? 7 : 6;
+    int size = num_unknowns(j);
     equations e;
     double turn[9], R[9];
     collect(j, f, reach, &e);
@@ -154,6 +196,8 @@ static bool step(const psfm_court_job *j, double reach, psfm_court_fit *f, doubl
     psfm_axpy3(f->center, j->plan->size, e.g + 3, f->center);
     if (j->free_focal)
         f->focal *= exp(fmin(fmax(e.g[6], -0.1), 0.1));
+    if (has_free_size(j))
+        take_size(j, e.g + size - 2, f);
     *change = 0.0;
     for (int a = 0; a < size; ++a)
         *change = fmax(*change, fabs(e.g[a]));
@@ -248,7 +292,7 @@ static bool inverse_column(const double *H, int size, int k, double column[MAX_U
  * together, disagree about the pose: H^-1 (sum of g g^T) H^-1. The noise is what would explain them
  * if the samples' errors had nothing in common: noise^2 H^-1. */
 static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
-    int size = j->free_focal ? 7 : 6;
+    int size = num_unknowns(j);
     double sigma[MAX_UNKNOWNS] = {0}, ratio = 0.0;
     equations e;
     collect(j, f, SIGMA_REACH, &e);
@@ -262,6 +306,8 @@ static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
         for (int a = 0; a < size; ++a)
             for (int b = 0; b < size; ++b)
                 variance += column[a] * column[b] * e.spread[a * size + b];
+        for (int d = 0; d < 2 && has_free_size(j); ++d)
+            variance += column[size - 2 + d] * column[size - 2 + d] * size_prior(j, d);
         sigma[k] = sqrt(scale * fmax(variance, 0.0));
         ratio += sigma[k] * sigma[k] / column[k];
     }
@@ -269,7 +315,9 @@ static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
     f->rms = sqrt(e.sum_squares / e.sum_weight);
     memcpy(f->sigma_turn, sigma, sizeof f->sigma_turn);
     psfm_scale3(j->plan->size, sigma + 3, f->sigma_center);
-    f->sigma_focal = sigma[6];
+    f->sigma_focal = j->free_focal ? sigma[6] : 0.0;
+    for (int d = 0; d < 2 && has_free_size(j); ++d)
+        f->sigma_grow[d] = j->plan->size * sigma[size - 2 + d];
     return true;
 }
 
@@ -286,7 +334,9 @@ size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit
             continue;
         double share = 1.0 - distance * distance / (SIGMA_REACH * SIGMA_REACH);
         psfm_fitted_line *line = &out[num++];
-        *line = (psfm_fitted_line){.on = {(double)sample->x, (double)sample->y},
+        *line = (psfm_fitted_line){.on = {(double)sample->x + (double)sample->mx * fit->grow[0],
+                                          (double)sample->y + (double)sample->my * fit->grow[1]},
+                                   .move = {(double)sample->mx, (double)sample->my},
                                    .normal = {-s.along[1], s.along[0]},
                                    .weight = share * share * fmin(s.length, MAX_LENGTH)};
         for (int d = 0; d < 2; ++d)
@@ -295,11 +345,75 @@ size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit
     return num;
 }
 
+/* ---- sizes ---- */
+
+static psfm_court_fit fit_of(const psfm_court_guess *guess) {
+    psfm_court_fit fit = {.focal = guess->focal};
+    memcpy(fit.R, guess->R, sizeof fit.R);
+    memcpy(fit.center, guess->center, sizeof fit.center);
+    memcpy(fit.grow, guess->grow, sizeof fit.grow);
+    return fit;
+}
+
+/* Evidence for a pose, on a few samples. */
+static double rough_score(const psfm_court_job *j, const psfm_court_fit *f) {
+    double sum = 0.0;
+    for (size_t k = 0; k < j->plan->num_coarse; ++k) {
+        seen s;
+        double distance;
+        if (!see(j, f, &j->plan->coarse[k], &s))
+            continue;
+        int32_t pixel =
+            psfm_line_evidence_nearest(j->evidence, s.at, s.along, f->tone, SIGMA_REACH, &distance);
+        sum += fmin(s.length, MAX_WEIGHT) * psfm_line_evidence_value(j->evidence, s.at, s.along,
+                                                                     f->tone,
+                                                                     pixel < 0 ? NAN : distance);
+    }
+    return sum;
+}
+
+/* The best length (d = 0) or width; where the end at `anchor` (-1, 0 the middle, 1) stays in sight
+ * where it is, the camera moves with it. */
+static void scan_size(const psfm_court_job *j, int d, int anchor, psfm_court_fit *best,
+                      double *best_score) {
+    const psfm_drawing *drawing = j->plan->drawing;
+    const psfm_court_fit start = *best;
+    for (double size = drawing->least[d]; size <= drawing->most[d]; size += SIZE_STEP) {
+        psfm_court_fit fit = start;
+        fit.grow[d] = size - drawing->size[d];
+        fit.center[d] += 0.5 * anchor * (fit.grow[d] - start.grow[d]);
+        double score = rough_score(j, &fit);
+        if (score > *best_score) {
+            *best_score = score;
+            *best = fit;
+        }
+    }
+}
+
+void psfm_court_guess_size(const psfm_court_job *job, psfm_court_guess *guess) {
+    if (!has_free_size(job))
+        return;
+    psfm_court_fit start = fit_of(guess);
+    choose_tone(job, &start);
+    psfm_court_fit best = start;
+    double best_score = rough_score(job, &start);
+    for (int anchor = -1; anchor <= 1; ++anchor) {
+        psfm_court_fit fit = start;
+        double score = best_score;
+        scan_size(job, 0, anchor, &fit, &score);
+        if (score > best_score) {
+            best_score = score;
+            best = fit;
+        }
+    }
+    scan_size(job, 1, 0, &best, &best_score);
+    memcpy(guess->center, best.center, sizeof guess->center);
+    memcpy(guess->grow, best.grow, sizeof guess->grow);
+}
+
 bool psfm_court_fit_guess(const psfm_court_job *job, const psfm_court_guess *guess,
                           psfm_court_fit *fit) {
-    *fit = (psfm_court_fit){.focal = guess->focal};
-    memcpy(fit->R, guess->R, sizeof fit->R);
-    memcpy(fit->center, guess->center, sizeof fit->center);
+    *fit = fit_of(guess);
     for (size_t r = 0; r < sizeof reaches / sizeof *reaches; ++r) {
         double change = INFINITY;
         choose_tone(job, fit);

@@ -8,6 +8,7 @@ typedef struct {
     double R[9];            /* cam_from_world */
     double center[3];       /* metres */
     double focal;           /* factor on the camera's focal lengths */
+    double grow[2];         /* metres by which the drawing is longer and wider */
     int tone;               /* 0: the lines are light, 1: dark */
     double score;           /* evidence, at full resolution */
     double visible;         /* pixels of the drawing's lines in the image */
@@ -16,12 +17,14 @@ typedef struct {
     double sigma_turn[3];   /* radians, about the camera's axes */
     double sigma_center[3]; /* metres */
     double sigma_focal;     /* relative; 0 if it was known */
+    double sigma_grow[2];   /* metres; 0 if the size was known */
     double noise;           /* deviation of a pixel of line, as the pieces of lines show it */
 } psfm_court_fit;
 
 /* A place of the drawing and where its line was found: across the line only, of course. */
 typedef struct {
     double on[2];     /* on the drawing, metres */
+    double move[2];   /* of that, with a metre of the drawing's length (x) and width (y) */
     double at[2];     /* pixel of the plane of the evidence */
     double normal[2]; /* across the line, unit vector */
     double weight;    /* pixels of line that it stands for, less if it is far off */
@@ -48,9 +51,13 @@ typedef struct {
     psfm_court_claims *claims;
 } psfm_court_job;
 
-/* Fits the pose of a guess, and its focal length if that is free, to the line pixels nearest to the
- * drawing, from farther to nearer ones; then judges it. False if too little of the drawing is in
- * the image, or the camera ends up below it. */
+/* For a drawing of free size: the size with which a guess explains most, if one end of the drawing,
+ * or its middle, stays where the guess sees it. */
+void psfm_court_guess_size(const psfm_court_job *job, psfm_court_guess *guess);
+
+/* Fits the pose of a guess, and its focal length and the drawing's size if these are free, to the
+ * line pixels nearest to the drawing, from farther to nearer ones; then judges it. False if too
+ * little of the drawing is in the image, or the camera ends up below it. */
 bool psfm_court_fit_guess(const psfm_court_job *job, const psfm_court_guess *guess,
                           psfm_court_fit *fit);
 

@@ -234,6 +234,7 @@ static void fit_poses(attempt *a) {
     size_t max = a->view->focal == PSFM_FOCAL_SEARCH ? FREE_FITTED : FITTED;
     for (size_t k = 0; k < a->num_guesses && k < max; ++k) {
         psfm_court_fit fit;
+        psfm_court_guess_size(&a->job, &a->guesses[k]);
         if (psfm_court_fit_guess(&a->job, &a->guesses[k], &fit) &&
             fit.center[2] > a->plan.min_height && fit.center[2] < a->plan.max_height)
             add_fit(a, &fit);
@@ -287,6 +288,7 @@ static bool doubts_focal(const attempt *a, const psfm_court_fit *best) {
     psfm_court_fit fit;
     memcpy(guess.R, best->R, sizeof guess.R);
     memcpy(guess.center, best->center, sizeof guess.center);
+    memcpy(guess.grow, best->grow, sizeof guess.grow);
     job.free_focal = true;
     return psfm_court_fit_guess(&job, &guess, &fit) && fit.score > MUCH_BETTER * best->score &&
            fabs(log(fit.focal / best->focal)) > OTHER_FOCAL;
@@ -310,6 +312,9 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
     pose->sigma_rotation_deg = psfm_degrees(psfm_norm3(best->sigma_turn));
     memcpy(pose->sigma_center, best->sigma_center, sizeof pose->sigma_center);
     pose->sigma_focal = best->sigma_focal;
+    memcpy(pose->sigma_size, best->sigma_grow, sizeof pose->sigma_size);
+    for (int d = 0; d < 2; ++d)
+        pose->size[d] = a->plan.drawing->size[d] + best->grow[d];
     memcpy(pose->turns, a->turns, sizeof pose->turns);
     pose->num_turns = a->num_turns;
     psfm_status status = PSFM_ALLOC(ctx, num_parts, &pose->part_visible);
@@ -374,7 +379,7 @@ psfm_status psfm_court_challenge(psfm_context *ctx, const psfm_court_view *view,
                                  psfm_court_pose *pose) {
     psfm_court_options defaults;
     attempt a = {.options = or_defaults(options, &defaults)};
-    psfm_court_guess guess;
+    psfm_court_guess guess = {0};
     psfm_court_fit fit;
     if (pose->verdict != PSFM_COURT_ACCEPTED)
         return PSFM_OK;

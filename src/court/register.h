@@ -95,7 +95,9 @@ typedef struct {
     bool is_dark;            /* the lines are darker than the floor */
     double sigma_rotation_deg;
     double sigma_center[3];
-    double sigma_focal; /* relative; 0 if it was known */
+    double sigma_focal;   /* relative; 0 if it was known */
+    double size[2];       /* length and width of the drawing, metres */
+    double sigma_size[2]; /* 0 if they were known */
     int turns[4]; /* quarter turns about the drawing's middle that fit as well; the first is 0 */
     int num_turns;
     double *part_visible, *part_hit; /* per part of the drawing, pixels */

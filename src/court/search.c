@@ -250,10 +250,9 @@ static void take_best(const hunt *h, const double R[9], double focal, psfm_court
         if (!is_distinct(own, num, p->center, DISTINCT * h->plan->size))
             continue;
         psfm_court_guess *g = &own[num++];
+        *g = (psfm_court_guess){.focal = focal, .score = p->score};
         memcpy(g->R, R, sizeof g->R);
         memcpy(g->center, p->center, sizeof g->center);
-        g->focal = focal;
-        g->score = p->score;
     }
     *num_guesses += num;
 }

@@ -27,6 +27,7 @@ typedef struct {
     double R[9];      /* cam_from_world */
     double center[3]; /* of the camera, metres */
     double focal;     /* factor on the camera's focal lengths */
+    double grow[2];   /* metres by which the drawing is longer and wider */
     double score;     /* evidence, see court/line_evidence.h; coarse */
 } psfm_court_guess;
 

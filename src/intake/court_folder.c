@@ -90,6 +90,7 @@ static psfm_status write_overlay(psfm_context *ctx, const folder_work *w,
         ending != NULL && (strcmp(ending, ".jpg") == 0 || strcmp(ending, ".jpeg") == 0 ||
                            strcmp(ending, ".png") == 0);
     char *path = NULL, *folder = NULL;
+    psfm_drawing drawing = {0};
     size_t size = strlen(w->options->overlay_folder) + strlen(result->name) + 8;
     psfm_status status = PSFM_ALLOC(ctx, size, &path);
     if (status != PSFM_OK)
@@ -101,10 +102,14 @@ static psfm_status write_overlay(psfm_context *ctx, const folder_work *w,
         *strrchr(folder, '/') = '\0';
         status = psfm_make_folders(ctx, folder);
     }
+    if (status == PSFM_OK)
+        status = psfm_drawing_copy(ctx, &w->target->drawing, &drawing);
     if (status == PSFM_OK) {
-        psfm_court_overlay(&w->target->drawing, &result->pose, image);
+        psfm_drawing_resize(&drawing, result->pose.size);
+        psfm_court_overlay(&drawing, &result->pose, image);
         status = psfm_image_write(ctx, image, JPEG_QUALITY, path);
     }
+    psfm_drawing_free(&drawing);
     free(folder);
     free(path);
     return status;

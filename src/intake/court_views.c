@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/parallel.h"
@@ -304,31 +305,101 @@ static psfm_status compare_floors(psfm_context *ctx, work *w) {
     return status;
 }
 
+/* ---- sizes ---- */
+
+typedef struct {
+    double size, weight;
+} size_vote;
+
+static int smallest_first(const void *a, const void *b) {
+    const size_vote *p = a, *q = b;
+    if (p->size != q->size)
+        return p->size < q->size ? -1 : 1;
+    return (p->weight > q->weight) - (p->weight < q->weight);
+}
+
+/* The weighted median of what accepted photographs say of the length (d = 0) or width. */
+static double vote_size(const psfm_court_evidence *e, int d, size_vote *votes, double *sigma) {
+    size_t num = 0, k = 0;
+    double sum = 0.0, half = 0.0;
+    for (uint32_t v = 0; v < e->num_views; ++v) {
+        const psfm_court_pose *pose = &e->poses[v];
+        if (!psfm_court_accepts(e, v) || !(pose->sigma_size[d] > 0.0))
+            continue;
+        double weight = 1.0 / (pose->sigma_size[d] * pose->sigma_size[d]);
+        votes[num++] = (size_vote){pose->size[d], weight};
+        sum += weight;
+    }
+    if (num == 0)
+        return e->drawing->size[d];
+    qsort(votes, num, sizeof *votes, smallest_first);
+    while (k + 1 < num && (half += votes[k].weight) < 0.5 * sum)
+        ++k;
+    *sigma = 1.0 / sqrt(sum);
+    return votes[k].size;
+}
+
+/* Gives the drawing the size that its photographs agree on. */
+static psfm_status settle_size(psfm_context *ctx, const work *w, psfm_drawing *drawing,
+                               double sigma[2]) {
+    size_vote *votes = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, w->evidence->num_views, &votes);
+    if (status == PSFM_OK) {
+        double size[2];
+        for (int d = 0; d < 2; ++d)
+            size[d] = vote_size(w->evidence, d, votes, &sigma[d]);
+        psfm_drawing_resize(drawing, size);
+        psfm_drawing_fix_size(drawing);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s: %.2f x %.2f m by its lines", drawing->name, size[0],
+                 size[1]);
+    }
+    free(votes);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void forget_tops(work *w) {
+    for (size_t v = 0; w->tops != NULL && v < w->set->num_views; ++v)
+        psfm_top_view_free(&w->tops[v]);
+    free(w->tops);
+    w->tops = NULL;
+}
+
+static psfm_status register_all(psfm_context *ctx, psfm_drawing *drawing, work *w) {
+    psfm_status status =
+        psfm_court_evidence_init(ctx, drawing, (uint32_t)w->set->num_views, w->evidence);
+    w->raster = psfm_top_raster_make(drawing);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, w->set->num_views, &w->tops);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, "court", w->set->num_views, register_view, w);
+    return status;
+}
+
 psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *set,
-                                      const char *folder, const psfm_court_target *target,
+                                      const char *folder, psfm_court_target *target,
                                       const psfm_court_options *options,
                                       psfm_court_evidence *evidence) {
-    work w = {.set = set,
-              .folder = folder,
-              .target = target,
-              .options = options,
-              .evidence = evidence,
-              .raster = psfm_top_raster_make(&target->drawing)};
-    psfm_status status =
-        psfm_court_evidence_init(ctx, &target->drawing, (uint32_t)set->num_views, evidence);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, set->num_views, &w.tops);
-    if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, "court", set->num_views, register_view, &w);
+    work w = {
+        .set = set, .folder = folder, .target = target, .options = options, .evidence = evidence};
+    psfm_status status = register_all(ctx, &target->drawing, &w);
+    if (status == PSFM_OK && psfm_drawing_is_free(&target->drawing)) {
+        double sigma[2] = {0.0, 0.0};
+        status = settle_size(ctx, &w, &target->drawing, sigma);
+        psfm_court_evidence_free(evidence);
+        forget_tops(&w);
+        if (status == PSFM_OK)
+            status = register_all(ctx, &target->drawing, &w);
+        memcpy(evidence->sigma_size, sigma, sizeof sigma);
+    }
     if (status == PSFM_OK)
         status = retry(ctx, &w);
     if (status == PSFM_OK)
         reconsider(&w);
     if (status == PSFM_OK && evidence->num_turns > 1)
         status = compare_floors(ctx, &w);
-    for (size_t v = 0; w.tops != NULL && v < set->num_views; ++v)
-        psfm_top_view_free(&w.tops[v]);
-    free(w.tops);
+    forget_tops(&w);
     free(w.pairs);
     return status;
 }

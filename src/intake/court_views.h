@@ -6,12 +6,13 @@
 #include "view/match_set.h"
 
 /* Registers the photograph of every view, with the focal length as sure as its origin says, and
- * compares the floors that accepted photographs see. A photograph that cannot be read, or is not of
- * its camera's size, costs a warning. Parallel, one photograph in memory per thread, and the same
- * bytes for any number of threads. Memory: about 1 MB a view. Free *evidence in any case; it refers
- * to the target's drawing. */
+ * compares the floors that accepted photographs see. A drawing of free size gets the size that the
+ * photographs agree on, and they are registered to that. A photograph that cannot be read, or is
+ * not of its camera's size, costs a warning. Parallel, one photograph in memory per thread, and the
+ * same bytes for any number of threads. Memory: about 1 MB a view. Free *evidence in any case; it
+ * refers to the target's drawing. */
 psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *set,
-                                      const char *folder, const psfm_court_target *target,
+                                      const char *folder, psfm_court_target *target,
                                       const psfm_court_options *options,
                                       psfm_court_evidence *evidence);
 

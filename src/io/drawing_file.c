@@ -38,7 +38,7 @@ static bool read_line(const cJSON *item, double unit, psfm_drawing_part *part) {
     double v[4];
     if (!read_numbers(item, 4, v))
         return false;
-    *part = (psfm_drawing_part){{unit * v[0], unit * v[1]}, {unit * v[2], unit * v[3]}, 0.0};
+    *part = (psfm_drawing_part){.a = {unit * v[0], unit * v[1]}, .b = {unit * v[2], unit * v[3]}};
     return is_place(part->a) && is_place(part->b) &&
            hypot(part->a[0] - part->b[0], part->a[1] - part->b[1]) >= MIN_LENGTH;
 }
@@ -47,8 +47,9 @@ static bool read_arc(const cJSON *item, double unit, psfm_drawing_part *part) {
     double v[5];
     if (!read_numbers(item, 5, v))
         return false;
-    *part = (psfm_drawing_part){
-        {unit * v[0], unit * v[1]}, {psfm_radians(v[3]), psfm_radians(v[4])}, unit * v[2]};
+    *part = (psfm_drawing_part){.a = {unit * v[0], unit * v[1]},
+                                .b = {psfm_radians(v[3]), psfm_radians(v[4])},
+                                .radius = unit * v[2]};
     double span = v[4] - v[3];
     return is_place(part->a) && part->radius >= MIN_LENGTH && part->radius <= MAX_PLACE &&
            fabs(v[3]) <= 720.0 && span > 0.0 && span <= 360.0 &&
@@ -122,6 +123,8 @@ static psfm_status read_root(psfm_context *ctx, const cJSON *root, const char *p
         status = read_unit(ctx, root, path, &unit);
     for (int arcs = 0; arcs < 2 && status == PSFM_OK; ++arcs)
         status = read_parts(ctx, root, arcs == 1, unit, path, drawing);
+    if (status == PSFM_OK)
+        psfm_drawing_stretch_parts(drawing);
     return status == PSFM_OK ? psfm_drawing_check(ctx, drawing) : status;
 }
 

@@ -9,7 +9,7 @@
 #include "pipeline/settings.h"
 
 #define FIRST_PHOTOGRAPH_SIZE sizeof(psfm_photograph)
-#define FIRST_REGISTRATION_SIZE sizeof(psfm_registration)
+#define FIRST_REGISTRATION_SIZE offsetof(psfm_registration, size)
 
 static psfm_status check(psfm_context *ctx, const psfm_photograph *p, const psfm_settings *settings,
                          const psfm_registration *registration) {
@@ -63,6 +63,8 @@ static psfm_registration describe(const psfm_court_pose *pose) {
     r.num_lines = pose->num_lines;
     r.confirmed = pose->hit;
     r.rms_px = pose->rms_px;
+    memcpy(r.size, pose->size, sizeof r.size);
+    memcpy(r.size_sigma, pose->sigma_size, sizeof r.size_sigma);
     return r;
 }
 

@@ -144,11 +144,13 @@ static psfm_status list_points(psfm_context *ctx, finding *f, psfm_control_set *
 
 psfm_status psfm_court_points_find(psfm_context *ctx, const psfm_model *model, const char *folder,
                                    const psfm_court *court, psfm_control_set *points) {
-    finding f = {.model = model, .folder = folder, .court = court};
+    psfm_court sized = *court; /* its marks are where its length and width have them */
+    psfm_court_fix_size(&sized);
+    finding f = {.model = model, .folder = folder, .court = &sized};
     *points = (psfm_control_set){0};
     if (!psfm_path_is_folder(folder))
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: no such folder of photographs", folder);
-    psfm_status status = psfm_court_target_of_court(ctx, court, &f.target);
+    psfm_status status = psfm_court_target_of_court(ctx, &sized, &f.target);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, model->num_images, &f.poses);
     if (status == PSFM_OK)

@@ -161,17 +161,73 @@ static void test_turns(void **state) {
     int turns[4];
     for (int k = 0; k < 4; ++k) {
         const double *a = corners[k], *b = corners[(k + 1) % 4];
-        psfm_drawing_part side = {{a[0], a[1]}, {b[0], b[1]}, 0.0};
+        psfm_drawing_part side = {.a = {a[0], a[1]}, .b = {b[0], b[1]}};
         assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &side));
         assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &side));
     }
-    psfm_drawing_part circle = {{2.0, 2.0}, {0.0, 2.0 * M_PI}, 0.5};
+    psfm_drawing_part circle = {.a = {2.0, 2.0}, .b = {0.0, 2.0 * M_PI}, .radius = 0.5};
     assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &circle));
     assert_int_equal(drawing.num_parts, 5);
     assert_int_equal(psfm_drawing_turns(&drawing, turns), 4);
-    psfm_drawing_part line = {{2.0, 2.5}, {2.0, 3.0}, 0.0};
+    psfm_drawing_part line = {.a = {2.0, 2.5}, .b = {2.0, 3.0}};
     assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &line));
     assert_int_equal(psfm_drawing_turns(&drawing, turns), 1);
+    psfm_drawing_free(&drawing);
+}
+
+static const psfm_drawing_part *part_near(const psfm_drawing *drawing, double x, double y) {
+    for (size_t k = 0; k < drawing->num_parts; ++k) {
+        const psfm_drawing_part *p = &drawing->parts[k];
+        if (fabs(p->a[0] - x) < 0.1 && fabs(p->a[1] - y) < 0.1)
+            return p;
+    }
+    fail();
+    return NULL;
+}
+
+/* A pitch of another size is the one that the court of that size gives. */
+static void test_resize(void **state) {
+    psfm_context *ctx = *state;
+    psfm_court court;
+    psfm_drawing usual, resized, small;
+    const double size[2] = {100.0, 64.0};
+    assert_true(psfm_court_get("soccer", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &usual));
+    assert_true(psfm_drawing_is_free(&usual));
+    assert_ok(ctx, psfm_drawing_copy(ctx, &usual, &resized));
+    psfm_drawing_resize(&resized, size);
+    court.length = size[0];
+    court.width = size[1];
+    psfm_court_fix_size(&court);
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &small));
+    assert_false(psfm_drawing_is_free(&small));
+    assert_int_equal(resized.num_parts, small.num_parts);
+    for (size_t k = 0; k < small.num_parts; ++k)
+        for (int d = 0; d < 2; ++d) {
+            assert_close(resized.parts[k].a[d], small.parts[k].a[d], 1e-12);
+            assert_close(resized.parts[k].b[d], small.parts[k].b[d], 1e-12);
+        }
+    psfm_drawing_free(&usual);
+    psfm_drawing_free(&resized);
+    psfm_drawing_free(&small);
+}
+
+/* A drawing without rules is stretched about its middle. */
+static void test_stretch(void **state) {
+    psfm_context *ctx = *state;
+    psfm_drawing drawing = {.name = NULL};
+    psfm_drawing_part x1 = {.a = {1, 1}, .b = {5, 1}}, x2 = {.a = {1, 3}, .b = {5, 3}},
+                      circle = {.a = {2, 2.5}, .b = {0.0, 2.0 * M_PI}, .radius = 0.5};
+    const double size[2] = {6.0, 2.0};
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &x1));
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &x2));
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &circle));
+    psfm_drawing_stretch_parts(&drawing);
+    assert_close(drawing.size[0], 4.0, 1e-12);
+    psfm_drawing_resize(&drawing, size);
+    const psfm_drawing_part *line = part_near(&drawing, 0.0, 3.0);
+    assert_close(line->b[0], 6.0, 1e-12);
+    assert_close(part_near(&drawing, 1.5, 2.5)->radius, 0.5, 1e-12);
     psfm_drawing_free(&drawing);
 }
 
@@ -179,8 +235,7 @@ static void test_turns(void **state) {
 static void test_check(void **state) {
     psfm_context *ctx = *state;
     psfm_drawing drawing = {.name = NULL};
-    psfm_drawing_part x1 = {{0, 0}, {5, 0}, 0.0}, y1 = {{0, 0}, {0, 5}, 0.0},
-                      x2 = {{0, 3}, {5, 3}, 0};
+    psfm_drawing_part x1 = {.b = {5, 0}}, y1 = {.b = {0, 5}}, x2 = {.a = {0, 3}, .b = {5, 3}};
     drawing.name = strdup("test");
     assert_int_equal(psfm_drawing_check(ctx, &drawing), PSFM_ERR_DATA);
     assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &x1));
@@ -196,7 +251,8 @@ int main(void) {
         cmocka_unit_test(test_courts),  cmocka_unit_test(test_basketball),
         cmocka_unit_test(test_joints),  cmocka_unit_test(test_lines),
         cmocka_unit_test(test_samples), cmocka_unit_test(test_size),
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_check),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_stretch), cmocka_unit_test(test_check),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -156,6 +156,33 @@ static void test_scaled_focal(void **state) {
     psfm_image_free(&image);
 }
 
+/* A pitch whose size nobody gave, seen from a stand: its length and width are found. */
+static void test_free_size(void **state) {
+    psfm_context *ctx = *state;
+    court_shot shot = make_shot(&pinhole);
+    psfm_court court;
+    psfm_drawing pitch, painted;
+    psfm_court_pose pose;
+    const double sizes[2][2] = {{99.3, 64.7}, {110.0, 72.5}};
+    assert_true(psfm_court_get("soccer", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &pitch));
+    shot.line_width = 0.12;
+    aim(&shot, -20.0, -60.0, 22.0, -18.0, 0.0);
+    for (int k = 0; k < 2; ++k) {
+        assert_ok(ctx, psfm_drawing_copy(ctx, &pitch, &painted));
+        psfm_drawing_resize(&painted, sizes[k]);
+        register_shot(ctx, &painted, &shot, &shot.camera, PSFM_FOCAL_FIXED, &pitch, &pose);
+        check_pose(&pitch, &shot, &pose, 0.05, 0.2);
+        for (int d = 0; d < 2; ++d) {
+            assert_close(pose.size[d], sizes[k][d], 0.2);
+            assert_true(pose.sigma_size[d] > 0.0 && pose.sigma_size[d] < 0.2);
+        }
+        psfm_court_pose_free(&pose);
+        psfm_drawing_free(&painted);
+    }
+    psfm_drawing_free(&pitch);
+}
+
 /* A drawing that is not on the floor, and a floor without any. */
 static void test_refused(void **state) {
     psfm_context *ctx = *state;
@@ -296,7 +323,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_focal),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_challenge),    cmocka_unit_test(test_canonical),
         cmocka_unit_test(test_overlay),      cmocka_unit_test(test_line_points),
-        cmocka_unit_test(test_scaled_focal),
+        cmocka_unit_test(test_scaled_focal), cmocka_unit_test(test_free_size),
     };
     return cmocka_run_group_tests(tests, open_drawings, close_drawings);
 }

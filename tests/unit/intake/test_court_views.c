@@ -1,0 +1,94 @@
+/* Photographs of a pitch whose size nobody gave: they agree on one, and are registered to it. */
+#include "intake/court_views.h"
+
+#include <unistd.h>
+
+#include "../court/court_scene.h"
+#include "test_util.h"
+
+#define NUM 3
+
+static const psfm_camera camera = {.id = 1,
+                                   .model = PSFM_CAMERA_PINHOLE,
+                                   .width = 800,
+                                   .height = 450,
+                                   .params = {660.0, 660.0, 400.0, 225.0}};
+static const double from[NUM][2] = {{-20.0, -18.0}, {8.0, 10.0}, {25.0, 20.0}};
+
+typedef struct {
+    char folder[32];
+    char names[NUM][16];
+    psfm_view views[NUM];
+    psfm_match_set set;
+    psfm_court_target target;
+} pitch;
+
+static void open_pitch(psfm_context *ctx, const double size[2], pitch *p) {
+    psfm_court court;
+    psfm_drawing painted;
+    court_shot shot = {
+        .camera = camera, .line_width = 0.12, .ground = 90.0, .paint = 200.0, .noise = 2.0};
+    *p = (pitch){.folder = "/tmp/planarsfm_XXXXXX"};
+    assert_non_null(mkdtemp(p->folder));
+    assert_true(psfm_court_get("soccer", &court));
+    assert_ok(ctx, psfm_court_target_of_court(ctx, &court, &p->target));
+    assert_ok(ctx, psfm_drawing_copy(ctx, &p->target.drawing, &painted));
+    psfm_drawing_resize(&painted, size);
+    for (int k = 0; k < NUM; ++k) {
+        char path[64];
+        psfm_image image;
+        snprintf(p->names[k], sizeof p->names[k], "%d.png", k);
+        snprintf(path, sizeof path, "%s/%s", p->folder, p->names[k]);
+        aim(&shot, from[k][0], -60.0, 22.0, from[k][1], 0.0);
+        assert_ok(ctx, take_shot(ctx, &painted, &shot, &image));
+        assert_ok(ctx, psfm_image_write(ctx, &image, 90, path));
+        psfm_image_free(&image);
+        p->views[k] = (psfm_view){.id = (uint32_t)k + 1, .name = p->names[k]};
+    }
+    psfm_drawing_free(&painted);
+    p->set = (psfm_match_set){.cameras = (psfm_camera *)(uintptr_t)&camera,
+                              .num_cameras = 1,
+                              .views = p->views,
+                              .num_views = NUM};
+}
+
+static void close_pitch(pitch *p) {
+    for (int k = 0; k < NUM; ++k) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", p->folder, p->names[k]);
+        unlink(path);
+    }
+    rmdir(p->folder);
+    psfm_court_target_free(&p->target);
+}
+
+static void photographs_agree_on_a_size(void **state) {
+    (void)state;
+    const double size[2] = {98.6, 63.2};
+    psfm_context *ctx = psfm_context_create();
+    psfm_court_options options;
+    psfm_court_evidence evidence;
+    pitch p;
+    psfm_court_options_init(&options);
+    open_pitch(ctx, size, &p);
+    assert_ok(ctx,
+              psfm_court_views_register(ctx, &p.set, p.folder, &p.target, &options, &evidence));
+    assert_false(psfm_drawing_is_free(evidence.drawing));
+    for (int d = 0; d < 2; ++d) {
+        assert_close(evidence.drawing->size[d], size[d], 0.1);
+        assert_true(evidence.sigma_size[d] > 0.0 && evidence.sigma_size[d] < 0.1);
+    }
+    for (uint32_t v = 0; v < NUM; ++v) {
+        assert_true(psfm_court_accepts(&evidence, v));
+        assert_close(evidence.poses[v].center[0], from[v][0], 0.2);
+        assert_true(evidence.poses[v].sigma_size[0] == 0.0);
+    }
+    psfm_court_evidence_free(&evidence);
+    close_pitch(&p);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(photographs_agree_on_a_size)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

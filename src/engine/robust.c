@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "engine/court_node.h"
 #include "engine/rotation_candidates.h"
+#include "graph/absence.h"
 #include "graph/hypothesis.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
@@ -35,7 +36,8 @@ static const psfm_option rows[] = {
                      "take the lengths of baselines from the planes; off: directions alone (LUD)"),
     PSFM_OPTION_BOOL(psfm_robust_control_options, refinement, "refinement", 1,
                      "triangulate and adjust the bundle"),
-    PSFM_OPTION_DOUBLE(psfm_robust_control_options, absence_power, "absence-power", 4.0, 0.0, 20.0,
+    PSFM_OPTION_DOUBLE(psfm_robust_control_options, absence_power, "absence-power",
+                       PSFM_ABSENCE_POWER, 0.0, 20.0,
                        "an edge weighs (share of what its images should have in common that they "
                        "have) to this power in the consensus; 0: that does not count"),
     PSFM_OPTION_DOUBLE(psfm_robust_control_options, noise_px, "noise-px", 1.0, 0.0, 100.0,

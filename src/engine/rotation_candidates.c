@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/absence.h"
 #include "linalg/order.h"
 
 double psfm_edge_num_inliers(const psfm_pose_graph *graph, const psfm_edge *edge) {
@@ -33,7 +34,7 @@ static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, 
     double median = psfm_median(inliers, n);
     for (uint32_t e = 0; e < n; ++e)
         weight[e] = pow(fmin(fmax(weight[e] / fmax(median, 1.0), 0.01), 4.0), power) *
-                    pow(fmax(1.0 - graph->edges[e].absence, 0.01), absence_power);
+                    psfm_edge_credit(&graph->edges[e], absence_power);
     free(inliers);
     return PSFM_OK;
 }

@@ -255,3 +255,8 @@ psfm_status psfm_edges_find_absence(psfm_context *ctx, const psfm_match_set *set
     free(s.confirmed);
     return status;
 }
+
+double psfm_edge_credit(const psfm_edge *edge, double power) {
+    const double least = 0.01; /* of what its images should share: they do share its matches */
+    return pow(fmax(1.0 - edge->absence, least), power);
+}

@@ -10,4 +10,9 @@
 psfm_status psfm_edges_find_absence(psfm_context *ctx, const psfm_match_set *set,
                                     const psfm_two_view *two_views, psfm_pose_graph *graph);
 
+#define PSFM_ABSENCE_POWER 4.0
+
+/* What an edge is worth as a witness, 0 to 1: (1 - absence) to a power. */
+double psfm_edge_credit(const psfm_edge *edge, double power);
+
 #endif

@@ -42,6 +42,7 @@ typedef struct {
     bool in_tree;        /* of the minimum-range tree */
     bool kept;           /* used for the poses: not pruned */
     double rotation_deg; /* angle between its rotation and that of the poses; NAN if unknown */
+    double absence;      /* what its images should share and do not; NAN if unknown */
 } psfm_graph_pair;
 
 /* A connected component of the pose graph before pruning, with at least one edge. */

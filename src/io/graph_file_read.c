@@ -176,7 +176,11 @@ static psfm_status read_edge(const place *at, const cJSON *item, size_t num_comp
         (status = get_number(at, edge, "h", false, &pair->h)))
         return status;
     pair->is_edge = true;
-    return get_number(at, edge, "rotation_deg", true, &pair->rotation_deg);
+    status = get_number(at, edge, "rotation_deg", true, &pair->rotation_deg);
+    pair->absence = (double)NAN; /* files of before do not have it */
+    if (status == PSFM_OK && cJSON_HasObjectItem(edge, "absence"))
+        status = get_number(at, edge, "absence", true, &pair->absence);
+    return status;
 }
 
 static psfm_status read_pair(const place *at, const cJSON *item, const psfm_graph_file *graph,

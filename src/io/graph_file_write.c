@@ -55,6 +55,7 @@ static void print_pair(FILE *file, const psfm_graph_pair *pair) {
                 pair->part, pair->component, truth(pair->in_tree), truth(pair->kept));
         print_number(file, "h", pair->h);
         print_number(file, "rotation_deg", pair->rotation_deg);
+        print_number(file, "absence", pair->absence);
         fprintf(file, "}");
     }
     fprintf(file, "}");

@@ -131,6 +131,7 @@ static void record_edge(const psfm_reconstruction *r, uint32_t e, uint32_t compo
     pair->in_tree = r->solution.in_tree[e];
     pair->kept = r->edges.accepted != NULL ? r->edges.accepted[e] : r->solution.in_graph[e];
     pair->rotation_deg = rotation_residual(r, e);
+    pair->absence = edge->absence;
     record_planes(r, edge, pair);
     ++c->num_edges;
     if (pair->in_tree) {

@@ -86,18 +86,33 @@ static void extract(const psfm_topology *t, const uint32_t *part, uint32_t which
     p->graph = (psfm_topology){n, m, p->node1, p->node2};
 }
 
-/* Whether an edge would agree if one of its ends were turned by G. */
-static bool agrees_turned(const finder *f, uint32_t e, bool turn_second, const double G[9]) {
-    uint32_t a = f->s.topology->node1[e], b = f->s.topology->node2[e];
-    double turned[9];
-    psfm_mat3_mul(f->s.R[turn_second ? b : a], G, turned);
-    return psfm_consensus_agrees(&f->s, e, turn_second ? f->s.R[a] : turned,
-                                 turn_second ? turned : f->s.R[b]);
+/* Support of an edge with an end turned. A candidate that agrees either way, because its matches
+ * determine it poorly, does not ask for the turn: where an image is within the reach of one
+ * candidate is settled by the points. */
+static double support_turned(const finder *f, uint32_t e, uint32_t now, const double R1[9],
+                             const double R2[9]) {
+    uint32_t best;
+    double support = psfm_consensus_support(&f->s, e, R1, R2, &best);
+    return best == now ? 0.0 : support;
 }
 
-/* Weighs the cut round the set p->best if it is turned by G. */
-static void weigh_cut(const finder *f, const part_graph *p, const double G[9],
-                      psfm_rotation_ambiguity *out) {
+/* The values of all edges for a turn by G, for graph/labelling.h. */
+static void weigh_turn(finder *f, const double G[9]) {
+    const psfm_topology *t = f->s.topology;
+    for (uint32_t e = 0; e < t->num_edges; ++e) {
+        const double *R1 = f->s.R[t->node1[e]], *R2 = f->s.R[t->node2[e]];
+        double turned1[9], turned2[9];
+        uint32_t now;
+        psfm_mat3_mul(R1, G, turned1);
+        psfm_mat3_mul(R2, G, turned2);
+        f->value[e][0] = f->value[e][3] = psfm_consensus_support(&f->s, e, R1, R2, &now);
+        f->value[e][1] = support_turned(f, e, now, R1, turned2);
+        f->value[e][2] = support_turned(f, e, now, turned1, R2);
+    }
+}
+
+/* Weighs the cut round the set p->best at the turn at hand. */
+static void weigh_cut(const finder *f, const part_graph *p, psfm_rotation_ambiguity *out) {
     for (uint32_t k = 0; k < p->graph.num_edges; ++k) {
         int state = 2 * p->best[p->node1[k]] + p->best[p->node2[k]];
         if (state == 0 || state == 3)
@@ -106,7 +121,7 @@ static void weigh_cut(const finder *f, const part_graph *p, const double G[9],
         out->agreeing += f->value[e][0] / f->unit;
         out->opposing += f->value[e][state] / f->unit;
         out->num_agreeing += f->agrees[e] ? 1 : 0;
-        out->num_opposing += agrees_turned(f, e, state == 1, G) ? 1 : 0;
+        out->num_opposing += f->value[e][state] > 0.0 ? 1 : 0;
     }
     out->decided = psfm_rotation_ambiguity_ratio(out) <= f->max_ratio;
 }
@@ -117,7 +132,7 @@ static void weigh_cut(const finder *f, const part_graph *p, const double G[9],
 static psfm_status try_turn(psfm_context *ctx, finder *f, part_graph *p, const double G[9],
                             double *least, psfm_rotation_ambiguity *out) {
     psfm_labelling_result result;
-    psfm_consensus_turn_values(&f->s, G, f->value);
+    weigh_turn(f, G);
     for (uint32_t k = 0; k < p->graph.num_edges; ++k) {
         memcpy(p->value[k], f->value[p->edge[k]], sizeof *p->value);
         p->value[k][0] *= f->max_ratio;
@@ -132,7 +147,7 @@ static psfm_status try_turn(psfm_context *ctx, finder *f, part_graph *p, const d
     memcpy(p->best, p->flip, p->graph.num_nodes * sizeof *p->best);
     *out = (psfm_rotation_ambiguity){0};
     psfm_rotation_log(G, f->turn);
-    weigh_cut(f, p, G, out);
+    weigh_cut(f, p, out);
     return PSFM_OK;
 }
 

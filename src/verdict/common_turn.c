@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/absence.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 
@@ -18,7 +19,8 @@
 typedef struct {
     double (*turn)[9];
     uint32_t *begin, num_edges;
-    double near; /* 1 + 2 cos(angle) of two rotations that are one */
+    double *credit; /* of each edge */
+    double near;    /* 1 + 2 cos(angle) of two rotations that are one */
 } wishes;
 
 static bool is_inside(const psfm_pose_graph *graph, uint32_t e, const psfm_poses *poses,
@@ -45,6 +47,8 @@ static psfm_status list_wishes(psfm_context *ctx, const psfm_pose_graph *graph,
         PSFM_ALLOC(ctx, (size_t)graph->num_hypotheses + graph->num_edges, &w->turn);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, (size_t)graph->num_edges + 1, &w->begin);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, graph->num_edges, &w->credit);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         if (accepted[e] || !is_inside(graph, e, poses, component) || seen++ % stride != 0)
@@ -53,6 +57,7 @@ static psfm_status list_wishes(psfm_context *ctx, const psfm_pose_graph *graph,
             add_wish(poses, edge, graph->hypotheses[h].motion.R_21, w, &num);
         if (edge->has_essential)
             add_wish(poses, edge, edge->essential_R_21, w, &num);
+        w->credit[w->num_edges] = psfm_edge_credit(edge, PSFM_ABSENCE_POWER);
         w->begin[++w->num_edges] = num;
     }
     return status;
@@ -70,23 +75,26 @@ static bool are_one(const double A[9], const double B[9], double near) {
     return fmax(same, inverse) > near;
 }
 
-static uint32_t count_seconds(const wishes *w, const double turn[9]) {
+/* Credit of the edges that ask for the turn; 0 if only one does. */
+static double sum_seconds(const wishes *w, const double turn[9]) {
     uint32_t count = 0;
+    double sum = 0.0;
     for (uint32_t k = 0; k < w->num_edges; ++k) {
         bool agrees = false;
         for (uint32_t q = w->begin[k]; !agrees && q < w->begin[k + 1]; ++q)
             agrees = are_one(turn, w->turn[q], w->near);
         count += agrees;
+        sum += agrees ? w->credit[k] : 0.0;
     }
-    return count;
+    return count > 1 ? sum : 0.0;
 }
 
 psfm_status psfm_common_turn_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                   const bool *accepted, const psfm_poses *poses, uint32_t component,
                                   double agreement_deg, double *share) {
     wishes w = {.near = 1.0 + 2.0 * cos(psfm_radians(agreement_deg))};
-    uint32_t num_edges = 0, num_rejected = 0, best = 0;
-    *share = 0.0;
+    uint32_t num_edges = 0, num_rejected = 0;
+    double best = 0.0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         bool inside = is_inside(graph, e, poses, component);
         num_edges += inside;
@@ -97,13 +105,11 @@ psfm_status psfm_common_turn_find(psfm_context *ctx, const psfm_pose_graph *grap
                              ? PSFM_OK
                              : list_wishes(ctx, graph, accepted, poses, component, stride, &w);
     uint32_t num_turns = w.num_edges == 0 ? 0 : w.begin[w.num_edges];
-    for (uint32_t q = 0; status == PSFM_OK && q < num_turns; ++q) {
-        uint32_t count = count_seconds(&w, w.turn[q]);
-        best = count > best ? count : best;
-    }
-    if (best > 1)
-        *share = (double)best * stride / num_edges;
+    for (uint32_t q = 0; status == PSFM_OK && q < num_turns; ++q)
+        best = fmax(best, sum_seconds(&w, w.turn[q]));
+    *share = num_edges > 0 ? best * stride / num_edges : 0.0;
     free(w.turn);
     free(w.begin);
+    free(w.credit);
     return status;
 }

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "graph/absence.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "verdict/common_turn.h"
 #include "verdict/thin_cut.h"
 
-#define FEW_EDGES 3 /* a share of fewer says nothing */
+#define FEW_EDGES 3          /* a share of fewer says nothing */
+#define EXPLAINED_SIGMAS 2.0 /* of an edge's difference from the poses its matches explain */
 
 #define ROW(field) \
     { #field, offsetof(psfm_model_features, field) }
@@ -65,10 +67,24 @@ static bool has_rotation(const model *m, const psfm_edge *edge, const double R_2
     return false;
 }
 
+/* Standard deviation of the rotation that an accepted edge has, in degrees. */
+static double edge_sigma_deg(const model *m, const psfm_edge *edge) {
+    const psfm_pose_graph *graph = m->in->graph;
+    double sigma = edge->essential_sigma_rad, weight = 0.0;
+    for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
+        if (graph->hypotheses[h].weight > weight) {
+            weight = graph->hypotheses[h].weight;
+            sigma = graph->hypotheses[h].sigma_rad;
+        }
+    }
+    return psfm_degrees(m->in->noise_px * sigma);
+}
+
 static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_features *f) {
     const psfm_pose_graph *graph = m->in->graph;
     const psfm_pose_solution *s = m->in->solution;
-    size_t accepted = 0, rejected = 0, shifted = 0;
+    size_t accepted = 0, rejected = 0;
+    double shifted = 0.0;
     uint32_t thin = 0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
@@ -79,15 +95,17 @@ static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_feat
                         R_21);
         if (!m->in->edges->accepted[e]) {
             ++rejected;
-            shifted += has_rotation(m, edge, R_21);
+            shifted +=
+                has_rotation(m, edge, R_21) ? psfm_edge_credit(edge, PSFM_ABSENCE_POWER) : 0.0;
             continue;
         }
-        m->room[accepted++] = psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
+        double off = psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
+        m->room[accepted++] = fmax(0.0, off - EXPLAINED_SIGMAS * edge_sigma_deg(m, edge));
     }
     f->edge_deg = psfm_median(m->room, accepted);
     if (accepted + rejected > 0) {
         f->rejected = (double)rejected / (double)(accepted + rejected);
-        f->shifted = (double)shifted / (double)(accepted + rejected);
+        f->shifted = shifted / (double)(accepted + rejected);
     }
     psfm_status status =
         psfm_thin_cuts_count(ctx, graph, m->in->edges->accepted, &s->poses, m->component, &thin);

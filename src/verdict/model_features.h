@@ -5,19 +5,20 @@
 #include "verdict/image_features.h"
 
 typedef struct {
-    double images;          /* with a pose in it */
-    double rejected;        /* share of the edges between its images that contradict it */
-    double worst_rejected;  /* the largest such share at an image with three edges or more */
-    double common_turn;     /* share of the edges that contradict it and agree on another turn */
-    double shifted;         /* share of the edges that contradict it though their rotation agrees */
-    double runner_up;       /* largest evidence ratio of an explanation that turns a part */
-    double joint;           /* weakness of its weakest joint */
-    double thin_cuts;       /* share of its accepted edges that alone or in twos hold it together */
-    double residual;        /* mean reprojection error over what the noise explains */
-    double edge_deg;        /* median difference of an accepted edge's rotation from the poses' */
-    double half_deg;        /* largest difference of rotations from two halves, halved */
-    double half_center_deg; /* the same of the centres, as seen from the points */
-    double focal_deg;       /* largest shift of a rotation by free focal lengths */
+    double images;         /* with a pose in it */
+    double rejected;       /* share of the edges between its images that contradict it */
+    double worst_rejected; /* the largest such share at an image with three edges or more */
+    double common_turn;    /* share of the edges that contradict it and agree on another turn ... */
+    double shifted;        /* ... that contradict it though their rotation agrees, both by credit */
+    double runner_up;      /* largest evidence ratio of an explanation that turns a part */
+    double joint;          /* weakness of its weakest joint */
+    double thin_cuts;      /* share of its accepted edges that alone or in twos hold it together */
+    double residual;       /* mean reprojection error over what the noise explains */
+    double edge_deg;       /* median difference of an accepted edge's rotation from the poses', as
+                            * far as its matches do not explain it */
+    double half_deg;       /* largest difference of rotations from two halves, halved */
+    double half_center_deg;                 /* the same of the centres, as seen from the points */
+    double focal_deg;                       /* largest shift of a rotation by free focal lengths */
     double focal_center_deg;                /* the same of the centres, as seen from the points */
     double half_shift_deg, focal_shift_deg; /* the larger of either two */
     double fewest_points;                   /* of an image */

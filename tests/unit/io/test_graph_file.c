@@ -29,7 +29,8 @@ static psfm_graph_pair pairs[2] = {
      .part = 1,
      .in_tree = true,
      .kept = true,
-     .rotation_deg = 0.125},
+     .rotation_deg = 0.125,
+     .absence = 0.25},
     {.image1 = 1, .image2 = 2, .num_matches = 3, .kind = PSFM_PAIR_FEW_MATCHES},
 };
 static psfm_graph_image images[3];
@@ -69,6 +70,7 @@ static void a_round_trip_keeps_everything(void **state) {
     const psfm_graph_pair *edge = &back.pairs[0];
     assert_true(edge->is_edge && edge->in_tree && edge->kept);
     assert_close(edge->h, -0.0625, 0.0);
+    assert_close(edge->absence, 0.25, 0.0);
     assert_int_equal(edge->homographies[0].group, 3);
     assert_true(edge->homographies[0].chosen && !edge->homographies[1].chosen);
     assert_memory_equal(edge->homographies[0].samples, samples, sizeof samples);

@@ -76,6 +76,17 @@ static void test_share(void **state) {
     }
 }
 
+/* Edges that leave out half of what their images should share are weak witnesses. */
+static void test_edges_count_by_their_credit(void **state) {
+    fixture f;
+    (void)state;
+    make_fixture(&f, 10, 0);
+    for (uint32_t e = 0; e < 10; ++e)
+        f.graph.edges[e].absence = 0.5;
+    assert_close(find(&f), 10.0 / 16.0 / EDGES, 1e-12);
+    free_fixture(&f);
+}
+
 /* They were rejected for their baselines, as edges to the next bay of a facade are. */
 static void test_edges_with_the_right_rotation_ask_for_no_turn(void **state) {
     fixture f;
@@ -90,6 +101,7 @@ static void test_edges_with_the_right_rotation_ask_for_no_turn(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_share),
+        cmocka_unit_test(test_edges_count_by_their_credit),
         cmocka_unit_test(test_edges_with_the_right_rotation_ask_for_no_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

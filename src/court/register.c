@@ -18,14 +18,16 @@
 #include "linalg/mat3.h"
 #include "line/rectify.h"
 
-#define MIN_SEGMENT 18.0 /* pixels */
-#define FITTED 16        /* best guesses that are fitted with a known focal length */
-#define FREE_FITTED 80   /* and with an unknown one */
-#define MIN_SEEN 40.0    /* pixels of a line that count as seeing it */
-#define RIVAL 1.1        /* so many times the score makes a similar drawing the better one */
-#define MUCH_BETTER 1.1  /* so many times the score makes another focal length the right one */
-#define OTHER_FOCAL 0.03 /* difference of the logarithms */
-#define SAME_LINES 0.02  /* widths of the image by which the same lines may be apart */
+#define MIN_SEGMENT 18.0   /* pixels */
+#define FITTED 16          /* best guesses that are fitted with a known focal length */
+#define FREE_FITTED 80     /* and with an unknown one */
+#define MIN_SEEN 40.0      /* pixels of a line that count as seeing it */
+#define RIVAL 1.1          /* so many times the score makes a similar drawing the better one */
+#define MUCH_BETTER 1.1    /* so many times the score makes another focal length the right one */
+#define OTHER_FOCAL 0.03   /* difference of the logarithms */
+#define FREE_LINES 2       /* further lines that a drawing of unknown size must show, one a side */
+#define FREE_RUNNER_UP 0.8 /* and what the runner-up may reach, as a share of what others may */
+#define SAME_LINES 0.02    /* widths of the image by which the same lines may be apart */
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_court_options, max_image_size, "max-image-size", 1600, 200, 65000,
@@ -242,7 +244,8 @@ static void fit_poses(attempt *a) {
 }
 
 /* Counts the distinct lines that are confirmed; *enough tells whether they are enough. A pose has
- * six unknowns, and a few lines of any floor can be met by choosing them. */
+ * six unknowns, a drawing's size two more, and a few lines of any floor can be met by choosing
+ * them. */
 static psfm_status count_lines(psfm_context *ctx, const attempt *a, psfm_court_pose *pose,
                                bool *enough) {
     const psfm_drawing *drawing = a->plan.drawing;
@@ -260,7 +263,8 @@ static psfm_status count_lines(psfm_context *ctx, const attempt *a, psfm_court_p
         }
         for (uint32_t k = 0; k < num; ++k)
             pose->num_lines += visible[k] > MIN_SEEN && hit[k] >= 0.5 * visible[k];
-        *enough = pose->num_lines >= fmin(a->options->min_lines, ceil(0.8 * num));
+        int least = a->options->min_lines + (psfm_drawing_is_free(drawing) ? FREE_LINES : 0);
+        *enough = pose->num_lines >= fmin(least, ceil(0.8 * num));
     }
     free(visible);
     free(ids);
@@ -269,11 +273,12 @@ static psfm_status count_lines(psfm_context *ctx, const attempt *a, psfm_court_p
 
 static psfm_court_verdict judge(const attempt *a, const psfm_court_pose *pose, bool enough_lines) {
     const psfm_court_options *o = a->options;
+    double rival = psfm_drawing_is_free(a->plan.drawing) ? FREE_RUNNER_UP : 1.0;
     if (pose->score < o->min_score || !enough_lines)
         return PSFM_COURT_WEAK;
     if (pose->hit < o->min_hit)
         return PSFM_COURT_SPARSE;
-    if (pose->runner_up > o->max_runner_up * pose->score)
+    if (pose->runner_up > rival * o->max_runner_up * pose->score)
         return PSFM_COURT_AMBIGUOUS;
     if (psfm_norm3(pose->sigma_center) > o->max_sigma * a->plan.size)
         return PSFM_COURT_LOOSE;

@@ -8,7 +8,8 @@
  * Where things repeat at even spaces, as along a facade, false edges have right rotations and wrong
  * baselines, in such numbers that the sum's minimum folds the scene onto itself. Edges with most
  * matches are the last to be false. So there is a second start, from the tree of the best edges,
- * with weights that let go of what does not fit; it wins if clearly more agrees with it.
+ * with weights that let go of what does not fit; it wins if clearly more agrees with it. Then sets
+ * of cameras are moved by what edges ask for (pose/position_shift.h).
  *
  * Directions do not collapse here, as they would alone: the lengths hold them open. */
 #include "pose/position_plane.h"
@@ -23,6 +24,7 @@
 #include "linalg/sparse.h"
 #include "pose/baseline_tree.h"
 #include "pose/plane_scale.h"
+#include "pose/position_shift.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_position_plane_options, scale_iterations, "scale-iterations", 30, 1, 1000,
@@ -39,6 +41,9 @@ const psfm_option_table psfm_position_plane_option_table = {"position", rows, 3}
 
 /* By how much more must agree for the second start to win. */
 #define MIN_GAIN 1.05
+
+/* Sets of cameras that are moved one after the other. */
+enum { MOST_SHIFTS = 50 };
 
 /* Residuals below this share of a typical baseline count in full: rounding must not decide which
  * edge of a tree is an outlier. */
@@ -289,40 +294,14 @@ static psfm_status solve_lengths(psfm_context *ctx, position_system *s, int iter
     return status;
 }
 
-/* ---- the start from the best edges ---- */
-
-/* Residual at which a term counts half, as a share of its baseline: half of what a repetition
- * shifts is more, the noise of a baseline less. */
-static const double agreeing_share = 0.1;
-
-/* Centres along the tree of the heaviest terms with lengths; *spans is false if it does not reach
- * all nodes. */
-static psfm_status start_from_tree(psfm_context *ctx, position_system *s, bool *spans) {
-    psfm_weighted_baseline *edges = NULL;
-    uint32_t num = 0;
-    psfm_status status = PSFM_ALLOC(ctx, s->num_terms, &edges);
-    for (uint32_t k = 0; status == PSFM_OK && k < s->num_terms; ++k) {
-        const term *t = &s->terms[k];
-        if (!has_known_length(t))
-            continue;
-        edges[num] = (psfm_weighted_baseline){.a = t->a, .b = t->b, .weight = t->weight};
-        memcpy(edges[num++].baseline, t->baseline, sizeof t->baseline);
-    }
-    if (status == PSFM_OK) {
-        memset(s->x, 0, s->num_unknowns * sizeof *s->x);
-        status = psfm_centers_along_tree(ctx, s->num_nodes, edges, num, s->x, spans);
-    }
-    free(edges);
-    return status;
-}
+/* ---- the most agreement ---- */
 
 /* How far a term agrees: 1 if it fits, 1/2 at a tenth of its baseline. */
 static double agreement(const position_system *s, const term *t) {
     double r[3], between[3];
     psfm_sub3(s->x + 3 * t->a, s->x + 3 * t->b, between);
-    double scale = agreeing_share * psfm_norm3(has_known_length(t) ? t->baseline : between);
     residual(s, t, r);
-    return 1.0 / (1.0 + psfm_dot3(r, r) / fmax(scale * scale, 1e-300));
+    return psfm_baseline_agreement(r, psfm_norm3(has_known_length(t) ? t->baseline : between));
 }
 
 /* Sum of the weights of what agrees; directions do not count, for want of a measure. */
@@ -334,11 +313,11 @@ static double support(const position_system *s) {
     return sum;
 }
 
-/* The most agreement, from the tree of the heaviest terms; *spans is false if there is none. */
-static psfm_status solve_agreement(psfm_context *ctx, position_system *s, int iterations, solver *v,
-                                   bool *spans) {
-    psfm_status status = start_from_tree(ctx, s, spans);
-    for (int it = 0; status == PSFM_OK && *spans && it < iterations; ++it) {
+/* Lets go of what does not agree with the centres at hand. */
+static psfm_status solve_agreement(psfm_context *ctx, position_system *s, int iterations,
+                                   solver *v) {
+    psfm_status status = PSFM_OK;
+    for (int it = 0; status == PSFM_OK && it < iterations; ++it) {
         for (uint32_t k = 0; k < s->num_terms; ++k) {
             double agrees = agreement(s, &s->terms[k]);
             v->w[k] = s->terms[k].weight * fmax(agrees * agrees, 1e-6);
@@ -348,19 +327,72 @@ static psfm_status solve_agreement(psfm_context *ctx, position_system *s, int it
     return status;
 }
 
+/* The terms with lengths; *edges is malloc'ed. */
+static psfm_status list_lengths(psfm_context *ctx, const position_system *s,
+                                psfm_weighted_baseline **edges, uint32_t *num) {
+    psfm_status status = PSFM_ALLOC(ctx, s->num_terms, edges);
+    *num = 0;
+    for (uint32_t k = 0; status == PSFM_OK && k < s->num_terms; ++k) {
+        const term *t = &s->terms[k];
+        if (!has_known_length(t))
+            continue;
+        psfm_weighted_baseline *edge = &(*edges)[(*num)++];
+        *edge = (psfm_weighted_baseline){.a = t->a, .b = t->b, .weight = t->weight};
+        memcpy(edge->baseline, t->baseline, sizeof t->baseline);
+    }
+    return status;
+}
+
+/* A second start, along the tree of the heaviest terms; it stays if clearly more agrees. */
+static psfm_status solve_from_tree(psfm_context *ctx, position_system *s, int iterations,
+                                   const psfm_shift_problem *lengths, solver *v) {
+    double before = support(s);
+    bool spans = false;
+    memcpy(v->kept, s->x, s->num_unknowns * sizeof *s->x);
+    memset(s->x, 0, s->num_unknowns * sizeof *s->x);
+    psfm_status status = psfm_centers_along_tree(ctx, s->num_nodes, lengths->edges,
+                                                 lengths->num_edges, s->x, &spans);
+    if (status == PSFM_OK && spans)
+        status = solve_agreement(ctx, s, iterations, v);
+    if (status == PSFM_OK && !(spans && support(s) > MIN_GAIN * before))
+        memcpy(s->x, v->kept, s->num_unknowns * sizeof *s->x);
+    return status;
+}
+
+/* Sets of cameras are moved as long as more agrees. */
+static psfm_status solve_shifts(psfm_context *ctx, position_system *s, int iterations,
+                                const psfm_shift_problem *lengths, solver *v) {
+    psfm_status status = PSFM_OK;
+    bool moved = true;
+    for (int round = 0; status == PSFM_OK && moved && round < MOST_SHIFTS; ++round) {
+        double before = support(s);
+        memcpy(v->kept, s->x, s->num_unknowns * sizeof *s->x);
+        status = psfm_centers_shift(ctx, lengths, s->x, &moved);
+        if (status == PSFM_OK && moved)
+            status = solve_agreement(ctx, s, iterations, v);
+        if (status == PSFM_OK && moved && !(support(s) > before)) {
+            memcpy(s->x, v->kept, s->num_unknowns * sizeof *s->x);
+            break;
+        }
+    }
+    return status;
+}
+
 static psfm_status solve(psfm_context *ctx, position_system *s, int iterations) {
     solver v = {0};
-    bool spans = false;
+    psfm_weighted_baseline *edges = NULL;
+    psfm_shift_problem lengths = {.num_nodes = s->num_nodes, .seed = psfm_context_seed(ctx)};
     psfm_status status = solver_init(ctx, s, &v);
     if (status == PSFM_OK)
+        status = list_lengths(ctx, s, &edges, &lengths.num_edges);
+    lengths.edges = edges;
+    if (status == PSFM_OK)
         status = solve_lengths(ctx, s, iterations, &v);
-    if (status == PSFM_OK) {
-        double before = support(s);
-        memcpy(v.kept, s->x, s->num_unknowns * sizeof *s->x);
-        status = solve_agreement(ctx, s, iterations, &v, &spans);
-        if (status == PSFM_OK && !(spans && support(s) > MIN_GAIN * before))
-            memcpy(s->x, v.kept, s->num_unknowns * sizeof *s->x);
-    }
+    if (status == PSFM_OK)
+        status = solve_from_tree(ctx, s, iterations, &lengths, &v);
+    if (status == PSFM_OK)
+        status = solve_shifts(ctx, s, iterations, &lengths, &v);
+    free(edges);
     solver_free(&v);
     return status;
 }

@@ -89,14 +89,11 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
         psfm_robust_candidate_options(&options->robust);
     CHECK(ctx, psfm_candidate_list_make(ctx, graph, &candidate_options, confidence, &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
-    const psfm_rotation_consensus_options *consensus = &options->robust.consensus;
-    CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, NULL, R,
-                                             chosen, &score));
-    CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, chosen, R,
-                                             other, &score));
+    const psfm_rotation_problem problem = {&topology, &candidates, &options->robust.consensus, 0};
+    CHECK(ctx, psfm_rotation_consensus_score(ctx, &problem, NULL, R, chosen, &score));
+    CHECK(ctx, psfm_rotation_consensus_score(ctx, &problem, chosen, R, other, &score));
     out->found = fmax(out->found, score);
-    CHECK(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, consensus, chosen, exact,
-                                             other, &out->truth));
+    CHECK(ctx, psfm_rotation_consensus_score(ctx, &problem, chosen, exact, other, &out->truth));
     psfm_candidate_list_free(&list);
     free(confidence);
     free(exact);

@@ -172,26 +172,29 @@ psfm_candidate_options psfm_robust_candidate_options(const psfm_robust_options *
 }
 
 /* What the rotations are found from. */
-typedef struct {
-    const psfm_topology *topology;
-    psfm_rotation_candidates candidates;
-    uint32_t num_pairs; /* edges that are pairs; those that follow are none of the graph's */
-} consensus_graph;
+static psfm_rotation_problem rotation_problem(const psfm_context *ctx,
+                                              const psfm_robust_options *options,
+                                              const psfm_topology *topology,
+                                              const psfm_rotation_candidates *candidates) {
+    return (psfm_rotation_problem){topology, candidates, &options->consensus,
+                                   psfm_context_seed(ctx)};
+}
 
-/* The runner-up of a consensus. Edges that are no pairs take part and are not listed. */
+/* The runner-up of a consensus. Edges that are no pairs of the graph, those from num_pairs on, take
+ * part and are not listed. */
 static psfm_status find_runner_up(psfm_context *ctx, const psfm_robust_options *options,
-                                  const consensus_graph *g, double (*R)[9], const uint32_t *chosen,
+                                  const psfm_rotation_problem *problem, uint32_t num_pairs,
+                                  double (*R)[9], const uint32_t *chosen,
                                   psfm_rotation_ambiguities *out) {
     if (options->ambiguity.models == PSFM_AMBIGUOUS_BEST)
         return PSFM_OK;
-    psfm_status status = psfm_rotation_ambiguities_find(
-        ctx, g->topology, &g->candidates, &options->consensus, options->ambiguity.max_ratio,
-        psfm_context_seed(ctx), R, chosen, out);
+    psfm_status status =
+        psfm_rotation_ambiguities_find(ctx, problem, options->ambiguity.max_ratio, R, chosen, out);
     for (size_t k = 0; status == PSFM_OK && k < out->num; ++k) {
         psfm_rotation_ambiguity *item = &out->item[k];
         uint32_t kept = 0;
         for (uint32_t i = 0; i < item->num_agreeing; ++i)
-            if (item->edge[i] < g->num_pairs)
+            if (item->edge[i] < num_pairs)
                 item->edge[kept++] = item->edge[i];
         item->num_agreeing = kept;
     }
@@ -205,20 +208,22 @@ static psfm_status find_with_court(psfm_context *ctx, const psfm_robust_options 
                                    psfm_robust_edges *edges) {
     psfm_court_graph g;
     psfm_topology images;
+    psfm_rotation_candidates without;
     uint32_t *chosen = NULL;
     double(*R)[9] = s->poses.cam_from_world;
     psfm_status status =
         psfm_court_graph_make(ctx, topology, list, court, options->consensus.agreement_deg, R, &g);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, g.topology.num_edges, &chosen);
+    psfm_rotation_problem problem = rotation_problem(ctx, options, &g.topology, &g.candidates);
     if (status == PSFM_OK)
-        status = psfm_rotation_consensus(ctx, &g.topology, &g.candidates, psfm_context_seed(ctx),
-                                         &options->consensus, g.R, chosen, &edges->consensus);
+        status = psfm_rotation_consensus(ctx, &problem, g.R, chosen, &edges->consensus);
     if (status == PSFM_OK) {
-        consensus_graph without = {.topology = &images, .num_pairs = g.num_pairs};
         psfm_court_graph_settle(&g, chosen, R, court);
-        psfm_court_graph_images(&g, &images, &without.candidates);
-        status = find_runner_up(ctx, options, &without, R, chosen, &edges->ambiguities);
+        psfm_court_graph_images(&g, &images, &without);
+        problem = rotation_problem(ctx, options, &images, &without);
+        status =
+            find_runner_up(ctx, options, &problem, g.num_pairs, R, chosen, &edges->ambiguities);
     }
     free(chosen);
     psfm_court_graph_free(&g);
@@ -230,14 +235,14 @@ static psfm_status find_by_pairs(psfm_context *ctx, const psfm_robust_options *o
                                  psfm_pose_solution *s, psfm_robust_edges *edges) {
     uint32_t *chosen = NULL;
     psfm_status status = PSFM_ALLOC(ctx, topology->num_edges, &chosen);
-    consensus_graph g = {topology, psfm_candidate_list_view(list), topology->num_edges};
+    const psfm_rotation_candidates candidates = psfm_candidate_list_view(list);
+    const psfm_rotation_problem problem = rotation_problem(ctx, options, topology, &candidates);
+    double(*R)[9] = s->poses.cam_from_world;
     if (status == PSFM_OK)
-        status = psfm_rotation_consensus(ctx, topology, &g.candidates, psfm_context_seed(ctx),
-                                         &options->consensus, s->poses.cam_from_world, chosen,
-                                         &edges->consensus);
+        status = psfm_rotation_consensus(ctx, &problem, R, chosen, &edges->consensus);
     if (status == PSFM_OK)
-        status =
-            find_runner_up(ctx, options, &g, s->poses.cam_from_world, chosen, &edges->ambiguities);
+        status = find_runner_up(ctx, options, &problem, topology->num_edges, R, chosen,
+                                &edges->ambiguities);
     free(chosen);
     return status;
 }

@@ -16,9 +16,7 @@ typedef struct {
 } psfm_consensus_search;
 
 /* Starts with typicality learnt from all candidates. Free in any case. */
-psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_topology *topology,
-                                const psfm_rotation_candidates *candidates,
-                                const psfm_rotation_consensus_options *options,
+psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_rotation_problem *problem,
                                 double (*cam_from_world)[9], psfm_consensus_search *s);
 void psfm_consensus_free(psfm_consensus_search *s);
 

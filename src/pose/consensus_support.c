@@ -100,19 +100,18 @@ double psfm_consensus_choose(const psfm_consensus_search *s, uint32_t *chosen) {
     return sum;
 }
 
-psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_topology *topology,
-                                const psfm_rotation_candidates *candidates,
-                                const psfm_rotation_consensus_options *options,
+psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_rotation_problem *problem,
                                 double (*cam_from_world)[9], psfm_consensus_search *s) {
+    const psfm_topology *topology = problem->topology;
     *s = (psfm_consensus_search){.topology = topology,
-                                 .candidates = candidates,
-                                 .options = options,
-                                 .reach = psfm_radians(options->agreement_deg),
+                                 .candidates = problem->candidates,
+                                 .options = problem->options,
+                                 .reach = psfm_radians(problem->options->agreement_deg),
                                  .R = cam_from_world};
     psfm_status status =
         psfm_adjacency_init(ctx, topology, NULL, topology->num_edges, &s->adjacency);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, candidates->begin[topology->num_edges], &s->confidence);
+        status = PSFM_ALLOC(ctx, s->candidates->begin[topology->num_edges], &s->confidence);
     if (status == PSFM_OK)
         psfm_consensus_learn_typical(s, NULL);
     return status;

@@ -259,17 +259,15 @@ static psfm_status find_all(psfm_context *ctx, finder *f, uint32_t num_parts,
     return status;
 }
 
-psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_topology *topology,
-                                           const psfm_rotation_candidates *candidates,
-                                           const psfm_rotation_consensus_options *options,
-                                           double max_ratio, uint64_t seed,
-                                           double (*cam_from_world)[9], const uint32_t *chosen,
-                                           psfm_rotation_ambiguities *out) {
-    finder f = {.max_ratio = max_ratio, .seed = seed};
+psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_rotation_problem *problem,
+                                           double max_ratio, double (*cam_from_world)[9],
+                                           const uint32_t *chosen, psfm_rotation_ambiguities *out) {
+    const psfm_topology *topology = problem->topology;
+    finder f = {.max_ratio = max_ratio, .seed = problem->seed};
     uint32_t num_parts = 0, num_agreeing = 0, *agreed = NULL;
     psfm_status status;
     *out = (psfm_rotation_ambiguities){0};
-    if ((status = psfm_consensus_init(ctx, topology, candidates, options, cam_from_world, &f.s)) ||
+    if ((status = psfm_consensus_init(ctx, problem, cam_from_world, &f.s)) ||
         (status = PSFM_ALLOC(ctx, topology->num_edges, &f.value)) ||
         (status = PSFM_ALLOC(ctx, topology->num_edges, &f.agrees)) ||
         (status = PSFM_ALLOC(ctx, topology->num_edges, &agreed)) ||

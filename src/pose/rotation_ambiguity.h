@@ -36,14 +36,11 @@ typedef struct {
  * edges of it ask for any turn. An undecided one, with a ratio above max_ratio, is cut, and the
  * parts are looked at again, so that all undecided ones are listed, the weakest of a component
  * first; of the parts only undecided ones are. cam_from_world and chosen are those of the
- * consensus. Free `out` in any case. Deterministic, draws from `seed`. Cost: a labelling per turn
+ * consensus. Free `out` in any case. Deterministic. Cost: a labelling per turn
  * and part. */
-psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_topology *topology,
-                                           const psfm_rotation_candidates *candidates,
-                                           const psfm_rotation_consensus_options *options,
-                                           double max_ratio, uint64_t seed,
-                                           double (*cam_from_world)[9], const uint32_t *chosen,
-                                           psfm_rotation_ambiguities *out);
+psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_rotation_problem *problem,
+                                           double max_ratio, double (*cam_from_world)[9],
+                                           const uint32_t *chosen, psfm_rotation_ambiguities *out);
 void psfm_rotation_ambiguities_free(psfm_rotation_ambiguities *ambiguities);
 
 /* opposing over agreeing, both half an edge heavier: 1 where nothing decides, towards 0 where

@@ -87,35 +87,30 @@ static psfm_status relax_and_climb(psfm_context *ctx, psfm_consensus_search *s, 
     return status;
 }
 
-psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
-                                    const psfm_rotation_candidates *candidates, uint64_t seed,
-                                    const psfm_rotation_consensus_options *options,
+psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_rotation_problem *problem,
                                     double (*cam_from_world)[9], uint32_t *chosen,
                                     psfm_rotation_consensus_stats *stats) {
+    enum { RELAXATIONS = 5 };
+    uint64_t seed = problem->seed;
     psfm_consensus_search s;
     *stats = (psfm_rotation_consensus_stats){0};
-    psfm_status status =
-        psfm_consensus_init(ctx, topology, candidates, options, cam_from_world, &s);
+    psfm_status status = psfm_consensus_init(ctx, problem, cam_from_world, &s);
     if (status == PSFM_OK)
-        status = psfm_progress(ctx, "consensus", 0, (size_t)options->max_rounds);
+        status = psfm_progress(ctx, "consensus", 0, (size_t)problem->options->max_rounds);
     if (status == PSFM_OK)
         status = climb(ctx, &s, seed, true, chosen, stats);
-    enum { RELAXATIONS = 5 };
-    bool better = status == PSFM_OK && stats->num_agreeing < topology->num_edges;
+    bool better = status == PSFM_OK && stats->num_agreeing < problem->topology->num_edges;
     for (int k = 0; status == PSFM_OK && better && k < RELAXATIONS; ++k)
         status = relax_and_climb(ctx, &s, seed, chosen, stats, &better);
     psfm_consensus_free(&s);
     return status;
 }
 
-psfm_status psfm_rotation_consensus_score(psfm_context *ctx, const psfm_topology *topology,
-                                          const psfm_rotation_candidates *candidates,
-                                          const psfm_rotation_consensus_options *options,
+psfm_status psfm_rotation_consensus_score(psfm_context *ctx, const psfm_rotation_problem *problem,
                                           const uint32_t *typical, double (*cam_from_world)[9],
                                           uint32_t *chosen, double *score) {
     psfm_consensus_search s;
-    psfm_status status =
-        psfm_consensus_init(ctx, topology, candidates, options, cam_from_world, &s);
+    psfm_status status = psfm_consensus_init(ctx, problem, cam_from_world, &s);
     if (status == PSFM_OK) {
         psfm_consensus_learn_typical(&s, typical);
         *score = psfm_consensus_choose(&s, chosen);

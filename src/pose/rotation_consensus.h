@@ -36,6 +36,14 @@ typedef struct {
                                 neither learnt from nor judged */
 } psfm_rotation_candidates;
 
+/* What rotations are sought for. Random draws come from the seed. */
+typedef struct {
+    const psfm_topology *topology;
+    const psfm_rotation_candidates *candidates;
+    const psfm_rotation_consensus_options *options;
+    uint64_t seed;
+} psfm_rotation_problem;
+
 typedef struct {
     uint32_t num_node_moves;
     uint32_t num_world_turns; /* accepted ones */
@@ -44,20 +52,15 @@ typedef struct {
 } psfm_rotation_consensus_stats;
 
 /* Improves cam_from_world (num_nodes x 9) in place; chosen[e] is the candidate that edge e agrees
- * with, UINT32_MAX if none. Deterministic; draws from `seed`. Cost
- * O(edges) a round where the graph is nearly a chain or a ring, times a few dozen on others (see
- * graph/labelling.h). */
-psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_topology *topology,
-                                    const psfm_rotation_candidates *candidates, uint64_t seed,
-                                    const psfm_rotation_consensus_options *options,
+ * with, UINT32_MAX if none. Deterministic. Cost O(edges) a round where the graph is nearly a chain
+ * or a ring, times a few dozen on others (see graph/labelling.h). */
+psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_rotation_problem *problem,
                                     double (*cam_from_world)[9], uint32_t *chosen,
                                     psfm_rotation_consensus_stats *stats);
 
 /* The sum of supports at the given rotations, with typicality learnt from the candidates `typical`
  * (per edge, UINT32_MAX for none; NULL: from all candidates), and the candidates that agree. */
-psfm_status psfm_rotation_consensus_score(psfm_context *ctx, const psfm_topology *topology,
-                                          const psfm_rotation_candidates *candidates,
-                                          const psfm_rotation_consensus_options *options,
+psfm_status psfm_rotation_consensus_score(psfm_context *ctx, const psfm_rotation_problem *problem,
                                           const uint32_t *typical, double (*cam_from_world)[9],
                                           uint32_t *chosen, double *score);
 

@@ -87,8 +87,8 @@ static void solve(psfm_context *ctx, setting *s) {
     assert_ok(ctx, psfm_court_graph_make(ctx, &s->pairs, &s->list, &s->court, options.agreement_deg,
                                          s->R, &g));
     assert_true(g.topology.num_edges <= 512);
-    assert_ok(ctx, psfm_rotation_consensus(ctx, &g.topology, &g.candidates, 1, &options, g.R,
-                                           chosen, &stats));
+    const psfm_rotation_problem problem = {&g.topology, &g.candidates, &options, 1};
+    assert_ok(ctx, psfm_rotation_consensus(ctx, &problem, g.R, chosen, &stats));
     psfm_court_graph_settle(&g, chosen, s->R, &s->court);
     psfm_court_graph_free(&g);
 }

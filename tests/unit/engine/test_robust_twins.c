@@ -65,11 +65,10 @@ static double score_of_truth(psfm_context *ctx, solved *s) {
     const psfm_candidate_options candidate_options = psfm_robust_candidate_options(options);
     assert_ok(ctx, psfm_candidate_list_make(ctx, &s->graph, &candidate_options, confidence, &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
-    assert_ok(ctx,
-              psfm_rotation_consensus_score(ctx, &topology, &candidates, &options->consensus, NULL,
-                                            s->solution.poses.cam_from_world, chosen, &score));
-    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &topology, &candidates, &options->consensus,
-                                                 chosen, truth, other, &score));
+    const psfm_rotation_problem problem = {&topology, &candidates, &options->consensus, 0};
+    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &problem, NULL,
+                                                 s->solution.poses.cam_from_world, chosen, &score));
+    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &problem, chosen, truth, other, &score));
     psfm_candidate_list_free(&list);
     free(confidence);
     free(truth);

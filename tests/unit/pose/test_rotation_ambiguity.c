@@ -58,10 +58,9 @@ static psfm_rotation_ambiguities find(psfm_context *ctx, ring *r) {
     psfm_rotation_ambiguities found;
     double score;
     psfm_options_init(&psfm_rotation_consensus_option_table, &options);
-    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &r->topology, &r->candidates, &options, NULL,
-                                                 r->R, r->chosen, &score));
-    assert_ok(ctx, psfm_rotation_ambiguities_find(ctx, &r->topology, &r->candidates, &options, 0.8,
-                                                  0, r->R, r->chosen, &found));
+    const psfm_rotation_problem problem = {&r->topology, &r->candidates, &options, 0};
+    assert_ok(ctx, psfm_rotation_consensus_score(ctx, &problem, NULL, r->R, r->chosen, &score));
+    assert_ok(ctx, psfm_rotation_ambiguities_find(ctx, &problem, 0.8, r->R, r->chosen, &found));
     return found;
 }
 

@@ -68,8 +68,8 @@ static psfm_rotation_consensus_stats solve(psfm_context *ctx, ring *r) {
     psfm_rotation_consensus_options options;
     psfm_rotation_consensus_stats stats;
     psfm_options_init(&psfm_rotation_consensus_option_table, &options);
-    assert_ok(ctx, psfm_rotation_consensus(ctx, &r->topology, &r->candidates, 0, &options, r->start,
-                                           r->chosen, &stats));
+    const psfm_rotation_problem problem = {&r->topology, &r->candidates, &options, 0};
+    assert_ok(ctx, psfm_rotation_consensus(ctx, &problem, r->start, r->chosen, &stats));
     return stats;
 }
 

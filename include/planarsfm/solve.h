@@ -90,7 +90,8 @@ typedef struct {
                             the points differ; NAN if not known */
 } psfm_verdict_result;
 
-/* One edge of the pose graph: two images that share a plane, or an essential matrix. */
+/* One edge of the pose graph: two images that share a plane, or an essential matrix. Edges are in
+ * the order of names, and image 1 comes before image 2. */
 typedef struct {
     size_t struct_size; /* set by the caller */
     uint32_t image_id1, image_id2;

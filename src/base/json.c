@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/number_locale.h"
@@ -72,4 +73,59 @@ psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *pa
 bool psfm_json_add_number(cJSON *object, const char *name, double value) {
     return isfinite(value) ? cJSON_AddNumberToObject(object, name, value) != NULL
                            : cJSON_AddNullToObject(object, name) != NULL;
+}
+
+/* ---- sorting ---- */
+
+static int compare_values(const cJSON *a, const cJSON *b) {
+    if (cJSON_IsString(a) && cJSON_IsString(b))
+        return strcmp(a->valuestring, b->valuestring);
+    if (cJSON_IsNumber(a) && cJSON_IsNumber(b))
+        return (a->valuedouble > b->valuedouble) - (a->valuedouble < b->valuedouble);
+    return 0;
+}
+
+static int compare_elements(const cJSON *a, const cJSON *b, const char *const keys[2]) {
+    int order = compare_values(a, b);
+    for (int k = 0; k < 2 && order == 0 && keys[k] != NULL; ++k)
+        order = compare_values(cJSON_GetObjectItemCaseSensitive(a, keys[k]),
+                               cJSON_GetObjectItemCaseSensitive(b, keys[k]));
+    return order;
+}
+
+/* One list of two sorted ones; the first's elements come first where both are equal. */
+static cJSON *merge(cJSON *a, cJSON *b, const char *const keys[2]) {
+    cJSON *merged = NULL, **end = &merged;
+    while (a != NULL && b != NULL) {
+        cJSON **least = compare_elements(a, b, keys) <= 0 ? &a : &b;
+        *end = *least;
+        *least = (*least)->next;
+        end = &(*end)->next;
+    }
+    *end = a != NULL ? a : b;
+    return merged;
+}
+
+/* Sorts the first num > 0 elements of a list and cuts the others off. */
+static cJSON *merge_sort(cJSON *list, size_t num, const char *const keys[2]) {
+    cJSON *second = list;
+    if (num == 1) {
+        list->next = NULL;
+        return list;
+    }
+    for (size_t k = 0; k < num / 2; ++k)
+        second = second->next;
+    list = merge_sort(list, num / 2, keys);
+    return merge(list, merge_sort(second, num - num / 2, keys), keys);
+}
+
+void psfm_json_sort(cJSON *array, const char *key, const char *then) {
+    size_t num = (size_t)cJSON_GetArraySize(array);
+    if (num < 2)
+        return;
+    array->child = merge_sort(array->child, num, (const char *const[2]){key, then});
+    cJSON *last = array->child;
+    for (; last->next != NULL; last = last->next)
+        last->next->prev = last;
+    array->child->prev = last; /* cJSON's way to the end of a list */
 }

@@ -35,6 +35,7 @@ typedef struct {
     psfm_feature_store store;
     psfm_stored_photos images;
     psfm_keypoint_set *sets; /* per image: descriptors; empty until loaded */
+    uint64_t *content;       /* per image: a number of its descriptors, once they were loaded */
     bool is_guided;          /* SIFT is matched again along homographies, for which there are: */
     psfm_match_set views;    /* per image: keypoints and rays; empty until loaded */
     bool *loaded;
@@ -106,11 +107,13 @@ static psfm_status find_matcher(matching *m) {
 }
 
 /* What the matches of a pair were made from but descriptors: the options and, if homographies
- * guided them, the cameras. Never 0. */
+ * guided them, the cameras, in the order of the images' names. Never 0. */
 static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
     uint64_t key = m->key;
+    size_t first = pair[0] < pair[1] ? 0 : 1;
     for (size_t k = 0; m->is_guided && k < 2; ++k) {
-        const psfm_camera *camera = &m->views.cameras[m->views.views[pair[k]].camera_idx];
+        const uint32_t image = pair[k == 0 ? first : 1 - first];
+        const psfm_camera *camera = &m->views.cameras[m->views.views[image].camera_idx];
         key = psfm_hash(key, &camera->model, sizeof camera->model);
         key = psfm_hash(key, &camera->width, sizeof camera->width);
         key = psfm_hash(key, &camera->height, sizeof camera->height);
@@ -128,8 +131,7 @@ static int by_ids(const void *a, const void *b) {
     return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
 }
 
-/* Names sort otherwise than ids when images came later: a pair is matched in the order of the names
- * and stored with the lower id first. */
+/* A pair is stored with the lower id first, in whatever order it was matched. */
 static bool is_turned(const matching *m, const uint32_t pair[2]) {
     return m->images.photos[pair[0]].image_id > m->images.photos[pair[1]].image_id;
 }
@@ -275,6 +277,25 @@ static psfm_status load_image(matching *m, uint32_t image) {
     return status;
 }
 
+static uint64_t content_of(const psfm_keypoint_set *set) {
+    size_t num = set->num * set->descriptor_size;
+    if (set->descriptors_u8 != NULL)
+        return psfm_hash(PSFM_HASH_START, set->descriptors_u8, num);
+    return psfm_hash(PSFM_HASH_START, set->descriptors_f32, num * sizeof *set->descriptors_f32);
+}
+
+/* Matchers know a first and a second image. Which is which comes from the images, not from their
+ * names: photographs under other names have the same matches. */
+static void turn_by_content(const matching *m, const psfm_pair_list *batch) {
+    for (size_t k = 0; k < batch->num; ++k) {
+        uint32_t *pair = batch->pairs[k], first = pair[0];
+        if (m->content[first] <= m->content[pair[1]])
+            continue;
+        pair[0] = pair[1];
+        pair[1] = first;
+    }
+}
+
 static psfm_status load(matching *m, const psfm_pair_list *batch) {
     psfm_status status = PSFM_OK;
     if (m->bytes > m->budget)
@@ -285,9 +306,12 @@ static psfm_status load(matching *m, const psfm_pair_list *batch) {
             continue;
         status = load_image(m, image);
         m->loaded[image] = status == PSFM_OK;
+        m->content[image] = content_of(&m->sets[image]);
     }
     if (status == PSFM_OK && m->is_guided)
         status = psfm_match_set_add_rays(m->ctx, &m->views);
+    if (status == PSFM_OK)
+        turn_by_content(m, batch);
     return status;
 }
 
@@ -350,6 +374,8 @@ static psfm_status prepare(matching *m) {
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, m->images.num, &m->loaded);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(m->ctx, m->images.num, &m->content);
+    if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs);
     if (status == PSFM_OK && m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
         status = psfm_matchers_create(m->ctx, m->matcher, &m->matcher_options, m->weights,
@@ -393,6 +419,7 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     psfm_match_set_free(&m.views);
     free(m.sets);
     free(m.loaded);
+    free(m.content);
     free(m.stored);
     psfm_pair_list_free(&m.todo);
     psfm_stored_photos_free(&m.images);

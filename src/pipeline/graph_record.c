@@ -1,5 +1,6 @@
 /* graph.json from a reconstruction: pairs with their homographies, and for edges what the engine
- * made of them. Inliers are sampled evenly up to a number per homography. */
+ * made of them. Inliers are sampled evenly up to a number per homography. Images stand in the order
+ * of their names, not of the views, and pairs are turned and sorted accordingly. */
 #include "pipeline/graph_record.h"
 
 #include <math.h>
@@ -14,19 +15,25 @@
 #define MOST_SAMPLES ((size_t)80)    /* of a homography */
 #define FEWEST_SAMPLES ((size_t)8)
 
-static psfm_status record_images(psfm_context *ctx, const psfm_match_set *set,
+/* image_of[v] is where the file has view v. */
+static psfm_status record_images(psfm_context *ctx, const psfm_match_set *set, uint32_t *image_of,
                                  psfm_graph_file *out) {
-    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &out->images);
-    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v) {
-        const psfm_view *view = &set->views[v];
+    uint32_t *by_name = NULL;
+    psfm_status status = psfm_match_set_by_name(ctx, set, &by_name);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, &out->images);
+    for (size_t k = 0; status == PSFM_OK && k < set->num_views; ++k) {
+        const psfm_view *view = &set->views[by_name[k]];
         const psfm_camera *camera = &set->cameras[view->camera_idx];
-        psfm_graph_image *image = &out->images[v];
+        psfm_graph_image *image = &out->images[k];
+        image_of[by_name[k]] = (uint32_t)k;
         image->width = camera->width;
         image->height = camera->height;
         image->num_keypoints = view->num_keypoints;
         status = psfm_strdup(ctx, view->name, &image->name);
-        out->num_images = v + 1;
+        out->num_images = k + 1;
     }
+    free(by_name);
     return status;
 }
 
@@ -52,8 +59,6 @@ static psfm_status sample_inliers(psfm_context *ctx, const psfm_match_set *set,
 static psfm_status record_pair(psfm_context *ctx, const psfm_match_set *set,
                                const psfm_match_pair *pair, const psfm_two_view *view, size_t most,
                                psfm_graph_pair *out) {
-    out->image1 = pair->view1;
-    out->image2 = pair->view2;
     out->num_matches = pair->num_matches;
     out->kind = view->kind;
     out->essential_inliers =
@@ -73,8 +78,32 @@ static psfm_status record_pair(psfm_context *ctx, const psfm_match_set *set,
     return status;
 }
 
+/* The same pair from the other image. The inverse has the middle singular value 1 too. */
+static void turn_pair(psfm_graph_pair *pair) {
+    for (size_t k = 0; k < pair->num_homographies; ++k) {
+        psfm_graph_homography *homography = &pair->homographies[k];
+        double H_12[9] = {0}; /* what has no inverse, from a damaged database */
+        psfm_mat3_inverse(homography->H_21, H_12);
+        memcpy(homography->H_21, H_12, sizeof H_12);
+        for (size_t s = 0; s < homography->num_samples; ++s) {
+            const float *xy = homography->samples[s];
+            const float turned[4] = {xy[2], xy[3], xy[0], xy[1]};
+            memcpy(homography->samples[s], turned, sizeof turned);
+        }
+    }
+}
+
+static void name_images(const psfm_match_pair *pair, const uint32_t *image_of,
+                        psfm_graph_pair *out) {
+    uint32_t a = image_of[pair->view1], b = image_of[pair->view2];
+    out->image1 = a < b ? a : b;
+    out->image2 = a < b ? b : a;
+    if (a > b)
+        turn_pair(out);
+}
+
 static psfm_status record_pairs(psfm_context *ctx, const psfm_evidence *evidence,
-                                psfm_graph_file *out) {
+                                const uint32_t *image_of, psfm_graph_file *out) {
     const psfm_match_set *set = evidence->set;
     size_t homographies = 1;
     for (size_t p = 0; p < evidence->num_pairs; ++p)
@@ -85,6 +114,7 @@ static psfm_status record_pairs(psfm_context *ctx, const psfm_evidence *evidence
     for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p) {
         status =
             record_pair(ctx, set, &set->pairs[p], &evidence->two_views[p], most, &out->pairs[p]);
+        name_images(&set->pairs[p], image_of, &out->pairs[p]);
         out->num_pairs = p + 1;
     }
     return status;
@@ -183,18 +213,31 @@ static psfm_status record_plane_models(psfm_context *ctx, const psfm_reconstruct
     return PSFM_OK;
 }
 
+static int by_images(const void *a, const void *b) {
+    const psfm_graph_pair *x = a, *y = b;
+    if (x->image1 != y->image1)
+        return x->image1 < y->image1 ? -1 : 1;
+    return (x->image2 > y->image2) - (x->image2 < y->image2);
+}
+
 psfm_status psfm_graph_record(psfm_context *ctx, const psfm_evidence *evidence,
                               const psfm_reconstruction *reconstruction, const char *photo_folder,
                               psfm_graph_file *out) {
+    uint32_t *image_of = NULL;
     *out = (psfm_graph_file){0};
-    psfm_status status = record_images(ctx, evidence->set, out);
+    psfm_status status = PSFM_ALLOC(ctx, evidence->set->num_views, &image_of);
     if (status == PSFM_OK)
-        status = record_pairs(ctx, evidence, out);
+        status = record_images(ctx, evidence->set, image_of, out);
+    if (status == PSFM_OK)
+        status = record_pairs(ctx, evidence, image_of, out);
     if (status == PSFM_OK)
         status = record_edges(ctx, reconstruction, out);
+    if (status == PSFM_OK && out->num_pairs > 0)
+        qsort(out->pairs, out->num_pairs, sizeof *out->pairs, by_images);
     if (status == PSFM_OK)
         status = record_plane_models(ctx, reconstruction, out);
     if (status == PSFM_OK && photo_folder != NULL)
         status = psfm_strdup(ctx, photo_folder, &out->photo_folder);
+    free(image_of);
     return status;
 }

@@ -49,11 +49,14 @@ static psfm_status median_sigma(psfm_context *ctx, const psfm_match_set *set,
     return status;
 }
 
-static void append_unposed(line *l, const psfm_match_set *set, const psfm_reconstruction *found,
-                           size_t num) {
+static psfm_status append_unposed(psfm_context *ctx, line *l, const psfm_match_set *set,
+                                  const psfm_reconstruction *found, size_t num) {
     size_t named = 0;
+    uint32_t *by_name = NULL;
+    psfm_status status = psfm_match_set_by_name(ctx, set, &by_name);
     append(l, "; %zu not: ", num);
-    for (size_t v = 0; v < set->num_views && named < MOST_NAMES; ++v) {
+    for (size_t k = 0; status == PSFM_OK && k < set->num_views && named < MOST_NAMES; ++k) {
+        uint32_t v = by_name[k];
         if (found->outcome[v] == PSFM_OUTCOME_POSED)
             continue;
         append(l, "%s%s (%s)", named == 0 ? "" : ", ", set->views[v].name,
@@ -62,6 +65,8 @@ static void append_unposed(line *l, const psfm_match_set *set, const psfm_recons
     }
     if (named < num)
         append(l, ", ...");
+    free(by_name);
+    return status;
 }
 
 psfm_status psfm_headline_make(psfm_context *ctx, const psfm_match_set *set,
@@ -79,8 +84,8 @@ psfm_status psfm_headline_make(psfm_context *ctx, const psfm_match_set *set,
         append(&l, ", %.2f px", found->refined.mean_px);
     if (isfinite(sigma_deg))
         append(&l, ", %.2g deg", sigma_deg);
-    if (posed < set->num_views)
-        append_unposed(&l, set, found, set->num_views - posed);
+    if (status == PSFM_OK && posed < set->num_views)
+        status = append_unposed(ctx, &l, set, found, set->num_views - posed);
     psfm_number_locale_end(before);
     return status;
 }

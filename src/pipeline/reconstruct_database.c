@@ -249,10 +249,10 @@ static void run_free(run *r) {
 static psfm_status read_database(psfm_context *ctx, run *r) {
     double start = psfm_now();
     psfm_status status = psfm_database_read(ctx, r->database, &r->set, &r->input);
-    if (status == PSFM_OK)
-        status = psfm_match_set_canonical(ctx, &r->set);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK) {
         set_aside(ctx, &r->set);
+        status = psfm_match_set_canonical(ctx, &r->set);
+    }
     psfm_timings_add(&r->stats.timings, "reading", start);
     return status;
 }

@@ -23,11 +23,18 @@
 #define FIRST_POINTS_SIZE sizeof(psfm_points_result)
 #define FIRST_VERDICT_SIZE sizeof(psfm_verdict_result)
 
+/* An edge by the places of its images in the order of names. */
+typedef struct {
+    uint32_t image1, image2, edge;
+} ordered_edge;
+
 struct psfm_result {
     psfm_match_set set; /* ids and names */
     psfm_evidence evidence;
     psfm_reconstruct_stats stats;
     psfm_reconstruction found;
+    uint32_t *by_name;   /* views, as images are handed out */
+    ordered_edge *edges; /* of the graph, as they are handed out */
     int32_t *point_model, *point_plane;
     uint64_t *track_begin;
     uint32_t *track_image_id;
@@ -41,6 +48,8 @@ void psfm_result_destroy(psfm_result **result) {
     psfm_reconstruction_free(&r->found);
     psfm_evidence_free(&r->evidence);
     psfm_match_set_free(&r->set);
+    free(r->by_name);
+    free(r->edges);
     free(r->point_model);
     free(r->point_plane);
     free(r->track_begin);
@@ -54,6 +63,35 @@ void psfm_result_destroy(psfm_result **result) {
 static int32_t model_of_view(const psfm_result *r, size_t v) {
     uint32_t component = r->found.solution.poses.component[v];
     return component == UINT32_MAX ? -1 : (int32_t)component;
+}
+
+static int by_images(const void *a, const void *b) {
+    const ordered_edge *x = a, *y = b;
+    if (x->image1 != y->image1)
+        return x->image1 < y->image1 ? -1 : 1;
+    return (x->image2 > y->image2) - (x->image2 < y->image2);
+}
+
+/* Callers know images by name: their order is that of names, and edges lead from the earlier image
+ * to the later one. */
+static psfm_status order_by_name(psfm_context *ctx, psfm_result *r) {
+    const psfm_pose_graph *graph = &r->found.graph;
+    uint32_t *place = NULL;
+    psfm_status status = psfm_match_set_by_name(ctx, &r->set, &r->by_name);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, graph->num_edges, &r->edges);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, r->set.num_views, &place);
+    for (uint32_t k = 0; status == PSFM_OK && k < r->set.num_views; ++k)
+        place[r->by_name[k]] = k;
+    for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
+        uint32_t a = place[graph->edges[e].node1], b = place[graph->edges[e].node2];
+        r->edges[e] = (ordered_edge){a < b ? a : b, a < b ? b : a, e};
+    }
+    if (status == PSFM_OK && graph->num_edges > 0)
+        qsort(r->edges, graph->num_edges, sizeof *r->edges, by_images);
+    free(place);
+    return status;
 }
 
 /* Arrays that the structure holds in another shape. */
@@ -107,6 +145,8 @@ psfm_status psfm_solve(psfm_context *ctx, const psfm_problem *problem,
         status = psfm_reconstruct(ctx, &options, &made->evidence, &made->stats, &made->found);
     }
     if (status == PSFM_OK)
+        status = order_by_name(ctx, made);
+    if (status == PSFM_OK)
         status = reshape_points(ctx, made);
     if (status == PSFM_OK)
         status = print_summary(ctx, &options, made);
@@ -142,58 +182,74 @@ bool psfm_result_image(const psfm_result *result, size_t idx, psfm_image_result 
     if (idx >= result->set.num_views || out->struct_size < FIRST_IMAGE_SIZE)
         return false;
     const psfm_reconstruction *found = &result->found;
+    uint32_t v = result->by_name[idx];
     psfm_image_result image = {.struct_size = out->struct_size,
-                               .image_id = result->set.views[idx].id,
-                               .model = model_of_view(result, idx),
-                               .name = result->set.views[idx].name,
-                               .state = psfm_outcome_name(found->outcome[idx]),
-                               .advice = psfm_outcome_advice(found->outcome[idx]),
+                               .image_id = result->set.views[v].id,
+                               .model = model_of_view(result, v),
+                               .name = result->set.views[v].name,
+                               .state = psfm_outcome_name(found->outcome[v]),
+                               .advice = psfm_outcome_advice(found->outcome[v]),
                                .mean_error_px = NAN,
                                .rotation_sigma_deg = NAN,
                                .center_sigma = NAN,
                                .probability = NAN};
     if (image.model >= 0) {
-        const double *R = found->solution.poses.cam_from_world[idx];
-        memcpy(image.center, found->solution.poses.center[idx], sizeof image.center);
+        const double *R = found->solution.poses.cam_from_world[v];
+        memcpy(image.center, found->solution.poses.center[v], sizeof image.center);
         psfm_rotation_to_quat(R, image.cam_from_world_q);
         psfm_mat3_mul_vec(R, image.center, image.cam_from_world_t);
         psfm_scale3(-1.0, image.cam_from_world_t, image.cam_from_world_t);
     }
     if (image.model >= 0 && found->refined.images != NULL) {
-        const psfm_refined_image *refined = &found->refined.images[idx];
+        const psfm_refined_image *refined = &found->refined.images[v];
         image.num_points = refined->num_points;
         image.mean_error_px = refined->mean_px;
         image.rotation_sigma_deg = refined->rotation_sigma_deg;
         image.center_sigma = refined->center_sigma;
     }
     if (image.model >= 0 && found->verdicts.images != NULL)
-        image.probability = found->verdicts.images[idx].probability;
+        image.probability = found->verdicts.images[v].probability;
     hand_out(out, &image, sizeof image, out->struct_size);
     return true;
+}
+
+/* The motion of an edge, turned round if it leads from its second image to its first one. */
+static void edge_motion(const psfm_relative_pose *pose, bool turned, psfm_edge_result *out) {
+    double R_12[9];
+    memcpy(out->cam2_from_cam1_t, pose->t_21, sizeof out->cam2_from_cam1_t);
+    psfm_rotation_to_quat(pose->R_21, out->cam2_from_cam1_q);
+    if (!turned)
+        return;
+    psfm_mat3_transpose(pose->R_21, R_12);
+    psfm_rotation_to_quat(R_12, out->cam2_from_cam1_q);
+    psfm_mat3_mul_vec(R_12, pose->t_21, out->cam2_from_cam1_t);
+    psfm_scale3(-1.0, out->cam2_from_cam1_t, out->cam2_from_cam1_t);
 }
 
 bool psfm_result_edge(const psfm_result *result, size_t idx, psfm_edge_result *out) {
     const psfm_reconstruction *found = &result->found;
     if (idx >= found->graph.num_edges || out->struct_size < FIRST_EDGE_SIZE)
         return false;
-    const psfm_edge *edge = &found->graph.edges[idx];
+    const ordered_edge *place = &result->edges[idx];
+    const psfm_edge *edge = &found->graph.edges[place->edge];
     const psfm_pose_solution *s = &found->solution;
+    uint32_t view1 = result->by_name[place->image1], view2 = result->by_name[place->image2];
     psfm_edge_result e = {.struct_size = out->struct_size,
-                          .image_id1 = result->set.views[edge->node1].id,
-                          .image_id2 = result->set.views[edge->node2].id,
+                          .image_id1 = result->set.views[view1].id,
+                          .image_id2 = result->set.views[view2].id,
                           .num_planes = edge->plane_end - edge->plane_begin,
-                          .is_in_tree = s->in_tree[idx],
-                          .embedding = s->h[idx],
+                          .is_in_tree = s->in_tree[place->edge],
+                          .embedding = s->h[place->edge],
                           .residual_deg = NAN};
     for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
         e.num_inliers += found->graph.planes[p].num_inliers;
     if (e.num_planes == 0)
         e.num_inliers = edge->essential_inliers;
-    e.is_accepted = found->edges.accepted != NULL ? found->edges.accepted[idx] : s->in_graph[idx];
+    e.is_accepted = found->edges.accepted != NULL ? found->edges.accepted[place->edge]
+                                                  : s->in_graph[place->edge];
     if (found->edges.residual_deg != NULL)
-        e.residual_deg = found->edges.residual_deg[idx];
-    psfm_rotation_to_quat(s->edge_pose[idx].R_21, e.cam2_from_cam1_q);
-    memcpy(e.cam2_from_cam1_t, s->edge_pose[idx].t_21, sizeof e.cam2_from_cam1_t);
+        e.residual_deg = found->edges.residual_deg[place->edge];
+    edge_motion(&s->edge_pose[place->edge], view1 != edge->node1, &e);
     hand_out(out, &e, sizeof e, out->struct_size);
     return true;
 }

@@ -1,9 +1,12 @@
 /* summary.json. Every number that a reader may want is put here by one function per section; what
- * runs out of memory on the way is noticed once at the end. */
+ * runs out of memory on the way is noticed once at the end. Images are in the order of their names,
+ * which is not that of the views. */
 #include "pipeline/summary.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pipeline/summary_court.h"
@@ -161,6 +164,7 @@ static void add_cameras(builder *b, cJSON *root, const psfm_match_set *set,
         for (int k = 0; k < psfm_camera_num_params(after->model); ++k)
             number_element(b, params, after->params[k]);
     }
+    psfm_json_sort(list, "id", NULL);
 }
 
 static void add_pairs(builder *b, cJSON *root, const psfm_evidence *evidence,
@@ -223,18 +227,34 @@ static void add_tracks(builder *b, cJSON *root, const psfm_track_align_stats *st
     number(b, tracks, "median_shift_px", stats->median_shift_px);
 }
 
+/* The names of some views. */
+static void add_names(builder *b, cJSON *parent, const char *what, const psfm_match_set *set,
+                      const uint32_t *views, uint32_t num) {
+    cJSON *list = array(b, parent, what);
+    for (uint32_t k = 0; k < num; ++k)
+        text_element(b, list, set->views[views[k]].name);
+    psfm_json_sort(list, NULL, NULL);
+}
+
+/* The names of both images of some edges. */
+static void add_name_pairs(builder *b, cJSON *parent, const char *what, const psfm_match_set *set,
+                           const psfm_pose_graph *graph, const uint32_t *edges, uint32_t num) {
+    cJSON *list = array(b, parent, what);
+    for (uint32_t k = 0; k < num; ++k) {
+        const psfm_edge *edge = &graph->edges[edges[k]];
+        const char *one = set->views[edge->node1].name, *other = set->views[edge->node2].name;
+        bool in_order = strcmp(one, other) < 0;
+        cJSON *pair = element(b, list);
+        text(b, pair, "image1", in_order ? one : other);
+        text(b, pair, "image2", in_order ? other : one);
+    }
+    psfm_json_sort(list, "image1", "image2");
+}
+
 static void add_bridges(builder *b, cJSON *parent, const psfm_match_set *set,
                         const psfm_pose_graph *graph, const psfm_component_facts *facts) {
-    cJSON *cut = array(b, parent, "cut_images");
-    for (uint32_t k = 0; k < facts->num_cut_nodes; ++k)
-        text_element(b, cut, set->views[facts->cut_nodes[k]].name);
-    cJSON *bridges = array(b, parent, "bridges");
-    for (uint32_t k = 0; k < facts->num_bridges; ++k) {
-        const psfm_edge *edge = &graph->edges[facts->bridges[k]];
-        cJSON *bridge = element(b, bridges);
-        text(b, bridge, "image1", set->views[edge->node1].name);
-        text(b, bridge, "image2", set->views[edge->node2].name);
-    }
+    add_names(b, parent, "cut_images", set, facts->cut_nodes, facts->num_cut_nodes);
+    add_name_pairs(b, parent, "bridges", set, graph, facts->bridges, facts->num_bridges);
 }
 
 /* The axis of a runner-up's turn in the world of the model, unless its reference has no pose. */
@@ -251,9 +271,8 @@ static void add_axis(builder *b, cJSON *parent, const psfm_poses *poses,
 
 static void add_ambiguity(builder *b, cJSON *list, const psfm_match_set *set,
                           const psfm_reconstruction *r, const psfm_rotation_ambiguity *a) {
-    cJSON *item = element(b, list), *images = array(b, item, "images");
-    for (uint32_t k = 0; k < a->num_nodes; ++k)
-        text_element(b, images, set->views[a->node[k]].name);
+    cJSON *item = element(b, list);
+    add_names(b, item, "images", set, a->node, a->num_nodes);
     number(b, item, "turn_deg", a->turn_deg);
     add_axis(b, item, &r->solution.poses, a);
     number(b, item, "evidence_ratio", psfm_rotation_ambiguity_ratio(a));
@@ -261,13 +280,7 @@ static void add_ambiguity(builder *b, cJSON *list, const psfm_match_set *set,
     number(b, item, "agreeing", a->agreeing);
     number(b, item, "opposing", a->opposing);
     number(b, item, "opposing_pairs", a->num_opposing);
-    cJSON *pairs = array(b, item, "agreeing_pairs");
-    for (uint32_t k = 0; k < a->num_agreeing; ++k) {
-        const psfm_edge *edge = &r->graph.edges[a->edge[k]];
-        cJSON *pair = element(b, pairs);
-        text(b, pair, "image1", set->views[edge->node1].name);
-        text(b, pair, "image2", set->views[edge->node2].name);
-    }
+    add_name_pairs(b, item, "agreeing_pairs", set, &r->graph, a->edge, a->num_agreeing);
 }
 
 /* The runner-ups that turn images of one model, or turn them against images of it. */
@@ -397,6 +410,7 @@ static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
         boolean(b, image, "resected", refined->resected);
         add_image_verdict(b, image, &r->verdicts, v);
     }
+    psfm_json_sort(images, "name", NULL);
 }
 
 /* What the robust engine found out. */

@@ -119,5 +119,6 @@ bool psfm_summary_add_court(cJSON *root, const psfm_evidence *evidence,
     ok = list != NULL;
     for (uint32_t v = 0; ok && v < court->num_views; ++v)
         ok = add_photograph(list, evidence, found, v);
+    psfm_json_sort(list, "name", NULL);
     return ok;
 }

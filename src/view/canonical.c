@@ -2,8 +2,8 @@
  *
  * Sums are rounded and ties are broken in the order of views, pairs and matches, and random samples
  * are drawn by place in a list. So two databases that say the same in another order would give
- * poses that differ by the scatter of the estimates. Sorting once, by what does not depend on how a
- * database came about, removes all of that. */
+ * poses that differ by the scatter of the estimates. Sorting once, by what is in the images and not
+ * by what they are called or how a database came about, removes all of that. */
 #include "view/canonical.h"
 
 #include <stdlib.h>
@@ -33,31 +33,127 @@ uint64_t psfm_view_stream(const psfm_view *view) {
 
 typedef struct {
     psfm_view view;
+    const psfm_camera *camera;
+    uint64_t stream;
     uint32_t before; /* its index before */
 } ranked_view;
 
-static int by_name(const void *a, const void *b) {
+/* Any order will do that knows nothing of ids. */
+static int compare_cameras(const psfm_camera *a, const psfm_camera *b) {
+    if (a->model != b->model)
+        return a->model < b->model ? -1 : 1;
+    if (a->width != b->width)
+        return a->width < b->width ? -1 : 1;
+    if (a->height != b->height)
+        return a->height < b->height ? -1 : 1;
+    return memcmp(a->params, b->params, sizeof a->params);
+}
+
+/* Names decide between images of the same content alone: they may be exchanged. */
+static int by_content(const void *a, const void *b) {
     const ranked_view *x = a, *y = b;
-    int order = strcmp(x->view.name, y->view.name);
+    if (x->stream != y->stream)
+        return x->stream < y->stream ? -1 : 1;
+    int order = compare_cameras(x->camera, y->camera);
+    if (order == 0)
+        order = strcmp(x->view.name, y->view.name);
     return order != 0 ? order : (x->before > y->before) - (x->before < y->before);
+}
+
+/* A pair as one of its images sees it; images by their rank. */
+typedef struct {
+    uint32_t from, to;
+    size_t num_matches;
+} link;
+
+static int by_strength(const void *a, const void *b) {
+    const link *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->num_matches != y->num_matches)
+        return x->num_matches > y->num_matches ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Both links of every pair, those from one image together; begin[v] is the first one from v. */
+static void sort_links(const psfm_match_set *set, const uint32_t *rank, link *links,
+                       size_t *begin) {
+    size_t num = 2 * set->num_pairs;
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &set->pairs[p];
+        uint32_t a = rank[pair->view1], b = rank[pair->view2];
+        links[2 * p] = (link){a, b, pair->num_matches};
+        links[2 * p + 1] = (link){b, a, pair->num_matches};
+    }
+    if (num > 0)
+        qsort(links, num, sizeof *links, by_strength);
+    for (size_t k = 0; k < num; ++k)
+        ++begin[links[k].from + 1];
+    for (size_t v = 0; v < set->num_views; ++v)
+        begin[v + 1] += begin[v];
+}
+
+/* The ranks in the order of a walk from image to image over the pairs, breadth first, the strongest
+ * pair of each image first: images that see the same are near each other in memory. */
+static psfm_status walk_pairs(psfm_context *ctx, const psfm_match_set *set, const uint32_t *rank,
+                              uint32_t *walked) {
+    size_t *begin = NULL, end = 0;
+    link *links = NULL;
+    bool *seen = NULL;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, set->num_views + 1, &begin)) ||
+        (status = PSFM_ALLOC(ctx, 2 * set->num_pairs, &links)) ||
+        (status = PSFM_ALLOC(ctx, set->num_views, &seen)))
+        goto cleanup;
+    sort_links(set, rank, links, begin);
+    for (uint32_t start = 0; start < set->num_views; ++start) {
+        size_t at = end;
+        if (seen[start])
+            continue;
+        seen[start] = true;
+        walked[end++] = start;
+        for (; at < end; ++at) {
+            for (size_t k = begin[walked[at]]; k < begin[walked[at] + 1]; ++k) {
+                if (seen[links[k].to])
+                    continue;
+                seen[links[k].to] = true;
+                walked[end++] = links[k].to;
+            }
+        }
+    }
+cleanup:
+    free(begin);
+    free(links);
+    free(seen);
+    return status;
 }
 
 /* Sorts the views; now_at[v] is where view v has gone. */
 static psfm_status sort_views(psfm_context *ctx, psfm_match_set *set, uint32_t *now_at) {
+    size_t n = set->num_views;
     ranked_view *ranked = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &ranked);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t v = 0; v < set->num_views; ++v)
-        ranked[v] = (ranked_view){set->views[v], (uint32_t)v};
-    if (set->num_views > 0)
-        qsort(ranked, set->num_views, sizeof *ranked, by_name);
-    for (size_t v = 0; v < set->num_views; ++v) {
-        set->views[v] = ranked[v].view;
-        now_at[ranked[v].before] = (uint32_t)v;
+    uint32_t *rank = NULL, *walked = NULL;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &ranked)) || (status = PSFM_ALLOC(ctx, n, &rank)) ||
+        (status = PSFM_ALLOC(ctx, n, &walked)))
+        goto cleanup;
+    for (size_t v = 0; v < n; ++v)
+        ranked[v] = (ranked_view){set->views[v], &set->cameras[set->views[v].camera_idx],
+                                  psfm_view_stream(&set->views[v]), (uint32_t)v};
+    if (n > 0)
+        qsort(ranked, n, sizeof *ranked, by_content);
+    for (size_t k = 0; k < n; ++k)
+        rank[ranked[k].before] = (uint32_t)k;
+    status = walk_pairs(ctx, set, rank, walked);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k) {
+        set->views[k] = ranked[walked[k]].view;
+        now_at[ranked[walked[k]].before] = (uint32_t)k;
     }
+cleanup:
     free(ranked);
-    return PSFM_OK;
+    free(rank);
+    free(walked);
+    return status;
 }
 
 /* The order in which the views meet the cameras: order[k] is the camera that comes k-th. */

@@ -234,30 +234,41 @@ bool psfm_match_set_find_view(const psfm_match_set *set, uint32_t id, uint32_t *
     return low < set->num_views && set->views[low].id == id;
 }
 
-static int by_name(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
     const psfm_view *x = *(const psfm_view *const *)a, *y = *(const psfm_view *const *)b;
     int order = strcmp(x->name, y->name);
     return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
 }
 
+psfm_status psfm_match_set_by_name(psfm_context *ctx, const psfm_match_set *set,
+                                   uint32_t **by_name) {
+    const psfm_view **sorted = NULL;
+    *by_name = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &sorted);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, by_name);
+    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
+        sorted[v] = &set->views[v];
+    if (status == PSFM_OK && set->num_views > 0)
+        qsort((void *)sorted, set->num_views, sizeof *sorted, compare_names);
+    for (size_t k = 0; status == PSFM_OK && k < set->num_views; ++k)
+        (*by_name)[k] = (uint32_t)(sorted[k] - set->views);
+    free((void *)sorted);
+    return status;
+}
+
 psfm_status psfm_match_set_find_namesakes(psfm_context *ctx, const psfm_match_set *set,
                                           const psfm_view *namesakes[2]) {
-    const psfm_view **sorted = NULL;
+    uint32_t *sorted = NULL;
     namesakes[0] = namesakes[1] = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &sorted);
-    if (status != PSFM_OK || set->num_views == 0)
-        goto cleanup;
-    for (size_t v = 0; v < set->num_views; ++v)
-        sorted[v] = &set->views[v];
-    qsort((void *)sorted, set->num_views, sizeof *sorted, by_name);
-    for (size_t v = 1; namesakes[0] == NULL && v < set->num_views; ++v) {
-        if (strcmp(sorted[v - 1]->name, sorted[v]->name) == 0) {
-            namesakes[0] = sorted[v - 1];
-            namesakes[1] = sorted[v];
+    psfm_status status = psfm_match_set_by_name(ctx, set, &sorted);
+    for (size_t k = 1; status == PSFM_OK && namesakes[0] == NULL && k < set->num_views; ++k) {
+        const psfm_view *a = &set->views[sorted[k - 1]], *b = &set->views[sorted[k]];
+        if (strcmp(a->name, b->name) == 0) {
+            namesakes[0] = a;
+            namesakes[1] = b;
         }
     }
-
-cleanup:
-    free((void *)sorted);
+    free(sorted);
     return status;
 }

@@ -35,7 +35,7 @@ typedef struct {
 /* Order of two pairs by (view1, view2), for qsort. */
 int psfm_match_pair_compare(const void *a, const void *b);
 
-/* Owns everything below it. Views sorted by id (by name after
+/* Owns everything below it. Views sorted by id (by content after
  * psfm_match_set_canonical), pairs by (view1, view2), at most one pair per two
  * views, keypoint indices in range. */
 typedef struct {
@@ -57,9 +57,14 @@ psfm_status psfm_match_set_compute_rays(psfm_context *ctx, psfm_match_set *set,
 psfm_status psfm_match_set_add_rays(psfm_context *ctx, psfm_match_set *set);
 
 /* Where the camera or view of this id is among those sorted by id, or would be; whether it is
- * there. Not for sets that are sorted by name. O(log n). */
+ * there. Not for sets that are sorted by content. O(log n). */
 bool psfm_match_set_find_camera(const psfm_match_set *set, uint32_t id, uint32_t *idx);
 bool psfm_match_set_find_view(const psfm_match_set *set, uint32_t id, uint32_t *idx);
+
+/* The views in the order of their names (bytes; equal ones by id): by_name[k] is the view that
+ * comes k-th. An array of num_views, the caller frees it. O(n log n). */
+psfm_status psfm_match_set_by_name(psfm_context *ctx, const psfm_match_set *set,
+                                   uint32_t **by_name);
 
 /* Two views with one name, the first pair of them by name: without names of their own their poses
  * could not be told apart. namesakes[0] is NULL if all differ. O(n log n). */

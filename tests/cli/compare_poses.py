@@ -1,7 +1,7 @@
-"""Compares two text models image by image: compare_poses.py A B LIMIT [names|order]
+"""Compares two text models image by image: compare_poses.py A B LIMIT [names|order|renamed]
 
 Poses may differ by LIMIT degrees (and LIMIT of the cameras' span); 0 means not by a digit, points
-included. With "names" or "order" the images of B are called as reword_database.py calls them.
+included. With "names", "order" or "renamed" the images of B are called as reword_database.py calls them.
 """
 import math
 import sys
@@ -39,7 +39,7 @@ def differ(a, b):
 
 def main():
     limit = float(sys.argv[3])
-    (a, points_a), (b, points_b) = read(sys.argv[1]), read(sys.argv[2], {"names": 2, "order": 5}.get("".join(sys.argv[4:]), 0))
+    (a, points_a), (b, points_b) = read(sys.argv[1]), read(sys.argv[2], {"names": 2, "order": 5, "renamed": 5}.get("".join(sys.argv[4:]), 0))
     if set(a) != set(b):
         sys.exit(f"other images: {sorted(set(a) ^ set(b))}")
     if limit == 0:

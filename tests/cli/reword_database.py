@@ -1,4 +1,4 @@
-"""Says the same in other words: reword_database.py DATABASE ids|names|order|pairs|keypoints|cameras"""
+"""Says the same in other words: reword_database.py DATABASE ids|names|order|renamed|pairs|keypoints|cameras"""
 import random
 import sqlite3
 import struct
@@ -61,20 +61,32 @@ def copy_cameras(db):
         db.execute("UPDATE images SET camera_id = ? WHERE image_id = ?", (1000 - image, image))
 
 
+def other_ids(db, draw):
+    old = [row[0] for row in db.execute("SELECT image_id FROM images")]
+    draw.shuffle(new := list(range(1, len(old) + 1)))
+    renumber(db, dict(zip(old, [3 * k for k in new])))
+
+
+def other_order(db, draw):
+    """Other names, in another order."""
+    old = [row[0] for row in db.execute("SELECT image_id FROM images")]
+    draw.shuffle(new := list(range(len(old))))
+    for image, place in zip(old, new):
+        db.execute("UPDATE images SET name = ? || '_' || name WHERE image_id = ?", (f"{place:04}", image))
+
+
 def main():
     db = sqlite3.connect(sys.argv[1])
     draw = random.Random(1)
     if sys.argv[2] == "ids":
-        old = [row[0] for row in db.execute("SELECT image_id FROM images")]
-        draw.shuffle(new := list(range(1, len(old) + 1)))
-        renumber(db, dict(zip(old, [3 * k for k in new])))
+        other_ids(db, draw)
     elif sys.argv[2] == "names":
         db.execute("UPDATE images SET name = 'x/' || name")
-    elif sys.argv[2] == "order":  # other names, in another order
-        old = [row[0] for row in db.execute("SELECT image_id FROM images")]
-        draw.shuffle(new := list(range(len(old))))
-        for image, place in zip(old, new):
-            db.execute("UPDATE images SET name = ? || '_' || name WHERE image_id = ?", (f"{place:04}", image))
+    elif sys.argv[2] == "order":
+        other_order(db, draw)
+    elif sys.argv[2] == "renamed":
+        other_order(db, draw)
+        other_ids(db, draw)
     elif sys.argv[2] == "pairs":
         swap_pairs(db)
     elif sys.argv[2] == "keypoints":

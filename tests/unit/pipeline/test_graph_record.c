@@ -2,8 +2,10 @@
 #include "test_util.h"
 
 #include "base/alloc.h"
+#include "linalg/mat3.h"
 #include "pipeline/graph_record.h"
 #include "synth/scene.h"
+#include "view/canonical.h"
 
 static psfm_scene make_scene(psfm_context *ctx) {
     psfm_scene_options options;
@@ -16,22 +18,56 @@ static psfm_scene make_scene(psfm_context *ctx) {
     for (size_t p = 0; p < scene.matches.num_pairs; ++p)
         if (scene.matches.pairs[p].view1 == 0)
             scene.matches.pairs[p].num_matches = 0;
+    assert_ok(ctx, psfm_match_set_canonical(ctx, &scene.matches));
     return scene;
 }
 
+/* The pair of the set that a record is of; whether the record has it turned round. */
+static size_t find_pair(const psfm_match_set *set, const psfm_graph_file *graph,
+                        const psfm_graph_pair *record, bool *turned) {
+    const char *one = graph->images[record->image1].name,
+               *other = graph->images[record->image2].name;
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        const char *name1 = set->views[set->pairs[p].view1].name;
+        const char *name2 = set->views[set->pairs[p].view2].name;
+        *turned = strcmp(name1, other) == 0 && strcmp(name2, one) == 0;
+        if (*turned || (strcmp(name1, one) == 0 && strcmp(name2, other) == 0))
+            return p;
+    }
+    fail_msg("no pair %s, %s", one, other);
+    return 0;
+}
+
+/* The homography takes a sample's ray in image 1 to that in image 2. */
+static void check_homography(const psfm_camera *camera, const psfm_graph_homography *h,
+                             const float sample[4]) {
+    const double xy1[2] = {sample[0], sample[1]}, xy2[2] = {sample[2], sample[3]};
+    double ray1[3], ray2[3], mapped[3], off[3];
+    assert_true(psfm_camera_unproject(camera, xy1, ray1));
+    assert_true(psfm_camera_unproject(camera, xy2, ray2));
+    psfm_mat3_mul_vec(h->H_21, ray1, mapped);
+    psfm_normalize3(mapped);
+    psfm_cross3(mapped, ray2, off);
+    assert_below(psfm_norm3(off), 0.02);
+}
+
 /* A sampled inlier must be a match of the pair. */
-static void check_samples(const psfm_match_set *set, size_t p, const psfm_graph_homography *h) {
+static void check_samples(const psfm_match_set *set, size_t p, bool turned,
+                          const psfm_graph_homography *h) {
     const psfm_match_pair *pair = &set->pairs[p];
     assert_true(h->num_samples > 0 && h->num_samples <= h->num_inliers);
     for (size_t k = 0; k < h->num_samples; ++k) {
+        const float *one = h->samples[k] + (turned ? 2 : 0),
+                    *other = h->samples[k] + (turned ? 0 : 2);
         bool found = false;
         for (size_t m = 0; !found && m < pair->num_matches; ++m) {
             const double *a = set->views[pair->view1].keypoints[pair->matches[m][0]];
             const double *b = set->views[pair->view2].keypoints[pair->matches[m][1]];
-            found = (float)a[0] == h->samples[k][0] && (float)a[1] == h->samples[k][1] &&
-                    (float)b[0] == h->samples[k][2] && (float)b[1] == h->samples[k][3];
+            found = (float)a[0] == one[0] && (float)a[1] == one[1] && (float)b[0] == other[0] &&
+                    (float)b[1] == other[1];
         }
         assert_true(found);
+        check_homography(&set->cameras[0], h, h->samples[k]);
     }
 }
 
@@ -70,18 +106,27 @@ static void check_record(psfm_mode mode) {
     assert_int_equal(graph.components[0].num_images, 13);
     assert_string_equal(graph.photo_folder, "photos");
     assert_int_equal(graph.num_planes, r.refined.planes.num_planes);
-    uint32_t edges = 0, kept = 0;
+    for (size_t k = 1; k < graph.num_images; ++k)
+        assert_true(strcmp(graph.images[k - 1].name, graph.images[k].name) < 0);
+    uint32_t edges = 0, kept = 0, num_turned = 0;
     for (size_t p = 0; p < graph.num_pairs; ++p) {
         const psfm_graph_pair *pair = &graph.pairs[p];
+        bool turned;
+        size_t of = find_pair(&scene.matches, &graph, pair, &turned);
+        num_turned += turned;
+        assert_true(pair->image1 < pair->image2);
+        assert_true(p == 0 || pair[-1].image1 < pair->image1 ||
+                    (pair[-1].image1 == pair->image1 && pair[-1].image2 < pair->image2));
         edges += pair->is_edge ? 1 : 0;
         kept += pair->kept ? 1 : 0;
-        assert_int_equal(pair->num_homographies, evidence.two_views[p].num_homographies);
+        assert_int_equal(pair->num_homographies, evidence.two_views[of].num_homographies);
         for (size_t k = 0; k < pair->num_homographies; ++k)
-            check_samples(&scene.matches, p, &pair->homographies[k]);
+            check_samples(&scene.matches, of, turned, &pair->homographies[k]);
         if (pair->kept && mode == PSFM_MODE_ROBUST)
             assert_below(pair->rotation_deg, 1.0);
     }
     assert_int_equal(edges, r.graph.num_edges);
+    assert_true(num_turned > 0);
     assert_true(kept >= 12 && kept <= edges);
     check_component(&graph, 0);
     psfm_graph_file_free(&graph);

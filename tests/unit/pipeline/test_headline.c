@@ -11,9 +11,13 @@ static void make_line(psfm_outcome *outcome, psfm_refined_image *images, size_t 
     psfm_context *ctx = psfm_context_create();
     psfm_view views[NUM] = {0};
     psfm_match_set set = {.views = views, .num_views = NUM};
-    psfm_reconstruction found = {.outcome = outcome, .num_models = num_models};
-    for (int v = 0; v < NUM; ++v)
-        views[v].name = names[v];
+    psfm_reconstruction found = {.num_models = num_models};
+    psfm_outcome turned[NUM]; /* views are in no order that people know */
+    for (int v = 0; v < NUM; ++v) {
+        views[v].name = names[NUM - 1 - v];
+        turned[v] = outcome[NUM - 1 - v];
+    }
+    found.outcome = turned;
     found.refined.images = images;
     found.refined.mean_px = 0.214;
     assert_ok(ctx, psfm_headline_make(ctx, &set, &found, text));

@@ -50,22 +50,53 @@ static void fill(const psfm_match_set *set, psfm_problem *problem) {
     }
 }
 
+/* The graph's edge between two images; whether it leads from the second to the first. */
+static uint32_t find_edge(const psfm_pose_graph *graph, const psfm_match_set *set,
+                          const psfm_edge_result *e, bool *turned) {
+    for (uint32_t k = 0; k < graph->num_edges; ++k) {
+        uint32_t id1 = set->views[graph->edges[k].node1].id;
+        uint32_t id2 = set->views[graph->edges[k].node2].id;
+        *turned = id1 == e->image_id2 && id2 == e->image_id1;
+        if (*turned || (id1 == e->image_id1 && id2 == e->image_id2))
+            return k;
+    }
+    fail_msg("no edge between %u and %u", e->image_id1, e->image_id2);
+    return 0;
+}
+
+/* Edges come in the order of names, here that of ids, and lead from the earlier image to the later
+ * one, whatever the order inside. */
 static void check_graph(const psfm_result *result, const psfm_reconstruction *r,
                         const psfm_match_set *set) {
     assert_int_equal(psfm_result_num_edges(result), r->graph.num_edges);
-    size_t in_tree = 0;
+    size_t in_tree = 0, num_turned = 0;
+    uint64_t last = 0;
     for (size_t k = 0; k < r->graph.num_edges; ++k) {
         psfm_edge_result e = {.struct_size = sizeof e};
-        double q[4];
+        double q[4], back[4], t[3], R[9];
+        bool turned;
         assert_true(psfm_result_edge(result, k, &e));
-        assert_int_equal(e.image_id1, set->views[r->graph.edges[k].node1].id);
-        assert_true(e.embedding == r->solution.h[k]);
+        assert_true(e.image_id1 < e.image_id2);
+        assert_true(((uint64_t)e.image_id1 << 32 | e.image_id2) > last);
+        last = (uint64_t)e.image_id1 << 32 | e.image_id2;
+        uint32_t edge = find_edge(&r->graph, set, &e, &turned);
+        assert_true(e.embedding == r->solution.h[edge]);
         assert_true(e.num_planes > 0 && e.num_inliers > 8);
-        psfm_rotation_to_quat(r->solution.edge_pose[k].R_21, q);
-        assert_memory_equal(e.cam2_from_cam1_q, q, sizeof q);
+        psfm_rotation_to_quat(r->solution.edge_pose[edge].R_21, q);
+        for (int i = 0; i < 4; ++i)
+            back[i] = turned && i > 0 ? -e.cam2_from_cam1_q[i] : e.cam2_from_cam1_q[i];
+        assert_close(fabs(q[0] * back[0] + q[1] * back[1] + q[2] * back[2] + q[3] * back[3]), 1.0,
+                     1e-12);
+        psfm_rotation_from_quat(e.cam2_from_cam1_q, R);
+        psfm_mat3_tmul_vec(R, e.cam2_from_cam1_t, t); /* -t_12 if that is what the graph has */
+        for (int i = 0; i < 3; ++i)
+            assert_close(turned ? -t[i] : e.cam2_from_cam1_t[i],
+                         r->solution.edge_pose[edge].t_21[i], 1e-12);
         in_tree += e.is_in_tree;
+        num_turned += turned;
     }
     assert_int_equal(in_tree, set->num_views - 1);
+    assert_true(num_turned > 0);
 }
 
 static void check_points(const psfm_result *result, const psfm_reconstruction *r,
@@ -109,20 +140,24 @@ static void test_same_as_inside(void **state) {
     assert_ok(ctx, psfm_solve(ctx, problem, NULL, &result));
     assert_int_equal(psfm_result_num_images(result), 10);
     assert_int_equal(psfm_result_num_models(result), 1);
+    uint32_t *by_name = NULL;
+    assert_ok(ctx, psfm_match_set_by_name(ctx, &scene.matches, &by_name));
     for (size_t k = 0; k < 10; ++k) {
         psfm_image_result image = {.struct_size = sizeof image};
+        uint32_t v = by_name[k];
         assert_true(psfm_result_image(result, k, &image));
-        assert_int_equal(image.image_id, scene.matches.views[k].id);
+        assert_int_equal(image.image_id, scene.matches.views[v].id);
         assert_string_equal(image.state, "posed");
-        assert_string_equal(image.name, scene.matches.views[k].name);
+        assert_string_equal(image.name, scene.matches.views[v].name);
         assert_int_equal(image.model, 0);
-        assert_memory_equal(image.center, r.solution.poses.center[k], sizeof image.center);
+        assert_memory_equal(image.center, r.solution.poses.center[v], sizeof image.center);
         const psfm_model_image *in_model = &r.models[0].images[k];
         assert_memory_equal(image.cam_from_world_q, in_model->cam_from_world_q, 4 * sizeof(double));
         assert_memory_equal(image.cam_from_world_t, in_model->cam_from_world_t, 3 * sizeof(double));
         assert_true(image.num_points > 50 && image.mean_error_px > 0.0);
         assert_true(image.rotation_sigma_deg >= 0.0 && image.rotation_sigma_deg < 1.0);
     }
+    free(by_name);
     check_graph(result, &r, &scene.matches);
     check_points(result, &r, &scene.matches);
     assert_int_equal(psfm_result_model(result, 0)->num_points, r.models[0].num_points);

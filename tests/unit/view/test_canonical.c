@@ -27,7 +27,8 @@ static void make_set(psfm_context *ctx, psfm_match_set *set) {
     }
 }
 
-static void sorts_by_names_and_places(void **state) {
+/* Images without anything of their own: names decide. */
+static void sorts_equal_images_by_name(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_match_set set;
@@ -50,6 +51,53 @@ static void sorts_by_names_and_places(void **state) {
     assert_int_equal(set.pairs[1].matches[0][1], 1);
     assert_int_equal(set.pairs[1].matches[1][0], 1);
     assert_int_equal(set.pairs[1].matches[1][1], 0);
+    psfm_match_set_free(&set);
+    psfm_context_destroy(&ctx);
+}
+
+/* What is in the images decides, or their cameras: other names change nothing. */
+static void names_do_not_decide_otherwise(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int by_camera = 0; by_camera < 2; ++by_camera) {
+        psfm_match_set set, renamed;
+        make_set(ctx, &set);
+        make_set(ctx, &renamed);
+        for (uint32_t k = 0; k < 3; ++k) {
+            set.views[k].camera_idx = renamed.views[k].camera_idx = k;
+            if (by_camera)
+                set.cameras[k].params[1] = renamed.cameras[k].params[1] = k * 7 % 3;
+            else
+                set.views[k].keypoints[1][0] = renamed.views[k].keypoints[1][0] = k + 0.5;
+        }
+        renamed.views[0].name[0] = 'b';
+        renamed.views[2].name[0] = 'c';
+        assert_ok(ctx, psfm_match_set_canonical(ctx, &set));
+        assert_ok(ctx, psfm_match_set_canonical(ctx, &renamed));
+        for (int k = 0; k < 3; ++k) {
+            assert_int_equal(set.views[k].id, renamed.views[k].id);
+            assert_int_equal(set.cameras[k].id, renamed.cameras[k].id);
+        }
+        for (int p = 0; p < 2; ++p) {
+            assert_int_equal(set.pairs[p].view1, renamed.pairs[p].view1);
+            assert_int_equal(set.pairs[p].view2, renamed.pairs[p].view2);
+        }
+        psfm_match_set_free(&set);
+        psfm_match_set_free(&renamed);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void people_see_names_in_order(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_match_set set;
+    uint32_t *by_name = NULL;
+    make_set(ctx, &set);
+    assert_ok(ctx, psfm_match_set_by_name(ctx, &set, &by_name));
+    static const uint32_t order[] = {1, 2, 0}; /* of c, a, b */
+    assert_memory_equal(by_name, order, sizeof order);
+    free(by_name);
     psfm_match_set_free(&set);
     psfm_context_destroy(&ctx);
 }
@@ -83,7 +131,9 @@ static void survives_failing_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_by_names_and_places),
+        cmocka_unit_test(sorts_equal_images_by_name),
+        cmocka_unit_test(names_do_not_decide_otherwise),
+        cmocka_unit_test(people_see_names_in_order),
         cmocka_unit_test(streams_know_places_only),
         cmocka_unit_test(survives_failing_memory),
     };

@@ -1,5 +1,6 @@
 """The Python module against the command and the truth: test_planarsfm.py COMMAND SCRATCH_FOLDER"""
 import json
+import locale
 import os
 import shutil
 import sqlite3
@@ -131,6 +132,31 @@ class TestModule(unittest.TestCase):
             planarsfm.reconstruct(self.camera, self.matches, self.keypoints, settings={"no.such": 1})
         self.assertEqual(caught.exception.status, "argument")
         self.assertIn("no.such", str(caught.exception))
+
+    def test_a_decimal_comma_changes_nothing(self):
+        folder = os.path.join(SCRATCH, "locales")
+        os.makedirs(folder)
+        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder + "/de_DE.UTF-8"], stderr=subprocess.DEVNULL)
+        settings = {"twoview.max-error-px": 2.5, "scale": 12.5}
+        planarsfm.reconstruct(self.camera, self.matches, self.keypoints, settings=settings).write("point")
+        os.environ["LOCPATH"] = folder
+        try:
+            locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+        except locale.Error:
+            self.skipTest("no locale with a decimal comma can be had")
+        try:
+            found = planarsfm.reconstruct(self.camera, self.matches, self.keypoints, settings=settings)
+            found.write("comma")
+            again = planarsfm.read_model("comma")
+        finally:
+            locale.setlocale(locale.LC_ALL, "C")
+            del os.environ["LOCPATH"]
+        self.assertEqual(found.summary["options"]["twoview"]["max-error-px"], 2.5)
+        for name, image in again.images.items():
+            np.testing.assert_array_equal(image.q, found.images[name].q)
+        for name in "cameras.txt", "images.txt", "points3D.txt":
+            with open("point/0/" + name, "rb") as one, open("comma/0/" + name, "rb") as other:
+                self.assertEqual(one.read(), other.read(), name)
 
     def test_progress_and_cancel(self):
         stages = set()

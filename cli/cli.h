@@ -114,11 +114,12 @@ extern const cli_command cli_doctor;
          "align points of planes in the photographs, the same as --photo.refine-matches", 0},    \
         {"--scale", "S", "distance of the median camera from the dominant plane in the results", \
          0},                                                                                     \
-        {"--court", "KIND",                                                                      \
-         "a court on the floor, docs/courts.md: its lines give poses, frame and scale", 0},      \
+        {"--court", "KIND,...",                                                                  \
+         "courts on the floor, docs/courts.md: their lines give poses, frame and scale", 0},     \
         {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres",  \
          0},                                                                                     \
         {"--drawing", "FILE", "a drawing of your own on the floor instead of a court", 0},       \
+        {"--drawing-scale", "METRES", "that a unit of the drawing has", 0},                      \
         {"--no-report", NULL, "do not write OUT/report.html", 0}, {                              \
         "--distance", "IMAGE:x,y IMAGE:x,y METRES",                                              \
             "metric scale from the distance of two pixels' points on the dominant plane", 3      \

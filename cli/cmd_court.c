@@ -5,11 +5,12 @@
 #include "base/context.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/number_locale.h"
 #include "base/path.h"
 #include "cli.h"
 #include "intake/court_folder.h"
 #include "io/colmap_model.h"
-#include "io/drawing_file.h"
+#include "io/court_request.h"
 #include "linalg/vec3.h"
 
 static psfm_court_folder_options options;
@@ -25,10 +26,13 @@ static const cli_option_group *groups(void) {
 static const char *const positional[] = {"PHOTOS", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for court.json, overlay/ and model/0 (created if missing)", 0},
-    {"--court", "KIND", "a court of docs/courts.md: basketball, volleyball, tennis, soccer, ...",
-     0},
+    {"--court", "KIND,...",
+     "a court of docs/courts.md, or several: basketball, volleyball, tennis, soccer, ...", 0},
     {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0},
-    {"--drawing", "FILE", "a drawing of your own instead of a court (JSON, docs/formats.md)", 0},
+    {"--drawing", "FILE", "a drawing of your own instead of a court (JSON or SVG, docs/formats.md)",
+     0},
+    {"--drawing-scale", "METRES", "that a unit of the drawing has (default: what the file says)",
+     0},
     {"--cameras", "PATH",
      "intrinsics: a COLMAP model with an image of each photograph's name, or a cameras file with "
      "one camera for all",
@@ -49,18 +53,14 @@ static const char *value_of(const cli_arguments *arguments, const char *name) {
 /* What was asked for. */
 static psfm_status find_target(psfm_context *ctx, const cli_arguments *arguments,
                                psfm_court_target *target) {
-    const char *name = value_of(arguments, "--court"), *file = value_of(arguments, "--drawing");
-    psfm_court court;
-    psfm_drawing drawing = {0};
-    if ((name == NULL) == (file == NULL))
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "either --court KIND or --drawing FILE is wanted");
-    psfm_status status = file != NULL ? psfm_drawing_read(ctx, file, &drawing)
-                                      : cli_find_court(ctx, &cli_court, arguments, &court);
-    if (file != NULL)
-        psfm_court_target_of_drawing(&drawing, target);
-    else if (status == PSFM_OK)
-        status = psfm_court_target_of_court(ctx, &court, target);
-    return status;
+    const char *unit = value_of(arguments, "--drawing-scale");
+    psfm_court_request request = {value_of(arguments, "--court"),
+                                  value_of(arguments, "--court-size"),
+                                  value_of(arguments, "--drawing"), 0.0};
+    if (unit != NULL && (!psfm_parse_number(unit, &request.unit) || !(request.unit > 0.0)))
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--drawing-scale: '%s' is not a positive number",
+                         unit);
+    return psfm_court_request_open(ctx, &request, target);
 }
 
 static void print_results(const psfm_court_results *results) {
@@ -181,6 +181,7 @@ const cli_command cli_court = {
         "distortion.\n\n"
         "    planarsfm court photos -o out --court basketball --cameras calibration\n"
         "    planarsfm court photos -o out --court soccer --court-size 100,64\n"
+        "    planarsfm court photos -o out --court basketball,volleyball\n"
         "    planarsfm court photos -o out --drawing floor.json",
     .positional = positional,
     .flags = flags,

@@ -24,6 +24,7 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
                                            {"--court", "court"},
                                            {"--court-size", "court-size"},
                                            {"--drawing", "drawing"},
+                                           {"--drawing-scale", "drawing-scale"},
                                            {"--images", "images"}};
     psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof *names; ++k) {

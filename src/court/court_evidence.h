@@ -15,8 +15,10 @@ typedef struct {
 
 /* Owns its arrays. */
 typedef struct {
-    psfm_drawing *drawing; /* not owned */
-    double sigma_size[2];  /* of its length and width, metres; 0: they are taken as known */
+    psfm_drawing *drawing;   /* not owned */
+    double expected_size[2]; /* its length and width before the joint solution, metres */
+    double sigma_size[2];    /* how well they are known, then and after it; 0: taken as exact */
+    double tolerance;        /* by which they may be off besides */
     double middle[2];
     int turns[4], num_turns; /* of the drawing, by quarters */
     uint32_t num_views;

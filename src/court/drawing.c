@@ -88,6 +88,31 @@ psfm_status psfm_drawing_from_court(psfm_context *ctx, const psfm_court *court,
     return status;
 }
 
+static void place_point(const double at[2], double c, double s, const double from[2],
+                        double to[2]) {
+    double x = from[0], y = from[1];
+    to[0] = at[0] + c * x - s * y;
+    to[1] = at[1] + s * x + c * y;
+}
+
+psfm_status psfm_drawing_place(psfm_context *ctx, const psfm_drawing *from, const double at[2],
+                               double turn_deg, psfm_drawing *drawing) {
+    double c = cos(psfm_radians(turn_deg)), s = sin(psfm_radians(turn_deg));
+    psfm_status status = PSFM_OK;
+    uint32_t layer = drawing->num_layers++ % PSFM_DRAWING_LAYERS;
+    for (size_t k = 0; k < from->num_parts && status == PSFM_OK; ++k) {
+        psfm_drawing_part part = from->parts[k];
+        part.layer = layer;
+        place_point(at, c, s, from->parts[k].a, part.a);
+        if (part.radius == 0.0)
+            place_point(at, c, s, from->parts[k].b, part.b);
+        for (int d = 0; d < 2 && part.radius > 0.0; ++d)
+            part.b[d] += psfm_radians(turn_deg);
+        status = psfm_drawing_add(ctx, drawing, &part);
+    }
+    return status;
+}
+
 psfm_status psfm_drawing_copy(psfm_context *ctx, const psfm_drawing *from, psfm_drawing *to) {
     *to = *from;
     to->name = NULL;

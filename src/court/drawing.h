@@ -15,7 +15,10 @@ typedef struct {
     double radius;
     /* How a, and b of a straight line, go along with the drawing's length (x) and width (y). */
     double move_a[2], move_b[2];
+    uint32_t layer; /* parts of one layer have one paint; below PSFM_DRAWING_LAYERS */
 } psfm_drawing_part;
+
+#define PSFM_DRAWING_LAYERS 32
 
 /* Owns its arrays. */
 typedef struct {
@@ -23,6 +26,7 @@ typedef struct {
     psfm_paint paint;
     psfm_drawing_part *parts;
     size_t num_parts, capacity;
+    uint32_t num_layers;      /* that other drawings became */
     double size[2];           /* length and width, metres */
     double least[2], most[2]; /* sizes to search; 0: it has its size */
 } psfm_drawing;
@@ -42,6 +46,11 @@ psfm_status psfm_drawing_from_court(psfm_context *ctx, const psfm_court *court,
 /* Adds a part; one that is there already is not added again. */
 psfm_status psfm_drawing_add(psfm_context *ctx, psfm_drawing *drawing,
                              const psfm_drawing_part *part);
+
+/* Adds all parts of another drawing, turned by so many degrees and with its origin at `at`, as a
+ * layer of their own. */
+psfm_status psfm_drawing_place(psfm_context *ctx, const psfm_drawing *from, const double at[2],
+                               double turn_deg, psfm_drawing *drawing);
 
 /* For a drawing without rules for other sizes: its size is that of its bounds, and all of it is
  * stretched with it, but arcs keep their radius. */

@@ -32,6 +32,15 @@ static bool has_free_size(const psfm_court_job *j) {
     return psfm_drawing_is_free(j->plan->drawing);
 }
 
+static uint32_t layer_of(const psfm_court_job *j, const psfm_drawing_sample *s) {
+    return j->plan->drawing->parts[s->part].layer;
+}
+
+/* 0: the line is light, 1: dark. */
+static int tone_of(const psfm_court_job *j, const psfm_court_fit *f, const psfm_drawing_sample *s) {
+    return (int)(f->dark >> layer_of(j, s) & 1U);
+}
+
 static int num_unknowns(const psfm_court_job *j) {
     return 6 + (j->free_focal ? 1 : 0) + (has_free_size(j) ? 2 : 0);
 }
@@ -159,7 +168,8 @@ static void collect(const psfm_court_job *j, const psfm_court_fit *f, double rea
         seen s;
         double distance, J[MAX_UNKNOWNS];
         if (!see(j, f, sample, &s) ||
-            psfm_line_evidence_nearest(j->evidence, s.at, s.along, f->tone, reach, &distance) < 0)
+            psfm_line_evidence_nearest(j->evidence, s.at, s.along, tone_of(j, f, sample), reach,
+                                       &distance) < 0)
             continue;
         double share = 1.0 - distance * distance / (reach * reach);
         across_jacobian(j, f, sample, &s, J);
@@ -235,11 +245,16 @@ static double sample_value(const psfm_court_job *j, const seen *s, int tone, uin
     return psfm_line_evidence_value(j->evidence, s->at, s->along, tone, pixel < 0 ? NAN : distance);
 }
 
-/* Sums of one tone: evidence, pixels in sight, pixels with evidence for a line; the latter two also
- * per part (visible and hit, or NULL). */
-static void judge_tone(const psfm_court_job *j, const psfm_court_fit *f, int tone, double sums[3],
-                       double *visible, double *hit) {
-    sums[0] = sums[1] = sums[2] = 0.0;
+/* What speaks for a pose. */
+typedef struct {
+    double layers[PSFM_DRAWING_LAYERS]; /* evidence */
+    double visible, found;              /* pixels in sight, and with evidence for a line */
+} verdict;
+
+/* Pixels in sight and found also per part (visible and hit, or NULL). */
+static verdict judge_tones(const psfm_court_job *j, const psfm_court_fit *f, double *visible,
+                           double *hit) {
+    verdict sums = {.visible = 0.0};
     ++j->claims->round;
     for (size_t k = 0; k < j->plan->num_fine; ++k) {
         const psfm_drawing_sample *sample = &j->plan->fine[k];
@@ -247,36 +262,42 @@ static void judge_tone(const psfm_court_job *j, const psfm_court_fit *f, int ton
         if (!see(j, f, sample, &s))
             continue;
         double length = fmin(s.length, MAX_WEIGHT);
-        double value = sample_value(j, &s, tone, sample->part);
+        double value = sample_value(j, &s, tone_of(j, f, sample), sample->part);
         double found = value > 0.0 ? length : 0.0;
-        sums[0] += length * value;
-        sums[1] += length;
-        sums[2] += found;
+        sums.layers[layer_of(j, sample)] += length * value;
+        sums.visible += length;
+        sums.found += found;
         if (visible != NULL) {
             visible[sample->part] += length;
             hit[sample->part] += found;
         }
     }
+    return sums;
 }
 
 static void judge(const psfm_court_job *j, psfm_court_fit *f) {
-    double sums[3];
-    judge_tone(j, f, f->tone, sums, NULL, NULL);
-    f->score = sums[0];
-    f->visible = sums[1];
-    f->hit = sums[1] > 0.0 ? sums[2] / sums[1] : 0.0;
+    verdict sums = judge_tones(j, f, NULL, NULL);
+    f->score = 0.0;
+    for (int k = 0; k < PSFM_DRAWING_LAYERS; ++k)
+        f->score += sums.layers[k];
+    f->visible = sums.visible;
+    f->hit = sums.visible > 0.0 ? sums.found / sums.visible : 0.0;
 }
 
-/* The better of the tones that the paint allows. */
+/* The better of the tones that the paint allows, layer by layer. */
 static void choose_tone(const psfm_court_job *j, psfm_court_fit *f) {
     psfm_paint paint = j->plan->drawing->paint;
-    double light[3], dark[3];
-    f->tone = paint == PSFM_PAINT_DARK;
-    if (paint != PSFM_PAINT_EITHER)
+    f->dark = UINT32_MAX;
+    verdict dark = {0}, light = {0};
+    if (paint == PSFM_PAINT_EITHER)
+        dark = judge_tones(j, f, NULL, NULL);
+    if (paint == PSFM_PAINT_DARK)
         return;
-    judge_tone(j, f, 0, light, NULL, NULL);
-    judge_tone(j, f, 1, dark, NULL, NULL);
-    f->tone = dark[0] > light[0];
+    f->dark = 0;
+    if (paint == PSFM_PAINT_EITHER)
+        light = judge_tones(j, f, NULL, NULL);
+    for (int k = 0; k < PSFM_DRAWING_LAYERS; ++k)
+        f->dark |= (uint32_t)(dark.layers[k] > light.layers[k]) << k;
 }
 
 /* Column k of H^-1, by the Cholesky solver; false if H is singular. */
@@ -329,8 +350,8 @@ size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit
         seen s;
         double distance;
         if (!see(job, fit, sample, &s) ||
-            psfm_line_evidence_nearest(job->evidence, s.at, s.along, fit->tone, SIGMA_REACH,
-                                       &distance) < 0)
+            psfm_line_evidence_nearest(job->evidence, s.at, s.along, tone_of(job, fit, sample),
+                                       SIGMA_REACH, &distance) < 0)
             continue;
         double share = 1.0 - distance * distance / (SIGMA_REACH * SIGMA_REACH);
         psfm_fitted_line *line = &out[num++];
@@ -359,15 +380,17 @@ static psfm_court_fit fit_of(const psfm_court_guess *guess) {
 static double rough_score(const psfm_court_job *j, const psfm_court_fit *f) {
     double sum = 0.0;
     for (size_t k = 0; k < j->plan->num_coarse; ++k) {
+        const psfm_drawing_sample *sample = &j->plan->coarse[k];
         seen s;
-        double distance;
-        if (!see(j, f, &j->plan->coarse[k], &s))
+        if (!see(j, f, sample, &s))
             continue;
+        int tone = tone_of(j, f, sample);
+        double distance;
         int32_t pixel =
-            psfm_line_evidence_nearest(j->evidence, s.at, s.along, f->tone, SIGMA_REACH, &distance);
-        sum += fmin(s.length, MAX_WEIGHT) * psfm_line_evidence_value(j->evidence, s.at, s.along,
-                                                                     f->tone,
-                                                                     pixel < 0 ? NAN : distance);
+            psfm_line_evidence_nearest(j->evidence, s.at, s.along, tone, SIGMA_REACH, &distance);
+        sum +=
+            fmin(s.length, MAX_WEIGHT) *
+            psfm_line_evidence_value(j->evidence, s.at, s.along, tone, pixel < 0 ? NAN : distance);
     }
     return sum;
 }
@@ -444,8 +467,7 @@ double psfm_court_fit_offset(const psfm_court_job *job, const psfm_court_fit *fi
 void psfm_court_fit_parts(const psfm_court_job *job, const psfm_court_fit *fit, double *visible,
                           double *hit) {
     size_t size = job->plan->drawing->num_parts * sizeof *visible;
-    double sums[3];
     memset(visible, 0, size);
     memset(hit, 0, size);
-    judge_tone(job, fit, fit->tone, sums, visible, hit);
+    judge_tones(job, fit, visible, hit);
 }

@@ -9,7 +9,7 @@ typedef struct {
     double center[3];       /* metres */
     double focal;           /* factor on the camera's focal lengths */
     double grow[2];         /* metres by which the drawing is longer and wider */
-    int tone;               /* 0: the lines are light, 1: dark */
+    uint32_t dark;          /* a bit per layer of the drawing: its lines are dark, not light */
     double score;           /* evidence, at full resolution */
     double visible;         /* pixels of the drawing's lines in the image */
     double hit;             /* share of them with evidence for a line */

@@ -70,6 +70,7 @@ psfm_status psfm_line_points_make(psfm_context *ctx, const psfm_court_job *job,
             continue;
         for (int d = 0; d < 2; ++d) {
             point->on[d] = lines[k].on[d];
+            point->move[d] = lines[k].move[d];
             point->row[d] = sharp * slope[d];
         }
         ++out->num;

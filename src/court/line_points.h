@@ -7,9 +7,10 @@
 /* A known place of the drawing and the line it was found on: row . (projected - xy) is zero but for
  * noise of unit variance. */
 typedef struct {
-    double on[2];  /* metres; z = 0 */
-    double xy[2];  /* pixel of the photograph */
-    double row[2]; /* across the line, inverse standard deviations a pixel */
+    double on[2];   /* metres; z = 0 */
+    double xy[2];   /* pixel of the photograph */
+    double move[2]; /* of the place, with a metre of the drawing's length (x) and width (y) */
+    double row[2];  /* across the line, inverse standard deviations a pixel */
 } psfm_line_point;
 
 /* Owns its array. */

@@ -54,6 +54,9 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_court_options, max_sigma, "max-sigma", 0.004, 0.0, 1.0,
                        "largest standard deviation of the camera's place, as a share of the "
                        "drawing's diagonal"),
+    PSFM_OPTION_DOUBLE(psfm_court_options, tolerance, "tolerance", 0.0, 0.0, 10.0,
+                       "standard deviation in metres by which a real court's length and width are "
+                       "off the book; a model of several photographs finds them; 0: not at all"),
 };
 
 const psfm_option_table psfm_court_option_table = {"court", rows, sizeof rows / sizeof *rows};
@@ -313,7 +316,7 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
     pose->hit = best->hit;
     pose->visible_px = best->visible;
     pose->rms_px = best->rms;
-    pose->is_dark = best->tone == 1;
+    pose->is_dark = (best->dark & 1U) != 0;
     pose->sigma_rotation_deg = psfm_degrees(psfm_norm3(best->sigma_turn));
     memcpy(pose->sigma_center, best->sigma_center, sizeof pose->sigma_center);
     pose->sigma_focal = best->sigma_focal;

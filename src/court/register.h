@@ -30,6 +30,7 @@ typedef struct {
     double min_hit;       /* share of the visible drawing that line pixels confirm */
     double max_runner_up; /* score of the best other pose as a share of the best */
     double max_sigma;     /* of the camera's place, as a share of the drawing's size */
+    double tolerance;     /* of the drawing's length and width in joint solutions, metres */
 } psfm_court_options;
 
 /* Fills all of it with the defaults. */

@@ -62,6 +62,13 @@ static psfm_status turn_parts(psfm_context *ctx, const psfm_drawing *drawing, in
     return PSFM_OK;
 }
 
+static void turn_line(const double middle[2], int quarters, psfm_line_point *line) {
+    static const double origin[2] = {0.0, 0.0};
+    const psfm_line_point before = *line;
+    turn_back(middle, quarters, before.on, line->on);
+    turn_back(origin, quarters, before.move, line->move);
+}
+
 psfm_status psfm_court_pose_take_turn(psfm_context *ctx, const psfm_drawing *drawing, int quarters,
                                       psfm_court_pose *pose) {
     double middle[2];
@@ -72,9 +79,7 @@ psfm_status psfm_court_pose_take_turn(psfm_context *ctx, const psfm_drawing *dra
     psfm_turn_pose(middle, quarters, pose->R, pose->center, pose->R, pose->center);
     translation(pose->R, pose->center, pose->t);
     for (size_t k = 0; k < pose->lines.num; ++k)
-        turn_back(middle, quarters & 3,
-                  (const double[2]){pose->lines.items[k].on[0], pose->lines.items[k].on[1]},
-                  pose->lines.items[k].on);
+        turn_line(middle, quarters & 3, &pose->lines.items[k]);
     if (pose->part_visible != NULL)
         status = turn_parts(ctx, drawing, quarters & 3, pose->part_visible);
     if (status == PSFM_OK && pose->part_hit != NULL)

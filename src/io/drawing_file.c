@@ -4,6 +4,7 @@
 #include "io/drawing_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,75 @@ static psfm_status read_unit(psfm_context *ctx, const cJSON *root, const char *p
     return PSFM_OK;
 }
 
-static psfm_status read_root(psfm_context *ctx, const cJSON *root, const char *path,
+/* ---- drawings within the drawing ---- */
+
+/* The court or the lines and arcs of a part, about its own origin. */
+static psfm_status read_content(psfm_context *ctx, const cJSON *item, double unit, const char *path,
+                                psfm_drawing *content) {
+    const cJSON *court_name = cJSON_GetObjectItemCaseSensitive(item, "court");
+    const cJSON *size = cJSON_GetObjectItemCaseSensitive(item, "size");
+    psfm_court court;
+    psfm_status status = PSFM_OK;
+    *content = (psfm_drawing){0};
+    if (court_name == NULL) {
+        for (int arcs = 0; arcs < 2 && status == PSFM_OK; ++arcs)
+            status = read_parts(ctx, item, arcs == 1, unit, path, content);
+        return status;
+    }
+    double sides[2];
+    if (!cJSON_IsString(court_name))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'court' is not a name", path);
+    if (!psfm_court_get(court_name->valuestring, &court))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: there is no court '%s'", path,
+                         court_name->valuestring);
+    if (size != NULL && (!read_numbers(size, 2, sides) || !(sides[0] >= 1.0 && sides[1] >= 1.0) ||
+                         !(sides[0] <= 1000.0 && sides[1] <= 1000.0)))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'size' is not length, width in metres", path);
+    court.length = size != NULL ? sides[0] : court.length;
+    court.width = size != NULL ? sides[1] : court.width;
+    return psfm_drawing_from_court(ctx, &court, content);
+}
+
+static psfm_status place_part(psfm_context *ctx, const cJSON *item, double unit, const char *path,
+                              psfm_drawing *drawing) {
+    const cJSON *at = cJSON_GetObjectItemCaseSensitive(item, "at");
+    const cJSON *turn = cJSON_GetObjectItemCaseSensitive(item, "turn");
+    double place[2] = {0.0, 0.0}, degrees = turn == NULL ? 0.0 : turn->valuedouble;
+    psfm_drawing content;
+    if (at != NULL && (!read_numbers(at, 2, place) || !is_place(place)))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'at' is not x, y", path);
+    if (turn != NULL && (!cJSON_IsNumber(turn) || !(fabs(degrees) <= 360.0)))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'turn' is not an angle in degrees", path);
+    for (int d = 0; d < 2; ++d)
+        place[d] *= unit;
+    psfm_status status = read_content(ctx, item, unit, path, &content);
+    if (status == PSFM_OK && drawing->num_parts + content.num_parts > MAX_PARTS)
+        status =
+            psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: more than %d lines and arcs", path, MAX_PARTS);
+    if (status == PSFM_OK)
+        status = psfm_drawing_place(ctx, &content, place, degrees, drawing);
+    psfm_drawing_free(&content);
+    return status;
+}
+
+static psfm_status read_placed(psfm_context *ctx, const cJSON *root, double unit, const char *path,
+                               psfm_drawing *drawing) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "parts"), *item;
+    psfm_status status = PSFM_OK;
+    if (list != NULL && !cJSON_IsArray(list))
+        return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: 'parts' is not a list", path);
+    cJSON_ArrayForEach(item, list) {
+        const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
+        char where[256];
+        snprintf(where, sizeof where, "%s: part %s", path,
+                 cJSON_IsString(name) ? name->valuestring : "without a name");
+        if (status == PSFM_OK)
+            status = place_part(ctx, item, unit, where, drawing);
+    }
+    return status;
+}
+
+static psfm_status read_root(psfm_context *ctx, const cJSON *root, const char *path, double given,
                              psfm_drawing *drawing) {
     double unit;
     if (!cJSON_IsObject(root))
@@ -121,31 +190,37 @@ static psfm_status read_root(psfm_context *ctx, const cJSON *root, const char *p
         status = read_paint(ctx, root, path, drawing);
     if (status == PSFM_OK)
         status = read_unit(ctx, root, path, &unit);
+    unit = given > 0.0 ? given : unit;
     for (int arcs = 0; arcs < 2 && status == PSFM_OK; ++arcs)
         status = read_parts(ctx, root, arcs == 1, unit, path, drawing);
+    if (status == PSFM_OK)
+        status = read_placed(ctx, root, unit, path, drawing);
     if (status == PSFM_OK)
         psfm_drawing_stretch_parts(drawing);
     return status == PSFM_OK ? psfm_drawing_check(ctx, drawing) : status;
 }
 
 psfm_status psfm_drawing_parse(psfm_context *ctx, const char *text, size_t size, const char *path,
-                               psfm_drawing *drawing) {
+                               double unit, psfm_drawing *drawing) {
     *drawing = (psfm_drawing){0};
     cJSON *root = psfm_json_parse_whole(text, size);
-    psfm_status status = read_root(ctx, root, path, drawing);
+    psfm_status status = read_root(ctx, root, path, unit, drawing);
     cJSON_Delete(root);
     if (status != PSFM_OK)
         psfm_drawing_free(drawing);
     return status;
 }
 
-psfm_status psfm_drawing_read(psfm_context *ctx, const char *path, psfm_drawing *drawing) {
+psfm_status psfm_drawing_read(psfm_context *ctx, const char *path, double unit,
+                              psfm_drawing *drawing) {
     char *text = NULL;
     size_t size = 0;
     *drawing = (psfm_drawing){0};
     psfm_status status = psfm_read_file(ctx, path, MAX_FILE, &text, &size);
+    size_t first = status == PSFM_OK ? strspn(text, " \t\r\n\xef\xbb\xbf") : 0;
     if (status == PSFM_OK)
-        status = psfm_drawing_parse(ctx, text, size, path, drawing);
+        status = (text[first] == '<' ? psfm_drawing_parse_svg
+                                     : psfm_drawing_parse)(ctx, text, size, path, unit, drawing);
     free(text);
     return status;
 }

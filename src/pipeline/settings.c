@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/number_locale.h"
 #include "base/path.h"
-#include "io/drawing_file.h"
+#include "io/court_request.h"
 
 psfm_settings *psfm_settings_create(void) {
     psfm_settings *settings = calloc(1, sizeof *settings);
@@ -41,6 +41,7 @@ void psfm_settings_clear(psfm_settings *settings) {
         *texts[k] = NULL;
     }
     settings->no_report = false;
+    settings->drawing_unit = 0.0;
 }
 
 /* Replaces a text that the settings own. */
@@ -127,6 +128,8 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
         return set_text(ctx, &settings->court_size, value);
     if (strcmp(name, "drawing") == 0)
         return set_text(ctx, &settings->drawing, value);
+    if (strcmp(name, "drawing-scale") == 0)
+        return positive(ctx, name, value, &settings->drawing_unit);
     if (strcmp(name, "scale") == 0)
         return positive(ctx, name, value, &settings->options.frame.scale);
     if (strcmp(name, "report") == 0) {
@@ -156,18 +159,10 @@ psfm_status psfm_settings_check_drawing(psfm_context *ctx, const psfm_settings *
 
 psfm_status psfm_settings_open_target(psfm_context *ctx, const psfm_settings *settings,
                                       psfm_court_target *target) {
-    psfm_court court;
-    psfm_drawing drawing = {0};
     *target = (psfm_court_target){0};
     if (!psfm_settings_have_drawing(settings))
         return PSFM_OK;
-    if (settings->court != NULL && settings->drawing != NULL)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "a court and a drawing: one of them is wanted");
-    if (settings->court != NULL) {
-        psfm_status status = psfm_court_parse(ctx, settings->court, settings->court_size, &court);
-        return status == PSFM_OK ? psfm_court_target_of_court(ctx, &court, target) : status;
-    }
-    psfm_status status = psfm_drawing_read(ctx, settings->drawing, &drawing);
-    psfm_court_target_of_drawing(&drawing, target);
-    return status;
+    psfm_court_request request = {settings->court, settings->court_size, settings->drawing,
+                                  settings->drawing_unit};
+    return psfm_court_request_open(ctx, &request, target);
 }

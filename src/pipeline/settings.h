@@ -9,11 +9,12 @@
 /* Owns its texts and the names of the images in options.frame.distance. */
 struct psfm_settings {
     psfm_reconstruct_options options;
-    char *photo_folder; /* for colours; NULL: none */
-    bool no_report;     /* leave OUT/report.html out */
-    char *court;        /* kind of the court on the floor; NULL: none */
-    char *court_size;   /* "LENGTH,WIDTH"; NULL: the usual one */
-    char *drawing;      /* file of a drawing on the floor; NULL: none */
+    char *photo_folder;  /* for colours; NULL: none */
+    bool no_report;      /* leave OUT/report.html out */
+    char *court;         /* kinds of the courts on the floor; NULL: none */
+    char *court_size;    /* "LENGTH,WIDTH"; NULL: the usual one */
+    char *drawing;       /* file of a drawing on the floor; NULL: none */
+    double drawing_unit; /* metres a unit of that file has; 0: what it says */
 };
 
 static inline bool psfm_settings_have_drawing(const psfm_settings *settings) {

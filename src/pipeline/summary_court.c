@@ -100,6 +100,17 @@ static bool add_photograph(cJSON *list, const psfm_evidence *evidence,
     return ok && (!psfm_court_has_pose(court, v) || add_lines(item, &p));
 }
 
+static bool add_pair(cJSON *object, const char *name, const double values[2]) {
+    cJSON *list = cJSON_CreateDoubleArray(values, 2);
+    return list != NULL && cJSON_AddItemToObject(object, name, list);
+}
+
+static bool add_sizes(cJSON *object, const psfm_court_evidence *court) {
+    return add_pair(object, "expected_size", court->expected_size) &&
+           add_pair(object, "size", court->drawing->size) &&
+           add_pair(object, "sigma_size", court->sigma_size);
+}
+
 bool psfm_summary_add_court(cJSON *root, const psfm_evidence *evidence,
                             const psfm_reconstruction *found) {
     const psfm_court_evidence *court = evidence->court;
@@ -114,7 +125,7 @@ bool psfm_summary_add_court(cJSON *root, const psfm_evidence *evidence,
     bool ok = object != NULL &&
               cJSON_AddStringToObject(object, "drawing", court->drawing->name) != NULL &&
               psfm_json_add_number(object, "registered", registered) &&
-              psfm_json_add_number(object, "in_model", held);
+              psfm_json_add_number(object, "in_model", held) && add_sizes(object, court);
     cJSON *list = ok ? cJSON_AddArrayToObject(object, "photographs") : NULL;
     ok = list != NULL;
     for (uint32_t v = 0; ok && v < court->num_views; ++v)

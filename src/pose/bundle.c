@@ -113,7 +113,7 @@ long long psfm_bundle_redundancy(const psfm_bundle *b) {
     for (uint32_t o = 0; o < b->num_obs; ++o)
         residuals += has_one_residual(b, o) ? 1 : 2;
     for (size_t c = 0; c < b->problem->num_cameras; ++c)
-        residuals += b->num_free_params[c]; /* each has a prior */
+        residuals += b->num_free_params[c]; /* each has a prior, as the shape has */
     for (size_t i = 0; i < b->problem->num_images; ++i)
         unknowns -= b->scale_anchor[i] != PSFM_BUNDLE_NONE;
     for (uint32_t p = 0; p < b->num_points; ++p) {
@@ -140,6 +140,8 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda,
     psfm_status status = psfm_bundle_reduce(ctx, b, lambda);
     if (status == PSFM_ERR_NUMERIC)
         return PSFM_OK;
+    if (status == PSFM_OK && b->border != NULL)
+        status = psfm_bundle_reduce_shape(ctx, b, lambda);
     return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, trial) : status;
 }
 
@@ -221,6 +223,8 @@ static void write_back(const psfm_bundle *b) {
     for (size_t k = 0; k < p->num_planes; ++k)
         if (b->plane_block[k] != PSFM_BUNDLE_NONE)
             p->planes[k] = b->now.planes[k];
+    for (int d = 0; d < 2 && p->shape != NULL; ++d)
+        p->shape->value[d] = b->now.shape[d];
 }
 
 #define OBSERVATIONS_PER_TASK 4096

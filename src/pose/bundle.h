@@ -34,6 +34,14 @@ typedef struct {
     double center_sigma;       /* of the principal point, as a share of the longer side */
 } psfm_camera_prior;
 
+/* Known points that lie on a thing whose size is known only roughly, such as the lines of a court:
+ * two numbers, its length and width beyond the expected ones, with priors about zero. */
+typedef struct {
+    double value[2];         /* changed by the adjustment, as the points are */
+    double sigma[2];         /* of the priors; 0: it does not change */
+    const double (*move)[2]; /* per point: how much x goes with value[0], and y with value[1] */
+} psfm_bundle_shape;
+
 /* The caller owns all arrays. psfm_bundle_adjust changes cam_from_world, centers, points, planes
  * (soft and hard mode) and cameras (with `refine`), all in place. X_cam = R (X - c). */
 typedef struct {
@@ -52,6 +60,7 @@ typedef struct {
     double (*points)[3];
     const int32_t *point_plane; /* index into planes, -1 for none; NULL: none */
     const bool *point_fixed;    /* known and held, off all planes; NULL: none */
+    psfm_bundle_shape *shape;   /* that the fixed points go with; NULL: none */
 
     size_t num_planes;
     psfm_bundle_plane *planes;

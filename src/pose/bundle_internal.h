@@ -43,6 +43,7 @@ typedef struct {
     psfm_camera *cameras;      /* per camera */
     psfm_bundle_plane *planes; /* per plane */
     double (*plane_frame)[9];  /* per plane: rows b1, b2, n */
+    double shape[2];
 } psfm_bundle_values;
 
 typedef struct {
@@ -89,7 +90,11 @@ typedef struct {
     double *camera_rows; /* per observation: 2 x max_free_params, by the intrinsics */
     psfm_bundle_system *systems;
     double *rhs, *step; /* of the reduced system */
-    double *partial;    /* sums of the tasks, four each */
+    /* The border of the reduced system by the shape: columns, their product with its inverse, the
+     * corner and its right-hand side, and the step. */
+    double *border, *solved_border;
+    double corner[4], corner_rhs[2], shape_step[2];
+    double *partial; /* sums of the tasks, four each */
 } psfm_bundle;
 
 /* Checks the problem, selects what takes part, fixes the gauge and allocates. On failure the state
@@ -156,6 +161,24 @@ typedef struct {
 
 /* Solves the reduced system, moves everything to the trial values and evaluates them. */
 psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial);
+
+/* Whether a shape moves, and how far it takes a fixed point in use along x and y, a unit each. */
+bool psfm_bundle_has_shape(const psfm_bundle *b);
+void psfm_bundle_shape_move(const psfm_bundle *b, uint32_t point, double move[2]);
+
+/* The border of the system that was reduced last, damped as that was; needs its factor. */
+psfm_status psfm_bundle_reduce_shape(psfm_context *ctx, psfm_bundle *b, double lambda);
+
+/* Turns the step of the reduced system without the shape into the one with it, and moves it. */
+void psfm_bundle_step_shape(psfm_bundle *b);
+
+/* The part of the shape's priors in the cost, and in its predicted decrease. */
+double psfm_bundle_shape_cost(const psfm_bundle *b, const psfm_bundle_values *values);
+double psfm_bundle_shape_decrease(const psfm_bundle *b);
+
+/* The inverse of the corner that is left when all else is eliminated: the covariance of the shape
+ * in units of the residuals' variance. Zero for what does not move. */
+void psfm_bundle_shape_covariance(const psfm_bundle *b, double covariance[4]);
 
 /* psfm_parallel_for, but inline where there is too little to do for threads to pay. */
 psfm_status psfm_bundle_for(psfm_context *ctx, const psfm_bundle *b, size_t n, psfm_task_fn task,

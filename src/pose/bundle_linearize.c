@@ -210,7 +210,7 @@ static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker,
 psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost) {
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
     psfm_status status = psfm_bundle_for(ctx, b, num_tasks, linearize_points, b);
-    *cost = psfm_bundle_prior_cost(b, &b->now);
+    *cost = psfm_bundle_prior_cost(b, &b->now) + psfm_bundle_shape_cost(b, &b->now);
     for (size_t k = 0; k < num_tasks; ++k)
         *cost += 0.5 * b->partial[k];
     return status;

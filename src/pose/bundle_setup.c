@@ -297,6 +297,8 @@ static psfm_status alloc_values(psfm_context *ctx, const psfm_bundle *b, psfm_bu
     memcpy(v->R, p->cam_from_world, p->num_images * sizeof *v->R);
     memcpy(v->c, p->centers, p->num_images * sizeof *v->c);
     memcpy(v->cameras, p->cameras, p->num_cameras * sizeof *v->cameras);
+    for (int d = 0; d < 2 && p->shape != NULL; ++d)
+        v->shape[d] = p->shape->value[d];
     for (size_t k = 0; k < p->num_planes; ++k) {
         v->planes[k] = p->planes[k];
         psfm_normalize3(v->planes[k].normal);
@@ -322,6 +324,10 @@ static psfm_status alloc_rows(psfm_context *ctx, psfm_bundle *b) {
         (status = PSFM_ALLOC(ctx, b->num_points, &b->systems)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &b->rhs)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &b->step)) != PSFM_OK)
+        return status;
+    if (psfm_bundle_has_shape(b) &&
+        ((status = PSFM_ALLOC(ctx, 2 * n, &b->border)) != PSFM_OK ||
+         (status = PSFM_ALLOC(ctx, 2 * n, &b->solved_border)) != PSFM_OK))
         return status;
     return PSFM_ALLOC(ctx, 2 * psfm_bundle_num_point_tasks(b), &b->partial);
 }
@@ -378,7 +384,8 @@ void psfm_bundle_teardown(psfm_bundle *b) {
                      b->camera_images,  b->free_params,  b->num_free_params,
                      b->prior_value,    b->prior_weight, b->rows,
                      b->camera_rows,    b->systems,      b->rhs,
-                     b->step,           b->partial};
+                     b->step,           b->partial,      b->border,
+                     b->solved_border};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k)
         free(owned[k]);
     free_values(&b->now);

@@ -63,6 +63,14 @@ static void change_by_blocks(const psfm_bundle *b, uint32_t o, double along, dou
             t[1] += row->J_pose[6 + k] * d[k];
         }
     }
+    if (b->border != NULL) {
+        double move[2];
+        psfm_bundle_shape_move(b, b->obs_point[o], move);
+        for (int d = 0; d < 2; ++d) {
+            t[0] += row->J_point[d] * move[d] * b->shape_step[d];
+            t[1] += row->J_point[3 + d] * move[d] * b->shape_step[d];
+        }
+    }
     uint32_t camera = b->problem->image_camera[image];
     if (b->camera_block[camera] != PSFM_BUNDLE_NONE) {
         const double *d = b->step + b->pattern.scalar_begin[b->camera_block[camera]];
@@ -112,7 +120,12 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
 static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], double share,
                        double X[3]) {
     if (b->point_plane[p] == PSFM_BUNDLE_NONE) {
+        double move[2] = {0.0, 0.0};
         psfm_axpy3(b->now.X[p], share, d, X);
+        if (b->border != NULL)
+            psfm_bundle_shape_move(b, p, move);
+        for (int k = 0; k < 2; ++k)
+            X[k] += move[k] * b->shape_step[k];
         return;
     }
     double D[3];
@@ -176,11 +189,14 @@ psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_
         status = psfm_block_spd_solve(ctx, b->spd, b->rhs, b->step);
     if (status != PSFM_OK)
         return status;
+    if (b->border != NULL)
+        psfm_bundle_step_shape(b);
     move_blocks(b);
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
     status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
-    *trial =
-        (psfm_bundle_trial){psfm_bundle_prior_cost(b, &b->trial), psfm_bundle_prior_decrease(b)};
+    *trial = (psfm_bundle_trial){psfm_bundle_prior_cost(b, &b->trial) +
+                                     psfm_bundle_shape_cost(b, &b->trial),
+                                 psfm_bundle_prior_decrease(b) + psfm_bundle_shape_decrease(b)};
     for (size_t k = 0; k < num_tasks; ++k) {
         trial->cost += 0.5 * b->partial[2 * k];
         trial->predicted += b->partial[2 * k + 1];

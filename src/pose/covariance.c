@@ -81,13 +81,27 @@ static void remove_held_direction(const psfm_bundle *b, uint32_t image, double C
     }
 }
 
-static void store(const psfm_bundle *b, const double *blocks, double variance,
-                  double (*covariance)[36]) {
+/* What the shape adds to the block of a pose: y C y^T, y being the columns of S^-1 B there. */
+static void add_shape(const psfm_bundle *b, uint32_t block, const double shape[4], double C[36]) {
+    const double *y0 = b->solved_border + b->pattern.scalar_begin[block];
+    const double *y1 = y0 + b->pattern.scalar_begin[b->pattern.num_blocks];
+    for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < 6; ++c)
+            C[6 * r + c] += y0[r] * (shape[0] * y0[c] + shape[1] * y1[c]) +
+                            y1[r] * (shape[2] * y0[c] + shape[3] * y1[c]);
+}
+
+static void store(const psfm_bundle *b, double *blocks, double variance, double (*covariance)[36]) {
+    double shape[4] = {0};
+    if (b->border != NULL)
+        psfm_bundle_shape_covariance(b, shape);
     for (size_t i = 0; i < b->problem->num_images; ++i)
         for (int k = 0; k < 36; ++k)
             covariance[i][k] = b->image_state[i] == PSFM_IMAGE_LEFT_OUT ? NAN : 0.0;
     for (uint32_t k = 0; k < b->num_pose_blocks; ++k) {
         double *C = covariance[b->block_source[k]];
+        if (b->border != NULL)
+            add_shape(b, k, shape, blocks + 36 * (size_t)k);
         for (int v = 0; v < 36; ++v)
             C[v] = variance * blocks[36 * (size_t)k + (size_t)v];
         remove_held_direction(b, b->block_source[k], C);
@@ -117,6 +131,8 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
                                   (status = psfm_block_spd_inverse(ctx, b.spd, b.num_pose_blocks,
                                                                    begin, blocks)) != PSFM_OK))
         goto cleanup;
+    if (b.border != NULL && (status = psfm_bundle_reduce_shape(ctx, &b, DAMPING)) != PSFM_OK)
+        goto cleanup;
     store(&b, blocks, variance, covariance);
     if (stats != NULL)
         *stats = (psfm_covariance_stats){sqrt(variance), redundancy};
@@ -124,6 +140,28 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
 cleanup:
     free(blocks);
     free(begin);
+    psfm_bundle_teardown(&b);
+    return status;
+}
+
+psfm_status psfm_shape_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
+                              const psfm_bundle_options *options, double sigma[2]) {
+    psfm_bundle b;
+    double cost, variance, covariance[4];
+    sigma[0] = sigma[1] = 0.0;
+    psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
+    if (status != PSFM_OK || b.border == NULL)
+        goto cleanup;
+    if ((status = estimate_variance(ctx, &b, psfm_bundle_redundancy(&b), &variance)) != PSFM_OK ||
+        (status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
+        (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
+        (status = psfm_bundle_reduce_shape(ctx, &b, DAMPING)) != PSFM_OK)
+        goto cleanup;
+    psfm_bundle_shape_covariance(&b, covariance);
+    for (int d = 0; d < 2; ++d)
+        sigma[d] = sqrt(variance * fmax(covariance[3 * d], 0.0));
+
+cleanup:
     psfm_bundle_teardown(&b);
     return status;
 }

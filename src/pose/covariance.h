@@ -28,6 +28,10 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
                                  const psfm_bundle_options *options, bool known_sigma,
                                  double (*covariance)[36], psfm_covariance_stats *stats);
 
+/* Standard deviations of the shape's two numbers; 0 for one that does not move, or without one. */
+psfm_status psfm_shape_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,
+                              const psfm_bundle_options *options, double sigma[2]);
+
 /* Standard deviations of the intrinsics that move under the options and priors, per camera and
  * parameter; NAN for those that do not, and for cameras without observations. */
 psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *problem,

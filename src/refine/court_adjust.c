@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "linalg/order.h"
+#include "pose/covariance.h"
 #include "refine/camera_priors.h"
 #include "refine/observation_noise.h"
 #include "refine/refined_quality.h"
@@ -31,16 +32,24 @@ typedef struct {
     double (*points)[3];
     int32_t *point_plane;
     bool *point_fixed;
+    double (*move)[2]; /* of each point with the drawing's size */
+    psfm_bundle_shape shape;
     size_t *begin; /* of the observations of each point */
     uint32_t *obs_image, *obs_point;
     double (*obs_xy)[2], (*obs_sqrt_info)[3];
     psfm_bundle_plane *planes;
 } adjustment;
 
-static size_t count_lines(const psfm_court_evidence *court, const psfm_poses *poses) {
+/* Whether the lines of a view take part. */
+static bool uses_lines(const adjustment *a, uint32_t v) {
+    return a->evidence->court->agrees[v] && psfm_has_pose(&a->s->poses, v);
+}
+
+static size_t count_lines(const adjustment *a) {
+    const psfm_court_evidence *court = a->evidence->court;
     size_t num = 0;
     for (uint32_t v = 0; v < court->num_views; ++v)
-        if (court->agrees[v] && psfm_has_pose(poses, v))
+        if (uses_lines(a, v))
             num += court->poses[v].lines.num;
     return num;
 }
@@ -53,6 +62,7 @@ static psfm_status allocate(psfm_context *ctx, adjustment *a) {
         (status = PSFM_ALLOC(ctx, points, &a->points)) ||
         (status = PSFM_ALLOC(ctx, points, &a->point_plane)) ||
         (status = PSFM_ALLOC(ctx, points, &a->point_fixed)) ||
+        (status = PSFM_ALLOC(ctx, points, &a->move)) ||
         (status = PSFM_ALLOC(ctx, points + 1, &a->begin)) ||
         (status = PSFM_ALLOC(ctx, n, &a->obs_image)) ||
         (status = PSFM_ALLOC(ctx, n, &a->obs_point)) || (status = PSFM_ALLOC(ctx, n, &a->obs_xy)) ||
@@ -68,6 +78,7 @@ static void release(adjustment *a) {
     free(a->points);
     free(a->point_plane);
     free(a->point_fixed);
+    free(a->move);
     free(a->begin);
     free(a->obs_image);
     free(a->obs_point);
@@ -103,14 +114,13 @@ static void list_lines(adjustment *a, double unit) {
     size_t p = a->num_points, k = a->num_elements;
     for (uint32_t v = 0; v < court->num_views; ++v) {
         const psfm_line_points *lines = &court->poses[v].lines;
-        if (!court->agrees[v] || !psfm_has_pose(&a->s->poses, v))
-            continue;
-        for (size_t i = 0; i < lines->num; ++i, ++p, ++k) {
+        for (size_t i = 0; uses_lines(a, v) && i < lines->num; ++i, ++p, ++k) {
             const psfm_line_point *line = &lines->items[i];
             memcpy(a->points[p], line->on, sizeof line->on);
             a->points[p][2] = 0.0;
             a->point_plane[p] = -1;
             a->point_fixed[p] = true;
+            memcpy(a->move[p], line->move, sizeof line->move);
             a->begin[p + 1] = k + 1;
             a->obs_image[k] = v;
             a->obs_point[k] = (uint32_t)p;
@@ -119,6 +129,29 @@ static void list_lines(adjustment *a, double unit) {
             a->obs_sqrt_info[k][1] = unit * line->row[1];
             a->obs_sqrt_info[k][2] = 0.0;
         }
+    }
+}
+
+/* What is known of the drawing's size, in the unit of the residuals. */
+static void prepare_shape(adjustment *a, double unit) {
+    const psfm_court_evidence *court = a->evidence->court;
+    a->shape.move = (const double(*)[2])a->move;
+    for (int d = 0; d < 2; ++d)
+        a->shape.sigma[d] = hypot(court->tolerance, court->sigma_size[d]) / unit;
+}
+
+/* The size that was found, and the lines where they are then. */
+static void take_size(adjustment *a) {
+    psfm_court_evidence *court = a->evidence->court;
+    size_t p = a->num_points;
+    double size[2];
+    for (int d = 0; d < 2; ++d)
+        size[d] = court->expected_size[d] + a->shape.value[d];
+    psfm_drawing_resize(court->drawing, size);
+    for (uint32_t v = 0; v < court->num_views; ++v) {
+        psfm_line_points *lines = &court->poses[v].lines;
+        for (size_t i = 0; uses_lines(a, v) && i < lines->num; ++i, ++p)
+            memcpy(lines->items[i].on, a->points[p], sizeof lines->items[i].on);
     }
 }
 
@@ -136,6 +169,7 @@ static psfm_bundle_problem make_problem(adjustment *a, bool with_lines) {
                                  .points = a->points,
                                  .point_plane = a->point_plane,
                                  .point_fixed = a->point_fixed,
+                                 .shape = with_lines ? &a->shape : NULL,
                                  .num_planes = a->out->planes.num_planes,
                                  .planes = a->planes,
                                  .num_observations = a->num_elements + lines,
@@ -210,6 +244,16 @@ static void take_values(adjustment *a) {
     }
 }
 
+/* How well the size is known now; as before if the adjustment does not tell. */
+static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                   const psfm_bundle_options *bundle, adjustment *a) {
+    double sigma[2];
+    psfm_status status = psfm_shape_sigmas(ctx, problem, bundle, sigma);
+    if (status == PSFM_OK)
+        memcpy(a->evidence->court->sigma_size, sigma, sizeof sigma);
+    return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
+}
+
 /* Uncertainty and probes, with the lines. */
 static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
@@ -217,6 +261,8 @@ static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, a
     free(a->out->camera_sigma);
     a->out->camera_sigma = NULL;
     psfm_status status = psfm_refined_judge(ctx, &problem, bundle, &a->options->control, a->out);
+    if (status == PSFM_OK)
+        status = find_size_sigma(ctx, &problem, bundle, a);
     psfm_probes_free(a->out->probe);
     if (status != PSFM_OK || !a->options->control.probes)
         return status;
@@ -236,10 +282,12 @@ static psfm_status adjust(psfm_context *ctx, adjustment *a) {
     if (status != PSFM_OK)
         return status;
     list_lines(a, unit);
+    prepare_shape(a, unit);
     psfm_bundle_problem problem = make_problem(a, true);
     status = psfm_bundle_adjust(ctx, &problem, &bundle, &stats);
     if (status == PSFM_OK) {
         take_values(a);
+        take_size(a);
         take_stats(a, &stats);
         status = psfm_take_cameras(ctx, a->out->cameras, a->evidence->set);
     }
@@ -256,8 +304,8 @@ psfm_status psfm_court_adjust(psfm_context *ctx, const psfm_refine_options *opti
                     .s = solution,
                     .out = refined,
                     .num_points = st->num_points,
-                    .num_elements = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0,
-                    .num_lines = count_lines(evidence->court, &solution->poses)};
+                    .num_elements = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0};
+    a.num_lines = count_lines(&a);
     for (size_t v = 0; v < evidence->set->num_views; ++v)
         a.has_info = a.has_info || evidence->set->views[v].sqrt_info != NULL;
     psfm_status status = a.num_lines > 0 ? allocate(ctx, &a) : PSFM_OK;

@@ -41,6 +41,23 @@ END
 [ "$(number own.json accepted)" = 3 ] || fail "a drawing of one's own: $(number own.json accepted)"
 near own/model/0 0.3 0.2
 
+# The same as SVG, in millimetres on a scale of 1:100, y down.
+cat >floor.svg <<'END'
+<svg xmlns="http://www.w3.org/2000/svg" width="281mm" height="151mm" viewBox="0 0 281 151">
+ <g transform="translate(140.5,75.5)" fill="none" stroke="black" stroke-width="0.5">
+  <path d="M-140.5-75.25H140.5M-140.5 75.25H140.5M140.25-75V75M-140.25-75V75M0-75V75"/>
+  <rect x="82.25" y="-24.25" width="57.75" height="48.5"/><circle r="17.75"/>
+  <rect x="82.25" y="-24.25" width="57.75" height="48.5" transform="rotate(180)"/>
+  <path d="M110.125-65.75A67.25 67.25 0 0 0 110.125 65.75M-110.125-65.75A67.25 67.25 0 0 1-110.125 65.75"/>
+ </g>
+</svg>
+END
+"$planarsfm" court hall/images -o svg --drawing floor.svg --drawing-scale 0.1 --cameras hall/gt --json --quiet >svg.json
+[ "$(number svg.json accepted)" = 3 ] || fail "an SVG drawing: $(number svg.json accepted)"
+echo '<svg><use href="#court"/></svg>' >bad.svg
+refuses 1 "bad.svg: shape 1 (use) refers to another shape" "$planarsfm" court hall/images -o x --drawing bad.svg
+refuses 2 "not a positive number" "$planarsfm" court hall/images -o x --drawing floor.svg --drawing-scale 0
+
 refuses 2 "either --court" "$planarsfm" court hall/images -o x
 refuses 2 "no court 'chess' (basketball," "$planarsfm" court hall/images -o x --court chess
 refuses 2 "not a size" "$planarsfm" court hall/images -o x --court soccer --court-size 3

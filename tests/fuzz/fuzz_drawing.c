@@ -1,37 +1,9 @@
-/* The reader of drawings on arbitrary bytes, and what is done with those that it takes. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "io/drawing_file.h"
+/* The reader of drawings as JSON on arbitrary bytes. */
+#include "fuzz_drawing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_drawing(const psfm_drawing *drawing) {
-    psfm_drawing_sample *samples = NULL;
-    size_t num = 0;
-    int turns[4];
-    double length = psfm_drawing_size(drawing);
-    if (!isfinite(length) || !(length > 0.0) || psfm_drawing_turns(drawing, turns) < 1)
-        __builtin_trap();
-    if (psfm_drawing_sample_lines(NULL, drawing, length / 50.0, &samples, &num) == PSFM_OK &&
-        (num == 0 || !isfinite(samples[num - 1].x + samples[num - 1].tx)))
-        __builtin_trap();
-    free(samples);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    psfm_drawing drawing;
-    char *text = malloc(size + 1); /* a '\0' follows the last byte, as in psfm_read_file */
-    if (text == NULL)
-        return 0;
-    memcpy(text, data, size);
-    text[size] = '\0';
-    if (psfm_drawing_parse(NULL, text, size, "fuzz", &drawing) == PSFM_OK)
-        check_drawing(&drawing);
-    else if (drawing.parts != NULL || drawing.name != NULL)
-        __builtin_trap();
-    psfm_drawing_free(&drawing);
-    free(text);
+    fuzz_drawing(psfm_drawing_parse, data, size);
     return 0;
 }

@@ -41,6 +41,16 @@ function courtFigure(photograph, view) {
   );
 }
 
+/* Length and width as the lines have them. */
+function courtSize(court) {
+  const metres = (k) =>
+    `${court.size[k].toFixed(3)}` + (court.sigma_size[k] > 0 ? ` ± ${court.sigma_size[k].toFixed(3)}` : '');
+  return (
+    ` It is ${metres(0)} m long and ${metres(1)} m wide; ` +
+    `${court.expected_size.map((size) => size.toFixed(2)).join(' x ')} m were expected.`
+  );
+}
+
 function startCourt() {
   const court = report.summary.court;
   if (!court) return;
@@ -50,6 +60,7 @@ function startCourt() {
   $('courtNote').textContent =
     `${court.drawing}: ${court.registered} of ${count(court.photographs.length, 'photograph')} ` +
     `registered by lines, ${court.in_model} hold the model. Bright strokes were found, dim ones not.` +
+    courtSize(court) +
     (shown.length < court.photographs.length ? ` The first ${shown.length} are shown.` : '');
   for (const photograph of shown)
     $('courtPhotographs').append(courtFigure(photograph, view.get(photograph.name)));

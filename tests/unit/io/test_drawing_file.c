@@ -8,7 +8,7 @@ static const char good[] = "{\"name\": \"yard\", \"paint\": \"dark\", \"unit\": 
                            " \"arcs\": [[5, 2, 1.5, 0, 360]]}\n";
 
 static psfm_status parse(psfm_context *ctx, const char *text, psfm_drawing *drawing) {
-    return psfm_drawing_parse(ctx, text, strlen(text), "yard.json", drawing);
+    return psfm_drawing_parse(ctx, text, strlen(text), "yard.json", 0.0, drawing);
 }
 
 static void test_good(void **state) {
@@ -44,6 +44,12 @@ static void test_bad(void **state) {
         {"{\"arcs\": [[0,0,1,0,361]]}", "arc 1", PSFM_ERR_FORMAT},
         {"{\"paint\": \"red\"}", "paint", PSFM_ERR_FORMAT},
         {"{\"unit\": 0}", "unit", PSFM_ERR_FORMAT},
+        {"{\"parts\": 1}", "'parts' is not a list", PSFM_ERR_FORMAT},
+        {"{\"parts\": [{\"name\": \"q\", \"court\": \"chess\"}]}",
+         "part q: there is no court 'chess'", PSFM_ERR_FORMAT},
+        {"{\"parts\": [{\"at\": [1]}]}", "'at' is not x, y", PSFM_ERR_FORMAT},
+        {"{\"parts\": [{\"turn\": \"up\"}]}", "'turn'", PSFM_ERR_FORMAT},
+        {"{\"parts\": [{\"court\": \"tennis\", \"size\": [1]}]}", "'size'", PSFM_ERR_FORMAT},
         {"{\"lines\": [[0,0,1,0],[0,1,1,1]]}", "along y", PSFM_ERR_DATA},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
@@ -54,6 +60,31 @@ static void test_bad(void **state) {
         assert_null(drawing.parts);
         assert_null(drawing.name);
     }
+}
+
+/* Courts and own lines placed beside each other. */
+static void test_parts(void **state) {
+    psfm_context *ctx = *state;
+    psfm_drawing one, hall;
+    const char *text = "{\"unit\": 2, \"parts\": [{\"name\": \"a\", \"court\": \"badminton\"},"
+                       "{\"court\": \"badminton\", \"at\": [0, 4], \"turn\": 0},"
+                       "{\"lines\": [[0, 0, 1, 0]], \"at\": [5, 0], \"turn\": 90}]}";
+    psfm_court court;
+    assert_true(psfm_court_get("badminton", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &one));
+    assert_ok(ctx, parse(ctx, text, &hall));
+    assert_int_equal(hall.num_parts, 2 * one.num_parts + 1);
+    for (size_t k = 0; k < one.num_parts; ++k) {
+        const psfm_drawing_part *p = &hall.parts[one.num_parts + k];
+        assert_close(p->a[0], one.parts[k].a[0], 1e-12);
+        assert_close(p->a[1], one.parts[k].a[1] + 8.0, 1e-12);
+    }
+    const psfm_drawing_part *line = &hall.parts[2 * one.num_parts];
+    assert_close(line->a[0], 10.0, 1e-12);
+    assert_close(line->b[0], 10.0, 1e-12);
+    assert_close(line->b[1], 2.0, 1e-12);
+    psfm_drawing_free(&one);
+    psfm_drawing_free(&hall);
 }
 
 static void test_too_many(void **state) {
@@ -85,9 +116,8 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_parts),  cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -18,6 +18,7 @@ typedef struct {
     double runner_up, joint, residual;
     double half_shift_deg, focal_shift_deg;
     double points;
+    double model_doubt; /* what speaks against its model, in log-odds */
 } psfm_image_case;
 
 extern const psfm_clue_table psfm_model_calibration; /* of psfm_model_features */

@@ -55,7 +55,13 @@ static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *inp
     return status;
 }
 
-static psfm_image_case case_of(const psfm_image_features *image) {
+/* What speaks against a model, in log-odds. */
+static double doubt(const psfm_model_verdict *model) {
+    return psfm_model_calibration.bias -
+           psfm_clues_log_odds(&psfm_model_calibration, &model->features);
+}
+
+static psfm_image_case case_of(const psfm_image_features *image, const psfm_model_verdict *model) {
     double edges = image->accepted + image->rejected;
     return (psfm_image_case){
         .rejected = edges > 0.0 ? image->rejected / edges : 0.0,
@@ -66,16 +72,18 @@ static psfm_image_case case_of(const psfm_image_features *image) {
         .focal_shift_deg =
             fmax(image->focal_deg, psfm_center_angle_deg(image, image->focal_center)),
         .points = image->points,
+        .model_doubt = doubt(model),
     };
 }
 
 static void judge_images(const psfm_verdict_input *input, const psfm_image_features *images,
                          psfm_verdicts *out) {
     for (uint32_t v = 0; v < out->num_images; ++v) {
+        const psfm_poses *poses = &input->solution->poses;
         out->images[v] = (psfm_image_verdict){images[v], NAN};
-        if (!psfm_has_pose(&input->solution->poses, v))
+        if (!psfm_has_pose(poses, v))
             continue;
-        psfm_image_case about = case_of(&images[v]);
+        psfm_image_case about = case_of(&images[v], &out->models[poses->component[v]]);
         out->images[v].probability =
             psfm_probability_of(psfm_clues_log_odds(&psfm_image_calibration, &about));
     }

@@ -108,6 +108,19 @@ static psfm_status get_camera(const psfm_sql *sql, sqlite3_stmt *statement, psfm
     return status;
 }
 
+/* Ids come in order; in a damaged file they may not, whatever was asked for. */
+static psfm_status check_order(const psfm_sql *sql, const char *what, uint32_t before,
+                               uint32_t id) {
+    if (before < id)
+        return PSFM_OK;
+    return before == id
+               ? psfm_fail(sql->ctx, PSFM_ERR_FORMAT, "%s: %s %" PRIu32 " is given twice",
+                           sql->path, what, id)
+               : psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
+                           "%s: %s %" PRIu32 " comes after %" PRIu32 ": the file is damaged",
+                           sql->path, what, id, before);
+}
+
 psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set) {
     psfm_status status = need_table(sql, "cameras");
     if (status != PSFM_OK)
@@ -129,9 +142,8 @@ psfm_status psfm_database_read_cameras(psfm_sql *sql, psfm_match_set *set) {
             break;
         psfm_camera *camera = &set->cameras[set->num_cameras];
         status = get_camera(sql, statement, camera);
-        if (status == PSFM_OK && set->num_cameras > 0 && camera[-1].id == camera->id)
-            status = psfm_fail(sql->ctx, PSFM_ERR_FORMAT, "%s: camera %" PRIu32 " is given twice",
-                               sql->path, camera->id);
+        if (status == PSFM_OK && set->num_cameras > 0)
+            status = check_order(sql, "camera", camera[-1].id, camera->id);
         ++set->num_cameras;
     }
     sqlite3_finalize(statement);
@@ -193,9 +205,8 @@ static psfm_status read_images(psfm_sql *sql, psfm_match_set *set) {
             break;
         psfm_view *view = &set->views[set->num_views++];
         status = get_view(sql, statement, set, view);
-        if (status == PSFM_OK && set->num_views > 1 && view[-1].id == view->id)
-            status = psfm_fail(sql->ctx, PSFM_ERR_FORMAT, "%s: image %" PRIu32 " is given twice",
-                               sql->path, view->id);
+        if (status == PSFM_OK && set->num_views > 1)
+            status = check_order(sql, "image", view[-1].id, view->id);
     }
     sqlite3_finalize(statement);
     return status;

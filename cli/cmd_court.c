@@ -1,6 +1,7 @@
 /* planarsfm court: photographs registered one by one to the drawing of a court. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
 #include "base/escape.h"
@@ -41,6 +42,8 @@ static const cli_flag flags[] = {
     {"--opencv-pixels", NULL,
      "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},
     {"--search-focal", NULL, "take focal lengths as unknown, whatever was given", 0},
+    {"--refine", "distortion", "find the distortion of lenses, the same as --court.distortion on",
+     0},
     {"--no-overlay", NULL, "do not write OUT/overlay", 0},
     {"--json", NULL, "print what is in court.json", 0},
     {0},
@@ -137,6 +140,11 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     options.intrinsics.camera_text = value_of(arguments, "--camera");
     options.intrinsics.opencv_pixels = value_of(arguments, "--opencv-pixels") != NULL;
     options.search_focal = value_of(arguments, "--search-focal") != NULL;
+    const char *refine = value_of(arguments, "--refine");
+    if (refine != NULL && strcmp(refine, "distortion") != 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--refine: '%s' is not allowed (distortion)",
+                         refine);
+    options.court.distortion = options.court.distortion || refine != NULL;
     psfm_status status = find_target(ctx, arguments, &target);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "overlay", &overlay);

@@ -46,8 +46,9 @@ typedef struct {
     int num_lines;             /* distinct lines and arcs that were found */
     double confirmed;          /* share of the drawing in sight that lines confirm */
     double rms_px;             /* distances of line pixels from the drawing */
-    double size[2];       /* the drawing's length and width in metres, found if they are free */
-    double size_sigma[2]; /* 0: they were known */
+    double size[2];          /* the drawing's length and width in metres, found if they are free */
+    double size_sigma[2];    /* 0: they were known */
+    double distortion_sigma; /* of its first coefficient; 0: not refined ("court.distortion") */
 } psfm_registration;
 
 /* Registers a photograph to the court ("court", "court-size") or the drawing ("drawing") of the

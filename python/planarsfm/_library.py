@@ -73,7 +73,8 @@ class Registration(c.Structure):
                 ("camera", Camera), ("rotation_sigma_deg", c.c_double), ("center_sigma", c.c_double * 3),
                 ("focal_sigma", c.c_double), ("score", c.c_double), ("runner_up", c.c_double),
                 ("num_lines", c.c_int), ("confirmed", c.c_double), ("rms_px", c.c_double),
-                ("size", c.c_double * 2), ("size_sigma", c.c_double * 2)]
+                ("size", c.c_double * 2), ("size_sigma", c.c_double * 2),
+                ("distortion_sigma", c.c_double)]
 
 
 LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)

@@ -13,13 +13,16 @@ class Registration:
     """What the lines of a photograph say: `accepted` and `verdict`; `R`, `t`, `q` (X_cam = R X + t, metres, z up)
     and `center`; `camera`, with the focal length found if it was unknown; `rotation_sigma_deg`, `center_sigma`,
     `focal_sigma` (relative, 0: known); `score`, `runner_up`, `num_lines`, `confirmed`, `rms_px`; `num_turns` poses
-    that the drawing does not tell apart; `size`, length and width of the drawing, and `size_sigma` (0: known). Without any pose R, t, q, center and camera are None."""
+    that the drawing does not tell apart; `size`, length and width of the drawing, and `size_sigma` (0: known);
+    `distortion_sigma` (0: not refined; settings {"court.distortion": "on"}). Without any pose R, t, q, center and
+    camera are None."""
 
     def __init__(self, found):
         self.accepted, self.verdict = bool(found.is_accepted), found.verdict.decode()
         self.R = self.t = self.q = self.center = self.camera = None
         self.num_turns, self.num_lines = found.num_turns, found.num_lines
-        for name in ("rotation_sigma_deg", "focal_sigma", "score", "runner_up", "confirmed", "rms_px"):
+        for name in ("rotation_sigma_deg", "focal_sigma", "score", "runner_up", "confirmed", "rms_px",
+                     "distortion_sigma"):
             setattr(self, name, getattr(found, name))
         self.center_sigma = np.array(found.center_sigma)
         self.size, self.size_sigma = np.array(found.size), np.array(found.size_sigma)

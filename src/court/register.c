@@ -54,6 +54,8 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_court_options, max_sigma, "max-sigma", 0.004, 0.0, 1.0,
                        "largest standard deviation of the camera's place, as a share of the "
                        "drawing's diagonal"),
+    PSFM_OPTION_BOOL(psfm_court_options, distortion, "distortion", false,
+                     "find the distortion of lenses from lines that are bent"),
     PSFM_OPTION_DOUBLE(psfm_court_options, tolerance, "tolerance", 0.0, 0.0, 10.0,
                        "standard deviation in metres by which a real court's length and width are "
                        "off the book; a model of several photographs finds them; 0: not at all"),
@@ -149,6 +151,14 @@ psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor,
     scale_focal(factor, &view->ideal);
     view->focal = PSFM_FOCAL_REFINE;
     return find_frames(ctx, or_defaults(options, &defaults), view);
+}
+
+void psfm_court_view_swap(psfm_court_view *a, psfm_court_view *b) {
+    psfm_court_view swap = *a;
+    *a = *b;
+    *b = swap;
+    a->evidence.pixels = &a->pixels;
+    b->evidence.pixels = &b->pixels;
 }
 
 void psfm_court_view_free(psfm_court_view *view) {
@@ -382,23 +392,50 @@ psfm_status psfm_court_register(psfm_context *ctx, const psfm_court_view *view,
     return status;
 }
 
+/* A pose as a guess for a view and a drawing. */
+static psfm_court_guess guess_of(const psfm_court_view *view, const psfm_drawing *drawing,
+                                 const psfm_court_pose *pose) {
+    psfm_court_guess guess = {.focal = 1.0};
+    int own = psfm_camera_model_get(pose->camera.model)->focal[0];
+    int given = psfm_camera_model_get(view->camera.model)->focal[0];
+    guess.focal = pose->camera.params[own] / view->camera.params[given];
+    memcpy(guess.R, pose->R, sizeof guess.R);
+    memcpy(guess.center, pose->center, sizeof guess.center);
+    for (int d = 0; d < 2 && psfm_drawing_is_free(drawing); ++d)
+        guess.grow[d] = pose->size[d] - drawing->size[d];
+    return guess;
+}
+
 psfm_status psfm_court_challenge(psfm_context *ctx, const psfm_court_view *view,
                                  const psfm_drawing *rival, const psfm_court_options *options,
                                  psfm_court_pose *pose) {
     psfm_court_options defaults;
     attempt a = {.options = or_defaults(options, &defaults)};
-    psfm_court_guess guess = {0};
     psfm_court_fit fit;
     if (pose->verdict != PSFM_COURT_ACCEPTED)
         return PSFM_OK;
-    int focal = psfm_camera_model_get(view->camera.model)->focal[0];
-    guess.focal = pose->camera.params[focal] / view->camera.params[focal];
-    memcpy(guess.R, pose->R, sizeof guess.R);
-    memcpy(guess.center, pose->center, sizeof guess.center);
+    psfm_court_guess guess = guess_of(view, rival, pose);
     psfm_status status = open_attempt(ctx, view, rival, &a);
     if (status == PSFM_OK && psfm_court_fit_guess(&a.job, &guess, &fit) &&
         fit.score > RIVAL * pose->score)
         pose->verdict = PSFM_COURT_RIVAL;
+    close_attempt(&a);
+    return status;
+}
+
+psfm_status psfm_court_refit(psfm_context *ctx, const psfm_court_view *view,
+                             const psfm_drawing *drawing, const psfm_court_options *options,
+                             const psfm_court_pose *start, psfm_court_pose *pose) {
+    psfm_court_options defaults;
+    attempt a = {.options = or_defaults(options, &defaults)};
+    psfm_court_guess guess = guess_of(view, drawing, start);
+    *pose = (psfm_court_pose){.verdict = PSFM_COURT_NO_FIT};
+    psfm_status status = open_attempt(ctx, view, drawing, &a);
+    if (status == PSFM_OK && psfm_court_fit_guess(&a.job, &guess, &a.fits[0])) {
+        a.fits[1].score = start->runner_up;
+        a.num_fits = 2;
+        status = report(ctx, &a, pose);
+    }
     close_attempt(&a);
     return status;
 }

@@ -30,6 +30,7 @@ typedef struct {
     double min_hit;       /* share of the visible drawing that line pixels confirm */
     double max_runner_up; /* score of the best other pose as a share of the best */
     double max_sigma;     /* of the camera's place, as a share of the drawing's size */
+    bool distortion;      /* refine that of lenses */
     double tolerance;     /* of the drawing's length and width in joint solutions, metres */
 } psfm_court_options;
 
@@ -65,6 +66,9 @@ psfm_status psfm_court_view_init(psfm_context *ctx, const psfm_image *image,
                                  const psfm_court_options *options, psfm_court_view *view);
 void psfm_court_view_free(psfm_court_view *view);
 
+/* Exchanges two views; a plain copy would refer to the other's parts. */
+void psfm_court_view_swap(psfm_court_view *a, psfm_court_view *b);
+
 /* Gives a view a focal length that is so many times its camera's and known to some per cent. Only
  * the frames are found anew: lines and segments stay as they are. Options as before. */
 psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor,
@@ -96,9 +100,10 @@ typedef struct {
     bool is_dark;            /* the lines are darker than the floor */
     double sigma_rotation_deg;
     double sigma_center[3];
-    double sigma_focal;   /* relative; 0 if it was known */
-    double size[2];       /* length and width of the drawing, metres */
-    double sigma_size[2]; /* 0 if they were known */
+    double sigma_focal;      /* relative; 0 if it was known */
+    double sigma_distortion; /* of its first coefficient; 0 if it was not refined */
+    double size[2];          /* length and width of the drawing, metres */
+    double sigma_size[2];    /* 0 if they were known */
     int turns[4]; /* quarter turns about the drawing's middle that fit as well; the first is 0 */
     int num_turns;
     double *part_visible, *part_hit; /* per part of the drawing, pixels */
@@ -111,6 +116,13 @@ psfm_status psfm_court_register(psfm_context *ctx, const psfm_court_view *view,
                                 const psfm_drawing *drawing, const psfm_court_options *options,
                                 psfm_court_pose *pose);
 void psfm_court_pose_free(psfm_court_pose *pose);
+
+/* Fits a pose once more, in a view of the same photograph, from `start`, whose score for the best
+ * other pose counts on. *pose stays empty if nothing fits there. Options as before. Free *pose in
+ * any case. */
+psfm_status psfm_court_refit(psfm_context *ctx, const psfm_court_view *view,
+                             const psfm_drawing *drawing, const psfm_court_options *options,
+                             const psfm_court_pose *start, psfm_court_pose *pose);
 
 /* Holds an accepted pose against a similar drawing, such as another federation's: if that one fits
  * the same place clearly better, the verdict becomes PSFM_COURT_RIVAL. Options as before. */

@@ -2,6 +2,7 @@
  * pose is held against all of them before it is believed. */
 #include "court/target.h"
 
+#include "court/lens.h"
 #include "court/turns.h"
 
 psfm_status psfm_court_target_of_court(psfm_context *ctx, const psfm_court *court,
@@ -27,14 +28,22 @@ void psfm_court_target_free(psfm_court_target *target) {
     *target = (psfm_court_target){0};
 }
 
+/* Holds a pose against the rivals and makes it canonical. */
+static psfm_status finish(psfm_context *ctx, const psfm_court_target *target,
+                          const psfm_court_view *view, const psfm_court_options *options,
+                          psfm_court_pose *pose) {
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; k < target->num_rivals && status == PSFM_OK; ++k)
+        status = psfm_court_challenge(ctx, view, &target->rivals[k], options, pose);
+    return status == PSFM_OK ? psfm_court_pose_make_canonical(ctx, &target->drawing, pose) : status;
+}
+
 psfm_status psfm_court_target_register_view(psfm_context *ctx, const psfm_court_target *target,
                                             const psfm_court_view *view,
                                             const psfm_court_options *options,
                                             psfm_court_pose *pose) {
     psfm_status status = psfm_court_register(ctx, view, &target->drawing, options, pose);
-    for (size_t k = 0; k < target->num_rivals && status == PSFM_OK; ++k)
-        status = psfm_court_challenge(ctx, view, &target->rivals[k], options, pose);
-    return status == PSFM_OK ? psfm_court_pose_make_canonical(ctx, &target->drawing, pose) : status;
+    return status == PSFM_OK ? finish(ctx, target, view, options, pose) : status;
 }
 
 psfm_status psfm_court_target_register(psfm_context *ctx, const psfm_court_target *target,
@@ -45,7 +54,11 @@ psfm_status psfm_court_target_register(psfm_context *ctx, const psfm_court_targe
     psfm_status status =
         psfm_court_view_init(ctx, image, camera.camera, camera.focal, options, &view);
     if (status == PSFM_OK)
-        status = psfm_court_target_register_view(ctx, target, &view, options, pose);
+        status = psfm_court_register(ctx, &view, &target->drawing, options, pose);
+    if (status == PSFM_OK && options != NULL && options->distortion)
+        status = psfm_court_refine_lens(ctx, image, &target->drawing, options, &view, pose);
+    if (status == PSFM_OK)
+        status = finish(ctx, target, &view, options, pose);
     psfm_court_view_free(&view);
     return status;
 }

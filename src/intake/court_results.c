@@ -33,6 +33,7 @@ static bool add_pose(cJSON *object, const psfm_court_pose *pose) {
            psfm_json_add_number(object, "sigma_rotation_deg", pose->sigma_rotation_deg) &&
            add_doubles(object, "sigma_center", pose->sigma_center, 3) &&
            psfm_json_add_number(object, "sigma_focal", pose->sigma_focal) &&
+           psfm_json_add_number(object, "sigma_distortion", pose->sigma_distortion) &&
            add_doubles(object, "size", pose->size, 2) &&
            add_doubles(object, "sigma_size", pose->sigma_size, 2);
 }

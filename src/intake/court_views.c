@@ -413,6 +413,24 @@ static bool is_open(const psfm_match_set *set, size_t camera) {
                                     set->origins[camera].source == PSFM_FOCAL_GUESS);
 }
 
+/* Gives a camera the distortion that the lines of its photographs show, if they were asked. */
+static void take_distortion(const psfm_court_evidence *evidence, size_t c, psfm_match_set *set) {
+    psfm_camera *camera = &set->cameras[c];
+    int k = psfm_camera_model_get(camera->model)->radial[0];
+    double sum = 0.0, weight = 0.0;
+    for (uint32_t v = 0; k > 0 && v < evidence->num_views; ++v) {
+        const psfm_court_pose *pose = &evidence->poses[v];
+        if (set->views[v].camera_idx != c || !psfm_court_accepts(evidence, v) ||
+            !(pose->sigma_distortion > 0.0) || pose->camera.model != camera->model)
+            continue;
+        double w = 1.0 / (pose->sigma_distortion * pose->sigma_distortion);
+        sum += w * pose->camera.params[k];
+        weight += w;
+    }
+    if (weight > 0.0)
+        camera->params[k] = sum / weight;
+}
+
 size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_match_set *set) {
     const double least = 0.002; /* relative; lines bend a little, floors are not quite flat */
     size_t num = 0;
@@ -433,6 +451,7 @@ size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_matc
         set->cameras[c].params[info->focal[0]] *= factor;
         if (info->focal[1] != info->focal[0])
             set->cameras[c].params[info->focal[1]] *= factor;
+        take_distortion(evidence, c, set);
         set->origins[c].source = PSFM_FOCAL_LINES;
         set->origins[c].sigma = fmax(sqrt(1.0 / weight), least);
         ++num;

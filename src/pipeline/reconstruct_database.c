@@ -314,14 +314,17 @@ static psfm_status color_models(psfm_context *ctx, run *r) {
 static psfm_status register_photographs(psfm_context *ctx, run *r) {
     double start = psfm_now();
     size_t num = 0;
+    psfm_court_options court = r->options.court;
+    int refine = r->options.refine.bundle.refine;
+    court.distortion = court.distortion || refine >= PSFM_REFINE_FOCAL_DISTORTION;
     if (!psfm_settings_have_drawing(r->settings))
         return PSFM_OK;
     psfm_status status = psfm_settings_check_drawing(ctx, r->settings);
     if (status == PSFM_OK)
         status = psfm_settings_open_target(ctx, r->settings, &r->target);
     if (status == PSFM_OK)
-        status = psfm_court_views_register(ctx, &r->set, r->photo_folder, &r->target,
-                                           &r->options.court, &r->court);
+        status =
+            psfm_court_views_register(ctx, &r->set, r->photo_folder, &r->target, &court, &r->court);
     if (status != PSFM_OK)
         return status;
     r->evidence.court = &r->court;

@@ -64,6 +64,7 @@ static psfm_registration describe(const psfm_court_pose *pose) {
     r.confirmed = pose->hit;
     r.rms_px = pose->rms_px;
     memcpy(r.size, pose->size, sizeof r.size);
+    r.distortion_sigma = pose->sigma_distortion;
     memcpy(r.size_sigma, pose->sigma_size, sizeof r.size_sigma);
     return r;
 }

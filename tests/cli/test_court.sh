@@ -58,6 +58,7 @@ echo '<svg><use href="#court"/></svg>' >bad.svg
 refuses 1 "bad.svg: shape 1 (use) refers to another shape" "$planarsfm" court hall/images -o x --drawing bad.svg
 refuses 2 "not a positive number" "$planarsfm" court hall/images -o x --drawing floor.svg --drawing-scale 0
 
+refuses 2 "is not allowed (distortion)" "$planarsfm" court hall/images -o x --court tennis --refine focal
 refuses 2 "either --court" "$planarsfm" court hall/images -o x
 refuses 2 "no court 'chess' (basketball," "$planarsfm" court hall/images -o x --court chess
 refuses 2 "not a size" "$planarsfm" court hall/images -o x --court soccer --court-size 3

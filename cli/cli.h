@@ -128,8 +128,14 @@ extern const cli_command cli_doctor;
 /* Makes sure that a folder may be written to: it is new, or has none of the named files (NULL
  * ends), or was written by planarsfm before; otherwise PSFM_ERR_ARGUMENT. */
 psfm_status cli_check_folder(psfm_context *ctx, const char *folder, const char *const *names);
-/* Marks a folder as written by planarsfm. */
+/* Makes a folder and marks it as written by planarsfm. To be called before the first file is
+ * written: what a command that fails has left is then no hindrance to the next one. */
 psfm_status cli_mark_folder(psfm_context *ctx, const char *folder);
+/* The same after work that ended with `status`, which may have failed before or after it wrote
+ * folder/first, the first of its files: marks what was begun. Returns status, or why a folder could
+ * not be marked. */
+psfm_status cli_mark_after(psfm_context *ctx, psfm_status status, const char *folder,
+                           const char *first);
 
 /* Parses argv[1..]: positional arguments, the command's flags, its options, and the common flags
  * (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a message on

@@ -220,6 +220,8 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const char *ou
     char *planes = NULL;
     psfm_status status = cli_check_folder(ctx, out, names);
     if (status == PSFM_OK)
+        status = cli_mark_folder(ctx, out);
+    if (status == PSFM_OK)
         status = psfm_model_write(ctx, &w->source.model, PSFM_MODEL_TEXT, out);
     if (status == PSFM_OK)
         status = psfm_geo_reference_write(ctx, out, w->has_geo ? &w->geo : NULL);
@@ -229,8 +231,6 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const char *ou
         status = psfm_planes_write_json(ctx, &w->source.planes, planes);
     else if (status == PSFM_OK)
         status = psfm_remove_all(ctx, planes);
-    if (status == PSFM_OK)
-        status = cli_mark_folder(ctx, out);
     free(planes);
     return status;
 }

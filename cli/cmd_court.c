@@ -121,8 +121,10 @@ static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
         tree = NULL;
     } else if (status == PSFM_OK) {
         print_results(results);
-        printf("%zu of %zu registered; poses in %s, %s/model/0\n", results->num_accepted,
-               results->num, path, out);
+        printf("%zu of %zu registered; poses in %s", results->num_accepted, results->num, path);
+        if (results->num_accepted > 0)
+            printf(", %s/model/0", out);
+        printf("\n");
     }
     cJSON_Delete(tree);
     free(path);
@@ -130,6 +132,7 @@ static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
 }
 
 static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *arguments) {
+    static const char *const names[] = {"court.json", "model", "overlay", NULL};
     const char *out = value_of(arguments, "-o");
     psfm_court_target target = {0};
     psfm_court_results results = {0};
@@ -147,13 +150,15 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     options.court.distortion = options.court.distortion || refine != NULL;
     psfm_status status = find_target(ctx, arguments, &target);
     if (status == PSFM_OK)
+        status = cli_check_folder(ctx, out, names);
+    if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "overlay", &overlay);
     options.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
-    if (status == PSFM_OK)
+    if (status == PSFM_OK) {
         status =
             psfm_court_folder_register(ctx, arguments->positional[0], &target, &options, &results);
-    if (status == PSFM_OK)
-        status = psfm_make_folders(ctx, out);
+        status = cli_mark_after(ctx, status, out, "overlay");
+    }
     if (status == PSFM_OK)
         status = write_results(ctx, &target.drawing, &results, out,
                                value_of(arguments, "--json") != NULL);

@@ -52,9 +52,9 @@ static psfm_status make_matches(psfm_context *ctx, psfm_scene_kind kind, const c
     if (status == PSFM_OK)
         status = cli_check_folder(ctx, folder, names);
     if (status == PSFM_OK)
-        status = write_scene(ctx, &scene, folder);
-    if (status == PSFM_OK)
         status = cli_mark_folder(ctx, folder);
+    if (status == PSFM_OK)
+        status = write_scene(ctx, &scene, folder);
     psfm_scene_free(&scene);
     return status;
 }
@@ -62,11 +62,11 @@ static psfm_status make_matches(psfm_context *ctx, psfm_scene_kind kind, const c
 static psfm_status make_images(psfm_context *ctx, psfm_scene_kind kind, const char *folder) {
     static const char *const names[] = {"images", "gt", NULL};
     psfm_status status = cli_check_folder(ctx, folder, names);
-    if (status == PSFM_OK)
-        status =
-            psfm_scene_render(ctx, kind, psfm_context_seed(ctx), &options, &render_options, folder);
-    if (status == PSFM_OK)
-        status = cli_mark_folder(ctx, folder);
+    if (status != PSFM_OK)
+        return status;
+    status =
+        psfm_scene_render(ctx, kind, psfm_context_seed(ctx), &options, &render_options, folder);
+    status = cli_mark_after(ctx, status, folder, "images");
     if (status == PSFM_OK)
         printf("%d images: %s/images and %s/gt\n", options.num_cameras, folder, folder);
     return status;

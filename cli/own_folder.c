@@ -21,7 +21,9 @@ static psfm_status find(psfm_context *ctx, const char *folder, const char *name,
 psfm_status cli_mark_folder(psfm_context *ctx, const char *folder) {
     char *path = NULL;
     psfm_output out = {0};
-    psfm_status status = psfm_path_join(ctx, folder, MARK, &path);
+    psfm_status status = psfm_make_folders(ctx, folder);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, folder, MARK, &path);
     if (status == PSFM_OK)
         status = psfm_output_open(ctx, path, &out);
     if (status == PSFM_OK) {
@@ -29,6 +31,16 @@ psfm_status cli_mark_folder(psfm_context *ctx, const char *folder) {
         status = psfm_output_commit(ctx, &out);
     }
     free(path);
+    return status;
+}
+
+psfm_status cli_mark_after(psfm_context *ctx, psfm_status status, const char *folder,
+                           const char *first) {
+    bool begun = false;
+    if (status == PSFM_OK)
+        return cli_mark_folder(ctx, folder);
+    if (find(NULL, folder, first, &begun) == PSFM_OK && begun)
+        (void)cli_mark_folder(NULL, folder); /* why the command failed is what is told */
     return status;
 }
 

@@ -21,34 +21,32 @@ static psfm_status check_name(psfm_context *ctx, const char *path, char **reason
     return status;
 }
 
-/* A size that is not the camera's is a reason, not a failure. */
-static psfm_status check_size(psfm_context *ctx, const char *name, int width, int height,
-                              psfm_intrinsics *intrinsics, char **reason) {
+/* No camera of that name or one of another size is a reason, not a failure. */
+static psfm_status check_camera(psfm_context *ctx, const char *path, const char *name,
+                                psfm_intrinsics *intrinsics, char **reason) {
     psfm_camera camera;
+    psfm_photo_facts facts = {name, 0, 0, 0.0};
     char *source = NULL;
-    psfm_status status = psfm_intrinsics_find(
-        ctx, intrinsics, &(psfm_photo_facts){name, width, height, 0.0}, &camera, &source);
+    int width, height;
+    if (psfm_image_file_size(path, &width, &height)) {
+        facts.width = width;
+        facts.height = height;
+    }
+    psfm_status status = psfm_intrinsics_find(ctx, intrinsics, &facts, &camera, &source);
     free(source);
     return status == PSFM_ERR_DATA ? psfm_strdup(ctx, psfm_context_message(ctx), reason) : status;
 }
 
 psfm_status psfm_photo_check(psfm_context *ctx, const char *folder, const char *name,
                              psfm_intrinsics *intrinsics, char **reason) {
-    psfm_camera camera;
-    char *path = NULL, *source = NULL;
-    int width, height;
+    char *path = NULL;
     bool given = intrinsics->kind != PSFM_INTRINSICS_PHOTOGRAPHS;
     *reason = NULL;
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
-    if (status == PSFM_OK && !psfm_name_fits_line(name)) {
+    if (status == PSFM_OK && !psfm_name_fits_line(name))
         status = check_name(ctx, path, reason);
-    } else if (status == PSFM_OK && given) {
-        status = psfm_intrinsics_find(ctx, intrinsics, &(psfm_photo_facts){name, 0, 0, 0.0},
-                                      &camera, &source);
-        if (status == PSFM_OK && psfm_image_file_size(path, &width, &height))
-            status = check_size(ctx, name, width, height, intrinsics, reason);
-    }
-    free(source);
+    else if (status == PSFM_OK && given)
+        status = check_camera(ctx, path, name, intrinsics, reason);
     free(path);
     return status;
 }

@@ -31,6 +31,10 @@ cp "small/images/$(ls small/images | head -1)" "mixed/zz.jpg"
 "$planarsfm" run mixed --camera "$camera" --pairs ring:2 -o sized --json --quiet >sized.json 2>sized.err
 grep -q "left out: zz.jpg: the photograph has 320" sized.err || fail "no warning of the size: $(cat sized.err)"
 [ "$(number sized.json images_posed)" = "$num_photos" ] || fail "not all others are posed beside a small one"
+# A photograph that the cameras do not know, too.
+"$planarsfm" run mixed $cameras --pairs ring:2 -o known --json --quiet >known.json 2>known.err
+grep -q "left out: ring/gt: no image is called zz.jpg" known.err || fail "no warning of the camera: $(cat known.err)"
+[ "$(number known.json images_posed)" = "$num_photos" ] || fail "not all others are posed beside an unknown one"
 # Pairs with a photograph that is left out are left out.
 printf '%s %s\n' "${photos[0]}" "${photos[1]}" "${photos[1]}" "${photos[2]}" "${photos[2]}" zz.jpg "${photos[0]}" "${photos[2]}" >pairs.txt
 "$planarsfm" run mixed --camera "$camera" --pairs file:pairs.txt -o sized --json --quiet >sized.json 2>/dev/null

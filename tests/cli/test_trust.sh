@@ -23,6 +23,17 @@ mkdir -p tmp/model.tmp && echo mine | tee tmp/model.tmp/a tmp/summary.json.tmp a
 again -o tmp >/dev/null
 "$planarsfm" convert whole --to transforms.json -o a.json --quiet >/dev/null
 [ "$(cat tmp/model.tmp/a tmp/summary.json.tmp a.json.tmp | sort -u)" = mine ] || fail "a temporary file of the user's is gone"
+# What court writes is court's.
+if "$planarsfm" synth arena -o hall --cameras 1 --render.width 160 --quiet >/dev/null 2>&1 && [ -d hall/images ]; then
+    for name in court.json model overlay; do
+        mkdir "mine_$name" && echo mine >"mine_$name/$name"
+        refuses 2 "mine_$name/$name: is there already" "$planarsfm" court hall/images --court tennis -o "mine_$name"
+        [ "$(cat "mine_$name/$name")" = mine ] || fail "$name of the user's is gone"
+    done
+    "$planarsfm" court hall/images --court tennis -o courts --quiet >courts.txt
+    grep -q "^0 of 1 registered; poses in courts/court.json$" courts.txt || fail "$(cat courts.txt)"
+    "$planarsfm" court hall/images --court tennis -o courts --quiet >/dev/null
+fi
 # Over and over into one folder is what runs are for.
 again -o whole >/dev/null
 again -o whole --mode paper --no-report >/dev/null

@@ -15,10 +15,11 @@ typedef struct {
 
 /* Owns its arrays. */
 typedef struct {
-    psfm_drawing *drawing;   /* not owned */
-    double expected_size[2]; /* its length and width before the joint solution, metres */
-    double sigma_size[2];    /* how well they are known, then and after it; 0: taken as exact */
-    double tolerance;        /* by which they may be off besides */
+    psfm_drawing *drawing;      /* not owned */
+    double expected_size[2];    /* its length and width before the joint solution, metres */
+    double sigma_size[2];       /* how well they are known, then and after it; 0: taken as exact */
+    psfm_court_options options; /* that photographs were registered with */
+    const char *photo_folder;   /* that has them; NULL: they cannot be looked at again; not owned */
     double middle[2];
     int turns[4], num_turns; /* of the drawing, by quarters */
     uint32_t num_views;

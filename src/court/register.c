@@ -467,6 +467,8 @@ const char *psfm_court_verdict_text(psfm_court_verdict verdict) {
         return "a similar court fits better";
     case PSFM_COURT_FOCAL:
         return "another focal length fits much better";
+    case PSFM_COURT_POSED:
+        return "posed by matches, confirmed by lines";
     }
     return "unknown";
 }

@@ -84,6 +84,7 @@ typedef enum {
     PSFM_COURT_LOOSE,     /* the lines leave the pose too free */
     PSFM_COURT_RIVAL,     /* a similar drawing fits better */
     PSFM_COURT_FOCAL,     /* another focal length than the given one fits much better */
+    PSFM_COURT_POSED,     /* not found by lines, which then confirm the pose that matches gave */
 } psfm_court_verdict;
 
 /* The best pose, accepted or not (verdict NO_LINES and NO_FIT: none). Owns its arrays. */

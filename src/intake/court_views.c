@@ -393,7 +393,8 @@ psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *s
             status = register_all(ctx, &target->drawing, &w);
         memcpy(evidence->sigma_size, sigma, sizeof sigma);
     }
-    evidence->tolerance = options->tolerance;
+    evidence->options = *options;
+    evidence->photo_folder = folder;
     memcpy(evidence->expected_size, target->drawing.size, sizeof evidence->expected_size);
     if (status == PSFM_OK)
         status = retry(ctx, &w);

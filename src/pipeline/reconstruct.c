@@ -15,6 +15,7 @@
 #include "engine/component_facts.h"
 #include "engine/determined.h"
 #include "graph/absence.h"
+#include "intake/court_posed.h"
 #include "pipeline/headline.h"
 #include "refine/court_adjust.h"
 #include "scene/members.h"
@@ -317,6 +318,20 @@ static psfm_status split_undetermined(psfm_context *ctx, psfm_timings *timings, 
     return status;
 }
 
+/* Looks for the drawing's lines in photographs that matches alone pose. */
+static psfm_status fit_posed_photographs(psfm_context *ctx, const psfm_evidence *evidence,
+                                         uint32_t component, const psfm_reconstruction *out) {
+    uint32_t num = 0;
+    if (evidence->court->photo_folder == NULL)
+        return PSFM_OK;
+    psfm_status status = psfm_court_fit_posed(ctx, evidence->set, &out->solution.poses, component,
+                                              evidence->court, &num);
+    if (status == PSFM_OK && num > 0)
+        psfm_log(ctx, PSFM_LOG_INFO, "%s: lines confirm %u photographs more",
+                 evidence->court->drawing->name, num);
+    return status;
+}
+
 /* Joins what the drawing holds together, and adjusts it with the drawing's lines. */
 static psfm_status take_drawing(psfm_context *ctx, const psfm_reconstruct_options *options,
                                 psfm_evidence *evidence, psfm_timings *timings, uint32_t *settled,
@@ -327,6 +342,8 @@ static psfm_status take_drawing(psfm_context *ctx, const psfm_reconstruct_option
     if (status == PSFM_OK)
         status = psfm_members_settle(ctx, &out->solution.poses, &out->refined.structure,
                                      &out->refined.planes);
+    if (status == PSFM_OK && *settled != PSFM_NO_COMPONENT)
+        status = fit_posed_photographs(ctx, evidence, *settled, out);
     if (status == PSFM_OK)
         status = psfm_court_adjust(ctx, &options->refine, evidence, &out->solution, &out->refined);
     psfm_timings_add(timings, "drawing", start);

@@ -137,7 +137,7 @@ static void prepare_shape(adjustment *a, double unit) {
     const psfm_court_evidence *court = a->evidence->court;
     a->shape.move = (const double(*)[2])a->move;
     for (int d = 0; d < 2; ++d)
-        a->shape.sigma[d] = hypot(court->tolerance, court->sigma_size[d]) / unit;
+        a->shape.sigma[d] = hypot(court->options.tolerance, court->sigma_size[d]) / unit;
 }
 
 /* The size that was found, and the lines where they are then. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "../court/court_scene.h"
+#include "intake/court_posed.h"
 #include "test_util.h"
 
 #define NUM 3
@@ -88,7 +89,45 @@ static void photographs_agree_on_a_size(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* A photograph that was refused, but that matches posed, gets its lines; one whose pose is nowhere
+ * near does not. */
+static void posed_photographs_get_lines(void **state) {
+    (void)state;
+    const double size[2] = {105.0, 68.0};
+    psfm_context *ctx = psfm_context_create();
+    psfm_court_options options;
+    psfm_court_evidence evidence;
+    psfm_poses poses;
+    uint32_t num;
+    pitch p;
+    psfm_court_options_init(&options);
+    open_pitch(ctx, size, &p);
+    psfm_drawing_fix_size(&p.target.drawing);
+    assert_ok(ctx, psfm_court_evidence_init(ctx, &p.target.drawing, NUM, &evidence));
+    evidence.options = options;
+    evidence.photo_folder = p.folder;
+    assert_ok(ctx, psfm_poses_init(ctx, NUM, &poses));
+    for (int v = 0; v < NUM; ++v) {
+        court_shot shot;
+        aim(&shot, from[v][0] + (v == 1 ? 30.0 : 0.05), -60.0, 22.0, from[v][1], 0.0);
+        memcpy(poses.cam_from_world[v], shot.R, sizeof shot.R);
+        memcpy(poses.center[v], shot.center, sizeof shot.center);
+    }
+    poses.component[2] = PSFM_NO_COMPONENT;
+    assert_ok(ctx, psfm_court_fit_posed(ctx, &p.set, &poses, 0, &evidence, &num));
+    assert_int_equal(num, 1);
+    assert_true(evidence.agrees[0] && !evidence.agrees[1] && !evidence.agrees[2]);
+    assert_int_equal(evidence.poses[0].verdict, PSFM_COURT_POSED);
+    assert_true(evidence.poses[0].lines.num > 100);
+    assert_close(evidence.poses[0].center[0], from[0][0], 0.03);
+    psfm_poses_free(&poses);
+    psfm_court_evidence_free(&evidence);
+    close_pitch(&p);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(photographs_agree_on_a_size)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(photographs_agree_on_a_size),
+                                       cmocka_unit_test(posed_photographs_get_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void a_size_is_found(void **state) {
     adjust(&m);
     court_errors(&m, &turn, &away);
     assert_true(away > 0.01);
-    m.court.tolerance = 1e4;
+    m.court.options.tolerance = 1e4;
     adjust(&m);
     court_errors(&m, &turn, &away);
     assert_below(turn, 1e-8);
@@ -82,7 +82,7 @@ static void a_size_has_a_sigma(void **state) {
         for (size_t k = 0; k < m.court.poses[v].lines.num; ++k)
             for (int d = 0; d < 2; ++d)
                 m.court.poses[v].lines.items[k].xy[d] += 0.5 * psfm_rng_normal(&rng);
-    m.court.tolerance = 0.1;
+    m.court.options.tolerance = 0.1;
     adjust(&m);
     for (int d = 0; d < 2; ++d) {
         double off = m.drawing.size[d] - (d == 0 ? 28.0 : 15.0) - grow[d];

@@ -298,18 +298,34 @@ static psfm_court_verdict judge(const attempt *a, const psfm_court_pose *pose, b
     return PSFM_COURT_ACCEPTED;
 }
 
+/* A guess with the focal length times `zoom`, from as much further away that what is in the middle
+ * of the photograph keeps its size. */
+static psfm_court_guess zoom_guess(const psfm_court_fit *fit, double zoom) {
+    psfm_court_guess guess = {.focal = zoom * fit->focal};
+    const double *ahead = fit->R + 6;
+    double reach = ahead[2] < 0.0 ? fit->center[2] / -ahead[2] : 0.0;
+    memcpy(guess.R, fit->R, sizeof guess.R);
+    memcpy(guess.grow, fit->grow, sizeof guess.grow);
+    psfm_axpy3(fit->center, (1.0 - zoom) * reach, ahead, guess.center);
+    return guess;
+}
+
 /* Whether the pose, let free, goes to quite another focal length and fits much better there: then
- * the given one is wrong, and the pose with it. */
+ * the given one is wrong, and the pose with it. A fit may get stuck half-way, so it starts at
+ * several. */
 static bool doubts_focal(const attempt *a, const psfm_court_fit *best) {
+    static const double zooms[] = {1.0, 0.92, 0.96, 1.04, 1.08};
     psfm_court_job job = a->job;
-    psfm_court_guess guess = {.focal = best->focal};
-    psfm_court_fit fit;
-    memcpy(guess.R, best->R, sizeof guess.R);
-    memcpy(guess.center, best->center, sizeof guess.center);
-    memcpy(guess.grow, best->grow, sizeof guess.grow);
+    bool doubts = false;
     job.free_focal = true;
-    return psfm_court_fit_guess(&job, &guess, &fit) && fit.score > MUCH_BETTER * best->score &&
-           fabs(log(fit.focal / best->focal)) > OTHER_FOCAL;
+    for (size_t k = 0; k < sizeof zooms / sizeof *zooms && !doubts; ++k) {
+        psfm_court_guess guess = zoom_guess(best, zooms[k]);
+        psfm_court_fit fit;
+        doubts = psfm_court_fit_guess(&job, &guess, &fit) &&
+                 fit.score > MUCH_BETTER * best->score &&
+                 fabs(log(fit.focal / best->focal)) > OTHER_FOCAL;
+    }
+    return doubts;
 }
 
 static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *pose) {

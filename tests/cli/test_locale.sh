@@ -1,6 +1,8 @@
 # A host with a decimal comma: every command that reads or writes numbers, with the locale set before
 # it begins, gives the same bytes as without. What the command calls is what the library offers.
 source "$(dirname "$0")/lib.sh"
+command -v sqlite3 >/dev/null && command -v python3 >/dev/null ||
+    { echo "sqlite3 or python3 is not installed"; exit 77; }
 preload=$(dirname "$3")/libcomma.so
 mkdir locales
 localedef -i de_DE -f UTF-8 "$PWD/locales/de_DE.UTF-8" 2>/dev/null || [ -d locales/de_DE.UTF-8 ] ||

@@ -99,7 +99,7 @@ spoil_changes() {
     contents out >good.txt
     contents "$start" >start.txt
     num=$(cat count.txt)
-    step=${FAULT_STEP:-$((num / ${SAMPLES:-12} + 1))}
+    step=${FAULT_STEP:-$((num / ${SAMPLES:-6} + 1))}
     for ((n = 1 + step / 3; n <= num; n += step)); do
         rm -rf out
         [ ! -e "$start" ] || cp -r "$start" out

@@ -125,17 +125,19 @@ extern const cli_command cli_doctor;
             "metric scale from the distance of two pixels' points on the dominant plane", 3      \
     }
 
-/* Makes sure that a folder may be written to: it is new, or has none of the named files (NULL
- * ends), or was written by planarsfm before; otherwise PSFM_ERR_ARGUMENT. */
-psfm_status cli_check_folder(psfm_context *ctx, const char *folder, const char *const *names);
-/* Makes a folder and marks it as written by planarsfm. To be called before the first file is
- * written: what a command that fails has left is then no hindrance to the next one. */
-psfm_status cli_mark_folder(psfm_context *ctx, const char *folder);
-/* The same after work that ended with `status`, which may have failed before or after it wrote
- * folder/first, the first of its files: marks what was begun. Returns status, or why a folder could
- * not be marked. */
-psfm_status cli_mark_after(psfm_context *ctx, psfm_status status, const char *folder,
-                           const char *first);
+/* A folder that a command writes anew each time. */
+typedef struct {
+    const char *path;
+    const char *const *names; /* of the files and folders that it writes there; NULL ends */
+    bool is_taken, is_new;
+} cli_own_folder;
+
+/* Makes sure that the folder may be written to: it is new, or has none of the named files, or was
+ * written by planarsfm before; otherwise PSFM_ERR_ARGUMENT. Makes it and marks it as planarsfm's.
+ */
+psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder);
+/* Ends the work in a folder. If nothing was written, the mark goes, and a new folder with it. */
+void cli_own_folder_leave(const cli_own_folder *folder);
 
 /* Parses argv[1..]: positional arguments, the command's flags, its options, and the common flags
  * (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a message on

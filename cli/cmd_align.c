@@ -218,9 +218,8 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const char *ou
     static const char *const names[] = {"cameras.txt", "images.txt",         "points3D.txt",
                                         "planes.json", "geo_reference.json", NULL};
     char *planes = NULL;
-    psfm_status status = cli_check_folder(ctx, out, names);
-    if (status == PSFM_OK)
-        status = cli_mark_folder(ctx, out);
+    cli_own_folder own = {.path = out, .names = names};
+    psfm_status status = cli_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
         status = psfm_model_write(ctx, &w->source.model, PSFM_MODEL_TEXT, out);
     if (status == PSFM_OK)
@@ -231,6 +230,7 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const char *ou
         status = psfm_planes_write_json(ctx, &w->source.planes, planes);
     else if (status == PSFM_OK)
         status = psfm_remove_all(ctx, planes);
+    cli_own_folder_leave(&own);
     free(planes);
     return status;
 }

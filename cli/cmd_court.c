@@ -134,6 +134,7 @@ static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
 static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *arguments) {
     static const char *const names[] = {"court.json", "model", "overlay", NULL};
     const char *out = value_of(arguments, "-o");
+    cli_own_folder own = {.path = out, .names = names};
     psfm_court_target target = {0};
     psfm_court_results results = {0};
     char *overlay = NULL;
@@ -150,18 +151,17 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     options.court.distortion = options.court.distortion || refine != NULL;
     psfm_status status = find_target(ctx, arguments, &target);
     if (status == PSFM_OK)
-        status = cli_check_folder(ctx, out, names);
+        status = cli_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "overlay", &overlay);
     options.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
-    if (status == PSFM_OK) {
+    if (status == PSFM_OK)
         status =
             psfm_court_folder_register(ctx, arguments->positional[0], &target, &options, &results);
-        status = cli_mark_after(ctx, status, out, "overlay");
-    }
     if (status == PSFM_OK)
         status = write_results(ctx, &target.drawing, &results, out,
                                value_of(arguments, "--json") != NULL);
+    cli_own_folder_leave(&own);
     psfm_court_results_free(&results);
     psfm_court_target_free(&target);
     free(overlay);

@@ -1,7 +1,9 @@
 /* Folders that a command writes anew each time. It leaves a mark there; a folder without the mark
- * is somebody's, and nothing in it is replaced. */
+ * is somebody's, and nothing in it is replaced. The mark comes before the first file: what a
+ * command that fails has left is then no hindrance to the next one. */
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/output.h"
 #include "base/path.h"
@@ -18,7 +20,20 @@ static psfm_status find(psfm_context *ctx, const char *folder, const char *name,
     return status;
 }
 
-psfm_status cli_mark_folder(psfm_context *ctx, const char *folder) {
+/* The first of its files that is there, NULL if there is none. */
+static psfm_status find_any(psfm_context *ctx, const cli_own_folder *folder, const char **name) {
+    psfm_status status = PSFM_OK;
+    *name = NULL;
+    for (const char *const *n = folder->names; status == PSFM_OK && *n != NULL; ++n) {
+        bool is_there = false;
+        status = find(ctx, folder->path, *n, &is_there);
+        if (is_there && *name == NULL)
+            *name = *n;
+    }
+    return status;
+}
+
+static psfm_status mark(psfm_context *ctx, const char *folder) {
     char *path = NULL;
     psfm_output out = {0};
     psfm_status status = psfm_make_folders(ctx, folder);
@@ -34,29 +49,33 @@ psfm_status cli_mark_folder(psfm_context *ctx, const char *folder) {
     return status;
 }
 
-psfm_status cli_mark_after(psfm_context *ctx, psfm_status status, const char *folder,
-                           const char *first) {
-    bool begun = false;
-    if (status == PSFM_OK)
-        return cli_mark_folder(ctx, folder);
-    if (find(NULL, folder, first, &begun) == PSFM_OK && begun)
-        (void)cli_mark_folder(NULL, folder); /* why the command failed is what is told */
-    return status;
+psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder) {
+    bool is_ours = false;
+    const char *name = NULL;
+    folder->is_taken = false;
+    psfm_status status = find(ctx, folder->path, MARK, &is_ours);
+    if (status == PSFM_OK && !is_ours)
+        status = find_any(ctx, folder, &name);
+    if (status == PSFM_OK && name != NULL)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "%s/%s: is there already and would be replaced; move it or choose "
+                           "another folder",
+                           folder->path, name);
+    if (status != PSFM_OK)
+        return status;
+    folder->is_new = !psfm_path_is_folder(folder->path);
+    folder->is_taken = true;
+    return is_ours ? PSFM_OK : mark(ctx, folder->path);
 }
 
-psfm_status cli_check_folder(psfm_context *ctx, const char *folder, const char *const *names) {
-    bool is_ours = false;
-    psfm_status status = find(ctx, folder, MARK, &is_ours);
-    if (status != PSFM_OK || is_ours)
-        return status;
-    for (; status == PSFM_OK && *names != NULL; ++names) {
-        bool is_there = false;
-        status = find(ctx, folder, *names, &is_there);
-        if (status == PSFM_OK && is_there)
-            status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                               "%s/%s: is there already and would be replaced; move it or choose "
-                               "another folder",
-                               folder, *names);
-    }
-    return status;
+void cli_own_folder_leave(const cli_own_folder *folder) {
+    const char *name = NULL;
+    char *path = NULL;
+    if (!folder->is_taken || find_any(NULL, folder, &name) != PSFM_OK || name != NULL)
+        return;
+    if (psfm_path_join(NULL, folder->path, MARK, &path) == PSFM_OK)
+        unlink(path);
+    if (folder->is_new)
+        rmdir(folder->path);
+    free(path);
 }

@@ -33,6 +33,11 @@ if "$planarsfm" synth arena -o hall --cameras 1 --render.width 160 --quiet >/dev
     "$planarsfm" court hall/images --court tennis -o courts --quiet >courts.txt
     grep -q "^0 of 1 registered; poses in courts/court.json$" courts.txt || fail "$(cat courts.txt)"
     "$planarsfm" court hall/images --court tennis -o courts --quiet >/dev/null
+    # A folder in which nothing was written is as it was.
+    mkdir untouched
+    refuses 1 "nowhere" "$planarsfm" court nowhere --court tennis -o untouched
+    refuses 1 "nowhere" "$planarsfm" court nowhere --court tennis -o never
+    [ -z "$(ls -A untouched)" ] && [ ! -e never ] || fail "a command that failed left something"
 fi
 # Over and over into one folder is what runs are for.
 again -o whole >/dev/null

@@ -162,28 +162,29 @@ static psfm_status keep(psfm_context *ctx, search *s, size_t at, const psfm_line
     return status;
 }
 
-/* Lighter or darker than the flanks: by the ridge itself in lightness, otherwise by the
- * difference of lightness there. */
-static int8_t polarity_of(const search *s, const float *fine, const float *fine_light, size_t at,
-                          float x, float y, const float away[2], float curvature) {
-    if (fine == fine_light)
-        return curvature < 0.0F ? 1 : -1;
-    float flanks = sample(s, fine_light, x + away[0], y + away[1]) +
-                   sample(s, fine_light, x - away[0], y - away[1]);
-    float difference = fine_light[at] - 0.5F * flanks;
-    return (int8_t)((difference > MIN_LIGHT) - (difference < -MIN_LIGHT));
-}
-
 /* A level of a channel, the next finer one, and that of the lightness. */
 typedef struct {
     const float *level, *fine, *fine_light;
     float reach; /* to the flanks of its ridges, pixels */
 } scale;
 
+/* Lighter or darker than the flanks: by the ridge itself in lightness, otherwise by the
+ * difference of lightness there. */
+static int8_t polarity_of(const search *s, const scale *of, int x, int y, const float away[2],
+                          float curvature) {
+    const float *light = of->fine_light, px = (float)x, py = (float)y;
+    if (of->fine == light)
+        return curvature < 0.0F ? 1 : -1;
+    float flanks =
+        sample(s, light, px + away[0], py + away[1]) + sample(s, light, px - away[0], py - away[1]);
+    float difference = light[(size_t)y * (size_t)s->width + (size_t)x] - 0.5F * flanks;
+    return (int8_t)((difference > MIN_LIGHT) - (difference < -MIN_LIGHT));
+}
+
 /* Tests the ridge of curvature lambda at pixel (x, y) of a level and keeps what passes. */
 static psfm_status test_ridge(psfm_context *ctx, search *s, const scale *of, int x, int y,
                               float lambda) {
-    const float *level = of->level, *fine = of->fine, *fine_light = of->fine_light;
+    const float *level = of->level, *fine = of->fine;
     const float reach = of->reach;
     size_t at = (size_t)y * (size_t)s->width + (size_t)x;
     slope d = slope_at(level + at, s->width);
@@ -210,10 +211,9 @@ static psfm_status test_ridge(psfm_context *ctx, search *s, const scale *of, int
             (half_way(s, fine, px, py, away, here, ahead) -
              half_way(s, fine, px, py, back, here, behind));
     bool flip = nx < 0.0F || (nx == 0.0F && ny > 0.0F); /* the tangent is (-ny, nx) */
-    psfm_line_pixel pixel = {
-        px + 0.5F + t * nx, py + 0.5F + t * ny,
-        flip ? ny : -ny,    flip ? -nx : nx,
-        strength,           polarity_of(s, fine, fine_light, at, px, py, away, lambda)};
+    psfm_line_pixel pixel = {px + 0.5F + t * nx, py + 0.5F + t * ny,
+                             flip ? ny : -ny,    flip ? -nx : nx,
+                             strength,           polarity_of(s, of, x, y, away, lambda)};
     return keep(ctx, s, at, &pixel);
 }
 

@@ -19,6 +19,7 @@
 #include "pipeline/headline.h"
 #include "refine/court_adjust.h"
 #include "scene/members.h"
+#include "verdict/line_verdict.h"
 #include "world/build_model.h"
 #include "world/court_frame.h"
 
@@ -394,21 +395,10 @@ static void scale_sigmas(psfm_reconstruction *out) {
     }
 }
 
-/* Whether lines hold an image that points do not: the verdict knows nothing of such. */
-static bool has_image_of_lines(const psfm_reconstruct_options *options,
-                               const psfm_evidence *evidence, const psfm_reconstruction *out) {
-    const psfm_court_evidence *court = evidence->court;
-    for (uint32_t v = 0; court != NULL && v < court->num_views; ++v)
-        if (court->agrees[v] && psfm_has_pose(&out->solution.poses, v) &&
-            out->refined.images[v].num_points < (uint32_t)options->refine.control.min_image_points)
-            return true;
-    return false;
-}
-
 /* The verdict on refined models. */
 static psfm_status judge(psfm_context *ctx, const psfm_reconstruct_options *options,
                          const psfm_evidence *evidence, psfm_reconstruction *out) {
-    if (out->refined.images == NULL || has_image_of_lines(options, evidence, out))
+    if (out->refined.images == NULL)
         return PSFM_OK;
     psfm_verdict_input input = {.graph = &out->graph,
                                 .solution = &out->solution,
@@ -418,6 +408,10 @@ static psfm_status judge(psfm_context *ctx, const psfm_reconstruct_options *opti
                                                                     : evidence->noise.sigma_px,
                                 .agreement_deg = options->robust.consensus.agreement_deg};
     psfm_status status = psfm_verdicts_find(ctx, &input, &out->verdicts);
+    if (status == PSFM_OK && evidence->court != NULL)
+        status = psfm_line_verdicts_find(ctx, evidence->court, &input,
+                                         (uint32_t)options->refine.control.min_image_points,
+                                         &out->verdicts);
     if (status == PSFM_OK)
         scale_sigmas(out);
     return status;

@@ -304,6 +304,10 @@ static void add_model_verdict(builder *b, cJSON *model, const psfm_verdicts *ver
     const psfm_model_verdict *verdict = &verdicts->models[component];
     text(b, model, "verdict", psfm_is_called_right(verdict) ? "right" : "doubtful");
     number(b, model, "probability", verdict->probability);
+    if (verdict->num_by_lines > 0) {
+        number(b, model, "images_by_lines", verdict->num_by_lines);
+        return;
+    }
     number(b, model, "sigma_factor", verdict->sigma_factor);
     cJSON *evidence = object(b, model, "evidence");
     for (int k = 0; k < psfm_model_features_num(); ++k)
@@ -316,6 +320,8 @@ static void add_image_verdict(builder *b, cJSON *image, const psfm_verdicts *ver
     const psfm_image_verdict *verdict = &verdicts->images[v];
     const psfm_image_features *f = &verdict->features;
     number(b, image, "probability", verdict->probability);
+    if (verdict->by_lines)
+        return;
     cJSON *evidence = object(b, image, "evidence");
     number(b, evidence, "depth", f->depth);
     number(b, evidence, "edges_accepted", f->accepted);

@@ -80,7 +80,7 @@ static void judge_images(const psfm_verdict_input *input, const psfm_image_featu
                          psfm_verdicts *out) {
     for (uint32_t v = 0; v < out->num_images; ++v) {
         const psfm_poses *poses = &input->solution->poses;
-        out->images[v] = (psfm_image_verdict){images[v], NAN};
+        out->images[v] = (psfm_image_verdict){.features = images[v], .probability = NAN};
         if (!psfm_has_pose(poses, v))
             continue;
         psfm_image_case about = case_of(&images[v], &out->models[poses->component[v]]);
@@ -131,7 +131,8 @@ void psfm_verdicts_free(psfm_verdicts *verdicts) {
 }
 
 bool psfm_is_called_right(const psfm_model_verdict *model) {
-    return model->probability >= PSFM_CALLED_RIGHT && psfm_is_confirmed(&model->features);
+    return model->probability >= PSFM_CALLED_RIGHT &&
+           (model->num_by_lines > 0 || psfm_is_confirmed(&model->features));
 }
 
 /* Neither a single image nor one or two pairs that nothing confirms hold it together; and where
@@ -169,7 +170,21 @@ static const psfm_verdict_reason not_joined = {
     .text = "parts hang on single images, or on one or two pairs that nothing confirms",
 };
 
+/* Images that lines alone hold: no points tell more. */
+static int line_reason(const psfm_model_verdict *model, psfm_verdict_reason *reason) {
+    *reason = (psfm_verdict_reason){
+        .name = "lines",
+        .advice = "take photographs that show more of the drawing, or that share matches"};
+    snprintf(reason->text, sizeof reason->text,
+             "lines of the drawing alone hold %u images; all are right with a probability of %.0f "
+             "%%",
+             model->num_by_lines, 100.0 * model->probability);
+    return 1;
+}
+
 int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict_reason *reasons) {
+    if (model->num_by_lines > 0)
+        return most > 0 ? line_reason(model, reasons) : 0;
     locale_t before = psfm_number_locale_begin();
     int num = 0;
     double weight = INFINITY;

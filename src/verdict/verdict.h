@@ -6,13 +6,15 @@
 
 typedef struct {
     psfm_model_features features;
-    double sigma_factor; /* see verdict/sigma_factor.h; NAN: not known */
-    double probability;  /* that all its poses are right to a degree; NAN: not known */
+    double sigma_factor;   /* see verdict/sigma_factor.h; NAN: not known */
+    double probability;    /* that all its poses are right to a degree; NAN: not known */
+    uint32_t num_by_lines; /* images that the lines of a drawing alone hold: judged by these */
 } psfm_model_verdict;
 
 typedef struct {
     psfm_image_features features;
     double probability; /* NAN: not known, or without a pose */
+    bool by_lines;      /* the lines of a drawing alone hold it */
 } psfm_image_verdict;
 
 /* Owns its arrays. */
@@ -31,7 +33,8 @@ void psfm_verdicts_free(psfm_verdicts *verdicts);
 /* Whether neither a single image nor one or two pairs that nothing confirms hold a model together,
  * hardly any pair contradicts its positions alone, and the halves of the points agree. */
 bool psfm_is_confirmed(const psfm_model_features *features);
-/* A model is called right if that is likely (calibration.h) and it is confirmed. */
+/* A model is called right if that is likely (calibration.h) and it is confirmed, or held by the
+ * lines of a drawing. */
 bool psfm_is_called_right(const psfm_model_verdict *model);
 
 /* One clue against a model. */

@@ -11,10 +11,16 @@
 
 /* ... and hardly any pair contradicts the positions alone: no runner-up weighs shifts. */
 #define PSFM_MOST_SHIFTED 0.03
+/* ... and no joint has more pairs against it than for it. */
+#define PSFM_MOST_AGAINST_JOINT 1.0
+
+/* A model of fewer images that leaves out most of the photographs is a piece. It is too small to
+ * contradict itself, and right so often at most. */
+#define PSFM_FEW_IMAGES 5.0
+#define PSFM_PIECE_RIGHT 0.75
 
 /* About an image, put together from its features. */
 typedef struct {
-    double rejected; /* share of its edges */
     double runner_up, joint, residual;
     double half_shift_deg, focal_shift_deg;
     double points;

@@ -41,6 +41,10 @@ static psfm_status find_shifts(psfm_context *ctx, const psfm_verdict_input *inpu
     return status;
 }
 
+static bool is_piece(const psfm_model_features *features) {
+    return features->images < PSFM_FEW_IMAGES && features->left_out > 0.5;
+}
+
 static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *input,
                                 const psfm_image_features *images, psfm_verdicts *out) {
     psfm_status status = PSFM_OK;
@@ -49,8 +53,9 @@ static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *inp
         status = psfm_model_features_find(ctx, input, images, c, &model->features);
         if (status == PSFM_OK)
             status = psfm_sigma_factor_find(ctx, input, c, &model->sigma_factor);
-        model->probability =
-            psfm_probability_of(psfm_clues_log_odds(&psfm_model_calibration, &model->features));
+        model->probability = fmin(
+            is_piece(&model->features) ? PSFM_PIECE_RIGHT : 1.0,
+            psfm_probability_of(psfm_clues_log_odds(&psfm_model_calibration, &model->features)));
     }
     return status;
 }
@@ -62,9 +67,7 @@ static double doubt(const psfm_model_verdict *model) {
 }
 
 static psfm_image_case case_of(const psfm_image_features *image, const psfm_model_verdict *model) {
-    double edges = image->accepted + image->rejected;
     return (psfm_image_case){
-        .rejected = edges > 0.0 ? image->rejected / edges : 0.0,
         .runner_up = image->runner_up,
         .joint = image->joint,
         .residual = image->residual,
@@ -138,12 +141,13 @@ bool psfm_is_called_right(const psfm_model_verdict *model) {
 /* Neither a single image nor one or two pairs that nothing confirms hold it together; and where
  * parts hang on more of those, a runner-up has weighed them. */
 static bool is_joined(const psfm_model_features *features) {
-    bool weighed = features->joint == 0.0 || features->runner_up > 0.0;
+    bool weighed = features->joint == 0.0 ||
+                   (features->runner_up > 0.0 && features->joint <= PSFM_MOST_AGAINST_JOINT);
     return weighed && features->thin_cuts == 0.0 && features->cut_images == 0.0;
 }
 
 bool psfm_is_confirmed(const psfm_model_features *features) {
-    return is_joined(features) && features->shifted <= PSFM_MOST_SHIFTED &&
+    return !is_piece(features) && is_joined(features) && features->shifted <= PSFM_MOST_SHIFTED &&
            features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
 }
 
@@ -170,6 +174,12 @@ static const psfm_verdict_reason not_joined = {
     .text = "parts hang on single images, or on one or two pairs that nothing confirms",
 };
 
+static const psfm_verdict_reason only_a_piece = {
+    .name = "left_out",
+    .advice = "match more pairs (--pairs), or take photographs in between",
+    .text = "a few images, apart from most of the photographs: too few to contradict each other",
+};
+
 /* Images that lines alone hold: no points tell more. */
 static int line_reason(const psfm_model_verdict *model, psfm_verdict_reason *reason) {
     *reason = (psfm_verdict_reason){
@@ -188,7 +198,9 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
     locale_t before = psfm_number_locale_begin();
     int num = 0;
     double weight = INFINITY;
-    if (!is_joined(&model->features) && most > 0)
+    if (is_piece(&model->features) && num < most)
+        reasons[num++] = only_a_piece;
+    if (!is_joined(&model->features) && num < most)
         reasons[num++] = not_joined;
     for (; num < most; ++num) {
         const psfm_clue *clue = find_worst(model, weight, &weight);

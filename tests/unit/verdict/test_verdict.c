@@ -112,6 +112,26 @@ static void test_a_chain_is_not_confirmed(void **state) {
     free_fixture(&f);
 }
 
+/* What keeps a likely model from being called right. */
+static void test_what_must_be_confirmed(void **state) {
+    const psfm_model_features good = {.images = 20, .track_length = 5, .parallax_deg = 30};
+    psfm_model_verdict model = {.features = good, .probability = 0.99};
+    (void)state;
+    assert_true(psfm_is_called_right(&model));
+    model.features.runner_up = 0.2; /* weighed, and as many pairs for the joint as against it */
+    model.features.joint = 1.0;
+    assert_true(psfm_is_called_right(&model));
+    model.features.joint = 3.0;
+    assert_false(psfm_is_called_right(&model));
+    assert_true(has_reason(&model, "thin_cuts"));
+    model.features = good;
+    model.features.images = 3; /* of three photographs */
+    assert_true(psfm_is_called_right(&model));
+    model.features.left_out = 0.8; /* of fifteen */
+    assert_false(psfm_is_called_right(&model));
+    assert_true(has_reason(&model, "left_out"));
+}
+
 static void test_without_probes_there_is_no_verdict(void **state) {
     fixture f;
     psfm_scene_options options = usual();
@@ -128,6 +148,7 @@ int main(void) {
         cmocka_unit_test(test_twins_are_doubtful),
         cmocka_unit_test(test_wrong_focal_lengths_are_doubtful),
         cmocka_unit_test(test_a_chain_is_not_confirmed),
+        cmocka_unit_test(test_what_must_be_confirmed),
         cmocka_unit_test(test_without_probes_there_is_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

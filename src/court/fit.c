@@ -401,9 +401,10 @@ static void scan_size(const psfm_court_job *j, int d, int anchor, psfm_court_fit
                       double *best_score) {
     const psfm_drawing *drawing = j->plan->drawing;
     const psfm_court_fit start = *best;
-    for (double size = drawing->least[d]; size <= drawing->most[d]; size += SIZE_STEP) {
+    int num = 1 + (int)((drawing->most[d] - drawing->least[d]) / SIZE_STEP);
+    for (int k = 0; k < num; ++k) {
         psfm_court_fit fit = start;
-        fit.grow[d] = size - drawing->size[d];
+        fit.grow[d] = drawing->least[d] + k * SIZE_STEP - drawing->size[d];
         fit.center[d] += 0.5 * anchor * (fit.grow[d] - start.grow[d]);
         double score = rough_score(j, &fit);
         if (score > *best_score) {

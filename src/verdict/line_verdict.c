@@ -12,13 +12,13 @@
 #include "base/alloc.h"
 #include "verdict/clue_table.h"
 
-#define BIAS -3.2 /* of the log-odds, as all below */
+#define BIAS (-3.2) /* of the log-odds, as all below */
 #define PER_LINE 0.84
-#define MOST_LINES 10  /* more make it no surer */
-#define RUNNER_UP -5.3 /* of a runner-up that is as good */
-#define SHOWN 2.0      /* if other photographs show that the drawing is there */
-#define MIN_SHOWN 3    /* so many of them */
-#define FLOOR 0.75     /* half of log(0.82 / 0.18) */
+#define MOST_LINES 10    /* more make it no surer */
+#define RUNNER_UP (-5.3) /* of a runner-up that is as good */
+#define SHOWN 2.0        /* if other photographs show that the drawing is there */
+#define MIN_SHOWN 3      /* so many of them */
+#define FLOOR 0.75       /* half of log(0.82 / 0.18) */
 
 double psfm_line_probability(const psfm_court_pose *pose, bool is_shown) {
     double share = pose->score > 0.0 ? fmin(fmax(pose->runner_up, 0.0) / pose->score, 1.0) : 1.0;

@@ -46,7 +46,10 @@ static int compare_cameras(const psfm_camera *a, const psfm_camera *b) {
         return a->width < b->width ? -1 : 1;
     if (a->height != b->height)
         return a->height < b->height ? -1 : 1;
-    return memcmp(a->params, b->params, sizeof a->params);
+    for (size_t k = 0; k < sizeof a->params / sizeof *a->params; ++k)
+        if (a->params[k] != b->params[k])
+            return a->params[k] < b->params[k] ? -1 : 1;
+    return 0;
 }
 
 /* Names decide between images of the same content alone: they may be exchanged. */

@@ -1,4 +1,4 @@
-# Disks that are full or read-only, photographs without intrinsics: one sentence that names the file,
+# Disks that are full or read-only: one sentence that names the file,
 # nothing half-written, and the next run goes on to the same models.
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/photos.sh"
@@ -47,13 +47,4 @@ if mount -t tmpfs -o size=500k tmpfs disk 2>mount.err; then
     umount disk
 else
     echo "not tried, no right to mount: a full disk, a read-only disk ($(cat mount.err))"
-fi
-
-# Nothing is extracted if the given cameras leave a photograph out.
-mkdir mixed && cp ring/images/* mixed
-grep -v 'cam_0008' ring/gt/images.txt >images.txt
-mkdir partial && cp ring/gt/cameras.txt ring/gt/points3D.txt images.txt partial
-refuses 1 "no image is called cam_0008" "$planarsfm" run mixed --cameras partial -o unknown --quiet
-if command -v sqlite3 >/dev/null; then
-    [ "$(sqlite3 unknown/database.db 'SELECT COUNT(*) FROM keypoints')" = 0 ] || fail "features were extracted"
 fi

@@ -49,7 +49,7 @@ spoil_files() {
     FAULT_COUNT=count.txt LD_PRELOAD=$preload "$@" >/dev/null 2>&1 || fail "$* fails by itself"
     keep_good
     num=$(cat count.txt)
-    step=${FAULT_STEP:-$((num / ${SAMPLES:-12} + 1))}
+    step=${FAULT_STEP:-$((num / ${SAMPLES:-6} + 1))}
     for ((n = 1 + step / 3; n <= num; n += step)); do
         rm -rf out
         code=0
@@ -67,7 +67,7 @@ spoil_memory() {
     num=$(sed -n 's/^all //p' paths.txt)
     sed -i '/^all/d' paths.txt
     [ -z "${FAULT_ALL:-}" ] || seq "$num" >paths.txt
-    step=${FAULT_STEP:-$(($(wc -l <paths.txt) / ${SAMPLES:-12} + 1))}
+    step=${FAULT_STEP:-$(($(wc -l <paths.txt) / ${SAMPLES:-6} + 1))}
     for n in $(awk -v step="$step" '(NR + int(step / 3)) % step == 0' paths.txt); do
         rm -rf out
         code=0
@@ -99,7 +99,7 @@ spoil_changes() {
     contents out >good.txt
     contents "$start" >start.txt
     num=$(cat count.txt)
-    step=${FAULT_STEP:-$((num / ${SAMPLES:-6} + 1))}
+    step=${FAULT_STEP:-$((num / ${SAMPLES:-4} + 1))}
     for ((n = 1 + step / 3; n <= num; n += step)); do
         rm -rf out
         [ ! -e "$start" ] || cp -r "$start" out

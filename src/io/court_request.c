@@ -13,19 +13,23 @@
 /* Reads the names. PSFM_ERR_ARGUMENT for a name that is none. */
 static psfm_status list_courts(psfm_context *ctx, const psfm_court_request *request,
                                psfm_court courts[MAX_COURTS], size_t *num) {
-    char *names = NULL, *rest = NULL;
+    char *names = NULL;
     psfm_status status = psfm_strdup(ctx, request->courts, &names);
     *num = 0;
-    for (char *name = status == PSFM_OK ? strtok_r(names, ",", &rest) : NULL;
-         name != NULL && status == PSFM_OK; name = strtok_r(NULL, ",", &rest)) {
-        if (*num == MAX_COURTS)
+    for (char *name = names, *comma; name != NULL && status == PSFM_OK;
+         name = comma == NULL ? NULL : comma + 1) {
+        comma = strchr(name, ',');
+        if (comma != NULL)
+            *comma = '\0';
+        if (*name == '\0')
+            status =
+                psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court %s: a name is missing", request->courts);
+        else if (*num == MAX_COURTS)
             status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court: more than %d courts", MAX_COURTS);
         else
             status = psfm_court_parse(ctx, name, request->size, &courts[(*num)++]);
     }
     free(names);
-    if (status == PSFM_OK && *num == 0)
-        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--court: no court is named");
     if (status == PSFM_OK && *num > 1 && request->size != NULL)
         status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                            "--court-size is for a single court; give several as a drawing");

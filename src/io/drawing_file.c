@@ -218,7 +218,9 @@ psfm_status psfm_drawing_read(psfm_context *ctx, const char *path, double unit,
     *drawing = (psfm_drawing){0};
     psfm_status status = psfm_read_file(ctx, path, MAX_FILE, &text, &size);
     size_t first = status == PSFM_OK ? strspn(text, " \t\r\n\xef\xbb\xbf") : 0;
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && text[first] == '\0')
+        status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: there is nothing in it", path);
+    else if (status == PSFM_OK)
         status = (text[first] == '<' ? psfm_drawing_parse_svg
                                      : psfm_drawing_parse)(ctx, text, size, path, unit, drawing);
     free(text);

@@ -53,11 +53,6 @@ psfm_status psfm_consensus_find_turns(psfm_context *ctx, const psfm_consensus_se
                                       const uint32_t *chosen,
                                       psfm_world_turn best[PSFM_CONSENSUS_TURNS], int *num_best);
 
-/* The support of each edge by who of its ends turns by G, for graph/labelling.h. If both do,
- * nothing changes between them. */
-void psfm_consensus_turn_values(const psfm_consensus_search *s, const double G[9],
-                                double (*value)[4]);
-
 /* World turns: the rotations of the world that most disagreeing edges ask for, one after the other;
  * each is carried out on the images for which the sum of supports becomes largest. */
 psfm_status psfm_consensus_turn_world(psfm_context *ctx, psfm_consensus_search *s,

@@ -99,8 +99,9 @@ psfm_status psfm_consensus_find_turns(psfm_context *ctx, const psfm_consensus_se
     return PSFM_OK;
 }
 
-void psfm_consensus_turn_values(const psfm_consensus_search *s, const double G[9],
-                                double (*value)[4]) {
+/* The support of each edge by who of its ends turns by G. If both do, nothing changes between them.
+ */
+static void weigh_turn(const psfm_consensus_search *s, const double G[9], double (*value)[4]) {
     for (uint32_t e = 0; e < s->topology->num_edges; ++e) {
         uint32_t a = s->topology->node1[e], b = s->topology->node2[e], best;
         double turned_a[9], turned_b[9];
@@ -123,7 +124,7 @@ static psfm_status try_turn(psfm_context *ctx, psfm_consensus_search *s, const d
     if ((status = PSFM_ALLOC(ctx, s->topology->num_edges, &value)) ||
         (status = PSFM_ALLOC(ctx, n, &turns)))
         goto cleanup;
-    psfm_consensus_turn_values(s, G, value);
+    weigh_turn(s, G, value);
     psfm_labelling_problem problem = {s->topology, (const double(*)[4])value, seed};
     status = psfm_labelling_best(ctx, &problem, NULL, turns, &result);
     *accepted = status == PSFM_OK && result.gain > 1e-6;

@@ -57,6 +57,8 @@ END
 echo '<svg><use href="#court"/></svg>' >bad.svg
 refuses 1 "bad.svg: shape 1 (use) refers to another shape" "$planarsfm" court hall/images -o x --drawing bad.svg
 refuses 2 "not a positive number" "$planarsfm" court hall/images -o x --drawing floor.svg --drawing-scale 0
+: >empty.svg
+refuses 1 "empty.svg: there is nothing in it" "$planarsfm" court hall/images -o x --drawing empty.svg
 
 refuses 2 "is not allowed (distortion)" "$planarsfm" court hall/images -o x --court tennis --refine focal
 refuses 2 "either --court" "$planarsfm" court hall/images -o x

@@ -49,7 +49,10 @@ static void what_does_not_go_together_is_refused(void **state) {
         {NULL, NULL, NULL, "either --court"},
         {"tennis", NULL, "a.json", "one of them"},
         {"tennis,chess", NULL, NULL, "no court 'chess'"},
-        {",", NULL, NULL, "no court is named"},
+        {",", NULL, NULL, "a name is missing"},
+        {"", NULL, NULL, "a name is missing"},
+        {"basketball,", NULL, NULL, "basketball,: a name is missing"},
+        {"tennis,,badminton", NULL, NULL, "a name is missing"},
         {"tennis,volleyball", "20,10", NULL, "single court"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {

@@ -33,6 +33,8 @@ typedef struct {
 
 #define CLI_MAX_FLAGS 24
 
+#define CLI_EXIT_CODES "0 done, 1 failed, 2 wrong usage, 130 interrupted (Ctrl-C)"
+
 /* What was given. */
 typedef struct {
     const char *positional[4];
@@ -57,6 +59,7 @@ typedef struct {
     void (*defaults)(void); /* sets the options before the arguments are parsed; may be NULL */
     psfm_settings
         *settings; /* get their defaults from --mode, are cleared at the end; may be NULL */
+    bool goes_on;  /* interrupted, the same command goes on from there */
     psfm_status (*work)(psfm_context *ctx, const cli_arguments *arguments);
 } cli_command;
 
@@ -180,6 +183,8 @@ psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings
 /* Applies the flags of CLI_SETTINGS_FLAGS but the mode. */
 psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
                                const cli_arguments *arguments, psfm_settings *settings);
+/* Tells the display of progress what a reconstruction with these settings will do. */
+void cli_plan_poses(const psfm_settings *settings, bool from_photographs);
 /* The paths that --weights gave; valid as long as the arguments. */
 psfm_weights_list cli_weights(const cli_arguments *arguments);
 /* The options of the networks, from `list` on: detectors and matchers; returns how many. */

@@ -85,5 +85,6 @@ const cli_command cli_extract = {
     .flags = flags,
     .groups = groups,
     .defaults = set_defaults,
+    .goes_on = true,
     .work = extract,
 };

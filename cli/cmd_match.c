@@ -64,5 +64,6 @@ const cli_command cli_match = {
     .flags = flags,
     .groups = groups,
     .defaults = set_defaults,
+    .goes_on = true,
     .work = match,
 };

@@ -27,6 +27,7 @@ static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
     psfm_status status = cli_apply_settings(ctx, &cli_reconstruct, arguments, &settings);
+    cli_plan_poses(&settings, false);
     if (status == PSFM_OK)
         status = psfm_reconstruct_database_from(ctx, arguments->positional[0], &settings, NULL, out,
                                                 &summary);
@@ -57,5 +58,6 @@ const cli_command cli_reconstruct = {
     .flags = flags,
     .groups = groups,
     .settings = &settings,
+    .goes_on = true,
     .work = reconstruct,
 };

@@ -44,6 +44,7 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_status status = cli_apply_photographs(ctx, &cli_run, arguments, &options.folder);
     if (status == PSFM_OK)
         status = cli_apply_settings(ctx, &cli_run, arguments, &options.settings);
+    cli_plan_poses(&options.settings, true);
     if (status == PSFM_OK)
         status = psfm_run(ctx, arguments->positional[0], out, &options, &summary);
     if (json && summary != NULL) {
@@ -86,5 +87,6 @@ const cli_command cli_run = {
     .groups = groups,
     .defaults = set_defaults,
     .settings = &options.settings,
+    .goes_on = true,
     .work = run_all,
 };

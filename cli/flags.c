@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/number_locale.h"
 #include "cli.h"
+#include "progress.h"
 
 psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings *settings) {
     psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &settings->options);
@@ -38,6 +39,16 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
     if (status == PSFM_OK && distance != NULL)
         status = psfm_settings_set_distance(ctx, settings, distance[0], distance[1], distance[2]);
     return status;
+}
+
+void cli_plan_poses(const psfm_settings *settings, bool from_photographs) {
+    const psfm_reconstruct_options *o = &settings->options;
+    bool can_align = from_photographs || settings->photo_folder != NULL;
+    bool aligns = o->mode == PSFM_MODE_ROBUST && o->photo.control.refine_matches;
+    cli_progress_plan(&(cli_plan){.photographs = from_photographs,
+                                  .court = psfm_settings_have_drawing(settings),
+                                  .patches = can_align && aligns,
+                                  .poses = true});
 }
 
 psfm_weights_list cli_weights(const cli_arguments *arguments) {

@@ -11,7 +11,8 @@ const cli_flag cli_common_flags[] = {
      "memory for photographs, features and images at work at once (default: what the machine has)",
      0},
     {"--seed", "S", "seed of all random draws (default 0)", 0},
-    {"--quiet", NULL, "no progress", 0},
+    {"--quiet", NULL, "no progress, no information; warnings stay", 0},
+    {"--progress", NULL, "a line for each step also where standard error is no terminal", 0},
     {"--help", NULL, "this text", 0},
     {0},
 };
@@ -47,6 +48,7 @@ void cli_print_help(const cli_command *command) {
         printf("\noptions (value in brackets: range, default)\n");
     for (; g != NULL && g->table != NULL; ++g)
         print_group(g);
+    printf("\nexit status: " CLI_EXIT_CODES "\n");
 }
 
 /* In a table cell a bar must be escaped, in code as well. */
@@ -83,8 +85,10 @@ void cli_print_markdown(const cli_command *const *commands) {
     printf(
         "# The command line\n\n"
         "Made by `planarsfm help --markdown`; do not edit.\n\n"
-        "Exit codes: 0 done, 1 failed, 2 wrong usage. Messages go to standard error, results to\n"
-        "standard output or files. Every command takes the flags of the last table.\n");
+        "Exit status: " CLI_EXIT_CODES ". A model\n"
+        "that is doubtful is a result: 0, with the doubts on standard output and in the summary.\n"
+        "Messages go to standard error, results to standard output or files. Every command takes\n"
+        "the flags of the last table.\n");
     for (; *commands != NULL; ++commands) {
         const cli_command *c = *commands;
         printf("\n## planarsfm %s\n\n    planarsfm %s %s\n\n%s\n\n", c->name, c->name, c->usage,

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "cli.h"
+#include "interrupt.h"
 #include "linalg/blas_reserve.h"
 #include "planarsfm/version.h"
 #include "progress.h"
@@ -50,6 +51,7 @@ psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
     cJSON_Delete(tree);
     if (text == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    cli_progress_finish(true);
     printf("%s\n", text);
     cJSON_free(text);
     return PSFM_OK;
@@ -87,6 +89,7 @@ static void print_warnings(const cJSON *summary) {
 
 void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out) {
     char *report = NULL;
+    cli_progress_finish(true);
     printf("models in %s/model, summary in %s/summary.json\n", out, out);
     if (psfm_path_join(ctx, out, "report.html", &report) == PSFM_OK && psfm_path_is_file(report))
         printf("to look at it, open %s in a browser\n", report);
@@ -158,10 +161,19 @@ static int help(int argc, char **argv) {
     return 0;
 }
 
-/* Exit codes: 0 done, 1 failed, 2 wrong usage. */
+/* What was stopped, and how it goes on. */
+static int report_interrupt(const cli_command *command) {
+    fprintf(stderr, "planarsfm %s: interrupted%s\n", command->name,
+            command->goes_on ? "; the same command goes on from here" : "");
+    return CLI_EXIT_INTERRUPTED;
+}
+
+/* Exit codes: CLI_EXIT_CODES. */
 static int report_status(psfm_context *ctx, const cli_command *command, psfm_status status) {
     if (status == PSFM_OK)
         return 0;
+    if (cli_interrupted())
+        return report_interrupt(command);
     fprintf(stderr, "planarsfm %s: ", command->name);
     psfm_print_plain(stderr, psfm_context_message(ctx));
     fputc('\n', stderr);
@@ -200,7 +212,7 @@ static int run(const cli_command *command, int argc, char **argv) {
         cli_print_help(command);
     else if (status == PSFM_OK)
         status = work(ctx, command, &arguments);
-    cli_progress_finish();
+    cli_progress_finish(status == PSFM_OK);
     int code = report_status(ctx, command, status);
     if (command->settings != NULL)
         psfm_settings_clear(command->settings);

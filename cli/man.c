@@ -109,7 +109,7 @@ void cli_print_man(const cli_command *command) {
         puts(".SH OPTIONS\nRange and default in brackets.");
     for (; g != NULL && g->table != NULL; ++g)
         print_group(g);
-    puts(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n.SH SEE ALSO\n.BR planarsfm (1)");
+    puts(".SH EXIT STATUS\n" CLI_EXIT_CODES ".\n.SH SEE ALSO\n.BR planarsfm (1)");
 }
 
 void cli_print_man_overview(const cli_command *const *commands) {

@@ -137,6 +137,10 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
         cli_progress_silence();
         return PSFM_OK;
     }
+    if (strcmp(name, "--progress") == 0) {
+        cli_progress_insist();
+        return PSFM_OK;
+    }
     int k = find_flag(command, name);
     const cli_option_group *group = NULL;
     const psfm_option *option = k >= 0 ? NULL : find_option(command, name, &group);

@@ -1,9 +1,7 @@
-/* Clocks of the stages. One sums what each stage took, from start and end, for the summary. The
- * other is for those who only hear of progress: it remembers when each stage was first told of, so
- * that a stage within another does not set the outer one's time back. */
+/* What stages took, summed for the summary, and durations as people read them. */
 #include "base/timer.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -34,15 +32,31 @@ void psfm_timings_add(psfm_timings *timings, const char *name, double start) {
             (psfm_stage_time){name, seconds, psfm_peak_memory_mb()};
 }
 
-double psfm_stage_started(psfm_stage_clock *clock, const char *stage, size_t done, double now) {
-    int k = 0; /* its place, or the first free one, or the last */
-    while (k + 1 < PSFM_MAX_STAGES && clock->stages[k].name[0] != '\0' &&
-           strncmp(clock->stages[k].name, stage, PSFM_STAGE_NAME - 1) != 0)
-        ++k;
-    bool is_new = strncmp(clock->stages[k].name, stage, PSFM_STAGE_NAME - 1) != 0;
-    if (done == 0 || is_new) {
-        snprintf(clock->stages[k].name, PSFM_STAGE_NAME, "%s", stage);
-        clock->stages[k].started = now;
-    }
-    return clock->stages[k].started;
+void psfm_print_duration(double seconds, char text[32]) {
+    long whole = lround(fmin(fmax(seconds, 0.0), 1e9));
+    if (seconds < 9.95)
+        snprintf(text, 32, "%.1f s", fmax(seconds, 0.0));
+    else if (whole < 120)
+        snprintf(text, 32, "%ld s", whole);
+    else if (whole < 7200)
+        snprintf(text, 32, "%ld min %ld s", whole / 60, whole % 60);
+    else
+        snprintf(text, 32, "%ld h %ld min", whole / 3600, whole % 3600 / 60);
+}
+
+/* Rounds up to a multiple. */
+static long up_to(double seconds, long step) {
+    return (long)ceil(fmin(fmax(seconds, 0.0), 1e9) / (double)step) * step;
+}
+
+void psfm_print_rough_duration(double seconds, char text[32]) {
+    if (seconds <= 10.0)
+        snprintf(text, 32, "%ld s", up_to(seconds, 1));
+    else if (seconds <= 110.0)
+        snprintf(text, 32, "%ld s", up_to(seconds, 10));
+    else if (seconds <= 7200.0 - 60.0)
+        snprintf(text, 32, "%ld min", up_to(seconds, 60) / 60);
+    else
+        snprintf(text, 32, "%ld h %ld min", up_to(seconds, 600) / 3600,
+                 up_to(seconds, 600) % 3600 / 60);
 }

@@ -2,8 +2,6 @@
 #ifndef PSFM_BASE_TIMER_H
 #define PSFM_BASE_TIMER_H
 
-#include <stddef.h>
-
 /* Seconds since an arbitrary start, monotonic. */
 double psfm_now(void);
 
@@ -27,18 +25,11 @@ typedef struct {
 /* Adds the time since `start` (from psfm_now) to stage `name`. */
 void psfm_timings_add(psfm_timings *timings, const char *name, double start);
 
-#define PSFM_STAGE_NAME 64
+#define PSFM_STAGE_NAME 64 /* room for the name of a stage */
 
-/* When stages began, for those who hear of their progress; zeroed at first. */
-typedef struct {
-    struct {
-        char name[PSFM_STAGE_NAME];
-        double started;
-    } stages[PSFM_MAX_STAGES];
-} psfm_stage_clock;
-
-/* The time at which a stage began: `now` if done is 0 or the stage is new. Each has a place of its
- * own, since stages nest: the rounds of the refinement hold bundle adjustments. */
-double psfm_stage_started(psfm_stage_clock *clock, const char *stage, size_t done, double now);
+/* A duration for people: "0.4 s", "57 s", "3 min 20 s", "2 h 5 min". */
+void psfm_print_duration(double seconds, char text[32]);
+/* The same for an estimate, no finer than it deserves: "5 s", "50 s", "3 min", "2 h 10 min". */
+void psfm_print_rough_duration(double seconds, char text[32]);
 
 #endif

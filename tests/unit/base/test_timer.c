@@ -15,39 +15,32 @@ static void stages_that_run_twice_are_summed(void **state) {
     assert_true(t.stages[1].peak_mb > 0.0);
 }
 
-/* An inner stage does not move the start of the one around it. */
-static void a_stage_starts_when_nothing_is_done(void **state) {
+static void durations_read_well(void **state) {
     (void)state;
-    psfm_stage_clock clock = {0};
-    assert_true(psfm_stage_started(&clock, "refinement", 0, 1.0) == 1.0);
-    assert_true(psfm_stage_started(&clock, "bundle", 0, 2.0) == 2.0);
-    assert_true(psfm_stage_started(&clock, "bundle", 5, 3.0) == 2.0);
-    assert_true(psfm_stage_started(&clock, "refinement", 1, 4.0) == 1.0);
-    assert_true(psfm_stage_started(&clock, "bundle", 0, 5.0) == 5.0); /* begins again */
-    assert_true(psfm_stage_started(&clock, "refinement", 2, 6.0) == 1.0);
-    assert_true(psfm_stage_started(&clock, "unannounced", 3, 7.0) == 7.0);
-    assert_true(psfm_stage_started(&clock, "unannounced", 4, 8.0) == 7.0);
-}
-
-static void any_number_and_length_of_names_is_fine(void **state) {
-    (void)state;
-    psfm_stage_clock clock = {0};
-    char name[3 * PSFM_STAGE_NAME];
-    memset(name, 'x', sizeof name - 1);
-    name[sizeof name - 1] = '\0';
-    assert_true(psfm_stage_started(&clock, name, 1, 1.0) == 1.0);
-    assert_true(psfm_stage_started(&clock, name, 2, 2.0) == 1.0);
-    for (int k = 0; k < 3 * PSFM_MAX_STAGES; ++k) {
-        snprintf(name, sizeof name, "stage %d", k);
-        assert_true(psfm_stage_started(&clock, name, 1, k) == k);
+    static const struct {
+        double seconds;
+        const char *exact, *rough;
+    } cases[] = {{0.0, "0.0 s", "0 s"},
+                 {0.44, "0.4 s", "1 s"},
+                 {9.96, "10 s", "10 s"},
+                 {57.2, "57 s", "60 s"},
+                 {119.4, "119 s", "2 min"},
+                 {200.0, "3 min 20 s", "4 min"},
+                 {7199.9, "2 h 0 min", "2 h 0 min"},
+                 {7500.0, "2 h 5 min", "2 h 10 min"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        char text[32];
+        psfm_print_duration(cases[k].seconds, text);
+        assert_string_equal(text, cases[k].exact);
+        psfm_print_rough_duration(cases[k].seconds, text);
+        assert_string_equal(text, cases[k].rough);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stages_that_run_twice_are_summed),
-        cmocka_unit_test(a_stage_starts_when_nothing_is_done),
-        cmocka_unit_test(any_number_and_length_of_names_is_fine),
+        cmocka_unit_test(durations_read_well),
     };
     return cmocka_run_group_tests_name("base/timer", tests, NULL, NULL);
 }

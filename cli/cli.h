@@ -31,7 +31,7 @@ typedef struct {
     bool bare;
 } cli_option_group;
 
-#define CLI_MAX_FLAGS 24
+#define CLI_MAX_FLAGS 32
 
 #define CLI_EXIT_CODES "0 done, 1 failed, 2 wrong usage, 130 interrupted (Ctrl-C)"
 
@@ -96,6 +96,11 @@ extern const cli_command cli_doctor;
          ": which photographs share a camera; auto: those of one size with the "                   \
          "same EXIF focal length, or all if one camera is given",                                  \
          0},                                                                                       \
+        {"--images-list", "FILE",                                                                  \
+         "text file that names the photographs to take, one path a line, relative to PHOTOS or "   \
+         "absolute; # begins a comment",                                                           \
+         0},                                                                                       \
+        {"--replace", NULL, "OUT may lose most of its photographs: PHOTOS is another folder", 0},  \
         {"--opencv-pixels", NULL,                                                                  \
          "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},              \
         {"--max-size", "N", "the same as --extract.max-image-size", 0}, {                          \

@@ -88,6 +88,8 @@ psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
     in->cameras_path = cli_flag_value(command, arguments, "--cameras");
     in->camera_text = cli_flag_value(command, arguments, "--camera");
     in->opencv_pixels = cli_flag_value(command, arguments, "--opencv-pixels") != NULL;
+    options->list_path = cli_flag_value(command, arguments, "--images-list");
+    options->replace = cli_flag_value(command, arguments, "--replace") != NULL;
     options->mask_folder = cli_flag_value(command, arguments, "--masks");
     options->weights = cli_weights(arguments);
     psfm_status status = cli_apply_sharing(ctx, command, arguments, &in->sharing);

@@ -18,6 +18,21 @@ typedef struct {
  * folders are not followed (they may form circles). An empty list is not a failure. */
 psfm_status psfm_image_list_folder(psfm_context *ctx, const char *folder, psfm_image_list *list);
 
+/* The photographs that a text file names: one path a line, relative to the folder or absolute and
+ * below it; blank lines and lines that begin with '#' are passed over. Every file must be there;
+ * whether it is a photograph is not looked at. An empty list is PSFM_ERR_DATA. */
+psfm_status psfm_image_list_file(psfm_context *ctx, const char *folder, const char *path,
+                                 psfm_image_list *list);
+
+/* The same from size bytes, which it changes and which one more byte follows, without looking for
+ * the files. folders: as the user says it, and absolute. */
+psfm_status psfm_image_list_parse(psfm_context *ctx, char *bytes, size_t size, const char *path,
+                                  const char *const folders[2], psfm_image_list *list);
+
+/* From the file if `path` is not NULL, else all that the folder has. */
+psfm_status psfm_image_list_open(psfm_context *ctx, const char *folder, const char *path,
+                                 psfm_image_list *list);
+
 void psfm_image_list_free(psfm_image_list *list);
 
 #endif

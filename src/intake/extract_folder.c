@@ -22,6 +22,7 @@
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "image/mask.h"
+#include "intake/photo_changes.h"
 #include "intake/photo_check.h"
 #include "io/feature_store.h"
 #include "planarsfm/version.h"
@@ -116,6 +117,30 @@ static bool is_in_folder(const extraction *x, const char *name) {
                                        compare_file) != NULL;
 }
 
+/* Where more than two thirds of what the database has would be lost, the folder is another one, and
+ * its results are hardly meant to take the place of these. */
+static psfm_status check_loss(const extraction *x) {
+    size_t num = 0, kept = 0;
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < x->stored.num; ++k) {
+        const psfm_stored_photo *photo = &x->stored.photos[k];
+        bool same = false;
+        if (photo->key == NULL)
+            continue;
+        ++num;
+        if (is_in_folder(x, photo->name))
+            status = psfm_is_same_photo(x->ctx, x->folder, photo->name, photo->key, &same);
+        kept += same;
+    }
+    if (status != PSFM_OK || 3 * kept >= num)
+        return status;
+    return psfm_fail(x->ctx, PSFM_ERR_ARGUMENT,
+                     "%s has the features of %zu photographs, of which only %zu are in %s by name "
+                     "and size; give --replace to drop the others, or another place for the "
+                     "results",
+                     x->store.sql.path, num, kept, x->folder);
+}
+
 /* Images that are gone are removed; images of others are not touched. */
 static psfm_status remove_missing(extraction *x) {
     psfm_status status = PSFM_OK;
@@ -151,6 +176,8 @@ static psfm_status refresh_camera(extraction *x, const psfm_stored_photo *photo)
 
 static psfm_status plan(extraction *x) {
     psfm_status status = psfm_store_list(&x->store, &x->stored);
+    if (status == PSFM_OK && !x->options->replace)
+        status = check_loss(x);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(x->ctx, x->files.num, &x->todo);
     if (status == PSFM_OK)
@@ -392,7 +419,7 @@ static psfm_status open_inputs(extraction *x, const char *database) {
     if (status == PSFM_OK)
         status = psfm_intrinsics_open(ctx, &x->options->intrinsics, &x->intrinsics);
     if (status == PSFM_OK)
-        status = psfm_image_list_folder(ctx, x->folder, &x->files);
+        status = psfm_image_list_open(ctx, x->folder, x->options->list_path, &x->files);
     if (status == PSFM_OK && x->files.num == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it%s%s", x->folder,
                            x->files.num_others > 0 ? ", but other files such as " : "",

@@ -8,6 +8,8 @@
 typedef struct {
     psfm_intrinsics_options intrinsics;
     const char *mask_folder; /* NULL: none; see image/mask.h */
+    const char *list_path;   /* text file that names the photographs; NULL: all of the folder */
+    bool replace;            /* the database may lose most of its photographs */
     psfm_extract_options extract;
     psfm_sift_options sift;
     psfm_detector_options detector; /* the kind of features; the others' options */
@@ -41,8 +43,9 @@ void psfm_extract_stats_free(psfm_extract_stats *stats);
  * large the image was for extraction), descriptors. Batches of images are committed as they are
  * done; the next call goes on after an interruption, redoes photographs that changed (size or time
  * of the file or its mask, kind of features, weights, options) and removes those that are gone,
- * each with its matches. Images in the database that others made are a failure. `stats` is freed by
- * the caller in any case. */
+ * each with its matches. Images in the database that others made are a failure; so is, unless
+ * `replace` is set, a database of whose photographs less than a third is in the folder, by name and
+ * size (PSFM_ERR_ARGUMENT). `stats` is freed by the caller in any case. */
 psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const char *database,
                                 const psfm_folder_options *options, psfm_extract_stats *stats);
 

@@ -19,13 +19,25 @@ static long long recorded_size(const char *key) {
     return *end == '@' ? size : -1;
 }
 
-static psfm_status compare(psfm_context *ctx, const char *database, const char *folder,
-                           const char *name, const char *key) {
+psfm_status psfm_is_same_photo(psfm_context *ctx, const char *folder, const char *name,
+                               const char *key, bool *same) {
     char *path = NULL;
     struct stat info;
     long long size = recorded_size(key);
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
-    if (status == PSFM_OK && size >= 0 && stat(path, &info) == 0 && info.st_size != size)
+    *same = status == PSFM_OK && (size < 0 || (stat(path, &info) == 0 && info.st_size == size));
+    free(path);
+    return status;
+}
+
+static psfm_status compare(psfm_context *ctx, const char *database, const char *folder,
+                           const char *name, const char *key) {
+    char *path = NULL;
+    bool same = true;
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    if (status == PSFM_OK && psfm_path_is_file(path))
+        status = psfm_is_same_photo(ctx, folder, name, key, &same);
+    if (!same)
         psfm_log(ctx, PSFM_LOG_WARNING,
                  "%s: the file has changed since its features were taken; extract %s anew", path,
                  database);

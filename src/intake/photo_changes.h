@@ -10,4 +10,8 @@
  * over. */
 psfm_status psfm_warn_changed_photos(psfm_context *ctx, const char *database, const char *folder);
 
+/* Whether the file has the size that the key of extraction records; true if it records none. */
+psfm_status psfm_is_same_photo(psfm_context *ctx, const char *folder, const char *name,
+                               const char *key, bool *same);
+
 #endif

@@ -378,16 +378,24 @@ static psfm_status write_results(psfm_context *ctx, run *r, psfm_results *result
     return status == PSFM_OK ? psfm_results_commit(ctx, results) : status;
 }
 
+static psfm_status refuse_unmatched(psfm_context *ctx, const run *r) {
+    if (r->front != NULL)
+        return psfm_fail(ctx, PSFM_ERR_DATA,
+                         "%s: no two images have matches: do the photographs overlap?",
+                         r->database);
+    return psfm_fail(ctx, PSFM_ERR_DATA,
+                     "%s: no two images have matches; run 'planarsfm match %s' first (if that was "
+                     "done, the images have nothing in common)",
+                     r->database, r->database);
+}
+
 static psfm_status reconstruct_into(psfm_context *ctx, run *r, psfm_results *results,
                                     cJSON **summary) {
     psfm_status status = solve(ctx, r);
     if (status == PSFM_OK)
         status = write_results(ctx, r, results, summary);
     if (status == PSFM_OK && r->set.num_pairs == 0)
-        status = psfm_fail(ctx, PSFM_ERR_DATA,
-                           "%s: no two images have matches; they are to be matched first "
-                           "('planarsfm match'), or have nothing in common",
-                           r->database);
+        status = refuse_unmatched(ctx, r);
     if (status == PSFM_OK && r->found.num_models == 0)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: no image could be posed; %s/summary.json has a reason for each of "

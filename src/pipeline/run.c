@@ -137,11 +137,12 @@ static psfm_status check_networks(psfm_context *ctx, const psfm_run_options *opt
 }
 
 /* The same for the pairs: a rule that is none, a file with a name that no photograph has. */
-static psfm_status check_pairs(psfm_context *ctx, const char *folder, const char *rule) {
+static psfm_status check_pairs(psfm_context *ctx, const char *folder, const char *list_path,
+                               const char *rule) {
     bool by_names = rule != NULL && strncmp(rule, "file:", 5) == 0;
     psfm_image_list files = {0};
     psfm_pair_list pairs = {0};
-    psfm_status status = by_names ? psfm_image_list_folder(ctx, folder, &files) : PSFM_OK;
+    psfm_status status = by_names ? psfm_image_list_open(ctx, folder, list_path, &files) : PSFM_OK;
     if (status == PSFM_OK)
         status = psfm_pair_select(ctx, rule, (const char *const *)files.names,
                                   by_names ? files.num : 2, &pairs);
@@ -161,7 +162,7 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
                                              : check_networks(ctx, options);
     if (status == PSFM_OK)
-        status = check_pairs(ctx, folder, options->match.pairs);
+        status = check_pairs(ctx, folder, options->folder.list_path, options->match.pairs);
     if (status == PSFM_OK)
         status = psfm_settings_check_drawing(ctx, &settings);
     if (status == PSFM_OK)

@@ -86,10 +86,68 @@ static void missing_folder_fails(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* What the list gives for a text: names joined by '|', or the message. */
+static void assert_listed(const char *text, const char *expected) {
+    const char *const folders[2] = {"photos", "/home/me/photos"};
+    psfm_context *ctx = psfm_context_create();
+    psfm_image_list list;
+    char bytes[256], got[256] = "";
+    snprintf(bytes, sizeof bytes, "%s", text);
+    if (psfm_image_list_parse(ctx, bytes, strlen(text), "list.txt", folders, &list) != PSFM_OK)
+        snprintf(got, sizeof got, "%s", psfm_context_message(ctx));
+    for (size_t k = 0; k < list.num; ++k)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", k > 0 ? "|" : "",
+                 list.names[k]);
+    assert_string_equal(got, expected);
+    psfm_image_list_free(&list);
+    psfm_context_destroy(&ctx);
+}
+
+static void a_list_names_photographs(void **state) {
+    (void)state;
+    assert_listed("b.jpg\na.jpg", "a.jpg|b.jpg");
+    assert_listed("# first flight\r\n\r\n  a b.jpg \r\n", "a b.jpg");
+    assert_listed("./x//y/./z.png\nx/y/z.png\n", "x/y/z.png"); /* twice, said in two ways */
+    assert_listed("/home/me/photos/sub/a.jpg\n", "sub/a.jpg");
+    assert_listed("", "list.txt: no photograph is listed in it");
+    assert_listed("# nothing\n", "list.txt: no photograph is listed in it");
+    assert_listed("a\n/home/me/photos2/a.jpg",
+                  "list.txt: line 2: /home/me/photos2/a.jpg is not below the folder photos");
+    assert_listed("../a.jpg", "list.txt: line 1: '../a.jpg' is no path below the folder photos");
+    assert_listed("/home/me/photos/..", "list.txt: line 1: '/home/me/photos/..' is no path below "
+                                        "the folder photos");
+}
+
+static void files_of_a_list_must_be_there(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_image_list list;
+    char path[256], text[512];
+    put("listed.jpg", "\xff\xd8\xff\xe0", 4);
+    snprintf(text, sizeof text, "%s/listed.jpg\n", folder);
+    put("list.txt", text, strlen(text));
+    snprintf(path, sizeof path, "%s/list.txt", folder);
+    assert_ok(ctx, psfm_image_list_open(ctx, folder, path, &list));
+    assert_int_equal(list.num, 1);
+    assert_string_equal(list.names[0], "listed.jpg");
+    psfm_image_list_free(&list);
+    put("list.txt", "listed.jpg\nabsent.jpg", 21);
+    assert_int_equal(psfm_image_list_open(ctx, folder, path, &list), PSFM_ERR_IO);
+    assert_non_null(strstr(psfm_context_message(ctx), "absent.jpg: there is no such file"));
+    assert_int_equal(list.num, 0);
+    put("list.txt", "a\0b", 3);
+    assert_int_equal(psfm_image_list_open(ctx, folder, path, &list), PSFM_ERR_FORMAT);
+    assert_int_equal(psfm_image_list_open(ctx, "/no/such", path, &list), PSFM_ERR_IO);
+    assert_int_equal(psfm_image_list_open(ctx, folder, "/no/such.txt", &list), PSFM_ERR_IO);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_images_sorted_and_notes_the_rest),
         cmocka_unit_test(missing_folder_fails),
+        cmocka_unit_test(a_list_names_photographs),
+        cmocka_unit_test(files_of_a_list_must_be_there),
     };
     return cmocka_run_group_tests_name("image/image_list", tests, make_scratch, remove_scratch);
 }

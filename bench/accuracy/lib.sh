@@ -80,6 +80,48 @@ run_colmap() {
     score "$gt" "$out/model" "$(total "$out/seconds")"
 }
 
+# colmap_match OUT PAIRS NAMES: matches and verifies; a ring needs the list of its pairs.
+colmap_match() {
+    if [ "$2" = exhaustive ]; then
+        timed "$1/times" colmap exhaustive_matcher --database_path "$1/database.db" \
+            --SiftMatching.use_gpu 0 --SiftMatching.num_threads "$threads"
+        return
+    fi
+    awk -v k="${2#ring:}" '{ name[NR] = $0 } END { for (i = 1; i <= NR; ++i)
+        for (j = 1; j <= k; ++j) print name[i], name[(i + j - 1) % NR + 1] }' "$3" >"$1/pairs.txt"
+    timed "$1/times" colmap matches_importer --database_path "$1/database.db" \
+        --match_list_path "$1/pairs.txt" --match_type pairs --SiftMatching.use_gpu 0 \
+        --SiftMatching.num_threads "$threads"
+}
+
+colmap_map() { # OUT IMAGES
+    mkdir -p "$1/model"
+    timed "$1/times" colmap mapper --database_path "$1/database.db" --image_path "$2" \
+        --output_path "$1/model" --Mapper.num_threads "$threads" --Mapper.extract_colors 0 \
+        --Mapper.ba_refine_focal_length 0 --Mapper.ba_refine_principal_point 0 \
+        --Mapper.ba_refine_extra_params 0
+}
+
+# theirs OUT IMAGES PAIRS CAMERAS: photographs to poses by COLMAP on $threads threads, with the
+# cameras of our database CAMERAS: OUT/model and OUT/times, a line each for extraction, matching and
+# mapping. What an earlier call left is taken.
+theirs() {
+    local log=$1/log
+    [ ! -s "$1/done" ] || return 0
+    rm -rf "$1" && mkdir -p "$1"
+    timed "$1/times" colmap feature_extractor --database_path "$1/database.db" \
+        --image_path "$2" --ImageReader.single_camera_per_image 1 --SiftExtraction.use_gpu 0 \
+        --SiftExtraction.num_threads "$threads"
+    sqlite3 "$1/database.db" "ATTACH '$4' AS ours; DELETE FROM cameras;
+        INSERT INTO cameras SELECT camera_id, model, width, height, params, 1 FROM ours.cameras;
+        UPDATE images SET camera_id =
+            (SELECT camera_id FROM ours.images WHERE ours.images.name = main.images.name);"
+    sqlite3 "$4" "SELECT name FROM images ORDER BY CAST(name AS BLOB)" >"$1/names"
+    colmap_match "$1" "$3" "$1/names"
+    colmap_map "$1" "$2"
+    echo yes >"$1/done"
+}
+
 header() {
     printf '%-18s %-9s %6s   %20s   %20s   %8s %8s\n' scene '' images 'rotation AUC@1/3/5' \
         'max(R,t) AUC@1/3/5' seconds 'CPU s'

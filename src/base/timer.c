@@ -13,23 +13,35 @@ double psfm_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static double cpu_seconds(void) {
+    struct timespec t;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0
+               ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec
+               : 0.0;
+}
+
+psfm_moment psfm_moment_now(void) {
+    return (psfm_moment){psfm_now(), cpu_seconds()};
+}
+
 double psfm_peak_memory_mb(void) {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024.0 : 0.0;
 }
 
-void psfm_timings_add(psfm_timings *timings, const char *name, double start) {
-    double seconds = psfm_now() - start;
-    for (int k = 0; k < timings->num_stages; ++k) {
-        if (strcmp(timings->stages[k].name, name) == 0) {
-            timings->stages[k].seconds += seconds;
-            timings->stages[k].peak_mb = psfm_peak_memory_mb();
-            return;
-        }
-    }
-    if (timings->num_stages < PSFM_MAX_STAGES)
-        timings->stages[timings->num_stages++] =
-            (psfm_stage_time){name, seconds, psfm_peak_memory_mb()};
+void psfm_timings_add(psfm_timings *timings, const char *name, psfm_moment start) {
+    const psfm_moment now = psfm_moment_now();
+    int k = 0;
+    while (k < timings->num_stages && strcmp(timings->stages[k].name, name) != 0)
+        ++k;
+    if (k == PSFM_MAX_STAGES)
+        return;
+    if (k == timings->num_stages)
+        timings->stages[timings->num_stages++] = (psfm_stage_time){.name = name};
+    psfm_stage_time *stage = &timings->stages[k];
+    stage->seconds += now.seconds - start.seconds;
+    stage->cpu_seconds += now.cpu_seconds - start.cpu_seconds;
+    stage->peak_mb = psfm_peak_memory_mb();
 }
 
 void psfm_print_duration(double seconds, char text[32]) {

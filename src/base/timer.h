@@ -1,16 +1,25 @@
-/* Wall-clock time of named stages, and the memory the process had needed by their end. */
+/* Time of named stages, by the clock and of the processors, and the memory the process had needed
+ * by their end. */
 #ifndef PSFM_BASE_TIMER_H
 #define PSFM_BASE_TIMER_H
 
 /* Seconds since an arbitrary start, monotonic. */
 double psfm_now(void);
 
+/* A moment, for differences: seconds by the clock, and CPU seconds of the process so far. */
+typedef struct {
+    double seconds, cpu_seconds;
+} psfm_moment;
+
+psfm_moment psfm_moment_now(void);
+
 #define PSFM_MAX_STAGES 32
 
 typedef struct {
     const char *name; /* a string literal */
     double seconds;
-    double peak_mb; /* largest resident size of the process so far, in 2^20 bytes */
+    double cpu_seconds; /* of all threads, user and system */
+    double peak_mb;     /* largest resident size of the process so far, in 2^20 bytes */
 } psfm_stage_time;
 
 /* Largest resident size of the process so far, in 2^20 bytes. */
@@ -22,8 +31,8 @@ typedef struct {
     int num_stages;
 } psfm_timings;
 
-/* Adds the time since `start` (from psfm_now) to stage `name`. */
-void psfm_timings_add(psfm_timings *timings, const char *name, double start);
+/* Adds the time since `start` to stage `name`. */
+void psfm_timings_add(psfm_timings *timings, const char *name, psfm_moment start);
 
 #define PSFM_STAGE_NAME 64 /* room for the name of a stage */
 

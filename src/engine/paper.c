@@ -130,7 +130,7 @@ static psfm_status take_agreeing(psfm_context *ctx, double max_deg, const psfm_p
 psfm_status psfm_paper_positions(psfm_context *ctx, const psfm_skeleton_options *skeleton,
                                  const psfm_paper_options *options, psfm_pose_graph *graph,
                                  psfm_timings *timings, psfm_pose_solution *solution) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     bool agreeing = options->positions == PSFM_POSITIONS_AGREEING;
     psfm_status status = PSFM_OK;
     if (options->positions != PSFM_POSITIONS_BICONNECTED)

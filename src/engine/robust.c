@@ -316,12 +316,12 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
     psfm_pose_graph *graph = input->graph;
     uint32_t *ends = NULL;
     psfm_topology topology;
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = whole_topology(ctx, graph, &ends, &topology);
     if (status == PSFM_OK && options->control.cycles)
         status = find_consensus(ctx, options, input, confidence, &topology, s, edges);
     psfm_timings_add(timings, "consensus", start);
-    start = psfm_now();
+    start = psfm_moment_now();
     enum { ROUNDS = 2 }; /* the second lets edges change sides after the first average */
     for (int k = 0; status == PSFM_OK && k < ROUNDS; ++k) {
         status = settle_edges(ctx, options, graph, s, edges->accepted);
@@ -378,7 +378,7 @@ static psfm_status solve_positions(psfm_context *ctx, const psfm_skeleton_option
                                    psfm_timings *timings, psfm_pose_solution *s,
                                    psfm_robust_edges *edges) {
     placing p = {.base = base, .options = options, .graph = graph};
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, graph->num_edges, &p.keep)) ||
         (status = PSFM_ALLOC(ctx, graph->num_nodes, &p.posed)) ||
@@ -401,7 +401,8 @@ psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *ba
                               psfm_timings *timings, psfm_pose_solution *solution,
                               psfm_robust_edges *edges) {
     psfm_pose_graph *graph = input->graph;
-    double *confidence = NULL, start = psfm_now();
+    psfm_moment start = psfm_moment_now();
+    double *confidence = NULL;
     psfm_skeleton_variant variant = {.given_weights = true, .cycle = NULL};
     psfm_status status;
     if (options->control.cycles)

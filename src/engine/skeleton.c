@@ -35,13 +35,13 @@ static psfm_status embed(psfm_context *ctx, const psfm_skeleton_options *options
                          psfm_timings *timings, psfm_pose_solution *s) {
     psfm_csr S = {0};
     psfm_embedding embedding = {0};
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_similarity_build(ctx, graph, &options->similarity, &S);
     if (status == PSFM_OK && variant->cycle != NULL)
         status = psfm_cycle_evidence(ctx, graph, variant->cycle, &S, NULL);
     if (timings != NULL)
         psfm_timings_add(timings, "similarity", start);
-    start = psfm_now();
+    start = psfm_moment_now();
     if (status == PSFM_OK)
         status = psfm_embedding_compute(ctx, &S, &options->embedding, &embedding);
     if (status == PSFM_OK && s->num_edges > 0) {
@@ -117,7 +117,7 @@ psfm_status psfm_skeleton_rotations(psfm_context *ctx, const psfm_skeleton_optio
         status = weigh(ctx, options, variant, graph);
     if (status == PSFM_OK && !variant->random_tree)
         status = embed(ctx, options, variant, graph, timings, solution);
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     if (status == PSFM_OK)
         status = psfm_consolidate(ctx, graph, solution->edge_pose);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c)

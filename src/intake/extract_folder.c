@@ -18,7 +18,6 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/path.h"
-#include "base/timer.h"
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "image/mask.h"
@@ -432,7 +431,6 @@ static psfm_status open_inputs(extraction *x, const char *database) {
 
 psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const char *database,
                                 const psfm_folder_options *options, psfm_extract_stats *stats) {
-    double start = psfm_now();
     *stats = (psfm_extract_stats){0};
     extraction x = {.ctx = ctx, .folder = folder, .options = options, .stats = stats};
     psfm_status status = open_inputs(&x, database);
@@ -450,7 +448,6 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
                            folder, stats->unused[0].reason);
     stats->num_other_files = x.files.num_others;
     stats->intrinsics = psfm_intrinsics_describe(&x.intrinsics);
-    stats->seconds = psfm_now() - start;
     psfm_store_close(&x.store);
     psfm_stored_photos_free(&x.stored);
     psfm_image_list_free(&x.files);

@@ -33,7 +33,6 @@ typedef struct {
     size_t num_other_files;    /* neither JPEG nor PNG */
     psfm_unused_photo *unused; /* images that could not be read */
     size_t num_unused;
-    double seconds;
 } psfm_extract_stats;
 
 void psfm_extract_stats_free(psfm_extract_stats *stats);

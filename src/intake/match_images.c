@@ -13,7 +13,6 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "base/timer.h"
 #include "intake/guide_matches.h"
 #include "io/feature_store.h"
 #include "match/pair_select.h"
@@ -402,7 +401,6 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     psfm_match_stats facts = {0};
     matching m = {
         .ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
-    double start = psfm_now();
     psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &options->nearest);
     if (status == PSFM_OK && options->guided.enabled)
         status = psfm_options_check(ctx, &psfm_guided_option_table, &options->guided);
@@ -424,7 +422,6 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     psfm_pair_list_free(&m.todo);
     psfm_stored_photos_free(&m.images);
     psfm_store_close(&m.store);
-    facts.seconds = psfm_now() - start;
     if (stats != NULL)
         *stats = facts;
     return status;

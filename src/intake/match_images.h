@@ -29,7 +29,6 @@ typedef struct {
     size_t num_dropped;
     size_t num_matches; /* in all selected pairs */
     size_t num_guided;  /* of these, found now along homographies */
-    double seconds;
 } psfm_match_stats;
 
 /* Matches the features of the selected pairs of images, in the order of their names, and

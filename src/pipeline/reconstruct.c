@@ -220,7 +220,7 @@ static psfm_status settle_cameras(psfm_context *ctx, const psfm_reconstruct_opti
 
 psfm_status psfm_reconstruct_calibrate(psfm_context *ctx, const psfm_reconstruct_options *options,
                                        psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = check_options(ctx, options);
     if (status != PSFM_OK || evidence->two_views != NULL ||
         !psfm_needs_calibration(evidence->set, &options->calibrate))
@@ -252,7 +252,7 @@ psfm_reconstruct_options psfm_reconstruct_options_for(const psfm_reconstruct_opt
 
 psfm_status psfm_reconstruct_measure(psfm_context *ctx, const psfm_reconstruct_options *options,
                                      psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = check_options(ctx, options);
     if (status == PSFM_OK && options->noise.px == 0.0)
         status = psfm_evidence_measure(ctx, &options->two_view, evidence);
@@ -264,7 +264,7 @@ psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_op
                                     psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
     psfm_status status = psfm_reconstruct_measure(ctx, options, evidence, stats);
     psfm_reconstruct_options scaled = psfm_reconstruct_options_for(options, evidence);
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     if (status == PSFM_OK)
         status = psfm_evidence_verify(ctx, &scaled.two_view, evidence);
     psfm_timings_add(&stats->timings, "verification", start);
@@ -274,7 +274,7 @@ psfm_status psfm_reconstruct_verify(psfm_context *ctx, const psfm_reconstruct_op
 psfm_status psfm_reconstruct_align(psfm_context *ctx, const psfm_reconstruct_options *options,
                                    psfm_evidence *evidence, psfm_reconstruct_stats *stats) {
     char text[256];
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_refine_matches(ctx, &options->photo, evidence, &stats->matches);
     psfm_timings_add(&stats->timings, "refine matches", start);
     if (status == PSFM_OK) {
@@ -312,7 +312,7 @@ static psfm_status refine(psfm_context *ctx, const psfm_reconstruct_options *opt
 
 static psfm_status split_undetermined(psfm_context *ctx, psfm_timings *timings, bool *alone,
                                       psfm_reconstruction *out) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_split_undetermined(ctx, &out->graph, &out->edges,
                                                  &out->refined.structure, &out->solution, alone);
     psfm_timings_add(timings, "rigidity", start);
@@ -337,7 +337,7 @@ static psfm_status fit_posed_photographs(psfm_context *ctx, const psfm_evidence 
 static psfm_status take_drawing(psfm_context *ctx, const psfm_reconstruct_options *options,
                                 psfm_evidence *evidence, psfm_timings *timings, uint32_t *settled,
                                 psfm_reconstruction *out) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status =
         psfm_court_join(ctx, evidence->court, &out->solution, &out->refined, settled);
     if (status == PSFM_OK)
@@ -356,7 +356,7 @@ static psfm_status solve_robustly(psfm_context *ctx, const psfm_reconstruct_opti
                                   psfm_evidence *evidence, psfm_timings *timings, bool *alone,
                                   psfm_reconstruction *out) {
     psfm_robust_input input = {&out->graph, evidence->court};
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status =
         psfm_edges_find_absence(ctx, evidence->set, evidence->two_views, &out->graph);
     psfm_timings_add(timings, "absence", start);
@@ -430,7 +430,7 @@ psfm_status psfm_reconstruct(psfm_context *ctx, const psfm_reconstruct_options *
     if (status == PSFM_OK && evidence->two_views == NULL)
         status = psfm_reconstruct_verify(ctx, options, evidence, stats);
     const psfm_reconstruct_options scaled = psfm_reconstruct_options_for(options, evidence);
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     if (status == PSFM_OK)
         status =
             psfm_pose_graph_build(ctx, evidence->set, evidence->two_views, robust, &out->graph);

@@ -231,10 +231,8 @@ static void run_init(const char *database, const psfm_settings *settings,
     } else {
         psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &r->options);
     }
-    if (front != NULL) {
-        psfm_timings_add(&r->stats.timings, "extraction", psfm_now() - front->extraction_seconds);
-        psfm_timings_add(&r->stats.timings, "matching", psfm_now() - front->matching_seconds);
-    }
+    if (front != NULL)
+        r->stats.timings = front->timings;
 }
 
 static void run_free(run *r) {
@@ -247,7 +245,7 @@ static void run_free(run *r) {
 }
 
 static psfm_status read_database(psfm_context *ctx, run *r) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_database_read(ctx, r->database, &r->set, &r->input);
     if (status == PSFM_OK) {
         set_aside(ctx, &r->set);
@@ -259,7 +257,7 @@ static psfm_status read_database(psfm_context *ctx, run *r) {
 
 /* What an earlier run verified, if it still holds; `key` says for what. */
 static psfm_status look_up(psfm_context *ctx, run *r, char key[KEY_SIZE]) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_reconstruct_options scaled = psfm_reconstruct_options_for(&r->options, &r->evidence);
     psfm_status status = verification_key(ctx, &r->set, &scaled.two_view, key);
     if (status == PSFM_OK)
@@ -275,7 +273,7 @@ static psfm_status verify(psfm_context *ctx, run *r) {
     if (status != PSFM_OK || r->evidence.two_views != NULL)
         return status;
     status = psfm_reconstruct_verify(ctx, &r->options, &r->evidence, &r->stats);
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     if (status == PSFM_OK)
         keep_two_views(ctx, r->database, &r->evidence, key);
     psfm_timings_add(&r->stats.timings, "writing", start);
@@ -299,7 +297,7 @@ static psfm_status align_planes(psfm_context *ctx, run *r) {
 }
 
 static psfm_status color_models(psfm_context *ctx, run *r) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     psfm_status status = PSFM_OK;
     if (r->photo_folder == NULL)
         return PSFM_OK;
@@ -312,7 +310,7 @@ static psfm_status color_models(psfm_context *ctx, run *r) {
 /* Registers the photographs to the drawing, if there is one; cameras that nobody gave get the focal
  * lengths that its lines show. */
 static psfm_status register_photographs(psfm_context *ctx, run *r) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     size_t num = 0;
     psfm_court_options court = r->options.court;
     int refine = r->options.refine.bundle.refine;
@@ -361,7 +359,7 @@ static psfm_status solve(psfm_context *ctx, run *r) {
 /* All results, first where they are staged, then swapped in. */
 static psfm_status write_results(psfm_context *ctx, run *r, psfm_results *results,
                                  cJSON **summary) {
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     const char *folder = results->staging;
     psfm_status status = write_models(ctx, &r->found, folder);
     if (status == PSFM_OK)

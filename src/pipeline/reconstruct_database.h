@@ -4,13 +4,14 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/timer.h"
 #include "pipeline/results.h"
 #include "planarsfm/reconstruct.h"
 
 /* What extraction and matching tell about themselves. */
 typedef struct {
     cJSON *facts; /* its members are copied into the summary */
-    double extraction_seconds, matching_seconds;
+    psfm_timings timings;
     psfm_results *results; /* of the folder, open */
 } psfm_front_end;
 

@@ -75,11 +75,12 @@ static psfm_status extract(psfm_context *ctx, const char *folder, const char *da
                            const psfm_folder_options *options, psfm_extract_stats *stats,
                            psfm_front_end *front) {
     char text[256];
+    const psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_extract_folder(ctx, folder, database, options, stats);
+    psfm_timings_add(&front->timings, "extraction", start);
     if (status == PSFM_OK) {
         psfm_extract_stats_describe(stats, text, sizeof text);
         psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
-        front->extraction_seconds = stats->seconds;
         cJSON *facts = psfm_extract_stats_to_json(stats);
         if (facts != NULL && cJSON_AddStringToObject(facts, "folder", folder) == NULL) {
             cJSON_Delete(facts);
@@ -96,6 +97,7 @@ static psfm_status match(psfm_context *ctx, const char *database, const psfm_mat
     char text[256];
     const char **absent = NULL;
     psfm_match_options all = *options;
+    const psfm_moment start = psfm_moment_now();
     psfm_status status = PSFM_ALLOC(ctx, extracted->num_unused, &absent);
     for (size_t k = 0; status == PSFM_OK && k < extracted->num_unused; ++k)
         absent[k] = extracted->unused[k].name;
@@ -105,11 +107,11 @@ static psfm_status match(psfm_context *ctx, const char *database, const psfm_mat
     if (status == PSFM_OK)
         status = psfm_match_images(ctx, database, &all, &stats);
     free((void *)absent);
+    psfm_timings_add(&front->timings, "matching", start);
     if (status != PSFM_OK)
         return status;
     psfm_match_stats_describe(&stats, text, sizeof text);
     psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
-    front->matching_seconds = stats.seconds;
     return attach(ctx, front->facts, "matching", psfm_match_stats_to_json(&stats));
 }
 

@@ -445,6 +445,9 @@ static void add_timings(builder *b, cJSON *root, const psfm_timings *timings) {
     cJSON *seconds = object(b, root, "seconds");
     for (int k = 0; k < timings->num_stages; ++k)
         number(b, seconds, timings->stages[k].name, timings->stages[k].seconds);
+    cJSON *cpu = object(b, root, "cpu_seconds");
+    for (int k = 0; k < timings->num_stages; ++k)
+        number(b, cpu, timings->stages[k].name, timings->stages[k].cpu_seconds);
     cJSON *memory = object(b, root, "peak_memory_mb");
     for (int k = 0; k < timings->num_stages; ++k)
         number(b, memory, timings->stages[k].name, timings->stages[k].peak_mb);

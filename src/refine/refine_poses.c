@@ -451,7 +451,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
                               psfm_refined *out) {
     refinement r = {
         .input = input, .options = options, .evidence = evidence, .s = solution, .out = out};
-    double start = psfm_now();
+    psfm_moment start = psfm_moment_now();
     *out = (psfm_refined){0};
     psfm_status status = psfm_progress(ctx, "refinement", 0, (size_t)options->control.rounds);
     if (status == PSFM_OK)
@@ -465,16 +465,16 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     if (status == PSFM_OK)
         status = free_intrinsics(ctx, &r);
     psfm_timings_add(timings, "refinement", start);
-    start = psfm_now();
+    start = psfm_moment_now();
     if (status == PSFM_OK && r.rounds_to_align > 0) {
         status = align_tracks(ctx, &r);
         psfm_timings_add(timings, "align tracks", start);
-        start = psfm_now();
+        start = psfm_moment_now();
     }
     if (status == PSFM_OK)
         status = judge(ctx, &r);
     psfm_timings_add(timings, "uncertainty", start);
-    start = psfm_now();
+    start = psfm_moment_now();
     if (status == PSFM_OK)
         status = make_probes(ctx, &r);
     psfm_timings_add(timings, "probes", start);

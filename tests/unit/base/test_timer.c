@@ -5,13 +5,14 @@
 static void stages_that_run_twice_are_summed(void **state) {
     (void)state;
     psfm_timings t = {.num_stages = 0};
-    double now = psfm_now();
-    psfm_timings_add(&t, "one", now - 1.0);
+    const psfm_moment now = psfm_moment_now();
+    psfm_timings_add(&t, "one", (psfm_moment){now.seconds - 1.0, now.cpu_seconds - 4.0});
     psfm_timings_add(&t, "two", now);
-    psfm_timings_add(&t, "one", now - 2.0);
+    psfm_timings_add(&t, "one", (psfm_moment){now.seconds - 2.0, now.cpu_seconds - 5.0});
     assert_int_equal(t.num_stages, 2);
     assert_string_equal(t.stages[0].name, "one");
     assert_true(t.stages[0].seconds >= 3.0);
+    assert_true(t.stages[0].cpu_seconds >= 9.0);
     assert_true(t.stages[1].peak_mb > 0.0);
 }
 

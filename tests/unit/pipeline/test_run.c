@@ -114,6 +114,7 @@ static void photographs_get_their_poses(void **state) {
     assert_true(number(summary, "matching", "matched") == NUM_PHOTOS * (NUM_PHOTOS - 1) / 2);
     assert_true(number(summary, "refine_matches", "accepted") > 100);
     assert_true(number(summary, "seconds", "extraction") >= 0.0);
+    assert_true(number(summary, "cpu_seconds", "extraction") > 0.0);
     assert_true(number(summary, "seconds", "matching") >= 0.0);
     cJSON_Delete(summary);
     assert_true(has_file(&f, "database.db") && has_file(&f, "summary.json"));

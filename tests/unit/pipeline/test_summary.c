@@ -141,9 +141,12 @@ static void options_and_times_are_recorded(void **state) {
     for (const psfm_option_group *g = psfm_reconstruct_option_groups; g->table != NULL; ++g)
         for (size_t k = 0; k < g->table->num_rows; ++k)
             get(get(options, g->table->prefix), g->table->rows[k].name);
-    for (int k = 0; k < f.stats.timings.num_stages; ++k)
+    for (int k = 0; k < f.stats.timings.num_stages; ++k) {
+        assert_true(number(get(root, "cpu_seconds"), f.stats.timings.stages[k].name) ==
+                    f.stats.timings.stages[k].cpu_seconds);
         assert_true(number(get(root, "seconds"), f.stats.timings.stages[k].name) ==
                     f.stats.timings.stages[k].seconds);
+    }
     assert_null(cJSON_GetObjectItem(root, "robust")); /* the other mode's */
     free_fixture(&f);
 }

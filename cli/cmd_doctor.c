@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <vl/generic.h>
 
 #include "base/context.h"
 #include "base/cpu.h"
@@ -19,6 +18,9 @@
 
 #ifdef PSFM_HAVE_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
+#endif
+#ifdef PSFM_HAVE_VLFEAT
+#include <vl/generic.h>
 #endif
 
 static const char *const positional[] = {NULL};
@@ -38,7 +40,15 @@ static void print_neural(void) {
     const dnnl_version_t *version = dnnl_version();
     printf("oneDNN:        %d.%d.%d\n", version->major, version->minor, version->patch);
 #else
-    printf("oneDNN:        missing when this was built: no networks, SIFT only (libdnnl-dev)\n");
+    printf("oneDNN:        missing when this was built: OpenBLAS multiplies for the networks\n");
+#endif
+}
+
+static void print_vlfeat(void) {
+#ifdef PSFM_HAVE_VLFEAT
+    printf("VLFeat:        %s\n", vl_get_version_string());
+#else
+    printf("VLFeat:        missing when this was built: no --sift.affine-shape\n");
 #endif
 }
 
@@ -65,12 +75,12 @@ static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
     printf("CHOLMOD:       %d.%d.%d\n", cholmod[0], cholmod[1], cholmod[2]);
     printf("SQLite:        %s\n", sqlite3_libversion());
     printf("libpng:        %s\n", png_get_libpng_ver(NULL));
-    printf("VLFeat:        %s\n", vl_get_version_string());
+    print_vlfeat();
     printf("cJSON:         %s\n", cJSON_Version());
     psfm_status status = print_hdf5(ctx);
     print_neural();
     printf("3D in reports: %s\n",
-           psfm_report_has_3d() ? "yes" : "missing when this was built (libjs-three)");
+           psfm_report_has_3d() ? "yes" : "missing when this was built (three.js)");
     return status;
 }
 

@@ -1,31 +1,65 @@
-# All third-party libraries, from Debian 12 packages (scripts/setup installs them).
+# All third-party libraries; scripts/packages.txt has the names of their packages. What is looked for by
+# more than one name is called differently by Debian, Fedora and Homebrew.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-pkg_check_modules(PSFM_PC REQUIRED IMPORTED_TARGET sqlite3 libcjson openblas lapacke arpack
-                  libjpeg libpng libexif)
-pkg_search_module(PSFM_HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
+set(PSFM_PC_MODULES sqlite3 libcjson openblas arpack libjpeg libpng libexif)
+pkg_check_modules(PSFM_PC REQUIRED IMPORTED_TARGET ${PSFM_PC_MODULES})
 find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
-find_path(VLFEAT_INCLUDE_DIR vl/covdet.h REQUIRED)
-find_library(VLFEAT_LIBRARY vl REQUIRED)
+# CHOLMOD brings OpenMP along, whose threads we keep off. Apple's compiler has none of its own.
+if(APPLE)
+  find_library(PSFM_OPENMP omp REQUIRED PATHS /opt/homebrew/opt/libomp/lib /usr/local/opt/libomp/lib)
+  set(PSFM_PC_OPENMP -lomp)
+else()
+  set(PSFM_OPENMP gomp)
+  set(PSFM_PC_OPENMP -lgomp)
+endif()
 
 add_library(psfm_dependencies INTERFACE)
-target_include_directories(psfm_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR} ${VLFEAT_INCLUDE_DIR})
-target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC PkgConfig::PSFM_HDF5 ${CHOLMOD_LIBRARY}
-                                                  ${VLFEAT_LIBRARY} gomp Threads::Threads m)
+target_include_directories(psfm_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR})
+target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC ${CHOLMOD_LIBRARY} Threads::Threads m)
+set(PSFM_PC_LIBS -lcholmod)
 
-# The neural front end is optional: without oneDNN its functions say so when called.
-option(PSFM_NEURAL "Use oneDNN, if it is there, for the neural front end" ON)
-find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
-find_library(DNNL_LIBRARY dnnl)
-if(PSFM_NEURAL AND DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
-  target_include_directories(psfm_dependencies SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
-  target_compile_definitions(psfm_dependencies INTERFACE PSFM_HAVE_ONEDNN)
-  target_link_libraries(psfm_dependencies INTERFACE ${DNNL_LIBRARY} gomp)
-  set(PSFM_NEURAL_LIBS " -ldnnl")
-else()
-  message(STATUS "Without the neural front end (PSFM_NEURAL is off, or libdnnl-dev not found)")
+# LAPACKE is a library of its own, or part of OpenBLAS.
+pkg_check_modules(PSFM_LAPACKE IMPORTED_TARGET lapacke)
+if(PSFM_LAPACKE_FOUND)
+  target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_LAPACKE)
+  list(APPEND PSFM_PC_MODULES lapacke)
 endif()
+
+pkg_search_module(PSFM_HDF5 IMPORTED_TARGET hdf5-serial hdf5)
+if(PSFM_HDF5_FOUND)
+  target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_HDF5)
+  list(APPEND PSFM_PC_MODULES ${PSFM_HDF5_MODULE_NAME})
+else()
+  find_package(HDF5 REQUIRED COMPONENTS C)
+  target_include_directories(psfm_dependencies SYSTEM INTERFACE ${HDF5_INCLUDE_DIRS})
+  target_link_libraries(psfm_dependencies INTERFACE ${HDF5_LIBRARIES})
+  list(APPEND PSFM_PC_LIBS -lhdf5)
+endif()
+
+# psfm_choose(OPTION NAME HEADER LIBRARY WITHOUT): a library to go without. If it is there and the option
+# on, sources see PSFM_HAVE_NAME.
+function(psfm_choose option name header library without)
+  option(${option} "Use ${name}, if it is there" ON)
+  find_path(${name}_INCLUDE_DIR ${header})
+  find_library(${name}_LIBRARY ${library})
+  if(NOT ${option} OR NOT ${name}_INCLUDE_DIR OR NOT ${name}_LIBRARY)
+    message(STATUS "Without ${name} (${option} is off, or it was not found): ${without}")
+    return()
+  endif()
+  target_include_directories(psfm_dependencies SYSTEM INTERFACE ${${name}_INCLUDE_DIR})
+  target_compile_definitions(psfm_dependencies INTERFACE PSFM_HAVE_${name})
+  target_link_libraries(psfm_dependencies INTERFACE ${${name}_LIBRARY})
+  set(PSFM_PC_LIBS ${PSFM_PC_LIBS} -l${library} PARENT_SCOPE)
+endfunction()
+psfm_choose(PSFM_ONEDNN ONEDNN oneapi/dnnl/dnnl.h dnnl "OpenBLAS multiplies the networks' matrices")
+psfm_choose(PSFM_VLFEAT VLFEAT vl/covdet.h vl "no --sift.affine-shape")
+
+# After the libraries that use it, as static linking wants it.
+target_link_libraries(psfm_dependencies INTERFACE ${PSFM_OPENMP})
+list(JOIN PSFM_PC_LIBS " " PSFM_PC_LIBS)
+list(JOIN PSFM_PC_MODULES " " PSFM_PC_MODULES)
 
 # One source, three instruction sets, chosen at run time.
 set(PSFM_KERNEL_FLAGS -O3 -ffp-contract=fast)

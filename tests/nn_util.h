@@ -9,24 +9,6 @@
 #include "nn/engine.h"
 #include "test_util.h"
 
-/* Runs the tests, or says why not: a library built without oneDNN has no networks to test, but must
- * say so. */
-#define nn_run_tests(name, tests) \
-    (nn_built_in(name) ? cmocka_run_group_tests(tests, NULL, NULL) : 0)
-
-static inline bool nn_built_in(const char *name) {
-    psfm_context *ctx = psfm_context_create();
-    psfm_engine *nn = NULL;
-    psfm_status status = psfm_engine_create(ctx, &nn);
-    bool without = status == PSFM_ERR_ARGUMENT &&
-                   strstr(psfm_context_message(ctx), "without the neural front end") != NULL;
-    if (without)
-        printf("%s: skipped, %s\n", name, psfm_context_message(ctx));
-    psfm_engine_destroy(&nn);
-    psfm_context_destroy(&ctx);
-    return !without;
-}
-
 typedef struct {
     char name[400];
     int num_dims;

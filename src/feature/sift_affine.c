@@ -7,6 +7,17 @@
  * readers in other threads; so one filter is made once and shared, and only read. */
 #include "feature/sift_affine.h"
 
+#ifndef PSFM_HAVE_VLFEAT
+psfm_status psfm_sift_extract_affine(psfm_context *ctx, const psfm_image *image,
+                                     const psfm_sift_options *options, psfm_keypoint_set *out) {
+    (void)image, (void)options;
+    *out = (psfm_keypoint_set){0};
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                     "built without VLFeat, which adapts keypoints to ellipses: leave "
+                     "--sift.affine-shape off, or install VLFeat and build again");
+}
+#else
+
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -157,3 +168,4 @@ psfm_status psfm_sift_extract_affine(psfm_context *ctx, const psfm_image *image,
     vl_covdet_delete(detector);
     return status;
 }
+#endif

@@ -1,9 +1,10 @@
 /* The engine of the networks: a team of threads, kernels for this machine, scratch memory, and
- * matrix products by oneDNN on one thread each.
+ * matrix products by oneDNN or OpenBLAS on one thread each.
  *
  * All of oneDNN is in this file. Of its C API we use dnnl_sgemm and dnnl_version, which are the
  * same in versions 2 and 3: convolutions are matrix products too (winograd.c, conv.c), so that the
- * operation descriptors that version 3 dropped are not needed.
+ * operation descriptors that version 3 dropped are not needed. Without it OpenBLAS multiplies,
+ * which every context has set to one thread.
  *
  * Parallel loops are over tiles whose borders do not depend on the number of threads, and a
  * product runs on one thread: results are the same for any number. */
@@ -17,7 +18,9 @@
 #include "base/alloc.h"
 #include "nn/team.h"
 
-#ifdef PSFM_HAVE_ONEDNN
+#ifndef PSFM_HAVE_ONEDNN
+#include <cblas.h>
+#else
 #include <oneapi/dnnl/dnnl.h>
 #if DNNL_VERSION_MAJOR < 2 || DNNL_VERSION_MAJOR > 3
 #error "oneDNN 2 or 3 is needed"
@@ -62,11 +65,6 @@ void psfm_buffer_free(psfm_buffer *buffer) {
 }
 
 #ifdef PSFM_HAVE_ONEDNN
-psfm_status psfm_engine_check_build(psfm_context *ctx) {
-    (void)ctx;
-    return PSFM_OK;
-}
-
 static void version(char *text, size_t size) {
     const dnnl_version_t *v = dnnl_version();
     snprintf(text, size, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
@@ -91,21 +89,16 @@ static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k
         atomic_store(&nn->failure, (int)status);
 }
 #else
-psfm_status psfm_engine_check_build(psfm_context *ctx) {
-    return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                     "built without the neural front end: install libdnnl-dev and rebuild");
-}
-
 static void version(char *text, size_t size) {
-    snprintf(text, size, "no oneDNN");
+    snprintf(text, size, "OpenBLAS");
 }
 
-/* Never reached: there is no engine to call it with. */
 static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
                  size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
-    (void)transpose_b, (void)m, (void)n, (void)k, (void)a, (void)lda, (void)b, (void)ldb;
-    (void)beta, (void)c, (void)ldc;
-    atomic_store(&nn->failure, 1);
+    (void)nn;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, transpose_b == 'T' ? CblasTrans : CblasNoTrans,
+                (blasint)m, (blasint)n, (blasint)k, 1.0f, a, (blasint)lda, b, (blasint)ldb, beta, c,
+                (blasint)ldc);
 }
 #endif
 
@@ -121,9 +114,7 @@ void psfm_engine_gemm_bt(psfm_engine *nn, size_t m, size_t n, size_t k, const fl
 
 psfm_status psfm_engine_create_sized(psfm_context *ctx, int num_threads, psfm_engine **out) {
     *out = NULL;
-    psfm_status status = psfm_engine_check_build(ctx);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, 1, out);
+    psfm_status status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
     psfm_engine *nn = *out;

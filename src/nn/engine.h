@@ -1,5 +1,5 @@
-/* What networks run on: matrix products (oneDNN), a team of threads, scratch memory, and the
- * vector kernels of this CPU.
+/* What networks run on: matrix products (oneDNN or OpenBLAS), a team of threads, scratch memory,
+ * and the vector kernels of this CPU.
  *
  * Every product is single-threaded; threads share out tiles of rows or pixels whose borders do not
  * depend on how many threads there are. So the results do not either. */
@@ -13,11 +13,8 @@
 
 typedef struct psfm_engine psfm_engine;
 
-/* PSFM_ERR_ARGUMENT if the library was built without oneDNN, in which case there are no engines. */
-psfm_status psfm_engine_check_build(psfm_context *ctx);
-
-/* Makes an engine with as many threads as the context says. PSFM_ERR_ARGUMENT if the library was
- * built without oneDNN. One call at a time; to run several networks at once, make several. */
+/* Makes an engine with as many threads as the context says. One call at a time; to run several
+ * networks at once, make several. */
 psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out);
 /* The same with this many threads, 1 or more. */
 psfm_status psfm_engine_create_sized(psfm_context *ctx, int num_threads, psfm_engine **out);

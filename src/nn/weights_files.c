@@ -98,7 +98,7 @@ psfm_status psfm_weights_find(psfm_context *ctx, const psfm_weights_list *list,
                               const psfm_network_file *network, char **path,
                               uint64_t *fingerprint) {
     search s = {.ctx = ctx, .network = network};
-    psfm_status status = psfm_engine_check_build(ctx);
+    psfm_status status = PSFM_OK;
     *path = NULL;
     for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
         status = psfm_path_is_folder(list->paths[k]) ? consider_folder(&s, list->paths[k])

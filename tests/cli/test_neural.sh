@@ -9,13 +9,6 @@ for network in xfeat lighterglue edgepoint2 superpoint superglue; do
     "$make_weights" $network 1 weights/$network.safetensors
 done
 
-"$planarsfm" extract ring/images $cameras -o probe --features xfeat --weights weights --quiet \
-    >/dev/null 2>probe.err || true
-if grep -q "without the neural front end" probe.err; then
-    echo "skipped: $(cat probe.err)"
-    exit 77
-fi
-
 # Each kind of features with its matchers; keypoints of random networks are many, so keep few.
 small="--max-size 320 --xfeat.max-keypoints 100 --xfeat.threshold 0 --edgepoint2.max-keypoints 100
     --superpoint.max-keypoints 100 --superpoint.threshold 0 --edgepoint2.threshold -1000"

@@ -8,6 +8,10 @@ if [ -n "$missing" ]; then
     exit 77
 fi
 source "$here/../cli/lib.sh"
+if ! "$planarsfm" doctor | grep -q '^3D in reports: yes'; then
+    echo "SKIPPED, built without three.js"
+    exit 77
+fi
 
 # Photographs; matches with false pairs, one image cut off, one with a hostile name; the published
 # method; nothing at all.

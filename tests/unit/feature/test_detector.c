@@ -154,7 +154,7 @@ int main(void) {
     psfm_rng rng = psfm_rng_make(9, PSFM_RNG_TEST, 0, 0);
     for (size_t k = 0; k < NUM_IMAGES; ++k)
         pixels[k] = nn_image(&rng, WIDTH, HEIGHT, WIDTH);
-    int failed = nn_run_tests("feature/detector", tests);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (size_t k = 0; k < NUM_IMAGES; ++k)
         free(pixels[k]);
     psfm_context_destroy(&ctx);

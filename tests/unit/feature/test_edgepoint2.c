@@ -293,5 +293,5 @@ int main(void) {
         cmocka_unit_test(survives_lack_of_memory),
         cmocka_unit_test(says_what_is_missing),
     };
-    return nn_run_tests("feature/edgepoint2", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ int main(void) {
         cmocka_unit_test(odd_surroundings_move_nothing_far),
     };
     ctx = psfm_context_create();
-    int failed = nn_run_tests("feature/peaks", tests);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     psfm_context_destroy(&ctx);
     return failed;
 }

@@ -1,6 +1,8 @@
 #include "test_util.h"
 
+#ifdef PSFM_HAVE_VLFEAT
 #include <vl/sift.h>
+#endif
 
 #include "base/alloc.h"
 #include "base/cpu.h"
@@ -29,6 +31,7 @@ static psfm_sift_options defaults(void) {
     return o;
 }
 
+#ifdef PSFM_HAVE_VLFEAT
 /* ---- against VLFeat, driven as COLMAP drives it ---- */
 
 typedef struct {
@@ -110,6 +113,7 @@ static void features_equal_those_of_vlfeat(void **state) {
     free(all);
     psfm_image_free(&image);
 }
+#endif
 
 /* ---- properties ---- */
 
@@ -360,6 +364,7 @@ static void the_workspace_can_be_used_again(void **state) {
     psfm_sift_workspace_free(&workspace);
 }
 
+#ifdef PSFM_HAVE_VLFEAT
 static void affine_shapes_are_ellipses(void **state) {
     (void)state;
     psfm_image image = spot(60.2, 50.7, 6, 3);
@@ -415,6 +420,19 @@ static void affine_positions_are_counted_before_directions(void **state) {
     psfm_image_free(&image);
 }
 
+#else
+static void affine_shapes_are_refused_without_vlfeat(void **state) {
+    (void)state;
+    psfm_image image = spot(60.2, 50.7, 6, 3);
+    psfm_sift_options o = defaults();
+    psfm_keypoint_set set;
+    o.affine_shape = true;
+    assert_int_equal(psfm_sift_extract(ctx, &image, &o, NULL, &set), PSFM_ERR_ARGUMENT);
+    assert_non_null(strstr(psfm_context_message(ctx), "without VLFeat"));
+    psfm_image_free(&image);
+}
+#endif
+
 static void failures_are_reported(void **state) {
     (void)state;
     psfm_image image = spotted(ctx, 60, 60, 30, 9);
@@ -443,7 +461,13 @@ static void failures_are_reported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+#ifdef PSFM_HAVE_VLFEAT
         cmocka_unit_test(features_equal_those_of_vlfeat),
+        cmocka_unit_test(affine_shapes_are_ellipses),
+        cmocka_unit_test(affine_positions_are_counted_before_directions),
+#else
+        cmocka_unit_test(affine_shapes_are_refused_without_vlfeat),
+#endif
         cmocka_unit_test(one_spot_is_found_where_it_is),
         cmocka_unit_test(features_turn_with_the_picture),
         cmocka_unit_test(all_instruction_sets_give_the_same_bytes),
@@ -453,8 +477,6 @@ int main(void) {
         cmocka_unit_test(a_ramp_has_one_direction),
         cmocka_unit_test(dull_and_tiny_images_have_no_features),
         cmocka_unit_test(the_workspace_can_be_used_again),
-        cmocka_unit_test(affine_shapes_are_ellipses),
-        cmocka_unit_test(affine_positions_are_counted_before_directions),
         cmocka_unit_test(failures_are_reported),
     };
     return cmocka_run_group_tests_name("feature/sift", tests, make_context, free_context);

@@ -264,5 +264,5 @@ int main(void) {
         cmocka_unit_test(keeps_the_best),
         cmocka_unit_test(refuses_nonsense),
     };
-    return nn_run_tests("feature/superpoint", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

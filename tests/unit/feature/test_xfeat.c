@@ -272,5 +272,5 @@ int main(void) {
         cmocka_unit_test(agrees_with_definition),
         cmocka_unit_test(refuses_nonsense),
     };
-    return nn_run_tests("feature/xfeat", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -549,5 +549,5 @@ int main(void) {
         cmocka_unit_test(survives_lack_of_memory),
         cmocka_unit_test(empty_and_wrong_input),
     };
-    return nn_run_tests("match/lightglue", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

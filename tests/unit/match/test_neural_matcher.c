@@ -159,7 +159,7 @@ int main(void) {
         cmocka_unit_test(lightglue_of_all_sizes),
     };
     ctx = psfm_context_create();
-    int failed = nn_run_tests("match/neural_matcher", tests);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     psfm_context_destroy(&ctx);
     return failed;
 }

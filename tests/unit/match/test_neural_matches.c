@@ -129,5 +129,5 @@ int main(void) {
         cmocka_unit_test(equal_and_no_scores),
         cmocka_unit_test(sure_matches_stay_and_enough_of_the_others),
     };
-    return nn_run_tests("match/neural_matches", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -365,5 +365,5 @@ int main(void) {
         cmocka_unit_test(xfeat_and_lighterglue),
         cmocka_unit_test(edgepoint2_obeys_the_homography),
     };
-    return nn_run_tests("match/neural_reference", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,5 +326,5 @@ int main(void) {
         cmocka_unit_test(sinkhorn_gives_the_sums),
         cmocka_unit_test(empty_and_wrong_input),
     };
-    return nn_run_tests("match/superglue", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,5 +239,5 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(nothing_is_allocated_after_the_first_run),
     };
-    return nn_run_tests("nn/conv", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,5 +154,5 @@ int main(void) {
         cmocka_unit_test(blocks_are_of_one_size),    cmocka_unit_test(buffers_grow_aligned),
         cmocka_unit_test(survives_lack_of_memory),
     };
-    return nn_run_tests("nn/engine", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,5 +153,5 @@ int main(void) {
         cmocka_unit_test(absorbs_a_layer),
         cmocka_unit_test(attention_is_softmax),
     };
-    return nn_run_tests("nn/linear", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,5 +150,5 @@ int main(void) {
         cmocka_unit_test(resizes_by_both_rules),
         cmocka_unit_test(normalises_pixels),
     };
-    return nn_run_tests("nn/sample", tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

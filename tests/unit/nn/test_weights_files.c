@@ -148,7 +148,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fingerprints_tell_contents_apart, set_up, tear_down),
     };
     ctx = psfm_context_create();
-    int failed = nn_run_tests("nn/weights_files", tests);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     psfm_context_destroy(&ctx);
     return failed;
 }

@@ -125,7 +125,8 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
             out.seconds = timings.stages[k].seconds;
     out.right_share = right_share(&scene.truth, &solution);
     for (size_t k = 0; k < edges.ambiguities.num; ++k)
-        out.undecided += edges.ambiguities.item[k].decided ? 0 : 1;
+        out.undecided += edges.ambiguities.item[k].kind == PSFM_AMBIGUITY_TURN &&
+                         !edges.ambiguities.item[k].cut.decided;
     out.found = edges.consensus.score;
     compare_scores(ctx, &scene, &options, &graph, solution.poses.cam_from_world, &out);
     psfm_robust_edges_free(&edges);

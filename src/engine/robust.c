@@ -8,6 +8,7 @@
  *   5. Components are found again with the accepted edges, and the centres of each solved, with
  *      lengths from planes where there are any (pose/position_plane.c), by LUD otherwise. Edges
  *      whose baselines contradict the centres are rejected as well.
+ * The runner-ups of 3 and 5 are weighed; where nothing decides, models are marked or split.
  *
  * Nothing is removed from the graph: choosing sets weights, rejecting clears a flag. Each step has
  * a switch (--robust.*), so that its worth can be measured. */
@@ -24,6 +25,8 @@
 #include "graph/hypothesis.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
+#include "pose/rotation_ambiguity.h"
+#include "pose/shift_ambiguity.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_robust_control_options, joint_choice, "joint-choice", 1,
@@ -54,13 +57,17 @@ static const char *const ambiguous_models[] = {"mark", "split", "best", NULL};
 static const psfm_option ambiguity_rows[] = {
     PSFM_OPTION_CHOICE(psfm_ambiguity_options, models, "models", PSFM_AMBIGUOUS_MARK,
                        ambiguous_models,
-                       "a model that its photographs do not tell from its twin: say so in the "
-                       "summary, split it there, or ask no further"),
+                       "a model that its photographs do not tell from its runner-up (a part "
+                       "turned or shifted, an image flipped): say so in the summary, split it "
+                       "there, or ask no further"),
     PSFM_OPTION_DOUBLE(psfm_ambiguity_options, max_ratio, "max-ratio", 0.8, 0.0, 1.0,
-                       "it is told from its twin if the evidence for the twin over that against it "
+                       "it is told from it if the evidence for the runner-up over that against it "
                        "(summary: evidence_ratio) is not larger"),
+    PSFM_OPTION_DOUBLE(psfm_ambiguity_options, max_shift_ratio, "max-shift-ratio", 0.5, 0.0, 1.0,
+                       "the same for parts that could be shifted"),
 };
-const psfm_option_table psfm_ambiguity_option_table = {"ambiguity", ambiguity_rows, 2};
+const psfm_option_table psfm_ambiguity_option_table = {
+    "ambiguity", ambiguity_rows, sizeof ambiguity_rows / sizeof *ambiguity_rows};
 
 /* Per plane the heaviest hypothesis keeps its weight, the others get none; sums to 1 per edge. */
 static void keep_best(psfm_pose_graph *graph) {
@@ -184,14 +191,13 @@ static psfm_rotation_problem rotation_problem(const psfm_context *ctx,
  * part and are not listed. */
 static psfm_status find_runner_up(psfm_context *ctx, const psfm_robust_options *options,
                                   const psfm_rotation_problem *problem, uint32_t num_pairs,
-                                  double (*R)[9], const uint32_t *chosen,
-                                  psfm_rotation_ambiguities *out) {
+                                  double (*R)[9], const uint32_t *chosen, psfm_ambiguities *out) {
     if (options->ambiguity.models == PSFM_AMBIGUOUS_BEST)
         return PSFM_OK;
     psfm_status status =
         psfm_rotation_ambiguities_find(ctx, problem, options->ambiguity.max_ratio, R, chosen, out);
     for (size_t k = 0; status == PSFM_OK && k < out->num; ++k) {
-        psfm_rotation_ambiguity *item = &out->item[k];
+        psfm_runner_up *item = &out->item[k].cut;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < item->num_agreeing; ++i)
             if (item->edge[i] < num_pairs)
@@ -304,7 +310,7 @@ static void split(const psfm_pose_graph *graph, psfm_robust_edges *edges) {
     const uint32_t *part = edges->ambiguities.part;
     for (uint32_t e = 0; part != NULL && e < graph->num_edges; ++e) {
         uint32_t a = part[graph->edges[e].node1], b = part[graph->edges[e].node2];
-        if (a != b && a != UINT32_MAX && b != UINT32_MAX)
+        if (a != b)
             edges->accepted[e] = false;
     }
 }
@@ -340,6 +346,7 @@ typedef struct {
     const psfm_skeleton_options *base;
     const psfm_robust_options *options;
     const psfm_pose_graph *graph;
+    bool weighs_shifts;
     bool *keep, *posed; /* scratch, per edge and node: those of the component at hand */
 } placing;
 
@@ -350,6 +357,7 @@ static psfm_status place_component(psfm_context *ctx, const placing *p, uint32_t
     const psfm_pose_graph *graph = p->graph;
     bool *keep = p->keep, *posed = p->posed;
     psfm_position_plane_stats stats = {0};
+    psfm_known_baselines known = {0};
     psfm_status status = PSFM_OK;
     for (uint32_t v = 0; v < graph->num_nodes; ++v)
         posed[v] = s->poses.component[v] == component;
@@ -364,7 +372,11 @@ static psfm_status place_component(psfm_context *ctx, const placing *p, uint32_t
                                            (const double(*)[9])s->poses.cam_from_world};
     if (p->options->control.plane_scale)
         status = psfm_positions_plane(ctx, &input, &p->options->position, s->poses.center,
-                                      edges->baseline, &stats);
+                                      edges->baseline, &known, &stats);
+    if (status == PSFM_OK && p->weighs_shifts && known.num_edges > 0)
+        status = psfm_shift_ambiguities_find(
+            ctx, &known, &s->poses, p->options->ambiguity.max_shift_ratio, &edges->ambiguities);
+    psfm_known_baselines_free(&known);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         if (keep[e] && stats.num_scaled_edges > 0 && edges->baseline[e] == PSFM_BASELINE_WRONG)
             edges->accepted[e] = false;
@@ -373,21 +385,43 @@ static psfm_status place_component(psfm_context *ctx, const placing *p, uint32_t
     return status;
 }
 
+static psfm_status place_all(psfm_context *ctx, const placing *p, psfm_pose_solution *s,
+                             psfm_robust_edges *edges) {
+    psfm_status status = PSFM_OK;
+    for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c)
+        status = place_component(ctx, p, c, s, edges);
+    return status;
+}
+
+/* Splits components where shifts are undecided, and places the parts. */
+static psfm_status split_shifted(psfm_context *ctx, placing *p, psfm_pose_solution *s,
+                                 psfm_robust_edges *edges) {
+    split(p->graph, edges);
+    p->weighs_shifts = false;
+    psfm_status status = psfm_pose_solution_relabel(ctx, p->graph, edges->accepted, s);
+    return status == PSFM_OK ? place_all(ctx, p, s, edges) : status;
+}
+
 static psfm_status solve_positions(psfm_context *ctx, const psfm_skeleton_options *base,
                                    const psfm_robust_options *options, const psfm_pose_graph *graph,
                                    psfm_timings *timings, psfm_pose_solution *s,
                                    psfm_robust_edges *edges) {
-    placing p = {.base = base, .options = options, .graph = graph};
+    placing p = {.base = base,
+                 .options = options,
+                 .graph = graph,
+                 .weighs_shifts = options->ambiguity.models != PSFM_AMBIGUOUS_BEST};
+    uint32_t parts = edges->ambiguities.num_parts;
     psfm_moment start = psfm_moment_now();
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, graph->num_edges, &p.keep)) ||
         (status = PSFM_ALLOC(ctx, graph->num_nodes, &p.posed)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &edges->baseline)) ||
-        (status =
-             psfm_plane_groups_find(ctx, graph, edges->accepted, &options->group, &edges->groups)))
+        (status = psfm_plane_groups_find(ctx, graph, edges->accepted, &options->group,
+                                         &edges->groups)) ||
+        (status = place_all(ctx, &p, s, edges)))
         goto cleanup;
-    for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c)
-        status = place_component(ctx, &p, c, s, edges);
+    if (options->ambiguity.models == PSFM_AMBIGUOUS_SPLIT && edges->ambiguities.num_parts > parts)
+        status = split_shifted(ctx, &p, s, edges);
 
 cleanup:
     psfm_timings_add(timings, "positions", start);
@@ -432,6 +466,6 @@ void psfm_robust_edges_free(psfm_robust_edges *edges) {
     free(edges->residual_deg);
     psfm_plane_groups_free(&edges->groups);
     free(edges->baseline);
-    psfm_rotation_ambiguities_free(&edges->ambiguities);
+    psfm_ambiguities_free(&edges->ambiguities);
     *edges = (psfm_robust_edges){0};
 }

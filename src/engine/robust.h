@@ -9,8 +9,8 @@
 #include "engine/skeleton.h"
 #include "graph/cycle.h"
 #include "graph/joint_choice.h"
+#include "pose/ambiguity.h"
 #include "pose/position_plane.h"
-#include "pose/rotation_ambiguity.h"
 #include "pose/rotation_average.h"
 #include "pose/rotation_consensus.h"
 
@@ -28,7 +28,7 @@ typedef struct {
 
 extern const psfm_option_table psfm_robust_control_option_table;
 
-/* What becomes of a model whose photographs do not tell it from its twin. */
+/* What becomes of a model whose photographs do not tell it from its runner-up. */
 typedef enum {
     PSFM_AMBIGUOUS_MARK,  /* the better supported one; the summary says which images and how sure */
     PSFM_AMBIGUOUS_SPLIT, /* it is cut there; the parts are models of their own */
@@ -36,8 +36,9 @@ typedef enum {
 } psfm_ambiguous;
 
 typedef struct {
-    int models;       /* psfm_ambiguous: what becomes of them */
-    double max_ratio; /* of the evidence for and against the runner-up, if it is decided */
+    int models;             /* psfm_ambiguous: what becomes of them */
+    double max_ratio;       /* of the evidence for and against a turn or flip, if it is decided */
+    double max_shift_ratio; /* the same for a shift */
 } psfm_ambiguity_options;
 
 extern const psfm_option_table psfm_ambiguity_option_table;
@@ -70,7 +71,7 @@ typedef struct {
     psfm_plane_groups groups;     /* physical planes */
     psfm_baseline_kind *baseline; /* per edge: what was known of it */
     psfm_rotation_consensus_stats consensus;
-    psfm_rotation_ambiguities ambiguities;
+    psfm_ambiguities ambiguities;
 } psfm_robust_edges;
 
 /* Rotations and positions of all components. `base` are the options of the shared stages

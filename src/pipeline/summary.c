@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
+#include "pipeline/summary_ambiguity.h"
 #include "pipeline/summary_court.h"
 #include "planarsfm/version.h"
 
@@ -53,14 +54,6 @@ static void boolean(builder *b, cJSON *parent, const char *name, bool value) {
 
 static void text(builder *b, cJSON *parent, const char *name, const char *value) {
     b->failed = cJSON_AddStringToObject(parent, name, value) == NULL || b->failed;
-}
-
-static void text_element(builder *b, cJSON *list, const char *value) {
-    cJSON *item = cJSON_CreateString(value);
-    if (item == NULL || !cJSON_AddItemToArray(list, item)) {
-        cJSON_Delete(item);
-        b->failed = true;
-    }
 }
 
 static void number_element(builder *b, cJSON *list, double value) {
@@ -227,73 +220,13 @@ static void add_tracks(builder *b, cJSON *root, const psfm_track_align_stats *st
     number(b, tracks, "median_shift_px", stats->median_shift_px);
 }
 
-/* The names of some views. */
-static void add_names(builder *b, cJSON *parent, const char *what, const psfm_match_set *set,
-                      const uint32_t *views, uint32_t num) {
-    cJSON *list = array(b, parent, what);
-    for (uint32_t k = 0; k < num; ++k)
-        text_element(b, list, set->views[views[k]].name);
-    psfm_json_sort(list, NULL, NULL);
-}
-
-/* The names of both images of some edges. */
-static void add_name_pairs(builder *b, cJSON *parent, const char *what, const psfm_match_set *set,
-                           const psfm_pose_graph *graph, const uint32_t *edges, uint32_t num) {
-    cJSON *list = array(b, parent, what);
-    for (uint32_t k = 0; k < num; ++k) {
-        const psfm_edge *edge = &graph->edges[edges[k]];
-        const char *one = set->views[edge->node1].name, *other = set->views[edge->node2].name;
-        bool in_order = strcmp(one, other) < 0;
-        cJSON *pair = element(b, list);
-        text(b, pair, "image1", in_order ? one : other);
-        text(b, pair, "image2", in_order ? other : one);
-    }
-    psfm_json_sort(list, "image1", "image2");
-}
-
 static void add_bridges(builder *b, cJSON *parent, const psfm_match_set *set,
                         const psfm_pose_graph *graph, const psfm_component_facts *facts) {
-    add_names(b, parent, "cut_images", set, facts->cut_nodes, facts->num_cut_nodes);
-    add_name_pairs(b, parent, "bridges", set, graph, facts->bridges, facts->num_bridges);
-}
-
-/* The axis of a runner-up's turn in the world of the model, unless its reference has no pose. */
-static void add_axis(builder *b, cJSON *parent, const psfm_poses *poses,
-                     const psfm_rotation_ambiguity *a) {
-    double axis[3];
-    if (!psfm_has_pose(poses, a->reference))
-        return;
-    psfm_mat3_tmul_vec(poses->cam_from_world[a->reference], a->axis_cam, axis);
-    cJSON *list = array(b, parent, "turn_axis");
-    for (int k = 0; k < 3; ++k)
-        number_element(b, list, axis[k]);
-}
-
-static void add_ambiguity(builder *b, cJSON *list, const psfm_match_set *set,
-                          const psfm_reconstruction *r, const psfm_rotation_ambiguity *a) {
-    cJSON *item = element(b, list);
-    add_names(b, item, "images", set, a->node, a->num_nodes);
-    number(b, item, "turn_deg", a->turn_deg);
-    add_axis(b, item, &r->solution.poses, a);
-    number(b, item, "evidence_ratio", psfm_rotation_ambiguity_ratio(a));
-    boolean(b, item, "decided", a->decided);
-    number(b, item, "agreeing", a->agreeing);
-    number(b, item, "opposing", a->opposing);
-    number(b, item, "opposing_pairs", a->num_opposing);
-    add_name_pairs(b, item, "agreeing_pairs", set, &r->graph, a->edge, a->num_agreeing);
-}
-
-/* The runner-ups that turn images of one model, or turn them against images of it. */
-static void add_ambiguities(builder *b, cJSON *model, const psfm_match_set *set,
-                            const psfm_reconstruction *r, uint32_t component) {
-    const psfm_rotation_ambiguities *all = &r->edges.ambiguities;
-    const uint32_t *of = r->solution.poses.component;
-    cJSON *list = array(b, model, "ambiguity");
-    for (size_t k = 0; k < all->num; ++k) {
-        const psfm_rotation_ambiguity *a = &all->item[k];
-        if (of[a->node[0]] == component || of[a->reference] == component)
-            add_ambiguity(b, list, set, r, a);
-    }
+    b->failed = !psfm_summary_add_names(parent, "cut_images", set, facts->cut_nodes,
+                                        facts->num_cut_nodes) ||
+                !psfm_summary_add_pairs(parent, "bridges", set, graph, facts->bridges,
+                                        facts->num_bridges) ||
+                b->failed;
 }
 
 /* How likely a model is right, and what that rests on. */
@@ -351,7 +284,7 @@ static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
         boolean(b, model, "scale_undetermined", facts->is_split);
         number(b, model, "free_scales", (double)facts->num_free);
         add_bridges(b, model, set, &r->graph, facts);
-        add_ambiguities(b, model, set, r, c);
+        b->failed = !psfm_summary_add_ambiguities(model, set, r, c) || b->failed;
         add_model_verdict(b, model, &r->verdicts, c);
     }
 }

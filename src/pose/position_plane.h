@@ -3,6 +3,7 @@
 #define PSFM_POSE_POSITION_PLANE_H
 
 #include "graph/plane_group.h"
+#include "pose/baseline_tree.h"
 #include "pose/consolidate.h"
 
 typedef struct {
@@ -28,6 +29,18 @@ typedef struct {
     double position_residual; /* median misfit of baselines, relative to their length */
 } psfm_position_plane_stats;
 
+/* The baselines of known length that centres were solved from, between dense local nodes. Owns its
+ * arrays. */
+typedef struct {
+    psfm_weighted_baseline *edges;
+    uint32_t *edge; /* of each: its number in the graph */
+    uint32_t num_edges;
+    uint32_t *node; /* of each local node: its number in the graph */
+    uint32_t num_nodes;
+} psfm_known_baselines;
+
+void psfm_known_baselines_free(psfm_known_baselines *known);
+
 typedef struct {
     const psfm_pose_graph *graph;
     const bool *keep;  /* per edge; NULL: all */
@@ -47,9 +60,11 @@ typedef struct {
  * linearly, robustly again. Works on trees and chains, where directions alone would not.
  *
  * kind (num_edges, may be NULL) receives what was known of each edge between posed nodes, and which
- * of them contradict the result; other edges keep theirs, so that one array serves all calls. */
+ * of them contradict the result; other edges keep theirs, so that one array serves all calls. Free
+ * `known` in any case. */
 psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_input *input,
                                  const psfm_position_plane_options *options, double (*centers)[3],
-                                 psfm_baseline_kind *kind, psfm_position_plane_stats *stats);
+                                 psfm_baseline_kind *kind, psfm_known_baselines *known,
+                                 psfm_position_plane_stats *stats);
 
 #endif

@@ -11,10 +11,7 @@
 #include "graph/labelling.h"
 #include "linalg/vec3.h"
 
-enum {
-    MOST_WISHES = 256, /* that are compared with each other */
-    NUM_SHIFTS = 3,    /* tried in a call */
-};
+enum { MOST_WISHES = 256 }; /* that are compared with each other */
 
 /* Residual, as a share of the baseline, at which an edge counts half: less than half of what a
  * repetition shifts, more than the noise of a baseline. */
@@ -22,6 +19,9 @@ static const double agreeing_share = 0.1;
 
 /* An edge asks for a shift if it is off by more than this share of its baseline. */
 static const double asking_share = 0.2;
+
+/* So many edges must ask for a shift before anything is moved by it. */
+static const uint32_t fewest_to_move = 2;
 
 /* What a shift must gain, in mean weights of an edge. */
 static const double least_gain = 0.5;
@@ -73,14 +73,19 @@ static bool are_one(const wish *a, const wish *b) {
     return fmin(psfm_norm3(difference), psfm_norm3(sum)) < fmin(a->reach, b->reach);
 }
 
-/* Votes of each wish; one that is alone has none. */
-static void count_votes(wish *wishes, uint32_t num) {
+/* Votes of each wish; one that fewer than `fewest` edges have has none. */
+static void count_votes(wish *wishes, uint32_t num, uint32_t fewest) {
     for (uint32_t i = 0; i < num; ++i) {
-        double votes = 0.0;
-        for (uint32_t j = 0; j < num; ++j)
-            if (j != i && are_one(&wishes[i], &wishes[j]))
-                votes += wishes[j].weight;
-        wishes[i].votes = votes > 0.0 ? votes + wishes[i].weight : 0.0;
+        uint32_t same = 0;
+        wishes[i].votes = 0.0;
+        for (uint32_t j = 0; j < num; ++j) {
+            if (j == i || are_one(&wishes[i], &wishes[j])) {
+                wishes[i].votes += wishes[j].weight;
+                ++same;
+            }
+        }
+        if (same < fewest)
+            wishes[i].votes = 0.0;
     }
 }
 
@@ -96,6 +101,30 @@ static const wish *take_most_wanted(wish *wishes, uint32_t num) {
     if (best != NULL)
         best->votes = 0.0;
     return best;
+}
+
+psfm_status psfm_shifts_wanted(psfm_context *ctx, const psfm_shift_problem *problem,
+                               const double *centers, uint32_t fewest,
+                               double shift[PSFM_NUM_SHIFTS][3], int *num) {
+    uint32_t stride = list_wishes(problem, centers, 1, NULL) / MOST_WISHES + 1;
+    uint32_t num_wishes = list_wishes(problem, centers, stride, NULL);
+    wish *wishes = NULL;
+    *num = 0;
+    if (num_wishes < fewest || num_wishes == 0)
+        return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, num_wishes, &wishes);
+    if (status != PSFM_OK)
+        return status;
+    list_wishes(problem, centers, stride, wishes);
+    count_votes(wishes, num_wishes, fewest);
+    while (*num < PSFM_NUM_SHIFTS) {
+        const wish *wanted = take_most_wanted(wishes, num_wishes);
+        if (wanted == NULL)
+            break;
+        memcpy(shift[(*num)++], wanted->shift, sizeof wanted->shift);
+    }
+    free(wishes);
+    return PSFM_OK;
 }
 
 /* ---- who moves ---- */
@@ -133,17 +162,17 @@ static void mover_free(mover *m) {
     free(m->moves);
 }
 
-/* The value of each edge by which of its ends move. */
-static void weigh(mover *m, const double *centers, const double shift[3]) {
-    for (uint32_t k = 0; k < m->p->num_edges; ++k) {
-        const psfm_weighted_baseline *edge = &m->p->edges[k];
+void psfm_shift_weigh(const psfm_shift_problem *problem, const double *centers,
+                      const double shift[3], double (*value)[4]) {
+    for (uint32_t k = 0; k < problem->num_edges; ++k) {
+        const psfm_weighted_baseline *edge = &problem->edges[k];
         double wanted[3], left[3], length = psfm_norm3(edge->baseline);
         missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, wanted);
-        m->value[k][0] = m->value[k][3] = edge->weight * psfm_baseline_agreement(wanted, length);
+        value[k][0] = value[k][3] = edge->weight * psfm_baseline_agreement(wanted, length);
         psfm_axpy3(wanted, 1.0, shift, left);
-        m->value[k][1] = edge->weight * psfm_baseline_agreement(left, length);
+        value[k][1] = edge->weight * psfm_baseline_agreement(left, length);
         psfm_axpy3(wanted, -1.0, shift, left);
-        m->value[k][2] = edge->weight * psfm_baseline_agreement(left, length);
+        value[k][2] = edge->weight * psfm_baseline_agreement(left, length);
     }
 }
 
@@ -151,7 +180,7 @@ static psfm_status try_shift(psfm_context *ctx, mover *m, const double shift[3],
                              bool *moved) {
     psfm_labelling_result result;
     const psfm_labelling_problem problem = {&m->graph, (const double(*)[4])m->value, m->p->seed};
-    weigh(m, centers, shift);
+    psfm_shift_weigh(m->p, centers, shift, m->value);
     memset(m->moves, 0, m->p->num_nodes * sizeof *m->moves);
     psfm_status status = psfm_labelling_best(ctx, &problem, NULL, m->moves, &result);
     *moved = status == PSFM_OK && result.gain > least_gain * m->mean_weight;
@@ -163,27 +192,15 @@ static psfm_status try_shift(psfm_context *ctx, mover *m, const double shift[3],
 
 psfm_status psfm_centers_shift(psfm_context *ctx, const psfm_shift_problem *problem,
                                double *centers, bool *moved) {
-    uint32_t stride = list_wishes(problem, centers, 1, NULL) / MOST_WISHES + 1;
-    uint32_t num = list_wishes(problem, centers, stride, NULL);
-    wish *wishes = NULL;
+    double shift[PSFM_NUM_SHIFTS][3];
+    int num = 0;
     mover m = {0};
     *moved = false;
-    if (num < 2)
-        return PSFM_OK;
-    psfm_status status = PSFM_ALLOC(ctx, num, &wishes);
-    if (status == PSFM_OK)
+    psfm_status status = psfm_shifts_wanted(ctx, problem, centers, fewest_to_move, shift, &num);
+    if (status == PSFM_OK && num > 0)
         status = mover_init(ctx, problem, &m);
-    if (status == PSFM_OK) {
-        list_wishes(problem, centers, stride, wishes);
-        count_votes(wishes, num);
-    }
-    for (int k = 0; status == PSFM_OK && k < NUM_SHIFTS && !*moved; ++k) {
-        const wish *wanted = take_most_wanted(wishes, num);
-        if (wanted == NULL)
-            break;
-        status = try_shift(ctx, &m, wanted->shift, centers, moved);
-    }
+    for (int k = 0; status == PSFM_OK && k < num && !*moved; ++k)
+        status = try_shift(ctx, &m, shift[k], centers, moved);
     mover_free(&m);
-    free(wishes);
     return status;
 }

@@ -19,6 +19,21 @@ typedef struct {
     uint64_t seed;
 } psfm_shift_problem;
 
+enum { PSFM_NUM_SHIFTS = 3 }; /* that are tried */
+
+/* The vectors that at least `fewest` edges ask for that disagree, those with most weight first;
+ * *num of them. An edge (a, b) asks that a, or all on its side, be moved by the vector or by its
+ * inverse.
+ */
+psfm_status psfm_shifts_wanted(psfm_context *ctx, const psfm_shift_problem *problem,
+                               const double *centers, uint32_t fewest,
+                               double shift[PSFM_NUM_SHIFTS][3], int *num);
+
+/* Weight times agreement of each edge, by which of its ends move: neither, b, a, both (see
+ * graph/labelling.h). */
+void psfm_shift_weigh(const psfm_shift_problem *problem, const double *centers,
+                      const double shift[3], double (*value)[4]);
+
 /* Moves the set of nodes that, moved by a vector that edges ask for, gives the largest sum of
  * weight times agreement, if that is clearly more than before; *moved says whether. centers has
  * num_nodes x 3 entries. Deterministic, draws from the seed. Cost: a labelling of the graph for

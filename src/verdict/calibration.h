@@ -9,8 +9,9 @@
 /* In a confirmed model the halves of the points agree to half of what is claimed. */
 #define PSFM_HALVES_AGREE_DEG 0.5
 
-/* ... and hardly any pair contradicts the positions alone: no runner-up weighs shifts. */
+/* ... and hardly any pair contradicts the positions alone, nor could a part as well be shifted. */
 #define PSFM_MOST_SHIFTED 0.03
+#define PSFM_MOST_FOR_SHIFT 0.5
 /* ... and no joint has more pairs against it than for it. */
 #define PSFM_MOST_AGAINST_JOINT 1.0
 

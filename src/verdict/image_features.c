@@ -27,12 +27,12 @@ static void count_edges(const psfm_verdict_input *in, psfm_image_features *featu
 }
 
 static void find_runner_ups(const psfm_verdict_input *in, psfm_image_features *features) {
-    const psfm_rotation_ambiguities *all = &in->edges->ambiguities;
+    const psfm_ambiguities *all = &in->edges->ambiguities;
     for (size_t k = 0; k < all->num; ++k) {
-        double ratio = psfm_rotation_ambiguity_ratio(&all->item[k]);
-        for (uint32_t i = 0; i < all->item[k].num_nodes; ++i) {
-            psfm_image_features *image = &features[all->item[k].node[i]];
-            image->runner_up = fmax(image->runner_up, ratio);
+        const psfm_ambiguity *own = &all->item[k];
+        for (uint32_t i = 0; own->kind == PSFM_AMBIGUITY_TURN && i < own->cut.num_nodes; ++i) {
+            psfm_image_features *image = &features[own->cut.node[i]];
+            image->runner_up = fmax(image->runner_up, psfm_ambiguity_ratio(own));
         }
     }
 }

@@ -22,12 +22,13 @@ static const struct {
     const char *name;
     size_t offset;
 } table[] = {
-    ROW(images),       ROW(rejected),         ROW(worst_rejected), ROW(common_turn),
-    ROW(shifted),      ROW(runner_up),        ROW(joint),          ROW(thin_cuts),
-    ROW(residual),     ROW(edge_deg),         ROW(half_deg),       ROW(half_center_deg),
-    ROW(focal_deg),    ROW(focal_center_deg), ROW(fewest_points),  ROW(median_points),
-    ROW(track_length), ROW(parallax_deg),     ROW(bridges),        ROW(cut_images),
-    ROW(fewest_edges), ROW(left_out),         ROW(resected),
+    ROW(images),        ROW(rejected),        ROW(worst_rejected), ROW(common_turn),
+    ROW(shifted),       ROW(runner_up),       ROW(flip),           ROW(shift),
+    ROW(joint),         ROW(thin_cuts),       ROW(residual),       ROW(edge_deg),
+    ROW(half_deg),      ROW(half_center_deg), ROW(focal_deg),      ROW(focal_center_deg),
+    ROW(fewest_points), ROW(median_points),   ROW(track_length),   ROW(parallax_deg),
+    ROW(bridges),       ROW(cut_images),      ROW(fewest_edges),   ROW(left_out),
+    ROW(resected),
 };
 #undef ROW
 
@@ -164,13 +165,16 @@ static void scan_points(const model *m, psfm_model_features *f) {
 
 static void scan_facts(const model *m, psfm_model_features *f) {
     const psfm_component_facts *facts = &m->in->solution->components[m->component];
-    const psfm_rotation_ambiguities *all = &m->in->edges->ambiguities;
+    const psfm_ambiguities *all = &m->in->edges->ambiguities;
     if (facts->num_edges > 0 && facts->num_images > 2)
         f->bridges = (double)facts->num_bridges / facts->num_edges;
     f->cut_images = (double)facts->num_cut_nodes / f->images;
-    for (size_t k = 0; k < all->num; ++k)
-        if (has_image(m, all->item[k].node[0]) || has_image(m, all->item[k].reference))
-            f->runner_up = fmax(f->runner_up, psfm_rotation_ambiguity_ratio(&all->item[k]));
+    for (size_t k = 0; k < all->num; ++k) {
+        const psfm_ambiguity *own = &all->item[k];
+        double *ratio[PSFM_NUM_AMBIGUITIES] = {&f->runner_up, &f->flip, &f->shift};
+        if (has_image(m, own->cut.node[0]) || has_image(m, own->cut.reference))
+            *ratio[own->kind] = fmax(*ratio[own->kind], psfm_ambiguity_ratio(own));
+    }
 }
 
 psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input *input,

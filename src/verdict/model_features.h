@@ -11,6 +11,8 @@ typedef struct {
     double common_turn;    /* share of the edges that contradict it and agree on another turn ... */
     double shifted;        /* ... that contradict it though their rotation agrees, both by credit */
     double runner_up;      /* largest evidence ratio of an explanation that turns a part */
+    double flip;           /* the same of one that flips an image; only if it is undecided */
+    double shift;          /* the same of one that shifts a part */
     double joint;          /* weakness of its weakest joint */
     double thin_cuts;      /* share of its accepted edges that alone or in twos hold it together */
     double residual;       /* mean reprojection error over what the noise explains */

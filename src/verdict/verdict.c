@@ -146,8 +146,14 @@ static bool is_joined(const psfm_model_features *features) {
     return weighed && features->thin_cuts == 0.0 && features->cut_images == 0.0;
 }
 
+/* No other explanation is nearly as good. Turns have their clue: they count as far as they go. */
+static bool is_alone(const psfm_model_features *features) {
+    return features->flip == 0.0 && features->shift <= PSFM_MOST_FOR_SHIFT;
+}
+
 bool psfm_is_confirmed(const psfm_model_features *features) {
-    return !is_piece(features) && is_joined(features) && features->shifted <= PSFM_MOST_SHIFTED &&
+    return !is_piece(features) && is_joined(features) && is_alone(features) &&
+           features->shifted <= PSFM_MOST_SHIFTED &&
            features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
 }
 
@@ -180,6 +186,12 @@ static const psfm_verdict_reason only_a_piece = {
     .text = "a few images, apart from most of the photographs: too few to contradict each other",
 };
 
+static const psfm_verdict_reason not_alone = {
+    .name = "ambiguity",
+    .advice = "match neighbours only (--pairs sequential:K), or take photographs in between",
+    .text = "a part could as well be shifted, or an image flipped (see ambiguity in the summary)",
+};
+
 /* Images that lines alone hold: no points tell more. */
 static int line_reason(const psfm_model_verdict *model, psfm_verdict_reason *reason) {
     *reason = (psfm_verdict_reason){
@@ -202,6 +214,8 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
         reasons[num++] = only_a_piece;
     if (!is_joined(&model->features) && num < most)
         reasons[num++] = not_joined;
+    if (!is_alone(&model->features) && num < most)
+        reasons[num++] = not_alone;
     for (; num < most; ++num) {
         const psfm_clue *clue = find_worst(model, weight, &weight);
         if (clue == NULL)

@@ -31,7 +31,8 @@ psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *inpu
 void psfm_verdicts_free(psfm_verdicts *verdicts);
 
 /* Whether neither a single image nor one or two pairs that nothing confirms hold a model together,
- * hardly any pair contradicts its positions alone, and the halves of the points agree. */
+ * no image could be flipped and no part shifted, hardly any pair contradicts its positions alone,
+ * and the halves of the points agree. */
 bool psfm_is_confirmed(const psfm_model_features *features);
 /* A model is called right if that is likely (calibration.h) and it is confirmed, or held by the
  * lines of a drawing. */

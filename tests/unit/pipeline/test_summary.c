@@ -210,7 +210,8 @@ static void runner_ups_are_named(void **state) {
     const cJSON *model = cJSON_GetArrayItem(get(summarise(&f, NULL), "models"), 0);
     const cJSON *list = get(model, "ambiguity"), *first = cJSON_GetArrayItem(list, 0);
     assert_true(cJSON_GetArraySize(list) >= 1);
-    const psfm_rotation_ambiguity *a = &f.found.edges.ambiguities.item[0];
+    const psfm_runner_up *a = &f.found.edges.ambiguities.item[0].cut;
+    assert_string_equal(get(first, "kind")->valuestring, "turn");
     const cJSON *images = get(first, "images"), *axis = get(first, "turn_axis");
     assert_int_equal(cJSON_GetArraySize(images), a->num_nodes);
     assert_string_equal(cJSON_GetArrayItem(images, 0)->valuestring,

@@ -24,9 +24,11 @@ static double solve(psfm_context *ctx, const plane_graph *g, const bool *keep,
     memset(posed, true, n * sizeof *posed);
     assert_ok(ctx, psfm_plane_groups_find(ctx, &g->graph, keep, &group_options, &groups));
     assert_ok(ctx, psfm_consolidate(ctx, &g->graph, poses));
+    psfm_known_baselines known;
     psfm_position_plane_input input = {&g->graph, keep,  posed,
                                        &groups,   poses, (const double(*)[9])g->R};
-    assert_ok(ctx, psfm_positions_plane(ctx, &input, &options, centers, kind, stats));
+    assert_ok(ctx, psfm_positions_plane(ctx, &input, &options, centers, kind, &known, stats));
+    psfm_known_baselines_free(&known);
     assert_ok(ctx, psfm_sim3_fit_robust(ctx, n, (const double(*)[3])centers,
                                         (const double(*)[3])g->center, &s));
     for (uint32_t v = 0; v < n; ++v) {
@@ -117,9 +119,11 @@ static void place_part(psfm_context *ctx, const plane_graph *g, uint32_t begin, 
     for (uint32_t v = 0; v < 8; ++v)
         posed[v] = begin <= v && v < end;
     assert_ok(ctx, psfm_consolidate(ctx, &g->graph, poses));
+    psfm_known_baselines known;
     psfm_position_plane_input input = {&g->graph, NULL,  posed,
                                        groups,    poses, (const double(*)[9])g->R};
-    assert_ok(ctx, psfm_positions_plane(ctx, &input, &options, centers, kind, &stats));
+    assert_ok(ctx, psfm_positions_plane(ctx, &input, &options, centers, kind, &known, &stats));
+    psfm_known_baselines_free(&known);
 }
 
 /* Each component is solved by a call of its own; what one call found out, the next one leaves. */

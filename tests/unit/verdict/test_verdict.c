@@ -125,6 +125,15 @@ static void test_what_must_be_confirmed(void **state) {
     assert_false(psfm_is_called_right(&model));
     assert_true(has_reason(&model, "thin_cuts"));
     model.features = good;
+    model.features.shift = 0.4; /* decided */
+    assert_true(psfm_is_called_right(&model));
+    model.features.shift = 0.6;
+    assert_false(psfm_is_called_right(&model));
+    assert_true(has_reason(&model, "ambiguity"));
+    model.features.shift = 0.0;
+    model.features.flip = 0.9;
+    assert_false(psfm_is_called_right(&model));
+    model.features = good;
     model.features.images = 3; /* of three photographs */
     assert_true(psfm_is_called_right(&model));
     model.features.left_out = 0.8; /* of fifteen */

@@ -6,6 +6,7 @@
 #include <png.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +22,12 @@
 #endif
 #ifdef PSFM_HAVE_VLFEAT
 #include <vl/generic.h>
+#endif
+#ifdef PSFM_HAVE_TIFF
+#include <tiffio.h>
+#endif
+#ifdef PSFM_HAVE_HEIF
+#include <libheif/heif.h>
 #endif
 
 static const char *const positional[] = {NULL};
@@ -52,6 +59,25 @@ static void print_vlfeat(void) {
 #endif
 }
 
+/* Formats of photographs that are a matter of choice. */
+static void print_formats(void) {
+#ifdef PSFM_HAVE_TIFF
+    const char *version = TIFFGetVersion(), *number = strstr(version, "Version ");
+    printf("libtiff:       %.*s\n", (int)strcspn(version, "\n") - (int)(number - version) - 8,
+           number + 8);
+#else
+    printf("libtiff:       missing when this was built: no TIFF photographs (libtiff-dev)\n");
+#endif
+#ifdef PSFM_HAVE_HEIF
+    printf("libheif:       %s%s\n", heif_get_version(),
+           heif_have_decoder_for_format(heif_compression_HEVC)
+               ? ""
+               : ", without a decoder of HEIC (libheif-plugin-libde265)");
+#else
+    printf("libheif:       missing when this was built: no HEIC photographs (libheif-dev)\n");
+#endif
+}
+
 static psfm_status print_hdf5(psfm_context *ctx) {
     unsigned major, minor, release;
     if (H5get_libversion(&major, &minor, &release) < 0)
@@ -75,6 +101,7 @@ static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
     printf("CHOLMOD:       %d.%d.%d\n", cholmod[0], cholmod[1], cholmod[2]);
     printf("SQLite:        %s\n", sqlite3_libversion());
     printf("libpng:        %s\n", png_get_libpng_ver(NULL));
+    print_formats();
     print_vlfeat();
     printf("cJSON:         %s\n", cJSON_Version());
     psfm_status status = print_hdf5(ctx);

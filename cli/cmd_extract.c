@@ -71,7 +71,8 @@ const cli_command cli_extract = {
     .summary = "features of photographs into a COLMAP database",
     .usage = "PHOTOS -o OUT [--cameras PATH | --camera TEXT] [options]",
     .description =
-        "Finds the JPEG and PNG files below the folder PHOTOS, extracts SIFT features as COLMAP\n"
+        "Finds the JPEG, PNG, TIFF and HEIC files below the folder PHOTOS, extracts SIFT features "
+        "as COLMAP\n"
         "does, or those of a network (--features, --weights), and writes cameras, images,\n"
         "keypoints and descriptors into OUT/database.db, which COLMAP 3.8 and newer read. "
         "Keypoints are in pixels of the files, also when --max-size\n"

@@ -55,6 +55,8 @@ function(psfm_choose option name header library without)
 endfunction()
 psfm_choose(PSFM_ONEDNN ONEDNN oneapi/dnnl/dnnl.h dnnl "OpenBLAS multiplies the networks' matrices")
 psfm_choose(PSFM_VLFEAT VLFEAT vl/covdet.h vl "no --sift.affine-shape")
+psfm_choose(PSFM_TIFF TIFF tiffio.h tiff "no TIFF photographs")
+psfm_choose(PSFM_HEIF HEIF libheif/heif.h heif "no HEIC photographs")
 
 # After the libraries that use it, as static linking wants it.
 target_link_libraries(psfm_dependencies INTERFACE ${PSFM_OPENMP})

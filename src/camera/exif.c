@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "camera/exif_block.h"
 #include "camera/sensor_table.h"
 
 #define MAX_FILE ((size_t)1 << 30)
@@ -158,26 +159,40 @@ static const uint8_t *png_chunk(const uint8_t *bytes, size_t size, size_t *chunk
     return NULL;
 }
 
+/* The same as a block with a header, which PNG leaves out. */
+static uint8_t *png_block(const uint8_t *bytes, size_t size, size_t *block_size) {
+    size_t chunk_size = 0;
+    const uint8_t *chunk = png_chunk(bytes, size, &chunk_size);
+    uint8_t *copy = chunk == NULL ? NULL : malloc(chunk_size + PSFM_EXIF_HEADER_SIZE);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, PSFM_EXIF_HEADER, PSFM_EXIF_HEADER_SIZE);
+    memcpy(copy + PSFM_EXIF_HEADER_SIZE, chunk, chunk_size);
+    *block_size = chunk_size + PSFM_EXIF_HEADER_SIZE;
+    return copy;
+}
+
 static void load(ExifData *data, const uint8_t *bytes, size_t size) {
+    uint8_t *block = NULL;
+    size_t block_size = 0;
     if (is_jpeg(bytes, size)) {
         exif_data_load_data(data, bytes, (unsigned)size);
         return;
     }
-    static const uint8_t header[6] = {'E', 'x', 'i', 'f', 0, 0}; /* which PNG leaves out */
-    size_t chunk_size = 0;
-    const uint8_t *chunk = png_chunk(bytes, size, &chunk_size);
-    uint8_t *copy = chunk == NULL ? NULL : malloc(chunk_size + sizeof header);
-    if (copy != NULL) {
-        memcpy(copy, header, sizeof header);
-        memcpy(copy + sizeof header, chunk, chunk_size);
-        exif_data_load_data(data, copy, (unsigned)(chunk_size + sizeof header));
-    }
-    free(copy);
+    if (is_png(bytes, size))
+        block = png_block(bytes, size, &block_size);
+    else if (psfm_is_tiff(bytes, size))
+        block = psfm_exif_block_of_tiff(bytes, size, &block_size);
+    else if (psfm_is_heif(bytes, size))
+        block = psfm_exif_block_of_heif(bytes, size, &block_size);
+    if (block != NULL)
+        exif_data_load_data(data, block, (unsigned)block_size);
+    free(block);
 }
 
 void psfm_exif_parse(const uint8_t *bytes, size_t size, int width, int height, psfm_exif *exif) {
     *exif = (psfm_exif){0};
-    if (size > MAX_FILE || (!is_jpeg(bytes, size) && !is_png(bytes, size)))
+    if (size > MAX_FILE)
         return;
     source s = {.data = exif_data_new()};
     if (s.data == NULL)

@@ -14,12 +14,13 @@ typedef struct {
     double latitude_deg, longitude_deg; /* north and east positive, WGS 84 */
     bool has_altitude;
     double altitude_m; /* above sea level */
-    int orientation;   /* the EXIF code 1 to 8, 0 if absent; never applied to pixels */
+    int orientation;   /* the EXIF code 1 to 8, 0 if absent; never applied to pixels. In a HEIC file
+                        * it repeats what its own properties say, which are applied */
 } psfm_exif;
 
-/* Reads the EXIF data of a JPEG or PNG file whose image has width x height pixels. A file without
- * EXIF, or with data that make no sense, gives an empty *exif, not a failure; only a file that
- * cannot be read fails. */
+/* Reads the EXIF data of a JPEG, PNG, TIFF or HEIC file whose image has width x height pixels. A
+ * file without EXIF, or with data that make no sense, gives an empty *exif, not a failure; only a
+ * file that cannot be read fails. */
 psfm_status psfm_exif_read(psfm_context *ctx, const char *path, int width, int height,
                            psfm_exif *exif);
 

@@ -1,4 +1,4 @@
-/* What image_io.c needs from the two codecs. */
+/* What image_io.c needs from the codecs. */
 #ifndef PSFM_IMAGE_IMAGE_CODEC_H
 #define PSFM_IMAGE_IMAGE_CODEC_H
 
@@ -13,6 +13,13 @@ psfm_status psfm_jpeg_decode(psfm_context *ctx, const uint8_t *bytes, size_t siz
                              psfm_image_channels channels, int min_side, psfm_image *image);
 psfm_status psfm_png_decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
                             psfm_image_channels channels, psfm_image *image);
+/* In a build without the library these fail with a sentence that says so. */
+psfm_status psfm_tiff_decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
+                             psfm_image_channels channels, psfm_image *image);
+psfm_status psfm_heif_decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
+                             psfm_image_channels channels, psfm_image *image);
+/* The size of a HEIC file's image without decoding it; false if it is not told. */
+bool psfm_heif_size(const uint8_t *bytes, size_t size, int *width, int *height);
 
 /* Write to an open file; the caller checks the stream for write errors. */
 psfm_status psfm_jpeg_encode(psfm_context *ctx, const psfm_image *image, int quality,

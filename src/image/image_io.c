@@ -1,5 +1,5 @@
-/* Images in memory and as files. The format is told by the first bytes, not by the name; JPEG and
- * PNG are decoded row by row into gray values and, if asked, colours. Gray is computed as
+/* Images in memory and as files. The format is told by the first bytes, not by the name; files
+ * are decoded row by row into gray values and, if asked, colours. Gray is computed as
  * FreeImage does, which COLMAP reads images with, so that features can be compared. */
 #include "image/image_io.h"
 
@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/output.h"
 #include "base/path.h"
+#include "camera/exif_block.h"
 #include "image/image_codec.h"
 
 psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size) {
@@ -18,6 +19,10 @@ psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size) {
         return PSFM_IMAGE_PNG;
     if (size >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
         return PSFM_IMAGE_JPEG;
+    if (psfm_is_tiff(bytes, size))
+        return PSFM_IMAGE_TIFF;
+    if (psfm_is_heif(bytes, size))
+        return PSFM_IMAGE_HEIF;
     return PSFM_IMAGE_UNKNOWN;
 }
 
@@ -94,9 +99,15 @@ static psfm_status decode(psfm_context *ctx, const uint8_t *bytes, size_t size, 
     case PSFM_IMAGE_PNG:
         status = psfm_png_decode(ctx, bytes, size, name, channels, image);
         break;
+    case PSFM_IMAGE_TIFF:
+        status = psfm_tiff_decode(ctx, bytes, size, name, channels, image);
+        break;
+    case PSFM_IMAGE_HEIF:
+        status = psfm_heif_decode(ctx, bytes, size, name, channels, image);
+        break;
     default:
         status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: %s", name,
-                           size == 0 ? "the file is empty" : "neither a JPEG nor a PNG file");
+                           size == 0 ? "the file is empty" : "not a " PSFM_IMAGE_FORMATS " file");
     }
     if (status != PSFM_OK)
         psfm_image_free(image);

@@ -1,10 +1,11 @@
-/* Images in memory, and reading and writing them as JPEG and PNG.
+/* Images in memory; reading them from JPEG, PNG, TIFF and HEIC files, writing JPEG and PNG.
  *
  * What COLMAP 3.8 does through FreeImage is done here too, so that the same file gives the same
  * gray values: luma by the weights of Rec. 709 (0.2126 R + 0.7152 G + 0.0722 B, rounded), JPEG
  * decoded with the fast integer transform and plain chroma upsampling, 16-bit samples cut to
- * their high byte, alpha ignored. The EXIF orientation is not applied: pixels stay as stored, and
- * keypoints and intrinsics refer to them. */
+ * their high byte (of TIFF rounded), alpha ignored (in TIFF as libtiff renders it). The EXIF
+ * orientation is not applied: pixels stay as stored, and keypoints and intrinsics refer to them.
+ * Only what a HEIC file itself asks for is applied. */
 #ifndef PSFM_IMAGE_IMAGE_IO_H
 #define PSFM_IMAGE_IMAGE_IO_H
 
@@ -25,16 +26,27 @@ typedef struct {
     uint8_t *rgb;  /* height x width x 3; NULL unless asked for */
 } psfm_image;
 
-typedef enum { PSFM_IMAGE_UNKNOWN, PSFM_IMAGE_JPEG, PSFM_IMAGE_PNG } psfm_image_format;
+typedef enum {
+    PSFM_IMAGE_UNKNOWN,
+    PSFM_IMAGE_JPEG,
+    PSFM_IMAGE_PNG,
+    PSFM_IMAGE_TIFF,
+    PSFM_IMAGE_HEIF
+} psfm_image_format;
+
+/* For messages. */
+#define PSFM_IMAGE_FORMATS "JPEG, PNG, TIFF or HEIC"
 
 typedef enum { PSFM_IMAGE_GRAY, PSFM_IMAGE_GRAY_AND_RGB } psfm_image_channels;
 
-/* The format that the first bytes tell, whatever the file is called; 8 bytes are enough. */
+/* The format that the first bytes tell, whatever the file is called; so many are enough. */
+#define PSFM_IMAGE_SNIFF_BYTES 12
 psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size);
 
-/* Reads a JPEG (gray, YCbCr, RGB, CMYK, YCCK; baseline or progressive) or PNG (all kinds). A
- * truncated or corrupt file is a failure, not a half-gray image. The caller frees *image with
- * psfm_image_free; on failure it is empty. */
+/* Reads a JPEG (gray, YCbCr, RGB, CMYK, YCCK; baseline or progressive), PNG (all kinds), TIFF (the
+ * first page; not raw files) or HEIC (the primary image); the last two if the build has the
+ * libraries for them. A truncated or corrupt file is a failure, not a half-gray image. The caller
+ * frees *image with psfm_image_free; on failure it is empty. */
 psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_channels channels,
                             psfm_image *image);
 

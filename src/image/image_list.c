@@ -34,7 +34,7 @@ static psfm_status append(psfm_context *ctx, char ***names, size_t *num, size_t 
 }
 
 static psfm_status add_file(psfm_context *ctx, walk *w, const char *path, const char *name) {
-    uint8_t head[8];
+    uint8_t head[PSFM_IMAGE_SNIFF_BYTES];
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot open: %s", path, strerror(errno));

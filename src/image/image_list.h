@@ -10,7 +10,7 @@
 typedef struct {
     char **names;
     size_t num;
-    char **others; /* files that are neither JPEG nor PNG by their first bytes */
+    char **others; /* files that are no photographs by their first bytes */
     size_t num_others;
 } psfm_image_list;
 

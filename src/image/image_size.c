@@ -1,12 +1,14 @@
 /* Sizes from headers: IHDR of a PNG file, the first frame header (SOF) of a JPEG file, which stands
- * behind segments of any kind that tell their lengths. */
+ * behind segments of any kind that tell their lengths, the first directory of a TIFF file, what
+ * libheif knows of a HEIC file. */
 #include "image/image_size.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "image/image_io.h"
+#include "image/image_codec.h"
+#include "image/tiff_pages.h"
 
 enum { MAX_HEADER = 1 << 20, PNG_SIZE_AT = 16, SOF_HEIGHT_AT = 5, SOF_BYTES = 9 };
 
@@ -44,6 +46,7 @@ static bool parse_jpeg(const uint8_t *bytes, size_t size, int *width, int *heigh
 }
 
 bool psfm_image_parse_size(const uint8_t *bytes, size_t size, int *width, int *height) {
+    uint32_t w, h;
     switch (psfm_image_sniff(bytes, size)) {
     case PSFM_IMAGE_JPEG:
         return parse_jpeg(bytes, size, width, height);
@@ -51,12 +54,19 @@ bool psfm_image_parse_size(const uint8_t *bytes, size_t size, int *width, int *h
         return size >= PNG_SIZE_AT + 8 &&
                accept(big_endian(bytes + PNG_SIZE_AT, 4), big_endian(bytes + PNG_SIZE_AT + 4, 4),
                       width, height);
+    case PSFM_IMAGE_TIFF:
+        return psfm_tiff_size(bytes, size, &w, &h) && accept(w, h, width, height);
+    case PSFM_IMAGE_HEIF:
+        return psfm_heif_size(bytes, size, width, height);
     default:
         return false;
     }
 }
 
 bool psfm_image_file_size(const char *path, int *width, int *height) {
+    uint32_t w, h;
+    if (psfm_tiff_file_size(path, &w, &h)) /* whose directory may be at its end */
+        return accept(w, h, width, height);
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = file == NULL ? NULL : malloc(MAX_HEADER);
     bool found = bytes != NULL &&

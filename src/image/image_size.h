@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Width and height that the first bytes of a JPEG or PNG file tell. False if they tell none, which
+/* Width and height that the first bytes of a photograph tell. False if they tell none, which
  * says nothing about the rest of the file. */
 bool psfm_image_parse_size(const uint8_t *bytes, size_t size, int *width, int *height);
 

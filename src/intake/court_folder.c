@@ -159,7 +159,7 @@ psfm_status psfm_court_folder_register(psfm_context *ctx, const char *folder,
     *results = (psfm_court_results){0};
     psfm_status status = psfm_image_list_folder(ctx, folder, &w.files);
     if (status == PSFM_OK && w.files.num == 0)
-        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG files in it", folder);
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no " PSFM_IMAGE_FORMATS " files in it", folder);
     if (status == PSFM_OK)
         status = find_cameras(ctx, &w);
     if (status == PSFM_OK)

@@ -26,7 +26,7 @@ typedef struct {
     size_t num, num_accepted;
 } psfm_court_results;
 
-/* Registers all JPEG and PNG files below the folder. Intrinsics
+/* Registers all photographs below the folder. Intrinsics
  * come from the options; without any, a focal length in a photograph's EXIF data is refined, and
  * one that is not there is searched. A photograph that cannot be read is a result with a problem.
  * Poses are canonical (court/turns.h). Parallel, one photograph in memory per

@@ -21,6 +21,7 @@
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "image/mask.h"
+#include "image/tiff_pages.h"
 #include "intake/photo_changes.h"
 #include "intake/photo_check.h"
 #include "io/feature_store.h"
@@ -173,6 +174,17 @@ static psfm_status refresh_camera(extraction *x, const psfm_stored_photo *photo)
     return status;
 }
 
+/* Only the first page of a file is a photograph of the run. */
+static psfm_status say_pages(const extraction *x, const char *name) {
+    char *path = NULL;
+    psfm_status status = psfm_path_join(x->ctx, x->folder, name, &path);
+    int num = status == PSFM_OK ? psfm_tiff_file_pages(path) : 0;
+    if (num > 1)
+        psfm_log(x->ctx, PSFM_LOG_WARNING, "%s: the first of its %d pages is taken", path, num);
+    free(path);
+    return status;
+}
+
 static psfm_status plan(extraction *x) {
     psfm_status status = psfm_store_list(&x->store, &x->stored);
     if (status == PSFM_OK && !x->options->replace)
@@ -193,6 +205,7 @@ static psfm_status plan(extraction *x) {
             ++x->stats->num_unchanged;
             x->stats->num_features += photo->num_keypoints;
         } else if (status == PSFM_OK) {
+            status = say_pages(x, todo->name);
             todo->image_id = photo == NULL ? 0 : photo->image_id;
             ++x->num_todo;
         }
@@ -338,10 +351,8 @@ static bool has_ending(const char *name, const char *const *endings, size_t num)
 /* Files that their names call photographs but cannot be read: those of a wrong content one by one,
  * those of other formats together. */
 static psfm_status report_others(extraction *x) {
-    static const char *const ours[] = {"jpg", "jpeg", "png"};
-    static const char *const foreign[] = {"tif",  "tiff", "webp", "bmp", "gif",
-                                          "heic", "heif", "avif", "jp2", "dng",
-                                          "cr2",  "cr3",  "nef",  "arw", "raw"};
+    static const char *const ours[] = {"jpg", "jpeg", "png", "tif", "tiff", "heic", "heif"};
+    static const char *const foreign[] = {"webp", "bmp", "gif", "jp2", "cr3", "raf", "rw2", "raw"};
     psfm_status status = PSFM_OK;
     const char *first = NULL;
     size_t num = 0;
@@ -349,7 +360,8 @@ static psfm_status report_others(extraction *x) {
         const char *name = x->files.others[k];
         const todo_photo todo = {.name = name};
         char reason[512];
-        snprintf(reason, sizeof reason, "%s/%s: neither a JPEG nor a PNG file", x->folder, name);
+        snprintf(reason, sizeof reason, "%s/%s: not a " PSFM_IMAGE_FORMATS " file", x->folder,
+                 name);
         if (has_ending(name, ours, sizeof ours / sizeof ours[0]))
             status = note_unused(x, &todo, reason);
         if (!has_ending(name, foreign, sizeof foreign / sizeof foreign[0]))
@@ -358,8 +370,8 @@ static psfm_status report_others(extraction *x) {
     }
     if (num > 0)
         psfm_log(x->ctx, PSFM_LOG_WARNING,
-                 "left out: %s/%s%s: only JPEG and PNG photographs are read; convert %s", x->folder,
-                 first, num > 1 ? " and others like it" : "", num > 1 ? "them" : "it");
+                 "left out: %s/%s%s: no " PSFM_IMAGE_FORMATS " file; convert %s", x->folder, first,
+                 num > 1 ? " and others like it" : "", num > 1 ? "them" : "it");
     return status;
 }
 
@@ -420,12 +432,12 @@ static psfm_status open_inputs(extraction *x, const char *database) {
     if (status == PSFM_OK)
         status = psfm_image_list_open(ctx, x->folder, x->options->list_path, &x->files);
     if (status == PSFM_OK && x->files.num == 0)
-        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no JPEG or PNG images in it%s%s", x->folder,
-                           x->files.num_others > 0 ? ", but other files such as " : "",
+        status = psfm_fail(ctx, PSFM_ERR_DATA, "%s: no " PSFM_IMAGE_FORMATS " images in it%s%s",
+                           x->folder, x->files.num_others > 0 ? ", but other files such as " : "",
                            x->files.num_others > 0 ? x->files.others[0] : "");
     if (status == PSFM_OK && x->files.num_others > 0)
-        psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu files are neither JPEG nor PNG, such as %s",
-                 x->folder, x->files.num_others, x->files.others[0]);
+        psfm_log(ctx, PSFM_LOG_INFO, "%s: %zu files are no photographs, such as %s", x->folder,
+                 x->files.num_others, x->files.others[0]);
     return status == PSFM_OK ? psfm_store_open(ctx, database, true, &x->store) : status;
 }
 

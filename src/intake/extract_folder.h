@@ -30,7 +30,7 @@ typedef struct {
     size_t num_unchanged;      /* of these, there already */
     size_t num_removed;        /* were in the database, but their files are gone or unreadable */
     size_t num_features;       /* of all images */
-    size_t num_other_files;    /* neither JPEG nor PNG */
+    size_t num_other_files;    /* no photographs */
     psfm_unused_photo *unused; /* images that could not be read */
     size_t num_unused;
 } psfm_extract_stats;

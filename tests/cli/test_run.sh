@@ -74,7 +74,7 @@ grep -q "one given camera" single.json || fail "the source of the intrinsics"
 # What is not a good photograph.
 refuses 1 "nowhere" "$planarsfm" run nowhere $cameras -o none
 mkdir empty && : >empty/note.txt
-refuses 1 "no JPEG or PNG" "$planarsfm" run empty $cameras -o none
+refuses 1 "no JPEG, PNG" "$planarsfm" run empty $cameras -o none
 mkdir mixed masks && cp "${photos[0]}" "${photos[1]}" mixed && : >mixed/note.txt
 head -c 3000 "${photos[2]}" >"mixed/$(basename "${photos[2]}")"
 "$planarsfm" extract mixed $cameras -o mixed.out --json >mixed.json 2>mixed.err

@@ -23,11 +23,13 @@ static void put(const maker *m, uint8_t *at, uint32_t value, int size) {
         at[m->big ? size - 1 - k : k] = (uint8_t)(value >> (8 * k));
 }
 
+static size_t gap; /* added to all offsets */
+
 static maker make(bool big) {
     maker m = {.big = big, .directory = 8, .values = 1024};
     memcpy(m.tiff, big ? "MM" : "II", 2);
     put(&m, m.tiff + 2, 42, 2);
-    put(&m, m.tiff + 4, 8, 4);
+    put(&m, m.tiff + 4, (uint32_t)(8 + gap), 4);
     return m;
 }
 
@@ -46,7 +48,7 @@ static uint32_t add_directory(maker *m, const entry *entries, size_t num) {
         put(m, at + 4, e->count, 4);
         uint8_t *value = at + 8;
         if (e->count * (uint32_t)size > 4) {
-            put(m, at + 8, (uint32_t)m->values, 4);
+            put(m, at + 8, (uint32_t)(m->values + gap), 4);
             value = m->tiff + m->values;
             m->values += e->count * (size_t)size;
         }
@@ -55,7 +57,7 @@ static uint32_t add_directory(maker *m, const entry *entries, size_t num) {
             put(m, value + n * (size_t)(size == 8 ? 4 : size), e->numbers[n], size == 8 ? 4 : size);
     }
     m->directory = (size_t)(at - m->tiff) + 4;
-    return (uint32_t)begin;
+    return (uint32_t)(begin + gap);
 }
 
 static size_t as_jpeg(const maker *m, uint8_t *out) {
@@ -97,11 +99,26 @@ static maker make_file(bool big, const entry *photo, size_t num_photo, const ent
     return m;
 }
 
-static psfm_exif parse(const maker *m, bool png, int width, int height) {
-    uint8_t bytes[4096];
-    size_t size = png ? as_png(m, bytes) : as_jpeg(m, bytes);
+/* The block is a TIFF file; with a gap its directories lie far behind its header. */
+static size_t as_tiff(const maker *m, uint8_t *out) {
+    memset(out, 0xab, 8 + gap);
+    memcpy(out, m->tiff, 8);
+    memcpy(out + gap + 8, m->tiff + 8, m->values - 8);
+    return gap + m->values;
+}
+
+enum { AS_JPEG, AS_PNG, AS_TIFF };
+
+static size_t make_bytes(const maker *m, int format, uint8_t *out) {
+    return format == AS_TIFF  ? as_tiff(m, out)
+           : format == AS_PNG ? as_png(m, out)
+                              : as_jpeg(m, out);
+}
+
+static psfm_exif parse(const maker *m, int format, int width, int height) {
+    static uint8_t bytes[110000];
     psfm_exif exif;
-    psfm_exif_parse(bytes, size, width, height, &exif);
+    psfm_exif_parse(bytes, make_bytes(m, format, bytes), width, height, &exif);
     return exif;
 }
 
@@ -113,13 +130,13 @@ static void equivalent_focal_length_goes_by_the_diagonal(void **state) {
     (void)state;
     const entry photo[] = {{0x920a, RATIONAL, 1, {50, 10}}, {0xa405, SHORT, 1, {36}}};
     for (int big = 0; big < 2; ++big) {
-        for (int png = 0; png < 2; ++png) {
+        for (int format = AS_JPEG; format <= AS_TIFF; ++format) {
             maker m = make_file(big, photo, 2, position, 6);
-            psfm_exif exif = parse(&m, png, 3000, 2000);
+            psfm_exif exif = parse(&m, format, 3000, 2000);
             assert_true(exif.has_focal);
             assert_close(exif.focal_px, 3000.0, 1e-9); /* 36 mm wide film, 36 mm lens */
             assert_int_equal(exif.orientation, 6);
-            exif = parse(&m, png, 2000, 3000);
+            exif = parse(&m, format, 2000, 3000);
             assert_close(exif.focal_px, 3000.0, 1e-9);
         }
     }
@@ -138,10 +155,10 @@ static void focal_plane_resolution_is_used(void **state) {
                                {0xa20e, RATIONAL, 1, {units[k].numerator, units[k].denominator}},
                                {0xa210, SHORT, 1, {units[k].unit}}};
         maker m = make_file(k % 2, photo, 5, position, 0);
-        psfm_exif exif = parse(&m, false, 6000, 4000);
+        psfm_exif exif = parse(&m, AS_JPEG, 6000, 4000);
         assert_true(exif.has_focal);
         assert_close(exif.focal_px, 4800.0, 1e-6);
-        exif = parse(&m, false, 1500, 1000); /* made smaller since */
+        exif = parse(&m, AS_JPEG, 1500, 1000); /* made smaller since */
         assert_close(exif.focal_px, 1200.0, 1e-6);
         assert_false(exif.has_position);
     }
@@ -152,7 +169,7 @@ static void position_has_signs(void **state) {
     entry gps[6];
     memcpy(gps, position, sizeof gps);
     maker m = make_file(false, NULL, 0, gps, 6);
-    psfm_exif exif = parse(&m, false, 100, 100);
+    psfm_exif exif = parse(&m, AS_JPEG, 100, 100);
     assert_false(exif.has_focal);
     assert_true(exif.has_position);
     assert_close(exif.latitude_deg, -33.51, 1e-12);
@@ -163,14 +180,32 @@ static void position_has_signs(void **state) {
     gps[2].numbers[0] = 'W';
     gps[4].numbers[0] = 0;
     m = make_file(false, NULL, 0, gps, 6);
-    exif = parse(&m, false, 100, 100);
+    exif = parse(&m, AS_JPEG, 100, 100);
     assert_close(exif.latitude_deg, 33.51, 1e-12);
     assert_close(exif.longitude_deg, -151.2, 1e-12);
     assert_close(exif.altitude_m, 12.5, 1e-12);
     m = make_file(false, NULL, 0, gps, 4); /* no altitude */
-    exif = parse(&m, false, 100, 100);
+    exif = parse(&m, AS_JPEG, 100, 100);
     assert_true(exif.has_position);
     assert_false(exif.has_altitude);
+}
+
+/* libexif looks at 64 kB; the directories of a TIFF file are often behind its pixels. */
+static void directories_of_a_tiff_file_are_found_anywhere(void **state) {
+    (void)state;
+    const entry photo[] = {{0x920a, RATIONAL, 1, {50, 10}}, {0xa405, SHORT, 1, {36}}};
+    gap = 100000;
+    for (int big = 0; big < 2; ++big) {
+        maker m = make_file(big, photo, 2, position, 6);
+        psfm_exif exif = parse(&m, AS_TIFF, 3000, 2000);
+        assert_true(exif.has_focal && exif.has_position && exif.has_altitude);
+        assert_close(exif.focal_px, 36.0 * hypot(3000.0, 2000.0) / 43.266615305567875, 1e-9);
+        assert_close(exif.latitude_deg, -33.51, 1e-12);
+        assert_close(exif.longitude_deg, 151.2, 1e-12);
+        assert_close(exif.altitude_m, -12.5, 1e-12);
+        assert_int_equal(exif.orientation, 6);
+    }
+    gap = 0;
 }
 
 static void nonsense_is_left_out(void **state) {
@@ -180,21 +215,21 @@ static void nonsense_is_left_out(void **state) {
     gps[1].numbers[0] = 91; /* beyond the pole */
     const entry zero[] = {{0x920a, RATIONAL, 1, {0, 0}}, {0xa405, SHORT, 1, {0}}};
     maker m = make_file(false, zero, 2, gps, 6);
-    psfm_exif exif = parse(&m, false, 3000, 2000);
+    psfm_exif exif = parse(&m, AS_JPEG, 3000, 2000);
     assert_false(exif.has_focal);
     assert_false(exif.has_position);
     gps[1].numbers[0] = 33;
     gps[1].numbers[3] = 0;                          /* division by zero */
     const entry huge[] = {{0xa405, SHORT, 1, {1}}}; /* 1 mm on film: 177 degrees, still sane */
     m = make_file(false, huge, 1, gps, 6);
-    exif = parse(&m, false, 3000, 2000);
+    exif = parse(&m, AS_JPEG, 3000, 2000);
     assert_true(exif.has_focal);
     assert_false(exif.has_position);
     const entry tiny[] = {{0x920a, RATIONAL, 1, {1, 1000000}},
                           {0xa20e, RATIONAL, 1, {200, 1}},
                           {0xa210, SHORT, 1, {4}}};
     m = make_file(false, tiny, 3, gps, 0);
-    exif = parse(&m, false, 3000, 2000);
+    exif = parse(&m, AS_JPEG, 3000, 2000);
     assert_false(exif.has_focal);
 }
 
@@ -202,9 +237,9 @@ static void damaged_files_give_nothing_or_something(void **state) {
     (void)state;
     const entry photo[] = {{0x920a, RATIONAL, 1, {50, 10}}, {0xa405, SHORT, 1, {36}}};
     maker m = make_file(true, photo, 2, position, 6);
-    for (int png = 0; png < 2; ++png) {
+    for (int format = AS_JPEG; format <= AS_TIFF; ++format) {
         uint8_t bytes[4096];
-        size_t size = png ? as_png(&m, bytes) : as_jpeg(&m, bytes);
+        size_t size = make_bytes(&m, format, bytes);
         psfm_exif exif;
         for (size_t n = 0; n < size; ++n) {
             uint8_t *copy = malloc(n + 1); /* so that a read past the end is noticed */
@@ -239,6 +274,7 @@ int main(void) {
         cmocka_unit_test(equivalent_focal_length_goes_by_the_diagonal),
         cmocka_unit_test(focal_plane_resolution_is_used),
         cmocka_unit_test(position_has_signs),
+        cmocka_unit_test(directories_of_a_tiff_file_are_found_anywhere),
         cmocka_unit_test(nonsense_is_left_out),
         cmocka_unit_test(damaged_files_give_nothing_or_something),
         cmocka_unit_test(unreadable_file_fails),

@@ -391,7 +391,7 @@ static void other_files_are_refused(void **state) {
     put_file(inside("text.png"), "hello, world", 12);
     assert_int_equal(psfm_image_read(ctx, inside("text.png"), PSFM_IMAGE_GRAY, &image),
                      PSFM_ERR_FORMAT);
-    assert_non_null(strstr(psfm_context_message(ctx), "neither a JPEG nor a PNG"));
+    assert_non_null(strstr(psfm_context_message(ctx), "not a JPEG, PNG, TIFF or HEIC file"));
     assert_int_equal(psfm_image_read(ctx, inside("missing.jpg"), PSFM_IMAGE_GRAY, &image),
                      PSFM_ERR_IO);
     assert_non_null(strstr(psfm_context_message(ctx), "missing.jpg: cannot open"));

@@ -143,7 +143,7 @@ static void files_that_are_no_photographs_have_a_reason(void **state) {
     assert_true(stats.num_images == 1 && stats.num_other_files == 2);
     assert_int_equal(stats.num_unused, 2);
     assert_string_equal(stats.unused[0].name, "broken.jpg");
-    assert_non_null(strstr(stats.unused[0].reason, "neither"));
+    assert_non_null(strstr(stats.unused[0].reason, "not a JPEG"));
     assert_string_equal(stats.unused[1].name, "cut.png");
     psfm_extract_stats_describe(&stats, text, sizeof text);
     assert_non_null(strstr(text, "1 "));
@@ -156,7 +156,7 @@ static void what_cannot_be_done_is_said_first(void **state) {
     photo_folder f;
     psfm_folder_options options = defaults();
     make_photo_folder(&f);
-    fails(&f, &options, PSFM_ERR_DATA, "no JPEG or PNG");
+    fails(&f, &options, PSFM_ERR_DATA, "no JPEG, PNG, TIFF or HEIC");
     put_photo(&f, "a.png", 0);
     options.mask_folder = "/nowhere";
     fails(&f, &options, PSFM_ERR_IO, "masks");

@@ -17,7 +17,8 @@ endif()
 
 # The order is that of use: later files call earlier ones.
 set(scripts)
-foreach(name data charts panel scene3d orbit view3d embedding matrix histograms findings tables court cameras main)
+foreach(name data charts planes lists panel scene3d outline ground overlap ellipsoids flight measure orbit view3d
+             controls3d embedding matrix histograms findings tables court world fields cameras compare leftout print main)
   list(APPEND scripts ${web}/${name}.js)
 endforeach()
 add_custom_command(OUTPUT ${assets}/script.js

@@ -392,6 +392,8 @@ static void scale_sigmas(psfm_reconstruction *out) {
             continue;
         out->refined.images[v].rotation_sigma_deg *= factor;
         out->refined.images[v].center_sigma *= factor;
+        for (int k = 0; k < 9; ++k)
+            out->refined.images[v].center_covariance[k] *= factor * factor;
     }
 }
 

@@ -10,6 +10,7 @@
 #include "camera/camera_model.h"
 #include "linalg/mat3.h"
 #include "pipeline/summary_ambiguity.h"
+#include "pipeline/summary_cameras.h"
 #include "pipeline/summary_court.h"
 #include "planarsfm/version.h"
 
@@ -105,20 +106,6 @@ static void add_calibration(builder *b, cJSON *root, const psfm_calibrate_stats 
     number(b, calibration, "distortion", stats->distortion);
 }
 
-/* One value of a camera that may have two, for a reader who wants to know how long the lens is. */
-static double mean_focal(const psfm_camera *camera) {
-    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
-    return sqrt(camera->params[info->focal[0]] * camera->params[info->focal[1]]);
-}
-
-/* Standard deviation of the logarithm of a focal length: after the adjustment if it moved there. */
-static double focal_sigma(const psfm_refined *refined, size_t c, const psfm_camera *after,
-                          double before) {
-    int focal = psfm_camera_model_get(after->model)->focal[0];
-    double sigma = refined->camera_sigma == NULL ? NAN : refined->camera_sigma[c][focal];
-    return isfinite(sigma) ? sigma / after->params[focal] : before;
-}
-
 /* Whether given focal lengths want to change. */
 static void add_check(builder *b, cJSON *root, const psfm_match_set *set,
                       const psfm_intrinsics_check *check) {
@@ -134,30 +121,6 @@ static void add_check(builder *b, cJSON *root, const psfm_match_set *set,
     number(b, item, "sigma", check->sigma);
     number(b, item, "mean_error_px", check->before_px);
     number(b, item, "mean_error_px_if_free", check->after_px);
-}
-
-/* Every camera: where its intrinsics come from, before and after. */
-static void add_cameras(builder *b, cJSON *root, const psfm_match_set *set,
-                        const psfm_reconstruction *r) {
-    cJSON *list = array(b, root, "cameras");
-    for (size_t c = 0; c < set->num_cameras; ++c) {
-        cJSON *item = element(b, list);
-        const psfm_camera *after =
-            r->refined.cameras == NULL ? &set->cameras[c] : &r->refined.cameras[c];
-        psfm_camera_origin origin = {.before = set->cameras[c]};
-        if (set->origins != NULL)
-            origin = set->origins[c];
-        number(b, item, "id", after->id);
-        text(b, item, "model", psfm_camera_model_name(after->model));
-        text(b, item, "source", psfm_focal_source_name(origin.source));
-        number(b, item, "focal_px_before", mean_focal(&origin.before));
-        number(b, item, "focal_px", mean_focal(after));
-        number(b, item, "focal_sigma", focal_sigma(&r->refined, c, after, origin.sigma));
-        cJSON *params = array(b, item, "params");
-        for (int k = 0; k < psfm_camera_num_params(after->model); ++k)
-            number_element(b, params, after->params[k]);
-    }
-    psfm_json_sort(list, "id", NULL);
 }
 
 static void add_pairs(builder *b, cJSON *root, const psfm_evidence *evidence,
@@ -268,13 +231,30 @@ static void add_image_verdict(builder *b, cJSON *image, const psfm_verdicts *ver
     number(b, evidence, "focal_center_deg", psfm_center_angle_deg(f, f->focal_center));
 }
 
-static void add_models(builder *b, cJSON *root, const psfm_match_set *set,
-                       const psfm_reconstruction *r) {
+/* Whether a unit of a model is a metre: a drawing, a known distance or a scale says so. */
+static bool is_metric(const psfm_evidence *evidence, const psfm_frame_options *frame,
+                      const psfm_reconstruction *r, uint32_t component) {
+    const psfm_poses *poses = &r->solution.poses;
+    bool metric = frame->scale > 0.0;
+    for (size_t v = 0; !metric && v < evidence->set->num_views; ++v) {
+        if (poses->component[v] != component)
+            continue;
+        metric = evidence->court != NULL && evidence->court->agrees[v];
+        if (frame->distance.image1 != NULL)
+            metric = metric || strcmp(evidence->set->views[v].name, frame->distance.image1) == 0;
+    }
+    return metric && r->refined.images != NULL;
+}
+
+static void add_models(builder *b, cJSON *root, const psfm_evidence *evidence,
+                       const psfm_frame_options *frame, const psfm_reconstruction *r) {
+    const psfm_match_set *set = evidence->set;
     cJSON *models = array(b, root, "models");
     for (uint32_t c = 0; c < r->solution.num_components; ++c) {
         const psfm_component_facts *facts = &r->solution.components[c];
         cJSON *model = element(b, models);
         number(b, model, "images", facts->num_images);
+        text(b, model, "unit", is_metric(evidence, frame, r, c) ? "m" : "arbitrary");
         number(b, model, "edges", facts->num_edges);
         number(b, model, "embedding_components", facts->num_similarity_components);
         number(b, model, "tree_range", facts->tree_high - facts->tree_low);
@@ -326,6 +306,16 @@ static void add_warnings(builder *b, cJSON *root, const psfm_verdicts *verdicts)
     }
 }
 
+/* The upper triangle: xx, xy, xz, yy, yz, zz. */
+static void add_covariance(builder *b, cJSON *image, const psfm_refined_image *refined) {
+    static const int upper[6] = {0, 1, 2, 4, 5, 8};
+    if (!isfinite(refined->center_sigma))
+        return;
+    cJSON *list = array(b, image, "center_covariance");
+    for (int k = 0; k < 6; ++k)
+        number_element(b, list, refined->center_covariance[upper[k]]);
+}
+
 static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
                        const psfm_reconstruction *r) {
     cJSON *images = array(b, root, "images");
@@ -346,6 +336,7 @@ static void add_images(builder *b, cJSON *root, const psfm_match_set *set,
         number(b, image, "mean_error_px", refined->mean_px);
         number(b, image, "rotation_sigma_deg", refined->rotation_sigma_deg);
         number(b, image, "center_sigma", refined->center_sigma);
+        add_covariance(b, image, refined);
         boolean(b, image, "resected", refined->resected);
         add_image_verdict(b, image, &r->verdicts, v);
     }
@@ -407,13 +398,13 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     number(&b, root, "images_total", (double)set->num_views);
     add_input(&b, root, evidence, input);
     add_calibration(&b, root, &stats->calibration);
-    add_cameras(&b, root, set, found);
+    b.failed = !psfm_summary_add_cameras(root, set, found) || b.failed;
     add_check(&b, root, set, &found->refined.check);
     add_pairs(&b, root, evidence, &found->graph);
     add_matches(&b, root, &stats->matches);
     add_tracks(&b, root, &found->refined.aligned);
     add_robust(&b, root, found);
-    add_models(&b, root, set, found);
+    add_models(&b, root, evidence, &options->frame, found);
     add_images(&b, root, set, found);
     add_options(&b, root, options);
     add_timings(&b, root, &stats->timings);

@@ -54,6 +54,7 @@ typedef struct {
     double mean_px;
     bool resected; /* was posed from points after the graph had left it out */
     double rotation_sigma_deg, center_sigma; /* NAN if not computed */
+    double center_covariance[9];             /* world frame, 3 x 3; of use if center_sigma is */
 } psfm_refined_image;
 
 typedef struct {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "linalg/angle.h"
@@ -37,6 +38,8 @@ static psfm_status find_covariance(psfm_context *ctx, const psfm_bundle_problem 
         const double *c = covariance[v];
         images[v].rotation_sigma_deg = psfm_degrees(sqrt(c[0] + c[7] + c[14]));
         images[v].center_sigma = sqrt(c[21] + c[28] + c[35]);
+        for (int i = 0; i < 3; ++i)
+            memcpy(images[v].center_covariance + 3 * i, c + 21 + 6 * i, 3 * sizeof *c);
     }
     free(covariance);
     if (status == PSFM_ERR_NUMERIC) { /* not determined: said as NAN, no reason to fail */

@@ -39,7 +39,7 @@ static const psfm_report_limits limits = {
     .max_points = 80000,
     .max_pairs = 60000,
     .max_residuals = 120000,
-    .max_thumb_size = 6000000,
+    .max_thumb_size = 4500000,
 };
 
 static void print_images(const psfm_report_input *input, FILE *file) {

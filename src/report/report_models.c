@@ -4,7 +4,12 @@
 
 #include "report/report_data.h"
 
-enum { ERROR_STEPS = 32 }; /* of the error of a point, per pixel; a byte holds up to 8 px */
+enum {
+    ERROR_STEPS = 32, /* of the error of a point, per pixel; a byte holds up to 8 px */
+    RAY_SIDE = 13,    /* of the grid that shows how a lens bends */
+    MOST_RAYS = 500   /* images that have one */
+};
+#define BENT 1e-3 /* of the width of the image: a lens bends by more */
 
 /* Where the image's four corners are at depth 1 in front of the camera, x and y. Beyond 80 degrees
  * off the axis a frustum says nothing; such corners, and those the model cannot tell, are drawn at
@@ -21,6 +26,53 @@ static void add_corners(psfm_column *column, const psfm_camera *camera) {
         psfm_column_f32(column, x);
         psfm_column_f32(column, y);
     }
+}
+
+/* Directions (x, y at depth 1) of a grid of pixels from edge to edge, row by row; false if the
+ * camera cannot tell one. *bent: they are not those of a pinhole with the same corners. */
+static bool ray_grid(const psfm_camera *camera, double grid[RAY_SIDE * RAY_SIDE][2], bool *bent) {
+    double size[2] = {(double)camera->width, (double)camera->height}, ray[3];
+    for (int k = 0; k < RAY_SIDE * RAY_SIDE; ++k) {
+        const double xy[2] = {size[0] * (k % RAY_SIDE) / (RAY_SIDE - 1.0),
+                              size[1] * (k / RAY_SIDE) / (RAY_SIDE - 1.0)};
+        if (!psfm_camera_unproject(camera, xy, ray) || !(ray[2] > 0.17))
+            return false;
+        for (int d = 0; d < 2; ++d)
+            grid[k][d] = ray[d] / ray[2];
+    }
+    const double *first = grid[0], *last = grid[RAY_SIDE * RAY_SIDE - 1];
+    *bent = false;
+    for (int k = 0; k < RAY_SIDE * RAY_SIDE; ++k)
+        for (int d = 0; d < 2; ++d) {
+            double along = (d == 0 ? k % RAY_SIDE : k / RAY_SIDE) / (RAY_SIDE - 1.0);
+            double straight = first[d] + along * (last[d] - first[d]);
+            *bent = *bent || fabs(grid[k][d] - straight) > BENT * fabs(last[d] - first[d]);
+        }
+    return true;
+}
+
+/* Where a photograph lies before its camera, for lenses that bend it; an empty text for others.
+ * Nothing of many images. */
+static bool print_rays(const psfm_model *model, FILE *file) {
+    bool good = true;
+    if (model->num_images > MOST_RAYS)
+        return true;
+    fprintf(file, ",\"rays\":{\"side\":%d,\"xy\":[", RAY_SIDE);
+    for (size_t k = 0; good && k < model->num_images; ++k) {
+        double grid[RAY_SIDE * RAY_SIDE][2];
+        bool bent = false;
+        psfm_column column = {0};
+        if (ray_grid(psfm_model_camera(model, model->images[k].camera_id), grid, &bent) && bent)
+            for (int i = 0; i < 2 * RAY_SIDE * RAY_SIDE; ++i)
+                psfm_column_f32(&column, grid[i / 2][i % 2]);
+        fprintf(file, "%s\"", k == 0 ? "" : ",");
+        psfm_base64_print(column.bytes, column.size, file);
+        fputc('"', file);
+        good = !column.failed;
+        psfm_column_free(&column);
+    }
+    fprintf(file, "]}");
+    return good;
 }
 
 static bool print_images(const psfm_model *model, const uint32_t *views, FILE *file) {
@@ -90,7 +142,7 @@ psfm_status psfm_report_print_models(psfm_context *ctx, const psfm_report_input 
         size_t take = (size_t)ceil(share * (double)model->num_points);
         fprintf(file, "%s{\"points\":%zu,\"cameras\":%zu", k == 0 ? "" : ",\n", model->num_points,
                 model->num_cameras);
-        good = print_images(model, input->model_views[k], file) &&
+        good = print_images(model, input->model_views[k], file) && print_rays(model, file) &&
                print_points(model, take < model->num_points ? take : model->num_points, file);
         fprintf(file, "}");
     }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "linalg/mat3.h"
 #include "report/report_data.h"
+#include "report/report_fields.h"
 
 enum {
     FINE_BINS = 4096, /* of 1/64 px: enough for percentiles */
@@ -15,11 +16,14 @@ enum {
     UNITS_PER_PX = 128 /* of sampled residuals */
 };
 static const size_t fewest_samples = 12, most_samples = 150; /* of an image */
+static const size_t most_fields = 60;
 
 typedef struct {
     size_t fine[FINE_BINS + 1]; /* the last one is for all beyond */
     size_t lengths[MAX_LENGTH + 1];
     size_t num;
+    double sum_px; /* of all errors */
+    psfm_residual_fields fields;
     psfm_column first;  /* per image of the graph, and one at the end: its samples */
     psfm_column sample; /* x, y in pixels and the residual there, projected - observed */
 } residuals;
@@ -62,6 +66,8 @@ static void add_image(residuals *r, const psfm_model *model, const psfm_model_im
                       size_t most) {
     double R[9], d[2];
     size_t num = count_observations(image), seen = 0, take = num < most ? num : most;
+    psfm_residual_field *field =
+        psfm_residual_field_of(&r->fields, psfm_model_camera(model, image->camera_id));
     psfm_rotation_from_quat(image->cam_from_world_q, R);
     for (size_t k = 0; k < image->num_keypoints; ++k) {
         if (image->point3D_ids[k] == PSFM_NO_POINT)
@@ -73,6 +79,9 @@ static void add_image(residuals *r, const psfm_model *model, const psfm_model_im
         double bin = floor(hypot(d[0], d[1]) * FINE_PER_PX);
         ++r->fine[bin < FINE_BINS ? (size_t)bin : FINE_BINS];
         ++r->num;
+        r->sum_px += hypot(d[0], d[1]);
+        if (field != NULL)
+            psfm_residual_field_add(field, image->keypoints[k], d);
         if (!picked)
             continue;
         for (int c = 0; c < 2; ++c)
@@ -100,7 +109,7 @@ static void print_counts(const char *name, const size_t *counts, size_t num, FIL
     fprintf(file, "]");
 }
 
-static void print(residuals *r, FILE *file) {
+static bool print(residuals *r, FILE *file) {
     size_t bins[BINS] = {0}, above = 0;
     double limit = round_limit(r);
     for (size_t k = 0; k <= FINE_BINS; ++k) {
@@ -112,11 +121,15 @@ static void print(residuals *r, FILE *file) {
     }
     fprintf(file, ",\n\"residuals\":{\"observations\":%zu,\"limit\":%g,\"above\":%zu,\"unit\":%d",
             r->num, limit, above, UNITS_PER_PX);
+    if (r->num > 0)
+        fprintf(file, ",\"mean\":%.9g", r->sum_px / (double)r->num);
     print_counts("bins", bins, BINS, file);
     print_counts("lengths", r->lengths, MAX_LENGTH + 1, file);
     psfm_column_print(&r->first, "first", file);
     psfm_column_print(&r->sample, "samples", file);
+    bool good = psfm_residual_fields_print(&r->fields, most_fields, file);
     fprintf(file, "}");
+    return good;
 }
 
 /* Which image of which model each image of the graph is; NULL where it has no pose. */
@@ -134,6 +147,8 @@ psfm_status psfm_report_print_residuals(psfm_context *ctx, const psfm_report_inp
     psfm_status status = PSFM_ALLOC(ctx, 1, &r);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_views, &views);
+    if (status == PSFM_OK)
+        status = psfm_residual_fields_init(ctx, input->models, input->num_models, &r->fields);
     for (size_t m = 0; status == PSFM_OK && m < input->num_models; ++m) {
         const psfm_model *model = &input->models[m];
         for (size_t k = 0; k < model->num_images; ++k)
@@ -150,12 +165,14 @@ psfm_status psfm_report_print_residuals(psfm_context *ctx, const psfm_report_inp
     }
     if (status == PSFM_OK) {
         psfm_column_u32(&r->first, (uint32_t)(r->sample.size / 8));
-        if (r->first.failed || r->sample.failed)
+        bool failed = r->first.failed || r->sample.failed;
+        if (!print(r, file) || failed)
             status = psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
-        print(r, file);
         psfm_column_free(&r->first);
         psfm_column_free(&r->sample);
     }
+    if (r != NULL)
+        psfm_residual_fields_free(&r->fields);
     free(views);
     free(r);
     return status;

@@ -11,7 +11,7 @@
 #include "image/image_codec.h"
 #include "image/resize.h"
 
-enum { LARGEST_SIDE = 360, SMALLEST_SIDE = 96, QUALITY = 68 };
+enum { LARGEST_SIDE = 640, SMALLEST_SIDE = 96, QUALITY = 68 };
 
 typedef struct {
     const char *folder;

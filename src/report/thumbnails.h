@@ -15,7 +15,7 @@ typedef struct {
     size_t num;
 } psfm_thumbnails;
 
-/* Shrinks the photographs folder/names[k]. The more there are, the smaller: longer sides of 360
+/* Shrinks the photographs folder/names[k]. The more there are, the smaller: longer sides of 640
  * pixels for some dozens down to 96 for thousands, and beyond that only every k-th has one, so
  * that all together take about max_size bytes. Photographs that cannot be read have none; the log
  * says how many. Parallel, one photograph in memory per thread. Free in any case. */

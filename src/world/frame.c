@@ -120,6 +120,15 @@ static void upright(const part *p, psfm_sim3 *frame) {
     psfm_scale3(-1.0 / fmax(num, 1.0), origin, frame->t);
 }
 
+static void move_sigmas(const psfm_sim3 *f, psfm_refined_image *image) {
+    double half[9];
+    psfm_mat3_mul_t(image->center_covariance, f->R, half);
+    psfm_mat3_mul(f->R, half, image->center_covariance);
+    for (int k = 0; k < 9; ++k)
+        image->center_covariance[k] *= f->scale * f->scale;
+    image->center_sigma *= f->scale;
+}
+
 void psfm_component_move(const psfm_sim3 *f, uint32_t component, psfm_pose_solution *s,
                          psfm_refined *refined) {
     psfm_structure *st = &refined->structure;
@@ -132,7 +141,7 @@ void psfm_component_move(const psfm_sim3 *f, uint32_t component, psfm_pose_solut
         psfm_mat3_mul_t(s->poses.cam_from_world[v], f->R, R);
         memcpy(s->poses.cam_from_world[v], R, sizeof R);
         if (refined->images != NULL)
-            refined->images[v].center_sigma *= f->scale;
+            move_sigmas(f, &refined->images[v]);
     }
     for (size_t k = 0; k < st->num_points; ++k) {
         double X[3];

@@ -1,35 +1,7 @@
 /* What a reader does with the report, in headless Chromium: report_test.mjs FOLDER, made by run.sh. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { colors, launch, open, settle } from './browser.mjs';
-
-const folder = process.argv[2];
-const browser = await launch();
-const text = (page, selector) => page.locator(selector).innerText();
-const pressed = (page, name) => page.locator('#layers .chip', { hasText: name });
-
-async function visit(name, path, steps, options) {
-  const { page, problems } = await open(browser, join(folder, path), options);
-  await steps(page);
-  assert.deepEqual(problems, [], `${name}: the console shows problems`);
-  await page.close();
-  console.log('passed:', name);
-}
-
-/* Where a camera is on the page. */
-const cameraPlace = (page, view) =>
-  page.evaluate((v) => {
-    const box = document.querySelector('#stage canvas').getBoundingClientRect();
-    const [x, y] = view3d.screenOf(v);
-    return [box.left + x, box.top + y];
-  }, view);
-
-async function clickCamera(page, view) {
-  await page.locator('#stage').scrollIntoViewIfNeeded();
-  await settle(page);
-  await page.mouse.click(...(await cameraPlace(page, view)));
-  await settle(page);
-}
+import { colors, settle } from './browser.mjs';
+import { PHONE, browser, cameraPlace, clickCamera, layer, text, visit } from './visit.mjs';
 
 await visit('a camera is clicked', 'photos/report.html', async (page) => {
   assert.match(await text(page, '#verdict'), /All 6 images are placed/);
@@ -52,10 +24,10 @@ await visit('layers are switched', 'matches/report.html', async (page) => {
   for (const name of ['cameras', 'points', 'planes', 'tree', 'kept pairs', 'pruned pairs']) {
     await settle(page);
     const before = await stage.screenshot();
-    await pressed(page, name).click();
+    await layer(page, name).click();
     await settle(page);
     assert.ok(!before.equals(await stage.screenshot()), `${name}: the chip changes nothing`);
-    await pressed(page, name).click();
+    await layer(page, name).click();
     await settle(page);
     assert.ok(before.equals(await stage.screenshot()), `${name}: switching back leaves a trace`);
   }
@@ -162,6 +134,9 @@ await visit(
     await page.touchscreen.tap(...(await cameraPlace(page, 1)));
     await page.waitForTimeout(300);
     assert.ok(await page.locator('#panel').isVisible(), 'a tap opens no panel');
+    await page.waitForTimeout(500);
+    const [stage, panel] = [await page.locator('#stage').boundingBox(), await page.locator('#panel').boundingBox()];
+    assert.ok(stage.y >= 0 && stage.y + stage.height <= panel.y + 1, 'the panel covers the 3D view');
     assert.ok((await colors(page, '#stage')) > 100);
     await page.locator('#closePanel').click();
     await page.waitForTimeout(300);
@@ -169,7 +144,7 @@ await visit(
     await page.locator('#theme').click();
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
   },
-  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: 'dark' },
+  { ...PHONE, colorScheme: 'dark' },
 );
 
 await visit('the published method', 'paper/report.html', async (page) => {

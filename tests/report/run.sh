@@ -33,4 +33,6 @@ sqlite3 arena/database.db "DELETE FROM matches;"
 awk '/^<script id="three">/ { skip = 1 } !skip { print } skip && /<\/script>$/ { skip = 0 }' photos/report.html >no_three.html
 [ "$(wc -c <no_three.html)" -lt "$(wc -c <photos/report.html)" ] || fail "three.js was not cut out"
 
-node "$here/report_test.mjs" "$scratch"
+for test in report tools; do
+    node "$here/${test}_test.mjs" "$scratch"
+done

@@ -13,6 +13,39 @@ const SOURCES = {
 
 const exactly = (x) => String(+x.toPrecision(6));
 
+/* Names of the parameters of COLMAP's camera models. */
+const PARAMETERS = {
+  SIMPLE_PINHOLE: 'f cx cy',
+  PINHOLE: 'fx fy cx cy',
+  SIMPLE_RADIAL: 'f cx cy k',
+  RADIAL: 'f cx cy k1 k2',
+  OPENCV: 'fx fy cx cy k1 k2 p1 p2',
+  OPENCV_FISHEYE: 'fx fy cx cy k1 k2 k3 k4',
+  FULL_OPENCV: 'fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6',
+  FOV: 'fx fy cx cy omega',
+  SIMPLE_RADIAL_FISHEYE: 'f cx cy k',
+  RADIAL_FISHEYE: 'f cx cy k1 k2',
+  THIN_PRISM_FISHEYE: 'fx fy cx cy k1 k2 p1 p2 k3 k4 sx1 sy1',
+};
+const parameterName = (camera, k) => (PARAMETERS[camera.model] || '').split(' ')[k] || `p${k + 1}`;
+
+/* Distortion (and whatever is neither a focal length nor the principal point), before and after with
+ * its deviation. */
+function distortionText(camera) {
+  const parts = [];
+  camera.params.forEach((value, k) => {
+    const name = parameterName(camera, k);
+    if (/^(f|c)[xy]?$/.test(name)) return;
+    const before = camera.params_before ? camera.params_before[k] : value;
+    const sigma = camera.params_sigma ? camera.params_sigma[k] : null;
+    parts.push(
+      `${name} ${before !== value ? `${shortNumber(before)} → ` : ''}${shortNumber(value)}` +
+        (sigma ? ` ± ${shortNumber(sigma, 1)}` : ''),
+    );
+  });
+  return parts.join(', ') || 'none';
+}
+
 const CAMERA_COLUMNS = [
   ['camera', (camera) => String(camera.id)],
   ['model', (camera) => camera.model],
@@ -20,10 +53,8 @@ const CAMERA_COLUMNS = [
   ['before, px', (camera) => exactly(camera.focal_px_before)],
   ['after, px', (camera) => exactly(camera.focal_px)],
   ['change, %', (camera) => shortNumber(100 * (camera.focal_px / camera.focal_px_before - 1), 2)],
-  [
-    '±, %',
-    (camera) => (camera.focal_sigma > 0 ? shortNumber(100 * camera.focal_sigma, 2) : 'held'),
-  ],
+  ['±, %', (camera) => (camera.focal_sigma > 0 ? shortNumber(100 * camera.focal_sigma, 2) : 'held')],
+  ['distortion', distortionText],
   ['parameters', (camera) => camera.params.map(exactly).join(', ')],
 ];
 
@@ -41,9 +72,11 @@ function startCameras() {
   };
   $('cameras').hidden = $('camerasLink').hidden = cameras.length === 0;
   $('cameraTable').append(
+    el('caption', {}, 'Cameras'),
     el('thead', {}, el('tr', {}, ...CAMERA_COLUMNS.map(([name]) => el('th', { scope: 'col' }, name)))),
     body,
   );
+  startFields();
   more.textContent = `show all ${cameras.length.toLocaleString('en')}`;
   more.addEventListener('click', () => fill(cameras.length));
   fill(FIRST_CAMERAS);

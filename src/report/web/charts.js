@@ -48,6 +48,9 @@ function makeCanvas(parent, label, draw, mark = () => {}) {
   return { canvas, redraw, remark };
 }
 
+/* The panel is a sheet at the foot of the page. */
+const isNarrow = () => matchMedia('(max-width: 1080px)').matches;
+
 function pointerOn(canvas, event) {
   const box = canvas.getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];
@@ -80,7 +83,7 @@ function chip(parent, text, on, change, dotColor) {
 }
 
 /* What is looked at: an image or a pair, pinned by a click or, while the pointer is on it, hovered.
- * Listeners get { image } or { pair } or {}. */
+ * Listeners get { image }, { pair }, { plane } or {}. */
 const selection = { pinned: {}, hovered: null, listeners: [] };
 const lookedAt = () => selection.hovered || selection.pinned;
 const tellSelection = () => selection.listeners.forEach((listener) => listener(lookedAt()));
@@ -91,7 +94,7 @@ function select(what) {
 }
 function hover(what) {
   const same = (a, b) =>
-    (a === null) === (b === null) && (a === null || (a.image === b.image && a.pair === b.pair));
+    (a === null) === (b === null) && (a === null || (a.image === b.image && a.pair === b.pair && a.plane === b.plane));
   if (same(selection.hovered, what)) return;
   selection.hovered = what;
   tellSelection();

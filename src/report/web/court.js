@@ -59,7 +59,7 @@ function startCourt() {
   $('court').hidden = $('courtLink').hidden = false;
   $('courtNote').textContent =
     `${court.drawing}: ${court.registered} of ${count(court.photographs.length, 'photograph')} ` +
-    `registered by lines, ${court.in_model} hold the model. Bright strokes were found, dim ones not.` +
+    `registered by lines, ${court.in_model} ${court.in_model === 1 ? 'holds' : 'hold'} the model. Bright strokes were found, dim ones not.` +
     courtSize(court) +
     (shown.length < court.photographs.length ? ` The first ${shown.length} are shown.` : '');
   for (const photograph of shown)

@@ -78,6 +78,7 @@ function readModel(raw) {
     rotation: f32(raw.rotation),
     corners: f32(raw.corners),
     focal: f32(raw.focal),
+    rays: raw.rays ? { side: raw.rays.side, xy: raw.rays.xy.map((text) => (text ? f32(text) : null)) } : null,
     xyz: f32(raw.xyz),
     rgb: bytes(raw.rgb),
     error: bytes(raw.error),
@@ -107,11 +108,34 @@ function readImages(raw, pairs) {
   return images;
 }
 
+/* What a similarity makes of the standard deviations that a run gave in its own frame. */
+function moveSigmas(images, { rotation: R, scale }) {
+  const at = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+  for (const image of images) {
+    if (image.center_sigma) image.center_sigma *= scale;
+    const C = image.center_covariance;
+    if (!C) continue;
+    image.center_covariance = [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]].map(([i, j]) => {
+      let sum = 0;
+      for (let a = 0; a < 3; ++a)
+        for (let b = 0; b < 3; ++b) sum += R[3 * i + a] * C[at[a][b]] * R[3 * j + b];
+      return sum * scale * scale;
+    });
+  }
+}
+
 /* Focal length of an image in pixels, undefined without a pose. */
 function focalOf(image) {
   const model = report.models[image.model];
   const k = model ? model.view.indexOf(image.index) : -1;
   return k < 0 ? undefined : model.focal[k];
+}
+
+/* 'm', or 'arbitrary'. */
+function unitOf(model) {
+  if (report.alignment && report.alignment.unit === 'm') return 'm';
+  const facts = (report.summary.models || [])[report.models.indexOf(model)];
+  return (facts && facts.unit) || 'arbitrary';
 }
 
 const report = (() => {
@@ -120,6 +144,9 @@ const report = (() => {
   const residuals = raw.residuals;
   residuals.first = u32(residuals.first);
   residuals.samples = i16(residuals.samples);
+  for (const field of residuals.fields || []) field.mean = f32(field.mean);
+  const images = readImages(raw, pairs);
+  if (raw.alignment) moveSigmas(images, raw.alignment);
   return {
     version: raw.version,
     summary: raw.summary,
@@ -130,7 +157,11 @@ const report = (() => {
     homographies: readHomographies(raw.homographies),
     models: raw.models.map(readModel),
     residuals,
-    images: readImages(raw, pairs),
+    images,
+    alignment: raw.alignment || null,
+    other: raw.other ? { ...raw.other, models: raw.other.models.map(readModel) } : null,
+    comparison: raw.comparison || null,
+    isBare: raw.isBare === true,
     thumbnails: $('thumbnails').textContent.split('\n'),
   };
 })();
@@ -188,8 +219,29 @@ function shortNumber(x, digits = 3) {
   if (x !== 0 && Math.abs(x) < 1e-3) return x.toExponential(1);
   return Math.abs(x) >= 1000 ? Math.round(x).toLocaleString('en') : String(+x.toPrecision(digits));
 }
-const count = (n, word) =>
-  `${n.toLocaleString('en')} ${word}${n === 1 ? '' : word.endsWith('x') ? 'es' : 's'}`;
+const plural = (n, word) => (n === 1 ? word : word + (/(s|x|ch|sh)$/.test(word) ? 'es' : 's'));
+const count = (n, word) => `${n.toLocaleString('en')} ${plural(n, word)}`;
+
+/* A length of a model as text: metres if its unit is one. */
+function lengthText(x, model) {
+  if (!Number.isFinite(x)) return '–';
+  if (unitOf(model) !== 'm') return `${shortNumber(x)} ${x === 1 ? 'unit' : 'units'}`;
+  const size = Math.abs(x);
+  if (size >= 1000) return `${shortNumber(x / 1000)} km`;
+  if (size >= 1 || size === 0) return `${shortNumber(x)} m`;
+  return size >= 0.01 ? `${shortNumber(100 * x)} cm` : `${shortNumber(1000 * x, 2)} mm`;
+}
+
+/* Colours from 0 to 1 that colour-blind people tell apart: from blue through grey to orange, and,
+ * for numbers of things, from violet to yellow. Each as r, g, b from 0 to 1. */
+const AGREES = [[0.17, 0.44, 0.82], [0.68, 0.63, 0.66], [0.86, 0.35, 0.02]];
+const COUNTS = [[0.27, 0, 0.33], [0.23, 0.32, 0.55], [0.13, 0.57, 0.55], [0.37, 0.79, 0.38], [0.99, 0.91, 0.14]];
+function ramp(stops, t) {
+  const at = Math.max(0, Math.min(1, t)) * (stops.length - 1);
+  const k = Math.min(stops.length - 2, Math.floor(at));
+  return stops[k].map((c, d) => c + (at - k) * (stops[k + 1][d] - c));
+}
+const cssColor = (rgb) => `rgb(${rgb.map((c) => Math.round(255 * c)).join(' ')})`;
 
 /* An element: attributes, `on...` handlers, and children that are elements or plain text. Text is
  * never read as HTML. */

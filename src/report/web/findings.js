@@ -142,7 +142,7 @@ function pairFindings(add) {
   if (kinds.rotation > 0.3 * pairs.total)
     add(
       'warn',
-      `${count(kinds.rotation, 'pair')} show rotation only`,
+      `${count(kinds.rotation, 'pair')} ${kinds.rotation === 1 ? 'shows' : 'show'} rotation only`,
       'Their cameras share a centre as far as the matches tell; such pairs give no distance.',
     );
   if (summary.mode === 'paper')
@@ -160,7 +160,7 @@ function cameraFindings(add) {
   if (given && given.wrong > 0)
     add(
       'warn',
-      `The focal length of ${count(given.wrong, 'camera')} wants to change`,
+      `The focal ${plural(given.wrong, 'length')} of ${count(given.wrong, 'camera')} ${given.wrong === 1 ? 'wants' : 'want'} to change`,
       `Camera ${given.worst_camera} by ${percent(given.wanted_change)}, which takes the error from ` +
         `${shortNumber(given.mean_error_px)} to ${shortNumber(given.mean_error_px_if_free)} px: try --refine focal.`,
     );
@@ -169,7 +169,7 @@ function cameraFindings(add) {
   if (open > 0)
     add(
       'warn',
-      `The focal length of ${count(open, 'camera')} is not determined by planes`,
+      `The focal ${plural(open, 'length')} of ${count(open, 'camera')} ${open === 1 ? 'is' : 'are'} not determined by planes`,
       'Turn the camera between photographs, take some at a slant to the plane, or give one focal length.',
     );
   else
@@ -217,6 +217,14 @@ function qualityFindings(add) {
     );
 }
 
+/* Each level has a sign beside its colour. */
+const SIGNS = {
+  bad: ['✕', 'problem'],
+  warn: ['!', 'warning'],
+  info: ['i', 'note'],
+  good: ['✓', 'good'],
+};
+
 function startFindings() {
   const found = [];
   const add = (level, title, text, chips) => found.push({ level, title, text, chips });
@@ -238,16 +246,18 @@ function startFindings() {
         : 'Every image has a pose, and no check of matches, graph or residuals complains. The robust method with refinement also gives a verdict on the poses.',
     });
   for (const { level, title, text, chips } of found) {
+    const [sign, word] = SIGNS[level];
+    const mark = el('span', { class: 'sign', role: 'img', 'aria-label': word }, sign);
     const body = [el('p', { class: 'soft' }, text), chips ? listChips(chips) : null];
     $('findings').append(
       chips
         ? el(
             'details',
             { class: 'finding ' + level, open: level === 'bad' && chips.length <= 40 },
-            el('summary', {}, title),
+            el('summary', {}, mark, title),
             ...body,
           )
-        : el('div', { class: 'finding ' + level }, el('b', {}, title), ...body),
+        : el('div', { class: 'finding ' + level }, mark, el('b', {}, title), ...body),
     );
   }
 }

@@ -11,7 +11,7 @@ function startOverview() {
         ? `All ${count(total, 'image')} ${total === 1 ? 'is' : 'are'} placed`
         : posed === 0
           ? `None of ${count(total, 'image')} could be placed`
-          : `${posed.toLocaleString('en')} of ${count(total, 'image')} are placed`;
+          : `${posed.toLocaleString('en')} of ${count(total, 'image')} ${posed === 1 ? 'is' : 'are'} placed`;
   if (summary.verdict === 'doubtful') $('verdict').textContent += ', but it is doubtful that all are right';
   document.title = `${posed}/${total} placed – planarsfm report`;
   let edges = 0,
@@ -23,23 +23,25 @@ function startOverview() {
   const robust = summary.robust || {};
   const points = models.reduce((sum, model) => sum + model.numPoints, 0);
   const time = Object.values(summary.seconds || {}).reduce((sum, s) => sum + (s || 0), 0);
-  const method =
-    summary.mode === 'paper' ? 'the published method (--mode paper)' : 'the robust method';
+  const method = report.isBare
+    ? 'another program, or without the files of a run'
+    : summary.mode === 'paper' ? 'the published method (--mode paper)' : 'the robust method';
   $('lead').textContent =
-    `By ${method}, from ${count(pairs.total, 'matched pair')} of images` +
+    `By ${method}` +
+    (report.isBare ? '' : `, from ${count(pairs.total, 'matched pair')} of images`) +
     (models.length > 1 ? `, in ${models.length} models that nothing joins.` : '.');
   const tiles = [
     [`${posed.toLocaleString('en')} / ${total.toLocaleString('en')}`, 'images placed'],
-    robust.mean_error_px !== undefined && points > 0
-      ? [shortNumber(robust.mean_error_px) + ' px', 'mean error']
+    report.residuals.observations > 0
+      ? [shortNumber(robust.mean_error_px ?? report.residuals.mean) + ' px', 'mean error']
       : null,
     points > 0 ? [points.toLocaleString('en'), 'points'] : null,
     report.planes.length
       ? [String(report.planes.length), report.planes.length === 1 ? 'plane' : 'planes']
       : null,
-    [`${kept.toLocaleString('en')} / ${edges.toLocaleString('en')}`, 'pairs kept'],
+    report.isBare ? null : [`${kept.toLocaleString('en')} / ${edges.toLocaleString('en')}`, 'pairs kept'],
     models.length > 1 ? [String(models.length), 'models'] : null,
-    [seconds(time), 'run time'],
+    time > 0 ? [seconds(time), 'run time'] : null,
   ];
   for (const tile of tiles)
     if (tile)
@@ -48,19 +50,19 @@ function startOverview() {
       );
 }
 
+function applyTheme(isDark) {
+  document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+  canvases.forEach((redraw) => redraw());
+  const shown = panelShows;
+  panelShows = null;
+  if (shown !== null) showPanel(lookedAt());
+}
+
 function startTheme() {
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  const root = document.documentElement;
-  const apply = (isDark) => {
-    root.dataset.theme = isDark ? 'dark' : 'light';
-    canvases.forEach((redraw) => redraw());
-    const shown = panelShows;
-    panelShows = null;
-    if (shown !== null) showPanel(lookedAt());
-  };
-  apply(dark.matches);
-  dark.addEventListener('change', () => apply(dark.matches));
-  $('theme').addEventListener('click', () => apply(root.dataset.theme !== 'dark'));
+  applyTheme(dark.matches);
+  dark.addEventListener('change', () => applyTheme(dark.matches));
+  $('theme').addEventListener('click', () => applyTheme(document.documentElement.dataset.theme !== 'dark'));
 }
 
 startTheme();
@@ -71,15 +73,22 @@ new Matrix();
 startHistograms();
 startImageTable();
 startCourt();
+startWorld();
+startPlanes();
 startCameras();
+startCompare();
 startTimings();
 startOptions();
 selection.listeners.push(showPanel);
 showPanel({});
 $('closePanel').addEventListener('click', () => select({}));
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape') select({});
+  if (event.key !== 'Escape') return;
+  if (view3d && view3d.flight.isOn) view3d.flight.leave();
+  else select({});
 });
+startLeftOut();
+startPrint();
 $('footer').textContent =
   `planarsfm ${report.version}. This page is one file; it loads nothing over the network.`;
 requestAnimationFrame(() =>

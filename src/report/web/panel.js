@@ -52,7 +52,7 @@ function residualCanvas(image) {
       const [x, y] = [samples[4 * k] * scale, samples[4 * k + 1] * scale];
       const [dx, dy] = [samples[4 * k + 2] / unit, samples[4 * k + 3] / unit];
       const bad = Math.min(1, Math.hypot(dx, dy) / (2.5 * typical || 1));
-      context.strokeStyle = context.fillStyle = `hsl(${150 - 150 * bad} 90% 52%)`;
+      context.strokeStyle = context.fillStyle = cssColor(ramp(AGREES, bad));
       context.beginPath();
       context.moveTo(x, y);
       context.lineTo(x + dx * scale * zoom, y + dy * scale * zoom);
@@ -125,6 +125,14 @@ function neighbourTable(image) {
   ];
 }
 
+function lookThrough(image) {
+  const fly = () => {
+    $('scene').scrollIntoView({ block: 'start' });
+    view3d.flight.enter(image.index);
+  };
+  return el('button', { class: 'chip', type: 'button', onclick: fly }, 'look through this camera');
+}
+
 function imagePanel(image) {
   const posed = image.state === 'posed';
   const { canvas, note } = residualCanvas(image);
@@ -134,6 +142,7 @@ function imagePanel(image) {
     el('span', { class: 'state ' + (posed ? 'good' : 'bad') }, STATES[image.state] || image.state),
     canvas,
     note ? el('p', { class: 'soft small' }, note) : null,
+    posed && view3d ? lookThrough(image) : null,
   ];
   if (!posed)
     nodes.push(el('p', {}, 'No pose: ' + (image.advice || 'no reason was recorded') + '.'));
@@ -152,7 +161,7 @@ function imagePanel(image) {
         'rotation ±',
         image.rotation_sigma_deg ? shortNumber(image.rotation_sigma_deg, 2) + '°' : null,
       ],
-      ['centre ±', image.center_sigma ? shortNumber(image.center_sigma, 2) + ' units' : null],
+      ['centre ±', image.center_sigma ? lengthText(image.center_sigma, report.models[image.model]) : null],
       [
         'right to 1°',
         typeof image.probability === 'number' ? `${(100 * image.probability).toFixed(0)} %` : null,
@@ -177,7 +186,7 @@ function imagePanel(image) {
 function pairPlaces(a, b) {
   const gap = 0.015;
   const [ha, hb] = [a, b].map((image) => image.height / image.width || 0.75);
-  if (!matchMedia('(max-width: 1080px)').matches)
+  if (!isNarrow())
     return {
       places: [
         [0, 0, 1, ha],
@@ -313,23 +322,34 @@ function pairPanel(p) {
   ];
 }
 
-function emptyPanel() {
+function planePanel(k) {
+  const plane = report.planes[k];
+  const model = report.models[report.planeModels[k]];
   return [
-    el('h2', {}, 'Look closer'),
-    el(
-      'p',
-      { class: 'soft' },
-      'Click a camera in the 3D view or a row of the table to see its photograph, neighbours and residuals. ' +
-        'Point at a dot of the embedding or a cell of the matrix to see that pair and the inliers of its homographies.',
-    ),
+    el('h2', {}, planeDot(plane), k === 0 ? 'Plane 1, the main one' : `Plane ${k + 1}`),
+    facts([
+      ['model', report.models.length > 1 ? report.planeModels[k] + 1 : null],
+      ['points', plane.points.toLocaleString('en')],
+      ['points off it by ±', lengthText(plane.sigma, model)],
+      ['area', areaText(plane.area, model)],
+      ['normal', plane.normal.map((x) => x.toFixed(3)).join(', ')],
+      ['distance from the origin', lengthText(plane.distance, model)],
+    ]),
   ];
 }
 
 let panelShows = null;
 function showPanel(what) {
   const key =
-    what.image !== undefined ? 'i' + what.image : what.pair !== undefined ? 'p' + what.pair : '';
+    what.image !== undefined
+      ? 'i' + what.image
+      : what.pair !== undefined
+        ? 'p' + what.pair
+        : what.plane !== undefined
+          ? 's' + what.plane
+          : '';
   $('panel').classList.toggle('open', key !== '');
+  document.body.classList.toggle('sheet', key !== '');
   $('closePanel').hidden = key === '';
   if (key === panelShows) return;
   panelShows = key;
@@ -338,7 +358,9 @@ function showPanel(what) {
       ? imagePanel(report.images[what.image])
       : what.pair !== undefined
         ? pairPanel(what.pair)
-        : emptyPanel();
+        : what.plane !== undefined
+          ? planePanel(what.plane)
+          : listPanel();
   $('panelBody').replaceChildren(...nodes.filter((node) => node));
   $('panel').scrollTop = 0;
 }

@@ -83,10 +83,19 @@ function upOf(model, hasPlanes, choice) {
     : new THREE.Vector3(0, 0, 1);
 }
 
+/* Points that photographs put on a plane deviate by next to nothing; others of it deserve some slack. */
+const SLACK = 0.002; // of the median camera's distance
+function slackOf(model, { normal, distance }) {
+  const heights = Array.from(model.view, (_, k) =>
+    Math.abs(normal[0] * model.center[3 * k] + normal[1] * model.center[3 * k + 1] + normal[2] * model.center[3 * k + 2] - distance),
+  );
+  return SLACK * middleOf(heights);
+}
+
 /* Whether a point of the world lies on a plane, inside its polygon or hardly outside. */
 function onPlane(plane, x, y, z) {
   const [a, b, c] = plane.normal;
-  if (Math.abs(a * x + b * y + c * z - plane.distance) > 4 * plane.sigma + 1e-9) return false;
+  if (Math.abs(a * x + b * y + c * z - plane.distance) > 4 * plane.sigma + plane.slack) return false;
   const poly = plane.polygon;
   for (let k = 0; k < poly.length; ++k) {
     const p = poly[k],
@@ -122,7 +131,7 @@ function pointColors(model, planes, colorBy) {
     if (colorBy === 'photo')
       ink.setRGB(model.rgb[3 * k] / 255, model.rgb[3 * k + 1] / 255, model.rgb[3 * k + 2] / 255);
     else if (colorBy === 'error')
-      ink.setHSL(Math.max(0, 0.42 - (model.error[k] / 64) * 0.42), 0.85, 0.5);
+      ink.setRGB(...ramp(AGREES, model.error[k] / 64));
     else {
       const on = planes.findIndex((plane) =>
         onPlane(plane, model.xyz[3 * k], model.xyz[3 * k + 1], model.xyz[3 * k + 2]),
@@ -134,47 +143,80 @@ function pointColors(model, planes, colorBy) {
   return out;
 }
 
+/* A white disc, so that points are round. */
+function discTexture() {
+  const sheet = document.createElement('canvas');
+  sheet.width = sheet.height = 32;
+  const context = sheet.getContext('2d');
+  context.fillStyle = '#fff';
+  context.arc(16, 16, 15, 0, 7);
+  context.fill();
+  return new THREE.CanvasTexture(sheet);
+}
+
+/* Diameter of a point in CSS pixels: many points on a small stage are small. */
+const pointSize = (num, area) => Math.max(1.3, Math.min(3, 0.62 * Math.sqrt(area / (num || 1))));
+
 function makePoints(model, planes, colorBy) {
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute('position', new THREE.BufferAttribute(model.xyz, 3));
   geometry.setAttribute('color', new THREE.BufferAttribute(pointColors(model, planes, colorBy), 3));
-  const ratio = Math.min(window.devicePixelRatio || 1, 2);
   const material = new THREE.PointsMaterial({
-    size: (model.xyz.length > 90000 ? 1.6 : 2.4) * ratio,
+    map: discTexture(),
+    alphaTest: 0.4,
     sizeAttenuation: false,
     vertexColors: THREE.VertexColors || true,
   });
   return new THREE.Points(geometry, material);
 }
 
+/* The triangles of a convex polygon. */
+function fanOf(polygon) {
+  const faces = [];
+  for (let k = 1; k + 1 < polygon.length; ++k) faces.push(...polygon[0], ...polygon[k], ...polygon[k + 1]);
+  return faces;
+}
+
+function outlineOf(polygon) {
+  return polygon.map((corner, k) => [...corner, ...polygon[(k + 1) % polygon.length]]).flat();
+}
+
+function planeFace(polygon, ink, opacity) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(fanOf(polygon), 3));
+  const material = new THREE.MeshBasicMaterial({
+    color: ink,
+    transparent: true,
+    opacity,
+    side: THREE.DoubleSide,
+    depthWrite: false,
+  });
+  return new THREE.Mesh(geometry, material);
+}
+
+/* Thin outlines; the main plane, the first, is also filled. */
 function makePlanes(planes) {
   const group = new THREE.Group();
   planes.forEach((plane, index) => {
-    if (plane.polygon.length < 3) return;
-    const faces = [],
-      edges = [];
-    plane.polygon.forEach((corner, k) => {
-      const next = plane.polygon[(k + 1) % plane.polygon.length];
-      edges.push(...corner, ...next);
-      if (k >= 1 && k + 1 < plane.polygon.length)
-        faces.push(...plane.polygon[0], ...corner, ...next);
-    });
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute('position', new THREE.Float32BufferAttribute(faces, 3));
+    if (plane.outline.length < 3) return;
     const ink = new THREE.Color().fromArray(plane.color.map((c) => c / 255));
-    const material = new THREE.MeshBasicMaterial({
-      color: ink,
-      transparent: true,
-      opacity: index === 0 ? 0.2 : 0.1,
-      side: THREE.DoubleSide,
-      depthWrite: false,
-    });
-    group.add(new THREE.Mesh(geometry, material));
-    const outline = lineObject(edges, 'soft', 0.8);
+    if (index === 0) group.add(planeFace(plane.outline, ink, 0.13));
+    const outline = lineObject(outlineOf(plane.outline), 'soft', index === 0 ? 0.9 : 0.55);
     outline.material.color.copy(ink);
     group.add(outline);
   });
   return group;
+}
+
+/* The drawing on the floor, if this model is in its frame. */
+function makeDrawing(index) {
+  const court = report.summary.court;
+  if (!court || !court.strokes || court.model !== index || report.alignment) return null;
+  const lines = [];
+  for (const stroke of court.strokes)
+    for (let k = 0; k + 3 < stroke.length; k += 2)
+      lines.push(stroke[k], stroke[k + 1], 0, stroke[k + 2], stroke[k + 3], 0);
+  return lineObject(lines, 'drawing');
 }
 
 /* Edges of the pose graph between cameras of this model (all, or those of a list of pairs), by what
@@ -217,7 +259,7 @@ function makeFrusta(model, depth) {
     const corners = frustum(model, k, depth);
     for (const c of FRUSTUM_LINES) for (let d = 0; d < 3; ++d) positions[at++] = corners[c][d];
   }
-  return lineObject(positions, 'ink', model.view.length > 500 ? 0.55 : 0.85);
+  return lineObject(positions, 'ink', model.view.length > 500 ? 0.55 : 0.9);
 }
 
 /* One frustum, filled, in the accent colour. */

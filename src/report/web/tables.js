@@ -29,7 +29,7 @@ const COLUMNS = [
   [
     'centre ±',
     (image) => image.center_sigma ?? -1,
-    (image) => (image.center_sigma === undefined ? '' : shortNumber(image.center_sigma, 2)),
+    (image) => (image.center_sigma ? lengthText(image.center_sigma, report.models[image.model]) : ''),
   ],
   ['pairs kept', (image) => image.kept, (image) => `${image.kept} / ${image.edges}`],
   ['matches', (image) => image.matches, (image) => image.matches.toLocaleString('en')],
@@ -61,7 +61,7 @@ function startImageTable() {
   );
   const head = el('tr'),
     body = el('tbody');
-  $('imageTable').append(el('thead', {}, head), body);
+  $('imageTable').append(el('caption', {}, 'Images'), el('thead', {}, head), body);
 
   const rows = () => {
     const words = $('filter').value.trim().toLowerCase();
@@ -93,7 +93,9 @@ function startImageTable() {
           ...used.map(([name, , text]) =>
             name === 'state'
               ? stateCell(image)
-              : el('td', name === 'image' ? { title: image.name } : {}, text(image)),
+              : name === 'image'
+                ? el('td', { title: image.name }, smallPhotograph(image.index), image.name)
+                : el('td', {}, text(image)),
           ),
         ),
       ),

@@ -7,9 +7,14 @@ const layers = {
   photos: false,
   points: true,
   planes: true,
+  drawing: true,
+  ground: true,
   tree: true,
-  kept: true,
-  pruned: true,
+  kept: false,
+  pruned: false,
+  overlap: false,
+  ellipsoids: false,
+  other: true,
 };
 const look = { colorBy: 'photo', up: 'auto', size: 1 };
 let view3d = null; // the View3d once it runs
@@ -22,9 +27,18 @@ class View3d {
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(42, 1, 0.1, 1000);
     this.asked = false;
-    this.orbit = new Orbit(this.canvas, this.camera, () => this.redraw());
+    this.flight = new Flight(this);
+    this.measuring = new Measure(this);
+    this.orbit = new Orbit(this.canvas, this.camera, () => {
+      this.flight.end();
+      this.redraw();
+    });
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute('aria-label', '3D view; arrow keys turn, plus and minus zoom');
+    this.canvas.setAttribute('role', 'application');
+    this.canvas.setAttribute(
+      'aria-label',
+      '3D view; arrow keys turn, plus and minus zoom, page up and page down select a camera, enter looks through it',
+    );
     stage.append(this.canvas);
     this.listen();
     this.resize();
@@ -36,19 +50,30 @@ class View3d {
     if (!this.asked)
       requestAnimationFrame(() => {
         this.asked = false;
-        this.renderer.render(this.scene, this.camera);
+        this.render();
       });
     this.asked = true;
+  }
+
+  render() {
+    this.renderer.render(this.scene, this.camera);
+    placeScaleBar(this);
+  }
+
+  ratio() {
+    return Math.min(window.devicePixelRatio || 1, 2);
   }
 
   resize() {
     const width = this.stage.clientWidth,
       height = this.stage.clientHeight;
     if (width === 0 || height === 0) return;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.renderer.setPixelRatio(this.ratio());
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
+    this.sizePoints();
+    if (this.flight.isOn) this.flight.fly(this.place.get(this.flight.image));
+    else this.camera.updateProjectionMatrix();
     this.redraw();
   }
 
@@ -61,6 +86,12 @@ class View3d {
     if (!keep) return;
     Object.assign(state, keep);
     this.orbit.place();
+  }
+
+  sizePoints() {
+    if (!this.parts || !this.parts.points) return;
+    const area = this.stage.clientWidth * this.stage.clientHeight;
+    this.parts.points.material.size = this.ratio() * pointSize(this.model.xyz.length / 3, area);
   }
 
   planes() {
@@ -76,7 +107,10 @@ class View3d {
       this.scene.remove(this.world);
       disposeOf(this.world);
     }
+    this.flight.end();
+    this.measuring.clear();
     const planes = this.planes();
+    outlinePlanes(this.model, planes);
     const up = upOf(this.model, planes.length > 0, look.up);
     this.isWall = planes.length > 0 && up.z < 0.9;
     this.world = new THREE.Group();
@@ -84,24 +118,33 @@ class View3d {
     this.scene.add(this.world);
     this.parts = { ...makeGraph(this.model, this.place), planes: makePlanes(planes) };
     if (this.model.xyz.length) this.parts.points = makePoints(this.model, planes, look.colorBy);
+    const drawing = makeDrawing(index);
+    if (drawing) this.parts.drawing = drawing;
+    if (report.other && index === 0) this.parts.other = makeOther(report.other, this);
+    this.ground = groundFrame(this.model, planes, up);
+    this.sizePoints();
     this.marks = new THREE.Group();
     this.world.add(...Object.values(this.parts), this.marks);
     this.world.updateMatrixWorld(true);
-    this.measure();
+    this.measure(drawing);
+    this.parts.ground = makeGround(this.ground, this.extent);
+    this.world.add(this.parts.ground);
+    this.turnExtent();
     this.buildCameras();
     this.home();
     this.highlight(lookedAt());
   }
 
   /* Where the scene is and how large, and with it the size of the frusta. */
-  measure() {
+  measure(drawing) {
     const { model } = this;
     const cameras = medianPoint(model.center);
     const points = model.xyz.length ? medianPoint(model.xyz) : cameras;
     this.middle = cameras.clone().add(points).multiplyScalar(0.5);
     const places = nearest(model.center, this.middle, 0.98, Infinity);
     const far = places[places.length - 1].distanceTo(this.middle);
-    this.extent = places.concat(nearest(model.xyz, this.middle, 0.93, 2.5 * far));
+    this.extent = places.concat(nearest(model.xyz, this.middle, 0.97, 2.5 * far));
+    if (drawing) this.extent.push(...nearest(drawing.geometry.attributes.position.array, this.middle, 1, Infinity));
     this.reach = Math.max(...this.extent.map((p) => p.distanceTo(this.middle))) || 1;
     this.depth = Math.min(0.42 * spacing(model), 0.14 * this.reach);
     this.depth = Math.max(0.012 * this.reach, this.depth);
@@ -109,6 +152,10 @@ class View3d {
     this.azimuth = -2.2;
     if (Math.hypot(behind.x, behind.y) > 0.3 * this.reach)
       this.azimuth = Math.atan2(behind.y, behind.x) + 0.55;
+  }
+
+  /* From here on the middle and the extent are in the viewer's frame. */
+  turnExtent() {
     for (const point of [this.middle, ...this.extent]) point.applyQuaternion(this.world.quaternion);
   }
 
@@ -116,7 +163,7 @@ class View3d {
   home() {
     const { state } = this.orbit;
     state.azimuth = this.azimuth;
-    state.elevation = this.isWall ? 0.25 : 0.5;
+    state.elevation = this.isWall ? 0.25 : this.camera.aspect < 1 ? 0.85 : 0.55;
     state.target.copy(this.middle);
     state.distance = 3 * this.reach;
     this.orbit.place();
@@ -163,8 +210,31 @@ class View3d {
   }
 
   show() {
-    for (const [name, part] of Object.entries(this.parts)) part.visible = layers[name];
+    this.buildOnRequest();
+    for (const [name, part] of Object.entries(this.parts))
+      part.visible = layers[name] && !(this.flight.isOn && HIDDEN_IN_FLIGHT.includes(name));
+    this.marks.visible = !this.flight.isOn;
     this.redraw();
+  }
+
+  /* What takes time is made when it is first shown. */
+  buildOnRequest() {
+    const planes = this.planes();
+    if (layers.overlap && !this.parts.overlap && planes.length)
+      this.add('overlap', makeOverlap(this.model, planes, this.ground));
+    if (layers.ellipsoids && !this.parts.ellipsoids)
+      this.add('ellipsoids', makeEllipsoids(this.model, ellipsoidFactor(this.model, this.depth)));
+    const { overlap, ellipsoids } = this.parts;
+    $('overlapLegend').replaceChildren(...(layers.overlap && overlap ? overlapLegend(overlap.userData.overlap) : []));
+    $('ellipsoidNote').textContent =
+      layers.ellipsoids && ellipsoids
+        ? `ellipsoids: one standard deviation, ${count(ellipsoids.userData.factor, 'time')} as large`
+        : '';
+  }
+
+  add(name, part) {
+    this.parts[name] = part;
+    this.world.add(part);
   }
 
   recolor() {
@@ -248,6 +318,9 @@ class View3d {
         : what.image !== undefined
           ? report.images[what.image].pairs
           : [];
+    const plane = what.plane === undefined ? null : report.planes[what.plane];
+    if (plane && plane.outline && this.planes().includes(plane))
+      this.marks.add(planeFace(plane.outline, new THREE.Color(color('accent')), 0.3), lineObject(outlineOf(plane.outline), 'accent'));
     for (const lines of Object.values(makeGraph(this.model, this.place, pairs))) {
       lines.material.opacity = 1;
       lines.material.depthTest = false;
@@ -269,11 +342,31 @@ class View3d {
     canvas.addEventListener('click', (event) => {
       if (this.orbit.wasDrag()) return;
       const at = pointerOn(canvas, event);
+      if (this.measuring.isOn) {
+        this.measuring.pick(at);
+        return;
+      }
       const k = this.cameraAt(at);
       const pair = k < 0 ? this.edgeAt(at) : null;
       select(k >= 0 ? { image: this.model.view[k] } : pair !== null ? { pair } : {});
+      if (isNarrow()) this.stage.scrollIntoView({ block: 'start' });
     });
     canvas.addEventListener('dblclick', () => this.home());
+    canvas.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  /* Cameras by key. */
+  key(event) {
+    const at = this.place.get(lookedAt().image);
+    const { view } = this.model;
+    const steps = { PageDown: 1, PageUp: -1 };
+    if (steps[event.key]) {
+      const next = at === undefined ? 0 : (at + steps[event.key] + view.length) % view.length;
+      select({ image: view[next] });
+      if (this.flight.isOn) this.flight.enter(view[next]);
+    } else if (event.key === 'Enter' && at !== undefined) this.flight.enter(view[at]);
+    else return;
+    event.preventDefault();
   }
 }
 
@@ -281,135 +374,3 @@ function highlight3d(what) {
   if (view3d) view3d.highlight(what);
 }
 
-/* The buttons and lists above the view. */
-function layerControls(hasThumbnails, isColored) {
-  const place = $('layers');
-  const toggle = (name, text, dot) =>
-    chip(
-      place,
-      text,
-      layers[name],
-      (on) => {
-        layers[name] = on;
-        view3d.show();
-      },
-      dot,
-    );
-  const hasPoints = report.models.some((model) => model.xyz.length);
-  toggle('cameras', 'cameras', 'ink');
-  if (hasThumbnails)
-    chip(place, 'photographs', layers.photos, (on) => {
-      layers.photos = on;
-      view3d.buildCameras();
-    });
-  if (hasPoints) toggle('points', 'points', 'point');
-  if (report.planes.length) toggle('planes', 'planes', 'warn');
-  toggle('tree', 'tree', 'tree');
-  toggle('kept', 'kept pairs', 'kept');
-  toggle('pruned', 'pruned pairs', 'pruned');
-  const choice = (label, value, rows, change) => {
-    const list = el('select', { 'aria-label': label, onchange: () => change(list.value) });
-    for (const [name, text] of rows)
-      list.append(el('option', { value: name, selected: name === value }, text));
-    place.append(list);
-  };
-  const colors = [
-    ['photo', 'photograph colours', isColored],
-    ['plane', 'coloured by plane', report.planes.length > 0],
-    ['error', 'coloured by error', true],
-  ];
-  if (hasPoints)
-    choice(
-      'Colour of the points',
-      look.colorBy,
-      colors.filter((row) => row[2]),
-      (value) => {
-        look.colorBy = value;
-        view3d.recolor();
-      },
-    );
-  if (report.planes.length)
-    choice(
-      'Which way is up',
-      look.up,
-      [
-        ['auto', 'upright'],
-        ['plane', 'main plane level'],
-        ['cameras', 'cameras upright'],
-      ],
-      (value) => {
-        look.up = value;
-        view3d.load(report.models.indexOf(view3d.model));
-      },
-    );
-  const slider = el('input', {
-    type: 'range',
-    min: -2,
-    max: 2,
-    step: 0.25,
-    value: 0,
-    oninput: () => {
-      look.size = 2 ** slider.value;
-      view3d.buildCameras();
-      view3d.highlight(lookedAt());
-    },
-  });
-  place.append(
-    el('label', { class: 'soft small' }, 'size ', slider),
-    el('button', { class: 'chip', type: 'button', onclick: () => view3d.home() }, 'reset view'),
-  );
-}
-
-/* The list of models, if there are several. */
-function modelChoice() {
-  const list = $('model');
-  if (report.models.length < 2) return;
-  list.hidden = false;
-  report.models.forEach((model, k) =>
-    list.append(el('option', { value: k }, `model ${k + 1}: ${count(model.view.length, 'image')}`)),
-  );
-  list.addEventListener('change', () => view3d.load(+list.value));
-}
-
-function start3d() {
-  const refuse = (text) => {
-    $('stage').classList.add('without');
-    $('stage').append(el('div', { class: 'empty' }, el('p', {}, text)));
-  };
-  if (typeof THREE === 'undefined')
-    return refuse(
-      'This program was built without three.js (Debian: libjs-three), so there is no ' +
-        '3D view. Everything else is below.',
-    );
-  if (report.models.length === 0)
-    return refuse(
-      'No image could be placed, so there is nothing to see in 3D. The reasons are above.',
-    );
-  let renderer;
-  try {
-    renderer = new THREE.WebGLRenderer({ antialias: true });
-  } catch (error) {
-    return refuse(
-      'This browser offers no WebGL, which the 3D view needs. Everything else is below.',
-    );
-  }
-  $('hint3d').textContent = matchMedia('(pointer: coarse)').matches
-    ? 'swipe to turn, pinch to zoom, tap a camera'
-    : 'drag to turn, shift-drag to move, wheel to zoom, click a camera or an edge';
-  const hasThumbnails = report.thumbnails.some((text) => text);
-  const isColored = report.models.some((model) => model.rgb.some((c) => c !== model.rgb[0]));
-  look.colorBy = isColored ? 'photo' : report.planes.length ? 'plane' : 'error';
-  layers.photos = hasThumbnails && report.images.length <= 60;
-  view3d = new View3d($('stage'), renderer);
-  layerControls(hasThumbnails, isColored);
-  modelChoice();
-  canvases.push(() => view3d.applyTheme());
-  selection.listeners.push((what) => {
-    const model = what.image === undefined ? undefined : report.images[what.image].model;
-    if (model !== undefined && !view3d.place.has(what.image)) {
-      $('model').value = model;
-      view3d.load(model);
-    }
-    view3d.highlight(what);
-  });
-}

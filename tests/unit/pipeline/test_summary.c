@@ -108,6 +108,11 @@ static void images_have_a_model_or_a_reason(void **state) {
         assert_true(number(image, "model") == (v < LOST ? 0 : 1));
         assert_true(number(image, "points") == f.found.refined.images[v].num_points);
         assert_true(number(image, "mean_error_px") == f.found.refined.images[v].mean_px);
+        const cJSON *C = get(image, "center_covariance");
+        double trace = cJSON_GetArrayItem(C, 0)->valuedouble +
+                       cJSON_GetArrayItem(C, 3)->valuedouble +
+                       cJSON_GetArrayItem(C, 5)->valuedouble;
+        assert_close(sqrt(trace), number(image, "center_sigma"), 1e-12);
     }
     free_fixture(&f);
 }
@@ -121,6 +126,7 @@ static void models_name_what_they_hang_on(void **state) {
     assert_int_equal(cJSON_GetArraySize(models), 2);
     const cJSON *first = cJSON_GetArrayItem(models, 0), *second = cJSON_GetArrayItem(models, 1);
     assert_true(number(first, "images") == LOST && number(first, "edges") == LOST - 1);
+    assert_string_equal(text(first, "unit"), "arbitrary");
     assert_int_equal(cJSON_GetArraySize(get(first, "bridges")), LOST - 1);
     assert_int_equal(cJSON_GetArraySize(get(first, "cut_images")), LOST - 2);
     const cJSON *bridge = cJSON_GetArrayItem(get(second, "bridges"), 0);

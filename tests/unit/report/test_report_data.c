@@ -176,6 +176,67 @@ static void residuals_are_those_of_the_model(void **state) {
     cJSON_Delete(tree);
 }
 
+/* a has no residuals, b (-0.25, -0.5) off everywhere: a cell has the mean of those that fell into
+ * it. */
+static void fields_are_means_over_the_sensor(void **state) {
+    (void)state;
+    fixture f;
+    make_model(&f);
+    char *text = NULL;
+    size_t size = 0;
+    double num = 0.0, sum[2] = {0};
+    FILE *file = begin(&text, &size);
+    assert_ok(ctx, psfm_report_print_residuals(ctx, &f.input, 1000000, file));
+    cJSON *tree = printed(file, &text);
+    assert_close(get(tree, "residuals", "mean")->valuedouble,
+                 hypot(0.25, 0.5) * NUM / (2 * NUM - 1), 1e-6);
+    cJSON *fields = cJSON_DetachItemFromObject(cJSON_GetObjectItem(tree, "residuals"), "fields");
+    assert_int_equal(cJSON_GetArraySize(fields), 1);
+    cJSON_AddItemToObject(tree, "field", cJSON_DetachItemFromArray(fields, 0));
+    assert_int_equal(get(tree, "field", "images")->valueint, 2);
+    uint8_t *mean = column(tree, "field", "mean", &size);
+    assert_int_equal(size, 12 * 16 * 3 * sizeof(float));
+    for (size_t k = 0; k < size / 12; ++k) {
+        float cell[3];
+        memcpy(cell, mean + 12 * k, sizeof cell);
+        num += (double)cell[0];
+        for (int d = 0; d < 2; ++d)
+            sum[d] += (double)cell[0] * (double)cell[1 + d];
+    }
+    assert_close(num, 2 * NUM - 1, 0.0);
+    assert_close(sum[0], 0.25 * NUM, 1e-3);
+    assert_close(sum[1], 0.5 * NUM, 1e-3);
+    free(mean);
+    cJSON_Delete(fields);
+    cJSON_Delete(tree);
+}
+
+/* A lens that bends has a grid of rays, whose corners are those of the frustum; a pinhole none. */
+static void bent_photographs_have_their_rays(void **state) {
+    (void)state;
+    fixture f;
+    make_model(&f);
+    for (int round = 0; round < 2; ++round) {
+        char *text = NULL;
+        size_t size = 0;
+        if (round == 1) {
+            const double bent[4] = {500, 320, 240, -0.1};
+            f.camera.model = PSFM_CAMERA_SIMPLE_RADIAL;
+            memcpy(f.camera.params, bent, sizeof bent);
+        }
+        FILE *file = begin(&text, &size);
+        assert_ok(ctx, psfm_report_print_models(ctx, &f.input, 10, file));
+        cJSON *tree = printed(file, &text);
+        const cJSON *model = cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "models"), 0);
+        const cJSON *rays = cJSON_GetObjectItem(model, "rays");
+        int side = cJSON_GetObjectItem(rays, "side")->valueint;
+        cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(rays, "xy"), 0);
+        size_t length = strlen(cJSON_GetStringValue(first));
+        assert_int_equal(length, round == 0 ? 0 : (side * side * 8 + 2) / 3 * 4);
+        cJSON_Delete(tree);
+    }
+}
+
 static void points_are_thinned_evenly(void **state) {
     (void)state;
     fixture f;
@@ -209,6 +270,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_pairs_that_matter_come_first),
         cmocka_unit_test(residuals_are_those_of_the_model),
+        cmocka_unit_test(fields_are_means_over_the_sensor),
+        cmocka_unit_test(bent_photographs_have_their_rays),
         cmocka_unit_test(points_are_thinned_evenly),
     };
     ctx = psfm_context_create();

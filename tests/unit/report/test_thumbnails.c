@@ -36,7 +36,7 @@ static void photographs_shrink_and_others_are_left_out(void **state) {
     psfm_thumbnails one, two;
     psfm_context_set_threads(ctx, 1);
     assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 4, 6000000, &one));
-    check_thumbnail(&one, 0, 360, 270);
+    check_thumbnail(&one, 0, 640, 480);
     check_thumbnail(&one, 2, 200, 300);
     assert_int_equal(one.images[1].size, 0);
     assert_int_equal(one.images[3].size, 0);

@@ -196,8 +196,32 @@ static void points_in_images_are_parsed(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* An ellipsoid that is long along one axis of the world is long along that axis turned. */
+static void covariances_turn_and_grow(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    world w;
+    make(ctx, false, &w);
+    psfm_sim3 g = gauge(1);
+    psfm_refined_image images[NUM_VIEWS] = {
+        {.center_sigma = 3.0, .center_covariance = {4, 0, 0, 0, 1, 0, 0, 0, 4}}};
+    w.refined.images = images;
+    psfm_component_move(&g, 0, &w.solution, &w.refined);
+    w.refined.images = NULL;
+    assert_close(images[0].center_sigma, 21.0, 1e-9);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            double C = 4.0 * g.R[3 * i] * g.R[3 * j] + g.R[3 * i + 1] * g.R[3 * j + 1] +
+                       4.0 * g.R[3 * i + 2] * g.R[3 * j + 2];
+            assert_close(images[0].center_covariance[3 * i + j], 49.0 * C, 1e-9);
+        }
+    drop(&w);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(covariances_turn_and_grow),
         cmocka_unit_test(every_component_stands_on_its_plane),
         cmocka_unit_test(a_known_distance_scales_its_component),
         cmocka_unit_test(without_a_plane_the_cameras_are_in_the_middle),

@@ -233,7 +233,7 @@ await visit(
       const { material } = view3d.parts.points;
       return [material.size, view3d.ratio(), material.map !== null && material.alphaTest > 0];
     });
-    assert.ok(size / ratio >= 1 && size / ratio <= 3.2 && map, `points of ${size / ratio} px`);
+    assert.ok(size / ratio >= 1 && size / ratio <= 2 && map, `points of ${size / ratio} px`);
     const inside = await page.evaluate(() =>
       view3d.extent.map((p) => p.clone().project(view3d.camera)).every((p) => Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1),
     );

@@ -155,7 +155,8 @@ function discTexture() {
 }
 
 /* Diameter of a point in CSS pixels: many points on a small stage are small. */
-const pointSize = (num, area) => Math.max(1.3, Math.min(3, 0.62 * Math.sqrt(area / (num || 1))));
+const pointSize = (num, width, height) =>
+  Math.max(1.2, Math.min(1.2 + width / 700, 0.6 * Math.sqrt((width * height) / (num || 1))));
 
 function makePoints(model, planes, colorBy) {
   const geometry = new THREE.BufferGeometry();

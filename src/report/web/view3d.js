@@ -90,8 +90,8 @@ class View3d {
 
   sizePoints() {
     if (!this.parts || !this.parts.points) return;
-    const area = this.stage.clientWidth * this.stage.clientHeight;
-    this.parts.points.material.size = this.ratio() * pointSize(this.model.xyz.length / 3, area);
+    const { clientWidth, clientHeight } = this.stage;
+    this.parts.points.material.size = this.ratio() * pointSize(this.model.xyz.length / 3, clientWidth, clientHeight);
   }
 
   planes() {
@@ -349,7 +349,7 @@ class View3d {
       const k = this.cameraAt(at);
       const pair = k < 0 ? this.edgeAt(at) : null;
       select(k >= 0 ? { image: this.model.view[k] } : pair !== null ? { pair } : {});
-      if (isNarrow()) this.stage.scrollIntoView({ block: 'start' });
+      if (isNarrow()) this.stage.scrollIntoView({ block: 'start', behavior: 'instant' });
     });
     canvas.addEventListener('dblclick', () => this.home());
     canvas.addEventListener('keydown', (event) => this.key(event));

@@ -2,7 +2,7 @@
 #include "planarsfm/court.h"
 
 #include "../court/court_scene.h"
-#include "test_util.h"
+#include "comma_locale.h"
 
 static const psfm_camera camera = {.id = 1,
                                    .model = PSFM_CAMERA_PINHOLE,
@@ -45,7 +45,14 @@ static void a_photograph_gets_its_pose(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void a_comma_locale_changes_nothing(void **state) {
+    set_comma_locale();
+    a_photograph_gets_its_pose(state);
+    leave_comma_locale();
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_photograph_gets_its_pose)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_photograph_gets_its_pose),
+                                       cmocka_unit_test(a_comma_locale_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "planarsfm/court.h"
 #include "planarsfm/model.h"
 #include "planarsfm/reconstruct.h"
+#include "planarsfm/run.h"
 #include "planarsfm/solve.h"
 #include "planarsfm/status.h"
 #include "planarsfm/version.h"

@@ -3,10 +3,11 @@ import ctypes as c
 
 import numpy as np
 
-from . import _library
+from . import _library, checks
 from ._library import lib
 from .context import Context
 from .model import Camera, rotation_from_quaternion
+from .settings import apply
 
 
 class Registration:
@@ -44,9 +45,7 @@ def register(pixels, court=None, camera=None, size=None, drawing=None, settings=
     settings  options by name, e.g. {"court.max-height": 12}
 
     Returns a Registration, accepted or not. Raises Error."""
-    pixels = np.ascontiguousarray(pixels, dtype=np.uint8)
-    if pixels.ndim not in (2, 3):
-        raise ValueError("pixels: height x width, or height x width x 3")
+    pixels = checks.photograph(pixels)
     options = dict(settings or {})
     if court is not None:
         options["court"] = court
@@ -63,8 +62,7 @@ def register(pixels, court=None, camera=None, size=None, drawing=None, settings=
     with Context(1, seed) as context:
         handle = c.c_void_p(lib.psfm_settings_create())
         try:
-            for name, value in options.items():
-                context.check(lib.psfm_settings_set(context.handle, handle, name.encode(), str(value).encode()))
+            apply(context, lib.psfm_settings_set, handle, options)
             context.check(lib.psfm_register_photograph(context.handle, c.byref(photograph), handle, c.byref(found)))
         finally:
             lib.psfm_settings_destroy(c.byref(handle))

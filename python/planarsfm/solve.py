@@ -8,7 +8,10 @@ import numpy as np
 from . import _library
 from ._library import lib
 from .context import Cancelled, Context, Error
-from .model import Camera, Image, Model, array
+from .checks import camera_of, indices, pair_names, pixels
+from .model import Image, Model, array
+from .settings import apply
+from .tables import Tables
 
 
 class PosedImage(Image):
@@ -57,10 +60,11 @@ EDGE = np.dtype([("image1", np.int64), ("image2", np.int64), ("num_planes", np.i
                  ("q", float, 4), ("t", float, 3)])
 
 
-class Result:
+class Result(Tables):
     """names (the images' order), images (by name), models, points, planes, edges (a record array over the
     pose graph; image1 and image2 index `names`, q and t are camera 2 from camera 1), summary (a dict),
-    verdict ("right", "doubtful", "unknown" or "none") and warnings (a list of dicts with text and advice)."""
+    verdict ("right", "doubtful", "unknown" or "none") and warnings (a list of dicts with text and advice);
+    image_table, camera_table, plane_table and poses (record arrays, and a dict of arrays)."""
 
     def __init__(self, handle, names, cameras):
         self._handle = handle
@@ -110,20 +114,21 @@ class Result:
             posed, len(self.images), self.num_models, len(self.points.xyz), len(self.planes), self.verdict)
 
 
-def _pixels(values, what):
-    xy = np.ascontiguousarray(values, dtype=float)
-    if xy.ndim != 2 or xy.shape[1] < 2:
-        raise ValueError("%s: an array of shape (N, 2) is wanted, not %s" % (what, xy.shape))
-    return np.ascontiguousarray(xy[:, :2])
+def _two_arrays(a, b, value):
+    """The pixels of a pair's matches."""
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        raise ValueError("matches of %s and %s: two arrays of pixels are wanted, one for each image" % (a, b))
+    xy_a, xy_b = (pixels(xy, "%s, matched with %s" % names) for xy, names in zip(value, ((a, b), (b, a))))
+    if len(xy_a) != len(xy_b):
+        raise ValueError("matches of %s and %s: %d and %d pixels do not make matches" % (a, b, len(xy_a), len(xy_b)))
+    return xy_a, xy_b
 
 
 def _index_matches(matches):
     """Keypoints and index matches from pairs of pixel arrays: equal pixels of an image are one keypoint."""
     parts, keypoints, indices = {}, {}, {}
-    for (a, b), (xy_a, xy_b) in matches.items():
-        xy_a, xy_b = _pixels(xy_a, a), _pixels(xy_b, b)
-        if len(xy_a) != len(xy_b):
-            raise ValueError("%s, %s: %d and %d pixels do not make matches" % (a, b, len(xy_a), len(xy_b)))
+    for (a, b), value in matches.items():
+        xy_a, xy_b = _two_arrays(a, b, value)
         parts.setdefault(a, []).append(((a, b), 0, xy_a))
         parts.setdefault(b, []).append(((a, b), 1, xy_b))
     columns = {pair: [None, None] for pair in matches}
@@ -140,7 +145,7 @@ def _index_matches(matches):
 
 def _camera_ids(cameras, names):
     """The different cameras, and the number (from 1) of each image's."""
-    per_image = [cameras] * len(names) if isinstance(cameras, Camera) else [cameras[name] for name in names]
+    per_image = [camera_of(cameras, name) for name in names]
     different = {}
     ids = [different.setdefault(id(camera), len(different) + 1) for camera in per_image]
     ordered = {}
@@ -154,14 +159,11 @@ def _fill(context, problem, names, ordered, ids, keypoints, matches):
     for camera_id, camera in sorted(ordered.items()):
         context.check(lib.psfm_problem_add_camera(context.handle, problem, c.byref(camera._to_c(camera_id))))
     for name, camera_id in zip(names, ids):
-        xy = _pixels(keypoints[name], name)
+        xy = keypoints[name]
         context.check(lib.psfm_problem_add_image(context.handle, problem, number[name], camera_id,
                                                  str(name).encode(errors="surrogateescape"), len(xy), xy.ctypes.data))
     for (a, b), pairs in matches.items():
-        pairs = np.asarray(pairs)
-        if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.min() < 0 or pairs.max() >= 2**32):
-            raise ValueError("%s, %s: matches are rows of two keypoint indices" % (a, b))
-        pairs = np.ascontiguousarray(pairs, dtype=np.uint32)
+        pairs = indices(pairs, a, b, len(keypoints[a]), len(keypoints[b]))
         context.check(lib.psfm_problem_add_matches(context.handle, problem, number[a], number[b], len(pairs),
                                                    pairs.ctypes.data))
 
@@ -180,22 +182,20 @@ def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed
     log        log(level, text)
 
     Returns a Result. Raises Error, or Cancelled. The result is the same for any number of threads."""
+    matches = {pair_names(pair): value for pair, value in matches.items()}
     if keypoints is None:
         keypoints, matches = _index_matches(matches)
+    keypoints = {name: pixels(xy, "keypoints of %s" % (name,)) for name, xy in keypoints.items()}
     names = sorted(keypoints, key=str)
     unknown = {name for pair in matches for name in pair} - set(names)
     if unknown:
         raise ValueError("no keypoints of %s" % ", ".join(sorted(map(str, unknown))))
     per_image, ordered, ids = _camera_ids(cameras, names)
-    settings = dict(settings or {})
     with Context(threads, seed, progress, log) as context:
         problem, options = c.c_void_p(lib.psfm_problem_create()), c.c_void_p(lib.psfm_settings_create())
         handle = c.c_void_p()
         try:
-            for name in sorted(settings, key=lambda n: n != "mode"):  # the mode resets the others
-                value = settings[name]
-                text = ("on" if value else "off") if isinstance(value, bool) else str(value)
-                context.check(lib.psfm_settings_set(context.handle, options, name.encode(), text.encode()))
+            apply(context, lib.psfm_settings_set, options, dict(settings or {}))
             _fill(context, problem, names, ordered, ids, keypoints, matches)
             context.check(lib.psfm_solve(context.handle, problem, options, c.byref(handle)))
         finally:

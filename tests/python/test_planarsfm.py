@@ -184,19 +184,65 @@ class TestModule(unittest.TestCase):
             planarsfm.reconstruct(self.camera, {("a", "b"): [[0, 0]]}, {"a": np.zeros((1, 2))})
         with self.assertRaises(ValueError):
             planarsfm.reconstruct(self.camera, {("a", "b"): [[0, -1]]}, {"a": np.zeros((1, 2)), "b": np.zeros((1, 2))})
-        with self.assertRaises(planarsfm.Error):
-            planarsfm.reconstruct(self.camera, {("a", "b"): [[0, 7]]}, {"a": np.zeros((1, 2)), "b": np.zeros((1, 2))})
         with self.assertRaises(planarsfm.Error) as caught:
             planarsfm.read_model("nowhere")
         self.assertIn("nowhere", str(caught.exception))
         empty = planarsfm.reconstruct(self.camera, {})
         self.assertEqual(len(empty.images), 0)
 
+    def refuses(self, kind, text, *arguments):
+        with self.assertRaises(kind) as caught:
+            planarsfm.reconstruct(*arguments)
+        self.assertIn(text, str(caught.exception))
+
+    def test_messages_name_the_image(self):
+        good, one = np.zeros((5, 2)), [[0, 0]]
+        pair, both = ("a.jpg", "b.jpg"), {"a.jpg": good, "b.jpg": good}
+        camera = self.camera
+        self.refuses(ValueError, "keypoints of b.jpg: pixels of shape (N, 2) are wanted, not (2, 5); is it transposed?",
+                     camera, {pair: one}, {"a.jpg": good, "b.jpg": good.T})
+        self.refuses(ValueError, "keypoints of b.jpg: pixels of shape (N, 2)", camera, {pair: one},
+                     {"a.jpg": good, "b.jpg": np.zeros(7)})
+        for wrong in ([["x", "y"]], np.ones((3, 2), complex), np.ones((3, 2), bool), [[None, 1]]):
+            self.refuses(TypeError, "keypoints of b.jpg: an array of real numbers", camera, {pair: one},
+                         {"a.jpg": good, "b.jpg": wrong})
+        self.refuses(ValueError, "keypoints of a.jpg", camera, {pair: one}, {"a.jpg": [[1, 2], [3]], "b.jpg": good})
+        self.refuses(ValueError, "row 1 names keypoint 7 of b.jpg, which has 5", camera, {pair: [[0, 0], [1, 7]]}, both)
+        self.refuses(TypeError, "matches of a.jpg and b.jpg: whole numbers", camera, {pair: [[0.0, 1.5]]}, both)
+        self.refuses(ValueError, "matches of a.jpg and b.jpg: rows of two", camera, {pair: [[0, 1, 2]]}, both)
+        self.refuses(ValueError, "matches of a.jpg and b.jpg: two arrays", camera, {pair: good})
+        self.refuses(ValueError, "b.jpg, matched with a.jpg: pixels of shape", camera, {pair: (good, np.zeros((5, 3)))})
+        self.refuses(ValueError, "matches of a.jpg and b.jpg: 5 and 4", camera, {pair: (good, good[:4])})
+        self.refuses(TypeError, "keys are pairs of image names", camera, {"a.jpg": (good, good)})
+        self.refuses(ValueError, "a.jpg is matched with itself", camera, {("a.jpg", "a.jpg"): (good, good)})
+        self.refuses(ValueError, "b.jpg: no camera is given", {"a.jpg": camera}, {pair: one}, both)
+        self.refuses(TypeError, "a.jpg: its camera is a list", {"a.jpg": [1], "b.jpg": camera}, {pair: one}, both)
+        with self.assertRaises(TypeError):
+            planarsfm.register(np.zeros((20, 30)), "tennis")
+
+    def test_tables(self):
+        images = self.result.image_table
+        self.assertEqual(list(images["name"]), self.result.names)
+        self.assertTrue(images["posed"].all() and (images["num_points"] > 0).all())
+        for k, name in enumerate(self.result.names):
+            np.testing.assert_array_equal(images["center"][k], self.result.images[name].center)
+        poses = self.result.poses
+        self.assertEqual(poses["R"].shape, (12, 3, 3))
+        np.testing.assert_allclose(np.einsum("nij,nj->ni", poses["R"], poses["center"]), -poses["t"], atol=1e-12)
+        self.assertEqual(self.result.camera_table["params"][0].tolist()[:4], self.camera.params.tolist())
+        self.assertEqual(self.result.plane_table["num_points"][0], self.result.planes[0].num_points)
+        shown = self.result._repr_html_()
+        self.assertIn("12 of 12 images posed", shown)
+        self.assertIn("<td>cam_0001.jpg</td><td>posed</td>", shown)
+
     def test_why_not(self):
         result = planarsfm.reconstruct(self.camera, {}, {"a": np.zeros((0, 2)), "b": np.full((3, 2), np.nan)})
         self.assertFalse(result.images["a"].posed)
         self.assertEqual(result.images["a"].state, "no_keypoints")
         self.assertTrue(result.images["b"].advice)
+        self.assertTrue(np.isnan(result.image_table["center"]).all())
+        self.assertEqual(result.poses["R"].shape, (0, 3, 3))
+        self.assertIn("no_keypoints", result._repr_html_())
 
 
 class TestRegister(unittest.TestCase):
@@ -248,6 +294,89 @@ class TestRegister(unittest.TestCase):
             planarsfm.register(np.zeros((200, 300), np.uint8), "chess")
         with self.assertRaises(ValueError):
             planarsfm.register(np.zeros(300, np.uint8), "tennis")
+
+
+class TestRun(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = os.path.join(SCRATCH, "ring")
+        run("synth", "field", "-o", cls.folder, "--cameras", "6", "--render.width", "400", "--quiet")
+        cls.photos = os.path.join(cls.folder, "images")
+        cls.out = os.path.join(SCRATCH, "ring_out")
+        stages = set()
+        cls.result = planarsfm.run(cls.photos, cls.out, cameras=cls.folder + "/gt", pairs="ring:2",
+                                   progress=lambda stage, done, total: stages.add(stage))
+        cls.stages = stages
+
+    def test_same_as_the_command(self):
+        out = os.path.join(SCRATCH, "ring_command")
+        run("run", self.photos, "-o", out, "--cameras", self.folder + "/gt", "--pairs", "ring:2", "--quiet")
+        with open(out + "/model/0/images.txt", "rb") as one, open(self.out + "/model/0/images.txt", "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        self.assertLessEqual({"features", "matching", "refinement"}, self.stages)
+        again = planarsfm.read_run(out)
+        self.assertEqual(again.names, self.result.names)
+        np.testing.assert_array_equal(again.poses["R"], self.result.poses["R"])
+
+    def test_truth(self):
+        scores = planarsfm.evaluate(planarsfm.read_model(self.folder + "/gt"), self.result)
+        self.assertEqual(scores["num_registered"], 6)
+        self.assertLess(scores["median_rotation_deg"], 0.5)
+
+    def test_result(self):
+        result = self.result
+        self.assertEqual(len(result.names), 6)
+        self.assertEqual(result.headline, result.summary["headline"])
+        self.assertGreater(len(result.models[0].xyz), 50)
+        self.assertEqual(len(result.pairs), 12)
+        self.assertEqual(result.pairs["in_tree"].sum(), 5)
+        self.assertEqual(result.image_table["num_points"].tolist(),
+                         [image["points"] for image in result.summary["images"]])
+        plane = result.planes[0]
+        np.testing.assert_allclose(plane.corners @ plane.normal, plane.distance, atol=1e-6)
+        self.assertIn("6 of 6 images posed", repr(result))
+
+    def test_notebook(self):
+        shown = self.result._repr_html_()
+        self.assertTrue(shown.startswith("<iframe srcdoc=\"&lt;!"))
+        self.assertNotIn('"', shown[len('<iframe srcdoc="'):shown.index('" style=')])
+        self.assertTrue(os.path.samefile(self.result.report, self.out + "/report.html"))
+
+    def test_list_of_files_and_a_folder_of_its_own(self):
+        files = sorted(os.listdir(self.photos))[:4]
+        camera = planarsfm.read_model(self.folder + "/gt").cameras[1]
+        result = planarsfm.run([os.path.join(self.photos, name) for name in files], camera=camera,
+                               settings={"report": False, "sift.max-num-features": 1500})
+        self.assertEqual(result.names, files)
+        self.assertEqual(result.summary["photographs"]["images"], 4)
+        self.assertLess(result.summary["photographs"]["features"], 12000)
+        self.assertIsNone(result.report)
+        self.assertIn("<table>", result._repr_html_())
+        folder = result.out
+        self.assertTrue(os.path.exists(folder))
+        del result
+        self.assertFalse(os.path.exists(folder))
+
+    def test_failures(self):
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.run("nowhere", os.path.join(SCRATCH, "none"))
+        self.assertIn("nowhere", str(caught.exception))
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.run(self.photos, settings={"sift.max-num-features": "many"})
+        self.assertIn("sift.max-num-features", str(caught.exception))
+        with self.assertRaises(FileNotFoundError) as caught:
+            planarsfm.run([self.photos + "/absent.jpg"])
+        self.assertIn("absent.jpg", str(caught.exception))
+        with self.assertRaises(planarsfm.Cancelled):
+            planarsfm.run(self.photos, progress=lambda *_: True)
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.read_run(self.photos)
+        self.assertIn("no results", str(caught.exception))
+        other = os.path.join(SCRATCH, "other")
+        run("synth", "room", "-o", other, "--cameras", "3", "--render.width", "320", "--quiet")
+        with self.assertRaises(planarsfm.Error) as caught:
+            planarsfm.run(other + "/images", self.out)
+        self.assertIn("--replace", str(caught.exception))
 
 
 unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,0 +1,36 @@
+/* Camera poses from a folder of photographs: features, matches, reconstruction. */
+#ifndef PLANARSFM_RUN_H
+#define PLANARSFM_RUN_H
+
+#include "planarsfm/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The settings of a run: every option of `planarsfm run` by its name. */
+typedef struct psfm_run_settings psfm_run_settings;
+
+/* Creates settings with all defaults; NULL only when memory is out. */
+PSFM_API psfm_run_settings *psfm_run_settings_create(void);
+/* Frees *settings and sets it to NULL. NULL and a pointer to NULL are fine. */
+PSFM_API void psfm_run_settings_destroy(psfm_run_settings **settings);
+
+/* Sets one option, as the command has it without its dashes: "cameras", "camera", "share-cameras",
+ * "masks", "images-list", "pairs", "features", "matcher", "sift.max-num-features", ...; "weights"
+ * may be set again for one more file; "replace" and "opencv-pixels" are on or off. Other names are
+ * those of psfm_settings_set. PSFM_ERR_ARGUMENT names the allowed values. */
+PSFM_API psfm_status psfm_run_settings_set(psfm_context *ctx, psfm_run_settings *settings,
+                                           const char *name, const char *value);
+
+/* Does what `planarsfm run` does with the photographs below a folder: out_folder/database.db, and
+ * what psfm_reconstruct_database writes. settings NULL = defaults. Cancelled or interrupted at any
+ * point, the next call goes on and ends with the same models. */
+PSFM_API psfm_status psfm_run_photographs(psfm_context *ctx, const char *folder,
+                                          const psfm_run_settings *settings,
+                                          const char *out_folder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,10 @@
+"""Options by name."""
+
+
+def apply(context, setter, handle, settings):
+    """Sets options on a handle; the mode first, since it resets the others. A list sets a name again and again."""
+    for name in sorted(settings, key=lambda n: n != "mode"):
+        values = settings[name] if isinstance(settings[name], (list, tuple)) else [settings[name]]
+        for value in values:
+            text = ("on" if value else "off") if isinstance(value, bool) else str(value)
+            context.check(setter(context.handle, handle, name.encode(), text.encode(errors="surrogateescape")))

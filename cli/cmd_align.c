@@ -11,6 +11,8 @@
 #include "base/number_locale.h"
 #include "base/path.h"
 #include "cli.h"
+#include "io/drawing_json.h"
+#include "report/report.h"
 #include "world/align.h"
 #include "world/align_court.h"
 #include "world/move_model.h"
@@ -34,6 +36,7 @@ static const cli_flag flags[] = {
     {"--upright", NULL, "the dominant plane becomes z = 0 with the cameras above it", 0},
     {"--opencv-pixels", NULL, "given pixels have the first pixel's centre at 0, 0: add 0.5", 0},
     {"--planes", "FILE", "planes.json (default: MODEL/planes.json if it is there)", 0},
+    {"--no-report", NULL, "leave OUT/report.html out", 0},
     {"--json", NULL, "print the similarity and the residuals as JSON", 0},
     {0},
 };
@@ -50,6 +53,7 @@ typedef struct {
     psfm_alignment alignment;
     psfm_geo_reference geo;
     bool has_geo;
+    psfm_drawing drawing; /* of the court it was aligned with */
 } work;
 
 /* The first of planes.json, otherwise the plane of the points; none is no failure. */
@@ -84,8 +88,8 @@ static psfm_status align_to_positions(psfm_context *ctx, const cli_arguments *ar
 }
 
 /* Points of a court: those that were named, or those that its lines show in the photographs. */
-static psfm_status find_court_points(psfm_context *ctx, const cli_arguments *arguments,
-                                     const psfm_model *model, psfm_control_set *points) {
+static psfm_status find_court_points(psfm_context *ctx, const cli_arguments *arguments, work *w,
+                                     psfm_control_set *points) {
     const char *path = value_of(arguments, "--court-points");
     const char *photos = value_of(arguments, "--images");
     psfm_court court;
@@ -93,8 +97,10 @@ static psfm_status find_court_points(psfm_context *ctx, const cli_arguments *arg
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "--court wants --court-points FILE, or the photographs: --images PHOTOS");
     psfm_status status = cli_find_court(ctx, &cli_align, arguments, &court);
+    if (status == PSFM_OK)
+        status = psfm_drawing_from_court(ctx, &court, &w->drawing);
     if (status == PSFM_OK && photos != NULL)
-        return psfm_court_points_find(ctx, model, photos, &court, points);
+        return psfm_court_points_find(ctx, &w->source.model, photos, &court, points);
     if (status == PSFM_OK)
         status = psfm_court_points_read(ctx, path, &court, points);
     if (status == PSFM_OK && points->num_points < 4)
@@ -107,7 +113,7 @@ static psfm_status align_to_points(psfm_context *ctx, const cli_arguments *argum
     const char *gcp = value_of(arguments, "--gcp");
     psfm_control_set points = {0};
     psfm_status status = gcp != NULL ? psfm_control_read(ctx, gcp, &points)
-                                     : find_court_points(ctx, arguments, &w->source.model, &points);
+                                     : find_court_points(ctx, arguments, w, &points);
     bool shift = value_of(arguments, "--opencv-pixels") != NULL;
     for (size_t k = 0; shift && k < points.num_views; ++k) {
         points.views[k].xy[0] += 0.5;
@@ -214,9 +220,48 @@ static cJSON *to_json(const psfm_alignment *a, bool points) {
     return root;
 }
 
-static psfm_status write_result(psfm_context *ctx, const work *w, const char *out) {
-    static const char *const names[] = {"cameras.txt", "images.txt",         "points3D.txt",
-                                        "planes.json", "geo_reference.json", NULL};
+/* What alignment.json says beside the similarity and the residuals: with what, in which unit, and
+ * which run the model is of. */
+static psfm_status write_alignment(psfm_context *ctx, const work *w, const cli_arguments *arguments,
+                                   int way, const char *out) {
+    static const char *const known[] = {"known positions", "GPS positions", "GPS positions of EXIF",
+                                        "control points",  "a court",       "a known distance"};
+    char *path = NULL;
+    cJSON *root = to_json(&w->alignment, way == 3 || way == 4);
+    bool upright = way == 5 && value_of(arguments, "--distance") == NULL;
+    bool ok = root != NULL &&
+              cJSON_AddStringToObject(root, "to", upright ? "the main plane" : known[way]) &&
+              cJSON_AddStringToObject(root, "unit", upright ? "arbitrary" : "m") &&
+              cJSON_AddStringToObject(root, "source", arguments->positional[0]) &&
+              (w->drawing.num_parts == 0 || psfm_drawing_add_strokes(root, &w->drawing));
+    psfm_status status = ok ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, out, "alignment.json", &path);
+    if (status == PSFM_OK)
+        status = psfm_json_write(ctx, root, path);
+    cJSON_Delete(root);
+    free(path);
+    return status;
+}
+
+/* The page of the aligned model; an older one goes if none is wanted. */
+static psfm_status write_page(psfm_context *ctx, const cli_arguments *arguments, const char *out) {
+    const char *exif = value_of(arguments, "--exif"), *images = value_of(arguments, "--images");
+    char *path = NULL;
+    if (value_of(arguments, "--no-report") == NULL)
+        return psfm_report_write(ctx, out, images != NULL ? images : exif);
+    psfm_status status = psfm_path_join(ctx, out, "report.html", &path);
+    if (status == PSFM_OK)
+        status = psfm_remove_all(ctx, path);
+    free(path);
+    return status;
+}
+
+static psfm_status write_result(psfm_context *ctx, const work *w, const cli_arguments *arguments,
+                                int way, const char *out) {
+    static const char *const names[] = {
+        "cameras.txt",    "images.txt",  "points3D.txt",       "planes.json",
+        "alignment.json", "report.html", "geo_reference.json", NULL};
     char *planes = NULL;
     cli_own_folder own = {.path = out, .names = names};
     psfm_status status = cli_own_folder_take(ctx, &own);
@@ -230,6 +275,10 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const char *ou
         status = psfm_planes_write_json(ctx, &w->source.planes, planes);
     else if (status == PSFM_OK)
         status = psfm_remove_all(ctx, planes);
+    if (status == PSFM_OK)
+        status = write_alignment(ctx, w, arguments, way, out);
+    if (status == PSFM_OK)
+        status = write_page(ctx, arguments, out);
     cli_own_folder_leave(&own);
     free(planes);
     return status;
@@ -276,7 +325,7 @@ static psfm_status align(psfm_context *ctx, const cli_arguments *arguments) {
         status = align_upright_or_scale(ctx, arguments, &w);
     if (status == PSFM_OK) {
         apply(&w);
-        status = write_result(ctx, &w, out);
+        status = write_result(ctx, &w, arguments, way, out);
     }
     bool points = way == 3 || way == 4;
     if (status == PSFM_OK && value_of(arguments, "--json") != NULL) {
@@ -288,6 +337,7 @@ static psfm_status align(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_alignment_free(&w.alignment);
     if (w.owns_plane)
         free(w.plane.polygon);
+    psfm_drawing_free(&w.drawing);
     cli_model_free(&w.source);
     return status;
 }
@@ -302,7 +352,8 @@ const cli_command cli_align = {
         "Finds the similarity (rotation, shift, scale) from the model to what is known of the\n"
         "world, robustly: wrong positions or labels are left out and shown. Prints how far each\n"
         "known thing is from its place and writes the moved model, with planes.json if the model\n"
-        "has one. MODEL is a COLMAP model folder or the OUT of run or reconstruct.\n"
+        "has one, alignment.json and report.html, a page that shows it with the residuals.\n"
+        "MODEL is a COLMAP model folder or the OUT of run or reconstruct.\n"
         "With --exif, --geo-positions, and control points in degrees or UTM, x, y, z become "
         "metres\n"
         "east, north and up, and OUT/geo_reference.json keeps where that is: convert --to kml\n"

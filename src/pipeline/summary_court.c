@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "io/drawing_json.h"
 #include "linalg/mat3.h"
 
 #define PIECES 40       /* of a part as long as the drawing is large */
@@ -105,27 +106,12 @@ static bool add_pair(cJSON *object, const char *name, const double values[2]) {
     return list != NULL && cJSON_AddItemToObject(object, name, list);
 }
 
-/* The drawing on z = 0 of the model it holds: a list of x, y, x, y, ... for each part. */
-static bool add_drawing(cJSON *object, const psfm_drawing *drawing) {
-    cJSON *list = cJSON_AddArrayToObject(object, "strokes");
-    bool ok = list != NULL;
-    for (size_t k = 0; ok && k < drawing->num_parts; ++k) {
-        int pieces = drawing->parts[k].radius > 0.0 ? PIECES : 1;
-        double xy[2 * MOST_POINTS];
-        for (int i = 0; i <= pieces; ++i)
-            psfm_drawing_part_at(&drawing->parts[k], (double)i / pieces, xy + 2 * i);
-        cJSON *stroke = cJSON_CreateDoubleArray(xy, 2 * (pieces + 1));
-        ok = stroke != NULL && cJSON_AddItemToArray(list, stroke);
-    }
-    return ok;
-}
-
-/* The model in the frame of the drawing, if there is one. */
+/* The model in the frame of the drawing, if there is one, and the drawing on its z = 0. */
 static bool add_model(cJSON *object, const psfm_court_evidence *court, const psfm_poses *poses) {
     for (uint32_t v = 0; v < court->num_views; ++v)
         if (court->agrees[v] && psfm_has_pose(poses, v))
             return psfm_json_add_number(object, "model", poses->component[v]) &&
-                   add_drawing(object, court->drawing);
+                   psfm_drawing_add_strokes(object, court->drawing);
     return true;
 }
 

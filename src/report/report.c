@@ -68,23 +68,38 @@ static void print_components(const psfm_graph_file *graph, FILE *file) {
     fprintf(file, "]");
 }
 
-static psfm_status print_data(psfm_context *ctx, const psfm_report_input *input, FILE *file) {
-    fprintf(file, "<script id=\"data\" type=\"application/json\">{\"version\":\"%s\"",
-            PSFM_VERSION);
-    /* where the photographs lie is nobody's business whom the page is sent to */
-    const psfm_json_value folder =
-        psfm_json_find(psfm_json_find(input->summary, "photographs"), "folder");
+psfm_json_value psfm_report_photo_folder(const psfm_report_input *input) {
+    return psfm_json_find(psfm_json_find(input->summary, "photographs"), "folder");
+}
+
+static void print_record(const psfm_report_input *input, FILE *file) {
     fprintf(file, ",\n\"summary\":");
-    psfm_json_print_value(file, input->summary, folder);
+    psfm_json_print_value(file, input->summary, psfm_report_photo_folder(input));
     fprintf(file, ",\n\"planes\":");
     psfm_json_print_value(file, input->planes, (psfm_json_value){0});
+    if (input->alignment.begin != NULL) {
+        fprintf(file, ",\n\"alignment\":");
+        psfm_json_print_value(file, input->alignment, psfm_json_find(input->alignment, "source"));
+    }
+    if (input->is_bare)
+        fprintf(file, ",\n\"isBare\":true");
+}
+
+static psfm_status print_data(psfm_context *ctx, const psfm_report_input *input,
+                              const psfm_report_other *other, FILE *file) {
+    size_t max_points = other == NULL ? limits.max_points : limits.max_points / 2;
+    fprintf(file, "<script id=\"data\" type=\"application/json\">{\"version\":\"%s\"",
+            PSFM_VERSION);
+    print_record(input, file);
     print_images(input, file);
     print_components(&input->graph, file);
     psfm_status status = psfm_report_print_pairs(ctx, &input->graph, limits.max_pairs, file);
     if (status == PSFM_OK)
-        status = psfm_report_print_models(ctx, input, limits.max_points, file);
+        status = psfm_report_print_models(ctx, input, max_points, file);
     if (status == PSFM_OK)
         status = psfm_report_print_residuals(ctx, input, limits.max_residuals, file);
+    if (status == PSFM_OK && other != NULL)
+        status = psfm_report_print_other(ctx, input, other, max_points, file);
     fprintf(file, "}</script>\n");
     return status;
 }
@@ -130,13 +145,14 @@ bool psfm_report_has_3d(void) {
 }
 
 static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
-                              const char *photo_folder, FILE *file) {
+                              const psfm_report_other *other, const char *photo_folder,
+                              FILE *file) {
     const char *page = print_up_to(psfm_asset_page, "<!-- style -->", file);
     fprintf(file, "<style>\n");
     print_asset(psfm_asset_style, psfm_asset_style_end, file);
     fprintf(file, "</style>\n");
     page = print_up_to(page, "<!-- data -->", file);
-    psfm_status status = print_data(ctx, input, file);
+    psfm_status status = print_data(ctx, input, other, file);
     if (status == PSFM_OK)
         status = print_thumbnails(ctx, input, photo_folder, file);
     page = print_up_to(page, "<!-- scripts -->", file);
@@ -152,25 +168,48 @@ static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
     return status;
 }
 
-psfm_status psfm_report_write(psfm_context *ctx, const char *out_folder, const char *photo_folder) {
-    psfm_report_input input;
+/* Writes the page; whole or absent. */
+static psfm_status write_page(psfm_context *ctx, const psfm_report_input *input,
+                              const psfm_report_other *other, const char *photo_folder,
+                              const char *path) {
     psfm_output out = {0};
-    char *path = NULL;
-    psfm_status status = psfm_report_input_read(ctx, out_folder, &input);
-    if (status == PSFM_OK)
-        status = psfm_path_join(ctx, out_folder, "report.html", &path);
-    if (status == PSFM_OK)
-        status = psfm_output_open(ctx, path, &out);
+    const char *photos = photo_folder != NULL ? photo_folder : input->graph.photo_folder;
+    psfm_status status = psfm_output_open(ctx, path, &out);
     if (status == PSFM_OK) {
         locale_t before = psfm_number_locale_begin();
-        status = print_page(
-            ctx, &input, photo_folder != NULL ? photo_folder : input.graph.photo_folder, out.file);
+        status = print_page(ctx, input, other, photos, out.file);
         psfm_number_locale_end(before);
     }
     if (status == PSFM_OK)
         status = psfm_output_commit(ctx, &out);
     psfm_output_abort(&out);
+    return status;
+}
+
+psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char *photo_folder) {
+    psfm_report_input input;
+    char *path = NULL;
+    psfm_status status = psfm_report_input_read(ctx, folder, &input);
+    if (status == PSFM_OK)
+        status = psfm_path_join(ctx, folder, "report.html", &path);
+    if (status == PSFM_OK)
+        status = write_page(ctx, &input, NULL, photo_folder, path);
     psfm_report_input_free(&input);
     free(path);
+    return status;
+}
+
+psfm_status psfm_report_compare(psfm_context *ctx, const char *folder_a, const char *folder_b,
+                                const char *photo_folder, const char *path) {
+    psfm_report_input a = {0}, b = {0};
+    psfm_status status = psfm_report_input_read(ctx, folder_a, &a);
+    if (status == PSFM_OK)
+        status = psfm_report_input_read(ctx, folder_b, &b);
+    if (status == PSFM_OK) {
+        const psfm_report_other other = {&b, {folder_a, folder_b}};
+        status = write_page(ctx, &a, &other, photo_folder, path);
+    }
+    psfm_report_input_free(&a);
+    psfm_report_input_free(&b);
     return status;
 }

@@ -15,6 +15,15 @@ typedef struct {
     size_t max_thumb_size; /* bytes of all thumbnails before base64 */
 } psfm_report_limits;
 
+/* A second run beside the one of the page. */
+typedef struct {
+    const psfm_report_input *input;
+    const char *label[2]; /* what the two are called */
+} psfm_report_other;
+
+/* Where the photographs lie, in the summary: nobody's business whom the page is sent to. */
+psfm_json_value psfm_report_photo_folder(const psfm_report_input *input);
+
 /* "pairs" and "homographies". */
 psfm_status psfm_report_print_pairs(psfm_context *ctx, const psfm_graph_file *graph,
                                     size_t max_pairs, FILE *file);
@@ -27,5 +36,10 @@ psfm_status psfm_report_print_models(psfm_context *ctx, const psfm_report_input 
  * each image. */
 psfm_status psfm_report_print_residuals(psfm_context *ctx, const psfm_report_input *input,
                                         size_t max_residuals, FILE *file);
+
+/* "comparison" and "other". PSFM_ERR_DATA if one of the two has no model, or they have no image in
+ * common. */
+psfm_status psfm_report_print_other(psfm_context *ctx, const psfm_report_input *input,
+                                    const psfm_report_other *other, size_t max_points, FILE *file);
 
 #endif

@@ -8,21 +8,25 @@
 
 /* Owns everything. */
 typedef struct {
-    char *summary_text, *planes_text;
-    psfm_json_value summary; /* its `images` are those of the graph, in the same order */
-    char **names;            /* of the images, byte by byte as their files are called */
-    psfm_json_value planes;  /* a list; none if there is no planes.json */
+    char *summary_text, *planes_text, *alignment_text;
+    psfm_json_value summary;   /* its `images` are those of the graph, in the same order */
+    char **names;              /* of the images, byte by byte as their files are called */
+    psfm_json_value planes;    /* a list; none if there is no planes.json */
+    psfm_json_value alignment; /* the object that align wrote; none for other models */
+    bool is_bare;              /* a model alone: the graph has no pairs, the summary little */
     psfm_graph_file graph;
     psfm_model *models;
     uint32_t **model_views; /* per model and image of it: index of the image in the graph */
     size_t num_models;
 } psfm_report_input;
 
-/* Free *input in any case. */
-psfm_status psfm_report_input_read(psfm_context *ctx, const char *out_folder,
-                                   psfm_report_input *input);
-/* The part of it that reads summary.json, after the graph. */
+/* Reads the OUT of a run, the OUT of align with the run behind it if that is still there, or any
+ * model. Free *input in any case. */
+psfm_status psfm_report_input_read(psfm_context *ctx, const char *folder, psfm_report_input *input);
+/* The part of it that reads summary.json, after the graph; the same from input->summary_text. */
 psfm_status psfm_report_read_summary(psfm_context *ctx, const char *path, psfm_report_input *input);
+psfm_status psfm_report_take_summary(psfm_context *ctx, const char *name, size_t size,
+                                     psfm_report_input *input);
 void psfm_report_input_free(psfm_report_input *input);
 
 #endif

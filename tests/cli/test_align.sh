@@ -32,6 +32,13 @@ echo "nobody.jpg 1 2 3" >>wrong.txt
 grep -q '^cam_0003.jpg .*left out' table.txt || fail "the wrong position: $(cat table.txt)"
 grep -q '^11 of 12 used' table.txt || fail "$(cat table.txt)"
 [ -f by_positions/planes.json ] || fail "the planes stayed behind"
+grep -q '"label":	"cam_0003.jpg"' by_positions/alignment.json || fail "no residuals in alignment.json"
+grep -q '</html>' by_positions/report.html || fail "no page of the aligned model"
+"$planarsfm" align arena/out -o by_positions --positions wrong.txt --no-report >/dev/null
+[ ! -f by_positions/report.html ] || fail "an old page beside a new model"
+"$planarsfm" report by_positions >/dev/null
+grep -q '"alignment":' by_positions/report.html || fail "report does not find the alignment"
+grep -q 'arena/out' by_positions/report.html && fail "the page tells where the run lies"
 within 0.1 by_positions
 
 # Four court points and more, seen by a true camera: where the points of the truth are seen tells.
@@ -55,6 +62,7 @@ project() { # X Y IMAGE: its pixel, by the true pose and the camera of the scene
 "$planarsfm" align arena/out -o by_court --court basketball --court-points court.txt >table.txt
 grep -q '^circle-n .*left out' table.txt || fail "the wrong label: $(cat table.txt)"
 grep -q '^5 of 6 used' table.txt || fail "$(cat table.txt)"
+grep -q '"strokes"' by_court/alignment.json || fail "the court is not in alignment.json"
 within 0.1 by_court
 awk '{ print $3 - 0.5, $4 - 0.5, $1, $2 }' court.txt | awk '{ print $3, $4, $1, $2 }' >court0.txt
 "$planarsfm" align arena/out -o by_court0 --court basketball --court-points court0.txt --opencv-pixels >/dev/null

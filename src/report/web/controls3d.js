@@ -23,7 +23,7 @@ function layerControls(hasThumbnails, isColored) {
     });
   if (hasPoints) toggle('points', 'points', 'point');
   if (report.planes.length) toggle('planes', 'planes', 'warn');
-  if (report.summary.court && report.summary.court.strokes && !report.alignment) toggle('drawing', 'drawing', 'drawing');
+  if (report.models.some((_, k) => strokesOf(k))) toggle('drawing', 'drawing', 'drawing');
   toggle('ground', 'grid and axes');
   if (report.planes.length) toggle('overlap', 'overlap');
   if (report.models.some(hasSigmas)) toggle('ellipsoids', 'uncertainty', 'sigma');

@@ -36,6 +36,7 @@ const STATES = {
   contradiction: 'contradiction',
   few_points: 'few points',
   undetermined: 'distance unknown',
+  elsewhere: 'in another model',
 };
 
 function readPairs(raw) {
@@ -124,6 +125,18 @@ function moveSigmas(images, { rotation: R, scale }) {
   }
 }
 
+/* An aligned page has one model, whichever of the run it was. */
+function keepAligned(images, model) {
+  const inside = new Set(u32(model.view));
+  for (const image of images) {
+    if (inside.has(image.index)) image.model = 0;
+    else if (image.state === 'posed') {
+      image.state = 'elsewhere';
+      delete image.model;
+    }
+  }
+}
+
 /* Focal length of an image in pixels, undefined without a pose. */
 function focalOf(image) {
   const model = report.models[image.model];
@@ -146,7 +159,10 @@ const report = (() => {
   residuals.samples = i16(residuals.samples);
   for (const field of residuals.fields || []) field.mean = f32(field.mean);
   const images = readImages(raw, pairs);
-  if (raw.alignment) moveSigmas(images, raw.alignment);
+  if (raw.alignment) {
+    moveSigmas(images, raw.alignment);
+    keepAligned(images, raw.models[0]);
+  }
   return {
     version: raw.version,
     summary: raw.summary,

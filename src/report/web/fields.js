@@ -41,9 +41,11 @@ function drawField(context, width, height, field) {
       if (n === 0) continue;
       const x = left + ((i + 0.5) / columns) * field.width * scale,
         y = top + ((j + 0.5) / rows) * field.height * scale;
+      const size = Math.hypot(dx, dy);
+      const long = Math.min(zoom, (2 * field.width) / columns / (size || 1)) * scale;
       context.globalAlpha = n >= FEW ? 1 : 0.3;
-      context.strokeStyle = cssColor(ramp(AGREES, Math.hypot(dx, dy)));
-      drawArrow(context, x, y, dx * zoom * scale, dy * zoom * scale);
+      context.strokeStyle = cssColor(ramp(AGREES, size));
+      drawArrow(context, x, y, dx * long, dy * long);
     }
   context.globalAlpha = 1;
   return zoom;

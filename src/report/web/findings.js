@@ -225,20 +225,26 @@ const SIGNS = {
   good: ['✓', 'good'],
 };
 
+const BARE = {
+  level: 'info',
+  title: 'A model alone',
+  text: 'Its pairs and the verdict on it are not known here. The page of a run shows them.',
+};
+
 function startFindings() {
   const found = [];
   const add = (level, title, text, chips) => found.push({ level, title, text, chips });
   verdictFindings(add);
   unplacedFindings(add);
   modelFindings(add);
-  pairFindings(add);
+  if (!report.isBare) pairFindings(add);
   cameraFindings(add);
   qualityFindings(add);
   const rank = { bad: 0, warn: 1, info: 2, good: 3 };
   found.sort((a, b) => rank[a.level] - rank[b.level]);
   const judged = report.summary.verdict === 'right';
   if (!found.some((f) => f.level === 'bad' || f.level === 'warn'))
-    found.unshift({
+    found.unshift(report.isBare ? BARE : {
       level: judged ? 'good' : 'info',
       title: judged ? 'Nothing stands out' : 'Nothing stands out, but nobody judged the poses',
       text: judged

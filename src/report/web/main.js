@@ -23,11 +23,10 @@ function startOverview() {
   const robust = summary.robust || {};
   const points = models.reduce((sum, model) => sum + model.numPoints, 0);
   const time = Object.values(summary.seconds || {}).reduce((sum, s) => sum + (s || 0), 0);
-  const method = report.isBare
-    ? 'another program, or without the files of a run'
-    : summary.mode === 'paper' ? 'the published method (--mode paper)' : 'the robust method';
+  const method =
+    summary.mode === 'paper' ? 'the published method (--mode paper)' : 'the robust method';
   $('lead').textContent =
-    `By ${method}` +
+    (report.isBare ? 'A model without the files of a run' : `By ${method}`) +
     (report.isBare ? '' : `, from ${count(pairs.total, 'matched pair')} of images`) +
     (models.length > 1 ? `, in ${models.length} models that nothing joins.` : '.');
   const tiles = [
@@ -65,7 +64,15 @@ function startTheme() {
   $('theme').addEventListener('click', () => applyTheme(document.documentElement.dataset.theme !== 'dark'));
 }
 
+/* A model alone has neither pairs nor a run. */
+function hideForBare() {
+  if (!report.isBare) return;
+  for (const id of ['embedding', 'embeddingLink', 'matches', 'matchesLink', 'run']) $(id).hidden = true;
+  document.querySelector('#nav a[href="#run"]').hidden = true;
+}
+
 startTheme();
+hideForBare();
 startOverview();
 startFindings();
 startEmbedding();

@@ -209,12 +209,20 @@ function makePlanes(planes) {
   return group;
 }
 
+/* The drawing in whose frame a model is: of the court it was aligned with, or of the run. */
+function strokesOf(index) {
+  const { alignment, summary } = report;
+  if (alignment) return alignment.strokes || null;
+  const { court } = summary;
+  return court && court.model === index ? court.strokes : null;
+}
+
 /* The drawing on the floor, if this model is in its frame. */
 function makeDrawing(index) {
-  const court = report.summary.court;
-  if (!court || !court.strokes || court.model !== index || report.alignment) return null;
+  const strokes = strokesOf(index);
+  if (!strokes) return null;
   const lines = [];
-  for (const stroke of court.strokes)
+  for (const stroke of strokes)
     for (let k = 0; k + 3 < stroke.length; k += 2)
       lines.push(stroke[k], stroke[k + 1], 0, stroke[k + 2], stroke[k + 3], 0);
   return lineObject(lines, 'drawing');

@@ -222,6 +222,10 @@ psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *plan
                            cli_model *out);
 void cli_model_free(cli_model *model);
 
+/* The database that PATH stands for: itself, or the database.db of a folder of results. *out is
+ * malloc'ed. */
+psfm_status cli_find_database(psfm_context *ctx, const char *path, char **out);
+
 /* Prints a tree to standard output and frees it; NULL is out of memory. */
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree);
 

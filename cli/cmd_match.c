@@ -1,5 +1,6 @@
 /* planarsfm match: matches of a database's images. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/context.h"
 #include "cli.h"
@@ -32,10 +33,13 @@ static void set_defaults(void) {
 
 static psfm_status match(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_match_stats stats;
-    char text[256];
+    char text[256], *database = NULL;
     options.pairs = cli_flag_value(&cli_match, arguments, "--pairs");
     options.weights = cli_weights(arguments);
-    psfm_status status = psfm_match_images(ctx, arguments->positional[0], &options, &stats);
+    psfm_status status = cli_find_database(ctx, arguments->positional[0], &database);
+    if (status == PSFM_OK)
+        status = psfm_match_images(ctx, database, &options, &stats);
+    free(database);
     if (status != PSFM_OK)
         return status;
     if (cli_flag_value(&cli_match, arguments, "--json") != NULL)
@@ -58,7 +62,7 @@ const cli_command cli_match = {
         "are left as they are, unless this command made them with other options. It may be\n"
         "interrupted at any time and goes on where it stopped.\n"
         "Without --pairs every pair is matched up to 200 images, and sequential:10 beyond; images\n"
-        "are in the order of their names.\n\n"
+        "are in the order of their names. A folder stands for the database.db in it.\n\n"
         "    planarsfm match out/database.db --pairs ring:2",
     .positional = positional,
     .flags = flags,

@@ -1,5 +1,6 @@
 /* planarsfm reconstruct: from a database to results. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/context.h"
 #include "cli.h"
@@ -23,17 +24,20 @@ static const cli_flag flags[] = {
 
 static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments) {
     cJSON *summary = NULL;
+    char *database = NULL;
     const char *out = cli_flag_value(&cli_reconstruct, arguments, "-o");
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
     psfm_status status = cli_apply_settings(ctx, &cli_reconstruct, arguments, &settings);
     cli_plan_poses(&settings, false);
     if (status == PSFM_OK)
-        status = psfm_reconstruct_database_from(ctx, arguments->positional[0], &settings, NULL, out,
-                                                &summary);
+        status = cli_find_database(ctx, arguments->positional[0], &database);
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_database_from(ctx, database, &settings, NULL, out, &summary);
     if (status == PSFM_OK)
         cli_print_results(ctx, summary, out);
     cJSON_Delete(summary);
+    free(database);
     return status;
 }
 
@@ -51,7 +55,8 @@ const cli_command cli_reconstruct = {
         "a\n"
         "browser; OUT/graph.json is the pose graph.\n"
         "Homographies are kept in the database in tables named planarsfm_*, which COLMAP ignores,\n"
-        "and are used again when nothing they depend on has changed.\n\n"
+        "and are used again when nothing they depend on has changed. A folder stands for the\n"
+        "database.db in it.\n\n"
         "    planarsfm reconstruct database.db -o out\n"
         "    planarsfm reconstruct database.db -o out --distance a.jpg:100,420 b.jpg:900,380 28.0",
     .positional = positional,

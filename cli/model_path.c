@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/path.h"
 #include "cli.h"
 #include "io/model_folder.h"
@@ -63,4 +64,14 @@ void cli_model_free(cli_model *model) {
     psfm_model_free(&model->model);
     psfm_scene_planes_free(&model->planes);
     *model = (cli_model){0};
+}
+
+psfm_status cli_find_database(psfm_context *ctx, const char *path, char **out) {
+    *out = NULL;
+    if (!psfm_path_is_folder(path))
+        return psfm_strdup(ctx, path, out);
+    psfm_status status = psfm_path_join(ctx, path, "database.db", out);
+    if (status == PSFM_OK && !psfm_path_is_file(*out))
+        status = psfm_fail(ctx, PSFM_ERR_IO, "%s: a folder without a database.db", path);
+    return status;
 }

@@ -68,7 +68,8 @@ static psfm_status add_entry(psfm_context *ctx, walk *w, const char *parent, con
 
 static psfm_status add_folder(psfm_context *ctx, walk *w, const char *name, int depth) {
     char *path = NULL;
-    psfm_status status = psfm_path_join(ctx, w->folder, name, &path);
+    psfm_status status = name[0] == '\0' ? psfm_strdup(ctx, w->folder, &path)
+                                         : psfm_path_join(ctx, w->folder, name, &path);
     if (status != PSFM_OK)
         return status;
     DIR *dir = depth <= MAX_DEPTH ? opendir(path) : NULL;

@@ -28,6 +28,12 @@ refuses 2 "give --replace" "$planarsfm" run two -o out --quiet
 # A database without matches.
 refuses 1 "run 'planarsfm match out/database.db' first" "$planarsfm" reconstruct out/database.db -o out
 
+refuses 1 "ring: a folder without a database.db" "$planarsfm" match ring
+"$planarsfm" match out --quiet >/dev/null || fail "a folder does not stand for its database"
+"$planarsfm" reconstruct out -o out --quiet >/dev/null || fail "a folder does not stand for its database"
+refuses 1 "absent: cannot open folder" "$planarsfm" run absent -o none
+[ ! -e none ] || fail "a folder was made for nothing"
+
 # A list.
 printf '# three of them\n%s\n\n%s/%s\n%s\r\n' "${names[2]}" "$PWD/ring/images" "${names[3]}" "./${names[4]}" >list.txt
 "$planarsfm" run ring/images -o listed --images-list list.txt --cameras ring/gt --json --quiet >listed.json

@@ -35,8 +35,10 @@ static const char *const positional[] = {NULL};
 static void print_memory(void) {
     double page = (double)sysconf(_SC_PAGESIZE), giga = 1024.0 * 1024.0 * 1024.0;
     struct rlimit limit;
-    printf("memory:        %.1f GiB, %.1f free", (double)sysconf(_SC_PHYS_PAGES) * page / giga,
-           (double)sysconf(_SC_AVPHYS_PAGES) * page / giga);
+    printf("memory:        %.1f GiB", (double)sysconf(_SC_PHYS_PAGES) * page / giga);
+#ifdef _SC_AVPHYS_PAGES
+    printf(", %.1f free", (double)sysconf(_SC_AVPHYS_PAGES) * page / giga);
+#endif
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         printf(", limited to %.1f for a process (ulimit -v)", (double)limit.rlim_cur / giga);
     putchar('\n');

@@ -4,6 +4,9 @@
 
 #include <locale.h>
 #include <stdbool.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
 
 /* Makes strtod and printf of this thread follow the "C" locale until psfm_number_locale_end, which
  * wants the value returned here. Other threads are not affected. Calls may nest. */

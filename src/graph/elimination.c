@@ -38,7 +38,7 @@ static psfm_status push(psfm_context *ctx, list *l, uint32_t value) {
     return status;
 }
 
-static psfm_status wait(psfm_context *ctx, work *w, uint32_t v) {
+static psfm_status line_up(psfm_context *ctx, work *w, uint32_t v) {
     if (w->degree[v] > (uint32_t)w->max_width)
         return PSFM_OK;
     return push(ctx, &w->waiting[w->degree[v]], v);
@@ -82,7 +82,7 @@ static psfm_status begin_work(psfm_context *ctx, const psfm_topology *graph,
         status = list_neighbours(ctx, graph, adjacency, w, v);
     }
     for (uint32_t k = w->num_there; status == PSFM_OK && k-- > 0;)
-        status = wait(ctx, w, w->there[k]);
+        status = line_up(ctx, w, w->there[k]);
     return status;
 }
 
@@ -143,7 +143,7 @@ static psfm_status hold_one(psfm_context *ctx, work *w, psfm_rng *rng) {
     for (size_t k = 0; status == PSFM_OK && k < w->neighbours[v].num; ++k) {
         uint32_t u = w->neighbours[v].item[k];
         --w->degree[u];
-        status = wait(ctx, w, u);
+        status = line_up(ctx, w, u);
     }
     return status;
 }
@@ -160,7 +160,7 @@ static psfm_status join(psfm_context *ctx, work *w, uint32_t u, const list *scop
         if (w->mark[scope->item[k]] != w->stamp)
             status = push(ctx, &w->neighbours[u], scope->item[k]);
     w->degree[u] = (uint32_t)w->neighbours[u].num;
-    return status == PSFM_OK ? wait(ctx, w, u) : status;
+    return status == PSFM_OK ? line_up(ctx, w, u) : status;
 }
 
 static psfm_status eliminate_one(psfm_context *ctx, work *w, uint32_t v, psfm_elimination *out) {

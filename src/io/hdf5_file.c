@@ -66,7 +66,11 @@ static herr_t visit(hid_t object, const char *path, const H5O_info_t *info, void
 psfm_status psfm_h5_find_groups(psfm_h5 *h5, const char *dataset, psfm_h5_names *out) {
     *out = (psfm_h5_names){0};
     search s = {h5->ctx, dataset, out, PSFM_OK};
+#if H5_VERSION_GE(1, 12, 0) /* since then H5O_info_t is that of H5Ovisit3 */
+    herr_t done = H5Ovisit3(h5->file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &s, H5O_INFO_BASIC);
+#else
     herr_t done = H5Ovisit2(h5->file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &s, H5O_INFO_BASIC);
+#endif
     if (s.status == PSFM_OK && done < 0)
         s.status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: its groups cannot be read", h5->path);
     if (s.status != PSFM_OK)

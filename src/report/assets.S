@@ -1,19 +1,31 @@
 /* The files of the page as read-only data; the build says where they are. */
+#ifdef __APPLE__
+#define NAME(name) _##name
+#define HIDDEN .private_extern
+#define READ_ONLY __TEXT, __const
+#else
+#define NAME(name) name
+#define HIDDEN .hidden
+#define READ_ONLY .rodata
+#endif
+
     .macro asset name, path
     .globl \name
-    .hidden \name
+    HIDDEN \name
     .globl \name\()_end
-    .hidden \name\()_end
+    HIDDEN \name\()_end
 \name:
     .incbin "\path"
 \name\()_end:
     .byte 0
     .endm
 
-    .section .rodata
-    asset psfm_asset_page, PSFM_PAGE
-    asset psfm_asset_style, PSFM_STYLE
-    asset psfm_asset_script, PSFM_SCRIPT
-    asset psfm_asset_three, PSFM_THREE
+    .section READ_ONLY
+    asset NAME(psfm_asset_page), PSFM_PAGE
+    asset NAME(psfm_asset_style), PSFM_STYLE
+    asset NAME(psfm_asset_script), PSFM_SCRIPT
+    asset NAME(psfm_asset_three), PSFM_THREE
 
+#ifndef __APPLE__
     .section .note.GNU-stack, "", %progbits
+#endif

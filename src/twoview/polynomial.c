@@ -79,7 +79,7 @@ static int roots_inside(const double *c, int degree, double *roots) {
 }
 
 int psfm_polynomial_roots(const double *c, int degree, double *roots) {
-    double reversed[PSFM_MAX_DEGREE + 1], outside[PSFM_MAX_DEGREE], most = 0.0;
+    double reversed[PSFM_MAX_DEGREE + 1] = {0}, outside[PSFM_MAX_DEGREE], most = 0.0;
     for (int k = 0; k <= degree; ++k)
         most = fmax(most, fabs(c[k]));
     while (degree > 0 && !(fabs(c[degree]) > ZERO_COEFFICIENT * most))

@@ -87,9 +87,15 @@ __attribute__((constructor)) static void start(void) {
     fails_at = number == NULL ? 0 : atol(number);
     backtrace(first, 1); /* its first call allocates */
     cJSON_InitHooks(&(cJSON_Hooks){__wrap_malloc, free});
+#if SUITESPARSE_MAIN_VERSION >= 7
+    SuiteSparse_config_malloc_func_set(__wrap_malloc);
+    SuiteSparse_config_calloc_func_set(__wrap_calloc);
+    SuiteSparse_config_realloc_func_set(__wrap_realloc);
+#else
     SuiteSparse_config.malloc_func = __wrap_malloc;
     SuiteSparse_config.calloc_func = __wrap_calloc;
     SuiteSparse_config.realloc_func = __wrap_realloc;
+#endif
     sqlite3_config(SQLITE_CONFIG_GETMALLOC, &before);
     ours = before;
     ours.xMalloc = sqlite_malloc;

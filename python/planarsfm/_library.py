@@ -127,12 +127,12 @@ _SIGNATURES = {
 
 def _candidates():
     """Where the library may be: told by the environment, in the build folder of the sources this file
-    is in, installed beside this module, or where the system looks."""
+    is in, with this module (a wheel), installed beside it, or where the system looks."""
     if "PLANARSFM_LIBRARY" in os.environ:
         return [os.environ["PLANARSFM_LIBRARY"]]
     here = os.path.dirname(os.path.abspath(__file__))
     found = [os.path.join(here, "../../build/libplanarsfm.so")]
-    for folder in ("../../..", "../../../x86_64-linux-gnu", "../../../aarch64-linux-gnu"):
+    for folder in (".", "../../..", "../../../x86_64-linux-gnu", "../../../aarch64-linux-gnu"):
         found.append(os.path.join(here, folder, "libplanarsfm.so.0"))
     found = [path for path in found if os.path.exists(path)]
     return found + [ctypes.util.find_library("planarsfm") or "libplanarsfm.so.0"]

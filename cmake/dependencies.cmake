@@ -54,7 +54,8 @@ function(psfm_choose option name header library without)
   set(PSFM_PC_LIBS ${PSFM_PC_LIBS} -l${library} PARENT_SCOPE)
 endfunction()
 psfm_choose(PSFM_ONEDNN ONEDNN oneapi/dnnl/dnnl.h dnnl "OpenBLAS multiplies the networks' matrices")
-psfm_choose(PSFM_VLFEAT VLFEAT vl/covdet.h vl "no --sift.affine-shape")
+# Debian 11 and Ubuntu 22.04 have VLFeat without its SIFT.
+psfm_choose(PSFM_VLFEAT VLFEAT vl/sift.h vl "no --sift.affine-shape")
 psfm_choose(PSFM_TIFF TIFF tiffio.h tiff "no TIFF photographs")
 psfm_choose(PSFM_HEIF HEIF libheif/heif.h heif "no HEIC photographs")
 

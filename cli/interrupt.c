@@ -4,16 +4,29 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, line_length;
 
+/* Says it in the place of the line that is being drawn, which ends with the terminal's "^C". */
 static void note(int number) {
-    static const char text[] = "\nstopping; Ctrl-C again stops at once\n";
+    enum { SAID = 36, WIDEST = 256 };
+    static const char text[] = "\rstopping; Ctrl-C again stops at once\n";
+    char line[WIDEST];
+    size_t blanks = line_length + 2 > SAID ? (size_t)(line_length + 2 - SAID) : 0;
+    blanks = blanks < WIDEST - sizeof text ? blanks : WIDEST - sizeof text;
     signal(number, SIG_DFL);
     interrupted = 1;
-    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    memcpy(line, text, SAID + 1);
+    memset(line + SAID + 1, ' ', blanks);
+    line[SAID + 1 + blanks] = '\n';
+    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, line, SAID + 2 + blanks) < 0)
         interrupted = 1; /* nobody to tell */
+}
+
+void cli_interrupt_set_line(int length) {
+    line_length = length;
 }
 
 void cli_interrupt_catch(void) {

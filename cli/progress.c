@@ -49,6 +49,7 @@ static void draw(const char *text) {
     fprintf(stderr, "\r%.*s%*s", length, text, state.length > length ? state.length - length : 0,
             "");
     state.length = length;
+    cli_interrupt_set_line(length);
 }
 
 static void wipe(void) {
@@ -84,12 +85,12 @@ static void show(int step, const char *stage, double share, double now) {
     draw(line);
 }
 
-static void enter(int step, const char *stage, double now) {
+static void enter(int step, const char *stage) {
     const char *label = cli_steps_label(step, stage);
     if (strcmp(label, state.label) == 0)
         return;
-    psfm_run_steps_enter(&state.run.steps, step, now - state.began);
     cli_progress_finish(true);
+    psfm_run_steps_enter(&state.run.steps, step);
     snprintf(state.label, sizeof state.label, "%s", label);
     state.drawn = 0.0;
 }
@@ -99,10 +100,10 @@ static int progress(const char *stage, size_t done, size_t total, void *user) {
     double now = psfm_now(), share = total == 0 ? 1.0 : (double)done / (double)total;
     cli_steps_learn(&state.run, stage, total);
     int step = cli_steps_find(&state.run, stage);
-    enter(step, stage, now);
+    enter(step, stage);
     if (shows_steps() && is_terminal() && now - state.drawn > REDRAW_SECONDS)
         show(step, stage, share < 1.0 ? share : 1.0, now);
-    if (done >= total && !state.run.plan.poses)
+    if (done >= total && (cli_steps_is_whole(step) || !state.run.plan.poses))
         cli_progress_finish(true);
     return cli_interrupted();
 }
@@ -145,7 +146,9 @@ void cli_progress_finish(bool is_done) {
         fprintf(stderr, STEP_FORMAT "%s %s\n", state.label, is_done ? "done in" : "stopped after",
                 spent);
     }
-    if (state.label[0] != '\0')
+    if (state.label[0] != '\0') {
+        psfm_run_steps_leave(&state.run.steps, now - state.began);
         state.began = now;
+    }
     state.label[0] = '\0';
 }

@@ -15,13 +15,17 @@ void psfm_run_steps_init(int num, psfm_run_steps *run) {
     *run = (psfm_run_steps){.num = num, .current = -1};
 }
 
-void psfm_run_steps_enter(psfm_run_steps *run, int step, double seconds) {
+void psfm_run_steps_enter(psfm_run_steps *run, int step) {
+    run->steps[step].is_begun = true;
+    run->current = step;
+}
+
+void psfm_run_steps_leave(psfm_run_steps *run, double seconds) {
     if (run->current >= 0) {
         run->steps[run->current].seconds += seconds;
         run->steps[run->current].is_over = true;
     }
-    run->steps[step].is_begun = true;
-    run->current = step;
+    run->current = -1;
 }
 
 /* Whether a step is still to come as a whole. */

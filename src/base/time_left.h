@@ -14,15 +14,16 @@ typedef struct {
         double seconds; /* that it took until it was left */
         bool is_begun, is_over;
     } steps[PSFM_MAX_STEPS];
-    int num, current; /* current: -1 before the first */
+    int num, current; /* current: -1 between two steps */
 } psfm_run_steps;
 
 /* Forgets what was measured. */
 void psfm_run_steps_init(int num, psfm_run_steps *run);
 
-/* Leaves the current step, which took `seconds`, and begins another. Steps before it that have not
- * begun will not come any more. */
-void psfm_run_steps_enter(psfm_run_steps *run, int step, double seconds);
+/* Begins a step. Steps before it that have not begun will not come any more. */
+void psfm_run_steps_enter(psfm_run_steps *run, int step);
+/* Ends the current step, which took `seconds`. */
+void psfm_run_steps_leave(psfm_run_steps *run, double seconds);
 
 /* Seconds until the end of the run, when `seconds` were spent in the current step. `share` is how
  * much of it is done, negative if nobody can tell. Returns a negative number as long as there is no

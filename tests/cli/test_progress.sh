@@ -26,20 +26,22 @@ for step in features matching planes patches poses "fine poses" results; do
 done
 grep -qE '\[[#.]+\]|left in all' screen.txt && fail "half a line stays: $(cat screen.txt)"
 grep -q '\[#.*%' drawn.txt || fail "no bar was drawn"
-terminal "$planarsfm" run ring/images -o whole --quiet >screen.txt
+terminal "$planarsfm" reconstruct arena/database.db -o out --quiet >screen.txt
 grep -qE "$took" screen.txt && fail "--quiet on a terminal: $(cat screen.txt)"
 
 # A narrow terminal is not wrapped.
-terminal --columns 30 --raw drawn.txt "$planarsfm" reconstruct whole/database.db -o narrow >screen.txt
+terminal --columns 30 --raw drawn.txt "$planarsfm" reconstruct arena/database.db -o out >screen.txt
 tr '\r' '\n' <drawn.txt | grep -E '^(planes|poses) ' | grep -vE "$took" | awk 'length > 29' >long.txt
 [ ! -s long.txt ] || fail "too long for 30 columns: $(cat long.txt)"
 
 # Interrupted in a step, it says how it goes on; then it ends like a run that was not.
-for word in matching poses; do
+for word in poses; do
     rm -rf stopped
     terminal --keys "$word  " "$planarsfm" run ring/images -o stopped >screen.txt
     grep -q '^status 130$' screen.txt || fail "Ctrl-C in $word: $(cat screen.txt)"
     grep -q 'the same command goes on' screen.txt || fail "Ctrl-C in $word says: $(cat screen.txt)"
+    grep -q '^stopping; Ctrl-C again stops at once$' screen.txt || fail "no note: $(cat screen.txt)"
+    grep -q 'left in all' screen.txt && fail "Ctrl-C leaves half a line: $(cat screen.txt)"
     grep -qE '^[a-z ]+ +stopped after [0-9.]+ s$' screen.txt || fail "no line: $(cat screen.txt)"
     [ ! -e stopped/summary.json ] || fail "results of an interrupted run"
     "$planarsfm" run ring/images -o stopped --quiet >/dev/null

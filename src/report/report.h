@@ -11,7 +11,7 @@
  * alignment.json and the run it names, if that is still there; otherwise of a COLMAP model alone.
  * Thumbnails are of the photographs below photo_folder, or, if that is NULL, where graph.json says
  * they were; photographs that are not there are left out with a warning. The page loads nothing
- * over the network. Its size is kept within some 15 MB: with many images thumbnails get smaller,
+ * over the network. Its size is kept within some 20 MB: with many images thumbnails get smaller,
  * points and pairs fewer. The same files give the same bytes. Whole or absent. */
 psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char *photo_folder);
 

@@ -185,6 +185,13 @@ await visit('by keys alone', 'photos/report.html', async (page) => {
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   assert.equal(await text(page, '#panelBody h2'), 'Look closer');
+  await page.locator('#line canvas').focus();
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => lookedAt().pair), await page.evaluate(() => embedding.order[0]));
+  await page.locator('#matrix canvas').focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.match(await text(page, '#panelBody h2'), / – /);
+  await page.keyboard.press('Escape');
   const dumb = await page.evaluate(() => {
     const named = (node) => node.textContent.trim() || node.getAttribute('aria-label') || (node.labels && node.labels.length);
     const bad = [...document.querySelectorAll('button, select, input, canvas')].filter((node) => !named(node));

@@ -100,6 +100,22 @@ function hover(what) {
   tellSelection();
 }
 
+/* Makes a drawing of pairs usable by keys: arrows select the next or the last of list(). */
+function stepByKeys(canvas, list) {
+  canvas.tabIndex = 0;
+  canvas.setAttribute('role', 'application');
+  canvas.setAttribute('aria-label', canvas.getAttribute('aria-label') + '; arrow keys select a pair');
+  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  canvas.addEventListener('keydown', (event) => {
+    const pairs = steps[event.key] ? list() : [];
+    if (pairs.length === 0) return;
+    event.preventDefault();
+    const at = pairs.indexOf(lookedAt().pair);
+    const next = at < 0 ? 0 : (at + steps[event.key] + pairs.length) % pairs.length;
+    select({ pair: pairs[next] });
+  });
+}
+
 /* A dot in the colour of what became of a pair. */
 function statusDot(status) {
   const dot = el('span', { class: 'dot' });

@@ -127,6 +127,7 @@ function start3d() {
   const isColored = report.models.some((model) => model.rgb.some((c) => c !== model.rgb[0]));
   look.colorBy = isColored ? 'photo' : report.planes.length ? 'plane' : 'error';
   layers.photos = hasThumbnails && report.images.length <= 60;
+  layers.tree = report.images.length <= 500;
   view3d = new View3d($('stage'), renderer);
   layerControls(hasThumbnails, isColored);
   modelChoice();

@@ -258,5 +258,6 @@ function startEmbedding() {
     const dot = dotAt(pointerOn(canvas, event));
     if (dot) select({ pair: dot.pair });
   });
+  stepByKeys(canvas, () => embedding.order);
   selection.listeners.push(remark);
 }

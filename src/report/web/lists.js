@@ -4,12 +4,12 @@ const LISTED = 60;
 const lists = { shown: 'images' };
 
 /* A small photograph that is decoded when it comes into sight; null without one. */
+function showSmall(image) {
+  image.src = 'data:image/jpeg;base64,' + report.thumbnails[+image.dataset.view];
+  inSight.unobserve(image);
+}
 const inSight = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
-    if (!isIntersecting) continue;
-    target.src = 'data:image/jpeg;base64,' + report.thumbnails[+target.dataset.view];
-    inSight.unobserve(target);
-  }
+  for (const { isIntersecting, target } of entries) if (isIntersecting) showSmall(target);
 });
 function smallPhotograph(view) {
   if (!report.thumbnails[view]) return null;

@@ -45,7 +45,7 @@ function startOverview() {
   for (const tile of tiles)
     if (tile)
       $('tiles').append(
-        el('div', { class: 'tile' }, el('b', {}, tile[0]), el('span', {}, tile[1])),
+        el('div', { class: tile[0].length > 11 ? 'tile long' : 'tile' }, el('b', {}, tile[0]), el('span', {}, tile[1])),
       );
 }
 

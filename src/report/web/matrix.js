@@ -114,6 +114,7 @@ class Matrix {
       if (cell && cell.pair >= 0) select({ pair: cell.pair });
       else if (cell && cell.row === cell.column) select({ image: this.imageOf(cell.row).index });
     });
+    stepByKeys(canvas, () => [...new Set(this.shown)].filter((p) => p >= 0));
     selection.listeners.push(this.remark);
   }
 

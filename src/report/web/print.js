@@ -10,6 +10,7 @@ function startPrint() {
     };
     applyTheme(false);
     for (const node of before.folded) node.open = true;
+    document.querySelectorAll('#imageTable .thumb:not([src])').forEach(showSmall);
     if (!view3d) return;
     view3d.render();
     const picture = el('img', { class: 'printed', alt: 'The 3D view', src: view3d.canvas.toDataURL('image/jpeg', 0.9) });

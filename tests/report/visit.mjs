@@ -9,11 +9,18 @@ export const layer = (page, name) => page.locator('#layers .chip', { hasText: na
 
 /* Opens a page of the folder that run.sh made, does the steps and wants a console without problems. */
 export async function visit(name, path, steps, options) {
+  await tour(path, [[name, steps]], options);
+}
+
+/* The same with several steps on one page, which opens once: [[name, steps], ...]. */
+export async function tour(path, stops, options) {
   const { page, problems } = await open(browser, join(process.argv[2], path), options);
-  await steps(page);
-  assert.deepEqual(problems, [], `${name}: the console shows problems`);
+  for (const [name, steps] of stops) {
+    await steps(page);
+    assert.deepEqual(problems, [], `${name}: the console shows problems`);
+    console.log('passed:', name);
+  }
   await page.close();
-  console.log('passed:', name);
 }
 
 /* Where a camera is on the page: the middle of its frustum. */

@@ -61,8 +61,9 @@ const cli_command cli_match = {
         "(--guided.enabled off leaves that out). Pairs that have matches\n"
         "are left as they are, unless this command made them with other options. It may be\n"
         "interrupted at any time and goes on where it stopped.\n"
-        "Without --pairs every pair is matched up to 200 images, and sequential:10 beyond; images\n"
-        "are in the order of their names. A folder stands for the database.db in it.\n\n"
+        "Without --pairs every pair is matched up to 200 images; beyond, each image with the five\n"
+        "after it in the order of names and with the twenty that look most like it\n"
+        "(sequential:5+retrieval:20). A folder stands for the database.db in it.\n\n"
         "    planarsfm match out/database.db --pairs ring:2",
     .positional = positional,
     .flags = flags,

@@ -1,13 +1,13 @@
 /* SIFT extraction and matching, ours beside COLMAP's on the CPU:
  *   bench_sift_match IMAGE_FOLDER [PAIRS] [--affine-shape] [--upright] [--gt MODEL]
- * PAIRS as for psfm_pair_select, default exhaustive. The flags go to both; MODEL is a COLMAP model
- * with true poses, by which matches are judged, also those of our matcher from COLMAP's features.
- * COLMAP (if it is on the PATH) extracts and matches in a temporary folder. Printed are the numbers
- * of features, the share that both have, how far their descriptors agree, the matches in common and
- * the times, by the clock and of the processor. COLMAP 3.8 matches by an approximate search
- * (FLANN), so its matches differ from those of a full comparison; ours are also compared with a
- * plain double loop on one pair. COLMAP's matching time includes geometric verification, limited to
- * its least number of trials. */
+ * PAIRS as for psfm_pair_select but retrieval, default exhaustive. The flags go to both; MODEL is a
+ * COLMAP model with true poses, by which matches are judged, also those of our matcher from
+ * COLMAP's features. COLMAP (if it is on the PATH) extracts and matches in a temporary folder.
+ * Printed are the numbers of features, the share that both have, how far their descriptors agree,
+ * the matches in common and the times, by the clock and of the processor. COLMAP 3.8 matches by an
+ * approximate search (FLANN), so its matches differ from those of a full comparison; ours are also
+ * compared with a plain double loop on one pair. COLMAP's matching time includes geometric
+ * verification, limited to its least number of trials. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static psfm_status run_ours(psfm_context *ctx, const task *todo, ours *o) {
     o->extract_time = since(start);
     if (status == PSFM_OK)
         status = psfm_pair_select(ctx, todo->pairs, (const char *const *)o->images.names,
-                                  o->images.num, &o->pairs);
+                                  o->images.num, NULL, &o->pairs);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < o->images.num; ++k) {

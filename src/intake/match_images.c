@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "intake/guide_matches.h"
+#include "intake/image_likeness.h"
 #include "io/feature_store.h"
 #include "match/pair_select.h"
 #include "planarsfm/version.h"
@@ -142,16 +143,17 @@ static psfm_stored_pair pair_of(const matching *m, const uint32_t pair[2]) {
 }
 
 /* The pairs of a rule. Absent names stand behind those of the images; pairs with them go. */
-static psfm_status apply_rule(const matching *m, const char *rule, psfm_pair_list *list) {
+static psfm_status apply_rule(const matching *m, const char *rule, const psfm_likeness *likeness,
+                              psfm_pair_list *list) {
     const char **names = NULL;
     size_t n = m->images.num, kept = 0;
-    bool by_names = rule != NULL && strncmp(rule, "file:", 5) == 0;
+    bool by_names = strncmp(rule, "file:", 5) == 0;
     size_t num_absent = by_names ? m->options->num_absent : 0;
     psfm_status status = PSFM_ALLOC(m->ctx, n + num_absent, &names);
     for (size_t k = 0; status == PSFM_OK && k < n + num_absent; ++k)
         names[k] = k < n ? m->images.photos[k].name : m->options->absent[k - n];
     if (status == PSFM_OK)
-        status = psfm_pair_select(m->ctx, rule, names, n + num_absent, list);
+        status = psfm_pair_select(m->ctx, rule, names, n + num_absent, likeness, list);
     for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
         if (list->pairs[k][0] < n && list->pairs[k][1] < n)
             memmove(list->pairs[kept++], list->pairs[k], sizeof *list->pairs);
@@ -161,15 +163,15 @@ static psfm_status apply_rule(const matching *m, const char *rule, psfm_pair_lis
 }
 
 static psfm_status select_pairs(matching *m, psfm_pair_list *list) {
-    const char *rule = m->options->pairs;
-    size_t n = m->images.num;
-    psfm_status status = apply_rule(m, rule, list);
-    if (rule != NULL && strcmp(rule, "auto") != 0)
-        snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", rule);
-    else if (n <= PSFM_MAX_EXHAUSTIVE)
-        snprintf(m->stats->rule, sizeof m->stats->rule, "exhaustive");
-    else
-        snprintf(m->stats->rule, sizeof m->stats->rule, "sequential:%d", PSFM_DEFAULT_NEIGHBOURS);
+    const char *rule = psfm_pair_rule(m->options->pairs, m->images.num);
+    bool by_likeness = psfm_pair_rule_needs_likeness(rule);
+    psfm_likeness likeness = {0};
+    psfm_status status =
+        by_likeness ? psfm_image_likeness_find(m->ctx, &m->store, &m->images, &likeness) : PSFM_OK;
+    if (status == PSFM_OK)
+        status = apply_rule(m, rule, by_likeness ? &likeness : NULL, list);
+    snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", rule);
+    psfm_likeness_free(&likeness);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* Which pairs of images to match: all, each with the next K in order (open or as a ring), or a
- * list of names in a file. Pairs come sorted and once each. */
+/* Which pairs of images to match: all, each with the next K in order (open or as a ring), with
+ * those that look like it, or a list of names in a file. Pairs come sorted and once each. */
 #include "match/pair_select.h"
 
 #include <stdio.h>
@@ -46,18 +46,40 @@ static void sort_unique(psfm_pair_list *list) {
     list->num = kept;
 }
 
+/* What pairs are selected from, and those selected so far. */
+typedef struct {
+    const char *const *names;
+    size_t num;
+    const psfm_likeness *likeness; /* or NULL */
+    psfm_pair_list list;
+    size_t capacity;
+} selection;
+
 /* Each image with the k after it, wrapping round if `ring`. */
-static psfm_status select_neighbours(psfm_context *ctx, size_t num, size_t k, bool ring,
-                                     psfm_pair_list *list) {
-    size_t capacity = 0;
+static psfm_status select_neighbours(psfm_context *ctx, size_t k, bool ring, selection *s) {
+    size_t num = s->num;
     psfm_status status = PSFM_OK;
     for (size_t i = 0; status == PSFM_OK && i < num; ++i) {
         size_t last = ring ? i + k : i + k < num ? i + k : num - 1;
         for (size_t j = i + 1; status == PSFM_OK && j <= last && j < i + num; ++j)
-            status = append(ctx, list, &capacity, i, j % num);
+            status = append(ctx, &s->list, &s->capacity, i, j % num);
     }
+    return status;
+}
+
+/* Each image with the k that look most like it. */
+static psfm_status select_alike(psfm_context *ctx, size_t k, selection *s) {
+    uint32_t *alike = NULL;
+    if (s->likeness == NULL)
+        return PSFM_OK;
+    k = k < s->num ? k : s->num;
+    psfm_status status = PSFM_ALLOC(ctx, s->num * k, &alike);
     if (status == PSFM_OK)
-        sort_unique(list);
+        status = psfm_likeness_nearest(ctx, s->likeness, k, alike);
+    for (size_t i = 0; status == PSFM_OK && i < s->num * k; ++i)
+        if (alike[i] != UINT32_MAX)
+            status = append(ctx, &s->list, &s->capacity, i / k, alike[i]);
+    free(alike);
     return status;
 }
 
@@ -143,36 +165,76 @@ static psfm_status select_from_file(psfm_context *ctx, const char *path, const c
     return status;
 }
 
+/* ---- rules ---- */
+
+const char *psfm_pair_rule(const char *text, size_t num) {
+    if (text != NULL && strcmp(text, "auto") != 0)
+        return text;
+    return num <= PSFM_MAX_EXHAUSTIVE ? "exhaustive" : PSFM_DEFAULT_PAIRS;
+}
+
+bool psfm_pair_rule_needs_likeness(const char *rule) {
+    return strncmp(rule, "file:", 5) != 0 && strstr(rule, "retrieval:") != NULL;
+}
+
+static bool starts_with(const char *text, const char *start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* One rule of those that may stand beside others; `text` is all of them. */
+static psfm_status apply_one(psfm_context *ctx, const char *text, const char *rule, selection *s) {
+    static const char *const kinds[] = {"sequential:", "ring:", "retrieval:"};
+    size_t count = 0;
+    int kind = 0;
+    if (strcmp(rule, "exhaustive") == 0)
+        return select_neighbours(ctx, s->num, false, s);
+    while (kind < 3 && !starts_with(rule, kinds[kind]))
+        ++kind;
+    if (kind == 3)
+        return psfm_fail(
+            ctx, PSFM_ERR_ARGUMENT,
+            "pairs '%s': should be exhaustive, sequential:K, ring:K, retrieval:K, some "
+            "of these joined by +, or file:PATH",
+            text);
+    psfm_status status = parse_count(ctx, text, rule + strlen(kinds[kind]), &count);
+    if (status != PSFM_OK)
+        return status;
+    return kind == 2 ? select_alike(ctx, count, s) : select_neighbours(ctx, count, kind == 1, s);
+}
+
+/* All rules of a text, joined by +. */
+static psfm_status apply_all(psfm_context *ctx, const char *text, selection *s) {
+    psfm_status status = PSFM_OK;
+    for (const char *rule = text; status == PSFM_OK && rule != NULL;) {
+        const char *plus = strchr(rule, '+');
+        char *one = NULL;
+        size_t length = plus == NULL ? strlen(rule) : (size_t)(plus - rule);
+        status = PSFM_ALLOC(ctx, length + 1, &one);
+        if (status == PSFM_OK) {
+            memcpy(one, rule, length);
+            status = apply_one(ctx, text, one, s);
+        }
+        free(one);
+        rule = plus == NULL ? NULL : plus + 1;
+    }
+    if (status == PSFM_OK)
+        sort_unique(&s->list);
+    return status;
+}
+
 psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *const *names,
-                             size_t num, psfm_pair_list *list) {
-    psfm_pair_list made = {0};
-    *list = made;
+                             size_t num, const psfm_likeness *likeness, psfm_pair_list *list) {
+    selection s = {.names = names, .num = num, .likeness = likeness};
+    *list = (psfm_pair_list){0};
     if (num < 2)
         return psfm_fail(ctx, PSFM_ERR_DATA, "%zu image%s: pairs need at least two", num,
                          num == 1 ? "" : "s");
-    psfm_status status;
-    size_t count = num <= PSFM_MAX_EXHAUSTIVE ? num : PSFM_DEFAULT_NEIGHBOURS;
-    if (text == NULL || strcmp(text, "auto") == 0) {
-        status = select_neighbours(ctx, num, count, false, &made);
-    } else if (strcmp(text, "exhaustive") == 0) {
-        status = select_neighbours(ctx, num, num, false, &made);
-    } else if (strncmp(text, "sequential:", 11) == 0) {
-        status = parse_count(ctx, text, text + 11, &count);
-        if (status == PSFM_OK)
-            status = select_neighbours(ctx, num, count, false, &made);
-    } else if (strncmp(text, "ring:", 5) == 0) {
-        status = parse_count(ctx, text, text + 5, &count);
-        if (status == PSFM_OK)
-            status = select_neighbours(ctx, num, count, true, &made);
-    } else if (strncmp(text, "file:", 5) == 0) {
-        status = select_from_file(ctx, text + 5, names, num, &made);
-    } else {
-        status =
-            psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                      "pairs '%s': should be exhaustive, sequential:K, ring:K or file:PATH", text);
-    }
+    const char *rule = psfm_pair_rule(text, num);
+    psfm_status status = starts_with(rule, "file:")
+                             ? select_from_file(ctx, rule + 5, names, num, &s.list)
+                             : apply_all(ctx, rule, &s);
     if (status != PSFM_OK)
-        psfm_pair_list_free(&made);
-    *list = made;
+        psfm_pair_list_free(&s.list);
+    *list = s.list;
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "match/likeness.h"
 
 /* Pairs of image indices, the lower first, sorted, each once. Owns its array. */
 typedef struct {
@@ -17,17 +18,27 @@ void psfm_pair_list_free(psfm_pair_list *list);
 
 /* Up to this many images all pairs are matched by default. */
 #define PSFM_MAX_EXHAUSTIVE 200
-#define PSFM_DEFAULT_NEIGHBOURS 10
+/* ... and beyond these: neighbours in the order of names, and those that look alike. */
+#define PSFM_DEFAULT_PAIRS "sequential:5+retrieval:20"
 
 /* Selects pairs of `num` images by a text:
  *   exhaustive     every pair
  *   sequential:K   each image with the K after it in the order given
  *   ring:K         the same, the order closed to a ring
+ *   retrieval:K    each image with the K that look most like it
+ *   RULE+RULE      the pairs of either
  *   file:PATH      the pairs of a text file, two image names a line, see psfm_pair_file_parse
- *   auto or NULL   exhaustive up to 200 images, sequential:10 beyond
- * `names` are the images' names in that order, only needed for file:. The caller frees the list. */
+ *   auto or NULL   exhaustive up to 200 images, PSFM_DEFAULT_PAIRS beyond
+ * `names` are the images' names in that order, only needed for file:; likeness is only needed for
+ * retrieval, which selects nothing without it. The caller frees the list. */
 psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *const *names,
-                             size_t num, psfm_pair_list *list);
+                             size_t num, const psfm_likeness *likeness, psfm_pair_list *list);
+
+/* The rule that a text stands for with so many images: the text itself, unless it is auto or NULL.
+ */
+const char *psfm_pair_rule(const char *text, size_t num);
+/* Whether a rule needs to know which images look alike. */
+bool psfm_pair_rule_needs_likeness(const char *rule);
 
 /* Parses the contents of a pair file (COLMAP's match list): two names a line with white space
  * between them; empty lines and lines that begin with '#' are skipped. Names may contain spaces as

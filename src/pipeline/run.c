@@ -147,7 +147,7 @@ static psfm_status check_pairs(psfm_context *ctx, const char *folder, const char
     psfm_status status = by_names ? psfm_image_list_open(ctx, folder, list_path, &files) : PSFM_OK;
     if (status == PSFM_OK)
         status = psfm_pair_select(ctx, rule, (const char *const *)files.names,
-                                  by_names ? files.num : 2, &pairs);
+                                  by_names ? files.num : 2, NULL, &pairs);
     psfm_pair_list_free(&pairs);
     psfm_image_list_free(&files);
     return status;

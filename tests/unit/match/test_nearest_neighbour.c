@@ -242,7 +242,7 @@ static void pairs_do_not_depend_on_threads(void **state) {
                 sift_like(&rng, sets[k].descriptors_u8 + 128 * i);
     }
     psfm_pair_list pairs;
-    assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, IMAGES, &pairs));
+    assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, IMAGES, NULL, &pairs));
     psfm_match_list out[3][10] = {0};
     size_t total = 0;
     psfm_cpu_limit(PSFM_CPU_AVX512);
@@ -286,7 +286,7 @@ static void failed_allocations_are_reported(void **state) {
     psfm_keypoint_set sets[2] = {{.num = n, .descriptor_size = 128, .descriptors_u8 = d},
                                  {.num = n, .descriptor_size = 128, .descriptors_u8 = d}};
     psfm_pair_list pairs;
-    assert_ok(ctx, psfm_pair_select(ctx, NULL, NULL, 2, &pairs));
+    assert_ok(ctx, psfm_pair_select(ctx, NULL, NULL, 2, NULL, &pairs));
     psfm_context_set_threads(ctx, 1);
     size_t failures = 0;
     for (size_t k = 1; k < 100; ++k) {

@@ -30,10 +30,10 @@ static void exhaustive_is_every_pair(void **state) {
     (void)state;
     psfm_pair_list list;
     const uint32_t expected[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-    assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, 4, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, 4, NULL, &list));
     assert_pairs(&list, expected, 6);
     psfm_pair_list_free(&list);
-    assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, 300, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, 300, NULL, &list));
     assert_int_equal(list.num, 300 * 299 / 2);
     psfm_pair_list_free(&list);
 }
@@ -42,21 +42,22 @@ static void sequential_and_ring(void **state) {
     (void)state;
     psfm_pair_list list;
     const uint32_t open[][2] = {{0, 1}, {0, 2}, {1, 2}, {1, 3}, {2, 3}, {2, 4}, {3, 4}};
-    assert_ok(ctx, psfm_pair_select(ctx, "sequential:2", NULL, 5, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, "sequential:2", NULL, 5, NULL, &list));
     assert_pairs(&list, open, 7);
     psfm_pair_list_free(&list);
     const uint32_t ring[][2] = {{0, 1}, {0, 4}, {1, 2}, {2, 3}, {3, 4}};
-    assert_ok(ctx, psfm_pair_select(ctx, "ring:1", NULL, 5, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, "ring:1", NULL, 5, NULL, &list));
     assert_pairs(&list, ring, 5);
     psfm_pair_list_free(&list);
     /* as many neighbours as there are images, and more: every pair once */
     for (int k = 0; k < 2; ++k) {
-        assert_ok(ctx, psfm_pair_select(ctx, k ? "ring:99999999" : "sequential:7", NULL, 6, &list));
+        assert_ok(
+            ctx, psfm_pair_select(ctx, k ? "ring:99999999" : "sequential:7", NULL, 6, NULL, &list));
         assert_int_equal(list.num, 15);
         psfm_pair_list_free(&list);
     }
     const uint32_t two[][2] = {{0, 1}};
-    assert_ok(ctx, psfm_pair_select(ctx, "ring:3", NULL, 2, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, "ring:3", NULL, 2, NULL, &list));
     assert_pairs(&list, two, 1);
     psfm_pair_list_free(&list);
 }
@@ -64,31 +65,42 @@ static void sequential_and_ring(void **state) {
 static void default_depends_on_the_number(void **state) {
     (void)state;
     psfm_pair_list list;
-    assert_ok(ctx, psfm_pair_select(ctx, NULL, NULL, 200, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, NULL, NULL, 200, NULL, &list));
     assert_int_equal(list.num, 200 * 199 / 2);
     psfm_pair_list_free(&list);
-    assert_ok(ctx, psfm_pair_select(ctx, "auto", NULL, 201, &list));
-    assert_int_equal(list.num, 10 * (201 - 10) + 45);
+    assert_ok(ctx, psfm_pair_select(ctx, "auto", NULL, 201, NULL, &list));
+    assert_int_equal(list.num, 5 * (201 - 5) + 10); /* no likeness: the neighbours alone */
     psfm_pair_list_free(&list);
 }
 
 static void nonsense_is_refused(void **state) {
     (void)state;
-    static const char *const texts[] = {
-        "",        "all",     "sequential", "sequential:",    "ring:0",
-        "ring:-1", "ring:2x", "ring: 2",    "sequential:1e3", "ring:999999999999999999999",
-        "Ring:2"};
+    static const char *const texts[] = {"+",
+                                        "ring:2+",
+                                        "retrieval:",
+                                        "ring:2+all",
+                                        "",
+                                        "all",
+                                        "sequential",
+                                        "sequential:",
+                                        "ring:0",
+                                        "ring:-1",
+                                        "ring:2x",
+                                        "ring: 2",
+                                        "sequential:1e3",
+                                        "ring:999999999999999999999",
+                                        "Ring:2"};
     psfm_pair_list list;
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k) {
-        assert_int_equal(psfm_pair_select(ctx, texts[k], NULL, 5, &list), PSFM_ERR_ARGUMENT);
+        assert_int_equal(psfm_pair_select(ctx, texts[k], NULL, 5, NULL, &list), PSFM_ERR_ARGUMENT);
         assert_null(list.pairs);
         assert_non_null(strstr(psfm_context_message(ctx), texts[k]));
     }
-    assert_int_equal(psfm_pair_select(ctx, "exhaustive", NULL, 1, &list), PSFM_ERR_DATA);
-    assert_int_equal(psfm_pair_select(ctx, "exhaustive", NULL, 0, &list), PSFM_ERR_DATA);
-    assert_int_equal(psfm_pair_select(ctx, "file:/no/such.txt", NULL, 5, &list), PSFM_ERR_IO);
+    assert_int_equal(psfm_pair_select(ctx, "exhaustive", NULL, 1, NULL, &list), PSFM_ERR_DATA);
+    assert_int_equal(psfm_pair_select(ctx, "exhaustive", NULL, 0, NULL, &list), PSFM_ERR_DATA);
+    assert_int_equal(psfm_pair_select(ctx, "file:/no/such.txt", NULL, 5, NULL, &list), PSFM_ERR_IO);
     psfm_alloc_fail_after(1);
-    assert_int_equal(psfm_pair_select(ctx, "ring:1", NULL, 5, &list), PSFM_ERR_MEMORY);
+    assert_int_equal(psfm_pair_select(ctx, "ring:1", NULL, 5, NULL, &list), PSFM_ERR_MEMORY);
     psfm_alloc_fail_after(0);
 }
 
@@ -116,7 +128,7 @@ static void pair_files_are_read(void **state) {
     fclose(file);
     char text[64];
     snprintf(text, sizeof text, "file:%s", path);
-    assert_ok(ctx, psfm_pair_select(ctx, text, names, NUM_NAMES, &list));
+    assert_ok(ctx, psfm_pair_select(ctx, text, names, NUM_NAMES, NULL, &list));
     const uint32_t one[][2] = {{1, 3}};
     assert_pairs(&list, one, 1);
     psfm_pair_list_free(&list);

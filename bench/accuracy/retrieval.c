@@ -1,0 +1,104 @@
+/* Pairs by likeness: of the pairs that verify, the share that `--pairs retrieval:K` would have
+ * tried.
+ *
+ *   bench_retrieval DATABASE...
+ *
+ * of databases whose pairs were all matched. Verified: 30 inliers of homographies or of the
+ * essential matrix. "best" is the share that a selection of as many pairs could reach. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "engine/rotation_candidates.h"
+#include "graph/pose_graph.h"
+#include "intake/image_likeness.h"
+#include "io/colmap_database.h"
+#include "match/pair_select.h"
+#include "refine/evidence.h"
+
+enum { MIN_INLIERS = 30 };
+
+static void check(psfm_context *ctx, psfm_status status) {
+    if (status == PSFM_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", psfm_status_name(status), psfm_context_message(ctx));
+    exit(1);
+}
+
+/* Verified pairs as a table by the places of their names among the photographs. */
+static size_t find_verified(psfm_context *ctx, const char *path, const psfm_stored_photos *photos,
+                            bool *verified) {
+    psfm_match_set set;
+    psfm_pose_graph graph;
+    psfm_two_view_options options;
+    size_t num = 0;
+    psfm_options_init(&psfm_two_view_option_table, &options);
+    check(ctx, psfm_database_read(ctx, path, &set, NULL));
+    psfm_evidence evidence = {.set = &set};
+    check(ctx, psfm_evidence_verify(ctx, &options, &evidence));
+    check(ctx, psfm_pose_graph_build(ctx, &set, evidence.two_views, true, &graph));
+    for (uint32_t e = 0; e < graph.num_edges; ++e) {
+        size_t place[2] = {0};
+        for (int end = 0; end < 2; ++end) {
+            uint32_t node = end == 0 ? graph.edges[e].node1 : graph.edges[e].node2;
+            while (strcmp(photos->photos[place[end]].name, set.views[node].name) != 0)
+                ++place[end];
+        }
+        if (psfm_edge_num_inliers(&graph, &graph.edges[e]) < MIN_INLIERS)
+            continue;
+        verified[place[0] * photos->num + place[1]] = true;
+        verified[place[1] * photos->num + place[0]] = true;
+        ++num;
+    }
+    psfm_pose_graph_free(&graph);
+    psfm_evidence_free(&evidence);
+    psfm_match_set_free(&set);
+    return num;
+}
+
+static void report(psfm_context *ctx, const psfm_likeness *likeness, const bool *verified,
+                   size_t num_verified, size_t count) {
+    char rule[32];
+    psfm_pair_list list;
+    size_t found = 0;
+    snprintf(rule, sizeof rule, "retrieval:%zu", count);
+    check(ctx, psfm_pair_select(ctx, rule, NULL, likeness->num, likeness, &list));
+    for (size_t k = 0; k < list.num; ++k)
+        found += verified[list.pairs[k][0] * likeness->num + list.pairs[k][1]];
+    double best = list.num < num_verified ? (double)list.num / (double)num_verified : 1.0;
+    printf("  retrieval:%-3zu %6zu pairs, recall %5.1f %%, best %5.1f %%\n", count, list.num,
+           100.0 * (double)found / (double)num_verified, 100.0 * best);
+    psfm_pair_list_free(&list);
+}
+
+static void run(psfm_context *ctx, const char *path) {
+    psfm_feature_store store;
+    psfm_stored_photos photos;
+    psfm_likeness likeness;
+    check(ctx, psfm_store_open(ctx, path, false, &store));
+    check(ctx, psfm_store_list(&store, &photos));
+    psfm_moment start = psfm_moment_now();
+    check(ctx, psfm_image_likeness_find(ctx, &store, &photos, &likeness));
+    double seconds = psfm_moment_now().cpu_seconds - start.cpu_seconds;
+    psfm_store_close(&store);
+    bool *verified = calloc(photos.num * photos.num, sizeof *verified);
+    if (verified == NULL)
+        exit(1);
+    size_t num = find_verified(ctx, path, &photos, verified);
+    printf("%s: %zu images, %zu of %zu pairs verified, likeness in %.2f CPU s\n", path, photos.num,
+           num, photos.num * (photos.num - 1) / 2, seconds);
+    for (size_t count = 5; count <= 40; count *= 2)
+        report(ctx, &likeness, verified, num, count);
+    free(verified);
+    psfm_likeness_free(&likeness);
+    psfm_stored_photos_free(&photos);
+}
+
+int main(int argc, char **argv) {
+    psfm_context *ctx = psfm_context_create();
+    for (int k = 1; k < argc; ++k)
+        run(ctx, argv[k]);
+    psfm_context_destroy(&ctx);
+    return 0;
+}

@@ -1,0 +1,43 @@
+# Pairs by likeness: photographs of a field flown in rows, whose names are in no order.
+source "$(dirname "$0")/lib.sh"
+
+"$planarsfm" synth field -o field --cameras 20 --render.width 320 --quiet >/dev/null
+names=$(cd field/images && ls)
+pairs_of() { # DATABASE [ROWS]: names of the pairs, with so many matches and more
+    sqlite3 "$1" "SELECT a.name || ' ' || b.name FROM matches m JOIN images a ON a.image_id = m.pair_id / 2147483647
+        JOIN images b ON b.image_id = m.pair_id % 2147483647 WHERE m.rows >= ${2:-0}"
+}
+matched() { pairs_of "$1" 20 | awk '{ print ($1 < $2) ? $1 " " $2 : $2 " " $1 }' | LC_ALL=C sort; }
+tried() { sqlite3 "$1" "SELECT count(*) FROM matches"; }
+
+"$planarsfm" extract field/images -o all --cameras field/gt --quiet >/dev/null
+mkdir -p few again
+cp all/database.db few/database.db
+cp all/database.db again/database.db
+"$planarsfm" match all/database.db --pairs exhaustive --quiet >/dev/null
+"$planarsfm" match few/database.db --pairs retrieval:6 --threads 1 --quiet >few.txt
+"$planarsfm" match again/database.db --pairs retrieval:6 --threads 2 --quiet >/dev/null
+grep -q 'retrieval:6' few.txt || fail "the rule is not said: $(cat few.txt)"
+[ "$(tried few/database.db)" -le 120 ] || fail "$(tried few/database.db) pairs of 190 were tried"
+diff <(matched few/database.db) <(matched again/database.db) >/dev/null || fail "threads change the pairs"
+total=$(matched all/database.db | wc -l) found=$(matched few/database.db | wc -l) num=$(tried few/database.db)
+[ $((100 * found)) -ge $((90 * num)) ] || fail "only $found of $num pairs by likeness match"
+[ $((100 * total)) -le $((80 * 190)) ] || fail "$total of all 190 pairs match: nothing to choose"
+
+# Other names, other order: the same photographs are paired.
+mkdir renamed
+k=0
+for name in $(tac <<<"$names"); do
+    k=$((k + 1))
+    ln field/images/"$name" "renamed/$(printf 'p%03d' $k).jpg"
+    echo "$(printf 'p%03d' $k).jpg $name"
+done >names.txt
+"$planarsfm" extract renamed -o other --quiet >/dev/null
+"$planarsfm" match other/database.db --pairs retrieval:6 --quiet >/dev/null
+pairs_of other/database.db | awk 'NR == FNR { old[$1] = $2; next } { print (old[$1] < old[$2]) ? old[$1] " " old[$2] : old[$2] " " old[$1] }' names.txt - |
+    LC_ALL=C sort >other.txt
+pairs_of few/database.db | awk '{ print ($1 < $2) ? $1 " " $2 : $2 " " $1 }' | LC_ALL=C sort >own.txt
+diff own.txt other.txt >/dev/null || fail "names change which photographs are paired"
+
+! "$planarsfm" match few/database.db --pairs retrieval:0 --quiet 2>bad.txt || fail "retrieval:0 is taken"
+grep -q "1 or more" bad.txt || fail "retrieval:0: $(cat bad.txt)"

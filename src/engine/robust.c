@@ -373,9 +373,11 @@ static psfm_status place_component(psfm_context *ctx, const placing *p, uint32_t
     if (p->options->control.plane_scale)
         status = psfm_positions_plane(ctx, &input, &p->options->position, s->poses.center,
                                       edges->baseline, &known, &stats);
+    const psfm_placed_nodes placed = {graph->num_nodes, (const double(*)[9])s->poses.cam_from_world,
+                                      (const double(*)[3])s->poses.center};
     if (status == PSFM_OK && p->weighs_shifts && known.num_edges > 0)
         status = psfm_shift_ambiguities_find(
-            ctx, &known, &s->poses, p->options->ambiguity.max_shift_ratio, &edges->ambiguities);
+            ctx, &known, &placed, p->options->ambiguity.max_shift_ratio, &edges->ambiguities);
     psfm_known_baselines_free(&known);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         if (keep[e] && stats.num_scaled_edges > 0 && edges->baseline[e] == PSFM_BASELINE_WRONG)

@@ -58,7 +58,7 @@ static void find_agreeing(finder *f) {
 }
 
 static psfm_status finder_init(psfm_context *ctx, const psfm_known_baselines *known,
-                               const psfm_poses *poses, finder *f) {
+                               const psfm_placed_nodes *nodes, finder *f) {
     psfm_status status;
     *f = (finder){
         .problem = {known->edges, known->num_edges, known->num_nodes, psfm_context_seed(ctx)}};
@@ -68,7 +68,7 @@ static psfm_status finder_init(psfm_context *ctx, const psfm_known_baselines *kn
         (status = PSFM_ALLOC(ctx, 3 * (size_t)known->num_nodes, &f->centers)))
         return status;
     for (uint32_t v = 0; v < known->num_nodes; ++v)
-        memcpy(f->centers + 3 * (size_t)v, poses->center[known->node[v]], 3 * sizeof *f->centers);
+        memcpy(f->centers + 3 * (size_t)v, nodes->center[known->node[v]], 3 * sizeof *f->centers);
     for (uint32_t k = 0; k < known->num_edges; ++k) {
         f->node1[k] = known->edges[k].a;
         f->node2[k] = known->edges[k].b;
@@ -101,7 +101,7 @@ static void weigh(const void *data, int move, double (*value)[4]) {
 
 /* One runner-up, its nodes and edges numbered as in the graph. */
 static psfm_status list_item(psfm_context *ctx, const finder *f, const psfm_known_baselines *known,
-                             const psfm_poses *poses, psfm_runner_up *found,
+                             const psfm_placed_nodes *nodes, psfm_runner_up *found,
                              psfm_ambiguities *list) {
     psfm_ambiguity item = {.kind = PSFM_AMBIGUITY_SHIFT, .cut = *found};
     const double *shift = f->moves[found->move];
@@ -115,7 +115,7 @@ static psfm_status list_item(psfm_context *ctx, const finder *f, const psfm_know
         item.cut.edge[k] = known->edge[item.cut.edge[k]];
     item.cut.reference = known->node[item.cut.reference];
     psfm_scale3((item.cut.back ? -1.0 : 1.0) / length, shift, world);
-    psfm_mat3_mul_vec(poses->cam_from_world[item.cut.reference], world, item.direction);
+    psfm_mat3_mul_vec(nodes->cam_from_world[item.cut.reference], world, item.direction);
     psfm_status status = psfm_ambiguities_add(ctx, &item, list);
     psfm_runner_up_free(&item.cut);
     return status;
@@ -123,12 +123,12 @@ static psfm_status list_item(psfm_context *ctx, const finder *f, const psfm_know
 
 /* Takes over the parts of a component that was cut. */
 static psfm_status take_parts(psfm_context *ctx, const psfm_known_baselines *known,
-                              const uint32_t *part, uint32_t num_views, psfm_ambiguities *list) {
+                              const uint32_t *part, uint32_t num_nodes, psfm_ambiguities *list) {
     uint32_t most = 0;
     psfm_status status = PSFM_OK;
     if (list->part == NULL) {
-        status = PSFM_ALLOC(ctx, num_views, &list->part);
-        for (uint32_t v = 0; status == PSFM_OK && v < num_views; ++v)
+        status = PSFM_ALLOC(ctx, num_nodes, &list->part);
+        for (uint32_t v = 0; status == PSFM_OK && v < num_nodes; ++v)
             list->part[v] = UINT32_MAX;
     }
     for (uint32_t v = 0; status == PSFM_OK && v < known->num_nodes; ++v) {
@@ -142,11 +142,11 @@ static psfm_status take_parts(psfm_context *ctx, const psfm_known_baselines *kno
 }
 
 psfm_status psfm_shift_ambiguities_find(psfm_context *ctx, const psfm_known_baselines *known,
-                                        const psfm_poses *poses, double max_ratio,
+                                        const psfm_placed_nodes *nodes, double max_ratio,
                                         psfm_ambiguities *list) {
     finder f;
     psfm_runner_ups found = {0};
-    psfm_status status = finder_init(ctx, known, poses, &f);
+    psfm_status status = finder_init(ctx, known, nodes, &f);
     if (status == PSFM_OK)
         status = list_moves(ctx, &f);
     if (status != PSFM_OK || f.num_moves == 0 || !(f.unit > 0.0))
@@ -162,9 +162,9 @@ psfm_status psfm_shift_ambiguities_find(psfm_context *ctx, const psfm_known_base
                                             .data = &f};
     status = psfm_runner_ups_find(ctx, &problem, &found);
     for (size_t k = 0; status == PSFM_OK && k < found.num; ++k)
-        status = list_item(ctx, &f, known, poses, &found.item[k], list);
+        status = list_item(ctx, &f, known, nodes, &found.item[k], list);
     if (status == PSFM_OK)
-        status = take_parts(ctx, known, found.part, poses->num_views, list);
+        status = take_parts(ctx, known, found.part, nodes->num, list);
 
 cleanup:
     psfm_runner_ups_free(&found);

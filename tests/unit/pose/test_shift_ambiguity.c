@@ -20,8 +20,7 @@ static const double bay[3] = {3.0, 0.2, 0.0};
 typedef struct {
     psfm_context *ctx;
     double R[FIRST_NODE + NODES][9], center[FIRST_NODE + NODES][3];
-    uint32_t component[FIRST_NODE + NODES];
-    psfm_poses poses;
+    psfm_placed_nodes nodes;
     psfm_weighted_baseline edges[EDGES];
     uint32_t edge[EDGES], node[NODES];
     psfm_known_baselines known;
@@ -48,7 +47,8 @@ static void make_walk(walk *w) {
             ++num;
         }
     }
-    w->poses = (psfm_poses){FIRST_NODE + NODES, w->R, w->center, w->component};
+    w->nodes = (psfm_placed_nodes){FIRST_NODE + NODES, (const double(*)[9])w->R,
+                                   (const double(*)[3])w->center};
     w->known = (psfm_known_baselines){w->edges, w->edge, num, w->node, NODES};
 }
 
@@ -59,7 +59,7 @@ static void free_walk(walk *w) {
 
 static void find(walk *w) {
     assert_ok(w->ctx,
-              psfm_shift_ambiguities_find(w->ctx, &w->known, &w->poses, MAX_RATIO, &w->found));
+              psfm_shift_ambiguities_find(w->ctx, &w->known, &w->nodes, MAX_RATIO, &w->found));
 }
 
 /* Lets an edge say that what follows node b, itself included, is a bay further on. */

@@ -46,10 +46,10 @@ static int columns(void) {
 static void draw(const char *text) {
     int length = (int)strlen(text), room = columns() - 1;
     length = length < room ? length : room;
+    cli_interrupt_set_line(length > state.length ? length : state.length); /* it may come now */
     fprintf(stderr, "\r%.*s%*s", length, text, state.length > length ? state.length - length : 0,
             "");
     state.length = length;
-    cli_interrupt_set_line(length);
 }
 
 static void wipe(void) {

@@ -35,7 +35,7 @@ tr '\r' '\n' <drawn.txt | grep -E '^(planes|poses) ' | grep -vE "$took" | awk 'l
 [ ! -s long.txt ] || fail "too long for 30 columns: $(cat long.txt)"
 
 # Interrupted in a step, it says how it goes on; then it ends like a run that was not.
-for word in poses; do
+for word in matching; do
     rm -rf stopped
     terminal --keys "$word  " "$planarsfm" run ring/images -o stopped >screen.txt
     grep -q '^status 130$' screen.txt || fail "Ctrl-C in $word: $(cat screen.txt)"

@@ -104,8 +104,8 @@ void cli_print_results(psfm_context *ctx, const cJSON *summary, const char *out)
 static void print_overview(FILE *file) {
     fprintf(file, "planarsfm %s: camera poses from photographs of flat things\n\n", PSFM_VERSION);
     for (int k = 0; commands[k] != NULL; ++k)
-        fprintf(file, "  planarsfm %-12s %s\n", commands[k]->name, commands[k]->summary);
-    fprintf(file, "  planarsfm %-12s %s\n", "help COMMAND", "what a command does, with an example");
+        fprintf(file, "  planarsfm %-14s %s\n", commands[k]->name, commands[k]->summary);
+    fprintf(file, "  planarsfm %-14s %s\n", "help COMMAND", "what a command does, with an example");
     fprintf(file, "\nA first try, with made-up data:\n"
                   "  planarsfm synth arena -o demo --matches-only\n"
                   "  planarsfm reconstruct demo/database.db -o demo/out\n"

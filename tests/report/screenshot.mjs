@@ -11,7 +11,7 @@ async function picture(name, options, prepare) {
   await prepare(page);
   await settle(page);
   await settle(page);
-  await page.screenshot({ path: join(folder, name), type: 'jpeg', quality: 62, timeout: 120000 });
+  await page.screenshot({ path: join(folder, name), type: 'jpeg', quality: 54, timeout: 120000 });
   await page.close();
   if (problems.length) throw new Error(problems.join('\n'));
 }

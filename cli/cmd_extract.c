@@ -12,6 +12,7 @@ static psfm_folder_options options;
 static const cli_option_group *groups(void) {
     static cli_option_group list[12];
     int k = cli_detector_groups(&options.detector, list);
+    list[k++] = (cli_option_group){&psfm_effort_option_table, &options.effort, true};
     list[k++] = (cli_option_group){&psfm_extract_option_table, &options.extract, false};
     list[k++] = (cli_option_group){&psfm_sift_option_table, &options.sift, false};
     list[k] = (cli_option_group){0};
@@ -61,6 +62,7 @@ static psfm_status extract(psfm_context *ctx, const cli_arguments *arguments) {
 }
 
 static void set_defaults(void) {
+    psfm_options_init(&psfm_effort_option_table, &options.effort);
     psfm_options_init(&psfm_extract_option_table, &options.extract);
     psfm_options_init(&psfm_sift_option_table, &options.sift);
     psfm_detector_options_init(&options.detector);

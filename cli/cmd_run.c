@@ -11,6 +11,7 @@ static const cli_option_group *groups(void) {
     static cli_option_group list[48];
     int k = cli_detector_groups(&options.folder.detector, list);
     k += cli_matcher_groups(&options.match.matcher, list + k);
+    list[k++] = (cli_option_group){&psfm_effort_option_table, &options.folder.effort, true};
     list[k++] = (cli_option_group){&psfm_extract_option_table, &options.folder.extract, false};
     list[k++] = (cli_option_group){&psfm_sift_option_table, &options.folder.sift, false};
     list[k++] = (cli_option_group){&psfm_nearest_option_table, &options.match.nearest, false};
@@ -58,6 +59,7 @@ static psfm_status run_all(psfm_context *ctx, const cli_arguments *arguments) {
 }
 
 static void set_defaults(void) {
+    psfm_options_init(&psfm_effort_option_table, &options.folder.effort);
     psfm_options_init(&psfm_extract_option_table, &options.folder.extract);
     psfm_options_init(&psfm_sift_option_table, &options.folder.sift);
     psfm_options_init(&psfm_nearest_option_table, &options.match.nearest);

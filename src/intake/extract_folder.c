@@ -1,18 +1,16 @@
 /* Features of a folder into a database, so that it can be interrupted and repeated.
  *
  * Each image's features have a key: the options and weights, size and time of the file and of its
- * mask. What has its key is kept, what has not is extracted again, what is gone is removed.
- * Names, sizes and whether given intrinsics know all photographs are checked before hours of work;
- * what cannot be used is left out with a reason. Batches are written in one transaction each, so
- * that an interruption loses one batch at most. */
+ * mask, and what a raised effort adds. What has its key is kept, what has not is extracted again,
+ * what is gone is removed. Names, sizes and whether given intrinsics know all photographs are
+ * checked before hours of work; what cannot be used is left out with a reason. Batches are written
+ * in one transaction each, so that an interruption loses one batch at most. */
 #include "intake/extract_folder.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -24,25 +22,27 @@
 #include "image/tiff_pages.h"
 #include "intake/photo_changes.h"
 #include "intake/photo_check.h"
+#include "intake/photo_key.h"
 #include "io/feature_store.h"
 #include "planarsfm/version.h"
 
 /* What is lost at most when a run is interrupted, per thread. */
 #define BATCH_IMAGES 4
-#define KEY_SIZE 160
 
 /* One photograph of the folder that has to be extracted. */
 typedef struct {
     const char *name;
-    char key[KEY_SIZE];
+    char key[PSFM_PHOTO_KEY_SIZE];
     uint32_t image_id; /* 0: new */
+    bool is_raised;
 } todo_photo;
 
 typedef struct {
     psfm_context *ctx;
     const char *folder;
     const psfm_folder_options *options;
-    uint64_t options_key;
+    psfm_sift_options sift; /* within the effort */
+    uint64_t options_key, raised_key;
     char *weights; /* path; NULL for SIFT */
     psfm_detectors *detectors;
     psfm_intrinsics intrinsics;
@@ -63,39 +63,6 @@ void psfm_extract_stats_free(psfm_extract_stats *stats) {
     *stats = (psfm_extract_stats){0};
 }
 
-/* ---- what features depend on ---- */
-
-/* Size and time of a file as text; "-" if there is none. */
-static psfm_status describe_file(psfm_context *ctx, const char *folder, const char *name,
-                                 char text[64]) {
-    char *path = NULL;
-    struct stat info;
-    psfm_status status = psfm_path_join(ctx, folder, name, &path);
-    snprintf(text, 64, "-");
-    if (status == PSFM_OK && stat(path, &info) == 0)
-        snprintf(text, 64, "%lld@%lld.%09ld", (long long)info.st_size,
-                 (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-    free(path);
-    return status;
-}
-
-static psfm_status photo_key(const extraction *x, const char *name, char key[KEY_SIZE]) {
-    char file[64], mask[64] = "-", *mask_name = NULL;
-    psfm_status status = describe_file(x->ctx, x->folder, name, file);
-    if (status == PSFM_OK && x->options->mask_folder != NULL) {
-        size_t size = strlen(name) + 5;
-        status = PSFM_ALLOC(x->ctx, size, &mask_name);
-        if (status == PSFM_OK) {
-            snprintf(mask_name, size, "%s.png", name);
-            status = describe_file(x->ctx, x->options->mask_folder, mask_name, mask);
-        }
-        free(mask_name);
-    }
-    if (status == PSFM_OK)
-        snprintf(key, KEY_SIZE, "%016" PRIx64 " %s %s", x->options_key, file, mask);
-    return status;
-}
-
 /* ---- what is to be done ---- */
 
 static int compare_name(const void *name, const void *photo) {
@@ -110,6 +77,12 @@ static const psfm_stored_photo *find_stored(const extraction *x, const char *nam
 
 static int compare_file(const void *name, const void *file) {
     return strcmp(name, *(char *const *)file);
+}
+
+static bool is_raised(const extraction *x, const char *name) {
+    const psfm_folder_options *o = x->options;
+    return o->num_raised > 0 && bsearch(name, (const void *)o->raised, o->num_raised,
+                                        sizeof *o->raised, compare_file) != NULL;
 }
 
 static bool is_in_folder(const extraction *x, const char *name) {
@@ -199,7 +172,9 @@ static psfm_status plan(extraction *x) {
         todo_photo *todo = &x->todo[x->num_todo];
         todo->name = x->files.names[k];
         const psfm_stored_photo *photo = find_stored(x, todo->name);
-        status = photo_key(x, todo->name, todo->key);
+        todo->is_raised = is_raised(x, todo->name);
+        status = psfm_photo_key(x->ctx, x->folder, x->options->mask_folder, todo->name,
+                                x->options_key, todo->is_raised ? x->raised_key : 0, todo->key);
         if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
             status = refresh_camera(x, photo);
             ++x->stats->num_unchanged;
@@ -316,6 +291,14 @@ static psfm_status write_batch(extraction *x, const todo_photo *todo, const psfm
     return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
 }
 
+/* Photographs from the first on, at most `most`, that are extracted with the same effort. */
+static size_t batch_size(const todo_photo *todo, size_t left, size_t most) {
+    size_t num = 1;
+    while (num < left && num < most && todo[num].is_raised == todo[0].is_raised)
+        ++num;
+    return num;
+}
+
 static psfm_status extract_batch(extraction *x, const todo_photo *todo, size_t num) {
     psfm_photo *photos = NULL;
     const char **names = NULL;
@@ -328,7 +311,8 @@ static psfm_status extract_batch(extraction *x, const todo_photo *todo, size_t n
     const psfm_photo_list list = {x->folder, names, num, o->mask_folder};
     if (status == PSFM_OK)
         status = x->detectors == NULL
-                     ? psfm_extract_photos(x->ctx, &list, &o->extract, &o->sift, photos)
+                     ? psfm_extract_photos(x->ctx, &list, &o->extract,
+                                           todo->is_raised ? &o->sift : &x->sift, photos)
                      : psfm_extract_photos_neural(x->ctx, &list, &o->extract, x->detectors, photos);
     if (status == PSFM_OK)
         status = write_batch(x, todo, photos, num);
@@ -389,14 +373,27 @@ static psfm_status extract_all(extraction *x) {
     psfm_status status = make_detectors(x);
     if (status == PSFM_OK)
         status = report_others(x);
-    for (size_t k = 0; status == PSFM_OK && k < x->num_todo; k += size) {
-        size_t left = x->num_todo - k;
+    for (size_t k = 0, num; status == PSFM_OK && k < x->num_todo; k += num) {
+        num = batch_size(x->todo + k, x->num_todo - k, size);
         psfm_progress_batch(x->ctx, k, x->num_todo);
-        status = extract_batch(x, x->todo + k, left < size ? left : size);
+        status = extract_batch(x, x->todo + k, num);
         psfm_progress_batch(x->ctx, 0, 0);
     }
     if (status == PSFM_OK)
         status = psfm_store_drop_cameras(&x->store);
+    return status;
+}
+
+/* What SIFT may do within the effort, and beyond it for photographs that are raised. */
+static psfm_status limit_effort(extraction *x, uint64_t *hash) {
+    const psfm_folder_options *o = x->options;
+    x->sift = o->sift;
+    psfm_effort_limit((psfm_effort)o->effort.level, &x->sift);
+    x->raised_key = PSFM_HASH_START;
+    psfm_status status =
+        psfm_options_hash(x->ctx, &psfm_sift_option_table, &o->sift, &x->raised_key);
+    if (status == PSFM_OK)
+        status = psfm_options_hash(x->ctx, &psfm_sift_option_table, &x->sift, hash);
     return status;
 }
 
@@ -409,7 +406,7 @@ static psfm_status find_features(extraction *x) {
     x->stats->features = psfm_feature_names[kind];
     psfm_status status = psfm_options_hash(ctx, &psfm_extract_option_table, &o->extract, &hash);
     if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
-        status = psfm_options_hash(ctx, &psfm_sift_option_table, &o->sift, &hash);
+        status = limit_effort(x, &hash);
     else if (status == PSFM_OK)
         status = psfm_options_hash(ctx, psfm_detector_table(kind),
                                    psfm_detector_network_options(&o->detector), &hash);

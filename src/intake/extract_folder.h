@@ -2,6 +2,7 @@
 #ifndef PSFM_INTAKE_EXTRACT_FOLDER_H
 #define PSFM_INTAKE_EXTRACT_FOLDER_H
 
+#include "feature/effort.h"
 #include "feature/extract.h"
 #include "intake/intrinsics.h"
 
@@ -12,6 +13,11 @@ typedef struct {
     bool replace;            /* the database may lose most of its photographs */
     psfm_extract_options extract;
     psfm_sift_options sift;
+    psfm_effort_options effort; /* that SIFT is limited to; auto: high */
+    /* Names of photographs that are extracted with high effort all the same, sorted by their
+     * bytes. NULL: none. */
+    const char *const *raised;
+    size_t num_raised;
     psfm_detector_options detector; /* the kind of features; the others' options */
     psfm_weights_list weights;      /* where the network's file is */
 } psfm_folder_options;

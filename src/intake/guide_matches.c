@@ -16,6 +16,7 @@ typedef struct {
     const psfm_guided_options *options;
     psfm_two_view_options two_view;
     psfm_match_list *lists;
+    size_t *verified;
 } guidance;
 
 static psfm_status find_homographies(psfm_context *ctx, const guidance *g,
@@ -77,13 +78,16 @@ static psfm_status guide_pair(psfm_context *ctx, size_t index, int worker, void 
     (void)worker;
     const guidance *g = user;
     psfm_match_list *list = &g->lists[index];
+    size_t before = list->num;
     psfm_match_pair pair = {g->pairs[index][0], g->pairs[index][1], list->num, list->matches};
     psfm_two_view found = {0};
+    g->verified[index] = 0;
     if (list->num < (size_t)g->options->min_inliers)
         return PSFM_OK;
     psfm_status status = find_homographies(ctx, g, &pair, &found);
     if (status == PSFM_OK && found.num_homographies > 0)
         status = follow(ctx, g, &pair, &found, list);
+    g->verified[index] = psfm_two_view_explained(&found) + list->num - before;
     psfm_two_view_free(&found);
     return status;
 }
@@ -91,8 +95,13 @@ static psfm_status guide_pair(psfm_context *ctx, size_t index, int worker, void 
 psfm_status psfm_guide_matches(psfm_context *ctx, const psfm_match_set *views,
                                const psfm_keypoint_set *sets, const uint32_t (*pairs)[2],
                                size_t num, const psfm_guided_options *options,
-                               psfm_match_list *lists) {
-    guidance g = {.views = views, .sets = sets, .pairs = pairs, .options = options, .lists = lists};
+                               psfm_match_list *lists, size_t *verified) {
+    guidance g = {.views = views,
+                  .sets = sets,
+                  .pairs = pairs,
+                  .options = options,
+                  .lists = lists,
+                  .verified = verified};
     psfm_options_init(&psfm_two_view_option_table, &g.two_view);
     return psfm_parallel_for(ctx, NULL, num, guide_pair, &g);
 }

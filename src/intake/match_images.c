@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "intake/guide_matches.h"
 #include "intake/image_likeness.h"
+#include "intake/unrelated_pairs.h"
 #include "io/feature_store.h"
 #include "match/pair_select.h"
 #include "planarsfm/version.h"
@@ -126,9 +127,8 @@ static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
 
 static int by_ids(const void *a, const void *b) {
     const psfm_stored_pair *p = a, *q = b;
-    if (p->id1 != q->id1)
-        return p->id1 < q->id1 ? -1 : 1;
-    return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
+    const uint32_t x = p->id1 == q->id1 ? p->id2 : p->id1, y = p->id1 == q->id1 ? q->id2 : q->id1;
+    return x < y ? -1 : x > y;
 }
 
 /* A pair is stored with the lower id first, in whatever order it was matched. */
@@ -207,19 +207,51 @@ static psfm_status drop_others(matching *m, const bool *selected) {
     return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
 }
 
-static psfm_status plan(matching *m) {
-    bool *selected = NULL;
-    psfm_status status = psfm_store_list(&m->store, &m->images);
+/* Opens the database and finds out how its pairs are matched. */
+static psfm_status open_pairs(matching *m, const char *database) {
+    const psfm_match_options *o = m->options;
+    psfm_status status = psfm_options_check(m->ctx, &psfm_nearest_option_table, &o->nearest);
+    if (status == PSFM_OK && o->guided.enabled)
+        status = psfm_options_check(m->ctx, &psfm_guided_option_table, &o->guided);
+    if (status == PSFM_OK)
+        status = psfm_store_open(m->ctx, database, false, &m->store);
+    if (status == PSFM_OK)
+        status = psfm_store_list(&m->store, &m->images);
     if (status == PSFM_OK)
         status = find_matcher(m);
+    return status == PSFM_OK && m->is_guided ? psfm_store_views(&m->store, &m->images, &m->views)
+                                             : status;
+}
+
+/* Gives the pairs that share nothing no matches, and keeps the others to be matched. */
+static psfm_status leave_out_unrelated(matching *m, psfm_pair_list *list) {
+    const psfm_match_list none = {0};
+    bool *unrelated = NULL;
+    size_t num = 0;
+    psfm_status status = PSFM_ALLOC(m->ctx, list->num, &unrelated);
     if (status == PSFM_OK)
-        status = psfm_store_list_pairs(&m->store, &m->stored, &m->num_stored);
-    if (status == PSFM_OK && m->is_guided)
-        status = psfm_store_views(&m->store, &m->images, &m->views);
+        status = psfm_unrelated_pairs(m->ctx, &m->store, &m->images, list, unrelated);
+    if (status == PSFM_OK)
+        status = psfm_store_begin(&m->store);
+    for (size_t k = 0; status == PSFM_OK && k < list->num; ++k) {
+        const psfm_stored_pair ids = pair_of(m, list->pairs[k]);
+        if (unrelated[k])
+            status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &none,
+                                            pair_key(m, list->pairs[k]));
+        else
+            memmove(list->pairs[num++], list->pairs[k], sizeof *list->pairs);
+    }
+    m->stats->num_matched = list->num - num;
+    list->num = num;
+    free(unrelated);
+    return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
+}
+
+static psfm_status plan(matching *m) {
+    bool *selected = NULL;
+    psfm_status status = psfm_store_list_pairs(&m->store, &m->stored, &m->num_stored);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, m->num_stored, &selected);
-    if (status == PSFM_OK)
-        status = select_pairs(m, &m->todo);
     if (status == PSFM_OK) {
         m->stats->num_images = m->images.num;
         m->stats->num_pairs = m->todo.num;
@@ -227,6 +259,8 @@ static psfm_status plan(matching *m) {
     }
     if (status == PSFM_OK && m->options->drop_others)
         status = drop_others(m, selected);
+    if (status == PSFM_OK && m->options->by_need)
+        status = leave_out_unrelated(m, &m->todo);
     free(selected);
     return status;
 }
@@ -316,13 +350,14 @@ static psfm_status load(matching *m, const psfm_pair_list *batch) {
     return status;
 }
 
-static psfm_status guide_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists) {
+static psfm_status guide_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists,
+                               size_t *verified) {
     size_t before = 0, after = 0;
     for (size_t k = 0; k < batch->num; ++k)
         before += lists[k].num;
     psfm_status status =
         psfm_guide_matches(m->ctx, &m->views, m->sets, (const uint32_t(*)[2])batch->pairs,
-                           batch->num, &m->options->guided, lists);
+                           batch->num, &m->options->guided, lists, verified);
     for (size_t k = 0; k < batch->num; ++k)
         after += lists[k].num;
     m->stats->num_guided += after - before;
@@ -337,7 +372,8 @@ static void turn(psfm_match_list *list) {
     }
 }
 
-static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists) {
+static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists,
+                               const size_t *verified) {
     psfm_status status = psfm_store_begin(&m->store);
     for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
         const uint32_t *pair = batch->pairs[k];
@@ -345,6 +381,8 @@ static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_ma
         if (is_turned(m, pair))
             turn(&lists[k]);
         status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &lists[k], pair_key(m, pair));
+        if (status == PSFM_OK)
+            status = psfm_store_put_verified(&m->store, ids.id1, ids.id2, verified[k]);
         m->stats->num_matches += lists[k].num;
     }
     return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
@@ -352,7 +390,10 @@ static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_ma
 
 static psfm_status match_batch(matching *m, const psfm_pair_list *batch) {
     psfm_match_list *lists = NULL;
+    size_t *verified = NULL;
     psfm_status status = PSFM_ALLOC(m->ctx, batch->num, &lists);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(m->ctx, batch->num, &verified);
     if (status == PSFM_OK)
         status = load(m, batch);
     if (status == PSFM_OK)
@@ -360,25 +401,27 @@ static psfm_status match_batch(matching *m, const psfm_pair_list *batch) {
                      ? psfm_nearest_match_pairs(m->ctx, m->sets, m->images.num, batch,
                                                 &m->options->nearest, lists)
                      : psfm_matchers_run(m->ctx, m->matchers, m->inputs, batch, lists);
+    for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k)
+        verified[k] = lists[k].num; /* for want of a geometry */
     if (status == PSFM_OK && m->is_guided)
-        status = guide_batch(m, batch, lists);
+        status = guide_batch(m, batch, lists, verified);
     if (status == PSFM_OK)
-        status = write_batch(m, batch, lists);
+        status = write_batch(m, batch, lists, verified);
     for (size_t k = 0; lists != NULL && k < batch->num; ++k)
         psfm_match_list_free(&lists[k]);
     free(lists);
+    free(verified);
     return status;
 }
 
 static psfm_status prepare(matching *m) {
-    psfm_status status = PSFM_ALLOC(m->ctx, m->images.num, &m->sets);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(m->ctx, m->images.num, &m->loaded);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(m->ctx, m->images.num, &m->content);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs);
-    if (status == PSFM_OK && m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
+    psfm_status status;
+    if ((status = PSFM_ALLOC(m->ctx, m->images.num, &m->sets)) ||
+        (status = PSFM_ALLOC(m->ctx, m->images.num, &m->loaded)) ||
+        (status = PSFM_ALLOC(m->ctx, m->images.num, &m->content)) ||
+        (status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs)))
+        return status;
+    if (m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
         status = psfm_matchers_create(m->ctx, m->matcher, &m->matcher_options, m->weights,
                                       m->todo.num, &m->matchers);
     return status;
@@ -394,7 +437,39 @@ static psfm_status match_all(matching *m) {
         status = match_batch(m, &batch);
         psfm_progress_batch(m->ctx, 0, 0);
     }
-    m->stats->num_matched = m->todo.num;
+    m->stats->num_matched += m->todo.num;
+    return status;
+}
+
+static void close_pairs(matching *m) {
+    unload_all(m);
+    psfm_matchers_destroy(&m->matchers);
+    free(m->weights);
+    free(m->inputs);
+    psfm_match_set_free(&m->views);
+    free(m->sets);
+    free(m->loaded);
+    free(m->content);
+    free(m->stored);
+    psfm_pair_list_free(&m->todo);
+    psfm_stored_photos_free(&m->images);
+    psfm_store_close(&m->store);
+}
+
+psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
+                                   const psfm_match_options *options, uint64_t *fingerprint) {
+    matching m = {.ctx = ctx, .options = options, .stats = &(psfm_match_stats){0}};
+    psfm_status status = open_pairs(&m, database);
+    const char *rule = psfm_pair_rule(options->pairs, m.images.num);
+    *fingerprint = psfm_hash(PSFM_HASH_START, rule, strlen(rule));
+    if (status == PSFM_OK && !psfm_pair_rule_needs_likeness(rule)) /* which the features tell */
+        status = select_pairs(&m, &m.todo);
+    *fingerprint = psfm_hash(*fingerprint, m.todo.pairs, m.todo.num * sizeof *m.todo.pairs);
+    for (uint32_t k = 0; status == PSFM_OK && k < m.images.num; ++k) {
+        const uint64_t key = pair_key(&m, (const uint32_t[2]){k, k});
+        *fingerprint = psfm_hash(*fingerprint, &key, sizeof key);
+    }
+    close_pairs(&m);
     return status;
 }
 
@@ -403,27 +478,14 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     psfm_match_stats facts = {0};
     matching m = {
         .ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
-    psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &options->nearest);
-    if (status == PSFM_OK && options->guided.enabled)
-        status = psfm_options_check(ctx, &psfm_guided_option_table, &options->guided);
+    psfm_status status = open_pairs(&m, database);
     if (status == PSFM_OK)
-        status = psfm_store_open(ctx, database, false, &m.store);
+        status = select_pairs(&m, &m.todo);
     if (status == PSFM_OK)
         status = plan(&m);
     if (status == PSFM_OK)
         status = match_all(&m);
-    unload_all(&m);
-    psfm_matchers_destroy(&m.matchers);
-    free(m.weights);
-    free(m.inputs);
-    psfm_match_set_free(&m.views);
-    free(m.sets);
-    free(m.loaded);
-    free(m.content);
-    free(m.stored);
-    psfm_pair_list_free(&m.todo);
-    psfm_stored_photos_free(&m.images);
-    psfm_store_close(&m.store);
+    close_pairs(&m);
     if (stats != NULL)
         *stats = facts;
     return status;

@@ -13,6 +13,9 @@ typedef struct {
     size_t num_absent;
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
+    /* Photographs got new features by the needs in the database: pairs that had no verified match
+     * before get none, unless one of their images needs neighbours. */
+    bool by_need;
     psfm_nearest_options nearest; /* of SIFT */
     psfm_matcher_options matcher; /* of other features, and which matcher */
     psfm_weights_list weights;    /* where the matcher's file is */
@@ -38,6 +41,12 @@ typedef struct {
  * needed, and dropped again beyond a quarter of the machine's memory. */
 psfm_status psfm_match_images(psfm_context *ctx, const char *database,
                               const psfm_match_options *options, psfm_match_stats *stats);
+
+/* A number of everything but the features that the matches of all selected pairs depend on: which
+ * pairs, matcher, options, cameras, seed. Pairs count by the places of their images in the order of
+ * names, or by their rule if it goes by the features. */
+psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
+                                   const psfm_match_options *options, uint64_t *fingerprint);
 
 /* One sentence about what was done. */
 void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size);

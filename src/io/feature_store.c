@@ -2,7 +2,8 @@
  *   planarsfm_photos   image_id, key, width, height, focal_px
  *   planarsfm_cameras  source, camera_id
  *   planarsfm_features image_id, kind, scores (float32), of images with float descriptors
- *   planarsfm_matches  pair_id, key (16 hexadecimal digits) */
+ *   planarsfm_matches  pair_id, key (16 hexadecimal digits)
+ * and those of feature_store_effort.c. */
 #include "io/feature_store.h"
 
 #include <errno.h>
@@ -25,7 +26,11 @@ static const char own_tables[] =
     "CREATE TABLE IF NOT EXISTS planarsfm_features (image_id INTEGER PRIMARY KEY NOT NULL,"
     " kind TEXT NOT NULL, scores BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_matches (pair_id INTEGER PRIMARY KEY NOT NULL,"
-    " key TEXT NOT NULL);";
+    " key TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_verified (pair_id INTEGER PRIMARY KEY NOT NULL,"
+    " inliers INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_effort (image_id INTEGER PRIMARY KEY NOT NULL,"
+    " key TEXT NOT NULL, need INTEGER NOT NULL);";
 
 static psfm_status need_tables(psfm_feature_store *store) {
     static const char *const names[] = {"cameras", "images", "keypoints", "descriptors", "matches"};
@@ -305,17 +310,20 @@ static psfm_status run_for_image(psfm_feature_store *store, const char *text, ui
     return status;
 }
 
-/* Removes the pairs of an image: pair_id = 2147483647 * lower id + higher id. */
+/* Removes the pairs of an image from a table: pair_id = 2147483647 * lower id + higher id. */
+static psfm_status drop_pairs_of(psfm_feature_store *store, const char *table, uint32_t image_id) {
+    char text[160];
+    snprintf(text, sizeof text,
+             "DELETE FROM %s WHERE pair_id / 2147483647 = ?1 OR pair_id %% 2147483647 = ?1", table);
+    return run_for_image(store, text, image_id);
+}
+
+/* Removes the matches of an image; what they came to stays known. */
 static psfm_status drop_pairs(psfm_feature_store *store, uint32_t image_id) {
     static const char *const tables[] = {"matches", "planarsfm_matches", "two_view_geometries"};
     psfm_status status = PSFM_OK;
-    for (int k = 0; status == PSFM_OK && k < (store->has_geometries ? 3 : 2); ++k) {
-        char text[160];
-        snprintf(text, sizeof text,
-                 "DELETE FROM %s WHERE pair_id / 2147483647 = ?1 OR pair_id %% 2147483647 = ?1",
-                 tables[k]);
-        status = run_for_image(store, text, image_id);
-    }
+    for (int k = 0; status == PSFM_OK && k < (store->has_geometries ? 3 : 2); ++k)
+        status = drop_pairs_of(store, tables[k], image_id);
     return status;
 }
 
@@ -325,9 +333,12 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
         "DELETE FROM descriptors WHERE image_id = ?1",
         "DELETE FROM planarsfm_photos WHERE image_id = ?1",
         "DELETE FROM planarsfm_features WHERE image_id = ?1",
+        "DELETE FROM planarsfm_effort WHERE image_id = ?1",
         "DELETE FROM images WHERE image_id = ?1",
     };
     psfm_status status = drop_pairs(store, image_id);
+    if (status == PSFM_OK)
+        status = drop_pairs_of(store, "planarsfm_verified", image_id);
     for (size_t k = 0; status == PSFM_OK && k < sizeof texts / sizeof texts[0]; ++k)
         status = run_for_image(store, texts[k], image_id);
     return status;

@@ -1,7 +1,7 @@
 /* A COLMAP database that extraction and matching fill batch by batch. Beside COLMAP's tables it
  * keeps what every photograph and pair was made from (planarsfm_photos, planarsfm_cameras,
- * planarsfm_features, planarsfm_matches), so that an interrupted run goes on where it stopped and a
- * changed photograph is noticed. */
+ * planarsfm_features, planarsfm_matches, planarsfm_verified, planarsfm_effort), so that an
+ * interrupted run goes on where it stopped and a changed photograph is noticed. */
 #ifndef PSFM_IO_FEATURE_STORE_H
 #define PSFM_IO_FEATURE_STORE_H
 
@@ -94,7 +94,8 @@ psfm_status psfm_store_keypoints(psfm_feature_store *store, psfm_view *view);
 typedef struct {
     uint32_t id1, id2; /* id1 < id2 */
     size_t num_matches;
-    uint64_t key; /* identifies the options; 0 if we did not make it */
+    size_t num_verified; /* of these, explained by the pair's geometry as it was matched */
+    uint64_t key;        /* identifies the options; 0 if we did not make it */
 } psfm_stored_pair;
 
 /* All pairs, sorted by (id1, id2); *pairs is malloc'ed. */
@@ -108,5 +109,27 @@ psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint
 psfm_status psfm_store_put_inliers(psfm_feature_store *store, uint32_t id1, uint32_t id2,
                                    const psfm_match_list *matches);
 psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32_t id2);
+/* Notes how many matches of a pair are verified. id1 < id2. */
+psfm_status psfm_store_put_verified(psfm_feature_store *store, uint32_t id1, uint32_t id2,
+                                    size_t num);
+/* Whether the pair had no verified match when it was matched last, even if its matches are gone
+ * because one of its images has new features. id1 < id2. */
+psfm_status psfm_store_is_unrelated(psfm_feature_store *store, uint32_t id1, uint32_t id2,
+                                    bool *unrelated);
+
+/* What a photograph needs beyond normal effort. */
+typedef enum {
+    PSFM_NEED_NOTHING,
+    PSFM_NEED_FEATURES,  /* more features */
+    PSFM_NEED_NEIGHBOURS /* more features, and all of its pairs once more */
+} psfm_need;
+
+/* Writes down what each photograph needs, and a number of what that was decided from: all at once,
+ * in the place of any earlier decision. */
+psfm_status psfm_store_put_needs(psfm_feature_store *store, uint64_t key,
+                                 const psfm_stored_photos *photos, const psfm_need *needs);
+/* The decision; *key is 0 if there is none that is about all photographs. */
+psfm_status psfm_store_needs(psfm_feature_store *store, const psfm_stored_photos *photos,
+                             uint64_t *key, psfm_need *needs);
 
 #endif

@@ -113,6 +113,7 @@ psfm_status psfm_store_keypoints(psfm_feature_store *store, psfm_view *view) {
 
 static psfm_status get_pair(const psfm_sql *sql, sqlite3_stmt *statement, psfm_stored_pair *pair) {
     int64_t id = sqlite3_column_int64(statement, 0), rows = sqlite3_column_int64(statement, 1);
+    int64_t inliers = sqlite3_column_int64(statement, 3);
     const char *key = (const char *)sqlite3_column_text(statement, 2);
     if (id < 0 || id / PSFM_PAIR_ID_BASE >= PSFM_PAIR_ID_BASE || rows < 0 || rows > INT32_MAX)
         return psfm_fail(sql->ctx, PSFM_ERR_FORMAT,
@@ -121,6 +122,7 @@ static psfm_status get_pair(const psfm_sql *sql, sqlite3_stmt *statement, psfm_s
     pair->id1 = (uint32_t)(id / PSFM_PAIR_ID_BASE);
     pair->id2 = (uint32_t)(id % PSFM_PAIR_ID_BASE);
     pair->num_matches = (size_t)rows;
+    pair->num_verified = inliers < 0 ? 0 : (size_t)(inliers < rows ? inliers : rows);
     pair->key = key == NULL ? 0 : strtoull(key, NULL, 16);
     return PSFM_OK;
 }
@@ -134,8 +136,9 @@ psfm_status psfm_store_list_pairs(psfm_feature_store *store, psfm_stored_pair **
     sql->doing = "cannot read the table matches";
     psfm_status status =
         psfm_sql_prepare(sql,
-                         "SELECT pair_id, rows, key FROM matches LEFT JOIN planarsfm_matches"
-                         " USING (pair_id) ORDER BY pair_id",
+                         "SELECT pair_id, rows, key, inliers FROM matches"
+                         " LEFT JOIN planarsfm_matches USING (pair_id)"
+                         " LEFT JOIN planarsfm_verified USING (pair_id) ORDER BY pair_id",
                          &statement);
     for (bool has_row = true; status == PSFM_OK;) {
         status = psfm_sql_step(sql, statement, &has_row);
@@ -161,10 +164,11 @@ psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32
     static const char *const texts[] = {
         "DELETE FROM matches WHERE pair_id = ?1",
         "DELETE FROM planarsfm_matches WHERE pair_id = ?1",
+        "DELETE FROM planarsfm_verified WHERE pair_id = ?1",
         "DELETE FROM two_view_geometries WHERE pair_id = ?1",
     };
     psfm_status status = PSFM_OK;
-    for (int k = 0; status == PSFM_OK && k < (store->has_geometries ? 3 : 2); ++k) {
+    for (int k = 0; status == PSFM_OK && k < (store->has_geometries ? 4 : 3); ++k) {
         sqlite3_stmt *statement;
         status = psfm_sql_prepare(&store->sql, texts[k], &statement);
         if (status == PSFM_OK) {

@@ -71,48 +71,39 @@ static psfm_status attach(psfm_context *ctx, cJSON *object, const char *name, cJ
     return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
 }
 
-static psfm_status extract(psfm_context *ctx, const char *folder, const char *database,
-                           const psfm_folder_options *options, psfm_extract_stats *stats,
-                           psfm_front_end *front) {
-    char text[256];
-    const psfm_moment start = psfm_moment_now();
-    psfm_status status = psfm_extract_folder(ctx, folder, database, options, stats);
-    psfm_timings_add(&front->timings, "extraction", start);
+/* What was spent: the effort of all photographs, and the names of those that were given more. */
+static bool add_effort(cJSON *facts, const psfm_taken_photos *taken) {
+    cJSON *raised = cJSON_AddArrayToObject(facts, "raised");
+    bool ok = cJSON_AddStringToObject(facts, "effort", psfm_effort_name(taken->effort)) != NULL;
+    for (size_t k = 0; raised != NULL && k < taken->num_raised; ++k)
+        ok = cJSON_AddItemToArray(raised, cJSON_CreateString(taken->raised[k])) && ok;
+    return ok && raised != NULL;
+}
+
+/* Extraction and matching, and what they tell about themselves. */
+static psfm_status take(psfm_context *ctx, const char *folder, const char *database,
+                        const psfm_run_options *options, psfm_front_end *front) {
+    const psfm_reconstruct_options *later = &options->settings.options;
+    psfm_folder_options extract = options->folder;
+    psfm_taken_photos taken = {0};
+    if (extract.effort.level == PSFM_EFFORT_AUTO &&
+        (later->mode != PSFM_MODE_ROBUST || !later->photo.control.refine_matches))
+        extract.effort.level = PSFM_EFFORT_HIGH; /* places are as exact as the features are */
+    psfm_status status =
+        psfm_take_photos(ctx, folder, database, &extract, &options->match, &front->timings, &taken);
     if (status == PSFM_OK) {
-        psfm_extract_stats_describe(stats, text, sizeof text);
-        psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
-        cJSON *facts = psfm_extract_stats_to_json(stats);
-        if (facts != NULL && cJSON_AddStringToObject(facts, "folder", folder) == NULL) {
+        cJSON *facts = psfm_extract_stats_to_json(&taken.extracted);
+        if (facts != NULL && (cJSON_AddStringToObject(facts, "folder", folder) == NULL ||
+                              !add_effort(facts, &taken))) {
             cJSON_Delete(facts);
             facts = NULL;
         }
         status = attach(ctx, front->facts, "photographs", facts);
     }
-    return status;
-}
-
-static psfm_status match(psfm_context *ctx, const char *database, const psfm_match_options *options,
-                         const psfm_extract_stats *extracted, psfm_front_end *front) {
-    psfm_match_stats stats;
-    char text[256];
-    const char **absent = NULL;
-    psfm_match_options all = *options;
-    const psfm_moment start = psfm_moment_now();
-    psfm_status status = PSFM_ALLOC(ctx, extracted->num_unused, &absent);
-    for (size_t k = 0; status == PSFM_OK && k < extracted->num_unused; ++k)
-        absent[k] = extracted->unused[k].name;
-    all.drop_others = true;
-    all.absent = absent;
-    all.num_absent = extracted->num_unused;
     if (status == PSFM_OK)
-        status = psfm_match_images(ctx, database, &all, &stats);
-    free((void *)absent);
-    psfm_timings_add(&front->timings, "matching", start);
-    if (status != PSFM_OK)
-        return status;
-    psfm_match_stats_describe(&stats, text, sizeof text);
-    psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
-    return attach(ctx, front->facts, "matching", psfm_match_stats_to_json(&stats));
+        status = attach(ctx, front->facts, "matching", psfm_match_stats_to_json(&taken.matched));
+    psfm_taken_photos_free(&taken);
+    return status;
 }
 
 static psfm_status check_file(psfm_context *ctx, const psfm_weights_list *list,
@@ -158,7 +149,6 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     psfm_results results = {0};
     psfm_front_end front = {.facts = cJSON_CreateObject(), .results = &results};
     psfm_settings settings = options->settings;
-    psfm_extract_stats extracted = {0};
     char *database = NULL;
     settings.photo_folder = (char *)folder;
     psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
@@ -172,16 +162,13 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "database.db", &database);
     if (status == PSFM_OK)
-        status = extract(ctx, folder, database, &options->folder, &extracted, &front);
-    if (status == PSFM_OK)
-        status = match(ctx, database, &options->match, &extracted, &front);
+        status = take(ctx, folder, database, options, &front);
     if (status == PSFM_OK)
         status =
             psfm_reconstruct_database_from(ctx, database, &settings, &front, out_folder, summary);
     else if (summary != NULL)
         *summary = NULL;
     psfm_results_close(&results);
-    psfm_extract_stats_free(&extracted);
     cJSON_Delete(front.facts);
     free(database);
     return status;

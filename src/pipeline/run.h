@@ -4,8 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "intake/extract_folder.h"
-#include "intake/match_images.h"
+#include "intake/take_photos.h"
 #include "pipeline/settings.h"
 
 typedef struct {

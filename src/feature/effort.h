@@ -1,0 +1,26 @@
+/* How much is spent on the features of a photograph. */
+#ifndef PSFM_FEATURE_EFFORT_H
+#define PSFM_FEATURE_EFFORT_H
+
+#include "feature/sift.h"
+
+typedef enum {
+    PSFM_EFFORT_AUTO,   /* normal, and high where that does not do; where nothing tells, high */
+    PSFM_EFFORT_LOW,    /* the image is not doubled, and few features are kept */
+    PSFM_EFFORT_NORMAL, /* the image is not doubled */
+    PSFM_EFFORT_HIGH,   /* the options as they are */
+} psfm_effort;
+
+typedef struct {
+    int level; /* psfm_effort */
+} psfm_effort_options;
+
+extern const psfm_option_table psfm_effort_option_table;
+
+/* A word for messages and JSON, e.g. "normal". */
+const char *psfm_effort_name(psfm_effort effort);
+
+/* Lowers the options to what an effort allows. False if they stay as they are. */
+bool psfm_effort_limit(psfm_effort effort, psfm_sift_options *sift);
+
+#endif

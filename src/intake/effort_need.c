@@ -1,0 +1,105 @@
+/* The need of a photograph, from what its pairs came to.
+ *
+ * An image is held by its best neighbours. Three of them are enough to hold it in all directions,
+ * and more pairs see the same points again; so its support is the number of verified matches in its
+ * three best pairs, which is on one scale for a ring of two neighbours and for all pairs of a set.
+ * Measured on sets with known poses, images of a support of 2000 end as exact as with the doubled
+ * image, whose features are three times as many.
+ *
+ * A pair that is good makes one component of its two images; what is not in the largest one has not
+ * been connected, whatever its support. */
+#include "intake/effort_need.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/union_find.h"
+
+#define NUM_BEST 3
+#define MIN_SUPPORT 2000 /* verified matches of the best pairs together */
+#define MIN_GOOD 100     /* verified matches of a pair that connects two images */
+
+/* The best pairs of an image, most verified matches first. */
+typedef struct {
+    size_t num_verified[NUM_BEST];
+    uint32_t other[NUM_BEST];
+    int num;
+} best_pairs;
+
+static void add_pair(best_pairs *best, uint32_t other, size_t num_verified) {
+    int k = best->num < NUM_BEST ? best->num++ : NUM_BEST - 1;
+    if (best->num == NUM_BEST && k == NUM_BEST - 1 && best->num_verified[k] > num_verified)
+        return;
+    for (; k > 0 && best->num_verified[k - 1] < num_verified; --k) {
+        best->num_verified[k] = best->num_verified[k - 1];
+        best->other[k] = best->other[k - 1];
+    }
+    best->num_verified[k] = num_verified;
+    best->other[k] = other;
+}
+
+static size_t support_of(const best_pairs *best) {
+    size_t sum = 0;
+    for (int k = 0; k < best->num; ++k)
+        sum += best->num_verified[k];
+    return sum;
+}
+
+/* Marks the images in need themselves. */
+static psfm_status find_needy(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                              size_t num_pairs, const best_pairs *best, bool *needy) {
+    uint32_t *sets = NULL, num_sets = 0, n = (uint32_t)num_images;
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &sets);
+    if (status != PSFM_OK)
+        return status;
+    psfm_sets_init(sets, n);
+    for (size_t k = 0; k < num_pairs; ++k)
+        if (pairs[k].num_verified >= MIN_GOOD)
+            psfm_sets_unite(sets, pairs[k].image[0], pairs[k].image[1]);
+    status = psfm_sets_label(ctx, sets, n, sets, &num_sets);
+    for (uint32_t i = 0; status == PSFM_OK && i < n; ++i)
+        needy[i] = sets[i] != 0 || support_of(&best[i]) < MIN_SUPPORT;
+    free(sets);
+    return status;
+}
+
+static bool has_good_pair(const best_pairs *best) {
+    return best->num > 0 && best->num_verified[0] >= MIN_GOOD;
+}
+
+/* Images in need, and those that they should be matched with. */
+static void raise_all(const best_pairs *best, const bool *needy, size_t num_images,
+                      const psfm_tried_pair *pairs, size_t num_pairs, psfm_need *needs) {
+    for (size_t i = 0; i < num_images; ++i)
+        needs[i] = !needy[i]                 ? PSFM_NEED_NOTHING
+                   : has_good_pair(&best[i]) ? PSFM_NEED_FEATURES
+                                             : PSFM_NEED_NEIGHBOURS;
+    for (size_t i = 0; i < num_images; ++i)
+        for (int k = 0; needy[i] && k < best[i].num; ++k)
+            if (needs[best[i].other[k]] == PSFM_NEED_NOTHING)
+                needs[best[i].other[k]] = PSFM_NEED_FEATURES;
+    for (size_t k = 0; k < num_pairs; ++k)
+        for (int e = 0; e < 2; ++e)
+            if (needs[pairs[k].image[e]] == PSFM_NEED_NEIGHBOURS &&
+                needs[pairs[k].image[1 - e]] == PSFM_NEED_NOTHING)
+                needs[pairs[k].image[1 - e]] = PSFM_NEED_FEATURES;
+}
+
+psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                             size_t num_pairs, psfm_need *needs) {
+    best_pairs *best = NULL;
+    bool *needy = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &best);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, num_images, &needy);
+    for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
+        for (int e = 0; e < 2; ++e)
+            add_pair(&best[pairs[k].image[e]], pairs[k].image[1 - e], pairs[k].num_verified);
+    if (status == PSFM_OK)
+        status = find_needy(ctx, num_images, pairs, num_pairs, best, needy);
+    if (status == PSFM_OK)
+        raise_all(best, needy, num_images, pairs, num_pairs, needs);
+    free(needy);
+    free(best);
+    return status;
+}

@@ -458,7 +458,7 @@ static void close_pairs(matching *m) {
 
 psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
                                    const psfm_match_options *options, uint64_t *fingerprint) {
-    matching m = {.ctx = ctx, .options = options, .stats = &(psfm_match_stats){0}};
+    matching m = {.ctx = ctx, .options = options, .stats = &(psfm_match_stats){.num_pairs = 0}};
     psfm_status status = open_pairs(&m, database);
     const char *rule = psfm_pair_rule(options->pairs, m.images.num);
     *fingerprint = psfm_hash(PSFM_HASH_START, rule, strlen(rule));

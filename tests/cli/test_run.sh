@@ -3,12 +3,15 @@ source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/photos.sh"
 cameras="--cameras ring/gt"
 
-"$planarsfm" run ring/images $cameras -o one --pairs ring:2 --threads 1 --json --quiet >one.json
+"$planarsfm" run ring/images $cameras -o one --pairs ring:2 --effort high --threads 1 --json --quiet \
+    >one.json
 diff one.json one/summary.json || fail "--json is not the summary"
 "$planarsfm" extract ring/images $cameras -o two --threads 2 --quiet >/dev/null
 "$planarsfm" match two/database.db --pairs ring:2 --threads 2 --quiet >/dev/null
 "$planarsfm" reconstruct two/database.db -o two --images ring/images --threads 2 --quiet >/dev/null
 diff -r one/model two/model || fail "one command and three differ"
+"$planarsfm" run ring/images $cameras -o need --pairs ring:2 --threads 2 --json --quiet >need.json
+diff -r one/model need/model || fail "small photographs did not get the high effort that they need"
 [ -z "$(find . -name '*.tmp' -o -name '*-journal')" ] || fail "temporary files stayed"
 for key in extraction matching intrinsics pairs_rule folder; do
     grep -q "\"$key\"" one/summary.json || fail "no $key in the summary"
@@ -21,7 +24,7 @@ at_least "$(number eval.json median_rotation_deg)" 0.5 && fail "poses are wrong:
 
 # Nothing is done twice; a changed photograph and its pairs are.
 again() { # EXTRACTED UNCHANGED MATCHED KEPT: runs once more into one
-    "$planarsfm" run ring/images $cameras -o one --pairs ring:2 --json --quiet >again.json
+    "$planarsfm" run ring/images $cameras -o one --pairs ring:2 --effort high --json --quiet >again.json
     local got="$(number again.json extracted) $(number again.json unchanged)"
     got="$got $(number again.json matched) $(number again.json kept)"
     [ "$got" = "$*" ] || fail "extracted, unchanged, matched, kept: $got, not $*"

@@ -211,7 +211,7 @@ static psfm_status apply_all(psfm_context *ctx, const char *text, selection *s) 
         size_t length = plus == NULL ? strlen(rule) : (size_t)(plus - rule);
         status = PSFM_ALLOC(ctx, length + 1, &one);
         if (status == PSFM_OK) {
-            memcpy(one, rule, length);
+            snprintf(one, length + 1, "%s", rule); /* as far as the + */
             status = apply_one(ctx, text, one, s);
         }
         free(one);

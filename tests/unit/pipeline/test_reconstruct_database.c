@@ -173,6 +173,7 @@ static void a_front_end_is_part_of_the_summary(void **state) {
     psfm_front_end front = {.facts = cJSON_CreateObject()};
     make_fixture(&f);
     assert_non_null(cJSON_AddStringToObject(front.facts, "photographs", "here"));
+    psfm_timings_add(&front.timings, "extraction", psfm_moment_now());
     assert_ok(f.ctx,
               psfm_reconstruct_database_from(f.ctx, f.database, NULL, &front, f.out, &f.summary));
     assert_string_equal(cJSON_GetObjectItem(f.summary, "photographs")->valuestring, "here");

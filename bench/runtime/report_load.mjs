@@ -59,7 +59,11 @@ async function round() {
     ['listing pairs', "select({}); document.querySelector('[data-list=pairs]').click()", 3],
     ['overlap map', 'layers.overlap = k % 2 === 0; view3d.show()', 2],
     ['ellipsoids', 'layers.ellipsoids = k % 2 === 0; view3d.show()', 2],
-    ['looking through a camera', 'view3d.flight.enter(view3d.model.view[k]); view3d.flight.leave()', 4],
+    [
+      'looking through a camera',
+      'view3d.flight.enter(view3d.model.view[k]); view3d.flight.leave()',
+      4,
+    ],
     ['sorting the table', "document.querySelectorAll('#imageTable th button')[2].click()", 4],
   ];
   for (const [name, code, repeats] of steps) await measure(page, session, name, code, repeats);

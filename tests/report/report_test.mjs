@@ -32,7 +32,10 @@ await tour('matches/report.html', [
         assert.ok(!before.equals(await stage.screenshot()), `${name}: the chip changes nothing`);
         await layer(page, name).click();
         await settle(page);
-        assert.ok(before.equals(await stage.screenshot()), `${name}: switching back leaves a trace`);
+        assert.ok(
+          before.equals(await stage.screenshot()),
+          `${name}: switching back leaves a trace`,
+        );
       }
     },
   ],
@@ -65,7 +68,10 @@ await tour('matches/report.html', [
       const cameras = await page.evaluate(() => report.summary.cameras);
       assert.equal(await rows.count(), cameras.length);
       const first = await rows.first().innerText();
-      assert.ok(first.includes(cameras[0].model) && first.includes(String(+cameras[0].focal_px.toPrecision(6))));
+      assert.ok(
+        first.includes(cameras[0].model) &&
+          first.includes(String(+cameras[0].focal_px.toPrecision(6))),
+      );
     },
   ],
   [
@@ -74,7 +80,10 @@ await tour('matches/report.html', [
       assert.match(await text(page, '#verdict'), /23 of 24 images/);
       assert.match(await text(page, '#findings'), /1 image without a pose/);
       const name = '</script><img src=x onerror=alert(1)>&"\'.jpg';
-      const index = await page.evaluate((wanted) => report.images.findIndex((image) => image.name === wanted), name);
+      const index = await page.evaluate(
+        (wanted) => report.images.findIndex((image) => image.name === wanted),
+        name,
+      );
       assert.equal(index, 0); // images are in the order of their names
       assert.equal(await page.locator('#imageTable td', { hasText: name }).count(), 1);
       assert.equal(await page.locator('img').count(), 0);
@@ -150,8 +159,14 @@ await visit(
     await page.waitForTimeout(300);
     assert.ok(await page.locator('#panel').isVisible(), 'a tap opens no panel');
     await page.waitForTimeout(500);
-    const [stage, panel] = [await page.locator('#stage').boundingBox(), await page.locator('#panel').boundingBox()];
-    assert.ok(stage.y >= 0 && stage.y + stage.height <= panel.y + 1, 'the panel covers the 3D view');
+    const [stage, panel] = [
+      await page.locator('#stage').boundingBox(),
+      await page.locator('#panel').boundingBox(),
+    ];
+    assert.ok(
+      stage.y >= 0 && stage.y + stage.height <= panel.y + 1,
+      'the panel covers the 3D view',
+    );
     assert.ok((await colors(page, '#stage')) > 100);
     await page.locator('#closePanel').click();
     await page.waitForTimeout(300);

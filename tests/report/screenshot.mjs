@@ -29,7 +29,13 @@ await picture('report_through.jpg', { viewport: { width: 1240, height: 700 } }, 
 });
 await picture(
   'report_phone.jpg',
-  { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1.5, colorScheme: 'dark' },
+  {
+    viewport: { width: 390, height: 780 },
+    isMobile: true,
+    hasTouch: true,
+    deviceScaleFactor: 1.5,
+    colorScheme: 'dark',
+  },
   (page) => page.evaluate(toScene),
 );
 await browser.close();

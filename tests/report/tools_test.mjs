@@ -9,15 +9,27 @@ const near = (a, b, most, what) => assert.ok(Math.abs(a - b) <= most, `${what}: 
 /* As the three kinds of colour blindness see it: matrices of Machado and others (2009) for linear light;
  * then distances in CIELAB. */
 const BLIND = {
-  protan: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
-  deutan: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
-  tritan: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+  protan: [
+    0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998,
+  ],
+  deutan: [
+    0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881,
+  ],
+  tritan: [
+    1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039,
+  ],
 };
 function labOf(hex, M) {
   const linear = [1, 3, 5].map((k) => (parseInt(hex.slice(k, k + 2), 16) / 255) ** 2.2);
-  const mul = (A, x) => [0, 3, 6].map((k) => Math.max(0, A[k] * x[0] + A[k + 1] * x[1] + A[k + 2] * x[2]));
-  const xyz = mul([0.4124, 0.3576, 0.1805, 0.2126, 0.7152, 0.0722, 0.0193, 0.1192, 0.9505], mul(M, linear));
-  const [x, y, z] = [xyz[0] / 0.9505, xyz[1], xyz[2] / 1.089].map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116));
+  const mul = (A, x) =>
+    [0, 3, 6].map((k) => Math.max(0, A[k] * x[0] + A[k + 1] * x[1] + A[k + 2] * x[2]));
+  const xyz = mul(
+    [0.4124, 0.3576, 0.1805, 0.2126, 0.7152, 0.0722, 0.0193, 0.1192, 0.9505],
+    mul(M, linear),
+  );
+  const [x, y, z] = [xyz[0] / 0.9505, xyz[1], xyz[2] / 1.089].map((t) =>
+    t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116,
+  );
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
@@ -37,7 +49,10 @@ await tour('photos/report.html', [
       });
       assert.ok(corners.every((x) => x >= 0 && x <= 1));
       assert.ok(area > 0.95 && area <= 1, `area ${area}`);
-      assert.equal(await page.evaluate(() => count(2, 'match') + count(1, 'match') + count(3, 'pair')), '2 matches1 match3 pairs');
+      assert.equal(
+        await page.evaluate(() => count(2, 'match') + count(1, 'match') + count(3, 'pair')),
+        '2 matches1 match3 pairs',
+      );
     },
   ],
   [
@@ -49,7 +64,8 @@ await tour('photos/report.html', [
         const length = parseFloat(document.querySelector('#scaleBar span').textContent);
         const { target } = view3d.orbit.state;
         const [right] = view3d.orbit.axes();
-        const at = (p) => ((p.clone().project(view3d.camera).x + 1) / 2) * view3d.canvas.clientWidth;
+        const at = (p) =>
+          ((p.clone().project(view3d.camera).x + 1) / 2) * view3d.canvas.clientWidth;
         const bar = document.querySelector('#scaleBar i').getBoundingClientRect().width;
         return [bar, at(target.clone().addScaledVector(right, length)) - at(target)];
       });
@@ -94,7 +110,10 @@ await tour('photos/report.html', [
             inks.slice(i + 1).forEach(([b, other]) => {
               const [p, q] = [labOf(one, M), labOf(other, M)];
               const apart = Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-              assert.ok(apart > 18, `${a} and ${b} look alike to ${kind}, dark ${dark}: ${apart.toFixed(1)}`);
+              assert.ok(
+                apart > 18,
+                `${a} and ${b} look alike to ${kind}, dark ${dark}: ${apart.toFixed(1)}`,
+              );
             }),
           );
       }
@@ -134,7 +153,10 @@ await tour('photos/report.html', [
       const opaque = await page.locator('#stage canvas').screenshot();
       await page.locator('#flight input').fill('0');
       await settle(page);
-      assert.ok(!opaque.equals(await page.locator('#stage canvas').screenshot()), 'the photograph does not fade');
+      assert.ok(
+        !opaque.equals(await page.locator('#stage canvas').screenshot()),
+        'the photograph does not fade',
+      );
       await page.keyboard.press('Escape');
       assert.ok(!(await page.locator('#flight').isVisible()));
       assert.equal(await page.evaluate(() => lookedAt().image), 3);
@@ -153,8 +175,14 @@ await tour('photos/report.html', [
           const p = onGround(ground, x, y);
           let num = 0;
           model.view.forEach((_, k) => {
-            const d = [p.x - model.center[3 * k], p.y - model.center[3 * k + 1], p.z - model.center[3 * k + 2]];
-            const [a, b, c] = rotationRows(model.rotation, 4 * k).map((r) => r[0] * d[0] + r[1] * d[1] + r[2] * d[2]);
+            const d = [
+              p.x - model.center[3 * k],
+              p.y - model.center[3 * k + 1],
+              p.z - model.center[3 * k + 2],
+            ];
+            const [a, b, c] = rotationRows(model.rotation, 4 * k).map(
+              (r) => r[0] * d[0] + r[1] * d[1] + r[2] * d[2],
+            );
             const [u, v] = [160 + (300 * a) / c, 90 + (300 * b) / c];
             if (c > 0 && u >= 0 && u <= 320 && v >= 0 && v <= 180) ++num;
           });
@@ -174,14 +202,20 @@ await tour('photos/report.html', [
           let sum = 0;
           for (let circle = 0; circle < 3; ++circle)
             for (let d = 0; d < 3; ++d)
-              sum += (xyz[k * perCamera + (circle * perCamera) / 3 + d] - view3d.model.center[3 * k + d]) ** 2;
+              sum +=
+                (xyz[k * perCamera + (circle * perCamera) / 3 + d] -
+                  view3d.model.center[3 * k + d]) **
+                2;
           const sigma = report.images[view].center_sigma;
           return sigma > 0 ? Math.sqrt(sum) / (factor * sigma) : null;
         }).filter((ratio) => ratio !== null);
       });
       assert.equal(ratios.length, 5); // the sixth fixes the frame
       for (const ratio of ratios) near(ratio, 1, 1e-3, 'size of an ellipsoid');
-      assert.match(await text(page, '#ellipsoidNote'), /one standard deviation, [\d,]+ times as large/);
+      assert.match(
+        await text(page, '#ellipsoidNote'),
+        /one standard deviation, [\d,]+ times as large/,
+      );
     },
   ],
 ]);
@@ -191,18 +225,27 @@ await tour('photos/report.html', [
     'lists, planes and small photographs',
     async (page) => {
       assert.equal(await page.locator('#panelBody .list li').count(), 6);
-      assert.ok((await page.locator('#panelBody .list img').count()) === 6, 'no photographs in the list');
+      assert.ok(
+        (await page.locator('#panelBody .list img').count()) === 6,
+        'no photographs in the list',
+      );
       await page.locator('#panelBody [data-list=planes]').click();
       await page.locator('#panelBody .list button').first().click();
       assert.match(await text(page, '#panelBody h2'), /Plane 1, the main one/);
       await page.locator('#closePanel').click();
       await page.locator('#panelBody [data-list=pairs]').click();
       assert.equal(await page.locator('#panelBody .list li').count(), 15);
-      assert.equal(await page.locator('#planeTable tbody tr').count(), await page.evaluate(() => report.planes.length));
+      assert.equal(
+        await page.locator('#planeTable tbody tr').count(),
+        await page.evaluate(() => report.planes.length),
+      );
       await page.locator('#imageTable').scrollIntoViewIfNeeded();
       await page.waitForFunction(() => document.querySelector('#imageTable img').naturalWidth > 0);
       assert.equal(await page.locator('#imageTable img').count(), 6);
-      assert.equal(await text(page, '#leftOut'), await page.evaluate(() => $('leftOut').textContent));
+      assert.equal(
+        await text(page, '#leftOut'),
+        await page.evaluate(() => $('leftOut').textContent),
+      );
     },
   ],
   [
@@ -227,7 +270,10 @@ await tour('photos/report.html', [
       await page.locator('#stage canvas').focus();
       await page.keyboard.press('PageDown');
       await page.keyboard.press('PageDown');
-      assert.equal(await text(page, '#panelBody h2'), await page.evaluate(() => report.images[view3d.model.view[1]].name));
+      assert.equal(
+        await text(page, '#panelBody h2'),
+        await page.evaluate(() => report.images[view3d.model.view[1]].name),
+      );
       await page.keyboard.press('Enter');
       assert.ok(await page.locator('#flight').isVisible());
       await page.keyboard.press('Escape');
@@ -235,15 +281,27 @@ await tour('photos/report.html', [
       assert.equal(await text(page, '#panelBody h2'), 'Look closer');
       await page.locator('#line canvas').focus();
       await page.keyboard.press('ArrowRight');
-      assert.equal(await page.evaluate(() => lookedAt().pair), await page.evaluate(() => embedding.order[0]));
+      assert.equal(
+        await page.evaluate(() => lookedAt().pair),
+        await page.evaluate(() => embedding.order[0]),
+      );
       await page.locator('#matrix canvas').focus();
       await page.keyboard.press('ArrowLeft');
       assert.match(await text(page, '#panelBody h2'), / – /);
       await page.keyboard.press('Escape');
       const dumb = await page.evaluate(() => {
-        const named = (node) => node.textContent.trim() || node.getAttribute('aria-label') || (node.labels && node.labels.length);
-        const bad = [...document.querySelectorAll('button, select, input, canvas')].filter((node) => !named(node));
-        bad.push(...document.querySelectorAll('main table:has(tr):not(:has(caption)):not(#options table), img:not([alt])'));
+        const named = (node) =>
+          node.textContent.trim() ||
+          node.getAttribute('aria-label') ||
+          (node.labels && node.labels.length);
+        const bad = [...document.querySelectorAll('button, select, input, canvas')].filter(
+          (node) => !named(node),
+        );
+        bad.push(
+          ...document.querySelectorAll(
+            'main table:has(tr):not(:has(caption)):not(#options table), img:not([alt])',
+          ),
+        );
         return bad.map((node) => node.outerHTML.slice(0, 100));
       });
       assert.deepEqual(dumb, []);
@@ -272,7 +330,9 @@ await visit(
     });
     assert.ok(size / ratio >= 1 && size / ratio <= 2 && map, `points of ${size / ratio} px`);
     const inside = await page.evaluate(() =>
-      view3d.extent.map((p) => p.clone().project(view3d.camera)).every((p) => Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1),
+      view3d.extent
+        .map((p) => p.clone().project(view3d.camera))
+        .every((p) => Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1),
     );
     assert.ok(inside, 'cameras or points are cut off at first');
   },

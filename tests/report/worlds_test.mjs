@@ -13,7 +13,10 @@ await visit('an aligned model shows its residuals', 'metric/report.html', async 
     const before = report.summary.images.find((image) => image.center_sigma > 0);
     const after = report.images.find((image) => image.name === before.name);
     const C = after.center_covariance;
-    return [after.center_sigma / before.center_sigma / report.alignment.scale, Math.sqrt(C[0] + C[3] + C[5]) / after.center_sigma];
+    return [
+      after.center_sigma / before.center_sigma / report.alignment.scale,
+      Math.sqrt(C[0] + C[3] + C[5]) / after.center_sigma,
+    ];
   });
   for (const x of ratio) assert.ok(Math.abs(x - 1) < 1e-6, `deviations are ${ratio}`);
   assert.match(await text(page, '#lead'), /robust method, from 7 matched pairs/); // the run behind it is known
@@ -23,7 +26,10 @@ await visit('an aligned model shows its residuals', 'metric/report.html', async 
 
 await visit('two runs side by side', 'two.html', async (page) => {
   const note = await text(page, '#compareNote');
-  assert.match(note, /chain.*walk\/gt.*8 images in both largest models, 0 only in the first, 0 only in the second/);
+  assert.match(
+    note,
+    /chain.*walk\/gt.*8 images in both largest models, 0 only in the first, 0 only in the second/,
+  );
   assert.equal(await page.locator('#poseTable tbody tr').count(), 8);
   assert.match(await text(page, '#compareTables'), /images placed\s+8\s+8\s+same/);
   /* the camera centres of the other run lie on those of this one, up to what the table says */
@@ -32,8 +38,13 @@ await visit('two runs side by side', 'two.html', async (page) => {
     const moved = moveToFirst(comparison.from_other, other.models[0].center);
     const largest = Math.max(...comparison.images.map((image) => image.position));
     return Array.from(other.models[0].view, (v, k) => {
-      const at = view3d.place.get(report.images.findIndex((image) => image.name === other.names[v]));
-      return Math.hypot(...[0, 1, 2].map((d) => moved[3 * k + d] - models[0].center[3 * at + d])) / largest;
+      const at = view3d.place.get(
+        report.images.findIndex((image) => image.name === other.names[v]),
+      );
+      return (
+        Math.hypot(...[0, 1, 2].map((d) => moved[3 * k + d] - models[0].center[3 * at + d])) /
+        largest
+      );
     });
   });
   assert.equal(off.length, 8);

@@ -53,7 +53,10 @@ const CAMERA_COLUMNS = [
   ['before, px', (camera) => exactly(camera.focal_px_before)],
   ['after, px', (camera) => exactly(camera.focal_px)],
   ['change, %', (camera) => shortNumber(100 * (camera.focal_px / camera.focal_px_before - 1), 2)],
-  ['±, %', (camera) => (camera.focal_sigma > 0 ? shortNumber(100 * camera.focal_sigma, 2) : 'held')],
+  [
+    '±, %',
+    (camera) => (camera.focal_sigma > 0 ? shortNumber(100 * camera.focal_sigma, 2) : 'held'),
+  ],
   ['distortion', distortionText],
   ['parameters', (camera) => camera.params.map(exactly).join(', ')],
 ];
@@ -66,14 +69,20 @@ function startCameras() {
     body.replaceChildren(
       ...cameras
         .slice(0, number)
-        .map((camera) => el('tr', {}, ...CAMERA_COLUMNS.map(([, text]) => el('td', {}, text(camera))))),
+        .map((camera) =>
+          el('tr', {}, ...CAMERA_COLUMNS.map(([, text]) => el('td', {}, text(camera)))),
+        ),
     );
     more.hidden = number >= cameras.length;
   };
   $('cameras').hidden = $('camerasLink').hidden = cameras.length === 0;
   $('cameraTable').append(
     el('caption', {}, 'Cameras'),
-    el('thead', {}, el('tr', {}, ...CAMERA_COLUMNS.map(([name]) => el('th', { scope: 'col' }, name)))),
+    el(
+      'thead',
+      {},
+      el('tr', {}, ...CAMERA_COLUMNS.map(([name]) => el('th', { scope: 'col' }, name))),
+    ),
     body,
   );
   startFields();

@@ -94,7 +94,8 @@ function select(what) {
 }
 function hover(what) {
   const same = (a, b) =>
-    (a === null) === (b === null) && (a === null || (a.image === b.image && a.pair === b.pair && a.plane === b.plane));
+    (a === null) === (b === null) &&
+    (a === null || (a.image === b.image && a.pair === b.pair && a.plane === b.plane));
   if (same(selection.hovered, what)) return;
   selection.hovered = what;
   tellSelection();
@@ -104,7 +105,10 @@ function hover(what) {
 function stepByKeys(canvas, list) {
   canvas.tabIndex = 0;
   canvas.setAttribute('role', 'application');
-  canvas.setAttribute('aria-label', canvas.getAttribute('aria-label') + '; arrow keys select a pair');
+  canvas.setAttribute(
+    'aria-label',
+    canvas.getAttribute('aria-label') + '; arrow keys select a pair',
+  );
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   canvas.addEventListener('keydown', (event) => {
     const pairs = steps[event.key] ? list() : [];

@@ -8,7 +8,8 @@ function moveToFirst({ rotation: R, translation: t, scale }, xyz) {
   const out = new Float32Array(xyz.length);
   for (let k = 0; k + 2 < xyz.length; k += 3)
     for (let d = 0; d < 3; ++d)
-      out[k + d] = t[d] + scale * (R[3 * d] * xyz[k] + R[3 * d + 1] * xyz[k + 1] + R[3 * d + 2] * xyz[k + 2]);
+      out[k + d] =
+        t[d] + scale * (R[3 * d] * xyz[k] + R[3 * d + 1] * xyz[k + 1] + R[3 * d + 2] * xyz[k + 2]);
   return out;
 }
 
@@ -24,9 +25,30 @@ function makeOther(other, view) {
   const move = report.comparison.from_other;
   const raw = other.models[0];
   const R = move.rotation;
-  const back = new THREE.Matrix4().set(R[0], R[3], R[6], 0, R[1], R[4], R[7], 0, R[2], R[5], R[8], 0, 0, 0, 0, 1);
+  const back = new THREE.Matrix4().set(
+    R[0],
+    R[3],
+    R[6],
+    0,
+    R[1],
+    R[4],
+    R[7],
+    0,
+    R[2],
+    R[5],
+    R[8],
+    0,
+    0,
+    0,
+    0,
+    1,
+  );
   const turn = new THREE.Quaternion().setFromRotationMatrix(back);
-  const model = { ...raw, center: moveToFirst(move, raw.center), rotation: new Float32Array(raw.rotation.length) };
+  const model = {
+    ...raw,
+    center: moveToFirst(move, raw.center),
+    rotation: new Float32Array(raw.rotation.length),
+  };
   raw.view.forEach((_, k) => model.rotation.set(turnPose(raw.rotation, 4 * k, turn), 4 * k));
   const group = new THREE.Group();
   const depth = Math.min(0.42 * spacing(model), spacing(view.model));
@@ -36,14 +58,24 @@ function makeOther(other, view) {
   if (raw.xyz.length) {
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute('position', new THREE.BufferAttribute(moveToFirst(move, raw.xyz), 3));
-    const material = new THREE.PointsMaterial({ map: discTexture(), alphaTest: 0.4, color: color('other'), size: 1.6 * view.ratio(), sizeAttenuation: false });
+    const material = new THREE.PointsMaterial({
+      map: discTexture(),
+      alphaTest: 0.4,
+      color: color('other'),
+      size: 1.6 * view.ratio(),
+      sizeAttenuation: false,
+    });
     group.add(new THREE.Points(geometry, material));
   }
   const here = new Map(report.images.map((image) => [image.name, view.place.get(image.index)]));
   const joints = [];
   raw.view.forEach((v, k) => {
     const at = here.get(other.names[v]);
-    if (at !== undefined) joints.push(...view.model.center.subarray(3 * at, 3 * at + 3), ...model.center.subarray(3 * k, 3 * k + 3));
+    if (at !== undefined)
+      joints.push(
+        ...view.model.center.subarray(3 * at, 3 * at + 3),
+        ...model.center.subarray(3 * k, 3 * k + 3),
+      );
   });
   group.add(lineObject(joints, 'other', 0.7));
   return group;
@@ -64,7 +96,8 @@ function numbersRow(name, a, b, text = (x) => shortNumber(x)) {
   );
 }
 
-const totalSeconds = (summary) => Object.values(summary.seconds || {}).reduce((sum, s) => sum + (s || 0), 0);
+const totalSeconds = (summary) =>
+  Object.values(summary.seconds || {}).reduce((sum, s) => sum + (s || 0), 0);
 const numOf = (x) => Math.round(x).toLocaleString('en');
 
 /* Counts and errors of a run. */
@@ -108,8 +141,18 @@ function outcomeTable(names) {
     'table',
     {},
     el('caption', {}, 'Counts and errors'),
-    el('thead', {}, el('tr', {}, ...['', ...names, 'change'].map((name) => el('th', { scope: 'col' }, name)))),
-    el('tbody', {}, ...rows.map(([name, key, text]) => numbersRow(name, a[key], b[key], text)).filter((row) => row)),
+    el(
+      'thead',
+      {},
+      el('tr', {}, ...['', ...names, 'change'].map((name) => el('th', { scope: 'col' }, name))),
+    ),
+    el(
+      'tbody',
+      {},
+      ...rows
+        .map(([name, key, text]) => numbersRow(name, a[key], b[key], text))
+        .filter((row) => row),
+    ),
   );
 }
 
@@ -117,22 +160,41 @@ function outcomeTable(names) {
 function focalTable(names) {
   const { other } = report;
   const there = new Map();
-  for (const model of other.models) model.view.forEach((v, k) => there.set(other.names[v], model.focal[k]));
+  for (const model of other.models)
+    model.view.forEach((v, k) => there.set(other.names[v], model.focal[k]));
   const rows = [];
   for (const image of report.images) {
     const [a, b] = [focalOf(image), there.get(image.name)];
     if (a !== undefined && b !== undefined) rows.push({ name: image.name, a, b });
   }
   rows.sort((p, q) => Math.abs(q.b / q.a - 1) - Math.abs(p.b / p.a - 1));
-  if (rows.length === 0 || rows[0].a === rows[0].b) return el('p', { class: 'soft small' }, 'The focal lengths are the same.');
-  const body = rows.slice(0, 20).map(({ name, a, b }) =>
-    el('tr', {}, el('th', { scope: 'row', title: name }, name), el('td', {}, exactly(a)), el('td', {}, exactly(b)), el('td', {}, `${b > a ? '+' : ''}${shortNumber(100 * (b / a - 1), 2)} %`)),
-  );
+  if (rows.length === 0 || rows[0].a === rows[0].b)
+    return el('p', { class: 'soft small' }, 'The focal lengths are the same.');
+  const body = rows
+    .slice(0, 20)
+    .map(({ name, a, b }) =>
+      el(
+        'tr',
+        {},
+        el('th', { scope: 'row', title: name }, name),
+        el('td', {}, exactly(a)),
+        el('td', {}, exactly(b)),
+        el('td', {}, `${b > a ? '+' : ''}${shortNumber(100 * (b / a - 1), 2)} %`),
+      ),
+    );
   return el(
     'table',
     {},
     el('caption', {}, `Focal lengths, px${rows.length > 20 ? ': the 20 that differ most' : ''}`),
-    el('thead', {}, el('tr', {}, ...['image', ...names, 'change'].map((name) => el('th', { scope: 'col' }, name)))),
+    el(
+      'thead',
+      {},
+      el(
+        'tr',
+        {},
+        ...['image', ...names, 'change'].map((name) => el('th', { scope: 'col' }, name)),
+      ),
+    ),
     el('tbody', {}, ...body),
   );
 }
@@ -146,7 +208,12 @@ function poseTable() {
     const open = () => select({ image });
     return el(
       'tr',
-      { 'data-image': image, tabindex: 0, onclick: open, onkeydown: (event) => event.key === 'Enter' && open() },
+      {
+        'data-image': image,
+        tabindex: 0,
+        onclick: open,
+        onkeydown: (event) => event.key === 'Enter' && open(),
+      },
       el('td', { title: row.name }, row.name),
       el('td', {}, lengthText(row.position, models[0])),
       el('td', {}, shortNumber(row.rotation_deg, 3)),
@@ -155,8 +222,20 @@ function poseTable() {
   return el(
     'table',
     { id: 'poseTable' },
-    el('caption', {}, `Poses, largest difference first${order.length > rows.length ? ` (${rows.length} of ${order.length})` : ''}`),
-    el('thead', {}, el('tr', {}, ...['image', 'position', 'rotation, °'].map((name) => el('th', { scope: 'col' }, name)))),
+    el(
+      'caption',
+      {},
+      `Poses, largest difference first${order.length > rows.length ? ` (${rows.length} of ${order.length})` : ''}`,
+    ),
+    el(
+      'thead',
+      {},
+      el(
+        'tr',
+        {},
+        ...['image', 'position', 'rotation, °'].map((name) => el('th', { scope: 'col' }, name)),
+      ),
+    ),
     el('tbody', {}, ...rows),
   );
 }
@@ -177,5 +256,8 @@ function startCompare() {
       `After alignment the positions differ by ${size(comparison.median_position)} in the median and ${size(comparison.max_position)} at most ` +
       `(the cameras span ${size(comparison.extent)}), the rotations by ${shortNumber(comparison.median_rotation_deg, 2)}° and ${shortNumber(comparison.max_rotation_deg, 2)}°.`,
   );
-  $('compareTables').append(el('div', { class: 'scroll' }, outcomeTable(names), focalTable(names)), el('div', { class: 'scroll' }, poseTable()));
+  $('compareTables').append(
+    el('div', { class: 'scroll' }, outcomeTable(names), focalTable(names)),
+    el('div', { class: 'scroll' }, poseTable()),
+  );
 }

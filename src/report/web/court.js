@@ -44,7 +44,8 @@ function courtFigure(photograph, view) {
 /* Length and width as the lines have them. */
 function courtSize(court) {
   const metres = (k) =>
-    `${court.size[k].toFixed(3)}` + (court.sigma_size[k] > 0 ? ` ± ${court.sigma_size[k].toFixed(3)}` : '');
+    `${court.size[k].toFixed(3)}` +
+    (court.sigma_size[k] > 0 ? ` ± ${court.sigma_size[k].toFixed(3)}` : '');
   return (
     ` It is ${metres(0)} m long and ${metres(1)} m wide; ` +
     `${court.expected_size.map((size) => size.toFixed(2)).join(' x ')} m were expected.`

@@ -79,7 +79,9 @@ function readModel(raw) {
     rotation: f32(raw.rotation),
     corners: f32(raw.corners),
     focal: f32(raw.focal),
-    rays: raw.rays ? { side: raw.rays.side, xy: raw.rays.xy.map((text) => (text ? f32(text) : null)) } : null,
+    rays: raw.rays
+      ? { side: raw.rays.side, xy: raw.rays.xy.map((text) => (text ? f32(text) : null)) }
+      : null,
     xyz: f32(raw.xyz),
     rgb: bytes(raw.rgb),
     error: bytes(raw.error),
@@ -111,12 +113,23 @@ function readImages(raw, pairs) {
 
 /* What a similarity makes of the standard deviations that a run gave in its own frame. */
 function moveSigmas(images, { rotation: R, scale }) {
-  const at = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+  const at = [
+    [0, 1, 2],
+    [1, 3, 4],
+    [2, 4, 5],
+  ];
   for (const image of images) {
     if (image.center_sigma) image.center_sigma *= scale;
     const C = image.center_covariance;
     if (!C) continue;
-    image.center_covariance = [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]].map(([i, j]) => {
+    image.center_covariance = [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+      [2, 2],
+    ].map(([i, j]) => {
       let sum = 0;
       for (let a = 0; a < 3; ++a)
         for (let b = 0; b < 3; ++b) sum += R[3 * i + a] * C[at[a][b]] * R[3 * j + b];
@@ -250,8 +263,18 @@ function lengthText(x, model) {
 
 /* Colours from 0 to 1 that colour-blind people tell apart: from blue through grey to orange, and,
  * for numbers of things, from violet to yellow. Each as r, g, b from 0 to 1. */
-const AGREES = [[0.17, 0.44, 0.82], [0.68, 0.63, 0.66], [0.86, 0.35, 0.02]];
-const COUNTS = [[0.27, 0, 0.33], [0.23, 0.32, 0.55], [0.13, 0.57, 0.55], [0.37, 0.79, 0.38], [0.99, 0.91, 0.14]];
+const AGREES = [
+  [0.17, 0.44, 0.82],
+  [0.68, 0.63, 0.66],
+  [0.86, 0.35, 0.02],
+];
+const COUNTS = [
+  [0.27, 0, 0.33],
+  [0.23, 0.32, 0.55],
+  [0.13, 0.57, 0.55],
+  [0.37, 0.79, 0.38],
+  [0.99, 0.91, 0.14],
+];
 function ramp(stops, t) {
   const at = Math.max(0, Math.min(1, t)) * (stops.length - 1);
   const k = Math.min(stops.length - 2, Math.floor(at));

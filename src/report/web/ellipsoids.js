@@ -10,11 +10,16 @@ function cholesky([xx, xy, xz, yy, yz, zz]) {
     c = over(xz, a);
   const d = root(yy - b * b),
     e = over(yz - b * c, d);
-  return [[a, 0, 0], [b, d, 0], [c, e, root(zz - c * c - e * e)]];
+  return [
+    [a, 0, 0],
+    [b, d, 0],
+    [c, e, root(zz - c * c - e * e)],
+  ];
 }
 
 const sigmaOf = (view) => report.images[view].center_sigma || 0;
-const hasSigmas = (model) => model.view.some((view) => report.images[view].center_covariance && sigmaOf(view) > 0);
+const hasSigmas = (model) =>
+  model.view.some((view) => report.images[view].center_covariance && sigmaOf(view) > 0);
 
 /* A round factor that makes the median ellipsoid `size` large. */
 function ellipsoidFactor(model, size) {
@@ -37,7 +42,9 @@ function makeEllipsoids(model, factor) {
         s[circle] = Math.cos(angle);
         s[(circle + 1) % 3] = Math.sin(angle);
         for (let d = 0; d < 3; ++d)
-          lines.push(model.center[3 * k + d] + factor * (L[d][0] * s[0] + L[d][1] * s[1] + L[d][2] * s[2]));
+          lines.push(
+            model.center[3 * k + d] + factor * (L[d][0] * s[0] + L[d][1] * s[1] + L[d][2] * s[2]),
+          );
       }
   });
   const object = lineObject(lines, 'sigma', model.view.length > 500 ? 0.5 : 0.85);

@@ -67,19 +67,33 @@ function startFields() {
   const { fields, fieldsTotal } = report.residuals;
   if (!fields || fields.length === 0) return;
   $('fields').hidden = false;
-  const order = fields.map((field) => ({ field, size: fieldSize(field) })).sort((a, b) => b.size - a.size);
+  const order = fields
+    .map((field) => ({ field, size: fieldSize(field) }))
+    .sort((a, b) => b.size - a.size);
   const list = $('fieldCamera');
   order.forEach(({ field, size }, k) =>
-    list.append(el('option', { value: k }, `camera ${field.camera}: ${shortNumber(size, 2)} px, ${count(field.images, 'image')}`)),
+    list.append(
+      el(
+        'option',
+        { value: k },
+        `camera ${field.camera}: ${shortNumber(size, 2)} px, ${count(field.images, 'image')}`,
+      ),
+    ),
   );
   let shown = order[0].field;
-  const { redraw } = makeCanvas($('field'), 'Mean residuals over the sensor', (context, width, height) => {
-    const zoom = drawField(context, width, height, shown);
-    $('fieldNote').textContent =
-      `Mean residual of each cell, ${shortNumber(zoom)} times as long; blue is nothing, orange a pixel. ` +
-      `Arrows that turn or grow together are the lens; those of noise are short and point anywhere.` +
-      (fieldsTotal > fields.length ? ` The ${fields.length} of ${count(fieldsTotal, 'camera')} with most observations are here.` : '');
-  });
+  const { redraw } = makeCanvas(
+    $('field'),
+    'Mean residuals over the sensor',
+    (context, width, height) => {
+      const zoom = drawField(context, width, height, shown);
+      $('fieldNote').textContent =
+        `Mean residual of each cell, ${shortNumber(zoom)} times as long; blue is nothing, orange a pixel. ` +
+        `Arrows that turn or grow together are the lens; those of noise are short and point anywhere.` +
+        (fieldsTotal > fields.length
+          ? ` The ${fields.length} of ${count(fieldsTotal, 'camera')} with most observations are here.`
+          : '');
+    },
+  );
   const place = () => {
     $('field').style.aspectRatio = `${shown.width} / ${shown.height}`;
     redraw();

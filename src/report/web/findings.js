@@ -244,13 +244,19 @@ function startFindings() {
   found.sort((a, b) => rank[a.level] - rank[b.level]);
   const judged = report.summary.verdict === 'right';
   if (!found.some((f) => f.level === 'bad' || f.level === 'warn'))
-    found.unshift(report.isBare ? BARE : {
-      level: judged ? 'good' : 'info',
-      title: judged ? 'Nothing stands out' : 'Nothing stands out, but nobody judged the poses',
-      text: judged
-        ? 'Every image has a pose, no check of matches, graph or residuals complains, and the verdict is that the poses are right to a degree.'
-        : 'Every image has a pose, and no check of matches, graph or residuals complains. The robust method with refinement also gives a verdict on the poses.',
-    });
+    found.unshift(
+      report.isBare
+        ? BARE
+        : {
+            level: judged ? 'good' : 'info',
+            title: judged
+              ? 'Nothing stands out'
+              : 'Nothing stands out, but nobody judged the poses',
+            text: judged
+              ? 'Every image has a pose, no check of matches, graph or residuals complains, and the verdict is that the poses are right to a degree.'
+              : 'Every image has a pose, and no check of matches, graph or residuals complains. The robust method with refinement also gives a verdict on the poses.',
+          },
+    );
   for (const { level, title, text, chips } of found) {
     const [sign, word] = SIGNS[level];
     const mark = el('span', { class: 'sign', role: 'img', 'aria-label': word }, sign);

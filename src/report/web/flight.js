@@ -2,18 +2,39 @@
  * photograph, as opaque as the reader likes. */
 
 const FLIGHT_MS = 700;
-const HIDDEN_IN_FLIGHT = ['cameras', 'photos', 'tree', 'kept', 'pruned', 'ellipsoids', 'overlap', 'ground'];
+const HIDDEN_IN_FLIGHT = [
+  'cameras',
+  'photos',
+  'tree',
+  'kept',
+  'pruned',
+  'ellipsoids',
+  'overlap',
+  'ground',
+];
 
 /* The projection that just shows the image, whose corners at depth 1 are given. */
 function projectionOf(corners, aspect, near, far) {
   const xs = [0, 2, 4, 6].map((k) => corners[k]),
     ys = [1, 3, 5, 7].map((k) => -corners[k]);
-  let [left, right, bottom, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  let [left, right, bottom, top] = [
+    Math.min(...xs),
+    Math.max(...xs),
+    Math.min(...ys),
+    Math.max(...ys),
+  ];
   const grow = (low, high, size) => [(low + high - size) / 2, (low + high + size) / 2];
   const wide = 1.06 * Math.max(right - left, (top - bottom) * aspect);
   [left, right] = grow(left, right, wide);
   [bottom, top] = grow(bottom, top, wide / aspect);
-  return new THREE.Matrix4().makePerspective(left * near, right * near, top * near, bottom * near, near, far);
+  return new THREE.Matrix4().makePerspective(
+    left * near,
+    right * near,
+    top * near,
+    bottom * near,
+    near,
+    far,
+  );
 }
 
 function setProjection(camera, matrix) {
@@ -39,7 +60,14 @@ function makePhotograph(model, k, depth, redraw) {
     uvs = [];
   for (let j = 0; j + 1 < side; ++j)
     for (let i = 0; i + 1 < side; ++i)
-      for (const [a, b] of [[0, 0], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]) {
+      for (const [a, b] of [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+        [1, 1],
+        [0, 1],
+      ]) {
         positions.push(...place(i + a, j + b));
         uvs.push((i + a) / (side - 1), 1 - (j + b) / (side - 1));
       }
@@ -57,7 +85,12 @@ function makePhotograph(model, k, depth, redraw) {
   texture.generateMipmaps = false;
   texture.minFilter = THREE.LinearFilter;
   paint();
-  const material = new THREE.MeshBasicMaterial({ map: texture, transparent: true, depthTest: false, side: THREE.DoubleSide });
+  const material = new THREE.MeshBasicMaterial({
+    map: texture,
+    transparent: true,
+    depthTest: false,
+    side: THREE.DoubleSide,
+  });
   const mesh = new THREE.Mesh(geometry, material);
   mesh.renderOrder = 3;
   return mesh;
@@ -127,7 +160,9 @@ class Flight {
       new THREE.Matrix4().makeBasis(x, y.negate(), z.negate()),
     );
     return {
-      position: new THREE.Vector3().fromArray(model.center, 3 * k).applyQuaternion(world.quaternion),
+      position: new THREE.Vector3()
+        .fromArray(model.center, 3 * k)
+        .applyQuaternion(world.quaternion),
       turn: turn.premultiply(world.quaternion),
     };
   }
@@ -138,7 +173,11 @@ class Flight {
     const end = this.poseOf(k);
     const corners = view.model.corners.subarray(8 * k, 8 * k + 8);
     const projection = projectionOf(corners, camera.aspect, 0.004 * view.reach, 80 * view.reach);
-    const begin = { position: camera.position.clone(), turn: camera.quaternion.clone(), matrix: camera.projectionMatrix.clone() };
+    const begin = {
+      position: camera.position.clone(),
+      turn: camera.quaternion.clone(),
+      matrix: camera.projectionMatrix.clone(),
+    };
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const start = performance.now();
     const flight = (this.current = {});
@@ -149,7 +188,9 @@ class Flight {
       camera.position.lerpVectors(begin.position, end.position, ease);
       camera.quaternion.copy(begin.turn).slerp(end.turn, ease);
       const matrix = begin.matrix.clone();
-      matrix.elements.forEach((x, d) => (matrix.elements[d] = x + ease * (projection.elements[d] - x)));
+      matrix.elements.forEach(
+        (x, d) => (matrix.elements[d] = x + ease * (projection.elements[d] - x)),
+      );
       setProjection(camera, matrix);
       camera.updateMatrixWorld();
       view.redraw();

@@ -35,7 +35,10 @@ function letter(text, ink, size) {
   context.textBaseline = 'middle';
   context.fillStyle = ink;
   context.fillText(text, 32, 34);
-  const material = new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(sheet), depthTest: false });
+  const material = new THREE.SpriteMaterial({
+    map: new THREE.CanvasTexture(sheet),
+    depthTest: false,
+  });
   const sprite = new THREE.Sprite(material);
   sprite.scale.setScalar(size);
   return sprite;
@@ -65,10 +68,16 @@ function makeGround(frame, extent) {
     high = [Math.max(...xs), Math.max(...ys)];
   const span = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
   const spacing = roundUp(span / 14);
-  const [from, to] = [low.map((x) => Math.floor(x / spacing)), high.map((x) => Math.ceil(x / spacing))];
+  const [from, to] = [
+    low.map((x) => Math.floor(x / spacing)),
+    high.map((x) => Math.ceil(x / spacing)),
+  ];
   const lines = [];
   const add = (x0, y0, x1, y1) =>
-    lines.push(...onGround(frame, x0 * spacing, y0 * spacing).toArray(), ...onGround(frame, x1 * spacing, y1 * spacing).toArray());
+    lines.push(
+      ...onGround(frame, x0 * spacing, y0 * spacing).toArray(),
+      ...onGround(frame, x1 * spacing, y1 * spacing).toArray(),
+    );
   for (let k = from[0]; k <= to[0]; ++k) add(k, from[1], k, to[1]);
   for (let k = from[1]; k <= to[1]; ++k) add(from[0], k, to[0], k);
   const group = new THREE.Group();
@@ -83,11 +92,14 @@ function makeGround(frame, extent) {
 function placeScaleBar(view) {
   const bar = $('scaleBar');
   const perUnit =
-    view.canvas.clientHeight / (2 * view.orbit.state.distance * Math.tan((view.camera.fov * Math.PI) / 360));
+    view.canvas.clientHeight /
+    (2 * view.orbit.state.distance * Math.tan((view.camera.fov * Math.PI) / 360));
   bar.hidden = view.flight.isOn || !Number.isFinite(perUnit);
   if (bar.hidden) return;
   const length = roundUp(55 / perUnit);
   bar.firstElementChild.style.width = `${(length * perUnit).toFixed(1)}px`;
-  const grid = layers.ground ? `; grid ${lengthText(view.parts.ground.userData.spacing, view.model)}` : '';
+  const grid = layers.ground
+    ? `; grid ${lengthText(view.parts.ground.userData.spacing, view.model)}`
+    : '';
   bar.lastElementChild.textContent = lengthText(length, view.model) + grid;
 }

@@ -14,7 +14,13 @@ const inSight = new IntersectionObserver((entries) => {
 function smallPhotograph(view) {
   if (!report.thumbnails[view]) return null;
   const { width, height } = report.images[view];
-  const image = el('img', { class: 'thumb', alt: '', 'data-view': view, width: 44, height: Math.round((44 * height) / width) || 33 });
+  const image = el('img', {
+    class: 'thumb',
+    alt: '',
+    'data-view': view,
+    width: 44,
+    height: Math.round((44 * height) / width) || 33,
+  });
   inSight.observe(image);
   return image;
 }
@@ -22,7 +28,8 @@ function smallPhotograph(view) {
 /* How much an image needs a look: those without a pose, then doubtful poses, then large errors. */
 function concernOf(image) {
   if (image.state !== 'posed') return 3;
-  if (typeof image.probability === 'number' && image.probability < 0.95) return 2 - image.probability;
+  if (typeof image.probability === 'number' && image.probability < 0.95)
+    return 2 - image.probability;
   return Math.min(0.99, (image.mean_error_px || 0) / 100);
 }
 
@@ -31,7 +38,8 @@ function imageWords(image) {
   const words = [];
   if (typeof image.probability === 'number' && image.probability < 0.95)
     words.push(`right with ${(100 * image.probability).toFixed(0)} %`);
-  if (image.mean_error_px !== undefined && image.mean_error_px !== null) words.push(`${shortNumber(image.mean_error_px, 2)} px`);
+  if (image.mean_error_px !== undefined && image.mean_error_px !== null)
+    words.push(`${shortNumber(image.mean_error_px, 2)} px`);
   return words.join(', ') || 'posed';
 }
 
@@ -51,7 +59,10 @@ function listRow(target, picture, name, words) {
 
 function imageList() {
   const order = [...report.images].sort((a, b) => concernOf(b) - concernOf(a) || a.index - b.index);
-  return order.map((image) => () => listRow({ image: image.index }, smallPhotograph(image.index), image.name, imageWords(image)));
+  return order.map(
+    (image) => () =>
+      listRow({ image: image.index }, smallPhotograph(image.index), image.name, imageWords(image)),
+  );
 }
 
 function pairList() {
@@ -63,14 +74,28 @@ function pairList() {
   );
   return order.map((p) => () => {
     const [a, b] = [report.images[pairs.image1[p]], report.images[pairs.image2[p]]];
-    const angle = pairs.flags[p] & IS_EDGE && Number.isFinite(pairs.rotation[p]) ? `, ${shortNumber(pairs.rotation[p], 2)}° off` : '';
-    return listRow({ pair: p }, statusDot(pairStatus(p)), `${a.name} – ${b.name}`, pairWords(p) + angle);
+    const angle =
+      pairs.flags[p] & IS_EDGE && Number.isFinite(pairs.rotation[p])
+        ? `, ${shortNumber(pairs.rotation[p], 2)}° off`
+        : '';
+    return listRow(
+      { pair: p },
+      statusDot(pairStatus(p)),
+      `${a.name} – ${b.name}`,
+      pairWords(p) + angle,
+    );
   });
 }
 
 function planeList() {
-  return report.planes.map((plane, k) => () =>
-    listRow({ plane: k }, planeDot(plane), k === 0 ? 'plane 1, the main one' : `plane ${k + 1}`, count(plane.points, 'point')),
+  return report.planes.map(
+    (plane, k) => () =>
+      listRow(
+        { plane: k },
+        planeDot(plane),
+        k === 0 ? 'plane 1, the main one' : `plane ${k + 1}`,
+        count(plane.points, 'point'),
+      ),
   );
 }
 
@@ -86,18 +111,42 @@ function listPanel() {
     lists.shown = name;
     const kind = kinds.find(([key]) => key === name) || kinds[0];
     if (!kind) return;
-    for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.dataset.list === kind[0]));
+    for (const tab of tabs.children)
+      tab.setAttribute('aria-pressed', String(tab.dataset.list === kind[0]));
     const rows = kind[2]();
     const more = rows.length - LISTED;
     place.replaceChildren(
       el('ul', { class: 'list' }, ...rows.slice(0, LISTED).map((make) => make())),
-      ...(more > 0 ? [el('p', { class: 'soft small' }, `and ${more.toLocaleString('en')} more${kind[0] === 'images' ? ', in the table below' : ''}`)] : []),
+      ...(more > 0
+        ? [
+            el(
+              'p',
+              { class: 'soft small' },
+              `and ${more.toLocaleString('en')} more${kind[0] === 'images' ? ', in the table below' : ''}`,
+            ),
+          ]
+        : []),
     );
   };
   for (const [key, text, , num] of kinds)
     tabs.append(
-      el('button', { class: 'chip', type: 'button', 'data-list': key, 'aria-pressed': 'false', onclick: () => show(key) }, `${text} ${num.toLocaleString('en')}`),
+      el(
+        'button',
+        {
+          class: 'chip',
+          type: 'button',
+          'data-list': key,
+          'aria-pressed': 'false',
+          onclick: () => show(key),
+        },
+        `${text} ${num.toLocaleString('en')}`,
+      ),
     );
   show(lists.shown);
-  return [el('h2', {}, 'Look closer'), el('p', { class: 'soft small' }, 'What needs a look comes first.'), tabs, place];
+  return [
+    el('h2', {}, 'Look closer'),
+    el('p', { class: 'soft small' }, 'What needs a look comes first.'),
+    tabs,
+    place,
+  ];
 }

@@ -12,7 +12,8 @@ function startOverview() {
         : posed === 0
           ? `None of ${count(total, 'image')} could be placed`
           : `${posed.toLocaleString('en')} of ${count(total, 'image')} ${posed === 1 ? 'is' : 'are'} placed`;
-  if (summary.verdict === 'doubtful') $('verdict').textContent += ', but it is doubtful that all are right';
+  if (summary.verdict === 'doubtful')
+    $('verdict').textContent += ', but it is doubtful that all are right';
   document.title = `${posed}/${total} placed – planarsfm report`;
   let edges = 0,
     kept = 0;
@@ -38,14 +39,21 @@ function startOverview() {
     report.planes.length
       ? [String(report.planes.length), report.planes.length === 1 ? 'plane' : 'planes']
       : null,
-    report.isBare ? null : [`${kept.toLocaleString('en')} / ${edges.toLocaleString('en')}`, 'pairs kept'],
+    report.isBare
+      ? null
+      : [`${kept.toLocaleString('en')} / ${edges.toLocaleString('en')}`, 'pairs kept'],
     models.length > 1 ? [String(models.length), 'models'] : null,
     time > 0 ? [seconds(time), 'run time'] : null,
   ];
   for (const tile of tiles)
     if (tile)
       $('tiles').append(
-        el('div', { class: tile[0].length > 11 ? 'tile long' : 'tile' }, el('b', {}, tile[0]), el('span', {}, tile[1])),
+        el(
+          'div',
+          { class: tile[0].length > 11 ? 'tile long' : 'tile' },
+          el('b', {}, tile[0]),
+          el('span', {}, tile[1]),
+        ),
       );
 }
 
@@ -61,13 +69,16 @@ function startTheme() {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   applyTheme(dark.matches);
   dark.addEventListener('change', () => applyTheme(dark.matches));
-  $('theme').addEventListener('click', () => applyTheme(document.documentElement.dataset.theme !== 'dark'));
+  $('theme').addEventListener('click', () =>
+    applyTheme(document.documentElement.dataset.theme !== 'dark'),
+  );
 }
 
 /* A model alone has neither pairs nor a run. */
 function hideForBare() {
   if (!report.isBare) return;
-  for (const id of ['embedding', 'embeddingLink', 'matches', 'matchesLink', 'run']) $(id).hidden = true;
+  for (const id of ['embedding', 'embeddingLink', 'matches', 'matchesLink', 'run'])
+    $(id).hidden = true;
   document.querySelector('#nav a[href="#run"]').hidden = true;
 }
 

@@ -45,7 +45,9 @@ class Measure {
       const d = (sx - at[0]) ** 2 + (sy - at[1]) ** 2;
       if (d < closest) [best, closest] = [k, d];
     }
-    return best < 0 ? null : { at: new THREE.Vector3(xyz[best], xyz[best + 1], xyz[best + 2]), distance: closest };
+    return best < 0
+      ? null
+      : { at: new THREE.Vector3(xyz[best], xyz[best + 1], xyz[best + 2]), distance: closest };
   }
 
   /* Where the ray through a place on the canvas meets the ground; null if it does not. */
@@ -53,7 +55,11 @@ class Measure {
     const { camera, canvas, world, ground } = this.view;
     const back = world.quaternion.clone().conjugate();
     const from = camera.position.clone().applyQuaternion(back);
-    const through = new THREE.Vector3((2 * x) / canvas.clientWidth - 1, 1 - (2 * y) / canvas.clientHeight, 0.5)
+    const through = new THREE.Vector3(
+      (2 * x) / canvas.clientWidth - 1,
+      1 - (2 * y) / canvas.clientHeight,
+      0.5,
+    )
       .unproject(camera)
       .applyQuaternion(back)
       .sub(from);
@@ -81,9 +87,17 @@ class Measure {
     if (this.mark) view.world.remove(this.mark);
     this.mark = new THREE.Group();
     const geometry = new THREE.BufferGeometry().setFromPoints(this.ends);
-    const dots = new THREE.PointsMaterial({ map: discTexture(), alphaTest: 0.4, color: color('drawing'), size: 9 * view.ratio(), sizeAttenuation: false, depthTest: false });
+    const dots = new THREE.PointsMaterial({
+      map: discTexture(),
+      alphaTest: 0.4,
+      color: color('drawing'),
+      size: 9 * view.ratio(),
+      sizeAttenuation: false,
+      depthTest: false,
+    });
     this.mark.add(new THREE.Points(geometry, dots));
-    if (this.ends.length === 2) this.mark.add(lineObject(this.ends.map((p) => p.toArray()).flat(), 'drawing'));
+    if (this.ends.length === 2)
+      this.mark.add(lineObject(this.ends.map((p) => p.toArray()).flat(), 'drawing'));
     for (const part of this.mark.children) {
       part.material.depthTest = false;
       part.renderOrder = 4;
@@ -97,7 +111,9 @@ class Measure {
     const [a, b] = this.ends;
     if (!a) return ($('measured').textContent = 'Click the first of two points.');
     if (!b) return ($('measured').textContent = 'Click the second point.');
-    const along = ['x', 'y', 'z'].map((d) => `${d} ${lengthText(Math.abs(b[d] - a[d]), model)}`).join(', ');
+    const along = ['x', 'y', 'z']
+      .map((d) => `${d} ${lengthText(Math.abs(b[d] - a[d]), model)}`)
+      .join(', ');
     return ($('measured').textContent = `${lengthText(a.distanceTo(b), model)} (${along})`);
   }
 }

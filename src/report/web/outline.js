@@ -62,11 +62,14 @@ function cellGroups(points, cell) {
 /* The points that are not strays. */
 function withoutStrays(points) {
   if (points.length < 12) return points;
-  const middle = (d, share) => points.map((p) => p[d]).sort((a, b) => a - b)[Math.floor(share * points.length)];
+  const middle = (d, share) =>
+    points.map((p) => p[d]).sort((a, b) => a - b)[Math.floor(share * points.length)];
   const span = (d) => middle(d, 0.95) - middle(d, 0.05);
   const cell = Math.sqrt((span(0) * span(1) * POINTS_PER_CELL) / points.length);
   if (!(cell > 0)) return points;
-  const large = cellGroups(points, cell).filter((group) => group.length >= FAIR_SHARE * points.length);
+  const large = cellGroups(points, cell).filter(
+    (group) => group.length >= FAIR_SHARE * points.length,
+  );
   return large.length ? large.flat() : points;
 }
 
@@ -75,7 +78,9 @@ function outlinePlanes(model, planes) {
   const own = planes.map(() => []);
   for (const plane of planes) plane.slack = slackOf(model, plane);
   for (let k = 0; k < model.xyz.length; k += 3) {
-    const at = planes.findIndex((plane) => onPlane(plane, model.xyz[k], model.xyz[k + 1], model.xyz[k + 2]));
+    const at = planes.findIndex((plane) =>
+      onPlane(plane, model.xyz[k], model.xyz[k + 1], model.xyz[k + 2]),
+    );
     if (at >= 0) own[at].push(k);
   }
   planes.forEach((plane, index) => {

@@ -6,7 +6,11 @@ const MOST_LOOKS = 3e7; // cells times cameras; with more cameras cells get larg
 
 /* Whether camera k sees a point: in front of it, and inside the four corners of its image. */
 function sees(model, rows, k, x, y, z) {
-  const [dx, dy, dz] = [x - model.center[3 * k], y - model.center[3 * k + 1], z - model.center[3 * k + 2]];
+  const [dx, dy, dz] = [
+    x - model.center[3 * k],
+    y - model.center[3 * k + 1],
+    z - model.center[3 * k + 2],
+  ];
   const depth = rows[2][0] * dx + rows[2][1] * dy + rows[2][2] * dz;
   if (!(depth > 0)) return false;
   const px = (rows[0][0] * dx + rows[0][1] * dy + rows[0][2] * dz) / depth;
@@ -15,7 +19,8 @@ function sees(model, rows, k, x, y, z) {
     const a = 8 * k + 2 * c,
       b = 8 * k + 2 * ((c + 1) % 4);
     const [ax, ay] = [model.corners[a], model.corners[a + 1]];
-    if ((model.corners[b] - ax) * (py - ay) - (model.corners[b + 1] - ay) * (px - ax) < 0) return false;
+    if ((model.corners[b] - ax) * (py - ay) - (model.corners[b + 1] - ay) * (px - ax) < 0)
+      return false;
   }
   return true;
 }
@@ -28,7 +33,10 @@ function countOverlap(model, plane, frame) {
   });
   const low = [0, 1].map((d) => Math.min(...flat.map((p) => p[d])));
   const high = [0, 1].map((d) => Math.max(...flat.map((p) => p[d])));
-  const along = Math.max(8, Math.min(CELLS_ALONG, Math.floor(Math.sqrt(MOST_LOOKS / model.view.length))));
+  const along = Math.max(
+    8,
+    Math.min(CELLS_ALONG, Math.floor(Math.sqrt(MOST_LOOKS / model.view.length))),
+  );
   const cell = Math.max(high[0] - low[0], high[1] - low[1]) / along || 1;
   const rows = Array.from(model.view, (_, k) => rotationRows(model.rotation, 4 * k));
   const cells = [];

@@ -161,7 +161,10 @@ function imagePanel(image) {
         'rotation ±',
         image.rotation_sigma_deg ? shortNumber(image.rotation_sigma_deg, 2) + '°' : null,
       ],
-      ['centre ±', image.center_sigma ? lengthText(image.center_sigma, report.models[image.model]) : null],
+      [
+        'centre ±',
+        image.center_sigma ? lengthText(image.center_sigma, report.models[image.model]) : null,
+      ],
       [
         'right to 1°',
         typeof image.probability === 'number' ? `${(100 * image.probability).toFixed(0)} %` : null,

@@ -22,7 +22,14 @@ function startPlanes() {
   if (planes.length === 0) return;
   $('planes').hidden = $('planesLink').hidden = false;
   const several = models.length > 1;
-  const names = ['plane', ...(several ? ['model'] : []), 'points', 'points off it by ±', 'area', 'to the main plane, °'];
+  const names = [
+    'plane',
+    ...(several ? ['model'] : []),
+    'points',
+    'points off it by ±',
+    'area',
+    'to the main plane, °',
+  ];
   const open = (k) => select({ plane: k });
   const rows = planes.map((plane, k) => {
     const model = models[planeModels[k]];
@@ -35,7 +42,12 @@ function startPlanes() {
     ];
     return el(
       'tr',
-      { 'data-plane': k, tabindex: 0, onclick: () => open(k), onkeydown: (event) => event.key === 'Enter' && open(k) },
+      {
+        'data-plane': k,
+        tabindex: 0,
+        onclick: () => open(k),
+        onkeydown: (event) => event.key === 'Enter' && open(k),
+      },
       el('td', {}, planeDot(plane), String(k + 1)),
       ...values.map((text) => el('td', {}, text)),
     );

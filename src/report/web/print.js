@@ -6,14 +6,20 @@ function startPrint() {
   addEventListener('beforeprint', () => {
     before = {
       theme: document.documentElement.dataset.theme,
-      folded: [...document.querySelectorAll('.finding:not([open])')].filter((node) => node.tagName === 'DETAILS'),
+      folded: [...document.querySelectorAll('.finding:not([open])')].filter(
+        (node) => node.tagName === 'DETAILS',
+      ),
     };
     applyTheme(false);
     for (const node of before.folded) node.open = true;
     document.querySelectorAll('#imageTable .thumb:not([src])').forEach(showSmall);
     if (!view3d) return;
     view3d.render();
-    const picture = el('img', { class: 'printed', alt: 'The 3D view', src: view3d.canvas.toDataURL('image/jpeg', 0.9) });
+    const picture = el('img', {
+      class: 'printed',
+      alt: 'The 3D view',
+      src: view3d.canvas.toDataURL('image/jpeg', 0.9),
+    });
     $('stage').prepend(picture);
   });
   addEventListener('afterprint', () => {

@@ -87,7 +87,12 @@ function upOf(model, hasPlanes, choice) {
 const SLACK = 0.002; // of the median camera's distance
 function slackOf(model, { normal, distance }) {
   const heights = Array.from(model.view, (_, k) =>
-    Math.abs(normal[0] * model.center[3 * k] + normal[1] * model.center[3 * k + 1] + normal[2] * model.center[3 * k + 2] - distance),
+    Math.abs(
+      normal[0] * model.center[3 * k] +
+        normal[1] * model.center[3 * k + 1] +
+        normal[2] * model.center[3 * k + 2] -
+        distance,
+    ),
   );
   return SLACK * middleOf(heights);
 }
@@ -95,7 +100,8 @@ function slackOf(model, { normal, distance }) {
 /* Whether a point of the world lies on a plane, inside its polygon or hardly outside. */
 function onPlane(plane, x, y, z) {
   const [a, b, c] = plane.normal;
-  if (Math.abs(a * x + b * y + c * z - plane.distance) > 4 * plane.sigma + plane.slack) return false;
+  if (Math.abs(a * x + b * y + c * z - plane.distance) > 4 * plane.sigma + plane.slack)
+    return false;
   const poly = plane.polygon;
   for (let k = 0; k < poly.length; ++k) {
     const p = poly[k],
@@ -130,8 +136,7 @@ function pointColors(model, planes, colorBy) {
   for (let k = 0; k < n; ++k) {
     if (colorBy === 'photo')
       ink.setRGB(model.rgb[3 * k] / 255, model.rgb[3 * k + 1] / 255, model.rgb[3 * k + 2] / 255);
-    else if (colorBy === 'error')
-      ink.setRGB(...ramp(AGREES, model.error[k] / 64));
+    else if (colorBy === 'error') ink.setRGB(...ramp(AGREES, model.error[k] / 64));
     else {
       const on = planes.findIndex((plane) =>
         onPlane(plane, model.xyz[3 * k], model.xyz[3 * k + 1], model.xyz[3 * k + 2]),
@@ -174,7 +179,8 @@ function makePoints(model, planes, colorBy) {
 /* The triangles of a convex polygon. */
 function fanOf(polygon) {
   const faces = [];
-  for (let k = 1; k + 1 < polygon.length; ++k) faces.push(...polygon[0], ...polygon[k], ...polygon[k + 1]);
+  for (let k = 1; k + 1 < polygon.length; ++k)
+    faces.push(...polygon[0], ...polygon[k], ...polygon[k + 1]);
   return faces;
 }
 

@@ -29,7 +29,8 @@ const COLUMNS = [
   [
     'centre ±',
     (image) => image.center_sigma ?? -1,
-    (image) => (image.center_sigma ? lengthText(image.center_sigma, report.models[image.model]) : ''),
+    (image) =>
+      image.center_sigma ? lengthText(image.center_sigma, report.models[image.model]) : '',
   ],
   ['pairs kept', (image) => image.kept, (image) => `${image.kept} / ${image.edges}`],
   ['matches', (image) => image.matches, (image) => image.matches.toLocaleString('en')],

@@ -91,7 +91,8 @@ class View3d {
   sizePoints() {
     if (!this.parts || !this.parts.points) return;
     const { clientWidth, clientHeight } = this.stage;
-    this.parts.points.material.size = this.ratio() * pointSize(this.model.xyz.length / 3, clientWidth, clientHeight);
+    this.parts.points.material.size =
+      this.ratio() * pointSize(this.model.xyz.length / 3, clientWidth, clientHeight);
   }
 
   planes() {
@@ -144,7 +145,10 @@ class View3d {
     const places = nearest(model.center, this.middle, 0.98, Infinity);
     const far = places[places.length - 1].distanceTo(this.middle);
     this.extent = places.concat(nearest(model.xyz, this.middle, 0.97, 2.5 * far));
-    if (drawing) this.extent.push(...nearest(drawing.geometry.attributes.position.array, this.middle, 1, Infinity));
+    if (drawing)
+      this.extent.push(
+        ...nearest(drawing.geometry.attributes.position.array, this.middle, 1, Infinity),
+      );
     this.reach = Math.max(...this.extent.map((p) => p.distanceTo(this.middle))) || 1;
     this.depth = Math.min(0.42 * spacing(model), 0.14 * this.reach);
     this.depth = Math.max(0.012 * this.reach, this.depth);
@@ -225,7 +229,9 @@ class View3d {
     if (layers.ellipsoids && !this.parts.ellipsoids)
       this.add('ellipsoids', makeEllipsoids(this.model, ellipsoidFactor(this.model, this.depth)));
     const { overlap, ellipsoids } = this.parts;
-    $('overlapLegend').replaceChildren(...(layers.overlap && overlap ? overlapLegend(overlap.userData.overlap) : []));
+    $('overlapLegend').replaceChildren(
+      ...(layers.overlap && overlap ? overlapLegend(overlap.userData.overlap) : []),
+    );
     $('ellipsoidNote').textContent =
       layers.ellipsoids && ellipsoids
         ? `ellipsoids: one standard deviation, ${count(ellipsoids.userData.factor, 'time')} as large`
@@ -320,7 +326,10 @@ class View3d {
           : [];
     const plane = what.plane === undefined ? null : report.planes[what.plane];
     if (plane && plane.outline && this.planes().includes(plane))
-      this.marks.add(planeFace(plane.outline, new THREE.Color(color('accent')), 0.3), lineObject(outlineOf(plane.outline), 'accent'));
+      this.marks.add(
+        planeFace(plane.outline, new THREE.Color(color('accent')), 0.3),
+        lineObject(outlineOf(plane.outline), 'accent'),
+      );
     for (const lines of Object.values(makeGraph(this.model, this.place, pairs))) {
       lines.material.opacity = 1;
       lines.material.depthTest = false;
@@ -373,4 +382,3 @@ class View3d {
 function highlight3d(what) {
   if (view3d) view3d.highlight(what);
 }
-

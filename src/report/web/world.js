@@ -28,8 +28,14 @@ function startWorld() {
       { class: item.used ? null : 'left-out' },
       el('td', { title: item.label }, item.label),
       el('td', {}, size(item.residual)),
-      ...(isPoints ? [el('td', {}, shortNumber(item.residual_px, 2)), el('td', {}, String(item.views))] : []),
-      el('td', { class: 'left' }, item.used ? 'used' : item.residual === null ? 'not placed' : 'left out'),
+      ...(isPoints
+        ? [el('td', {}, shortNumber(item.residual_px, 2)), el('td', {}, String(item.views))]
+        : []),
+      el(
+        'td',
+        { class: 'left' },
+        item.used ? 'used' : item.residual === null ? 'not placed' : 'left out',
+      ),
       el('td', { class: 'meter' }, bar),
     );
   };
@@ -42,9 +48,13 @@ function startWorld() {
       el(
         'tr',
         {},
-        ...[isPoints ? 'point' : 'image', 'off by', ...(isPoints ? ['off by, px', 'views'] : []), '', ''].map((name) =>
-          el('th', { scope: 'col' }, name),
-        ),
+        ...[
+          isPoints ? 'point' : 'image',
+          'off by',
+          ...(isPoints ? ['off by, px', 'views'] : []),
+          '',
+          '',
+        ].map((name) => el('th', { scope: 'col' }, name)),
       ),
     ),
     el('tbody', {}, ...order.slice(0, FIRST_ITEMS).map(row)),

@@ -73,7 +73,8 @@ const cli_command cli_run = {
     .summary = "camera poses from a folder of photographs: extract, match, reconstruct",
     .usage = "PHOTOS -o OUT [--cameras PATH | --camera TEXT] [--pairs RULE] [options]",
     .description =
-        "Does what extract, match and reconstruct do one after the other, with the same results if\n"
+        "Does what extract, match and reconstruct do one after the other, with the same results "
+        "if\n"
         "--effort is high; by default only photographs that need it get that. It makes\n"
         "OUT/database.db, OUT/model, OUT/summary.json, graph.json, report.html (open it in a\n"
         "browser) and, in robust mode, OUT/planes.json and planes.ply. Points get their colours "

@@ -25,7 +25,8 @@ void psfm_taken_photos_free(psfm_taken_photos *taken);
  * from the start. Adds the stages "extraction" and "matching" to `timings`. Free `taken` in any
  * case. */
 psfm_status psfm_take_photos(psfm_context *ctx, const char *folder, const char *database,
-                             const psfm_folder_options *extract, const psfm_match_options *match,
-                             psfm_timings *timings, psfm_taken_photos *taken);
+                             const psfm_folder_options *extract_options,
+                             const psfm_match_options *options, psfm_timings *timings,
+                             psfm_taken_photos *taken);
 
 #endif

@@ -9,15 +9,15 @@
 #include "report/column.h"
 
 psfm_status psfm_residual_fields_init(psfm_context *ctx, const psfm_model *models,
-                                      size_t num_models, psfm_residual_fields *out) {
+                                      size_t num_models, psfm_residual_fields *fields) {
     size_t num = 0;
     for (size_t m = 0; m < num_models; ++m)
         num += models[m].num_cameras;
-    *out = (psfm_residual_fields){.models = models, .num_models = num_models};
-    psfm_status status = PSFM_ALLOC(ctx, num, &out->fields);
+    *fields = (psfm_residual_fields){.models = models, .num_models = num_models};
+    psfm_status status = PSFM_ALLOC(ctx, num, &fields->fields);
     for (size_t m = 0; status == PSFM_OK && m < num_models; ++m)
         for (size_t c = 0; c < models[m].num_cameras; ++c)
-            out->fields[out->num++].camera = &models[m].cameras[c];
+            fields->fields[fields->num++].camera = &models[m].cameras[c];
     return status;
 }
 

@@ -25,7 +25,7 @@ typedef struct {
 psfm_status psfm_report_input_read(psfm_context *ctx, const char *folder, psfm_report_input *input);
 /* The part of it that reads summary.json, after the graph; the same from input->summary_text. */
 psfm_status psfm_report_read_summary(psfm_context *ctx, const char *path, psfm_report_input *input);
-psfm_status psfm_report_take_summary(psfm_context *ctx, const char *name, size_t size,
+psfm_status psfm_report_take_summary(psfm_context *ctx, const char *path, size_t size,
                                      psfm_report_input *input);
 void psfm_report_input_free(psfm_report_input *input);
 

@@ -33,8 +33,9 @@ static void add_corners(psfm_column *column, const psfm_camera *camera) {
 static bool ray_grid(const psfm_camera *camera, double grid[RAY_SIDE * RAY_SIDE][2], bool *bent) {
     double size[2] = {(double)camera->width, (double)camera->height}, ray[3];
     for (int k = 0; k < RAY_SIDE * RAY_SIDE; ++k) {
-        const double xy[2] = {size[0] * (k % RAY_SIDE) / (RAY_SIDE - 1.0),
-                              size[1] * (k / RAY_SIDE) / (RAY_SIDE - 1.0)};
+        int row = k / RAY_SIDE, column = k % RAY_SIDE;
+        const double xy[2] = {size[0] * column / (RAY_SIDE - 1.0),
+                              size[1] * row / (RAY_SIDE - 1.0)};
         if (!psfm_camera_unproject(camera, xy, ray) || !(ray[2] > 0.17))
             return false;
         for (int d = 0; d < 2; ++d)

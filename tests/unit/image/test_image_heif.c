@@ -32,12 +32,6 @@ static void files_are_refused_with_a_sentence(void **state) {
     assert_non_null(strstr(psfm_context_message(ctx), "made without libheif"));
 }
 
-/* The encoder that makes these files, x265, leaks at its end. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-    return "leak:libx265";
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_refused_with_a_sentence)};
     return cmocka_run_group_tests_name("image/image_heif", tests, make_context, free_context);
@@ -178,6 +172,12 @@ static void truncated_and_damaged_files_are_refused(void **state) {
             psfm_image_free(&image);
         psfm_exif_parse(copy.bytes, copy.size, 4000, 3000, &exif);
     }
+}
+
+/* The encoder that makes these files, x265, leaks at its end. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:libx265";
 }
 
 int main(void) {

@@ -19,7 +19,7 @@ LC_ALL=C grep -q '[[:cntrl:]]' said.err said.out && fail "control characters in 
 [ ! -s said.err ] || fail "--quiet says: $(cat said.err)"
 
 # On a terminal: what stays is one whole line a step, and no bar.
-terminal --raw drawn.txt "$planarsfm" run ring/images -o whole >screen.txt
+terminal --raw drawn.txt "$planarsfm" run ring/images -o whole --effort high >screen.txt
 grep -q '^status 0$' screen.txt || fail "run: $(cat screen.txt)"
 for step in features matching planes patches poses "fine poses" results; do
     [ "$(grep -cE "^$step +$took$" screen.txt)" = 1 ] || fail "$step: $(cat screen.txt)"
@@ -37,13 +37,13 @@ tr '\r' '\n' <drawn.txt | grep -E '^(planes|poses) ' | grep -vE "$took" | awk 'l
 # Interrupted in a step, it says how it goes on; then it ends like a run that was not.
 for word in matching; do
     rm -rf stopped
-    terminal --keys "$word  " "$planarsfm" run ring/images -o stopped >screen.txt
+    terminal --keys "$word  " "$planarsfm" run ring/images -o stopped --effort high >screen.txt
     grep -q '^status 130$' screen.txt || fail "Ctrl-C in $word: $(cat screen.txt)"
     grep -q 'the same command goes on' screen.txt || fail "Ctrl-C in $word says: $(cat screen.txt)"
     grep -q '^stopping; Ctrl-C again stops at once$' screen.txt || fail "no note: $(cat screen.txt)"
     grep -q 'left in all' screen.txt && fail "Ctrl-C leaves half a line: $(cat screen.txt)"
     grep -qE '^[a-z ]+ +stopped after [0-9.]+ s$' screen.txt || fail "no line: $(cat screen.txt)"
     [ ! -e stopped/summary.json ] || fail "results of an interrupted run"
-    "$planarsfm" run ring/images -o stopped --quiet >/dev/null
+    "$planarsfm" run ring/images -o stopped --effort high --quiet >/dev/null
     cmp stopped/model/0/images.txt whole/model/0/images.txt || fail "other poses after Ctrl-C in $word"
 done

@@ -3,7 +3,7 @@ source "$(dirname "$0")/lib.sh"
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 source "$(dirname "$0")/photos.sh"
 
-run=("$planarsfm" run ring/images --cameras ring/gt --pairs exhaustive)
+run=("$planarsfm" run ring/images --cameras ring/gt --pairs exhaustive --effort high)
 "${run[@]}" -o whole --quiet >/dev/null
 
 rows() { # TABLE: its number of rows, 0 if it cannot be read
@@ -41,6 +41,13 @@ grep -q " $num there before" resumed.log || fail "pairs were matched twice: $(ca
 rm -rf out
 kill_when 'grep -q there.before killed.log'
 finish
+# Photographs that get more features after the first matches: killed before, and while they get them.
+run=("${run[@]/high/auto}")
+for condition in '[ "$(rows matches)" -gt 0 ]' '[ "$(rows planarsfm_effort)" -gt 0 ]'; do
+    rm -rf out
+    kill_when "$condition"
+    finish
+done
 # The writing of the results, too: over and over into the same folder.
 for delay in 0.02 0.05 0.1 0.2; do
     "${run[@]}" -o out >/dev/null 2>&1 &

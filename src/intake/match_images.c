@@ -15,7 +15,6 @@
 #include "base/hash.h"
 #include "intake/guide_matches.h"
 #include "intake/image_likeness.h"
-#include "intake/unrelated_pairs.h"
 #include "io/feature_store.h"
 #include "match/pair_select.h"
 #include "planarsfm/version.h"
@@ -223,30 +222,6 @@ static psfm_status open_pairs(matching *m, const char *database) {
                                              : status;
 }
 
-/* Gives the pairs that share nothing no matches, and keeps the others to be matched. */
-static psfm_status leave_out_unrelated(matching *m, psfm_pair_list *list) {
-    const psfm_match_list none = {0};
-    bool *unrelated = NULL;
-    size_t num = 0;
-    psfm_status status = PSFM_ALLOC(m->ctx, list->num, &unrelated);
-    if (status == PSFM_OK)
-        status = psfm_unrelated_pairs(m->ctx, &m->store, &m->images, list, unrelated);
-    if (status == PSFM_OK)
-        status = psfm_store_begin(&m->store);
-    for (size_t k = 0; status == PSFM_OK && k < list->num; ++k) {
-        const psfm_stored_pair ids = pair_of(m, list->pairs[k]);
-        if (unrelated[k])
-            status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &none,
-                                            pair_key(m, list->pairs[k]));
-        else
-            memmove(list->pairs[num++], list->pairs[k], sizeof *list->pairs);
-    }
-    m->stats->num_matched = list->num - num;
-    list->num = num;
-    free(unrelated);
-    return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
-}
-
 static psfm_status plan(matching *m) {
     bool *selected = NULL;
     psfm_status status = psfm_store_list_pairs(&m->store, &m->stored, &m->num_stored);
@@ -259,8 +234,6 @@ static psfm_status plan(matching *m) {
     }
     if (status == PSFM_OK && m->options->drop_others)
         status = drop_others(m, selected);
-    if (status == PSFM_OK && m->options->by_need)
-        status = leave_out_unrelated(m, &m->todo);
     free(selected);
     return status;
 }

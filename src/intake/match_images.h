@@ -13,9 +13,6 @@ typedef struct {
     size_t num_absent;
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
-    /* Photographs got new features by the needs in the database: pairs that had no verified match
-     * before get none, unless one of their images needs neighbours. */
-    bool by_need;
     psfm_nearest_options nearest; /* of SIFT */
     psfm_matcher_options matcher; /* of other features, and which matcher */
     psfm_weights_list weights;    /* where the matcher's file is */

@@ -254,7 +254,6 @@ static psfm_status take_by_need(taking *t) {
         status = find_key(t, &key);
     if (status == PSFM_OK && decided != key)
         status = take_normal(t, key);
-    t->match.by_need = true;
     if (status == PSFM_OK && (decided == key || t->taken->num_raised > 0))
         status = match(t);
     return status;

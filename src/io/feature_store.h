@@ -112,16 +112,12 @@ psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32
 /* Notes how many matches of a pair are verified. id1 < id2. */
 psfm_status psfm_store_put_verified(psfm_feature_store *store, uint32_t id1, uint32_t id2,
                                     size_t num);
-/* Whether the pair had no verified match when it was matched last, even if its matches are gone
- * because one of its images has new features. id1 < id2. */
-psfm_status psfm_store_is_unrelated(psfm_feature_store *store, uint32_t id1, uint32_t id2,
-                                    bool *unrelated);
 
 /* What a photograph needs beyond normal effort. */
 typedef enum {
     PSFM_NEED_NOTHING,
     PSFM_NEED_FEATURES,  /* more features */
-    PSFM_NEED_NEIGHBOURS /* more features, and all of its pairs once more */
+    PSFM_NEED_NEIGHBOURS /* the same, and so do all images that it was paired with */
 } psfm_need;
 
 /* Writes down what each photograph needs, and a number of what that was decided from: all at once,

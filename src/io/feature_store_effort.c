@@ -24,21 +24,6 @@ psfm_status psfm_store_put_verified(psfm_feature_store *store, uint32_t id1, uin
     return status;
 }
 
-psfm_status psfm_store_is_unrelated(psfm_feature_store *store, uint32_t id1, uint32_t id2,
-                                    bool *unrelated) {
-    sqlite3_stmt *statement;
-    *unrelated = false;
-    psfm_status status = psfm_sql_prepare(
-        &store->sql, "SELECT 1 FROM planarsfm_verified WHERE pair_id = ?1 AND inliers = 0",
-        &statement);
-    if (status == PSFM_OK) {
-        sqlite3_bind_int64(statement, 1, PSFM_PAIR_ID_BASE * id1 + id2);
-        status = psfm_sql_step(&store->sql, statement, unrelated);
-    }
-    sqlite3_finalize(statement);
-    return status;
-}
-
 static psfm_status put_need(psfm_feature_store *store, uint32_t image_id, uint64_t key,
                             psfm_need need) {
     sqlite3_stmt *statement;

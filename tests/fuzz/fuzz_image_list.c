@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const char *const folders[2] = {"photos/", "/home/photos"};
+    const char *const folders[2] = {"photos/", "/all/photos"};
     psfm_image_list list;
     char *bytes = malloc(size + 1);
     if (bytes == NULL)

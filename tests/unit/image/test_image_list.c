@@ -88,7 +88,7 @@ static void missing_folder_fails(void **state) {
 
 /* What the list gives for a text: names joined by '|', or the message. */
 static void assert_listed(const char *text, const char *expected) {
-    const char *const folders[2] = {"photos", "/home/me/photos"};
+    const char *const folders[2] = {"photos", "/all/of/photos"};
     psfm_context *ctx = psfm_context_create();
     psfm_image_list list;
     char bytes[256], got[256] = "";
@@ -108,14 +108,14 @@ static void a_list_names_photographs(void **state) {
     assert_listed("b.jpg\na.jpg", "a.jpg|b.jpg");
     assert_listed("# first flight\r\n\r\n  a b.jpg \r\n", "a b.jpg");
     assert_listed("./x//y/./z.png\nx/y/z.png\n", "x/y/z.png"); /* twice, said in two ways */
-    assert_listed("/home/me/photos/sub/a.jpg\n", "sub/a.jpg");
+    assert_listed("/all/of/photos/sub/a.jpg\n", "sub/a.jpg");
     assert_listed("", "list.txt: no photograph is listed in it");
     assert_listed("# nothing\n", "list.txt: no photograph is listed in it");
-    assert_listed("a\n/home/me/photos2/a.jpg",
-                  "list.txt: line 2: /home/me/photos2/a.jpg is not below the folder photos");
+    assert_listed("a\n/all/of/photos2/a.jpg",
+                  "list.txt: line 2: /all/of/photos2/a.jpg is not below the folder photos");
     assert_listed("../a.jpg", "list.txt: line 1: '../a.jpg' is no path below the folder photos");
-    assert_listed("/home/me/photos/..", "list.txt: line 1: '/home/me/photos/..' is no path below "
-                                        "the folder photos");
+    assert_listed("/all/of/photos/..", "list.txt: line 1: '/all/of/photos/..' is no path below "
+                                       "the folder photos");
 }
 
 static void files_of_a_list_must_be_there(void **state) {

@@ -53,8 +53,13 @@ static psfm_status load(learner *l, uint32_t image, psfm_keypoint_set *set) {
     *set = (psfm_keypoint_set){0};
     if (photo->num_keypoints == 0)
         return PSFM_OK;
-    return photo->features == NULL ? psfm_store_descriptors(l->store, photo, set)
-                                   : psfm_store_float_features(l->store, photo, set);
+    psfm_status status = photo->features == NULL ? psfm_store_descriptors(l->store, photo, set)
+                                                 : psfm_store_float_features(l->store, photo, set);
+    if (status == PSFM_OK && l->size != 0 && set->descriptor_size != l->size)
+        status = psfm_fail(l->ctx, PSFM_ERR_DATA,
+                           "%s: descriptors of image %s have %zu numbers, those of others %zu",
+                           l->store->sql.path, photo->name, set->descriptor_size, l->size);
+    return status;
 }
 
 static const void *row_of(const psfm_keypoint_set *set, size_t k, size_t *bytes) {
@@ -225,6 +230,8 @@ psfm_status psfm_image_likeness_find(psfm_context *ctx, psfm_feature_store *stor
     uint32_t *all = NULL;
     psfm_status status;
     *out = (psfm_likeness){.num = photos->num};
+    if (photos->num == 0)
+        return PSFM_OK;
     if ((status = PSFM_ALLOC(ctx, photos->num, &l.content)) ||
         (status = PSFM_ALLOC(ctx, photos->num, &all)) || (status = learn_words(&l)))
         goto cleanup;

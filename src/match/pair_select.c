@@ -48,7 +48,6 @@ static void sort_unique(psfm_pair_list *list) {
 
 /* What pairs are selected from, and those selected so far. */
 typedef struct {
-    const char *const *names;
     size_t num;
     const psfm_likeness *likeness; /* or NULL */
     psfm_pair_list list;
@@ -224,7 +223,7 @@ static psfm_status apply_all(psfm_context *ctx, const char *text, selection *s) 
 
 psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *const *names,
                              size_t num, const psfm_likeness *likeness, psfm_pair_list *list) {
-    selection s = {.names = names, .num = num, .likeness = likeness};
+    selection s = {.num = num, .likeness = likeness};
     *list = (psfm_pair_list){0};
     if (num < 2)
         return psfm_fail(ctx, PSFM_ERR_DATA, "%zu image%s: pairs need at least two", num,

@@ -23,7 +23,12 @@ void psfm_codebook_free(psfm_codebook *codebook) {
 void psfm_descriptor_unit(const psfm_keypoint_set *set, size_t k, float *out) {
     size_t size = set->descriptor_size;
     if (set->descriptors_u8 == NULL) {
-        memcpy(out, set->descriptors_f32 + k * size, size * sizeof *out);
+        const float *own = set->descriptors_f32 + k * size;
+        bool finite = true;
+        for (size_t i = 0; i < size; ++i)
+            finite = finite && isfinite(own[i]);
+        for (size_t i = 0; i < size; ++i)
+            out[i] = finite ? own[i] : 0.0F;
         return;
     }
     const uint8_t *bins = set->descriptors_u8 + k * size;

@@ -41,3 +41,17 @@ diff own.txt other.txt >/dev/null || fail "names change which photographs are pa
 
 ! "$planarsfm" match few/database.db --pairs retrieval:0 --quiet 2>bad.txt || fail "retrieval:0 is taken"
 grep -q "1 or more" bad.txt || fail "retrieval:0: $(cat bad.txt)"
+
+# No images, one image, an image without features, descriptors of two sizes.
+sqlite3 few/database.db 'DELETE FROM matches; DELETE FROM planarsfm_matches'
+cp few/database.db bad.db
+sqlite3 bad.db "UPDATE keypoints SET rows = 0, data = NULL WHERE image_id = 2; UPDATE descriptors SET rows = 0, data = NULL WHERE image_id = 2"
+"$planarsfm" match bad.db --pairs retrieval:3 --quiet >/dev/null || fail "an image without features ends the matching"
+[ "$(sqlite3 bad.db 'SELECT count(*) FROM matches')" -gt 20 ] || fail "an image without features costs the others their pairs"
+for left in 1 0; do
+    cp few/database.db bad.db
+    sqlite3 bad.db "DELETE FROM images WHERE image_id > $left; DELETE FROM keypoints WHERE image_id > $left;
+        DELETE FROM descriptors WHERE image_id > $left; DELETE FROM planarsfm_photos WHERE image_id > $left"
+    ! "$planarsfm" match bad.db --pairs retrieval:3 --quiet 2>bad.txt || fail "$left images are matched"
+    grep -q "pairs need at least two" bad.txt || fail "$left images: $(cat bad.txt)"
+done

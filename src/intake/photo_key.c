@@ -8,49 +8,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "image/mask.h"
 
 /* Size and time of a file as text; "-" if there is none. */
-static psfm_status describe_file(psfm_context *ctx, const char *folder, const char *name,
-                                 char text[64]) {
-    char *path = NULL;
+static void describe_file(const char *path, char text[64]) {
     struct stat info;
-    psfm_status status = psfm_path_join(ctx, folder, name, &path);
     snprintf(text, 64, "-");
-    if (status == PSFM_OK && stat(path, &info) == 0)
+    if (stat(path, &info) == 0)
         snprintf(text, 64, "%lld@%lld.%09ld", (long long)info.st_size,
                  (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-    free(path);
-    return status;
-}
-
-static psfm_status describe_mask(psfm_context *ctx, const char *folder, const char *name,
-                                 char text[64]) {
-    char *mask_name = NULL;
-    size_t size = strlen(name) + 5;
-    psfm_status status = PSFM_ALLOC(ctx, size, &mask_name);
-    if (status == PSFM_OK) {
-        snprintf(mask_name, size, "%s.png", name);
-        status = describe_file(ctx, folder, mask_name, text);
-    }
-    free(mask_name);
-    return status;
 }
 
 psfm_status psfm_photo_key(psfm_context *ctx, const char *folder, const char *mask_folder,
                            const char *name, uint64_t options_key, uint64_t raised_key,
                            char key[PSFM_PHOTO_KEY_SIZE]) {
-    char file[64], mask[64] = "-", raised[24] = "";
-    psfm_status status = describe_file(ctx, folder, name, file);
+    char file[64] = "", mask[64] = "-", raised[24] = "";
+    char *path = NULL, *mask_path = NULL;
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    if (status == PSFM_OK)
+        describe_file(path, file);
     if (status == PSFM_OK && mask_folder != NULL)
-        status = describe_mask(ctx, mask_folder, name, mask);
+        status = psfm_mask_path(ctx, mask_folder, name, &mask_path);
+    if (mask_path != NULL)
+        describe_file(mask_path, mask);
     if (raised_key != 0)
         snprintf(raised, sizeof raised, "+%016" PRIx64, raised_key);
     if (status == PSFM_OK)
         snprintf(key, PSFM_PHOTO_KEY_SIZE, "%016" PRIx64 " %s %s%s", options_key, file, mask,
                  raised);
+    free(path);
+    free(mask_path);
     return status;
 }
 

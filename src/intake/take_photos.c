@@ -171,29 +171,48 @@ static psfm_status find_key(const taking *t, uint64_t *key) {
     return status;
 }
 
-static bool find_image(const psfm_stored_photos *photos, uint32_t id, uint32_t *index) {
-    for (*index = 0; *index < photos->num; ++*index)
-        if (photos->photos[*index].image_id == id)
-            return true;
-    return false;
+/* An image of the database and its place among the photographs. */
+typedef struct {
+    uint32_t id, index;
+} place;
+
+static int by_id(const void *a, const void *b) {
+    const place *p = a, *q = b;
+    return p->id < q->id ? -1 : p->id > q->id;
+}
+
+static bool find_image(const place *places, size_t num, uint32_t id, uint32_t *index) {
+    const place wanted = {.id = id};
+    const place *found = num == 0 ? NULL : bsearch(&wanted, places, num, sizeof *places, by_id);
+    if (found != NULL)
+        *index = found->index;
+    return found != NULL;
 }
 
 static psfm_status judge_pairs(taking *t, psfm_feature_store *store,
                                const psfm_stored_photos *photos, psfm_need *needs) {
     psfm_stored_pair *stored = NULL;
     psfm_tried_pair *tried = NULL;
+    place *places = NULL;
     size_t num_stored = 0, num = 0;
     psfm_status status = psfm_store_list_pairs(store, &stored, &num_stored);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(t->ctx, num_stored, &tried);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(t->ctx, photos->num, &places);
+    for (uint32_t k = 0; status == PSFM_OK && k < photos->num; ++k)
+        places[k] = (place){photos->photos[k].image_id, k};
+    if (status == PSFM_OK && photos->num > 0)
+        qsort(places, photos->num, sizeof *places, by_id);
     for (size_t k = 0; status == PSFM_OK && k < num_stored; ++k) {
         psfm_tried_pair *pair = &tried[num];
         pair->num_verified = stored[k].num_verified;
-        num += find_image(photos, stored[k].id1, &pair->image[0]) &&
-               find_image(photos, stored[k].id2, &pair->image[1]);
+        num += find_image(places, photos->num, stored[k].id1, &pair->image[0]) &&
+               find_image(places, photos->num, stored[k].id2, &pair->image[1]);
     }
     if (status == PSFM_OK)
         status = psfm_effort_need(t->ctx, photos->num, tried, num, needs);
+    free(places);
     free(tried);
     free(stored);
     return status;

@@ -211,7 +211,7 @@ static void fields_are_means_over_the_sensor(void **state) {
     cJSON_Delete(tree);
 }
 
-/* A lens that bends has a grid of rays, whose corners are those of the frustum; a pinhole none. */
+/* A lens that bends has a grid of rays, a pinhole none. */
 static void bent_photographs_have_their_rays(void **state) {
     (void)state;
     fixture f;

@@ -48,6 +48,19 @@ static inline double part_distance(const psfm_drawing_part *p, double x, double 
     return along >= 0.0 && along <= length ? fabs(dx * ey - dy * ex) / length : INFINITY;
 }
 
+/* part_distance(p, x, y) <= half, without a root or an angle for the many points that are far off.
+ */
+static inline bool is_on_part(const psfm_drawing_part *p, double x, double y, double half) {
+    double dx = x - p->a[0], dy = y - p->a[1];
+    if (p->radius > 0.0) {
+        double square = dx * dx + dy * dy, inner = p->radius - half, outer = p->radius + half;
+        return square >= inner * inner && square <= outer * outer && part_distance(p, x, y) <= half;
+    }
+    double ex = p->b[0] - p->a[0], ey = p->b[1] - p->a[1], square = ex * ex + ey * ey;
+    double along = dx * ex + dy * ey, across = dx * ey - dy * ex;
+    return along >= 0.0 && along <= square && across * across <= half * half * square;
+}
+
 /* Grey value of the floor; above the horizon a plain wall. */
 static inline double floor_value(const psfm_drawing *drawing, const court_shot *shot, double x,
                                  double y) {
@@ -60,7 +73,7 @@ static inline double floor_value(const psfm_drawing *drawing, const court_shot *
     double s = -shot->center[2] / world[2];
     double fx = shot->center[0] + s * world[0], fy = shot->center[1] + s * world[1];
     for (size_t k = 0; k < drawing->num_parts; ++k)
-        if (part_distance(&drawing->parts[k], fx, fy) <= 0.5 * shot->line_width)
+        if (is_on_part(&drawing->parts[k], fx, fy, 0.5 * shot->line_width))
             return shot->paint;
     return shot->ground;
 }

@@ -11,6 +11,7 @@ static psfm_match_options options;
 static const cli_option_group *groups(void) {
     static cli_option_group list[12];
     int k = cli_matcher_groups(&options.matcher, list);
+    list[k++] = (cli_option_group){&psfm_expand_option_table, &options.expand, false};
     list[k++] = (cli_option_group){&psfm_nearest_option_table, &options.nearest, false};
     list[k++] = (cli_option_group){&psfm_guided_option_table, &options.guided, false};
     list[k] = (cli_option_group){0};
@@ -26,6 +27,7 @@ static const cli_flag flags[] = {
 };
 
 static void set_defaults(void) {
+    psfm_options_init(&psfm_expand_option_table, &options.expand);
     psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_matcher_options_init(&options.matcher);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
@@ -63,7 +65,8 @@ const cli_command cli_match = {
         "interrupted at any time and goes on where it stopped.\n"
         "Without --pairs every pair is matched up to 200 images; beyond, each image with the five\n"
         "after it in the order of names and with the twenty that look most like it\n"
-        "(sequential:5+retrieval:20). A folder stands for the database.db in it.\n\n"
+        "(sequential:5+retrieval:20), and then images that share a neighbour (--pairs.expand).\n"
+        "A folder stands for the database.db in it.\n\n"
         "    planarsfm match out/database.db --pairs ring:2",
     .positional = positional,
     .flags = flags,

@@ -14,6 +14,7 @@ static const cli_option_group *groups(void) {
     list[k++] = (cli_option_group){&psfm_effort_option_table, &options.folder.effort, true};
     list[k++] = (cli_option_group){&psfm_extract_option_table, &options.folder.extract, false};
     list[k++] = (cli_option_group){&psfm_sift_option_table, &options.folder.sift, false};
+    list[k++] = (cli_option_group){&psfm_expand_option_table, &options.match.expand, false};
     list[k++] = (cli_option_group){&psfm_nearest_option_table, &options.match.nearest, false};
     list[k++] = (cli_option_group){&psfm_guided_option_table, &options.match.guided, false};
     const cli_option_group *rest = cli_reconstruct_groups(&options.settings.options);
@@ -62,6 +63,7 @@ static void set_defaults(void) {
     psfm_options_init(&psfm_effort_option_table, &options.folder.effort);
     psfm_options_init(&psfm_extract_option_table, &options.folder.extract);
     psfm_options_init(&psfm_sift_option_table, &options.folder.sift);
+    psfm_options_init(&psfm_expand_option_table, &options.match.expand);
     psfm_options_init(&psfm_nearest_option_table, &options.match.nearest);
     psfm_detector_options_init(&options.folder.detector);
     psfm_matcher_options_init(&options.match.matcher);

@@ -4,7 +4,8 @@
  *   bench_retrieval DATABASE...
  *
  * of databases whose pairs were all matched. Verified: 30 inliers of homographies or of the
- * essential matrix. "best" is the share that a selection of as many pairs could reach. */
+ * essential matrix. "best" is the share that a selection of as many pairs could reach; then the
+ * same with the pairs of `--pairs.expand`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "graph/pose_graph.h"
 #include "intake/image_likeness.h"
 #include "io/colmap_database.h"
-#include "match/pair_select.h"
+#include "match/pair_expand.h"
 #include "refine/evidence.h"
 
 enum { MIN_INLIERS = 30 };
@@ -26,9 +27,9 @@ static void check(psfm_context *ctx, psfm_status status) {
     exit(1);
 }
 
-/* Verified pairs as a table by the places of their names among the photographs. */
+/* Inliers of verified pairs as a table by the places of their names among the photographs. */
 static size_t find_verified(psfm_context *ctx, const char *path, const psfm_stored_photos *photos,
-                            bool *verified) {
+                            size_t *verified) {
     psfm_match_set set;
     psfm_pose_graph graph;
     psfm_two_view_options options;
@@ -45,10 +46,11 @@ static size_t find_verified(psfm_context *ctx, const char *path, const psfm_stor
             while (strcmp(photos->photos[place[end]].name, set.views[node].name) != 0)
                 ++place[end];
         }
-        if (psfm_edge_num_inliers(&graph, &graph.edges[e]) < MIN_INLIERS)
+        size_t inliers = (size_t)psfm_edge_num_inliers(&graph, &graph.edges[e]);
+        if (inliers < MIN_INLIERS)
             continue;
-        verified[place[0] * photos->num + place[1]] = true;
-        verified[place[1] * photos->num + place[0]] = true;
+        verified[place[0] * photos->num + place[1]] = inliers;
+        verified[place[1] * photos->num + place[0]] = inliers;
         ++num;
     }
     psfm_pose_graph_free(&graph);
@@ -57,18 +59,41 @@ static size_t find_verified(psfm_context *ctx, const char *path, const psfm_stor
     return num;
 }
 
-static void report(psfm_context *ctx, const psfm_likeness *likeness, const bool *verified,
+/* Of the pairs of a list, those verified; their inliers go to `inliers` unless it is NULL. */
+static size_t count_verified(const psfm_pair_list *list, size_t num, const size_t *verified,
+                             size_t *inliers) {
+    size_t found = 0;
+    for (size_t k = 0; k < list->num; ++k) {
+        size_t here = verified[list->pairs[k][0] * num + list->pairs[k][1]];
+        found += here > 0;
+        if (inliers != NULL)
+            inliers[k] = here;
+    }
+    return found;
+}
+
+static void report(psfm_context *ctx, const psfm_likeness *likeness, const size_t *verified,
                    size_t num_verified, size_t count) {
     char rule[32];
-    psfm_pair_list list;
-    size_t found = 0;
+    psfm_pair_list list, added;
+    psfm_expand_options options;
     snprintf(rule, sizeof rule, "retrieval:%zu", count);
     check(ctx, psfm_pair_select(ctx, rule, NULL, likeness->num, likeness, &list));
-    for (size_t k = 0; k < list.num; ++k)
-        found += verified[list.pairs[k][0] * likeness->num + list.pairs[k][1]];
-    double best = list.num < num_verified ? (double)list.num / (double)num_verified : 1.0;
-    printf("  retrieval:%-3zu %6zu pairs, recall %5.1f %%, best %5.1f %%\n", count, list.num,
-           100.0 * (double)found / (double)num_verified, 100.0 * best);
+    size_t *inliers = calloc(list.num + 1, sizeof *inliers);
+    if (inliers == NULL)
+        exit(1);
+    size_t found = count_verified(&list, likeness->num, verified, inliers);
+    double all = (double)num_verified,
+           best = list.num < num_verified ? (double)list.num / all : 1.0;
+    psfm_options_init(&psfm_expand_option_table, &options);
+    check(ctx, psfm_pair_expand(ctx, likeness->num, &list, inliers, &options, &added));
+    size_t more = count_verified(&added, likeness->num, verified, NULL);
+    printf("  retrieval:%-3zu %6zu pairs, recall %5.1f %%, best %5.1f %%; expanded %6zu pairs, "
+           "recall %5.1f %%\n",
+           count, list.num, 100.0 * (double)found / all, 100.0 * best, list.num + added.num,
+           100.0 * (double)(found + more) / all);
+    free(inliers);
+    psfm_pair_list_free(&added);
     psfm_pair_list_free(&list);
 }
 
@@ -82,7 +107,7 @@ static void run(psfm_context *ctx, const char *path) {
     check(ctx, psfm_image_likeness_find(ctx, &store, &photos, &likeness));
     double seconds = psfm_moment_now().cpu_seconds - start.cpu_seconds;
     psfm_store_close(&store);
-    bool *verified = calloc(photos.num * photos.num, sizeof *verified);
+    size_t *verified = calloc(photos.num * photos.num, sizeof *verified);
     if (verified == NULL)
         exit(1);
     size_t num = find_verified(ctx, path, &photos, verified);

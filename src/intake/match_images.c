@@ -14,9 +14,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "intake/guide_matches.h"
-#include "intake/image_likeness.h"
-#include "io/feature_store.h"
-#include "match/pair_select.h"
+#include "intake/wanted_pairs.h"
 #include "planarsfm/version.h"
 
 /* What is lost at most when a run is interrupted, per thread. */
@@ -40,9 +38,8 @@ typedef struct {
     psfm_match_set views;    /* per image: keypoints and rays; empty until loaded */
     bool *loaded;
     size_t bytes, budget;
-    psfm_stored_pair *stored; /* pairs in the database */
-    size_t num_stored;
-    psfm_pair_list todo; /* indices into images */
+    psfm_pair_list wanted; /* indices into images; sorted */
+    psfm_pair_list todo;   /* those of them that have no matches yet */
     psfm_match_stats *stats;
 } matching;
 
@@ -124,86 +121,25 @@ static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
 
 /* ---- which pairs ---- */
 
-static int by_ids(const void *a, const void *b) {
-    const psfm_stored_pair *p = a, *q = b;
-    const uint32_t x = p->id1 == q->id1 ? p->id2 : p->id1, y = p->id1 == q->id1 ? q->id2 : q->id1;
-    return x < y ? -1 : x > y;
-}
-
-/* A pair is stored with the lower id first, in whatever order it was matched. */
-static bool is_turned(const matching *m, const uint32_t pair[2]) {
-    return m->images.photos[pair[0]].image_id > m->images.photos[pair[1]].image_id;
-}
-
-static psfm_stored_pair pair_of(const matching *m, const uint32_t pair[2]) {
-    bool turned = is_turned(m, pair);
-    return (psfm_stored_pair){.id1 = m->images.photos[pair[turned ? 1 : 0]].image_id,
-                              .id2 = m->images.photos[pair[turned ? 0 : 1]].image_id};
-}
-
-/* The pairs of a rule. Absent names stand behind those of the images; pairs with them go. */
-static psfm_status apply_rule(const matching *m, const char *rule, const psfm_likeness *likeness,
-                              psfm_pair_list *list) {
-    const char **names = NULL;
-    size_t n = m->images.num, kept = 0;
-    bool by_names = strncmp(rule, "file:", 5) == 0;
-    size_t num_absent = by_names ? m->options->num_absent : 0;
-    psfm_status status = PSFM_ALLOC(m->ctx, n + num_absent, &names);
-    for (size_t k = 0; status == PSFM_OK && k < n + num_absent; ++k)
-        names[k] = k < n ? m->images.photos[k].name : m->options->absent[k - n];
+/* Takes over the pairs that are still to be matched. */
+static psfm_status leave_out_stored(matching *m, const psfm_pair_list *wanted) {
+    psfm_stored_pairs stored = {0};
+    psfm_status status = psfm_stored_pairs_read(&m->store, &stored);
+    psfm_pair_list_free(&m->todo);
     if (status == PSFM_OK)
-        status = psfm_pair_select(m->ctx, rule, names, n + num_absent, likeness, list);
-    for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
-        if (list->pairs[k][0] < n && list->pairs[k][1] < n)
-            memmove(list->pairs[kept++], list->pairs[k], sizeof *list->pairs);
-    list->num = kept;
-    free((void *)names);
-    return status;
-}
-
-static psfm_status select_pairs(matching *m, psfm_pair_list *list) {
-    const char *rule = psfm_pair_rule(m->options->pairs, m->images.num);
-    bool by_likeness = psfm_pair_rule_needs_likeness(rule);
-    psfm_likeness likeness = {0};
-    psfm_status status =
-        by_likeness ? psfm_image_likeness_find(m->ctx, &m->store, &m->images, &likeness) : PSFM_OK;
-    if (status == PSFM_OK)
-        status = apply_rule(m, rule, by_likeness ? &likeness : NULL, list);
-    snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", rule);
-    psfm_likeness_free(&likeness);
-    return status;
-}
-
-/* Moves the pairs that are still to be matched to the front of the list. Marks those found. */
-static void leave_out_stored(matching *m, psfm_pair_list *list, bool *selected) {
-    size_t num = 0;
-    for (size_t k = 0; k < list->num; ++k) {
-        psfm_stored_pair wanted = pair_of(m, list->pairs[k]);
-        const psfm_stored_pair *found =
-            m->num_stored == 0
-                ? NULL
-                : bsearch(&wanted, m->stored, m->num_stored, sizeof *m->stored, by_ids);
-        if (found != NULL)
-            selected[found - m->stored] = true;
-        if (found != NULL && (found->key == 0 || found->key == pair_key(m, list->pairs[k]))) {
+        status = PSFM_ALLOC(m->ctx, wanted->num, &m->todo.pairs);
+    for (size_t k = 0; status == PSFM_OK && k < wanted->num; ++k) {
+        const uint32_t *pair = wanted->pairs[k];
+        const psfm_stored_pair *found = psfm_stored_pairs_find(&stored, &m->images, pair);
+        if (found != NULL && (found->key == 0 || found->key == pair_key(m, pair))) {
             ++m->stats->num_kept;
             m->stats->num_matches += found->num_matches;
         } else {
-            memmove(list->pairs[num++], list->pairs[k], sizeof *list->pairs);
+            memcpy(m->todo.pairs[m->todo.num++], pair, sizeof *m->todo.pairs);
         }
     }
-    list->num = num;
-}
-
-static psfm_status drop_others(matching *m, const bool *selected) {
-    psfm_status status = psfm_store_begin(&m->store);
-    for (size_t k = 0; status == PSFM_OK && k < m->num_stored; ++k) {
-        if (selected[k] || m->stored[k].key == 0)
-            continue;
-        status = psfm_store_drop_pair(&m->store, m->stored[k].id1, m->stored[k].id2);
-        ++m->stats->num_dropped;
-    }
-    return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
+    psfm_stored_pairs_free(&stored);
+    return status;
 }
 
 /* Opens the database and finds out how its pairs are matched. */
@@ -220,22 +156,6 @@ static psfm_status open_pairs(matching *m, const char *database) {
         status = find_matcher(m);
     return status == PSFM_OK && m->is_guided ? psfm_store_views(&m->store, &m->images, &m->views)
                                              : status;
-}
-
-static psfm_status plan(matching *m) {
-    bool *selected = NULL;
-    psfm_status status = psfm_store_list_pairs(&m->store, &m->stored, &m->num_stored);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(m->ctx, m->num_stored, &selected);
-    if (status == PSFM_OK) {
-        m->stats->num_images = m->images.num;
-        m->stats->num_pairs = m->todo.num;
-        leave_out_stored(m, &m->todo, selected);
-    }
-    if (status == PSFM_OK && m->options->drop_others)
-        status = drop_others(m, selected);
-    free(selected);
-    return status;
 }
 
 /* ---- matching ---- */
@@ -350,8 +270,8 @@ static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_ma
     psfm_status status = psfm_store_begin(&m->store);
     for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
         const uint32_t *pair = batch->pairs[k];
-        psfm_stored_pair ids = pair_of(m, pair);
-        if (is_turned(m, pair))
+        psfm_stored_pair ids = psfm_pair_ids(&m->images, pair);
+        if (psfm_pair_is_turned(&m->images, pair))
             turn(&lists[k]);
         status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &lists[k], pair_key(m, pair));
         if (status == PSFM_OK)
@@ -394,15 +314,18 @@ static psfm_status prepare(matching *m) {
         (status = PSFM_ALLOC(m->ctx, m->images.num, &m->content)) ||
         (status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs)))
         return status;
-    if (m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
-        status = psfm_matchers_create(m->ctx, m->matcher, &m->matcher_options, m->weights,
-                                      m->todo.num, &m->matchers);
-    return status;
+    m->stats->num_images = m->images.num;
+    snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s",
+             psfm_wanted_rule(m->options, &m->images));
+    return PSFM_OK;
 }
 
-static psfm_status match_all(matching *m) {
+static psfm_status match_all(matching *m, const psfm_pair_list *wanted) {
     size_t size = (size_t)psfm_context_threads(m->ctx) * BATCH_PAIRS;
-    psfm_status status = prepare(m);
+    psfm_status status = leave_out_stored(m, wanted);
+    if (status == PSFM_OK && m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
+        status = psfm_matchers_create(m->ctx, m->matcher, &m->matcher_options, m->weights,
+                                      m->todo.num, &m->matchers);
     for (size_t k = 0; status == PSFM_OK && k < m->todo.num; k += size) {
         size_t left = m->todo.num - k;
         psfm_pair_list batch = {m->todo.pairs + k, left < size ? left : size};
@@ -410,7 +333,25 @@ static psfm_status match_all(matching *m) {
         status = match_batch(m, &batch);
         psfm_progress_batch(m->ctx, 0, 0);
     }
+    psfm_matchers_destroy(&m->matchers);
+    m->stats->num_pairs += wanted->num;
     m->stats->num_matched += m->todo.num;
+    return status;
+}
+
+/* Matches the pairs that those of the rule point to, and adds them to those wanted. */
+static psfm_status match_more(matching *m) {
+    psfm_pair_list added = {0};
+    size_t capacity = m->wanted.num;
+    psfm_status status =
+        psfm_wanted_more(m->ctx, &m->store, &m->images, m->options, &m->wanted, &added);
+    if (status == PSFM_OK)
+        status = match_all(m, &added);
+    for (size_t k = 0; status == PSFM_OK && k < added.num; ++k)
+        status =
+            psfm_pair_list_add(m->ctx, &m->wanted, &capacity, added.pairs[k][0], added.pairs[k][1]);
+    m->stats->num_added = added.num;
+    psfm_pair_list_free(&added);
     return status;
 }
 
@@ -423,7 +364,7 @@ static void close_pairs(matching *m) {
     free(m->sets);
     free(m->loaded);
     free(m->content);
-    free(m->stored);
+    psfm_pair_list_free(&m->wanted);
     psfm_pair_list_free(&m->todo);
     psfm_stored_photos_free(&m->images);
     psfm_store_close(&m->store);
@@ -433,11 +374,13 @@ psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
                                    const psfm_match_options *options, uint64_t *fingerprint) {
     matching m = {.ctx = ctx, .options = options, .stats = &(psfm_match_stats){.num_pairs = 0}};
     psfm_status status = open_pairs(&m, database);
-    const char *rule = psfm_pair_rule(options->pairs, m.images.num);
+    const char *rule = psfm_wanted_rule(options, &m.images);
     *fingerprint = psfm_hash(PSFM_HASH_START, rule, strlen(rule));
+    if (status == PSFM_OK && psfm_pair_rule_expands(rule, &options->expand))
+        status = psfm_options_hash(ctx, &psfm_expand_option_table, &options->expand, fingerprint);
     if (status == PSFM_OK && !psfm_pair_rule_needs_likeness(rule)) /* which the features tell */
-        status = select_pairs(&m, &m.todo);
-    *fingerprint = psfm_hash(*fingerprint, m.todo.pairs, m.todo.num * sizeof *m.todo.pairs);
+        status = psfm_wanted_pairs(ctx, &m.store, &m.images, options, &m.wanted);
+    *fingerprint = psfm_hash(*fingerprint, m.wanted.pairs, m.wanted.num * sizeof *m.wanted.pairs);
     for (uint32_t k = 0; status == PSFM_OK && k < m.images.num; ++k) {
         const uint64_t key = pair_key(&m, (const uint32_t[2]){k, k});
         *fingerprint = psfm_hash(*fingerprint, &key, sizeof key);
@@ -453,11 +396,15 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
         .ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
     psfm_status status = open_pairs(&m, database);
     if (status == PSFM_OK)
-        status = select_pairs(&m, &m.todo);
+        status = prepare(&m);
     if (status == PSFM_OK)
-        status = plan(&m);
+        status = psfm_wanted_pairs(ctx, &m.store, &m.images, options, &m.wanted);
     if (status == PSFM_OK)
-        status = match_all(&m);
+        status = match_all(&m, &m.wanted);
+    if (status == PSFM_OK)
+        status = match_more(&m);
+    if (status == PSFM_OK && options->drop_others)
+        status = psfm_drop_unwanted(ctx, &m.store, &m.images, &m.wanted, &facts.num_dropped);
     close_pairs(&m);
     if (stats != NULL)
         *stats = facts;
@@ -465,9 +412,12 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
 }
 
 void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size) {
+    char added[64] = "";
+    if (stats->num_added > 0)
+        snprintf(added, sizeof added, "; %zu of them by common neighbours", stats->num_added);
     snprintf(text, size,
-             "%zu pairs of %zu images (%s): %zu matched, %zu there before; %zu matches by %s, "
+             "%zu pairs of %zu images (%s%s): %zu matched, %zu there before; %zu matches by %s, "
              "%zu of them new along homographies",
-             stats->num_pairs, stats->num_images, stats->rule, stats->num_matched, stats->num_kept,
-             stats->num_matches, stats->matcher, stats->num_guided);
+             stats->num_pairs, stats->num_images, stats->rule, added, stats->num_matched,
+             stats->num_kept, stats->num_matches, stats->matcher, stats->num_guided);
 }

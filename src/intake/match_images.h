@@ -4,6 +4,7 @@
 
 #include "match/guided.h"
 #include "match/neural_matcher.h"
+#include "match/pair_expand.h"
 
 typedef struct {
     const char *pairs; /* which pairs, see psfm_pair_select; NULL: by the number of images */
@@ -13,6 +14,7 @@ typedef struct {
     size_t num_absent;
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
+    psfm_expand_options expand;   /* pairs beside those */
     psfm_nearest_options nearest; /* of SIFT */
     psfm_matcher_options matcher; /* of other features, and which matcher */
     psfm_weights_list weights;    /* where the matcher's file is */
@@ -23,7 +25,8 @@ typedef struct {
     char rule[64];       /* the text that selected the pairs, shortened */
     const char *matcher; /* its name; static */
     size_t num_images;   /* in the database */
-    size_t num_pairs;    /* selected */
+    size_t num_pairs;    /* selected, and added: */
+    size_t num_added;    /* of these, by what the others came to */
     size_t num_matched;  /* of these, matched now */
     size_t num_kept;     /* of these, there already */
     size_t num_dropped;

@@ -18,8 +18,8 @@ void psfm_pair_list_free(psfm_pair_list *list) {
     *list = (psfm_pair_list){0};
 }
 
-static psfm_status append(psfm_context *ctx, psfm_pair_list *list, size_t *capacity, size_t i,
-                          size_t j) {
+psfm_status psfm_pair_list_add(psfm_context *ctx, psfm_pair_list *list, size_t *capacity, size_t i,
+                               size_t j) {
     psfm_status status = PSFM_RESERVE(ctx, &list->pairs, capacity, list->num + 1);
     if (status != PSFM_OK)
         return status;
@@ -36,7 +36,7 @@ static int by_indices(const void *a, const void *b) {
     return p[1] < q[1] ? -1 : p[1] > q[1];
 }
 
-static void sort_unique(psfm_pair_list *list) {
+void psfm_pair_list_sort(psfm_pair_list *list) {
     size_t kept = 0;
     if (list->num > 0)
         qsort(list->pairs, list->num, sizeof *list->pairs, by_indices);
@@ -61,7 +61,7 @@ static psfm_status select_neighbours(psfm_context *ctx, size_t k, bool ring, sel
     for (size_t i = 0; status == PSFM_OK && i < num; ++i) {
         size_t last = ring ? i + k : i + k < num ? i + k : num - 1;
         for (size_t j = i + 1; status == PSFM_OK && j <= last && j < i + num; ++j)
-            status = append(ctx, &s->list, &s->capacity, i, j % num);
+            status = psfm_pair_list_add(ctx, &s->list, &s->capacity, i, j % num);
     }
     return status;
 }
@@ -77,7 +77,7 @@ static psfm_status select_alike(psfm_context *ctx, size_t k, selection *s) {
         status = psfm_likeness_nearest(ctx, s->likeness, k, alike);
     for (size_t i = 0; status == PSFM_OK && i < s->num * k; ++i)
         if (alike[i] != UINT32_MAX)
-            status = append(ctx, &s->list, &s->capacity, i / k, alike[i]);
+            status = psfm_pair_list_add(ctx, &s->list, &s->capacity, i / k, alike[i]);
     free(alike);
     return status;
 }
@@ -113,7 +113,8 @@ static psfm_status parse_line(parser *p, const char *text, size_t length) {
     const psfm_text_line line = {p->path, p->line, text, length};
     size_t first, second;
     psfm_status status = psfm_name_index_split(p->ctx, p->names, &line, &first, &second);
-    return status == PSFM_OK ? append(p->ctx, &p->list, &p->capacity, first, second) : status;
+    return status == PSFM_OK ? psfm_pair_list_add(p->ctx, &p->list, &p->capacity, first, second)
+                             : status;
 }
 
 static psfm_status parse_lines(parser *p, const char *bytes, size_t size) {
@@ -144,7 +145,7 @@ psfm_status psfm_pair_file_parse(psfm_context *ctx, const char *bytes, size_t si
         if (status == PSFM_OK && p.list.num == 0)
             status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: there are no pairs in it", path);
         if (status == PSFM_OK)
-            sort_unique(&p.list);
+            psfm_pair_list_sort(&p.list);
         else
             psfm_pair_list_free(&p.list);
         *list = p.list;
@@ -217,7 +218,7 @@ static psfm_status apply_all(psfm_context *ctx, const char *text, selection *s) 
         rule = plus == NULL ? NULL : plus + 1;
     }
     if (status == PSFM_OK)
-        sort_unique(&s->list);
+        psfm_pair_list_sort(&s->list);
     return status;
 }
 

@@ -15,6 +15,11 @@ typedef struct {
 } psfm_pair_list;
 
 void psfm_pair_list_free(psfm_pair_list *list);
+/* Adds a pair at the end; sort when all are there. *capacity is that of the array. */
+psfm_status psfm_pair_list_add(psfm_context *ctx, psfm_pair_list *list, size_t *capacity, size_t i,
+                               size_t j);
+/* Sorts the pairs and leaves each once. */
+void psfm_pair_list_sort(psfm_pair_list *list);
 
 /* Up to this many images all pairs are matched by default. */
 #define PSFM_MAX_EXHAUSTIVE 200

@@ -55,6 +55,7 @@ cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
     add_text(object, "pairs_rule", stats->rule, &ok);
     add_text(object, "matcher", stats->matcher, &ok);
     add_number(object, "pairs", (double)stats->num_pairs, &ok);
+    add_number(object, "added_pairs", (double)stats->num_added, &ok);
     add_number(object, "matched", (double)stats->num_matched, &ok);
     add_number(object, "kept", (double)stats->num_kept, &ok);
     add_number(object, "removed_pairs", (double)stats->num_dropped, &ok);

@@ -30,6 +30,7 @@ static const psfm_option_group groups[] = {
     {&psfm_lightglue_option_table, offsetof(psfm_run_options, match.matcher.lightglue)},
     {&psfm_extract_option_table, offsetof(psfm_run_options, folder.extract)},
     {&psfm_sift_option_table, offsetof(psfm_run_options, folder.sift)},
+    {&psfm_expand_option_table, offsetof(psfm_run_options, match.expand)},
     {&psfm_nearest_option_table, offsetof(psfm_run_options, match.nearest)},
     {&psfm_guided_option_table, offsetof(psfm_run_options, match.guided)},
 };
@@ -37,6 +38,7 @@ static const psfm_option_group groups[] = {
 static void init_options(psfm_run_options *options) {
     psfm_options_init(&psfm_extract_option_table, &options->folder.extract);
     psfm_options_init(&psfm_sift_option_table, &options->folder.sift);
+    psfm_options_init(&psfm_expand_option_table, &options->match.expand);
     psfm_options_init(&psfm_nearest_option_table, &options->match.nearest);
     psfm_options_init(&psfm_guided_option_table, &options->match.guided);
     psfm_detector_options_init(&options->folder.detector);

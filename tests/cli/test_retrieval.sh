@@ -15,14 +15,27 @@ mkdir -p few again
 cp all/database.db few/database.db
 cp all/database.db again/database.db
 "$planarsfm" match all/database.db --pairs exhaustive --quiet >/dev/null
-"$planarsfm" match few/database.db --pairs retrieval:6 --threads 1 --quiet >few.txt
-"$planarsfm" match again/database.db --pairs retrieval:6 --threads 2 --quiet >/dev/null
+"$planarsfm" match few/database.db --pairs retrieval:6 --pairs.expand off --threads 1 --quiet >few.txt
+"$planarsfm" match again/database.db --pairs retrieval:6 --pairs.expand off --threads 2 --quiet >/dev/null
 grep -q 'retrieval:6' few.txt || fail "the rule is not said: $(cat few.txt)"
 [ "$(tried few/database.db)" -le 120 ] || fail "$(tried few/database.db) pairs of 190 were tried"
 diff <(matched few/database.db) <(matched again/database.db) >/dev/null || fail "threads change the pairs"
 total=$(matched all/database.db | wc -l) found=$(matched few/database.db | wc -l) num=$(tried few/database.db)
 [ $((100 * found)) -ge $((90 * num)) ] || fail "only $found of $num pairs by likeness match"
 [ $((100 * total)) -le $((80 * 190)) ] || fail "$total of all 190 pairs match: nothing to choose"
+
+# Pairs by common neighbours: more of those that match, the same for any number of threads and in two steps.
+mkdir -p more
+cp all/database.db more/database.db
+sqlite3 more/database.db 'DELETE FROM matches; DELETE FROM planarsfm_matches; DELETE FROM planarsfm_verified'
+"$planarsfm" match more/database.db --pairs retrieval:3 --threads 2 --quiet >more.txt
+grep -q 'by common neighbours' more.txt || fail "no pair was added: $(cat more.txt)"
+cp few/database.db fewer.db
+sqlite3 fewer.db 'DELETE FROM matches; DELETE FROM planarsfm_matches; DELETE FROM planarsfm_verified'
+"$planarsfm" match fewer.db --pairs retrieval:3 --pairs.expand off --threads 1 --quiet >/dev/null
+[ "$(matched more/database.db | wc -l)" -gt "$(matched fewer.db | wc -l)" ] || fail "what was added does not match"
+"$planarsfm" match fewer.db --pairs retrieval:3 --threads 1 --quiet >/dev/null
+diff <(pairs_of more/database.db | LC_ALL=C sort) <(pairs_of fewer.db | LC_ALL=C sort) >/dev/null || fail "pairs are added in another way"
 
 # Other names, other order: the same photographs are paired.
 mkdir renamed
@@ -33,7 +46,7 @@ for name in $(tac <<<"$names"); do
     echo "$(printf 'p%03d' $k).jpg $name"
 done >names.txt
 "$planarsfm" extract renamed -o other --quiet >/dev/null
-"$planarsfm" match other/database.db --pairs retrieval:6 --quiet >/dev/null
+"$planarsfm" match other/database.db --pairs retrieval:6 --pairs.expand off --quiet >/dev/null
 pairs_of other/database.db | awk 'NR == FNR { old[$1] = $2; next } { print (old[$1] < old[$2]) ? old[$1] " " old[$2] : old[$2] " " old[$1] }' names.txt - |
     LC_ALL=C sort >other.txt
 pairs_of few/database.db | awk '{ print ($1 < $2) ? $1 " " $2 : $2 " " $1 }' | LC_ALL=C sort >own.txt

@@ -103,6 +103,29 @@ static void pairs_are_kept_redone_and_dropped(void **state) {
     assert_int_equal(stats.num_dropped, 5);
 }
 
+/* Pairs two steps apart are added, found again by the next call, and go when they are not wanted.
+ */
+static void pairs_are_added_by_what_matched(void **state) {
+    (void)state;
+    psfm_match_options options = {.pairs = "sequential:1", .drop_others = true};
+    psfm_match_stats stats;
+    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
+    psfm_options_init(&psfm_expand_option_table, &options.expand);
+    options.expand.kind = PSFM_EXPAND_ON;
+    for (size_t turn = 0; turn < 2; ++turn) {
+        assert_ok(ctx, psfm_match_images(ctx, path, &options, &stats));
+        assert_int_equal(stats.num_pairs, 7);
+        assert_int_equal(stats.num_added, 3);
+        assert_int_equal(stats.num_kept, 7 * turn);
+        assert_int_equal(stats.num_matches, 7 * NUM_FEATURES);
+    }
+    options.expand.kind = PSFM_EXPAND_AUTO;
+    assert_ok(ctx, psfm_match_images(ctx, path, &options, &stats));
+    assert_int_equal(stats.num_pairs, 4);
+    assert_int_equal(stats.num_added, 0);
+    assert_int_equal(stats.num_dropped, 3);
+}
+
 static void new_features_lose_their_matches(void **state) {
     (void)state;
     psfm_feature_store store;
@@ -181,6 +204,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(matches_are_what_they_should_be, make_database),
         cmocka_unit_test_setup(pairs_are_kept_redone_and_dropped, make_database),
+        cmocka_unit_test_setup(pairs_are_added_by_what_matched, make_database),
         cmocka_unit_test_setup(new_features_lose_their_matches, make_database),
         cmocka_unit_test_setup(dropped_image_is_gone, make_database),
         cmocka_unit_test_setup(uncommitted_work_is_gone, make_database),

@@ -1,0 +1,141 @@
+/* Pairs are wanted by the places of their images in the order of names, and stored by the images'
+ * ids. */
+#include "intake/wanted_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "intake/image_likeness.h"
+
+/* ---- stored pairs ---- */
+
+psfm_status psfm_stored_pairs_read(psfm_feature_store *store, psfm_stored_pairs *out) {
+    *out = (psfm_stored_pairs){0};
+    return psfm_store_list_pairs(store, &out->pairs, &out->num);
+}
+
+void psfm_stored_pairs_free(psfm_stored_pairs *pairs) {
+    free(pairs->pairs);
+    *pairs = (psfm_stored_pairs){0};
+}
+
+bool psfm_pair_is_turned(const psfm_stored_photos *images, const uint32_t pair[2]) {
+    return images->photos[pair[0]].image_id > images->photos[pair[1]].image_id;
+}
+
+psfm_stored_pair psfm_pair_ids(const psfm_stored_photos *images, const uint32_t pair[2]) {
+    bool turned = psfm_pair_is_turned(images, pair);
+    return (psfm_stored_pair){.id1 = images->photos[pair[turned ? 1 : 0]].image_id,
+                              .id2 = images->photos[pair[turned ? 0 : 1]].image_id};
+}
+
+static int by_ids(const void *a, const void *b) {
+    const psfm_stored_pair *p = a, *q = b;
+    const uint32_t x = p->id1 == q->id1 ? p->id2 : p->id1, y = p->id1 == q->id1 ? q->id2 : q->id1;
+    return x < y ? -1 : x > y;
+}
+
+const psfm_stored_pair *psfm_stored_pairs_find(const psfm_stored_pairs *pairs,
+                                               const psfm_stored_photos *images,
+                                               const uint32_t pair[2]) {
+    const psfm_stored_pair wanted = psfm_pair_ids(images, pair);
+    if (pairs->num == 0)
+        return NULL;
+    return bsearch(&wanted, pairs->pairs, pairs->num, sizeof *pairs->pairs, by_ids);
+}
+
+/* ---- the rule ---- */
+
+const char *psfm_wanted_rule(const psfm_match_options *options, const psfm_stored_photos *images) {
+    return psfm_pair_rule(options->pairs, images->num);
+}
+
+/* Absent names stand behind those of the images; pairs with them go. */
+static psfm_status apply_rule(psfm_context *ctx, const char *rule, const psfm_stored_photos *images,
+                              const psfm_match_options *options, const psfm_likeness *likeness,
+                              psfm_pair_list *list) {
+    const char **names = NULL;
+    size_t n = images->num, kept = 0;
+    size_t num_absent = strncmp(rule, "file:", 5) == 0 ? options->num_absent : 0;
+    psfm_status status = PSFM_ALLOC(ctx, n + num_absent, &names);
+    for (size_t k = 0; status == PSFM_OK && k < n + num_absent; ++k)
+        names[k] = k < n ? images->photos[k].name : options->absent[k - n];
+    if (status == PSFM_OK)
+        status = psfm_pair_select(ctx, rule, names, n + num_absent, likeness, list);
+    for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
+        if (list->pairs[k][0] < n && list->pairs[k][1] < n)
+            memmove(list->pairs[kept++], list->pairs[k], sizeof *list->pairs);
+    list->num = kept;
+    free((void *)names);
+    return status;
+}
+
+psfm_status psfm_wanted_pairs(psfm_context *ctx, psfm_feature_store *store,
+                              const psfm_stored_photos *images, const psfm_match_options *options,
+                              psfm_pair_list *list) {
+    const char *rule = psfm_wanted_rule(options, images);
+    bool by_likeness = psfm_pair_rule_needs_likeness(rule);
+    psfm_likeness likeness = {0};
+    *list = (psfm_pair_list){0};
+    psfm_status status =
+        by_likeness ? psfm_image_likeness_find(ctx, store, images, &likeness) : PSFM_OK;
+    if (status == PSFM_OK)
+        status = apply_rule(ctx, rule, images, options, by_likeness ? &likeness : NULL, list);
+    psfm_likeness_free(&likeness);
+    return status;
+}
+
+/* ---- what matched ---- */
+
+psfm_status psfm_wanted_more(psfm_context *ctx, psfm_feature_store *store,
+                             const psfm_stored_photos *images, const psfm_match_options *options,
+                             const psfm_pair_list *wanted, psfm_pair_list *added) {
+    psfm_stored_pairs stored = {0};
+    size_t *verified = NULL;
+    *added = (psfm_pair_list){0};
+    if (!psfm_pair_rule_expands(psfm_wanted_rule(options, images), &options->expand))
+        return PSFM_OK;
+    psfm_status status = psfm_stored_pairs_read(store, &stored);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, wanted->num, &verified);
+    for (size_t k = 0; status == PSFM_OK && k < wanted->num; ++k) {
+        const psfm_stored_pair *pair = psfm_stored_pairs_find(&stored, images, wanted->pairs[k]);
+        if (pair != NULL) /* of somebody else's nothing but the matches is known */
+            verified[k] = pair->key == 0 ? pair->num_matches : pair->num_verified;
+    }
+    if (status == PSFM_OK)
+        status = psfm_pair_expand(ctx, images->num, wanted, verified, &options->expand, added);
+    free(verified);
+    psfm_stored_pairs_free(&stored);
+    return status;
+}
+
+psfm_status psfm_drop_unwanted(psfm_context *ctx, psfm_feature_store *store,
+                               const psfm_stored_photos *images, const psfm_pair_list *wanted,
+                               size_t *num_dropped) {
+    psfm_stored_pairs stored = {0};
+    bool *is_wanted = NULL;
+    psfm_status status;
+    if ((status = psfm_stored_pairs_read(store, &stored)) ||
+        (status = PSFM_ALLOC(ctx, stored.num, &is_wanted)) || (status = psfm_store_begin(store)))
+        goto cleanup;
+    for (size_t k = 0; k < wanted->num; ++k) {
+        const psfm_stored_pair *pair = psfm_stored_pairs_find(&stored, images, wanted->pairs[k]);
+        if (pair != NULL)
+            is_wanted[pair - stored.pairs] = true;
+    }
+    for (size_t k = 0; status == PSFM_OK && k < stored.num; ++k) {
+        if (is_wanted[k] || stored.pairs[k].key == 0)
+            continue;
+        status = psfm_store_drop_pair(store, stored.pairs[k].id1, stored.pairs[k].id2);
+        ++*num_dropped;
+    }
+    if (status == PSFM_OK)
+        status = psfm_store_commit(store);
+
+cleanup:
+    free(is_wanted);
+    psfm_stored_pairs_free(&stored);
+    return status;
+}

@@ -74,3 +74,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   set_source_files_properties(src/nn/kernels_avx512.c PROPERTIES COMPILE_OPTIONS
                               "${PSFM_KERNEL_FLAGS};-mavx512f;-mavx512vl;-mavx512dq;-mavx2;-mfma")
 endif()
+
+# The same, but equal in every bit: nothing is contracted.
+set(PSFM_EXACT_FLAGS -O3 -ffp-contract=off)
+set_source_files_properties(src/photo/patch_kernel.c PROPERTIES COMPILE_OPTIONS
+                            "${PSFM_EXACT_FLAGS}")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  set_source_files_properties(src/photo/patch_kernel_avx2.c PROPERTIES COMPILE_OPTIONS
+                              "${PSFM_EXACT_FLAGS};-mavx2")
+  set_source_files_properties(src/photo/patch_kernel_avx512.c PROPERTIES COMPILE_OPTIONS
+                              "${PSFM_EXACT_FLAGS};-mavx512f;-mavx512bw;-mavx512vl;-mprefer-vector-width=512")
+endif()

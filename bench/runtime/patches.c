@@ -20,7 +20,7 @@ static void check(psfm_context *ctx, psfm_status status) {
     exit(1);
 }
 
-/* Best microseconds a patch of five passes; *aligned is the share that was aligned. */
+/* Best CPU microseconds a patch of five passes; *aligned is the share that was aligned. */
 static double measure(psfm_context *ctx, const psfm_patch_view *view, const psfm_corner *corners,
                       size_t num, double *aligned) {
     const double f = view->camera->params[0];
@@ -33,7 +33,7 @@ static double measure(psfm_context *ctx, const psfm_patch_view *view, const psfm
     psfm_mat3_inverse(there, back);
     for (int pass = 0; pass < 5; ++pass) {
         size_t good = 0;
-        double start = psfm_now();
+        psfm_moment start = psfm_moment_now();
         for (size_t k = 0; k < num; ++k) {
             const psfm_patch_query query = {.view1 = *view,
                                             .view2 = *view,
@@ -45,7 +45,7 @@ static double measure(psfm_context *ctx, const psfm_patch_view *view, const psfm
             psfm_patch_align(aligner, &query, &match);
             good += match.outcome == PSFM_PATCH_ALIGNED;
         }
-        best = fmin(best, (psfm_now() - start) * 1e6 / (double)num);
+        best = fmin(best, (psfm_moment_now().cpu_seconds - start.cpu_seconds) * 1e6 / (double)num);
         *aligned = (double)good / (double)num;
     }
     psfm_patch_aligner_destroy(&aligner);
@@ -53,7 +53,7 @@ static double measure(psfm_context *ctx, const psfm_patch_view *view, const psfm
 }
 
 int main(int argc, char **argv) {
-    static const char *const names[] = {"plain", "AVX2"};
+    static const char *const names[] = {"plain", "AVX2", "AVX-512"};
     psfm_context *ctx = psfm_context_create();
     psfm_image image = {0};
     psfm_pyramid photo;
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
                           .params = {1000.0, 1000.0, 0.5 * image.width, 0.5 * image.height}};
     const psfm_patch_view view = {&camera, &photo};
     printf("%zu corners\n%-8s %14s %10s\n", num, "", "us a patch", "aligned");
-    for (int level = PSFM_CPU_PLAIN; num > 0 && level <= PSFM_CPU_AVX2; ++level) {
+    for (int level = PSFM_CPU_PLAIN; num > 0 && level <= PSFM_CPU_AVX512; ++level) {
         double aligned = 0.0;
         psfm_cpu_limit((psfm_cpu_level)level);
         double time = measure(ctx, &view, corners, num, &aligned);

@@ -166,69 +166,80 @@ static bool sample_template(psfm_patch_aligner *a, const psfm_pyramid *photo, co
         return false;
     a->kernel->sample(&photo->levels[level], &map, a->wide_u, a->wide_v, a->num_wide, a->wide);
     size_t side = (size_t)a->side, stride = side + 2;
-    for (size_t k = 0; k < a->num_samples; ++k) {
-        const float *at = a->wide + (k / side + 1) * stride + k % side + 1;
-        a->pattern[k] = at[0];
-        a->step_x[k] = 0.5F * (at[1] - at[-1]);
-        a->step_y[k] = 0.5F * (at[stride] - *(at - stride));
+    for (size_t y = 0; y < side; ++y) {
+        const float *at = a->wide + (y + 1) * stride + 1;
+        float *t = a->pattern + y * side, *gx = a->step_x + y * side, *gy = a->step_y + y * side;
+        for (size_t x = 0; x < side; ++x) {
+            t[x] = at[x];
+            gx[x] = 0.5F * (at[x + 1] - at[x - 1]);
+            gy[x] = 0.5F * (at[x + stride] - at[x - stride]);
+        }
     }
     return true;
 }
 
-/* Takes the mean off, scales to norm 1, and frees the gradient of its parts along the constant and
- * the pattern. Returns the factor of the scaling; 0 if there is no contrast. */
-static double normalise_template(psfm_patch_aligner *a) {
-    double sum = 0.0, square = 0.0, sx = 0.0, sy = 0.0, tx = 0.0, ty = 0.0;
-    for (size_t k = 0; k < a->num_samples; ++k) {
-        double w = (double)a->window[k];
-        sum += w * (double)a->pattern[k];
-        sx += w * (double)a->step_x[k];
-        sy += w * (double)a->step_y[k];
-    }
-    a->offset = sum / a->total;
-    for (size_t k = 0; k < a->num_samples; ++k) {
-        double w = (double)a->window[k], t = (double)a->pattern[k] - a->offset;
-        square += w * t * t;
-        tx += w * t * (double)a->step_x[k];
-        ty += w * t * (double)a->step_y[k];
-    }
-    if (!(square > a->total * GRAY_NOISE * GRAY_NOISE))
-        return 0.0;
-    double norm = 1.0 / sqrt(square);
-    for (size_t k = 0; k < a->num_samples; ++k) {
-        double t = (double)a->pattern[k] - a->offset;
-        a->pattern[k] = (float)((double)a->window[k] * t * norm);
-        a->step_x[k] = (float)(((double)a->step_x[k] - sx / a->total - tx / square * t) * norm);
-        a->step_y[k] = (float)(((double)a->step_y[k] - sy / a->total - ty / square * t) * norm);
-    }
-    return norm;
+/* The template less its mean, of norm 1, and what its gradient is freed of: its mean and its part
+ * along the template. */
+typedef struct {
+    double offset, norm;
+    double mean[2], slope[2]; /* of the gradient; slope per gray value */
+} template_scale;
+
+/* From the sums over the template less `offset`; norm is 0 if there is no contrast. M, of the freed
+ * and scaled gradient, is xx, xy, yy. */
+static template_scale scale_template(const psfm_patch_moments *m, double offset, double total,
+                                     double M[3]) {
+    double mean = (double)m->t / total, square = (double)m->tt - mean * (double)m->t;
+    template_scale s = {.offset = offset + mean,
+                        .mean = {(double)m->gx / total, (double)m->gy / total}};
+    if (!(square > total * GRAY_NOISE * GRAY_NOISE))
+        return s;
+    double tx = (double)m->tx - mean * (double)m->gx, ty = (double)m->ty - mean * (double)m->gy;
+    double unit = 1.0 / square;
+    s.norm = sqrt(unit);
+    s.slope[0] = tx * unit;
+    s.slope[1] = ty * unit;
+    M[0] = ((double)m->xx - s.mean[0] * (double)m->gx - s.slope[0] * tx) * unit;
+    M[1] = ((double)m->xy - s.mean[0] * (double)m->gy - s.slope[0] * ty) * unit;
+    M[2] = ((double)m->yy - s.mean[1] * (double)m->gy - s.slope[1] * ty) * unit;
+    return s;
 }
 
-/* Samples the patch about xy and prepares its step images, D with the window. */
+/* Template and gradient to pattern and step images, D with the window. */
+static void weigh_template(psfm_patch_aligner *a, const template_scale *s) {
+    psfm_patch_weights weights = {.offset = (float)s->offset, .norm = (float)s->norm};
+    for (int k = 0; k < 2; ++k) {
+        float *step = k == 0 ? weights.step_x : weights.step_y;
+        double x = s->norm * a->inverse[k], y = s->norm * a->inverse[k + 1];
+        step[0] = (float)x;
+        step[1] = (float)y;
+        step[2] = (float)-(x * s->slope[0] + y * s->slope[1]);
+        step[3] = (float)-(x * s->mean[0] + y * s->mean[1]);
+    }
+    a->offset = s->offset;
+    a->kernel->weigh(&weights, a->window, a->num_padded, a->pattern, a->step_x, a->step_y);
+}
+
+/* Samples the patch about xy and prepares its step images. */
 static psfm_patch_outcome make_template(psfm_patch_aligner *a, const psfm_pyramid *photo,
                                         const double xy[2], double spacing) {
+    psfm_patch_moments moments;
+    double M[3] = {0.0, 0.0, 0.0};
     if (!sample_template(a, photo, xy, spacing))
         return PSFM_PATCH_OUTSIDE;
-    double norm = normalise_template(a), m00 = 0.0, m01 = 0.0, m11 = 0.0;
-    for (size_t k = 0; k < a->num_samples; ++k) {
-        double gx = (double)a->step_x[k], gy = (double)a->step_y[k], w = (double)a->window[k];
-        m00 += w * gx * gx;
-        m01 += w * gx * gy;
-        m11 += w * gy * gy;
-    }
-    double det = m00 * m11 - m01 * m01, half = 0.5 * (m00 + m11);
+    float centre = a->pattern[a->num_samples / 2];
+    a->kernel->moments(a->pattern, centre, a->step_x, a->step_y, a->window, a->num_padded,
+                       &moments);
+    template_scale scale = scale_template(&moments, (double)centre, a->total, M);
+    double det = M[0] * M[2] - M[1] * M[1], half = 0.5 * (M[0] + M[2]);
     double smallest = half - sqrt(fmax(half * half - det, 0.0));
-    double limit = a->options.max_sigma_px / spacing, noise = GRAY_NOISE * norm;
-    if (norm == 0.0 || !(smallest * limit * limit > CORRELATION * noise * noise))
+    double limit = a->options.max_sigma_px / spacing, noise = GRAY_NOISE * scale.norm;
+    if (scale.norm == 0.0 || !(smallest * limit * limit > CORRELATION * noise * noise))
         return PSFM_PATCH_FLAT;
-    a->inverse[0] = m11 / det;
-    a->inverse[1] = -m01 / det;
-    a->inverse[2] = m00 / det;
-    for (size_t k = 0; k < a->num_samples; ++k) {
-        double gx = (double)a->step_x[k], gy = (double)a->step_y[k], w = (double)a->window[k];
-        a->step_x[k] = (float)(w * (a->inverse[0] * gx + a->inverse[1] * gy));
-        a->step_y[k] = (float)(w * (a->inverse[1] * gx + a->inverse[2] * gy));
-    }
+    a->inverse[0] = M[2] / det;
+    a->inverse[1] = -M[1] / det;
+    a->inverse[2] = M[0] / det;
+    weigh_template(a, &scale);
     return PSFM_PATCH_ALIGNED;
 }
 

@@ -82,7 +82,8 @@ extern const cli_command cli_doctor;
 
 #define CLI_PAIRS_HELP                                                                            \
     "exhaustive, sequential:K, ring:K (each image with the K after it), retrieval:K (with the K " \
-    "that look most like it), some of these joined by +, or file:PATH"
+    "that look most like it), gps:K (with the K taken nearest to it, by EXIF data), some of "     \
+    "these joined by +, or file:PATH"
 
 /* Rows of flag tables that several commands share. */
 #define CLI_PHOTOGRAPH_FLAGS                                                                       \

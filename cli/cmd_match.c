@@ -65,7 +65,8 @@ const cli_command cli_match = {
         "interrupted at any time and goes on where it stopped.\n"
         "Without --pairs every pair is matched up to 200 images; beyond, each image with the five\n"
         "after it in the order of names and with the twenty that look most like it\n"
-        "(sequential:5+retrieval:20), and then images that share a neighbour (--pairs.expand).\n"
+        "(sequential:5+retrieval:20; if most images have a position, sequential:5+gps:20+\n"
+        "retrieval:10), and then images that share a neighbour (--pairs.expand).\n"
         "A folder stands for the database.db in it.\n\n"
         "    planarsfm match out/database.db --pairs ring:2",
     .positional = positional,

@@ -78,7 +78,8 @@ static void report(psfm_context *ctx, const psfm_likeness *likeness, const size_
     psfm_pair_list list, added;
     psfm_expand_options options;
     snprintf(rule, sizeof rule, "retrieval:%zu", count);
-    check(ctx, psfm_pair_select(ctx, rule, NULL, likeness->num, likeness, &list));
+    const psfm_pair_hints hints = {.likeness = likeness};
+    check(ctx, psfm_pair_select(ctx, rule, NULL, likeness->num, &hints, &list));
     size_t *inliers = calloc(list.num + 1, sizeof *inliers);
     if (inliers == NULL)
         exit(1);

@@ -7,6 +7,7 @@
  * in one transaction each, so that an interruption loses one batch at most. */
 #include "intake/extract_folder.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,12 @@ static psfm_status check_masks(const extraction *x) {
     return status;
 }
 
+static psfm_status write_place(extraction *x, const char *name, const psfm_exif *exif) {
+    const psfm_geodetic at = {exif->latitude_deg, exif->longitude_deg,
+                              exif->has_altitude ? exif->altitude_m : (double)NAN};
+    return psfm_store_put_place(&x->store, name, exif->has_position ? &at : NULL);
+}
+
 static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm_photo *photo) {
     psfm_camera camera;
     char *source = NULL;
@@ -270,6 +277,8 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
         status = psfm_store_put_camera(&x->store, source, &camera, &row.camera_id);
     if (status == PSFM_OK)
         status = psfm_store_put_photo(&x->store, &row, &photo->features);
+    if (status == PSFM_OK)
+        status = write_place(x, todo->name, &photo->exif);
     if (status == PSFM_OK) {
         ++x->stats->num_extracted;
         x->stats->num_features += photo->features.num;

@@ -38,6 +38,7 @@ typedef struct {
     psfm_match_set views;    /* per image: keypoints and rays; empty until loaded */
     bool *loaded;
     size_t bytes, budget;
+    psfm_pair_plan plan;   /* which pairs are */
     psfm_pair_list wanted; /* indices into images; sorted */
     psfm_pair_list todo;   /* those of them that have no matches yet */
     psfm_match_stats *stats;
@@ -152,6 +153,8 @@ static psfm_status open_pairs(matching *m, const char *database) {
         status = psfm_store_open(m->ctx, database, false, &m->store);
     if (status == PSFM_OK)
         status = psfm_store_list(&m->store, &m->images);
+    if (status == PSFM_OK)
+        status = psfm_pair_plan_init(m->ctx, &m->store, &m->images, o, &m->plan);
     if (status == PSFM_OK)
         status = find_matcher(m);
     return status == PSFM_OK && m->is_guided ? psfm_store_views(&m->store, &m->images, &m->views)
@@ -315,8 +318,7 @@ static psfm_status prepare(matching *m) {
         (status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs)))
         return status;
     m->stats->num_images = m->images.num;
-    snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s",
-             psfm_wanted_rule(m->options, &m->images));
+    snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", m->plan.rule);
     return PSFM_OK;
 }
 
@@ -343,8 +345,7 @@ static psfm_status match_all(matching *m, const psfm_pair_list *wanted) {
 static psfm_status match_more(matching *m) {
     psfm_pair_list added = {0};
     size_t capacity = m->wanted.num;
-    psfm_status status =
-        psfm_wanted_more(m->ctx, &m->store, &m->images, m->options, &m->wanted, &added);
+    psfm_status status = psfm_wanted_more(&m->plan, &m->wanted, &added);
     if (status == PSFM_OK)
         status = match_all(m, &added);
     for (size_t k = 0; status == PSFM_OK && k < added.num; ++k)
@@ -364,6 +365,7 @@ static void close_pairs(matching *m) {
     free(m->sets);
     free(m->loaded);
     free(m->content);
+    psfm_pair_plan_free(&m->plan);
     psfm_pair_list_free(&m->wanted);
     psfm_pair_list_free(&m->todo);
     psfm_stored_photos_free(&m->images);
@@ -374,12 +376,13 @@ psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
                                    const psfm_match_options *options, uint64_t *fingerprint) {
     matching m = {.ctx = ctx, .options = options, .stats = &(psfm_match_stats){.num_pairs = 0}};
     psfm_status status = open_pairs(&m, database);
-    const char *rule = psfm_wanted_rule(options, &m.images);
-    *fingerprint = psfm_hash(PSFM_HASH_START, rule, strlen(rule));
-    if (status == PSFM_OK && psfm_pair_rule_expands(rule, &options->expand))
+    *fingerprint = PSFM_HASH_START;
+    if (status == PSFM_OK)
+        *fingerprint = psfm_hash(*fingerprint, m.plan.rule, strlen(m.plan.rule));
+    if (status == PSFM_OK && psfm_pair_rule_expands(m.plan.rule, &options->expand))
         status = psfm_options_hash(ctx, &psfm_expand_option_table, &options->expand, fingerprint);
-    if (status == PSFM_OK && !psfm_pair_rule_needs_likeness(rule)) /* which the features tell */
-        status = psfm_wanted_pairs(ctx, &m.store, &m.images, options, &m.wanted);
+    if (status == PSFM_OK && !psfm_pair_plan_by_likeness(&m.plan)) /* which the features tell */
+        status = psfm_wanted_pairs(&m.plan, &m.wanted);
     *fingerprint = psfm_hash(*fingerprint, m.wanted.pairs, m.wanted.num * sizeof *m.wanted.pairs);
     for (uint32_t k = 0; status == PSFM_OK && k < m.images.num; ++k) {
         const uint64_t key = pair_key(&m, (const uint32_t[2]){k, k});
@@ -398,13 +401,13 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
     if (status == PSFM_OK)
         status = prepare(&m);
     if (status == PSFM_OK)
-        status = psfm_wanted_pairs(ctx, &m.store, &m.images, options, &m.wanted);
+        status = psfm_wanted_pairs(&m.plan, &m.wanted);
     if (status == PSFM_OK)
         status = match_all(&m, &m.wanted);
     if (status == PSFM_OK)
         status = match_more(&m);
     if (status == PSFM_OK && options->drop_others)
-        status = psfm_drop_unwanted(ctx, &m.store, &m.images, &m.wanted, &facts.num_dropped);
+        status = psfm_drop_unwanted(&m.plan, &m.wanted, &facts.num_dropped);
     close_pairs(&m);
     if (stats != NULL)
         *stats = facts;

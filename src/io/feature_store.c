@@ -3,7 +3,7 @@
  *   planarsfm_cameras  source, camera_id
  *   planarsfm_features image_id, kind, scores (float32), of images with float descriptors
  *   planarsfm_matches  pair_id, key (16 hexadecimal digits)
- * and those of feature_store_effort.c. */
+ * and those of feature_store_effort.c and feature_store_places.c. */
 #include "io/feature_store.h"
 
 #include <errno.h>
@@ -30,7 +30,9 @@ static const char own_tables[] =
     "CREATE TABLE IF NOT EXISTS planarsfm_verified (pair_id INTEGER PRIMARY KEY NOT NULL,"
     " inliers INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_effort (image_id INTEGER PRIMARY KEY NOT NULL,"
-    " key TEXT NOT NULL, need INTEGER NOT NULL);";
+    " key TEXT NOT NULL, need INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_places (image_id INTEGER PRIMARY KEY NOT NULL,"
+    " latitude_deg REAL, longitude_deg REAL, altitude_m REAL);";
 
 static psfm_status need_tables(psfm_feature_store *store) {
     static const char *const names[] = {"cameras", "images", "keypoints", "descriptors", "matches"};
@@ -334,6 +336,7 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
         "DELETE FROM planarsfm_photos WHERE image_id = ?1",
         "DELETE FROM planarsfm_features WHERE image_id = ?1",
         "DELETE FROM planarsfm_effort WHERE image_id = ?1",
+        "DELETE FROM planarsfm_places WHERE image_id = ?1",
         "DELETE FROM images WHERE image_id = ?1",
     };
     psfm_status status = drop_pairs(store, image_id);

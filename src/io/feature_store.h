@@ -1,7 +1,7 @@
 /* A COLMAP database that extraction and matching fill batch by batch. Beside COLMAP's tables it
  * keeps what every photograph and pair was made from (planarsfm_photos, planarsfm_cameras,
- * planarsfm_features, planarsfm_matches, planarsfm_verified, planarsfm_effort), so that an
- * interrupted run goes on where it stopped and a changed photograph is noticed. */
+ * planarsfm_features, planarsfm_matches, planarsfm_verified, planarsfm_effort, planarsfm_places),
+ * so that an interrupted run goes on where it stopped and a changed photograph is noticed. */
 #ifndef PSFM_IO_FEATURE_STORE_H
 #define PSFM_IO_FEATURE_STORE_H
 
@@ -10,6 +10,7 @@
 #include "io/sql.h"
 #include "match/nearest_neighbour.h"
 #include "planarsfm/camera.h"
+#include "scene/geodetic.h"
 #include "view/match_set.h"
 
 /* An open database. */
@@ -72,6 +73,13 @@ psfm_status psfm_store_put_photo(psfm_feature_store *store, const psfm_stored_ph
                                  const psfm_keypoint_set *features);
 /* Removes an image with everything that hangs on it. */
 psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id);
+
+/* Writes where the image of that name was taken; NULL: it is not known. altitude_m may be NAN. */
+psfm_status psfm_store_put_place(psfm_feature_store *store, const char *name,
+                                 const psfm_geodetic *at);
+/* Reads where the photographs of psfm_store_list were taken; NAN where it is not known. */
+psfm_status psfm_store_places(psfm_feature_store *store, const psfm_stored_photos *photos,
+                              psfm_geodetic *at);
 
 /* Reads the SIFT descriptors of an image; none give an empty set. Keypoints are not read. The
  * caller frees *set. */

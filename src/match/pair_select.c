@@ -1,7 +1,9 @@
 /* Which pairs of images to match: all, each with the next K in order (open or as a ring), with
- * those that look like it, or a list of names in a file. Pairs come sorted and once each. */
+ * those that look like it or were taken near it, or a list of names in a file. Pairs come sorted
+ * and once each. */
 #include "match/pair_select.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ void psfm_pair_list_sort(psfm_pair_list *list) {
 /* What pairs are selected from, and those selected so far. */
 typedef struct {
     size_t num;
-    const psfm_likeness *likeness; /* or NULL */
+    psfm_pair_hints hints;
     psfm_pair_list list;
     size_t capacity;
 } selection;
@@ -66,20 +68,49 @@ static psfm_status select_neighbours(psfm_context *ctx, size_t k, bool ring, sel
     return status;
 }
 
+static bool has_place(const psfm_places *places, size_t image) {
+    return places != NULL && !isnan(places->metres[image][0]);
+}
+
+/* Adds the pairs of a table of k others for each image; with `unplaced`, of images without a known
+ * place only. */
+static psfm_status add_others(psfm_context *ctx, const uint32_t *others, size_t k, bool unplaced,
+                              selection *s) {
+    psfm_status status = PSFM_OK;
+    for (size_t i = 0; status == PSFM_OK && i < s->num * k; ++i)
+        if (others[i] != UINT32_MAX && !(unplaced && has_place(s->hints.places, i / k)))
+            status = psfm_pair_list_add(ctx, &s->list, &s->capacity, i / k, others[i]);
+    return status;
+}
+
 /* Each image with the k that look most like it. */
-static psfm_status select_alike(psfm_context *ctx, size_t k, selection *s) {
+static psfm_status select_alike(psfm_context *ctx, size_t k, bool unplaced, selection *s) {
     uint32_t *alike = NULL;
-    if (s->likeness == NULL)
+    if (s->hints.likeness == NULL)
         return PSFM_OK;
     k = k < s->num ? k : s->num;
     psfm_status status = PSFM_ALLOC(ctx, s->num * k, &alike);
     if (status == PSFM_OK)
-        status = psfm_likeness_nearest(ctx, s->likeness, k, alike);
-    for (size_t i = 0; status == PSFM_OK && i < s->num * k; ++i)
-        if (alike[i] != UINT32_MAX)
-            status = psfm_pair_list_add(ctx, &s->list, &s->capacity, i / k, alike[i]);
+        status = psfm_likeness_nearest(ctx, s->hints.likeness, k, alike);
+    if (status == PSFM_OK)
+        status = add_others(ctx, alike, k, unplaced, s);
     free(alike);
     return status;
+}
+
+/* Each image with the k that were taken nearest to it. */
+static psfm_status select_near(psfm_context *ctx, size_t k, selection *s) {
+    uint32_t *near = NULL;
+    if (s->hints.places == NULL)
+        return PSFM_OK;
+    k = k < s->num ? k : s->num;
+    psfm_status status = PSFM_ALLOC(ctx, s->num * k, &near);
+    if (status == PSFM_OK)
+        status = psfm_places_nearest(ctx, s->hints.places, k, near);
+    if (status == PSFM_OK)
+        status = add_others(ctx, near, k, false, s);
+    free(near);
+    return status == PSFM_OK ? select_alike(ctx, k, true, s) : status;
 }
 
 /* The K of "sequential:K": a whole number of at least 1. */
@@ -167,14 +198,20 @@ static psfm_status select_from_file(psfm_context *ctx, const char *path, const c
 
 /* ---- rules ---- */
 
-const char *psfm_pair_rule(const char *text, size_t num) {
+const char *psfm_pair_rule(const char *text, size_t num, size_t num_placed) {
     if (text != NULL && strcmp(text, "auto") != 0)
         return text;
-    return num <= PSFM_MAX_EXHAUSTIVE ? "exhaustive" : PSFM_DEFAULT_PAIRS;
+    if (num <= PSFM_MAX_EXHAUSTIVE)
+        return "exhaustive";
+    return 2 * num_placed > num ? PSFM_DEFAULT_PAIRS_PLACED : PSFM_DEFAULT_PAIRS;
 }
 
 bool psfm_pair_rule_needs_likeness(const char *rule) {
     return strncmp(rule, "file:", 5) != 0 && strstr(rule, "retrieval:") != NULL;
+}
+
+bool psfm_pair_rule_needs_places(const char *rule) {
+    return strncmp(rule, "file:", 5) != 0 && strstr(rule, "gps:") != NULL;
 }
 
 static bool starts_with(const char *text, const char *start) {
@@ -183,23 +220,24 @@ static bool starts_with(const char *text, const char *start) {
 
 /* One rule of those that may stand beside others; `text` is all of them. */
 static psfm_status apply_one(psfm_context *ctx, const char *text, const char *rule, selection *s) {
-    static const char *const kinds[] = {"sequential:", "ring:", "retrieval:"};
+    static const char *const kinds[] = {"sequential:", "ring:", "retrieval:", "gps:"};
     size_t count = 0;
     int kind = 0;
     if (strcmp(rule, "exhaustive") == 0)
         return select_neighbours(ctx, s->num, false, s);
-    while (kind < 3 && !starts_with(rule, kinds[kind]))
+    while (kind < 4 && !starts_with(rule, kinds[kind]))
         ++kind;
-    if (kind == 3)
-        return psfm_fail(
-            ctx, PSFM_ERR_ARGUMENT,
-            "pairs '%s': should be exhaustive, sequential:K, ring:K, retrieval:K, some "
-            "of these joined by +, or file:PATH",
-            text);
+    if (kind == 4)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "pairs '%s': should be exhaustive, sequential:K, ring:K, retrieval:K, "
+                         "gps:K, some of these joined by +, or file:PATH",
+                         text);
     psfm_status status = parse_count(ctx, text, rule + strlen(kinds[kind]), &count);
     if (status != PSFM_OK)
         return status;
-    return kind == 2 ? select_alike(ctx, count, s) : select_neighbours(ctx, count, kind == 1, s);
+    if (kind >= 2)
+        return kind == 2 ? select_alike(ctx, count, false, s) : select_near(ctx, count, s);
+    return select_neighbours(ctx, count, kind == 1, s);
 }
 
 /* All rules of a text, joined by +. */
@@ -223,13 +261,14 @@ static psfm_status apply_all(psfm_context *ctx, const char *text, selection *s) 
 }
 
 psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *const *names,
-                             size_t num, const psfm_likeness *likeness, psfm_pair_list *list) {
-    selection s = {.num = num, .likeness = likeness};
+                             size_t num, const psfm_pair_hints *hints, psfm_pair_list *list) {
+    selection s = {.num = num, .hints = hints == NULL ? (psfm_pair_hints){0} : *hints};
     *list = (psfm_pair_list){0};
     if (num < 2)
         return psfm_fail(ctx, PSFM_ERR_DATA, "%zu image%s: pairs need at least two", num,
                          num == 1 ? "" : "s");
-    const char *rule = psfm_pair_rule(text, num);
+    const psfm_places *places = s.hints.places;
+    const char *rule = psfm_pair_rule(text, num, places == NULL ? 0 : places->num_known);
     psfm_status status = starts_with(rule, "file:")
                              ? select_from_file(ctx, rule + 5, names, num, &s.list)
                              : apply_all(ctx, rule, &s);

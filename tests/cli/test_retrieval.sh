@@ -52,6 +52,21 @@ pairs_of other/database.db | awk 'NR == FNR { old[$1] = $2; next } { print (old[
 pairs_of few/database.db | awk '{ print ($1 < $2) ? $1 " " $2 : $2 " " $1 }' | LC_ALL=C sort >own.txt
 diff own.txt other.txt >/dev/null || fail "names change which photographs are paired"
 
+# Pairs by place: one photograph without GPS, one with a wrong position; neither is lost.
+if command -v /usr/bin/python3 >/dev/null; then
+    mkdir placed
+    /usr/bin/python3 "$(dirname "$0")/place_photos.py" field placed
+    "$planarsfm" extract placed -o gps --cameras field/gt --quiet >/dev/null
+    [ "$(sqlite3 gps/database.db 'SELECT count(*) FROM planarsfm_places')" = 19 ] || fail "positions were not read"
+    "$planarsfm" match gps/database.db --pairs gps:4+retrieval:2 >gps.txt 2>gps.err
+    grep -q 'gps:4+retrieval:2' gps.txt || fail "the rule is not said: $(cat gps.txt)"
+    grep -q '19 of 20 images tell where' gps.err || fail "what is known is not said: $(cat gps.err)"
+    [ "$(matched gps/database.db | tr ' ' '\n' | LC_ALL=C sort -u | wc -l)" = 20 ] || fail "a photograph has no pair"
+    first=$(head -n 1 <<<"$names")
+    "$planarsfm" match gps/database.db --pairs gps:4 --pairs.expand off --quiet >/dev/null
+    matched gps/database.db | grep -q "$first" || fail "a photograph without a position has no pair"
+fi
+
 ! "$planarsfm" match few/database.db --pairs retrieval:0 --quiet 2>bad.txt || fail "retrieval:0 is taken"
 grep -q "1 or more" bad.txt || fail "retrieval:0: $(cat bad.txt)"
 

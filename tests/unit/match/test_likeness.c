@@ -150,12 +150,13 @@ static void rules_join(void **state) {
     (void)state;
     make_images(&r);
     encode(&r);
+    const psfm_pair_hints hints = {.likeness = &r.likeness};
     psfm_context_set_threads(r.ctx, 1);
     assert_ok(r.ctx,
-              psfm_pair_select(r.ctx, "sequential:1+retrieval:3", NULL, IMAGES, &r.likeness, &one));
+              psfm_pair_select(r.ctx, "sequential:1+retrieval:3", NULL, IMAGES, &hints, &one));
     psfm_context_set_threads(r.ctx, 4);
     assert_ok(r.ctx,
-              psfm_pair_select(r.ctx, "retrieval:3+sequential:1", NULL, IMAGES, &r.likeness, &two));
+              psfm_pair_select(r.ctx, "retrieval:3+sequential:1", NULL, IMAGES, &hints, &two));
     assert_int_equal(one.num, two.num);
     assert_memory_equal(one.pairs, two.pairs, one.num * sizeof *one.pairs);
     assert_true(one.num >= IMAGES - 1 + IMAGES / 2 && one.num <= IMAGES - 1 + 3 * IMAGES);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/number_locale.h"
 #include "planarsfm/version.h"
 
@@ -26,7 +27,9 @@ struct psfm_context {
     int num_threads;                /* 0: one per core */
     size_t memory;                  /* 0: what the machine has */
     uint64_t seed;
-    psfm_context *parent; /* of a worker's context; NULL otherwise */
+    struct psfm_link *link; /* to the other processes of the run; NULL: alone */
+    int share;              /* processes of the run on this machine; 0: one */
+    psfm_context *parent;   /* of a worker's context; NULL otherwise */
     pthread_mutex_t progress_lock;
 };
 
@@ -83,6 +86,17 @@ psfm_context *psfm_context_fork(psfm_context *parent) {
     if (parent != NULL) {
         ctx->seed = parent->seed;
         ctx->memory = parent->memory;
+        ctx->share = parent->share;
+    }
+    return ctx;
+}
+
+psfm_context *psfm_context_spare(const psfm_context *like) {
+    psfm_context *ctx = psfm_context_fork(NULL);
+    if (ctx != NULL) {
+        ctx->seed = like->seed;
+        ctx->memory = like->memory;
+        ctx->share = like->share;
     }
     return ctx;
 }
@@ -110,11 +124,24 @@ void psfm_context_set_threads(psfm_context *ctx, int num_threads) {
     ctx->num_threads = num_threads < 0 ? 0 : num_threads > 1024 ? 1024 : num_threads;
 }
 
+void psfm_context_set_share(psfm_context *ctx, int num_processes) {
+    ctx->share = num_processes;
+}
+
+static int process_share(const psfm_context *ctx) {
+    return ctx == NULL || ctx->share < 1 ? 1 : ctx->share;
+}
+
 int psfm_context_threads(const psfm_context *ctx) {
     if (ctx != NULL && ctx->num_threads > 0)
         return ctx->num_threads;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
+    int cores = psfm_cpu_cores(), own = (int)sysconf(_SC_NPROCESSORS_ONLN) / process_share(ctx);
+    cores = cores < own ? cores : own;
+    return cores < 1 ? 1 : cores > 1024 ? 1024 : cores;
+}
+
+int psfm_context_asked_threads(const psfm_context *ctx) {
+    return ctx->num_threads;
 }
 
 void psfm_context_set_memory(psfm_context *ctx, size_t bytes) {
@@ -125,7 +152,20 @@ size_t psfm_context_memory(const psfm_context *ctx) {
     if (ctx != NULL && ctx->memory > 0)
         return ctx->memory;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : (size_t)1 << 31;
+    size_t all = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : (size_t)1 << 31;
+    return all / (size_t)process_share(ctx);
+}
+
+size_t psfm_context_asked_memory(const psfm_context *ctx) {
+    return ctx->memory;
+}
+
+void psfm_context_set_link(psfm_context *ctx, struct psfm_link *link) {
+    ctx->link = link;
+}
+
+struct psfm_link *psfm_context_link(const psfm_context *ctx) {
+    return ctx == NULL ? NULL : ctx->link;
 }
 
 void psfm_context_set_seed(psfm_context *ctx, uint64_t seed) {

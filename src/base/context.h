@@ -36,6 +36,22 @@ size_t psfm_context_memory(const psfm_context *ctx);
  * parallel.c is the only user. */
 psfm_context *psfm_context_fork(psfm_context *parent);
 
+/* A context for tasks that report to nobody: seed and memory of `like`, one thread, no callbacks.
+ * The caller destroys it. NULL when memory is out. */
+psfm_context *psfm_context_spare(const psfm_context *like);
+
+/* The link to the other processes of a run (tasks/link.h), which the caller owns; NULL: alone. */
+struct psfm_link;
+void psfm_context_set_link(psfm_context *ctx, struct psfm_link *link);
+struct psfm_link *psfm_context_link(const psfm_context *ctx);
+
+/* How many processes of the run share this machine, whose cores and memory are divided among them
+ * unless they were set. 1 without. */
+void psfm_context_set_share(psfm_context *ctx, int num_processes);
+/* The numbers as they were set; 0: by the machine. */
+int psfm_context_asked_threads(const psfm_context *ctx);
+size_t psfm_context_asked_memory(const psfm_context *ctx);
+
 /* Takes the message of `from` over into `to`. */
 void psfm_context_copy_message(psfm_context *to, const psfm_context *from);
 

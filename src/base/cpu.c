@@ -1,4 +1,10 @@
+#if defined(__linux__)
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
 #include "base/cpu.h"
+
+#include <sched.h>
+#include <unistd.h>
 
 static psfm_cpu_level limit = PSFM_CPU_AVX512;
 
@@ -20,4 +26,13 @@ psfm_cpu_level psfm_cpu(void) {
 
 void psfm_cpu_limit(psfm_cpu_level level) {
     limit = level;
+}
+
+int psfm_cpu_cores(void) {
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+#endif
+    return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }

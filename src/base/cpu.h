@@ -1,4 +1,4 @@
-/* Which vector instructions to use. */
+/* Which vector instructions to use, and how many cores. */
 #ifndef PSFM_BASE_CPU_H
 #define PSFM_BASE_CPU_H
 
@@ -14,5 +14,8 @@ psfm_cpu_level psfm_cpu(void);
 
 /* Test hook: never go beyond this level. Process-wide; not while other threads compute. */
 void psfm_cpu_limit(psfm_cpu_level level);
+
+/* Cores that this process may run on: fewer than the machine has where it was bound to some. */
+int psfm_cpu_cores(void);
 
 #endif

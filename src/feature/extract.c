@@ -58,23 +58,21 @@ static void leave(gate *g, size_t bytes) {
     pthread_mutex_unlock(&g->lock);
 }
 
-typedef struct {
-    const psfm_photo_list *list;
+struct psfm_extractor {
+    char *folder, *mask_folder; /* the second may be NULL */
     int max_image_size;
-    psfm_sift_options sift;
     psfm_detectors *detectors; /* NULL: SIFT */
-    psfm_photo *photos;
     gate gate;
     int num_workers;
     psfm_sift_workspace *workspaces; /* per worker */
-} extraction;
+};
 
 /* Reads the image and its EXIF data, and shrinks it. */
-static psfm_status load(psfm_context *ctx, const extraction *x, const char *name, psfm_photo *photo,
-                        psfm_image *image) {
+static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *name,
+                        psfm_photo *photo, psfm_image *image) {
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
-    psfm_status status = psfm_path_join(ctx, x->list->folder, name, &path);
+    psfm_status status = psfm_path_join(ctx, x->folder, name, &path);
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
@@ -98,13 +96,13 @@ static psfm_status load(psfm_context *ctx, const extraction *x, const char *name
 }
 
 /* Drops the keypoints on black pixels of the image's mask. */
-static psfm_status apply_mask(psfm_context *ctx, const extraction *x, const char *name,
+static psfm_status apply_mask(psfm_context *ctx, const psfm_extractor *x, const char *name,
                               psfm_photo *photo) {
     psfm_image mask = {0};
     bool found = false, *keep = NULL;
     psfm_keypoint_set *set = &photo->features;
     psfm_status status =
-        psfm_mask_read(ctx, x->list->mask_folder, name, photo->width, photo->height, &mask, &found);
+        psfm_mask_read(ctx, x->mask_folder, name, photo->width, photo->height, &mask, &found);
     if (status == PSFM_OK && found)
         status = PSFM_ALLOC(ctx, set->num, &keep);
     if (status == PSFM_OK && found) {
@@ -118,24 +116,26 @@ static psfm_status apply_mask(psfm_context *ctx, const extraction *x, const char
     return status;
 }
 
-static psfm_status extract_sift(psfm_context *ctx, extraction *x, int worker,
-                                const psfm_image *image, psfm_keypoint_set *features) {
+static psfm_status extract_sift(psfm_context *ctx, psfm_extractor *x, int worker,
+                                const psfm_image *image, const psfm_sift_options *sift,
+                                psfm_keypoint_set *features) {
     psfm_sift_workspace *workspace = &x->workspaces[worker];
-    size_t bytes = psfm_sift_memory(image->width, image->height, &x->sift);
+    size_t bytes = psfm_sift_memory(image->width, image->height, sift);
     enter(&x->gate, bytes);
-    psfm_status status = psfm_sift_extract(ctx, image, &x->sift, workspace, features);
+    psfm_status status = psfm_sift_extract(ctx, image, sift, workspace, features);
     if (bytes * (size_t)x->num_workers > x->gate.budget)
         psfm_sift_workspace_free(workspace); /* others may be waiting for it */
     leave(&x->gate, bytes);
     return status;
 }
 
-static psfm_status extract(psfm_context *ctx, extraction *x, int worker, const psfm_image *image,
+static psfm_status extract(psfm_context *ctx, psfm_extractor *x, int worker,
+                           const psfm_image *image, const psfm_sift_options *sift,
                            psfm_photo *photo) {
     psfm_gray_view view = {image->gray, (size_t)image->width, (size_t)image->height,
                            (size_t)image->width};
     psfm_status status = x->detectors == NULL
-                             ? extract_sift(ctx, x, worker, image, &photo->features)
+                             ? extract_sift(ctx, x, worker, image, sift, &photo->features)
                              : psfm_detectors_extract(ctx, x->detectors, &view, &photo->features);
     if (status == PSFM_OK)
         psfm_keypoint_set_rescale(&photo->features, (double)photo->width / image->width,
@@ -143,15 +143,14 @@ static psfm_status extract(psfm_context *ctx, extraction *x, int worker, const p
     return status;
 }
 
-static psfm_status extract_one(psfm_context *ctx, size_t index, int worker, void *user) {
-    extraction *x = user;
-    psfm_photo *photo = &x->photos[index];
+psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int worker,
+                               const char *name, const psfm_sift_options *sift, psfm_photo *photo) {
     psfm_image image = {0};
-    psfm_status status = load(ctx, x, x->list->names[index], photo, &image);
+    psfm_status status = load(ctx, extractor, name, photo, &image);
     if (status == PSFM_OK)
-        status = extract(ctx, x, worker, &image, photo);
-    if (status == PSFM_OK && x->list->mask_folder != NULL)
-        status = apply_mask(ctx, x, x->list->names[index], photo);
+        status = extract(ctx, extractor, worker, &image, sift, photo);
+    if (status == PSFM_OK && extractor->mask_folder != NULL)
+        status = apply_mask(ctx, extractor, name, photo);
     psfm_image_free(&image);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT || status == PSFM_ERR_DATA) {
         psfm_keypoint_set_free(&photo->features);
@@ -175,22 +174,71 @@ static psfm_status check_size(psfm_context *ctx, const psfm_extract_options *opt
     return status;
 }
 
-static psfm_status run(psfm_context *ctx, extraction *x) {
-    size_t num = x->list->num;
-    x->num_workers = psfm_parallel_workers(ctx, num);
-    x->gate.budget = psfm_context_memory(ctx) / 2;
-    psfm_status status = PSFM_ALLOC(ctx, (size_t)x->num_workers, &x->workspaces);
+psfm_status psfm_extractor_create(psfm_context *ctx, const char *folder, const char *mask_folder,
+                                  const psfm_extract_options *options, psfm_detectors *detectors,
+                                  int num_workers, psfm_extractor **out) {
+    psfm_status status = PSFM_ALLOC(ctx, 1, out);
     if (status != PSFM_OK)
         return status;
+    psfm_extractor *x = *out;
+    x->detectors = detectors;
+    x->num_workers = num_workers;
+    x->gate.budget = psfm_context_memory(ctx) / 2;
     pthread_mutex_init(&x->gate.lock, NULL);
     pthread_cond_init(&x->gate.freed, NULL);
-    status = psfm_parallel_for(ctx, "features", num, extract_one, x);
+    status = check_size(ctx, options, detectors != NULL, &x->max_image_size);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, (size_t)num_workers, &x->workspaces);
+    if (status == PSFM_OK)
+        status = psfm_strdup(ctx, folder, &x->folder);
+    if (status == PSFM_OK && mask_folder != NULL)
+        status = psfm_strdup(ctx, mask_folder, &x->mask_folder);
+    if (status != PSFM_OK)
+        psfm_extractor_destroy(out);
+    return status;
+}
+
+void psfm_extractor_destroy(psfm_extractor **extractor) {
+    psfm_extractor *x = *extractor;
+    if (x == NULL)
+        return;
     pthread_cond_destroy(&x->gate.freed);
     pthread_mutex_destroy(&x->gate.lock);
-    for (int k = 0; k < x->num_workers; ++k)
+    for (int k = 0; x->workspaces != NULL && k < x->num_workers; ++k)
         psfm_sift_workspace_free(&x->workspaces[k]);
     free(x->workspaces);
-    for (size_t k = 0; status != PSFM_OK && k < num; ++k)
+    free(x->folder);
+    free(x->mask_folder);
+    free(x);
+    *extractor = NULL;
+}
+
+/* ---- many photographs at once ---- */
+
+typedef struct {
+    psfm_extractor *extractor;
+    const psfm_photo_list *list;
+    const psfm_sift_options *sift;
+    psfm_photo *photos;
+} extraction;
+
+static psfm_status extract_one(psfm_context *ctx, size_t index, int worker, void *user) {
+    const extraction *x = user;
+    return psfm_extractor_run(ctx, x->extractor, worker, x->list->names[index], x->sift,
+                              &x->photos[index]);
+}
+
+static psfm_status run(psfm_context *ctx, const psfm_extract_options *options,
+                       psfm_detectors *detectors, extraction *x) {
+    const psfm_photo_list *list = x->list;
+    psfm_status status =
+        psfm_extractor_create(ctx, list->folder, list->mask_folder, options, detectors,
+                              psfm_parallel_workers(ctx, list->num), &x->extractor);
+    if (status != PSFM_OK)
+        return status;
+    status = psfm_parallel_for(ctx, "features", list->num, extract_one, x);
+    psfm_extractor_destroy(&x->extractor);
+    for (size_t k = 0; status != PSFM_OK && k < list->num; ++k)
         psfm_photo_free(&x->photos[k]);
     return status;
 }
@@ -198,20 +246,11 @@ static psfm_status run(psfm_context *ctx, extraction *x) {
 psfm_status psfm_extract_photos(psfm_context *ctx, const psfm_photo_list *list,
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos) {
-    extraction x = {.list = list, .photos = photos};
-    psfm_options_init(&psfm_sift_option_table, &x.sift);
+    psfm_sift_options sift;
+    extraction x = {.list = list, .sift = &sift, .photos = photos};
+    psfm_options_init(&psfm_sift_option_table, &sift);
     if (sift_options != NULL)
-        x.sift = *sift_options;
-    psfm_status status = check_size(ctx, options, false, &x.max_image_size);
-    if (status == PSFM_OK)
-        status = psfm_options_check(ctx, &psfm_sift_option_table, &x.sift);
-    return status == PSFM_OK ? run(ctx, &x) : status;
-}
-
-psfm_status psfm_extract_photos_neural(psfm_context *ctx, const psfm_photo_list *list,
-                                       const psfm_extract_options *options,
-                                       psfm_detectors *detectors, psfm_photo *photos) {
-    extraction x = {.list = list, .detectors = detectors, .photos = photos};
-    psfm_status status = check_size(ctx, options, true, &x.max_image_size);
-    return status == PSFM_OK ? run(ctx, &x) : status;
+        sift = *sift_options;
+    psfm_status status = psfm_options_check(ctx, &psfm_sift_option_table, &sift);
+    return status == PSFM_OK ? run(ctx, options, NULL, &x) : status;
 }

@@ -27,6 +27,24 @@ typedef struct {
 
 void psfm_photo_free(psfm_photo *photo);
 
+/* Extracts features of photographs of one folder, one after the other in each worker. Holds at most
+ * half of the machine's memory in images under way, or one image. */
+typedef struct psfm_extractor psfm_extractor;
+
+/* Features are those of the networks, or SIFT's if `detectors` is NULL; they outlive the extractor.
+ * mask_folder: see psfm_mask_read; NULL: no masks. */
+psfm_status psfm_extractor_create(psfm_context *ctx, const char *folder, const char *mask_folder,
+                                  const psfm_extract_options *options, psfm_detectors *detectors,
+                                  int num_workers, psfm_extractor **out);
+/* Frees and sets *extractor to NULL. */
+void psfm_extractor_destroy(psfm_extractor **extractor);
+
+/* The photograph `name`, relative to the folder, by worker 0 .. num_workers - 1; workers may run at
+ * once. A file that cannot be read is not a failure: *photo, zeroed before and freed by the caller
+ * in any case, says why. `sift` is not looked at with networks. */
+psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int worker,
+                               const char *name, const psfm_sift_options *sift, psfm_photo *photo);
+
 /* Which photographs to read. */
 typedef struct {
     const char *folder;
@@ -35,16 +53,10 @@ typedef struct {
     const char *mask_folder; /* see psfm_mask_read; NULL: no masks */
 } psfm_photo_list;
 
-/* Extracts SIFT features in parallel. A file that cannot be read is not a failure: its photo says
- * why. Holds at most half of the machine's memory in images under way, or one image. photos has
- * list->num zeroed entries, freed one by one by the caller; on failure all are empty. */
+/* Extracts SIFT features in parallel. photos has list->num zeroed entries, freed one by one by the
+ * caller; on failure all are empty. */
 psfm_status psfm_extract_photos(psfm_context *ctx, const psfm_photo_list *list,
                                 const psfm_extract_options *options,
                                 const psfm_sift_options *sift_options, psfm_photo *photos);
-
-/* The same with the features of a network. */
-psfm_status psfm_extract_photos_neural(psfm_context *ctx, const psfm_photo_list *list,
-                                       const psfm_extract_options *options,
-                                       psfm_detectors *detectors, psfm_photo *photos);
 
 #endif

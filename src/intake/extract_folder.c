@@ -3,8 +3,9 @@
  * Each image's features have a key: the options and weights, size and time of the file and of its
  * mask, and what a raised effort adds. What has its key is kept, what has not is extracted again,
  * what is gone is removed. Names, sizes and whether given intrinsics know all photographs are
- * checked before hours of work; what cannot be used is left out with a reason. Batches are written
- * in one transaction each, so that an interruption loses one batch at most. */
+ * checked before hours of work; what cannot be used is left out with a reason. Photographs are
+ * extracted anywhere (intake/feature_tasks.h) and written in order, in batches of one transaction
+ * each, so that an interruption loses one batch at most. */
 #include "intake/extract_folder.h"
 
 #include <math.h>
@@ -15,20 +16,21 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "base/parallel.h"
 #include "base/path.h"
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "image/mask.h"
 #include "image/tiff_pages.h"
+#include "intake/feature_tasks.h"
 #include "intake/photo_changes.h"
 #include "intake/photo_check.h"
 #include "intake/photo_key.h"
 #include "io/feature_store.h"
 #include "planarsfm/version.h"
 
-/* What is lost at most when a run is interrupted, per thread. */
-#define BATCH_IMAGES 4
+/* Photographs that are written together: what is lost at most when a run is killed. The same number
+ * for any number of threads and ranks, so that the files are the same, too. */
+#define BATCH_IMAGES 8
 
 /* One photograph of the folder that has to be extracted. */
 typedef struct {
@@ -45,13 +47,14 @@ typedef struct {
     psfm_sift_options sift; /* within the effort */
     uint64_t options_key, raised_key;
     char *weights; /* path; NULL for SIFT */
-    psfm_detectors *detectors;
+    psfm_feature_setup setup;
     psfm_intrinsics intrinsics;
     psfm_image_list files;
     psfm_feature_store store;
     psfm_stored_photos stored;
     todo_photo *todo;
     size_t num_todo;
+    bool is_writing; /* a transaction is open */
     psfm_extract_stats *stats;
 } extraction;
 
@@ -291,45 +294,41 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
     return status;
 }
 
-static psfm_status write_batch(extraction *x, const todo_photo *todo, const psfm_photo *photos,
-                               size_t num) {
-    psfm_status status = psfm_store_begin(&x->store);
-    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = photos[k].problem != NULL ? note_unused(x, &todo[k], photos[k].problem)
-                                           : write_photo(x, &todo[k], &photos[k]);
-    return status == PSFM_OK ? psfm_store_commit(&x->store) : status;
+static psfm_status describe_photo(psfm_context *ctx, size_t index, void *user, psfm_packet *input) {
+    const extraction *x = user;
+    const todo_photo *todo = &x->todo[index];
+    return psfm_feature_task_pack(ctx, &x->setup, todo->name, todo->is_raised,
+                                  psfm_context_link(ctx) != NULL, input);
 }
 
-/* Photographs from the first on, at most `most`, that are extracted with the same effort. */
-static size_t batch_size(const todo_photo *todo, size_t left, size_t most) {
-    size_t num = 1;
-    while (num < left && num < most && todo[num].is_raised == todo[0].is_raised)
-        ++num;
-    return num;
+static psfm_status begin_batch(extraction *x) {
+    if (x->is_writing)
+        return PSFM_OK;
+    x->is_writing = true;
+    return psfm_store_begin(&x->store);
 }
 
-static psfm_status extract_batch(extraction *x, const todo_photo *todo, size_t num) {
-    psfm_photo *photos = NULL;
-    const char **names = NULL;
-    const psfm_folder_options *o = x->options;
-    psfm_status status = PSFM_ALLOC(x->ctx, num, &photos);
+static psfm_status end_batch(extraction *x) {
+    bool was_writing = x->is_writing;
+    x->is_writing = false;
+    return was_writing ? psfm_store_commit(&x->store) : PSFM_OK;
+}
+
+static psfm_status take_photo(psfm_context *ctx, size_t index, void *user,
+                              psfm_packet_reader *result) {
+    extraction *x = user;
+    const todo_photo *todo = &x->todo[index];
+    psfm_photo photo;
+    psfm_status status = psfm_feature_result_unpack(ctx, result, &photo);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(x->ctx, num, &names);
-    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
-        names[k] = todo[k].name;
-    const psfm_photo_list list = {x->folder, names, num, o->mask_folder};
+        status = begin_batch(x);
     if (status == PSFM_OK)
-        status = x->detectors == NULL
-                     ? psfm_extract_photos(x->ctx, &list, &o->extract,
-                                           todo->is_raised ? &o->sift : &x->sift, photos)
-                     : psfm_extract_photos_neural(x->ctx, &list, &o->extract, x->detectors, photos);
-    if (status == PSFM_OK)
-        status = write_batch(x, todo, photos, num);
-    for (size_t k = 0; photos != NULL && k < num; ++k)
-        psfm_photo_free(&photos[k]);
-    free((void *)names);
-    free(photos);
-    return status;
+        status = photo.problem != NULL ? note_unused(x, todo, photo.problem)
+                                       : write_photo(x, todo, &photo);
+    if (status == PSFM_OK && (index + 1) % BATCH_IMAGES == 0)
+        status = end_batch(x);
+    psfm_photo_free(&photo);
+    return status == PSFM_OK ? psfm_progress(ctx, "features", index + 1, x->num_todo) : status;
 }
 
 /* Whether the name ends like one of these, whatever its case. */
@@ -368,25 +367,39 @@ static psfm_status report_others(extraction *x) {
     return status;
 }
 
-/* Loads the network, if the features need one. */
-static psfm_status make_detectors(extraction *x) {
-    double side = psfm_extract_size(&x->options->extract, true);
-    if (x->weights == NULL || x->num_todo == 0)
-        return PSFM_OK;
-    return psfm_detectors_create(x->ctx, &x->options->detector, x->weights, x->num_todo,
-                                 side * side, &x->detectors);
+static psfm_status extract_photos(extraction *x) {
+    psfm_packet setup = {0};
+    const psfm_task_list list = {.kind = &psfm_feature_tasks,
+                                 .num = x->num_todo,
+                                 .setup = &setup,
+                                 .describe = describe_photo,
+                                 .commit = take_photo,
+                                 .user = x};
+    psfm_status status = psfm_feature_setup_pack(x->ctx, &x->setup, &setup);
+    if (status == PSFM_OK)
+        status = psfm_progress(x->ctx, "features", 0, x->num_todo);
+    if (status == PSFM_OK)
+        status = psfm_tasks_run(x->ctx, &list);
+    psfm_packet_free(&setup);
+    return status;
 }
 
 static psfm_status extract_all(extraction *x) {
-    size_t size = (size_t)psfm_context_threads(x->ctx) * BATCH_IMAGES;
-    psfm_status status = make_detectors(x);
+    const psfm_folder_options *o = x->options;
+    x->setup = (psfm_feature_setup){.folder = x->folder,
+                                    .mask_folder = o->mask_folder,
+                                    .weights = x->weights,
+                                    .extract = o->extract,
+                                    .sift = x->sift,
+                                    .raised_sift = o->sift,
+                                    .detector = o->detector,
+                                    .num_photos = x->num_todo};
+    psfm_status status = report_others(x);
     if (status == PSFM_OK)
-        status = report_others(x);
-    for (size_t k = 0, num; status == PSFM_OK && k < x->num_todo; k += num) {
-        num = batch_size(x->todo + k, x->num_todo - k, size);
-        psfm_progress_batch(x->ctx, k, x->num_todo);
-        status = extract_batch(x, x->todo + k, num);
-        psfm_progress_batch(x->ctx, 0, 0);
+        status = extract_photos(x);
+    if (status == PSFM_OK || status == PSFM_ERR_CANCELLED) { /* what is done is kept */
+        psfm_status ended = end_batch(x);
+        status = status == PSFM_OK ? ended : status;
     }
     if (status == PSFM_OK)
         status = psfm_store_drop_cameras(&x->store);
@@ -470,7 +483,6 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     psfm_stored_photos_free(&x.stored);
     psfm_image_list_free(&x.files);
     psfm_intrinsics_free(&x.intrinsics);
-    psfm_detectors_destroy(&x.detectors);
     free(x.weights);
     free(x.todo);
     return status;

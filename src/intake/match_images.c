@@ -1,9 +1,8 @@
 /* Matches of selected pairs into a database, so that it can be interrupted and repeated.
  *
  * A pair's matches have a key (matcher, weights, options; cameras and seed, where homographies
- * guided them); pairs that have theirs are kept. Pairs are matched in batches, each written in one
- * transaction; descriptors are loaded for a batch and forgotten when they pass a quarter of the
- * memory. */
+ * guided them); pairs that have theirs are kept. Pairs are matched anywhere (intake/match_tasks.h)
+ * and written in order, in batches of one transaction each. */
 #include "intake/match_images.h"
 
 #include <stdio.h>
@@ -13,12 +12,15 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "intake/guide_matches.h"
+#include "intake/match_tasks.h"
 #include "intake/wanted_pairs.h"
 #include "planarsfm/version.h"
 
-/* What is lost at most when a run is interrupted, per thread. */
-#define BATCH_PAIRS 16
+/* Pairs that are written together: what is lost at most when a run is killed. The same number for
+ * any number of threads and ranks, so that the files are the same, too. */
+#define BATCH_PAIRS 64
+/* Pairs of SIFT that are matched together, at most. */
+#define TASK_PAIRS 16
 
 typedef struct {
     psfm_context *ctx;
@@ -27,20 +29,16 @@ typedef struct {
     psfm_feature_kind features;
     psfm_matcher_kind matcher;
     psfm_matcher_options matcher_options;
-    char *weights;             /* path; NULL if the matcher has none */
-    psfm_matchers *matchers;   /* NULL for SIFT */
-    psfm_neural_input *inputs; /* per image, for them */
+    char *weights; /* path; NULL if the matcher has none */
     psfm_feature_store store;
     psfm_stored_photos images;
-    psfm_keypoint_set *sets; /* per image: descriptors; empty until loaded */
-    uint64_t *content;       /* per image: a number of its descriptors, once they were loaded */
-    bool is_guided;          /* SIFT is matched again along homographies, for which there are: */
-    psfm_match_set views;    /* per image: keypoints and rays; empty until loaded */
-    bool *loaded;
-    size_t bytes, budget;
+    bool is_guided;        /* SIFT is matched again along homographies, for which there are: */
+    psfm_match_set views;  /* per image: its camera; no keypoints */
     psfm_pair_plan plan;   /* which pairs are */
     psfm_pair_list wanted; /* indices into images; sorted */
     psfm_pair_list todo;   /* those of them that have no matches yet */
+    size_t pairs_per_task; /* of these */
+    bool is_writing;       /* a transaction is open */
     psfm_match_stats *stats;
 } matching;
 
@@ -163,101 +161,47 @@ static psfm_status open_pairs(matching *m, const char *database) {
 
 /* ---- matching ---- */
 
-static void unload_view(psfm_view *view) {
-    free(view->keypoints);
-    free(view->rays);
-    free(view->px_from_ray);
-    view->keypoints = NULL;
-    view->rays = NULL;
-    view->px_from_ray = NULL;
-    view->num_keypoints = 0;
+static psfm_status load_image(matching *m, uint32_t index, psfm_match_image *image) {
+    const psfm_stored_photo *photo = &m->images.photos[index];
+    image->width = (size_t)photo->width;
+    image->height = (size_t)photo->height;
+    if (m->features != PSFM_FEATURES_SIFT)
+        return photo->num_keypoints == 0 ? PSFM_OK
+                                         : psfm_store_float_features(&m->store, photo, &image->set);
+    psfm_status status = psfm_store_descriptors(&m->store, photo, &image->set);
+    if (status != PSFM_OK || !m->is_guided)
+        return status;
+    image->view.id = m->views.views[index].id;
+    image->camera = m->views.cameras[m->views.views[index].camera_idx];
+    return psfm_store_keypoints(&m->store, &image->view);
 }
 
-static void unload_all(matching *m) {
-    for (size_t k = 0; m->sets != NULL && k < m->images.num; ++k) {
-        psfm_keypoint_set_free(&m->sets[k]);
-        if (k < m->views.num_views)
-            unload_view(&m->views.views[k]);
-        if (m->loaded != NULL)
-            m->loaded[k] = false;
-    }
-    m->bytes = 0;
-}
-
-static psfm_status load_view(matching *m, uint32_t image) {
-    psfm_view *view = &m->views.views[image];
-    psfm_status status = psfm_store_keypoints(&m->store, view);
-    m->bytes += view->num_keypoints *
-                (sizeof *view->keypoints + sizeof *view->rays + sizeof *view->px_from_ray);
-    return status;
-}
-
-static psfm_status load_image(matching *m, uint32_t image) {
-    const psfm_stored_photo *photo = &m->images.photos[image];
-    psfm_keypoint_set *set = &m->sets[image];
-    m->inputs[image] = (psfm_neural_input){set, (size_t)photo->width, (size_t)photo->height};
-    if (m->features == PSFM_FEATURES_SIFT) {
-        psfm_status status = psfm_store_descriptors(&m->store, photo, set);
-        m->bytes += set->num * set->descriptor_size;
-        return status == PSFM_OK && m->is_guided ? load_view(m, image) : status;
-    }
-    if (photo->num_keypoints == 0)
-        return PSFM_OK;
-    psfm_status status = psfm_store_float_features(&m->store, photo, set);
-    m->bytes += set->num * set->descriptor_size * sizeof *set->descriptors_f32;
-    return status;
-}
-
-static uint64_t content_of(const psfm_keypoint_set *set) {
-    size_t num = set->num * set->descriptor_size;
-    if (set->descriptors_u8 != NULL)
-        return psfm_hash(PSFM_HASH_START, set->descriptors_u8, num);
-    return psfm_hash(PSFM_HASH_START, set->descriptors_f32, num * sizeof *set->descriptors_f32);
-}
-
-/* Matchers know a first and a second image. Which is which comes from the images, not from their
- * names: photographs under other names have the same matches. */
-static void turn_by_content(const matching *m, const psfm_pair_list *batch) {
-    for (size_t k = 0; k < batch->num; ++k) {
-        uint32_t *pair = batch->pairs[k], first = pair[0];
-        if (m->content[first] <= m->content[pair[1]])
-            continue;
-        pair[0] = pair[1];
-        pair[1] = first;
-    }
-}
-
-static psfm_status load(matching *m, const psfm_pair_list *batch) {
-    psfm_status status = PSFM_OK;
-    if (m->bytes > m->budget)
-        unload_all(m);
-    for (size_t k = 0; status == PSFM_OK && k < 2 * batch->num; ++k) {
-        uint32_t image = batch->pairs[k / 2][k % 2];
-        if (m->loaded[image])
-            continue;
-        status = load_image(m, image);
-        m->loaded[image] = status == PSFM_OK;
-        m->content[image] = content_of(&m->sets[image]);
-    }
-    if (status == PSFM_OK && m->is_guided)
-        status = psfm_match_set_add_rays(m->ctx, &m->views);
+static psfm_status pack_image(psfm_context *ctx, uint32_t part, void *user, psfm_packet *content,
+                              size_t *memory) {
+    psfm_match_image image = {0};
+    psfm_status status = load_image(user, part, &image);
     if (status == PSFM_OK)
-        turn_by_content(m, batch);
+        status = psfm_match_image_pack(ctx, &image, content, memory);
+    psfm_match_image_free(&image);
     return status;
 }
 
-static psfm_status guide_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists,
-                               size_t *verified) {
-    size_t before = 0, after = 0;
-    for (size_t k = 0; k < batch->num; ++k)
-        before += lists[k].num;
-    psfm_status status =
-        psfm_guide_matches(m->ctx, &m->views, m->sets, (const uint32_t(*)[2])batch->pairs,
-                           batch->num, &m->options->guided, lists, verified);
-    for (size_t k = 0; k < batch->num; ++k)
-        after += lists[k].num;
-    m->stats->num_guided += after - before;
-    return status;
+/* The pairs of a task. */
+static psfm_pair_list pairs_of(const matching *m, size_t index) {
+    size_t first = index * m->pairs_per_task, left = m->todo.num - first;
+    return (psfm_pair_list){m->todo.pairs + first,
+                            left < m->pairs_per_task ? left : m->pairs_per_task};
+}
+
+static void name_images(size_t index, void *user, const uint32_t **parts, size_t *num) {
+    const psfm_pair_list pairs = pairs_of(user, index);
+    *parts = pairs.pairs[0];
+    *num = 2 * pairs.num;
+}
+
+static psfm_status describe_pairs(psfm_context *ctx, size_t index, void *user, psfm_packet *input) {
+    const psfm_pair_list pairs = pairs_of(user, index);
+    return psfm_match_task_pack(ctx, (const uint32_t(*)[2])pairs.pairs, pairs.num, input);
 }
 
 static void turn(psfm_match_list *list) {
@@ -268,76 +212,99 @@ static void turn(psfm_match_list *list) {
     }
 }
 
-static psfm_status write_batch(matching *m, const psfm_pair_list *batch, psfm_match_list *lists,
-                               const size_t *verified) {
-    psfm_status status = psfm_store_begin(&m->store);
-    for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k) {
-        const uint32_t *pair = batch->pairs[k];
-        psfm_stored_pair ids = psfm_pair_ids(&m->images, pair);
-        if (psfm_pair_is_turned(&m->images, pair))
-            turn(&lists[k]);
-        status = psfm_store_put_matches(&m->store, ids.id1, ids.id2, &lists[k], pair_key(m, pair));
-        if (status == PSFM_OK)
-            status = psfm_store_put_verified(&m->store, ids.id1, ids.id2, verified[k]);
-        m->stats->num_matches += lists[k].num;
-    }
-    return status == PSFM_OK ? psfm_store_commit(&m->store) : status;
+static psfm_status begin_batch(matching *m) {
+    if (m->is_writing)
+        return PSFM_OK;
+    m->is_writing = true;
+    return psfm_store_begin(&m->store);
 }
 
-static psfm_status match_batch(matching *m, const psfm_pair_list *batch) {
-    psfm_match_list *lists = NULL;
-    size_t *verified = NULL;
-    psfm_status status = PSFM_ALLOC(m->ctx, batch->num, &lists);
+static psfm_status end_batch(matching *m) {
+    bool was_writing = m->is_writing;
+    m->is_writing = false;
+    return was_writing ? psfm_store_commit(&m->store) : PSFM_OK;
+}
+
+static psfm_status write_pair(matching *m, const uint32_t pair[2], psfm_pair_result *result) {
+    psfm_stored_pair ids = psfm_pair_ids(&m->images, pair);
+    if (psfm_pair_is_turned(&m->images, pair) != result->is_turned)
+        turn(&result->list);
+    psfm_status status = begin_batch(m);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(m->ctx, batch->num, &verified);
+        status =
+            psfm_store_put_matches(&m->store, ids.id1, ids.id2, &result->list, pair_key(m, pair));
     if (status == PSFM_OK)
-        status = load(m, batch);
-    if (status == PSFM_OK)
-        status = m->matchers == NULL
-                     ? psfm_nearest_match_pairs(m->ctx, m->sets, m->images.num, batch,
-                                                &m->options->nearest, lists)
-                     : psfm_matchers_run(m->ctx, m->matchers, m->inputs, batch, lists);
-    for (size_t k = 0; status == PSFM_OK && k < batch->num; ++k)
-        verified[k] = lists[k].num; /* for want of a geometry */
-    if (status == PSFM_OK && m->is_guided)
-        status = guide_batch(m, batch, lists, verified);
-    if (status == PSFM_OK)
-        status = write_batch(m, batch, lists, verified);
-    for (size_t k = 0; lists != NULL && k < batch->num; ++k)
-        psfm_match_list_free(&lists[k]);
-    free(lists);
-    free(verified);
+        status = psfm_store_put_verified(&m->store, ids.id1, ids.id2, result->num_verified);
+    m->stats->num_matches += result->list.num;
+    m->stats->num_guided += result->num_guided;
     return status;
 }
 
-static psfm_status prepare(matching *m) {
-    psfm_status status;
-    if ((status = PSFM_ALLOC(m->ctx, m->images.num, &m->sets)) ||
-        (status = PSFM_ALLOC(m->ctx, m->images.num, &m->loaded)) ||
-        (status = PSFM_ALLOC(m->ctx, m->images.num, &m->content)) ||
-        (status = PSFM_ALLOC(m->ctx, m->images.num, &m->inputs)))
-        return status;
-    m->stats->num_images = m->images.num;
-    snprintf(m->stats->rule, sizeof m->stats->rule, "%.60s", m->plan.rule);
-    return PSFM_OK;
+static psfm_status take_pairs(psfm_context *ctx, size_t index, void *user,
+                              psfm_packet_reader *reader) {
+    matching *m = user;
+    const psfm_pair_list pairs = pairs_of(m, index);
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && k < pairs.num; ++k) {
+        size_t done = index * m->pairs_per_task + k + 1;
+        psfm_pair_result result;
+        status = psfm_pair_result_unpack(ctx, reader, &result);
+        if (status == PSFM_OK)
+            status = write_pair(m, pairs.pairs[k], &result);
+        if (status == PSFM_OK && done % BATCH_PAIRS == 0)
+            status = end_batch(m);
+        psfm_match_list_free(&result.list);
+        if (status == PSFM_OK)
+            status = psfm_progress(ctx, "matching", done, m->todo.num);
+    }
+    return status;
+}
+
+static psfm_status pack_setup(const matching *m, psfm_packet *setup) {
+    const psfm_match_setup facts = {.features = m->features,
+                                    .matcher = m->matcher,
+                                    .matcher_options = m->matcher_options,
+                                    .weights = m->weights,
+                                    .nearest = m->options->nearest,
+                                    .is_guided = m->is_guided,
+                                    .guided = m->options->guided,
+                                    .num_images = m->images.num,
+                                    .num_pairs = m->todo.num};
+    return psfm_match_setup_pack(m->ctx, &facts, setup);
+}
+
+/* Networks take one pair after the other; of the pairs of SIFT every thread gets some. */
+static size_t pairs_per_task(const matching *m) {
+    size_t share = m->todo.num / (4 * psfm_tasks_width(m->ctx)) + 1;
+    return m->features != PSFM_FEATURES_SIFT ? 1 : share < TASK_PAIRS ? share : TASK_PAIRS;
 }
 
 static psfm_status match_all(matching *m, const psfm_pair_list *wanted) {
-    size_t size = (size_t)psfm_context_threads(m->ctx) * BATCH_PAIRS;
+    psfm_packet setup = {0};
     psfm_status status = leave_out_stored(m, wanted);
-    if (status == PSFM_OK && m->features != PSFM_FEATURES_SIFT && m->todo.num > 0)
-        status = psfm_matchers_create(m->ctx, m->matcher, &m->matcher_options, m->weights,
-                                      m->todo.num, &m->matchers);
-    for (size_t k = 0; status == PSFM_OK && k < m->todo.num; k += size) {
-        size_t left = m->todo.num - k;
-        psfm_pair_list batch = {m->todo.pairs + k, left < size ? left : size};
-        psfm_progress_batch(m->ctx, k, m->todo.num);
-        status = match_batch(m, &batch);
-        psfm_progress_batch(m->ctx, 0, 0);
+    m->pairs_per_task = pairs_per_task(m);
+    const psfm_task_list list = {.kind = &psfm_match_tasks,
+                                 .num = (m->todo.num + m->pairs_per_task - 1) / m->pairs_per_task,
+                                 .setup = &setup,
+                                 .describe = describe_pairs,
+                                 .num_parts = m->images.num,
+                                 .name_parts = name_images,
+                                 .pack_part = pack_image,
+                                 .commit = take_pairs,
+                                 .user = m};
+    if (status == PSFM_OK)
+        status = pack_setup(m, &setup);
+    if (status == PSFM_OK)
+        status = psfm_progress(m->ctx, "matching", 0, m->todo.num);
+    if (status == PSFM_OK)
+        status = psfm_tasks_run(m->ctx, &list);
+    if (status == PSFM_OK || status == PSFM_ERR_CANCELLED) { /* what is done is kept */
+        psfm_status ended = end_batch(m);
+        status = status == PSFM_OK ? ended : status;
     }
-    psfm_matchers_destroy(&m->matchers);
     m->stats->num_pairs += wanted->num;
     m->stats->num_matched += m->todo.num;
+    psfm_packet_free(&setup);
     return status;
 }
 
@@ -357,14 +324,8 @@ static psfm_status match_more(matching *m) {
 }
 
 static void close_pairs(matching *m) {
-    unload_all(m);
-    psfm_matchers_destroy(&m->matchers);
     free(m->weights);
-    free(m->inputs);
     psfm_match_set_free(&m->views);
-    free(m->sets);
-    free(m->loaded);
-    free(m->content);
     psfm_pair_plan_free(&m->plan);
     psfm_pair_list_free(&m->wanted);
     psfm_pair_list_free(&m->todo);
@@ -395,11 +356,11 @@ psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
 psfm_status psfm_match_images(psfm_context *ctx, const char *database,
                               const psfm_match_options *options, psfm_match_stats *stats) {
     psfm_match_stats facts = {0};
-    matching m = {
-        .ctx = ctx, .options = options, .budget = psfm_context_memory(ctx) / 4, .stats = &facts};
+    matching m = {.ctx = ctx, .options = options, .stats = &facts};
     psfm_status status = open_pairs(&m, database);
+    facts.num_images = m.images.num;
     if (status == PSFM_OK)
-        status = prepare(&m);
+        snprintf(facts.rule, sizeof facts.rule, "%.60s", m.plan.rule);
     if (status == PSFM_OK)
         status = psfm_wanted_pairs(&m.plan, &m.wanted);
     if (status == PSFM_OK)

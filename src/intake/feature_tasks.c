@@ -1,0 +1,194 @@
+/* Features of photographs as tasks.
+ *
+ * A rank reads the photographs by itself, from a folder that all ranks share. That it is the same
+ * folder is checked photograph by photograph: a task has a number of its file, of the mask and,
+ * once, of the weights, and a rank that finds another one refuses. */
+#include "intake/feature_tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "image/mask.h"
+#include "intake/feature_packets.h"
+#include "intake/file_print.h"
+
+/* What does not fit in a packet as it is. */
+typedef struct {
+    psfm_feature_setup setup; /* its texts are those below */
+    char *folder, *mask_folder, *weights;
+    psfm_detectors *detectors; /* NULL: SIFT */
+    psfm_extractor *extractor;
+} extraction;
+
+/* Files that a task depends on; 0: not compared. */
+typedef struct {
+    uint64_t photo, mask;
+} prints;
+
+/* ---- the first rank's side ---- */
+
+psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup *setup,
+                                    psfm_packet *packet) {
+    uint64_t print = 0;
+    psfm_status status = psfm_packet_put(ctx, packet, setup, sizeof *setup);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->folder);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->mask_folder);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->weights);
+    if (status == PSFM_OK && setup->weights != NULL)
+        status = psfm_file_print(ctx, setup->weights, &print);
+    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &print, sizeof print) : status;
+}
+
+static psfm_status find_prints(psfm_context *ctx, const psfm_feature_setup *setup, const char *name,
+                               prints *out) {
+    char *path = NULL, *mask = NULL;
+    psfm_status status = psfm_path_join(ctx, setup->folder, name, &path);
+    if (status == PSFM_OK)
+        status = psfm_file_print(ctx, path, &out->photo);
+    if (status == PSFM_OK && setup->mask_folder != NULL)
+        status = psfm_mask_path(ctx, setup->mask_folder, name, &mask);
+    if (status == PSFM_OK && mask != NULL)
+        status = psfm_file_print(ctx, mask, &out->mask);
+    free(path);
+    free(mask);
+    return status;
+}
+
+psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup,
+                                   const char *name, bool is_raised, bool is_checked,
+                                   psfm_packet *packet) {
+    prints here = {0};
+    psfm_status status = is_checked ? find_prints(ctx, setup, name, &here) : PSFM_OK;
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, name);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, packet, &is_raised, sizeof is_raised);
+    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &here, sizeof here) : status;
+}
+
+psfm_status psfm_feature_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,
+                                       psfm_photo *photo) {
+    *photo = (psfm_photo){0};
+    psfm_status status = psfm_packet_get(ctx, reader, &photo->width, sizeof photo->width);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &photo->height, sizeof photo->height);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &photo->exif, sizeof photo->exif);
+    if (status == PSFM_OK)
+        status = psfm_packet_get_text(ctx, reader, &photo->problem);
+    return status == PSFM_OK ? psfm_features_unpack(ctx, reader, &photo->features) : status;
+}
+
+/* ---- any rank's side ---- */
+
+static void close_extraction(void *state) {
+    extraction *x = state;
+    psfm_extractor_destroy(&x->extractor);
+    psfm_detectors_destroy(&x->detectors);
+    free(x->folder);
+    free(x->mask_folder);
+    free(x->weights);
+    free(x);
+}
+
+/* Checks the options of SIFT, or loads the network. */
+static psfm_status make_detectors(psfm_context *ctx, extraction *x, uint64_t print) {
+    const psfm_feature_setup *setup = &x->setup;
+    double side = psfm_extract_size(&setup->extract, true);
+    uint64_t here = 0;
+    if (x->weights == NULL)
+        return psfm_options_check(ctx, &psfm_sift_option_table, &setup->sift);
+    psfm_status status = psfm_file_print(ctx, x->weights, &here);
+    if (status == PSFM_OK && here != print)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "%s is not the file of weights that the first rank sees", x->weights);
+    return status == PSFM_OK ? psfm_detectors_create(ctx, &setup->detector, x->weights,
+                                                     setup->num_photos, side * side, &x->detectors)
+                             : status;
+}
+
+static psfm_status open_extraction(psfm_context *ctx, psfm_packet_reader *reader, int num_workers,
+                                   void **state) {
+    extraction *x = NULL;
+    uint64_t print = 0;
+    psfm_status status = PSFM_ALLOC(ctx, 1, &x);
+    if (status != PSFM_OK)
+        return status;
+    if ((status = psfm_packet_get(ctx, reader, &x->setup, sizeof x->setup)) == PSFM_OK &&
+        (status = psfm_packet_get_text(ctx, reader, &x->folder)) == PSFM_OK &&
+        (status = psfm_packet_get_text(ctx, reader, &x->mask_folder)) == PSFM_OK &&
+        (status = psfm_packet_get_text(ctx, reader, &x->weights)) == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &print, sizeof print);
+    x->setup.folder = x->folder;
+    x->setup.mask_folder = x->mask_folder;
+    x->setup.weights = x->weights;
+    if (status == PSFM_OK)
+        status = make_detectors(ctx, x, print);
+    if (status == PSFM_OK)
+        status = psfm_extractor_create(ctx, x->folder, x->mask_folder, &x->setup.extract,
+                                       x->detectors, num_workers, &x->extractor);
+    if (status == PSFM_OK)
+        *state = x;
+    else
+        close_extraction(x);
+    return status;
+}
+
+/* Refuses a photograph or mask that is not the first rank's. */
+static psfm_status check_files(psfm_context *ctx, const extraction *x, const char *name,
+                               const prints *wanted) {
+    prints here = {0};
+    if (wanted->photo == 0)
+        return PSFM_OK;
+    psfm_status status = find_prints(ctx, &x->setup, name, &here);
+    if (status != PSFM_OK || (here.photo == wanted->photo && here.mask == wanted->mask))
+        return status;
+    bool photo = here.photo != wanted->photo;
+    return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                     "a rank sees another %s than the first rank: %s/%s; all of them need the same "
+                     "folder",
+                     photo ? "photograph" : "mask", photo ? x->folder : x->mask_folder, name);
+}
+
+static psfm_status pack_result(psfm_context *ctx, const psfm_photo *photo, psfm_packet *packet) {
+    psfm_status status = psfm_packet_put(ctx, packet, &photo->width, sizeof photo->width);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, packet, &photo->height, sizeof photo->height);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, packet, &photo->exif, sizeof photo->exif);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, photo->problem);
+    return status == PSFM_OK ? psfm_features_pack(ctx, &photo->features, packet) : status;
+}
+
+static psfm_status extract_photo(psfm_context *ctx, void *state, int worker,
+                                 psfm_packet_reader *input, psfm_packet *result) {
+    const extraction *x = state;
+    char *name = NULL;
+    bool is_raised = false;
+    prints wanted = {0};
+    psfm_photo photo = {0};
+    psfm_status status = psfm_packet_get_text(ctx, input, &name);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, input, &is_raised, sizeof is_raised);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, input, &wanted, sizeof wanted);
+    if (status == PSFM_OK)
+        status = check_files(ctx, x, name, &wanted);
+    if (status == PSFM_OK)
+        status = psfm_extractor_run(ctx, x->extractor, worker, name,
+                                    is_raised ? &x->setup.raised_sift : &x->setup.sift, &photo);
+    if (status == PSFM_OK)
+        status = pack_result(ctx, &photo, result);
+    psfm_photo_free(&photo);
+    free(name);
+    return status;
+}
+
+const psfm_task_kind psfm_feature_tasks = {
+    .name = "features", .open = open_extraction, .run = extract_photo, .close = close_extraction};

@@ -1,0 +1,33 @@
+/* Features of photographs as tasks: one photograph each, on any rank that sees it. */
+#ifndef PSFM_INTAKE_FEATURE_TASKS_H
+#define PSFM_INTAKE_FEATURE_TASKS_H
+
+#include "feature/extract.h"
+#include "tasks/tasks.h"
+
+extern const psfm_task_kind psfm_feature_tasks;
+
+/* What all photographs share. */
+typedef struct {
+    const char *folder, *mask_folder; /* the second may be NULL */
+    const char *weights;              /* path; NULL for SIFT */
+    psfm_extract_options extract;
+    psfm_sift_options sift, raised_sift; /* for photographs that get more effort */
+    psfm_detector_options detector;
+    size_t num_photos;
+} psfm_feature_setup;
+
+psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup *setup,
+                                    psfm_packet *packet);
+
+/* One photograph. With `is_checked`, a rank that sees another file of this name, or another mask,
+ * fails; that costs reading some of it here. */
+psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup,
+                                   const char *name, bool is_raised, bool is_checked,
+                                   psfm_packet *packet);
+
+/* The result of a task. The caller frees *photo. */
+psfm_status psfm_feature_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,
+                                       psfm_photo *photo);
+
+#endif

@@ -1,0 +1,339 @@
+/* Matches of pairs as tasks.
+ *
+ * A rank gets each image once and keeps it. What is made from an image alone (rays, a number of its
+ * content) is made by the first task that needs it. A task takes some pairs together, because what
+ * screens the descriptors of SIFT is made for all of them at once. */
+#include "intake/match_tasks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "intake/feature_packets.h"
+#include "intake/file_print.h"
+#include "intake/guide_matches.h"
+
+typedef struct {
+    psfm_match_image image;
+    pthread_mutex_t lock;
+    bool is_ready; /* has rays and content */
+    uint64_t content;
+} known_image;
+
+typedef struct {
+    psfm_match_setup setup;
+    psfm_matchers *matchers; /* NULL for SIFT */
+    known_image *images;
+} matching;
+
+/* ---- the first rank's side ---- */
+
+psfm_status psfm_match_setup_pack(psfm_context *ctx, const psfm_match_setup *setup,
+                                  psfm_packet *packet) {
+    uint64_t print = 0;
+    psfm_status status = psfm_packet_put(ctx, packet, setup, sizeof *setup);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->weights);
+    if (status == PSFM_OK && setup->weights != NULL)
+        status = psfm_file_print(ctx, setup->weights, &print);
+    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &print, sizeof print) : status;
+}
+
+psfm_status psfm_match_image_pack(psfm_context *ctx, const psfm_match_image *image,
+                                  psfm_packet *packet, size_t *memory) {
+    const psfm_view *view = &image->view;
+    const size_t size[2] = {image->width, image->height};
+    psfm_status status = psfm_packet_put(ctx, packet, size, sizeof size);
+    if (status == PSFM_OK)
+        status = psfm_features_pack(ctx, &image->set, packet);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, packet, &image->camera, sizeof image->camera);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, packet, &view->id, sizeof view->id);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_array(ctx, packet, view->keypoints, view->num_keypoints,
+                                       sizeof *view->keypoints);
+    *memory = packet->size + view->num_keypoints * (sizeof *view->rays + sizeof *view->px_from_ray);
+    return status;
+}
+
+void psfm_match_image_free(psfm_match_image *image) {
+    psfm_keypoint_set_free(&image->set);
+    free(image->view.keypoints);
+    free(image->view.rays);
+    free(image->view.px_from_ray);
+    *image = (psfm_match_image){0};
+}
+
+psfm_status psfm_match_task_pack(psfm_context *ctx, const uint32_t (*pairs)[2], size_t num,
+                                 psfm_packet *packet) {
+    return psfm_packet_put_array(ctx, packet, pairs, num, sizeof *pairs);
+}
+
+psfm_status psfm_pair_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,
+                                    psfm_pair_result *out) {
+    *out = (psfm_pair_result){0};
+    psfm_status status = psfm_packet_get(ctx, reader, &out->is_turned, sizeof out->is_turned);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &out->num_verified, sizeof out->num_verified);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &out->num_guided, sizeof out->num_guided);
+    if (status == PSFM_OK)
+        status = psfm_packet_get_array(ctx, reader, sizeof *out->list.matches, &out->list.matches,
+                                       &out->list.num);
+    return status;
+}
+
+/* ---- a list of pairs, on any rank ---- */
+
+static void forget_images(void *state) {
+    matching *m = state;
+    for (size_t k = 0; k < m->setup.num_images; ++k) {
+        psfm_match_image_free(&m->images[k].image);
+        m->images[k].is_ready = false;
+    }
+}
+
+static void close_matching(void *state) {
+    matching *m = state;
+    if (m->images != NULL)
+        forget_images(m);
+    for (size_t k = 0; m->images != NULL && k < m->setup.num_images; ++k)
+        pthread_mutex_destroy(&m->images[k].lock);
+    psfm_matchers_destroy(&m->matchers);
+    free(m->images);
+    free(m);
+}
+
+static psfm_status load_matchers(psfm_context *ctx, matching *m, const char *weights,
+                                 uint64_t print) {
+    const psfm_match_setup *setup = &m->setup;
+    uint64_t here = 0;
+    if (setup->features == PSFM_FEATURES_SIFT)
+        return PSFM_OK;
+    psfm_status status = weights != NULL ? psfm_file_print(ctx, weights, &here) : PSFM_OK;
+    if (status == PSFM_OK && here != print)
+        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "%s is not the file of weights that the first rank sees", weights);
+    return status == PSFM_OK ? psfm_matchers_create(ctx, setup->matcher, &setup->matcher_options,
+                                                    weights, setup->num_pairs, &m->matchers)
+                             : status;
+}
+
+static psfm_status open_matching(psfm_context *ctx, psfm_packet_reader *reader, int num_workers,
+                                 void **state) {
+    (void)num_workers;
+    matching *m = NULL;
+    char *weights = NULL;
+    uint64_t print = 0;
+    psfm_status status = PSFM_ALLOC(ctx, 1, &m);
+    if (status != PSFM_OK)
+        return status;
+    if ((status = psfm_packet_get(ctx, reader, &m->setup, sizeof m->setup)) == PSFM_OK &&
+        (status = psfm_packet_get_text(ctx, reader, &weights)) == PSFM_OK &&
+        (status = psfm_packet_get(ctx, reader, &print, sizeof print)) == PSFM_OK)
+        status = PSFM_ALLOC(ctx, m->setup.num_images, &m->images);
+    for (size_t k = 0; m->images != NULL && k < m->setup.num_images; ++k)
+        pthread_mutex_init(&m->images[k].lock, NULL);
+    if (status == PSFM_OK)
+        status = load_matchers(ctx, m, weights, print);
+    free(weights);
+    if (status == PSFM_OK)
+        *state = m;
+    else
+        close_matching(m);
+    return status;
+}
+
+static psfm_status take_image(psfm_context *ctx, void *state, uint32_t part,
+                              psfm_packet_reader *reader) {
+    matching *m = state;
+    psfm_match_image *image = &m->images[part].image;
+    size_t size[2] = {0, 0};
+    psfm_status status = psfm_packet_get(ctx, reader, size, sizeof size);
+    image->width = size[0];
+    image->height = size[1];
+    if (status == PSFM_OK)
+        status = psfm_features_unpack(ctx, reader, &image->set);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &image->camera, sizeof image->camera);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &image->view.id, sizeof image->view.id);
+    if (status == PSFM_OK)
+        status = psfm_packet_get_array(ctx, reader, sizeof *image->view.keypoints,
+                                       &image->view.keypoints, &image->view.num_keypoints);
+    return status;
+}
+
+/* ---- one task ---- */
+
+/* The pairs of a task, and their images without gaps. Owns the arrays alone, not what the images
+ * point to. */
+typedef struct {
+    uint32_t (*pairs)[2]; /* indices into the arrays below */
+    size_t num_pairs;
+    uint32_t *known; /* which image of the list each is */
+    size_t num_images;
+    psfm_keypoint_set *sets;
+    psfm_neural_input *inputs;
+    psfm_camera *cameras;
+    psfm_view *views;
+    bool *turned;
+    psfm_match_list *lists; /* owned */
+    size_t *verified;
+} batch;
+
+static void free_batch(batch *b) {
+    for (size_t k = 0; b->lists != NULL && k < b->num_pairs; ++k)
+        psfm_match_list_free(&b->lists[k]);
+    free(b->pairs);
+    free(b->known);
+    free(b->sets);
+    free(b->inputs);
+    free(b->cameras);
+    free(b->views);
+    free(b->turned);
+    free(b->lists);
+    free(b->verified);
+}
+
+static psfm_status allocate_batch(psfm_context *ctx, batch *b) {
+    const size_t most = 2 * b->num_pairs;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, most, &b->known)) || (status = PSFM_ALLOC(ctx, most, &b->sets)) ||
+        (status = PSFM_ALLOC(ctx, most, &b->inputs)) ||
+        (status = PSFM_ALLOC(ctx, most, &b->cameras)) ||
+        (status = PSFM_ALLOC(ctx, most, &b->views)) ||
+        (status = PSFM_ALLOC(ctx, b->num_pairs, &b->turned)) ||
+        (status = PSFM_ALLOC(ctx, b->num_pairs, &b->lists)))
+        return status;
+    return PSFM_ALLOC(ctx, b->num_pairs, &b->verified);
+}
+
+static uint64_t content_of(const psfm_keypoint_set *set) {
+    size_t num = set->num * set->descriptor_size;
+    if (set->descriptors_u8 != NULL)
+        return psfm_hash(PSFM_HASH_START, set->descriptors_u8, num);
+    return psfm_hash(PSFM_HASH_START, set->descriptors_f32, num * sizeof *set->descriptors_f32);
+}
+
+static psfm_status make_ready(psfm_context *ctx, const matching *m, known_image *known) {
+    psfm_match_image *image = &known->image;
+    psfm_match_set alone = {
+        .cameras = &image->camera, .num_cameras = 1, .views = &image->view, .num_views = 1};
+    psfm_status status = PSFM_OK;
+    pthread_mutex_lock(&known->lock);
+    if (!known->is_ready) {
+        known->content = content_of(&image->set);
+        status = m->setup.is_guided ? psfm_match_set_add_rays(ctx, &alone) : PSFM_OK;
+        known->is_ready = status == PSFM_OK;
+    }
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}
+
+/* The place of an image in the batch; a new one is added. */
+static psfm_status add_image(psfm_context *ctx, const matching *m, batch *b, uint32_t *index) {
+    size_t place = 0;
+    while (place < b->num_images && b->known[place] != *index)
+        ++place;
+    if (place == b->num_images) {
+        if (*index >= m->setup.num_images)
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "a pair names image %u of %zu", *index,
+                             m->setup.num_images);
+        known_image *known = &m->images[*index];
+        const psfm_match_image *image = &known->image;
+        psfm_status status = make_ready(ctx, m, known);
+        if (status != PSFM_OK)
+            return status;
+        b->known[place] = *index;
+        b->sets[place] = image->set;
+        b->inputs[place] = (psfm_neural_input){&b->sets[place], image->width, image->height};
+        b->cameras[place] = image->camera;
+        b->views[place] = image->view;
+        b->views[place].camera_idx = (uint32_t)place;
+        ++b->num_images;
+    }
+    *index = (uint32_t)place;
+    return PSFM_OK;
+}
+
+static psfm_status fill_batch(psfm_context *ctx, const matching *m, batch *b) {
+    psfm_status status = allocate_batch(ctx, b);
+    for (size_t k = 0; status == PSFM_OK && k < b->num_pairs; ++k) {
+        uint32_t *pair = b->pairs[k];
+        status = add_image(ctx, m, b, &pair[0]);
+        if (status == PSFM_OK)
+            status = add_image(ctx, m, b, &pair[1]);
+        if (status != PSFM_OK)
+            break;
+        const uint32_t first = pair[0], second = pair[1];
+        b->turned[k] = m->images[b->known[first]].content > m->images[b->known[second]].content;
+        pair[0] = b->turned[k] ? second : first;
+        pair[1] = b->turned[k] ? first : second;
+    }
+    return status;
+}
+
+static psfm_status match_batch(psfm_context *ctx, const matching *m, batch *b) {
+    const psfm_match_setup *setup = &m->setup;
+    const psfm_pair_list pairs = {b->pairs, b->num_pairs};
+    return m->matchers == NULL ? psfm_nearest_match_pairs(ctx, b->sets, b->num_images, &pairs,
+                                                          &setup->nearest, b->lists)
+                               : psfm_matchers_run(ctx, m->matchers, b->inputs, &pairs, b->lists);
+}
+
+static psfm_status guide_batch(psfm_context *ctx, const matching *m, batch *b) {
+    const psfm_match_set views = {.cameras = b->cameras,
+                                  .num_cameras = b->num_images,
+                                  .views = b->views,
+                                  .num_views = b->num_images};
+    return psfm_guide_matches(ctx, &views, b->sets, (const uint32_t(*)[2])b->pairs, b->num_pairs,
+                              &m->setup.guided, b->lists, b->verified);
+}
+
+static psfm_status pack_pair(psfm_context *ctx, const batch *b, size_t k, size_t num_guided,
+                             psfm_packet *result) {
+    const psfm_match_list *list = &b->lists[k];
+    psfm_status status = psfm_packet_put(ctx, result, &b->turned[k], sizeof b->turned[k]);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, result, &b->verified[k], sizeof b->verified[k]);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, result, &num_guided, sizeof num_guided);
+    return status == PSFM_OK
+               ? psfm_packet_put_array(ctx, result, list->matches, list->num, sizeof *list->matches)
+               : status;
+}
+
+static psfm_status match_pairs(psfm_context *ctx, void *state, int worker,
+                               psfm_packet_reader *input, psfm_packet *result) {
+    (void)worker;
+    const matching *m = state;
+    batch b = {0};
+    size_t *before = NULL;
+    psfm_status status = psfm_packet_get_array(ctx, input, sizeof *b.pairs, &b.pairs, &b.num_pairs);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, b.num_pairs, &before);
+    if (status == PSFM_OK)
+        status = fill_batch(ctx, m, &b);
+    if (status == PSFM_OK)
+        status = match_batch(ctx, m, &b);
+    for (size_t k = 0; status == PSFM_OK && k < b.num_pairs; ++k)
+        b.verified[k] = before[k] = b.lists[k].num; /* for want of a geometry */
+    if (status == PSFM_OK && m->setup.is_guided)
+        status = guide_batch(ctx, m, &b);
+    for (size_t k = 0; status == PSFM_OK && k < b.num_pairs; ++k)
+        status = pack_pair(ctx, &b, k, b.lists[k].num - before[k], result);
+    free(before);
+    free_batch(&b);
+    return status;
+}
+
+const psfm_task_kind psfm_match_tasks = {.name = "matches",
+                                         .open = open_matching,
+                                         .take_part = take_image,
+                                         .forget_parts = forget_images,
+                                         .run = match_pairs,
+                                         .close = close_matching};

@@ -1,0 +1,71 @@
+/* Which tasks of a list are handed out, and results that wait for their turn. The first rank's. */
+#ifndef PSFM_TASKS_BOARD_H
+#define PSFM_TASKS_BOARD_H
+
+#include <pthread.h>
+
+#include "tasks/tasks.h"
+
+/* A process that computes tasks, as the first rank sees it. */
+typedef struct psfm_place psfm_place;
+struct psfm_place {
+    int rank;
+    /* Brings a part, or the word to forget all parts, to where the tasks are computed. */
+    psfm_status (*bring_part)(psfm_context *ctx, psfm_place *place, uint32_t part,
+                              const psfm_packet *content);
+    psfm_status (*forget_parts)(psfm_context *ctx, psfm_place *place);
+    void *own;
+    bool *held;            /* per part: is there */
+    size_t memory, budget; /* of its parts; that they may pass once */
+    size_t num_running;    /* tasks handed out to it without a result */
+};
+
+psfm_status psfm_place_init(psfm_context *ctx, const psfm_task_list *list, size_t budget,
+                            psfm_place *place);
+void psfm_place_free(psfm_place *place);
+
+/* A result, or the message of a failure. */
+typedef struct {
+    bool is_there;
+    psfm_status status;
+    psfm_packet content;
+} psfm_result;
+
+typedef struct {
+    psfm_context *ctx; /* of the thread that runs the list; others use it under the lock */
+    const psfm_task_list *list;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t next;      /* task to hand out */
+    size_t committed; /* tasks whose results were taken */
+    size_t end;       /* no task from here on is handed out: all of them, or one failed */
+    psfm_result *window;
+    size_t size; /* of the window: no task is handed out so far ahead of `committed` */
+} psfm_board;
+
+psfm_status psfm_board_init(psfm_context *ctx, const psfm_task_list *list, size_t num_workers,
+                            psfm_board *board);
+void psfm_board_free(psfm_board *board);
+
+typedef enum {
+    PSFM_TURN_TASK,  /* *index is to be computed from *input */
+    PSFM_TURN_LATER, /* not before a result comes or is committed */
+    PSFM_TURN_NONE   /* never again */
+} psfm_turn;
+
+/* Hands out the next task to a place, which has all its parts then. The caller holds the lock. */
+psfm_turn psfm_board_take(psfm_board *board, psfm_place *place, size_t *index, psfm_packet *input);
+
+/* Gives back the result of a task, or the message of a failure, which is taken over. The caller
+ * holds the lock. */
+void psfm_board_give(psfm_board *board, psfm_place *place, size_t index, psfm_status status,
+                     psfm_packet *content);
+
+/* Takes the results whose turn it is. Returns the failure of the lowest task that failed. For the
+ * thread that runs the list; the caller holds the lock. */
+psfm_status psfm_board_commit(psfm_board *board);
+
+/* Whether all is committed. */
+bool psfm_board_is_done(const psfm_board *board);
+
+#endif

@@ -1,0 +1,15 @@
+/* The first rank's side of the link. */
+#ifndef PSFM_TASKS_DISPATCH_H
+#define PSFM_TASKS_DISPATCH_H
+
+#include "tasks/board.h"
+
+/* Shares the tasks of a board with the other ranks until all are committed or one failed. Threads
+ * of this process may work on the board at the same time. */
+psfm_status psfm_dispatch(psfm_context *ctx, psfm_link *link, psfm_board *board);
+
+/* Computes one task; on failure its message is in *result, with its end. */
+psfm_status psfm_task_compute(psfm_context *ctx, const psfm_task_kind *kind, void *state,
+                              int worker, const psfm_packet *input, psfm_packet *result);
+
+#endif

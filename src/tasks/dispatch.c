@@ -28,6 +28,7 @@ typedef struct {
     psfm_link *link;
     psfm_board *board;
     remote *ranks; /* the first is not used */
+    int num_ready;
     bool has_warned;
 } dispatch;
 
@@ -123,6 +124,7 @@ static psfm_status take_ready(dispatch *d, remote *rank, psfm_packet_reader *rea
             psfm_fail(d->ctx, facts.status, "rank %d on %s: %s", rank->place.rank, host, message);
     if (status == PSFM_OK) {
         compare_machines(d, rank->place.rank, host, facts.cpu);
+        ++d->num_ready;
         rank->num_workers = (size_t)facts.num_workers;
         rank->place.budget = facts.budget;
     }
@@ -197,11 +199,16 @@ static psfm_status hand_out(dispatch *d, bool *moved) {
     return status;
 }
 
+/* Whether a rank can work does not depend on how fast the others are: all have to answer. */
+static bool is_over(const dispatch *d) {
+    return psfm_board_is_done(d->board) && d->num_ready == d->link->num_ranks - 1;
+}
+
 static psfm_status share(dispatch *d) {
     psfm_board *board = d->board;
     psfm_status status = PSFM_OK;
     unsigned pause = 0;
-    while (status == PSFM_OK && !psfm_board_is_done(board)) {
+    while (status == PSFM_OK && !is_over(d)) {
         bool moved = false;
         pthread_mutex_lock(&board->lock);
         size_t before = board->committed;

@@ -23,9 +23,8 @@ struct psfm_context {
     void *log_user;
     psfm_progress_fn progress;
     void *progress_user;
-    size_t batch_base, batch_total; /* see psfm_progress_batch */
-    int num_threads;                /* 0: one per core */
-    size_t memory;                  /* 0: what the machine has */
+    int num_threads; /* 0: one per core */
+    size_t memory;   /* 0: what the machine has */
     uint64_t seed;
     struct psfm_link *link; /* to the other processes of the run; NULL: alone */
     int share;              /* processes of the run on this machine; 0: one */
@@ -204,13 +203,6 @@ void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...) 
     ctx->log(level, line, ctx->log_user);
 }
 
-void psfm_progress_batch(psfm_context *ctx, size_t base, size_t total) {
-    if (ctx == NULL)
-        return;
-    ctx->batch_base = base;
-    ctx->batch_total = total;
-}
-
 psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total) {
     psfm_context *root = ctx;
     while (root != NULL && root->parent != NULL)
@@ -218,10 +210,6 @@ psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, siz
     if (root == NULL || root->progress == NULL || total == 0)
         return PSFM_OK;
     pthread_mutex_lock(&root->progress_lock);
-    if (root->batch_total > 0) {
-        done += root->batch_base;
-        total = root->batch_total;
-    }
     int stop = root->progress(stage, done, total, root->progress_user);
     pthread_mutex_unlock(&root->progress_lock);
     if (stop != 0)

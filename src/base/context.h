@@ -23,10 +23,6 @@ void psfm_log(psfm_context *ctx, psfm_log_level level, const char *format, ...)
  * Returns PSFM_ERR_CANCELLED if the callback asked to stop. */
 psfm_status psfm_progress(psfm_context *ctx, const char *stage, size_t done, size_t total);
 
-/* For a loop that is cut into batches: until it is called with total 0, progress of any stage shows
- * as `base` + done of `total`. */
-void psfm_progress_batch(psfm_context *ctx, size_t base, size_t total);
-
 /* Memory in bytes that stages may fill with what can be read or computed again, and by which they
  * choose how many images are worked on at once: --memory, or all that the machine has. 0 resets. */
 void psfm_context_set_memory(psfm_context *ctx, size_t bytes);

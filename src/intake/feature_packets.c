@@ -1,3 +1,5 @@
+/* Features as bytes: the numbers of keypoints and of descriptors first, then four arrays, of which
+ * those that a kind of features does not have are empty. */
 #include "intake/feature_packets.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The crew of a rank: threads that take tasks from one queue and put results into another, both
+ * under one lock. The thread that made the crew keeps its hands free for the link. */
 #include "tasks/crew.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Messages. MPI's own waiting keeps a core busy, which the tasks need; so everybody looks for
+ * messages now and then and sleeps in between, longer the less there is. */
 #include "tasks/messages.h"
 
 #include <time.h>

@@ -1,3 +1,6 @@
+/* Packets. Numbers stand in them as in memory, because all ranks run the same program on machines
+ * of one kind. A reader never goes beyond the end, and never allocates more than what is left: a
+ * packet that was cut is a failure like any other. */
 #include "tasks/packet.h"
 
 #include <stdlib.h>

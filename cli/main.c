@@ -14,6 +14,7 @@
 #include "linalg/blas_reserve.h"
 #include "planarsfm/version.h"
 #include "progress.h"
+#include "ranks.h"
 
 static const cli_command *const commands[] = {
     &cli_run,
@@ -202,6 +203,7 @@ static int run(const cli_command *command, int argc, char **argv) {
         return 1;
     }
     cli_progress_attach(ctx);
+    cli_ranks_attach(ctx);
     if (command->defaults != NULL)
         command->defaults();
     if (command->settings != NULL)
@@ -249,7 +251,13 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    int code = close_output(dispatch(argc, argv));
+    int code;
+    if (!cli_ranks_open())
+        return 2;
+    if (cli_ranks_serve(&code))
+        return code;
+    code = close_output(dispatch(argc, argv));
+    cli_ranks_close();
     if (is_starved)
         _exit(code);
     return code;

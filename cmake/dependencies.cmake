@@ -59,6 +59,15 @@ psfm_choose(PSFM_VLFEAT VLFEAT vl/sift.h vl "no --sift.affine-shape")
 psfm_choose(PSFM_TIFF TIFF tiffio.h tiff "no TIFF photographs")
 psfm_choose(PSFM_HEIF HEIF libheif/heif.h heif "no HEIC photographs")
 
+# Runs on more than one machine. A folder that is moved to other machines cannot bring their MPI along.
+option(PSFM_MPI "Use MPI, if it is there" ON)
+if(PSFM_MPI AND NOT PSFM_BUNDLE)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(NOT PSFM_MPI OR NOT MPI_C_FOUND)
+  message(STATUS "Without MPI (PSFM_MPI is off, or it was not found): one machine a run")
+endif()
+
 # After the libraries that use it, as static linking wants it.
 target_link_libraries(psfm_dependencies INTERFACE ${PSFM_OPENMP})
 list(JOIN PSFM_PC_LIBS " " PSFM_PC_LIBS)

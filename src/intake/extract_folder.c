@@ -296,9 +296,7 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
 
 static psfm_status describe_photo(psfm_context *ctx, size_t index, void *user, psfm_packet *input) {
     const extraction *x = user;
-    const todo_photo *todo = &x->todo[index];
-    return psfm_feature_task_pack(ctx, &x->setup, todo->name, todo->is_raised,
-                                  psfm_context_link(ctx) != NULL, input);
+    return psfm_feature_task_pack(ctx, &x->setup, index, x->todo[index].is_raised, input);
 }
 
 static psfm_status begin_batch(extraction *x) {
@@ -369,17 +367,24 @@ static psfm_status report_others(extraction *x) {
 
 static psfm_status extract_photos(extraction *x) {
     psfm_packet setup = {0};
+    const char **names = NULL;
     const psfm_task_list list = {.kind = &psfm_feature_tasks,
                                  .num = x->num_todo,
                                  .setup = &setup,
                                  .describe = describe_photo,
                                  .commit = take_photo,
                                  .user = x};
-    psfm_status status = psfm_feature_setup_pack(x->ctx, &x->setup, &setup);
+    psfm_status status = PSFM_ALLOC(x->ctx, x->num_todo, &names);
+    for (size_t k = 0; status == PSFM_OK && k < x->num_todo; ++k)
+        names[k] = x->todo[k].name;
+    x->setup.names = names;
+    if (status == PSFM_OK)
+        status = psfm_feature_setup_pack(x->ctx, &x->setup, &setup);
     if (status == PSFM_OK)
         status = psfm_progress(x->ctx, "features", 0, x->num_todo);
     if (status == PSFM_OK)
         status = psfm_tasks_run(x->ctx, &list);
+    free((void *)names);
     psfm_packet_free(&setup);
     return status;
 }
@@ -393,7 +398,8 @@ static psfm_status extract_all(extraction *x) {
                                     .sift = x->sift,
                                     .raised_sift = o->sift,
                                     .detector = o->detector,
-                                    .num_photos = x->num_todo};
+                                    .num_photos = x->num_todo,
+                                    .is_checked = psfm_context_link(x->ctx) != NULL};
     psfm_status status = report_others(x);
     if (status == PSFM_OK)
         status = extract_photos(x);

@@ -6,7 +6,7 @@
 #include "intake/feature_tasks.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/path.h"
@@ -14,35 +14,22 @@
 #include "intake/feature_packets.h"
 #include "intake/file_print.h"
 
-/* What does not fit in a packet as it is. */
+/* Photographs that are compared before the work begins. */
+#define NUM_COMPARED 16
+
 typedef struct {
-    psfm_feature_setup setup; /* its texts are those below */
+    psfm_feature_setup setup; /* its texts are those below; no names */
     char *folder, *mask_folder, *weights;
     psfm_detectors *detectors; /* NULL: SIFT */
     psfm_extractor *extractor;
 } extraction;
 
-/* Files that a task depends on; 0: not compared. */
+/* Of the files that a task depends on; 0: there is none, or it is not compared. */
 typedef struct {
     uint64_t photo, mask;
 } prints;
 
 /* ---- the first rank's side ---- */
-
-psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup *setup,
-                                    psfm_packet *packet) {
-    uint64_t print = 0;
-    psfm_status status = psfm_packet_put(ctx, packet, setup, sizeof *setup);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->folder);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->mask_folder);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->weights);
-    if (status == PSFM_OK && setup->weights != NULL)
-        status = psfm_file_print(ctx, setup->weights, &print);
-    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &print, sizeof print) : status;
-}
 
 static psfm_status find_prints(psfm_context *ctx, const psfm_feature_setup *setup, const char *name,
                                prints *out) {
@@ -59,16 +46,45 @@ static psfm_status find_prints(psfm_context *ctx, const psfm_feature_setup *setu
     return status;
 }
 
-psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup,
-                                   const char *name, bool is_raised, bool is_checked,
-                                   psfm_packet *packet) {
+psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup, size_t photo,
+                                   bool is_raised, psfm_packet *packet) {
+    const char *name = setup->names[photo];
     prints here = {0};
-    psfm_status status = is_checked ? find_prints(ctx, setup, name, &here) : PSFM_OK;
+    psfm_status status = setup->is_checked ? find_prints(ctx, setup, name, &here) : PSFM_OK;
     if (status == PSFM_OK)
         status = psfm_packet_put_text(ctx, packet, name);
     if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &is_raised, sizeof is_raised);
-    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &here, sizeof here) : status;
+        status = psfm_packet_put(ctx, packet, &here, sizeof here);
+    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &is_raised, sizeof is_raised) : status;
+}
+
+/* Some photographs, spread over all of them, the first and the last included. */
+static psfm_status pack_compared(psfm_context *ctx, const psfm_feature_setup *setup,
+                                 psfm_packet *packet) {
+    const size_t all = setup->is_checked ? setup->num_photos : 0;
+    const size_t num = all < NUM_COMPARED ? all : NUM_COMPARED;
+    psfm_status status = psfm_packet_put(ctx, packet, &num, sizeof num);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        status = psfm_feature_task_pack(ctx, setup, num < 2 ? 0 : k * (all - 1) / (num - 1), false,
+                                        packet);
+    return status;
+}
+
+psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup *setup,
+                                    psfm_packet *packet) {
+    uint64_t print = 0;
+    psfm_status status = psfm_packet_put(ctx, packet, setup, sizeof *setup);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->folder);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->mask_folder);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_text(ctx, packet, setup->weights);
+    if (status == PSFM_OK && setup->weights != NULL)
+        status = psfm_file_print(ctx, setup->weights, &print);
+    if (status == PSFM_OK)
+        status = psfm_packet_put(ctx, packet, &print, sizeof print);
+    return status == PSFM_OK ? pack_compared(ctx, setup, packet) : status;
 }
 
 psfm_status psfm_feature_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,
@@ -105,11 +121,53 @@ static psfm_status make_detectors(psfm_context *ctx, extraction *x, uint64_t pri
         return psfm_options_check(ctx, &psfm_sift_option_table, &setup->sift);
     psfm_status status = psfm_file_print(ctx, x->weights, &here);
     if (status == PSFM_OK && here != print)
-        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+        status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s is not the file of weights that the first rank sees", x->weights);
     return status == PSFM_OK ? psfm_detectors_create(ctx, &setup->detector, x->weights,
                                                      setup->num_photos, side * side, &x->detectors)
                              : status;
+}
+
+/* Refuses a photograph or mask that is not the first rank's. */
+static psfm_status check_files(psfm_context *ctx, const extraction *x, const char *name,
+                               const prints *wanted) {
+    char host[256] = "";
+    prints here = {0};
+    if (!x->setup.is_checked)
+        return PSFM_OK;
+    psfm_status status = find_prints(ctx, &x->setup, name, &here);
+    if (status != PSFM_OK || (here.photo == wanted->photo && here.mask == wanted->mask))
+        return status;
+    bool photo = here.photo != wanted->photo;
+    gethostname(host, sizeof host - 1);
+    return psfm_fail(
+        ctx, PSFM_ERR_DATA,
+        "%s/%s: %s sees another %s than the first rank; all ranks need the same folder",
+        photo ? x->folder : x->mask_folder, name, host, photo ? "photograph" : "mask");
+}
+
+/* The photograph of a task. The caller frees *name. */
+static psfm_status get_photo(psfm_context *ctx, const extraction *x, psfm_packet_reader *reader,
+                             char **name, bool *is_raised) {
+    prints wanted = {0};
+    psfm_status status = psfm_packet_get_text(ctx, reader, name);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &wanted, sizeof wanted);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, is_raised, sizeof *is_raised);
+    return status == PSFM_OK ? check_files(ctx, x, *name, &wanted) : status;
+}
+
+static psfm_status compare(psfm_context *ctx, const extraction *x, psfm_packet_reader *reader) {
+    size_t num = 0;
+    psfm_status status = psfm_packet_get(ctx, reader, &num, sizeof num);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
+        char *name = NULL;
+        bool is_raised;
+        status = get_photo(ctx, x, reader, &name, &is_raised);
+        free(name);
+    }
+    return status;
 }
 
 static psfm_status open_extraction(psfm_context *ctx, psfm_packet_reader *reader, int num_workers,
@@ -127,6 +185,9 @@ static psfm_status open_extraction(psfm_context *ctx, psfm_packet_reader *reader
     x->setup.folder = x->folder;
     x->setup.mask_folder = x->mask_folder;
     x->setup.weights = x->weights;
+    x->setup.names = NULL;
+    if (status == PSFM_OK)
+        status = compare(ctx, x, reader);
     if (status == PSFM_OK)
         status = make_detectors(ctx, x, print);
     if (status == PSFM_OK)
@@ -137,22 +198,6 @@ static psfm_status open_extraction(psfm_context *ctx, psfm_packet_reader *reader
     else
         close_extraction(x);
     return status;
-}
-
-/* Refuses a photograph or mask that is not the first rank's. */
-static psfm_status check_files(psfm_context *ctx, const extraction *x, const char *name,
-                               const prints *wanted) {
-    prints here = {0};
-    if (wanted->photo == 0)
-        return PSFM_OK;
-    psfm_status status = find_prints(ctx, &x->setup, name, &here);
-    if (status != PSFM_OK || (here.photo == wanted->photo && here.mask == wanted->mask))
-        return status;
-    bool photo = here.photo != wanted->photo;
-    return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                     "a rank sees another %s than the first rank: %s/%s; all of them need the same "
-                     "folder",
-                     photo ? "photograph" : "mask", photo ? x->folder : x->mask_folder, name);
 }
 
 static psfm_status pack_result(psfm_context *ctx, const psfm_photo *photo, psfm_packet *packet) {
@@ -171,15 +216,8 @@ static psfm_status extract_photo(psfm_context *ctx, void *state, int worker,
     const extraction *x = state;
     char *name = NULL;
     bool is_raised = false;
-    prints wanted = {0};
     psfm_photo photo = {0};
-    psfm_status status = psfm_packet_get_text(ctx, input, &name);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, input, &is_raised, sizeof is_raised);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, input, &wanted, sizeof wanted);
-    if (status == PSFM_OK)
-        status = check_files(ctx, x, name, &wanted);
+    psfm_status status = get_photo(ctx, x, input, &name, &is_raised);
     if (status == PSFM_OK)
         status = psfm_extractor_run(ctx, x->extractor, worker, name,
                                     is_raised ? &x->setup.raised_sift : &x->setup.sift, &photo);

@@ -14,17 +14,20 @@ typedef struct {
     psfm_extract_options extract;
     psfm_sift_options sift, raised_sift; /* for photographs that get more effort */
     psfm_detector_options detector;
+    const char *const *names; /* of the photographs */
     size_t num_photos;
+    /* A rank that sees another file of a photograph's name, or another mask, fails: some are
+     * compared before the work begins, the others in their tasks. That costs reading some of them
+     * here. */
+    bool is_checked;
 } psfm_feature_setup;
 
 psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup *setup,
                                     psfm_packet *packet);
 
-/* One photograph. With `is_checked`, a rank that sees another file of this name, or another mask,
- * fails; that costs reading some of it here. */
-psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup,
-                                   const char *name, bool is_raised, bool is_checked,
-                                   psfm_packet *packet);
+/* One photograph. */
+psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup, size_t photo,
+                                   bool is_raised, psfm_packet *packet);
 
 /* The result of a task. The caller frees *photo. */
 psfm_status psfm_feature_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,

@@ -115,7 +115,7 @@ static psfm_status load_matchers(psfm_context *ctx, matching *m, const char *wei
         return PSFM_OK;
     psfm_status status = weights != NULL ? psfm_file_print(ctx, weights, &here) : PSFM_OK;
     if (status == PSFM_OK && here != print)
-        status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+        status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s is not the file of weights that the first rank sees", weights);
     return status == PSFM_OK ? psfm_matchers_create(ctx, setup->matcher, &setup->matcher_options,
                                                     weights, setup->num_pairs, &m->matchers)

@@ -1,0 +1,81 @@
+# More than one process, by mpirun: the files of one machine; photographs that differ, a full disk and
+# a killed rank end the run with one sentence, and the next run goes on.
+source "$(dirname "$0")/lib.sh"
+command -v mpirun >/dev/null || { echo "no mpirun"; exit 77; }
+[[ $(ldd "$planarsfm") == *libmpi* ]] || { echo "built without MPI"; exit 77; }
+"$planarsfm" synth field -o scene --cameras 6 --render.width 320 --quiet >/dev/null
+
+# As root, in a container, with more ranks than cores, quietly.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+mpi=(mpirun -q --oversubscribe)
+photos=$scratch/scene/images
+run=("$planarsfm" run "$photos" --cameras "$scratch/scene/gt" --threads 1 --no-report)
+same() { # OUT: it has what one machine makes, byte for byte
+    for file in database.db graph.json planes.json planes.ply model; do
+        diff -r "alone/$file" "$1/$file" || fail "$1/$file is not that of one machine"
+    done
+}
+# one_sentence: what refuses has caught is one line.
+one_sentence() { [ "$(wc -l <refused.err)" -eq 1 ] || fail "not one sentence: $(cat refused.err)"; }
+
+"${run[@]}" -o alone --quiet >alone.out
+for num in 1 2 3; do
+    "${mpi[@]}" -n $num "${run[@]}" -o "ranks$num" --quiet >"ranks$num.out"
+    same "ranks$num"
+    diff <(sed 's/alone/OUT/g' alone.out) <(sed "s/ranks$num/OUT/g" "ranks$num.out") ||
+        fail "with $num ranks it says something else"
+done
+"${mpi[@]}" -n 2 "${run[@]}" -o threads --threads 2 --quiet >threads.out
+same threads
+
+# Other commands do their work once; who is wrong is told once.
+[ "$("${mpi[@]}" -n 3 "$planarsfm" --version | wc -l)" -eq 1 ] || fail "each rank prints the version"
+refuses 2 "no command 'fly'" "${mpi[@]}" -n 2 "$planarsfm" fly
+
+# A rank in another folder, where photographs have other names, sizes or contents.
+mkdir -p here there/named there/sized there/changed
+cp -r "$photos" here/photos
+for case in named sized changed; do cp -r "$photos" there/$case/photos; done
+last=$(ls here/photos | tail -1)
+mv there/named/photos/"$last" there/named/photos/other.png
+printf 'more' >>there/sized/photos/"$last"
+size=$(stat -c %s "here/photos/$last")
+printf '\377\376' | dd of=there/changed/photos/"$last" bs=1 seek=$((size / 2)) conv=notrunc status=none
+for case in named sized changed; do
+    arguments=("$planarsfm" extract photos -o "$scratch/$case" --threads 1 --quiet)
+    refuses 1 "photos/$last: .* sees another photograph than the first rank" "${mpi[@]}" \
+        -n 1 --wdir here "${arguments[@]}" : -n 2 --wdir "there/$case" "${arguments[@]}"
+    one_sentence
+done
+
+# A disk that is full, where the first rank writes.
+mkdir disk
+if mount -t tmpfs -o size=300k tmpfs disk 2>mount.err; then
+    trap 'umount "$scratch/disk" 2>/dev/null || true' EXIT
+    refuses 1 "disk/out/database.db" "${mpi[@]}" -n 3 "${run[@]}" -o disk/out --quiet
+    one_sentence
+    mount -o remount,size=64m disk
+    "${mpi[@]}" -n 3 "${run[@]}" -o disk/out --quiet >/dev/null
+    diff -r alone/model disk/out/model || fail "after a full disk the model is another one"
+    umount disk
+else
+    echo "not tried, no right to mount: a full disk ($(cat mount.err))"
+fi
+
+# A rank that is killed while the others work.
+cat >rank.sh <<'END'
+echo $$ >"pid.$OMPI_COMM_WORLD_RANK"
+exec "$@"
+END
+"${mpi[@]}" -n 3 bash rank.sh "${run[@]}" -o killed --quiet >killed.out 2>killed.err &
+job=$!
+while [ ! -s pid.2 ] || [ ! -e killed/database.db ]; do
+    kill -0 $job 2>/dev/null || fail "it ended before a rank could be killed: $(cat killed.err)"
+    sleep 0.02
+done
+kill -9 "$(cat pid.2)"
+wait $job && fail "a run succeeds although a rank was killed"
+grep -q 'planarsfm: stopped .* the same command goes on from here' killed.err && [ "$(wc -l <killed.err)" -eq 1 ] ||
+    fail "nothing is said of a rank that was killed: $(cat killed.err)"
+"${mpi[@]}" -n 2 "${run[@]}" -o killed --quiet >/dev/null
+diff -r alone/model killed/model || fail "after a killed rank the model is another one"

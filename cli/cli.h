@@ -120,6 +120,8 @@ extern const cli_command cli_doctor;
         {"--plane-points", "free|soft|hard", "the same as --bundle.planes", 0},                  \
         {"--ambiguous", "mark|split|best", "the same as --ambiguity.models", 0},                 \
         {"--refine", "WHAT", "intrinsics to refine, the same as --bundle.refine", 0},            \
+        {"--camera-model", "MODEL",                                                              \
+         "of cameras that nobody gave, the same as --calibrate.camera-model", 0},                \
         {"--refine-matches", "on|off",                                                           \
          "align points of planes in the photographs, the same as --photo.refine-matches", 0},    \
         {"--scale", "S", "distance of the median camera from the dominant plane in the results", \

@@ -16,12 +16,17 @@
 
 #include "base/alloc.h"
 #include "calib/radial_search.h"
+#include "camera/camera_convert.h"
 #include "camera/camera_model.h"
 
 #define MAX_PASSES 2
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};
+/* "auto", then COLMAP's first models in their order: the others are for lenses that homographies of
+ * pixels do not suit. */
+static const char *const model_choices[] = {"auto",   "SIMPLE_PINHOLE", "PINHOLE", "SIMPLE_RADIAL",
+                                            "RADIAL", "OPENCV",         NULL};
 static const psfm_option rows[] = {
     PSFM_OPTION_CHOICE(psfm_calibrate_options, cameras, "cameras", PSFM_CALIBRATE_AUTO,
                        which_choices,
@@ -29,6 +34,9 @@ static const psfm_option rows[] = {
                        "guess or from EXIF data, none, or all"),
     PSFM_OPTION_BOOL(psfm_calibrate_options, distortion, "distortion", 1,
                      "search their radial distortion, too, where the camera model has it"),
+    PSFM_OPTION_CHOICE(psfm_calibrate_options, camera_model, "camera-model", 0, model_choices,
+                       "camera model of these cameras, all of whose distortion is refined; auto: "
+                       "one focal length, and what else the data support"),
 };
 const psfm_option_table psfm_calibrate_option_table = {"calibrate", rows,
                                                        sizeof rows / sizeof *rows};
@@ -173,6 +181,15 @@ static psfm_status find_focals(psfm_context *ctx, calibration *c) {
     return status;
 }
 
+/* Gives a camera the model that was asked for. */
+static void name_model(psfm_match_set *set, size_t k, int choice) {
+    psfm_camera_model model = (psfm_camera_model)(choice - 1);
+    if (choice == 0 || psfm_camera_model_get(set->cameras[k].model)->is_fisheye)
+        return;
+    set->cameras[k] = psfm_camera_convert(&set->cameras[k], model);
+    set->origins[k].keeps_model = true;
+}
+
 static psfm_status begin(psfm_context *ctx, calibration *c) {
     psfm_match_set *set = c->set;
     psfm_status status = PSFM_ALLOC(ctx, set->num_cameras, &c->unknown);
@@ -185,6 +202,8 @@ static psfm_status begin(psfm_context *ctx, calibration *c) {
     }
     for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k) {
         c->unknown[k] = is_unknown(set, c->options, k);
+        if (c->unknown[k])
+            name_model(set, k, c->options->camera_model);
         c->bends[k] = c->unknown[k] && psfm_has_radial(&set->cameras[k]);
         c->stats->num_unknown += c->unknown[k];
         if (c->unknown[k] && set->origins[k].source == PSFM_FOCAL_GIVEN) {

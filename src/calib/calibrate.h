@@ -14,6 +14,7 @@ typedef enum {
 typedef struct {
     int cameras; /* psfm_calibrate_which */
     bool distortion;
+    int camera_model; /* 0: chosen by the data; else 1 + psfm_camera_model */
 } psfm_calibrate_options;
 
 extern const psfm_option_table psfm_calibrate_option_table;

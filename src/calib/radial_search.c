@@ -28,6 +28,7 @@
 #define GOLDEN_STEPS 10
 #define GOLDEN 0.6180339887498949
 #define MIN_GAIN 30.0 /* of the log likelihood: far beyond chance, as pairs share keypoints */
+#define MIN_FALL 0.02 /* of the scatter: less is lost in the noise, and left to the adjustment */
 #define MIN_SIGMA_PX 1e-6
 #define MEDIAN_CHI2_2 1.386
 #define MAX_SIGMAS 3.5
@@ -282,7 +283,8 @@ psfm_status psfm_radial_search(psfm_context *ctx, psfm_match_set *set,
     set_strength(&s, out->strength, s.cameras);
     if ((status = evaluate(ctx, &s, &after, &out->sigma_px)) != PSFM_OK)
         goto cleanup;
-    out->found = before - after > MIN_GAIN;
+    out->found =
+        before - after > MIN_GAIN && out->sigma_px < (1.0 - MIN_FALL) * out->sigma_before_px;
     if (out->found)
         memcpy(set->cameras, s.cameras, set->num_cameras * sizeof *set->cameras);
 

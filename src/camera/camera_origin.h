@@ -19,10 +19,11 @@ typedef enum {
 
 typedef struct {
     psfm_focal_source source;
-    double sigma;   /* standard deviation of the logarithm of the focal length; 0: not doubted */
-    bool is_open;   /* planes show it, and do not determine it: nor would other uses of the same
-                       matches */
-    bool from_exif; /* the value that it came with was told by the photograph */
+    double sigma;     /* standard deviation of the logarithm of the focal length; 0: not doubted */
+    bool is_open;     /* planes show it, and do not determine it: nor would other uses of the same
+                         matches */
+    bool from_exif;   /* the value that it came with was told by the photograph */
+    bool keeps_model; /* the camera model was asked for by name */
     psfm_camera before; /* as it came */
 } psfm_camera_origin;
 

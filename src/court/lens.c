@@ -160,8 +160,11 @@ psfm_status psfm_court_refine_lens(psfm_context *ctx, const psfm_image *image,
     psfm_options_init(&psfm_bundle_option_table, &f.options);
     f.options.loss_scale_px = LOSS_BENDS;
     f.options.refine = PSFM_REFINE_FOCAL_DISTORTION;
-    f.prior = (psfm_camera_prior){PSFM_REFINE_FOCAL_DISTORTION, f.camera,
-                                  known ? FIXED_SIGMA : FOCAL_SIGMA, DISTORTION_SIGMA, 1.0};
+    f.prior = (psfm_camera_prior){.refine = PSFM_REFINE_FOCAL_DISTORTION,
+                                  .camera = f.camera,
+                                  .focal_sigma = known ? FIXED_SIGMA : FOCAL_SIGMA,
+                                  .distortion_sigma = DISTORTION_SIGMA,
+                                  .center_sigma = 1.0};
     for (int round = 0; round < MAX_ROUNDS && status == PSFM_OK && better && pose->lines.num > 0;
          ++round) {
         double before = first_coefficient(&f.camera), sigma = 0.0;

@@ -32,6 +32,8 @@ typedef struct {
     double focal_sigma;        /* of the logarithm of the focal length */
     double distortion_sigma;   /* of each coefficient */
     double center_sigma;       /* of the principal point, as a share of the longer side */
+    bool two_focals;           /* fx and fy move apart, as if the options said so */
+    uint32_t held;             /* bit k: parameter k stays although `refine` lets it move */
 } psfm_camera_prior;
 
 /* Known points that lie on a thing whose size is known only roughly, such as the lines of a court:

@@ -37,8 +37,11 @@ static psfm_camera_prior prior_of(const psfm_bundle *b, size_t c) {
 static double sigma_of(const psfm_bundle *b, const psfm_camera_prior *prior, int k) {
     const psfm_camera_model_info *info = psfm_camera_model_get(prior->camera.model);
     bool is_second = k == info->focal[1] && k != info->focal[0];
+    bool are_apart = b->options.two_focals || prior->two_focals;
+    if (prior->held >> k & 1)
+        return 0.0;
     if (k == info->focal[0] || is_second)
-        return prior->refine >= PSFM_REFINE_FOCAL && (!is_second || b->options.two_focals)
+        return prior->refine >= PSFM_REFINE_FOCAL && (!is_second || are_apart)
                    ? prior->focal_sigma * prior->camera.params[k]
                    : 0.0;
     if (k == info->center[0] || k == info->center[1])
@@ -79,6 +82,15 @@ psfm_status psfm_bundle_select_intrinsics(psfm_context *ctx, psfm_bundle *b) {
     return PSFM_OK;
 }
 
+/* Whether fx and fy keep their ratio: the second one is not free. */
+static bool keeps_ratio(const psfm_bundle *b, size_t c) {
+    int second = psfm_camera_model_get(b->problem->cameras[c].model)->focal[1];
+    for (uint32_t k = 1; k < b->num_free_params[c]; ++k)
+        if ((int)b->free_params[c][k] == second)
+            return false;
+    return true;
+}
+
 /* Derivative by a coefficient of the distortion, by central differences. */
 static void differ(const psfm_camera *at, uint32_t param, const double Y[3], double column[2]) {
     psfm_camera camera = *at;
@@ -98,11 +110,11 @@ void psfm_bundle_camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, cons
     const psfm_camera *camera = &b->now.cameras[camera_idx];
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
     uint32_t num = b->num_free_params[camera_idx];
+    bool joint = keeps_ratio(b, camera_idx);
     for (uint32_t k = 0; k < num; ++k) {
         int param = (int)b->free_params[camera_idx][k];
         double column[2] = {0.0, 0.0};
         if (param == info->focal[0] || param == info->focal[1]) {
-            bool joint = !b->options.two_focals || info->focal[0] == info->focal[1];
             for (int side = 0; side < 2; ++side)
                 if (joint || param == info->focal[side])
                     column[side] =
@@ -131,7 +143,7 @@ void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d) {
             continue;
         double least = fmax(MIN_FOCAL_RATIO * old, MIN_FOCAL * longer);
         to->params[param] = fmin(fmax(to->params[param], least), MAX_FOCAL * longer);
-        if (!b->options.two_focals && info->focal[1] != info->focal[0])
+        if (info->focal[1] != info->focal[0] && keeps_ratio(b, camera))
             to->params[info->focal[1]] = from->params[info->focal[1]] * to->params[param] / old;
     }
 }

@@ -18,12 +18,4 @@ typedef struct {
 psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *problem,
                                   const psfm_bundle_options *options, psfm_intrinsics_check *out);
 
-/* Which distortions and principal points of cameras that move want to move, too: a copy of the
- * problem is adjusted for some steps with them free. Those that go farther than their standard
- * deviation and chance allow are set free in `priors`, which are the problem's; the number of such
- * cameras goes to *num. */
-psfm_status psfm_release_intrinsics(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                    const psfm_bundle_options *options, psfm_camera_prior *priors,
-                                    size_t *num);
-
 #endif

@@ -34,7 +34,6 @@ typedef struct {
     bool *point_fixed;
     double (*move)[2]; /* of each point with the drawing's size */
     psfm_bundle_shape shape;
-    size_t *begin; /* of the observations of each point */
     uint32_t *obs_image, *obs_point;
     double (*obs_xy)[2], (*obs_sqrt_info)[3];
     psfm_bundle_plane *planes;
@@ -63,7 +62,6 @@ static psfm_status allocate(psfm_context *ctx, adjustment *a) {
         (status = PSFM_ALLOC(ctx, points, &a->point_plane)) ||
         (status = PSFM_ALLOC(ctx, points, &a->point_fixed)) ||
         (status = PSFM_ALLOC(ctx, points, &a->move)) ||
-        (status = PSFM_ALLOC(ctx, points + 1, &a->begin)) ||
         (status = PSFM_ALLOC(ctx, n, &a->obs_image)) ||
         (status = PSFM_ALLOC(ctx, n, &a->obs_point)) || (status = PSFM_ALLOC(ctx, n, &a->obs_xy)) ||
         (status = PSFM_ALLOC(ctx, n, &a->obs_sqrt_info)) ||
@@ -79,7 +77,6 @@ static void release(adjustment *a) {
     free(a->point_plane);
     free(a->point_fixed);
     free(a->move);
-    free(a->begin);
     free(a->obs_image);
     free(a->obs_point);
     free(a->obs_xy);
@@ -95,7 +92,6 @@ static void list_points(adjustment *a) {
     for (size_t p = 0; p < a->num_points; ++p) {
         memcpy(a->points[p], st->points[p], sizeof *a->points);
         a->point_plane[p] = plane == NULL ? -1 : plane[p];
-        a->begin[p + 1] = st->tracks.begin[p + 1];
         for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
             const psfm_view *view = &a->evidence->set->views[st->tracks.view[k]];
             uint32_t keypoint = st->tracks.keypoint[k];
@@ -121,7 +117,6 @@ static void list_lines(adjustment *a, double unit) {
             a->point_plane[p] = -1;
             a->point_fixed[p] = true;
             memcpy(a->move[p], line->move, sizeof line->move);
-            a->begin[p + 1] = k + 1;
             a->obs_image[k] = v;
             a->obs_point[k] = (uint32_t)p;
             memcpy(a->obs_xy[k], line->xy, sizeof line->xy);
@@ -257,7 +252,6 @@ static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem 
 /* Uncertainty and probes, with the lines. */
 static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
-    const psfm_tracks tracks = {.begin = a->begin};
     free(a->out->camera_sigma);
     a->out->camera_sigma = NULL;
     psfm_status status = psfm_refined_judge(ctx, &problem, bundle, &a->options->control, a->out);
@@ -266,7 +260,7 @@ static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, a
     psfm_probes_free(a->out->probe);
     if (status != PSFM_OK || !a->options->control.probes)
         return status;
-    status = psfm_probes_make(ctx, &problem, &tracks, bundle, a->out->probe);
+    status = psfm_probes_make(ctx, &problem, bundle, a->out->probe);
     if (status == PSFM_ERR_NUMERIC) {
         psfm_probes_free(a->out->probe);
         return PSFM_OK;

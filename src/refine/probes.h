@@ -4,7 +4,6 @@
 #define PSFM_REFINE_PROBES_H
 
 #include "pose/bundle.h"
-#include "scene/tracks.h"
 
 typedef enum {
     PSFM_PROBE_HALF_A,     /* one half of the points alone */
@@ -23,14 +22,11 @@ typedef struct {
     double gain;
 } psfm_probe;
 
-/* Adjusts copies of an adjusted problem, whose observations are the elements of `tracks`, with
- * `options` those of its adjustment. The halves are made of the squares of a chessboard laid over
- * the image that a point is first seen in, so that errors which neighbours have in common, such as
- * those of the lens, are not in both. With intrinsics that the adjustment refines already the last
- * probe is left empty (arrays NULL). Free `probe` in any case. Cost: less than two adjustments. */
+/* Adjusts copies of an adjusted problem, with `options` those of its adjustment. The halves are
+ * those of bundle_copy.h. With intrinsics that the adjustment refines already the last probe is
+ * left empty (arrays NULL). Free `probe` in any case. Cost: less than two adjustments. */
 psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                             const psfm_tracks *tracks, const psfm_bundle_options *options,
-                             psfm_probe probe[PSFM_NUM_PROBES]);
+                             const psfm_bundle_options *options, psfm_probe probe[PSFM_NUM_PROBES]);
 void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]);
 
 #endif

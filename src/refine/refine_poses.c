@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "refine/camera_priors.h"
+#include "refine/choose_lens.h"
 #include "refine/left_over.h"
 #include "refine/observation_noise.h"
 #include "refine/pieces.h"
@@ -372,7 +373,8 @@ static psfm_status free_intrinsics(psfm_context *ctx, refinement *r) {
     options.loss_scale_px = r->loss_scale_px;
     if (options.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
         return PSFM_OK;
-    psfm_status status = psfm_release_intrinsics(ctx, &problem, &options, r->camera_priors, &num);
+    psfm_status status = psfm_choose_lenses(ctx, &problem, r->evidence->set->origins, &options,
+                                            r->camera_priors, &num);
     double last = r->options->triangulate.max_error_px;
     if (status == PSFM_OK && num > 0)
         status = run_round(ctx, r, AGAIN * last, true);
@@ -418,8 +420,7 @@ static psfm_status make_probes(psfm_context *ctx, refinement *r) {
     options.loss_scale_px = r->loss_scale_px;
     if (!r->options->control.probes || problem.num_observations == 0)
         return PSFM_OK;
-    psfm_status status =
-        psfm_probes_make(ctx, &problem, &r->out->structure.tracks, &options, r->out->probe);
+    psfm_status status = psfm_probes_make(ctx, &problem, &options, r->out->probe);
     if (status != PSFM_ERR_NUMERIC)
         return status;
     psfm_probes_free(r->out->probe);

@@ -52,7 +52,11 @@ static void cameras_that_move_are_not_checked(void **state) {
     scene_make(&options_of_scene, &s);
     psfm_camera_prior priors[2];
     for (int c = 0; c < 2; ++c)
-        priors[c] = (psfm_camera_prior){PSFM_REFINE_FOCAL, s.cameras[c], 0.1, 0.1, 0.1};
+        priors[c] = (psfm_camera_prior){.refine = PSFM_REFINE_FOCAL,
+                                        .camera = s.cameras[c],
+                                        .focal_sigma = 0.1,
+                                        .distortion_sigma = 0.1,
+                                        .center_sigma = 0.1};
     s.problem.camera_priors = priors;
     assert_ok(ctx, psfm_check_intrinsics(ctx, &s.problem, &options, &check));
     assert_int_equal(check.num_checked, 0);
@@ -63,64 +67,10 @@ static void cameras_that_move_are_not_checked(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* The second camera's principal point is taken to be 20 pixels from where it is. */
-static void a_principal_point_off_the_middle_is_set_free(void **state) {
-    (void)state;
-    psfm_context *ctx = psfm_context_create();
-    static scene s;
-    scene_options o = options_of_scene;
-    psfm_bundle_options options;
-    psfm_options_init(&psfm_bundle_option_table, &options);
-    for (int num_images = 8; num_images <= 10; num_images += 2) { /* four each, then five */
-        size_t num = 9;
-        o.num_images = (size_t)num_images;
-        scene_make(&o, &s);
-        s.cameras[1].params[2] += 20.0;
-        psfm_camera_prior priors[2];
-        for (int c = 0; c < 2; ++c)
-            priors[c] =
-                (psfm_camera_prior){PSFM_REFINE_FOCAL_DISTORTION, s.cameras[c], 0.05, 0.1, 0.02};
-        s.problem.camera_priors = priors;
-        assert_ok(ctx, psfm_bundle_adjust(ctx, &s.problem, &options, NULL));
-        assert_ok(ctx, psfm_release_intrinsics(ctx, &s.problem, &options, priors, &num));
-        assert_int_equal(num, num_images == 10);
-        assert_int_equal(priors[0].refine, PSFM_REFINE_FOCAL_DISTORTION);
-        assert_int_equal(priors[1].refine,
-                         num_images == 10 ? PSFM_REFINE_ALL : PSFM_REFINE_FOCAL_DISTORTION);
-    }
-    psfm_context_destroy(&ctx);
-}
-
-/* Of two lenses taken to be straight, the second one is not. */
-static void a_distortion_is_set_free_where_there_is_one(void **state) {
-    (void)state;
-    psfm_context *ctx = psfm_context_create();
-    static scene s;
-    scene_options o = options_of_scene;
-    psfm_bundle_options options;
-    size_t num = 9;
-    o.model = PSFM_CAMERA_SIMPLE_RADIAL;
-    psfm_options_init(&psfm_bundle_option_table, &options);
-    scene_make(&o, &s);
-    psfm_camera_prior priors[2];
-    for (int c = 0; c < 2; ++c)
-        priors[c] = (psfm_camera_prior){PSFM_REFINE_FOCAL, s.cameras[c], 0.05, 0.1, 0.02};
-    priors[1].camera.params[3] = s.cameras[1].params[3] = 0.0;
-    s.problem.camera_priors = priors;
-    assert_ok(ctx, psfm_bundle_adjust(ctx, &s.problem, &options, NULL));
-    assert_ok(ctx, psfm_release_intrinsics(ctx, &s.problem, &options, priors, &num));
-    assert_int_equal(num, 1);
-    assert_int_equal(priors[0].refine, PSFM_REFINE_FOCAL);
-    assert_true(priors[1].refine >= PSFM_REFINE_FOCAL_DISTORTION);
-    psfm_context_destroy(&ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_focal_length_is_found_and_a_right_one_is_not),
         cmocka_unit_test(cameras_that_move_are_not_checked),
-        cmocka_unit_test(a_principal_point_off_the_middle_is_set_free),
-        cmocka_unit_test(a_distortion_is_set_free_where_there_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

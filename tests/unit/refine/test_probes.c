@@ -12,8 +12,6 @@ typedef struct {
     psfm_camera camera;
     uint32_t image_camera[IMAGES], obs_image[OBSERVATIONS], obs_point[OBSERVATIONS];
     double R[IMAGES][9], center[IMAGES][3], points[POINTS][3], xy[OBSERVATIONS][2];
-    size_t begin[POINTS + 1];
-    psfm_tracks tracks;
     psfm_bundle_problem problem;
     psfm_bundle_options options;
     psfm_probe probe[PSFM_NUM_PROBES];
@@ -49,9 +47,7 @@ static void make_fixture(fixture *f, double noise_px) {
         f->obs_point[k] = p;
         f->xy[k][0] = 900.0 * ray[0] / ray[2] + 500.0 + noise_px * psfm_rng_normal(&rng);
         f->xy[k][1] = 900.0 * ray[1] / ray[2] + 400.0 + noise_px * psfm_rng_normal(&rng);
-        f->begin[p + 1] = k + 1;
     }
-    f->tracks = (psfm_tracks){POINTS, f->begin, f->obs_image, NULL};
     f->problem = (psfm_bundle_problem){.num_cameras = 1,
                                        .cameras = &f->camera,
                                        .num_images = IMAGES,
@@ -73,7 +69,7 @@ static void adjust(fixture *f) {
 }
 
 static void make(fixture *f) {
-    assert_ok(f->ctx, psfm_probes_make(f->ctx, &f->problem, &f->tracks, &f->options, f->probe));
+    assert_ok(f->ctx, psfm_probes_make(f->ctx, &f->problem, &f->options, f->probe));
 }
 
 static void free_fixture(fixture *f) {

@@ -1,7 +1,7 @@
 /* Time and memory of bundle adjustment on synthetic scenes with their true tracks, 0.7 px noise,
  * poses turned by 1 degree and moved by 0.2 m, points moved by 0.2 m.
  *
- *   bench_bundle [threads] [scene cameras points]...
+ *   bench_bundle [threads] [--solver auto|direct|iterative] [scene cameras points]...
  * Without scenes: arena and field of 46, 200 and 1000 cameras. Each runs in a process of its own,
  * so that its peak memory is its own. */
 #include <malloc.h>
@@ -47,6 +47,8 @@ static void reset_peak(void) {
     }
 }
 
+static psfm_bundle_options adjustment;
+
 static outcome run(int threads, psfm_scene_kind kind, int cameras, int points) {
     psfm_context *ctx = psfm_context_create();
     psfm_context_set_threads(ctx, threads);
@@ -67,7 +69,7 @@ static outcome run(int threads, psfm_scene_kind kind, int cameras, int points) {
         malloc_trim(0);
         reset_peak();
         double before = memory_mb("VmRSS"), start = psfm_now(), cpu_start = cpu_now();
-        bench_check(ctx, psfm_bundle_adjust(ctx, &s.problem, NULL, &stats));
+        bench_check(ctx, psfm_bundle_adjust(ctx, &s.problem, &adjustment, &stats));
         seconds = fmin(seconds, psfm_now() - start);
         cpu = fmin(cpu, cpu_now() - cpu_start);
         memory = fmax(memory, memory_mb("VmHWM") - before);
@@ -75,10 +77,10 @@ static outcome run(int threads, psfm_scene_kind kind, int cameras, int points) {
         free(stats.images); /* the numbers are still wanted */
     }
     size_t n = stats.num_observations;
-    printf("%-8s %5d %7zu %8zu %6.1f %5d %9.4f %8.3f %8.3f %8.0f %10zu %7.4f  %s\n",
+    printf("%-8s %5d %7zu %8zu %6.1f %5d %9.4f %8.3f %8.3f %8.0f %10zu %6zu %7.4f  %s\n",
            psfm_scene_kind_name(kind), cameras, stats.num_points, n,
            (double)n / (double)stats.num_points, stats.iterations, seconds / stats.iterations,
-           seconds, cpu, memory, stats.factor_entries, stats.mean_px,
+           seconds, cpu, memory, stats.factor_entries, stats.inner_steps, stats.mean_px,
            psfm_bundle_stop_name(stats.stop));
     fflush(stdout);
     psfm_context_destroy(&ctx);
@@ -114,21 +116,28 @@ static void run_alone(int threads, psfm_scene_kind kind, int cameras, int points
 int main(int argc, char **argv) {
     static const int sizes[] = {46, 200, 1000};
     static const int field_points[] = {9200, 40000, 200000};
-    int threads = argc > 1 ? atoi(argv[1]) : 0;
-    printf("%-8s %5s %7s %8s %6s %5s %9s %8s %8s %8s %10s %7s\n", "scene", "cams", "points", "obs",
-           "obs/pt", "steps", "s/step", "s", "cpu s", "MB", "factor", "mean px");
+    int threads = argc > 1 ? atoi(argv[1]) : 0, first = 2;
+    psfm_options_init(&psfm_bundle_option_table, &adjustment);
+    if (argc > 3 && strcmp(argv[2], "--solver") == 0) {
+        adjustment.solver = strcmp(argv[3], "direct") == 0      ? PSFM_BUNDLE_DIRECT
+                            : strcmp(argv[3], "iterative") == 0 ? PSFM_BUNDLE_ITERATIVE
+                                                                : PSFM_BUNDLE_AUTO;
+        first = 4;
+    }
+    printf("%-8s %5s %7s %8s %6s %5s %9s %8s %8s %8s %10s %6s %7s\n", "scene", "cams", "points",
+           "obs", "obs/pt", "steps", "s/step", "s", "cpu s", "MB", "factor", "inner", "mean px");
     fflush(stdout);
     outcome previous = {0};
-    for (int k = 2; k + 2 < argc; k += 3) {
+    for (int k = first; k + 2 < argc; k += 3) {
         psfm_scene_kind kind;
         if (!psfm_scene_kind_from_name(argv[k], &kind))
             return 1;
         run_alone(threads, kind, atoi(argv[k + 1]), atoi(argv[k + 2]), &previous);
     }
-    for (int k = 0; argc <= 2 && k < 3; ++k)
+    for (int k = 0; argc <= first && k < 3; ++k)
         run_alone(threads, PSFM_SCENE_ARENA, sizes[k], 1500, &previous);
     previous = (outcome){0};
-    for (int k = 0; argc <= 2 && k < 3; ++k)
+    for (int k = 0; argc <= first && k < 3; ++k)
         run_alone(threads, PSFM_SCENE_FIELD, sizes[k], field_points[k], &previous);
     return 0;
 }

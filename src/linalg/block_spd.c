@@ -167,6 +167,11 @@ psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const d
     return psfm_cholmod_solve(ctx, spd->L, &spd->common, "block", &spd->memory, 1, b, x);
 }
 
+void psfm_block_spd_cost(const psfm_block_spd *spd, double *operations, double *entries) {
+    *operations = spd->common.fl;
+    *entries = spd->common.lnz;
+}
+
 size_t psfm_block_spd_fill(const psfm_block_spd *spd) {
     if (spd->L->xtype == CHOLMOD_PATTERN)
         return 0;

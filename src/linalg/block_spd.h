@@ -42,6 +42,9 @@ psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const d
 psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd, uint32_t num_blocks,
                                    const size_t *out_begin, double *out);
 
+/* Operations of the factorisation and entries of the factor, as the analysis foretells them. */
+void psfm_block_spd_cost(const psfm_block_spd *spd, double *operations, double *entries);
+
 /* Entries of the factor, for reports; 0 before the first factorisation. */
 size_t psfm_block_spd_fill(const psfm_block_spd *spd);
 

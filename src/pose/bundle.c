@@ -6,6 +6,7 @@
  *   bundle_check.c      what is refused
  *   bundle_setup.c      what takes part, gauge
  *   bundle_pattern.c    blocks of the reduced system
+ *   bundle_solver.c     how it is solved; bundle_cg.c without forming it
  *   bundle_linearize.c  residuals and derivatives
  *   bundle_intrinsics.c which intrinsics move, and their priors
  *   bundle_schur.c      elimination of the points
@@ -29,6 +30,7 @@ static const char *const loss_choices[] = {"squared", "huber", "cauchy", NULL};
 static const char *const plane_choices[] = {"free", "soft", "hard", NULL};
 static const char *const refine_choices[] = {
     "auto", "none", "focal", "focal,distortion", "focal,distortion,principal", NULL};
+static const char *const solver_choices[] = {"auto", "direct", "iterative", NULL};
 
 static const psfm_option option_rows[] = {
     PSFM_OPTION_CHOICE(psfm_bundle_options, loss, "loss", PSFM_BUNDLE_LOSS_CAUCHY, loss_choices,
@@ -58,6 +60,10 @@ static const psfm_option option_rows[] = {
                        "stop when a step lowers the cost by less than this share"),
     PSFM_OPTION_INT(psfm_bundle_options, min_observations, "min-observations", 4, 3, 1000000,
                     "an image with fewer observations is left out"),
+    PSFM_OPTION_CHOICE(
+        psfm_bundle_options, solver, "solver", PSFM_BUNDLE_AUTO, solver_choices,
+        "the normal equations of the poses: a sparse factor, conjugate gradients, or "
+        "as is cheaper"),
     PSFM_OPTION_DOUBLE(psfm_bundle_options, initial_damping, "initial-damping", 1e-4, 1e-12, 1e6,
                        "first damping, relative to the diagonal of the normal equations"),
 };
@@ -326,6 +332,7 @@ static void count(const psfm_bundle *b, psfm_bundle_stats *stats) {
     stats->num_points_left_out = b->problem->num_points - b->num_points;
     stats->num_planes = b->num_plane_blocks;
     stats->factor_entries = b->spd == NULL ? 0 : psfm_block_spd_fill(b->spd);
+    stats->inner_steps = b->cg == NULL ? 0 : psfm_bundle_cg_num_steps(b->cg);
 }
 
 psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *problem,

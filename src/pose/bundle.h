@@ -91,6 +91,13 @@ typedef enum {
     PSFM_PLANES_HARD, /* points have two degrees of freedom in their plane */
 } psfm_plane_mode;
 
+/* How the reduced system is solved. */
+typedef enum {
+    PSFM_BUNDLE_AUTO,      /* as is cheaper by an estimate */
+    PSFM_BUNDLE_DIRECT,    /* by a sparse factor */
+    PSFM_BUNDLE_ITERATIVE, /* by conjugate gradients */
+} psfm_bundle_solver;
+
 typedef struct {
     int loss;              /* psfm_bundle_loss_kind */
     double loss_scale_px;  /* residual at which the loss starts to bend */
@@ -102,6 +109,7 @@ typedef struct {
     int max_iterations;     /* accepted or rejected steps, for each sigma of planes */
     double tolerance;       /* stop when a step lowers the cost by less than this share */
     int min_observations;   /* an image with fewer is left out */
+    int solver;             /* psfm_bundle_solver */
     double initial_damping; /* of Levenberg and Marquardt, relative to the diagonal */
 } psfm_bundle_options;
 
@@ -143,8 +151,9 @@ typedef struct {
     size_t num_parameters; /* degrees of freedom of poses, planes and intrinsics */
     size_t num_points;     /* adjusted: seen by two images in use or more */
     size_t num_points_left_out;
-    size_t num_planes; /* in use: with four points or more */
-    size_t factor_entries;
+    size_t num_planes;               /* in use: with four points or more */
+    size_t factor_entries;           /* 0 by conjugate gradients */
+    size_t inner_steps;              /* of conjugate gradients; 0 by a factor */
     psfm_bundle_image_stats *images; /* num_images of the problem; owned */
 } psfm_bundle_stats;
 
@@ -157,7 +166,8 @@ typedef struct {
  * is freed with psfm_bundle_stats_free. The same bytes for any number of threads.
  *
  * Memory: about 200 bytes an observation, 250 a point and the factor of the reduced system. Time of
- * an iteration: O(sum over points of the square of their observations) and the factorisation. */
+ * an iteration: O(sum over points of the square of their observations) and the factorisation; by
+ * conjugate gradients O(observations) a step of these. */
 psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_bundle_options *options, psfm_bundle_stats *stats);
 void psfm_bundle_stats_free(psfm_bundle_stats *stats);

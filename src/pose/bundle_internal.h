@@ -35,6 +35,9 @@ typedef struct {
     double w_soft; /* weight per scene unit, with the loss */
 } psfm_bundle_system;
 
+/* Solves the reduced system without forming it (bundle_cg.c). */
+typedef struct psfm_bundle_cg psfm_bundle_cg;
+
 /* Everything that moves. */
 typedef struct {
     double (*R)[9];            /* per image */
@@ -82,7 +85,8 @@ typedef struct {
     uint32_t max_free_params;
     bool holds_cameras; /* they stay as the problem has them, whatever their priors */
     psfm_block_pattern pattern;
-    psfm_block_spd *spd;
+    psfm_block_spd *spd; /* or NULL, and conjugate gradients: */
+    psfm_bundle_cg *cg;
 
     psfm_bundle_values now, trial;
 
@@ -151,8 +155,28 @@ psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b);
 /* Residuals minus unknowns. */
 long long psfm_bundle_redundancy(const psfm_bundle *b);
 
-/* Eliminates the points with damping lambda and factors the reduced system. */
+/* Eliminates the points with damping lambda and factors the reduced system, or prepares conjugate
+ * gradients. */
 psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda);
+
+/* Whether the blocks of the reduced system may be formed, once their number is known; then decides
+ * on the solver and makes it. Part of the set-up. */
+bool psfm_bundle_can_form(psfm_context *ctx, const psfm_bundle *b);
+psfm_status psfm_bundle_make_solver(psfm_context *ctx, psfm_bundle *b);
+/* Solves the system that was reduced last. */
+psfm_status psfm_bundle_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x);
+/* The diagonal blocks first .. first + num - 1 of its inverse, block k at out + begin[k]; by
+ * conjugate gradients a few of them, the others NAN. What comes before `first` may be written. */
+psfm_status psfm_bundle_inverse(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
+                                const size_t *begin, double *out);
+
+psfm_status psfm_bundle_cg_create(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_cg **out);
+void psfm_bundle_cg_destroy(psfm_bundle_cg **cg);
+/* Right-hand side and preconditioner of the system with damping lambda; points are damped. */
+psfm_status psfm_bundle_cg_prepare(psfm_context *ctx, psfm_bundle *b, double lambda);
+psfm_status psfm_bundle_cg_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x);
+/* Steps of all solutions so far. */
+size_t psfm_bundle_cg_num_steps(const psfm_bundle_cg *cg);
 
 typedef struct {
     double cost;      /* at the trial values */

@@ -133,11 +133,14 @@ psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b) {
         goto cleanup;
     for (uint32_t r = 0; r < n; ++r)
         b->pattern.row_begin[r + 1] += b->pattern.row_begin[r];
-    if ((status = PSFM_ALLOC(ctx, b->pattern.row_begin[n], &b->pattern.col)) != PSFM_OK)
-        goto cleanup;
-    job.fill = true;
-    if ((status = psfm_bundle_for(ctx, b, n, find_columns, &job)) == PSFM_OK)
-        status = psfm_block_spd_create(ctx, &b->pattern, &b->spd);
+    if (psfm_bundle_can_form(ctx, b)) {
+        status = PSFM_ALLOC(ctx, b->pattern.row_begin[n], &b->pattern.col);
+        job.fill = true;
+        if (status == PSFM_OK)
+            status = psfm_bundle_for(ctx, b, n, find_columns, &job);
+    }
+    if (status == PSFM_OK)
+        status = psfm_bundle_make_solver(ctx, b);
 
 cleanup:
     for (int w = 0; job.mark != NULL && w < num_workers; ++w)

@@ -388,6 +388,11 @@ psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda)
     reduction job = {.b = b, .lambda = lambda};
     if (b->pattern.num_blocks == 0) /* points alone */
         return psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
+    if (b->cg != NULL) {
+        psfm_status prepared =
+            psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
+        return prepared == PSFM_OK ? psfm_bundle_cg_prepare(ctx, b, lambda) : prepared;
+    }
     size_t num_tasks = num_tiles(b) + b->num_camera_blocks + b->num_plane_blocks;
     int num_workers = psfm_parallel_workers(ctx, num_tasks);
     psfm_status status = alloc_reduction(ctx, &job, num_workers);

@@ -392,5 +392,6 @@ void psfm_bundle_teardown(psfm_bundle *b) {
     free_values(&b->trial);
     psfm_block_pattern_free(&b->pattern);
     psfm_block_spd_destroy(&b->spd);
+    psfm_bundle_cg_destroy(&b->cg);
     *b = (psfm_bundle){0};
 }

@@ -85,7 +85,7 @@ psfm_status psfm_bundle_reduce_shape(psfm_context *ctx, psfm_bundle *b, double l
             add_observation(b, o);
     finish_corner(b, lambda);
     for (size_t d = 0; d < 2 && status == PSFM_OK; ++d)
-        status = psfm_block_spd_solve(ctx, b->spd, b->border + d * n, b->solved_border + d * n);
+        status = psfm_bundle_solve(ctx, b, b->border + d * n, b->solved_border + d * n);
     return status;
 }
 

@@ -186,7 +186,7 @@ static psfm_status move_points(psfm_context *ctx, size_t index, int worker, void
 psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
     psfm_status status = PSFM_OK;
     if (b->pattern.num_blocks > 0)
-        status = psfm_block_spd_solve(ctx, b->spd, b->rhs, b->step);
+        status = psfm_bundle_solve(ctx, b, b->rhs, b->step);
     if (status != PSFM_OK)
         return status;
     if (b->border != NULL)

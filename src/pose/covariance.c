@@ -126,10 +126,10 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
     if (!known_sigma && b.num_pose_blocks > 0 &&
         (status = estimate_variance(ctx, &b, redundancy, &variance)) != PSFM_OK)
         goto cleanup;
-    if (b.num_pose_blocks > 0 && ((status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
-                                  (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
-                                  (status = psfm_block_spd_inverse(ctx, b.spd, b.num_pose_blocks,
-                                                                   begin, blocks)) != PSFM_OK))
+    if (b.num_pose_blocks > 0 &&
+        ((status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
+         (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
+         (status = psfm_bundle_inverse(ctx, &b, 0, b.num_pose_blocks, begin, blocks)) != PSFM_OK))
         goto cleanup;
     if (b.border != NULL && (status = psfm_bundle_reduce_shape(ctx, &b, DAMPING)) != PSFM_OK)
         goto cleanup;
@@ -200,7 +200,8 @@ psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *pro
         (status = estimate_variance(ctx, &b, psfm_bundle_redundancy(&b), &variance)) != PSFM_OK ||
         (status = psfm_bundle_linearize(ctx, &b, &cost)) != PSFM_OK ||
         (status = psfm_bundle_reduce(ctx, &b, DAMPING)) != PSFM_OK ||
-        (status = psfm_block_spd_inverse(ctx, b.spd, num, begin, blocks)) != PSFM_OK)
+        (status = psfm_bundle_inverse(ctx, &b, b.num_pose_blocks, b.num_camera_blocks, begin,
+                                      blocks)) != PSFM_OK)
         goto cleanup;
     store_cameras(&b, begin, blocks, variance, sigma);
 

@@ -18,7 +18,8 @@ typedef struct {
  * Gauge: errors are relative to what holds the frame (see psfm_bundle_adjust and the image states
  * of its stats). The datum image and images fixed by the caller have zero covariance, the image
  * that fixes the scale has none along the line to the datum, and an image that was left out has NaN
- * throughout. Points, planes and refined intrinsics count as unknown.
+ * throughout. So have most images if the system is too large for a factor: then only some are
+ * found. Points, planes and refined intrinsics count as unknown.
  *
  * If known_sigma, observations are taken to have unit variance in units of obs_sqrt_info (or one
  * pixel); otherwise the variance is estimated from the residuals, allowing for the loss.

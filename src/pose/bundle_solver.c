@@ -1,0 +1,113 @@
+/* How the reduced system is solved: by a sparse factor, or by conjugate gradients.
+ *
+ * A factor is exact and cheap where the cameras form a chain, a ring or a grid, however many they
+ * are. Where most images see most points, the blocks of the system go with the square of the number
+ * of images and its factor with the cube, while a product with it goes with the observations. Both
+ * are estimated in nanoseconds of one core: the products of pairs of observations that form the
+ * system and the operations of its factor, which the analysis tells, against the products that
+ * conjugate gradients mostly take. What does not fit into a quarter of the memory is not formed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pose/bundle_internal.h"
+
+#define NS_PER_PAIR 25.0
+#define NS_PER_OPERATION 0.2
+#define NS_PER_OBSERVATION 80.0 /* of a product with the system */
+#define USUAL_STEPS 100.0
+#define BYTES_PER_BLOCK 650.0 /* of the system and its places in it, poses */
+#define BYTES_PER_ENTRY 8.0   /* of the factor */
+#define MOST_INVERTED 32      /* blocks of the inverse, by conjugate gradients */
+
+/* Pairs of observations of one point, each with itself included. */
+static double count_pairs(const psfm_bundle *b) {
+    double pairs = 0.0;
+    for (uint32_t p = 0; p < b->num_points; ++p) {
+        double num = b->point_begin[p + 1] - b->point_begin[p];
+        pairs += 0.5 * num * (num + 1.0);
+    }
+    return pairs;
+}
+
+/* Whether the system as analysed costs more than it is worth. */
+static bool is_too_dear(psfm_context *ctx, const psfm_bundle *b) {
+    double operations, entries;
+    psfm_block_spd_cost(b->spd, &operations, &entries);
+    double direct = NS_PER_PAIR * count_pairs(b) + NS_PER_OPERATION * operations;
+    double iterative = USUAL_STEPS * NS_PER_OBSERVATION * (double)b->num_obs;
+    return direct > iterative ||
+           BYTES_PER_ENTRY * entries > 0.25 * (double)psfm_context_memory(ctx);
+}
+
+bool psfm_bundle_can_form(psfm_context *ctx, const psfm_bundle *b) {
+    double bytes = BYTES_PER_BLOCK * (double)b->pattern.row_begin[b->pattern.num_blocks];
+    return b->options.solver == PSFM_BUNDLE_DIRECT ||
+           (b->options.solver == PSFM_BUNDLE_AUTO &&
+            bytes < 0.25 * (double)psfm_context_memory(ctx));
+}
+
+psfm_status psfm_bundle_make_solver(psfm_context *ctx, psfm_bundle *b) {
+    bool formed = b->pattern.col != NULL;
+    psfm_status status = formed ? psfm_block_spd_create(ctx, &b->pattern, &b->spd) : PSFM_OK;
+    if (status != PSFM_OK ||
+        (formed && (b->options.solver == PSFM_BUNDLE_DIRECT || !is_too_dear(ctx, b))))
+        return status;
+    psfm_block_spd_destroy(&b->spd);
+    return psfm_bundle_cg_create(ctx, b, &b->cg);
+}
+
+psfm_status psfm_bundle_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x) {
+    return b->cg == NULL ? psfm_block_spd_solve(ctx, b->spd, rhs, x)
+                         : psfm_bundle_cg_solve(ctx, b, rhs, x);
+}
+
+/* The diagonal block of the inverse, column by column; made symmetric. */
+static psfm_status invert_block(psfm_context *ctx, psfm_bundle *b, uint32_t block, double *scratch,
+                                double *out) {
+    uint32_t at = b->pattern.scalar_begin[block], dim = b->pattern.scalar_begin[block + 1] - at;
+    size_t n = b->pattern.scalar_begin[b->pattern.num_blocks];
+    double *unit = scratch, *column = scratch + n;
+    psfm_status status = PSFM_OK;
+    memset(out, 0, (size_t)dim * dim * sizeof *out);
+    for (uint32_t v = 0; status == PSFM_OK && v < dim; ++v) {
+        memset(unit, 0, n * sizeof *unit);
+        unit[at + v] = 1.0;
+        status = psfm_bundle_cg_solve(ctx, b, unit, column);
+        for (uint32_t u = 0; u < dim; ++u) {
+            out[u * dim + v] += 0.5 * column[at + u];
+            out[v * dim + u] += 0.5 * column[at + u];
+        }
+    }
+    return status;
+}
+
+/* Blocks at even spaces, at most MOST_INVERTED; the others are not known. */
+static psfm_status invert_some(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
+                               const size_t *begin, double *out) {
+    double *scratch = NULL;
+    uint32_t space = (num + MOST_INVERTED - 1) / MOST_INVERTED;
+    size_t n = b->pattern.scalar_begin[b->pattern.num_blocks];
+    psfm_status status = PSFM_ALLOC(ctx, 2 * n, &scratch);
+    for (uint32_t k = 0; status == PSFM_OK && k < num; ++k) {
+        uint32_t dim = b->pattern.scalar_begin[first + k + 1] - b->pattern.scalar_begin[first + k];
+        if (k % space == 0)
+            status = invert_block(ctx, b, first + k, scratch, out + begin[first + k]);
+        else
+            for (uint32_t e = 0; e < dim * dim; ++e)
+                out[begin[first + k] + e] = NAN;
+    }
+    if (status == PSFM_OK && space > 1)
+        psfm_log(ctx, PSFM_LOG_INFO,
+                 "standard deviations of every %uth of %u only: the system is too large for all",
+                 space, num);
+    free(scratch);
+    return status;
+}
+
+psfm_status psfm_bundle_inverse(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
+                                const size_t *begin, double *out) {
+    return b->cg == NULL ? psfm_block_spd_inverse(ctx, b->spd, first + num, begin, out)
+                         : invert_some(ctx, b, first, num, begin, out);
+}

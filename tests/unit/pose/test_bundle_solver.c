@@ -1,0 +1,151 @@
+/* Conjugate gradients against the factor: the same steps, the same end, the same deviations. */
+#include "bundle_run.h"
+
+#include "pose/bundle_internal.h"
+#include "pose/covariance.h"
+
+static void make(scene *s, int num_planes, size_t num_cameras) {
+    scene_options o = small_scene;
+    o.noise_px = 0.7;
+    o.num_planes = num_planes;
+    o.num_cameras = num_cameras;
+    scene_make(&o, s);
+    scene_perturb(s, 3, 0.02, 0.1, NULL);
+}
+
+static psfm_bundle_options options_of(int solver, int planes, int refine) {
+    psfm_bundle_options options = default_options();
+    options.solver = solver;
+    options.planes = planes;
+    options.refine = refine;
+    options.plane_sigma_px = 0.5;
+    return options;
+}
+
+/* The step that lambda gives; returns its number of scalars. */
+static size_t step_of(psfm_context *ctx, scene *s, const psfm_bundle_options *options,
+                      double lambda, double *step) {
+    psfm_bundle b;
+    double cost;
+    assert_ok(ctx, psfm_bundle_setup(ctx, &s->problem, options, &b));
+    assert_int_equal(b.cg != NULL, options->solver == PSFM_BUNDLE_ITERATIVE);
+    assert_ok(ctx, psfm_bundle_linearize(ctx, &b, &cost));
+    assert_ok(ctx, psfm_bundle_reduce(ctx, &b, lambda));
+    assert_ok(ctx, psfm_bundle_solve(ctx, &b, b.rhs, b.step));
+    size_t n = b.pattern.scalar_begin[b.pattern.num_blocks];
+    memcpy(step, b.step, n * sizeof *step);
+    psfm_bundle_teardown(&b);
+    return n;
+}
+
+static void steps_are_the_same(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    double direct[256], iterative[256];
+    for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode)
+        for (int refine = PSFM_REFINE_NONE; refine <= PSFM_REFINE_FOCAL_DISTORTION; ++refine) {
+            make(&s, 2, 2);
+            psfm_bundle_options options = options_of(PSFM_BUNDLE_DIRECT, mode, refine);
+            size_t n = step_of(ctx, &s, &options, 1e-4, direct);
+            options.solver = PSFM_BUNDLE_ITERATIVE;
+            assert_int_equal(step_of(ctx, &s, &options, 1e-4, iterative), n);
+            for (size_t k = 0; k < n; ++k)
+                assert_close(iterative[k], direct[k], 1e-6 * (1.0 + fabs(direct[k])));
+        }
+    psfm_context_destroy(&ctx);
+}
+
+static void adjustments_end_in_the_same_place(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene direct, iterative;
+    for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode) {
+        psfm_bundle_options options = options_of(PSFM_BUNDLE_DIRECT, mode, PSFM_REFINE_NONE);
+        options.tolerance = 1e-13;
+        make(&direct, 2, 1);
+        make(&iterative, 2, 1);
+        psfm_bundle_stats a = adjust(ctx, &direct, &options);
+        options.solver = PSFM_BUNDLE_ITERATIVE;
+        psfm_bundle_stats b = adjust(ctx, &iterative, &options);
+        assert_int_equal(a.inner_steps, 0);
+        assert_true(b.inner_steps > 0 && b.factor_entries == 0);
+        assert_close(b.final_cost / a.final_cost, 1.0, 1e-9);
+        for (size_t i = 0; i < small_scene.num_images; ++i) {
+            double D[3];
+            psfm_sub3(direct.c[i], iterative.c[i], D);
+            assert_below(psfm_norm3(D), 1e-6);
+            assert_below(psfm_rotation_angle(direct.R[i], iterative.R[i]), 1e-6);
+        }
+        psfm_bundle_stats_free(&a);
+        psfm_bundle_stats_free(&b);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void the_same_bytes_for_any_number_of_threads(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s, once;
+    psfm_bundle_options options =
+        options_of(PSFM_BUNDLE_ITERATIVE, PSFM_PLANES_SOFT, PSFM_REFINE_FOCAL);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        psfm_context_set_threads(ctx, threads);
+        make(&s, 2, 2);
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        psfm_bundle_stats_free(&stats);
+        if (threads == 1)
+            once = s;
+        assert_memory_equal(s.R, once.R, sizeof s.R);
+        assert_memory_equal(s.c, once.c, sizeof s.c);
+        assert_memory_equal(s.points, once.points, sizeof s.points);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+static void deviations_are_the_same(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    double direct[SCENE_MAX_IMAGES][36], iterative[SCENE_MAX_IMAGES][36];
+    psfm_bundle_options options =
+        options_of(PSFM_BUNDLE_DIRECT, PSFM_PLANES_FREE, PSFM_REFINE_NONE);
+    make(&s, 0, 1);
+    psfm_bundle_stats stats = adjust(ctx, &s, &options);
+    psfm_bundle_stats_free(&stats);
+    assert_ok(ctx, psfm_pose_covariance(ctx, &s.problem, &options, false, direct, NULL));
+    options.solver = PSFM_BUNDLE_ITERATIVE;
+    assert_ok(ctx, psfm_pose_covariance(ctx, &s.problem, &options, false, iterative, NULL));
+    for (size_t i = 0; i < small_scene.num_images; ++i)
+        for (int k = 0; k < 36; k += 7)
+            assert_close(sqrt(iterative[i][k]), sqrt(direct[i][k]), 1e-6);
+    psfm_context_destroy(&ctx);
+}
+
+/* A small system is factored; one that does not fit into the memory is not formed. */
+static void the_choice_is_by_cost(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    psfm_bundle_options options = options_of(PSFM_BUNDLE_AUTO, PSFM_PLANES_FREE, PSFM_REFINE_NONE);
+    for (int small = 0; small < 2; ++small) {
+        make(&s, 0, 1);
+        if (small)
+            psfm_context_set_memory(ctx, 1000);
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        assert_int_equal(stats.inner_steps > 0, small);
+        psfm_bundle_stats_free(&stats);
+    }
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_the_same),
+        cmocka_unit_test(adjustments_end_in_the_same_place),
+        cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
+        cmocka_unit_test(deviations_are_the_same),
+        cmocka_unit_test(the_choice_is_by_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -118,17 +118,18 @@ static void set_focal(psfm_camera *camera, double factor) {
 }
 
 /* Weighs what planes say, a change of the focal length by *log_factor, against EXIF data that ask
- * for log_exif; counts a contradiction. */
-static void weigh_exif(double log_exif, double *log_factor, double *sigma,
+ * for log_exif; counts a contradiction and is false then. */
+static bool weigh_exif(double log_exif, double *log_factor, double *sigma,
                        psfm_calibrate_stats *stats) {
     double off = *log_factor - log_exif, both = hypot(*sigma, PSFM_EXIF_SIGMA);
     if (fabs(off) > CONTRADICTION * both) {
         ++stats->num_wrong_exif;
-        return;
+        return false;
     }
     double weight = (*sigma * *sigma) / (both * both); /* of the EXIF value */
     *log_factor -= weight * off;
     *sigma = *sigma * PSFM_EXIF_SIGMA / both;
+    return true;
 }
 
 /* Focal lengths from planes into the cameras and their origins. */
@@ -165,14 +166,14 @@ static psfm_status find_focals(psfm_context *ctx, calibration *c) {
         double now = 0.5 * log(scale[0] * scale[1]), before[2];
         psfm_image_scale(&origin->before, before);
         double log_factor = log(estimate.focal[k]) - now, sigma = estimate.sigma[k];
-        if (origin->from_exif)
-            weigh_exif(0.5 * log(before[0] * before[1]) - now, &log_factor, &sigma, c->stats);
+        bool agrees = origin->from_exif && weigh_exif(0.5 * log(before[0] * before[1]) - now,
+                                                      &log_factor, &sigma, c->stats);
         set_focal(&set->cameras[k], exp(log_factor));
         origin->sigma = sigma;
-        if (is_determined) {
-            origin->source = PSFM_FOCAL_PLANES;
-            ++c->stats->num_determined;
-        }
+        origin->source = is_determined ? PSFM_FOCAL_PLANES
+                         : agrees      ? PSFM_FOCAL_EXIF
+                                       : PSFM_FOCAL_HINT;
+        c->stats->num_determined += is_determined;
     }
     psfm_measured_planes_free(&measured);
     psfm_focal_estimate_free(&estimate);

@@ -7,8 +7,13 @@
 #include "camera/camera_model.h"
 
 const char *psfm_focal_source_name(psfm_focal_source source) {
-    static const char *const names[] = {"given", "lines", "planes", "exif", "guess"};
+    static const char *const names[] = {"given", "lines", "planes", "points",
+                                        "exif",  "hint",  "guess"};
     return names[source];
+}
+
+bool psfm_focal_is_doubtful(psfm_focal_source source) {
+    return source == PSFM_FOCAL_EXIF || source == PSFM_FOCAL_HINT || source == PSFM_FOCAL_GUESS;
 }
 
 static double longer_side(const psfm_camera *camera) {

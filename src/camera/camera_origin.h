@@ -9,7 +9,9 @@ typedef enum {
     PSFM_FOCAL_GIVEN,  /* by the user, or by whoever made the database */
     PSFM_FOCAL_LINES,  /* estimated from the lines of a known drawing */
     PSFM_FOCAL_PLANES, /* estimated from the homographies of planes */
+    PSFM_FOCAL_POINTS, /* of an adjustment that started from what is less sure */
     PSFM_FOCAL_EXIF,   /* told by the photograph */
+    PSFM_FOCAL_HINT,   /* estimated from planes that do not determine it */
     PSFM_FOCAL_GUESS,  /* PSFM_GUESS_FACTOR times the longer side */
 } psfm_focal_source;
 
@@ -29,6 +31,9 @@ typedef struct {
 
 /* A word for the summary, e.g. "planes". */
 const char *psfm_focal_source_name(psfm_focal_source source);
+
+/* Whether a focal length is known too little to be relied upon. */
+bool psfm_focal_is_doubtful(psfm_focal_source source);
 
 /* SIMPLE_RADIAL of this size without distortion, principal point in the middle. */
 psfm_camera psfm_camera_simple(uint64_t width, uint64_t height, double focal_px);

@@ -44,9 +44,9 @@ static psfm_photo_camera known_camera(const psfm_match_set *set, uint32_t view) 
     uint32_t camera = set->views[view].camera_idx;
     psfm_focal_source source =
         set->origins == NULL ? PSFM_FOCAL_GIVEN : set->origins[camera].source;
-    psfm_focal_use use = source == PSFM_FOCAL_GUESS  ? PSFM_FOCAL_SEARCH
-                         : source == PSFM_FOCAL_EXIF ? PSFM_FOCAL_REFINE
-                                                     : PSFM_FOCAL_FIXED;
+    psfm_focal_use use = source == PSFM_FOCAL_EXIF        ? PSFM_FOCAL_REFINE
+                         : psfm_focal_is_doubtful(source) ? PSFM_FOCAL_SEARCH
+                                                          : PSFM_FOCAL_FIXED;
     return (psfm_photo_camera){&set->cameras[camera], use};
 }
 
@@ -410,8 +410,7 @@ psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *s
 /* ---- focal lengths ---- */
 
 static bool is_open(const psfm_match_set *set, size_t camera) {
-    return set->origins != NULL && (set->origins[camera].source == PSFM_FOCAL_EXIF ||
-                                    set->origins[camera].source == PSFM_FOCAL_GUESS);
+    return set->origins != NULL && psfm_focal_is_doubtful(set->origins[camera].source);
 }
 
 /* Gives a camera the distortion that the lines of its photographs show, if they were asked. */

@@ -198,8 +198,7 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence
 static bool has_unsettled_camera(const psfm_match_set *set) {
     for (size_t c = 0; c < set->num_cameras; ++c) {
         const psfm_camera_origin *origin = &set->origins[c];
-        if ((origin->source == PSFM_FOCAL_EXIF || origin->source == PSFM_FOCAL_GUESS) &&
-            !origin->is_open)
+        if (psfm_focal_is_doubtful(origin->source) && !origin->is_open)
             return true;
     }
     return false;

@@ -5,6 +5,9 @@
 
 #include "base/json.h"
 #include "camera/camera_model.h"
+#include "camera/camera_origin.h"
+
+#define SURE 0.02 /* standard deviation of the logarithm of a focal length that is known */
 
 /* One value of a camera that may have two, for a reader who wants to know how long the lens is. */
 static double mean_focal(const psfm_camera *camera) {
@@ -17,6 +20,13 @@ static double focal_sigma(const double *sigma, const psfm_camera *after, double 
     int focal = psfm_camera_model_get(after->model)->focal[0];
     double moved = sigma == NULL ? NAN : sigma[focal];
     return isfinite(moved) ? moved / after->params[focal] : before;
+}
+
+/* Where the value at the end is from: an adjustment that made a doubtful one sure is its source. */
+static psfm_focal_source final_source(const psfm_camera_origin *origin, const psfm_camera *after,
+                                      const double *sigma) {
+    bool is_sure = focal_sigma(sigma, after, INFINITY) < SURE;
+    return psfm_focal_is_doubtful(origin->source) && is_sure ? PSFM_FOCAL_POINTS : origin->source;
 }
 
 /* Numbers as a list; null for those that are not known. */
@@ -37,7 +47,8 @@ static bool add_camera(cJSON *item, const psfm_camera *after, const psfm_camera_
     int num = psfm_camera_num_params(after->model);
     bool ok = psfm_json_add_number(item, "id", after->id) &&
               cJSON_AddStringToObject(item, "model", psfm_camera_model_name(after->model)) &&
-              cJSON_AddStringToObject(item, "source", psfm_focal_source_name(origin->source)) &&
+              cJSON_AddStringToObject(item, "source",
+                                      psfm_focal_source_name(final_source(origin, after, sigma))) &&
               psfm_json_add_number(item, "focal_px_before", mean_focal(&origin->before)) &&
               psfm_json_add_number(item, "focal_px", mean_focal(after)) &&
               psfm_json_add_number(item, "focal_sigma", focal_sigma(sigma, after, origin->sigma)) &&

@@ -7,6 +7,8 @@ const SOURCES = {
   given: 'given',
   exif: 'EXIF data',
   planes: 'planes',
+  points: 'the adjustment',
+  hint: 'planes, not surely',
   lines: 'lines of the court',
   guess: 'a guess',
 };

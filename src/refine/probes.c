@@ -10,6 +10,8 @@
 #include "refine/bundle_copy.h"
 
 #define MAX_STEPS 15   /* of an adjustment that starts at a solution */
+#define HALF_STEPS 8   /* of a half, which ends near it, too */
+#define DAMPING 1e-8   /* of a half: there a step may be believed along weak modes as well */
 #define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
 #define FREE_SIGMA 100 /* of the logarithm of a focal length: none at all */
 
@@ -84,14 +86,17 @@ static bool refines(const psfm_bundle_problem *problem, const psfm_bundle_option
 psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
                              const psfm_bundle_options *options,
                              psfm_probe probe[PSFM_NUM_PROBES]) {
-    psfm_bundle_options again = *options;
+    psfm_bundle_options again = *options, half;
     again.max_iterations =
         options->max_iterations < MAX_STEPS ? options->max_iterations : MAX_STEPS;
     again.tolerance = TOLERANCE;
+    half = again;
+    half.max_iterations = again.max_iterations < HALF_STEPS ? again.max_iterations : HALF_STEPS;
+    half.initial_damping = DAMPING;
     psfm_status status =
-        make_probe(ctx, problem, &again, PSFM_BUNDLE_HALF_A, &probe[PSFM_PROBE_HALF_A]);
+        make_probe(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &probe[PSFM_PROBE_HALF_A]);
     if (status == PSFM_OK)
-        status = make_probe(ctx, problem, &again, PSFM_BUNDLE_HALF_B, &probe[PSFM_PROBE_HALF_B]);
+        status = make_probe(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &probe[PSFM_PROBE_HALF_B]);
     if (status != PSFM_OK || refines(problem, options))
         return status;
     psfm_bundle_problem unknown = *problem;

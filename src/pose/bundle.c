@@ -3,6 +3,10 @@
  * Minimises half the sum of rho(|r|^2) over all observations (and, with soft planes, over the
  * distances of points from their planes). Each step solves the damped normal equations
  * (H + lambda diag H) d = -g; lambda follows the ratio of the true to the predicted decrease.
+ *
+ * H is that of the weighted squares, which lie above a loss that bends: near the end steps are too
+ * short, by a factor that the last step shows, and are stretched by it.
+ *
  *   bundle_check.c      what is refused
  *   bundle_setup.c      what takes part, gauge
  *   bundle_pattern.c    blocks of the reduced system
@@ -58,13 +62,16 @@ static const psfm_option option_rows[] = {
                     "largest number of steps tried"),
     PSFM_OPTION_DOUBLE(psfm_bundle_options, tolerance, "tolerance", 1e-6, 0.0, 1.0,
                        "stop when a step lowers the cost by less than this share"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, settled, "settled", 0.1, 0.0, 1e6,
+                       "stop when a step moves poses, intrinsics and planes, all taken together, "
+                       "by fewer standard deviations than this"),
     PSFM_OPTION_INT(psfm_bundle_options, min_observations, "min-observations", 4, 3, 1000000,
                     "an image with fewer observations is left out"),
     PSFM_OPTION_CHOICE(
         psfm_bundle_options, solver, "solver", PSFM_BUNDLE_AUTO, solver_choices,
         "the normal equations of the poses: a sparse factor, conjugate gradients, or "
         "as is cheaper"),
-    PSFM_OPTION_DOUBLE(psfm_bundle_options, initial_damping, "initial-damping", 1e-4, 1e-12, 1e6,
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, initial_damping, "initial-damping", 1e-6, 1e-12, 1e6,
                        "first damping, relative to the diagonal of the normal equations"),
 };
 const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
@@ -72,8 +79,14 @@ const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
 
 #define SIGMA_ROUNDS 2       /* of estimating how flat planes are */
 #define ROUGH_TOLERANCE 1e-4 /* before the last of them */
+#define ROUGH_SETTLED 1.0
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
+#define LESS_DAMPING 0.1   /* at most, after a step that did what was predicted */
+#define LIGHT_DAMPING 1e-8 /* a step with more says nothing about the weak modes of a long chain \
+                            */
+#define NEAR 0.01          /* share of the cost: steps that lower it by less may be stretched */
+#define MAX_STRETCH 1.6    /* beyond 2 a quadratic cost diverges */
 /* Half squared residual per observation, in pixels, below which only rounding is left. */
 #define ROUNDING_COST 1e-22
 
@@ -140,7 +153,7 @@ static void accept(psfm_bundle *b) {
 
 /* Eliminates, solves and evaluates one step. A system that is not positive definite is a step that
  * failed, not an error. */
-static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda,
+static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda, double stretch,
                            psfm_bundle_trial *trial) {
     *trial = (psfm_bundle_trial){.cost = INFINITY, .predicted = INFINITY};
     psfm_status status = psfm_bundle_reduce(ctx, b, lambda);
@@ -148,13 +161,57 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda,
         return PSFM_OK;
     if (status == PSFM_OK && b->border != NULL)
         status = psfm_bundle_reduce_shape(ctx, b, lambda);
-    return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, trial) : status;
+    return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, stretch, trial) : status;
+}
+
+/* When to stop: see psfm_bundle_options. */
+typedef struct {
+    double tolerance, settled;
+} stop_rule;
+
+/* The damping and stretching of the steps. */
+typedef struct {
+    double lambda, growth, stretch;
+} step_control;
+
+/* Along a step d the cost falls by g (2 s - k s^2) at s d, and the weighted squares by
+ * g (2 s - s^2): where the cost has its minimum, as far as the last step tells. */
+static double next_stretch(double stretch, double decrease, double predicted) {
+    double g = predicted / (2.0 * stretch - stretch * stretch);
+    double k = (2.0 * stretch - decrease / g) / (stretch * stretch);
+    return k * MAX_STRETCH < 1.0 ? MAX_STRETCH : fmax(1.0 / k, 1.0);
+}
+
+static void after_success(const psfm_bundle_trial *trial, double cost, step_control *c) {
+    double decrease = cost - trial->cost, f = 2.0 * decrease / trial->predicted - 1.0;
+    c->lambda = fmax(c->lambda * fmax(LESS_DAMPING, 1.0 - f * f * f), MIN_LAMBDA);
+    c->growth = 2.0;
+    c->stretch =
+        decrease < NEAR * cost ? next_stretch(c->stretch, decrease, trial->predicted) : 1.0;
+}
+
+static void after_failure(step_control *c) {
+    c->lambda *= c->growth;
+    c->growth *= 2.0;
+    c->stretch = 1.0;
+}
+
+/* Whether a step did so little that none need follow. */
+static bool is_last(const psfm_bundle_trial *trial, double cost, double lambda, double redundancy,
+                    const stop_rule *rule) {
+    double variance = redundancy > 0.0 ? 2.0 * cost / redundancy : 0.0;
+    double decrease = cost - trial->cost, tiny = rule->tolerance * cost;
+    if (trial->predicted <= tiny || decrease <= 0.0)
+        return trial->predicted <= tiny;
+    return decrease <= tiny ||
+           (lambda <= LIGHT_DAMPING && trial->moved <= rule->settled * rule->settled * variance);
 }
 
 /* Lowers the cost from the current values on, with the steps of `stats` counted on. */
-static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, double tolerance,
+static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *rule,
                            psfm_bundle_stats *stats) {
-    double lambda = b->options.initial_damping, growth = 2.0, cost;
+    step_control control = {b->options.initial_damping, 2.0, 1.0};
+    double cost, redundancy = (double)psfm_bundle_redundancy(b);
     int end = stats->iterations + b->options.max_iterations;
     psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
     stats->initial_cost = stats->final_cost = cost;
@@ -167,28 +224,24 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, double tolerance,
         psfm_bundle_trial trial;
         if ((status = psfm_progress(ctx, "bundle", (size_t)stats->iterations, (size_t)end)) !=
                 PSFM_OK ||
-            (status = attempt(ctx, b, lambda, &trial)) != PSFM_OK)
+            (status = attempt(ctx, b, control.lambda, control.stretch, &trial)) != PSFM_OK)
             break;
         ++stats->iterations;
-        double decrease = cost - trial.cost;
-        bool tiny = trial.predicted <= tolerance * cost;
-        if (decrease > 0.0) {
-            double ratio = decrease / trial.predicted, f = 2.0 * ratio - 1.0;
-            tiny = tiny || decrease <= tolerance * cost;
-            lambda = fmax(lambda * fmax(1.0 / 3.0, 1.0 - f * f * f), MIN_LAMBDA);
-            growth = 2.0;
+        bool last = is_last(&trial, cost, control.lambda, redundancy, rule);
+        bool lower = trial.cost < cost;
+        if (lower) {
+            after_success(&trial, cost, &control);
             accept(b);
             ++stats->accepted;
             stats->final_cost = cost = trial.cost;
         } else {
-            lambda *= growth;
-            growth *= 2.0;
+            after_failure(&control);
         }
-        if (tiny || lambda > MAX_LAMBDA) {
-            stats->stop = tiny ? PSFM_BUNDLE_CONVERGED : PSFM_BUNDLE_STALLED;
+        if (last || control.lambda > MAX_LAMBDA) {
+            stats->stop = last ? PSFM_BUNDLE_CONVERGED : PSFM_BUNDLE_STALLED;
             break;
         }
-        if (decrease > 0.0)
+        if (lower)
             status = psfm_bundle_linearize(ctx, b, &cost);
     }
     return status;
@@ -198,18 +251,19 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, double tolerance,
  * planes are loose: over flat ground a shorter focal length with lower cameras brings points nearer
  * to their plane, and a plane that lets them leave it would be paid for that. */
 static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
-    double tolerance = b->options.tolerance, rough = fmax(tolerance, ROUGH_TOLERANCE);
+    stop_rule last = {b->options.tolerance, b->options.settled};
+    stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED)};
     psfm_status status = PSFM_OK;
     b->holds_cameras = b->estimates_sigma;
     for (int round = 0; b->estimates_sigma && round < SIGMA_ROUNDS; ++round) {
         double cost;
-        if ((status = iterate(ctx, b, rough, stats)) != PSFM_OK ||
+        if ((status = iterate(ctx, b, &rough, stats)) != PSFM_OK ||
             (status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
             (status = psfm_bundle_estimate_sigma(ctx, b)) != PSFM_OK)
             return status;
     }
     b->holds_cameras = false;
-    return iterate(ctx, b, tolerance, stats);
+    return iterate(ctx, b, &last, stats);
 }
 
 static void write_back(const psfm_bundle *b) {

@@ -108,6 +108,8 @@ typedef struct {
     double focal_sigma, distortion_sigma, center_sigma; /* of psfm_camera_prior, without one */
     int max_iterations;     /* accepted or rejected steps, for each sigma of planes */
     double tolerance;       /* stop when a step lowers the cost by less than this share */
+    double settled;         /* stop when it moves poses, intrinsics and planes, all taken together,
+                             * by fewer standard deviations than this */
     int min_observations;   /* an image with fewer is left out */
     int solver;             /* psfm_bundle_solver */
     double initial_damping; /* of Levenberg and Marquardt, relative to the diagonal */
@@ -116,7 +118,7 @@ typedef struct {
 extern const psfm_option_table psfm_bundle_option_table;
 
 typedef enum {
-    PSFM_BUNDLE_CONVERGED,      /* a step lowered the cost by less than the tolerance */
+    PSFM_BUNDLE_CONVERGED,      /* a step lowered the cost or moved the poses by hardly anything */
     PSFM_BUNDLE_MAX_ITERATIONS, /* the limit was reached */
     PSFM_BUNDLE_STALLED,        /* no step lowers the cost, however damped */
     PSFM_BUNDLE_EMPTY,          /* nothing to adjust */

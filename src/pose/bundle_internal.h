@@ -94,6 +94,7 @@ typedef struct {
     double *camera_rows; /* per observation: 2 x max_free_params, by the intrinsics */
     psfm_bundle_system *systems;
     double *rhs, *step; /* of the reduced system */
+    double stretch;     /* of the last step */
     /* The border of the reduced system by the shape: columns, their product with its inverse, the
      * corner and its right-hand side, and the step. */
     double *border, *solved_border;
@@ -181,10 +182,15 @@ size_t psfm_bundle_cg_num_steps(const psfm_bundle_cg *cg);
 typedef struct {
     double cost;      /* at the trial values */
     double predicted; /* decrease of the cost by the linear model */
+    double moved;     /* step of the reduced system, squared, in the metric of its matrix: over the
+                       * variance of a residual, the sum of squares of what it moves along each of
+                       * its axes, in standard deviations */
 } psfm_bundle_trial;
 
-/* Solves the reduced system, moves everything to the trial values and evaluates them. */
-psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial);
+/* Solves the reduced system, moves everything by `stretch` times the step to the trial values and
+ * evaluates them. */
+psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double stretch,
+                                 psfm_bundle_trial *trial);
 
 /* Whether a shape moves, and how far it takes a fixed point in use along x and y, a unit each. */
 bool psfm_bundle_has_shape(const psfm_bundle *b);

@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "linalg/vec3.h"
 #include "pose/bundle_internal.h"
+#include "pose/schur_kernel.h"
 
 #define TILE 4            /* pose rows of a task */
 #define MIN_DIAGONAL 1e-9 /* of what damping multiplies, so that an unseen direction gets some */
@@ -32,6 +33,7 @@ typedef struct {
     size_t block_stride; /* largest block in scalars */
     double **scratch;    /* per worker: the blocks of TILE rows */
     uint32_t **slot;     /* per worker and row of its tile: block column -> place in the row */
+    psfm_schur_subtract subtract;
 } reduction;
 
 /* The row being summed. */
@@ -43,6 +45,7 @@ typedef struct {
     const uint32_t *slot;
     double diagonal[PSFM_CAMERA_MAX_PARAMS]; /* before elimination, for the damping */
     double *rhs;
+    psfm_schur_subtract subtract;
 } row_sum;
 
 static double damped(double diagonal, double lambda) {
@@ -101,22 +104,17 @@ static psfm_status damp_points(psfm_context *ctx, size_t index, int worker, void
     return PSFM_OK;
 }
 
-/* S -= P^T T, P and T being 2 x 6. */
-static void subtract_6x6(const double *restrict P, const double *restrict T, double *restrict S) {
-    for (int u = 0; u < 6; ++u)
-        for (int v = 0; v < 6; ++v)
-            S[6 * u + v] -= P[u] * T[v] + P[6 + u] * T[6 + v];
-}
-
 /* S -= P^T N Q, P (2 x rows), N (2 x 2), Q (2 x cols). */
-static void subtract_product(const double *P, uint32_t rows, const double N[4], const double *Q,
-                             uint32_t cols, double *S) {
+static void subtract_product(const double *restrict P, uint32_t rows, const double N[4],
+                             const double *restrict Q, uint32_t cols, double *restrict S) {
+    double T[2 * PSFM_CAMERA_MAX_PARAMS];
     for (uint32_t v = 0; v < cols; ++v) {
-        double t0 = N[0] * Q[v] + N[1] * Q[cols + v];
-        double t1 = N[2] * Q[v] + N[3] * Q[cols + v];
-        for (uint32_t u = 0; u < rows; ++u)
-            S[u * cols + v] -= P[u] * t0 + P[rows + u] * t1;
+        T[v] = N[0] * Q[v] + N[1] * Q[cols + v];
+        T[cols + v] = N[2] * Q[v] + N[3] * Q[cols + v];
     }
+    for (uint32_t u = 0; u < rows; ++u)
+        for (uint32_t v = 0; v < cols; ++v)
+            *S++ -= P[u] * T[v] + P[rows + u] * T[cols + v];
 }
 
 /* N = Z J'^T, Z = J V^-1. */
@@ -139,14 +137,9 @@ static void add_poses(const row_sum *row, uint32_t o, uint32_t end, const double
         uint32_t block = b->image_block[b->obs_image[other]];
         if (block == PSFM_BUNDLE_NONE)
             continue;
-        double N[4], T[12];
-        const double *Q = b->rows[other].J_pose;
+        double N[4];
         couple(Z, b->rows[other].J_point, N);
-        for (int v = 0; v < 6; ++v) {
-            T[v] = N[0] * Q[v] + N[1] * Q[6 + v];
-            T[6 + v] = N[2] * Q[v] + N[3] * Q[6 + v];
-        }
-        subtract_6x6(P, T, target(row, block));
+        row->subtract(P, N, b->rows[other].J_pose, target(row, block));
     }
 }
 
@@ -213,7 +206,7 @@ static void add_observation(row_sum *row, uint32_t o) {
     couple(Z, b->rows[o].J_point, N);
     N[0] -= 1.0;
     N[3] -= 1.0;
-    subtract_product(P, 6, N, P, 6, row->blocks);
+    row->subtract(P, N, P, row->blocks);
     add_poses(row, o, b->point_begin[b->obs_point[o] + 1], Z);
     if (b->num_camera_blocks > 0)
         add_cameras(row, o, P, Z);
@@ -311,7 +304,8 @@ static row_sum start_row(const reduction *job, uint32_t block, double *blocks, u
                    .blocks = blocks,
                    .block_stride = job->block_stride,
                    .slot = slot,
-                   .rhs = job->b->rhs + begin};
+                   .rhs = job->b->rhs + begin,
+                   .subtract = job->subtract};
     memset(blocks, 0, (end - first) * job->block_stride * sizeof *blocks);
     memset(row.rhs, 0, row.dim * sizeof *row.rhs);
     for (size_t k = first; k < end; ++k)
@@ -385,7 +379,7 @@ static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, int num_wo
 }
 
 psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda) {
-    reduction job = {.b = b, .lambda = lambda};
+    reduction job = {.b = b, .lambda = lambda, .subtract = psfm_schur_subtract_choose()};
     if (b->pattern.num_blocks == 0) /* points alone */
         return psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
     if (b->cg != NULL) {

@@ -103,6 +103,7 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
         psfm_axpy3(a, -t[1], b->rows[o].J_point + 3, a);
     }
     psfm_sym3_mul(s->inverse, a, d);
+    psfm_axpy3(d, b->stretch - 1.0, s->e, d); /* the part that no block moves */
     for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
         const psfm_bundle_row *row = &b->rows[o];
         change_by_blocks(b, o, along, t);
@@ -183,7 +184,21 @@ static psfm_status move_points(psfm_context *ctx, size_t index, int worker, void
     return PSFM_OK;
 }
 
-psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
+/* Stretches the step; returns its length before, squared, in the metric of the reduced system. */
+static double stretch_step(psfm_bundle *b, double stretch) {
+    double moved = 0.0;
+    for (uint32_t k = 0; k < b->pattern.scalar_begin[b->pattern.num_blocks]; ++k) {
+        moved += b->rhs[k] * b->step[k];
+        b->step[k] *= stretch;
+    }
+    for (int d = 0; d < 2; ++d)
+        b->shape_step[d] *= stretch;
+    b->stretch = stretch;
+    return moved;
+}
+
+psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double stretch,
+                                 psfm_bundle_trial *trial) {
     psfm_status status = PSFM_OK;
     if (b->pattern.num_blocks > 0)
         status = psfm_bundle_solve(ctx, b, b->rhs, b->step);
@@ -191,12 +206,13 @@ psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_
         return status;
     if (b->border != NULL)
         psfm_bundle_step_shape(b);
+    double moved = stretch_step(b, stretch);
     move_blocks(b);
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
     status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
-    *trial = (psfm_bundle_trial){psfm_bundle_prior_cost(b, &b->trial) +
-                                     psfm_bundle_shape_cost(b, &b->trial),
-                                 psfm_bundle_prior_decrease(b) + psfm_bundle_shape_decrease(b)};
+    *trial = (psfm_bundle_trial){
+        psfm_bundle_prior_cost(b, &b->trial) + psfm_bundle_shape_cost(b, &b->trial),
+        psfm_bundle_prior_decrease(b) + psfm_bundle_shape_decrease(b), moved};
     for (size_t k = 0; k < num_tasks; ++k) {
         trial->cost += 0.5 * b->partial[2 * k];
         trial->predicted += b->partial[2 * k + 1];

@@ -35,6 +35,7 @@
 #define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
 #define JOINED 4.0      /* final errors allowed in the round after one */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
+#define ROUGH_SETTLED 1.0
 
 /* Everything the rounds share. */
 typedef struct {
@@ -209,6 +210,7 @@ static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     psfm_bundle_options options = r->options->bundle;
     /* many patches: the last steps cost much and change nothing */
     double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
+    double final_settled = options.settled;
     size_t num_posed = count_posed(r);
     if (!r->options->control.fit_loss || options.loss != PSFM_BUNDLE_LOSS_CAUCHY)
         return adjust_with(ctx, r, &options, true);
@@ -217,6 +219,7 @@ static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
         psfm_status status =
             psfm_noise_loss_scale(ctx, &problem, num_posed, &options.loss_scale_px);
         options.tolerance = k + 1 < MAX_FITS ? fmax(final_tolerance, ROUGH) : final_tolerance;
+        options.settled = k + 1 < MAX_FITS ? fmax(final_settled, ROUGH_SETTLED) : final_settled;
         if (status == PSFM_OK)
             status = adjust_with(ctx, r, &options, true);
         if (status != PSFM_OK)
@@ -229,6 +232,7 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
     psfm_bundle_options rough = r->options->bundle;
     rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
     rough.tolerance = fmax(rough.tolerance, ROUGH);
+    rough.settled = fmax(rough.settled, ROUGH_SETTLED);
     psfm_status status = find_planes(ctx, r);
     if (status != PSFM_OK)
         return status;

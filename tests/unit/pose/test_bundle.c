@@ -75,6 +75,7 @@ static void different_starts_reach_one_optimum(void **state) {
             psfm_bundle_options options = default_options();
             options.planes = mode;
             options.tolerance = 1e-12;
+            options.settled = 0.0;
             /* The weight of a soft plane depends on the start a little. */
             options.plane_sigma_px = 1e-3;
             psfm_bundle_stats stats = adjust(ctx, &s, &options);
@@ -157,6 +158,45 @@ static void wrong_observations_hardly_matter(void **state) {
 }
 
 /* An observation of no weight does nothing, and a common factor changes only the cost. */
+/* Wrong observations creep for long; the poses stop where the residuals tell no more. */
+static void settled_poses_end_it(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s, best;
+    scene_options o = small_scene;
+    double error = 0.0, left, position;
+    int steps = 0;
+    o.num_points = 200;
+    o.noise_px = 0.5;
+    for (int settles = 0; settles < 2; ++settles) {
+        scene_make(&o, &s);
+        psfm_rng rng = psfm_rng_make(4, PSFM_RNG_TEST, 0, 0);
+        for (size_t k = 0; k < s.problem.num_observations; k += 10)
+            s.obs_xy[k][0] += psfm_rng_range(&rng, -20, 20);
+        scene_perturb(&s, 2, 0.02, 0.05, NULL);
+        psfm_bundle_options options = default_options();
+        options.tolerance = settles ? 0.0 : 1e-13;
+        options.settled = settles ? 0.1 : 0.0;
+        options.max_iterations = 1000;
+        psfm_bundle_stats stats = adjust(ctx, &s, &options);
+        assert_int_equal(stats.stop, PSFM_BUNDLE_CONVERGED);
+        if (!settles) {
+            pose_errors(&s, &error, &position);
+            steps = stats.iterations;
+            best = s;
+        } else {
+            assert_below(stats.iterations, steps / 2);
+        }
+        psfm_bundle_stats_free(&stats);
+    }
+    memcpy(s.true_R, best.R, sizeof s.true_R);
+    memcpy(s.true_c, best.c, sizeof s.true_c);
+    pose_errors(&s, &left, &position);
+    assert_true(error > 1e-5);
+    assert_below(left, 0.1 * error);
+    psfm_context_destroy(&ctx);
+}
+
 static void weights_weigh(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -168,6 +208,7 @@ static void weights_weigh(void **state) {
     psfm_bundle_options options = default_options();
     options.loss = PSFM_BUNDLE_LOSS_SQUARED;
     options.tolerance = 1e-13;
+    options.settled = 0.0;
     scene_make(&o, &plain);
     scene_make(&o, &weighted);
     for (size_t k = 0; k < plain.problem.num_observations; ++k) {
@@ -464,6 +505,7 @@ static void known_points_hold_poses_to_one_side(void **state) {
     s.problem.obs_sqrt_info = (const double(*)[3])sqrt_info;
     psfm_bundle_options options = default_options();
     options.tolerance = 1e-14;
+    options.settled = 0.0;
     options.max_iterations = 100;
     psfm_bundle_stats stats = adjust(ctx, &s, &options);
     for (size_t i = 0; i < o.num_images; ++i) {
@@ -483,6 +525,7 @@ int main(void) {
         cmocka_unit_test(different_starts_reach_one_optimum),
         cmocka_unit_test(the_flatness_of_planes_is_found),
         cmocka_unit_test(wrong_observations_hardly_matter),
+        cmocka_unit_test(settled_poses_end_it),
         cmocka_unit_test(weights_weigh),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(the_gauge_is_held),

@@ -7,7 +7,10 @@
 #include "camera/camera_model.h"
 #include "camera/camera_origin.h"
 
-#define SURE 0.02 /* standard deviation of the logarithm of a focal length that is known */
+/* Standard deviation of the logarithm of a focal length that is known. In photographs those of an
+ * adjustment are too small by a factor of up to five (refine/choose_lens.c), and planes have to
+ * know it to 0.02. */
+#define SURE 0.005
 
 /* One value of a camera that may have two, for a reader who wants to know how long the lens is. */
 static double mean_focal(const psfm_camera *camera) {

@@ -13,7 +13,7 @@ static void a_focal_length_that_the_adjustment_made_sure_is_said_so(void **state
     static const char *const after[] = {"points", "points", "exif", "given"};
     psfm_camera cameras[CAMERAS];
     psfm_camera_origin origins[CAMERAS];
-    double sigma[CAMERAS][PSFM_CAMERA_MAX_PARAMS] = {{5.0}, {10.0}, {40.0}, {NAN}};
+    double sigma[CAMERAS][PSFM_CAMERA_MAX_PARAMS] = {{2.0}, {4.0}, {40.0}, {NAN}};
     for (uint32_t c = 0; c < CAMERAS; ++c) {
         cameras[c] = psfm_camera_simple(1280, 720, 1000.0);
         cameras[c].id = c;

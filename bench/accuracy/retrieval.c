@@ -5,7 +5,8 @@
  *
  * of databases whose pairs were all matched. Verified: 30 inliers of homographies or of the
  * essential matrix. "best" is the share that a selection of as many pairs could reach; then the
- * same with the pairs of `--pairs.expand`. */
+ * same with the pairs of `--pairs.expand`. Once as likeness alone has it, once ranked by geometry.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "engine/rotation_candidates.h"
 #include "graph/pose_graph.h"
 #include "intake/image_likeness.h"
+#include "intake/rank_alike.h"
 #include "io/colmap_database.h"
 #include "match/pair_expand.h"
 #include "refine/evidence.h"
@@ -72,26 +74,28 @@ static size_t count_verified(const psfm_pair_list *list, size_t num, const size_
     return found;
 }
 
-static void report(psfm_context *ctx, const psfm_likeness *likeness, const size_t *verified,
-                   size_t num_verified, size_t count) {
-    char rule[32];
+/* Pairs of a rule, verified ones among them, and the same with those by common neighbours. */
+static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *hints,
+                   const size_t *verified, size_t num_verified) {
+    size_t num = hints->likeness->num;
     psfm_pair_list list, added;
     psfm_expand_options options;
-    snprintf(rule, sizeof rule, "retrieval:%zu", count);
-    const psfm_pair_hints hints = {.likeness = likeness};
-    check(ctx, psfm_pair_select(ctx, rule, NULL, likeness->num, &hints, &list));
+    psfm_moment start = psfm_moment_now();
+    check(ctx, psfm_pair_select(ctx, rule, NULL, num, hints, &list));
+    double seconds = psfm_moment_now().cpu_seconds - start.cpu_seconds;
     size_t *inliers = calloc(list.num + 1, sizeof *inliers);
     if (inliers == NULL)
         exit(1);
-    size_t found = count_verified(&list, likeness->num, verified, inliers);
-    double all = (double)num_verified,
-           best = list.num < num_verified ? (double)list.num / all : 1.0;
+    size_t found = count_verified(&list, num, verified, inliers);
+    double all = (double)num_verified;
     psfm_options_init(&psfm_expand_option_table, &options);
-    check(ctx, psfm_pair_expand(ctx, likeness->num, &list, inliers, &options, &added));
-    size_t more = count_verified(&added, likeness->num, verified, NULL);
-    printf("  retrieval:%-3zu %6zu pairs, recall %5.1f %%, best %5.1f %%; expanded %6zu pairs, "
-           "recall %5.1f %%\n",
-           count, list.num, 100.0 * (double)found / all, 100.0 * best, list.num + added.num,
+    check(ctx, psfm_pair_expand(ctx, num, &list, inliers, &options, &added));
+    size_t more = count_verified(&added, num, verified, NULL);
+    printf("  %-12s %s %6zu pairs (%.2f CPU s), recall %5.1f %%, best %5.1f %%; expanded %6zu "
+           "pairs, recall %5.1f %%\n",
+           rule, hints->rank == NULL ? "by likeness" : "ranked     ", list.num, seconds,
+           100.0 * (double)found / all,
+           list.num < num_verified ? 100.0 * (double)list.num / all : 100.0, list.num + added.num,
            100.0 * (double)(found + more) / all);
     free(inliers);
     psfm_pair_list_free(&added);
@@ -107,15 +111,21 @@ static void run(psfm_context *ctx, const char *path) {
     psfm_moment start = psfm_moment_now();
     check(ctx, psfm_image_likeness_find(ctx, &store, &photos, &likeness));
     double seconds = psfm_moment_now().cpu_seconds - start.cpu_seconds;
-    psfm_store_close(&store);
     size_t *verified = calloc(photos.num * photos.num, sizeof *verified);
     if (verified == NULL)
         exit(1);
+    psfm_alike_source source = {&store, &photos};
+    psfm_pair_hints hints = {.likeness = &likeness, .source = &source};
     size_t num = find_verified(ctx, path, &photos, verified);
     printf("%s: %zu images, %zu of %zu pairs verified, likeness in %.2f CPU s\n", path, photos.num,
            num, photos.num * (photos.num - 1) / 2, seconds);
-    for (size_t count = 5; count <= 40; count *= 2)
-        report(ctx, &likeness, verified, num, count);
+    for (size_t k = 0; k < 8; ++k) {
+        char rule[32];
+        snprintf(rule, sizeof rule, "retrieval:%d", 5 << (k / 2));
+        hints.rank = k % 2 == 0 ? NULL : psfm_rank_alike;
+        report(ctx, rule, &hints, verified, num);
+    }
+    psfm_store_close(&store);
     free(verified);
     psfm_likeness_free(&likeness);
     psfm_stored_photos_free(&photos);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "intake/image_likeness.h"
+#include "intake/rank_alike.h"
 
 /* ---- stored pairs ---- */
 
@@ -76,7 +77,8 @@ static psfm_status apply_rule(const psfm_pair_plan *plan, const psfm_likeness *l
                               psfm_pair_list *list) {
     const char **names = NULL;
     const psfm_match_options *options = plan->options;
-    const psfm_pair_hints hints = {likeness, &plan->places};
+    psfm_alike_source source = {plan->store, plan->images};
+    const psfm_pair_hints hints = {likeness, &plan->places, psfm_rank_alike, &source};
     size_t n = plan->images->num, kept = 0;
     size_t num_absent = strncmp(plan->rule, "file:", 5) == 0 ? options->num_absent : 0;
     psfm_status status = PSFM_ALLOC(plan->ctx, n + num_absent, &names);

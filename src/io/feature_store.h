@@ -86,6 +86,11 @@ psfm_status psfm_store_places(psfm_feature_store *store, const psfm_stored_photo
 psfm_status psfm_store_descriptors(psfm_feature_store *store, const psfm_stored_photo *photo,
                                    psfm_keypoint_set *set);
 
+/* Reads the keypoints of an image with their shapes, photo->num_keypoints of them; without any in
+ * the database they are unit circles. */
+psfm_status psfm_store_shapes(psfm_feature_store *store, const psfm_stored_photo *photo,
+                              psfm_keypoint *keypoints);
+
 /* Reads keypoints, float descriptors and scores of an image with photo->features. The caller frees
  * *set. */
 psfm_status psfm_store_float_features(psfm_feature_store *store, const psfm_stored_photo *photo,

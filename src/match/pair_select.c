@@ -86,12 +86,14 @@ static psfm_status add_others(psfm_context *ctx, const uint32_t *others, size_t 
 /* Each image with the k that look most like it. */
 static psfm_status select_alike(psfm_context *ctx, size_t k, bool unplaced, selection *s) {
     uint32_t *alike = NULL;
-    if (s->hints.likeness == NULL)
+    const psfm_pair_hints *h = &s->hints;
+    if (h->likeness == NULL)
         return PSFM_OK;
     k = k < s->num ? k : s->num;
     psfm_status status = PSFM_ALLOC(ctx, s->num * k, &alike);
     if (status == PSFM_OK)
-        status = psfm_likeness_nearest(ctx, s->hints.likeness, k, alike);
+        status = h->rank == NULL ? psfm_likeness_nearest(ctx, h->likeness, k, alike)
+                                 : h->rank(ctx, h->likeness, k, alike, h->source);
     if (status == PSFM_OK)
         status = add_others(ctx, alike, k, unplaced, s);
     free(alike);

@@ -29,10 +29,14 @@ void psfm_pair_list_sort(psfm_pair_list *list);
 /* The same where it is known of most photographs where they were taken. */
 #define PSFM_DEFAULT_PAIRS_PLACED "sequential:5+gps:20+retrieval:10"
 
-/* What is known of the images beside their order; NULL if it is not. */
+/* What is known of the images beside their order; NULL if it is not. `rank` finds the most alike in
+ * place of psfm_likeness_nearest, with `source` as its last argument. */
 typedef struct {
     const psfm_likeness *likeness;
     const psfm_places *places;
+    psfm_status (*rank)(psfm_context *ctx, const psfm_likeness *likeness, size_t count,
+                        uint32_t *alike, void *source);
+    void *source;
 } psfm_pair_hints;
 
 /* Selects pairs of `num` images by a text:

@@ -92,7 +92,7 @@ static void likeness_stands_in_for_places(void **state) {
     at[0].latitude_deg = (double)NAN;
     vector[0] = vector[7] = 1.0F;
     assert_ok(ctx, psfm_places_init(ctx, at, NUM, &places));
-    const psfm_pair_hints hints = {&likeness, &places};
+    const psfm_pair_hints hints = {.likeness = &likeness, .places = &places};
     assert_ok(ctx, psfm_pair_select(ctx, "gps:1", NULL, NUM, &hints, &list));
     assert_int_equal(list.pairs[0][0], 0);
     assert_int_equal(list.pairs[0][1], 7);

@@ -29,6 +29,9 @@
 #ifdef PSFM_HAVE_HEIF
 #include <libheif/heif.h>
 #endif
+#ifdef PSFM_HAVE_MPI
+#include <mpi.h>
+#endif
 
 static const char *const positional[] = {NULL};
 
@@ -58,6 +61,17 @@ static void print_vlfeat(void) {
     printf("VLFeat:        %s\n", vl_get_version_string());
 #else
     printf("VLFeat:        missing when this was built: no --sift.affine-shape\n");
+#endif
+}
+
+static void print_mpi(void) {
+#ifdef PSFM_HAVE_MPI
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    printf("MPI:           %.*s\n", (int)strcspn(version, ",\n"), version);
+#else
+    printf("MPI:           missing when this was built: one machine a run (libopenmpi-dev)\n");
 #endif
 }
 
@@ -104,6 +118,7 @@ static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
     printf("SQLite:        %s\n", sqlite3_libversion());
     printf("libpng:        %s\n", png_get_libpng_ver(NULL));
     print_formats();
+    print_mpi();
     print_vlfeat();
     printf("cJSON:         %s\n", cJSON_Version());
     psfm_status status = print_hdf5(ctx);

@@ -118,26 +118,26 @@ psfm_status psfm_crew_create(psfm_context *ctx, const psfm_task_kind *kind, void
     return status;
 }
 
-void psfm_crew_destroy(psfm_crew **out) {
-    psfm_crew *crew = *out;
-    if (crew == NULL)
+void psfm_crew_destroy(psfm_crew **crew) {
+    psfm_crew *c = *crew;
+    if (c == NULL)
         return;
-    pthread_mutex_lock(&crew->lock);
-    crew->is_over = true;
-    pthread_cond_broadcast(&crew->changed);
-    pthread_mutex_unlock(&crew->lock);
-    for (int k = 0; k < crew->num_members; ++k) {
-        if (crew->members[k].is_started)
-            pthread_join(crew->members[k].thread, NULL);
-        psfm_context_destroy(&crew->members[k].ctx);
+    pthread_mutex_lock(&c->lock);
+    c->is_over = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    for (int k = 0; k < c->num_members; ++k) {
+        if (c->members[k].is_started)
+            pthread_join(c->members[k].thread, NULL);
+        psfm_context_destroy(&c->members[k].ctx);
     }
-    for (item *old; (old = pop(&crew->todo)) != NULL || (old = pop(&crew->done)) != NULL;)
+    for (item *old; (old = pop(&c->todo)) != NULL || (old = pop(&c->done)) != NULL;)
         free_item(old);
-    pthread_cond_destroy(&crew->changed);
-    pthread_mutex_destroy(&crew->lock);
-    free(crew->members);
-    free(crew);
-    *out = NULL;
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c->members);
+    free(c);
+    *crew = NULL;
 }
 
 psfm_status psfm_crew_add(psfm_context *ctx, psfm_crew *crew, uint64_t index,

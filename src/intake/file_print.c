@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-enum { SAMPLE = 1 << 16 };
+enum { SAMPLE = 1 << 14 };
 
 /* Carries the hash on over the sample at this place, as far as the file goes. */
 static uint64_t hash_sample(uint64_t hash, int file, off_t at, unsigned char *buffer) {

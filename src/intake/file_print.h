@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 
-/* A number of a file's size and of 64 kB from its start, its middle and its end: files of
+/* A number of a file's size and of 16 kB from its start, its middle and its end: files of
  * photographs with equal ones are the same. 0 if there is no such file, which is no failure. */
 psfm_status psfm_file_print(psfm_context *ctx, const char *path, uint64_t *print);
 

@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 
-/* Tasks handed out and results waiting, per worker: one slow task must not stop the others soon. */
-#define WINDOW_PER_WORKER 4
+/* Tasks with parts that a rank gets in a row, at least. */
+#define ROW_OF_TASKS 32
 
 psfm_status psfm_place_init(psfm_context *ctx, const psfm_task_list *list, size_t budget,
                             psfm_place *place) {
@@ -25,12 +25,19 @@ void psfm_place_free(psfm_place *place) {
     *place = (psfm_place){0};
 }
 
+size_t psfm_board_reserve(const psfm_task_list *list, size_t num_workers) {
+    return list->num_parts > 0 && num_workers < ROW_OF_TASKS ? ROW_OF_TASKS : num_workers;
+}
+
 psfm_status psfm_board_init(psfm_context *ctx, const psfm_task_list *list, size_t num_workers,
-                            psfm_board *board) {
+                            size_t num_ranks, psfm_board *board) {
     *board = (psfm_board){.ctx = ctx, .list = list, .end = list->num};
     pthread_mutex_init(&board->lock, NULL);
     pthread_cond_init(&board->changed, NULL);
-    board->size = WINDOW_PER_WORKER * num_workers;
+    /* Twice what is held at once: one slow task must not stop the others soon. */
+    board->size = 2 * num_ranks * (num_workers + psfm_board_reserve(list, num_workers));
+    if (board->size > list->num)
+        board->size = list->num + 1;
     return PSFM_ALLOC(ctx, board->size, &board->window);
 }
 

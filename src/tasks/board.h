@@ -43,8 +43,13 @@ typedef struct {
     size_t size; /* of the window: no task is handed out so far ahead of `committed` */
 } psfm_board;
 
+/* Tasks that a rank with so many threads may hold beyond those that it computes. Parts that
+ * neighbouring tasks share are sent once to whoever has them in a row. */
+size_t psfm_board_reserve(const psfm_task_list *list, size_t num_workers);
+
+/* For num_ranks processes with about num_workers threads each. */
 psfm_status psfm_board_init(psfm_context *ctx, const psfm_task_list *list, size_t num_workers,
-                            psfm_board *board);
+                            size_t num_ranks, psfm_board *board);
 void psfm_board_free(psfm_board *board);
 
 typedef enum {

@@ -1,7 +1,7 @@
 /* The first rank among the others.
  *
- * A list is opened on all ranks, and each that answers gets as many tasks as it has threads, and as
- * many again as long as there are plenty, so that none waits for an answer. What comes late, after
+ * A list is opened on all ranks, and each that answers gets as many tasks as it has threads, and a
+ * reserve as long as there are plenty, so that none waits for an answer. What comes late, after
  * a failure closed the list, belongs to a list that is no more and is dropped. */
 #include "tasks/dispatch.h"
 
@@ -13,7 +13,7 @@
 #include "planarsfm/version.h"
 #include "tasks/messages.h"
 
-#define LONGEST_PAUSE 500 /* microseconds */
+#define LONGEST_PAUSE 2000 /* microseconds */
 
 /* Another rank. */
 typedef struct {
@@ -29,6 +29,7 @@ typedef struct {
     psfm_board *board;
     remote *ranks; /* the first is not used */
     int num_ready;
+    size_t num_workers; /* of those that are ready */
     bool has_warned;
 } dispatch;
 
@@ -125,6 +126,7 @@ static psfm_status take_ready(dispatch *d, remote *rank, psfm_packet_reader *rea
     if (status == PSFM_OK) {
         compare_machines(d, rank->place.rank, host, facts.cpu);
         ++d->num_ready;
+        d->num_workers += (size_t)facts.num_workers;
         rank->num_workers = (size_t)facts.num_workers;
         rank->place.budget = facts.budget;
     }
@@ -188,13 +190,18 @@ static psfm_status hand_out_to(dispatch *d, remote *rank, size_t most, bool *mov
     return status;
 }
 
+/* Ranks whose reserve is used up get a new one at once, smaller towards the end, lest one has much
+ * to do while others have nothing. */
 static psfm_status hand_out(dispatch *d, bool *moved) {
     const psfm_board *board = d->board;
     psfm_status status = PSFM_OK;
     for (int k = 1; status == PSFM_OK && k < d->link->num_ranks; ++k) {
         remote *rank = &d->ranks[k];
-        bool plenty = board->list->num - board->next > board->size / 2;
-        status = hand_out_to(d, rank, (plenty ? 2 : 1) * rank->num_workers, moved);
+        size_t fair = (board->list->num - board->next) / (2 * d->num_workers + 1);
+        size_t reserve = psfm_board_reserve(board->list, rank->num_workers);
+        if (rank->place.num_running <= rank->num_workers)
+            status =
+                hand_out_to(d, rank, rank->num_workers + (fair < reserve ? fair : reserve), moved);
     }
     return status;
 }

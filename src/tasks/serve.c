@@ -12,8 +12,8 @@
 #include "tasks/messages.h"
 
 /* Microseconds: while tasks are computed, and between lists. */
-#define LONGEST_PAUSE 500
-#define LONGEST_REST 5000
+#define LONGEST_PAUSE 2000
+#define LONGEST_REST 10000
 
 typedef struct {
     psfm_context *ctx;

@@ -154,13 +154,13 @@ static psfm_status run_here(psfm_context *ctx, psfm_board *board, psfm_place *pl
 
 psfm_status psfm_tasks_run(psfm_context *ctx, const psfm_task_list *list) {
     int num = psfm_parallel_workers(ctx, list->num);
-    size_t width = psfm_tasks_width(ctx);
+    const psfm_link *link = psfm_context_link(ctx);
     psfm_place here = {.bring_part = bring_part_here, .forget_parts = forget_parts_here};
     psfm_board board;
     void *state = NULL;
     psfm_packet_reader setup = psfm_packet_read(list->setup);
     psfm_status status =
-        psfm_board_init(ctx, list, width < list->num ? width : list->num + 1, &board);
+        psfm_board_init(ctx, list, (size_t)num, link == NULL ? 1 : (size_t)link->num_ranks, &board);
     if (status == PSFM_OK)
         status = psfm_place_init(ctx, list, psfm_context_memory(ctx) / 4, &here);
     if (status == PSFM_OK && list->num > 0)

@@ -15,6 +15,13 @@ same() { # OUT: it has what one machine makes, byte for byte
         diff -r "alone/$file" "$1/$file" || fail "$1/$file is not that of one machine"
     done
 }
+second= # a process on the second machine, below
+cleanup() {
+    umount "$scratch/disk" 2>/dev/null || true
+    [ -z "$second" ] || kill "$second" 2>/dev/null || true
+    ip link del "psfm$$" 2>/dev/null || true
+}
+trap cleanup EXIT
 # one_sentence: what refuses has caught is one line.
 one_sentence() { [ "$(wc -l <refused.err)" -eq 1 ] || fail "not one sentence: $(cat refused.err)"; }
 
@@ -27,6 +34,21 @@ for num in 1 2 3; do
 done
 "${mpi[@]}" -n 2 "${run[@]}" -o threads --threads 2 --quiet >threads.out
 same threads
+
+# Features and matches of networks, whose weights every rank loads.
+mkdir weights
+for network in xfeat lighterglue; do "$3" $network 1 weights/$network.safetensors; done
+neural() { # OUT LAUNCHER...
+    local out=$1
+    shift
+    "$@" "$planarsfm" extract "$photos" -o "$out" --features xfeat --weights weights --max-size 160 \
+        --xfeat.max-keypoints 50 --xfeat.threshold 0 --threads 1 --quiet >/dev/null
+    "$@" "$planarsfm" match "$out/database.db" --weights weights --lightglue.threshold 0 --pairs ring:1 --threads 1 \
+        --quiet >/dev/null
+}
+neural neural_alone
+neural neural_ranks "${mpi[@]}" -n 3
+cmp neural_alone/database.db neural_ranks/database.db || fail "networks on ranks give another database"
 
 # Other commands do their work once; who is wrong is told once.
 [ "$("${mpi[@]}" -n 3 "$planarsfm" --version | wc -l)" -eq 1 ] || fail "each rank prints the version"
@@ -51,7 +73,6 @@ done
 # A disk that is full, where the first rank writes.
 mkdir disk
 if mount -t tmpfs -o size=300k tmpfs disk 2>mount.err; then
-    trap 'umount "$scratch/disk" 2>/dev/null || true' EXIT
     refuses 1 "disk/out/database.db" "${mpi[@]}" -n 3 "${run[@]}" -o disk/out --quiet
     one_sentence
     mount -o remount,size=64m disk
@@ -60,6 +81,28 @@ if mount -t tmpfs -o size=300k tmpfs disk 2>mount.err; then
     umount disk
 else
     echo "not tried, no right to mount: a full disk ($(cat mount.err))"
+fi
+
+# Two machines, as far as one can make them: the second rank is in a network and under a name of its own.
+apart() {
+    command -v ip unshare nsenter >/dev/null || return 1
+    unshare -n -u sleep 600 2>apart.err &
+    second=$!
+    sleep 0.2
+    in_second() { nsenter -t "$second" -n -u "$@"; }
+    ip link add "psfm$$" type veth peer name "psfm$$b" 2>>apart.err &&
+        ip link set "psfm$$b" netns "$second" && ip addr add 10.234.5.1/24 dev "psfm$$" && ip link set "psfm$$" up &&
+        in_second ip addr add 10.234.5.2/24 dev "psfm$$b" && in_second ip link set "psfm$$b" up &&
+        in_second ip link set lo up && in_second hostname second
+}
+if apart; then
+    printf 'shift\nexec nsenter -t %s -n -u sh -c "$*"\n' "$second" >agent.sh
+    mpirun -q --mca plm_rsh_agent "sh $scratch/agent.sh" --mca oob_tcp_if_include 10.234.5.0/24 --mca btl tcp,self \
+        --mca btl_tcp_if_include 10.234.5.0/24 -n 2 --host 10.234.5.1:1,10.234.5.2:1 \
+        "${run[@]}" -o "$scratch/apart" --quiet >/dev/null
+    same apart
+else
+    echo "not tried, no right to make networks: two machines ($(cat apart.err))"
 fi
 
 # A rank that is killed while the others work.

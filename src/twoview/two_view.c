@@ -24,6 +24,7 @@
 #include "twoview/ray_pairs.h"
 #include "twoview/reconcile.h"
 #include "twoview/rotation_fit.h"
+#include "twoview/two_view_tasks.h"
 #include "view/canonical.h"
 
 #define BRIEF_SEARCH 5000    /* samples of four that most pairs need at most */
@@ -421,7 +422,9 @@ psfm_status psfm_two_view_estimate_all(psfm_context *ctx, const psfm_match_set *
                                        const psfm_two_view_options *options, psfm_two_view *out) {
     all_pairs all = {set, options, out};
     psfm_status status =
-        psfm_parallel_for(ctx, "two-view geometry", set->num_pairs, estimate_pair, &all);
+        psfm_context_link(ctx) != NULL
+            ? psfm_two_view_spread(ctx, set, options, out)
+            : psfm_parallel_for(ctx, "two-view geometry", set->num_pairs, estimate_pair, &all);
     for (size_t k = 0; status != PSFM_OK && k < set->num_pairs; ++k)
         psfm_two_view_free(&out[k]);
     return status;

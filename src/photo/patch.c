@@ -53,8 +53,10 @@ const psfm_option_table psfm_patch_option_table = {"photo-patch", rows, sizeof r
 #define GRAY_NOISE 0.7   /* standard deviation of a gray value that is taken for granted */
 #define END_STEP 0.01    /* samples; a step below it ends the iteration */
 #define LONGEST_STEP 2.0 /* samples */
-#define HOPELESS_NCC 0.3 /* after HOPELESS_STEPS */
+#define HOPELESS_NCC 0.3 /* of a coarse level, after HOPELESS_STEPS */
 #define HOPELESS_STEPS 3
+#define UNLIKE_NCC \
+    0.5 /* at the finest level, from the start: 1 in 200 of those found began there */
 
 struct psfm_patch_aligner {
     psfm_patch_options options;
@@ -253,7 +255,14 @@ typedef struct {
     double max_shift;            /* pixels of `from` */
     double p[2];                 /* start and result, pixels of `from` */
     double ncc;
+    bool is_coarse; /* another search follows */
 } search;
+
+/* Whether what a search has come to in step k promises nothing. A finest search starts within a
+ * pixel or two, where what is alike looks alike. */
+static bool is_hopeless(const search *s, int k) {
+    return s->is_coarse ? k >= HOPELESS_STEPS && s->ncc < HOPELESS_NCC : s->ncc < UNLIKE_NCC;
+}
 
 /* Moves the template to where the other photograph is like it. */
 static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
@@ -276,7 +285,7 @@ static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
         double dx = (double)sums.step_x * norm, dy = (double)sums.step_y * norm;
         double length = sqrt(dx * dx + dy * dy), factor = s->spacing;
         s->ncc = (double)sums.product * norm;
-        if (k >= HOPELESS_STEPS && s->ncc < HOPELESS_NCC)
+        if (is_hopeless(s, k))
             return PSFM_PATCH_UNLIKE;
         if (length > LONGEST_STEP)
             factor *= LONGEST_STEP / length;
@@ -302,6 +311,7 @@ static psfm_patch_outcome align_levels(psfm_patch_aligner *a, int coarse, search
     for (int k = coarse; k > 0; --k) {
         search rough = *s;
         rough.spacing = ldexp(finest, k);
+        rough.is_coarse = true;
         if (align_once(a, &rough) == PSFM_PATCH_ALIGNED &&
             rough.ncc >= 0.5 * (1.0 + a->options.min_ncc) - 0.2) {
             s->p[0] = rough.p[0];

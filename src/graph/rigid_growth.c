@@ -162,7 +162,37 @@ static psfm_status grow_from_edge(psfm_context *ctx, growth *g, uint32_t edge) {
     return status == PSFM_OK ? grow(ctx, g) : status;
 }
 
-/* Grows from the edges of the scale group of `edge` that hang together with it; marks them. */
+static bool holds(const growth *g, uint32_t body, uint32_t node) {
+    uint32_t k = g->first_membership[node];
+    while (k != NONE && g->memberships[k].body != body)
+        k = g->memberships[k].next;
+    return k != NONE;
+}
+
+/* Whether one body has all nodes of the open one. */
+static bool is_inside_one(growth *g) {
+    const psfm_rigid_body *open = current(g);
+    for (uint32_t k = g->first_membership[open->nodes[0]]; k != NONE; k = g->memberships[k].next) {
+        uint32_t body = g->memberships[k].body, num = 0;
+        if (g->bodies.bodies[body].nodes == NULL)
+            continue;
+        while (num < open->num_nodes && holds(g, body, open->nodes[num]))
+            ++num;
+        if (num == open->num_nodes)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the open body back. */
+static void drop_body(growth *g) {
+    free(current(g)->nodes);
+    *current(g) = (psfm_rigid_body){0};
+}
+
+/* Grows from the edges of the scale group of `edge` that hang together with it; marks them. What is
+ * inside one body tells nothing new, and growing from it would only walk through that body again.
+ */
 static psfm_status grow_from_group(psfm_context *ctx, growth *g, const uint32_t *scale_group,
                                    uint32_t edge, bool *done) {
     psfm_status status = open_body(ctx, g);
@@ -179,10 +209,13 @@ static psfm_status grow_from_group(psfm_context *ctx, growth *g, const uint32_t 
             status = take(ctx, g, psfm_topology_other(g->graph, e, node));
         }
     }
-    return status == PSFM_OK ? grow(ctx, g) : status;
+    if (status != PSFM_OK || !is_inside_one(g))
+        return status == PSFM_OK ? grow(ctx, g) : status;
+    drop_body(g);
+    return PSFM_OK;
 }
 
-/* Every connected piece of a scale group starts a body, also if its edges are inside others
+/* Every connected piece of a scale group starts a body, also if its edges are inside several others
  * already: these then become one. */
 static psfm_status grow_from_groups(psfm_context *ctx, growth *g, const uint32_t *scale_group) {
     bool *done = NULL;

@@ -284,6 +284,22 @@ static void scale_groups_make_trees_rigid(void **state) {
     psfm_rigidity_free(&r);
 }
 
+/* Triangles 012 and 234 share a node. A scale that the first one has all to itself tells nothing
+ * new, whichever group it is; one that both have makes them one. */
+static void scale_groups_inside_bodies(void **state) {
+    (void)state;
+    small_graph g = graph_of("01 12 02 23 34 24");
+    for (uint32_t e = 0; e < g.m; ++e)
+        g.group[e] = e < 3 ? 5 - e : UINT32_MAX;
+    psfm_rigidity r = analyse(&g);
+    assert_true(r.num_free == 1 && r.num_components == 2);
+    psfm_rigidity_free(&r);
+    g.group[1] = g.group[3] = 9; /* 12 and 23 hang together */
+    r = analyse(&g);
+    assert_true(r.num_free == 0 && r.num_components == 1 && r.node_begin[1] == 5);
+    psfm_rigidity_free(&r);
+}
+
 /* Large graphs of each kind: near-linear, and what they are is known. */
 static void large_graphs(void **state) {
     (void)state;
@@ -362,6 +378,7 @@ int main(void) {
         cmocka_unit_test(known_graphs),
         cmocka_unit_test(agrees_with_linear_algebra),
         cmocka_unit_test(scale_groups_make_trees_rigid),
+        cmocka_unit_test(scale_groups_inside_bodies),
         cmocka_unit_test(large_graphs),
         cmocka_unit_test(small_and_bad_input),
     };

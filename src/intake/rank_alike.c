@@ -101,7 +101,7 @@ static size_t turn_bin(double turn) {
 }
 
 static size_t scale_bin(double octaves) {
-    double bin = floor(octaves) + SCALE_BINS / 2;
+    double bin = floor(octaves + 0.5 * SCALE_BINS);
     return bin >= SCALE_BINS ? SCALE_BINS - 1 : bin > 0.0 ? (size_t)bin : 0;
 }
 

@@ -211,7 +211,9 @@ static psfm_status settle_cameras(psfm_context *ctx, const psfm_reconstruct_opti
                                   psfm_match_set *set, psfm_reconstruct_stats *stats) {
     psfm_evidence evidence = {.set = set};
     psfm_reconstruction first = {0};
-    psfm_status status = psfm_reconstruct(ctx, options, &evidence, stats, &first);
+    psfm_reconstruct_options once = *options;
+    once.refine.control.check_intrinsics = false; /* the last reconstruction is for that */
+    psfm_status status = psfm_reconstruct(ctx, &once, &evidence, stats, &first);
     psfm_reconstruction_free(&first);
     psfm_evidence_free(&evidence);
     return status;

@@ -123,6 +123,12 @@ static void add_check(builder *b, cJSON *root, const psfm_match_set *set,
     number(b, item, "mean_error_px_if_free", check->after_px);
 }
 
+/* How much flat ground owes to planes. */
+static void add_bow(builder *b, cJSON *root, double bow) {
+    if (isfinite(bow))
+        number(b, root, "bow", bow);
+}
+
 static void add_pairs(builder *b, cJSON *root, const psfm_evidence *evidence,
                       const psfm_pose_graph *graph) {
     size_t kinds[PSFM_PAIR_ROTATION + 1] = {0}, homographies = 0, degenerate = 0;
@@ -400,6 +406,8 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     add_calibration(&b, root, &stats->calibration);
     b.failed = !psfm_summary_add_cameras(root, set, found) || b.failed;
     add_check(&b, root, set, &found->refined.check);
+    if (found->refined.cameras != NULL)
+        add_bow(&b, root, found->refined.bow);
     add_pairs(&b, root, evidence, &found->graph);
     add_matches(&b, root, &stats->matches);
     add_tracks(&b, root, &found->refined.aligned);

@@ -65,6 +65,7 @@ typedef struct {
      * not computed. */
     double (*camera_sigma)[PSFM_CAMERA_MAX_PARAMS];
     psfm_intrinsics_check check;
+    double bow;                 /* of flat ground (refine/bow.h); NAN if it was not measured */
     psfm_refined_image *images; /* per view */
     double mean_px;             /* over all observations */
     psfm_bundle_stop stop;

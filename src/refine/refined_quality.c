@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "linalg/angle.h"
 #include "pose/covariance.h"
+#include "refine/bow.h"
 
 /* Mean reprojection errors of the points. */
 static psfm_status measure_points(psfm_context *ctx, const psfm_bundle_problem *problem,
@@ -61,6 +62,7 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
                                const psfm_bundle_options *options,
                                const psfm_refine_control_options *control, psfm_refined *out) {
     psfm_status status = measure_points(ctx, problem, &out->structure);
+    out->bow = NAN;
     for (size_t v = 0; v < problem->num_images; ++v)
         out->images[v].rotation_sigma_deg = out->images[v].center_sigma = NAN;
     if (status != PSFM_OK || problem->num_observations == 0)
@@ -71,5 +73,7 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
         status = find_camera_sigmas(ctx, problem, options, out);
     if (status == PSFM_OK && control->check_intrinsics)
         status = psfm_check_intrinsics(ctx, problem, options, &out->check);
+    if (status == PSFM_OK && control->check_intrinsics)
+        status = psfm_bow_measure(ctx, problem, options, &out->bow);
     return status;
 }

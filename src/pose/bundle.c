@@ -83,8 +83,7 @@ const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
 #define LESS_DAMPING 0.1   /* at most, after a step that did what was predicted */
-#define LIGHT_DAMPING 1e-8 /* a step with more says nothing about the weak modes of a long chain \
-                            */
+#define LIGHT_DAMPING 1e-8 /* with more, a step hides the weak modes of a long chain */
 #define NEAR 0.01          /* share of the cost: steps that lower it by less may be stretched */
 #define MAX_STRETCH 1.6    /* beyond 2 a quadratic cost diverges */
 /* Half squared residual per observation, in pixels, below which only rounding is left. */

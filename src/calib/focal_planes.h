@@ -27,7 +27,7 @@ typedef struct {
 } psfm_focal_estimate;
 
 /* Estimates the focal lengths that are not known. Undetermined is a result: sigma is then large.
- * Deterministic for any number of threads; time about linear in the number of homographies. */
+ * Deterministic for any number of threads. */
 psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes *measured,
                                    const psfm_focal_input *input, const psfm_focal_options *options,
                                    psfm_focal_estimate *out);

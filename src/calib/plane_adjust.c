@@ -139,8 +139,9 @@ static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, doubl
         begin[g] = size * g;
     if (status == PSFM_OK)
         status = psfm_plane_factor(ctx, a, 0.0);
+    const psfm_block_range range = {0, (uint32_t)num, begin, blocks};
     if (status == PSFM_OK)
-        status = psfm_block_spd_inverse(ctx, a->spd, (uint32_t)num, begin, blocks);
+        status = psfm_block_spd_inverse(ctx, a->spd, &range);
     for (size_t g = 0; status == PSFM_OK && g < num; ++g)
         sigma[g] = sqrt(fmax(blocks[size * g], 0.0));
     if (status == PSFM_ERR_NUMERIC) { /* nothing is known beyond the priors */

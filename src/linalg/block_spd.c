@@ -178,124 +178,149 @@ size_t psfm_block_spd_fill(const psfm_block_spd *spd) {
     return spd->L->is_super ? spd->L->xsize : spd->L->nzmax;
 }
 
-/* The inverse: L by columns, the inverse permutation, and per worker Y and the marks of the rows
- * on b's paths. */
+/* ---- diagonal blocks of the inverse ----
+ *
+ * With A = L L^T and W = L with its columns over their diagonals, the entries of Z = A^-1 where L
+ * has any follow from those to the right of and below them (K. Takahashi, J. Fagan, M. Chin, 1973):
+ *   Z_ij = -sum_k Z_ik W_kj  (i > j, k over the rows of column j below j),
+ *   Z_jj = 1 / L_jj^2 - sum_k W_kj Z_kj.
+ * That is the work of a factorisation, whatever the number of blocks. A few blocks are cheaper by
+ * solving for their columns. */
 typedef struct {
-    const psfm_block_spd *spd;
     const cholmod_factor *L;    /* simplicial L L^T, columns sorted and packed */
     SuiteSparse_long *position; /* permuted row of each scalar */
-    double **Y;                 /* per worker: n x largest block */
-    bool **on_path;             /* per worker: n, all false between tasks */
-    const size_t *out_begin;
-    double *out;
-} inverse_job;
+    double *Z;                  /* as the values of L */
+    SuiteSparse_long *place;    /* per row: its place in the column at work, or -1 */
+    double *sum;                /* per place in that column */
+} selected_inverse;
 
-/* Marks the path of row j to the root. In a sorted column the first row below the diagonal is the
- * parent. */
-static void mark_path(const cholmod_factor *L, SuiteSparse_long j, bool *on_path) {
+/* Operations for the entries of Z, for the solution of one column is SOLVE times the entries. */
+#define SOLVE 4.0
+
+static double count_operations(const cholmod_factor *L) {
     const SuiteSparse_long *begin = L->p, *row = L->i, *count = L->nz;
-    while (!on_path[j]) {
-        on_path[j] = true;
-        if (count[j] < 2)
-            return;
-        j = row[begin[j] + 1];
-    }
+    double operations = 0.0;
+    for (size_t j = 0; j < L->n; ++j)
+        for (SuiteSparse_long k = begin[j] + 1; k < begin[j] + count[j]; ++k)
+            operations += (double)count[row[k]];
+    return operations;
 }
 
-/* Y_j /= L_jj, then Y_i -= L_ij Y_j below it, for m right-hand sides. */
-static void eliminate_column(const cholmod_factor *L, size_t j, size_t m, double *Y) {
-    const SuiteSparse_long *begin = L->p, *row = L->i, *count = L->nz;
-    const double *value = L->x;
-    size_t first = (size_t)begin[j];
-    double *y = Y + j * m;
-    for (size_t v = 0; v < m; ++v)
-        y[v] /= value[first];
-    for (size_t k = first + 1; k < first + (size_t)count[j]; ++k) {
-        double *target = Y + (size_t)row[k] * m;
-        for (size_t v = 0; v < m; ++v)
-            target[v] -= value[k] * y[v];
-    }
-}
-
-static psfm_status invert_block(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)ctx;
-    inverse_job *job = user;
-    const cholmod_factor *L = job->L;
-    const uint32_t *scalar_begin = job->spd->scalar_begin;
-    size_t m = scalar_begin[index + 1] - scalar_begin[index], n = L->n, first = n;
-    double *Y = job->Y[worker], *out = job->out + job->out_begin[index];
-    bool *on_path = job->on_path[worker];
-    for (size_t v = 0; v < m; ++v) {
-        SuiteSparse_long j = job->position[scalar_begin[index] + v];
-        mark_path(L, j, on_path);
-        first = (size_t)j < first ? (size_t)j : first;
-    }
-    for (size_t j = first; j < n; ++j)
-        if (on_path[j])
-            memset(Y + j * m, 0, m * sizeof *Y);
-    for (size_t v = 0; v < m; ++v)
-        Y[(size_t)job->position[scalar_begin[index] + v] * m + v] = 1.0;
-    memset(out, 0, m * m * sizeof *out);
-    for (size_t j = first; j < n; ++j) {
-        if (!on_path[j])
+/* Adds -Z_ik W_kj for all rows i of column j that are in column k, k being at place a in column j,
+ * and by symmetry -Z_ki W_ij. */
+static void add_column(const selected_inverse *s, size_t j, SuiteSparse_long a) {
+    const SuiteSparse_long *begin = s->L->p, *row = s->L->i, *count = s->L->nz;
+    const double *value = (const double *)s->L->x + begin[j];
+    SuiteSparse_long column = row[begin[j] + a];
+    const double *Z = s->Z + begin[column];
+    const SuiteSparse_long *r = row + begin[column];
+    double diagonal = value[0], w = value[a] / diagonal, sum = s->sum[a] - Z[0] * w;
+    for (SuiteSparse_long k = 1; k < count[column]; ++k) {
+        SuiteSparse_long i = s->place[r[k]];
+        if (i < 0)
             continue;
-        on_path[j] = false;
-        eliminate_column(L, j, m, Y);
-        for (size_t u = 0; u < m; ++u)
-            for (size_t v = 0; v < m; ++v)
-                out[u * m + v] += Y[j * m + u] * Y[j * m + v];
+        s->sum[i] -= Z[k] * w;
+        sum -= Z[k] * (value[i] / diagonal);
+    }
+    s->sum[a] = sum;
+}
+
+static void invert_column(const selected_inverse *s, size_t j) {
+    const SuiteSparse_long *begin = s->L->p, *count = s->L->nz;
+    const SuiteSparse_long *row = (const SuiteSparse_long *)s->L->i + begin[j];
+    const double *value = (const double *)s->L->x + begin[j];
+    double *Z = s->Z + begin[j], diagonal = 1.0 / (value[0] * value[0]);
+    for (SuiteSparse_long k = 1; k < count[j]; ++k) {
+        s->place[row[k]] = k;
+        s->sum[k] = 0.0;
+    }
+    for (SuiteSparse_long k = 1; k < count[j]; ++k)
+        add_column(s, j, k);
+    for (SuiteSparse_long k = 1; k < count[j]; ++k) {
+        Z[k] = s->sum[k];
+        diagonal -= value[k] / value[0] * Z[k];
+        s->place[row[k]] = -1;
+    }
+    Z[0] = diagonal;
+}
+
+/* Z at two scalars of one block, which meet in L. */
+static double entry(const selected_inverse *s, uint32_t u, uint32_t v) {
+    const SuiteSparse_long *begin = s->L->p, *row = s->L->i, *count = s->L->nz;
+    SuiteSparse_long i = s->position[u], j = s->position[v];
+    if (i < j)
+        return entry(s, v, u);
+    SuiteSparse_long low = begin[j], high = begin[j] + count[j] - 1;
+    while (low < high) {
+        SuiteSparse_long middle = (low + high) / 2;
+        low = row[middle] < i ? middle + 1 : low;
+        high = row[middle] < i ? high : middle;
+    }
+    return s->Z[low];
+}
+
+static psfm_status invert_all(psfm_context *ctx, const psfm_block_spd *spd, selected_inverse *s,
+                              const psfm_block_range *range) {
+    size_t n = s->L->n;
+    const SuiteSparse_long *permutation = s->L->Perm;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &s->position)) || (status = PSFM_ALLOC(ctx, n, &s->place)) ||
+        (status = PSFM_ALLOC(ctx, n, &s->sum)) || (status = PSFM_ALLOC(ctx, s->L->nzmax, &s->Z)))
+        return status;
+    for (size_t k = 0; k < n; ++k) {
+        s->position[permutation[k]] = (SuiteSparse_long)k;
+        s->place[k] = -1;
+    }
+    for (size_t j = n; j-- > 0;)
+        invert_column(s, j);
+    for (uint32_t b = range->first; b < range->first + range->num; ++b) {
+        uint32_t begin = spd->scalar_begin[b], m = spd->scalar_begin[b + 1] - begin;
+        for (uint32_t k = 0; k < m * m; ++k)
+            range->out[range->begin[b] + k] = entry(s, begin + k / m, begin + k % m);
     }
     return PSFM_OK;
 }
 
-static psfm_status alloc_inverse(psfm_context *ctx, inverse_job *job, size_t n, int num_workers) {
-    size_t largest = 1;
-    for (uint32_t b = 0; b < job->spd->num_blocks; ++b)
-        if (block_size(job->spd, b) > largest)
-            largest = block_size(job->spd, b);
-    psfm_status status = PSFM_ALLOC(ctx, n, &job->position);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->Y);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->on_path);
-    for (int w = 0; status == PSFM_OK && w < num_workers; ++w) {
-        status = PSFM_ALLOC(ctx, n * largest, &job->Y[w]);
-        if (status == PSFM_OK)
-            status = PSFM_ALLOC(ctx, n, &job->on_path[w]);
+static psfm_status invert_few(psfm_context *ctx, psfm_block_spd *spd,
+                              const psfm_block_range *range) {
+    double *column = NULL;
+    size_t n = spd->L->n;
+    psfm_status status = PSFM_ALLOC(ctx, n, &column);
+    for (uint32_t b = range->first; status == PSFM_OK && b < range->first + range->num; ++b) {
+        uint32_t begin = spd->scalar_begin[b], m = spd->scalar_begin[b + 1] - begin;
+        for (uint32_t v = 0; status == PSFM_OK && v < m; ++v) {
+            memset(column, 0, n * sizeof *column);
+            column[begin + v] = 1.0;
+            status = psfm_block_spd_solve(ctx, spd, column, column);
+            for (uint32_t u = 0; status == PSFM_OK && u < m; ++u)
+                range->out[range->begin[b] + u * m + v] = column[begin + u];
+        }
     }
+    free(column);
     return status;
 }
 
-psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd, uint32_t num_blocks,
-                                   const size_t *out_begin, double *out) {
-    size_t n = spd->L->n;
-    int num_workers = psfm_parallel_workers(ctx, num_blocks);
-    inverse_job job = {.spd = spd, .out_begin = out_begin};
-    job.out = out;
+psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd,
+                                   const psfm_block_range *range) {
+    selected_inverse s = {0};
+    double wanted =
+        (double)(spd->scalar_begin[range->first + range->num] - spd->scalar_begin[range->first]);
     psfm_status status = PSFM_OK;
     cholmod_factor *L = cholmod_l_copy_factor(spd->L, &spd->common);
     if (L == NULL || !cholmod_l_change_factor(CHOLMOD_REAL, 1, 0, 1, 1, L, &spd->common)) {
         status = psfm_cholmod_failure(ctx, &spd->common, "block", "inverse");
         goto cleanup;
     }
-    job.L = L;
-    if ((status = alloc_inverse(ctx, &job, n, num_workers)) != PSFM_OK)
-        goto cleanup;
-    const SuiteSparse_long *permutation = L->Perm;
-    for (size_t k = 0; k < n; ++k)
-        job.position[permutation[k]] = (SuiteSparse_long)k;
-    status = psfm_parallel_for(ctx, NULL, num_blocks, invert_block, &job);
+    s.L = L;
+    status = wanted * SOLVE * (double)L->nzmax < count_operations(L)
+                 ? invert_few(ctx, spd, range)
+                 : invert_all(ctx, spd, &s, range);
 
 cleanup:
-    for (int w = 0; w < num_workers; ++w) {
-        if (job.Y != NULL)
-            free(job.Y[w]);
-        if (job.on_path != NULL)
-            free(job.on_path[w]);
-    }
-    free(job.Y);
-    free(job.on_path);
-    free(job.position);
+    free(s.position);
+    free(s.place);
+    free(s.sum);
+    free(s.Z);
     cholmod_l_free_factor(&L, &spd->common);
     return status;
 }

@@ -36,11 +36,18 @@ psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd);
 psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,
                                  double *x);
 
-/* The diagonal blocks 0 .. num_blocks - 1 of the inverse after a factorisation, row-major, block
- * k at out + out_begin[k]. Parallel; the cost of a block is that of one forward substitution along
- * its path in the elimination tree. */
-psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd, uint32_t num_blocks,
-                                   const size_t *out_begin, double *out);
+/* Diagonal blocks first .. first + num - 1 of the inverse: where they go, row-major, block k at
+ * out + begin[k]. */
+typedef struct {
+    uint32_t first, num;
+    const size_t *begin;
+    double *out;
+} psfm_block_range;
+
+/* The inverse after a factorisation, at these blocks: the work of another factorisation, or less
+ * for a few blocks. By one thread. */
+psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd,
+                                   const psfm_block_range *range);
 
 /* Operations of the factorisation and entries of the factor, as the analysis foretells them. */
 void psfm_block_spd_cost(const psfm_block_spd *spd, double *operations, double *entries);

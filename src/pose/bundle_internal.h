@@ -167,7 +167,7 @@ psfm_status psfm_bundle_make_solver(psfm_context *ctx, psfm_bundle *b);
 /* Solves the system that was reduced last. */
 psfm_status psfm_bundle_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x);
 /* The diagonal blocks first .. first + num - 1 of its inverse, block k at out + begin[k]; by
- * conjugate gradients a few of them, the others NAN. What comes before `first` may be written. */
+ * conjugate gradients a few of them, the others NAN. */
 psfm_status psfm_bundle_inverse(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
                                 const size_t *begin, double *out);
 

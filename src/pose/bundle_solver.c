@@ -108,6 +108,7 @@ static psfm_status invert_some(psfm_context *ctx, psfm_bundle *b, uint32_t first
 
 psfm_status psfm_bundle_inverse(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
                                 const size_t *begin, double *out) {
-    return b->cg == NULL ? psfm_block_spd_inverse(ctx, b->spd, first + num, begin, out)
+    const psfm_block_range range = {first, num, begin, out};
+    return b->cg == NULL ? psfm_block_spd_inverse(ctx, b->spd, &range)
                          : invert_some(ctx, b, first, num, begin, out);
 }

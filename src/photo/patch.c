@@ -169,12 +169,13 @@ static bool sample_template(psfm_patch_aligner *a, const psfm_pyramid *photo, co
     a->kernel->sample(&photo->levels[level], &map, a->wide_u, a->wide_v, a->num_wide, a->wide);
     size_t side = (size_t)a->side, stride = side + 2;
     for (size_t y = 0; y < side; ++y) {
-        const float *at = a->wide + (y + 1) * stride + 1;
+        const float *above = a->wide + y * stride + 1, *at = above + stride;
+        const float *left = at - 1, *right = at + 1, *below = at + stride;
         float *t = a->pattern + y * side, *gx = a->step_x + y * side, *gy = a->step_y + y * side;
         for (size_t x = 0; x < side; ++x) {
             t[x] = at[x];
-            gx[x] = 0.5F * (at[x + 1] - at[x - 1]);
-            gy[x] = 0.5F * (at[x + stride] - at[x - stride]);
+            gx[x] = 0.5F * (right[x] - left[x]);
+            gy[x] = 0.5F * (below[x] - above[x]);
         }
     }
     return true;

@@ -75,6 +75,13 @@ bool psfm_json_add_number(cJSON *object, const char *name, double value) {
                            : cJSON_AddNullToObject(object, name) != NULL;
 }
 
+bool psfm_json_add_item(cJSON *object, const char *name, cJSON *item) {
+    if (item != NULL && cJSON_AddItemToObject(object, name, item))
+        return true;
+    cJSON_Delete(item);
+    return false;
+}
+
 /* ---- sorting ---- */
 
 static int compare_values(const cJSON *a, const cJSON *b) {

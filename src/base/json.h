@@ -24,6 +24,9 @@ psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *pa
 /* Adds a number; null if it is not finite, which JSON has no word for. False when memory is out. */
 bool psfm_json_add_number(cJSON *object, const char *name, double value);
 
+/* Adds an item, NULL when memory was out for it, and takes it over. False when memory is out. */
+bool psfm_json_add_item(cJSON *object, const char *name, cJSON *item);
+
 /* Sorts an array: numbers by value, texts by their bytes, objects by their member `key` and, where
  * that is equal, by their member `then` (NULL: none). Equal ones stay in their order. Needs no
  * memory. O(n log n). */

@@ -301,7 +301,8 @@ static psfm_status whole_topology(psfm_context *ctx, const psfm_pose_graph *grap
         (*ends)[e] = graph->edges[e].node1;
         (*ends)[n + e] = graph->edges[e].node2;
     }
-    *topology = (psfm_topology){graph->num_nodes, n, *ends, *ends + n};
+    if (status == PSFM_OK)
+        *topology = (psfm_topology){graph->num_nodes, n, *ends, *ends + n};
     return status;
 }
 

@@ -44,11 +44,9 @@ static bool add_plane(cJSON *list, const psfm_scene_plane *plane, uint32_t k) {
         cJSON_Delete(object);
         return false;
     }
-    cJSON *normal = cJSON_CreateDoubleArray(plane->normal, 3);
-    cJSON *colour = cJSON_CreateIntArray(color, 3);
-    bool ok = normal != NULL && cJSON_AddItemToObject(object, "normal", normal);
-    ok = colour != NULL && cJSON_AddItemToObject(object, "color", colour) && ok;
-    return ok && cJSON_AddNumberToObject(object, "distance", plane->distance) != NULL &&
+    return psfm_json_add_item(object, "normal", cJSON_CreateDoubleArray(plane->normal, 3)) &&
+           psfm_json_add_item(object, "color", cJSON_CreateIntArray(color, 3)) &&
+           cJSON_AddNumberToObject(object, "distance", plane->distance) != NULL &&
            cJSON_AddNumberToObject(object, "points", plane->num_points) != NULL &&
            cJSON_AddNumberToObject(object, "sigma", plane->sigma) != NULL &&
            cJSON_AddNumberToObject(object, "area", plane->area) != NULL &&

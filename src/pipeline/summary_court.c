@@ -36,7 +36,7 @@ static bool add_stroke(cJSON *list, const double *xy, int num, bool found) {
         cJSON_Delete(points);
         return false;
     }
-    return cJSON_AddItemToObject(stroke, "xy", points) &&
+    return psfm_json_add_item(stroke, "xy", points) &&
            cJSON_AddBoolToObject(stroke, "found", found) != NULL;
 }
 
@@ -102,8 +102,7 @@ static bool add_photograph(cJSON *list, const psfm_evidence *evidence,
 }
 
 static bool add_pair(cJSON *object, const char *name, const double values[2]) {
-    cJSON *list = cJSON_CreateDoubleArray(values, 2);
-    return list != NULL && cJSON_AddItemToObject(object, name, list);
+    return psfm_json_add_item(object, name, cJSON_CreateDoubleArray(values, 2));
 }
 
 /* The model in the frame of the drawing, if there is one, and the drawing on its z = 0. */

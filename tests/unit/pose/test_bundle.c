@@ -239,12 +239,9 @@ static void the_same_bytes_for_any_number_of_threads(void **state) {
     psfm_context *ctx = psfm_context_create();
     static scene s, once;
     for (int threads = 1; threads <= 5; threads += 2) {
-        scene_options o = small_scene;
-        o.num_points = SCENE_MAX_POINTS;
-        o.noise_px = 0.5;
-        o.num_planes = 2;
-        scene_make(&o, &s);
+        scene_make(&threaded_scene, &s);
         scene_perturb(&s, 2, 0.02, 0.1, NULL);
+        assert_true(s.problem.num_observations > 4000);
         psfm_context_set_threads(ctx, threads);
         psfm_bundle_options options = default_options();
         options.planes = PSFM_PLANES_HARD;

@@ -63,6 +63,7 @@ static void adjustments_end_in_the_same_place(void **state) {
     for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode) {
         psfm_bundle_options options = options_of(PSFM_BUNDLE_DIRECT, mode, PSFM_REFINE_NONE);
         options.tolerance = 1e-13;
+        options.settled = 0.0;
         make(&direct, 2, 1);
         make(&iterative, 2, 1);
         psfm_bundle_stats a = adjust(ctx, &direct, &options);
@@ -91,7 +92,9 @@ static void the_same_bytes_for_any_number_of_threads(void **state) {
         options_of(PSFM_BUNDLE_ITERATIVE, PSFM_PLANES_SOFT, PSFM_REFINE_FOCAL);
     for (int threads = 1; threads <= 3; threads += 2) {
         psfm_context_set_threads(ctx, threads);
-        make(&s, 2, 2);
+        scene_make(&threaded_scene, &s);
+        scene_perturb(&s, 3, 0.02, 0.1, NULL);
+        assert_true(s.problem.num_observations > 4000);
         psfm_bundle_stats stats = adjust(ctx, &s, &options);
         psfm_bundle_stats_free(&stats);
         if (threads == 1)

@@ -15,18 +15,17 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/path.h"
 #include "image/image_io.h"
 #include "image/image_list.h"
 #include "image/mask.h"
 #include "image/tiff_pages.h"
+#include "intake/feature_choice.h"
 #include "intake/feature_tasks.h"
 #include "intake/photo_changes.h"
 #include "intake/photo_check.h"
 #include "intake/photo_key.h"
 #include "io/feature_store.h"
-#include "planarsfm/version.h"
 
 /* Photographs that are written together: what is lost at most when a run is killed. The same number
  * for any number of threads and ranks, so that the files are the same, too. */
@@ -44,9 +43,7 @@ typedef struct {
     psfm_context *ctx;
     const char *folder;
     const psfm_folder_options *options;
-    psfm_sift_options sift; /* within the effort */
-    uint64_t options_key, raised_key;
-    char *weights; /* path; NULL for SIFT */
+    psfm_feature_choice choice;
     psfm_feature_setup setup;
     psfm_intrinsics intrinsics;
     psfm_image_list files;
@@ -177,8 +174,9 @@ static psfm_status plan(extraction *x) {
         todo->name = x->files.names[k];
         const psfm_stored_photo *photo = find_stored(x, todo->name);
         todo->is_raised = is_raised(x, todo->name);
-        status = psfm_photo_key(x->ctx, x->folder, x->options->mask_folder, todo->name,
-                                x->options_key, todo->is_raised ? x->raised_key : 0, todo->key);
+        status =
+            psfm_photo_key(x->ctx, x->folder, x->options->mask_folder, todo->name, x->choice.key,
+                           todo->is_raised ? x->choice.raised_key : 0, todo->key);
         if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
             status = refresh_camera(x, photo);
             ++x->stats->num_unchanged;
@@ -273,7 +271,8 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
                              .width = photo->width,
                              .height = photo->height,
                              .focal_px = focal_px,
-                             .features = x->weights == NULL ? NULL : (char *)x->stats->features};
+                             .features =
+                                 x->choice.weights == NULL ? NULL : (char *)x->stats->features};
     const psfm_photo_facts facts = {todo->name, photo->width, photo->height, focal_px};
     psfm_status status = psfm_intrinsics_find(x->ctx, &x->intrinsics, &facts, &camera, &source);
     if (status == PSFM_OK)
@@ -393,9 +392,9 @@ static psfm_status extract_all(extraction *x) {
     const psfm_folder_options *o = x->options;
     x->setup = (psfm_feature_setup){.folder = x->folder,
                                     .mask_folder = o->mask_folder,
-                                    .weights = x->weights,
+                                    .weights = x->choice.weights,
                                     .extract = o->extract,
-                                    .sift = x->sift,
+                                    .sift = x->choice.sift,
                                     .raised_sift = o->sift,
                                     .detector = o->detector,
                                     .num_photos = x->num_todo,
@@ -412,43 +411,10 @@ static psfm_status extract_all(extraction *x) {
     return status;
 }
 
-/* What SIFT may do within the effort, and beyond it for photographs that are raised. */
-static psfm_status limit_effort(extraction *x, uint64_t *hash) {
-    const psfm_folder_options *o = x->options;
-    x->sift = o->sift;
-    psfm_effort_limit((psfm_effort)o->effort.level, &x->sift);
-    x->raised_key = PSFM_HASH_START;
-    psfm_status status =
-        psfm_options_hash(x->ctx, &psfm_sift_option_table, &o->sift, &x->raised_key);
-    if (status == PSFM_OK)
-        status = psfm_options_hash(x->ctx, &psfm_sift_option_table, &x->sift, hash);
-    return status;
-}
-
-/* Finds the weights and hashes whatever the features depend on beside the photograph. */
-static psfm_status find_features(extraction *x) {
-    psfm_context *ctx = x->ctx;
-    const psfm_folder_options *o = x->options;
-    psfm_feature_kind kind = (psfm_feature_kind)o->detector.kind;
-    uint64_t fingerprint = 0, hash = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
-    x->stats->features = psfm_feature_names[kind];
-    psfm_status status = psfm_options_hash(ctx, &psfm_extract_option_table, &o->extract, &hash);
-    if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
-        status = limit_effort(x, &hash);
-    else if (status == PSFM_OK)
-        status = psfm_options_hash(ctx, psfm_detector_table(kind),
-                                   psfm_detector_network_options(&o->detector), &hash);
-    if (status == PSFM_OK && kind != PSFM_FEATURES_SIFT)
-        status = psfm_weights_find(ctx, &o->weights, psfm_detector_file(kind), &x->weights,
-                                   &fingerprint);
-    hash = psfm_hash(hash, x->stats->features, strlen(x->stats->features));
-    x->options_key = psfm_hash(hash, &fingerprint, sizeof fingerprint);
-    return status;
-}
-
 static psfm_status open_inputs(extraction *x, const char *database) {
     psfm_context *ctx = x->ctx;
-    psfm_status status = find_features(x);
+    psfm_status status = psfm_feature_choice_make(ctx, x->options, &x->choice);
+    x->stats->features = psfm_feature_names[x->options->detector.kind];
     if (status == PSFM_OK && x->options->mask_folder != NULL &&
         !psfm_path_is_folder(x->options->mask_folder))
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: no folder of masks", x->options->mask_folder);
@@ -489,7 +455,7 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     psfm_stored_photos_free(&x.stored);
     psfm_image_list_free(&x.files);
     psfm_intrinsics_free(&x.intrinsics);
-    free(x.weights);
+    psfm_feature_choice_free(&x.choice);
     free(x.todo);
     return status;
 }

@@ -7,58 +7,45 @@
 psfm_status psfm_features_pack(psfm_context *ctx, const psfm_keypoint_set *set,
                                psfm_packet *packet) {
     const size_t size = set->descriptor_size, numbers[2] = {set->num, size};
-    psfm_status status = psfm_packet_put(ctx, packet, numbers, sizeof numbers);
-    if (status == PSFM_OK)
-        status =
-            psfm_packet_put_array(ctx, packet, set->keypoints,
-                                  set->keypoints == NULL ? 0 : set->num, sizeof *set->keypoints);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, set->descriptors_u8,
-                                       set->descriptors_u8 == NULL ? 0 : set->num * size, 1);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, set->descriptors_f32,
-                                       set->descriptors_f32 == NULL ? 0 : set->num * size,
-                                       sizeof *set->descriptors_f32);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, set->scores, set->scores == NULL ? 0 : set->num,
-                                       sizeof *set->scores);
-    return status;
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    psfm_pack(&p, numbers, sizeof numbers);
+    psfm_pack_array(&p, set->keypoints, set->keypoints == NULL ? 0 : set->num,
+                    sizeof *set->keypoints);
+    psfm_pack_array(&p, set->descriptors_u8, set->descriptors_u8 == NULL ? 0 : set->num * size, 1);
+    psfm_pack_array(&p, set->descriptors_f32, set->descriptors_f32 == NULL ? 0 : set->num * size,
+                    sizeof *set->descriptors_f32);
+    psfm_pack_array(&p, set->scores, set->scores == NULL ? 0 : set->num, sizeof *set->scores);
+    return p.status;
 }
 
 /* An array of `num` elements, or none at all: then *out is NULL. */
-static psfm_status get_array(psfm_context *ctx, psfm_packet_reader *reader, size_t num, size_t size,
-                             void *out) {
-    size_t found;
+static void unpack_some(psfm_unpacking *u, size_t num, size_t size, void *out) {
+    size_t found = 0;
     void *elements = NULL, **pointer = out;
-    psfm_status status = psfm_packet_get_array(ctx, reader, size, &elements, &found);
-    if (status == PSFM_OK && found == 0) {
+    psfm_unpack_array(u, size, &elements, &found);
+    if (u->status == PSFM_OK && found != 0 && found != num)
+        u->status = psfm_fail(u->ctx, PSFM_ERR_FORMAT,
+                              "%zu numbers of features in a packet, not %zu", found, num);
+    if (u->status != PSFM_OK || found == 0) {
         free(elements);
         elements = NULL;
-    } else if (status == PSFM_OK && found != num) {
-        free(elements);
-        elements = NULL;
-        status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%zu numbers of features in a packet, not %zu",
-                           found, num);
     }
     *pointer = elements;
-    return status;
 }
 
 psfm_status psfm_features_unpack(psfm_context *ctx, psfm_packet_reader *reader,
                                  psfm_keypoint_set *set) {
-    size_t numbers[2];
+    size_t numbers[2] = {0, 0};
     void *keypoints = NULL, *bytes = NULL, *floats = NULL, *scores = NULL;
-    *set = (psfm_keypoint_set){0};
-    psfm_status status = psfm_packet_get(ctx, reader, numbers, sizeof numbers);
-    if (status != PSFM_OK)
-        return status;
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack(&u, numbers, sizeof numbers);
     const size_t num = numbers[0], size = numbers[1];
-    if ((status = get_array(ctx, reader, num, sizeof *set->keypoints, &keypoints)) == PSFM_OK &&
-        (status = get_array(ctx, reader, num * size, 1, &bytes)) == PSFM_OK &&
-        (status = get_array(ctx, reader, num * size, sizeof(float), &floats)) == PSFM_OK)
-        status = get_array(ctx, reader, num, sizeof(float), &scores);
+    unpack_some(&u, num, sizeof *set->keypoints, &keypoints);
+    unpack_some(&u, num * size, 1, &bytes);
+    unpack_some(&u, num * size, sizeof(float), &floats);
+    unpack_some(&u, num, sizeof(float), &scores);
     *set = (psfm_keypoint_set){num, keypoints, size, bytes, floats, scores};
-    if (status != PSFM_OK)
+    if (u.status != PSFM_OK)
         psfm_keypoint_set_free(set);
-    return status;
+    return u.status;
 }

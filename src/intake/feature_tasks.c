@@ -6,7 +6,6 @@
 #include "intake/feature_tasks.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/path.h"
@@ -50,12 +49,13 @@ psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *
                                    bool is_raised, psfm_packet *packet) {
     const char *name = setup->names[photo];
     prints here = {0};
-    psfm_status status = setup->is_checked ? find_prints(ctx, setup, name, &here) : PSFM_OK;
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, name);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &here, sizeof here);
-    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &is_raised, sizeof is_raised) : status;
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    if (setup->is_checked)
+        p.status = find_prints(ctx, setup, name, &here);
+    psfm_pack_text(&p, name);
+    psfm_pack(&p, &here, sizeof here);
+    psfm_pack(&p, &is_raised, sizeof is_raised);
+    return p.status;
 }
 
 /* Some photographs, spread over all of them, the first and the last included. */
@@ -72,32 +72,30 @@ static psfm_status pack_compared(psfm_context *ctx, const psfm_feature_setup *se
 
 psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup *setup,
                                     psfm_packet *packet) {
+    psfm_feature_setup sent = *setup;
     uint64_t print = 0;
-    psfm_status status = psfm_packet_put(ctx, packet, setup, sizeof *setup);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->folder);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->mask_folder);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->weights);
-    if (status == PSFM_OK && setup->weights != NULL)
-        status = psfm_file_print(ctx, setup->weights, &print);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &print, sizeof print);
-    return status == PSFM_OK ? pack_compared(ctx, setup, packet) : status;
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    if (setup->weights != NULL)
+        p.status = psfm_file_print(ctx, setup->weights, &print);
+    sent.folder = sent.mask_folder = sent.weights = NULL; /* no other process knows what is there */
+    sent.names = NULL;
+    psfm_pack(&p, &sent, sizeof sent);
+    psfm_pack_text(&p, setup->folder);
+    psfm_pack_text(&p, setup->mask_folder);
+    psfm_pack_text(&p, setup->weights);
+    psfm_pack(&p, &print, sizeof print);
+    return p.status == PSFM_OK ? pack_compared(ctx, setup, packet) : p.status;
 }
 
 psfm_status psfm_feature_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,
                                        psfm_photo *photo) {
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
     *photo = (psfm_photo){0};
-    psfm_status status = psfm_packet_get(ctx, reader, &photo->width, sizeof photo->width);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &photo->height, sizeof photo->height);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &photo->exif, sizeof photo->exif);
-    if (status == PSFM_OK)
-        status = psfm_packet_get_text(ctx, reader, &photo->problem);
-    return status == PSFM_OK ? psfm_features_unpack(ctx, reader, &photo->features) : status;
+    psfm_unpack(&u, &photo->width, sizeof photo->width);
+    psfm_unpack(&u, &photo->height, sizeof photo->height);
+    psfm_unpack(&u, &photo->exif, sizeof photo->exif);
+    psfm_unpack_text(&u, &photo->problem);
+    return u.status == PSFM_OK ? psfm_features_unpack(ctx, reader, &photo->features) : u.status;
 }
 
 /* ---- any rank's side ---- */
@@ -131,31 +129,26 @@ static psfm_status make_detectors(psfm_context *ctx, extraction *x, uint64_t pri
 /* Refuses a photograph or mask that is not the first rank's. */
 static psfm_status check_files(psfm_context *ctx, const extraction *x, const char *name,
                                const prints *wanted) {
-    char host[256] = "";
     prints here = {0};
     if (!x->setup.is_checked)
         return PSFM_OK;
     psfm_status status = find_prints(ctx, &x->setup, name, &here);
-    if (status != PSFM_OK || (here.photo == wanted->photo && here.mask == wanted->mask))
-        return status;
-    bool photo = here.photo != wanted->photo;
-    gethostname(host, sizeof host - 1);
-    return psfm_fail(
-        ctx, PSFM_ERR_DATA,
-        "%s/%s: %s sees another %s than the first rank; all ranks need the same folder",
-        photo ? x->folder : x->mask_folder, name, host, photo ? "photograph" : "mask");
+    if (status == PSFM_OK && here.photo != wanted->photo)
+        status = psfm_file_differs(ctx, x->folder, name, "photograph");
+    else if (status == PSFM_OK && here.mask != wanted->mask)
+        status = psfm_file_differs(ctx, x->mask_folder, name, "mask");
+    return status;
 }
 
 /* The photograph of a task. The caller frees *name. */
 static psfm_status get_photo(psfm_context *ctx, const extraction *x, psfm_packet_reader *reader,
                              char **name, bool *is_raised) {
     prints wanted = {0};
-    psfm_status status = psfm_packet_get_text(ctx, reader, name);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &wanted, sizeof wanted);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, is_raised, sizeof *is_raised);
-    return status == PSFM_OK ? check_files(ctx, x, *name, &wanted) : status;
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack_text(&u, name);
+    psfm_unpack(&u, &wanted, sizeof wanted);
+    psfm_unpack(&u, is_raised, sizeof *is_raised);
+    return u.status == PSFM_OK ? check_files(ctx, x, *name, &wanted) : u.status;
 }
 
 static psfm_status compare(psfm_context *ctx, const extraction *x, psfm_packet_reader *reader) {
@@ -177,15 +170,16 @@ static psfm_status open_extraction(psfm_context *ctx, psfm_packet_reader *reader
     psfm_status status = PSFM_ALLOC(ctx, 1, &x);
     if (status != PSFM_OK)
         return status;
-    if ((status = psfm_packet_get(ctx, reader, &x->setup, sizeof x->setup)) == PSFM_OK &&
-        (status = psfm_packet_get_text(ctx, reader, &x->folder)) == PSFM_OK &&
-        (status = psfm_packet_get_text(ctx, reader, &x->mask_folder)) == PSFM_OK &&
-        (status = psfm_packet_get_text(ctx, reader, &x->weights)) == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &print, sizeof print);
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack(&u, &x->setup, sizeof x->setup);
+    psfm_unpack_text(&u, &x->folder);
+    psfm_unpack_text(&u, &x->mask_folder);
+    psfm_unpack_text(&u, &x->weights);
+    psfm_unpack(&u, &print, sizeof print);
     x->setup.folder = x->folder;
     x->setup.mask_folder = x->mask_folder;
     x->setup.weights = x->weights;
-    x->setup.names = NULL;
+    status = u.status;
     if (status == PSFM_OK)
         status = compare(ctx, x, reader);
     if (status == PSFM_OK)
@@ -201,14 +195,12 @@ static psfm_status open_extraction(psfm_context *ctx, psfm_packet_reader *reader
 }
 
 static psfm_status pack_result(psfm_context *ctx, const psfm_photo *photo, psfm_packet *packet) {
-    psfm_status status = psfm_packet_put(ctx, packet, &photo->width, sizeof photo->width);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &photo->height, sizeof photo->height);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &photo->exif, sizeof photo->exif);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, photo->problem);
-    return status == PSFM_OK ? psfm_features_pack(ctx, &photo->features, packet) : status;
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    psfm_pack(&p, &photo->width, sizeof photo->width);
+    psfm_pack(&p, &photo->height, sizeof photo->height);
+    psfm_pack(&p, &photo->exif, sizeof photo->exif);
+    psfm_pack_text(&p, photo->problem);
+    return p.status == PSFM_OK ? psfm_features_pack(ctx, &photo->features, packet) : p.status;
 }
 
 static psfm_status extract_photo(psfm_context *ctx, void *state, int worker,

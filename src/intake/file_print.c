@@ -43,3 +43,13 @@ psfm_status psfm_file_print(psfm_context *ctx, const char *path, uint64_t *print
     free(buffer);
     return status;
 }
+
+psfm_status psfm_file_differs(psfm_context *ctx, const char *folder, const char *name,
+                              const char *what) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return psfm_fail(
+        ctx, PSFM_ERR_DATA,
+        "%s/%s: %s sees another %s than the first rank; all ranks need the same folder", folder,
+        name, host, what);
+}

@@ -10,4 +10,8 @@
  * photographs with equal ones are the same. 0 if there is no such file, which is no failure. */
 psfm_status psfm_file_print(psfm_context *ctx, const char *path, uint64_t *print);
 
+/* Fails: this machine sees another file, a `what`, than the first rank. */
+psfm_status psfm_file_differs(psfm_context *ctx, const char *folder, const char *name,
+                              const char *what);
+
 #endif

@@ -32,31 +32,31 @@ typedef struct {
 
 psfm_status psfm_match_setup_pack(psfm_context *ctx, const psfm_match_setup *setup,
                                   psfm_packet *packet) {
+    psfm_match_setup sent = *setup;
     uint64_t print = 0;
-    psfm_status status = psfm_packet_put(ctx, packet, setup, sizeof *setup);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_text(ctx, packet, setup->weights);
-    if (status == PSFM_OK && setup->weights != NULL)
-        status = psfm_file_print(ctx, setup->weights, &print);
-    return status == PSFM_OK ? psfm_packet_put(ctx, packet, &print, sizeof print) : status;
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    if (setup->weights != NULL)
+        p.status = psfm_file_print(ctx, setup->weights, &print);
+    sent.weights = NULL; /* no other process knows what is there */
+    psfm_pack(&p, &sent, sizeof sent);
+    psfm_pack_text(&p, setup->weights);
+    psfm_pack(&p, &print, sizeof print);
+    return p.status;
 }
 
 psfm_status psfm_match_image_pack(psfm_context *ctx, const psfm_match_image *image,
                                   psfm_packet *packet, size_t *memory) {
     const psfm_view *view = &image->view;
     const size_t size[2] = {image->width, image->height};
-    psfm_status status = psfm_packet_put(ctx, packet, size, sizeof size);
-    if (status == PSFM_OK)
-        status = psfm_features_pack(ctx, &image->set, packet);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &image->camera, sizeof image->camera);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, &view->id, sizeof view->id);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, view->keypoints, view->num_keypoints,
-                                       sizeof *view->keypoints);
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    psfm_pack(&p, size, sizeof size);
+    if (p.status == PSFM_OK)
+        p.status = psfm_features_pack(ctx, &image->set, packet);
+    psfm_pack(&p, &image->camera, sizeof image->camera);
+    psfm_pack(&p, &view->id, sizeof view->id);
+    psfm_pack_array(&p, view->keypoints, view->num_keypoints, sizeof *view->keypoints);
     *memory = packet->size + view->num_keypoints * (sizeof *view->rays + sizeof *view->px_from_ray);
-    return status;
+    return p.status;
 }
 
 void psfm_match_image_free(psfm_match_image *image) {
@@ -74,16 +74,13 @@ psfm_status psfm_match_task_pack(psfm_context *ctx, const uint32_t (*pairs)[2], 
 
 psfm_status psfm_pair_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,
                                     psfm_pair_result *out) {
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
     *out = (psfm_pair_result){0};
-    psfm_status status = psfm_packet_get(ctx, reader, &out->is_turned, sizeof out->is_turned);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &out->num_verified, sizeof out->num_verified);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &out->num_guided, sizeof out->num_guided);
-    if (status == PSFM_OK)
-        status = psfm_packet_get_array(ctx, reader, sizeof *out->list.matches, &out->list.matches,
-                                       &out->list.num);
-    return status;
+    psfm_unpack(&u, &out->is_turned, sizeof out->is_turned);
+    psfm_unpack(&u, &out->num_verified, sizeof out->num_verified);
+    psfm_unpack(&u, &out->num_guided, sizeof out->num_guided);
+    psfm_unpack_array(&u, sizeof *out->list.matches, &out->list.matches, &out->list.num);
+    return u.status;
 }
 
 /* ---- a list of pairs, on any rank ---- */
@@ -131,9 +128,12 @@ static psfm_status open_matching(psfm_context *ctx, psfm_packet_reader *reader, 
     psfm_status status = PSFM_ALLOC(ctx, 1, &m);
     if (status != PSFM_OK)
         return status;
-    if ((status = psfm_packet_get(ctx, reader, &m->setup, sizeof m->setup)) == PSFM_OK &&
-        (status = psfm_packet_get_text(ctx, reader, &weights)) == PSFM_OK &&
-        (status = psfm_packet_get(ctx, reader, &print, sizeof print)) == PSFM_OK)
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack(&u, &m->setup, sizeof m->setup);
+    psfm_unpack_text(&u, &weights);
+    psfm_unpack(&u, &print, sizeof print);
+    status = u.status;
+    if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, m->setup.num_images, &m->images);
     for (size_t k = 0; m->images != NULL && k < m->setup.num_images; ++k)
         pthread_mutex_init(&m->images[k].lock, NULL);
@@ -151,20 +151,18 @@ static psfm_status take_image(psfm_context *ctx, void *state, uint32_t part,
                               psfm_packet_reader *reader) {
     matching *m = state;
     psfm_match_image *image = &m->images[part].image;
+    psfm_view *view = &image->view;
     size_t size[2] = {0, 0};
-    psfm_status status = psfm_packet_get(ctx, reader, size, sizeof size);
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack(&u, size, sizeof size);
     image->width = size[0];
     image->height = size[1];
-    if (status == PSFM_OK)
-        status = psfm_features_unpack(ctx, reader, &image->set);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &image->camera, sizeof image->camera);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, &image->view.id, sizeof image->view.id);
-    if (status == PSFM_OK)
-        status = psfm_packet_get_array(ctx, reader, sizeof *image->view.keypoints,
-                                       &image->view.keypoints, &image->view.num_keypoints);
-    return status;
+    if (u.status == PSFM_OK)
+        u.status = psfm_features_unpack(ctx, reader, &image->set);
+    psfm_unpack(&u, &image->camera, sizeof image->camera);
+    psfm_unpack(&u, &view->id, sizeof view->id);
+    psfm_unpack_array(&u, sizeof *view->keypoints, &view->keypoints, &view->num_keypoints);
+    return u.status;
 }
 
 /* ---- one task ---- */
@@ -297,14 +295,12 @@ static psfm_status guide_batch(psfm_context *ctx, const matching *m, batch *b) {
 static psfm_status pack_pair(psfm_context *ctx, const batch *b, size_t k, size_t num_guided,
                              psfm_packet *result) {
     const psfm_match_list *list = &b->lists[k];
-    psfm_status status = psfm_packet_put(ctx, result, &b->turned[k], sizeof b->turned[k]);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, result, &b->verified[k], sizeof b->verified[k]);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, result, &num_guided, sizeof num_guided);
-    return status == PSFM_OK
-               ? psfm_packet_put_array(ctx, result, list->matches, list->num, sizeof *list->matches)
-               : status;
+    psfm_packing p = {.ctx = ctx, .packet = result};
+    psfm_pack(&p, &b->turned[k], sizeof b->turned[k]);
+    psfm_pack(&p, &b->verified[k], sizeof b->verified[k]);
+    psfm_pack(&p, &num_guided, sizeof num_guided);
+    psfm_pack_array(&p, list->matches, list->num, sizeof *list->matches);
+    return p.status;
 }
 
 static psfm_status match_pairs(psfm_context *ctx, void *state, int worker,

@@ -86,3 +86,48 @@ psfm_status psfm_packet_get_text(psfm_context *ctx, psfm_packet_reader *reader, 
     }
     return status;
 }
+
+/* ---- many things ---- */
+
+void psfm_pack(psfm_packing *p, const void *bytes, size_t size) {
+    if (p->status == PSFM_OK)
+        p->status = psfm_packet_put(p->ctx, p->packet, bytes, size);
+}
+
+void psfm_pack_array(psfm_packing *p, const void *elements, size_t num, size_t size) {
+    if (p->status == PSFM_OK)
+        p->status = psfm_packet_put_array(p->ctx, p->packet, elements, num, size);
+}
+
+void psfm_pack_text(psfm_packing *p, const char *text) {
+    if (p->status == PSFM_OK)
+        p->status = psfm_packet_put_text(p->ctx, p->packet, text);
+}
+
+void psfm_unpack(psfm_unpacking *u, void *out, size_t size) {
+    if (u->status == PSFM_OK)
+        u->status = psfm_packet_get(u->ctx, u->reader, out, size);
+}
+
+void psfm_unpack_array(psfm_unpacking *u, size_t size, void *out, size_t *num) {
+    if (u->status == PSFM_OK)
+        u->status = psfm_packet_get_array(u->ctx, u->reader, size, out, num);
+}
+
+void psfm_unpack_known(psfm_unpacking *u, size_t size, size_t num, void *out) {
+    void *elements = NULL;
+    size_t found = num;
+    psfm_unpack_array(u, size, &elements, &found);
+    if (u->status == PSFM_OK && found != num)
+        u->status =
+            psfm_fail(u->ctx, PSFM_ERR_FORMAT, "%zu elements in a packet, not %zu", found, num);
+    if (u->status == PSFM_OK)
+        memcpy(out, &elements, sizeof elements);
+    else
+        free(elements);
+}
+
+void psfm_unpack_text(psfm_unpacking *u, char **out) {
+    if (u->status == PSFM_OK)
+        u->status = psfm_packet_get_text(u->ctx, u->reader, out);
+}

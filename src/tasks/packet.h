@@ -40,4 +40,28 @@ psfm_status psfm_packet_get_array(psfm_context *ctx, psfm_packet_reader *reader,
 /* The next text, NULL if that was put. The caller frees it. */
 psfm_status psfm_packet_get_text(psfm_context *ctx, psfm_packet_reader *reader, char **out);
 
+/* Many things one after the other. `status` is the first failure; after it nothing is put or got,
+ * and what was asked for stays as it is. */
+typedef struct {
+    psfm_context *ctx;
+    psfm_packet *packet;
+    psfm_status status;
+} psfm_packing;
+
+void psfm_pack(psfm_packing *p, const void *bytes, size_t size);
+void psfm_pack_array(psfm_packing *p, const void *elements, size_t num, size_t size);
+void psfm_pack_text(psfm_packing *p, const char *text);
+
+typedef struct {
+    psfm_context *ctx;
+    psfm_packet_reader *reader;
+    psfm_status status;
+} psfm_unpacking;
+
+void psfm_unpack(psfm_unpacking *u, void *out, size_t size);
+void psfm_unpack_array(psfm_unpacking *u, size_t size, void *out, size_t *num);
+/* An array that must have `num` elements; another one is PSFM_ERR_FORMAT. */
+void psfm_unpack_known(psfm_unpacking *u, size_t size, size_t num, void *out);
+void psfm_unpack_text(psfm_unpacking *u, char **out);
+
 #endif

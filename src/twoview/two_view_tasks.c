@@ -15,87 +15,63 @@ enum { PAIRS_PER_TASK = 16 };
 
 static psfm_status pack_pair(psfm_context *ctx, const psfm_image_pair *images,
                              const psfm_correspondences *c, psfm_packet *packet) {
-    psfm_status status = psfm_packet_put(ctx, packet, images, sizeof *images);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, c->ray1, c->num, sizeof *c->ray1);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, c->ray2, c->num, sizeof *c->ray2);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, c->px1, c->num, sizeof *c->px1);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, c->px2, c->num, sizeof *c->px2);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, c->match_idx, c->num, sizeof *c->match_idx);
-    return status;
-}
-
-/* An array that must be as long as the first one. */
-static psfm_status get_array(psfm_context *ctx, psfm_packet_reader *reader, size_t num, size_t size,
-                             void *out) {
-    size_t found;
-    psfm_status status = psfm_packet_get_array(ctx, reader, size, out, &found);
-    if (status == PSFM_OK && found != num)
-        status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%zu of %zu matches in a packet", found, num);
-    return status;
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    psfm_pack(&p, images, sizeof *images);
+    psfm_pack(&p, &c->num, sizeof c->num);
+    psfm_pack_array(&p, c->ray1, c->num, sizeof *c->ray1);
+    psfm_pack_array(&p, c->ray2, c->num, sizeof *c->ray2);
+    psfm_pack_array(&p, c->px1, c->num, sizeof *c->px1);
+    psfm_pack_array(&p, c->px2, c->num, sizeof *c->px2);
+    psfm_pack_array(&p, c->match_idx, c->num, sizeof *c->match_idx);
+    return p.status;
 }
 
 /* The caller frees *c in any case. */
 static psfm_status unpack_pair(psfm_context *ctx, psfm_packet_reader *reader,
                                psfm_image_pair *images, psfm_correspondences *c) {
-    psfm_status status = psfm_packet_get(ctx, reader, images, sizeof *images);
-    if (status == PSFM_OK)
-        status = psfm_packet_get_array(ctx, reader, sizeof *c->ray1, &c->ray1, &c->num);
-    if (status == PSFM_OK)
-        status = get_array(ctx, reader, c->num, sizeof *c->ray2, &c->ray2);
-    if (status == PSFM_OK)
-        status = get_array(ctx, reader, c->num, sizeof *c->px1, &c->px1);
-    if (status == PSFM_OK)
-        status = get_array(ctx, reader, c->num, sizeof *c->px2, &c->px2);
-    if (status == PSFM_OK)
-        status = get_array(ctx, reader, c->num, sizeof *c->match_idx, &c->match_idx);
-    return status;
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack(&u, images, sizeof *images);
+    psfm_unpack(&u, &c->num, sizeof c->num);
+    psfm_unpack_known(&u, sizeof *c->ray1, c->num, &c->ray1);
+    psfm_unpack_known(&u, sizeof *c->ray2, c->num, &c->ray2);
+    psfm_unpack_known(&u, sizeof *c->px1, c->num, &c->px1);
+    psfm_unpack_known(&u, sizeof *c->px2, c->num, &c->px2);
+    psfm_unpack_known(&u, sizeof *c->match_idx, c->num, &c->match_idx);
+    return u.status;
 }
 
 static psfm_status pack_result(psfm_context *ctx, const psfm_two_view *view, psfm_packet *packet) {
     const psfm_essential *e = &view->essential;
-    psfm_status status = psfm_packet_put(ctx, packet, &view->kind, sizeof view->kind);
-    if (status == PSFM_OK)
-        status = psfm_packet_put(ctx, packet, e, sizeof *e);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, e->inliers, e->num_inliers, sizeof *e->inliers);
-    if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, packet, view->homographies, view->num_homographies,
-                                       sizeof *view->homographies);
-    for (size_t k = 0; status == PSFM_OK && k < view->num_homographies; ++k) {
+    psfm_packing p = {.ctx = ctx, .packet = packet};
+    psfm_pack(&p, &view->kind, sizeof view->kind);
+    psfm_pack(&p, e, sizeof *e);
+    psfm_pack_array(&p, e->inliers, e->num_inliers, sizeof *e->inliers);
+    psfm_pack_array(&p, view->homographies, view->num_homographies, sizeof *view->homographies);
+    for (size_t k = 0; k < view->num_homographies; ++k) {
         const psfm_homography *h = &view->homographies[k];
-        status = psfm_packet_put_array(ctx, packet, h->inliers, h->num_inliers, sizeof *h->inliers);
+        psfm_pack_array(&p, h->inliers, h->num_inliers, sizeof *h->inliers);
     }
-    return status;
+    return p.status;
 }
 
 static psfm_status unpack_result(psfm_context *ctx, psfm_packet_reader *reader,
                                  psfm_two_view *view) {
     psfm_essential *e = &view->essential;
-    psfm_status status = psfm_packet_get(ctx, reader, &view->kind, sizeof view->kind);
-    if (status == PSFM_OK)
-        status = psfm_packet_get(ctx, reader, e, sizeof *e);
+    psfm_unpacking u = {.ctx = ctx, .reader = reader};
+    psfm_unpack(&u, &view->kind, sizeof view->kind);
+    psfm_unpack(&u, e, sizeof *e);
     e->inliers = NULL; /* that was where it came from */
-    if (status == PSFM_OK)
-        status =
-            psfm_packet_get_array(ctx, reader, sizeof *e->inliers, &e->inliers, &e->num_inliers);
-    if (status == PSFM_OK)
-        status = psfm_packet_get_array(ctx, reader, sizeof *view->homographies, &view->homographies,
-                                       &view->num_homographies);
+    psfm_unpack_array(&u, sizeof *e->inliers, &e->inliers, &e->num_inliers);
+    psfm_unpack_array(&u, sizeof *view->homographies, &view->homographies, &view->num_homographies);
     for (size_t k = 0; k < view->num_homographies; ++k)
         view->homographies[k].inliers = NULL;
-    for (size_t k = 0; status == PSFM_OK && k < view->num_homographies; ++k) {
+    for (size_t k = 0; k < view->num_homographies; ++k) {
         psfm_homography *h = &view->homographies[k];
-        status =
-            psfm_packet_get_array(ctx, reader, sizeof *h->inliers, &h->inliers, &h->num_inliers);
+        psfm_unpack_array(&u, sizeof *h->inliers, &h->inliers, &h->num_inliers);
     }
-    if (status != PSFM_OK)
+    if (u.status != PSFM_OK)
         psfm_two_view_free(view);
-    return status;
+    return u.status;
 }
 
 /* ---- any rank's side ---- */

@@ -65,10 +65,50 @@ static void test_short_packets_are_refused(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* After the first failure nothing is put or got, and the failure is kept. */
+static void test_many_things_fail_once(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_packet packet = {0};
+    const double numbers[3] = {1, 2, 3};
+    double *got = NULL, *wrong = NULL;
+    char *text = NULL;
+    int number = 5, after = 7;
+    psfm_packing p = {.ctx = ctx, .packet = &packet};
+    psfm_pack(&p, &number, sizeof number);
+    psfm_pack_array(&p, numbers, 3, sizeof *numbers);
+    psfm_pack_array(&p, numbers, 3, sizeof *numbers);
+    psfm_pack_text(&p, "end");
+    assert_ok(ctx, p.status);
+    psfm_packet_reader reader = psfm_packet_read(&packet);
+    psfm_unpacking u = {.ctx = ctx, .reader = &reader};
+    number = 0;
+    psfm_unpack(&u, &number, sizeof number);
+    psfm_unpack_known(&u, sizeof *got, 3, &got);
+    assert_ok(ctx, u.status);
+    assert_int_equal(number, 5);
+    assert_memory_equal(got, numbers, sizeof numbers);
+    psfm_unpack_known(&u, sizeof *wrong, 2, &wrong);
+    assert_int_equal(u.status, PSFM_ERR_FORMAT);
+    psfm_unpack_text(&u, &text);
+    psfm_unpack(&u, &after, sizeof after);
+    assert_int_equal(u.status, PSFM_ERR_FORMAT);
+    assert_true(wrong == NULL && text == NULL && after == 7);
+    p.status = PSFM_ERR_MEMORY;
+    size_t size = packet.size;
+    psfm_pack(&p, &number, sizeof number);
+    psfm_pack_text(&p, "more");
+    assert_true(p.status == PSFM_ERR_MEMORY && packet.size == size);
+    free(got);
+    psfm_packet_free(&packet);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_put_is_got),
         cmocka_unit_test(test_short_packets_are_refused),
+        cmocka_unit_test(test_many_things_fail_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

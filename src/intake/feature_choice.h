@@ -1,0 +1,20 @@
+/* Which features the photographs of a folder are to have. */
+#ifndef PSFM_INTAKE_FEATURE_CHOICE_H
+#define PSFM_INTAKE_FEATURE_CHOICE_H
+
+#include "intake/extract_folder.h"
+
+/* Owns its path. */
+typedef struct {
+    psfm_sift_options sift; /* within the effort */
+    char *weights;          /* path; NULL for SIFT */
+    uint64_t key;           /* of whatever the features depend on beside the photograph */
+    uint64_t raised_key;    /* of what SIFT may do beyond the effort */
+} psfm_feature_choice;
+
+/* Finds the weights and makes the keys. */
+psfm_status psfm_feature_choice_make(psfm_context *ctx, const psfm_folder_options *options,
+                                     psfm_feature_choice *choice);
+void psfm_feature_choice_free(psfm_feature_choice *choice);
+
+#endif

@@ -132,6 +132,8 @@ extern const cli_command cli_doctor;
          0},                                                                                     \
         {"--drawing", "FILE", "a drawing of your own on the floor instead of a court", 0},       \
         {"--drawing-scale", "METRES", "that a unit of the drawing has", 0},                      \
+        {"--geometries", NULL,                                                                   \
+         "fill the database's two_view_geometries, from which COLMAP's mappers start", 0},       \
         {"--no-report", NULL, "do not write OUT/report.html", 0}, {                              \
         "--distance", "IMAGE:x,y IMAGE:x,y METRES",                                              \
             "metric scale from the distance of two pixels' points on the dominant plane", 3      \

@@ -36,6 +36,8 @@ psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
     }
     if (cli_flag_value(command, arguments, "--no-report") != NULL)
         settings->no_report = true;
+    if (cli_flag_value(command, arguments, "--geometries") != NULL)
+        settings->geometries = true;
     char **distance = cli_flag_values(command, arguments, "--distance");
     if (status == PSFM_OK && distance != NULL)
         status = psfm_settings_set_distance(ctx, settings, distance[0], distance[1], distance[2]);

@@ -18,7 +18,8 @@ PSFM_API void psfm_settings_destroy(psfm_settings **settings);
 
 /* Sets one option, e.g. ("mode", "paper"), ("scale", "10") or ("twoview.max-error-px", "3");
  * "images" is the folder of the photographs, from which points get their colours;
- * "report" (on or off) tells whether report.html is written.
+ * "report" (on or off) tells whether report.html is written, "geometries" (on or off) whether the
+ * database's two_view_geometries, COLMAP's own table, gets the verification, for its mappers.
  * Setting the mode resets everything else to the defaults of that mode, so set it first.
  * PSFM_ERR_ARGUMENT names the allowed values. */
 PSFM_API psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,

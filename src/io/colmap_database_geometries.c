@@ -4,6 +4,7 @@
  *   H    pixels of image 1 to pixels of image 2, H = K2 H_21 K1^-1
  *   qvec, tvec   X2 = R(qvec) X1 + tvec
  * K is the linear part of a camera; COLMAP, too, leaves the distortion out when it decomposes H.
+ * Image 1 is the one with the smaller id. Pairs that the set has the other way round are turned.
  * Its incremental mapper only looks at the inliers and the config; its global one at all of it. */
 #include <stdlib.h>
 #include <string.h>
@@ -38,15 +39,26 @@ static void linear_part(const psfm_camera *camera, double K[9], double K_inverse
     memcpy(K_inverse, inverse, sizeof inverse);
 }
 
-static void describe_pose(const psfm_essential *essential, const double K1_inverse[9],
+/* R and t of image 1 to image 2. */
+static void orient_pose(const psfm_essential *essential, bool is_turned, double R[9], double t[3]) {
+    memcpy(R, essential->R_21, 9 * sizeof *R);
+    memcpy(t, essential->t_21, 3 * sizeof *t);
+    if (!is_turned)
+        return;
+    psfm_mat3_transpose(essential->R_21, R);
+    psfm_mat3_tmul_vec(essential->R_21, essential->t_21, t);
+    for (int k = 0; k < 3; ++k)
+        t[k] = -t[k];
+}
+
+static void describe_pose(const double R[9], const double t[3], const double K1_inverse[9],
                           const double K2_inverse[9], geometry *g) {
-    const double *t = essential->t_21;
     const double cross[9] = {0, -t[2], t[1], t[2], 0, -t[0], -t[1], t[0], 0};
     double E[9], F[9], product[9], q[4];
-    psfm_mat3_mul(cross, essential->R_21, E);
+    psfm_mat3_mul(cross, R, E);
     psfm_mat3_t_mul(K2_inverse, E, product);
     psfm_mat3_mul(product, K1_inverse, F);
-    psfm_rotation_to_quat(essential->R_21, q);
+    psfm_rotation_to_quat(R, q);
     psfm_put_f64s(E, 9, g->E);
     psfm_put_f64s(F, 9, g->F);
     psfm_put_f64s(q, 4, g->qvec);
@@ -54,10 +66,10 @@ static void describe_pose(const psfm_essential *essential, const double K1_inver
     g->has_pose = true;
 }
 
-static void describe_homography(const psfm_homography *homography, const double K1_inverse[9],
+static void describe_homography(const double H_rays[9], const double K1_inverse[9],
                                 const double K2[9], geometry *g) {
     double H[9], product[9];
-    psfm_mat3_mul(K2, homography->H_21, product);
+    psfm_mat3_mul(K2, H_rays, product);
     psfm_mat3_mul(product, K1_inverse, H);
     psfm_put_f64s(H, 9, g->H);
     g->has_homography = true;
@@ -69,7 +81,7 @@ static void mark(const uint32_t *inliers, size_t num, bool *is_inlier) {
 }
 
 static psfm_status collect_matches(psfm_context *ctx, const psfm_match_pair *pair,
-                                   const psfm_two_view *two_view, geometry *g) {
+                                   const psfm_two_view *two_view, bool is_turned, geometry *g) {
     psfm_status status = PSFM_RESERVE(ctx, &g->is_inlier, &g->flag_capacity, pair->num_matches);
     if (status == PSFM_OK)
         status = psfm_reserve(ctx, &g->matches, &g->capacity, pair->num_matches, 8);
@@ -86,8 +98,8 @@ static psfm_status collect_matches(psfm_context *ctx, const psfm_match_pair *pai
     for (size_t k = 0; k < pair->num_matches && g->config != CONFIG_DEGENERATE; ++k) {
         if (!g->is_inlier[k])
             continue;
-        psfm_put_u32(pair->matches[k][0], g->matches + 8 * g->num_matches);
-        psfm_put_u32(pair->matches[k][1], g->matches + 8 * g->num_matches + 4);
+        psfm_put_u32(pair->matches[k][is_turned], g->matches + 8 * g->num_matches);
+        psfm_put_u32(pair->matches[k][!is_turned], g->matches + 8 * g->num_matches + 4);
         ++g->num_matches;
     }
     return PSFM_OK;
@@ -104,16 +116,23 @@ static int choose_config(const psfm_two_view *two_view) {
 static psfm_status describe_pair(psfm_context *ctx, const psfm_match_set *set,
                                  const psfm_match_pair *pair, const psfm_two_view *two_view,
                                  geometry *g) {
-    double K1[9], K1_inverse[9], K2[9], K2_inverse[9];
-    linear_part(&set->cameras[set->views[pair->view1].camera_idx], K1, K1_inverse);
-    linear_part(&set->cameras[set->views[pair->view2].camera_idx], K2, K2_inverse);
+    const psfm_view *view1 = &set->views[pair->view1], *view2 = &set->views[pair->view2];
+    bool is_turned = view1->id > view2->id;
+    double K1[9], K1_inverse[9], K2[9], K2_inverse[9], R[9], t[3], H[9];
+    linear_part(&set->cameras[(is_turned ? view2 : view1)->camera_idx], K1, K1_inverse);
+    linear_part(&set->cameras[(is_turned ? view1 : view2)->camera_idx], K2, K2_inverse);
     g->config = choose_config(two_view);
     g->has_pose = g->has_homography = false;
-    if (g->config == CONFIG_CALIBRATED)
-        describe_pose(&two_view->essential, K1_inverse, K2_inverse, g);
-    if (two_view->num_homographies > 0)
-        describe_homography(&two_view->homographies[0], K1_inverse, K2, g);
-    return collect_matches(ctx, pair, two_view, g);
+    if (g->config == CONFIG_CALIBRATED) {
+        orient_pose(&two_view->essential, is_turned, R, t);
+        describe_pose(R, t, K1_inverse, K2_inverse, g);
+    }
+    if (two_view->num_homographies > 0) {
+        memcpy(H, two_view->homographies[0].H_21, sizeof H);
+        if (!is_turned || psfm_mat3_inverse(two_view->homographies[0].H_21, H))
+            describe_homography(H, K1_inverse, K2, g);
+    }
+    return collect_matches(ctx, pair, two_view, is_turned, g);
 }
 
 static psfm_status write_geometry(psfm_sql *sql, sqlite3_stmt *statement, int64_t pair_id,

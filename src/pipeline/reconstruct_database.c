@@ -244,9 +244,26 @@ static void run_free(run *r) {
     psfm_match_set_free(&r->set);
 }
 
+static bool wants_geometries(const run *r) {
+    return r->settings != NULL && r->settings->geometries;
+}
+
+/* Matches that are only in COLMAP's geometries would be lost if these were replaced. */
+static psfm_status check_geometries(psfm_context *ctx, const run *r) {
+    size_t num = r->input.num_pairs_from_geometries;
+    if (!wants_geometries(r) || num == 0)
+        return PSFM_OK;
+    return psfm_fail(ctx, PSFM_ERR_DATA,
+                     "%s: two_view_geometries cannot be replaced: %zu pairs have their matches "
+                     "only there; run without --geometries",
+                     r->database, num);
+}
+
 static psfm_status read_database(psfm_context *ctx, run *r) {
     psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_database_read(ctx, r->database, &r->set, &r->input);
+    if (status == PSFM_OK)
+        status = check_geometries(ctx, r);
     if (status == PSFM_OK) {
         set_aside(ctx, &r->set);
         status = psfm_match_set_canonical(ctx, &r->set);
@@ -270,12 +287,15 @@ static psfm_status look_up(psfm_context *ctx, run *r, char key[KEY_SIZE]) {
 static psfm_status verify(psfm_context *ctx, run *r) {
     char key[KEY_SIZE];
     psfm_status status = look_up(ctx, r, key);
-    if (status != PSFM_OK || r->evidence.two_views != NULL)
-        return status;
-    status = psfm_reconstruct_verify(ctx, &r->options, &r->evidence, &r->stats);
+    bool is_new = r->evidence.two_views == NULL;
+    if (status == PSFM_OK && is_new)
+        status = psfm_reconstruct_verify(ctx, &r->options, &r->evidence, &r->stats);
     psfm_moment start = psfm_moment_now();
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && is_new)
         keep_two_views(ctx, r->database, &r->evidence, key);
+    if (status == PSFM_OK && wants_geometries(r))
+        status =
+            psfm_database_write_colmap_geometries(ctx, r->database, &r->set, r->evidence.two_views);
     psfm_timings_add(&r->stats.timings, "writing", start);
     return status;
 }

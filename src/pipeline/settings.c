@@ -40,7 +40,7 @@ void psfm_settings_clear(psfm_settings *settings) {
         free(*texts[k]);
         *texts[k] = NULL;
     }
-    settings->no_report = false;
+    settings->no_report = settings->geometries = false;
     settings->drawing_unit = 0.0;
 }
 
@@ -109,6 +109,13 @@ bool psfm_settings_find(const char *name, const psfm_option_group **group,
     return false;
 }
 
+static psfm_status switched(psfm_context *ctx, const char *name, const char *value, bool *is_on) {
+    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: '%s' is not allowed (on | off)", name, value);
+    *is_on = strcmp(value, "on") == 0;
+    return PSFM_OK;
+}
+
 psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,
                               const char *value) {
     if (strcmp(name, "mode") == 0) {
@@ -132,11 +139,13 @@ psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const 
         return positive(ctx, name, value, &settings->drawing_unit);
     if (strcmp(name, "scale") == 0)
         return positive(ctx, name, value, &settings->options.frame.scale);
+    if (strcmp(name, "geometries") == 0)
+        return switched(ctx, name, value, &settings->geometries);
     if (strcmp(name, "report") == 0) {
-        settings->no_report = strcmp(value, "off") == 0;
-        if (settings->no_report || strcmp(value, "on") == 0)
-            return PSFM_OK;
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "report: '%s' is not allowed (on | off)", value);
+        bool wanted = !settings->no_report;
+        psfm_status status = switched(ctx, name, value, &wanted);
+        settings->no_report = !wanted;
+        return status;
     }
     const psfm_option_group *group;
     const psfm_option *row;

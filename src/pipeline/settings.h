@@ -11,6 +11,7 @@ struct psfm_settings {
     psfm_reconstruct_options options;
     char *photo_folder;  /* for colours; NULL: none */
     bool no_report;      /* leave OUT/report.html out */
+    bool geometries;     /* write the verification into COLMAP's two_view_geometries, too */
     char *court;         /* kinds of the courts on the floor; NULL: none */
     char *court_size;    /* "LENGTH,WIDTH"; NULL: the usual one */
     char *drawing;       /* file of a drawing on the floor; NULL: none */

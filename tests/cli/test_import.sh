@@ -23,6 +23,16 @@ done
 [ "$(sqlite3 raw.db 'SELECT COUNT(*) FROM two_view_geometries')" = 0 ] || fail "raw matches are verified"
 [ "$(sqlite3 inliers.db 'SELECT COUNT(*) FROM matches')" = 0 ] || fail "inliers are raw"
 
+# The verification for COLMAP's mappers: on request, and never over matches that are nowhere else.
+"$planarsfm" reconstruct raw.db -o again --geometries --quiet >/dev/null
+diff -r before/model again/model || fail "--geometries changed the model"
+[ "$(sqlite3 raw.db 'SELECT COUNT(*) FROM two_view_geometries WHERE rows > 20 AND config IN (2, 4)')" -gt 0 ] ||
+    fail "no geometry was written"
+sum() { sqlite3 inliers.db 'SELECT SUM(rows) FROM two_view_geometries'; }
+before=$(sum)
+refuses 1 "matches only there" "$planarsfm" reconstruct inliers.db -o again --geometries
+[ "$(sum)" = "$before" ] || fail "inliers were replaced"
+
 refuses 1 "line 3" "$planarsfm" import-matches raw.db scene/gt/cameras.txt
 refuses 2 "raw or inliers" "$planarsfm" import-matches raw.db list.txt --type pairs
 refuses 1 "nowhere" "$planarsfm" import-matches nowhere.db list.txt

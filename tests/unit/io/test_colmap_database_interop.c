@@ -253,6 +253,70 @@ static void our_geometries_are_those_of_colmap(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void turn_pairs(psfm_match_set *set) {
+    for (size_t p = 0; p < set->num_pairs; ++p) {
+        psfm_match_pair *pair = &set->pairs[p];
+        uint32_t view = pair->view1;
+        pair->view1 = pair->view2;
+        pair->view2 = view;
+        for (size_t k = 0; k < pair->num_matches; ++k) {
+            uint32_t index = pair->matches[k][0];
+            pair->matches[k][0] = pair->matches[k][1];
+            pair->matches[k][1] = index;
+        }
+    }
+}
+
+static void write_scene(psfm_context *ctx, const char *path, bool flat, bool is_turned) {
+    psfm_match_set set;
+    make_scene(&set, flat);
+    assert_ok(ctx, psfm_database_write(ctx, &set, path));
+    if (is_turned)
+        turn_pairs(&set);
+    psfm_two_view *two_views = test_alloc(set.num_pairs, sizeof *two_views);
+    for (size_t p = 0; p < set.num_pairs; ++p)
+        (flat ? make_homography : make_essential)(&set.pairs[p], &two_views[p]);
+    assert_ok(ctx, psfm_database_write_colmap_geometries(ctx, path, &set, two_views));
+    for (size_t p = 0; p < set.num_pairs; ++p)
+        psfm_two_view_free(&two_views[p]);
+    free(two_views);
+    psfm_match_set_free(&set);
+}
+
+/* Which image of a pair is the set's first makes no difference to what is written. */
+static void turned_pairs_give_the_same_geometries(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int flat = 0; flat < 2; ++flat) {
+        char folder[MAX_PATH], path[2][MAX_PATH], query[3 * MAX_PATH];
+        make_scratch(folder);
+        join(path[0], folder, "a.db");
+        join(path[1], folder, "b.db");
+        for (int turned = 0; turned < 2; ++turned)
+            write_scene(ctx, path[turned], flat == 1, turned == 1);
+        psfm_match_set set;
+        make_scene(&set, flat == 1);
+        const char *names[] = {flat == 1 ? "H" : "E", flat == 1 ? "H" : "F"};
+        for (size_t p = 0; p < set.num_pairs; ++p)
+            for (int k = 0; k < 2; ++k) {
+                double A[9], B[9];
+                assert_true(get_matrix(path[0], names[k], &set, &set.pairs[p], A));
+                assert_true(get_matrix(path[1], names[k], &set, &set.pairs[p], B));
+                assert_below(distance(A, B), 1e-12);
+            }
+        snprintf(query, sizeof query,
+                 "ATTACH '%s' AS b; CREATE TABLE differ AS SELECT 1 FROM main.two_view_geometries "
+                 "x JOIN b.two_view_geometries y USING (pair_id) WHERE x.data <> y.data OR "
+                 "x.rows <> y.rows OR x.config <> y.config",
+                 path[1]);
+        run_sql(path[0], query);
+        assert_int_equal(ask_sql(path[0], "SELECT count(*) FROM differ"), 0);
+        psfm_match_set_free(&set);
+        remove_scratch(folder);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 /* COLMAP's mapper enters with our verification, and does not mind our own tables. */
 static void colmap_maps_from_our_geometries(void **state) {
     (void)state;
@@ -293,6 +357,7 @@ int main(void) {
         cmocka_unit_test(our_tables_are_those_of_colmap),
         cmocka_unit_test(colmap_verifies_and_maps_our_matches),
         cmocka_unit_test(our_geometries_are_those_of_colmap),
+        cmocka_unit_test(turned_pairs_give_the_same_geometries),
         cmocka_unit_test(colmap_maps_from_our_geometries),
     };
     return cmocka_run_group_tests_name("io/colmap_database_interop", tests, NULL, NULL);

@@ -92,6 +92,17 @@ if command -v sqlite3 >/dev/null; then
     { tr '\n' ' ' <two.txt; printf '\n0 0\n1 1\n2 2\n'; } >list.txt
     "$planarsfm" import-matches trigger.db list.txt --quiet >/dev/null
     [ "$(sqlite3 trigger.db "SELECT COUNT(*) FROM images")" = "$num" ] || fail "a trigger emptied the images"
+    if "$planarsfm" synth arena -o two --cameras 2 --render.width 320 --quiet >/dev/null 2>&1 && [ -d two/images ]; then
+        "$planarsfm" extract two/images -o traps --cameras two/gt --quiet >/dev/null
+        for table in matches two_view_geometries planarsfm_matches planarsfm_features; do
+            sqlite3 traps/database.db "CREATE TRIGGER i_$table AFTER INSERT ON $table BEGIN DELETE FROM images; END;
+                CREATE TRIGGER d_$table AFTER DELETE ON $table BEGIN DELETE FROM keypoints; END"
+        done
+        "$planarsfm" match traps/database.db --quiet >/dev/null
+        "$planarsfm" reconstruct traps/database.db -o traps --geometries --quiet >/dev/null 2>&1 || true
+        [ "$(sqlite3 traps/database.db "SELECT (SELECT COUNT(*) FROM images) || (SELECT COUNT(*) FROM keypoints)
+            || (SELECT COUNT(*) > 0 FROM matches)")" = 221 ] || fail "a trigger emptied a table"
+    fi
 fi
 
 # A page that could not be written is not announced.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
@@ -27,6 +28,14 @@ static inline void bench_check(psfm_context *ctx, psfm_status status) {
         return;
     fprintf(stderr, "%s: %s\n", psfm_status_name(status), psfm_context_message(ctx));
     exit(1);
+}
+
+/* Processor seconds of this process. */
+static inline double bench_cpu(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec +
+           (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
 }
 
 static inline void *bench_alloc(psfm_context *ctx, size_t count, size_t size) {

@@ -6,7 +6,6 @@
  * so that its peak memory is its own. */
 #include <malloc.h>
 #include <math.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,14 +15,6 @@
 typedef struct {
     double num_obs, seconds_per_step;
 } outcome;
-
-/* Processor seconds of this process. */
-static double cpu_now(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec +
-           (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
-}
 
 /* A line of /proc/self/status in MB; 0 where there is none. */
 static double memory_mb(const char *name) {
@@ -68,10 +59,10 @@ static outcome run(int threads, psfm_scene_kind kind, int cameras, int points) {
         psfm_match_set_free(&s.scene.matches);
         malloc_trim(0);
         reset_peak();
-        double before = memory_mb("VmRSS"), start = psfm_now(), cpu_start = cpu_now();
+        double before = memory_mb("VmRSS"), start = psfm_now(), cpu_start = bench_cpu();
         bench_check(ctx, psfm_bundle_adjust(ctx, &s.problem, &adjustment, &stats));
         seconds = fmin(seconds, psfm_now() - start);
-        cpu = fmin(cpu, cpu_now() - cpu_start);
+        cpu = fmin(cpu, bench_cpu() - cpu_start);
         memory = fmax(memory, memory_mb("VmHWM") - before);
         bundle_start_free(&s);
         free(stats.images); /* the numbers are still wanted */

@@ -33,6 +33,8 @@ static bool is_launched(void) {
 #include "intake/feature_tasks.h"
 #include "intake/match_tasks.h"
 #include "linalg/blas_reserve.h"
+#include "refine/pair_tasks.h"
+#include "refine/track_tasks.h"
 #include "tasks/tasks.h"
 #include "twoview/two_view_tasks.h"
 
@@ -148,8 +150,13 @@ static void finish_sending(void) {
 }
 
 static psfm_status serve(psfm_context *ctx) {
-    static const psfm_task_kind *const kinds[] = {&psfm_feature_tasks, &psfm_match_tasks,
-                                                  &psfm_two_view_tasks, NULL};
+    static const psfm_task_kind *const kinds[] = {&psfm_feature_tasks,
+                                                  &psfm_match_tasks,
+                                                  &psfm_two_view_tasks,
+                                                  &psfm_corner_tasks,
+                                                  &psfm_pair_tasks,
+                                                  &psfm_track_tasks,
+                                                  NULL};
     psfm_context_set_share(ctx, ranks.num_here);
     psfm_status status = psfm_blas_reserve(ctx);
     return status == PSFM_OK ? psfm_tasks_serve(ctx, &ranks.link, kinds) : status;

@@ -130,6 +130,14 @@ size_t psfm_photo_cache_room(const psfm_photo_cache *c) {
     return c->max_bytes / largest;
 }
 
+const char *psfm_photo_cache_folder(const psfm_photo_cache *c) {
+    return c->folder;
+}
+
+size_t psfm_photo_cache_limit(const psfm_photo_cache *c) {
+    return c->max_bytes;
+}
+
 const char *psfm_photo_cache_problem(const psfm_photo_cache *c, uint32_t view) {
     return c->slots[view].problem;
 }

@@ -24,6 +24,10 @@ void psfm_photo_cache_release(psfm_photo_cache *cache, uint32_t view);
 /* How many of the set's photographs fit into the cache at once, by the largest of them. */
 size_t psfm_photo_cache_room(const psfm_photo_cache *cache);
 
+/* Where the photographs are, and the bytes that they may take. */
+const char *psfm_photo_cache_folder(const psfm_photo_cache *cache);
+size_t psfm_photo_cache_limit(const psfm_photo_cache *cache);
+
 /* Why a view's photograph could not be used; NULL if it could or was not tried. */
 const char *psfm_photo_cache_problem(const psfm_photo_cache *cache, uint32_t view);
 

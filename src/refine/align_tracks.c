@@ -1,16 +1,15 @@
 /* Alignment of tracks.
  *
  * Two patches of one pair agree to a tenth of a pixel, but a track that is chained from pairs
- * adds the errors of its links, and ends where the pairs end. With poses, a point X and the normal
- * n of the surface about it, the warp between any two of its images is known without a match:
- *   H_21 = R_21 + t_21 n1^T / d,   n1 = R_1 n,  d = n1 . R_1 (X - C_1).
- * So the image that shows the surface about X largest gives the one patch, and each other image
- * that should see it is aligned with that. Images that had no match take part as well: a court is
- * seen from all sides, though only neighbours were matched.
+ * adds the errors of its links, and ends where the pairs end. With poses, a point and the normal of
+ * the surface about it, the warp between any two of its images is known without a match
+ * (track_search.c). So the image that shows the surface about the point largest gives the one
+ * patch, and each other image that should see it is aligned with that. Images that had no match
+ * take part as well: a court is seen from all sides, though only neighbours were matched.
  *
  * Which points, which images and which patch is planned first (track_plan.c), what was found is
  * taken over at the end (track_results.c); here the searches are done, a pair of photographs at a
- * time. */
+ * time, or given to other ranks (track_tasks.c). */
 #include "refine/align_tracks.h"
 
 #include <stdio.h>
@@ -19,10 +18,10 @@
 #include "base/alloc.h"
 #include "base/number_locale.h"
 #include "base/parallel.h"
-#include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "photo/photo_order.h"
 #include "refine/track_results.h"
+#include "refine/track_tasks.h"
 
 typedef struct {
     const psfm_track_scene *scene;
@@ -35,42 +34,22 @@ typedef struct {
     int num_aligners;
 } alignment;
 
-/* The warp between two views of the surface about a point, both ways. */
-static bool surface_warp(const alignment *a, const psfm_track_search *s, double H_21[9],
-                         double H_12[9]) {
-    const double *R1 = a->scene->poses->cam_from_world[s->from],
-                 *R2 = a->scene->poses->cam_from_world[s->to];
-    const double *n = psfm_track_scene_normal(a->scene, s->point);
-    double D[3], T[3], t_21[3], n1[3];
-    psfm_sub3(a->structure->points[s->point], a->scene->poses->center[s->from], D);
-    psfm_sub3(a->scene->poses->center[s->from], a->scene->poses->center[s->to], T);
-    psfm_mat3_mul_vec(R2, T, t_21);
-    psfm_mat3_mul_vec(R1, n, n1);
-    double distance = psfm_dot3(n, D);
-    psfm_mat3_mul_t(R2, R1, H_21);
-    for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c)
-            H_21[3 * r + c] += t_21[r] * n1[c] / distance;
-    return psfm_mat3_inverse(H_21, H_12);
+/* All searches between two views, whose photographs can be used. */
+static void seek_group(const alignment *a, psfm_patch_aligner *aligner,
+                       const psfm_pyramid *const photos[2], psfm_track_search *first,
+                       const psfm_track_search *end) {
+    const uint32_t ends[2] = {first->from, first->to};
+    psfm_patch_view views[2];
+    for (int k = 0; k < 2; ++k)
+        views[k] =
+            (psfm_patch_view){&a->scene->cameras[a->set->views[ends[k]].camera_idx], photos[k]};
+    for (psfm_track_search *s = first; s < end; ++s) {
+        psfm_track_sight sight;
+        psfm_track_sight_make(a->scene, a->set, a->structure, a->plan, s, &sight);
+        psfm_track_sight_seek(aligner, views, &sight, a->max_shift_px, &s->found);
+    }
 }
 
-static void align_search(const alignment *a, psfm_patch_aligner *aligner,
-                         const psfm_pyramid *const photos[2], psfm_track_search *s) {
-    const psfm_view *from = &a->set->views[s->from], *to = &a->set->views[s->to];
-    const double *xy = from->keypoints[a->structure->tracks.keypoint[a->plan->reference[s->point]]];
-    double H_21[9], H_12[9];
-    const psfm_patch_query query = {.view1 = {&a->scene->cameras[from->camera_idx], photos[0]},
-                                    .view2 = {&a->scene->cameras[to->camera_idx], photos[1]},
-                                    .xy1 = {xy[0], xy[1]},
-                                    .H_21 = H_21,
-                                    .H_12 = H_12,
-                                    .max_shift = a->max_shift_px};
-    s->found.outcome = PSFM_PATCH_OUTSIDE;
-    if (surface_warp(a, s, H_21, H_12))
-        psfm_patch_align(aligner, &query, &s->found);
-}
-
-/* All searches between two views. */
 static psfm_status align_group(psfm_context *ctx, size_t step, int worker, void *user) {
     const alignment *a = user;
     const size_t *group = &a->plan->groups[a->order[step]];
@@ -80,13 +59,10 @@ static psfm_status align_group(psfm_context *ctx, size_t step, int worker, void 
     psfm_status status = PSFM_OK;
     for (int k = 0; status == PSFM_OK && k < 2; ++k)
         status = psfm_photo_cache_get(ctx, a->scene->photos, views[k], &photos[k]);
-    bool both = status == PSFM_OK && photos[0] != NULL && photos[1] != NULL;
-    for (psfm_track_search *s = first; s < end; ++s) {
-        if (both)
-            align_search(a, a->aligners[worker], photos, s);
-        else
-            s->found.outcome = PSFM_PATCH_OUTSIDE;
-    }
+    for (psfm_track_search *s = first; s < end; ++s)
+        s->found.outcome = PSFM_PATCH_OUTSIDE;
+    if (status == PSFM_OK && photos[0] != NULL && photos[1] != NULL)
+        seek_group(a, a->aligners[worker], photos, first, end);
     for (int k = 0; k < 2; ++k)
         if (photos[k] != NULL)
             psfm_photo_cache_release(a->scene->photos, views[k]);
@@ -109,18 +85,27 @@ static psfm_status order_groups(psfm_context *ctx, alignment *a) {
     return status;
 }
 
-static psfm_status align_groups(psfm_context *ctx, alignment *a, const psfm_patch_options *patch) {
+/* By the threads of this process. */
+static psfm_status align_here(psfm_context *ctx, alignment *a, const psfm_patch_options *patch) {
     a->num_aligners = psfm_parallel_workers(ctx, a->plan->num_groups);
     psfm_status status = PSFM_ALLOC(ctx, (size_t)a->num_aligners, &a->aligners);
     for (int w = 0; status == PSFM_OK && w < a->num_aligners; ++w)
         status = psfm_patch_aligner_create(ctx, patch, &a->aligners[w]);
     if (status == PSFM_OK)
-        status = order_groups(ctx, a);
-    if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "align tracks", a->plan->num_groups, align_group, a);
     for (int w = 0; a->aligners != NULL && w < a->num_aligners; ++w)
         psfm_patch_aligner_destroy(&a->aligners[w]);
     free((void *)a->aligners);
+    return status;
+}
+
+static psfm_status align_groups(psfm_context *ctx, alignment *a, const psfm_patch_options *patch) {
+    const psfm_track_spread spread = {a->scene, a->set,          a->structure,
+                                      patch,    a->max_shift_px, a->plan};
+    psfm_status status = order_groups(ctx, a);
+    if (status == PSFM_OK)
+        status = psfm_context_link(ctx) != NULL ? psfm_tracks_spread(ctx, &spread, a->order)
+                                                : align_here(ctx, a, patch);
     free(a->order);
     return status;
 }

@@ -4,8 +4,9 @@
  * in an order that reads photographs seldom; a corner becomes one keypoint of its image, whatever
  * the number of pairs that found it elsewhere, so that matches form tracks, and what was found
  * becomes keypoints of the other images, matches and inliers. Then the homographies and motions of
- * the pairs are replaced (refine/plane_motions.c). Pairs are tasks that write to their own slots;
- * keypoints are added in the order of pairs, so that the result does not depend on the threads. */
+ * the pairs are replaced (refine/plane_motions.c). Pairs are aligned by threads, or by other ranks
+ * (refine/pair_tasks.c), and have slots of their own; keypoints are added in the order of pairs, so
+ * that the result does not depend on who did what. */
 #include "refine/refine_matches.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "photo/photo_order.h"
+#include "refine/pair_tasks.h"
 #include "refine/plane_motions.h"
 #include "refine/precise_keypoints.h"
 #include "view/canonical.h"
@@ -33,21 +35,17 @@ const psfm_option_table psfm_photo_control_option_table = {"photo", rows,
                                                            sizeof rows / sizeof *rows};
 
 typedef struct {
-    psfm_corner *corners;
-    size_t num;
-    bool wanted;
-} view_corners;
-
-typedef struct {
     psfm_match_set *set;
     psfm_two_view *two_views;
     const psfm_photo_options *options;
     psfm_photo_cache *cache;
     psfm_patch_aligner **aligners; /* per worker */
     int num_aligners;
-    view_corners *views;
+    bool *wanted; /* views whose photographs are */
+    psfm_view_corners *views;
     psfm_pair_refined *pairs; /* without planes: not done */
-    size_t *order;            /* of the pairs */
+    size_t *order;            /* of the pairs that can be aligned */
+    size_t num_order;
 } refinement;
 
 static bool has_plane(const psfm_two_view *view) {
@@ -61,52 +59,17 @@ static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, voi
     (void)worker;
     refinement *r = user;
     const psfm_pyramid *photo;
-    view_corners *view = &r->views[index];
-    if (!view->wanted)
+    const uint32_t view = (uint32_t)index;
+    if (!r->wanted[view])
         return PSFM_OK;
-    psfm_status status = psfm_photo_cache_get(ctx, r->cache, (uint32_t)index, &photo);
-    if (status != PSFM_OK || photo == NULL)
+    psfm_status status = psfm_photo_cache_get(ctx, r->cache, view, &photo);
+    if (status != PSFM_OK)
         return status;
-    const psfm_photo_options *o = r->options;
-    double area = (double)photo->levels[0].width * (double)photo->levels[0].height;
-    const psfm_corner_grid grid = {
-        .spacing = (int)ceil(sqrt(area / o->planes.corners)),
-        .radius = o->patch.radius / 2,
-        .margin = o->patch.radius + 3,
-        .min_strength = o->planes.min_strength * o->planes.min_strength,
-    };
-    status = psfm_corners_find(ctx, photo, &grid, &view->corners, &view->num);
-    psfm_photo_cache_release(r->cache, (uint32_t)index);
-    return status;
-}
-
-/* Pixels of the inliers of a pair's homographies; *xy is malloc'ed and holds them all. */
-static psfm_status list_raw_planes(psfm_context *ctx, const refinement *r, size_t pair,
-                                   psfm_raw_plane **planes, double (**xy)[2]) {
-    const psfm_match_pair *p = &r->set->pairs[pair];
-    const psfm_two_view *view = &r->two_views[pair];
-    size_t total = 0;
-    for (size_t h = 0; h < view->num_homographies; ++h)
-        total += view->homographies[h].num_inliers;
-    psfm_status status = PSFM_ALLOC(ctx, view->num_homographies, planes);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, 2 * total, xy);
-    double(*at)[2] = *xy;
-    for (size_t h = 0; status == PSFM_OK && h < view->num_homographies; ++h) {
-        const psfm_homography *from = &view->homographies[h];
-        psfm_raw_plane *to = &(*planes)[h];
-        memcpy(to->H_21, from->H_21, sizeof to->H_21);
-        to->num_inliers = from->is_rotation ? 0 : from->num_inliers;
-        double(*xy1)[2] = at, (*xy2)[2] = at + to->num_inliers;
-        for (size_t k = 0; k < to->num_inliers; ++k) {
-            const uint32_t *match = p->matches[from->inliers[k]];
-            memcpy(xy1[k], r->set->views[p->view1].keypoints[match[0]], sizeof *xy1);
-            memcpy(xy2[k], r->set->views[p->view2].keypoints[match[1]], sizeof *xy2);
-        }
-        to->xy1 = (const double(*)[2])xy1;
-        to->xy2 = (const double(*)[2])xy2;
-        at += 2 * to->num_inliers;
-    }
+    if (photo == NULL)
+        return psfm_strdup(ctx, psfm_photo_cache_problem(r->cache, view), &r->views[view].problem);
+    status = psfm_view_corners_find(ctx, &r->options->planes, &r->options->patch, photo,
+                                    &r->views[view]);
+    psfm_photo_cache_release(r->cache, view);
     return status;
 }
 
@@ -115,22 +78,20 @@ static psfm_status align_pair(psfm_context *ctx, refinement *r, size_t index, in
     const psfm_match_pair *pair = &r->set->pairs[index];
     const uint32_t ends[2] = {pair->view1, pair->view2};
     psfm_pair_photos in = {.num_planes = r->two_views[index].num_homographies};
-    psfm_raw_plane *raw = NULL;
-    double(*xy)[2] = NULL;
+    psfm_raw_planes raw = {0};
     for (int s = 0; s < 2; ++s) {
         const psfm_view *view = &r->set->views[ends[s]];
-        const view_corners *corners = &r->views[ends[s]];
+        const psfm_view_corners *corners = &r->views[ends[s]];
         in.sides[s] = (psfm_pair_side){
             {&r->set->cameras[view->camera_idx], photos[s]}, corners->corners, corners->num};
         in.stream[s] = psfm_view_stream(view);
     }
-    psfm_status status = list_raw_planes(ctx, r, index, &raw, &xy);
-    in.raw = raw;
+    psfm_status status = psfm_raw_planes_list(ctx, r->set, pair, &r->two_views[index], &raw);
+    in.raw = raw.planes;
     if (status == PSFM_OK)
         status = psfm_pair_planes_refine(ctx, r->aligners[worker], &in, &r->options->planes,
                                          &r->pairs[index]);
-    free(raw);
-    free(xy);
+    psfm_raw_planes_free(&raw);
     return status;
 }
 
@@ -141,8 +102,6 @@ static psfm_status refine_pair(psfm_context *ctx, size_t step, int worker, void 
     const uint32_t ends[2] = {pair->view1, pair->view2};
     const psfm_pyramid *photos[2] = {NULL, NULL};
     psfm_status status = PSFM_OK;
-    if (!has_plane(&r->two_views[index]))
-        return PSFM_OK;
     for (int s = 0; status == PSFM_OK && s < 2; ++s)
         status = psfm_photo_cache_get(ctx, r->cache, ends[s], &photos[s]);
     if (status == PSFM_OK && photos[0] != NULL && photos[1] != NULL)
@@ -278,9 +237,9 @@ static psfm_status summarise(psfm_context *ctx, const refinement *r,
     double *shift = NULL, *sigma = NULL;
     size_t n = 0;
     for (size_t v = 0; v < r->set->num_views; ++v) {
-        stats->num_photos += r->views[v].wanted;
+        stats->num_photos += r->wanted[v];
         stats->num_corners += r->views[v].num;
-        const char *problem = psfm_photo_cache_problem(r->cache, (uint32_t)v);
+        const char *problem = r->views[v].problem;
         if (problem == NULL)
             continue;
         ++stats->num_unusable;
@@ -316,19 +275,66 @@ static psfm_status summarise(psfm_context *ctx, const refinement *r,
     return status;
 }
 
+/* Pairs with a plane and both photographs. */
 static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
-    size_t n = r->set->num_pairs;
+    size_t most = r->set->num_pairs, n = 0;
     uint32_t *ends = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, 2 * n, &ends);
+    size_t *pairs = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, 2 * most, &ends);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, n, &r->order);
-    for (size_t p = 0; status == PSFM_OK && p < n; ++p) {
-        ends[p] = r->set->pairs[p].view1;
-        ends[n + p] = r->set->pairs[p].view2;
+        status = PSFM_ALLOC(ctx, most, &pairs);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, most, &r->order);
+    for (size_t p = 0; status == PSFM_OK && p < most; ++p) {
+        const psfm_match_pair *pair = &r->set->pairs[p];
+        if (!has_plane(&r->two_views[p]) || r->views[pair->view1].problem != NULL ||
+            r->views[pair->view2].problem != NULL)
+            continue;
+        ends[n] = pair->view1;
+        ends[most + n] = pair->view2;
+        pairs[n++] = p;
     }
     if (status == PSFM_OK)
-        status = psfm_photo_order(ctx, r->cache, ends, ends + n, n, r->order);
+        status = psfm_photo_order(ctx, r->cache, ends, ends + most, n, r->order);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k)
+        r->order[k] = pairs[r->order[k]];
+    r->num_order = n;
     free(ends);
+    free(pairs);
+    return status;
+}
+
+/* By the threads of this process. */
+static psfm_status run_here(psfm_context *ctx, refinement *r) {
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)r->num_aligners, &r->aligners);
+    for (int w = 0; status == PSFM_OK && w < r->num_aligners; ++w)
+        status = psfm_patch_aligner_create(ctx, &r->options->patch, &r->aligners[w]);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, r->set->num_views, find_corners, r);
+    if (status == PSFM_OK)
+        status = order_pairs(ctx, r);
+    return status == PSFM_OK
+               ? psfm_parallel_for(ctx, "refine matches", r->num_order, refine_pair, r)
+               : status;
+}
+
+/* By the ranks of the context's link, this process among them. */
+static psfm_status run_spread(psfm_context *ctx, refinement *r) {
+    const psfm_pair_spread spread = {r->cache, r->set, r->two_views, &r->options->planes,
+                                     &r->options->patch};
+    size_t num = 0;
+    uint32_t *views = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, r->set->num_views, &views);
+    for (uint32_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v)
+        if (r->wanted[v])
+            views[num++] = v;
+    if (status == PSFM_OK)
+        status = psfm_corners_spread(ctx, &spread, views, num, r->views);
+    if (status == PSFM_OK)
+        status = order_pairs(ctx, r);
+    if (status == PSFM_OK)
+        status = psfm_pairs_spread(ctx, &spread, r->order, r->num_order, r->views, r->pairs);
+    free(views);
     return status;
 }
 
@@ -336,26 +342,18 @@ static psfm_status run(psfm_context *ctx, refinement *r) {
     size_t num_views = r->set->num_views, num_pairs = r->set->num_pairs;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, num_views, &r->views)) ||
-        (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)) ||
-        (status = PSFM_ALLOC(ctx, (size_t)r->num_aligners, &r->aligners)))
+        (status = PSFM_ALLOC(ctx, num_views, &r->wanted)) ||
+        (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)))
         return status;
-    for (int w = 0; w < r->num_aligners; ++w)
-        if ((status = psfm_patch_aligner_create(ctx, &r->options->patch, &r->aligners[w])))
-            return status;
     for (size_t p = 0; p < num_pairs; ++p)
         if (has_plane(&r->two_views[p]))
-            r->views[r->set->pairs[p].view1].wanted = r->views[r->set->pairs[p].view2].wanted =
-                true;
-    if ((status = psfm_parallel_for(ctx, NULL, num_views, find_corners, r)))
-        return status;
-    if ((status = order_pairs(ctx, r)))
-        return status;
-    return psfm_parallel_for(ctx, "refine matches", num_pairs, refine_pair, r);
+            r->wanted[r->set->pairs[p].view1] = r->wanted[r->set->pairs[p].view2] = true;
+    return psfm_context_link(ctx) != NULL ? run_spread(ctx, r) : run_here(ctx, r);
 }
 
 static void free_refinement(refinement *r) {
     for (size_t v = 0; r->views != NULL && v < r->set->num_views; ++v)
-        free(r->views[v].corners);
+        psfm_view_corners_free(&r->views[v]);
     for (size_t p = 0; r->pairs != NULL && p < r->set->num_pairs; ++p) {
         psfm_pair_refined_free(&r->pairs[p]);
     }
@@ -363,6 +361,7 @@ static void free_refinement(refinement *r) {
         psfm_patch_aligner_destroy(&r->aligners[w]);
     free((void *)r->aligners);
     free(r->views);
+    free(r->wanted);
     free(r->pairs);
     free(r->order);
 }

@@ -11,10 +11,17 @@ mpi=(mpirun -q --oversubscribe)
 "${mpi[@]}" -n 2 true || { echo "mpirun cannot start two processes here"; exit 77; }
 photos=$scratch/scene/images
 run=("$planarsfm" run "$photos" --cameras "$scratch/scene/gt" --threads 1 --no-report)
-same() { # OUT: it has what one machine makes, byte for byte
+# summary OUT: its summary without times and memory.
+summary() { python3 -c 'import json, sys
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+print(json.dumps({k: summary[k] for k in summary if k not in ("seconds", "cpu_seconds", "peak_memory_mb")}, indent=1))' "$1"; }
+same() { # OUT [ALONE]: it has what one machine makes, byte for byte
+    local alone=${2:-alone}
     for file in database.db graph.json planes.json planes.ply model; do
-        diff -r "alone/$file" "$1/$file" || fail "$1/$file is not that of one machine"
+        [ ! -e "$alone/$file" ] || diff -r "$alone/$file" "$1/$file" || fail "$1/$file is not that of one machine"
     done
+    diff <(summary "$alone" | sed "s:$alone:OUT:g") <(summary "$1" | sed "s:$1:OUT:g") ||
+        fail "$1/summary.json is not that of one machine"
 }
 second= # a process on the second machine, below
 cleanup() {
@@ -35,6 +42,18 @@ for num in 1 2 3; do
 done
 "${mpi[@]}" -n 2 "${run[@]}" -o threads --threads 2 --quiet >threads.out
 same threads
+at_least "$(number alone/summary.json median_sigma_px)" 0.001 || fail "nothing was aligned in the photographs"
+
+# Pairs and tracks aligned in the photographs, of which one is gone.
+cp -r "$photos" fewer
+rm "fewer/$(ls fewer | head -1)"
+align=("$planarsfm" reconstruct alone/database.db --images "$scratch/fewer" --threads 1 --quiet)
+"${align[@]}" -o fewer_alone >/dev/null 2>fewer_alone.err
+for num in 2 3; do
+    "${mpi[@]}" -n $num "${align[@]}" -o "fewer$num" >/dev/null 2>"fewer$num.err"
+    same "fewer$num" fewer_alone
+    diff fewer_alone.err "fewer$num.err" || fail "with $num ranks it says something else of a photograph that is gone"
+done
 
 # Features and matches of networks, whose weights every rank loads.
 mkdir weights
@@ -66,6 +85,14 @@ size=$(stat -c %s "here/photos/$last")
 printf '\377\376' | dd of=there/changed/photos/"$last" bs=1 seek=$((size / 2)) conv=notrunc status=none
 for case in named sized changed; do
     arguments=("$planarsfm" extract photos -o "$scratch/$case" --threads 1 --quiet)
+    refuses 1 "photos/$last: .* sees another photograph than the first rank" "${mpi[@]}" \
+        -n 1 --wdir here "${arguments[@]}" : -n 2 --wdir "there/$case" "${arguments[@]}"
+    one_sentence
+done
+
+# The same where planes and tracks are aligned in them.
+for case in named sized changed; do
+    arguments=("$planarsfm" reconstruct "$scratch/alone/database.db" --images photos -o "$scratch/aligned_$case" --threads 1 --quiet)
     refuses 1 "photos/$last: .* sees another photograph than the first rank" "${mpi[@]}" \
         -n 1 --wdir here "${arguments[@]}" : -n 2 --wdir "there/$case" "${arguments[@]}"
     one_sentence
@@ -128,3 +155,23 @@ grep -q 'planarsfm: stopped .* the same command goes on from here' killed.err &&
     fail "not one sentence of a rank that was killed: $(cat killed.err)"
 "${mpi[@]}" -n 2 "${run[@]}" -o killed --quiet >/dev/null
 diff -r alone/model killed/model || fail "after a killed rank the model is another one"
+
+# The same while pairs are aligned in the photographs, which begins when the planes are done.
+kill_while_aligning() {
+    rm -rf killed pid.*
+    mkdir killed
+    cp alone/database.db killed
+    "${mpi[@]}" -n 3 bash rank.sh "${run[@]}" -o killed --progress --photo-plane.corners 20000 >killed.out 2>killed.err &
+    local job=$!
+    while ! grep -q '^planes .*done' killed.err; do
+        kill -0 $job 2>/dev/null || fail "it ended before a rank could be killed: $(cat killed.err)"
+        sleep 0.02
+    done
+    kill -9 "$(cat pid.2)"
+    wait $job && fail "a run succeeds although a rank was killed"
+    grep -q 'planarsfm: stopped .* the same command goes on from here' killed.err
+}
+kill_while_aligning || kill_while_aligning || kill_while_aligning || fail "not one sentence of it: $(cat killed.err)"
+[ ! -e killed/model ] || fail "a rank was killed too late"
+"${mpi[@]}" -n 2 "${run[@]}" -o killed --quiet >/dev/null
+diff -r alone/model killed/model || fail "after a rank killed while aligning the model is another one"

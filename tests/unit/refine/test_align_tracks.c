@@ -4,6 +4,8 @@
 #include "comma_locale.h"
 #include "linalg/order.h"
 #include "plane_views.h"
+#include "refine/track_tasks.h"
+#include "thread_link.h"
 
 /* The views with their true poses, and points on the plane seen by the first two views. */
 typedef struct {
@@ -131,6 +133,14 @@ static void points_off_planes_stay(void **state) {
     free_model(&m);
 }
 
+/* Removes the photograph of the second view. */
+static void lose_a_photograph(const model *m) {
+    char *path = NULL;
+    assert_ok(m->f.ctx, psfm_path_join(m->f.ctx, m->f.folder, "1.png", &path));
+    assert_int_equal(remove(path), 0);
+    free(path);
+}
+
 /* A view of another component has a frame of its own; a missing photograph is no place to look. */
 static void views_that_cannot_take_part(void **state) {
     (void)state;
@@ -143,11 +153,8 @@ static void views_that_cannot_take_part(void **state) {
     assert_int_equal(m.f.set.views[2].num_keypoints, NUM_POINTS);
     free_model(&m);
 
-    char *path = NULL;
     make_model(&m, 2);
-    assert_ok(m.f.ctx, psfm_path_join(m.f.ctx, m.f.folder, "1.png", &path));
-    assert_int_equal(remove(path), 0);
-    free(path);
+    lose_a_photograph(&m);
     align(&m, &stats);
     assert_true(stats.num_aligned == 0 && stats.num_new > NUM_POINTS / 4);
     free_model(&m);
@@ -219,6 +226,18 @@ static void each_worker_has_its_aligner(void **state) {
     free_model(&m);
 }
 
+static void assert_same(const model *m, const model *n) {
+    const psfm_tracks *s = &m->structure.tracks, *t = &n->structure.tracks;
+    assert_memory_equal(s->begin, t->begin, (NUM_POINTS + 1) * sizeof *s->begin);
+    assert_memory_equal(s->keypoint, t->keypoint, s->begin[NUM_POINTS] * sizeof *s->keypoint);
+    for (int v = 0; v < NUM_VIEWS; ++v) {
+        const psfm_view *a = &m->f.set.views[v], *b = &n->f.set.views[v];
+        assert_int_equal(a->num_keypoints, b->num_keypoints);
+        assert_memory_equal(a->keypoints, b->keypoints, a->num_keypoints * sizeof *a->keypoints);
+        assert_memory_equal(a->sqrt_info, b->sqrt_info, a->num_keypoints * sizeof *a->sqrt_info);
+    }
+}
+
 static void threads_make_no_difference(void **state) {
     (void)state;
     model m[2];
@@ -228,17 +247,35 @@ static void threads_make_no_difference(void **state) {
         align(&m[k], &stats[k]);
     }
     assert_int_equal(stats[0].num_new, stats[1].num_new);
-    const psfm_tracks *s = &m[0].structure.tracks, *t = &m[1].structure.tracks;
-    assert_memory_equal(s->begin, t->begin, (NUM_POINTS + 1) * sizeof *s->begin);
-    assert_memory_equal(s->keypoint, t->keypoint, s->begin[NUM_POINTS] * sizeof *s->keypoint);
-    for (int v = 0; v < NUM_VIEWS; ++v) {
-        const psfm_view *a = &m[0].f.set.views[v], *b = &m[1].f.set.views[v];
-        assert_int_equal(a->num_keypoints, b->num_keypoints);
-        assert_memory_equal(a->keypoints, b->keypoints, a->num_keypoints * sizeof *a->keypoints);
-        assert_memory_equal(a->sqrt_info, b->sqrt_info, a->num_keypoints * sizeof *a->sqrt_info);
-    }
+    assert_same(&m[0], &m[1]);
     free_model(&m[0]);
     free_model(&m[1]);
+}
+
+/* With all photographs, with little memory, and without a photograph. */
+static void ranks_make_no_difference(void **state) {
+    (void)state;
+    static const psfm_task_kind *const kinds[] = {&psfm_track_tasks, NULL};
+    for (int k = 0; k < 3; ++k) {
+        model alone, m;
+        psfm_track_align_stats expected, stats;
+        make_model(&alone, 1);
+        make_model(&m, 2);
+        psfm_context_set_memory(m.f.ctx, k == 1 ? 4096 : 0);
+        if (k == 2) {
+            lose_a_photograph(&alone);
+            lose_a_photograph(&m);
+        }
+        thread_ranks *ranks = thread_ranks_start(m.f.ctx, 2 + k, kinds);
+        align(&alone, &expected);
+        align(&m, &stats);
+        assert_true(thread_ranks_stop(m.f.ctx, ranks));
+        assert_true(stats.num_new > 0);
+        assert_memory_equal(&stats, &expected, sizeof stats);
+        assert_same(&alone, &m);
+        free_model(&alone);
+        free_model(&m);
+    }
 }
 
 static void the_sentence_has_decimal_points(void **state) {
@@ -259,6 +296,7 @@ int main(void) {
         cmocka_unit_test(views_without_a_pose_stay),
         cmocka_unit_test(each_worker_has_its_aligner),
         cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(ranks_make_no_difference),
         cmocka_unit_test(the_sentence_has_decimal_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,10 @@
 #include "comma_locale.h"
 #include "linalg/order.h"
 #include "plane_views.h"
+#include "refine/pair_tasks.h"
+#include "thread_link.h"
+
+static const psfm_task_kind *const kinds[] = {&psfm_corner_tasks, &psfm_pair_tasks, NULL};
 
 /* Median error of the matches of a pair from match `first` on, against the plane. */
 static double median_error(const fixture *f, size_t pair, size_t first) {
@@ -58,6 +62,20 @@ static void matches_become_precise(void **state) {
     tear_down(&f);
 }
 
+static void assert_same(const fixture *f, const fixture *g) {
+    for (int v = 0; v < NUM_VIEWS; ++v) {
+        const psfm_view *a = &f->set.views[v], *b = &g->set.views[v];
+        const psfm_match_pair *p = &f->set.pairs[v], *q = &g->set.pairs[v];
+        assert_int_equal(a->num_keypoints, b->num_keypoints);
+        assert_memory_equal(a->keypoints, b->keypoints, a->num_keypoints * sizeof *a->keypoints);
+        assert_memory_equal(a->sqrt_info, b->sqrt_info, a->num_keypoints * sizeof *a->sqrt_info);
+        assert_int_equal(p->num_matches, q->num_matches);
+        assert_memory_equal(p->matches, q->matches, p->num_matches * sizeof *p->matches);
+        assert_memory_equal(f->two_views[v].homographies[0].H_21,
+                            g->two_views[v].homographies[0].H_21, 9 * sizeof(double));
+    }
+}
+
 static void threads_make_no_difference(void **state) {
     (void)state;
     fixture f[2];
@@ -66,24 +84,39 @@ static void threads_make_no_difference(void **state) {
         set_up(&f[k], k == 0 ? 1 : 4);
         assert_ok(f[k].ctx, refine(&f[k], &stats[k]));
     }
-    for (int v = 0; v < NUM_VIEWS; ++v) {
-        const psfm_view *a = &f[0].set.views[v], *b = &f[1].set.views[v];
-        assert_int_equal(a->num_keypoints, b->num_keypoints);
-        assert_memory_equal(a->keypoints, b->keypoints, a->num_keypoints * sizeof *a->keypoints);
-        assert_memory_equal(a->sqrt_info, b->sqrt_info, a->num_keypoints * sizeof *a->sqrt_info);
-        assert_memory_equal(f[0].two_views[v].homographies[0].H_21,
-                            f[1].two_views[v].homographies[0].H_21, 9 * sizeof(double));
-    }
+    assert_same(&f[0], &f[1]);
     tear_down(&f[0]);
     tear_down(&f[1]);
 }
 
-static void missing_photographs_leave_keypoints(void **state) {
+/* Whoever aligned what, and even if ranks forget their views and photographs again and again. */
+static void ranks_make_no_difference(void **state) {
     (void)state;
+    static const size_t memory[] = {0, 0, 4096};
+    fixture alone;
+    psfm_refine_matches_stats expected, stats;
+    set_up(&alone, 1);
+    assert_ok(alone.ctx, refine(&alone, &expected));
+    for (int k = 0; k < 3; ++k) {
+        fixture f;
+        set_up(&f, 1 + k % 2);
+        psfm_context_set_memory(f.ctx, memory[k]);
+        thread_ranks *ranks = thread_ranks_start(f.ctx, 2 + k, kinds);
+        assert_ok(f.ctx, refine(&f, &stats));
+        assert_true(thread_ranks_stop(f.ctx, ranks));
+        assert_same(&alone, &f);
+        assert_memory_equal(&stats, &expected, sizeof stats);
+        tear_down(&f);
+    }
+    tear_down(&alone);
+}
+
+static void without_a_photograph(int num_ranks) {
     fixture f;
     psfm_refine_matches_stats stats;
     char *path = NULL;
     set_up(&f, 2);
+    thread_ranks *ranks = thread_ranks_start(f.ctx, num_ranks, kinds);
     assert_ok(f.ctx, psfm_path_join(f.ctx, f.folder, "2.png", &path));
     assert_int_equal(remove(path), 0);
     free(path);
@@ -92,7 +125,14 @@ static void missing_photographs_leave_keypoints(void **state) {
     assert_true(f.set.pairs[0].num_matches > NUM_POINTS);
     assert_int_equal(f.set.pairs[1].num_matches, NUM_POINTS);
     assert_int_equal(f.set.views[2].num_keypoints, NUM_POINTS);
+    assert_true(thread_ranks_stop(f.ctx, ranks));
     tear_down(&f);
+}
+
+static void missing_photographs_leave_keypoints(void **state) {
+    (void)state;
+    without_a_photograph(1);
+    without_a_photograph(3);
 }
 
 static void the_sentence_has_decimal_points(void **state) {
@@ -109,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_become_precise),
         cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(ranks_make_no_difference),
         cmocka_unit_test(missing_photographs_leave_keypoints),
         cmocka_unit_test(the_sentence_has_decimal_points),
     };

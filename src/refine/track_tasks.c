@@ -1,0 +1,192 @@
+/* Searches of points as tasks: groups of searches between the same two views, each search with the
+ * warp of its surface, so that a rank has to know of poses and points nothing. */
+#include "refine/track_tasks.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* Some tens of milliseconds. */
+#define SEARCHES_PER_TASK 1000
+
+/* ---- any rank's side ---- */
+
+typedef struct {
+    psfm_rank_photos *photos;
+    double max_shift_px;
+} track_state;
+
+static void close_tracks(void *state) {
+    track_state *s = state;
+    psfm_rank_photos_close(&s->photos);
+    free(s);
+}
+
+static psfm_status open_tracks(psfm_context *ctx, psfm_packet_reader *reader, int num_workers,
+                               void **state) {
+    track_state *s = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, 1, &s);
+    if (status != PSFM_OK)
+        return status;
+    status = psfm_rank_photos_open(ctx, reader, num_workers, &s->photos);
+    if (status == PSFM_OK)
+        status = psfm_packet_get(ctx, reader, &s->max_shift_px, sizeof s->max_shift_px);
+    if (status == PSFM_OK)
+        *state = s;
+    else
+        close_tracks(s);
+    return status;
+}
+
+static psfm_status take_view(psfm_context *ctx, void *state, uint32_t view,
+                             psfm_packet_reader *reader) {
+    const track_state *s = state;
+    return psfm_rank_photos_take_view(ctx, s->photos, view, reader);
+}
+
+static void forget_views(void *state) {
+    const track_state *s = state;
+    psfm_rank_photos_forget(s->photos);
+}
+
+static psfm_status seek(psfm_context *ctx, const track_state *s, int worker, const uint32_t ends[2],
+                        const psfm_track_sight *sights, size_t num, psfm_patch_match *found) {
+    const psfm_pyramid *photos[2];
+    psfm_patch_view views[2];
+    bool both = false;
+    psfm_status status = psfm_rank_photos_get_pair(ctx, s->photos, ends, photos, &both);
+    for (size_t k = 0; k < num; ++k)
+        found[k].outcome = PSFM_PATCH_OUTSIDE;
+    if (!both)
+        return status;
+    for (int k = 0; k < 2; ++k)
+        views[k] = (psfm_patch_view){psfm_rank_photos_camera(s->photos, ends[k]), photos[k]};
+    for (size_t k = 0; k < num; ++k)
+        psfm_track_sight_seek(psfm_rank_photos_aligner(s->photos, worker), views, &sights[k],
+                              s->max_shift_px, &found[k]);
+    psfm_rank_photos_release_pair(s->photos, ends);
+    return PSFM_OK;
+}
+
+static psfm_status run_group(psfm_context *ctx, const track_state *s, int worker,
+                             psfm_packet_reader *input, psfm_packet *result) {
+    uint32_t ends[2];
+    psfm_track_sight *sights = NULL;
+    psfm_patch_match *found = NULL;
+    size_t num = 0;
+    psfm_unpacking u = {.ctx = ctx, .reader = input};
+    psfm_unpack(&u, ends, sizeof ends);
+    psfm_unpack_array(&u, sizeof *sights, &sights, &num);
+    psfm_status status = u.status;
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, num, &found);
+    if (status == PSFM_OK)
+        status = seek(ctx, s, worker, ends, sights, num, found);
+    if (status == PSFM_OK)
+        status = psfm_packet_put_array(ctx, result, found, num, sizeof *found);
+    free(sights);
+    free(found);
+    return status;
+}
+
+static psfm_status run_groups(psfm_context *ctx, void *state, int worker, psfm_packet_reader *input,
+                              psfm_packet *result) {
+    psfm_status status = PSFM_OK;
+    while (status == PSFM_OK && input->at < input->size)
+        status = run_group(ctx, state, worker, input, result);
+    return status;
+}
+
+const psfm_task_kind psfm_track_tasks = {.name = "tracks",
+                                         .open = open_tracks,
+                                         .take_part = take_view,
+                                         .forget_parts = forget_views,
+                                         .run = run_groups,
+                                         .close = close_tracks};
+
+/* ---- the first rank's side ---- */
+
+typedef struct {
+    const psfm_track_spread *spread;
+    const size_t *order;
+} track_work;
+
+/* The searches of a piece of work. */
+static psfm_track_search *group_of(const track_work *w, size_t piece, size_t *num) {
+    const psfm_track_plan *plan = w->spread->plan;
+    const size_t *group = &plan->groups[w->order[piece]];
+    *num = group[1] - group[0];
+    return &plan->searches[group[0]];
+}
+
+static psfm_status pack_group(psfm_context *ctx, size_t piece, void *user, psfm_packet *input) {
+    const track_work *w = user;
+    const psfm_track_spread *s = w->spread;
+    size_t num;
+    const psfm_track_search *searches = group_of(w, piece, &num);
+    const uint32_t ends[2] = {searches->from, searches->to};
+    psfm_packing p = {.ctx = ctx, .packet = input};
+    psfm_pack(&p, ends, sizeof ends);
+    psfm_pack(&p, &num, sizeof num);
+    for (size_t k = 0; k < num; ++k) {
+        psfm_track_sight sight;
+        psfm_track_sight_make(s->scene, s->set, s->structure, s->plan, &searches[k], &sight);
+        psfm_pack(&p, &sight, sizeof sight);
+    }
+    return p.status;
+}
+
+static psfm_status take_group(psfm_context *ctx, size_t piece, void *user,
+                              psfm_packet_reader *result) {
+    const track_work *w = user;
+    psfm_patch_match *found = NULL;
+    size_t num;
+    psfm_track_search *searches = group_of(w, piece, &num);
+    psfm_unpacking u = {.ctx = ctx, .reader = result};
+    psfm_unpack_known(&u, sizeof *found, num, &found);
+    for (size_t k = 0; u.status == PSFM_OK && k < num; ++k) {
+        if ((unsigned)found[k].outcome >= PSFM_NUM_PATCH_OUTCOMES)
+            u.status = psfm_fail(ctx, PSFM_ERR_FORMAT, "a packet with an unknown outcome");
+        else
+            searches[k].found = found[k];
+    }
+    free(found);
+    return u.status;
+}
+
+psfm_status psfm_tracks_spread(psfm_context *ctx, const psfm_track_spread *spread,
+                               const size_t *order) {
+    const size_t num = spread->plan->num_groups;
+    track_work user = {spread, order};
+    uint32_t *ends = NULL;
+    size_t *weights = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, 2 * num, &ends);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, num, &weights);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
+        const psfm_track_search *first = group_of(&user, k, &weights[k]);
+        ends[2 * k] = first->from;
+        ends[2 * k + 1] = first->to;
+    }
+    const psfm_photo_work work = {.kind = &psfm_track_tasks,
+                                  .stage = "align tracks",
+                                  .photos = spread->scene->photos,
+                                  .set = spread->set,
+                                  .cameras = spread->scene->cameras,
+                                  .patch = spread->patch,
+                                  .setup = &spread->max_shift_px,
+                                  .setup_size = sizeof spread->max_shift_px,
+                                  .num = num,
+                                  .views = ends,
+                                  .views_each = 2,
+                                  .weights = weights,
+                                  .task_weight = SEARCHES_PER_TASK,
+                                  .pack = pack_group,
+                                  .take = take_group,
+                                  .user = &user};
+    if (status == PSFM_OK)
+        status = psfm_photo_work_spread(ctx, &work);
+    free(ends);
+    free(weights);
+    return status;
+}

@@ -43,143 +43,122 @@ static const psfm_option rows[] = {
 };
 const psfm_option_table psfm_focal_option_table = {"focal", rows, sizeof rows / sizeof *rows};
 
-/* Other minima of nearly the same cost make the focal lengths that differ in them uncertain. */
-static void count_minima(psfm_focal_state *c, const psfm_plane_minimum *minima, size_t num,
-                         const psfm_plane_minimum *best) {
-    double excess = fmax(1.0, best->fit.median_chi * best->fit.median_chi / MEDIAN_CHI2_8);
-    for (size_t k = 0; k < num; ++k) {
-        if (!minima[k].found || &minima[k] == best)
-            continue;
-        /* the cost is in units of the squared scale of the loss, 9 */
-        double worse = 9.0 * (minima[k].fit.cost - best->fit.cost) / excess;
-        double weight = sqrt(exp(-0.25 * worse));
-        for (size_t g = 0; g < c->in->num_groups; ++g)
-            c->ambiguity[g] =
-                fmax(c->ambiguity[g], weight * fabs(minima[k].log_focal[g] - best->log_focal[g]));
-    }
+typedef struct {
+    const psfm_focal_input *in;
+    const psfm_focal_options *options;
+    const psfm_measured_planes *measured;
+    double *log_focal, *sigma, *ambiguity; /* per group, so far */
+    double *held;                          /* per group: focal length in searches, or 0 */
+    bool *seen;                            /* per group */
+    psfm_plane_sight *sights;              /* of all planes so far */
+    psfm_plane_edge *edges;
+    size_t num_sights, num_edges, sight_capacity, edge_capacity;
+    uint32_t num_planes;
+} focal_state;
+
+static double uncertainty(const focal_state *c, size_t g) {
+    return hypot(c->sigma[g], c->ambiguity[g]);
 }
 
-/* Adds the sights and edges of a plane to those of all. */
-static psfm_status append(psfm_context *ctx, psfm_focal_state *c, const psfm_plane_task *task,
-                          const psfm_plane_minimum *best) {
-    size_t ns = task->views->num_views, ne = task->views->num_edges;
-    psfm_status status = PSFM_RESERVE(ctx, &c->sights, &c->sight_capacity, c->num_sights + ns);
+/* Adds the sights and edges of a plane to those of all, and what it says of groups where nothing
+ * better is known. */
+static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_solution *s) {
+    const psfm_plane_region *r = &s->region;
+    psfm_status status =
+        PSFM_RESERVE(ctx, &c->sights, &c->sight_capacity, c->num_sights + r->num_sights);
     if (status == PSFM_OK)
-        status = PSFM_RESERVE(ctx, &c->edges, &c->edge_capacity, c->num_edges + ne);
+        status = PSFM_RESERVE(ctx, &c->edges, &c->edge_capacity, c->num_edges + r->num_edges);
     if (status != PSFM_OK)
         return status;
-    memcpy(c->sights + c->num_sights, best->sights, ns * sizeof *c->sights);
-    for (size_t e = 0; e < ne; ++e) {
+    for (size_t k = 0; k < r->num_sights; ++k) {
+        c->sights[c->num_sights + k] = s->minimum.sights[k];
+        c->sights[c->num_sights + k].group = r->global[r->group[k]];
+    }
+    for (size_t e = 0; e < r->num_edges; ++e) {
         psfm_plane_edge *edge = &c->edges[c->num_edges + e];
-        *edge = task->edges[e];
+        *edge = r->edges[e];
         edge->sight1 += (uint32_t)c->num_sights;
         edge->sight2 += (uint32_t)c->num_sights;
     }
-    for (size_t k = 0; k < ns; ++k)
-        c->seen[task->group[k]] = true;
-    c->num_sights += ns;
-    c->num_edges += ne;
+    for (size_t k = 0; k < r->num_groups; ++k) {
+        uint32_t g = r->global[k];
+        if (c->num_planes == 0 || !(uncertainty(c, g) < HELD_SIGMA))
+            c->log_focal[g] = s->minimum.log_focal[k];
+        c->seen[g] = true;
+    }
+    c->num_sights += r->num_sights;
+    c->num_edges += r->num_edges;
     ++c->num_planes;
     return PSFM_OK;
 }
 
-static double uncertainty(const psfm_focal_state *c, size_t g) {
-    return hypot(c->sigma[g], c->ambiguity[g]);
-}
-
 /* All planes so far together. */
-static psfm_status adjust_all(psfm_context *ctx, psfm_focal_state *c) {
-    uint32_t *group = NULL;
-    double median = 0.0;
+static psfm_status adjust_all(psfm_context *ctx, focal_state *c) {
     psfm_plane_fit fit;
-    psfm_status status = PSFM_ALLOC(ctx, c->num_sights, &group);
-    for (size_t k = 0; status == PSFM_OK && k < c->num_sights; ++k)
-        group[k] = c->sights[k].group;
-    if (status == PSFM_OK)
-        status = psfm_median_log_focal(ctx, c->log_focal, group, c->num_sights, &median);
     psfm_plane_problem p = {.num_sights = c->num_sights,
                             .num_edges = c->num_edges,
                             .num_groups = c->in->num_groups,
                             .sights = c->sights,
                             .edges = c->edges,
                             .log_focal = c->log_focal};
-    if (status == PSFM_OK)
-        status = psfm_focal_adjust(ctx, c, &p, median, JOINT_ITERATIONS, c->sigma, &fit);
-    free(group);
+    psfm_status status = psfm_focal_adjust(ctx, c->in, NULL, &p, JOINT_ITERATIONS, c->sigma, &fit);
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
-/* Takes the best minimum of a plane, if it is one. */
-static psfm_status take_plane(psfm_context *ctx, psfm_focal_state *c, const psfm_plane_task *task,
-                              size_t num_references) {
-    const psfm_plane_minimum *best = NULL, *all = task->minima[0];
-    size_t num = num_references * (PSFM_MAX_MINIMA + 1), ng = c->in->num_groups;
-    for (size_t k = 0; k < num; ++k)
-        if (all[k].found && (best == NULL || all[k].fit.cost < best->fit.cost))
-            best = &all[k];
-    if (best == NULL || (c->num_planes > 0 && best->fit.share_good < MIN_GOOD))
-        return PSFM_OK;
-    if (c->num_planes == 0) {
-        count_minima(c, all, num, best);
-        memcpy(c->log_focal, best->log_focal, ng * sizeof *c->log_focal);
-        memcpy(c->sigma, best->sigma, ng * sizeof *c->sigma);
-        return append(ctx, c, task, best);
+/* Takes the solution of a plane, if it is one. */
+static psfm_status take_plane(psfm_context *ctx, focal_state *c, const psfm_plane_solution *s) {
+    bool fits = c->num_planes == 0 || s->minimum.fit.share_good >= MIN_GOOD;
+    psfm_status status = PSFM_OK;
+    if (s->minimum.found && fits) {
+        status = append(ctx, c, s);
+        if (status == PSFM_OK)
+            status = adjust_all(ctx, c);
     }
-    for (size_t g = 0; g < ng; ++g)
-        if (!(uncertainty(c, g) < HELD_SIGMA))
-            c->log_focal[g] = best->log_focal[g];
-    psfm_status status = append(ctx, c, task, best);
-    return status == PSFM_OK ? adjust_all(ctx, c) : status;
+    return status;
 }
 
 /* Whether a plane has more measurements than unknowns: 2 n - 4 against its free focal lengths. */
-static bool is_determined(const psfm_focal_state *c, const psfm_plane_task *task) {
-    size_t num_free = 0;
-    for (size_t k = 0; k < task->views->num_views; ++k) {
-        bool is_first = !(c->held[task->group[k]] > 0.0);
-        for (size_t i = 0; is_first && i < k; ++i)
-            is_first = task->group[i] != task->group[k];
-        num_free += is_first;
-        if (num_free > 2 * task->views->num_views)
-            break;
+static psfm_status is_determined(psfm_context *ctx, const psfm_plane_task *task, bool *answer) {
+    size_t num_free = 0, n = task->views->num_views;
+    bool *counted = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, task->in->num_groups, &counted);
+    for (size_t k = 0; status == PSFM_OK && k < n; ++k) {
+        uint32_t g = task->group[k];
+        num_free += !counted[g] && !(task->held[g] > 0.0);
+        counted[g] = true;
     }
-    return task->views->num_views >= 3 && 2 * task->views->num_views >= 4 + num_free;
+    *answer = n >= 3 && 2 * n >= 4 + num_free;
+    free(counted);
+    return status;
 }
 
-static psfm_status solve_plane(psfm_context *ctx, psfm_focal_state *c, const uint32_t *items,
+static psfm_status solve_plane(psfm_context *ctx, focal_state *c, const uint32_t *items,
                                size_t num_items) {
     psfm_plane_views views = {0};
-    psfm_plane_task task = {.c = c, .views = &views};
+    psfm_plane_task task = {.in = c->in, .views = &views, .held = c->held};
+    psfm_plane_solution solution = {0};
     uint32_t *group = NULL;
-    size_t num_references = 0;
+    bool determined = false;
     psfm_status status = psfm_plane_views_init(ctx, c->measured, items, num_items, &views);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, views.num_views, &group);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_items, &task.edges);
     for (size_t k = 0; status == PSFM_OK && k < views.num_views; ++k)
         group[k] = c->in->group[views.views[k]];
-    for (size_t e = 0; status == PSFM_OK && e < num_items; ++e)
-        task.edges[e] = (psfm_plane_edge){views.edges[e], views.ends[e][0], views.ends[e][1]};
     task.group = group;
-    if (status != PSFM_OK || !is_determined(c, &task))
-        goto cleanup;
-    status = psfm_plane_minima_find(ctx, &task, &num_references);
     if (status == PSFM_OK)
-        status = take_plane(ctx, c, &task, num_references);
-
-cleanup:
-    for (size_t k = 0; task.minima != NULL && k < num_references; ++k)
-        for (size_t i = 0; i <= PSFM_MAX_MINIMA; ++i)
-            psfm_plane_minimum_free(&task.minima[k][i]);
-    free(task.minima);
-    free(task.edges);
+        status = is_determined(ctx, &task, &determined);
+    if (status == PSFM_OK && determined)
+        status = psfm_plane_solve(ctx, &task, c->options->references, &solution,
+                                  c->num_planes == 0 ? c->ambiguity : NULL);
+    if (status == PSFM_OK)
+        status = take_plane(ctx, c, &solution);
+    psfm_plane_solution_free(&solution);
     free(group);
     psfm_plane_views_free(&views);
     return status;
 }
 
-static psfm_status solve_planes(psfm_context *ctx, psfm_focal_state *c) {
+static psfm_status solve_planes(psfm_context *ctx, focal_state *c) {
     psfm_physical_planes planes = {0};
     psfm_status status = psfm_physical_planes_find(ctx, c->measured, c->in->num_views, &planes);
     for (size_t k = 0; status == PSFM_OK && k < planes.num; ++k) {
@@ -198,7 +177,7 @@ static psfm_status solve_planes(psfm_context *ctx, psfm_focal_state *c) {
 }
 
 /* Widens the standard deviations by what the adjustment does not know. */
-static void fill_estimate(const psfm_focal_state *c, psfm_focal_estimate *out) {
+static void fill_estimate(const focal_state *c, psfm_focal_estimate *out) {
     double degree = c->num_sights == 0 ? 0.0 : 2.0 * (double)c->num_edges / (double)c->num_sights;
     double dependence = sqrt(fmax(1.0, 0.5 * degree));
     for (size_t g = 0; g < c->in->num_groups; ++g) {
@@ -217,7 +196,7 @@ static void fill_estimate(const psfm_focal_state *c, psfm_focal_estimate *out) {
     out->num_homographies = (uint32_t)c->num_edges;
 }
 
-static psfm_status begin(psfm_context *ctx, psfm_focal_state *c) {
+static psfm_status begin(psfm_context *ctx, focal_state *c) {
     size_t ng = c->in->num_groups;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, ng, &c->log_focal)) != PSFM_OK ||
@@ -238,7 +217,7 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
                                    psfm_focal_estimate *out) {
     psfm_focal_options defaults;
     psfm_options_init(&psfm_focal_option_table, &defaults);
-    psfm_focal_state c = {
+    focal_state c = {
         .in = input, .options = options == NULL ? &defaults : options, .measured = measured};
     *out = (psfm_focal_estimate){0};
     psfm_status status = psfm_options_check(ctx, &psfm_focal_option_table, c.options);

@@ -210,7 +210,7 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
         status = psfm_fail(ctx, PSFM_ERR_NUMERIC, "a plane is seen edge-on at the start");
     if (status == PSFM_OK)
         status = iterate(ctx, &a, max_iterations);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && sigma != NULL)
         status = find_sigma(ctx, &a, sigma);
     if (status == PSFM_OK) {
         describe(&a, fit);

@@ -41,10 +41,10 @@ typedef struct {
 } psfm_plane_fit;
 
 /* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by
- * Levenberg and Marquardt. sigma (per group) gets the standard deviations of log_focal, with the
- * residuals' scatter where it is larger than the edges say and with what principal points may do to
- * them. O(sights + edges) an iteration where
- * views form chains or grids; deterministic. */
+ * Levenberg and Marquardt. sigma (per group, or NULL) gets the standard deviations of log_focal,
+ * with the residuals' scatter where it is larger than the edges say and with what principal points
+ * may do to them. O(sights + edges) an iteration where views form chains or grids; deterministic.
+ */
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
                               int max_iterations, double *sigma, psfm_plane_fit *fit);
 

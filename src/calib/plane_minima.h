@@ -1,55 +1,50 @@
-/* What the estimate of focal lengths and the search of one plane's minima share. */
+/* One physical plane: minima about reference views, and the best of them in all views. */
 #ifndef PSFM_CALIB_PLANE_MINIMA_H
 #define PSFM_CALIB_PLANE_MINIMA_H
 
-#include "calib/focal_planes.h"
-#include "calib/plane_adjust.h"
-#include "calib/plane_chain.h"
+#include "calib/plane_region.h"
 
-#define PSFM_MAX_MINIMA 3       /* adjusted from each reference, and one more: see plane_minima.c */
-#define PSFM_FREE_LOG_FOCAL 0.6 /* standard deviation of log f about the median of all */
+#define PSFM_MAX_MINIMA 3      /* adjusted from each reference, and one more: see plane_minima.c */
+#define PSFM_MAX_REFERENCES 16 /* of a plane */
 
-/* One local minimum of one plane. Owns its arrays. */
-typedef struct {
-    psfm_plane_sight *sights;  /* per view of the plane */
-    double *log_focal, *sigma; /* per group */
-    psfm_plane_fit fit;
-    bool found;
-} psfm_plane_minimum;
-
+/* One physical plane. */
 typedef struct {
     const psfm_focal_input *in;
-    const psfm_focal_options *options;
-    const psfm_measured_planes *measured;
-    double *log_focal, *sigma, *ambiguity; /* per group, so far */
-    double *held;                          /* per group: focal length in searches, or 0 */
-    bool *seen;                            /* per group */
-    psfm_plane_sight *sights;              /* of all planes so far */
-    psfm_plane_edge *edges;
-    size_t num_sights, num_edges, sight_capacity, edge_capacity;
-    uint32_t num_planes;
-} psfm_focal_state;
-
-typedef struct {
-    const psfm_focal_state *c;
     const psfm_plane_views *views;
-    const uint32_t *group;  /* per view of the plane */
-    psfm_plane_edge *edges; /* of the plane, sights numbered as its views */
-    size_t references[16];
-    psfm_plane_minimum (*minima)[PSFM_MAX_MINIMA + 1]; /* per reference */
+    const uint32_t *group; /* per view of the plane */
+    const double *held;    /* per group among all: focal length in searches, or 0 */
 } psfm_plane_task;
 
-/* The median of log f over these groups; num > 0. */
-psfm_status psfm_median_log_focal(psfm_context *ctx, const double *log_focal, const uint32_t *group,
-                                  size_t num, double *median);
+/* What was found from one reference, in the region about it. */
+typedef struct {
+    size_t reference; /* a place among the plane's views */
+    psfm_plane_region region;
+    psfm_plane_minimum minima[PSFM_MAX_MINIMA + 1];
+} psfm_plane_found;
 
-/* Adjusts a problem with priors: known focal lengths are what they are, others about `median`. */
-psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_state *c, psfm_plane_problem *p,
-                              double median, int iterations, double *sigma, psfm_plane_fit *fit);
+/* Chooses references of a plane, at most `wanted`, and finds the minima about each. found has
+ * PSFM_MAX_REFERENCES elements, *num of which are filled; the caller frees them all. Parallel over
+ * references; random draws from (seed, calibration, rank of the reference). */
+psfm_status psfm_plane_minima_find(psfm_context *ctx, const psfm_plane_task *task, int wanted,
+                                   psfm_plane_found *found, size_t *num);
+void psfm_plane_found_free(psfm_plane_found *found);
 
-/* Chooses the references of a plane, *num of them, and fills task->minima, which the caller frees.
- * Parallel over references; random draws from (seed, calibration, rank of the reference). */
-psfm_status psfm_plane_minima_find(psfm_context *ctx, psfm_plane_task *task, size_t *num);
-void psfm_plane_minimum_free(psfm_plane_minimum *m);
+/* Takes a minimum of a region to the whole plane, step by step, and adjusts it. `whole` has every
+ * view of the plane; the caller frees both. */
+psfm_status psfm_plane_grow(psfm_context *ctx, const psfm_plane_task *task,
+                            const psfm_plane_region *region, const psfm_plane_minimum *minimum,
+                            psfm_plane_region *whole, psfm_plane_minimum *grown);
+
+/* The solution of a plane: every view of it. Owns its parts. */
+typedef struct {
+    psfm_plane_region region;
+    psfm_plane_minimum minimum; /* not found if the plane says nothing */
+} psfm_plane_solution;
+
+/* Searches from `references` views at most. ambiguity (per group among all, or NULL) is set for the
+ * groups of the plane: how far other minima that fit nearly as well are from the solution. */
+psfm_status psfm_plane_solve(psfm_context *ctx, const psfm_plane_task *task, int references,
+                             psfm_plane_solution *out, double *ambiguity);
+void psfm_plane_solution_free(psfm_plane_solution *solution);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "calib/plane_adjust_internal.h"
+#include "calib/plane_map.h"
 #include "linalg/mat3.h"
 
 #define GAUGE 1e-9       /* damping that is always there, of the largest diagonal entry */
@@ -27,15 +28,6 @@ static const int local_begin[5] = {0, PSFM_GROUP_DIM, 2 * PSFM_GROUP_DIM,
 
 static int block_dim(const psfm_plane_adjustment *a, uint32_t block) {
     return block < a->p->num_groups ? PSFM_GROUP_DIM : PSFM_SIGHT_DIM;
-}
-
-static void map_of_sight(const psfm_plane_sight *s, double f, double G[9]) {
-    for (int r = 0; r < 3; ++r) {
-        double scale = r < 2 ? f : 1.0;
-        G[3 * r] = scale * s->R[3 * r];
-        G[3 * r + 1] = scale * s->R[3 * r + 1];
-        G[3 * r + 2] = scale * s->t[r];
-    }
 }
 
 double psfm_plane_weigh(const double A[81], const double d[9], double y[9]) {
@@ -68,7 +60,7 @@ void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, 
 bool psfm_plane_evaluate(const psfm_plane_problem *p, psfm_plane_state *s) {
     double H[9], h[9], d[9], y[9], length;
     for (size_t k = 0; k < p->num_sights; ++k) {
-        map_of_sight(&s->sights[k], exp(s->log_focal[s->sights[k].group]), s->G[k]);
+        psfm_plane_map(&s->sights[k], exp(s->log_focal[s->sights[k].group]), s->G[k]);
         if (!psfm_mat3_inverse(s->G[k], s->G_inverse[k]))
             return false;
     }

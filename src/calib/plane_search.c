@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "calib/plane_adjust.h"
+#include "calib/plane_map.h"
 #include "linalg/order.h"
 #include "linalg/vec3.h"
 
@@ -54,6 +54,7 @@ typedef struct {
 typedef struct {
     const psfm_plane_search_input *in;
     uint32_t *order; /* places in in->views */
+    uint64_t *key;   /* scratch: group and place */
     size_t num;
     double (*v)[6]; /* scratch: image of the circular point, real and imaginary parts */
     double *focal2; /* scratch, per entry of order */
@@ -66,19 +67,6 @@ static void basis_of(const double n[3], double e1[3], double e2[3]) {
     psfm_cross3(n, axis, e1);
     psfm_normalize3(e1);
     psfm_cross3(n, e1, e2);
-}
-
-static double clipped(double focal2) {
-    const double least = PSFM_MIN_FOCAL * PSFM_MIN_FOCAL, most = PSFM_MAX_FOCAL * PSFM_MAX_FOCAL;
-    return focal2 > least ? fmin(focal2, most) : least; /* NaN becomes the least */
-}
-
-/* w = v1^2 + v2^2 and z = v3^2 of a complex vector. */
-static void split(const double v[6], double w[2], double z[2]) {
-    w[0] = v[0] * v[0] - v[3] * v[3] + v[1] * v[1] - v[4] * v[4];
-    w[1] = 2.0 * (v[0] * v[3] + v[1] * v[4]);
-    z[0] = v[2] * v[2] - v[5] * v[5];
-    z[1] = 2.0 * v[2] * v[5];
 }
 
 /* Images of the circular points in all views, and the focal length each of them asks for. */
@@ -95,8 +83,9 @@ static void map_circular_points(search *s, const place *at) {
             s->v[k][r] = psfm_dot3(H + 3 * r, I);
             s->v[k][3 + r] = psfm_dot3(H + 3 * r, I + 3);
         }
-        split(s->v[k], w, z);
-        s->focal2[k] = clipped(-(w[0] * z[0] + w[1] * z[1]) / (z[0] * z[0] + z[1] * z[1] + 1e-30));
+        psfm_circular_split(s->v[k], w, z);
+        s->focal2[k] =
+            psfm_clip_focal2(-(w[0] * z[0] + w[1] * z[1]) / (z[0] * z[0] + z[1] * z[1] + 1e-30));
     }
 }
 
@@ -124,7 +113,7 @@ static void share_focals(search *s, double reference_focal) {
 /* How far from orthonormal the plane's axes look in a view of this focal length, 0 to 1. */
 static double disagreement(const double v[6], double focal2) {
     double w[2], z[2];
-    split(v, w, z);
+    psfm_circular_split(v, w, z);
     double a = v[0] * v[0] + v[3] * v[3] + v[1] * v[1] + v[4] * v[4];
     double b = v[2] * v[2] + v[5] * v[5];
     return hypot(w[0] / focal2 + z[0], w[1] / focal2 + z[1]) / (a / focal2 + b);
@@ -237,31 +226,31 @@ static size_t improve_best(search *s, psfm_rng *rng, const place *grid, size_t n
     return num < max_starts ? num : max_starts;
 }
 
+static int by_key(const void *x, const void *y) {
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
 /* Puts the views within reach of the reference, the nearest first and at most `most`, in order of
  * their groups. */
 static void order_views(search *s, size_t most) {
     const psfm_plane_search_input *in = s->in;
-    uint32_t farthest = 0;
-    size_t num = 0;
-    for (; farthest < UINT32_MAX && num < most; ++farthest) {
-        size_t before = num;
+    size_t num = 0, before;
+    uint32_t links = 0;
+    do {
+        before = num;
         for (uint32_t k = 0; k < in->views->num_views && num < most; ++k)
-            if (in->hops[k] == farthest)
-                s->order[num++] = k;
-        if (num == before)
-            break;
-    }
-    for (size_t k = 1; k < num; ++k) { /* few, and nearly sorted */
-        uint32_t item = s->order[k];
-        size_t i = k;
-        for (; i > 0 && in->group[s->order[i - 1]] > in->group[item]; --i)
-            s->order[i] = s->order[i - 1];
-        s->order[i] = item;
-    }
+            if (in->hops[k] == links)
+                s->key[num++] = (uint64_t)in->group[k] << 32 | k;
+        ++links;
+    } while (num > before && num < most);
+    qsort(s->key, num, sizeof *s->key, by_key);
+    for (size_t k = 0; k < num; ++k)
+        s->order[k] = (uint32_t)s->key[k];
     s->num = num;
 }
 
-/* The start of a place: focal lengths of all views, also of those that did not take part. */
+/* The start of a place: focal lengths also of views that did not take part in the search. */
 static psfm_status finish(psfm_context *ctx, search *s, const place *at, psfm_plane_start *start) {
     place copy = *at;
     size_t n = s->in->views->num_views;
@@ -289,6 +278,7 @@ psfm_status psfm_plane_search(psfm_context *ctx, const psfm_plane_search_input *
     psfm_status status;
     *num = 0;
     if ((status = PSFM_ALLOC(ctx, n, &s.order)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &s.key)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &s.v)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &s.focal2)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &s.scratch)) != PSFM_OK)
@@ -297,12 +287,13 @@ psfm_status psfm_plane_search(psfm_context *ctx, const psfm_plane_search_input *
     if ((status = search_grid(ctx, &s, &grid, &num_grid)) != PSFM_OK)
         goto cleanup;
     size_t found = improve_best(&s, &rng, grid, num_grid, max_starts, best);
-    order_views(&s, n);
+    order_views(&s, PSFM_REGION_VIEWS);
     for (size_t k = 0; status == PSFM_OK && k < found; ++k)
         status = finish(ctx, &s, &best[k], &starts[(*num)++]);
 
 cleanup:
     free(s.order);
+    free(s.key);
     free(s.v);
     free(s.focal2);
     free(s.scratch);

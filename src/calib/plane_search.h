@@ -5,6 +5,8 @@
 #include "calib/plane_chain.h"
 
 #define PSFM_MAX_STARTS 4
+#define PSFM_REGION_VIEWS \
+    64 /* with the fewest links from a reference: those it says something of */
 
 typedef struct {
     const psfm_plane_views *views;
@@ -22,7 +24,7 @@ typedef struct {
 typedef struct {
     double cost;
     double normal[3]; /* in the reference view, away from the camera */
-    double *focal;    /* per view; owned */
+    double *focal;    /* per view, the reference's for those beyond PSFM_REGION_VIEWS; owned */
 } psfm_plane_start;
 
 /* The best local minima over the reference's focal length and the normal, at most max_starts of

@@ -6,14 +6,14 @@
 
 /* Views of a plane z = 0 with known truth, and the homographies between them as measurements: a
  * grid of points is seen with noise, and the homography is one Gauss-Newton step from the truth. */
-#define MAX_VIEWS 24
+#define MAX_VIEWS 160
 #define GRID 12 /* points along either side */
 
 typedef struct {
     size_t num;
     double f[MAX_VIEWS], R[MAX_VIEWS][9], c[MAX_VIEWS][3];
     double sigma; /* noise in units of the longer side */
-    psfm_measured_plane planes[8 * MAX_VIEWS];
+    psfm_measured_plane planes[2 * MAX_VIEWS];
     size_t num_planes;
     uint32_t next_keypoint; /* of another plane */
 } rig;
@@ -252,6 +252,30 @@ static void noisy_views_are_within_their_sigma(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* More views than are searched at once: the solution grows from a part of the ring. */
+static void solutions_grow_to_all_views_of_a_large_plane(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int noisy = 0; noisy < 2; ++noisy) {
+        psfm_rng rng = psfm_rng_make(7, PSFM_RNG_TEST, 7, 0);
+        rig r = {.num = MAX_VIEWS, .sigma = noisy ? 0.7 / 1280.0 : 0.0};
+        for (size_t k = 0; k < r.num; ++k)
+            r.f[k] = psfm_rng_range(&rng, 0.8, 1.6);
+        place_ring(&r, &rng);
+        add_ring(&r, &rng, 2, 2.5);
+        psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+        assert_int_equal(out.num_homographies, 2 * MAX_VIEWS);
+        for (size_t k = 0; k < r.num; ++k) {
+            double off = fabs(log(out.focal[k] / r.f[k]));
+            assert_below(off, noisy ? fmin(0.015, 4.0 * out.sigma[k]) : 1e-9);
+            assert_below(out.sigma[k], DETERMINED);
+        }
+        psfm_focal_estimate_free(&out);
+        free_rig(&r);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 static void three_views_determine_one_shared_focal_length_but_not_three(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -388,6 +412,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_free_views_give_their_focal_lengths_exactly),
         cmocka_unit_test(noisy_views_are_within_their_sigma),
+        cmocka_unit_test(solutions_grow_to_all_views_of_a_large_plane),
         cmocka_unit_test(three_views_determine_one_shared_focal_length_but_not_three),
         cmocka_unit_test(views_straight_down_determine_nothing),
         cmocka_unit_test(views_of_one_orientation_determine_nothing),

@@ -227,9 +227,11 @@ static psfm_status print_files(psfm_context *ctx, const psfm_model *model, psfm_
             return status;
         FILE *file = out[part].file;
         if (format == PSFM_MODEL_TEXT)
-            psfm_model_print_text(model, (psfm_model_part)part, file);
+            status = psfm_model_print_text(ctx, model, (psfm_model_part)part, file);
         else
             psfm_model_print_binary(model, (psfm_model_part)part, file);
+        if (status != PSFM_OK)
+            return status;
         if (ferror(file) || fflush(file) != 0 || fsync(fileno(file)) != 0)
             status = psfm_fail(ctx, PSFM_ERR_IO, "%s: write failed: %s", out[part].path,
                                strerror(errno));
@@ -261,11 +263,8 @@ psfm_status psfm_model_write(psfm_context *ctx, const psfm_model *model, psfm_mo
         status = check_text_names(ctx, model);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, folder);
-    if (status == PSFM_OK) {
-        locale_t locale = psfm_number_locale_begin();
+    if (status == PSFM_OK)
         status = print_files(ctx, model, format, folder, out);
-        psfm_number_locale_end(locale);
-    }
     /* All new files are safe on disk under temporary names. The old model goes before the first of
      * them appears, so that an interruption leaves no model rather than half of two. */
     if (status == PSFM_OK)

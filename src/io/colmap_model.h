@@ -28,8 +28,9 @@ typedef struct {
 psfm_status psfm_model_parse(psfm_context *ctx, psfm_model_format format,
                              const psfm_model_file files[PSFM_NUM_MODEL_FILES], psfm_model *model);
 
-/* Prints one file. Whether it worked, ferror(file) tells. The model has been checked. */
-void psfm_model_print_text(const psfm_model *model, psfm_model_part part, FILE *file);
+/* Print one file. Whether writing worked, ferror(file) tells. The model has been checked. */
+psfm_status psfm_model_print_text(psfm_context *ctx, const psfm_model *model, psfm_model_part part,
+                                  FILE *file);
 void psfm_model_print_binary(const psfm_model *model, psfm_model_part part, FILE *file);
 
 /* Where the records of one file stand: line or byte offset per record. */

@@ -5,7 +5,7 @@
  *   points3D.txt  POINT3D_ID X Y Z R G B ERROR  IMAGE_ID KEYPOINT_IDX ...
  * The name is the rest of its line. COLMAP writes it so, too, but reads back the first word only.
  * Windows line ends, a byte order mark, tabs, repeated blanks and a missing last line end are
- * taken as they come. Doubles are printed with 17 digits, enough to read back the same bits. */
+ * taken as they come. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -276,73 +276,4 @@ psfm_status psfm_model_parse_text(psfm_context *ctx, const psfm_model_file *file
     while (status == PSFM_OK && next_record(&r))
         status = parsers[part](&r, builder);
     return status;
-}
-
-static void print_cameras(const psfm_model *model, FILE *file) {
-    fprintf(file, "# cameras: %zu, one per line\n# CAMERA_ID MODEL WIDTH HEIGHT PARAMS[]\n",
-            model->num_cameras);
-    for (size_t i = 0; i < model->num_cameras; ++i) {
-        const psfm_camera *camera = &model->cameras[i];
-        fprintf(file, "%" PRIu32 " %s %" PRIu64 " %" PRIu64, camera->id,
-                psfm_camera_model_name(camera->model), camera->width, camera->height);
-        for (int k = 0; k < psfm_camera_num_params(camera->model); ++k)
-            fprintf(file, " %.17g", camera->params[k]);
-        fputc('\n', file);
-    }
-}
-
-static void print_keypoints(const psfm_model_image *image, FILE *file) {
-    for (size_t k = 0; k < image->num_keypoints; ++k) {
-        fprintf(file, "%s%.17g %.17g ", k == 0 ? "" : " ", image->keypoints[k][0],
-                image->keypoints[k][1]);
-        if (image->point3D_ids[k] == PSFM_NO_POINT)
-            fputs("-1", file);
-        else
-            fprintf(file, "%" PRIu64, image->point3D_ids[k]);
-    }
-    fputc('\n', file);
-}
-
-static void print_images(const psfm_model *model, FILE *file) {
-    fprintf(file,
-            "# images: %zu, two lines each; X_cam = R(Q) X_world + T\n"
-            "# IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME\n"
-            "# X Y POINT3D_ID of every keypoint; -1 for no point\n",
-            model->num_images);
-    for (size_t i = 0; i < model->num_images; ++i) {
-        const psfm_model_image *image = &model->images[i];
-        fprintf(file, "%" PRIu32, image->id);
-        for (int k = 0; k < 4; ++k)
-            fprintf(file, " %.17g", image->cam_from_world_q[k]);
-        for (int k = 0; k < 3; ++k)
-            fprintf(file, " %.17g", image->cam_from_world_t[k]);
-        fprintf(file, " %" PRIu32 " %s\n", image->camera_id, image->name);
-        print_keypoints(image, file);
-    }
-}
-
-static void print_points(const psfm_model *model, FILE *file) {
-    fprintf(file,
-            "# points: %zu, one per line\n"
-            "# POINT3D_ID X Y Z R G B ERROR TRACK[] as IMAGE_ID KEYPOINT_IDX\n",
-            model->num_points);
-    for (size_t i = 0; i < model->num_points; ++i) {
-        const psfm_model_point *point = &model->points[i];
-        fprintf(file, "%" PRIu64 " %.17g %.17g %.17g %d %d %d %.17g", point->id, point->xyz[0],
-                point->xyz[1], point->xyz[2], point->rgb[0], point->rgb[1], point->rgb[2],
-                point->error);
-        for (size_t k = 0; k < point->track_length; ++k)
-            fprintf(file, " %" PRIu32 " %" PRIu32, point->track[k].image_id,
-                    point->track[k].keypoint_idx);
-        fputc('\n', file);
-    }
-}
-
-void psfm_model_print_text(const psfm_model *model, psfm_model_part part, FILE *file) {
-    if (part == PSFM_MODEL_CAMERAS)
-        print_cameras(model, file);
-    else if (part == PSFM_MODEL_IMAGES)
-        print_images(model, file);
-    else
-        print_points(model, file);
 }

@@ -149,10 +149,10 @@ static psfm_status write_graph(psfm_context *ctx, const psfm_evidence *evidence,
 /* report.html. The results are complete without it, so a page that cannot be written is no reason
  * to fail. */
 static psfm_status write_report(psfm_context *ctx, const psfm_settings *settings,
-                                const char *out_folder) {
+                                const psfm_reconstruction *r, const char *out_folder) {
     if (settings != NULL && settings->no_report)
         return PSFM_OK;
-    psfm_status status = psfm_report_write(ctx, out_folder, NULL);
+    psfm_status status = psfm_report_write_run(ctx, out_folder, r->models, r->num_models);
     if (status == PSFM_OK || status == PSFM_ERR_CANCELLED)
         return status;
     psfm_log(ctx, PSFM_LOG_WARNING, "no report: %s", psfm_context_message(ctx));
@@ -392,7 +392,7 @@ static psfm_status write_results(psfm_context *ctx, run *r, psfm_results *result
             ctx, psfm_summary_make(&r->evidence, &r->input, &r->options, &r->stats, &r->found),
             r->front, folder, summary);
     if (status == PSFM_OK)
-        status = write_report(ctx, r->settings, folder);
+        status = write_report(ctx, r->settings, &r->found, folder);
     return status == PSFM_OK ? psfm_results_commit(ctx, results) : status;
 }
 

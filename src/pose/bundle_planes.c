@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "linalg/mat3.h"
+#include "linalg/order.h"
 #include "pose/bundle_internal.h"
 
 #define START_SIGMA_PX 4.0 /* loose enough not to bend the cameras towards a plane that is none */
@@ -68,11 +69,6 @@ psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
     return PSFM_OK;
 }
 
-static int compare_numbers(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return a < b ? -1 : a > b;
-}
-
 /* Variance of an observation's coordinate: the median of a squared residual with two equal
  * coordinates is 2 ln 2 of it, less what the unknowns took up. */
 static psfm_status observation_variance(psfm_context *ctx, const psfm_bundle *b, double *variance) {
@@ -85,9 +81,8 @@ static psfm_status observation_variance(psfm_context *ctx, const psfm_bundle *b,
             squares[num++] = r[0] * r[0] + r[1] * r[1];
     }
     if (status == PSFM_OK && num > 0) {
-        qsort(squares, num, sizeof *squares, compare_numbers);
         double redundancy = fmax((double)psfm_bundle_redundancy(b), 1.0);
-        *variance = squares[num / 2] / (2.0 * M_LN2) * 2.0 * (double)num / redundancy;
+        *variance = psfm_select(squares, num, num / 2) / (2.0 * M_LN2) * 2.0 * (double)num / redundancy;
     }
     free(squares);
     return status;

@@ -186,16 +186,32 @@ static psfm_status write_page(psfm_context *ctx, const psfm_report_input *input,
     return status;
 }
 
+static psfm_status write_report(psfm_context *ctx, const psfm_report_input *input,
+                                const char *folder, const char *photo_folder) {
+    char *path = NULL;
+    psfm_status status = psfm_path_join(ctx, folder, "report.html", &path);
+    if (status == PSFM_OK)
+        status = write_page(ctx, input, NULL, photo_folder, path);
+    free(path);
+    return status;
+}
+
 psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char *photo_folder) {
     psfm_report_input input;
-    char *path = NULL;
     psfm_status status = psfm_report_input_read(ctx, folder, &input);
     if (status == PSFM_OK)
-        status = psfm_path_join(ctx, folder, "report.html", &path);
-    if (status == PSFM_OK)
-        status = write_page(ctx, &input, NULL, photo_folder, path);
+        status = write_report(ctx, &input, folder, photo_folder);
     psfm_report_input_free(&input);
-    free(path);
+    return status;
+}
+
+psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, const psfm_model *models,
+                                  size_t num_models) {
+    psfm_report_input input;
+    psfm_status status = psfm_report_input_of_run(ctx, folder, models, num_models, &input);
+    if (status == PSFM_OK)
+        status = write_report(ctx, &input, folder, NULL);
+    psfm_report_input_free(&input);
     return status;
 }
 

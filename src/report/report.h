@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/context.h"
+#include "planarsfm/model.h"
 
 /* Makes folder/report.html from the files beside it: of a run summary.json, graph.json, planes.json
  * (may be missing) and model/0, 1, ... (none if nothing was posed); of align its model,
@@ -14,6 +15,10 @@
  * over the network. Its size is kept within some 20 MB: with many images thumbnails get smaller,
  * points and pairs fewer. The same files give the same bytes. Whole or absent. */
 psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char *photo_folder);
+/* The same of a run whose models are in memory still: the page that psfm_report_write would make of
+ * its files. */
+psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, const psfm_model *models,
+                                  size_t num_models);
 
 /* Writes a page of the first folder's run with that of the second beside it: differences of counts,
  * errors, intrinsics and, after alignment, poses, and both in the 3D view. Each folder is one that

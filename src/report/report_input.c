@@ -125,11 +125,12 @@ static psfm_status link_model(psfm_context *ctx, const char *folder, const named
 static psfm_status read_model(psfm_context *ctx, const char *folder, const named *sorted,
                               size_t *capacity, psfm_report_input *input) {
     size_t k = input->num_models, link_capacity = *capacity;
-    psfm_status status = PSFM_RESERVE(ctx, &input->models, capacity, k + 1);
+    psfm_status status = PSFM_RESERVE(ctx, &input->read_models, capacity, k + 1);
+    input->models = input->read_models;
     if (status == PSFM_OK)
         status = PSFM_RESERVE(ctx, &input->model_views, &link_capacity, k + 1);
     if (status == PSFM_OK)
-        status = psfm_model_read(ctx, folder, &input->models[k]);
+        status = psfm_model_read(ctx, folder, &input->read_models[k]);
     if (status != PSFM_OK)
         return status;
     input->num_models = k + 1;
@@ -168,6 +169,22 @@ static psfm_status read_models(psfm_context *ctx, const char *out_folder,
     return status;
 }
 
+static psfm_status take_models(psfm_context *ctx, const char *out_folder, const psfm_model *models,
+                               size_t num_models, psfm_report_input *input) {
+    named *sorted = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, num_models, &input->model_views);
+    if (status == PSFM_OK) {
+        input->models = models;
+        input->num_models = num_models;
+        status = sort_names(ctx, input, &sorted);
+    }
+    for (size_t k = 0; status == PSFM_OK && k < num_models; ++k)
+        status = link_model(ctx, out_folder, sorted, input->graph.num_images, &models[k],
+                            &input->model_views[k]);
+    free(sorted);
+    return status;
+}
+
 /* graph.json and summary.json of a run. */
 static psfm_status read_record(psfm_context *ctx, const char *folder, psfm_report_input *input) {
     char *graph = NULL, *summary = NULL;
@@ -190,8 +207,6 @@ static psfm_status read_run(psfm_context *ctx, const char *folder, const char *p
         status = read_planes(ctx, planes, input);
     if (status == PSFM_OK)
         status = check_planes(ctx, planes, input);
-    if (status == PSFM_OK)
-        status = read_models(ctx, folder, input);
     return status;
 }
 
@@ -274,6 +289,22 @@ psfm_status psfm_report_input_read(psfm_context *ctx, const char *folder,
     if (status == PSFM_OK)
         status =
             run ? read_run(ctx, folder, planes, input) : read_single(ctx, folder, planes, input);
+    if (status == PSFM_OK && run)
+        status = read_models(ctx, folder, input);
+    free(planes);
+    return status;
+}
+
+psfm_status psfm_report_input_of_run(psfm_context *ctx, const char *folder,
+                                     const psfm_model *models, size_t num_models,
+                                     psfm_report_input *input) {
+    char *planes = NULL;
+    *input = (psfm_report_input){0};
+    psfm_status status = psfm_path_join(ctx, folder, "planes.json", &planes);
+    if (status == PSFM_OK)
+        status = read_run(ctx, folder, planes, input);
+    if (status == PSFM_OK)
+        status = take_models(ctx, folder, models, num_models, input);
     free(planes);
     return status;
 }
@@ -287,10 +318,11 @@ void psfm_report_input_free(psfm_report_input *input) {
     free(input->alignment_text);
     psfm_graph_file_free(&input->graph);
     for (size_t k = 0; k < input->num_models; ++k) {
-        psfm_model_free(&input->models[k]);
+        if (input->read_models != NULL)
+            psfm_model_free(&input->read_models[k]);
         free(input->model_views[k]);
     }
-    free(input->models);
+    free(input->read_models);
     free((void *)input->model_views);
     *input = (psfm_report_input){0};
 }

@@ -15,6 +15,7 @@
 #include "linalg/angle.h"
 #include "linalg/hull.h"
 #include "linalg/mat3.h"
+#include "linalg/order.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_scene_plane_options, min_points, "min-points", 10, 4, 1000000,
@@ -33,11 +34,6 @@ typedef struct {
     double normal[3], distance, sigma;
     bool flat;
 } candidate;
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static double offset(const candidate *c, const double X[3]) {
     return psfm_dot3(c->normal, X) - c->distance;
@@ -70,8 +66,7 @@ static double fit_weighted(const double (*points)[3], const double *weight, cand
 static double median_offset(const double (*points)[3], const candidate *c, double *scratch) {
     for (size_t k = 0; k < c->num; ++k)
         scratch[k] = fabs(offset(c, points[c->member[k]]));
-    qsort(scratch, c->num, sizeof *scratch, by_value);
-    return scratch[c->num / 2];
+    return psfm_select(scratch, c->num, c->num / 2);
 }
 
 static psfm_status fit(psfm_context *ctx, const double (*points)[3], int min_points, candidate *c) {

@@ -19,17 +19,17 @@ static inline char *copy_bytes(const uint8_t *bytes, size_t size) {
     return copy;
 }
 
-static inline void print_model(const psfm_model *model, psfm_model_format format,
+static inline void print_model(psfm_context *ctx, const psfm_model *model, psfm_model_format format,
                                char *parts[PSFM_NUM_MODEL_FILES],
                                size_t sizes[PSFM_NUM_MODEL_FILES]) {
     for (int part = 0; part < PSFM_NUM_MODEL_FILES; ++part) {
         FILE *file = open_memstream(&parts[part], &sizes[part]);
         if (file == NULL)
             abort();
-        if (format == PSFM_MODEL_TEXT)
-            psfm_model_print_text(model, (psfm_model_part)part, file);
-        else
+        if (format == PSFM_MODEL_BINARY)
             psfm_model_print_binary(model, (psfm_model_part)part, file);
+        else if (psfm_model_print_text(ctx, model, (psfm_model_part)part, file) != PSFM_OK)
+            abort();
         if (fclose(file) != 0)
             abort();
     }
@@ -62,10 +62,10 @@ static inline void try_model(psfm_model_format format, char *parts[PSFM_NUM_MODE
     }
     char *first[PSFM_NUM_MODEL_FILES], *second[PSFM_NUM_MODEL_FILES];
     size_t first_size[PSFM_NUM_MODEL_FILES], second_size[PSFM_NUM_MODEL_FILES];
-    print_model(&model, format, first, first_size);
+    print_model(ctx, &model, format, first, first_size);
     if (parse_model(ctx, format, first, first_size, &back) != PSFM_OK)
         abort();
-    print_model(&back, format, second, second_size);
+    print_model(ctx, &back, format, second, second_size);
     for (int part = 0; part < PSFM_NUM_MODEL_FILES; ++part) {
         if (first_size[part] != second_size[part] ||
             memcmp(first[part], second[part], first_size[part]) != 0)

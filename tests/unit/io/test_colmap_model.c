@@ -30,6 +30,29 @@ static void a_round_trip_is_exact_in_both_formats(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Text is printed in blocks, 64 at a time, by several threads. */
+static void long_text_models_come_back(void **state) {
+    (void)state;
+    static const size_t sizes[][2] = {{131, 5}, {2, 2100}}; /* images, points */
+    psfm_context *ctx = psfm_context_create();
+    char folder[MAX_PATH];
+    make_scratch(folder);
+    set_comma_locale();
+    for (int k = 0; k < 4; ++k) {
+        psfm_model model, back;
+        make_model(&model, sizes[k / 2][0], sizes[k / 2][1]);
+        psfm_context_set_threads(ctx, 1 + 2 * (k % 2));
+        assert_ok(ctx, psfm_model_write(ctx, &model, PSFM_MODEL_TEXT, folder));
+        assert_ok(ctx, psfm_model_read(ctx, folder, &back));
+        assert_same_model(&model, &back);
+        psfm_model_free(&back);
+        psfm_model_free(&model);
+    }
+    leave_comma_locale();
+    remove_scratch(folder);
+    psfm_context_destroy(&ctx);
+}
+
 static void an_empty_model_is_a_model(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -329,6 +352,7 @@ static void reads_the_ground_truth_of_the_test_data(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_is_exact_in_both_formats),
+        cmocka_unit_test(long_text_models_come_back),
         cmocka_unit_test(an_empty_model_is_a_model),
         cmocka_unit_test(finds_cameras_images_and_centres),
         cmocka_unit_test(replaces_a_model_and_spares_other_files),

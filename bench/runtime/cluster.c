@@ -1,390 +1,251 @@
-/* Where the first rank saturates: the tasks of a folder of photographs are recorded as they run,
- * and played again on ranks that are not here.
+/* Where the first rank saturates: the tasks of a run from photographs to models are recorded as
+ * they run (task_record.h), and played again on ranks that are not here (task_play.h): NUM images,
+ * each paired with the K before it, ranks of T threads.
  *
- * Recorded, on two ranks that are threads of this process: the CPU time of every task of the second
- * rank, the bytes of every message, and the CPU time that the first rank spends on images and on
- * everything else. Simulated: NUM images, each paired with the K before it, ranks of T threads, a
- * first rank that hands out and commits one thing after the other by the rules of src/tasks, and a
- * network whose bytes the first rank sends and takes one by one. Waiting for the disk is left out.
- *
- *   bench_cluster PHOTOS [--images NUM] [--pairs K] [--threads T] [--mb-per-second B] [--high 1] */
+ *   bench_cluster PHOTOS [--cameras MODEL] [--images NUM] [--pairs K] [--threads T]
+ *                 [--mb-per-second B] [--high 1] */
+#include <cjson/cJSON.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "../../tests/thread_link.h"
-#include "base/alloc.h"
+#include "base/path.h"
+#include "image/image_list.h"
 #include "intake/extract_folder.h"
-#include "intake/feature_tasks.h"
 #include "intake/match_images.h"
-#include "intake/match_tasks.h"
-#include "tasks/board.h"
-#include "tasks/messages.h"
+#include "photo/pyramid.h"
+#include "pipeline/reconstruct_database.h"
+#include "task_play.h"
 
-enum { MOST_TASKS = 1 << 16, NUM_KINDS = PSFM_MESSAGE_BYE + 1, PAIRS_PER_TASK = 16 };
+/* Of full tasks (src/intake/match_images.c, src/twoview/two_view_tasks.c, src/refine). */
+enum { PAIRS_PER_TASK = 16, VIEWS_PER_TASK = 4, SEARCHES_PER_TASK = 4000 };
+
+/* What the recorded run did. */
+typedef struct {
+    size_t num_images, num_matched;
+    double num_aligned, num_searches; /* pairs; points in photographs, of all rounds */
+    double read;                      /* CPU seconds for a photograph */
+} run_facts;
 
 /* ---- recording ---- */
 
-/* What was seen of one kind of tasks. */
-typedef struct {
-    double seconds[MOST_TASKS]; /* of the tasks that the second rank computed */
-    size_t num;
-    size_t num_tasks; /* of both ranks */
-    size_t num_messages[NUM_KINDS];
-    double bytes[NUM_KINDS], cost[NUM_KINDS]; /* of all messages; the first rank's CPU seconds */
-} record;
-
-static record records[2], *current = &records[0];
-static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
-static double last_cpu; /* of the first rank, at its last message */
-
-static double thread_cpu(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void note_message(const psfm_packet *packet) {
-    psfm_message_head head;
-    memcpy(&head, packet->bytes, sizeof head);
-    double now = thread_cpu();
-    current->bytes[head.kind] += (double)packet->size;
-    current->cost[head.kind] += now - last_cpu;
-    ++current->num_messages[head.kind];
-    last_cpu = now;
-}
-
-static psfm_status recorded_send(psfm_link *link, psfm_context *ctx, int to, psfm_packet *packet) {
-    note_message(packet);
-    psfm_status status = thread_link_send(link, ctx, to, packet);
-    last_cpu = thread_cpu();
-    return status;
-}
-
-/* What happened since the last message belongs to the result before; waiting in vain to nobody. */
-static psfm_status recorded_receive(psfm_link *link, psfm_context *ctx, int *from,
-                                    psfm_packet *packet) {
-    double before = thread_cpu();
-    psfm_status status = thread_link_receive(link, ctx, from, packet);
-    if (status == PSFM_OK && *from >= 0) {
-        current->cost[PSFM_MESSAGE_RESULT] += before - last_cpu;
-        last_cpu = before;
-        note_message(packet);
-    }
-    last_cpu = thread_cpu();
-    return status;
-}
-
-static psfm_status timed(const psfm_task_kind *kind, record *r, psfm_context *ctx, void *state,
-                         int worker, psfm_packet_reader *input, psfm_packet *result) {
-    double start = thread_cpu();
-    psfm_status status = kind->run(ctx, state, worker, input, result);
-    double seconds = thread_cpu() - start;
-    pthread_mutex_lock(&record_lock);
-    if (r->num < MOST_TASKS)
-        r->seconds[r->num++] = seconds;
-    pthread_mutex_unlock(&record_lock);
-    return status;
-}
-
-static psfm_status timed_features(psfm_context *ctx, void *state, int worker,
-                                  psfm_packet_reader *input, psfm_packet *result) {
-    return timed(&psfm_feature_tasks, &records[0], ctx, state, worker, input, result);
-}
-
-static psfm_status timed_matches(psfm_context *ctx, void *state, int worker,
-                                 psfm_packet_reader *input, psfm_packet *result) {
-    return timed(&psfm_match_tasks, &records[1], ctx, state, worker, input, result);
-}
-
-/* Few pairs make small tasks (src/intake/match_images.c): the times become those of full ones. */
-static void scale_matches(size_t num_pairs) {
-    record *r = &records[1];
-    const size_t share = num_pairs / (4 * 2) + 1,
-                 each = share < PAIRS_PER_TASK ? share : PAIRS_PER_TASK;
-    const double scale = (double)PAIRS_PER_TASK / (double)each;
-    r->num_tasks = (num_pairs + each - 1) / each;
-    for (size_t k = 0; k < r->num; ++k)
-        r->seconds[k] *= scale;
-    for (int k = 0; k < NUM_KINDS; ++k)
-        if (k != PSFM_MESSAGE_PART) {
-            r->cost[k] *= scale;
-            r->bytes[k] *= scale;
-        }
-}
-
-static psfm_status record_run(psfm_context *ctx, const char *photos, int effort) {
-    static psfm_task_kind features, matches;
-    static const psfm_task_kind *const kinds[] = {&features, &matches, NULL};
-    char database[] = "/tmp/bench_cluster_XXXXXX";
-    psfm_folder_options folder = {0};
-    psfm_match_options match = {0};
+static psfm_status make_features(psfm_context *ctx, const char *photos, const char *cameras,
+                                 bool high, const char *database, run_facts *facts) {
+    psfm_folder_options folder = {.intrinsics.cameras_path = cameras};
     psfm_extract_stats stats = {0};
-    psfm_match_stats matched = {0};
-    features = psfm_feature_tasks;
-    features.run = timed_features;
-    matches = psfm_match_tasks;
-    matches.run = timed_matches;
     psfm_options_init(&psfm_extract_option_table, &folder.extract);
     psfm_options_init(&psfm_sift_option_table, &folder.sift);
+    psfm_detector_options_init(&folder.detector);
+    folder.effort.level = high ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL;
+    psfm_status status = psfm_extract_folder(ctx, photos, database, &folder, &stats);
+    facts->num_images = stats.num_extracted;
+    psfm_extract_stats_free(&stats);
+    return status;
+}
+
+static psfm_status make_matches(psfm_context *ctx, const char *database, run_facts *facts) {
+    psfm_match_options match = {.pairs = "exhaustive"};
+    psfm_match_stats stats = {0};
     psfm_options_init(&psfm_nearest_option_table, &match.nearest);
     psfm_options_init(&psfm_guided_option_table, &match.guided);
-    psfm_detector_options_init(&folder.detector);
     psfm_matcher_options_init(&match.matcher);
-    folder.effort.level = effort;
-    match.pairs = "exhaustive";
-    int file = mkstemp(database);
-    if (file < 0)
-        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be made", database);
-    close(file);
-    thread_ranks *ranks = thread_ranks_start(ctx, 2, kinds);
-    ranks->links[0].send = recorded_send;
-    ranks->links[0].receive = recorded_receive;
-    psfm_status status = psfm_extract_folder(ctx, photos, database, &folder, &stats);
-    current = &records[1];
-    last_cpu = thread_cpu();
+    psfm_status status = psfm_match_images(ctx, database, &match, &stats);
+    facts->num_matched = stats.num_matched;
+    return status;
+}
+
+static double member(const cJSON *tree, const char *object, const char *name) {
+    return cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(tree, object), name));
+}
+
+static psfm_status make_models(psfm_context *ctx, const char *photos, const char *database,
+                               const char *folder, run_facts *facts) {
+    psfm_settings *settings = psfm_settings_create();
+    cJSON *summary = NULL;
+    psfm_status status =
+        settings == NULL ? PSFM_ERR_MEMORY : psfm_settings_set(ctx, settings, "images", photos);
     if (status == PSFM_OK)
-        status = psfm_match_images(ctx, database, &match, &matched);
-    records[0].num_tasks = stats.num_extracted;
-    scale_matches(matched.num_matched);
-    current = &records[0]; /* the good-byes are nobody's */
+        status = psfm_settings_set(ctx, settings, "report", "off");
+    if (status == PSFM_OK)
+        status = psfm_reconstruct_database_from(ctx, database, settings, NULL, folder, &summary);
+    facts->num_aligned = member(summary, "refine_matches", "pairs");
+    facts->num_searches =
+        member(summary, "align_tracks", "patches") * (double)records[TRACKS].num_lists;
+    cJSON_Delete(summary);
+    psfm_settings_destroy(&settings);
+    return status;
+}
+
+/* Reads some photographs as for the alignment of patches. */
+static psfm_status time_reading(psfm_context *ctx, const char *folder, double *read) {
+    enum { MOST = 20 };
+    psfm_image_list files = {0};
+    psfm_status status = psfm_image_list_folder(ctx, folder, &files);
+    const size_t num = files.num < MOST ? files.num : MOST;
+    double start = thread_cpu();
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
+        char *path = NULL;
+        psfm_image image = {0};
+        psfm_pyramid photo = {0};
+        status = psfm_path_join(ctx, folder, files.names[k], &path);
+        if (status == PSFM_OK)
+            status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY, &image);
+        if (status == PSFM_OK)
+            status = psfm_pyramid_init(ctx, &image, &photo);
+        psfm_pyramid_free(&photo);
+        psfm_image_free(&image);
+        free(path);
+    }
+    *read = mean_of(thread_cpu() - start, num);
+    psfm_image_list_free(&files);
+    return status;
+}
+
+/* The second rank read each photograph that it was told of once; what is left is aligning. */
+static void leave_reading_out(task_record *r, double read) {
+    const double reads = read * (double)r->num_messages[PSFM_MESSAGE_PART],
+                 mean = mean_seconds(r) - mean_of(reads, r->num);
+    for (size_t k = 0; k < r->num; ++k)
+        r->seconds[k] = mean > 0.0 ? mean : 0.0;
+}
+
+/* Makes all tasks as large as they are where there is enough to do. */
+static void scale_records(const run_facts *facts) {
+    const double units[NUM_STAGES] = {[MATCHES] = (double)facts->num_matched,
+                                      [CORNERS] = (double)facts->num_images,
+                                      [PAIRS] = facts->num_aligned,
+                                      [TRACKS] = facts->num_searches};
+    static const double full[NUM_STAGES] = {[MATCHES] = PAIRS_PER_TASK,
+                                            [CORNERS] = VIEWS_PER_TASK,
+                                            [PAIRS] = PAIRS_PER_TASK,
+                                            [TRACKS] = SEARCHES_PER_TASK};
+    leave_reading_out(&records[PAIRS], facts->read);
+    leave_reading_out(&records[TRACKS], facts->read);
+    for (int k = 0; k < NUM_STAGES; ++k)
+        if (units[k] > 0.0)
+            scale_record(&records[k], full[k] * (double)records[k].num_tasks / units[k]);
+}
+
+static psfm_status record_run(psfm_context *ctx, const char *photos, const char *cameras, bool high,
+                              run_facts *facts) {
+    char folder[] = "/tmp/bench_cluster_XXXXXX";
+    char *database = NULL;
+    if (mkdtemp(folder) == NULL)
+        return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be made", folder);
+    psfm_status status = psfm_path_join(ctx, folder, "database.db", &database);
+    thread_ranks *ranks = start_recording(ctx);
+    if (status == PSFM_OK)
+        status = make_features(ctx, photos, cameras, high, database, facts);
+    if (status == PSFM_OK)
+        status = make_matches(ctx, database, facts);
+    if (status == PSFM_OK)
+        status = make_models(ctx, photos, database, folder, facts);
+    if (status == PSFM_OK)
+        status = time_reading(ctx, photos, &facts->read);
     thread_ranks_stop(ctx, ranks);
-    psfm_extract_stats_free(&stats);
-    unlink(database);
-    return status;
-}
-
-/* ---- simulation ---- */
-
-/* Seconds of the first rank for one thing of a kind, and bytes of it. */
-typedef struct {
-    double part, task, result; /* CPU */
-    double part_bytes, task_bytes, result_bytes;
-} costs;
-
-static double per(double sum, size_t num) {
-    return num == 0 ? 0.0 : sum / (double)num;
-}
-
-static costs costs_of(const record *r) {
-    return (costs){
-        .part = per(r->cost[PSFM_MESSAGE_PART], r->num_messages[PSFM_MESSAGE_PART]),
-        .task = per(r->cost[PSFM_MESSAGE_TASK] + r->cost[PSFM_MESSAGE_RESULT], r->num_tasks),
-        .part_bytes = per(r->bytes[PSFM_MESSAGE_PART], r->num_messages[PSFM_MESSAGE_PART]),
-        .task_bytes = per(r->bytes[PSFM_MESSAGE_TASK], r->num_messages[PSFM_MESSAGE_TASK]),
-        .result_bytes = per(r->bytes[PSFM_MESSAGE_RESULT], r->num_messages[PSFM_MESSAGE_RESULT])};
-}
-
-typedef struct {
-    size_t num_images, num_pairs; /* pairs: of each image with those before it; 0: of features */
-    size_t num_threads;           /* of a rank */
-    double bytes_per_second, latency;
-} world;
-
-/* A result on its way to the first rank. */
-typedef struct {
-    double time;
-    size_t rank, task;
-} event;
-
-typedef struct {
-    const record *r;
-    costs c;
-    const world *w;
-    size_t num_tasks, num_ranks, reserve, window;
-    event *heap;
-    size_t num_events;
-    double clock, *is_free; /* of the first rank; of each thread */
-    size_t *num_running;    /* per rank */
-    unsigned char *held;    /* per rank and image */
-    bool *is_done;          /* per task */
-    size_t next, committed;
-    size_t num_parts; /* that were sent */
-} play;
-
-static void push(play *p, event e) {
-    size_t k = p->num_events++;
-    for (; k > 0 && p->heap[(k - 1) / 2].time > e.time; k = (k - 1) / 2)
-        p->heap[k] = p->heap[(k - 1) / 2];
-    p->heap[k] = e;
-}
-
-static event pop(play *p) {
-    event first = p->heap[0], moved = p->heap[--p->num_events];
-    size_t k = 0;
-    for (size_t child; (child = 2 * k + 1) < p->num_events; k = child) {
-        child += child + 1 < p->num_events && p->heap[child + 1].time < p->heap[child].time;
-        if (p->heap[child].time >= moved.time)
-            break;
-        p->heap[k] = p->heap[child];
-    }
-    p->heap[k] = moved;
-    return first;
-}
-
-static void send_image(play *p, size_t rank, size_t image) {
-    unsigned char *held = &p->held[rank * p->w->num_images + image];
-    if (*held)
-        return;
-    *held = 1;
-    ++p->num_parts;
-    p->clock += p->c.part + p->c.part_bytes / p->w->bytes_per_second;
-}
-
-/* Pair k joins image 1 + k / num_pairs with one of those before it. */
-static void send_images(play *p, size_t rank, size_t task) {
-    const size_t each = p->w->num_pairs;
-    for (size_t k = task * PAIRS_PER_TASK; each > 0 && k < (task + 1) * PAIRS_PER_TASK; ++k) {
-        size_t image = 1 + k / each, back = 1 + k % each;
-        if (image >= p->w->num_images)
-            break;
-        send_image(p, rank, image);
-        send_image(p, rank, back > image ? 0 : image - back);
-    }
-}
-
-/* The thread of a rank that is free first. */
-static double *free_thread(const play *p, size_t rank) {
-    double *first = &p->is_free[rank * p->w->num_threads];
-    for (size_t k = 1; k < p->w->num_threads; ++k)
-        if (p->is_free[rank * p->w->num_threads + k] < *first)
-            first = &p->is_free[rank * p->w->num_threads + k];
-    return first;
-}
-
-static void hand_out(play *p, size_t rank) {
-    const size_t task = p->next++;
-    send_images(p, rank, task);
-    p->clock += p->c.task + p->c.task_bytes / p->w->bytes_per_second;
-    double there = p->clock + p->w->latency, *thread = free_thread(p, rank);
-    *thread = (there > *thread ? there : *thread) + p->r->seconds[task % p->r->num];
-    ++p->num_running[rank];
-    push(p, (event){*thread + p->w->latency, rank, task});
-}
-
-static void take(play *p, const event *e) {
-    p->clock =
-        (e->time > p->clock ? e->time : p->clock) + p->c.result_bytes / p->w->bytes_per_second;
-    --p->num_running[e->rank];
-    p->is_done[e->task] = true;
-    while (p->committed < p->num_tasks && p->is_done[p->committed])
-        ++p->committed;
-}
-
-/* Ranks whose reserve is used up get a new one, as far as the window goes. */
-static void refill(play *p) {
-    const size_t threads = p->w->num_threads;
-    for (size_t rank = 0; rank < p->num_ranks; ++rank) {
-        const size_t fair = (p->num_tasks - p->next) / (2 * threads * p->num_ranks + 1);
-        const size_t most = threads + (fair < p->reserve ? fair : p->reserve);
-        if (p->num_running[rank] > threads)
-            continue;
-        while (p->num_running[rank] < most && p->next < p->num_tasks &&
-               p->next < p->committed + p->window)
-            hand_out(p, rank);
-    }
-}
-
-static double run_play(play *p) {
-    while (p->committed < p->num_tasks) {
-        refill(p);
-        event e = pop(p);
-        take(p, &e);
-    }
-    return p->clock;
-}
-
-/* What the simulation of one list came to. */
-typedef struct {
-    double seconds, work; /* by the clock; of all tasks together */
-    size_t num_parts;
-} outcome;
-
-static psfm_status simulate(psfm_context *ctx, const record *r, const world *w, size_t num_ranks,
-                            outcome *out) {
-    play p = {.r = r, .c = costs_of(r), .w = w, .num_ranks = num_ranks};
-    const size_t num_pairs = w->num_images * w->num_pairs;
-    const psfm_task_list list = {.num_parts = w->num_pairs};
-    psfm_status status;
-    p.num_tasks =
-        num_pairs == 0 ? w->num_images : (num_pairs + PAIRS_PER_TASK - 1) / PAIRS_PER_TASK;
-    p.reserve = psfm_board_reserve(&list, w->num_threads);
-    p.window = 2 * num_ranks * (w->num_threads + p.reserve);
-    if ((status = PSFM_ALLOC(ctx, p.window, &p.heap)) == PSFM_OK &&
-        (status = PSFM_ALLOC(ctx, num_ranks * w->num_threads, &p.is_free)) == PSFM_OK &&
-        (status = PSFM_ALLOC(ctx, num_ranks, &p.num_running)) == PSFM_OK &&
-        (status = PSFM_ALLOC(ctx, num_ranks * w->num_images, &p.held)) == PSFM_OK &&
-        (status = PSFM_ALLOC(ctx, p.num_tasks, &p.is_done)) == PSFM_OK) {
-        out->seconds = run_play(&p);
-        out->num_parts = p.num_parts;
-        out->work = 0.0;
-        for (size_t k = 0; k < p.num_tasks; ++k)
-            out->work += r->seconds[k % r->num];
-    }
-    free(p.heap);
-    free(p.is_free);
-    free(p.num_running);
-    free(p.held);
-    free(p.is_done);
-    return status;
+    scale_records(facts);
+    psfm_status removed = psfm_remove_all(ctx, folder);
+    free(database);
+    return status == PSFM_OK ? removed : status;
 }
 
 /* ---- tables ---- */
 
-static void print_record(const char *name, const record *r) {
-    costs c = costs_of(r);
-    double sum = 0.0;
-    for (size_t k = 0; k < r->num; ++k)
-        sum += r->seconds[k];
-    printf("| %s | %zu of %zu | %.1f | %.2f | %.2f | %.0f | %.0f |\n", name, r->num, r->num_tasks,
-           1e3 * per(sum, r->num), 1e3 * c.task, 1e3 * c.part, 1e-3 * c.part_bytes,
-           1e-3 * c.result_bytes);
+static const char *const names[NUM_STAGES] = {
+    [FEATURES] = "features, a photograph each",   [MATCHES] = "matches, 16 pairs each",
+    [GEOMETRIES] = "verification, 16 pairs each", [CORNERS] = "corners, 4 photographs each",
+    [PAIRS] = "pairs aligned, 16 each",           [TRACKS] = "tracks, 4,000 searches each"};
+
+static void print_records(void) {
+    printf("| tasks | recorded | CPU ms | first rank, ms a task | ms an image | kB an image | kB a "
+           "task | kB a result |\n|---|---|---|---|---|---|---|---|\n");
+    for (int k = 0; k < NUM_STAGES; ++k) {
+        const task_record *r = &records[k];
+        const costs c = costs_of(r);
+        printf("| %s | %zu of %zu | %.1f | %.2f | %.2f | %.0f | %.0f | %.0f |\n", names[k], r->num,
+               r->num_tasks, 1e3 * mean_seconds(r), 1e3 * c.task, 1e3 * c.part, 1e-3 * c.part_bytes,
+               1e-3 * c.task_bytes, 1e-3 * c.result_bytes);
+    }
 }
 
-static psfm_status print_row(psfm_context *ctx, const world *w, size_t num_ranks) {
-    world features = *w;
-    outcome made = {0}, matched = {0};
-    features.num_pairs = 0;
-    psfm_status status = simulate(ctx, &records[0], &features, num_ranks, &made);
-    if (status == PSFM_OK)
-        status = simulate(ctx, &records[1], w, num_ranks, &matched);
-    if (status == PSFM_OK)
-        printf("| %zu | %.1f | %.0f | %.1f | %.0f | %.1f |\n", num_ranks, made.seconds,
-               made.work / made.seconds, matched.seconds, matched.work / matched.seconds,
-               (double)matched.num_parts / (double)w->num_images);
+static size_t tasks_for(double units, double each) {
+    return (size_t)(units / each + 0.999);
+}
+
+/* The tasks of all images of the world. Tracks reach as far as pairs, both ways, with as many
+ * searches an image as recorded. */
+static void make_stages(const world *w, const run_facts *facts, stage stages[NUM_STAGES]) {
+    const double images = (double)w->num_images, pairs = images * (double)w->num_pairs;
+    const double searches = mean_of(facts->num_searches, facts->num_images);
+    const double per_search = searches > 0.0 ? (double)w->num_pairs / searches : 0.0;
+    for (int k = 0; k < NUM_STAGES; ++k)
+        stages[k] = (stage){.r = &records[k]};
+    stages[FEATURES].num_tasks = w->num_images;
+    stages[MATCHES].num_tasks = stages[GEOMETRIES].num_tasks = stages[PAIRS].num_tasks =
+        tasks_for(pairs, PAIRS_PER_TASK);
+    stages[MATCHES].pairs_each = stages[PAIRS].pairs_each = PAIRS_PER_TASK;
+    stages[CORNERS].num_tasks = tasks_for(images, VIEWS_PER_TASK);
+    stages[CORNERS].images_each = VIEWS_PER_TASK;
+    stages[TRACKS].num_tasks = tasks_for(images * searches, SEARCHES_PER_TASK);
+    stages[TRACKS].pairs_each = per_search * SEARCHES_PER_TASK;
+    stages[PAIRS].read = stages[TRACKS].read = facts->read;
+}
+
+static psfm_status print_row(psfm_context *ctx, const world *w, const stage *stages,
+                             size_t num_ranks) {
+    psfm_status status = PSFM_OK;
+    printf("| %zu |", num_ranks);
+    for (int k = 0; status == PSFM_OK && k < NUM_STAGES; ++k) {
+        outcome out = {0};
+        if (stages[k].r->num > 0)
+            status = simulate(ctx, &stages[k], w, num_ranks, &out);
+        if (status != PSFM_OK || out.seconds <= 0.0)
+            printf(" |");
+        else if (stages[k].pairs_each > 0.0)
+            printf(" %.0f s, %.0f, %.1f |", out.seconds, out.work / out.seconds,
+                   (double)out.num_parts / (double)w->num_images);
+        else
+            printf(" %.0f s, %.0f |", out.seconds, out.work / out.seconds);
+    }
+    printf("\n");
     return status;
 }
 
-static psfm_status print_tables(psfm_context *ctx, const world *w) {
+static psfm_status print_tables(psfm_context *ctx, const world *w, const run_facts *facts) {
     static const size_t ranks[] = {1, 10, 30, 100, 300, 1000};
+    stage stages[NUM_STAGES];
     psfm_status status = PSFM_OK;
-    printf("| tasks | recorded | CPU ms | first rank, ms a task | ms an image | kB an image | kB a "
-           "result |\n|---|---|---|---|---|---|---|\n");
-    print_record("features", &records[0]);
-    print_record("matches", &records[1]);
-    printf("\n%zu images, %zu pairs each, ranks of %zu threads, %.0f MB/s, %.0f us\n\n",
+    make_stages(w, facts, stages);
+    print_records();
+    printf("\nreading a photograph for alignment: %.1f CPU ms; %.0f searches an image\n",
+           1e3 * facts->read, mean_of(facts->num_searches, facts->num_images));
+    printf("\n%zu images, %zu pairs each, ranks of %zu threads, %.0f MB/s, %.0f us: seconds, "
+           "speed-up, times an image is sent\n\n",
            w->num_images, w->num_pairs, w->num_threads, 1e-6 * w->bytes_per_second,
            1e6 * w->latency);
-    printf("| ranks | features, s | speed-up | matches, s | speed-up | times an image is sent |\n"
-           "|---|---|---|---|---|---|\n");
+    printf("| ranks | features | matches | verification | corners | pairs | tracks |\n"
+           "|---|---|---|---|---|---|---|\n");
     for (size_t k = 0; status == PSFM_OK && k < sizeof ranks / sizeof *ranks; ++k)
-        status = print_row(ctx, w, ranks[k]);
+        status = print_row(ctx, w, stages, ranks[k]);
     return status;
+}
+
+static const char *text(int argc, char **argv, const char *name) {
+    for (int k = 2; k + 1 < argc; k += 2)
+        if (strcmp(argv[k], name) == 0)
+            return argv[k + 1];
+    return NULL;
 }
 
 static double number(int argc, char **argv, const char *name, double otherwise) {
-    for (int k = 2; k + 1 < argc; k += 2)
-        if (strcmp(argv[k], name) == 0)
-            return atof(argv[k + 1]);
-    return otherwise;
+    const char *given = text(argc, argv, name);
+    return given == NULL ? otherwise : atof(given);
 }
 
 int main(int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
+    run_facts facts = {0};
     if (argc < 2 || argc % 2 != 0 || ctx == NULL) {
-        fprintf(stderr, "usage: bench_cluster PHOTOS [--images NUM] [--pairs K] "
+        fprintf(stderr, "usage: bench_cluster PHOTOS [--cameras MODEL] [--images NUM] [--pairs K] "
                         "[--threads T] [--mb-per-second B] [--high 1]\n");
         return 2;
     }
@@ -393,11 +254,10 @@ int main(int argc, char **argv) {
                      .num_threads = (size_t)number(argc, argv, "--threads", 1),
                      .bytes_per_second = 1e6 * number(argc, argv, "--mb-per-second", 1000),
                      .latency = 50e-6};
-    bool high = number(argc, argv, "--high", 0) > 0;
-    psfm_context_set_threads(ctx, 1);
-    psfm_status status = record_run(ctx, argv[1], high ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL);
+    const bool high = number(argc, argv, "--high", 0) > 0;
+    psfm_status status = record_run(ctx, argv[1], text(argc, argv, "--cameras"), high, &facts);
     if (status == PSFM_OK)
-        status = print_tables(ctx, &w);
+        status = print_tables(ctx, &w, &facts);
     if (status != PSFM_OK)
         fprintf(stderr, "bench_cluster: %s\n", psfm_context_message(ctx));
     psfm_context_destroy(&ctx);

@@ -11,8 +11,9 @@
 #include "refine/pair_packets.h"
 #include "view/canonical.h"
 
-/* A tenth of a second or so for a photograph of some megapixels, several for a pair. */
-enum { VIEWS_PER_TASK = 4, PAIRS_PER_TASK = 4 };
+/* A tenth of a second or so beside reading: a photograph of some megapixels takes as long, a pair
+ * 5 milliseconds. */
+enum { VIEWS_PER_TASK = 4, PAIRS_PER_TASK = 16 };
 
 typedef struct {
     psfm_pair_plane_options planes;

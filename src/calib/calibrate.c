@@ -1,7 +1,8 @@
 /* The order of things: homographies of the cameras as they are; the common distortion; homographies
- * again if there is any, since matches near the edges come back with it; focal lengths. If the lens
- * does distort, once more: now that focal lengths are known, it is the coefficient of the lens that
- * images share, not its effect in units of the image.
+ * again if there is any, since matches near the edges come back with it; focal lengths, and every
+ * lens's own distortion about the common one, together. If the lens does distort, once more: now
+ * that focal lengths are known, it is the coefficient of the lens that images share, not its effect
+ * in units of the image.
  *
  * An EXIF focal length is weighed against what planes say by their standard deviations, unless they
  * contradict each other: then it is that of another lens, or of a picture cut to size, and goes. A
@@ -21,6 +22,11 @@
 
 #define MAX_PASSES 2
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
+#define BEND_SIGMA 0.1    /* by which distortions of lenses differ from the common one */
+#define BEND_KNOWN 0.5    /* share of it below which a lens's own is determined */
+#define BEND_SETTLED 0.1  /* of its standard deviation, */
+#define MIN_BEND 1e-9     /* or this: a change that matters no more */
+#define MAX_BEND_ROUNDS 5
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};
 /* "auto", then COLMAP's first models in their order: the others are for lenses that homographies of
@@ -132,53 +138,122 @@ static bool weigh_exif(double log_exif, double *log_factor, double *sigma,
     return true;
 }
 
-/* Focal lengths from planes into the cameras and their origins. */
-static psfm_status find_focals(psfm_context *ctx, calibration *c) {
-    psfm_match_set *set = c->set;
-    psfm_measured_planes measured = {0};
-    psfm_focal_estimate estimate = {0};
-    uint32_t *group = NULL;
-    double *known = NULL, scale[2];
-    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &group);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, set->num_cameras, &known);
-    if (status == PSFM_OK)
-        status = psfm_measured_planes_init(ctx, set, c->two_views, &measured);
-    for (size_t v = 0; status == PSFM_OK && v < set->num_views; ++v)
-        group[v] = set->views[v].camera_idx;
-    for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k)
+/* What the estimate of lenses from planes is given, per camera or view. */
+typedef struct {
+    uint32_t *group;
+    double *known;
+    double *start;                   /* strength of the radial distortion at the beginning */
+    double *prior_bend, *bend_sigma; /* from where the lens is now to where it began */
+} lens_input;
+
+static psfm_status lens_input_init(psfm_context *ctx, const calibration *c, bool bends,
+                                   lens_input *in) {
+    const psfm_match_set *set = c->set;
+    double scale[2];
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, set->num_views, &in->group)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->known)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->start)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->prior_bend)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->bend_sigma)) != PSFM_OK)
+        return status;
+    for (size_t v = 0; v < set->num_views; ++v)
+        in->group[v] = set->views[v].camera_idx;
+    for (size_t k = 0; k < set->num_cameras; ++k) {
         if (!c->unknown[k] && psfm_image_scale(&set->cameras[k], scale))
-            known[k] = sqrt(scale[0] * scale[1]);
-    psfm_focal_input input = {set->num_views, set->num_cameras, group, known};
+            in->known[k] = sqrt(scale[0] * scale[1]);
+        if (!bends || !c->bends[k])
+            continue;
+        in->start[k] = psfm_radial_strength(&set->cameras[k]);
+        in->bend_sigma[k] = BEND_SIGMA;
+    }
+    return PSFM_OK;
+}
+
+static void lens_input_free(lens_input *in) {
+    free(in->group);
+    free(in->known);
+    free(in->start);
+    free(in->prior_bend);
+    free(in->bend_sigma);
+}
+
+/* Homographies of the rays as they are, and what they say of the lenses. */
+static psfm_status estimate_lenses(psfm_context *ctx, calibration *c, bool bends, lens_input *in,
+                                   psfm_focal_estimate *out) {
+    psfm_measured_planes measured = {0};
+    for (size_t k = 0; bends && k < c->set->num_cameras; ++k)
+        if (in->bend_sigma[k] > 0.0)
+            in->prior_bend[k] = in->start[k] - psfm_radial_strength(&c->set->cameras[k]);
+    psfm_focal_input input = {
+        c->set->num_views, c->set->num_cameras,           in->group,
+        in->known,         bends ? in->prior_bend : NULL, bends ? in->bend_sigma : NULL};
+    psfm_focal_estimate_free(out);
+    psfm_status status = psfm_measured_planes_init(ctx, c->set, c->two_views, &measured);
     if (status == PSFM_OK)
-        status = psfm_focal_from_planes(ctx, &measured, &input, c->focal, &estimate);
+        status = psfm_focal_from_planes(ctx, &measured, &input, c->focal, out);
+    psfm_measured_planes_free(&measured);
+    return status;
+}
+
+/* Bends the lenses as the estimate asks, and computes their rays anew; *moved says whether it was
+ * worth it. Focal lengths stay, so that homographies remain nearly what they are. */
+static psfm_status bend_lenses(psfm_context *ctx, calibration *c, const lens_input *in,
+                               const psfm_focal_estimate *estimate, bool *moved) {
+    *moved = false;
+    c->stats->num_bends = c->stats->num_bent = 0;
+    for (size_t k = 0; k < c->set->num_cameras; ++k) {
+        if (!(in->bend_sigma[k] > 0.0))
+            continue;
+        double bend = estimate->bend[k], sigma = estimate->bend_sigma[k];
+        psfm_radial_set(&c->set->cameras[k], psfm_radial_strength(&c->set->cameras[k]) + bend);
+        *moved = *moved || fabs(bend) > fmax(BEND_SETTLED * sigma, MIN_BEND);
+        ++c->stats->num_bends;
+        c->stats->num_bent += sigma < BEND_KNOWN * BEND_SIGMA;
+    }
+    return psfm_match_set_compute_rays(ctx, c->set, NULL);
+}
+
+/* A focal length from planes into a camera and its origin. */
+static void take_focal(calibration *c, size_t k, double focal, double sigma) {
+    psfm_camera_origin *origin = &c->set->origins[k];
+    bool is_determined = sigma < c->focal->max_sigma, is_better = sigma < origin->sigma;
+    double scale[2], before[2];
+    origin->is_open = isfinite(sigma) && !is_determined && !is_better;
+    if (!c->unknown[k] || !psfm_image_scale(&c->set->cameras[k], scale) ||
+        !(is_determined || is_better))
+        return;
+    psfm_image_scale(&origin->before, before);
+    double now = 0.5 * log(scale[0] * scale[1]), log_factor = log(focal) - now;
+    bool agrees = origin->from_exif &&
+                  weigh_exif(0.5 * log(before[0] * before[1]) - now, &log_factor, &sigma, c->stats);
+    set_focal(&c->set->cameras[k], exp(log_factor));
+    origin->sigma = sigma;
+    origin->source = is_determined ? PSFM_FOCAL_PLANES : agrees ? PSFM_FOCAL_EXIF : PSFM_FOCAL_HINT;
+    c->stats->num_determined += is_determined;
+}
+
+/* Lenses from planes into the cameras and their origins. Distortion has its effect on homographies
+ * to first order, so it is repeated until nothing moves. */
+static psfm_status find_lenses(psfm_context *ctx, calibration *c, bool bends) {
+    lens_input in = {0};
+    psfm_focal_estimate estimate = {0};
+    bool moved = bends;
+    psfm_status status = lens_input_init(ctx, c, bends, &in);
+    if (status == PSFM_OK)
+        status = estimate_lenses(ctx, c, bends, &in, &estimate);
+    for (int round = 0; status == PSFM_OK && moved && round < MAX_BEND_ROUNDS; ++round) {
+        status = bend_lenses(ctx, c, &in, &estimate, &moved);
+        if (status == PSFM_OK && moved)
+            status = estimate_lenses(ctx, c, bends, &in, &estimate);
+    }
     c->stats->num_planes = estimate.num_planes;
     c->stats->num_homographies = estimate.num_homographies;
     c->stats->num_determined = c->stats->num_wrong_exif = 0;
-    for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k) {
-        psfm_camera_origin *origin = &set->origins[k];
-        bool is_determined = estimate.sigma[k] < c->focal->max_sigma;
-        bool is_better = estimate.sigma[k] < origin->sigma;
-        origin->is_open = isfinite(estimate.sigma[k]) && !is_determined && !is_better;
-        if (!c->unknown[k] || !psfm_image_scale(&set->cameras[k], scale) ||
-            !(is_determined || is_better))
-            continue;
-        double now = 0.5 * log(scale[0] * scale[1]), before[2];
-        psfm_image_scale(&origin->before, before);
-        double log_factor = log(estimate.focal[k]) - now, sigma = estimate.sigma[k];
-        bool agrees = origin->from_exif && weigh_exif(0.5 * log(before[0] * before[1]) - now,
-                                                      &log_factor, &sigma, c->stats);
-        set_focal(&set->cameras[k], exp(log_factor));
-        origin->sigma = sigma;
-        origin->source = is_determined ? PSFM_FOCAL_PLANES
-                         : agrees      ? PSFM_FOCAL_EXIF
-                                       : PSFM_FOCAL_HINT;
-        c->stats->num_determined += is_determined;
-    }
-    psfm_measured_planes_free(&measured);
+    for (size_t k = 0; status == PSFM_OK && k < c->set->num_cameras; ++k)
+        take_focal(c, k, estimate.focal[k], estimate.sigma[k]);
     psfm_focal_estimate_free(&estimate);
-    free(group);
-    free(known);
+    lens_input_free(&in);
     return status;
 }
 
@@ -224,7 +299,7 @@ static psfm_status run_passes(psfm_context *ctx, calibration *c) {
         if (status == PSFM_OK)
             status = find_distortion(ctx, c, pass > 0, &bends);
         if (status == PSFM_OK && (pass == 0 || bends))
-            status = find_focals(ctx, c);
+            status = find_lenses(ctx, c, bends);
         if (!bends)
             break;
     }
@@ -261,6 +336,11 @@ void psfm_calibrate_describe(const psfm_calibrate_stats *s, char *text, size_t s
     if (s->num_wrong_exif > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "; %zu contradict their EXIF data",
                       s->num_wrong_exif);
+    if (s->num_bends > 0 && (size_t)n < size)
+        n +=
+            snprintf(text + n, size - (size_t)n,
+                     "; radial distortion of %zu of %zu determined, the others keep the common one",
+                     s->num_bent, s->num_bends);
     if (s->num_determined < s->num_unknown && (size_t)n < size)
         snprintf(text + n, size - (size_t)n,
                  "; for the others turn the camera between photographs, take some at a slant to "

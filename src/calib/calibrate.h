@@ -26,6 +26,8 @@ typedef struct {
     size_t num_wrong_exif; /* whose EXIF focal length contradicts the planes */
     uint32_t num_planes, num_homographies;
     double distortion; /* first radial coefficient for a focal length of one longer side */
+    size_t num_bends;  /* cameras whose own distortion was estimated about it */
+    size_t num_bent;   /* of these: determined */
 } psfm_calibrate_stats;
 
 /* Whether there is a camera to calibrate. */

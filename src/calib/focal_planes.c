@@ -48,6 +48,7 @@ typedef struct {
     const psfm_focal_options *options;
     const psfm_measured_planes *measured;
     double *log_focal, *sigma, *ambiguity; /* per group, so far */
+    double *bend, *bend_sigma;             /* per group, so far */
     double *held;                          /* per group: focal length in searches, or 0 */
     bool *seen;                            /* per group */
     psfm_plane_sight *sights;              /* of all planes so far */
@@ -100,8 +101,12 @@ static psfm_status adjust_all(psfm_context *ctx, focal_state *c) {
                             .num_groups = c->in->num_groups,
                             .sights = c->sights,
                             .edges = c->edges,
-                            .log_focal = c->log_focal};
-    psfm_status status = psfm_focal_adjust(ctx, c->in, NULL, &p, JOINT_ITERATIONS, c->sigma, &fit);
+                            .log_focal = c->log_focal,
+                            .bend = c->in->prior_bend == NULL ? NULL : c->bend,
+                            .prior_bend = c->in->prior_bend,
+                            .prior_bend_sigma = c->in->prior_bend_sigma};
+    psfm_status status =
+        psfm_focal_adjust(ctx, c->in, NULL, &p, JOINT_ITERATIONS, c->sigma, c->bend_sigma, &fit);
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
@@ -192,6 +197,9 @@ static void fill_estimate(const focal_state *c, psfm_focal_estimate *out) {
             out->sigma[g] = 0.0;
         }
     }
+    memcpy(out->bend, c->bend, c->in->num_groups * sizeof *out->bend);
+    for (size_t g = 0; c->in->prior_bend != NULL && g < c->in->num_groups; ++g)
+        out->bend_sigma[g] = fmin(c->bend_sigma[g] * dependence, c->in->prior_bend_sigma[g]);
     out->num_planes = c->num_planes;
     out->num_homographies = (uint32_t)c->num_edges;
 }
@@ -202,12 +210,18 @@ static psfm_status begin(psfm_context *ctx, focal_state *c) {
     if ((status = PSFM_ALLOC(ctx, ng, &c->log_focal)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->sigma)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->ambiguity)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, ng, &c->bend)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, ng, &c->bend_sigma)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->held)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->seen)) != PSFM_OK)
         return status;
     for (size_t g = 0; g < ng; ++g) {
         c->log_focal[g] = c->in->known[g] > 0.0 ? log(c->in->known[g]) : 0.0;
         c->sigma[g] = PSFM_FREE_LOG_FOCAL;
+        if (c->in->prior_bend != NULL) {
+            c->bend[g] = c->in->prior_bend[g];
+            c->bend_sigma[g] = c->in->prior_bend_sigma[g];
+        }
     }
     return PSFM_OK;
 }
@@ -228,6 +242,10 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, input->num_groups, &out->sigma);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, input->num_groups, &out->bend);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, input->num_groups, &out->bend_sigma);
+    if (status == PSFM_OK)
         status = solve_planes(ctx, &c);
     if (status == PSFM_OK)
         fill_estimate(&c, out);
@@ -235,6 +253,8 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
         psfm_focal_estimate_free(out);
     free(c.log_focal);
     free(c.sigma);
+    free(c.bend);
+    free(c.bend_sigma);
     free(c.ambiguity);
     free(c.held);
     free(c.seen);
@@ -246,5 +266,7 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
 void psfm_focal_estimate_free(psfm_focal_estimate *estimate) {
     free(estimate->focal);
     free(estimate->sigma);
+    free(estimate->bend);
+    free(estimate->bend_sigma);
     *estimate = (psfm_focal_estimate){0};
 }

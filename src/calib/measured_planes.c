@@ -20,7 +20,7 @@
 #include "twoview/homography.h"
 
 #define EFFECTIVE 200.0     /* inliers whose errors are independent, at most */
-#define MIN_NOISE_PX 1e-9   /* of noise-free data */
+#define MIN_NOISE_PX 1e-6   /* of noise-free data: numbers are no better */
 #define MAX_SIGMAS 3.5      /* an inlier beyond so many standard deviations does not count */
 #define MEDIAN_CHI2_2 1.386 /* median of the sum of two squared standard normal variables */
 #define MAX_STEPS 20
@@ -82,23 +82,25 @@ static psfm_status measure_noise(psfm_context *ctx, const psfm_ray_pairs *pairs,
 }
 
 /* Refits H to its inliers; the information is that of the fit on rays. */
-static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, double H[9],
-                         double information[81]) {
+static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, const psfm_camera *camera1,
+                         const psfm_camera *camera2, psfm_measured_plane *m) {
     psfm_normal9 normal;
     double sigma = 0.0;
-    psfm_homography_normalize_norm(H);
+    psfm_homography_normalize_norm(m->H);
     psfm_status status = PSFM_OK;
     psfm_loss loss = {HUGE_VAL, 0.0};
     for (int round = 0; status == PSFM_OK && round < 2; ++round) {
-        status = measure_noise(ctx, pairs, H, &sigma);
+        status = measure_noise(ctx, pairs, m->H, &sigma);
         loss.max_squared = MAX_SIGMAS * MAX_SIGMAS * sigma * sigma;
         if (status == PSFM_OK)
-            psfm_homography_refine(pairs, pairs->num_blocks, loss, MAX_STEPS, H);
+            psfm_homography_refine(pairs, pairs->num_blocks, loss, MAX_STEPS, m->H);
     }
-    psfm_homography_normal_equations(pairs, pairs->num_blocks, H, loss, &normal);
+    psfm_homography_normal_equations(pairs, pairs->num_blocks, m->H, loss, &normal);
+    psfm_bend_information_find(pairs, m->H, loss, normal.N, camera1, camera2, &m->bend);
     double share = fmin(1.0, EFFECTIVE / (double)pairs->num) / (sigma * sigma);
     for (int k = 0; k < 81; ++k)
-        information[k] = share * normal.N[k];
+        m->information[k] = share * normal.N[k];
+    psfm_bend_information_scale(share, &m->bend);
     return status;
 }
 
@@ -126,9 +128,12 @@ static void change_units(const double scale1[2], const double scale2[2], psfm_me
     }
     for (int k = 0; k < 9; ++k)
         m->H[k] /= sqrt(norm);
-    for (int r = 0; r < 9; ++r)
+    for (int r = 0; r < 9; ++r) {
         for (int c = 0; c < 9; ++c)
             m->information[9 * r + c] *= norm / (factor[r] * factor[c]);
+        for (int side = 0; side < 2; ++side)
+            m->bend.by_H[r][side] *= sqrt(norm) / factor[r];
+    }
 }
 
 typedef struct {
@@ -147,10 +152,12 @@ static psfm_status measure_pair(psfm_context *ctx, size_t index, int worker, voi
     psfm_correspondences c = {0};
     psfm_ray_pairs all = {0};
     const psfm_view *views = job->set->views;
+    const psfm_camera *camera1 = &job->set->cameras[views[pair->view1].camera_idx];
+    const psfm_camera *camera2 = &job->set->cameras[views[pair->view2].camera_idx];
     if (job->begin[index] == job->begin[index + 1])
         return PSFM_OK;
-    psfm_image_scale(&job->set->cameras[views[pair->view1].camera_idx], scale1);
-    psfm_image_scale(&job->set->cameras[views[pair->view2].camera_idx], scale2);
+    psfm_image_scale(camera1, scale1);
+    psfm_image_scale(camera2, scale2);
     psfm_status status = psfm_correspondences_init(ctx, job->set, pair, &c);
     if (status == PSFM_OK)
         status = psfm_ray_pairs_init(ctx, &c, NULL, &all);
@@ -164,7 +171,7 @@ static psfm_status measure_pair(psfm_context *ctx, size_t index, int worker, voi
         if (status == PSFM_OK)
             status = select_inliers(ctx, &c, &all, &found->homographies[k], &own);
         if (status == PSFM_OK)
-            status = refit(ctx, &own, m->H, m->information);
+            status = refit(ctx, &own, camera1, camera2, m);
         if (status == PSFM_OK) {
             take_samples(&own, scale1, scale2, m);
             change_units(scale1, scale2, m);

@@ -2,6 +2,7 @@
 #ifndef PSFM_CALIB_MEASURED_PLANES_H
 #define PSFM_CALIB_MEASURED_PLANES_H
 
+#include "calib/bend_information.h"
 #include "twoview/two_view.h"
 
 #define PSFM_PLANE_SAMPLES 8
@@ -11,10 +12,11 @@
  * x ~ diag(f, f, 1) ray, so that H = K2 (R + t n^T) K1^-1 whatever the focal lengths are. */
 typedef struct {
     uint32_t view1, view2;
-    double H[9];            /* unit Frobenius norm; positive third coordinate on the inliers */
-    double information[81]; /* of the entries of H, row-major; annihilates H itself */
-    uint32_t num;           /* inliers */
-    uint32_t *keypoints[2]; /* of the inliers, per view, ascending in each; owned */
+    double H[9];                /* unit Frobenius norm; positive third coordinate on the inliers */
+    double information[81];     /* of the entries of H, row-major; annihilates H itself */
+    psfm_bend_information bend; /* of the lenses about the distortion they have now */
+    uint32_t num;               /* inliers */
+    uint32_t *keypoints[2];     /* of the inliers, per view, ascending in each; owned */
     double samples[2][PSFM_PLANE_SAMPLES][2]; /* image points of some inliers, per view */
 } psfm_measured_plane;
 

@@ -34,6 +34,7 @@
 #define MAX_TURN 0.3  /* of a step, radians */
 #define MAX_SHIFT 0.5 /* of a step, relative */
 #define MAX_LOG 0.3   /* of a step in a focal length */
+#define MAX_BEND 0.05 /* of a step in a radial distortion */
 
 static double median_chi(const psfm_plane_adjustment *a) {
     memcpy(a->scratch, a->now.chi, a->p->num_edges * sizeof *a->scratch);
@@ -47,6 +48,10 @@ static double total_cost(const psfm_plane_problem *p, const psfm_plane_state *s,
     for (size_t g = 0; g < p->num_groups; ++g) {
         double off = (s->log_focal[g] - p->prior_log_focal[g]) / p->prior_sigma[g];
         cost += off * off;
+        if (p->bend != NULL && p->prior_bend_sigma[g] > 0.0) {
+            off = (s->bend[g] - p->prior_bend[g]) / p->prior_bend_sigma[g];
+            cost += off * off;
+        }
     }
     return cost;
 }
@@ -57,11 +62,14 @@ static double limited(double x, double most) {
 
 static void move(psfm_plane_adjustment *a) {
     const psfm_plane_problem *p = a->p;
-    for (size_t g = 0; g < p->num_groups; ++g)
+    for (size_t g = 0; g < p->num_groups; ++g) {
+        const double *step = a->step + PSFM_GROUP_DIM * g;
         a->trial.log_focal[g] =
-            fmin(fmax(a->now.log_focal[g] + limited(a->step[PSFM_GROUP_DIM * g], MAX_LOG),
-                      log(0.7 * PSFM_MIN_FOCAL)),
+            fmin(fmax(a->now.log_focal[g] + limited(step[0], MAX_LOG), log(0.7 * PSFM_MIN_FOCAL)),
                  log(1.5 * PSFM_MAX_FOCAL));
+        if (p->bend != NULL)
+            a->trial.bend[g] = a->now.bend[g] + limited(step[PSFM_GROUP_BEND], MAX_BEND);
+    }
     for (size_t k = 0; k < p->num_sights; ++k) {
         const double *step = a->step + PSFM_GROUP_DIM * p->num_groups + PSFM_SIGHT_DIM * k;
         const psfm_plane_sight *from = &a->now.sights[k];
@@ -127,7 +135,8 @@ static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, int max_
 }
 
 /* Standard deviations of the focal lengths; the edges' noise is scaled up to their scatter. */
-static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma) {
+static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
+                              double *bend_sigma) {
     size_t *begin = NULL, num = a->p->num_groups, size = PSFM_GROUP_DIM * PSFM_GROUP_DIM;
     double *blocks = NULL, median = median_chi(a);
     double excess = fmax(1.0, median / sqrt(MEDIAN_CHI2_8));
@@ -142,10 +151,16 @@ static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, doubl
     const psfm_block_range range = {0, (uint32_t)num, begin, blocks};
     if (status == PSFM_OK)
         status = psfm_block_spd_inverse(ctx, a->spd, &range);
-    for (size_t g = 0; status == PSFM_OK && g < num; ++g)
-        sigma[g] = sqrt(fmax(blocks[size * g], 0.0));
+    for (size_t g = 0; status == PSFM_OK && g < num; ++g) {
+        const double *block = blocks + size * g;
+        sigma[g] = sqrt(fmax(block[0], 0.0));
+        if (bend_sigma != NULL)
+            bend_sigma[g] = sqrt(fmax(block[PSFM_GROUP_BEND * (PSFM_GROUP_DIM + 1)], 0.0));
+    }
     if (status == PSFM_ERR_NUMERIC) { /* nothing is known beyond the priors */
         memcpy(sigma, a->p->prior_sigma, num * sizeof *sigma);
+        if (bend_sigma != NULL)
+            memcpy(bend_sigma, a->p->prior_bend_sigma, num * sizeof *sigma);
         status = PSFM_OK;
     }
     free(begin);
@@ -169,18 +184,22 @@ static psfm_status alloc_state(psfm_context *ctx, const psfm_plane_problem *p,
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, p->num_sights, &s->sights)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_groups, &s->log_focal)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_groups, &s->bend)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_sights, &s->G)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_sights, &s->G_inverse)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_edges, &s->chi)) != PSFM_OK)
         return status;
     memcpy(s->sights, p->sights, p->num_sights * sizeof *s->sights);
     memcpy(s->log_focal, p->log_focal, p->num_groups * sizeof *s->log_focal);
+    if (p->bend != NULL)
+        memcpy(s->bend, p->bend, p->num_groups * sizeof *s->bend);
     return PSFM_OK;
 }
 
 static void free_state(psfm_plane_state *s) {
     free(s->sights);
     free(s->log_focal);
+    free(s->bend);
     free(s->G);
     free(s->G_inverse);
     free(s->chi);
@@ -203,7 +222,8 @@ static psfm_status set_up(psfm_context *ctx, psfm_plane_adjustment *a) {
 }
 
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
-                              int max_iterations, double *sigma, psfm_plane_fit *fit) {
+                              int max_iterations, double *sigma, double *bend_sigma,
+                              psfm_plane_fit *fit) {
     psfm_plane_adjustment a = {.p = problem};
     psfm_status status = set_up(ctx, &a);
     if (status == PSFM_OK && !psfm_plane_evaluate(problem, &a.now))
@@ -211,12 +231,14 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
     if (status == PSFM_OK)
         status = iterate(ctx, &a, max_iterations);
     if (status == PSFM_OK && sigma != NULL)
-        status = find_sigma(ctx, &a, sigma);
+        status = find_sigma(ctx, &a, sigma, bend_sigma);
     if (status == PSFM_OK) {
         describe(&a, fit);
         memcpy(problem->sights, a.now.sights, problem->num_sights * sizeof *problem->sights);
         memcpy(problem->log_focal, a.now.log_focal,
                problem->num_groups * sizeof *problem->log_focal);
+        if (problem->bend != NULL)
+            memcpy(problem->bend, a.now.bend, problem->num_groups * sizeof *problem->bend);
     }
     free_state(&a.now);
     free_state(&a.trial);

@@ -1,5 +1,5 @@
 /* Joint adjustment of homographies to cameras that see planes: poses against each plane, and one
- * focal length a camera or group of cameras. */
+ * focal length and one radial distortion a camera or group of cameras. */
 #ifndef PSFM_CALIB_PLANE_ADJUST_H
 #define PSFM_CALIB_PLANE_ADJUST_H
 
@@ -32,6 +32,8 @@ typedef struct {
     const double *prior_sigma;     /* per group */
     const double *center_sigma;    /* per group: how far the principal point may be off, in units of
                                       the longer side */
+    double *bend; /* per group: change of its radial distortion, refined in place; NULL: all held */
+    const double *prior_bend, *prior_bend_sigma; /* per group; a deviation of 0 holds it */
 } psfm_plane_problem;
 
 typedef struct {
@@ -43,9 +45,10 @@ typedef struct {
 /* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by
  * Levenberg and Marquardt. sigma (per group, or NULL) gets the standard deviations of log_focal,
  * with the residuals' scatter where it is larger than the edges say and with what principal points
- * may do to them. O(sights + edges) an iteration where views form chains or grids; deterministic.
- */
+ * may do to them; bend_sigma (per group, or NULL) those of the bends. O(sights + edges) an
+ * iteration where views form chains or grids; deterministic. */
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
-                              int max_iterations, double *sigma, psfm_plane_fit *fit);
+                              int max_iterations, double *sigma, double *bend_sigma,
+                              psfm_plane_fit *fit);
 
 #endif

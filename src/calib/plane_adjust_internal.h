@@ -5,8 +5,11 @@
 #include "calib/plane_adjust.h"
 #include "linalg/block_spd.h"
 
-/* Parameters of a group: log f and the principal point; then those of a sight. */
-enum { PSFM_GROUP_DIM = 3, PSFM_SIGHT_DIM = 6 };
+/* Parameters of a group: log f, the principal point and the bend; then those of a sight. */
+enum { PSFM_GROUP_DIM = 4, PSFM_SIGHT_DIM = 6, PSFM_GROUP_BEND = 3 };
+
+/* Residuals of an edge: differences of the nine entries of H, and the bends of either side. */
+enum { PSFM_EDGE_DIM = 11 };
 
 /* What an edge adds to, and how its parts are numbered. */
 typedef struct {
@@ -16,7 +19,7 @@ typedef struct {
 
 typedef struct {
     psfm_plane_sight *sights;
-    double *log_focal;
+    double *log_focal, *bend;
     double (*G)[9], (*G_inverse)[9]; /* per sight */
     double *chi;                     /* per edge */
 } psfm_plane_state;
@@ -32,12 +35,13 @@ typedef struct {
 } psfm_plane_adjustment;
 
 /* Predicted homography H, its unit vector h of the measured sign, *length with that sign, and the
- * difference d from the measured one. */
+ * residuals d. */
 void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, double H[9],
-                        double h[9], double *length, double d[9]);
+                        double h[9], double *length, double d[PSFM_EDGE_DIM]);
 
-/* y = A d for a symmetric 9 x 9 matrix; returns d . y. */
-double psfm_plane_weigh(const double A[81], const double d[9], double y[9]);
+/* y = A d, A being the information of the residuals; returns d . y. */
+double psfm_plane_weigh(const psfm_measured_plane *m, const double d[PSFM_EDGE_DIM],
+                        double y[PSFM_EDGE_DIM]);
 
 /* Fills the maps and residuals of a state; false if a sight is degenerate. */
 bool psfm_plane_evaluate(const psfm_plane_problem *p, psfm_plane_state *s);

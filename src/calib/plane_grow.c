@@ -145,8 +145,8 @@ static psfm_status extend(psfm_context *ctx, growth *g, size_t before, size_t wa
         (status = psfm_plane_minimum_init(ctx, r, m)) != PSFM_OK)
         return status;
     recall(g, r, m);
-    status = psfm_plane_region_adjust(
-        ctx, task->in, r, wanted < g->num_order ? STEP_ITERATIONS : LAST_ITERATIONS, NULL, m);
+    status = psfm_plane_region_adjust(ctx, task->in, r,
+                                      wanted < g->num_order ? STEP_ITERATIONS : LAST_ITERATIONS, m);
     if (status == PSFM_OK && m->found)
         learn(g, r, m);
     return status;

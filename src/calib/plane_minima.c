@@ -62,7 +62,7 @@ static psfm_status adjust_start(psfm_context *ctx, const psfm_plane_task *task,
         out->log_focal[region->group[k]] = log(held > 0.0 ? held : start->focal[region->place[k]]);
     }
     place_sights(in, start, region, out->sights);
-    return psfm_plane_region_adjust(ctx, task->in, region, START_ITERATIONS, NULL, out);
+    return psfm_plane_region_adjust(ctx, task->in, region, START_ITERATIONS, out);
 }
 
 /* Image points of the plane in the reference view. */

@@ -1,5 +1,9 @@
 /* Residuals, derivatives and normal equations of the adjustment of planes.
  *
+ * A change of a lens's distortion has an effect on the matches that no homography has, and one that
+ * a homography absorbs: bend_information.c has both, to first order, so that an edge has eleven
+ * residuals, nine of H and the bends.
+ *
  * The residual of an edge is the difference of the unit vectors h (predicted) and h' (measured), of
  * squared length d^T A d in the measured information A. With H' the predicted homography before
  * normalisation,
@@ -17,8 +21,8 @@
 #include "calib/plane_map.h"
 #include "linalg/mat3.h"
 
-#define GAUGE 1e-9       /* damping that is always there, of the largest diagonal entry */
-#define HELD_CENTER 1e-9 /* deviation of a principal point that is held, of the longer side */
+#define GAUGE 1e-9 /* damping that is always there, of the largest diagonal entry */
+#define HELD 1e-9  /* deviation of a principal point or bend that is held */
 
 enum { NUM_LOCAL = 2 * (PSFM_GROUP_DIM + PSFM_SIGHT_DIM) };
 
@@ -30,19 +34,26 @@ static int block_dim(const psfm_plane_adjustment *a, uint32_t block) {
     return block < a->p->num_groups ? PSFM_GROUP_DIM : PSFM_SIGHT_DIM;
 }
 
-double psfm_plane_weigh(const double A[81], const double d[9], double y[9]) {
+double psfm_plane_weigh(const psfm_measured_plane *m, const double d[PSFM_EDGE_DIM],
+                        double y[PSFM_EDGE_DIM]) {
     double sum = 0.0;
     for (int r = 0; r < 9; ++r) {
-        y[r] = 0.0;
+        y[r] = m->bend.by_H[r][0] * d[9] + m->bend.by_H[r][1] * d[10];
         for (int c = 0; c < 9; ++c)
-            y[r] += A[9 * r + c] * d[c];
+            y[r] += m->information[9 * r + c] * d[c];
         sum += d[r] * y[r];
+    }
+    for (int s = 0; s < 2; ++s) {
+        y[9 + s] = m->bend.normal[s][0] * d[9] + m->bend.normal[s][1] * d[10];
+        for (int c = 0; c < 9; ++c)
+            y[9 + s] += m->bend.by_H[c][s] * d[c];
+        sum += d[9 + s] * y[9 + s];
     }
     return sum;
 }
 
 void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, double H[9],
-                        double h[9], double *length, double d[9]) {
+                        double h[9], double *length, double d[PSFM_EDGE_DIM]) {
     const double *measured = edge->measured->H;
     double squared = 0.0, dot = 0.0;
     psfm_mat3_mul(s->G[edge->sight2], s->G_inverse[edge->sight1], H);
@@ -55,18 +66,31 @@ void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, 
         h[k] = H[k] / *length;
         d[k] = h[k] - measured[k];
     }
+    d[9] = s->bend[s->sights[edge->sight1].group];
+    d[10] = s->bend[s->sights[edge->sight2].group];
+}
+
+/* The squared residual. Where bends are free it is that beyond the best bends and homography of the
+ * pair alone, so that it is a square. */
+static double squared_residual(const psfm_plane_problem *p, const psfm_plane_state *s,
+                               const psfm_plane_edge *edge) {
+    const psfm_bend_information *bend = &edge->measured->bend;
+    double H[9], h[9], d[PSFM_EDGE_DIM], y[PSFM_EDGE_DIM], length;
+    psfm_plane_predict(s, edge, H, h, &length, d);
+    double squared = psfm_plane_weigh(edge->measured, d, y);
+    if (p->bend != NULL)
+        squared += bend->gain + 2.0 * (bend->gradient[0] * d[9] + bend->gradient[1] * d[10]);
+    return squared < 0.0 ? 0.0 : squared;
 }
 
 bool psfm_plane_evaluate(const psfm_plane_problem *p, psfm_plane_state *s) {
-    double H[9], h[9], d[9], y[9], length;
     for (size_t k = 0; k < p->num_sights; ++k) {
         psfm_plane_map(&s->sights[k], exp(s->log_focal[s->sights[k].group]), s->G[k]);
         if (!psfm_mat3_inverse(s->G[k], s->G_inverse[k]))
             return false;
     }
     for (size_t e = 0; e < p->num_edges; ++e) {
-        psfm_plane_predict(s, &p->edges[e], H, h, &length, d);
-        s->chi[e] = sqrt(fmax(psfm_plane_weigh(p->edges[e].measured->information, d, y), 0.0));
+        s->chi[e] = sqrt(squared_residual(p, s, &p->edges[e]));
         if (!isfinite(s->chi[e]))
             return false;
     }
@@ -83,8 +107,8 @@ static void turned(double f, int k, double out[9]) {
 }
 
 /* Derivatives of H by the focal lengths and principal points of either side. */
-static void differentiate_intrinsics(const double H[9], double D[NUM_LOCAL][9]) {
-    double(*by1)[9] = D, (*by2)[9] = D + local_begin[1];
+static void differentiate_intrinsics(const double H[9], double D[NUM_LOCAL][PSFM_EDGE_DIM]) {
+    double(*by1)[PSFM_EDGE_DIM] = D, (*by2)[PSFM_EDGE_DIM] = D + local_begin[1];
     for (int i = 0; i < 9; ++i) {
         int r = i / 3, c = i % 3;
         by1[0][i] = c < 2 ? -H[i] : 0.0;
@@ -98,13 +122,14 @@ static void differentiate_intrinsics(const double H[9], double D[NUM_LOCAL][9]) 
 
 /* Derivatives of H by the local parameters. */
 static void differentiate(const psfm_plane_state *s, const psfm_plane_edge *edge, const double H[9],
-                          double D[NUM_LOCAL][9]) {
+                          double D[NUM_LOCAL][PSFM_EDGE_DIM]) {
     const psfm_plane_sight *s1 = &s->sights[edge->sight1], *s2 = &s->sights[edge->sight2];
     double f1 = exp(s->log_focal[s1->group]), f2 = exp(s->log_focal[s2->group]);
     double t1 = psfm_norm3(s1->t), t2 = psfm_norm3(s2->t), T[9];
     const double *last = s->G_inverse[edge->sight1] + 6;
+    memset(D, 0, NUM_LOCAL * sizeof *D);
     differentiate_intrinsics(H, D);
-    double(*by1)[9] = D + local_begin[2], (*by2)[9] = D + local_begin[3];
+    double(*by1)[PSFM_EDGE_DIM] = D + local_begin[2], (*by2)[PSFM_EDGE_DIM] = D + local_begin[3];
     for (int k = 0; k < 3; ++k) {
         turned(f1, k, T);
         psfm_mat3_mul(H, T, by1[k]);
@@ -135,26 +160,37 @@ static void add_products(psfm_plane_adjustment *a, const psfm_edge_place *place,
         }
 }
 
-static void add_edge(psfm_plane_adjustment *a, size_t e, double weight) {
-    const int *begin = local_begin;
-    const psfm_plane_edge *edge = &a->p->edges[e];
-    const double *A = edge->measured->information;
-    double H[9], h[9], d[9], length, D[NUM_LOCAL][9], AD[NUM_LOCAL][9];
-    double N[NUM_LOCAL][NUM_LOCAL];
-    psfm_plane_predict(&a->now, edge, H, h, &length, d);
-    differentiate(&a->now, edge, H, D);
+/* Derivatives of an edge's residuals by its local parameters, and their products with the
+ * information. */
+static void differentiate_edge(const psfm_plane_state *s, const psfm_plane_edge *edge,
+                               const double H[9], const double h[9], double length,
+                               double D[NUM_LOCAL][PSFM_EDGE_DIM],
+                               double AD[NUM_LOCAL][PSFM_EDGE_DIM]) {
+    differentiate(s, edge, H, D);
+    D[PSFM_GROUP_BEND][9] = 1.0;
+    D[local_begin[1] + PSFM_GROUP_BEND][10] = 1.0;
     for (int k = 0; k < NUM_LOCAL; ++k) { /* of the unit vector: the part along h goes */
         double along = 0.0;
         for (int i = 0; i < 9; ++i)
             along += D[k][i] * h[i];
         for (int i = 0; i < 9; ++i)
             D[k][i] = (D[k][i] - along * h[i]) / length;
-        psfm_plane_weigh(A, D[k], AD[k]);
+        psfm_plane_weigh(edge->measured, D[k], AD[k]);
     }
+}
+
+static void add_edge(psfm_plane_adjustment *a, size_t e, double weight) {
+    const int *begin = local_begin;
+    const psfm_plane_edge *edge = &a->p->edges[e];
+    double H[9], h[9], d[PSFM_EDGE_DIM], length;
+    double D[NUM_LOCAL][PSFM_EDGE_DIM], AD[NUM_LOCAL][PSFM_EDGE_DIM], N[NUM_LOCAL][NUM_LOCAL];
+    psfm_plane_predict(&a->now, edge, H, h, &length, d);
+    differentiate_edge(&a->now, edge, H, h, length, D, AD);
     for (int k = 0; k < 4; ++k)
         for (int u = begin[k]; u < begin[k + 1]; ++u) {
-            double g = 0.0;
-            for (int i = 0; i < 9; ++i)
+            double g = D[u][9] * edge->measured->bend.gradient[0] +
+                       D[u][10] * edge->measured->bend.gradient[1];
+            for (int i = 0; i < PSFM_EDGE_DIM; ++i)
                 g += AD[u][i] * d[i];
             a->rhs[a->pattern.scalar_begin[a->places[e].block[k]] + (uint32_t)(u - begin[k])] -=
                 weight * g;
@@ -162,10 +198,27 @@ static void add_edge(psfm_plane_adjustment *a, size_t e, double weight) {
     for (int u = 0; u < NUM_LOCAL; ++u)
         for (int v = 0; v < NUM_LOCAL; ++v) {
             N[u][v] = 0.0;
-            for (int i = 0; i < 9; ++i)
+            for (int i = 0; i < PSFM_EDGE_DIM; ++i)
                 N[u][v] += weight * D[u][i] * AD[v][i];
         }
     add_products(a, &a->places[e], (const double(*)[NUM_LOCAL])N);
+}
+
+/* Priors of a group, whose diagonal block this is. */
+static void add_priors(psfm_plane_adjustment *a, size_t g, bool free_centers, double *block) {
+    const psfm_plane_problem *p = a->p;
+    double w = 1.0 / (p->prior_sigma[g] * p->prior_sigma[g]);
+    double center = free_centers ? p->center_sigma[g] : HELD;
+    bool bends = p->bend != NULL && p->prior_bend_sigma[g] > 0.0;
+    double bend = bends ? p->prior_bend_sigma[g] : HELD;
+    double *rhs = a->rhs + PSFM_GROUP_DIM * g;
+    block[0] += w;
+    rhs[0] -= w * (a->now.log_focal[g] - p->prior_log_focal[g]);
+    for (int k = 1; k < 3; ++k)
+        block[k * PSFM_GROUP_DIM + k] += 1.0 / (center * center);
+    block[PSFM_GROUP_BEND * (PSFM_GROUP_DIM + 1)] += 1.0 / (bend * bend);
+    if (bends)
+        rhs[PSFM_GROUP_BEND] -= (a->now.bend[g] - p->prior_bend[g]) / (bend * bend);
 }
 
 void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, double data_weight,
@@ -178,15 +231,8 @@ void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, double data_we
         double x = a->now.chi[e] / scale;
         add_edge(a, e, data_weight / (1.0 + x * x));
     }
-    for (size_t g = 0; g < p->num_groups; ++g) {
-        double w = 1.0 / (p->prior_sigma[g] * p->prior_sigma[g]);
-        double center = free_centers ? p->center_sigma[g] : HELD_CENTER;
-        double *block = a->normal[a->pattern.row_begin[g]];
-        block[0] += w;
-        a->rhs[PSFM_GROUP_DIM * g] -= w * (a->now.log_focal[g] - p->prior_log_focal[g]);
-        for (int k = 1; k < PSFM_GROUP_DIM; ++k)
-            block[k * PSFM_GROUP_DIM + k] += 1.0 / (center * center);
-    }
+    for (size_t g = 0; g < p->num_groups; ++g)
+        add_priors(a, g, free_centers, a->normal[a->pattern.row_begin[g]]);
 }
 
 psfm_status psfm_plane_factor(psfm_context *ctx, psfm_plane_adjustment *a, double damping) {

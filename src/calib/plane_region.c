@@ -112,7 +112,7 @@ static psfm_status median_log_focal(psfm_context *ctx, const psfm_plane_problem 
 
 psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, const uint32_t *global,
                               psfm_plane_problem *p, int iterations, double *sigma,
-                              psfm_plane_fit *fit) {
+                              double *bend_sigma, psfm_plane_fit *fit) {
     double *prior = NULL, *prior_sigma = NULL, *center_sigma = NULL, median = 0.0;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, p->num_groups, &prior)) != PSFM_OK ||
@@ -129,7 +129,7 @@ psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, con
     p->prior_log_focal = prior;
     p->prior_sigma = prior_sigma;
     p->center_sigma = center_sigma;
-    status = psfm_plane_adjust(ctx, p, iterations, sigma, fit);
+    status = psfm_plane_adjust(ctx, p, iterations, sigma, bend_sigma, fit);
 
 cleanup:
     free(prior);
@@ -139,7 +139,7 @@ cleanup:
 }
 
 psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *in,
-                                     const psfm_plane_region *region, int iterations, double *sigma,
+                                     const psfm_plane_region *region, int iterations,
                                      psfm_plane_minimum *m) {
     psfm_plane_problem p = {.num_sights = region->num_sights,
                             .num_edges = region->num_edges,
@@ -149,7 +149,8 @@ psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *
                             .log_focal = m->log_focal};
     for (size_t k = 0; k < region->num_sights; ++k)
         m->sights[k].group = region->group[k];
-    psfm_status status = psfm_focal_adjust(ctx, in, region->global, &p, iterations, sigma, &m->fit);
+    psfm_status status =
+        psfm_focal_adjust(ctx, in, region->global, &p, iterations, NULL, NULL, &m->fit);
     m->found = status == PSFM_OK;
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }

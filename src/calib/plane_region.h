@@ -25,11 +25,11 @@ psfm_status psfm_plane_region_init(psfm_context *ctx, const psfm_plane_views *vi
 void psfm_plane_region_free(psfm_plane_region *region);
 
 /* Adjusts a problem whose group g is global[g] of the input (NULL: g itself). Known focal lengths
- * are what they are, others have a prior about the median of the problem's sights. sigma as
- * psfm_plane_adjust has it. */
+ * are what they are, others have a prior about the median of the problem's sights. sigma and
+ * bend_sigma as psfm_plane_adjust has them. */
 psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, const uint32_t *global,
                               psfm_plane_problem *p, int iterations, double *sigma,
-                              psfm_plane_fit *fit);
+                              double *bend_sigma, psfm_plane_fit *fit);
 
 /* A solution of a region: poses and focal lengths. Owns its arrays. */
 typedef struct {
@@ -43,10 +43,9 @@ psfm_status psfm_plane_minimum_init(psfm_context *ctx, const psfm_plane_region *
                                     psfm_plane_minimum *out);
 void psfm_plane_minimum_free(psfm_plane_minimum *minimum);
 
-/* Adjusts a solution in place; one that leads nowhere is not found. sigma (per group of the region)
- * may be NULL. */
+/* Adjusts a solution in place, lenses as they are; one that leads nowhere is not found. */
 psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *in,
-                                     const psfm_plane_region *region, int iterations, double *sigma,
+                                     const psfm_plane_region *region, int iterations,
                                      psfm_plane_minimum *minimum);
 
 #endif

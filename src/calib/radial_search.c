@@ -58,16 +58,29 @@ bool psfm_has_radial(const psfm_camera *camera) {
     return !info->is_fisheye && info->radial[0] != 0;
 }
 
+double psfm_radial_strength(const psfm_camera *camera) {
+    double scale[2];
+    psfm_image_scale(camera, scale);
+    return camera->params[psfm_camera_model_get(camera->model)->radial[0]] / (scale[0] * scale[1]);
+}
+
+void psfm_radial_set(psfm_camera *camera, double strength) {
+    double scale[2];
+    psfm_image_scale(camera, scale);
+    camera->params[psfm_camera_model_get(camera->model)->radial[0]] =
+        strength * scale[0] * scale[1];
+}
+
 /* Gives the free cameras this distortion. */
 static void set_strength(const search *s, double strength, psfm_camera *cameras) {
     memcpy(cameras, s->set->cameras, s->set->num_cameras * sizeof *cameras);
     for (size_t c = 0; c < s->set->num_cameras; ++c) {
-        double scale[2];
         if (!s->is_free[c])
             continue;
-        psfm_image_scale(&cameras[c], scale);
-        cameras[c].params[psfm_camera_model_get(cameras[c].model)->radial[0]] =
-            s->same_coefficient ? strength : strength * scale[0] * scale[1];
+        if (s->same_coefficient)
+            cameras[c].params[psfm_camera_model_get(cameras[c].model)->radial[0]] = strength;
+        else
+            psfm_radial_set(&cameras[c], strength);
     }
 }
 

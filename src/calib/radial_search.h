@@ -7,6 +7,11 @@
 /* Whether the distortion of a camera can be searched: a lens with a radial term, no fisheye. */
 bool psfm_has_radial(const psfm_camera *camera);
 
+/* Its first radial coefficient for a focal length of one longer side, and the camera with another
+ * one. */
+double psfm_radial_strength(const psfm_camera *camera);
+void psfm_radial_set(psfm_camera *camera, double strength);
+
 typedef struct {
     bool found;                       /* the matches ask for it, beyond chance */
     double strength;                  /* k of a lens whose focal length is the longer side */

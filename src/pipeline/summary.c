@@ -104,6 +104,8 @@ static void add_calibration(builder *b, cJSON *root, const psfm_calibrate_stats 
     number(b, calibration, "planes", stats->num_planes);
     number(b, calibration, "homographies", stats->num_homographies);
     number(b, calibration, "distortion", stats->distortion);
+    number(b, calibration, "distortion_free", (double)stats->num_bends);
+    number(b, calibration, "distortion_determined", (double)stats->num_bent);
 }
 
 /* Whether given focal lengths want to change. */

@@ -10,20 +10,24 @@ typedef struct {
     double true_focal[32];
 } unknown_scene;
 
-static unknown_scene make(psfm_context *ctx, psfm_scene_kind kind, psfm_scene_options options) {
-    unknown_scene s;
-    assert_ok(ctx, psfm_scene_make(ctx, kind, 1, &options, &s.scene));
-    psfm_match_set *set = &s.scene.matches;
+static void forget(psfm_context *ctx, unknown_scene *s) {
+    psfm_match_set *set = &s->scene.matches;
     set->origins = calloc(set->num_cameras, sizeof *set->origins);
     for (size_t c = 0; c < set->num_cameras; ++c) {
         psfm_camera *camera = &set->cameras[c];
-        s.true_focal[c] = camera->params[0];
+        s->true_focal[c] = camera->params[0];
         uint32_t id = camera->id;
         *camera = psfm_camera_simple(camera->width, camera->height, 1.2 * 1280.0);
         camera->id = id;
         set->origins[c] = psfm_camera_origin_of(camera, false);
     }
     assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+}
+
+static unknown_scene make(psfm_context *ctx, psfm_scene_kind kind, psfm_scene_options options) {
+    unknown_scene s;
+    assert_ok(ctx, psfm_scene_make(ctx, kind, 1, &options, &s.scene));
+    forget(ctx, &s);
     return s;
 }
 
@@ -85,6 +89,60 @@ static void distortion_is_found_first(void **state) {
     calibrate(ctx, &s);
     assert_close(s.scene.matches.cameras[0].params[3], 0.0, 0.0);
     psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
+/* Gives camera c of a scene a radial coefficient of its own; its keypoints move. */
+static void bend_camera(psfm_context *ctx, psfm_match_set *set, size_t c, double k1) {
+    psfm_camera bent = set->cameras[c];
+    double ray[3];
+    bent.params[3] = k1;
+    for (size_t v = 0; v < set->num_views; ++v)
+        for (size_t i = 0; set->views[v].camera_idx == c && i < set->views[v].num_keypoints; ++i) {
+            assert_true(psfm_camera_unproject(&set->cameras[c], set->views[v].keypoints[i], ray));
+            assert_true(psfm_camera_project(&bent, ray, set->views[v].keypoints[i]));
+        }
+    set->cameras[c] = bent;
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+}
+
+/* Forgets the cameras of a scene whose lenses bend by -0.14, -0.1 and -0.06 in turn; k1 gets the
+ * truth. */
+static unknown_scene make_bent(psfm_context *ctx, double noise_px, double k1[16]) {
+    psfm_scene_options options = scene_options(16);
+    unknown_scene s;
+    options.camera_model = PSFM_CAMERA_SIMPLE_RADIAL;
+    options.focal_spread = 1.25;
+    options.noise_px = noise_px;
+    options.outliers = noise_px > 0.0 ? options.outliers : 0.0;
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 1, &options, &s.scene));
+    psfm_match_set *set = &s.scene.matches;
+    assert_int_equal(set->num_cameras, 16);
+    for (size_t c = 0; c < 16; ++c) {
+        k1[c] = -0.1 + 0.04 * ((double)(c % 3) - 1.0);
+        bend_camera(ctx, set, c, k1[c]);
+    }
+    forget(ctx, &s);
+    return s;
+}
+
+static void every_lens_has_its_own_distortion(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int noisy = 0; noisy < 2; ++noisy) {
+        double k1[16];
+        unknown_scene s = make_bent(ctx, noisy ? 0.7 : 0.0, k1);
+        psfm_calibrate_stats stats = calibrate(ctx, &s);
+        const psfm_match_set *set = &s.scene.matches;
+        assert_int_equal(stats.num_determined, 16);
+        assert_int_equal(stats.num_bends, 16);
+        assert_int_equal(stats.num_bent, 16);
+        for (size_t c = 0; c < 16; ++c) {
+            assert_close(set->cameras[c].params[0] / s.true_focal[c], 1.0, noisy ? 0.005 : 1e-9);
+            assert_close(set->cameras[c].params[3], k1[c], noisy ? 0.02 : 1e-9);
+        }
+        psfm_scene_free(&s.scene);
+    }
     psfm_context_destroy(&ctx);
 }
 
@@ -191,6 +249,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_give_every_camera_its_focal_length),
         cmocka_unit_test(distortion_is_found_first),
+        cmocka_unit_test(every_lens_has_its_own_distortion),
         cmocka_unit_test(a_flight_straight_down_determines_nothing),
         cmocka_unit_test(a_shared_focal_length_of_such_a_flight_is_a_hint),
         cmocka_unit_test(wrong_exif_is_let_go_and_right_exif_helps),

@@ -199,7 +199,10 @@ static psfm_focal_estimate estimate(psfm_context *ctx, rig *r, bool shared, cons
     for (uint32_t k = 0; k < MAX_VIEWS; ++k)
         group[k] = shared ? 0 : k;
     psfm_measured_planes measured = {r->planes, r->num_planes};
-    psfm_focal_input input = {r->num, shared ? 1 : r->num, group, known == NULL ? unknown : known};
+    psfm_focal_input input = {.num_views = r->num,
+                              .num_groups = shared ? 1 : r->num,
+                              .group = group,
+                              .known = known == NULL ? unknown : known};
     psfm_focal_estimate out;
     assert_ok(ctx, psfm_focal_from_planes(ctx, &measured, &input, NULL, &out));
     return out;
@@ -273,6 +276,36 @@ static void solutions_grow_to_all_views_of_a_large_plane(void **state) {
         psfm_focal_estimate_free(&out);
         free_rig(&r);
     }
+    psfm_context_destroy(&ctx);
+}
+
+/* Measurements that say nothing about distortion leave it at its prior. */
+static void distortion_that_nothing_tells_stays_at_its_prior(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(8, PSFM_RNG_TEST, 8, 0);
+    rig r = {.num = 8, .sigma = 0.7 / 1280.0};
+    uint32_t group[8];
+    double known[8] = {0}, prior[8], prior_sigma[8];
+    for (uint32_t k = 0; k < 8; ++k) {
+        r.f[k] = psfm_rng_range(&rng, 0.8, 1.25);
+        group[k] = k;
+        prior[k] = 0.01 * k;
+        prior_sigma[k] = k % 2 == 0 ? 0.1 : 0.0;
+    }
+    place_ring(&r, &rng);
+    add_ring(&r, &rng, 2, 2.5);
+    psfm_measured_planes measured = {r.planes, r.num_planes};
+    psfm_focal_input input = {8, 8, group, known, prior, prior_sigma};
+    psfm_focal_estimate out;
+    assert_ok(ctx, psfm_focal_from_planes(ctx, &measured, &input, NULL, &out));
+    for (size_t k = 0; k < 8; ++k) {
+        assert_close(out.bend[k], prior[k], 1e-12);
+        assert_close(out.bend_sigma[k], prior_sigma[k], 1e-9);
+        assert_below(fabs(log(out.focal[k] / r.f[k])), 0.01);
+    }
+    psfm_focal_estimate_free(&out);
+    free_rig(&r);
     psfm_context_destroy(&ctx);
 }
 
@@ -413,6 +446,7 @@ int main(void) {
         cmocka_unit_test(noise_free_views_give_their_focal_lengths_exactly),
         cmocka_unit_test(noisy_views_are_within_their_sigma),
         cmocka_unit_test(solutions_grow_to_all_views_of_a_large_plane),
+        cmocka_unit_test(distortion_that_nothing_tells_stays_at_its_prior),
         cmocka_unit_test(three_views_determine_one_shared_focal_length_but_not_three),
         cmocka_unit_test(views_straight_down_determine_nothing),
         cmocka_unit_test(views_of_one_orientation_determine_nothing),

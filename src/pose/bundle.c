@@ -15,6 +15,7 @@
  *   bundle_intrinsics.c which intrinsics move, and their priors
  *   bundle_schur.c      elimination of the points
  *   bundle_step.c       the step and the cost after it
+ *   bundle_tree.c       the step along a tree of images, where a long chain bends
  *   bundle_planes.c     weights of soft planes
  *
  * Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, "Bundle adjustment - a modern
@@ -150,28 +151,29 @@ static void accept(psfm_bundle *b) {
     /* Images, cameras and planes that do not move are equal in both. */
 }
 
+/* The damping and stretching of the steps. */
+typedef struct {
+    double lambda, growth, stretch;
+} step_control;
+
 /* Eliminates, solves and evaluates one step. A system that is not positive definite is a step that
  * failed, not an error. */
-static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double lambda, double stretch,
-                           psfm_bundle_trial *trial) {
+static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double cost,
+                           const step_control *control, psfm_bundle_trial *trial) {
+    double lambda = control->lambda;
     *trial = (psfm_bundle_trial){.cost = INFINITY, .predicted = INFINITY};
     psfm_status status = psfm_bundle_reduce(ctx, b, lambda);
     if (status == PSFM_ERR_NUMERIC)
         return PSFM_OK;
     if (status == PSFM_OK && b->border != NULL)
         status = psfm_bundle_reduce_shape(ctx, b, lambda);
-    return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, stretch, trial) : status;
+    return status == PSFM_OK ? psfm_bundle_try_step(ctx, b, cost, control->stretch, trial) : status;
 }
 
 /* When to stop: see psfm_bundle_options. */
 typedef struct {
     double tolerance, settled;
 } stop_rule;
-
-/* The damping and stretching of the steps. */
-typedef struct {
-    double lambda, growth, stretch;
-} step_control;
 
 /* Along a step d the cost falls by g (2 s - k s^2) at s d, and the weighted squares by
  * g (2 s - s^2): where the cost has its minimum, as far as the last step tells. */
@@ -223,7 +225,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
         psfm_bundle_trial trial;
         if ((status = psfm_progress(ctx, "bundle", (size_t)stats->iterations, (size_t)end)) !=
                 PSFM_OK ||
-            (status = attempt(ctx, b, control.lambda, control.stretch, &trial)) != PSFM_OK)
+            (status = attempt(ctx, b, cost, &control, &trial)) != PSFM_OK)
             break;
         ++stats->iterations;
         bool last = is_last(&trial, cost, control.lambda, redundancy, rule);

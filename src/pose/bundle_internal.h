@@ -38,6 +38,9 @@ typedef struct {
 /* Solves the reduced system without forming it (bundle_cg.c). */
 typedef struct psfm_bundle_cg psfm_bundle_cg;
 
+/* A spanning tree of the images, along which a step can be taken (bundle_tree.c). */
+typedef struct psfm_bundle_tree psfm_bundle_tree;
+
 /* Everything that moves. */
 typedef struct {
     double (*R)[9];            /* per image */
@@ -93,8 +96,11 @@ typedef struct {
     psfm_bundle_row *rows;
     double *camera_rows; /* per observation: 2 x max_free_params, by the intrinsics */
     psfm_bundle_system *systems;
-    double *rhs, *step; /* of the reduced system */
-    double stretch;     /* of the last step */
+    double *rhs, *step;                /* of the reduced system */
+    double stretch;                    /* of the last step */
+    psfm_bundle_tree *tree;            /* or NULL: not needed yet */
+    bool along_tree;                   /* the trial values are taken along it */
+    uint32_t tree_failures, tree_rest; /* in a row; steps until it is tried again */
     /* The border of the reduced system by the shape: columns, their product with its inverse, the
      * corner and its right-hand side, and the step. */
     double *border, *solved_border;
@@ -188,9 +194,20 @@ typedef struct {
 } psfm_bundle_trial;
 
 /* Solves the reduced system, moves everything by `stretch` times the step to the trial values and
- * evaluates them. */
-psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double stretch,
+ * evaluates them; where that does not lower `cost` as it should, along the tree as well, and the
+ * better of both counts. */
+psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double cost, double stretch,
                                  psfm_bundle_trial *trial);
+
+psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
+                                    psfm_bundle_tree **tree);
+void psfm_bundle_tree_destroy(psfm_bundle_tree **tree);
+/* From the trial values of the step to those along the tree: poses and planes, and the place X of a
+ * point that moves. */
+void psfm_bundle_tree_move(psfm_bundle *b);
+void psfm_bundle_tree_carry(const psfm_bundle *b, uint32_t point, double X[3]);
+/* Puts the trial centre of an image back to the distance that is held, if one is. */
+void psfm_bundle_hold_distance(psfm_bundle *b, uint32_t image);
 
 /* Whether a shape moves, and how far it takes a fixed point in use along x and y, a unit each. */
 bool psfm_bundle_has_shape(const psfm_bundle *b);

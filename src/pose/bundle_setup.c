@@ -393,5 +393,6 @@ void psfm_bundle_teardown(psfm_bundle *b) {
     psfm_block_pattern_free(&b->pattern);
     psfm_block_spd_destroy(&b->spd);
     psfm_bundle_cg_destroy(&b->cg);
+    psfm_bundle_tree_destroy(&b->tree);
     *b = (psfm_bundle){0};
 }

@@ -10,18 +10,24 @@
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
+#define STRAIGHT 0.75 /* share of the predicted decrease from which a step need not bend */
+
+void psfm_bundle_hold_distance(psfm_bundle *b, uint32_t image) {
+    uint32_t anchor = b->scale_anchor[image];
+    double u[3], *c = b->trial.c[image];
+    if (anchor == PSFM_BUNDLE_NONE)
+        return;
+    psfm_sub3(c, b->now.c[anchor], u);
+    psfm_normalize3(u);
+    psfm_axpy3(b->now.c[anchor], b->scale_distance[image], u, c);
+}
+
 static void move_pose(psfm_bundle *b, uint32_t image, const double *d) {
-    double E[9], *c = b->trial.c[image];
+    double E[9];
     psfm_rotation_exp(d, E);
     psfm_mat3_mul(E, b->now.R[image], b->trial.R[image]);
-    psfm_axpy3(b->now.c[image], 1.0, d + 3, c);
-    uint32_t anchor = b->scale_anchor[image];
-    if (anchor != PSFM_BUNDLE_NONE) {
-        double u[3];
-        psfm_sub3(c, b->now.c[anchor], u);
-        psfm_normalize3(u);
-        psfm_axpy3(b->now.c[anchor], b->scale_distance[image], u, c);
-    }
+    psfm_axpy3(b->now.c[image], 1.0, d + 3, b->trial.c[image]);
+    psfm_bundle_hold_distance(b, image);
 }
 
 static void move_plane(psfm_bundle *b, uint32_t plane, const double *d) {
@@ -120,19 +126,19 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
 
 static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], double share,
                        double X[3]) {
-    if (b->point_plane[p] == PSFM_BUNDLE_NONE) {
-        double move[2] = {0.0, 0.0};
-        psfm_axpy3(b->now.X[p], share, d, X);
-        if (b->border != NULL)
-            psfm_bundle_shape_move(b, p, move);
-        for (int k = 0; k < 2; ++k)
-            X[k] += move[k] * b->shape_step[k];
-        return;
-    }
-    double D[3];
-    psfm_mat3_tmul_vec(b->now.plane_frame[b->point_plane[p]], d, D);
+    bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
+    double D[3], move[2] = {0.0, 0.0};
+    memcpy(D, d, sizeof D);
+    if (on_plane)
+        psfm_mat3_tmul_vec(b->now.plane_frame[b->point_plane[p]], d, D);
     psfm_axpy3(b->now.X[p], share, D, X);
-    if (b->options.planes == PSFM_PLANES_HARD) {
+    if (!on_plane && b->border != NULL)
+        psfm_bundle_shape_move(b, p, move);
+    for (int k = 0; k < 2; ++k)
+        X[k] += move[k] * b->shape_step[k];
+    if (b->along_tree && !b->point_fixed[p])
+        psfm_bundle_tree_carry(b, p, X);
+    if (on_plane && b->options.planes == PSFM_PLANES_HARD) {
         const psfm_bundle_plane *plane = &b->trial.planes[b->point_plane[p]];
         psfm_axpy3(X, plane->distance - psfm_dot3(plane->normal, X), plane->normal, X);
     }
@@ -197,7 +203,44 @@ static double stretch_step(psfm_bundle *b, double stretch) {
     return moved;
 }
 
-psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double stretch,
+/* Moves everything by the step to the trial values and evaluates them. */
+static psfm_status evaluate_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
+    move_blocks(b);
+    if (b->along_tree)
+        psfm_bundle_tree_move(b);
+    size_t num_tasks = psfm_bundle_num_point_tasks(b);
+    psfm_status status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
+    trial->cost = psfm_bundle_prior_cost(b, &b->trial) + psfm_bundle_shape_cost(b, &b->trial);
+    trial->predicted = psfm_bundle_prior_decrease(b) + psfm_bundle_shape_decrease(b);
+    for (size_t k = 0; k < num_tasks; ++k) {
+        trial->cost += 0.5 * b->partial[2 * k];
+        trial->predicted += b->partial[2 * k + 1];
+    }
+    return status;
+}
+
+/* Takes the step along the tree instead, unless the trial values are better without: where parts
+ * hang together by a plane alone, they mostly are. After each failure in a row it rests for one
+ * more step. */
+static psfm_status evaluate_along_tree(psfm_context *ctx, psfm_bundle *b,
+                                       psfm_bundle_trial *trial) {
+    psfm_bundle_trial along = *trial;
+    psfm_status status = b->tree == NULL ? psfm_bundle_tree_create(ctx, b, &b->tree) : PSFM_OK;
+    if (status != PSFM_OK)
+        return status;
+    b->along_tree = true;
+    status = evaluate_step(ctx, b, &along);
+    b->along_tree = false;
+    bool better = along.cost < trial->cost;
+    b->tree_failures = better ? 0 : b->tree_failures + 1;
+    b->tree_rest = b->tree_failures;
+    if (status == PSFM_OK && !better)
+        return evaluate_step(ctx, b, trial);
+    *trial = along;
+    return status;
+}
+
+psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double cost, double stretch,
                                  psfm_bundle_trial *trial) {
     psfm_status status = PSFM_OK;
     if (b->pattern.num_blocks > 0)
@@ -206,16 +249,13 @@ psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double stret
         return status;
     if (b->border != NULL)
         psfm_bundle_step_shape(b);
-    double moved = stretch_step(b, stretch);
-    move_blocks(b);
-    size_t num_tasks = psfm_bundle_num_point_tasks(b);
-    status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
-    *trial = (psfm_bundle_trial){
-        psfm_bundle_prior_cost(b, &b->trial) + psfm_bundle_shape_cost(b, &b->trial),
-        psfm_bundle_prior_decrease(b) + psfm_bundle_shape_decrease(b), moved};
-    for (size_t k = 0; k < num_tasks; ++k) {
-        trial->cost += 0.5 * b->partial[2 * k];
-        trial->predicted += b->partial[2 * k + 1];
-    }
+    *trial = (psfm_bundle_trial){.moved = stretch_step(b, stretch)};
+    status = evaluate_step(ctx, b, trial);
+    if (status != PSFM_OK || cost - trial->cost >= STRAIGHT * trial->predicted ||
+        b->border != NULL || b->num_pose_blocks < 2)
+        return status;
+    if (b->tree_rest == 0)
+        return evaluate_along_tree(ctx, b, trial);
+    --b->tree_rest;
     return status;
 }

@@ -126,7 +126,7 @@ static void a_step_does_what_the_linear_model_says(void **state) {
         before = gradient(ctx, &b);
         assert_ok(ctx, psfm_bundle_linearize(ctx, &b, &cost));
         assert_ok(ctx, psfm_bundle_reduce(ctx, &b, 1e-12));
-        assert_ok(ctx, psfm_bundle_try_step(ctx, &b, 1.0, &trial));
+        assert_ok(ctx, psfm_bundle_try_step(ctx, &b, INFINITY, 1.0, &trial));
         assert_close((cost - trial.cost) / trial.predicted, 1.0, 2e-3);
         psfm_bundle_values swap = b.now;
         b.now = b.trial;

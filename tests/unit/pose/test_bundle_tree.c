@@ -1,0 +1,153 @@
+/* Steps along a tree: what turns as a whole turns exactly, and a chain that is bent becomes
+ * straight in a few steps. */
+#include "bundle_run.h"
+
+#include "linalg/angle.h"
+#include "pose/bundle_internal.h"
+
+enum { NUM_IMAGES = 150, PER_IMAGE = 8, NUM_POINTS = NUM_IMAGES * PER_IMAGE, REACH = 2 };
+
+/* Images a unit apart on a straight line look at a strip of points beside it; without noise. */
+typedef struct {
+    psfm_bundle_problem problem;
+    psfm_camera camera;
+    uint32_t image_camera[NUM_IMAGES];
+    double R[NUM_IMAGES][9], c[NUM_IMAGES][3], points[NUM_POINTS][3];
+    uint32_t obs_image[NUM_POINTS * (2 * REACH + 1)], obs_point[NUM_POINTS * (2 * REACH + 1)];
+    double obs_xy[NUM_POINTS * (2 * REACH + 1)][2];
+} chain;
+
+static void see_point(chain *s, uint32_t point, int middle) {
+    for (int i = middle - REACH; i <= middle + REACH; ++i) {
+        if (i < 0 || i >= NUM_IMAGES)
+            continue;
+        size_t o = s->problem.num_observations++;
+        double D[3];
+        s->obs_image[o] = (uint32_t)i;
+        s->obs_point[o] = point;
+        psfm_sub3(s->points[point], s->c[i], D);
+        assert_true(psfm_camera_project(&s->camera, D, s->obs_xy[o]));
+    }
+}
+
+static void make_straight(chain *s) {
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+    memset(s, 0, sizeof *s);
+    s->camera = scene_camera(PSFM_CAMERA_PINHOLE);
+    s->problem = (psfm_bundle_problem){.num_cameras = 1,
+                                       .cameras = &s->camera,
+                                       .num_images = NUM_IMAGES,
+                                       .image_camera = s->image_camera,
+                                       .cam_from_world = s->R,
+                                       .centers = s->c,
+                                       .num_points = NUM_POINTS,
+                                       .points = s->points,
+                                       .obs_image = s->obs_image,
+                                       .obs_point = s->obs_point,
+                                       .obs_xy = (const double(*)[2])s->obs_xy};
+    for (int i = 0; i < NUM_IMAGES; ++i) {
+        psfm_mat3_identity(s->R[i]);
+        s->c[i][0] = i;
+    }
+    for (uint32_t p = 0; p < NUM_POINTS; ++p) {
+        int middle = (int)p / PER_IMAGE;
+        s->points[p][0] = middle + psfm_rng_range(&rng, -0.5, 0.5);
+        s->points[p][1] = psfm_rng_range(&rng, -2.0, 2.0);
+        s->points[p][2] = psfm_rng_range(&rng, 4.0, 8.0);
+        see_point(s, p, middle);
+    }
+}
+
+/* Turns each image by `step_deg` against the one before it, with all that follows. */
+static void bend(chain *s, double step_deg) {
+    chain straight = *s;
+    for (int i = 0; i < NUM_IMAGES; ++i) {
+        const double turn[3] = {0.0, psfm_radians(step_deg) * i, 0.3 * psfm_radians(step_deg) * i};
+        double baseline[3];
+        psfm_rotation_exp(turn, s->R[i]);
+        if (i > 0) {
+            const double unit[3] = {1.0, 0.0, 0.0};
+            psfm_mat3_tmul_vec(s->R[i - 1], unit, baseline);
+            psfm_axpy3(s->c[i - 1], 1.0, baseline, s->c[i]);
+        }
+        for (int k = 0; k < PER_IMAGE; ++k) {
+            uint32_t p = (uint32_t)(PER_IMAGE * i + k);
+            double D[3], turned[3];
+            psfm_sub3(straight.points[p], straight.c[i], D);
+            psfm_mat3_tmul_vec(s->R[i], D, turned);
+            psfm_axpy3(s->c[i], 1.0, turned, s->points[p]);
+        }
+    }
+}
+
+static void a_bent_chain_becomes_straight(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    psfm_bundle_options options = default_options();
+    psfm_bundle_stats stats;
+    make_straight(&s);
+    bend(&s, 0.5);
+    assert_true(psfm_degrees(psfm_rotation_angle(s.R[0], s.R[NUM_IMAGES - 1])) > 70.0);
+    assert_ok(ctx, psfm_bundle_adjust(ctx, &s.problem, &options, &stats));
+    assert_true(stats.iterations <= 12); /* 100 are not enough without the tree */
+    assert_below(stats.mean_px, 1e-4);
+    assert_below(psfm_rotation_angle(s.R[0], s.R[NUM_IMAGES - 1]), 1e-5);
+    psfm_bundle_stats_free(&stats);
+    psfm_context_destroy(&ctx);
+}
+
+/* A step that turns all images from `first` on about the centre of the one before, by `turn`. */
+static void turn_end(psfm_bundle *b, uint32_t first, const double turn[3]) {
+    for (uint32_t i = first; i < NUM_IMAGES; ++i) {
+        double *d = b->step + b->pattern.scalar_begin[b->image_block[i]], arm[3], shift[3];
+        psfm_mat3_mul_vec(b->now.R[i], turn, d);
+        psfm_sub3(b->now.c[i], b->now.c[first - 1], arm);
+        psfm_cross3(arm, turn, shift);
+        memcpy(d + 3, shift, sizeof shift);
+    }
+}
+
+static double distance(const psfm_bundle *b, uint32_t i, uint32_t j) {
+    double D[3];
+    psfm_sub3(b->trial.c[i], b->trial.c[j], D);
+    return psfm_norm3(D);
+}
+
+static void what_turns_as_a_whole_turns_exactly(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    psfm_bundle b;
+    psfm_bundle_options options = default_options();
+    const uint32_t first = 100;
+    const double turn[3] = {0.1, 0.6, -0.2};
+    double E[9];
+    make_straight(&s);
+    assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
+    assert_ok(ctx, psfm_bundle_tree_create(ctx, &b, &b.tree));
+    for (uint32_t k = 0; k < b.pattern.scalar_begin[b.pattern.num_blocks]; ++k)
+        b.step[k] = 0.0;
+    turn_end(&b, first, turn);
+    psfm_bundle_tree_move(&b);
+    psfm_rotation_exp(turn, E);
+    double unit = distance(&b, 0, 1); /* the scale is held by a far image */
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i) {
+        uint32_t end = i < first ? 0 : first;
+        assert_below(psfm_rotation_angle(b.trial.R[i], i < first ? b.now.R[i] : E), 1e-7);
+        assert_close(distance(&b, end, i), unit * (double)(i - end), 1e-10);
+    }
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i)
+        if (b.scale_anchor[i] != PSFM_BUNDLE_NONE)
+            assert_close(distance(&b, b.scale_anchor[i], i), b.scale_distance[i], 1e-10);
+    psfm_bundle_teardown(&b);
+    psfm_context_destroy(&ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bent_chain_becomes_straight),
+        cmocka_unit_test(what_turns_as_a_whole_turns_exactly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

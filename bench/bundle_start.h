@@ -20,7 +20,7 @@ typedef struct {
     uint32_t *image_camera, *obs_image, *obs_point;
     double (*R)[9], (*c)[3], (*points)[3], (*obs_xy)[2];
     int32_t *point_plane;
-    psfm_bundle_plane planes[6];
+    psfm_bundle_plane *planes;
 } bundle_start;
 
 static inline void bench_check(psfm_context *ctx, psfm_status status) {
@@ -53,6 +53,7 @@ static inline void bundle_start_free(bundle_start *s) {
     free(s->points);
     free(s->obs_xy);
     free(s->point_plane);
+    free(s->planes);
     psfm_scene_free(&s->scene);
 }
 
@@ -149,6 +150,7 @@ static inline void bundle_start_make(psfm_context *ctx, psfm_scene_kind kind, ui
         s->point_plane[k] = s->scene.point_plane[k];
         num_planes = s->point_plane[k] >= num_planes ? s->point_plane[k] + 1 : num_planes;
     }
+    s->planes = bench_alloc(ctx, (size_t)num_planes, sizeof *s->planes);
     s->problem = (psfm_bundle_problem){.num_cameras = truth->num_cameras,
                                        .cameras = truth->cameras,
                                        .num_images = truth->num_images,

@@ -80,7 +80,7 @@ static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
     if (!psfm_scene_kind_from_name(arguments->positional[0], &kind))
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "there is no scene '%s' (arena, field, room, facade, general, turntable, "
-                         "statue, board, mug)",
+                         "statue, board, mug, city)",
                          arguments->positional[0]);
     if (cli_flag_value(&cli_synth, arguments, "--matches-only") != NULL)
         return make_matches(ctx, kind, folder);
@@ -101,7 +101,10 @@ const cli_command cli_synth = {
         "part),\n"
         "field (a drone's grid over a flat field), room (inside a box: six planes), facade (a "
         "walk\n"
-        "along a building front), general (a cloud of points, no plane). Photographs only:\n"
+        "along a building front), general (a cloud of points, no plane), city (walks along the "
+        "fronts\n"
+        "of blocks in a grid of streets; always pairs of images that look at near places).\n"
+        "Photographs only:\n"
         "turntable (a curved figure through a long lens), statue (visitors' photographs in a\n"
         "square, light and focal lengths differ), board (one plane with strict repetition), mug\n"
         "(once round a mug printed alike on opposite sides, in a room). Writes photographs to\n"
@@ -109,7 +112,8 @@ const cli_command cli_synth = {
         "database), and the true cameras and poses to DIR/gt (a COLMAP text model). Photographs\n"
         "have no use for points, noise-px, outliers, off-plane, neighbours, open-chain and miss;\n"
         "a share of twins above 0 makes the scene symmetric; there are none of the general "
-        "scene.\n"
+        "scene\n"
+        "and of the city, which has no twin either.\n"
         "The same options and seed give the same bytes.\n\n"
         "    planarsfm synth arena -o hall --cameras 46 --render.moving 0.5\n"
         "    planarsfm synth arena -o arena --matches-only --off-plane 0.3 --twins 0.15",

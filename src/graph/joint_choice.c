@@ -16,6 +16,7 @@
  * alone. */
 #include "graph/joint_choice.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,16 +219,21 @@ static psfm_status relax(psfm_context *ctx, relaxation *r) {
     return status;
 }
 
+/* Never quite 0, so that an edge of empty planes still has its choice. */
+static double inliers_of(const psfm_edge_plane *plane) {
+    return fmax(plane->num_inliers, DBL_MIN);
+}
+
 static void set_weights(const relaxation *r, psfm_pose_graph *graph) {
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         double inliers = 0.0;
         for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
-            inliers += graph->planes[p].num_inliers;
+            inliers += inliers_of(&graph->planes[p]);
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h) {
             psfm_hypothesis *hypothesis = &graph->hypotheses[h];
             hypothesis->weight =
-                r->belief[h] * graph->planes[hypothesis->plane].num_inliers / inliers;
+                r->belief[h] * inliers_of(&graph->planes[hypothesis->plane]) / inliers;
         }
     }
 }

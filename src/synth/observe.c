@@ -79,6 +79,10 @@ static bool project(const psfm_plan *plan, const psfm_camera *camera, const psfm
     return ray[2] > NEAREST && psfm_camera_project(camera, ray, xy);
 }
 
+static bool is_hidden(const psfm_plan *plan, const psfm_synth_pose *pose, const double point[3]) {
+    return plan->layout->hides != NULL && plan->layout->hides(plan, pose->center, point);
+}
+
 static bool in_image(const psfm_camera *camera, const double xy[2]) {
     return xy[0] >= 0.0 && xy[1] >= 0.0 && xy[0] <= (double)camera->width &&
            xy[1] <= (double)camera->height;
@@ -99,7 +103,8 @@ static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, size_t i
         uint32_t point = order == NULL ? (uint32_t)k : order[k];
         double xy[2];
         if (project(&world->plan, &camera, &world->poses[image], world->points[point], xy) &&
-            in_image(&camera, xy))
+            in_image(&camera, xy) &&
+            !is_hidden(&world->plan, &world->poses[image], world->points[point]))
             list->points[list->num++] = point;
     }
     return status;

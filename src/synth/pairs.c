@@ -66,11 +66,50 @@ static psfm_status list_grid(psfm_context *ctx, const psfm_plan *plan, pair_list
     return status;
 }
 
+/* Where an image looks, on the ground plan. */
+typedef struct {
+    double view[2];
+    uint32_t image;
+} looked_at;
+
+static int compare_looked_at(const void *a, const void *b) {
+    const looked_at *p = a, *q = b;
+    if (p->view[0] != q->view[0])
+        return p->view[0] < q->view[0] ? -1 : 1;
+    return (p->image > q->image) - (p->image < q->image);
+}
+
+/* Images that look at places near each other, by a sweep along x. */
+static psfm_status list_near(psfm_context *ctx, const psfm_plan *plan, pair_list *list) {
+    size_t n = plan->num_cameras;
+    looked_at *place = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, n, &place);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t i = 0; i < n; ++i) {
+        psfm_synth_pose pose;
+        plan->layout->place(plan, i, &pose);
+        place[i] = (looked_at){{pose.view[0], pose.view[1]}, (uint32_t)i};
+    }
+    qsort(place, n, sizeof *place, compare_looked_at);
+    for (size_t i = 0; i < n; ++i) {
+        const double *a = place[i].view;
+        for (size_t j = i + 1; j < n && place[j].view[0] - a[0] <= plan->pair_reach; ++j) {
+            const double *b = place[j].view;
+            if (status == PSFM_OK && hypot(b[0] - a[0], b[1] - a[1]) <= plan->pair_reach)
+                status = add_pair(ctx, list, place[i].image, place[j].image);
+        }
+    }
+    free(place);
+    return status;
+}
+
 psfm_status psfm_synth_list_pairs(psfm_context *ctx, const psfm_plan *plan, psfm_match_pair **pairs,
                                   size_t *num_pairs) {
     pair_list list = {0};
-    psfm_status status =
-        plan->columns > 0 ? list_grid(ctx, plan, &list) : list_chain(ctx, plan, &list);
+    psfm_status status = plan->columns > 0        ? list_grid(ctx, plan, &list)
+                         : plan->pair_reach > 0.0 ? list_near(ctx, plan, &list)
+                                                  : list_chain(ctx, plan, &list);
     if (status != PSFM_OK) {
         free(list.pairs);
         return status;

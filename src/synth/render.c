@@ -70,6 +70,7 @@ static const build_fn builders[] = {
     [PSFM_SCENE_STATUE] = psfm_stage_build_statue,
     [PSFM_SCENE_BOARD] = psfm_stage_build_board,
     [PSFM_SCENE_MUG] = psfm_stage_build_mug,
+    [PSFM_SCENE_CITY] = NULL,
 };
 
 uint32_t psfm_paint_seed(const psfm_plan *plan, uint64_t part) {
@@ -233,7 +234,7 @@ psfm_status psfm_scene_render(psfm_context *ctx, psfm_scene_kind kind, uint64_t 
     r.build = builders[kind];
     if (r.build == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "a %s scene is a cloud of points without surfaces and cannot be rendered",
+                         "a %s scene is points without surfaces and cannot be rendered",
                          psfm_scene_kind_name(kind));
     return write_all(ctx, &r, folder);
 }

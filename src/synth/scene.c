@@ -1,4 +1,5 @@
-/* Synthetic scenes of points and matches. A layout (arena.c, field.c, room.c, facade.c, general.c)
+/* Synthetic scenes of points and matches. A layout (arena.c, field.c, room.c, facade.c, general.c,
+ * city.c)
  * says where points and cameras are; the rest is the same for all: points are seen (observe.c),
  * pairs are matched with misses, wrong matches and twins (pairs.c), and the truth is written down
  * (truth.c). Every random draw has a stream of its own, so that one option does not change what
@@ -13,7 +14,7 @@
 #include "camera/camera_model.h"
 #include "synth/observe.h"
 
-#define NUM_LAYOUTS 9
+#define NUM_LAYOUTS 10
 
 static const char *const camera_models[] = {"SIMPLE_PINHOLE",
                                             "PINHOLE",
@@ -45,7 +46,7 @@ static const psfm_option rows[] = {
                        "by 180 degrees, or the next bay of a facade"),
     PSFM_OPTION_INT(psfm_scene_options, neighbours, "neighbours", 2, 1, 1000,
                     "each image is matched with so many on either side, in the order of the ring "
-                    "or chain, or with those so many steps away in a grid"),
+                    "or chain, or with those so many steps away in a grid or a city"),
     PSFM_OPTION_BOOL(psfm_scene_options, open_chain, "open-chain", 0,
                      "do not close the ring; fields and facades are always open"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, miss, "miss", 0.3, 0, 1,
@@ -54,7 +55,7 @@ static const psfm_option rows[] = {
                        camera_models, "camera model, with moderate distortion where it has some"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, focal_px, "focal-px", 1200, 100, 100000,
                        "focal length in pixels; images are 1280 x 720 (a turntable takes four "
-                       "times as much)"),
+                       "times as much, a city half)"),
     PSFM_OPTION_DOUBLE(psfm_scene_options, focal_spread, "focal-spread", 1, 1, 10,
                        "each image has a camera of its own, whose focal length differs from the "
                        "scene's by a factor of up to this; 1: one camera for all (a statue: at "
@@ -70,7 +71,7 @@ static const psfm_layout *const layouts[NUM_LAYOUTS] = {
     [PSFM_SCENE_ROOM] = &psfm_layout_room,       [PSFM_SCENE_FACADE] = &psfm_layout_facade,
     [PSFM_SCENE_GENERAL] = &psfm_layout_general, [PSFM_SCENE_TURNTABLE] = &psfm_layout_turntable,
     [PSFM_SCENE_STATUE] = &psfm_layout_statue,   [PSFM_SCENE_BOARD] = &psfm_layout_board,
-    [PSFM_SCENE_MUG] = &psfm_layout_mug,
+    [PSFM_SCENE_MUG] = &psfm_layout_mug,         [PSFM_SCENE_CITY] = &psfm_layout_city,
 };
 
 const char *psfm_scene_kind_name(psfm_scene_kind kind) {

@@ -3,7 +3,7 @@
  * World frame in metres, z up. All images are 1280 x 720 and share one camera, unless their focal
  * lengths differ. A point has one
  * keypoint in every image that shows it, with one draw of noise, so that matches form tracks;
- * keypoints are in random order. Nothing hides anything. */
+ * keypoints are in random order. Nothing hides anything, but for the blocks of a city. */
 #ifndef PSFM_SYNTH_SCENE_H
 #define PSFM_SYNTH_SCENE_H
 
@@ -22,6 +22,8 @@ typedef enum {
     PSFM_SCENE_STATUE,    /* visitors' photographs in a square: light and focal lengths differ */
     PSFM_SCENE_BOARD,     /* one plane with strict repetition */
     PSFM_SCENE_MUG,       /* once round a mug that is printed alike on opposite sides, in a room */
+    /* Matches only. */
+    PSFM_SCENE_CITY, /* walks along the fronts of blocks in a grid of streets */
 } psfm_scene_kind;
 
 typedef struct {
@@ -40,7 +42,7 @@ typedef struct {
     double miss;      /* share of the common points that a pair fails to match */
     int camera_model; /* psfm_camera_model; PINHOLE by default */
     /* 1200 for 1280 x 720; fields, facades and objects are seen from further with more. A turntable
-     * takes four times as much. */
+     * takes four times as much, a city half. */
     double focal_px;
     /* More than 1: every image has a camera of its own, whose focal length is focal_px times or
      * divided by up to this. At least 1.5 for a statue. */

@@ -42,7 +42,8 @@ typedef struct {
      * twins. origin is the centre of the first cell. */
     int num_cells[2];
     double cell_size[2], origin[2];
-    int columns; /* of a camera grid; 0 for a chain of cameras */
+    int columns;       /* of a camera grid; 0 for a chain of cameras */
+    double pair_reach; /* pairs: images whose view points are no further apart; 0: by their order */
     double
         reach; /* a camera sees nothing further from its view point (on the ground plan); 0: all */
 } psfm_plan;
@@ -61,18 +62,20 @@ struct psfm_layout {
     bool swaps_planes;   /* the turn takes plane 2k to 2k + 1 and back, for 2k >= 2 */
     double zoom;         /* factor of the focal length; 0 is 1 */
     double focal_spread; /* at least so much */
-    /* Fills num_points (if 0), cells, columns and reach. */
+    /* Fills num_points (if 0), cells, columns and reaches. */
     void (*measure)(psfm_plan *plan);
     /* Centre and view direction of camera `index`. */
     void (*place)(const psfm_plan *plan, size_t index, psfm_synth_pose *pose);
     /* Draws a point of a cell centred on the origin; returns its plane, or -1. NULL: the scene is
      * for photographs only. */
     int (*draw)(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]);
+    /* Whether something stands between a camera and a point; NULL: nothing ever does. */
+    bool (*hides)(const psfm_plan *plan, const double center[3], const double point[3]);
 };
 
 extern const psfm_layout psfm_layout_arena, psfm_layout_field, psfm_layout_room, psfm_layout_facade,
     psfm_layout_general, psfm_layout_turntable, psfm_layout_statue, psfm_layout_board,
-    psfm_layout_mug;
+    psfm_layout_mug, psfm_layout_city;
 
 /* What stands in a cell of a field, centred on the origin: foot (the middle of its base) and size
  * of the box that holds hut or tree number `object`; true for a tree. */

@@ -19,6 +19,8 @@ diff -r arena again || fail "the same command gave other bytes"
 ! diff -rq arena/images again/images >/dev/null || fail "another seed gave the same bytes"
 
 refuses 2 "general" "$planarsfm" synth general -o general
+refuses 2 "city" "$planarsfm" synth city -o city
+"$planarsfm" synth city -o city --cameras 46 --matches-only --quiet | grep -q '^46 images' || fail "city"
 refuses 2 "not allowed" "$planarsfm" synth room -o room --render.width 5
 [ ! -e general ] || fail "a refused scene left $(find general)"
 echo mine >room/images/notes.txt

@@ -177,11 +177,29 @@ static void ignores_the_number_of_threads(void **state) {
     free(first);
 }
 
+/* A plane may have lost all of its inliers. */
+static void an_empty_plane_has_a_weight(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_joint_choice_options options = defaults();
+    ring r = make_ring(ctx, 1);
+    const psfm_edge *edge = &r.graph.edges[3];
+    r.graph.planes[edge->plane_begin].num_inliers = 0;
+    assert_ok(ctx, psfm_joint_choice(ctx, &options, &r.graph, NULL));
+    double sum = 0.0;
+    for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
+        sum += r.graph.hypotheses[h].weight;
+    assert_close(sum, 1.0, 1e-12);
+    free_ring(&r);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_common_normal),
         cmocka_unit_test(asks_the_essential_matrix),
         cmocka_unit_test(ignores_the_number_of_threads),
+        cmocka_unit_test(an_empty_plane_has_a_weight),
     };
     return cmocka_run_group_tests_name("graph/joint_choice", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "synth/scene.h"
 
 #define NUM_KINDS 5 /* that have matches */
-#define NUM_NAMES 9
+#define NUM_NAMES 10
 
 static psfm_scene_options defaults(void) {
     psfm_scene_options options;
@@ -38,7 +38,7 @@ static void project_truth(const psfm_scene *scene, size_t image, const double xy
 static void kinds_have_names(void **state) {
     (void)state;
     const char *const names[NUM_NAMES] = {"arena",     "field",  "room",  "facade", "general",
-                                          "turntable", "statue", "board", "mug"};
+                                          "turntable", "statue", "board", "mug",    "city"};
     for (int k = 0; k < NUM_NAMES; ++k) {
         psfm_scene_kind kind;
         assert_string_equal(psfm_scene_kind_name((psfm_scene_kind)k), names[k]);

@@ -39,13 +39,16 @@ static void seek_group(const alignment *a, psfm_patch_aligner *aligner,
                        const psfm_pyramid *const photos[2], psfm_track_search *first,
                        const psfm_track_search *end) {
     const uint32_t ends[2] = {first->from, first->to};
-    psfm_patch_view views[2];
+    const psfm_poses *poses = a->scene->poses;
+    psfm_track_view views[2];
     for (int k = 0; k < 2; ++k)
         views[k] =
-            (psfm_patch_view){&a->scene->cameras[a->set->views[ends[k]].camera_idx], photos[k]};
+            (psfm_track_view){{&a->scene->cameras[a->set->views[ends[k]].camera_idx], photos[k]},
+                              poses->cam_from_world[ends[k]],
+                              poses->center[ends[k]]};
     for (psfm_track_search *s = first; s < end; ++s) {
-        psfm_track_sight sight;
-        psfm_track_sight_make(a->scene, a->set, a->structure, a->plan, s, &sight);
+        const psfm_track_sight sight =
+            psfm_track_sight_of(a->scene, a->set, a->structure, a->plan, s);
         psfm_track_sight_seek(aligner, views, &sight, a->max_shift_px, &s->found);
     }
 }

@@ -4,19 +4,26 @@
 
 #include "refine/track_plan.h"
 
-/* Where the patch is in the first view, and the warp of the surface about it. */
+/* A photograph, and from where it was taken. */
+typedef struct {
+    psfm_patch_view photo;
+    const double *cam_from_world; /* rotation, 3 x 3 */
+    const double *center;
+} psfm_track_view;
+
+/* A point, where its patch is in the first view, and the normal of the surface about it. */
 typedef struct {
     double xy1[2];
-    double H_21[9]; /* ray2 ~ H_21 ray1 */
+    double point[3], normal[3];
 } psfm_track_sight;
 
-/* What a search of a plan starts from, by the poses of the scene. */
-void psfm_track_sight_make(const psfm_track_scene *scene, const psfm_match_set *set,
-                           const psfm_structure *structure, const psfm_track_plan *plan,
-                           const psfm_track_search *search, psfm_track_sight *sight);
+/* What a search of a plan starts from. */
+psfm_track_sight psfm_track_sight_of(const psfm_track_scene *scene, const psfm_match_set *set,
+                                     const psfm_structure *structure, const psfm_track_plan *plan,
+                                     const psfm_track_search *search);
 
-/* Finds it, both ways, at most max_shift_px from where it should be. */
-void psfm_track_sight_seek(psfm_patch_aligner *aligner, const psfm_patch_view views[2],
+/* Finds it in the second view, both ways, at most max_shift_px from where it should be. */
+void psfm_track_sight_seek(psfm_patch_aligner *aligner, const psfm_track_view views[2],
                            const psfm_track_sight *sight, double max_shift_px,
                            psfm_patch_match *found);
 

@@ -1,8 +1,9 @@
-/* Searches of points as tasks: groups of searches between the same two views, each search with the
- * warp of its surface, so that a rank has to know of poses and points nothing. */
+/* Searches of points as tasks: groups of searches between the same two views, whose poses the ranks
+ * get once. Only what was found comes back whole, of the rest its outcome. */
 #include "refine/track_tasks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -12,13 +13,19 @@
 /* ---- any rank's side ---- */
 
 typedef struct {
+    double cam_from_world[9], center[3];
+} view_pose;
+
+typedef struct {
     psfm_rank_photos *photos;
+    view_pose *poses; /* per view */
     double max_shift_px;
 } track_state;
 
 static void close_tracks(void *state) {
     track_state *s = state;
     psfm_rank_photos_close(&s->photos);
+    free(s->poses);
     free(s);
 }
 
@@ -32,6 +39,8 @@ static psfm_status open_tracks(psfm_context *ctx, psfm_packet_reader *reader, in
     if (status == PSFM_OK)
         status = psfm_packet_get(ctx, reader, &s->max_shift_px, sizeof s->max_shift_px);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, psfm_rank_photos_num_views(s->photos), &s->poses);
+    if (status == PSFM_OK)
         *state = s;
     else
         close_tracks(s);
@@ -41,7 +50,9 @@ static psfm_status open_tracks(psfm_context *ctx, psfm_packet_reader *reader, in
 static psfm_status take_view(psfm_context *ctx, void *state, uint32_t view,
                              psfm_packet_reader *reader) {
     const track_state *s = state;
-    return psfm_rank_photos_take_view(ctx, s->photos, view, reader);
+    psfm_status status = psfm_rank_photos_take_view(ctx, s->photos, view, reader);
+    return status == PSFM_OK ? psfm_packet_get(ctx, reader, &s->poses[view], sizeof s->poses[view])
+                             : status;
 }
 
 static void forget_views(void *state) {
@@ -52,7 +63,7 @@ static void forget_views(void *state) {
 static psfm_status seek(psfm_context *ctx, const track_state *s, int worker, const uint32_t ends[2],
                         const psfm_track_sight *sights, size_t num, psfm_patch_match *found) {
     const psfm_pyramid *photos[2];
-    psfm_patch_view views[2];
+    psfm_track_view views[2];
     bool both = false;
     psfm_status status = psfm_rank_photos_get_pair(ctx, s->photos, ends, photos, &both);
     for (size_t k = 0; k < num; ++k)
@@ -60,12 +71,30 @@ static psfm_status seek(psfm_context *ctx, const track_state *s, int worker, con
     if (!both)
         return status;
     for (int k = 0; k < 2; ++k)
-        views[k] = (psfm_patch_view){psfm_rank_photos_camera(s->photos, ends[k]), photos[k]};
+        views[k] = (psfm_track_view){{psfm_rank_photos_camera(s->photos, ends[k]), photos[k]},
+                                     s->poses[ends[k]].cam_from_world,
+                                     s->poses[ends[k]].center};
     for (size_t k = 0; k < num; ++k)
         psfm_track_sight_seek(psfm_rank_photos_aligner(s->photos, worker), views, &sights[k],
                               s->max_shift_px, &found[k]);
     psfm_rank_photos_release_pair(s->photos, ends);
     return PSFM_OK;
+}
+
+/* Outcomes of all searches, and what was found. Sorts what was found to the front. */
+static psfm_status pack_found(psfm_context *ctx, psfm_patch_match *found, size_t num,
+                              psfm_packet *result) {
+    psfm_packing p = {.ctx = ctx, .packet = result};
+    size_t num_aligned = 0;
+    psfm_pack(&p, &num, sizeof num);
+    for (size_t k = 0; k < num; ++k) {
+        const uint8_t outcome = (uint8_t)found[k].outcome;
+        psfm_pack(&p, &outcome, sizeof outcome);
+        if (found[k].outcome == PSFM_PATCH_ALIGNED)
+            found[num_aligned++] = found[k];
+    }
+    psfm_pack_array(&p, found, num_aligned, sizeof *found);
+    return p.status;
 }
 
 static psfm_status run_group(psfm_context *ctx, const track_state *s, int worker,
@@ -83,7 +112,7 @@ static psfm_status run_group(psfm_context *ctx, const track_state *s, int worker
     if (status == PSFM_OK)
         status = seek(ctx, s, worker, ends, sights, num, found);
     if (status == PSFM_OK)
-        status = psfm_packet_put_array(ctx, result, found, num, sizeof *found);
+        status = pack_found(ctx, found, num, result);
     free(sights);
     free(found);
     return status;
@@ -119,6 +148,15 @@ static psfm_track_search *group_of(const track_work *w, size_t piece, size_t *nu
     return &plan->searches[group[0]];
 }
 
+static psfm_status pack_pose(psfm_context *ctx, uint32_t view, void *user, psfm_packet *content) {
+    const track_work *w = user;
+    const psfm_poses *poses = w->spread->scene->poses;
+    view_pose pose;
+    memcpy(pose.cam_from_world, poses->cam_from_world[view], sizeof pose.cam_from_world);
+    memcpy(pose.center, poses->center[view], sizeof pose.center);
+    return psfm_packet_put(ctx, content, &pose, sizeof pose);
+}
+
 static psfm_status pack_group(psfm_context *ctx, size_t piece, void *user, psfm_packet *input) {
     const track_work *w = user;
     const psfm_track_spread *s = w->spread;
@@ -129,28 +167,44 @@ static psfm_status pack_group(psfm_context *ctx, size_t piece, void *user, psfm_
     psfm_pack(&p, ends, sizeof ends);
     psfm_pack(&p, &num, sizeof num);
     for (size_t k = 0; k < num; ++k) {
-        psfm_track_sight sight;
-        psfm_track_sight_make(s->scene, s->set, s->structure, s->plan, &searches[k], &sight);
+        const psfm_track_sight sight =
+            psfm_track_sight_of(s->scene, s->set, s->structure, s->plan, &searches[k]);
         psfm_pack(&p, &sight, sizeof sight);
     }
     return p.status;
 }
 
+/* Gives each search its outcome, and those that found something what it is. */
+static psfm_status take_found(psfm_context *ctx, const uint8_t *outcomes, size_t num,
+                              const psfm_patch_match *aligned, size_t num_aligned,
+                              psfm_track_search *searches) {
+    size_t at = 0;
+    for (size_t k = 0; k < num; ++k) {
+        const bool is_aligned = outcomes[k] == PSFM_PATCH_ALIGNED;
+        if (outcomes[k] >= PSFM_NUM_PATCH_OUTCOMES || (is_aligned && at == num_aligned))
+            return psfm_fail(ctx, PSFM_ERR_FORMAT, "a packet with outcomes of other searches");
+        searches[k].found = is_aligned ? aligned[at++] : (psfm_patch_match){0};
+        searches[k].found.outcome = outcomes[k];
+    }
+    return at == num_aligned
+               ? PSFM_OK
+               : psfm_fail(ctx, PSFM_ERR_FORMAT, "a packet with more than was sought");
+}
+
 static psfm_status take_group(psfm_context *ctx, size_t piece, void *user,
                               psfm_packet_reader *result) {
     const track_work *w = user;
-    psfm_patch_match *found = NULL;
-    size_t num;
+    uint8_t *outcomes = NULL;
+    psfm_patch_match *aligned = NULL;
+    size_t num, num_aligned = 0;
     psfm_track_search *searches = group_of(w, piece, &num);
     psfm_unpacking u = {.ctx = ctx, .reader = result};
-    psfm_unpack_known(&u, sizeof *found, num, &found);
-    for (size_t k = 0; u.status == PSFM_OK && k < num; ++k) {
-        if ((unsigned)found[k].outcome >= PSFM_NUM_PATCH_OUTCOMES)
-            u.status = psfm_fail(ctx, PSFM_ERR_FORMAT, "a packet with an unknown outcome");
-        else
-            searches[k].found = found[k];
-    }
-    free(found);
+    psfm_unpack_known(&u, sizeof *outcomes, num, &outcomes);
+    psfm_unpack_array(&u, sizeof *aligned, &aligned, &num_aligned);
+    if (u.status == PSFM_OK)
+        u.status = take_found(ctx, outcomes, num, aligned, num_aligned, searches);
+    free(outcomes);
+    free(aligned);
     return u.status;
 }
 
@@ -183,6 +237,7 @@ psfm_status psfm_tracks_spread(psfm_context *ctx, const psfm_track_spread *sprea
                                   .task_weight = SEARCHES_PER_TASK,
                                   .pack = pack_group,
                                   .take = take_group,
+                                  .pack_view = pack_pose,
                                   .user = &user};
     if (status == PSFM_OK)
         status = psfm_photo_work_spread(ctx, &work);

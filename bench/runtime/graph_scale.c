@@ -2,11 +2,12 @@
  * bi-connection, and positions by LUD on the bi-connected graph. Cameras over a field (a grid) and
  * in a ring, 20 edges each, with and without false edges.
  *
- *   bench_graph_scale [most cameras, default 100000] [most cameras for LUD, default 10000]
+ *   bench_graph_scale [most cameras, default 100000] [most cameras for LUD, default 10000] [graph]
  *
  * Per stage: seconds on the clock and of the processors, the memory it took at its peak beyond what
  * was there before, and the exponent of growth, from processor seconds, against ten times fewer
- * cameras. */
+ * cameras; for LUD also its reweighted solves. `graph` is one of the names in the table, all by
+ * default. */
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -37,6 +38,7 @@ static const scenario scenarios[] = {
 typedef struct {
     double wall, cpu;  /* seconds; negative: not run */
     double memory_mib; /* at its peak, beyond the start; NAN if the system does not tell */
+    int solves;        /* of LUD */
 } cost;
 
 static void must(psfm_context *ctx, psfm_status status) {
@@ -84,7 +86,7 @@ static stopwatch start(void) {
 
 static cost stop(const stopwatch *watch) {
     return (cost){psfm_now() - watch->wall, cpu_seconds() - watch->cpu,
-                  status_mib("VmHWM") - watch->memory};
+                  status_mib("VmHWM") - watch->memory, 0};
 }
 
 /* The directions of the chosen edges: noisy ones, random ones for false edges. */
@@ -113,6 +115,7 @@ static void run_lud(psfm_context *ctx, const synthetic_graph *s, const psfm_bico
     must(ctx,
          psfm_positions_lud(ctx, &topology, (const double(*)[3])direction, NULL, centers, &stats));
     *out = stop(&watch);
+    out->solves = stats.iterations;
     free(node1);
     free(node2);
     free(direction);
@@ -147,7 +150,7 @@ static void run(psfm_context *ctx, const synthetic_graph *s, bool with_lud, cost
     watch = start();
     must(ctx, psfm_biconnect(ctx, &list, &tree, &b));
     costs[BICONNECTION] = stop(&watch);
-    costs[LUD] = (cost){-1.0, -1.0, NAN};
+    costs[LUD] = (cost){-1.0, -1.0, NAN, 0};
     if (with_lud)
         run_lud(ctx, s, &b, &costs[LUD]);
     psfm_biconnected_free(&b);
@@ -172,6 +175,8 @@ static void print_rows(const scenario *sc, uint32_t n, uint32_t num_edges,
             printf("   lambda %.2e, residual / lambda %.0e, %u component%s",
                    embedding->eigenvalue[0], embedding->residual[0] / embedding->eigenvalue[0],
                    embedding->num_components, embedding->num_components == 1 ? "" : "s");
+        if (k == LUD)
+            printf("   %d solves", costs[k].solves);
         printf("\n");
         fflush(stdout);
     }
@@ -226,9 +231,12 @@ int main(int argc, char **argv) {
     printf("%-17s %7s %8s  %-13s %8s %8s %8s %7s\n", "graph", "cameras", "edges", "stage",
            "clock s", "cpu s", "+MiB", "growth");
     for (size_t k = 0; k < sizeof scenarios / sizeof scenarios[0]; ++k)
-        bench_scenario(ctx, &scenarios[k], max_cameras, max_lud);
-    bench_random_tree(ctx, 100000, 1000000);
-    bench_random_tree(ctx, 1000, 1000000);
+        if (argc <= 3 || strcmp(argv[3], scenarios[k].name) == 0)
+            bench_scenario(ctx, &scenarios[k], max_cameras, max_lud);
+    if (argc <= 3) {
+        bench_random_tree(ctx, 100000, 1000000);
+        bench_random_tree(ctx, 1000, 1000000);
+    }
     psfm_context_destroy(&ctx);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "pipeline/summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -314,6 +315,26 @@ static void add_warnings(builder *b, cJSON *root, const psfm_verdicts *verdicts)
     }
 }
 
+/* Says so where only some of the posed images have standard deviations. */
+static void add_deviations(builder *b, cJSON *root, const psfm_match_set *set,
+                           const psfm_reconstruction *r) {
+    size_t posed = 0, known = 0;
+    char line[128];
+    for (size_t v = 0; r->refined.images != NULL && v < set->num_views; ++v) {
+        posed += r->outcome[v] == PSFM_OUTCOME_POSED;
+        known += r->outcome[v] == PSFM_OUTCOME_POSED &&
+                 isfinite(r->refined.images[v].rotation_sigma_deg);
+    }
+    if (known == 0 || known == posed)
+        return;
+    cJSON *deviations = object(b, root, "deviations");
+    snprintf(line, sizeof line,
+             "only %zu of %zu posed images have standard deviations; the others have none", known,
+             posed);
+    number(b, deviations, "images", (double)known);
+    text(b, deviations, "text", line);
+}
+
 /* The upper triangle: xx, xy, xz, yy, yz, zz. */
 static void add_covariance(builder *b, cJSON *image, const psfm_refined_image *refined) {
     static const int upper[6] = {0, 1, 2, 4, 5, 8};
@@ -415,6 +436,7 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     add_tracks(&b, root, &found->refined.aligned);
     add_robust(&b, root, found);
     add_models(&b, root, evidence, &options->frame, found);
+    add_deviations(&b, root, set, found);
     add_images(&b, root, set, found);
     add_options(&b, root, options);
     add_timings(&b, root, &stats->timings);

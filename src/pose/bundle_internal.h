@@ -170,6 +170,9 @@ psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda)
  * on the solver and makes it. Part of the set-up. */
 bool psfm_bundle_can_form(psfm_context *ctx, const psfm_bundle *b);
 psfm_status psfm_bundle_make_solver(psfm_context *ctx, psfm_bundle *b);
+/* Before the system is reduced for its inverse: a factor instead of conjugate gradients, if that is
+ * cheaper for as many blocks as these would give. */
+psfm_status psfm_bundle_prefer_factor(psfm_context *ctx, psfm_bundle *b);
 /* Solves the system that was reduced last. */
 psfm_status psfm_bundle_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x);
 /* The diagonal blocks first .. first + num - 1 of its inverse, block k at out + begin[k]; by

@@ -5,7 +5,11 @@
  * of images and its factor with the cube, while a product with it goes with the observations. Both
  * are estimated in nanoseconds of one core: the products of pairs of observations that form the
  * system and the operations of its factor, which the analysis tells, against the products that
- * conjugate gradients mostly take. What does not fit into a quarter of the memory is not formed. */
+ * conjugate gradients mostly take. What does not fit into a quarter of the memory is not formed.
+ *
+ * For standard deviations one factor gives all blocks of the inverse, and conjugate gradients need
+ * six solutions for each. So a factor is made for them where it fits, even if none of the steps had
+ * one; otherwise a few images have to do. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +24,7 @@
 #define BYTES_PER_BLOCK 650.0 /* of the system and its places in it, poses */
 #define BYTES_PER_ENTRY 8.0   /* of the factor */
 #define MOST_INVERTED 32      /* blocks of the inverse, by conjugate gradients */
+#define INVERSE 2.0           /* operations of the inverse, in those of the factor */
 
 /* Pairs of observations of one point, each with itself included. */
 static double count_pairs(const psfm_bundle *b) {
@@ -31,12 +36,13 @@ static double count_pairs(const psfm_bundle *b) {
     return pairs;
 }
 
-/* Whether the system as analysed costs more than it is worth. */
-static bool is_too_dear(psfm_context *ctx, const psfm_bundle *b) {
+/* Whether a factor of the system as analysed, and `more` times its operations, costs more than so
+ * many solutions by conjugate gradients. */
+static bool is_too_dear(psfm_context *ctx, const psfm_bundle *b, double more, double solutions) {
     double operations, entries;
     psfm_block_spd_cost(b->spd, &operations, &entries);
-    double direct = NS_PER_PAIR * count_pairs(b) + NS_PER_OPERATION * operations;
-    double iterative = USUAL_STEPS * NS_PER_OBSERVATION * (double)b->num_obs;
+    double direct = NS_PER_PAIR * count_pairs(b) + NS_PER_OPERATION * (1.0 + more) * operations;
+    double iterative = solutions * USUAL_STEPS * NS_PER_OBSERVATION * (double)b->num_obs;
     return direct > iterative ||
            BYTES_PER_ENTRY * entries > 0.25 * (double)psfm_context_memory(ctx);
 }
@@ -52,10 +58,23 @@ psfm_status psfm_bundle_make_solver(psfm_context *ctx, psfm_bundle *b) {
     bool formed = b->pattern.col != NULL;
     psfm_status status = formed ? psfm_block_spd_create(ctx, &b->pattern, &b->spd) : PSFM_OK;
     if (status != PSFM_OK ||
-        (formed && (b->options.solver == PSFM_BUNDLE_DIRECT || !is_too_dear(ctx, b))))
+        (formed && (b->options.solver == PSFM_BUNDLE_DIRECT || !is_too_dear(ctx, b, 0.0, 1.0))))
         return status;
     psfm_block_spd_destroy(&b->spd);
     return psfm_bundle_cg_create(ctx, b, &b->cg);
+}
+
+psfm_status psfm_bundle_prefer_factor(psfm_context *ctx, psfm_bundle *b) {
+    if (b->cg == NULL || b->options.solver != PSFM_BUNDLE_AUTO || b->pattern.col == NULL)
+        return PSFM_OK;
+    psfm_status status = psfm_block_spd_create(ctx, &b->pattern, &b->spd);
+    if (status != PSFM_OK)
+        return status;
+    if (is_too_dear(ctx, b, INVERSE, 6.0 * MOST_INVERTED))
+        psfm_block_spd_destroy(&b->spd);
+    else
+        psfm_bundle_cg_destroy(&b->cg);
+    return PSFM_OK;
 }
 
 psfm_status psfm_bundle_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x) {

@@ -118,7 +118,8 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
     if (status != PSFM_OK)
         return status;
     long long redundancy = psfm_bundle_redundancy(&b);
-    if ((status = PSFM_ALLOC(ctx, (size_t)b.num_pose_blocks * 36, &blocks)) != PSFM_OK ||
+    if ((status = psfm_bundle_prefer_factor(ctx, &b)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, (size_t)b.num_pose_blocks * 36, &blocks)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, b.num_pose_blocks, &begin)) != PSFM_OK)
         goto cleanup;
     for (uint32_t k = 0; k < b.num_pose_blocks; ++k)

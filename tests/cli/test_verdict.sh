@@ -7,6 +7,14 @@ tail -n 1 good.txt | grep -qE '^16 of 16 images posed in 1 model, [0-9.]+ px, [0
 ! grep -q doubtful good.txt || fail "a clean set is called doubtful"
 grep -qE '"verdict":[[:space:]]*"right"' good/out/summary.json || fail "a clean set is not called right"
 
+! grep -q '"deviations"' good/out/summary.json || fail "all images have standard deviations, and it says some"
+
+# Where conjugate gradients are asked for, some images have standard deviations, and it is said.
+"$planarsfm" synth arena -o many --matches-only --cameras 40 --points 200 --quiet >/dev/null
+"$planarsfm" reconstruct many/database.db -o many/out --bundle.solver iterative --refine.probes off --quiet >/dev/null
+grep -qE '"text":[[:space:]]*"only 2[0-9] of 40 posed images have standard deviations' many/out/summary.json ||
+    fail "nothing says which images have standard deviations"
+
 "$planarsfm" synth arena -o twins --matches-only --cameras 16 --points 400 --twins 0.4 --quiet >/dev/null
 "$planarsfm" reconstruct twins/database.db -o twins/out --quiet >twins.txt || fail "a doubtful model is no failure"
 grep -qE '^doubtful: .*; .*--pairs' twins.txt || fail "40 % twins without a word: $(cat twins.txt)"

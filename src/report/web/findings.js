@@ -207,6 +207,12 @@ function qualityFindings(add) {
       'A wrong focal length, motion blur, or a pose that is off.',
       high.map(imageChip),
     );
+  if (summary.deviations)
+    add(
+      'info',
+      sentence(summary.deviations.text),
+      'All at once would have taken too long or too much memory. Those of images nearby are a good guess.',
+    );
   const weak = images.filter((image) => image.rotation_sigma_deg > 1);
   if (weak.length)
     add(

@@ -125,6 +125,27 @@ static void deviations_are_the_same(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Where steps had no factor, deviations may have one: for all images instead of a few. */
+static void a_factor_is_made_for_deviations(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    for (int solver = PSFM_BUNDLE_AUTO; solver <= PSFM_BUNDLE_ITERATIVE; ++solver) {
+        psfm_bundle b;
+        psfm_bundle_options options = options_of(solver, PSFM_PLANES_FREE, PSFM_REFINE_NONE);
+        make(&s, 0, 1);
+        assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
+        psfm_block_spd_destroy(&b.spd);
+        if (b.cg == NULL)
+            assert_ok(ctx, psfm_bundle_cg_create(ctx, &b, &b.cg));
+        assert_ok(ctx, psfm_bundle_prefer_factor(ctx, &b));
+        assert_int_equal(b.cg == NULL, solver == PSFM_BUNDLE_AUTO);
+        assert_int_equal(b.spd != NULL, solver == PSFM_BUNDLE_AUTO);
+        psfm_bundle_teardown(&b);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 /* A small system is factored; one that does not fit into the memory is not formed. */
 static void the_choice_is_by_cost(void **state) {
     (void)state;
@@ -148,6 +169,7 @@ int main(void) {
         cmocka_unit_test(adjustments_end_in_the_same_place),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(deviations_are_the_same),
+        cmocka_unit_test(a_factor_is_made_for_deviations),
         cmocka_unit_test(the_choice_is_by_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,8 @@ static const psfm_option option_rows[] = {
     PSFM_OPTION_DOUBLE(psfm_bundle_options, settled, "settled", 0.1, 0.0, 1e6,
                        "stop when a step moves poses, intrinsics and planes, all taken together, "
                        "by fewer standard deviations than this"),
+    PSFM_OPTION_DOUBLE(psfm_bundle_options, settled_share, "settled-share", 0.0, 0.0, 1.0,
+                       "stop when it moves them by less than this share of all steps so far"),
     PSFM_OPTION_INT(psfm_bundle_options, min_observations, "min-observations", 4, 3, 1000000,
                     "an image with fewer observations is left out"),
     PSFM_OPTION_CHOICE(
@@ -172,8 +174,15 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double cost,
 
 /* When to stop: see psfm_bundle_options. */
 typedef struct {
-    double tolerance, settled;
+    double tolerance, settled, settled_share;
 } stop_rule;
+
+/* The last step, and where it leads to. */
+typedef struct {
+    double cost, lambda; /* before it */
+    double variance;     /* of a residual */
+    double travelled;    /* length of all steps so far, in the metric of `moved` */
+} step_facts;
 
 /* Along a step d the cost falls by g (2 s - k s^2) at s d, and the weighted squares by
  * g (2 s - s^2): where the cost has its minimum, as far as the last step tells. */
@@ -198,21 +207,20 @@ static void after_failure(step_control *c) {
 }
 
 /* Whether a step did so little that none need follow. */
-static bool is_last(const psfm_bundle_trial *trial, double cost, double lambda, double redundancy,
-                    const stop_rule *rule) {
-    double variance = redundancy > 0.0 ? 2.0 * cost / redundancy : 0.0;
-    double decrease = cost - trial->cost, tiny = rule->tolerance * cost;
+static bool is_last(const psfm_bundle_trial *trial, const step_facts *step, const stop_rule *rule) {
+    double decrease = step->cost - trial->cost, tiny = rule->tolerance * step->cost;
     if (trial->predicted <= tiny || decrease <= 0.0)
         return trial->predicted <= tiny;
-    return decrease <= tiny ||
-           (lambda <= LIGHT_DAMPING && trial->moved <= rule->settled * rule->settled * variance);
+    double little =
+        fmax(rule->settled * sqrt(step->variance), rule->settled_share * step->travelled);
+    return decrease <= tiny || (step->lambda <= LIGHT_DAMPING && trial->moved <= little * little);
 }
 
 /* Lowers the cost from the current values on, with the steps of `stats` counted on. */
 static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *rule,
                            psfm_bundle_stats *stats) {
     step_control control = {b->options.initial_damping, 2.0, 1.0};
-    double cost, redundancy = (double)psfm_bundle_redundancy(b);
+    double cost, travelled = 0.0, redundancy = (double)psfm_bundle_redundancy(b);
     int end = stats->iterations + b->options.max_iterations;
     psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
     stats->initial_cost = stats->final_cost = cost;
@@ -228,7 +236,9 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
             (status = attempt(ctx, b, cost, &control, &trial)) != PSFM_OK)
             break;
         ++stats->iterations;
-        bool last = is_last(&trial, cost, control.lambda, redundancy, rule);
+        travelled += sqrt(fmax(trial.moved, 0.0));
+        double variance = redundancy > 0.0 ? 2.0 * cost / redundancy : 0.0;
+        bool last = is_last(&trial, &(step_facts){cost, control.lambda, variance, travelled}, rule);
         bool lower = trial.cost < cost;
         if (lower) {
             after_success(&trial, cost, &control);
@@ -252,8 +262,9 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
  * planes are loose: over flat ground a shorter focal length with lower cameras brings points nearer
  * to their plane, and a plane that lets them leave it would be paid for that. */
 static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
-    stop_rule last = {b->options.tolerance, b->options.settled};
-    stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED)};
+    stop_rule last = {b->options.tolerance, b->options.settled, b->options.settled_share};
+    stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED),
+                       0.0};
     psfm_status status = PSFM_OK;
     b->holds_cameras = b->estimates_sigma;
     for (int round = 0; b->estimates_sigma && round < SIGMA_ROUNDS; ++round) {

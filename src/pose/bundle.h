@@ -110,6 +110,7 @@ typedef struct {
     double tolerance;       /* stop when a step lowers the cost by less than this share */
     double settled;         /* stop when it moves poses, intrinsics and planes, all taken together,
                              * by fewer standard deviations than this */
+    double settled_share;   /* or by less than this share of all steps so far */
     int min_observations;   /* an image with fewer is left out */
     int solver;             /* psfm_bundle_solver */
     double initial_damping; /* of Levenberg and Marquardt, relative to the diagonal */

@@ -123,8 +123,15 @@ psfm_status psfm_bundle_select_intrinsics(psfm_context *ctx, psfm_bundle *b);
 /* Numbers the blocks and finds which meet. Part of the set-up. */
 psfm_status psfm_bundle_make_pattern(psfm_context *ctx, psfm_bundle *b);
 
-/* Loss of a squared residual and its derivative. */
-double psfm_bundle_loss(const psfm_bundle_options *options, double squared, double *weight);
+/* Losses of a few residuals: a sum, and a product less 1 whose logarithm is a part of it. */
+typedef struct {
+    double plain, product;
+} psfm_bundle_losses;
+
+/* Adds the loss of a squared residual and returns its derivative; and what all of them make. */
+double psfm_bundle_add_loss(const psfm_bundle_options *options, double squared,
+                            psfm_bundle_losses *sum);
+double psfm_bundle_total_loss(const psfm_bundle_options *options, const psfm_bundle_losses *sum);
 
 /* Fills rows and systems at the current values. */
 psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost);

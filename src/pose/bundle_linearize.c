@@ -11,31 +11,44 @@
  * residual n . (X - a) - h has the derivative 1 along n, and -m by the plane.
  *
  * Loss: rho(s) of the squared residual s enters as the weight rho'(s) (iteratively reweighted
- * least squares). As rho is concave, a step that lowers the weighted cost lowers the true one. */
+ * least squares). As rho is concave, a step that lowers the weighted cost lowers the true one. Of
+ * Cauchy's rho(s) = c^2 log(1 + s / c^2) a point takes one logarithm: that of the product. */
 #include <math.h>
 #include <string.h>
 
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
-double psfm_bundle_loss(const psfm_bundle_options *options, double squared, double *weight) {
-    double scale = options->loss_scale_px, scale2 = scale * scale;
+#define LARGE_PRODUCT 1e100 /* times another factor it is still a number */
+
+double psfm_bundle_add_loss(const psfm_bundle_options *options, double squared,
+                            psfm_bundle_losses *sum) {
+    double scale = options->loss_scale_px, scale2 = scale * scale, over = squared / scale2;
     switch ((psfm_bundle_loss_kind)options->loss) {
     case PSFM_BUNDLE_LOSS_HUBER:
         if (squared > scale2) {
             double norm = sqrt(squared);
-            *weight = scale / norm;
-            return 2.0 * scale * norm - scale2;
+            sum->plain += 2.0 * scale * norm - scale2;
+            return scale / norm;
         }
         break;
     case PSFM_BUNDLE_LOSS_CAUCHY:
-        *weight = 1.0 / (1.0 + squared / scale2);
-        return scale2 * log1p(squared / scale2);
+        sum->product += over + over * sum->product;
+        if (sum->product > LARGE_PRODUCT) {
+            sum->plain += scale2 * log1p(sum->product);
+            sum->product = 0.0;
+        }
+        return 1.0 / (1.0 + over);
     case PSFM_BUNDLE_LOSS_SQUARED:
         break;
     }
-    *weight = 1.0;
-    return squared;
+    sum->plain += squared;
+    return 1.0;
+}
+
+double psfm_bundle_total_loss(const psfm_bundle_options *options, const psfm_bundle_losses *sum) {
+    double scale = options->loss_scale_px;
+    return sum->plain + (sum->product > 0.0 ? scale * scale * log1p(sum->product) : 0.0);
 }
 
 void psfm_bundle_plane_frame(const double normal[3], double frame[9]) {
@@ -98,21 +111,21 @@ static void hold_distance(const psfm_bundle *b, uint32_t image, double *J_pose) 
     }
 }
 
-/* Fills the row of one observation and returns its loss. */
-static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
-                                    const double *frame) {
+/* Fills the row of one observation and adds its loss. */
+static void linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
+                                  const double *frame, psfm_bundle_losses *losses) {
     uint32_t image = b->obs_image[o], source = b->obs_source[o];
     uint32_t camera_idx = b->problem->image_camera[image], num = b->num_free_params[camera_idx];
     psfm_bundle_row *row = &b->rows[o];
     double *J_camera = num == 0 ? NULL : b->camera_rows + 2 * (size_t)b->max_free_params * o;
-    double Y[3], A[6], weight;
+    double Y[3], A[6];
     point_in_camera(&b->now, image, X, Y);
     if (!psfm_camera_project_jacobian(&b->now.cameras[camera_idx], Y, row->r, A)) {
         memset(row, 0, sizeof *row);
         if (num > 0)
             memset(J_camera, 0, 2 * (size_t)num * sizeof *J_camera);
-        return psfm_bundle_loss(&b->options, PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX,
-                                &weight);
+        psfm_bundle_add_loss(&b->options, PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX, losses);
+        return;
     }
     if (num > 0)
         psfm_bundle_camera_jacobian(b, camera_idx, Y, row->r, J_camera);
@@ -122,9 +135,8 @@ static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3
     weigh(b, source, 3, A);
     if (num > 0)
         weigh(b, source, (int)num, J_camera);
-    double loss =
-        psfm_bundle_loss(&b->options, row->r[0] * row->r[0] + row->r[1] * row->r[1], &weight);
-    weight = sqrt(weight);
+    double squared = row->r[0] * row->r[0] + row->r[1] * row->r[1];
+    double weight = sqrt(psfm_bundle_add_loss(&b->options, squared, losses));
     for (size_t side = 0; side < 2; ++side) {
         double *a = A + 3 * side, J_X[3];
         row->r[side] *= weight;
@@ -140,7 +152,6 @@ static double linearize_observation(psfm_bundle *b, uint32_t o, const double X[3
     for (uint32_t k = 0; k < 2 * num; ++k)
         J_camera[k] *= weight;
     hold_distance(b, image, row->J_pose);
-    return loss;
 }
 
 static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {
@@ -156,11 +167,12 @@ static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {
     }
 }
 
-/* The terms that tie a point to its plane; returns the loss of the soft residual. */
-static double couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system *s) {
+/* The terms that tie a point to its plane, and the loss of the soft residual. */
+static void couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system *s,
+                         psfm_bundle_losses *losses) {
     uint32_t plane = b->point_plane[p];
     const double *frame = b->now.plane_frame[plane];
-    double D[3], loss = 0.0;
+    double D[3];
     psfm_sub3(b->now.X[p], b->plane_anchor[plane], D);
     s->m[0] = -psfm_dot3(frame, D);
     s->m[1] = -psfm_dot3(frame + 3, D);
@@ -170,11 +182,10 @@ static double couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system 
         s->q[1] = s->V[4];
         s->sigma = s->V[5];
         s->gamma = s->b[2];
-        return loss;
+        return;
     }
-    double weight, r = psfm_bundle_soft_residual(b, &b->now, p, b->now.X[p]);
-    loss = psfm_bundle_loss(&b->options, r * r, &weight);
-    weight = sqrt(weight);
+    double r = psfm_bundle_soft_residual(b, &b->now, p, b->now.X[p]);
+    double weight = sqrt(psfm_bundle_add_loss(&b->options, r * r, losses));
     s->r_soft = weight * r;
     s->w_soft = weight * psfm_bundle_soft_weight(b, p);
     s->sigma = s->w_soft * s->w_soft;
@@ -182,7 +193,6 @@ static double couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system 
     s->gamma = s->w_soft * s->r_soft;
     s->V[5] += s->sigma;
     s->b[2] -= s->gamma;
-    return loss;
 }
 
 static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker, void *user) {
@@ -193,15 +203,17 @@ static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker,
     uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
     for (uint32_t p = first; p < psfm_bundle_task_end(b, index); ++p) {
         psfm_bundle_system *s = &b->systems[p];
+        psfm_bundle_losses losses = {0};
         bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
         const double *frame = on_plane ? b->now.plane_frame[b->point_plane[p]] : NULL;
         memset(s, 0, sizeof *s);
         for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
-            loss += linearize_observation(b, o, b->now.X[p], frame);
+            linearize_observation(b, o, b->now.X[p], frame, &losses);
             add_row(&b->rows[o], s);
         }
         if (on_plane)
-            loss += couple_plane(b, p, s);
+            couple_plane(b, p, s, &losses);
+        loss += psfm_bundle_total_loss(&b->options, &losses);
     }
     b->partial[index] = loss;
     return PSFM_OK;

@@ -105,8 +105,10 @@ static psfm_status damp_points(psfm_context *ctx, size_t index, int worker, void
 }
 
 /* S -= P^T N Q, P (2 x rows), N (2 x 2), Q (2 x cols). */
-static void subtract_product(const double *restrict P, uint32_t rows, const double N[4],
-                             const double *restrict Q, uint32_t cols, double *restrict S) {
+__attribute__((always_inline)) static inline void product(const double *restrict P, uint32_t rows,
+                                                          const double N[4],
+                                                          const double *restrict Q, uint32_t cols,
+                                                          double *restrict S) {
     double T[2 * PSFM_CAMERA_MAX_PARAMS];
     for (uint32_t v = 0; v < cols; ++v) {
         T[v] = N[0] * Q[v] + N[1] * Q[cols + v];
@@ -115,6 +117,19 @@ static void subtract_product(const double *restrict P, uint32_t rows, const doub
     for (uint32_t u = 0; u < rows; ++u)
         for (uint32_t v = 0; v < cols; ++v)
             *S++ -= P[u] * T[v] + P[rows + u] * T[cols + v];
+}
+
+/* The same; the sizes that one or two focal lengths make are compiled on their own. */
+static void subtract_product(const double *P, uint32_t rows, const double N[4], const double *Q,
+                             uint32_t cols, double *S) {
+    if (rows == 6 && cols == 2)
+        product(P, 6, N, Q, 2, S);
+    else if (rows == 6 && cols == 1)
+        product(P, 6, N, Q, 1, S);
+    else if (rows == 2 && cols == 2)
+        product(P, 2, N, Q, 2, S);
+    else
+        product(P, rows, N, Q, cols, S);
 }
 
 /* N = Z J'^T, Z = J V^-1. */

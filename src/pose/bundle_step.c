@@ -151,7 +151,7 @@ static bool is_valid(const psfm_bundle_row *row) {
 
 /* Loss of a point's residuals at the trial values; *lost says that an image was lost. */
 static double trial_loss(const psfm_bundle *b, uint32_t p, const double X[3], bool *lost) {
-    double loss = 0.0, weight;
+    psfm_bundle_losses losses = {0};
     *lost = false;
     for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
         double r[2], squared = PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX;
@@ -159,13 +159,13 @@ static double trial_loss(const psfm_bundle *b, uint32_t p, const double X[3], bo
             squared = r[0] * r[0] + r[1] * r[1];
         else
             *lost = *lost || is_valid(&b->rows[o]);
-        loss += psfm_bundle_loss(&b->options, squared, &weight);
+        psfm_bundle_add_loss(&b->options, squared, &losses);
     }
     if (b->options.planes == PSFM_PLANES_SOFT && b->point_plane[p] != PSFM_BUNDLE_NONE) {
         double r = psfm_bundle_soft_residual(b, &b->trial, p, X);
-        loss += psfm_bundle_loss(&b->options, r * r, &weight);
+        psfm_bundle_add_loss(&b->options, r * r, &losses);
     }
-    return loss;
+    return psfm_bundle_total_loss(&b->options, &losses);
 }
 
 static psfm_status move_points(psfm_context *ctx, size_t index, int worker, void *user) {

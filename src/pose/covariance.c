@@ -40,11 +40,12 @@ static psfm_status estimate_variance(psfm_context *ctx, const psfm_bundle *b, lo
                                      double *variance) {
     double psi = 0.0, weights = 0.0, slopes = 0.0, num = 0.0;
     for (uint32_t o = 0; o < b->num_obs; ++o) {
-        double r[2], weight;
+        double r[2];
+        psfm_bundle_losses loss = {0};
         if (!psfm_bundle_residual(b, &b->now, o, b->now.X[b->obs_point[o]], r))
             continue;
         double squared = r[0] * r[0] + r[1] * r[1];
-        psfm_bundle_loss(&b->options, squared, &weight);
+        double weight = psfm_bundle_add_loss(&b->options, squared, &loss);
         psi += weight * weight * squared;
         weights += weight;
         slopes += loss_slope(&b->options, squared, weight);

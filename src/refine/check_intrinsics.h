@@ -2,7 +2,7 @@
 #ifndef PSFM_REFINE_CHECK_INTRINSICS_H
 #define PSFM_REFINE_CHECK_INTRINSICS_H
 
-#include "pose/bundle.h"
+#include "refine/free_focals.h"
 
 typedef struct {
     size_t num_checked, num_wrong; /* cameras */
@@ -12,10 +12,9 @@ typedef struct {
     double before_px, after_px;    /* mean reprojection error of all, as given and with it free */
 } psfm_intrinsics_check;
 
-/* Adjusts a copy of the problem for a few steps with the focal lengths of all cameras free that do
- * not move otherwise. One that wants to change by more than its standard deviation allows is wrong.
- * The problem stays as it is. */
+/* Judges the given focal lengths of a problem by what they do when they are free. One that wants to
+ * change by more than its standard deviation allows is wrong. */
 psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                  const psfm_bundle_options *options, psfm_intrinsics_check *out);
+                                  const psfm_free_focals *focals, psfm_intrinsics_check *out);
 
 #endif

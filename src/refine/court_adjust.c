@@ -252,19 +252,22 @@ static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem 
 /* Uncertainty and probes, with the lines. */
 static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
+    psfm_free_focals focals = {0};
     free(a->out->camera_sigma);
     a->out->camera_sigma = NULL;
-    psfm_status status = psfm_refined_judge(ctx, &problem, bundle, &a->options->control, a->out);
+    psfm_status status =
+        psfm_refined_judge(ctx, &problem, bundle, &a->options->control, &focals, a->out);
     if (status == PSFM_OK)
         status = find_size_sigma(ctx, &problem, bundle, a);
     psfm_probes_free(a->out->probe);
-    if (status != PSFM_OK || !a->options->control.probes)
-        return status;
-    status = psfm_probes_make(ctx, &problem, bundle, a->out->probe);
-    if (status == PSFM_ERR_NUMERIC) {
-        psfm_probes_free(a->out->probe);
-        return PSFM_OK;
+    if (status == PSFM_OK && a->options->control.probes) {
+        status = psfm_probes_make(ctx, &problem, bundle, &focals, a->out->probe);
+        if (status == PSFM_ERR_NUMERIC) {
+            psfm_probes_free(a->out->probe);
+            status = PSFM_OK;
+        }
     }
+    psfm_free_focals_free(&focals);
     return status;
 }
 

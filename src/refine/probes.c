@@ -7,13 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "refine/bundle_copy.h"
 
-#define MAX_STEPS 15   /* of an adjustment that starts at a solution */
-#define HALF_STEPS 8   /* of a half, which ends near it, too */
-#define DAMPING 1e-8   /* of a half: there a step may be believed along weak modes as well */
+#define HALF_STEPS 8   /* of a half, which ends near the solution that it starts at */
+#define DAMPING 1e-8   /* there a step may be believed along weak modes as well */
 #define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
-#define FREE_SIGMA 100 /* of the logarithm of a focal length: none at all */
+#define SETTLED 1.0    /* a half is off by several standard deviations of the whole anyway */
 
 /* Decrease of the cost per new unknown over the cost per redundant residual. */
 static double gain_of(const psfm_bundle_stats *stats, size_t num_new) {
@@ -58,9 +56,9 @@ static psfm_status take_poses(psfm_context *ctx, psfm_bundle_copy *copy,
     return status;
 }
 
-static psfm_status make_probe(psfm_context *ctx, const psfm_bundle_problem *problem,
-                              const psfm_bundle_options *options, psfm_bundle_part part,
-                              psfm_probe *probe) {
+static psfm_status make_half(psfm_context *ctx, const psfm_bundle_problem *problem,
+                             const psfm_bundle_options *options, psfm_bundle_part part,
+                             psfm_probe *probe) {
     psfm_bundle_copy copy = {0};
     psfm_bundle_stats stats = {0};
     psfm_status status = psfm_bundle_copy_make(ctx, problem, part, &copy);
@@ -73,38 +71,22 @@ static psfm_status make_probe(psfm_context *ctx, const psfm_bundle_problem *prob
     return status;
 }
 
-/* Whether the adjustment refines the intrinsics of a camera. */
-static bool refines(const psfm_bundle_problem *problem, const psfm_bundle_options *options) {
-    if (options->refine == PSFM_REFINE_NONE || problem->camera_priors == NULL)
-        return options->refine != PSFM_REFINE_NONE && options->refine != PSFM_REFINE_AUTO;
-    for (size_t k = 0; k < problem->num_cameras; ++k)
-        if (problem->camera_priors[k].refine != PSFM_REFINE_NONE)
-            return true;
-    return false;
-}
-
 psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                             const psfm_bundle_options *options,
+                             const psfm_bundle_options *options, psfm_free_focals *focals,
                              psfm_probe probe[PSFM_NUM_PROBES]) {
-    psfm_bundle_options again = *options, half;
-    again.max_iterations =
-        options->max_iterations < MAX_STEPS ? options->max_iterations : MAX_STEPS;
-    again.tolerance = TOLERANCE;
-    half = again;
-    half.max_iterations = again.max_iterations < HALF_STEPS ? again.max_iterations : HALF_STEPS;
+    psfm_bundle_options half = *options;
+    half.max_iterations =
+        options->max_iterations < HALF_STEPS ? options->max_iterations : HALF_STEPS;
+    half.tolerance = TOLERANCE;
+    half.settled = fmax(options->settled, SETTLED);
     half.initial_damping = DAMPING;
     psfm_status status =
-        make_probe(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &probe[PSFM_PROBE_HALF_A]);
+        make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &probe[PSFM_PROBE_HALF_A]);
     if (status == PSFM_OK)
-        status = make_probe(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &probe[PSFM_PROBE_HALF_B]);
-    if (status != PSFM_OK || refines(problem, options))
-        return status;
-    psfm_bundle_problem unknown = *problem;
-    unknown.camera_priors = NULL;
-    again.refine = PSFM_REFINE_FOCAL;
-    again.focal_sigma = FREE_SIGMA;
-    again.two_focals = true;
-    return make_probe(ctx, &unknown, &again, PSFM_BUNDLE_ALL, &probe[PSFM_PROBE_INTRINSICS]);
+        status = make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &probe[PSFM_PROBE_HALF_B]);
+    if (status == PSFM_OK && focals->all)
+        status = take_poses(ctx, &focals->copy, &focals->stats, &probe[PSFM_PROBE_INTRINSICS]);
+    return status;
 }
 
 void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]) {

@@ -3,7 +3,7 @@
 #ifndef PSFM_REFINE_PROBES_H
 #define PSFM_REFINE_PROBES_H
 
-#include "pose/bundle.h"
+#include "refine/free_focals.h"
 
 typedef enum {
     PSFM_PROBE_HALF_A,     /* one half of the points alone */
@@ -22,11 +22,12 @@ typedef struct {
     double gain;
 } psfm_probe;
 
-/* Adjusts copies of an adjusted problem, with `options` those of its adjustment. The halves are
- * those of bundle_copy.h. With intrinsics that the adjustment refines already the last probe is
- * left empty (arrays NULL). Free `probe` in any case. Cost: less than two adjustments. */
+/* Adjusts the halves (bundle_copy.h) of an adjusted problem, with `options` those of its
+ * adjustment. The last probe takes its poses out of `focals`, unless intrinsics moved before: then
+ * it is left empty (arrays NULL). Free `probe` in any case. Cost: less than an adjustment. */
 psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                             const psfm_bundle_options *options, psfm_probe probe[PSFM_NUM_PROBES]);
+                             const psfm_bundle_options *options, psfm_free_focals *focals,
+                             psfm_probe probe[PSFM_NUM_PROBES]);
 void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]);
 
 #endif

@@ -410,21 +410,21 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
 
 /* What is known about the result: errors of points, uncertainty of poses and intrinsics, whether
  * given focal lengths are right. */
-static psfm_status judge(psfm_context *ctx, refinement *r) {
+static psfm_status judge(psfm_context *ctx, refinement *r, psfm_free_focals *focals) {
     psfm_bundle_problem problem = make_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
-    return psfm_refined_judge(ctx, &problem, &options, &r->options->control, r->out);
+    return psfm_refined_judge(ctx, &problem, &options, &r->options->control, focals, r->out);
 }
 
 /* Probes that cannot be adjusted leave the verdict without them; the poses stand. */
-static psfm_status make_probes(psfm_context *ctx, refinement *r) {
+static psfm_status make_probes(psfm_context *ctx, refinement *r, psfm_free_focals *focals) {
     psfm_bundle_problem problem = make_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
     if (!r->options->control.probes || problem.num_observations == 0)
         return PSFM_OK;
-    psfm_status status = psfm_probes_make(ctx, &problem, &options, r->out->probe);
+    psfm_status status = psfm_probes_make(ctx, &problem, &options, focals, r->out->probe);
     if (status != PSFM_ERR_NUMERIC)
         return status;
     psfm_probes_free(r->out->probe);
@@ -456,6 +456,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
                               psfm_refined *out) {
     refinement r = {
         .input = input, .options = options, .evidence = evidence, .s = solution, .out = out};
+    psfm_free_focals focals = {0};
     psfm_moment start = psfm_moment_now();
     *out = (psfm_refined){0};
     psfm_status status = psfm_progress(ctx, "refinement", 0, (size_t)options->control.rounds);
@@ -477,12 +478,13 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         start = psfm_moment_now();
     }
     if (status == PSFM_OK)
-        status = judge(ctx, &r);
+        status = judge(ctx, &r, &focals);
     psfm_timings_add(timings, "uncertainty", start);
     start = psfm_moment_now();
     if (status == PSFM_OK)
-        status = make_probes(ctx, &r);
+        status = make_probes(ctx, &r, &focals);
     psfm_timings_add(timings, "probes", start);
+    psfm_free_focals_free(&focals);
     forget_observations(&r);
     psfm_keypoint_labels_free(&r.labels);
     free(r.image_camera);

@@ -60,7 +60,8 @@ static psfm_status find_camera_sigmas(psfm_context *ctx, const psfm_bundle_probl
 
 psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_bundle_options *options,
-                               const psfm_refine_control_options *control, psfm_refined *out) {
+                               const psfm_refine_control_options *control, psfm_free_focals *focals,
+                               psfm_refined *out) {
     psfm_status status = measure_points(ctx, problem, &out->structure);
     out->bow = NAN;
     for (size_t v = 0; v < problem->num_images; ++v)
@@ -71,8 +72,10 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
         status = find_covariance(ctx, problem, options, out->images);
     if (status == PSFM_OK && control->covariance)
         status = find_camera_sigmas(ctx, problem, options, out);
+    if (status == PSFM_OK && (control->check_intrinsics || control->probes))
+        status = psfm_free_focals_make(ctx, problem, options, focals);
     if (status == PSFM_OK && control->check_intrinsics)
-        status = psfm_check_intrinsics(ctx, problem, options, &out->check);
+        status = psfm_check_intrinsics(ctx, problem, focals, &out->check);
     if (status == PSFM_OK && control->check_intrinsics)
         status = psfm_bow_measure(ctx, problem, options, &out->bow);
     return status;

@@ -138,8 +138,30 @@ static void a_step_does_what_the_linear_model_says(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* One logarithm of a product against a logarithm each: of residuals that only rounding left, of
+ * usual ones, and of so many large ones that the product would be no number. */
+static void losses_of_many_residuals_add_up(void **state) {
+    (void)state;
+    psfm_bundle_options options = default_options();
+    double scale2 = options.loss_scale_px * options.loss_scale_px;
+    const double squares[][2] = {{1e-24, 3e-23}, {0.5, 7.0}, {1e6, 1e12}};
+    options.loss = PSFM_BUNDLE_LOSS_CAUCHY;
+    for (int k = 0; k < 3; ++k) {
+        psfm_bundle_losses sum = {0};
+        double expected = 0.0;
+        for (int n = 0; n < 100; ++n) {
+            double squared = squares[k][n % 2];
+            double weight = psfm_bundle_add_loss(&options, squared, &sum);
+            assert_close(weight, 1.0 / (1.0 + squared / scale2), 1e-15);
+            expected += scale2 * log1p(squared / scale2);
+        }
+        assert_close(psfm_bundle_total_loss(&options, &sum) / expected, 1.0, 1e-13);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(losses_of_many_residuals_add_up),
         cmocka_unit_test(derivatives_agree_with_differences_for_every_camera_model),
         cmocka_unit_test(a_step_does_what_the_linear_model_says),
     };

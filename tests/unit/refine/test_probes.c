@@ -69,7 +69,10 @@ static void adjust(fixture *f) {
 }
 
 static void make(fixture *f) {
-    assert_ok(f->ctx, psfm_probes_make(f->ctx, &f->problem, &f->options, f->probe));
+    psfm_free_focals focals;
+    assert_ok(f->ctx, psfm_free_focals_make(f->ctx, &f->problem, &f->options, &focals));
+    assert_ok(f->ctx, psfm_probes_make(f->ctx, &f->problem, &f->options, &focals, f->probe));
+    psfm_free_focals_free(&focals);
 }
 
 static void free_fixture(fixture *f) {

@@ -95,7 +95,8 @@ static psfm_status run_ours(psfm_context *ctx, const task *todo, ours *o) {
     }
     o->matches = calloc(o->pairs.num, sizeof *o->matches);
     start = read_clocks();
-    status = psfm_nearest_match_pairs(ctx, o->sets, o->images.num, &o->pairs, NULL, o->matches);
+    status =
+        psfm_nearest_match_pairs(ctx, o->sets, o->images.num, &o->pairs, NULL, NULL, o->matches);
     o->match_time = since(start);
     return status;
 }
@@ -350,7 +351,8 @@ static psfm_status judge(psfm_context *ctx, const task *todo, const ours *o, con
     psfm_status status = PSFM_OK;
     print_right(todo, o, "our features, our matcher", o->sets, o->matches);
     if (t->ran && matches != NULL)
-        status = psfm_nearest_match_pairs(ctx, t->sets, o->images.num, &o->pairs, NULL, matches);
+        status =
+            psfm_nearest_match_pairs(ctx, t->sets, o->images.num, &o->pairs, NULL, NULL, matches);
     if (t->ran && matches != NULL && status == PSFM_OK) {
         print_right(todo, o, "COLMAP's features, our matcher", t->sets, matches);
         print_right(todo, o, "COLMAP's features, COLMAP's matcher", t->sets, t->matches);

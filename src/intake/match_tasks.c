@@ -1,8 +1,9 @@
 /* Matches of pairs as tasks.
  *
  * A rank gets each image once and keeps it. What is made from an image alone (rays, a number of its
- * content) is made by the first task that needs it. A task takes some pairs together, because what
- * screens the descriptors of SIFT is made for all of them at once. */
+ * content, the shortened descriptors of SIFT) is made by the first task that needs it. The axes
+ * that descriptors are shortened to come from the images of the first task that gets to it: they
+ * decide how long matching takes, not what is matched. */
 #include "intake/match_tasks.h"
 
 #include <pthread.h>
@@ -20,12 +21,16 @@ typedef struct {
     pthread_mutex_t lock;
     bool is_ready; /* has rays and content */
     uint64_t content;
+    psfm_nearest_head head; /* empty until a task needs it */
 } known_image;
 
 typedef struct {
     psfm_match_setup setup;
     psfm_matchers *matchers; /* NULL for SIFT */
     known_image *images;
+    pthread_mutex_t lock; /* of the basis */
+    psfm_nearest_basis basis;
+    bool has_basis;
 } matching;
 
 /* ---- the first rank's side ---- */
@@ -55,7 +60,9 @@ psfm_status psfm_match_image_pack(psfm_context *ctx, const psfm_match_image *ima
     psfm_pack(&p, &image->camera, sizeof image->camera);
     psfm_pack(&p, &view->id, sizeof view->id);
     psfm_pack_array(&p, view->keypoints, view->num_keypoints, sizeof *view->keypoints);
-    *memory = packet->size + view->num_keypoints * (sizeof *view->rays + sizeof *view->px_from_ray);
+    *memory = packet->size +
+              view->num_keypoints * (sizeof *view->rays + sizeof *view->px_from_ray) +
+              image->set.num * (PSFM_NEAREST_HEAD + sizeof *(psfm_nearest_head){0}.bias);
     return p.status;
 }
 
@@ -89,6 +96,7 @@ static void forget_images(void *state) {
     matching *m = state;
     for (size_t k = 0; k < m->setup.num_images; ++k) {
         psfm_match_image_free(&m->images[k].image);
+        psfm_nearest_head_free(&m->images[k].head);
         m->images[k].is_ready = false;
     }
 }
@@ -99,6 +107,7 @@ static void close_matching(void *state) {
         forget_images(m);
     for (size_t k = 0; m->images != NULL && k < m->setup.num_images; ++k)
         pthread_mutex_destroy(&m->images[k].lock);
+    pthread_mutex_destroy(&m->lock);
     psfm_matchers_destroy(&m->matchers);
     free(m->images);
     free(m);
@@ -128,6 +137,7 @@ static psfm_status open_matching(psfm_context *ctx, psfm_packet_reader *reader, 
     psfm_status status = PSFM_ALLOC(ctx, 1, &m);
     if (status != PSFM_OK)
         return status;
+    pthread_mutex_init(&m->lock, NULL);
     psfm_unpacking u = {.ctx = ctx, .reader = reader};
     psfm_unpack(&u, &m->setup, sizeof m->setup);
     psfm_unpack_text(&u, &weights);
@@ -275,11 +285,58 @@ static psfm_status fill_batch(psfm_context *ctx, const matching *m, batch *b) {
     return status;
 }
 
-static psfm_status match_batch(psfm_context *ctx, const matching *m, batch *b) {
-    const psfm_match_setup *setup = &m->setup;
+/* An image's descriptors, none if they are not SIFT's. */
+static psfm_nearest_set nearest_set(const psfm_keypoint_set *set) {
+    bool is_sift = set->descriptors_u8 != NULL && set->descriptor_size == PSFM_SIFT_SIZE;
+    return (psfm_nearest_set){set->descriptors_u8, is_sift ? set->num : 0};
+}
+
+/* The axes of shortened descriptors, from the images of the first task. */
+static psfm_status find_basis(psfm_context *ctx, matching *m, const batch *b) {
+    psfm_nearest_set *sets = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, b->num_images, &sets);
+    for (size_t k = 0; status == PSFM_OK && k < b->num_images; ++k)
+        sets[k] = nearest_set(&b->sets[k]);
+    pthread_mutex_lock(&m->lock);
+    if (status == PSFM_OK && !m->has_basis) {
+        status = psfm_nearest_basis_find(ctx, sets, b->num_images, &m->basis);
+        m->has_basis = status == PSFM_OK;
+    }
+    pthread_mutex_unlock(&m->lock);
+    free(sets);
+    return status;
+}
+
+static psfm_status make_head(psfm_context *ctx, const matching *m, known_image *known) {
+    const psfm_nearest_set set = nearest_set(&known->image.set);
+    psfm_status status = PSFM_OK;
+    pthread_mutex_lock(&known->lock);
+    if (known->head.n == 0 && psfm_nearest_wants_head(set.n))
+        status = psfm_nearest_head_make(ctx, &m->basis, &set, &known->head);
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}
+
+static psfm_status match_nearest(psfm_context *ctx, matching *m, batch *b) {
     const psfm_pair_list pairs = {b->pairs, b->num_pairs};
-    return m->matchers == NULL ? psfm_nearest_match_pairs(ctx, b->sets, b->num_images, &pairs,
-                                                          &setup->nearest, b->lists)
+    const psfm_nearest_head **heads = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, b->num_images, &heads);
+    if (status == PSFM_OK)
+        status = find_basis(ctx, m, b);
+    for (size_t k = 0; status == PSFM_OK && k < b->num_images; ++k) {
+        status = make_head(ctx, m, &m->images[b->known[k]]);
+        heads[k] = &m->images[b->known[k]].head;
+    }
+    if (status == PSFM_OK)
+        status = psfm_nearest_match_pairs(ctx, b->sets, b->num_images, &pairs, &m->setup.nearest,
+                                          &(psfm_nearest_heads){&m->basis, heads}, b->lists);
+    free((void *)heads);
+    return status;
+}
+
+static psfm_status match_batch(psfm_context *ctx, matching *m, batch *b) {
+    const psfm_pair_list pairs = {b->pairs, b->num_pairs};
+    return m->matchers == NULL ? match_nearest(ctx, m, b)
                                : psfm_matchers_run(ctx, m->matchers, b->inputs, &pairs, b->lists);
 }
 
@@ -306,7 +363,7 @@ static psfm_status pack_pair(psfm_context *ctx, const batch *b, size_t k, size_t
 static psfm_status match_pairs(psfm_context *ctx, void *state, int worker,
                                psfm_packet_reader *input, psfm_packet *result) {
     (void)worker;
-    const matching *m = state;
+    matching *m = state;
     batch b = {0};
     size_t *before = NULL;
     psfm_status status = psfm_packet_get_array(ctx, input, sizeof *b.pairs, &b.pairs, &b.num_pairs);

@@ -155,8 +155,12 @@ static psfm_status match_sets(psfm_context *ctx, problem *p, const psfm_nearest_
 }
 
 /* Where the full products are few, the shortened ones do not pay. */
+bool psfm_nearest_wants_head(size_t num_descriptors) {
+    return num_descriptors >= 1000;
+}
+
 static bool is_worth_screening(size_t n1, size_t n2) {
-    return n1 >= 1000 && n2 >= 1000;
+    return psfm_nearest_wants_head(n1) && psfm_nearest_wants_head(n2);
 }
 
 static psfm_status match_screened(psfm_context *ctx, problem *p, psfm_match_list *out) {
@@ -205,8 +209,10 @@ psfm_status psfm_nearest_match_u8(psfm_context *ctx, const uint8_t *descriptors1
 
 typedef struct {
     psfm_nearest_set *sets;
+    psfm_nearest_heads known; /* as given, or those that follow */
     psfm_nearest_head *heads; /* empty for images that no pair needs screened */
-    bool *wanted;             /* heads that some pair needs */
+    const psfm_nearest_head **list;
+    bool *wanted; /* heads that some pair needs */
     psfm_nearest_basis basis;
     const psfm_pair_list *pairs;
     problem rules; /* the options */
@@ -230,7 +236,7 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
     p.set2 = job->sets[b];
     bool screened = is_worth_screening(p.set1.n, p.set2.n);
     psfm_match_list *out = &job->out[index];
-    const psfm_nearest_screen screen = {&job->basis, &job->heads[a], &job->heads[b]};
+    const psfm_nearest_screen screen = {job->known.basis, job->known.heads[a], job->known.heads[b]};
     psfm_status status = match_sets(ctx, &p, screened ? &screen : NULL, out);
     if (status != PSFM_OK)
         return status;
@@ -262,9 +268,27 @@ static psfm_status prepare(psfm_context *ctx, const psfm_keypoint_set *sets, siz
     return PSFM_OK;
 }
 
+/* Basis and heads for this call alone. */
+static psfm_status make_heads(psfm_context *ctx, size_t num_sets, pairs_job *job) {
+    psfm_status status = psfm_nearest_basis_find(ctx, job->sets, num_sets, &job->basis);
+    return status == PSFM_OK ? psfm_parallel_for(ctx, NULL, num_sets, make_head, job) : status;
+}
+
+static psfm_status allocate_job(psfm_context *ctx, size_t num_sets, pairs_job *job) {
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, num_sets, &job->sets)) ||
+        (status = PSFM_ALLOC(ctx, num_sets, &job->heads)) ||
+        (status = PSFM_ALLOC(ctx, num_sets, &job->list)))
+        return status;
+    for (size_t k = 0; k < num_sets; ++k)
+        job->list[k] = &job->heads[k];
+    return PSFM_ALLOC(ctx, num_sets, &job->wanted);
+}
+
 psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets,
                                      size_t num_sets, const psfm_pair_list *pairs,
-                                     const psfm_nearest_options *options, psfm_match_list *out) {
+                                     const psfm_nearest_options *options,
+                                     const psfm_nearest_heads *known, psfm_match_list *out) {
     pairs_job *job = NULL;
     bool any_wanted = false;
     psfm_status status = PSFM_ALLOC(ctx, 1, &job);
@@ -274,17 +298,12 @@ psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set 
     job->out = out;
     status = take_options(ctx, options, &job->rules);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_sets, &job->sets);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_sets, &job->heads);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_sets, &job->wanted);
+        status = allocate_job(ctx, num_sets, job);
+    job->known = known != NULL ? *known : (psfm_nearest_heads){&job->basis, job->list};
     if (status == PSFM_OK)
         status = prepare(ctx, sets, num_sets, job, &any_wanted);
-    if (status == PSFM_OK && any_wanted)
-        status = psfm_nearest_basis_find(ctx, job->sets, num_sets, &job->basis);
-    if (status == PSFM_OK && any_wanted)
-        status = psfm_parallel_for(ctx, NULL, num_sets, make_head, job);
+    if (status == PSFM_OK && any_wanted && known == NULL)
+        status = make_heads(ctx, num_sets, job);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "matching", pairs->num, match_pair, job);
     for (size_t k = 0; job->heads != NULL && k < num_sets; ++k)
@@ -293,6 +312,7 @@ psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set 
         psfm_match_list_free(&out[k]);
     free(job->sets);
     free(job->heads);
+    free((void *)job->list);
     free(job->wanted);
     free(job);
     return status;

@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "feature/keypoint_set.h"
+#include "match/nearest_head.h"
 #include "match/pair_select.h"
 
 /* Indices into the first and the second set, ascending in the first. Owns its array. */
@@ -49,10 +50,22 @@ psfm_status psfm_nearest_match_f32(psfm_context *ctx, const psfm_keypoint_set *s
                                    const psfm_keypoint_set *set2,
                                    const psfm_nearest_float_options *options, psfm_match_list *out);
 
-/* Matches SIFT descriptors of all pairs in parallel. out has pairs->num zeroed entries, freed one
- * by one by the caller; on failure all are empty. */
+/* Shortened descriptors of some images (match/nearest_head.h), for a caller who matches each of
+ * them in several calls. They save time and do not change a match. */
+typedef struct {
+    const psfm_nearest_basis *basis;
+    const psfm_nearest_head *const *heads; /* per set, by this basis; for sets that
+                                            * psfm_nearest_wants_head */
+} psfm_nearest_heads;
+
+/* Whether the head of an image with so many descriptors may be used. */
+bool psfm_nearest_wants_head(size_t num_descriptors);
+
+/* Matches SIFT descriptors of all pairs in parallel. `known` is NULL if heads are to be made. out
+ * has pairs->num zeroed entries, freed one by one by the caller; on failure all are empty. */
 psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set *sets,
                                      size_t num_sets, const psfm_pair_list *pairs,
-                                     const psfm_nearest_options *options, psfm_match_list *out);
+                                     const psfm_nearest_options *options,
+                                     const psfm_nearest_heads *known, psfm_match_list *out);
 
 #endif

@@ -224,9 +224,30 @@ static void large_sets_equal_the_double_loop(void **state) {
     assert_int_equal(compare(ZEROS, 1000, 1000, options, 2), 0);
 }
 
-static void pairs_do_not_depend_on_threads(void **state) {
+enum { IMAGES = 5 };
+
+/* Heads that the caller keeps, by the axes of some of the images alone: any axes will do. */
+static void match_with_known_heads(const psfm_keypoint_set *sets, const psfm_pair_list *pairs,
+                                   psfm_match_list *out) {
+    psfm_nearest_basis basis;
+    psfm_nearest_head heads[IMAGES] = {0};
+    const psfm_nearest_head *list[IMAGES];
+    const psfm_nearest_set first = {sets[0].descriptors_u8, sets[0].num};
+    assert_ok(ctx, psfm_nearest_basis_find(ctx, &first, 1, &basis));
+    for (int k = 0; k < IMAGES; ++k) {
+        const psfm_nearest_set set = {sets[k].descriptors_u8, sets[k].num};
+        if (psfm_nearest_wants_head(set.n))
+            assert_ok(ctx, psfm_nearest_head_make(ctx, &basis, &set, &heads[k]));
+        list[k] = &heads[k];
+    }
+    const psfm_nearest_heads known = {&basis, list};
+    assert_ok(ctx, psfm_nearest_match_pairs(ctx, sets, IMAGES, pairs, NULL, &known, out));
+    for (int k = 0; k < IMAGES; ++k)
+        psfm_nearest_head_free(&heads[k]);
+}
+
+static void pairs_do_not_depend_on_threads_or_heads(void **state) {
     (void)state;
-    enum { IMAGES = 5 };
     static const size_t sizes[IMAGES] = {1200, 0, 1100, 300, 1050};
     psfm_keypoint_set sets[IMAGES] = {0};
     psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 0, 0);
@@ -243,20 +264,21 @@ static void pairs_do_not_depend_on_threads(void **state) {
     }
     psfm_pair_list pairs;
     assert_ok(ctx, psfm_pair_select(ctx, "exhaustive", NULL, IMAGES, NULL, &pairs));
-    psfm_match_list out[3][10] = {0};
+    psfm_match_list out[4][10] = {0};
     size_t total = 0;
     psfm_cpu_limit(PSFM_CPU_AVX512);
     for (int t = 0; t < 3; ++t) {
         psfm_context_set_threads(ctx, 1 + 3 * t);
-        assert_ok(ctx, psfm_nearest_match_pairs(ctx, sets, IMAGES, &pairs, NULL, out[t]));
+        assert_ok(ctx, psfm_nearest_match_pairs(ctx, sets, IMAGES, &pairs, NULL, NULL, out[t]));
     }
+    match_with_known_heads(sets, &pairs, out[3]);
     for (size_t k = 0; k < pairs.num; ++k) {
         total += out[0][k].num;
         psfm_match_list one;
         const psfm_keypoint_set *a = &sets[pairs.pairs[k][0]], *b = &sets[pairs.pairs[k][1]];
         assert_ok(ctx, psfm_nearest_match_u8(ctx, a->descriptors_u8, a->num, b->descriptors_u8,
                                              b->num, NULL, &one));
-        for (int t = 0; t < 3; ++t) {
+        for (int t = 0; t < 4; ++t) {
             assert_int_equal(out[t][k].num, one.num);
             if (one.num > 0)
                 assert_memory_equal(out[t][k].matches, one.matches, one.num * sizeof *one.matches);
@@ -267,11 +289,11 @@ static void pairs_do_not_depend_on_threads(void **state) {
     assert_true(total > 500);
 
     sets[2].descriptor_size = 64;
-    assert_int_equal(psfm_nearest_match_pairs(ctx, sets, IMAGES, &pairs, NULL, out[0]),
+    assert_int_equal(psfm_nearest_match_pairs(ctx, sets, IMAGES, &pairs, NULL, NULL, out[0]),
                      PSFM_ERR_ARGUMENT);
     assert_non_null(strstr(psfm_context_message(ctx), "image 2"));
     sets[2].descriptor_size = 128;
-    assert_int_equal(psfm_nearest_match_pairs(ctx, sets, IMAGES - 1, &pairs, NULL, out[0]),
+    assert_int_equal(psfm_nearest_match_pairs(ctx, sets, IMAGES - 1, &pairs, NULL, NULL, out[0]),
                      PSFM_ERR_ARGUMENT);
     psfm_pair_list_free(&pairs);
     for (int k = 0; k < IMAGES; ++k)
@@ -292,7 +314,7 @@ static void failed_allocations_are_reported(void **state) {
     for (size_t k = 1; k < 100; ++k) {
         psfm_match_list list = {0};
         psfm_alloc_fail_after(k);
-        psfm_status status = psfm_nearest_match_pairs(ctx, sets, 2, &pairs, NULL, &list);
+        psfm_status status = psfm_nearest_match_pairs(ctx, sets, 2, &pairs, NULL, NULL, &list);
         psfm_alloc_fail_after(0);
         if (status == PSFM_OK) {
             psfm_match_list_free(&list);
@@ -425,7 +447,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_sets_equal_the_double_loop),
         cmocka_unit_test(large_sets_equal_the_double_loop),
-        cmocka_unit_test(pairs_do_not_depend_on_threads),
+        cmocka_unit_test(pairs_do_not_depend_on_threads_or_heads),
         cmocka_unit_test(failed_allocations_are_reported),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(float_matches_are_mutual_nearest),

@@ -17,14 +17,14 @@
 #include "base/alloc.h"
 #include "pose/bundle_internal.h"
 
-#define NS_PER_PAIR 25.0
-#define NS_PER_OPERATION 0.2
-#define NS_PER_OBSERVATION 80.0 /* of a product with the system */
-#define USUAL_STEPS 100.0
-#define BYTES_PER_BLOCK 650.0 /* of the system and its places in it, poses */
-#define BYTES_PER_ENTRY 8.0   /* of the factor */
-#define MOST_INVERTED 32      /* blocks of the inverse, by conjugate gradients */
-#define INVERSE 2.0           /* operations of the inverse, in those of the factor */
+#define NS_PER_PAIR 18.0
+#define NS_PER_OPERATION 0.08
+#define NS_PER_OBSERVATION 60.0 /* of a product with the system */
+#define USUAL_STEPS 50.0        /* where points are seen by so many that it is a question */
+#define BYTES_PER_BLOCK 650.0   /* of the system and its places in it, poses */
+#define BYTES_PER_ENTRY 8.0     /* of the factor */
+#define MOST_INVERTED 32        /* blocks of the inverse, by conjugate gradients */
+#define INVERSE 2.0             /* operations of the inverse, in those of the factor */
 
 /* Pairs of observations of one point, each with itself included. */
 static double count_pairs(const psfm_bundle *b) {

@@ -31,6 +31,7 @@
 #define BLOCK 512             /* columns that go with one strip after another */
 #define MAX_HIT_SHARE 0.15    /* with more hits than this, screening does not pay */
 #define LINE ((size_t)64)     /* bytes of a cache line */
+#define WORD ((size_t)4)      /* bytes of a group, where there are several */
 
 static size_t round_up(size_t n, size_t step) {
     return (n + step - 1) / step * step;
@@ -88,8 +89,10 @@ static void put_column(const psfm_nearest_kernel *kernel, const void *samples, s
     size_t cols = kernel->cols, group = kernel->group < size ? kernel->group : size;
     size_t bytes = group * kernel->sample;
     char *to = out + (j / cols * cols * size + j % cols * group) * kernel->sample;
-    for (size_t k = 0; k < size / group; ++k, to += cols * bytes)
-        memcpy(to, (const char *)samples + k * bytes, bytes);
+    if (bytes != WORD)
+        memcpy(to, samples, size * kernel->sample); /* one group */
+    for (size_t k = 0; bytes == WORD && k < size / group; ++k, to += cols * WORD)
+        memcpy(to, (const char *)samples + k * WORD, WORD);
 }
 
 static void pack_descriptors(scorer *s) {

@@ -53,10 +53,9 @@ const psfm_option_table psfm_patch_option_table = {"photo-patch", rows, sizeof r
 #define GRAY_NOISE 0.7   /* standard deviation of a gray value that is taken for granted */
 #define END_STEP 0.01    /* samples; a step below it ends the iteration */
 #define LONGEST_STEP 2.0 /* samples */
-#define HOPELESS_NCC 0.3 /* of a coarse level, after HOPELESS_STEPS */
+#define HOPELESS_NCC 0.3 /* of a coarse level after HOPELESS_STEPS, of the finest from the start \
+                          */
 #define HOPELESS_STEPS 3
-#define UNLIKE_NCC \
-    0.5 /* at the finest level, from the start: 1 in 200 of those found began there */
 
 struct psfm_patch_aligner {
     psfm_patch_options options;
@@ -262,7 +261,7 @@ typedef struct {
 /* Whether what a search has come to in step k promises nothing. A finest search starts within a
  * pixel or two, where what is alike looks alike. */
 static bool is_hopeless(const search *s, int k) {
-    return s->is_coarse ? k >= HOPELESS_STEPS && s->ncc < HOPELESS_NCC : s->ncc < UNLIKE_NCC;
+    return s->ncc < HOPELESS_NCC && (k >= HOPELESS_STEPS || !s->is_coarse);
 }
 
 /* Moves the template to where the other photograph is like it. */

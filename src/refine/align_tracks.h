@@ -19,8 +19,8 @@ typedef struct {
  * photographs of the scene, by the patch about each in the image that shows it largest. Keypoints
  * of the set move to where it is found, new ones join them, all with their information, and the
  * structure's tracks get the new observations. What is not found stays as it is. Parallel over
- * pairs of images; the same bytes for any number of threads. Memory: that of the cache of
- * photographs, 100 bytes a patch. */
+ * pairs of images, on the ranks of the context's link if there is one; the same bytes for any
+ * number of threads and ranks. Memory: that of the cache of photographs, 100 bytes a patch. */
 psfm_status psfm_align_tracks(psfm_context *ctx, const psfm_track_scene *scene,
                               const psfm_patch_options *patch,
                               const psfm_track_align_options *options, psfm_match_set *set,

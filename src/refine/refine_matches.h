@@ -36,7 +36,8 @@ typedef struct {
  * own image and one in each other: a track. Pairs get the matches, homographies their inliers and,
  * where the plane alone decides the motion, new motions. Planes that do not come out better
  * supported stay as they are. Photographs that cannot be read are said in a warning. Parallel over
- * pairs; the same bytes for any number of threads. Memory: about cache_mb, 100 bytes a corner. */
+ * pairs, on the ranks of the context's link if there is one; the same bytes for any number of
+ * threads and ranks. Memory: about cache_mb, 100 bytes a corner. */
 psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *options,
                                 psfm_evidence *evidence, psfm_refine_matches_stats *stats);
 

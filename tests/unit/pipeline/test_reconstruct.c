@@ -153,6 +153,24 @@ static void robust_mode_stands_noise(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Streets that close loops, fronts seen at grazing angles, pairs across corners. */
+static void a_city_is_right(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options;
+    psfm_scene scene;
+    psfm_options_init(&psfm_scene_option_table, &options);
+    options.num_cameras = 46;
+    assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_CITY, 0, &options, &scene));
+    psfm_evaluation e = reconstruct(ctx, &scene, PSFM_MODE_ROBUST);
+    assert_int_equal(e.num_registered, 46);
+    assert_int_equal(e.num_components, 1);
+    assert_below(e.median_rotation_deg, 0.1);
+    assert_below(e.position_max, 0.01 * e.scene_extent);
+    psfm_scene_free(&scene);
+    psfm_context_destroy(&ctx);
+}
+
 static void same_bytes_for_any_threads(void **state) {
     (void)state;
     psfm_pose_solution first = {0};
@@ -352,6 +370,7 @@ int main(void) {
         cmocka_unit_test(published_method_by_itself),
         cmocka_unit_test(robust_mode_is_exact),
         cmocka_unit_test(robust_mode_stands_noise),
+        cmocka_unit_test(a_city_is_right),
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(frame_is_upright_and_metric),
         cmocka_unit_test(every_image_has_an_outcome),

@@ -82,7 +82,8 @@ static psfm_status observation_variance(psfm_context *ctx, const psfm_bundle *b,
     }
     if (status == PSFM_OK && num > 0) {
         double redundancy = fmax((double)psfm_bundle_redundancy(b), 1.0);
-        *variance = psfm_select(squares, num, num / 2) / (2.0 * M_LN2) * 2.0 * (double)num / redundancy;
+        *variance =
+            psfm_select(squares, num, num / 2) / (2.0 * M_LN2) * 2.0 * (double)num / redundancy;
     }
     free(squares);
     return status;

@@ -5,9 +5,10 @@
  * in units of the image.
  *
  * An EXIF focal length is weighed against what planes say by their standard deviations, unless they
- * contradict each other: then it is that of another lens, or of a picture cut to size, and goes. A
- * value that planes only hint at takes the place of one that is less sure, but is not called
- * determined. */
+ * contradict each other: then it is that of another lens, or of a picture cut to size, and goes.
+ * Where planes are too unsure for that, it stays, and moves in the adjustment if they are not
+ * blind. A value that planes only hint at takes the place of one that is less sure, but is not
+ * called determined. */
 #include "calib/calibrate.h"
 
 #include <math.h>
@@ -22,10 +23,12 @@
 
 #define MAX_PASSES 2
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
-#define BEND_SIGMA 0.1    /* by which distortions of lenses differ from the common one */
-#define BEND_KNOWN 0.5    /* share of it below which a lens's own is determined */
-#define BEND_SETTLED 0.1  /* of its standard deviation, */
-#define MIN_BEND 1e-9     /* or this: a change that matters no more */
+#define OPEN_SIGMA 0.2 /* from which on the matches could not tell a wrong value from a right one \
+                        */
+#define BEND_SIGMA 0.1 /* by which distortions of lenses differ from the common one */
+#define BEND_KNOWN 0.5 /* share of it below which a lens's own is determined */
+#define BEND_SETTLED 0.1 /* of its standard deviation, */
+#define MIN_BEND 1e-9    /* or this: a change that matters no more */
 #define MAX_BEND_ROUNDS 5
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};
@@ -219,7 +222,7 @@ static void take_focal(calibration *c, size_t k, double focal, double sigma) {
     psfm_camera_origin *origin = &c->set->origins[k];
     bool is_determined = sigma < c->focal->max_sigma, is_better = sigma < origin->sigma;
     double scale[2], before[2];
-    origin->is_open = isfinite(sigma) && !is_determined && !is_better;
+    origin->is_open = isfinite(sigma) && !is_determined && !is_better && sigma > OPEN_SIGMA;
     if (!c->unknown[k] || !psfm_image_scale(&c->set->cameras[k], scale) ||
         !(is_determined || is_better))
         return;

@@ -230,6 +230,33 @@ static void exif_data_of_all_kinds_may_be_mixed(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* EXIF data that planes can neither replace nor refute are not held: the adjustment may do so. */
+static void exif_data_that_planes_cannot_judge_stay_free(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(16);
+    options.focal_spread = 1.25;
+    options.oblique_deg = 20.0;
+    unknown_scene s = make(ctx, PSFM_SCENE_FIELD, options);
+    psfm_match_set *set = &s.scene.matches;
+    size_t num_exif = 0;
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        set->cameras[c].params[0] = s.true_focal[c] * 1.01;
+        set->cameras[c].has_prior_focal_length = true;
+        set->origins[c] = psfm_camera_origin_of(&set->cameras[c], true);
+    }
+    assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    assert_int_equal(stats.num_wrong_exif, 0);
+    for (size_t c = 0; c < set->num_cameras; ++c) {
+        num_exif += set->origins[c].source == PSFM_FOCAL_EXIF && set->origins[c].sigma == 0.05;
+        assert_false(set->origins[c].is_open);
+    }
+    assert_true(num_exif > 0);
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
 static void given_cameras_are_left_alone(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -254,6 +281,7 @@ int main(void) {
         cmocka_unit_test(a_shared_focal_length_of_such_a_flight_is_a_hint),
         cmocka_unit_test(wrong_exif_is_let_go_and_right_exif_helps),
         cmocka_unit_test(exif_data_of_all_kinds_may_be_mixed),
+        cmocka_unit_test(exif_data_that_planes_cannot_judge_stay_free),
         cmocka_unit_test(given_cameras_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

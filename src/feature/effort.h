@@ -6,8 +6,8 @@
 
 typedef enum {
     PSFM_EFFORT_AUTO,   /* normal, and high where that does not do; where nothing tells, high */
-    PSFM_EFFORT_LOW,    /* the image is not doubled, and few features are kept */
-    PSFM_EFFORT_NORMAL, /* the image is not doubled */
+    PSFM_EFFORT_LOW,    /* as normal, and few features are kept */
+    PSFM_EFFORT_NORMAL, /* the image is not doubled, and a large one is shrunk */
     PSFM_EFFORT_HIGH,   /* the options as they are */
 } psfm_effort;
 
@@ -20,7 +20,8 @@ extern const psfm_option_table psfm_effort_option_table;
 /* A word for messages and JSON, e.g. "normal". */
 const char *psfm_effort_name(psfm_effort effort);
 
-/* Lowers the options to what an effort allows. False if they stay as they are. */
-bool psfm_effort_limit(psfm_effort effort, psfm_sift_options *sift);
+/* Lowers the options to what an effort allows. False if they stay as they are, but for the size of
+ * large photographs. That stays, too, if the user chose one (max_image_size is not 0). */
+bool psfm_effort_limit(psfm_effort effort, int max_image_size, psfm_sift_options *sift);
 
 #endif

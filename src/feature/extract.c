@@ -69,7 +69,7 @@ struct psfm_extractor {
 
 /* Reads the image and its EXIF data, and shrinks it. */
 static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *name,
-                        psfm_photo *photo, psfm_image *image) {
+                        int max_image_size, psfm_photo *photo, psfm_image *image) {
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
     psfm_status status = psfm_path_join(ctx, x->folder, name, &path);
@@ -82,7 +82,7 @@ static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *
         photo->width = image->width;
         photo->height = image->height;
         psfm_exif_parse((const uint8_t *)bytes, size, image->width, image->height, &photo->exif);
-        psfm_resize_dimensions(image->width, image->height, x->max_image_size, &width, &height);
+        psfm_resize_dimensions(image->width, image->height, max_image_size, &width, &height);
         if (width != image->width || height != image->height) {
             psfm_image small = {0};
             status = psfm_image_shrink(ctx, image, width, height, &small);
@@ -146,7 +146,13 @@ static psfm_status extract(psfm_context *ctx, psfm_extractor *x, int worker,
 psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int worker,
                                const char *name, const psfm_sift_options *sift, psfm_photo *photo) {
     psfm_image image = {0};
-    psfm_status status = load(ctx, extractor, name, photo, &image);
+    bool is_limited = extractor->detectors == NULL && sift->max_image_size > 0;
+    int size = is_limited ? sift->max_image_size : extractor->max_image_size;
+    if (size < MIN_IMAGE_SIZE)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                         "--sift.max-image-size: %d is too small, %d is the least", size,
+                         MIN_IMAGE_SIZE);
+    psfm_status status = load(ctx, extractor, name, size, photo, &image);
     if (status == PSFM_OK)
         status = extract(ctx, extractor, worker, &image, sift, photo);
     if (status == PSFM_OK && extractor->mask_folder != NULL)

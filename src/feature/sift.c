@@ -17,6 +17,9 @@ static const psfm_option rows[] = {
                     "keypoints to keep, largest scales first; the last level is kept whole"),
     PSFM_OPTION_INT(psfm_sift_options, first_octave, "first-octave", -1, -1, 8,
                     "-1 doubles the image, 0 takes it as it is, 1 halves it"),
+    PSFM_OPTION_INT(psfm_sift_options, max_image_size, "max-image-size", 0, 0, 65000,
+                    "photographs with a longer side are shrunk to it; 0: to "
+                    "--extract.max-image-size"),
     PSFM_OPTION_INT(psfm_sift_options, num_octaves, "num-octaves", 4, 1, PSFM_SIFT_MAX_OCTAVES,
                     "octaves of scale"),
     PSFM_OPTION_INT(psfm_sift_options, octave_resolution, "octave-resolution", 3, 1,

@@ -12,7 +12,8 @@
 static psfm_status limit_effort(psfm_context *ctx, const psfm_folder_options *options,
                                 psfm_feature_choice *choice) {
     choice->sift = options->sift;
-    psfm_effort_limit((psfm_effort)options->effort.level, &choice->sift);
+    psfm_effort_limit((psfm_effort)options->effort.level, options->extract.max_image_size,
+                      &choice->sift);
     choice->raised_key = PSFM_HASH_START;
     psfm_status status =
         psfm_options_hash(ctx, &psfm_sift_option_table, &options->sift, &choice->raised_key);

@@ -286,7 +286,7 @@ psfm_status psfm_take_photos(psfm_context *ctx, const char *folder, const char *
     psfm_sift_options normal = extract_options->sift;
     *taken = (psfm_taken_photos){.effort = (psfm_effort)extract_options->effort.level};
     if (taken->effort == PSFM_EFFORT_AUTO && extract_options->detector.kind == PSFM_FEATURES_SIFT &&
-        psfm_effort_limit(PSFM_EFFORT_NORMAL, &normal))
+        psfm_effort_limit(PSFM_EFFORT_NORMAL, extract_options->extract.max_image_size, &normal))
         return take_by_need(&t);
     if (taken->effort == PSFM_EFFORT_AUTO)
         taken->effort = PSFM_EFFORT_HIGH;

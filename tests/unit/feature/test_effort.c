@@ -11,15 +11,28 @@ static psfm_sift_options defaults(void) {
 static void efforts_limit_what_sift_may_do(void **state) {
     (void)state;
     psfm_sift_options low = defaults(), normal = defaults(), high = defaults();
-    assert_true(psfm_effort_limit(PSFM_EFFORT_LOW, &low));
-    assert_true(psfm_effort_limit(PSFM_EFFORT_NORMAL, &normal));
-    assert_false(psfm_effort_limit(PSFM_EFFORT_HIGH, &high));
-    assert_false(psfm_effort_limit(PSFM_EFFORT_AUTO, &high));
+    assert_true(psfm_effort_limit(PSFM_EFFORT_LOW, 0, &low));
+    assert_true(psfm_effort_limit(PSFM_EFFORT_NORMAL, 0, &normal));
+    assert_false(psfm_effort_limit(PSFM_EFFORT_HIGH, 0, &high));
+    assert_false(psfm_effort_limit(PSFM_EFFORT_AUTO, 0, &high));
     assert_int_equal(low.first_octave, 0);
     assert_int_equal(low.max_num_features, 2000);
     assert_int_equal(normal.first_octave, 0);
     assert_int_equal(normal.max_num_features, defaults().max_num_features);
     assert_int_equal(high.first_octave, -1);
+    assert_int_equal(normal.max_image_size, 2000);
+    assert_int_equal(high.max_image_size, 0);
+}
+
+/* A size that the user chose is left alone. */
+static void chosen_sizes_stay(void **state) {
+    (void)state;
+    psfm_sift_options of_all = defaults(), own = defaults();
+    own.max_image_size = 2500;
+    assert_true(psfm_effort_limit(PSFM_EFFORT_NORMAL, 4000, &of_all));
+    assert_true(psfm_effort_limit(PSFM_EFFORT_NORMAL, 0, &own));
+    assert_int_equal(of_all.max_image_size, 0);
+    assert_int_equal(own.max_image_size, 2500);
 }
 
 /* They never ask for more than the options do. */
@@ -28,7 +41,7 @@ static void options_below_an_effort_stay(void **state) {
     psfm_sift_options sift = defaults();
     sift.first_octave = 1;
     sift.max_num_features = 500;
-    assert_false(psfm_effort_limit(PSFM_EFFORT_LOW, &sift));
+    assert_false(psfm_effort_limit(PSFM_EFFORT_LOW, 0, &sift));
     assert_int_equal(sift.first_octave, 1);
     assert_int_equal(sift.max_num_features, 500);
 }
@@ -42,6 +55,7 @@ static void efforts_have_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(efforts_limit_what_sift_may_do),
+        cmocka_unit_test(chosen_sizes_stay),
         cmocka_unit_test(options_below_an_effort_stay),
         cmocka_unit_test(efforts_have_names),
     };

@@ -97,6 +97,25 @@ static void a_bent_chain_becomes_straight(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void the_same_bytes_for_any_number_of_threads(void **state) {
+    (void)state;
+    static chain s, once;
+    psfm_bundle_options options = default_options();
+    for (int threads = 1; threads <= 3; threads += 2) {
+        psfm_context *ctx = psfm_context_create();
+        psfm_context_set_threads(ctx, threads);
+        make_straight(&s);
+        bend(&s, 0.5);
+        assert_ok(ctx, psfm_bundle_adjust(ctx, &s.problem, &options, NULL));
+        if (threads == 1)
+            once = s;
+        assert_memory_equal(s.R, once.R, sizeof s.R);
+        assert_memory_equal(s.c, once.c, sizeof s.c);
+        assert_memory_equal(s.points, once.points, sizeof s.points);
+        psfm_context_destroy(&ctx);
+    }
+}
+
 /* A step that turns all images from `first` on about the centre of the one before, by `turn`. */
 static void turn_end(psfm_bundle *b, uint32_t first, const double turn[3]) {
     for (uint32_t i = first; i < NUM_IMAGES; ++i) {
@@ -147,6 +166,7 @@ static void what_turns_as_a_whole_turns_exactly(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bent_chain_becomes_straight),
+        cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(what_turns_as_a_whole_turns_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,12 +23,11 @@
 
 #define MAX_PASSES 2
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
-#define OPEN_SIGMA 0.2 /* from which on the matches could not tell a wrong value from a right one \
-                        */
-#define BEND_SIGMA 0.1 /* by which distortions of lenses differ from the common one */
-#define BEND_KNOWN 0.5 /* share of it below which a lens's own is determined */
-#define BEND_SETTLED 0.1 /* of its standard deviation, */
-#define MIN_BEND 1e-9    /* or this: a change that matters no more */
+#define OPEN_SIGMA 0.2    /* from which on matches do not tell a wrong value from a right one */
+#define BEND_SIGMA 0.1    /* by which distortions of lenses differ from the common one */
+#define BEND_KNOWN 0.5    /* share of it below which a lens's own is determined */
+#define BEND_SETTLED 0.1  /* of its standard deviation, */
+#define MIN_BEND 1e-9     /* or this: a change that matters no more */
 #define MAX_BEND_ROUNDS 5
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};

@@ -22,6 +22,7 @@
 #include "refine/camera_priors.h"
 #include "refine/choose_lens.h"
 #include "refine/left_over.h"
+#include "refine/observation_list.h"
 #include "refine/observation_noise.h"
 #include "refine/pieces.h"
 #include "refine/plane_labels.h"
@@ -50,53 +51,10 @@ typedef struct {
     int rounds_to_align; /* of tracks in the photographs, still to come */
     bool has_info;       /* a view knows how well its keypoints are known */
     psfm_keypoint_labels labels;
-    uint32_t *obs_image, *obs_point; /* of the current structure */
-    double loss_scale_px;            /* of the last adjustment */
-    double (*obs_xy)[2];
-    double (*obs_sqrt_info)[3]; /* NULL: no view has any */
+    psfm_observation_list list; /* of the current structure */
+    double loss_scale_px;       /* of the last adjustment */
     psfm_bundle_plane *bundle_planes;
 } refinement;
-
-static void forget_observations(refinement *r) {
-    free(r->obs_image);
-    free(r->obs_point);
-    free(r->obs_xy);
-    free(r->obs_sqrt_info);
-    r->obs_sqrt_info = NULL;
-    r->obs_image = r->obs_point = NULL;
-    r->obs_xy = NULL;
-}
-
-/* Information of a keypoint's position; one pixel if nothing is known. */
-static void find_information(const psfm_view *view, uint32_t keypoint, double s[3]) {
-    static const double pixel[3] = {1.0, 0.0, 1.0};
-    memcpy(s, view->sqrt_info == NULL ? pixel : view->sqrt_info[keypoint], sizeof pixel);
-}
-
-/* The structure's tracks as flat observations. */
-static psfm_status list_observations(psfm_context *ctx, refinement *r) {
-    const psfm_structure *st = &r->out->structure;
-    size_t n = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0;
-    psfm_status status;
-    forget_observations(r);
-    if ((status = PSFM_ALLOC(ctx, n, &r->obs_image)) ||
-        (status = PSFM_ALLOC(ctx, n, &r->obs_point)) || (status = PSFM_ALLOC(ctx, n, &r->obs_xy)) ||
-        (r->has_info && (status = PSFM_ALLOC(ctx, n, &r->obs_sqrt_info))))
-        return status;
-    for (size_t p = 0; p < st->num_points; ++p) {
-        for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
-            uint32_t v = st->tracks.view[k];
-            r->obs_image[k] = v;
-            r->obs_point[k] = (uint32_t)p;
-            memcpy(r->obs_xy[k], r->evidence->set->views[v].keypoints[st->tracks.keypoint[k]],
-                   sizeof r->obs_xy[k]);
-            if (r->has_info)
-                find_information(&r->evidence->set->views[v], st->tracks.keypoint[k],
-                                 r->obs_sqrt_info[k]);
-        }
-    }
-    return PSFM_OK;
-}
 
 static psfm_bundle_problem make_problem(refinement *r) {
     const psfm_structure *st = &r->out->structure;
@@ -113,11 +71,11 @@ static psfm_bundle_problem make_problem(refinement *r) {
         .point_plane = r->out->planes.point_plane,
         .num_planes = r->out->planes.num_planes,
         .planes = r->bundle_planes,
-        .num_observations = st->num_points > 0 ? st->tracks.begin[st->num_points] : 0,
-        .obs_image = r->obs_image,
-        .obs_point = r->obs_point,
-        .obs_xy = (const double(*)[2])r->obs_xy,
-        .obs_sqrt_info = (const double(*)[3])r->obs_sqrt_info,
+        .num_observations = r->list.num,
+        .obs_image = r->list.image,
+        .obs_point = r->list.point,
+        .obs_xy = (const double(*)[2])r->list.xy,
+        .obs_sqrt_info = (const double(*)[3])r->list.sqrt_info,
     };
 }
 
@@ -173,7 +131,8 @@ static psfm_status make_points(psfm_context *ctx, refinement *r, double max_erro
         psfm_tracks_free(&tracks);
     }
     if (status == PSFM_OK)
-        status = list_observations(ctx, r);
+        status = psfm_observation_list_make(ctx, r->evidence->set, &r->out->structure, r->has_info,
+                                            &r->list);
     return status;
 }
 
@@ -244,7 +203,7 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
         return status;
     if (r->has_info) {
         psfm_bundle_problem problem = make_problem(r);
-        status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->obs_sqrt_info);
+        status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->list.sqrt_info);
     }
     return status == PSFM_OK ? adjust_finally(ctx, r) : status;
 }
@@ -401,7 +360,8 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
         psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
         r->has_info = true;
         --r->rounds_to_align;
-        status = list_observations(ctx, r);
+        status = psfm_observation_list_make(ctx, r->evidence->set, &r->out->structure, r->has_info,
+                                            &r->list);
         if (status == PSFM_OK)
             status = adjust(ctx, r, r->options->triangulate.max_error_px);
     }
@@ -485,7 +445,7 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
         status = make_probes(ctx, &r, &focals);
     psfm_timings_add(timings, "probes", start);
     psfm_free_focals_free(&focals);
-    forget_observations(&r);
+    psfm_observation_list_free(&r.list);
     psfm_keypoint_labels_free(&r.labels);
     free(r.image_camera);
     free(r.camera_priors);

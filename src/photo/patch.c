@@ -53,9 +53,8 @@ const psfm_option_table psfm_patch_option_table = {"photo-patch", rows, sizeof r
 #define GRAY_NOISE 0.7   /* standard deviation of a gray value that is taken for granted */
 #define END_STEP 0.01    /* samples; a step below it ends the iteration */
 #define LONGEST_STEP 2.0 /* samples */
-#define HOPELESS_NCC                                                            \
-    0.3 /* of a coarse level after HOPELESS_STEPS, of the finest from the start \
-         */
+/* Correlation of a coarse level after HOPELESS_STEPS, of the finest from the start. */
+#define HOPELESS_NCC 0.3
 #define HOPELESS_STEPS 3
 
 struct psfm_patch_aligner {

@@ -210,7 +210,7 @@ psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double cost,
                                  psfm_bundle_trial *trial);
 
 psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
-                                    psfm_bundle_tree **tree);
+                                    psfm_bundle_tree **out);
 void psfm_bundle_tree_destroy(psfm_bundle_tree **tree);
 /* From the trial values of the step to those along the tree: poses and planes, and the place X of a
  * point that moves. */

@@ -22,6 +22,15 @@ typedef struct {
     uint64_t seed;
 } scene_options;
 
+/* What tests of intrinsics look at: two cameras, five images each, noise of half a pixel. */
+static const scene_options scene_of_two_cameras = {.num_images = 10,
+                                                   .num_points = 200,
+                                                   .num_cameras = 2,
+                                                   .model = PSFM_CAMERA_PINHOLE,
+                                                   .noise_px = 0.5,
+                                                   .visible = 0.8,
+                                                   .seed = 4};
+
 typedef struct {
     psfm_bundle_problem problem;
     psfm_camera cameras[SCENE_MAX_IMAGES];

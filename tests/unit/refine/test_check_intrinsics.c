@@ -11,14 +11,6 @@ static void check_scene(psfm_context *ctx, const scene *s, const psfm_bundle_opt
     psfm_free_focals_free(&focals);
 }
 
-static const scene_options options_of_scene = {.num_images = 10,
-                                               .num_points = 200,
-                                               .num_cameras = 2,
-                                               .model = PSFM_CAMERA_PINHOLE,
-                                               .noise_px = 0.5,
-                                               .visible = 0.8,
-                                               .seed = 4};
-
 /* Both cameras' focal lengths as true, then the second one's too long by 3 %. */
 static void a_wrong_focal_length_is_found_and_a_right_one_is_not(void **state) {
     (void)state;
@@ -28,7 +20,7 @@ static void a_wrong_focal_length_is_found_and_a_right_one_is_not(void **state) {
         psfm_bundle_options options;
         psfm_intrinsics_check check;
         psfm_options_init(&psfm_bundle_option_table, &options);
-        scene_make(&options_of_scene, &s);
+        scene_make(&scene_of_two_cameras, &s);
         s.cameras[1].params[0] *= wrong ? 1.03 : 1.0;
         s.cameras[1].params[1] *= wrong ? 1.03 : 1.0;
         assert_ok(ctx, psfm_bundle_adjust(ctx, &s.problem, &options, NULL));
@@ -57,7 +49,7 @@ static void cameras_that_move_are_not_checked(void **state) {
     psfm_bundle_options options;
     psfm_intrinsics_check check;
     psfm_options_init(&psfm_bundle_option_table, &options);
-    scene_make(&options_of_scene, &s);
+    scene_make(&scene_of_two_cameras, &s);
     psfm_camera_prior priors[2];
     for (int c = 0; c < 2; ++c)
         priors[c] = (psfm_camera_prior){.refine = PSFM_REFINE_FOCAL,

@@ -5,14 +5,6 @@
 #include "camera/camera_model.h"
 #include "refine/choose_lens.h"
 
-static const scene_options options_of_scene = {.num_images = 10,
-                                               .num_points = 200,
-                                               .num_cameras = 2,
-                                               .model = PSFM_CAMERA_PINHOLE,
-                                               .noise_px = 0.5,
-                                               .visible = 0.8,
-                                               .seed = 4};
-
 typedef struct {
     psfm_context *ctx;
     psfm_camera_prior priors[2];
@@ -52,7 +44,7 @@ static void right_cameras_stay_as_they_are(void **state) {
     static scene s;
     fixture f;
     for (uint64_t seed = 0; seed < 5; ++seed) {
-        scene_options o = options_of_scene;
+        scene_options o = scene_of_two_cameras;
         o.seed = seed;
         scene_make(&o, &s);
         set_up(&f, &s, PSFM_REFINE_FOCAL);
@@ -70,7 +62,7 @@ static void a_principal_point_off_the_middle_is_set_free(void **state) {
     static scene s;
     fixture f;
     for (size_t num_images = 8; num_images <= 10; num_images += 2) { /* four each, then five */
-        scene_options o = options_of_scene;
+        scene_options o = scene_of_two_cameras;
         o.num_images = num_images;
         scene_make(&o, &s);
         s.cameras[1].params[2] += 20.0;
@@ -90,7 +82,7 @@ static void a_distortion_is_set_free_where_there_is_one(void **state) {
     (void)state;
     static scene s;
     fixture f;
-    scene_options o = options_of_scene;
+    scene_options o = scene_of_two_cameras;
     o.model = PSFM_CAMERA_SIMPLE_RADIAL;
     scene_make(&o, &s);
     set_up(&f, &s, PSFM_REFINE_FOCAL);
@@ -111,7 +103,7 @@ static void a_model_grows_unless_it_was_asked_for(void **state) {
     fixture f;
     for (int keeps = 0; keeps < 2; ++keeps) {
         psfm_camera_origin origins[2] = {{.keeps_model = keeps}, {.keeps_model = keeps}};
-        scene_options o = options_of_scene;
+        scene_options o = scene_of_two_cameras;
         o.model = PSFM_CAMERA_OPENCV;
         o.num_points = 400;
         o.noise_px = 0.1;
@@ -138,7 +130,7 @@ static void pixels_that_are_not_square_are_found(void **state) {
     (void)state;
     static scene s;
     fixture f;
-    scene_options o = options_of_scene;
+    scene_options o = scene_of_two_cameras;
     o.num_points = 400;
     o.noise_px = 0.2;
     scene_make(&o, &s);
@@ -163,7 +155,7 @@ static void shared_errors_are_not_taken_for_a_lens(void **state) {
     fixture f;
     size_t num_freed = 0;
     for (uint64_t seed = 0; seed < 4; ++seed) {
-        scene_options o = options_of_scene;
+        scene_options o = scene_of_two_cameras;
         o.num_points = 400;
         o.noise_px = 0.1;
         o.seed = seed;

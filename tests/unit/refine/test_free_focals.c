@@ -3,21 +3,13 @@
 
 #include "refine/free_focals.h"
 
-static const scene_options options_of_scene = {.num_images = 10,
-                                               .num_points = 200,
-                                               .num_cameras = 2,
-                                               .model = PSFM_CAMERA_PINHOLE,
-                                               .noise_px = 0.5,
-                                               .visible = 0.8,
-                                               .seed = 4};
-
 /* The second camera's focal length is 3 % too long, the first one is adjusted or given. */
 static void let_go(scene *s, bool first_moves, psfm_free_focals *out) {
     psfm_context *ctx = psfm_context_create();
     psfm_bundle_options options;
     psfm_camera_prior priors[2];
     psfm_options_init(&psfm_bundle_option_table, &options);
-    scene_make(&options_of_scene, s);
+    scene_make(&scene_of_two_cameras, s);
     s->cameras[1].params[0] *= 1.03;
     s->cameras[1].params[1] *= 1.03;
     for (int c = 0; c < 2; ++c)

@@ -3,11 +3,7 @@
  * A is kept as CHOLMOD wants it, upper triangle by columns. In each scalar column of block column
  * C the block (R, C) is a run of consecutive entries, and the run starts at the same distance from
  * the column's begin in all columns of C: the rows of the blocks above it. So one offset per block
- * says where its entries go, and different blocks can be set from different threads.
- *
- * Blocks of the inverse: with P A P^T = L L^T, the block of rows b is Y^T Y with Y = L^-1 P E_b,
- * and Y is non-zero only on the paths from b's rows to the root of the elimination tree (Gilbert
- * and Peierls). */
+ * says where its entries go, and different blocks can be set from different threads. */
 #include "linalg/block_spd.h"
 
 #include <stdlib.h>
@@ -16,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "linalg/cholmod_solve.h"
+#include "linalg/selected_inverse.h"
 
 struct psfm_block_spd {
     cholmod_common common;
@@ -127,6 +124,7 @@ psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *p
     if (status != PSFM_OK)
         return status;
     psfm_cholmod_start(&made->common);
+    made->common.supernodal = CHOLMOD_SUPERNODAL; /* columns of a block are alike */
     made->num_blocks = pattern->num_blocks;
     size_t num_pattern = pattern->row_begin[pattern->num_blocks];
     if ((status = PSFM_ALLOC(ctx, (size_t)made->num_blocks + 1, &made->scalar_begin)) == PSFM_OK &&
@@ -175,112 +173,25 @@ void psfm_block_spd_cost(const psfm_block_spd *spd, double *operations, double *
 size_t psfm_block_spd_fill(const psfm_block_spd *spd) {
     if (spd->L->xtype == CHOLMOD_PATTERN)
         return 0;
-    return spd->L->is_super ? spd->L->xsize : spd->L->nzmax;
+    return spd->L->xsize;
 }
 
-/* ---- diagonal blocks of the inverse ----
- *
- * With A = L L^T and W = L with its columns over their diagonals, the entries of Z = A^-1 where L
- * has any follow from those to the right of and below them (K. Takahashi, J. Fagan, M. Chin, 1973):
- *   Z_ij = -sum_k Z_ik W_kj  (i > j, k over the rows of column j below j),
- *   Z_jj = 1 / L_jj^2 - sum_k W_kj Z_kj.
- * That is the work of a factorisation, whatever the number of blocks. A few blocks are cheaper by
- * solving for their columns. */
-typedef struct {
-    const cholmod_factor *L;    /* simplicial L L^T, columns sorted and packed */
-    SuiteSparse_long *position; /* permuted row of each scalar */
-    double *Z;                  /* as the values of L */
-    SuiteSparse_long *place;    /* per row: its place in the column at work, or -1 */
-    double *sum;                /* per place in that column */
-} selected_inverse;
-
-/* Operations for the entries of Z, for the solution of one column is SOLVE times the entries. */
-#define SOLVE 4.0
-
-static double count_operations(const cholmod_factor *L) {
-    const SuiteSparse_long *begin = L->p, *row = L->i, *count = L->nz;
-    double operations = 0.0;
-    for (size_t j = 0; j < L->n; ++j)
-        for (SuiteSparse_long k = begin[j] + 1; k < begin[j] + count[j]; ++k)
-            operations += (double)count[row[k]];
-    return operations;
-}
-
-/* Adds -Z_ik W_kj for all rows i of column j that are in column k, k being at place a in column j,
- * and by symmetry -Z_ki W_ij. */
-static void add_column(const selected_inverse *s, size_t j, SuiteSparse_long a) {
-    const SuiteSparse_long *begin = s->L->p, *row = s->L->i, *count = s->L->nz;
-    const double *value = (const double *)s->L->x + begin[j];
-    SuiteSparse_long column = row[begin[j] + a];
-    const double *Z = s->Z + begin[column];
-    const SuiteSparse_long *r = row + begin[column];
-    double diagonal = value[0], w = value[a] / diagonal, sum = s->sum[a] - Z[0] * w;
-    for (SuiteSparse_long k = 1; k < count[column]; ++k) {
-        SuiteSparse_long i = s->place[r[k]];
-        if (i < 0)
-            continue;
-        s->sum[i] -= Z[k] * w;
-        sum -= Z[k] * (value[i] / diagonal);
-    }
-    s->sum[a] = sum;
-}
-
-static void invert_column(const selected_inverse *s, size_t j) {
-    const SuiteSparse_long *begin = s->L->p, *count = s->L->nz;
-    const SuiteSparse_long *row = (const SuiteSparse_long *)s->L->i + begin[j];
-    const double *value = (const double *)s->L->x + begin[j];
-    double *Z = s->Z + begin[j], diagonal = 1.0 / (value[0] * value[0]);
-    for (SuiteSparse_long k = 1; k < count[j]; ++k) {
-        s->place[row[k]] = k;
-        s->sum[k] = 0.0;
-    }
-    for (SuiteSparse_long k = 1; k < count[j]; ++k)
-        add_column(s, j, k);
-    for (SuiteSparse_long k = 1; k < count[j]; ++k) {
-        Z[k] = s->sum[k];
-        diagonal -= value[k] / value[0] * Z[k];
-        s->place[row[k]] = -1;
-    }
-    Z[0] = diagonal;
-}
-
-/* Z at two scalars of one block, which meet in L. */
-static double entry(const selected_inverse *s, uint32_t u, uint32_t v) {
-    const SuiteSparse_long *begin = s->L->p, *row = s->L->i, *count = s->L->nz;
-    SuiteSparse_long i = s->position[u], j = s->position[v];
-    if (i < j)
-        return entry(s, v, u);
-    SuiteSparse_long low = begin[j], high = begin[j] + count[j] - 1;
-    while (low < high) {
-        SuiteSparse_long middle = (low + high) / 2;
-        low = row[middle] < i ? middle + 1 : low;
-        high = row[middle] < i ? high : middle;
-    }
-    return s->Z[low];
-}
-
-static psfm_status invert_all(psfm_context *ctx, const psfm_block_spd *spd, selected_inverse *s,
+/* Diagonal blocks of the inverse, from all entries where the factor has any. */
+static psfm_status invert_all(psfm_context *ctx, const psfm_block_spd *spd,
                               const psfm_block_range *range) {
-    size_t n = s->L->n;
-    const SuiteSparse_long *permutation = s->L->Perm;
-    psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, n, &s->position)) || (status = PSFM_ALLOC(ctx, n, &s->place)) ||
-        (status = PSFM_ALLOC(ctx, n, &s->sum)) || (status = PSFM_ALLOC(ctx, s->L->nzmax, &s->Z)))
-        return status;
-    for (size_t k = 0; k < n; ++k) {
-        s->position[permutation[k]] = (SuiteSparse_long)k;
-        s->place[k] = -1;
-    }
-    for (size_t j = n; j-- > 0;)
-        invert_column(s, j);
-    for (uint32_t b = range->first; b < range->first + range->num; ++b) {
+    psfm_selected_inverse inverse;
+    psfm_status status = psfm_selected_inverse_make(ctx, spd->L, &inverse);
+    for (uint32_t b = range->first; status == PSFM_OK && b < range->first + range->num; ++b) {
         uint32_t begin = spd->scalar_begin[b], m = spd->scalar_begin[b + 1] - begin;
         for (uint32_t k = 0; k < m * m; ++k)
-            range->out[range->begin[b] + k] = entry(s, begin + k / m, begin + k % m);
+            range->out[range->begin[b] + k] =
+                psfm_selected_inverse_entry(&inverse, begin + k / m, begin + k % m);
     }
-    return PSFM_OK;
+    psfm_selected_inverse_free(&inverse);
+    return status;
 }
 
+/* The same by solving for the columns. */
 static psfm_status invert_few(psfm_context *ctx, psfm_block_spd *spd,
                               const psfm_block_range *range) {
     double *column = NULL;
@@ -302,27 +213,11 @@ static psfm_status invert_few(psfm_context *ctx, psfm_block_spd *spd,
 
 psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd,
                                    const psfm_block_range *range) {
-    selected_inverse s = {0};
+    const double solve = 4.0; /* operations for a column over the entries of L */
     double wanted =
         (double)(spd->scalar_begin[range->first + range->num] - spd->scalar_begin[range->first]);
-    psfm_status status = PSFM_OK;
-    cholmod_factor *L = cholmod_l_copy_factor(spd->L, &spd->common);
-    if (L == NULL || !cholmod_l_change_factor(CHOLMOD_REAL, 1, 0, 1, 1, L, &spd->common)) {
-        status = psfm_cholmod_failure(ctx, &spd->common, "block", "inverse");
-        goto cleanup;
-    }
-    s.L = L;
-    status = wanted * SOLVE * (double)L->nzmax < count_operations(L)
-                 ? invert_few(ctx, spd, range)
-                 : invert_all(ctx, spd, &s, range);
-
-cleanup:
-    free(s.position);
-    free(s.place);
-    free(s.sum);
-    free(s.Z);
-    cholmod_l_free_factor(&L, &spd->common);
-    return status;
+    bool few = wanted * solve * spd->common.lnz < 2.0 * spd->common.fl;
+    return few ? invert_few(ctx, spd, range) : invert_all(ctx, spd, range);
 }
 
 void psfm_block_spd_destroy(psfm_block_spd **spd) {

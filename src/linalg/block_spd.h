@@ -44,7 +44,7 @@ typedef struct {
     double *out;
 } psfm_block_range;
 
-/* The inverse after a factorisation, at these blocks: the work of another factorisation, or less
+/* The inverse after a factorisation, at these blocks: twice the work of a factorisation, or less
  * for a few blocks. By one thread. */
 psfm_status psfm_block_spd_inverse(psfm_context *ctx, psfm_block_spd *spd,
                                    const psfm_block_range *range);

@@ -166,7 +166,11 @@ psfm_status psfm_database_write_colmap_geometries(psfm_context *ctx, const char 
     psfm_status status = psfm_sql_open_for_writing(ctx, path, &sql);
     sql.doing = "cannot write the table two_view_geometries";
     if (status == PSFM_OK)
-        status = psfm_sql_exec(&sql, "BEGIN IMMEDIATE; DELETE FROM two_view_geometries");
+        status = psfm_sql_exec(&sql, "BEGIN IMMEDIATE");
+    if (status == PSFM_OK)
+        status = psfm_database_need_geometries(&sql);
+    if (status == PSFM_OK)
+        status = psfm_sql_exec(&sql, "DELETE FROM two_view_geometries");
     if (status == PSFM_OK)
         status =
             psfm_sql_prepare(&sql,

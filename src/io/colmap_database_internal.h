@@ -28,6 +28,8 @@ psfm_status psfm_database_read_pairs(psfm_sql *sql, const char *table, psfm_matc
 
 /* Creates COLMAP 3.8's tables and its index. */
 psfm_status psfm_database_create_tables(psfm_sql *sql);
+/* Creates COLMAP's table two_view_geometries where it is missing. */
+psfm_status psfm_database_need_geometries(psfm_sql *sql);
 
 /* Creates our own tables, empty, in place of earlier ones. */
 psfm_status psfm_database_create_two_view_tables(psfm_sql *sql, const char *options_key);

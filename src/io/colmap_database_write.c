@@ -33,14 +33,19 @@ static const char schema[] =
     " FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE);"
     "CREATE TABLE matches (pair_id INTEGER PRIMARY KEY NOT NULL, rows INTEGER NOT NULL,"
     " cols INTEGER NOT NULL, data BLOB);"
-    "CREATE TABLE two_view_geometries (pair_id INTEGER PRIMARY KEY NOT NULL,"
-    " rows INTEGER NOT NULL, cols INTEGER NOT NULL, data BLOB, config INTEGER NOT NULL,"
-    " F BLOB, E BLOB, H BLOB, qvec BLOB, tvec BLOB);"
     "PRAGMA user_version = 3800;";
 
 psfm_status psfm_database_create_tables(psfm_sql *sql) {
     sql->doing = "cannot create the tables";
-    return psfm_sql_exec(sql, schema);
+    psfm_status status = psfm_sql_exec(sql, schema);
+    return status == PSFM_OK ? psfm_database_need_geometries(sql) : status;
+}
+
+psfm_status psfm_database_need_geometries(psfm_sql *sql) {
+    return psfm_sql_exec(
+        sql, "CREATE TABLE IF NOT EXISTS two_view_geometries (pair_id INTEGER PRIMARY KEY NOT NULL,"
+             " rows INTEGER NOT NULL, cols INTEGER NOT NULL, data BLOB, config INTEGER NOT NULL,"
+             " F BLOB, E BLOB, H BLOB, qvec BLOB, tvec BLOB)");
 }
 
 static psfm_status write_cameras(psfm_sql *sql, const psfm_match_set *set) {

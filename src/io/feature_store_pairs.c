@@ -232,10 +232,11 @@ psfm_status psfm_store_put_matches(psfm_feature_store *store, uint32_t id1, uint
 
 psfm_status psfm_store_put_inliers(psfm_feature_store *store, uint32_t id1, uint32_t id2,
                                    const psfm_match_list *matches) {
-    if (!store->has_geometries)
-        return psfm_fail(store->sql.ctx, PSFM_ERR_FORMAT, "%s: no table two_view_geometries",
-                         store->sql.path);
-    psfm_status status = psfm_store_drop_pair(store, id1, id2);
+    psfm_status status =
+        store->has_geometries ? PSFM_OK : psfm_database_need_geometries(&store->sql);
+    store->has_geometries = status == PSFM_OK;
+    if (status == PSFM_OK)
+        status = psfm_store_drop_pair(store, id1, id2);
     if (status != PSFM_OK)
         return status;
     return insert_pair(store,

@@ -48,13 +48,26 @@ static bool move_node(psfm_consensus_search *s, uint32_t v) {
     return moved;
 }
 
+static void unsettle_neighbours(const psfm_consensus_search *s, uint32_t v) {
+    for (size_t k = s->adjacency.begin[v]; k < s->adjacency.begin[v + 1]; ++k)
+        s->unsettled[psfm_topology_other(s->topology, s->adjacency.edge[k], v)] = true;
+}
+
 uint32_t psfm_consensus_move_nodes(psfm_consensus_search *s) {
-    uint32_t num_moves = 0;
+    uint32_t num_moves = 0, n = s->topology->num_nodes;
     enum { MAX_SWEEPS = 20 };
+    memset(s->unsettled, true, n * sizeof *s->unsettled);
     for (int sweep = 0; sweep < MAX_SWEEPS; ++sweep) {
         uint32_t before = num_moves;
-        for (uint32_t v = 0; v < s->topology->num_nodes; ++v)
-            num_moves += move_node(s, v) ? 1 : 0;
+        for (uint32_t v = 0; v < n; ++v) {
+            if (!s->unsettled[v])
+                continue;
+            s->unsettled[v] = false;
+            if (!move_node(s, v))
+                continue;
+            ++num_moves;
+            unsettle_neighbours(s, v);
+        }
         if (num_moves == before)
             break;
     }

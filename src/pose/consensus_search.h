@@ -13,6 +13,7 @@ typedef struct {
     double *confidence;       /* of the candidates, with their typicality */
     double (*R)[9];           /* current rotations */
     psfm_adjacency adjacency; /* edges at each node */
+    bool *unsettled;          /* nodes that might move: they or those beside them have changed */
 } psfm_consensus_search;
 
 /* Starts with typicality learnt from all candidates. Free in any case. */

@@ -56,13 +56,11 @@ static double distance(const psfm_consensus_search *s, uint32_t q, const double 
     const psfm_rotation_candidates *c = s->candidates;
     double reach =
         c->sigma_rad == NULL ? s->reach : fmax(s->reach, PSFM_CONSENSUS_SIGMAS * c->sigma_rad[q]);
-    /* cos(angle) from the trace is enough to tell candidates that are far off */
     double trace = 0.0;
     for (int k = 0; k < 9; ++k)
         trace += c->R_21[q][k] * R_21[k];
-    if (0.5 * (trace - 1.0) < cos(fmin(reach, 3.1)) - 1e-12)
-        return 1.0;
-    return psfm_rotation_angle(c->R_21[q], R_21) / reach;
+    /* the trace tells small angles poorly, but their squares, which count, to rounding */
+    return acos(fmax(-1.0, fmin(1.0, 0.5 * (trace - 1.0)))) / reach;
 }
 
 bool psfm_consensus_agrees(const psfm_consensus_search *s, uint32_t e, const double R1[9],
@@ -113,6 +111,8 @@ psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_rotation_problem *
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, s->candidates->begin[topology->num_edges], &s->confidence);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, topology->num_nodes, &s->unsettled);
+    if (status == PSFM_OK)
         psfm_consensus_learn_typical(s, NULL);
     return status;
 }
@@ -120,5 +120,7 @@ psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_rotation_problem *
 void psfm_consensus_free(psfm_consensus_search *s) {
     psfm_adjacency_free(&s->adjacency);
     free(s->confidence);
+    free(s->unsettled);
     s->confidence = NULL;
+    s->unsettled = NULL;
 }

@@ -23,6 +23,10 @@ typedef struct {
 psfm_status psfm_flips_best(psfm_context *ctx, const psfm_flip_problem *problem,
                             const psfm_elimination *order, bool differ, bool *flip, double *gain);
 
+/* Whether it is easily shown that no flips gain; if not, *refuted is false, and some may or may
+ * not. O(nodes + edges), and some short searches for each edge that would gain by itself. */
+psfm_status psfm_flips_refute(psfm_context *ctx, const psfm_flip_problem *problem, bool *refuted);
+
 /* Simulated annealing from the state without flips, ending in `flip`: `sweeps` over all nodes that
  * are not held, from well above the mean value of an edge down to where hardly any loss is
  * accepted. O(sweeps * edges). */

@@ -300,7 +300,7 @@ static psfm_status search(psfm_context *ctx, const level *l, const psfm_labellin
     return status;
 }
 
-/* The best flips of the labels given, exactly or by the search. */
+/* The best flips of the labels given: none if that is easily shown, or exactly, or searched for. */
 static psfm_status best_flips(psfm_context *ctx, level *l, uint64_t seed,
                               const psfm_labelling_options *options, bool differ, bool *flip,
                               psfm_labelling_result *result) {
@@ -308,12 +308,13 @@ static psfm_status best_flips(psfm_context *ctx, level *l, uint64_t seed,
     if (options == NULL)
         options = &psfm_labelling_defaults;
     const flip_task task = {options->exact_width, options->exact_entries, true, differ};
-    psfm_status status = flip_level(ctx, l, &task, &rng, flip, &result->gain, &result->exact);
-    if (status == PSFM_OK) {
-        psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value,
-                                     l->own};
-        result->score = psfm_flips_sum(&problem, NULL);
-    }
+    const psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value,
+                                       l->own};
+    psfm_status status = differ ? PSFM_OK : psfm_flips_refute(ctx, &problem, &result->exact);
+    result->score = psfm_flips_sum(&problem, NULL);
+    if (status != PSFM_OK || result->exact)
+        return status;
+    status = flip_level(ctx, l, &task, &rng, flip, &result->gain, &result->exact);
     if (status == PSFM_OK && !result->exact)
         status = differ ? go_rounds(ctx, l, options, true, &rng, flip, &result->gain)
                         : search(ctx, l, options, &rng, flip, &result->gain);

@@ -154,6 +154,21 @@ static void rings_are_exact(void **state) {
 }
 
 /* A grid with diagonals: far too wide for exact tables. */
+static void make_grid(psfm_rng *rng, uint32_t side, double wrong, problem *p) {
+    uint32_t num = 0;
+    for (uint32_t v = 0; v < side * side; ++v) {
+        bool right = v % side + 1 < side, down = v / side + 1 < side;
+        uint32_t to[3] = {v + 1, v + side, v + side + 1};
+        bool there[3] = {right, down, right && down};
+        for (int k = 0; k < 3; ++k)
+            if (there[k]) {
+                p->node1[num] = v;
+                p->node2[num++] = to[k];
+            }
+    }
+    plant(rng, wrong, p, side * side, num);
+}
+
 static void grids_are_not_below_the_truth(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -162,21 +177,54 @@ static void grids_are_not_below_the_truth(void **state) {
         for (int wrong = 5; wrong <= 25; wrong += 10) {
             psfm_rng rng = psfm_rng_make(side, PSFM_RNG_TEST, (uint64_t)wrong, 1);
             psfm_labelling_result result;
-            uint32_t num = 0;
-            for (uint32_t v = 0; v < side * side; ++v) {
-                bool right = v % side + 1 < side, down = v / side + 1 < side;
-                uint32_t to[3] = {v + 1, v + side, v + side + 1};
-                bool there[3] = {right, down, right && down};
-                for (int k = 0; k < 3; ++k)
-                    if (there[k]) {
-                        p->node1[num] = v;
-                        p->node2[num++] = to[k];
-                    }
-            }
-            plant(&rng, wrong / 100.0, p, side * side, num);
+            make_grid(&rng, side, wrong / 100.0, p);
             solve(ctx, NULL, p, &result);
             assert_true(result.score >= score(p, p->truth) - 1e-9);
         }
+    free(p);
+    psfm_context_destroy(&ctx);
+}
+
+/* The truth of a grid in which few edges are wrong: that nothing is better is shown, not searched.
+ */
+static void what_is_best_on_a_grid_is_known_to_be(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    problem *p = calloc(1, sizeof *p);
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 2);
+    psfm_labelling_result result;
+    make_grid(&rng, 45, 0.02, p);
+    memcpy(p->label, p->truth, sizeof p->label);
+    solve(ctx, NULL, p, &result);
+    assert_true(result.exact);
+    assert_true(result.gain == 0.0);
+    free(p);
+    psfm_context_destroy(&ctx);
+}
+
+/* Small graphs that start from the truth, some of which something is better than: whatever is said
+ * to be best is. */
+static void only_what_is_best_is_said_to_be(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    problem *p = calloc(1, sizeof *p);
+    psfm_labelling_options options = psfm_labelling_defaults;
+    options.exact_width = 0;
+    int known = 0, bettered = 0;
+    for (uint32_t seed = 0; seed < 400; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 0, 3);
+        psfm_labelling_result result;
+        double best, next;
+        make_ring(&rng, 12, 3, 0.2, p);
+        memcpy(p->label, p->truth, sizeof p->label);
+        solve(ctx, &options, p, &result);
+        exhaust(p, p->label, &best, &next);
+        assert_true(!result.exact || result.score >= best - 1e-9);
+        known += result.exact;
+        bettered += result.gain > 0.0;
+    }
+    assert_true(known > 100);
+    assert_true(bettered > 20);
     free(p);
     psfm_context_destroy(&ctx);
 }
@@ -187,6 +235,8 @@ int main(void) {
         cmocka_unit_test(search_seldom_misses_the_best),
         cmocka_unit_test(rings_are_exact),
         cmocka_unit_test(grids_are_not_below_the_truth),
+        cmocka_unit_test(what_is_best_on_a_grid_is_known_to_be),
+        cmocka_unit_test(only_what_is_best_is_said_to_be),
     };
     return cmocka_run_group_tests_name("graph/labelling", tests, NULL, NULL);
 }

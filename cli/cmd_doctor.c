@@ -47,6 +47,16 @@ static void print_memory(void) {
     putchar('\n');
 }
 
+/* An OpenBLAS older than the processor takes it for one of 2004, and large adjustments take several
+ * times as long. */
+static void print_blas(void) {
+    printf("BLAS:          %s\n", openblas_get_config());
+    if (psfm_cpu() == PSFM_CPU_PLAIN || strcmp(openblas_get_corename(), "Prescott") != 0)
+        return;
+    printf("               it does not know this processor; faster with OPENBLAS_CORETYPE=%s set\n",
+           psfm_cpu() == PSFM_CPU_AVX512 ? "SkylakeX" : "Haswell");
+}
+
 static void print_neural(void) {
 #ifdef PSFM_HAVE_ONEDNN
     const dnnl_version_t *version = dnnl_version();
@@ -113,7 +123,7 @@ static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
     printf("threads:       %d of %ld processors\n", psfm_context_threads(ctx),
            sysconf(_SC_NPROCESSORS_ONLN));
     print_memory();
-    printf("BLAS:          %s\n", openblas_get_config());
+    print_blas();
     printf("CHOLMOD:       %d.%d.%d\n", cholmod[0], cholmod[1], cholmod[2]);
     printf("SQLite:        %s\n", sqlite3_libversion());
     printf("libpng:        %s\n", png_get_libpng_ver(NULL));

@@ -43,6 +43,12 @@ grep -q "^planarsfm: *$("$planarsfm" --version | cut -d' ' -f2)$" doctor.txt || 
 for line in instructions threads memory BLAS CHOLMOD SQLite HDF5 oneDNN "3D in reports"; do
     grep -q "^$line: *[^ ]" doctor.txt || fail "doctor: $line"
 done
+if grep -q DYNAMIC_ARCH doctor.txt && grep -qw avx2 /proc/cpuinfo; then
+    OPENBLAS_CORETYPE=Prescott "$planarsfm" doctor | grep -q "OPENBLAS_CORETYPE=" ||
+        fail "doctor: kernels of an old processor"
+    ! OPENBLAS_CORETYPE=Haswell "$planarsfm" doctor | grep -q "OPENBLAS_CORETYPE=" ||
+        fail "doctor: kernels of this processor"
+fi
 
 refuses 2 "no command" "$planarsfm" nonsense
 refuses 2 "no command" "$planarsfm" help nonsense

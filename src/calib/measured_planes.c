@@ -33,21 +33,6 @@ bool psfm_image_scale(const psfm_camera *camera, double scale[2]) {
     return !info->is_fisheye;
 }
 
-/* Lists the keypoints of the inliers on either side. */
-static psfm_status list_keypoints(psfm_context *ctx, const psfm_match_pair *pair,
-                                  const psfm_homography *h, psfm_measured_plane *m) {
-    m->num = (uint32_t)h->num_inliers;
-    for (int side = 0; side < 2; ++side) {
-        psfm_status status = PSFM_ALLOC(ctx, h->num_inliers, &m->keypoints[side]);
-        if (status != PSFM_OK)
-            return status;
-        for (size_t k = 0; k < h->num_inliers; ++k)
-            m->keypoints[side][k] = pair->matches[h->inliers[k]][side];
-        qsort(m->keypoints[side], h->num_inliers, sizeof *m->keypoints[side], psfm_compare_u32);
-    }
-    return PSFM_OK;
-}
-
 /* The inliers of h among all pairs of rays; both lists ascend. */
 static psfm_status select_inliers(psfm_context *ctx, const psfm_correspondences *c,
                                   const psfm_ray_pairs *all, const psfm_homography *h,
@@ -81,9 +66,10 @@ static psfm_status measure_noise(psfm_context *ctx, const psfm_ray_pairs *pairs,
     return status;
 }
 
-/* Refits H to its inliers; the information is that of the fit on rays. */
+/* Refits H to its inliers; the information is that of the fit on rays. Errors beyond *max_squared
+ * are not its noise. */
 static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, const psfm_camera *camera1,
-                         const psfm_camera *camera2, psfm_measured_plane *m) {
+                         const psfm_camera *camera2, psfm_measured_plane *m, double *max_squared) {
     psfm_normal9 normal;
     double sigma = 0.0;
     psfm_homography_normalize_norm(m->H);
@@ -101,6 +87,31 @@ static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, const p
     for (int k = 0; k < 81; ++k)
         m->information[k] = share * normal.N[k];
     psfm_bend_information_scale(share, &m->bend);
+    *max_squared = loss.max_squared;
+    return status;
+}
+
+/* Lists the keypoints on either side of those pairs that have no larger error: the others are near
+ * the plane, but not on it. */
+static psfm_status list_keypoints(psfm_context *ctx, const psfm_match_pair *pair,
+                                  const psfm_correspondences *c, const psfm_ray_pairs *own,
+                                  double max_squared, psfm_measured_plane *m) {
+    double *squared = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, own->num_blocks * PSFM_LANES, &squared);
+    for (int side = 0; status == PSFM_OK && side < 2; ++side)
+        status = PSFM_ALLOC(ctx, own->num, &m->keypoints[side]);
+    if (status == PSFM_OK)
+        psfm_homography_errors(own, m->H, squared);
+    for (size_t k = 0; status == PSFM_OK && k < own->num; ++k) {
+        const uint32_t *match = pair->matches[c->match_idx[own->row[k]]];
+        if (!(squared[k] <= max_squared))
+            continue;
+        m->keypoints[0][m->num] = match[0];
+        m->keypoints[1][m->num++] = match[1];
+    }
+    for (int side = 0; status == PSFM_OK && side < 2; ++side)
+        qsort(m->keypoints[side], m->num, sizeof *m->keypoints[side], psfm_compare_u32);
+    free(squared);
     return status;
 }
 
@@ -167,11 +178,12 @@ static psfm_status measure_pair(psfm_context *ctx, size_t index, int worker, voi
         m->view1 = pair->view1;
         m->view2 = pair->view2;
         memcpy(m->H, found->homographies[k].H_21, sizeof m->H);
-        status = list_keypoints(ctx, pair, &found->homographies[k], m);
+        double max_squared = 0.0;
+        status = select_inliers(ctx, &c, &all, &found->homographies[k], &own);
         if (status == PSFM_OK)
-            status = select_inliers(ctx, &c, &all, &found->homographies[k], &own);
+            status = refit(ctx, &own, camera1, camera2, m, &max_squared);
         if (status == PSFM_OK)
-            status = refit(ctx, &own, camera1, camera2, m);
+            status = list_keypoints(ctx, pair, &c, &own, max_squared, m);
         if (status == PSFM_OK) {
             take_samples(&own, scale1, scale2, m);
             change_units(scale1, scale2, m);
@@ -193,7 +205,7 @@ static bool is_usable(const psfm_match_set *set, const psfm_match_pair *pair) {
 psfm_status psfm_measured_planes_init(psfm_context *ctx, const psfm_match_set *set,
                                       const psfm_two_view *two_views, psfm_measured_planes *out) {
     size_t *begin = NULL;
-    *out = (psfm_measured_planes){0};
+    *out = (psfm_measured_planes){.views = set->views};
     psfm_status status = PSFM_ALLOC(ctx, set->num_pairs + 1, &begin);
     if (status != PSFM_OK)
         return status;

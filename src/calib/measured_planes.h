@@ -15,7 +15,7 @@ typedef struct {
     double H[9];                /* unit Frobenius norm; positive third coordinate on the inliers */
     double information[81];     /* of the entries of H, row-major; annihilates H itself */
     psfm_bend_information bend; /* of the lenses about the distortion they have now */
-    uint32_t num;               /* inliers */
+    uint32_t num;               /* inliers, as far as their errors are no more than the noise */
     uint32_t *keypoints[2];     /* of the inliers, per view, ascending in each; owned */
     double samples[2][PSFM_PLANE_SAMPLES][2]; /* image points of some inliers, per view */
 } psfm_measured_plane;
@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     psfm_measured_plane *planes;
     size_t num;
+    const psfm_view *views; /* whose keypoints these are; not owned */
 } psfm_measured_planes;
 
 /* The image coordinates of a camera in terms of its rays: x ~ diag(scale[0], scale[1], 1) ray.
@@ -31,7 +32,8 @@ typedef struct {
 bool psfm_image_scale(const psfm_camera *camera, double scale[2]);
 
 /* Refits every homography to its inliers and measures their noise. The cameras of the set may have
- * any focal lengths: only their principal points and distortions matter. Parallel over pairs. */
+ * any focal lengths: only their principal points and distortions matter. The set must outlive what
+ * is measured. Parallel over pairs. */
 psfm_status psfm_measured_planes_init(psfm_context *ctx, const psfm_match_set *set,
                                       const psfm_two_view *two_views, psfm_measured_planes *out);
 void psfm_measured_planes_free(psfm_measured_planes *measured);

@@ -1,9 +1,10 @@
 /* Greedy joining by overlap.
  *
  * Two homographies that meet in a view are candidates if they share enough of the smaller one's
- * inliers there. The score of a candidate is the cosine of the two inlier sets, lowered where the
- * overlap is small in number. Joins are made from the best score down; a join that would put two
- * homographies of one pair into one group is refused, since they are different planes there.
+ * inliers there, and if these show that the others are of their plane (plane_overlap.c). The score
+ * of a candidate is the cosine of the two inlier sets, lowered where the overlap is small in
+ * number. Joins are made from the best score down; a join that would put two homographies of one
+ * pair into one group is refused, since they are different planes there.
  *
  * Cost: per view the square of its homographies times their inliers. */
 #include "calib/physical_planes.h"
@@ -15,11 +16,13 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/union_find.h"
+#include "calib/plane_overlap.h"
 #include "linalg/order.h"
 
 #define MIN_SHARE 0.2      /* of the smaller one's inliers */
 #define MIN_OVERLAP 8      /* keypoints */
 #define SURE_OVERLAP 100.0 /* keypoints from which on their number no longer matters */
+#define MAX_PREDICTED 1.0  /* mean squared error, in units of the noise, of a prediction by them */
 
 typedef struct {
     double score;
@@ -63,30 +66,99 @@ static bool same_pair(const psfm_measured_plane *a, const psfm_measured_plane *b
     return a->view1 == b->view1 && a->view2 == b->view2;
 }
 
+/* The keypoints of a view from -1 to 1, as far as its homographies have them. */
+typedef struct {
+    const psfm_view *view;
+    double middle[2], half;
+} frame;
+
+static frame make_frame(const search *s, const meeting *m, size_t view) {
+    frame f = {.view = &s->measured->views[view], .half = 1.0};
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < m->num; ++i) {
+        const psfm_measured_plane *a = &s->measured->planes[m->items[i] >> 1];
+        for (uint32_t k = 0; k < a->num; ++k)
+            for (int axis = 0; axis < 2; ++axis) {
+                double x = f.view->keypoints[a->keypoints[m->items[i] & 1][k]][axis];
+                low[axis] = fmin(low[axis], x);
+                high[axis] = fmax(high[axis], x);
+            }
+    }
+    for (int axis = 0; axis < 2 && low[axis] < high[axis]; ++axis) {
+        f.middle[axis] = 0.5 * (low[axis] + high[axis]);
+        f.half = fmax(f.half, 0.5 * (high[axis] - low[axis]));
+    }
+    return f;
+}
+
+static void add_keypoint(const frame *f, uint32_t keypoint, psfm_spread *spread) {
+    const double *xy = f->view->keypoints[keypoint];
+    psfm_spread_add(spread, (xy[0] - f->middle[0]) / f->half, (xy[1] - f->middle[1]) / f->half);
+}
+
+/* The inliers of a homography in the view of the meeting. */
+typedef struct {
+    const psfm_measured_plane *plane;
+    const uint32_t *keypoints; /* ascending */
+    psfm_spread spread;        /* of them */
+} attendee;
+
+static psfm_status list_attendees(psfm_context *ctx, const search *s, const meeting *m,
+                                  const frame *f, attendee **out) {
+    psfm_status status = PSFM_ALLOC(ctx, m->num, out);
+    for (size_t i = 0; status == PSFM_OK && i < m->num; ++i) {
+        attendee *a = &(*out)[i];
+        a->plane = &s->measured->planes[m->items[i] >> 1];
+        a->keypoints = a->plane->keypoints[m->items[i] & 1];
+        for (uint32_t k = 0; k < a->plane->num; ++k)
+            add_keypoint(f, a->keypoints[k], &a->spread);
+    }
+    return status;
+}
+
+/* Whether the common keypoints of two homographies predict all those of either. */
+static bool is_one_plane(const frame *f, const attendee *a, const attendee *b) {
+    psfm_spread common = {0};
+    for (uint32_t i = 0, j = 0; i < a->plane->num && j < b->plane->num;) {
+        uint32_t in_a = a->keypoints[i], in_b = b->keypoints[j];
+        if (in_a == in_b)
+            add_keypoint(f, in_a, &common);
+        i += in_a <= in_b;
+        j += in_b <= in_a;
+    }
+    return psfm_spread_predict(&common, &a->spread) <= MAX_PREDICTED * a->plane->num &&
+           psfm_spread_predict(&common, &b->spread) <= MAX_PREDICTED * b->plane->num;
+}
+
+/* The score of two homographies that meet in a view, 0 if they are no candidate. */
+static double score_of(const frame *f, const attendee *a, const attendee *b) {
+    if (same_pair(a->plane, b->plane))
+        return 0.0;
+    double na = a->plane->num, nb = b->plane->num;
+    double common = count_common(a->keypoints, a->plane->num, b->keypoints, b->plane->num);
+    if (common < fmax(MIN_OVERLAP, MIN_SHARE * fmin(na, nb)) || !is_one_plane(f, a, b))
+        return 0.0;
+    return common / sqrt(na * nb) * sqrt(fmin(common, SURE_OVERLAP) / SURE_OVERLAP);
+}
+
 static psfm_status find_candidates(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     search *s = user;
     meeting *m = &s->meetings[index];
-    psfm_status status = PSFM_OK;
-    for (size_t i = 0; status == PSFM_OK && i < m->num; ++i) {
-        const psfm_measured_plane *a = &s->measured->planes[m->items[i] >> 1];
-        const uint32_t *in_a = a->keypoints[m->items[i] & 1];
+    frame f = make_frame(s, m, index);
+    attendee *attendees = NULL;
+    psfm_status status = list_attendees(ctx, s, m, &f, &attendees);
+    for (size_t i = 0; status == PSFM_OK && i < m->num; ++i)
         for (size_t j = 0; status == PSFM_OK && j < i; ++j) {
-            const psfm_measured_plane *b = &s->measured->planes[m->items[j] >> 1];
-            if (same_pair(a, b))
-                continue;
-            double common = count_common(in_a, a->num, b->keypoints[m->items[j] & 1], b->num);
-            double fewer = fmin(a->num, b->num);
-            if (common < fmax(MIN_OVERLAP, MIN_SHARE * fewer))
+            double score = score_of(&f, &attendees[j], &attendees[i]);
+            if (!(score > 0.0))
                 continue;
             status = PSFM_RESERVE(ctx, &m->candidates, &m->capacity, m->num_candidates + 1);
             if (status == PSFM_OK)
                 m->candidates[m->num_candidates++] =
-                    (candidate){common / sqrt((double)a->num * b->num) *
-                                    sqrt(fmin(common, SURE_OVERLAP) / SURE_OVERLAP),
-                                m->items[j] >> 1, m->items[i] >> 1};
+                    (candidate){score, m->items[j] >> 1, m->items[i] >> 1};
         }
-    }
+    free(attendees);
     return status;
 }
 

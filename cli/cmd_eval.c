@@ -48,8 +48,11 @@ static void print_row(const char *name, const double *values) {
 }
 
 static void print_table(const psfm_evaluation *e, const psfm_track_fit *fit) {
-    printf("registered %zu of %zu images in %zu model%s, %zu pairs\n\n", e->num_registered,
+    printf("registered %zu of %zu images in %zu model%s, %zu pairs", e->num_registered,
            e->num_images, e->num_components, e->num_components == 1 ? "" : "s", e->num_pairs);
+    if (e->pair_step > 1)
+        printf(" (one in %zu)", e->pair_step);
+    printf("\n\n");
     print_row("AUC (%) at degrees", psfm_auc_thresholds_deg);
     print_row("rotation", e->auc_rotation);
     print_row("translation direction", e->auc_translation);
@@ -95,11 +98,11 @@ const cli_command cli_eval = {
         "GT is a COLMAP model folder; EST is one too, or a folder with models 0, 1, 2, ... such "
         "as\n"
         "OUT/model. Images are matched by name. Prints the AUC of the pairwise errors of relative\n"
-        "rotation, translation direction, and the larger of both, over all pairs of GT; a pair\n"
-        "whose images are not in one model counts as failed. Then the position error of the\n"
-        "largest model after a robust similarity alignment. If it has points, how well their\n"
-        "tracks fit its poses, and how well the true ones: a truth that fits worse is not exact\n"
-        "enough to judge by.\n\n"
+        "rotation, translation direction, and the larger of both, over all pairs of GT (of more\n"
+        "than four million over as many, drawn evenly); a pair whose images are not in one model\n"
+        "counts as failed. Then the position error of the largest model after a robust\n"
+        "similarity alignment. If it has points, how well their tracks fit its poses, and how\n"
+        "well the true ones: a truth that fits worse is not exact enough to judge by.\n\n"
         "    planarsfm eval demo/gt demo/out/model",
     .positional = positional,
     .flags = flags,

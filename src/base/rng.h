@@ -29,6 +29,7 @@ typedef enum {
     PSFM_RNG_CALIBRATION = 16,
     PSFM_RNG_COURT = 17,
     PSFM_RNG_VERDICT = 18,
+    PSFM_RNG_EVALUATION = 19,
 } psfm_rng_stage;
 
 psfm_rng psfm_rng_make(uint64_t seed, psfm_rng_stage stage, uint64_t i, uint64_t j);

@@ -12,12 +12,16 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/rng.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "linalg/sim3.h"
 
 #define NOT_REGISTERED UINT32_MAX
+
+/* Pairs that are compared, about; they tell an AUC to 0.01 per cent. */
+enum { MOST_PAIRS = 1 << 22 };
 
 typedef struct {
     uint32_t model; /* NOT_REGISTERED if in none */
@@ -99,10 +103,11 @@ static psfm_status match_all(psfm_context *ctx, const psfm_model *truth, const p
     return status;
 }
 
-/* The errors of all pairs, row by row of the upper triangle, in degrees. */
+/* The errors of pairs, row by row of the upper triangle, in degrees. */
 typedef struct {
     const pose_pair *poses;
-    size_t num;
+    size_t num, step; /* of so many pairs of a row one is compared */
+    size_t *begin;    /* per row: its first slot */
     double *rotation;
     double *translation; /* NAN where the true centres coincide: no direction to compare */
     double *largest;
@@ -139,15 +144,38 @@ static void compare_pair(const pose_pair *i, const pose_pair *j, const double tr
         *translation = degrees(psfm_angle3(turned, true_diff));
 }
 
+/* Makes room for the errors; returns their number in *num_pairs. */
+static psfm_status alloc_errors(psfm_context *ctx, pair_errors *e, size_t *num_pairs) {
+    size_t all = e->num * (e->num - (e->num > 0)) / 2;
+    e->step = 1 + all / MOST_PAIRS;
+    psfm_status status = PSFM_ALLOC(ctx, e->num + 1, &e->begin);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t i = 0; i < e->num; ++i)
+        e->begin[i + 1] = e->begin[i] + (e->num - 1 - i + e->step - 1) / e->step;
+    *num_pairs = e->begin[e->num];
+    if ((status = PSFM_ALLOC(ctx, *num_pairs, &e->rotation)) ||
+        (status = PSFM_ALLOC(ctx, *num_pairs, &e->translation)) ||
+        (status = PSFM_ALLOC(ctx, *num_pairs, &e->largest)))
+        return status;
+    return PSFM_ALLOC(ctx, e->num, &e->extent);
+}
+
 static psfm_status compare_row(psfm_context *ctx, size_t i, int worker, void *user) {
     (void)ctx;
     (void)worker;
     pair_errors *e = user;
-    size_t slot = i * e->num - i * (i + 1) / 2;
-    for (size_t j = i + 1; j < e->num; ++j, ++slot) {
-        double diff[3];
+    double diff[3];
+    for (size_t j = i + 1; j < e->num; ++j) {
         psfm_sub3(e->poses[i].true_center, e->poses[j].true_center, diff);
         e->extent[i] = fmax(e->extent[i], psfm_norm3(diff));
+    }
+    psfm_rng rng = psfm_rng_make(0, PSFM_RNG_EVALUATION, i, 0);
+    size_t slot = e->begin[i];
+    for (size_t first = i + 1; first < e->num; first += e->step, ++slot) {
+        size_t left = e->num - first;
+        size_t j = first + psfm_rng_below(&rng, left < e->step ? left : e->step);
+        psfm_sub3(e->poses[i].true_center, e->poses[j].true_center, diff);
         compare_pair(&e->poses[i], &e->poses[j], diff, &e->rotation[slot], &e->translation[slot]);
         e->largest[slot] = fmax(e->rotation[slot], e->translation[slot]);
     }
@@ -185,15 +213,9 @@ static double sorted_median(const double *values, size_t num) {
 
 static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, size_t num,
                                   psfm_evaluation *out) {
-    size_t num_pairs = num * (num - (num > 0)) / 2;
+    size_t num_pairs = 0;
     pair_errors e = {.poses = poses, .num = num};
-    psfm_status status = PSFM_ALLOC(ctx, num_pairs, &e.rotation);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_pairs, &e.translation);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_pairs, &e.largest);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num, &e.extent);
+    psfm_status status = alloc_errors(ctx, &e, &num_pairs);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, num, compare_row, &e);
     auc_job job = {{e.rotation, e.translation, e.largest},
@@ -203,6 +225,7 @@ static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, siz
         status = psfm_parallel_for(ctx, NULL, 3, auc_task, &job);
     if (status == PSFM_OK) {
         out->num_pairs = num_pairs;
+        out->pair_step = e.step;
         psfm_recall(e.rotation, job.num[0], psfm_auc_thresholds_deg, PSFM_NUM_AUC,
                     out->recall_rotation);
         psfm_recall(e.largest, job.num[2], psfm_auc_thresholds_deg, PSFM_NUM_AUC, out->recall_max);
@@ -211,6 +234,7 @@ static psfm_status evaluate_pairs(psfm_context *ctx, const pose_pair *poses, siz
         for (size_t i = 0; i < num; ++i)
             out->scene_extent = fmax(out->scene_extent, e.extent[i]);
     }
+    free(e.begin);
     free(e.rotation);
     free(e.translation);
     free(e.largest);

@@ -23,7 +23,7 @@ typedef struct {
     size_t num_images;     /* of the ground truth */
     size_t num_registered; /* of those, with a pose in any estimated model */
     size_t num_components; /* estimated models */
-    size_t num_pairs;
+    size_t num_pairs;      /* that were compared */
     double auc_rotation[PSFM_NUM_AUC];
     double auc_translation[PSFM_NUM_AUC];               /* direction */
     double auc_max[PSFM_NUM_AUC];                       /* max of both */
@@ -34,13 +34,15 @@ typedef struct {
     double scene_extent;                  /* largest distance between two true centres */
     double recall_rotation[PSFM_NUM_AUC]; /* share of the pairs below each threshold, per cent */
     double recall_max[PSFM_NUM_AUC];
+    size_t pair_step; /* one in so many pairs was compared; 1: all */
 } psfm_evaluation;
 
 /* Compares estimated models (largest first) with the truth. Images are matched by name. A pair
  * whose images are not both in one model counts as failed; an image in several models counts in
  * the first. The direction from camera 1 to camera 2 is compared in camera 2; pairs with one true
  * centre have none and count for rotation only. Names twice in a model, or no common name, are
- * PSFM_ERR_DATA. Parallel; O(num_images^2) time and memory (24 bytes a pair). */
+ * PSFM_ERR_DATA. Of more than about 4 million pairs so many are compared: of pair_step consecutive
+ * partners of an image one at random. Parallel; memory 24 bytes a pair compared. */
 psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm_model *models,
                           size_t num_models, psfm_evaluation *out);
 

@@ -35,6 +35,7 @@ cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation, const psfm_tra
         psfm_json_add_number(json, "num_registered", (double)e->num_registered) &&
         psfm_json_add_number(json, "num_components", (double)e->num_components) &&
         psfm_json_add_number(json, "num_pairs", (double)e->num_pairs) &&
+        psfm_json_add_number(json, "pair_step", (double)e->pair_step) &&
         add_auc(json, "auc_rotation", e->auc_rotation) &&
         add_auc(json, "auc_translation", e->auc_translation) &&
         add_auc(json, "auc_max", e->auc_max) &&

@@ -234,6 +234,31 @@ static void coincident_and_collinear_centres(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Every third image is missing: also where one pair in three is compared, as many fail as of all.
+ */
+static void a_share_of_many_pairs_stands_for_all(void **state) {
+    (void)state;
+    enum { N = 5000 };
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(8, PSFM_RNG_TEST, 0, 0);
+    psfm_model truth = random_truth(&rng, N), model = transformed(&rng, &truth, 0, 0);
+    double all = N * (N - 1) / 2.0, posed = 0;
+    for (size_t k = 0; k < N; ++k) {
+        if (k % 3 == 0)
+            model.images[k].name[0] = 'b';
+        posed += k % 3 == 0 ? 0 : 1;
+    }
+    psfm_evaluation e;
+    assert_ok(ctx, psfm_evaluate(ctx, &truth, &model, 1, &e));
+    assert_int_equal(e.num_registered, posed);
+    assert_int_equal(e.pair_step, 3);
+    assert_close((double)e.num_pairs, all / 3, 0.001 * all);
+    assert_close(e.recall_rotation[0], 100 * posed * (posed - 1) / 2 / all, 0.2);
+    free_model(&truth);
+    free_model(&model);
+    psfm_context_destroy(&ctx);
+}
+
 static void bad_names_are_said(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -286,6 +311,7 @@ int main(void) {
         cmocka_unit_test(agrees_with_the_definition),
         cmocka_unit_test(components_and_missing_images),
         cmocka_unit_test(coincident_and_collinear_centres),
+        cmocka_unit_test(a_share_of_many_pairs_stands_for_all),
         cmocka_unit_test(bad_names_are_said),
         cmocka_unit_test(threads_and_failing_memory),
     };

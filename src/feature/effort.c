@@ -5,15 +5,16 @@
 #include "feature/effort.h"
 
 #define LOW_FEATURES 2000
-#define SMALL_IMAGE 2000
+#define LOW_IMAGE 800
+#define NORMAL_IMAGE 2000
 
 static const char *const names[] = {"auto", "low", "normal", "high", NULL};
 
 static const psfm_option rows[] = {
     PSFM_OPTION_CHOICE(psfm_effort_options, level, "effort", PSFM_EFFORT_AUTO, names,
-                       "what SIFT may cost: low and normal do not double images and shrink "
-                       "larger ones to 2000 pixels, low keeps 2000 features; high takes the "
-                       "options of sift as they are; auto starts normal "
+                       "what SIFT may cost: normal does not double images and shrinks larger "
+                       "ones to 2000 pixels; low shrinks to 800 and keeps 2000 features, for a "
+                       "first look; high takes the options of sift as they are; auto starts normal "
                        "and raises to high the images that their pairs do not hold well (extract "
                        "has no pairs: high)"),
 };
@@ -30,7 +31,7 @@ bool psfm_effort_limit(psfm_effort effort, int max_image_size, psfm_sift_options
     if (sift->first_octave < 0)
         sift->first_octave = 0;
     if (max_image_size == 0 && sift->max_image_size == 0)
-        sift->max_image_size = SMALL_IMAGE;
+        sift->max_image_size = effort == PSFM_EFFORT_LOW ? LOW_IMAGE : NORMAL_IMAGE;
     if (effort == PSFM_EFFORT_LOW && sift->max_num_features > LOW_FEATURES)
         sift->max_num_features = LOW_FEATURES;
     return sift->first_octave != before.first_octave ||

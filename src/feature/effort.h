@@ -6,7 +6,7 @@
 
 typedef enum {
     PSFM_EFFORT_AUTO,   /* normal, and high where that does not do; where nothing tells, high */
-    PSFM_EFFORT_LOW,    /* as normal, and few features are kept */
+    PSFM_EFFORT_LOW,    /* a small image and few features: a first look */
     PSFM_EFFORT_NORMAL, /* the image is not doubled, and a large one is shrunk */
     PSFM_EFFORT_HIGH,   /* the options as they are */
 } psfm_effort;

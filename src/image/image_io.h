@@ -37,7 +37,12 @@ typedef enum {
 /* For messages. */
 #define PSFM_IMAGE_FORMATS "JPEG, PNG, TIFF or HEIC"
 
-typedef enum { PSFM_IMAGE_GRAY, PSFM_IMAGE_GRAY_AND_RGB } psfm_image_channels;
+typedef enum {
+    PSFM_IMAGE_GRAY, /* psfm_luma of the colours */
+    PSFM_IMAGE_GRAY_AND_RGB,
+    PSFM_IMAGE_BRIGHTNESS, /* gray; of a JPEG the brightness that it holds at full resolution, which
+                              is faster and has no part in the errors of the coarser colours */
+} psfm_image_channels;
 
 /* The format that the first bytes tell, whatever the file is called; so many are enough. */
 #define PSFM_IMAGE_SNIFF_BYTES 12

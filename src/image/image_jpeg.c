@@ -94,14 +94,16 @@ static psfm_status check_header(psfm_context *ctx, const struct jpeg_decompress_
 
 /* Chooses what libjpeg shall deliver: gray, RGB, or CMYK that we convert. */
 static psfm_status choose_output(psfm_context *ctx, struct jpeg_decompress_struct *codec,
-                                 const char *name) {
+                                 psfm_image_channels channels, const char *name) {
     switch (codec->jpeg_color_space) {
     case JCS_GRAYSCALE:
         codec->out_color_space = JCS_GRAYSCALE;
         break;
     case JCS_RGB:
-    case JCS_YCbCr:
         codec->out_color_space = JCS_RGB;
+        break;
+    case JCS_YCbCr:
+        codec->out_color_space = channels == PSFM_IMAGE_BRIGHTNESS ? JCS_GRAYSCALE : JCS_RGB;
         break;
     case JCS_CMYK:
     case JCS_YCCK:
@@ -160,7 +162,7 @@ static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size
     jpeg_read_header(&r->codec, TRUE);
     r->status = check_header(ctx, &r->codec, size, name);
     if (r->status == PSFM_OK)
-        r->status = choose_output(ctx, &r->codec, name);
+        r->status = choose_output(ctx, &r->codec, channels, name);
     if (r->status != PSFM_OK)
         return true;
     choose_scale(&r->codec, r->min_side);

@@ -1,6 +1,7 @@
 /* Area averaging: the new pixel X covers the old columns [X s, (X + 1) s), s = old / new >= 1, and
  * likewise in y; its value is the mean over that rectangle, with the pixels at its rim counted by
- * the share that it covers. Separable: rows are averaged in x, then added up in y. */
+ * the share that it covers. Separable: rows are averaged first, which goes through memory in
+ * one piece, then the columns of their mean. */
 #include "image/resize.h"
 
 #include <math.h>
@@ -42,44 +43,45 @@ static span span_of(int new_index, int old_size, int new_size) {
     return s;
 }
 
-static void average_row(const uint8_t *row, int samples, const span *columns, int new_width,
-                        float *out) {
+static uint8_t to_byte(float value) {
+    return (uint8_t)(value < 254.5F ? value + 0.5F : 255.0F);
+}
+
+/* sum = the mean of the rows of the span, `samples_of_row` values. */
+static void average_rows(const uint8_t *in, const span *s, size_t samples_of_row, float *sum) {
+    memset(sum, 0, samples_of_row * sizeof *sum);
+    for (int k = s->first; k <= s->last; ++k) {
+        float weight = k == s->first ? s->first_weight : k == s->last ? s->last_weight : s->inner;
+        const uint8_t *row = in + (size_t)k * samples_of_row;
+        for (size_t x = 0; x < samples_of_row; ++x)
+            sum[x] += weight * (float)row[x];
+    }
+}
+
+static void average_columns(const float *row, int samples, const span *columns, int new_width,
+                            uint8_t *out) {
     for (int x = 0; x < new_width; ++x) {
         const span *s = &columns[x];
         for (int c = 0; c < samples; ++c) {
-            float sum = s->first_weight * (float)row[s->first * samples + c];
+            float sum = s->first_weight * row[s->first * samples + c];
             for (int k = s->first + 1; k < s->last; ++k)
-                sum += s->inner * (float)row[k * samples + c];
+                sum += s->inner * row[k * samples + c];
             if (s->last > s->first)
-                sum += s->last_weight * (float)row[s->last * samples + c];
-            out[x * samples + c] = sum;
+                sum += s->last_weight * row[s->last * samples + c];
+            out[x * samples + c] = to_byte(sum);
         }
     }
 }
 
-/* What shrinking needs beside the images; `averaged` and `sum` hold one new row each. */
-typedef struct {
-    span *columns;
-    float *averaged, *sum;
-} shrinking;
-
-/* One channel set: `samples` bytes per pixel, from `in` of an image to `out` of a smaller one. */
+/* One channel set: `samples` bytes per pixel, from `in` of an image to `out` of a smaller one;
+ * `row` has room for a row of the larger one. */
 static void shrink_plane(const psfm_image *image, const uint8_t *in, int samples,
-                         const shrinking *with, const psfm_image *made, uint8_t *out) {
-    float *averaged = with->averaged, *sum = with->sum;
-    size_t row_size = (size_t)made->width * (size_t)samples;
-    size_t old_row = (size_t)image->width * (size_t)samples;
+                         const span *columns, const psfm_image *made, float *row, uint8_t *out) {
     for (int y = 0; y < made->height; ++y) {
         span s = span_of(y, image->height, made->height);
-        memset(sum, 0, row_size * sizeof *sum);
-        for (int k = s.first; k <= s.last; ++k) {
-            float weight = k == s.first ? s.first_weight : k == s.last ? s.last_weight : s.inner;
-            average_row(in + (size_t)k * old_row, samples, with->columns, made->width, averaged);
-            for (size_t x = 0; x < row_size; ++x)
-                sum[x] += weight * averaged[x];
-        }
-        for (size_t x = 0; x < row_size; ++x)
-            out[(size_t)y * row_size + x] = (uint8_t)fminf(sum[x] + 0.5F, 255.0F);
+        average_rows(in, &s, (size_t)image->width * (size_t)samples, row);
+        average_columns(row, samples, columns, made->width,
+                        out + (size_t)y * (size_t)made->width * (size_t)samples);
     }
 }
 
@@ -90,26 +92,24 @@ psfm_status psfm_image_shrink(psfm_context *ctx, const psfm_image *image, int ne
                          "an image of %d x %d pixels cannot be shrunk to %d x %d", image->width,
                          image->height, new_width, new_height);
     span *columns = NULL;
-    float *rows = NULL;
+    float *row = NULL;
     psfm_image made = {0};
-    size_t row_size = 3 * (size_t)new_width;
     psfm_status status =
         psfm_image_init(ctx, new_width, new_height,
                         image->rgb != NULL ? PSFM_IMAGE_GRAY_AND_RGB : PSFM_IMAGE_GRAY, &made);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, (size_t)new_width, &columns);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, 2 * row_size, &rows);
+        status = PSFM_ALLOC(ctx, 3 * (size_t)image->width, &row);
     if (status == PSFM_OK) {
         for (int x = 0; x < new_width; ++x)
             columns[x] = span_of(x, image->width, new_width);
-        const shrinking with = {columns, rows, rows + row_size};
-        shrink_plane(image, image->gray, 1, &with, &made, made.gray);
+        shrink_plane(image, image->gray, 1, columns, &made, row, made.gray);
         if (image->rgb != NULL)
-            shrink_plane(image, image->rgb, 3, &with, &made, made.rgb);
+            shrink_plane(image, image->rgb, 3, columns, &made, row, made.rgb);
         *out = made;
     }
-    free(rows);
+    free(row);
     free(columns);
     if (status != PSFM_OK)
         psfm_image_free(&made);

@@ -63,7 +63,7 @@ psfm_status psfm_pyramid_read(psfm_context *ctx, const char *path, uint64_t widt
                               psfm_pyramid *photo) {
     psfm_image image = {0};
     *photo = (psfm_pyramid){0};
-    psfm_status status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY, &image);
+    psfm_status status = psfm_image_read(ctx, path, PSFM_IMAGE_BRIGHTNESS, &image);
     if (status == PSFM_OK && ((uint64_t)image.width != width || (uint64_t)image.height != height))
         status = psfm_fail(ctx, PSFM_ERR_DATA,
                            "%s: %d x %d pixels, but its camera has %" PRIu64 " x %" PRIu64, path,

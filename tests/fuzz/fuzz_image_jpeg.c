@@ -5,9 +5,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     psfm_image image = {0};
-    if (psfm_jpeg_decode(NULL, data, size, "fuzz", PSFM_IMAGE_GRAY_AND_RGB, size % 3 * 100,
+    bool colours = size % 2 == 0;
+    if (psfm_jpeg_decode(NULL, data, size, "fuzz",
+                         colours ? PSFM_IMAGE_GRAY_AND_RGB : PSFM_IMAGE_BRIGHTNESS, size % 3 * 100,
                          &image) == PSFM_OK &&
-        (image.width <= 0 || image.gray == NULL || image.rgb == NULL))
+        (image.width <= 0 || image.gray == NULL || (image.rgb != NULL) != colours))
         __builtin_trap();
     psfm_image_free(&image);
     return 0;

@@ -280,6 +280,25 @@ static void all_jpeg_kinds_are_read(void **state) {
     check_jpeg_kind(&kind, inverted, 183, 137, 92);
 }
 
+static void brightness_is_what_a_jpeg_holds(void **state) {
+    (void)state;
+    static blob file;
+    const uint8_t rgb[4] = {200, 100, 50, 0};
+    const jpeg_kind kinds[] = {{JCS_RGB, JCS_YCbCr, 3, false, false},
+                               {JCS_RGB, JCS_RGB, 3, false, true}};
+    const int expected[] = {124, 118}; /* 0.299, 0.587, 0.114 of the colours; psfm_luma of them */
+    for (int k = 0; k < 2; ++k) {
+        psfm_image image;
+        write_jpeg_kind(&kinds[k], rgb, 33, &file);
+        assert_ok(ctx, psfm_image_decode(ctx, file.bytes, file.size, "kind.jpg",
+                                         PSFM_IMAGE_BRIGHTNESS, &image));
+        assert_null(image.rgb);
+        for (size_t p = 0; p < 33 * 33; ++p)
+            assert_true(abs(image.gray[p] - expected[k]) <= 1);
+        psfm_image_free(&image);
+    }
+}
+
 /* ---- files that are not what they should be ---- */
 
 static void assert_refused(const uint8_t *bytes, size_t size, const char *part) {
@@ -463,6 +482,7 @@ int main(void) {
         cmocka_unit_test(jpeg_round_trip_is_close),
         cmocka_unit_test(all_png_kinds_are_read),
         cmocka_unit_test(all_jpeg_kinds_are_read),
+        cmocka_unit_test(brightness_is_what_a_jpeg_holds),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(damage_never_crashes),
         cmocka_unit_test(dimension_bombs_are_refused),

@@ -30,7 +30,6 @@
 #define HELD_SIGMA 0.12   /* focal lengths known this well are held in later searches */
 #define MIN_GOOD 0.4      /* share of its homographies that fit a further plane */
 #define JOINT_ITERATIONS 30
-#define MEDIAN_CHI2_8 7.34
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_focal_options, max_planes, "max-planes", 6, 1, 1000,
@@ -74,6 +73,7 @@ static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_so
     for (size_t k = 0; k < r->num_sights; ++k) {
         c->sights[c->num_sights + k] = s->minimum.sights[k];
         c->sights[c->num_sights + k].group = r->global[r->group[k]];
+        c->sights[c->num_sights + k].plane = c->num_planes;
     }
     for (size_t e = 0; e < r->num_edges; ++e) {
         psfm_plane_edge *edge = &c->edges[c->num_edges + e];
@@ -96,7 +96,8 @@ static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_so
 /* All planes so far together. */
 static psfm_status adjust_all(psfm_context *ctx, focal_state *c) {
     psfm_plane_fit fit;
-    psfm_plane_problem p = {.num_sights = c->num_sights,
+    psfm_plane_problem p = {.num_planes = c->num_planes,
+                            .num_sights = c->num_sights,
                             .num_edges = c->num_edges,
                             .num_groups = c->in->num_groups,
                             .sights = c->sights,

@@ -23,13 +23,12 @@
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 
-#define LOSS_SCALE 3.0     /* least chi at which the loss bends */
-#define LOOSE 2.0          /* medians at which it bends while the start is rough */
-#define TIGHT 1.2          /* and afterwards */
-#define LOOSE_SHARE 0.6    /* of the iterations */
-#define GOOD_CHI 8.0       /* of an edge that fits */
-#define MEDIAN_CHI2_8 7.34 /* median of a sum of eight squared standard normal variables */
-#define TOLERANCE 1e-5     /* relative decrease of the last step */
+#define LOSS_SCALE 3.0  /* least chi at which the loss bends */
+#define LOOSE 2.0       /* medians at which it bends while the start is rough */
+#define TIGHT 1.2       /* and afterwards */
+#define LOOSE_SHARE 0.6 /* of the iterations */
+#define GOOD_CHI 8.0    /* of an edge that fits */
+#define TOLERANCE 1e-5  /* relative decrease of the last step */
 #define MAX_TRIALS 8
 #define MAX_TURN 0.3  /* of a step, radians */
 #define MAX_SHIFT 0.5 /* of a step, relative */
@@ -78,6 +77,7 @@ static void move(psfm_plane_adjustment *a) {
         psfm_scale3(fmin(1.0, MAX_TURN / fmax(psfm_norm3(w), 1e-300)), w, w);
         psfm_rotation_exp(w, E);
         to->group = from->group;
+        to->plane = from->plane;
         psfm_mat3_mul(E, from->R, to->R);
         psfm_mat3_mul_vec(E, from->t, to->t);
         for (int i = 0; i < 3; ++i)
@@ -97,7 +97,7 @@ static psfm_status lower(psfm_context *ctx, psfm_plane_adjustment *a, double sca
             return status;
         if (status == PSFM_OK) {
             move(a);
-            if (psfm_plane_evaluate(a->p, &a->trial)) {
+            if (psfm_plane_evaluate(a, &a->trial)) {
                 double trial = total_cost(a->p, &a->trial, scale);
                 *lowered = trial < *cost;
                 *cost = *lowered ? trial : *cost;
@@ -115,7 +115,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, int max_
         double scale = fmax(LOSS_SCALE, (k < loose ? LOOSE : TIGHT) * median_chi(a));
         double before = total_cost(a->p, &a->now, scale), after = before;
         bool lowered;
-        psfm_plane_linearize(a, scale, 1.0, false);
+        psfm_plane_linearize(a, scale, false);
         psfm_status status = lower(ctx, a, scale, &damping, &after, &lowered);
         if (status != PSFM_OK)
             return status;
@@ -134,13 +134,20 @@ static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, int max_
     return PSFM_OK;
 }
 
-/* Standard deviations of the focal lengths; the edges' noise is scaled up to their scatter. */
+/* Measures the noise of the planes, and weighs the residuals by it. */
+static psfm_status weigh_planes(psfm_context *ctx, psfm_plane_adjustment *a) {
+    psfm_status status = psfm_plane_measure_noise(ctx, a);
+    if (status == PSFM_OK)
+        psfm_plane_evaluate(a, &a->now); /* as it could be before */
+    return status;
+}
+
+/* Standard deviations of the focal lengths. */
 static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
                               double *bend_sigma) {
     size_t *begin = NULL, num = a->p->num_groups, size = PSFM_GROUP_DIM * PSFM_GROUP_DIM;
-    double *blocks = NULL, median = median_chi(a);
-    double excess = fmax(1.0, median / sqrt(MEDIAN_CHI2_8));
-    psfm_plane_linearize(a, fmax(LOSS_SCALE, TIGHT * median), 1.0 / (excess * excess), true);
+    double *blocks = NULL;
+    psfm_plane_linearize(a, fmax(LOSS_SCALE, TIGHT * median_chi(a)), true);
     psfm_status status = PSFM_ALLOC(ctx, num, &begin);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, size * num, &blocks);
@@ -166,6 +173,17 @@ static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, doubl
     free(begin);
     free(blocks);
     return status;
+}
+
+/* Once more with each plane weighed by its noise, and the standard deviations. */
+static psfm_status finish(psfm_context *ctx, psfm_plane_adjustment *a, int max_iterations,
+                          double *sigma, double *bend_sigma) {
+    psfm_status status = weigh_planes(ctx, a);
+    if (status == PSFM_OK)
+        status = iterate(ctx, a, max_iterations);
+    if (status == PSFM_OK)
+        status = weigh_planes(ctx, a);
+    return status == PSFM_OK ? find_sigma(ctx, a, sigma, bend_sigma) : status;
 }
 
 static void describe(psfm_plane_adjustment *a, psfm_plane_fit *fit) {
@@ -208,10 +226,13 @@ static void free_state(psfm_plane_state *s) {
 static psfm_status set_up(psfm_context *ctx, psfm_plane_adjustment *a) {
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, a->p->num_edges, &a->places)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, a->p->num_planes, &a->weight)) != PSFM_OK ||
         (status = psfm_plane_pattern_make(ctx, a)) != PSFM_OK ||
         (status = alloc_state(ctx, a->p, &a->now)) != PSFM_OK ||
         (status = alloc_state(ctx, a->p, &a->trial)) != PSFM_OK)
         return status;
+    for (size_t k = 0; k < a->p->num_planes; ++k)
+        a->weight[k] = 1.0;
     size_t n = a->pattern.scalar_begin[a->pattern.num_blocks];
     if ((status = PSFM_ALLOC(ctx, a->pattern.row_begin[a->pattern.num_blocks], &a->normal)) !=
             PSFM_OK ||
@@ -226,12 +247,12 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
                               psfm_plane_fit *fit) {
     psfm_plane_adjustment a = {.p = problem};
     psfm_status status = set_up(ctx, &a);
-    if (status == PSFM_OK && !psfm_plane_evaluate(problem, &a.now))
+    if (status == PSFM_OK && !psfm_plane_evaluate(&a, &a.now))
         status = psfm_fail(ctx, PSFM_ERR_NUMERIC, "a plane is seen edge-on at the start");
     if (status == PSFM_OK)
         status = iterate(ctx, &a, max_iterations);
     if (status == PSFM_OK && sigma != NULL)
-        status = find_sigma(ctx, &a, sigma, bend_sigma);
+        status = finish(ctx, &a, max_iterations, sigma, bend_sigma);
     if (status == PSFM_OK) {
         describe(&a, fit);
         memcpy(problem->sights, a.now.sights, problem->num_sights * sizeof *problem->sights);
@@ -245,6 +266,7 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
     psfm_block_pattern_free(&a.pattern);
     psfm_block_spd_destroy(&a.spd);
     free(a.places);
+    free(a.weight);
     free(a.normal);
     free(a.rhs);
     free(a.step);

@@ -12,6 +12,7 @@
 /* A plane seen in a view: its points (x, y, 1) have the image K [r1 r2 t] (x, y, 1). */
 typedef struct {
     uint32_t group; /* whose focal length K has */
+    uint32_t plane; /* of the problem's */
     double R[9];    /* r1, r2 are its first columns */
     double t[3];
 } psfm_plane_sight;
@@ -24,7 +25,7 @@ typedef struct {
 
 /* The caller owns the arrays; sights and log_focal are refined in place. */
 typedef struct {
-    size_t num_sights, num_edges, num_groups;
+    size_t num_planes, num_sights, num_edges, num_groups;
     psfm_plane_sight *sights;
     const psfm_plane_edge *edges;
     double *log_focal;             /* per group, of f in units of the longer side */
@@ -43,10 +44,10 @@ typedef struct {
 } psfm_plane_fit;
 
 /* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by
- * Levenberg and Marquardt. sigma (per group, or NULL) gets the standard deviations of log_focal,
- * with the residuals' scatter where it is larger than the edges say and with what principal points
- * may do to them; bend_sigma (per group, or NULL) those of the bends. O(sights + edges) an
- * iteration where views form chains or grids; deterministic. */
+ * Levenberg and Marquardt. sigma (per group, or NULL) gets the standard deviations of log_focal; a
+ * plane that scatters more than its edges say then counts the less, and what principal points may
+ * do is in them. bend_sigma (per group, or NULL) those of the bends. O(sights + edges) an iteration
+ * where views form chains or grids; deterministic. */
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
                               int max_iterations, double *sigma, double *bend_sigma,
                               psfm_plane_fit *fit);

@@ -30,6 +30,7 @@ typedef struct {
     psfm_block_spd *spd;
     psfm_edge_place *places;
     psfm_plane_state now, trial;
+    double *weight;       /* per plane: of what its edges say, at most 1 */
     double (*normal)[36]; /* per place of the pattern */
     double *rhs, *step, *scratch;
 } psfm_plane_adjustment;
@@ -43,16 +44,18 @@ void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, 
 double psfm_plane_weigh(const psfm_measured_plane *m, const double d[PSFM_EDGE_DIM],
                         double y[PSFM_EDGE_DIM]);
 
-/* Fills the maps and residuals of a state; false if a sight is degenerate. */
-bool psfm_plane_evaluate(const psfm_plane_problem *p, psfm_plane_state *s);
+/* Fills the maps and the weighed residuals of a state; false if a sight is degenerate. */
+bool psfm_plane_evaluate(const psfm_plane_adjustment *a, psfm_plane_state *s);
+
+/* Sets the weights to what the residuals of the current state say. */
+psfm_status psfm_plane_measure_noise(psfm_context *ctx, psfm_plane_adjustment *a);
 
 /* Fills a->places and a->pattern, and creates a->spd. */
 psfm_status psfm_plane_pattern_make(psfm_context *ctx, psfm_plane_adjustment *a);
 
-/* Normal equations at the current state under a Cauchy loss of this scale. data_weight multiplies
- * what the edges say; principal points are free within their deviations, or held. */
-void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, double data_weight,
-                          bool free_centers);
+/* Normal equations at the current state under a Cauchy loss of this scale. Principal points are
+ * free within their deviations, or held. */
+void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, bool free_centers);
 
 /* Factors the normal equations with a relative damping on the diagonal. */
 psfm_status psfm_plane_factor(psfm_context *ctx, psfm_plane_adjustment *a, double damping);

@@ -83,14 +83,16 @@ static double squared_residual(const psfm_plane_problem *p, const psfm_plane_sta
     return squared < 0.0 ? 0.0 : squared;
 }
 
-bool psfm_plane_evaluate(const psfm_plane_problem *p, psfm_plane_state *s) {
+bool psfm_plane_evaluate(const psfm_plane_adjustment *a, psfm_plane_state *s) {
+    const psfm_plane_problem *p = a->p;
     for (size_t k = 0; k < p->num_sights; ++k) {
         psfm_plane_map(&s->sights[k], exp(s->log_focal[s->sights[k].group]), s->G[k]);
         if (!psfm_mat3_inverse(s->G[k], s->G_inverse[k]))
             return false;
     }
     for (size_t e = 0; e < p->num_edges; ++e) {
-        s->chi[e] = sqrt(squared_residual(p, s, &p->edges[e]));
+        double weight = a->weight[p->sights[p->edges[e].sight1].plane];
+        s->chi[e] = sqrt(weight * squared_residual(p, s, &p->edges[e]));
         if (!isfinite(s->chi[e]))
             return false;
     }
@@ -221,15 +223,14 @@ static void add_priors(psfm_plane_adjustment *a, size_t g, bool free_centers, do
         rhs[PSFM_GROUP_BEND] -= (a->now.bend[g] - p->prior_bend[g]) / (bend * bend);
 }
 
-void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, double data_weight,
-                          bool free_centers) {
+void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, bool free_centers) {
     const psfm_plane_problem *p = a->p;
     size_t num = a->pattern.row_begin[a->pattern.num_blocks];
     memset(a->normal, 0, num * sizeof *a->normal);
     memset(a->rhs, 0, a->pattern.scalar_begin[a->pattern.num_blocks] * sizeof *a->rhs);
     for (size_t e = 0; e < p->num_edges; ++e) {
         double x = a->now.chi[e] / scale;
-        add_edge(a, e, data_weight / (1.0 + x * x));
+        add_edge(a, e, a->weight[p->sights[p->edges[e].sight1].plane] / (1.0 + x * x));
     }
     for (size_t g = 0; g < p->num_groups; ++g)
         add_priors(a, g, free_centers, a->normal[a->pattern.row_begin[g]]);

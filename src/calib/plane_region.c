@@ -141,14 +141,17 @@ cleanup:
 psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *in,
                                      const psfm_plane_region *region, int iterations,
                                      psfm_plane_minimum *m) {
-    psfm_plane_problem p = {.num_sights = region->num_sights,
+    psfm_plane_problem p = {.num_planes = 1,
+                            .num_sights = region->num_sights,
                             .num_edges = region->num_edges,
                             .num_groups = region->num_groups,
                             .sights = m->sights,
                             .edges = region->edges,
                             .log_focal = m->log_focal};
-    for (size_t k = 0; k < region->num_sights; ++k)
+    for (size_t k = 0; k < region->num_sights; ++k) {
         m->sights[k].group = region->group[k];
+        m->sights[k].plane = 0;
+    }
     psfm_status status =
         psfm_focal_adjust(ctx, in, region->global, &p, iterations, NULL, NULL, &m->fit);
     m->found = status == PSFM_OK;

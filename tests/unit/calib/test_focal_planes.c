@@ -478,6 +478,36 @@ static void a_floor_and_a_slope_are_not_taken_for_one_plane(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Homographies of a ring that are off by more than they say. There are few more of them than
+ * unknowns, so that most of it goes into the focal lengths and little is left to be seen. */
+static void rough_planes_are_called_no_surer_than_they_are(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    double squares = 0.0;
+    const int num_seeds = 6;
+    for (int seed = 0; seed < num_seeds; ++seed) {
+        psfm_rng rng = psfm_rng_make((uint64_t)seed, PSFM_RNG_TEST, 10, 0);
+        rig r = {.num = 12, .sigma = 3.0 / 1280.0};
+        for (size_t k = 0; k < r.num; ++k)
+            r.f[k] = psfm_rng_range(&rng, 0.8, 1.25);
+        place_ring(&r, &rng);
+        add_ring(&r, &rng, 1, 2.5);
+        for (size_t k = 0; k < r.num_planes; ++k) /* it says 0.1 px */
+            for (int i = 0; i < 81; ++i)
+                r.planes[k].information[i] *= 900.0;
+        psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+        for (size_t k = 0; k < r.num; ++k) {
+            double off = log(out.focal[k] / r.f[k]) / out.sigma[k];
+            squares += off * off / (double)(r.num * (size_t)num_seeds);
+        }
+        psfm_focal_estimate_free(&out);
+        free_rig(&r);
+    }
+    assert_below(sqrt(squares), 1.3);
+    assert_below(0.3, sqrt(squares));
+    psfm_context_destroy(&ctx);
+}
+
 static void nothing_in_nothing_out(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -502,6 +532,7 @@ int main(void) {
         cmocka_unit_test(pure_rotation_is_not_misread),
         cmocka_unit_test(homographies_of_another_motion_are_outvoted),
         cmocka_unit_test(a_floor_and_a_slope_are_not_taken_for_one_plane),
+        cmocka_unit_test(rough_planes_are_called_no_surer_than_they_are),
         cmocka_unit_test(nothing_in_nothing_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,18 +38,36 @@ score() {
 # little N: hexadecimal bytes of a double, little-endian.
 little() { perl -e 'print unpack("H*", pack("d<", $ARGV[0]))' "$1"; }
 
-# forget DATABASE: every camera becomes SIMPLE_RADIAL at the guess, without a prior.
-forget() {
-    sqlite3 "$1" "SELECT camera_id, width, height FROM cameras" | while IFS='|' read -r id w h; do
-        local f
-        f=$(awk -v w="$w" -v h="$h" 'BEGIN { print 1.2 * (w > h ? w : h) }')
-        echo "UPDATE cameras SET model = 2, prior_focal_length = 0, params = x'$(little "$f")$(
+# replace_cameras DATABASE PRIOR: cameras become SIMPLE_RADIAL with the focal lengths on stdin, a line
+# "id|width|height|focal" each; PRIOR 1 says that they are known.
+replace_cameras() {
+    while IFS='|' read -r id w h f; do
+        echo "UPDATE cameras SET model = 2, prior_focal_length = $2, params = x'$(little "$f")$(
             little "$(awk -v x="$w" 'BEGIN { print x / 2 }')")$(
             little "$(awk -v x="$h" 'BEGIN { print x / 2 }')")$(little 0)' WHERE camera_id = $id;"
     done >"$1.sql"
-    echo "DROP TABLE IF EXISTS planarsfm_cameras;" >>"$1.sql"
     sqlite3 "$1" <"$1.sql"
     rm "$1.sql"
+}
+
+# forget DATABASE: every camera is at the guess, without a prior.
+forget() {
+    sqlite3 "$1" "SELECT camera_id, width, height, 1.2 * max(width, height) FROM cameras" |
+        replace_cameras "$1" 0
+    sqlite3 "$1" "DROP TABLE IF EXISTS planarsfm_cameras;"
+}
+
+# tell DATABASE: every camera has its focal length, rounded to whole millimetres of a 35 mm film, as if
+# from EXIF data.
+tell() {
+    sqlite3 "$1" "SELECT camera_id, width, height, hex(params) FROM cameras" |
+        perl -F'\|' -lane '$px = sqrt($F[1] ** 2 + $F[2] ** 2) / sqrt(36 ** 2 + 24 ** 2);
+            $mm = int(unpack("d<", pack("H16", $F[3])) / $px + 0.5);
+            print join "|", @F[0 .. 2], $mm * $px' | replace_cameras "$1" 1
+    sqlite3 "$1" "CREATE TABLE IF NOT EXISTS planarsfm_cameras
+        (source TEXT PRIMARY KEY NOT NULL, camera_id INTEGER NOT NULL);
+        DELETE FROM planarsfm_cameras;
+        INSERT INTO planarsfm_cameras SELECT 'image:' || camera_id, camera_id FROM cameras;"
 }
 
 # run_ours DATABASE GT OUT [flags]: reconstructs a copy of the database and scores it.

@@ -199,14 +199,19 @@ static void carry(const psfm_bundle *b, uint32_t image, const double from[3], co
     psfm_axpy3(b->trial.c[image], 1.0, world, to);
 }
 
+/* Transposes stand for inverses here, so that an error in the rotation of a parent comes twice into
+ * that of its children: down a long chain and from step to step rounding would grow without bound,
+ * were the products not made rotations again. */
 static void turn_with_parent(psfm_bundle *b, uint32_t image, uint32_t parent) {
-    double between[9], turned[3], turn[3], E[9], moved[9];
+    double between[9], turned[3], turn[3], E[9], moved[9], R[9];
     psfm_mat3_mul_t(b->now.R[image], b->now.R[parent], between);
     psfm_mat3_mul_vec(between, step_of(b, parent), turned);
     psfm_sub3(step_of(b, image), turned, turn);
     psfm_rotation_exp(turn, E);
     psfm_mat3_mul(E, between, moved);
-    psfm_mat3_mul(moved, b->trial.R[parent], b->trial.R[image]);
+    psfm_mat3_mul(moved, b->trial.R[parent], R);
+    if (!psfm_mat3_nearest_rotation(R, b->trial.R[image]))
+        memcpy(b->trial.R[image], R, sizeof R);
 }
 
 /* An image in the middle of those that see the point. */

@@ -163,11 +163,39 @@ static void what_turns_as_a_whole_turns_exactly(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Steps that change nothing, one after the other: rounding does not add up. */
+static void what_does_not_move_stays(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    psfm_bundle b;
+    psfm_bundle_options options = default_options();
+    make_straight(&s);
+    bend(&s, 0.5);
+    assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
+    assert_ok(ctx, psfm_bundle_tree_create(ctx, &b, &b.tree));
+    memset(b.step, 0, b.pattern.scalar_begin[b.pattern.num_blocks] * sizeof *b.step);
+    for (int k = 0; k < 20; ++k) {
+        psfm_bundle_tree_move(&b);
+        memcpy(b.now.R, b.trial.R, NUM_IMAGES * sizeof *b.now.R);
+        memcpy(b.now.c, b.trial.c, NUM_IMAGES * sizeof *b.now.c);
+    }
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i) {
+        double D[3];
+        psfm_sub3(b.now.c[i], s.c[i], D);
+        assert_below(psfm_rotation_angle(b.now.R[i], s.R[i]), 1e-10);
+        assert_below(psfm_norm3(D), 1e-9);
+    }
+    psfm_bundle_teardown(&b);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bent_chain_becomes_straight),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(what_turns_as_a_whole_turns_exactly),
+        cmocka_unit_test(what_does_not_move_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,8 @@
 #define BEND_SETTLED 0.1  /* of its standard deviation, */
 #define MIN_BEND 1e-9     /* or this: a change that matters no more */
 #define MAX_BEND_ROUNDS 5
+#define FISHEYE_SIGMA 0.05 /* of a fisheye's focal length: no lens is quite equidistant */
+#define MAX_FISHEYE_ROUNDS 4
 
 static const char *const which_choices[] = {"auto", "off", "all", NULL};
 /* "auto", then COLMAP's first models in their order: the others are for lenses that homographies of
@@ -107,11 +109,37 @@ static psfm_status find_distortion(psfm_context *ctx, calibration *c, bool same_
     if (status != PSFM_OK || !radial.found)
         return status;
     *found = true;
-    c->stats->distortion = radial.strength;
+    c->stats->distortion = radial.value;
     psfm_log(ctx, PSFM_LOG_INFO,
              "calibration: radial distortion %.4f takes the scatter from %.2f to %.2f px",
-             radial.strength, radial.sigma_before_px, radial.sigma_px);
+             radial.value, radial.sigma_before_px, radial.sigma_px);
     return verify_anew(ctx, c);
+}
+
+/* Whether the lenses are fisheyes. Few matches of one are verified as those of a usual lens: there
+ * are more once it is known roughly, and it is searched again. */
+static psfm_status find_fisheye(psfm_context *ctx, calibration *c, bool *found) {
+    psfm_status status = PSFM_OK;
+    psfm_radial_result lens = {.found = true};
+    *found = false;
+    if (!c->options->distortion || c->options->camera_model != 0)
+        return PSFM_OK;
+    for (int round = 0; status == PSFM_OK && lens.found && round < MAX_FISHEYE_ROUNDS; ++round) {
+        status = psfm_fisheye_search(ctx, c->set, c->two_views, c->bends, *found, &lens);
+        if (status != PSFM_OK || !lens.found)
+            break;
+        *found = true;
+        c->stats->fisheye_focal = lens.value;
+        status = verify_anew(ctx, c);
+    }
+    for (size_t k = 0; *found && k < c->set->num_cameras; ++k) {
+        if (!c->bends[k])
+            continue;
+        c->set->origins[k].source = PSFM_FOCAL_HINT;
+        c->set->origins[k].sigma = FISHEYE_SIGMA;
+        ++c->stats->num_fisheye;
+    }
+    return status;
 }
 
 /* Gives a camera another focal length; the image of its distortion stays. */
@@ -293,16 +321,18 @@ static psfm_status begin(psfm_context *ctx, calibration *c) {
 }
 
 static psfm_status run_passes(psfm_context *ctx, calibration *c) {
-    bool bends = false;
+    bool bends = false, is_fisheye = false;
     psfm_status status = verify(ctx, c);
     for (int pass = 0; status == PSFM_OK && pass < MAX_PASSES; ++pass) {
         if (pass > 0)
             status = verify_anew(ctx, c);
         if (status == PSFM_OK)
             status = find_distortion(ctx, c, pass > 0, &bends);
-        if (status == PSFM_OK && (pass == 0 || bends))
+        if (status == PSFM_OK && pass == 0)
+            status = find_fisheye(ctx, c, &is_fisheye);
+        if (status == PSFM_OK && !is_fisheye && (pass == 0 || bends))
             status = find_lenses(ctx, c, bends);
-        if (!bends)
+        if (!bends || is_fisheye)
             break;
     }
     return status == PSFM_OK ? psfm_match_set_compute_rays(ctx, c->set, NULL) : status;
@@ -338,6 +368,14 @@ void psfm_calibrate_describe(const psfm_calibrate_stats *s, char *text, size_t s
     if (s->num_wrong_exif > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "; %zu contradict their EXIF data",
                       s->num_wrong_exif);
+    if (s->num_fisheye > 0 && (size_t)n < size) {
+        snprintf(
+            text + n, size - (size_t)n,
+            "; %zu look like fisheye lenses of a focal length of %.2f of the longer side, which "
+            "is refined: give --cameras or --camera-model if they are not",
+            s->num_fisheye, s->fisheye_focal);
+        return;
+    }
     if (s->num_bends > 0 && (size_t)n < size)
         n +=
             snprintf(text + n, size - (size_t)n,

@@ -6,7 +6,10 @@
  * with the cameras as they are, so that wrong matches count the same for every value.
  *
  * Matches count that are within a loose bound of a homography, not only its inliers: those that
- * distortion has pushed out are the ones that tell about it. */
+ * distortion has pushed out are the ones that tell about it.
+ *
+ * A fisheye bends more than that number can say. Its images of angles are linear, r = f theta, and
+ * which angle a pixel shows depends on f: so the same search finds the focal length. */
 #include "calib/radial_search.h"
 
 #include <math.h>
@@ -24,11 +27,17 @@
 #define LOOSE_PX 15.0       /* how far distortion may push a match, in a pair of usual images */
 #define MIN_MATCHES 20
 #define MAX_STRENGTH 0.5
+#define WIDE_STRENGTH 1.5 /* of wide lenses whose images of lines are nearly straight */
+#define MIN_FISHEYE                                                                               \
+    0.2                 /* focal length in units of the longer side, which then shows 286 degrees \
+                         */
+#define MAX_FISHEYE 0.7 /* and 82: one that sees less is as well said by a radial term */
 #define GRID 11
 #define GOLDEN_STEPS 10
 #define GOLDEN 0.6180339887498949
 #define MIN_GAIN 30.0 /* of the log likelihood: far beyond chance, as pairs share keypoints */
 #define MIN_FALL 0.02 /* of the scatter: less is lost in the noise, and left to the adjustment */
+#define FISHEYE_FALL 0.01 /* of the scatter beside the best radial term */
 #define MIN_SIGMA_PX 1e-6
 #define MEDIAN_CHI2_2 1.386
 #define MAX_SIGMAS 3.5
@@ -44,10 +53,18 @@ typedef struct {
     double score;
 } sample;
 
+/* What is searched. */
+typedef enum {
+    STRENGTH,    /* the coefficient for a focal length of one longer side */
+    COEFFICIENT, /* the coefficient itself */
+    FISHEYE,     /* log of the focal length of an equidistant lens, in units of the longer side */
+} searched;
+
 typedef struct {
     psfm_match_set *set;
     const bool *is_free;
-    bool same_coefficient;
+    searched what;
+    double low, high; /* range of the value */
     sample samples[MAX_HOMOGRAPHIES];
     size_t num;
     psfm_camera *cameras; /* of the value being tried */
@@ -71,16 +88,31 @@ void psfm_radial_set(psfm_camera *camera, double strength) {
         strength * scale[0] * scale[1];
 }
 
-/* Gives the free cameras this distortion. */
-static void set_strength(const search *s, double strength, psfm_camera *cameras) {
+/* An equidistant lens in the place of a camera. */
+static void make_fisheye(psfm_camera *camera, double focal) {
+    const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
+    double longer = camera->width > camera->height ? (double)camera->width : (double)camera->height;
+    double center[2] = {camera->params[info->center[0]], camera->params[info->center[1]]};
+    camera->model = PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE;
+    info = psfm_camera_model_get(camera->model);
+    memset(camera->params, 0, sizeof camera->params);
+    camera->params[info->focal[0]] = focal * longer;
+    camera->params[info->center[0]] = center[0];
+    camera->params[info->center[1]] = center[1];
+}
+
+/* Gives the free cameras this value. */
+static void set_value(const search *s, double value, psfm_camera *cameras) {
     memcpy(cameras, s->set->cameras, s->set->num_cameras * sizeof *cameras);
     for (size_t c = 0; c < s->set->num_cameras; ++c) {
         if (!s->is_free[c])
             continue;
-        if (s->same_coefficient)
-            cameras[c].params[psfm_camera_model_get(cameras[c].model)->radial[0]] = strength;
+        if (s->what == COEFFICIENT)
+            cameras[c].params[psfm_camera_model_get(cameras[c].model)->radial[0]] = value;
+        else if (s->what == STRENGTH)
+            psfm_radial_set(&cameras[c], value);
         else
-            psfm_radial_set(&cameras[c], strength);
+            make_fisheye(&cameras[c], exp(value));
     }
 }
 
@@ -147,7 +179,8 @@ static psfm_status score_sample(psfm_context *ctx, size_t index, int worker, voi
     if (status == PSFM_OK && !(p->bound > 0.0))
         status = find_bound(ctx, &pairs, H, &p->bound);
     double cost = (double)p->num * p->bound;
-    if (status == PSFM_OK && 10 * pairs.num >= 9 * p->num) /* nearly all have a ray */
+    bool is_near = s->what != FISHEYE || psfm_homography_fit(&pairs, pairs.num_blocks, H);
+    if (status == PSFM_OK && is_near && 10 * pairs.num >= 9 * p->num) /* nearly all have a ray */
         cost = psfm_homography_refine(&pairs, pairs.num_blocks, (psfm_loss){p->bound, 0.0},
                                       MAX_STEPS, H);
     double least = MIN_SIGMA_PX * MIN_SIGMA_PX, mean = cost / (double)p->num;
@@ -169,9 +202,9 @@ static psfm_status evaluate(psfm_context *ctx, search *s, double *score, double 
     return status;
 }
 
-static psfm_status score_of(psfm_context *ctx, search *s, double strength, double *score) {
+static psfm_status score_of(psfm_context *ctx, search *s, double value, double *score) {
     double sigma_px;
-    set_strength(s, strength, s->cameras);
+    set_value(s, value, s->cameras);
     return evaluate(ctx, s, score, &sigma_px);
 }
 
@@ -241,17 +274,17 @@ static psfm_status take_samples(psfm_context *ctx, const psfm_two_view *two_view
     return status;
 }
 
-/* The best strength: the best of a grid, then golden section between its neighbours. */
+/* The best value: the best of a grid, then golden section between its neighbours. */
 static psfm_status minimise(psfm_context *ctx, search *s, double *best, double *best_score) {
-    double step = 2.0 * MAX_STRENGTH / (GRID - 1), score;
+    double step = (s->high - s->low) / (GRID - 1), score;
     psfm_status status = PSFM_OK;
     *best = 0.0;
     *best_score = INFINITY;
     for (int k = 0; status == PSFM_OK && k < GRID; ++k) {
-        status = score_of(ctx, s, k * step - MAX_STRENGTH, &score);
+        status = score_of(ctx, s, s->low + k * step, &score);
         if (score < *best_score) {
             *best_score = score;
-            *best = k * step - MAX_STRENGTH;
+            *best = s->low + k * step;
         }
     }
     double low = *best - step, high = *best + step, x[2], f[2] = {0};
@@ -278,32 +311,83 @@ static psfm_status minimise(psfm_context *ctx, search *s, double *best, double *
     return status;
 }
 
+/* The best that one radial coefficient can do for wide lenses, if it is better than *score. */
+static psfm_status find_rival(psfm_context *ctx, const search *fisheye, double *score,
+                              double *sigma_px) {
+    search s = *fisheye;
+    double value, best, sigma;
+    s.what = STRENGTH;
+    s.low = -WIDE_STRENGTH;
+    s.high = 0.0;
+    psfm_status status = minimise(ctx, &s, &value, &best);
+    set_value(&s, value, s.cameras);
+    if (status == PSFM_OK)
+        status = evaluate(ctx, &s, &best, &sigma);
+    if (status == PSFM_OK && best < *score) {
+        *score = best;
+        *sigma_px = sigma;
+    }
+    return status;
+}
+
+/* Whether the value found is worth it: the scatter falls by so much, and beyond chance. */
+static bool is_worth_it(const search *s, double gain, double min_fall,
+                        const psfm_radial_result *result) {
+    bool is_inside = s->what != FISHEYE || result->value < s->high;
+    return is_inside && gain > MIN_GAIN &&
+           result->sigma_px < (1.0 - min_fall) * result->sigma_before_px;
+}
+
+/* Searches; if it is worth it the cameras of the set change. Fisheyes have a rival, unless there
+ * are such already. */
+static psfm_status run(psfm_context *ctx, const psfm_two_view *two_views, search *s, bool has_rival,
+                       double min_fall, psfm_radial_result *out) {
+    double before = 0.0, after = 0.0;
+    *out = (psfm_radial_result){0};
+    psfm_status status = PSFM_ALLOC(ctx, s->set->num_cameras, &s->cameras);
+    if (status == PSFM_OK)
+        status = take_samples(ctx, two_views, s);
+    if (status != PSFM_OK || s->num == 0)
+        goto cleanup;
+    memcpy(s->cameras, s->set->cameras, s->set->num_cameras * sizeof *s->cameras);
+    if ((status = evaluate(ctx, s, &before, &out->sigma_before_px)) != PSFM_OK ||
+        (has_rival && (status = find_rival(ctx, s, &before, &out->sigma_before_px)) != PSFM_OK) ||
+        (status = minimise(ctx, s, &out->value, &after)) != PSFM_OK)
+        goto cleanup;
+    set_value(s, out->value, s->cameras);
+    if ((status = evaluate(ctx, s, &after, &out->sigma_px)) != PSFM_OK)
+        goto cleanup;
+    out->found = is_worth_it(s, before - after, min_fall, out);
+    if (out->found)
+        memcpy(s->set->cameras, s->cameras, s->set->num_cameras * sizeof *s->cameras);
+
+cleanup:
+    for (size_t k = 0; k < s->num; ++k)
+        free(s->samples[k].matches);
+    free(s->cameras);
+    return status;
+}
+
 psfm_status psfm_radial_search(psfm_context *ctx, psfm_match_set *set,
                                const psfm_two_view *two_views, const bool *is_free,
                                bool same_coefficient, psfm_radial_result *out) {
-    search s = {.set = set, .is_free = is_free, .same_coefficient = same_coefficient};
-    double before = 0.0, after = 0.0;
-    *out = (psfm_radial_result){0};
-    psfm_status status = PSFM_ALLOC(ctx, set->num_cameras, &s.cameras);
-    if (status == PSFM_OK)
-        status = take_samples(ctx, two_views, &s);
-    if (status != PSFM_OK || s.num == 0)
-        goto cleanup;
-    memcpy(s.cameras, set->cameras, set->num_cameras * sizeof *set->cameras);
-    if ((status = evaluate(ctx, &s, &before, &out->sigma_before_px)) != PSFM_OK ||
-        (status = minimise(ctx, &s, &out->strength, &after)) != PSFM_OK)
-        goto cleanup;
-    set_strength(&s, out->strength, s.cameras);
-    if ((status = evaluate(ctx, &s, &after, &out->sigma_px)) != PSFM_OK)
-        goto cleanup;
-    out->found =
-        before - after > MIN_GAIN && out->sigma_px < (1.0 - MIN_FALL) * out->sigma_before_px;
-    if (out->found)
-        memcpy(set->cameras, s.cameras, set->num_cameras * sizeof *set->cameras);
+    search s = {.set = set,
+                .is_free = is_free,
+                .what = same_coefficient ? COEFFICIENT : STRENGTH,
+                .low = -MAX_STRENGTH,
+                .high = MAX_STRENGTH};
+    return run(ctx, two_views, &s, false, MIN_FALL, out);
+}
 
-cleanup:
-    for (size_t k = 0; k < s.num; ++k)
-        free(s.samples[k].matches);
-    free(s.cameras);
+psfm_status psfm_fisheye_search(psfm_context *ctx, psfm_match_set *set,
+                                const psfm_two_view *two_views, const bool *is_free, bool again,
+                                psfm_radial_result *out) {
+    search s = {.set = set,
+                .is_free = is_free,
+                .what = FISHEYE,
+                .low = log(MIN_FISHEYE),
+                .high = log(MAX_FISHEYE)};
+    psfm_status status = run(ctx, two_views, &s, !again, again ? 0.0 : FISHEYE_FALL, out);
+    out->value = exp(out->value);
     return status;
 }

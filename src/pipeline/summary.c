@@ -107,6 +107,7 @@ static void add_calibration(builder *b, cJSON *root, const psfm_calibrate_stats 
     number(b, calibration, "distortion", stats->distortion);
     number(b, calibration, "distortion_free", (double)stats->num_bends);
     number(b, calibration, "distortion_determined", (double)stats->num_bent);
+    number(b, calibration, "fisheye", (double)stats->num_fisheye);
 }
 
 /* Whether given focal lengths want to change. */

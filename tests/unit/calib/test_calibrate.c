@@ -92,6 +92,33 @@ static void distortion_is_found_first(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Wide lenses whose images of angles are linear, but for a few per cent, and one of the same field
+ * whose images of lines are straight. */
+static void fisheyes_are_told_from_other_wide_lenses(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(16);
+    options.camera_model = PSFM_CAMERA_OPENCV_FISHEYE;
+    for (int k = 0; k < 2; ++k) {
+        options.focal_px = k == 0 ? 500.0 : 700.0;
+        unknown_scene s = make(ctx, PSFM_SCENE_ARENA, options);
+        psfm_calibrate_stats stats = calibrate(ctx, &s);
+        assert_int_equal(stats.num_fisheye, stats.num_unknown);
+        assert_below(fabs(log(1280.0 * stats.fisheye_focal / options.focal_px)), 0.1);
+        for (size_t c = 0; c < s.scene.matches.num_cameras; ++c) {
+            assert_int_equal(s.scene.matches.cameras[c].model, PSFM_CAMERA_SIMPLE_RADIAL_FISHEYE);
+            assert_int_equal(s.scene.matches.origins[c].source, PSFM_FOCAL_HINT);
+        }
+        psfm_scene_free(&s.scene);
+    }
+    options.focal_px = 500.0;
+    options.camera_model = PSFM_CAMERA_SIMPLE_RADIAL;
+    unknown_scene s = make(ctx, PSFM_SCENE_ARENA, options);
+    assert_int_equal(calibrate(ctx, &s).num_fisheye, 0);
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
 /* Gives camera c of a scene a radial coefficient of its own; its keypoints move. */
 static void bend_camera(psfm_context *ctx, psfm_match_set *set, size_t c, double k1) {
     psfm_camera bent = set->cameras[c];
@@ -276,6 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_give_every_camera_its_focal_length),
         cmocka_unit_test(distortion_is_found_first),
+        cmocka_unit_test(fisheyes_are_told_from_other_wide_lenses),
         cmocka_unit_test(every_lens_has_its_own_distortion),
         cmocka_unit_test(a_flight_straight_down_determines_nothing),
         cmocka_unit_test(a_shared_focal_length_of_such_a_flight_is_a_hint),

@@ -41,11 +41,12 @@ psfm_status psfm_database_read_two_views(psfm_context *ctx, const char *path,
                                          const psfm_match_set *set, const char *options_key,
                                          psfm_two_view *two_views, bool *found);
 
-/* Writes our verification into COLMAP's own two_view_geometries, replacing what is there (a table that
- * is missing is made), in one transaction, so that its mappers can start from it: per pair the inliers of all its homographies
- * and of its essential matrix; config 2 (calibrated) with E and the relative pose if the essential
- * matrix stands, else 4 (planar) or 5 (panoramic) with the largest homography, else 1 (degenerate)
- * with nothing. F and H act on pixels through the linear part of the cameras. */
+/* Writes our verification into COLMAP's own two_view_geometries, replacing what is there (a table
+ * that is missing is made), in one transaction, so that its mappers can start from it: per pair the
+ * inliers of all its homographies and of its essential matrix; config 2 (calibrated) with E and the
+ * relative pose if the essential matrix stands, else 4 (planar) or 5 (panoramic) with the largest
+ * homography, else 1 (degenerate) with nothing. F and H act on pixels through the linear part of
+ * the cameras. */
 psfm_status psfm_database_write_colmap_geometries(psfm_context *ctx, const char *path,
                                                   const psfm_match_set *set,
                                                   const psfm_two_view *two_views);

@@ -35,9 +35,9 @@ psfm_status psfm_cholmod_analyze(psfm_context *ctx, cholmod_sparse *A, cholmod_c
     return PSFM_OK;
 }
 
-/* Makes room for `size` numbers. */
+/* Makes room for `size` numbers, no more: CHOLMOD takes a vector of any other size anew. */
 static bool ensure(cholmod_dense **vector, size_t size, cholmod_common *common) {
-    if (*vector != NULL && (*vector)->nzmax >= size)
+    if (*vector != NULL && (*vector)->nzmax == size)
         return true;
     cholmod_l_free_dense(vector, common);
     *vector = cholmod_l_allocate_dense(size, 1, size, CHOLMOD_REAL, common);
@@ -47,7 +47,8 @@ static bool ensure(cholmod_dense **vector, size_t size, cholmod_common *common) 
 psfm_status psfm_cholmod_solve(psfm_context *ctx, cholmod_factor *L, cholmod_common *common,
                                const char *what, psfm_cholmod_memory *memory, size_t num_rhs,
                                const double *b, double *x) {
-    size_t n = L->n, columns = num_rhs > SIMPLICIAL_COLUMNS ? num_rhs : SIMPLICIAL_COLUMNS;
+    size_t n = L->n, columns = L->is_super ? num_rhs : SIMPLICIAL_COLUMNS;
+    size_t extra = L->is_super && L->maxesize > 0 ? L->maxesize * num_rhs : 1;
     if (x != b)
         memcpy(x, b, n * num_rhs * sizeof *x); /* CHOLMOD wants a pointer that is not const */
     cholmod_dense rhs = {.nrow = n,
@@ -58,7 +59,7 @@ psfm_status psfm_cholmod_solve(psfm_context *ctx, cholmod_factor *L, cholmod_com
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
     if (!ensure(&memory->x, n * num_rhs, common) || !ensure(&memory->y, n * columns, common) ||
-        !ensure(&memory->e, (L->maxesize + 1) * num_rhs, common) ||
+        !ensure(&memory->e, extra, common) ||
         !cholmod_l_solve2(CHOLMOD_A, L, &rhs, NULL, &memory->x, NULL, &memory->y, &memory->e,
                           common))
         return psfm_cholmod_failure(ctx, common, what, "solve");

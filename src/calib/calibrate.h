@@ -25,9 +25,8 @@ typedef struct {
     size_t num_determined; /* of these */
     size_t num_wrong_exif; /* whose EXIF focal length contradicts the planes */
     uint32_t num_planes, num_homographies;
-    size_t
-        num_fisheye; /* that look like equidistant fisheyes, of this focal length in units of the */
-    double fisheye_focal; /* longer side */
+    size_t num_fisheye;   /* that look like equidistant fisheyes, */
+    double fisheye_focal; /* of this focal length in units of the longer side */
     double distortion;    /* first radial coefficient for a focal length of one longer side */
     size_t num_bends;     /* cameras whose own distortion was estimated about it */
     size_t num_bent;      /* of these: determined */

@@ -28,10 +28,10 @@
 #define MIN_MATCHES 20
 #define MAX_STRENGTH 0.5
 #define WIDE_STRENGTH 1.5 /* of wide lenses whose images of lines are nearly straight */
-#define MIN_FISHEYE                                                                               \
-    0.2                 /* focal length in units of the longer side, which then shows 286 degrees \
-                         */
-#define MAX_FISHEYE 0.7 /* and 82: one that sees less is as well said by a radial term */
+/* Focal lengths of fisheyes in units of the longer side, which then shows 286 and 82 degrees: a
+ * lens that sees less is as well said by a radial term. */
+#define MIN_FISHEYE 0.2
+#define MAX_FISHEYE 0.7
 #define GRID 11
 #define GOLDEN_STEPS 10
 #define GOLDEN 0.6180339887498949

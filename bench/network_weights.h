@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "scratch.h"
 
 /* A weights file being put together: header and numbers grow side by side. */
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
     size_t used, room, offset;
     FILE *numbers;
     psfm_rng rng;
-    char path[256];
+    char path[SCRATCH_LENGTH];
 } weights_file;
 
 static inline void weights_need(const void *thing, const char *what) {
@@ -75,7 +76,10 @@ static inline void weights_norm(weights_file *w, const char *name, size_t num) {
 
 /* Writes the file to `path`, or to a temporary one if that is NULL; its name is in w->path. */
 static inline void weights_close(weights_file *w, const char *path) {
-    snprintf(w->path, sizeof w->path, "%s", path == NULL ? "/tmp/psfm_weights_XXXXXX" : path);
+    if (path == NULL)
+        scratch_name(w->path);
+    else
+        snprintf(w->path, sizeof w->path, "%s", path);
     int fd = path == NULL ? mkstemp(w->path) : -1;
     FILE *out = path != NULL ? fopen(w->path, "wb") : fd < 0 ? NULL : fdopen(fd, "wb");
     weights_need(out, "cannot write the weights");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../imc_scene.h"
+#include "../scratch.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "base/text.h"
@@ -472,7 +473,7 @@ static bool parse(int argc, char **argv, arguments *a) {
 
 int main(int argc, char **argv) {
     arguments a = {.mode = PSFM_MODE_DEFAULT};
-    char scratch[] = "/tmp/psfm_imc_XXXXXX";
+    char scratch[SCRATCH_LENGTH] = "";
     psfm_context *ctx = psfm_context_create();
     if (ctx == NULL || !parse(argc, argv, &a)) {
         fprintf(stderr, "usage: bench/imc DIR [--json FILE] [--mode robust|paper] [--max-bags N] "
@@ -482,7 +483,7 @@ int main(int argc, char **argv) {
     }
     bool is_scratch = a.work == NULL;
     if (is_scratch)
-        a.work = mkdtemp(scratch);
+        a.work = make_scratch(scratch);
     psfm_context_set_threads(ctx, a.threads);
     psfm_status status = a.work == NULL ? psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be made", scratch)
                                         : run_all(ctx, &a);

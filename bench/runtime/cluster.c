@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../scratch.h"
 #include "base/path.h"
 #include "image/image_list.h"
 #include "intake/extract_folder.h"
@@ -127,9 +128,9 @@ static void scale_records(const run_facts *facts) {
 
 static psfm_status record_run(psfm_context *ctx, const char *photos, const char *cameras, bool high,
                               run_facts *facts) {
-    char folder[] = "/tmp/bench_cluster_XXXXXX";
+    char folder[SCRATCH_LENGTH];
     char *database = NULL;
-    if (mkdtemp(folder) == NULL)
+    if (make_scratch(folder) == NULL)
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be made", folder);
     psfm_status status = psfm_path_join(ctx, folder, "database.db", &database);
     thread_ranks *ranks = start_recording(ctx);

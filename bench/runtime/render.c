@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../scratch.h"
 #include "base/path.h"
 #include "base/timer.h"
 #include "synth/render.h"
@@ -52,8 +53,8 @@ static int render_one(psfm_context *ctx, int argc, char **argv) {
 }
 
 static int render_table(psfm_context *ctx) {
-    char folder[] = "/tmp/psfm_bench_XXXXXX";
-    if (mkdtemp(folder) == NULL)
+    char folder[SCRATCH_LENGTH];
+    if (make_scratch(folder) == NULL)
         return 1;
     settings s = make_settings(4, 1280);
     int threads = psfm_context_threads(ctx), result = 0;

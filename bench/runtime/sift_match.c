@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../scratch.h"
 #include "base/path.h"
 #include "base/timer.h"
 #include "feature/extract.h"
@@ -184,8 +185,9 @@ static bool read_matches(sqlite3 *db, const ours *o, theirs *t, const sqlite3_in
 }
 
 static void run_theirs(const task *todo, const ours *o, theirs *t) {
-    char scratch[] = "/tmp/psfm_bench_XXXXXX", path[64];
-    if (!command("command -v %s >%s 2>&1%s", "colmap", "/dev/null", "") || mkdtemp(scratch) == NULL)
+    char scratch[SCRATCH_LENGTH], path[SCRATCH_LENGTH + 16];
+    if (!command("command -v %s >%s 2>&1%s", "colmap", "/dev/null", "") ||
+        make_scratch(scratch) == NULL)
         return;
     const char *flags = todo->affine_shape ? "--SiftExtraction.estimate_affine_shape 1"
                         : todo->upright    ? "--SiftExtraction.upright 1"

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "linalg/vec3.h"
+#include "twoview/null_space.h"
 #include "twoview/polynomial.h"
 
 /* Coefficients of polynomials in (x, y, z). Linear: x y z 1. Quadratic: x2 xy xz y2 yz z2 x y z 1.
@@ -46,44 +47,6 @@ static void add_product21(const quadratic a, const linear b, cubic out) {
     for (int i = 0; i < 10; ++i)
         for (int j = 0; j < 4; ++j)
             out[cubic_place[i][j]] += a[i] * b[j];
-}
-
-/* Four orthonormal vectors orthogonal to the five rows, by Householder reflections of the
- * transposed matrix. False if the rows are dependent. */
-static bool null_space(double rows[5][9], double basis[4][9]) {
-    double reflector[5][9], scale[5];
-    for (int k = 0; k < 5; ++k) {
-        double norm2 = 0.0, *v = reflector[k];
-        memset(v, 0, 9 * sizeof *v);
-        for (int c = k; c < 9; ++c) {
-            v[c] = rows[k][c];
-            norm2 += v[c] * v[c];
-        }
-        double norm = sqrt(norm2);
-        if (!(norm > 1e-10))
-            return false;
-        scale[k] = 1.0 / (norm2 + norm * fabs(v[k])); /* 2 / |v|^2 after the next line */
-        v[k] += copysign(norm, v[k]);
-        for (int r = k + 1; r < 5; ++r) {
-            double dot = 0.0;
-            for (int c = k; c < 9; ++c)
-                dot += v[c] * rows[r][c];
-            for (int c = k; c < 9; ++c)
-                rows[r][c] -= scale[k] * dot * v[c];
-        }
-    }
-    for (int b = 0; b < 4; ++b) {
-        memset(basis[b], 0, sizeof basis[b]);
-        basis[b][5 + b] = 1.0;
-        for (int k = 4; k >= 0; --k) {
-            double dot = 0.0;
-            for (int c = k; c < 9; ++c)
-                dot += reflector[k][c] * basis[b][c];
-            for (int c = k; c < 9; ++c)
-                basis[b][c] -= scale[k] * dot * reflector[k][c];
-        }
-    }
-    return true;
 }
 
 /* The ten cubic constraints on the entries of E. */
@@ -217,7 +180,7 @@ int psfm_five_point(const double ray1[5][3], const double ray2[5][3], double E[1
     for (int p = 0; p < 5; ++p)
         for (int k = 0; k < 9; ++k)
             epipolar[p][k] = ray2[p][k / 3] * ray1[p][k % 3];
-    if (!null_space(epipolar, basis))
+    if (!psfm_null_space(5, epipolar, basis))
         return 0;
     for (int k = 0; k < 9; ++k)
         for (int b = 0; b < 4; ++b)

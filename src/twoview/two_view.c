@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "linalg/mat3.h"
 #include "twoview/essential_ransac.h"
+#include "twoview/fundamental.h"
 #include "twoview/homography.h"
 #include "twoview/homography_decompose.h"
 #include "twoview/multi_homography.h"
@@ -314,11 +315,25 @@ static psfm_status find_geometry(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E
     return status;
 }
 
+/* Whether the pair has an epipolar geometry, whatever its cameras are: then it needs no plane. */
+static psfm_status has_epipolar_geometry(estimation *e, psfm_rng *rng, bool *answer) {
+    psfm_fundamental_found found = {0};
+    *answer = e->essential.found;
+    if (*answer || e->options->estimate_essential)
+        return PSFM_OK;
+    psfm_status status =
+        psfm_fundamental_ransac(e->ctx, &e->pairs, NULL, e->options->max_error_px, rng, &found);
+    *answer = found.found;
+    free(found.inliers);
+    return status;
+}
+
 /* Searches as long as most pairs need. What is not found then among few matches is chance; among
  * many it may be that nine of ten are wrong, and the search goes on as long as it may. */
 static psfm_status search(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
     const psfm_two_view_options *patient = e->options;
     psfm_two_view_options brief = *patient;
+    bool found;
     if (brief.max_iterations > BRIEF_SEARCH)
         brief.max_iterations = BRIEF_SEARCH;
     if (brief.max_five_point > BRIEF_FIVE_POINT)
@@ -326,8 +341,10 @@ static psfm_status search(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
     e->options = &brief;
     psfm_status status = find_geometry(e, rng_H, rng_E);
     e->options = patient;
-    if (status != PSFM_OK || e->planes.num_planes > 0 || e->essential.found ||
-        e->pairs.num < MANY_MATCHES)
+    if (status != PSFM_OK || e->planes.num_planes > 0 || e->pairs.num < MANY_MATCHES)
+        return status;
+    status = has_epipolar_geometry(e, rng_E, &found);
+    if (status != PSFM_OK || found)
         return status;
     free(e->essential.inliers);
     memset(&e->essential, 0, sizeof e->essential);

@@ -1,11 +1,12 @@
-/* How sure focal lengths from planes are, beside how sure they are called.
+/* How sure focal lengths from planes and pairs are, beside how sure they are called.
  *
  *   build/bench/bench_focal_planes DATABASE GT [SEEDS, default 1]
  *
  * Calibrates the cameras of the database whose focal lengths nobody gave, from its matches alone,
  * and compares them with those of GT, by the names of images. The error is that of log f; "off" is
- * the error in standard deviations. One line for the focal lengths called determined and one for
- * those that are only hinted at, over all seeds of the verification. */
+ * the error in standard deviations. One line for the focal lengths that planes determine, one for
+ * those that pairs do, and one for those that are only hinted at, over all seeds of the
+ * verification. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,10 @@ typedef struct {
     size_t num, num_beyond1, num_beyond3;
     double squares, worst_off, worst_error;
 } tally;
+
+typedef struct {
+    tally planes, pairs, hinted;
+} tallies;
 
 static void check(psfm_context *ctx, psfm_status status) {
     if (status == PSFM_OK)
@@ -63,24 +68,24 @@ static void add(tally *t, double error, double sigma) {
 }
 
 /* Adds every camera once, by the first view that has it. */
-static void compare(const psfm_match_set *set, const psfm_model *truth, tally *determined,
-                    tally *hinted) {
+static void compare(const psfm_match_set *set, const psfm_model *truth, tallies *t) {
     for (uint32_t c = 0; c < set->num_cameras; ++c)
         for (size_t v = 0; v < set->num_views; ++v) {
             if (set->views[v].camera_idx != c)
                 continue;
             const psfm_camera_origin *origin = &set->origins[c];
             const psfm_camera *known = true_camera(truth, &set->views[v]);
-            if (known != NULL && origin->source == PSFM_FOCAL_PLANES)
-                add(determined, log_focal(&set->cameras[c]) - log_focal(known), origin->sigma);
-            if (known != NULL && origin->source == PSFM_FOCAL_HINT)
-                add(hinted, log_focal(&set->cameras[c]) - log_focal(known), origin->sigma);
+            tally *to = origin->source == PSFM_FOCAL_PLANES  ? &t->planes
+                        : origin->source == PSFM_FOCAL_PAIRS ? &t->pairs
+                        : origin->source == PSFM_FOCAL_HINT  ? &t->hinted
+                                                             : NULL;
+            if (known != NULL && to != NULL)
+                add(to, log_focal(&set->cameras[c]) - log_focal(known), origin->sigma);
             break;
         }
 }
 
-static size_t calibrate(const char *database, const psfm_model *truth, uint64_t seed,
-                        tally *determined, tally *hinted) {
+static size_t calibrate(const char *database, const psfm_model *truth, uint64_t seed, tallies *t) {
     psfm_context *ctx = psfm_context_create();
     psfm_match_set set = {0};
     psfm_reconstruct_options options;
@@ -92,7 +97,7 @@ static size_t calibrate(const char *database, const psfm_model *truth, uint64_t 
     check(ctx, psfm_match_set_compute_rays(ctx, &set, NULL));
     check(ctx,
           psfm_calibrate(ctx, &options.calibrate, &options.focal, &options.two_view, &set, &stats));
-    compare(&set, truth, determined, hinted);
+    compare(&set, truth, t);
     psfm_match_set_free(&set);
     psfm_context_destroy(&ctx);
     return stats.num_unknown;
@@ -108,7 +113,7 @@ static void print(const char *name, const tally *t, size_t num_unknown) {
 int main(int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     psfm_model truth = {0};
-    tally determined = {0}, hinted = {0};
+    tallies t = {0};
     size_t num_unknown = 0;
     if (argc != 3 && argc != 4) {
         fprintf(stderr, "usage: bench_focal_planes DATABASE GT [SEEDS]\n");
@@ -117,9 +122,10 @@ int main(int argc, char **argv) {
     check(ctx, psfm_model_read(ctx, argv[2], &truth));
     int num_seeds = argc == 4 ? atoi(argv[3]) : 1;
     for (int seed = 0; seed < num_seeds; ++seed)
-        num_unknown += calibrate(argv[1], &truth, (uint64_t)seed, &determined, &hinted);
-    print("determined", &determined, num_unknown);
-    print("hinted at", &hinted, num_unknown);
+        num_unknown += calibrate(argv[1], &truth, (uint64_t)seed, &t);
+    print("planes", &t.planes, num_unknown);
+    print("pairs", &t.pairs, num_unknown);
+    print("hinted at", &t.hinted, num_unknown);
     psfm_model_free(&truth);
     psfm_context_destroy(&ctx);
     return 0;

@@ -4,11 +4,14 @@
  * that focal lengths are known, it is the coefficient of the lens that images share, not its effect
  * in units of the image.
  *
- * An EXIF focal length is weighed against what planes say by their standard deviations, unless they
- * contradict each other: then it is that of another lens, or of a picture cut to size, and goes.
- * Where planes are too unsure for that, it stays, and moves in the adjustment if they are not
- * blind. A value that planes only hint at takes the place of one that is less sure, but is not
- * called determined. */
+ * Cameras that planes leave undetermined are left to the epipolar geometry of their pairs
+ * (focal_pairs.c), which needs no plane and is less sure.
+ *
+ * An EXIF focal length is weighed against what planes or pairs say by their standard deviations,
+ * unless they contradict each other: then it is that of another lens, or of a picture cut to size,
+ * and goes. Where planes are too unsure for that, it stays, and moves in the adjustment if they are
+ * not blind. A value that planes or pairs only hint at takes the place of one that is less sure,
+ * but is not called determined. */
 #include "calib/calibrate.h"
 
 #include <math.h>
@@ -17,6 +20,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "calib/focal_pairs.h"
 #include "calib/radial_search.h"
 #include "camera/camera_convert.h"
 #include "camera/camera_model.h"
@@ -38,10 +42,10 @@ static const char *const which_choices[] = {"auto", "off", "all", NULL};
 static const char *const model_choices[] = {"auto",   "SIMPLE_PINHOLE", "PINHOLE", "SIMPLE_RADIAL",
                                             "RADIAL", "OPENCV",         NULL};
 static const psfm_option rows[] = {
-    PSFM_OPTION_CHOICE(psfm_calibrate_options, cameras, "cameras", PSFM_CALIBRATE_AUTO,
-                       which_choices,
-                       "which cameras get their focal length from planes: those whose value is a "
-                       "guess or from EXIF data, none, or all"),
+    PSFM_OPTION_CHOICE(
+        psfm_calibrate_options, cameras, "cameras", PSFM_CALIBRATE_AUTO, which_choices,
+        "which cameras get their focal length from planes, or else from pairs: those "
+        "whose value is a guess or from EXIF data, none, or all"),
     PSFM_OPTION_BOOL(psfm_calibrate_options, distortion, "distortion", 1,
                      "search their radial distortion, too, where the camera model has it"),
     PSFM_OPTION_CHOICE(psfm_calibrate_options, camera_model, "camera-model", 0, model_choices,
@@ -244,23 +248,71 @@ static psfm_status bend_lenses(psfm_context *ctx, calibration *c, const lens_inp
     return psfm_match_set_compute_rays(ctx, c->set, NULL);
 }
 
-/* A focal length from planes into a camera and its origin. */
-static void take_focal(calibration *c, size_t k, double focal, double sigma) {
+/* A focal length from planes or pairs into a camera and its origin; false if it is not wanted. */
+static bool take_focal(calibration *c, size_t k, double focal, double sigma,
+                       psfm_focal_source source) {
     psfm_camera_origin *origin = &c->set->origins[k];
     bool is_determined = sigma < c->focal->max_sigma, is_better = sigma < origin->sigma;
+    bool is_wanted = is_better || (is_determined && source == PSFM_FOCAL_PLANES);
     double scale[2], before[2];
-    origin->is_open = isfinite(sigma) && !is_determined && !is_better && sigma > OPEN_SIGMA;
-    if (!c->unknown[k] || !psfm_image_scale(&c->set->cameras[k], scale) ||
-        !(is_determined || is_better))
-        return;
+    if (source == PSFM_FOCAL_PLANES)
+        origin->is_open = isfinite(sigma) && !is_wanted && sigma > OPEN_SIGMA;
+    if (!c->unknown[k] || !psfm_image_scale(&c->set->cameras[k], scale) || !is_wanted)
+        return false;
+    origin->is_open = false;
     psfm_image_scale(&origin->before, before);
+    if (origin->from_exif && origin->source == PSFM_FOCAL_HINT)
+        --c->stats->num_wrong_exif; /* by what planes hinted at: counted again */
     double now = 0.5 * log(scale[0] * scale[1]), log_factor = log(focal) - now;
     bool agrees = origin->from_exif &&
                   weigh_exif(0.5 * log(before[0] * before[1]) - now, &log_factor, &sigma, c->stats);
     set_focal(&c->set->cameras[k], exp(log_factor));
     origin->sigma = sigma;
-    origin->source = is_determined ? PSFM_FOCAL_PLANES : agrees ? PSFM_FOCAL_EXIF : PSFM_FOCAL_HINT;
+    origin->source = is_determined ? source : agrees ? PSFM_FOCAL_EXIF : PSFM_FOCAL_HINT;
     c->stats->num_determined += is_determined;
+    c->stats->num_by_pairs += is_determined && source == PSFM_FOCAL_PAIRS;
+    return true;
+}
+
+/* What planes say of each camera; false if they leave none undetermined. */
+static bool list_knowledge(const calibration *c, const lens_input *in,
+                           const psfm_focal_estimate *planes, psfm_camera_knowledge *known) {
+    bool any = false;
+    for (size_t k = 0; k < c->set->num_cameras; ++k) {
+        double scale[2];
+        known[k] = (psfm_camera_knowledge){.focal = planes->focal[k], .sigma = planes->sigma[k]};
+        known[k].is_certain = in->known[k] > 0.0;
+        known[k].free = c->unknown[k] && !(planes->sigma[k] < c->focal->max_sigma) &&
+                        psfm_image_scale(&c->set->cameras[k], scale);
+        known[k].bend_sigma = c->bends[k] && c->options->distortion ? BEND_SIGMA : 0.0;
+        any = any || known[k].free;
+    }
+    return any;
+}
+
+/* Lenses that planes leave undetermined, from pairs. */
+static psfm_status estimate_pairs(psfm_context *ctx, calibration *c, const lens_input *in,
+                                  const psfm_focal_estimate *planes, psfm_pair_estimate *out) {
+    psfm_camera_knowledge *known = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, c->set->num_cameras, &known);
+    if (status == PSFM_OK && list_knowledge(c, in, planes, known))
+        status = psfm_lenses_from_pairs(ctx, c->set, c->two_views, &c->two_view, known, out);
+    c->stats->num_pairs = out->num_pairs;
+    free(known);
+    return status;
+}
+
+/* What planes and pairs say of a camera into it; a bend that pairs only needed themselves goes. */
+static void take_lens(calibration *c, size_t k, const psfm_focal_estimate *planes,
+                      const psfm_pair_estimate *pairs) {
+    psfm_camera *camera = &c->set->cameras[k];
+    take_focal(c, k, planes->focal[k], planes->sigma[k], PSFM_FOCAL_PLANES);
+    if (pairs->sigma == NULL)
+        return;
+    bool taken = isfinite(pairs->sigma[k]) &&
+                 take_focal(c, k, pairs->focal[k], pairs->sigma[k], PSFM_FOCAL_PAIRS);
+    if (!taken && pairs->bend[k] != 0.0)
+        psfm_radial_set(camera, psfm_radial_strength(camera) - pairs->bend[k]);
 }
 
 /* Lenses from planes into the cameras and their origins. Distortion has its effect on homographies
@@ -268,6 +320,7 @@ static void take_focal(calibration *c, size_t k, double focal, double sigma) {
 static psfm_status find_lenses(psfm_context *ctx, calibration *c, bool bends) {
     lens_input in = {0};
     psfm_focal_estimate estimate = {0};
+    psfm_pair_estimate pairs = {0};
     bool moved = bends;
     psfm_status status = lens_input_init(ctx, c, bends, &in);
     if (status == PSFM_OK)
@@ -279,10 +332,13 @@ static psfm_status find_lenses(psfm_context *ctx, calibration *c, bool bends) {
     }
     c->stats->num_planes = estimate.num_planes;
     c->stats->num_homographies = estimate.num_homographies;
-    c->stats->num_determined = c->stats->num_wrong_exif = 0;
+    c->stats->num_determined = c->stats->num_by_pairs = c->stats->num_wrong_exif = 0;
+    if (status == PSFM_OK)
+        status = estimate_pairs(ctx, c, &in, &estimate, &pairs);
     for (size_t k = 0; status == PSFM_OK && k < c->set->num_cameras; ++k)
-        take_focal(c, k, estimate.focal[k], estimate.sigma[k]);
+        take_lens(c, k, &estimate, &pairs);
     psfm_focal_estimate_free(&estimate);
+    psfm_pair_estimate_free(&pairs);
     lens_input_free(&in);
     return status;
 }
@@ -365,6 +421,9 @@ void psfm_calibrate_describe(const psfm_calibrate_stats *s, char *text, size_t s
                      "calibration: %zu of %zu unknown focal lengths determined, from %u "
                      "homographies of %u planes",
                      s->num_determined, s->num_unknown, s->num_homographies, s->num_planes);
+    if (s->num_pairs > 0 && (size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n, " and, %zu of them, from %u fundamental matrices",
+                      s->num_by_pairs, s->num_pairs);
     if (s->num_wrong_exif > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "; %zu contradict their EXIF data",
                       s->num_wrong_exif);

@@ -9,6 +9,7 @@ typedef enum {
     PSFM_FOCAL_GIVEN,  /* by the user, or by whoever made the database */
     PSFM_FOCAL_LINES,  /* estimated from the lines of a known drawing */
     PSFM_FOCAL_PLANES, /* estimated from the homographies of planes */
+    PSFM_FOCAL_PAIRS,  /* estimated from the epipolar geometry of pairs */
     PSFM_FOCAL_POINTS, /* of an adjustment that started from what is less sure */
     PSFM_FOCAL_EXIF,   /* told by the photograph */
     PSFM_FOCAL_HINT,   /* estimated from planes that do not determine it */

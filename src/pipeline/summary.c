@@ -101,9 +101,11 @@ static void add_calibration(builder *b, cJSON *root, const psfm_calibrate_stats 
     cJSON *calibration = object(b, root, "calibration");
     number(b, calibration, "unknown", (double)stats->num_unknown);
     number(b, calibration, "determined", (double)stats->num_determined);
+    number(b, calibration, "determined_by_pairs", (double)stats->num_by_pairs);
     number(b, calibration, "contradict_exif", (double)stats->num_wrong_exif);
     number(b, calibration, "planes", stats->num_planes);
     number(b, calibration, "homographies", stats->num_homographies);
+    number(b, calibration, "pairs", stats->num_pairs);
     number(b, calibration, "distortion", stats->distortion);
     number(b, calibration, "distortion_free", (double)stats->num_bends);
     number(b, calibration, "distortion_determined", (double)stats->num_bent);

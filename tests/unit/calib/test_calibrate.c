@@ -72,6 +72,32 @@ static void planes_give_every_camera_its_focal_length(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static void pairs_give_what_planes_do_not(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_options options = scene_options(30);
+    unknown_scene s = make(ctx, PSFM_SCENE_GENERAL, options);
+    psfm_calibrate_stats stats = calibrate(ctx, &s);
+    assert_int_equal(stats.num_by_pairs, 1);
+    assert_int_equal(stats.num_determined, 1);
+    assert_true(stats.num_pairs >= 30);
+    assert_int_equal(s.scene.matches.origins[0].source, PSFM_FOCAL_PAIRS);
+    assert_close(s.scene.matches.cameras[0].params[0] / 1200.0, 1.0, 0.01);
+    psfm_scene_free(&s.scene);
+
+    options.focal_spread = 1.25;
+    s = make(ctx, PSFM_SCENE_GENERAL, options);
+    stats = calibrate(ctx, &s);
+    for (size_t c = 0; c < s.scene.matches.num_cameras; ++c) {
+        const psfm_camera_origin *origin = &s.scene.matches.origins[c];
+        double error = log(s.scene.matches.cameras[c].params[0] / s.true_focal[c]);
+        assert_below(origin->sigma, 0.1);
+        assert_below(fabs(error), 3.0 * origin->sigma);
+    }
+    psfm_scene_free(&s.scene);
+    psfm_context_destroy(&ctx);
+}
+
 static void distortion_is_found_first(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -302,6 +328,7 @@ static void given_cameras_are_left_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_give_every_camera_its_focal_length),
+        cmocka_unit_test(pairs_give_what_planes_do_not),
         cmocka_unit_test(distortion_is_found_first),
         cmocka_unit_test(fisheyes_are_told_from_other_wide_lenses),
         cmocka_unit_test(every_lens_has_its_own_distortion),

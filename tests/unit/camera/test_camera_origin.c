@@ -17,6 +17,7 @@ static void only_what_looks_like_a_guess_is_one(void **state) {
     assert_int_equal(origin.source, PSFM_FOCAL_EXIF);
     assert_true(origin.from_exif);
     assert_string_equal(psfm_focal_source_name(PSFM_FOCAL_PLANES), "planes");
+    assert_string_equal(psfm_focal_source_name(PSFM_FOCAL_PAIRS), "pairs");
     assert_string_equal(psfm_focal_source_name(PSFM_FOCAL_GUESS), "guess");
     assert_true(psfm_focal_is_doubtful(PSFM_FOCAL_HINT));
     assert_false(psfm_focal_is_doubtful(PSFM_FOCAL_PLANES));

@@ -1,0 +1,237 @@
+/* One pair under focal lengths that are searched.
+ *
+ * Rays a, b are those of the cameras as they were. With focal lengths longer by factors s1, s2
+ * their fundamental matrix is F = D2^-1 [t]x R D1^-1, D = diag(s, s, 1), and errors are those of F
+ * on the rays as they are: nothing is computed anew but F. All that may be wrong changes F, so that
+ * its derivatives are those of the normal equations by the nine entries of F: d F / d log s1 = -F
+ * diag(1, 1, 0),   d F / d log s2 = -diag(1, 1, 0) F, and a principal point that moves by c in
+ * units of the longer side takes c / scale times the first two columns (rows) of F off the third.
+ * Only the bend does not: it moves points by -k r^2 x, and has sums of its own.
+ *
+ * The five parameters of the motion are eliminated: what is left is what the pair says of its
+ * lenses, to first order two equations, and in degenerate motions less. */
+#include "calib/pair_motion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/mat3.h"
+#include "twoview/epipolar.h"
+#include "twoview/least_squares.h"
+
+#define MOTION 5
+#define LENSES (2 * PSFM_LENS_DIM)
+#define ALL (MOTION + LENSES)
+#define MIN_GAIN 1e-6 /* relative decrease of the last step */
+
+/* 1 / D of either side by rows and columns of F: entry k is multiplied by it. */
+static void lens_factors(const psfm_pair_lenses *lenses, double factor[9]) {
+    for (int k = 0; k < 9; ++k)
+        factor[k] =
+            1.0 / ((k / 3 < 2 ? lenses->factor[1] : 1.0) * (k % 3 < 2 ? lenses->factor[0] : 1.0));
+}
+
+static void fundamental_of(const psfm_motion *m, const double factor[9], double F[9]) {
+    psfm_essential_from_motion(m, F);
+    for (int k = 0; k < 9; ++k)
+        F[k] *= factor[k];
+}
+
+bool psfm_pair_motion_start(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
+                            psfm_motion *motion) {
+    double E[9], factor[9];
+    lens_factors(lenses, factor);
+    for (int k = 0; k < 9; ++k)
+        E[k] = pair->F[k] / factor[k];
+    /* which of the four motions of E it is does not matter: E is all that errors depend on */
+    return psfm_essential_to_motion(&pair->rays, NULL, 0, E, motion);
+}
+
+static void motion_derivatives(const psfm_motion *m, const double factor[9], double D[][9]) {
+    psfm_essential_derivatives(m, D);
+    for (int p = 0; p < MOTION; ++p)
+        for (int k = 0; k < 9; ++k)
+            D[p][k] *= factor[k];
+}
+
+/* A = D N D^T for num rows of D. */
+static void project(const double N[81], double D[][9], int num, double *A, int stride) {
+    for (int p = 0; p < num; ++p) {
+        double ND[9] = {0};
+        for (int k = 0; k < 9; ++k)
+            for (int j = 0; j < 9; ++j)
+                ND[k] += N[9 * k + j] * D[p][j];
+        for (int q = 0; q < num; ++q) {
+            double sum = 0.0;
+            for (int k = 0; k < 9; ++k)
+                sum += D[q][k] * ND[k];
+            A[stride * p + q] = sum;
+        }
+    }
+}
+
+static bool take_step(const psfm_motion *m, const double factor[9], const psfm_normal9 *at,
+                      double damping, psfm_motion *moved) {
+    double D[MOTION][9], A[MOTION * MOTION], step[MOTION];
+    motion_derivatives(m, factor, D);
+    project(at->N, D, MOTION, A, MOTION);
+    for (int p = 0; p < MOTION; ++p) {
+        step[p] = 0.0;
+        for (int k = 0; k < 9; ++k)
+            step[p] -= D[p][k] * at->g[k];
+        A[MOTION * p + p] *= 1.0 + damping;
+    }
+    if (!psfm_solve_spd(A, MOTION, step))
+        return false;
+    psfm_motion_move(m, step, moved);
+    return true;
+}
+
+double psfm_pair_motion_refine(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
+                               int max_iterations, psfm_motion *motion) {
+    psfm_normal9 at, trial;
+    double factor[9], F[9], damping = 1e-6;
+    lens_factors(lenses, factor);
+    fundamental_of(motion, factor, F);
+    psfm_essential_normal_equations(&pair->rays, pair->rays.num_blocks, F, psfm_pair_loss, &at);
+    for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
+        psfm_motion moved;
+        if (!take_step(motion, factor, &at, damping, &moved))
+            break;
+        fundamental_of(&moved, factor, F);
+        psfm_essential_normal_equations(&pair->rays, pair->rays.num_blocks, F, psfm_pair_loss,
+                                        &trial);
+        if (!(trial.cost < at.cost)) {
+            damping = fmax(damping * 100.0, 1e-3);
+            continue;
+        }
+        bool converged = at.cost - trial.cost < MIN_GAIN * trial.inlier_cost;
+        *motion = moved;
+        at = trial;
+        damping = fmax(damping * 0.1, 1e-12);
+        if (converged)
+            break;
+    }
+    return pair->weight * at.cost;
+}
+
+/* Derivatives of F by focal length and principal point of either lens; zero by the bends. */
+static void lens_derivatives(const psfm_pair_lenses *lenses, const double F[9], double D[][9]) {
+    memset(D, 0, LENSES * sizeof *D);
+    for (int k = 0; k < 9; ++k) {
+        int row = k / 3, column = k % 3;
+        if (column < 2) {
+            D[PSFM_LENS_FOCAL][k] = -F[k];
+            D[PSFM_LENS_CENTER + column][3 * row + 2] = -F[k] / lenses->scale[0][column];
+        }
+        if (row < 2) {
+            D[PSFM_LENS_DIM + PSFM_LENS_FOCAL][k] = -F[k];
+            D[PSFM_LENS_DIM + PSFM_LENS_CENTER + row][6 + column] = -F[k] / lenses->scale[1][row];
+        }
+    }
+}
+
+/* What the bends of both sides do to the errors. */
+typedef struct {
+    double by_F[2][9], normal[2][2], gradient[2];
+} bend_sums;
+
+static void add_bends(const psfm_ray_block *b, int l, const psfm_pair_lenses *lenses,
+                      const double F[9], bend_sums *out) {
+    psfm_epipolar e = psfm_epipolar_at(b, l, F);
+    if (!(e.g > 0.0))
+        return;
+    double a[2][3], line[2][3], J[2], root = sqrt(e.g), move = e.c / e.g;
+    for (int k = 0; k < 3; ++k) { /* on the epipolar geometry: else J errs with the errors */
+        a[0][k] = b->ray1[k][l] - move * (b->tan1[2 * k][l] * e.u0 + b->tan1[2 * k + 1][l] * e.u1);
+        a[1][k] = b->ray2[k][l] - move * (b->tan2[2 * k][l] * e.v0 + b->tan2[2 * k + 1][l] * e.v1);
+    }
+    psfm_mat3_tmul_vec(F, a[1], line[0]);
+    psfm_mat3_mul_vec(F, a[0], line[1]);
+    for (int side = 0; side < 2; ++side) {
+        double x = lenses->scale[side][0] * a[side][0] / a[side][2];
+        double y = lenses->scale[side][1] * a[side][1] / a[side][2];
+        J[side] =
+            -(x * x + y * y) * (line[side][0] * a[side][0] + line[side][1] * a[side][1]) / root;
+    }
+    for (int side = 0; side < 2; ++side) {
+        out->gradient[side] += J[side] * e.c / root;
+        for (int other = 0; other < 2; ++other)
+            out->normal[side][other] += J[side] * J[other];
+        for (int k = 0; k < 9; ++k)
+            out->by_F[side][k] += J[side] * a[1][k / 3] * a[0][k % 3] / root;
+    }
+}
+
+static void sum_bends(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
+                      const double F[9], bend_sums *out) {
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < pair->rays.num; ++i)
+        add_bends(&pair->rays.blocks[i / PSFM_LANES], (int)(i % PSFM_LANES), lenses, F, out);
+}
+
+/* Adds rows and columns of the bends to the normal equations. */
+static void place_bends(const bend_sums *bends, double D[][9], double A[][ALL], double g[ALL]) {
+    for (int side = 0; side < 2; ++side) {
+        int place = MOTION + PSFM_LENS_DIM * side + PSFM_LENS_BEND;
+        g[place] = bends->gradient[side];
+        for (int p = 0; p < ALL; ++p) {
+            double sum = 0.0;
+            for (int k = 0; k < 9; ++k)
+                sum += D[p][k] * bends->by_F[side][k];
+            A[place][p] = A[p][place] = sum;
+        }
+    }
+    for (int side = 0; side < 2; ++side)
+        for (int other = 0; other < 2; ++other)
+            A[MOTION + PSFM_LENS_DIM * side + PSFM_LENS_BEND]
+             [MOTION + PSFM_LENS_DIM * other + PSFM_LENS_BEND] = bends->normal[side][other];
+}
+
+/* Schur complement of the motion; false if it is not determined. */
+static bool eliminate_motion(double A[ALL][ALL], double g[ALL]) {
+    for (int p = 0; p < MOTION; ++p) {
+        double pivot = A[p][p];
+        if (!(pivot > 0.0))
+            return false;
+        for (int q = p + 1; q < ALL; ++q) {
+            double factor = A[q][p] / pivot;
+            g[q] -= factor * g[p];
+            for (int r = p + 1; r < ALL; ++r)
+                A[q][r] -= factor * A[p][r];
+        }
+    }
+    return true;
+}
+
+bool psfm_pair_information(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
+                           const psfm_motion *motion, bool all, psfm_lens_information *out) {
+    psfm_normal9 at;
+    bend_sums bends;
+    double factor[9], F[9], D[ALL][9], A[ALL][ALL], g[ALL] = {0};
+    lens_factors(lenses, factor);
+    fundamental_of(motion, factor, F);
+    psfm_essential_normal_equations(&pair->rays, pair->rays.num_blocks, F, psfm_pair_loss, &at);
+    motion_derivatives(motion, factor, D);
+    lens_derivatives(lenses, F, D + MOTION);
+    project(at.N, D, ALL, A[0], ALL);
+    for (int p = 0; p < ALL; ++p)
+        for (int k = 0; k < 9; ++k)
+            g[p] += D[p][k] * at.g[k];
+    if (all) {
+        sum_bends(pair, lenses, F, &bends);
+        place_bends(&bends, D, A, g);
+    }
+    memset(out, 0, sizeof *out);
+    if (!eliminate_motion(A, g))
+        return false;
+    for (int p = 0; p < LENSES; ++p) {
+        if (!all && p % PSFM_LENS_DIM != PSFM_LENS_FOCAL)
+            continue;
+        out->g[p] = pair->weight * g[MOTION + p];
+        for (int q = 0; q < LENSES; ++q)
+            if (all || q % PSFM_LENS_DIM == PSFM_LENS_FOCAL)
+                out->N[p][q] = pair->weight * A[MOTION + p][MOTION + q];
+    }
+    return true;
+}

@@ -1,11 +1,13 @@
 /* What a set of matches can give at best: an adjustment that starts at the true poses, from the
  * right matches only.
  *
- *   build/bench/bench_limit DATABASE GT OUT
+ *   build/bench/bench_limit DATABASE GT OUT [START]
  *
  * GT is the true model of a synthetic scene, whose keypoints are those of the database and know the
  * point they show; a match is right if both show the same. Writes the adjusted poses as a COLMAP
- * model to OUT, for `planarsfm eval GT OUT`. */
+ * model to OUT, for `planarsfm eval GT OUT`, and prints the cost. With START, a model of the same
+ * images, the same observations are adjusted from its poses instead: where that ends no higher and
+ * no nearer to the truth, no better start would have helped. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +47,16 @@ static bool *find_right_matches(const psfm_match_set *set, const psfm_model *tru
     return right;
 }
 
-static void take_true_poses(psfm_context *ctx, const psfm_match_set *set, const psfm_model *truth,
-                            psfm_poses *poses) {
+/* The poses of a model that has all images. */
+static void take_poses(psfm_context *ctx, const psfm_match_set *set, const psfm_model *model,
+                       psfm_poses *poses) {
     check(ctx, psfm_poses_init(ctx, (uint32_t)set->num_views, poses));
     for (uint32_t v = 0; v < poses->num_views; ++v) {
-        const psfm_model_image *image = psfm_model_image_by_id(truth, set->views[v].id);
+        const psfm_model_image *image = psfm_model_image_by_id(model, set->views[v].id);
+        if (image == NULL) {
+            fprintf(stderr, "bench_limit: image %u has no pose to start from\n", set->views[v].id);
+            exit(1);
+        }
         psfm_rotation_from_quat(image->cam_from_world_q, poses->cam_from_world[v]);
         psfm_model_image_center(image, poses->center[v]);
     }
@@ -84,7 +91,12 @@ static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, p
                                    .obs_image = st->tracks.view,
                                    .obs_point = point,
                                    .obs_xy = (const double(*)[2])xy};
-    check(ctx, psfm_bundle_adjust(ctx, &problem, &options, NULL));
+    psfm_bundle_stats stats;
+    check(ctx, psfm_bundle_adjust(ctx, &problem, &options, &stats));
+    printf("cost %.4f -> %.4f, %.5f px rms, %zu observations, %d steps, %s\n", stats.initial_cost,
+           stats.final_cost, stats.rms_px, stats.num_observations, stats.iterations,
+           psfm_bundle_stop_name(stats.stop));
+    psfm_bundle_stats_free(&stats);
     free(camera);
     free(point);
     free(xy);
@@ -110,18 +122,20 @@ static void write_poses(psfm_context *ctx, const psfm_match_set *set, const psfm
 int main(int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     psfm_match_set set = {0};
-    psfm_model truth = {0};
+    psfm_model truth = {0}, start = {0};
     psfm_tracks tracks;
     psfm_structure structure;
     psfm_triangulate_options options;
     psfm_poses poses;
-    if (argc != 4) {
-        fprintf(stderr, "usage: bench_limit DATABASE GT OUT\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: bench_limit DATABASE GT OUT [START]\n");
         return 2;
     }
     check(ctx, psfm_database_read(ctx, argv[1], &set, NULL));
     check(ctx, psfm_model_read(ctx, argv[2], &truth));
-    take_true_poses(ctx, &set, &truth, &poses);
+    if (argc == 5)
+        check(ctx, psfm_model_read(ctx, argv[4], &start));
+    take_poses(ctx, &set, argc == 5 ? &start : &truth, &poses);
     bool *right = find_right_matches(&set, &truth);
     psfm_options_init(&psfm_triangulate_option_table, &options);
     options.max_error_px = 1000.0; /* they are right, however noisy */
@@ -134,6 +148,7 @@ int main(int argc, char **argv) {
     psfm_tracks_free(&tracks);
     psfm_poses_free(&poses);
     psfm_model_free(&truth);
+    psfm_model_free(&start);
     psfm_match_set_free(&set);
     psfm_context_destroy(&ctx);
     return 0;

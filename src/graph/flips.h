@@ -23,9 +23,12 @@ typedef struct {
 psfm_status psfm_flips_best(psfm_context *ctx, const psfm_flip_problem *problem,
                             const psfm_elimination *order, bool differ, bool *flip, double *gain);
 
-/* Whether it is easily shown that no flips gain; if not, *refuted is false, and some may or may
- * not. O(nodes + edges), and some short searches for each edge that would gain by itself. */
-psfm_status psfm_flips_refute(psfm_context *ctx, const psfm_flip_problem *problem, bool *refuted);
+/* An upper bound *most of what flips gain; 0 if it is easily shown that none do. Flips that gain
+ * keep together the ends of every edge that has *most or more `left` (per edge): for any flips, the
+ * edges with one end flipped have less than *most minus the gain left in all. O(nodes + edges), and
+ * some short searches for each edge that would gain by itself. */
+psfm_status psfm_flips_bound(psfm_context *ctx, const psfm_flip_problem *problem, double *left,
+                             double *most);
 
 /* Simulated annealing from the state without flips, ending in `flip`: `sweeps` over all nodes that
  * are not held, from well above the mean value of an edge down to where hardly any loss is

@@ -1,4 +1,7 @@
-/* The search beyond exact elimination goes in rounds. A round eliminates what it can within the
+/* Where few edges ask for flips, what binds nodes together is contracted first, which mostly leaves
+ * a graph small enough for exact elimination: flip_by_bounds.
+ *
+ * The search beyond exact elimination goes in rounds. A round eliminates what it can within the
  * width of its tables, holds the other nodes at their labels (which ones, chance says), and takes
  * the best flips of all nodes eliminated. Then nodes that want to stay together are contracted in
  * pairs and the same is done on the smaller graph, where flipping a node flips a set, and so on
@@ -12,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "graph/flips.h"
+#include "graph/heavy_groups.h"
 
 const psfm_labelling_options psfm_labelling_defaults = {.exact_width = 20,
                                                         .exact_entries = 4000000,
@@ -38,6 +42,10 @@ static void level_free(level *l) {
     psfm_adjacency_free(&l->adjacency);
 }
 
+static psfm_flip_problem view(const level *l) {
+    return (psfm_flip_problem){&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
+}
+
 /* Makes the flipped state the one without flips. */
 static void apply(level *l, const bool *flip) {
     for (uint32_t e = 0; e < l->graph.num_edges; ++e) {
@@ -51,9 +59,10 @@ static void apply(level *l, const bool *flip) {
         l->own[v] = flip[v] ? -l->own[v] : l->own[v];
 }
 
+/* A copy with the labels given; `own` and `held` may be NULL. */
 static psfm_status level_init(psfm_context *ctx, const psfm_topology *graph,
-                              const double (*value)[4], const bool *label, const bool *held,
-                              level *l) {
+                              const double (*value)[4], const double *own, const bool *label,
+                              const bool *held, level *l) {
     psfm_status status;
     *l = (level){.graph = *graph};
     if ((status = PSFM_ALLOC(ctx, graph->num_edges, &l->value)) ||
@@ -63,6 +72,8 @@ static psfm_status level_init(psfm_context *ctx, const psfm_topology *graph,
         return status;
     if (graph->num_edges > 0)
         memcpy(l->value, value, graph->num_edges * sizeof *value);
+    if (own != NULL)
+        memcpy(l->own, own, graph->num_nodes * sizeof *own);
     if (held != NULL)
         memcpy(l->held, held, graph->num_nodes * sizeof *held);
     apply(l, label);
@@ -140,33 +151,32 @@ static void contract_node(const level *fine, const uint32_t *group, uint32_t v, 
 /* The graph of the groups, parallel edges added up. */
 static psfm_status contract(psfm_context *ctx, const level *fine, const uint32_t *group,
                             uint32_t num, level *coarse) {
-    uint32_t(*member)[2] = NULL, *edge_to = NULL;
+    uint32_t n = fine->graph.num_nodes, *begin = NULL, *member = NULL, *edge_to = NULL;
     psfm_status status;
     *coarse = (level){0};
     if ((status = PSFM_ALLOC(ctx, 2 * (size_t)fine->graph.num_edges, &coarse->ends)) ||
         (status = PSFM_ALLOC(ctx, fine->graph.num_edges, &coarse->value)) ||
         (status = PSFM_ALLOC(ctx, num, &coarse->own)) ||
         (status = PSFM_ALLOC(ctx, num, &coarse->held)) ||
-        (status = PSFM_ALLOC(ctx, num, &member)) || (status = PSFM_ALLOC(ctx, num, &edge_to)))
+        (status = PSFM_ALLOC(ctx, (size_t)num + 1, &begin)) ||
+        (status = PSFM_ALLOC(ctx, n, &member)) || (status = PSFM_ALLOC(ctx, num, &edge_to)))
         goto cleanup;
-    for (uint32_t a = 0; a < num; ++a)
-        member[a][0] = member[a][1] = UINT32_MAX;
-    for (uint32_t v = 0; v < fine->graph.num_nodes; ++v) {
-        uint32_t *m = member[group[v]];
-        m[m[0] == UINT32_MAX ? 0 : 1] = v;
+    psfm_list_labelled(group, n, num, begin, member);
+    for (uint32_t v = 0; v < n; ++v) {
         coarse->own[group[v]] += fine->own[v];
         coarse->held[group[v]] = coarse->held[group[v]] || fine->held[v];
     }
     coarse->graph = (psfm_topology){num, 0, coarse->ends, coarse->ends + fine->graph.num_edges};
     for (uint32_t a = 0; a < num; ++a) {
         uint32_t first = coarse->graph.num_edges;
-        for (int m = 0; m < 2 && member[a][m] != UINT32_MAX; ++m)
-            contract_node(fine, group, member[a][m], first, edge_to, coarse);
+        for (uint32_t i = begin[a]; i < begin[a + 1]; ++i)
+            contract_node(fine, group, member[i], first, edge_to, coarse);
     }
     status =
         psfm_adjacency_init(ctx, &coarse->graph, NULL, coarse->graph.num_edges, &coarse->adjacency);
 
 cleanup:
+    free(begin);
     free(member);
     free(edge_to);
     return status;
@@ -184,7 +194,7 @@ typedef struct {
 static psfm_status flip_level(psfm_context *ctx, const level *l, const flip_task *task,
                               psfm_rng *rng, bool *flip, double *gain, bool *whole) {
     psfm_elimination order;
-    psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
+    psfm_flip_problem problem = view(l);
     uint32_t num = 0;
     psfm_status status =
         psfm_eliminate(ctx, &l->graph, &l->adjacency, l->held, task->width, rng, &order);
@@ -260,8 +270,8 @@ static psfm_status go_rounds(psfm_context *ctx, const level *start,
         double more = 0.0;
         for (uint32_t v = 0; v < n; ++v)
             from[v] = !differ && flip[v];
-        status =
-            level_init(ctx, &start->graph, (const double(*)[4])start->value, from, start->held, &l);
+        status = level_init(ctx, &start->graph, (const double(*)[4])start->value, start->own, from,
+                            start->held, &l);
         if (status == PSFM_OK)
             status = descend(ctx, &l, options->search_width, differ, rng, found, &more);
         level_free(&l);
@@ -282,7 +292,7 @@ cleanup:
 /* Rounds from the labels as they are, and from where annealing ends; the best of these. */
 static psfm_status search(psfm_context *ctx, const level *l, const psfm_labelling_options *options,
                           psfm_rng *rng, bool *flip, double *gain) {
-    psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
+    psfm_flip_problem problem = view(l);
     bool *annealed = NULL;
     psfm_status status = go_rounds(ctx, l, options, false, rng, flip, gain);
     if (status == PSFM_OK)
@@ -300,24 +310,123 @@ static psfm_status search(psfm_context *ctx, const level *l, const psfm_labellin
     return status;
 }
 
+/* ---- where few edges ask for flips ---- */
+
+/* Flips, exactly, what is best of the sets that cut less than `least` of what is left; nothing
+ * where that is too much for a table (*whole is false). Values of l change to those of the flips.
+ */
+static psfm_status flip_bound(psfm_context *ctx, level *l, const double *left, double least,
+                              const flip_task *task, psfm_rng *rng, bool *flip, double *gain,
+                              bool *whole) {
+    uint32_t n = l->graph.num_nodes, *group = NULL, num = 0;
+    bool *coarse_flip = NULL, *found = NULL;
+    double more = 0.0;
+    level coarse = {0};
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &group)) || (status = PSFM_ALLOC(ctx, n, &found)) ||
+        (status = psfm_heavy_groups(ctx, &l->graph, &l->adjacency, left, least, group, &num)) ||
+        (status = contract(ctx, l, group, num, &coarse)) ||
+        (status = PSFM_ALLOC(ctx, num, &coarse_flip)) ||
+        (status = flip_level(ctx, &coarse, task, rng, coarse_flip, &more, whole)) || !(more > 0.0))
+        goto cleanup;
+    for (uint32_t v = 0; v < n; ++v) {
+        found[v] = coarse_flip[group[v]];
+        flip[v] ^= found[v];
+    }
+    apply(l, found);
+    *gain += more;
+
+cleanup:
+    free(group);
+    free(coarse_flip);
+    free(found);
+    level_free(&coarse);
+    return status;
+}
+
+/* The best flips where few edges ask for some. What they gain is at most W, and a set that gains
+ * cuts less than W of what binding edges have left (psfm_flips_bound). So nodes that only heavier
+ * cuts come between are contracted, which leaves a graph that is mostly small. Sets that hardly
+ * anything binds flip first, by contracting what a share of W holds together: what they ask for is
+ * then no part of W any more. *exact if that shows the flips to be best. Values of l change. */
+static psfm_status flip_by_bounds(psfm_context *ctx, level *l,
+                                  const psfm_labelling_options *options, bool *flip, double *gain,
+                                  bool *exact) {
+    static const double share[] = {1e-9, 1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};
+    enum { LAST = sizeof share / sizeof *share - 1 };
+    const flip_task task = {options->exact_width, options->exact_entries, true, false};
+    psfm_rng rng = psfm_rng_make(0, PSFM_RNG_LABELLING, 1, 0);
+    double *left = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, l->graph.num_edges, &left);
+    bool whole = true;
+    for (int k = 0; status == PSFM_OK && whole && !*exact && k <= LAST; ++k) {
+        const psfm_flip_problem problem = view(l);
+        double most = 0.0;
+        if ((status = psfm_flips_bound(ctx, &problem, left, &most)) == PSFM_OK && most > 0.0)
+            status = flip_bound(ctx, l, left, share[k] * most, &task, &rng, flip, gain, &whole);
+        *exact = status == PSFM_OK && whole && (!(most > 0.0) || k == LAST);
+    }
+    free(left);
+    return status;
+}
+
+/* The best flips that bounds and the search find. */
+static psfm_status flip_and_search(psfm_context *ctx, const level *l,
+                                   const psfm_labelling_options *options, psfm_rng *rng, bool *flip,
+                                   psfm_labelling_result *result) {
+    uint32_t n = l->graph.num_nodes;
+    bool *found = NULL;
+    double gain = 0.0;
+    level copy = {0};
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &found)) ||
+        (status = level_init(ctx, &l->graph, (const double(*)[4])l->value, l->own, found, l->held,
+                             &copy)) ||
+        (status = flip_by_bounds(ctx, &copy, options, flip, &result->gain, &result->exact)) ||
+        result->exact || (status = search(ctx, l, options, rng, found, &gain)))
+        goto cleanup;
+    if (gain >= result->gain) {
+        memcpy(flip, found, n * sizeof *flip);
+        result->gain = gain;
+    } else {
+        status = go_rounds(ctx, l, options, false, rng, flip, &result->gain);
+    }
+
+cleanup:
+    free(found);
+    level_free(&copy);
+    return status;
+}
+
+/* Whether it is easily shown that no flips gain. */
+static psfm_status refute(psfm_context *ctx, const level *l, bool *refuted) {
+    const psfm_flip_problem problem = view(l);
+    double *left = NULL, most = 0.0;
+    psfm_status status = PSFM_ALLOC(ctx, l->graph.num_edges, &left);
+    if (status == PSFM_OK)
+        status = psfm_flips_bound(ctx, &problem, left, &most);
+    *refuted = status == PSFM_OK && !(most > 0.0);
+    free(left);
+    return status;
+}
+
 /* The best flips of the labels given: none if that is easily shown, or exactly, or searched for. */
-static psfm_status best_flips(psfm_context *ctx, level *l, uint64_t seed,
+static psfm_status best_flips(psfm_context *ctx, const level *l, uint64_t seed,
                               const psfm_labelling_options *options, bool differ, bool *flip,
                               psfm_labelling_result *result) {
     psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_LABELLING, 0, 0);
     if (options == NULL)
         options = &psfm_labelling_defaults;
     const flip_task task = {options->exact_width, options->exact_entries, true, differ};
-    const psfm_flip_problem problem = {&l->graph, &l->adjacency, (const double(*)[4])l->value,
-                                       l->own};
-    psfm_status status = differ ? PSFM_OK : psfm_flips_refute(ctx, &problem, &result->exact);
+    const psfm_flip_problem problem = view(l);
+    psfm_status status = differ ? PSFM_OK : refute(ctx, l, &result->exact);
     result->score = psfm_flips_sum(&problem, NULL);
     if (status != PSFM_OK || result->exact)
         return status;
     status = flip_level(ctx, l, &task, &rng, flip, &result->gain, &result->exact);
     if (status == PSFM_OK && !result->exact)
         status = differ ? go_rounds(ctx, l, options, true, &rng, flip, &result->gain)
-                        : search(ctx, l, options, &rng, flip, &result->gain);
+                        : flip_and_search(ctx, l, options, &rng, flip, result);
     result->score += result->gain;
     return status;
 }
@@ -331,7 +440,7 @@ psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_labelling_problem 
     *result = (psfm_labelling_result){0};
     psfm_status status = PSFM_ALLOC(ctx, n, &flip);
     if (status == PSFM_OK)
-        status = level_init(ctx, problem->graph, problem->value, label, NULL, &l);
+        status = level_init(ctx, problem->graph, problem->value, NULL, label, NULL, &l);
     if (status == PSFM_OK)
         status = best_flips(ctx, &l, problem->seed, options, false, flip, result);
     for (uint32_t v = 0; status == PSFM_OK && v < n; ++v)
@@ -348,7 +457,7 @@ psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_labelling_pro
     level l;
     *result = (psfm_labelling_result){0};
     memset(flip, 0, problem->graph->num_nodes * sizeof *flip);
-    psfm_status status = level_init(ctx, problem->graph, problem->value, label, held, &l);
+    psfm_status status = level_init(ctx, problem->graph, problem->value, NULL, label, held, &l);
     if (status == PSFM_OK)
         status = best_flips(ctx, &l, problem->seed, options, true, flip, result);
     level_free(&l);

@@ -39,6 +39,18 @@ psfm_status psfm_topology_components(psfm_context *ctx, const psfm_topology *gra
     return PSFM_OK;
 }
 
+void psfm_list_labelled(const uint32_t *label, uint32_t num_nodes, uint32_t num, uint32_t *begin,
+                        uint32_t *member) {
+    for (uint32_t a = 0; a <= num; ++a)
+        begin[a] = 0;
+    for (uint32_t v = 0; v < num_nodes; ++v)
+        ++begin[label[v]];
+    for (uint32_t a = 0; a < num; ++a)
+        begin[a + 1] += begin[a];
+    for (uint32_t v = num_nodes; v-- > 0;)
+        member[--begin[label[v]]] = v;
+}
+
 psfm_status psfm_adjacency_init(psfm_context *ctx, const psfm_topology *graph,
                                 const uint32_t *edges, uint32_t num, psfm_adjacency *out) {
     size_t n = graph->num_nodes;

@@ -22,6 +22,11 @@ psfm_status psfm_topology_check(psfm_context *ctx, const psfm_topology *graph);
 psfm_status psfm_topology_components(psfm_context *ctx, const psfm_topology *graph,
                                      const bool *keep, uint32_t *label, uint32_t *num);
 
+/* Nodes by their label in [0, num): member[begin[a] .. begin[a + 1]) has label a, ascending. begin
+ * has num + 1 entries, member num_nodes. */
+void psfm_list_labelled(const uint32_t *label, uint32_t num_nodes, uint32_t num, uint32_t *begin,
+                        uint32_t *member);
+
 /* Edges at each node: edge[begin[v] .. begin[v + 1]), in the order they were listed. Owns its
  * arrays. */
 typedef struct {

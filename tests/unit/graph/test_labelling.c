@@ -229,6 +229,59 @@ static void only_what_is_best_is_said_to_be(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* The same with tables too narrow for the graph, but not for what is left of it once bound nodes
+ * are contracted. Values differ by which end flips. */
+static void what_is_bound_is_contracted(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    problem *p = calloc(1, sizeof *p);
+    psfm_labelling_options options = psfm_labelling_defaults;
+    options.exact_width = 3;
+    int known = 0, bettered = 0;
+    for (uint32_t seed = 0; seed < 400; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 0, 4);
+        psfm_labelling_result result;
+        double best, next;
+        make_ring(&rng, 12, 4, 0.1, p);
+        for (uint32_t e = 0; e < p->graph.num_edges; ++e)
+            for (int s = 0; s < 4; ++s)
+                p->value[e][s] *= psfm_rng_range(&rng, 0.9, 1.0);
+        for (uint32_t v = 0; v < 12; ++v)
+            p->label[v] = p->truth[v] ^ (v < seed % 4);
+        solve(ctx, &options, p, &result);
+        exhaust(p, p->label, &best, &next);
+        assert_true(!result.exact || result.score >= best - 1e-9);
+        known += result.exact;
+        bettered += result.exact && result.gain > 0.0;
+    }
+    assert_true(known > 100);
+    assert_true(bettered > 20);
+    free(p);
+    psfm_context_destroy(&ctx);
+}
+
+/* A grid of which some squares are turned, up to a quarter of it: exact, as wide as it is. */
+static void turned_squares_of_a_grid_are_exact(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    problem *p = calloc(1, sizeof *p);
+    enum { SIDE = 45 };
+    static const uint32_t square[4][3] = {{3, 4, 2}, {20, 6, 5}, {10, 20, 22}, {40, 2, 1}};
+    psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, 0, 5);
+    psfm_labelling_result result;
+    make_grid(&rng, SIDE, 0.01, p);
+    memcpy(p->label, p->truth, sizeof p->label);
+    for (int k = 0; k < 4; ++k)
+        for (uint32_t i = 0; i < square[k][2]; ++i)
+            for (uint32_t j = 0; j < square[k][2]; ++j)
+                p->label[(square[k][0] + i) * SIDE + square[k][1] + j] ^= true;
+    solve(ctx, NULL, p, &result);
+    assert_true(result.exact);
+    assert_true(result.score >= score(p, p->truth) - 1e-9);
+    free(p);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_exhaustive_search),
@@ -237,6 +290,8 @@ int main(void) {
         cmocka_unit_test(grids_are_not_below_the_truth),
         cmocka_unit_test(what_is_best_on_a_grid_is_known_to_be),
         cmocka_unit_test(only_what_is_best_is_said_to_be),
+        cmocka_unit_test(what_is_bound_is_contracted),
+        cmocka_unit_test(turned_squares_of_a_grid_are_exact),
     };
     return cmocka_run_group_tests_name("graph/labelling", tests, NULL, NULL);
 }

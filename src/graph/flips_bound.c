@@ -1,4 +1,4 @@
-/* That no flips gain, shown by paths.
+/* What binds a graph together that flips cannot gain against, shown by paths.
  *
  * An edge asks for a flip of one of its ends if that would gain, and binds its ends if it would
  * lose. A set that flips gains at most what the asking edges between it and the rest gain, and
@@ -6,6 +6,10 @@
  * from one of its ends to the other, which carry as much as it would gain, no binding edge more
  * than it would lose in all: then a set that cuts the asking edge cuts each of its paths, and loses
  * as much. If all are answered, nothing gains (the easy half of the theorem on flows and cuts).
+ *
+ * If some are not, a set still gains no more than W, what they ask for beyond their answers, and
+ * loses what the paths have left of the binding edges that it cuts. So a set that gains cuts no
+ * edge that has W or more left: its ends flip together or not at all.
  *
  * Where few edges ask, here and there in a graph that is bound well, short paths are enough. They
  * are taken greedily, shortest first. */
@@ -66,45 +70,41 @@ static double use_path(paths *p, uint32_t from, uint32_t to, double wanted) {
     return wanted;
 }
 
-static bool is_answered(paths *p, uint32_t e) {
+/* What edge e asks for beyond what paths answer. */
+static double ask(paths *p, uint32_t e) {
     uint32_t from = p->problem->graph->node1[e], to = p->problem->graph->node2[e];
     double wanted = gain_of_one(p->problem->value[e]);
     while (wanted > p->tolerance && find_path(p, from, to))
         wanted -= use_path(p, from, to, wanted);
-    return !(wanted > p->tolerance);
+    return wanted > p->tolerance ? wanted : 0.0;
 }
 
-/* Whether flipping a node by itself, or both ends of an edge, never gains. */
-static bool gains_by_cuts_alone(const psfm_flip_problem *problem) {
+/* What may be gained other than by cuts: by single nodes, and by edges both ends of which flip. */
+static double gain_without_cuts(const psfm_flip_problem *problem) {
+    double sum = 0.0;
     for (uint32_t v = 0; v < problem->graph->num_nodes; ++v)
-        if (problem->own[v] > 0.0)
-            return false;
+        sum += fmax(problem->own[v], 0.0);
     for (uint32_t e = 0; e < problem->graph->num_edges; ++e)
-        if (problem->value[e][3] > problem->value[e][0])
-            return false;
-    return true;
+        sum += fmax(problem->value[e][3] - problem->value[e][0], 0.0);
+    return sum;
 }
 
-psfm_status psfm_flips_refute(psfm_context *ctx, const psfm_flip_problem *problem, bool *refuted) {
+psfm_status psfm_flips_bound(psfm_context *ctx, const psfm_flip_problem *problem, double *left,
+                             double *most) {
     uint32_t m = problem->graph->num_edges, n = problem->graph->num_nodes;
-    paths p = {.problem = problem};
+    paths p = {.problem = problem, .left = left};
     psfm_status status;
-    *refuted = false;
-    if (!gains_by_cuts_alone(problem))
-        return PSFM_OK;
-    if ((status = PSFM_ALLOC(ctx, m, &p.left)) || (status = PSFM_ALLOC(ctx, n, &p.reach)) ||
-        (status = PSFM_ALLOC(ctx, n, &p.seen)))
+    if ((status = PSFM_ALLOC(ctx, n, &p.reach)) || (status = PSFM_ALLOC(ctx, n, &p.seen)))
         goto cleanup;
     for (uint32_t e = 0; e < m; ++e) {
-        p.left[e] = fmax(0.0, -gain_of_one(problem->value[e]));
-        p.tolerance = fmax(p.tolerance, 1e-12 * p.left[e]);
+        left[e] = fmax(0.0, -gain_of_one(problem->value[e]));
+        p.tolerance = fmax(p.tolerance, 1e-12 * left[e]);
     }
-    *refuted = true;
-    for (uint32_t e = 0; *refuted && e < m; ++e)
-        *refuted = is_answered(&p, e);
+    *most = gain_without_cuts(problem);
+    for (uint32_t e = 0; e < m; ++e)
+        *most += ask(&p, e);
 
 cleanup:
-    free(p.left);
     free(p.reach);
     free(p.seen);
     return status;

@@ -1,13 +1,16 @@
 /* What a set of matches can give at best: an adjustment that starts at the true poses, from the
  * right matches only.
  *
- *   build/bench/bench_limit DATABASE GT OUT [START]
+ *   build/bench/bench_limit [--flat x|y|z] DATABASE GT OUT [START]
  *
  * GT is the true model of a synthetic scene, whose keypoints are those of the database and know the
  * point they show; a match is right if both show the same. Writes the adjusted poses as a COLMAP
  * model to OUT, for `planarsfm eval GT OUT`, and prints the cost. With START, a model of the same
  * images, the same observations are adjusted from its poses instead: where that ends no higher and
- * no nearer to the truth, no better start would have helped. */
+ * no nearer to the truth, no better start would have helped. With --flat the points whose true
+ * coordinate is 0 are known to be on one plane (y for a facade, z for fields and arenas), and
+ * pulled to it as `reconstruct` does it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include "io/colmap_model.h"
 #include "linalg/mat3.h"
 #include "pose/bundle.h"
+#include "scene/planes.h"
 #include "scene/triangulate.h"
 
 static void check(psfm_context *ctx, psfm_status status) {
@@ -62,8 +66,51 @@ static void take_poses(psfm_context *ctx, const psfm_match_set *set, const psfm_
     }
 }
 
-/* Least squares over all poses and points: the noise is normal. */
-static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, psfm_poses *poses) {
+static int by_id(const void *key, const void *item) {
+    uint64_t id = *(const uint64_t *)key, other = ((const psfm_model_point *)item)->id;
+    return id < other ? -1 : id > other;
+}
+
+/* Which points are on the plane where true coordinates of that axis are 0: 0 for those, else -1. */
+static int32_t *find_flat_points(const psfm_match_set *set, const psfm_model *truth,
+                                 const psfm_structure *st, int axis) {
+    int32_t *plane = allocate(st->num_points, sizeof *plane);
+    for (size_t p = 0; p < st->num_points; ++p) {
+        size_t k = st->tracks.begin[p];
+        const psfm_model_image *image =
+            psfm_model_image_by_id(truth, set->views[st->tracks.view[k]].id);
+        uint64_t id = image->point3D_ids[st->tracks.keypoint[k]];
+        const psfm_model_point *point =
+            bsearch(&id, truth->points, truth->num_points, sizeof *point, by_id);
+        plane[p] = point != NULL && fabs(point->xyz[axis]) < 1e-6 ? 0 : -1;
+    }
+    return plane;
+}
+
+/* The plane through the points on it. */
+static psfm_bundle_plane fit_plane(psfm_context *ctx, const psfm_structure *st,
+                                   const int32_t *on_plane, const psfm_poses *poses) {
+    psfm_scene_plane_options options;
+    psfm_scene_planes planes;
+    psfm_bundle_plane plane = {{0.0, 0.0, 1.0}, 0.0, 0.0};
+    psfm_options_init(&psfm_scene_plane_option_table, &options);
+    psfm_labelled_points points = {st->num_points, (const double(*)[3])st->points, st->component,
+                                   on_plane, 1};
+    check(ctx, psfm_scene_planes_fit(ctx, &points, poses, &options, &planes));
+    if (planes.num_planes != 1) {
+        fprintf(stderr, "bench_limit: the points of the plane are not flat\n");
+        exit(1);
+    }
+    memcpy(plane.normal, planes.planes[0].normal, sizeof plane.normal);
+    plane.distance = planes.planes[0].distance;
+    psfm_scene_planes_free(&planes);
+    return plane;
+}
+
+/* Least squares over all poses and points: the noise is normal. `flat` says which points are on a
+ * plane; NULL: none. */
+static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, const int32_t *flat,
+                   psfm_poses *poses) {
     size_t num = st->num_points == 0 ? 0 : st->tracks.begin[st->num_points];
     uint32_t *camera = allocate(set->num_views, sizeof *camera);
     uint32_t *point = allocate(num, sizeof *point);
@@ -79,6 +126,9 @@ static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, p
             point[k] = (uint32_t)p;
             memcpy(xy[k], view->keypoints[st->tracks.keypoint[k]], sizeof xy[k]);
         }
+    psfm_bundle_plane plane = {{0.0, 0.0, 1.0}, 0.0, 0.0};
+    if (flat != NULL)
+        plane = fit_plane(ctx, st, flat, poses);
     psfm_bundle_problem problem = {.num_cameras = set->num_cameras,
                                    .cameras = set->cameras,
                                    .num_images = set->num_views,
@@ -87,6 +137,9 @@ static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, p
                                    .centers = poses->center,
                                    .num_points = st->num_points,
                                    .points = st->points,
+                                   .point_plane = flat,
+                                   .num_planes = flat != NULL ? 1 : 0,
+                                   .planes = &plane,
                                    .num_observations = num,
                                    .obs_image = st->tracks.view,
                                    .obs_point = point,
@@ -127,8 +180,13 @@ int main(int argc, char **argv) {
     psfm_structure structure;
     psfm_triangulate_options options;
     psfm_poses poses;
-    if (argc != 4 && argc != 5) {
-        fprintf(stderr, "usage: bench_limit DATABASE GT OUT [START]\n");
+    int axis = argc > 2 && strcmp(argv[1], "--flat") == 0 ? argv[2][0] - 'x' : -1;
+    if (axis >= 0) {
+        argv += 2;
+        argc -= 2;
+    }
+    if ((argc != 4 && argc != 5) || axis > 2) {
+        fprintf(stderr, "usage: bench_limit [--flat x|y|z] DATABASE GT OUT [START]\n");
         return 2;
     }
     check(ctx, psfm_database_read(ctx, argv[1], &set, NULL));
@@ -141,9 +199,11 @@ int main(int argc, char **argv) {
     options.max_error_px = 1000.0; /* they are right, however noisy */
     check(ctx, psfm_tracks_build(ctx, &set, right, NULL, &tracks, NULL));
     check(ctx, psfm_triangulate(ctx, &set, &tracks, &poses, &options, &structure, NULL));
-    adjust(ctx, &set, &structure, &poses);
+    int32_t *flat = axis >= 0 ? find_flat_points(&set, &truth, &structure, axis) : NULL;
+    adjust(ctx, &set, &structure, flat, &poses);
     write_poses(ctx, &set, &poses, &truth, argv[3]);
     free(right);
+    free(flat);
     psfm_structure_free(&structure);
     psfm_tracks_free(&tracks);
     psfm_poses_free(&poses);

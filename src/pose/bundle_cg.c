@@ -99,8 +99,10 @@ static void hold_scale(block_sum *s, uint32_t image) {
 
 static void sum_pose(block_sum *s, uint32_t image) {
     const psfm_bundle *b = s->b;
-    for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k)
+    for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k) {
         add_observation(s, b->image_obs[k], b->rows[b->image_obs[k]].J_pose);
+        psfm_bundle_add_pull(b, b->image_obs[k], s->rhs + 3);
+    }
     hold_scale(s, image);
 }
 

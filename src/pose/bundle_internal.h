@@ -17,6 +17,7 @@ typedef struct {
     double r[2];
     double J_pose[12]; /* 2 x 6: by the left rotation vector, by the centre */
     double J_point[6]; /* 2 x 3: by the point, in its basis */
+    double pull;       /* of a soft plane: the gradient by the centre is pull (X - c) */
 } psfm_bundle_row;
 
 /* The normal equations of one point in its basis: the world axes for a free point, otherwise two
@@ -28,11 +29,12 @@ typedef struct {
     double e[3];       /* inverse b */
     /* Coupling with its plane's three parameters, all along one direction m: */
     double m[3];
-    double q[3];   /* with the point */
-    double sigma;  /* with itself */
-    double gamma;  /* right-hand side */
-    double r_soft; /* weighted distance from the plane */
-    double w_soft; /* weight per scene unit, with the loss */
+    double q[3];    /* with the point */
+    double sigma;   /* with itself */
+    double gamma;   /* right-hand side */
+    double r_soft;  /* weighted distance from the plane */
+    double w_soft;  /* weight per scene unit, with the loss */
+    double pull[3]; /* part of b: that of the pixels per scene unit */
 } psfm_bundle_system;
 
 /* Solves the reduced system without forming it (bundle_cg.c). */
@@ -68,7 +70,7 @@ typedef struct {
     uint32_t *plane_begin; /* num_planes + 1, into plane_points */
     uint32_t *plane_points;
     double (*plane_anchor)[3]; /* centroid of a plane's points at the start */
-    double *px_per_unit;       /* per point in use, with soft planes: pixels per scene unit */
+    double *obs_px2;           /* per observation, with soft planes: see psfm_bundle_px_per_unit */
     bool estimates_sigma;      /* soft planes, and not all have a sigma */
 
     /* Gauge. */
@@ -156,6 +158,14 @@ void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d);
 /* Residual S (projected - observed) of observation o at some values; false if it has none. */
 bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t o,
                           const double X[3], double r[2]);
+
+/* Pixels that a scene unit covers at a point in use: the root of the sum over its observations of
+ * obs_px2 over the squared distance from the camera. */
+double psfm_bundle_px_per_unit(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
+                               const double X[3]);
+
+/* Adds minus the gradient by the centre of an image that a soft plane's pixels per unit give. */
+void psfm_bundle_add_pull(const psfm_bundle *b, uint32_t o, double rhs[3]);
 
 /* Signed distance of a point in use from its plane in units of the plane's sigma. */
 double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
@@ -251,11 +261,6 @@ static inline size_t psfm_bundle_num_point_tasks(const psfm_bundle *b) {
 static inline uint32_t psfm_bundle_task_end(const psfm_bundle *b, size_t index) {
     size_t end = (index + 1) * PSFM_BUNDLE_POINTS_PER_TASK;
     return end < b->num_points ? (uint32_t)end : b->num_points;
-}
-
-/* Weight per scene unit of the distance of point p in use from its plane. */
-static inline double psfm_bundle_soft_weight(const psfm_bundle *b, uint32_t p) {
-    return b->px_per_unit[p] / b->now.planes[b->point_plane[p]].sigma_px;
 }
 
 /* y = A x for a packed symmetric 3 x 3 matrix. */

@@ -10,6 +10,13 @@
  * Hard: the derivative of a residual by the plane is that by the point along n, times m. Soft: the
  * residual n . (X - a) - h has the derivative 1 along n, and -m by the plane.
  *
+ * The soft residual counts in pixels: times p, the pixels per scene unit, p^2 = sum k^2 / |X - c|^2
+ * over the images that see the point. Were p a constant, whatever lies far down a chain of images
+ * would shrink, where hardly anything holds its size, to make the distances from its planes small.
+ * So p follows X and c: r has the derivative r t (X - c) by a centre, t = k^2 / (p^2 |X - c|^4),
+ * and minus their sum by X. These enter the gradient; the matrix does without them, as they are
+ * small (r^2 t), and the cost says whether a step is good.
+ *
  * Loss: rho(s) of the squared residual s enters as the weight rho'(s) (iteratively reweighted
  * least squares). As rho is concave, a step that lowers the weighted cost lowers the true one. Of
  * Cauchy's rho(s) = c^2 log(1 + s / c^2) a point takes one logarithm: that of the product. */
@@ -95,20 +102,38 @@ bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values
 double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
                                  const double X[3]) {
     const psfm_bundle_plane *plane = &values->planes[b->point_plane[p]];
-    return psfm_bundle_soft_weight(b, p) * (psfm_dot3(plane->normal, X) - plane->distance);
+    return psfm_bundle_px_per_unit(b, values, p, X) / plane->sigma_px *
+           (psfm_dot3(plane->normal, X) - plane->distance);
 }
 
-/* Removes the part of the derivative by the centre that would change the held distance. */
-static void hold_distance(const psfm_bundle *b, uint32_t image, double *J_pose) {
+/* Removes the part of a derivative by the centre that would change the held distance. */
+static void hold_distance(const psfm_bundle *b, uint32_t image, double J[3]) {
     if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
         return;
     double u[3];
     psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
     psfm_normalize3(u);
-    for (size_t side = 0; side < 2; ++side) {
-        double *J = J_pose + 6 * side + 3;
-        psfm_axpy3(J, -psfm_dot3(J, u), u, J);
+    psfm_axpy3(J, -psfm_dot3(J, u), u, J);
+}
+
+double psfm_bundle_px_per_unit(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
+                               const double X[3]) {
+    double sum = 0.0;
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        double D[3];
+        psfm_sub3(X, values->c[b->obs_image[o]], D);
+        sum += b->obs_px2[o] / psfm_dot3(D, D);
     }
+    return sqrt(sum);
+}
+
+void psfm_bundle_add_pull(const psfm_bundle *b, uint32_t o, double rhs[3]) {
+    double D[3], pull = b->rows[o].pull;
+    if (pull == 0.0)
+        return;
+    psfm_sub3(b->now.X[b->obs_point[o]], b->now.c[b->obs_image[o]], D);
+    hold_distance(b, b->obs_image[o], D);
+    psfm_axpy3(rhs, -pull, D, rhs);
 }
 
 /* Fills the row of one observation and adds its loss. */
@@ -119,6 +144,7 @@ static void linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
     psfm_bundle_row *row = &b->rows[o];
     double *J_camera = num == 0 ? NULL : b->camera_rows + 2 * (size_t)b->max_free_params * o;
     double Y[3], A[6];
+    row->pull = 0.0;
     point_in_camera(&b->now, image, X, Y);
     if (!psfm_camera_project_jacobian(&b->now.cameras[camera_idx], Y, row->r, A)) {
         memset(row, 0, sizeof *row);
@@ -151,7 +177,8 @@ static void linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
     }
     for (uint32_t k = 0; k < 2 * num; ++k)
         J_camera[k] *= weight;
-    hold_distance(b, image, row->J_pose);
+    for (size_t side = 0; side < 2; ++side)
+        hold_distance(b, image, row->J_pose + 6 * side + 3);
 }
 
 static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {
@@ -167,8 +194,23 @@ static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {
     }
 }
 
+/* What the pixels per scene unit p add to the gradient of half the square of a soft residual r. */
+static void follow_size(psfm_bundle *b, uint32_t p, double px, double r, psfm_bundle_system *s) {
+    double sum[3] = {0};
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        double D[3];
+        psfm_sub3(b->now.X[p], b->now.c[b->obs_image[o]], D);
+        double squared = psfm_dot3(D, D) * px;
+        double pull = r * r * b->obs_px2[o] / (squared * squared);
+        b->rows[o].pull = pull;
+        psfm_axpy3(sum, pull, D, sum);
+    }
+    psfm_mat3_mul_vec(b->now.plane_frame[b->point_plane[p]], sum, s->pull);
+    psfm_axpy3(s->b, 1.0, s->pull, s->b);
+}
+
 /* The terms that tie a point to its plane, and the loss of the soft residual. */
-static void couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system *s,
+static void couple_plane(psfm_bundle *b, uint32_t p, psfm_bundle_system *s,
                          psfm_bundle_losses *losses) {
     uint32_t plane = b->point_plane[p];
     const double *frame = b->now.plane_frame[plane];
@@ -186,8 +228,11 @@ static void couple_plane(const psfm_bundle *b, uint32_t p, psfm_bundle_system *s
     }
     double r = psfm_bundle_soft_residual(b, &b->now, p, b->now.X[p]);
     double weight = sqrt(psfm_bundle_add_loss(&b->options, r * r, losses));
+    double px = psfm_bundle_px_per_unit(b, &b->now, p, b->now.X[p]);
     s->r_soft = weight * r;
-    s->w_soft = weight * psfm_bundle_soft_weight(b, p);
+    s->w_soft = weight * px / b->now.planes[plane].sigma_px;
+    if (px > 0.0)
+        follow_size(b, p, px, s->r_soft, s);
     s->sigma = s->w_soft * s->w_soft;
     s->q[2] = -s->sigma;
     s->gamma = s->w_soft * s->r_soft;

@@ -1,15 +1,16 @@
 /* Weights of soft planes, and how flat a plane is.
  *
  * The distance of a point from its plane counts in pixels: times the pixels that a scene unit
- * covers at the point (root mean square over its images and all directions), over sigma, the
- * expected distance in pixels. If sigma is not given it is estimated plane by plane from a first
- * adjustment with a loose one. A point's images alone would put it at the distance d from the
- * plane, with the variance v; both follow from its normal equations without the plane's term,
- *   a = V_nn - V_nt V_tt^-1 V_tn,   v = sigma0^2 / a,   d = (found distance) (a + w^2) / a,
- * w being the weight it had. So d^2 / (sigma^2 + v) should be chi squared with one degree of
- * freedom; sigma solves sum u (min(d^2 / (sigma^2 + v), c^2) - E min(chi^2, c^2)) = 0 with
- * u = sigma^2 / (sigma^2 + v), which gives most say to the points that can tell (Huber's proposal 2
- * for a scale). sigma0 is the noise of the observations, from the median of their residuals. */
+ * covers at the point (root mean square over its images and all directions, following their
+ * distances as these change), over sigma, the expected distance in pixels. If sigma is not given it
+ * is estimated plane by plane from a first adjustment with a loose one. A point's images alone
+ * would put it at the distance d from the plane, with the variance v; both follow from its normal
+ * equations without the plane's term, a = V_nn - V_nt V_tt^-1 V_tn,   v = sigma0^2 / a,   d =
+ * (found distance) (a + w^2) / a, w being the weight it had. So d^2 / (sigma^2 + v) should be chi
+ * squared with one degree of freedom; sigma solves sum u (min(d^2 / (sigma^2 + v), c^2) - E
+ * min(chi^2, c^2)) = 0 with u = sigma^2 / (sigma^2 + v), which gives most say to the points that
+ * can tell (Huber's proposal 2 for a scale). sigma0 is the noise of the observations, from the
+ * median of their residuals. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +37,10 @@ static void set_sigma(psfm_bundle *b, size_t plane, double sigma_px) {
     b->now.planes[plane].sigma_px = b->trial.planes[plane].sigma_px = sigma_px;
 }
 
-static double pixels_per_unit(const psfm_bundle *b, uint32_t p) {
-    double sum = 0.0;
-    int num = 0;
+/* Sets obs_px2 of a point so that its pixels per unit are, at the start, the root mean square over
+ * its images and all directions. */
+static void weigh_images(psfm_bundle *b, uint32_t p) {
+    uint32_t num = 0;
     for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
         uint32_t image = b->obs_image[o];
         const psfm_camera *camera = &b->now.cameras[b->problem->image_camera[image]];
@@ -47,14 +49,16 @@ static double pixels_per_unit(const psfm_bundle *b, uint32_t p) {
         psfm_mat3_mul_vec(b->now.R[image], D, Y);
         if (!psfm_camera_project_jacobian(camera, Y, xy, A))
             continue;
-        sum += 0.5 * (psfm_dot3(A, A) + psfm_dot3(A + 3, A + 3));
+        b->obs_px2[o] = 0.5 * (psfm_dot3(A, A) + psfm_dot3(A + 3, A + 3)) * psfm_dot3(D, D);
         ++num;
     }
-    return num == 0 ? 0.0 : sqrt(sum / num);
+    for (uint32_t o = b->point_begin[p]; num > 0 && o < b->point_begin[p + 1]; ++o)
+        b->obs_px2[o] /= num;
 }
 
 psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
-    psfm_status status = PSFM_ALLOC(ctx, b->num_points, &b->px_per_unit);
+    psfm_status status =
+        b->options.planes == PSFM_PLANES_SOFT ? PSFM_ALLOC(ctx, b->num_obs, &b->obs_px2) : PSFM_OK;
     if (status != PSFM_OK || b->options.planes != PSFM_PLANES_SOFT)
         return status;
     for (size_t k = 0; k < b->problem->num_planes; ++k) {
@@ -65,7 +69,8 @@ psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
         set_sigma(b, k, sigma > 0.0 ? sigma : START_SIGMA_PX);
     }
     for (uint32_t p = 0; p < b->num_points; ++p)
-        b->px_per_unit[p] = pixels_per_unit(b, p);
+        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
+            weigh_images(b, p);
     return PSFM_OK;
 }
 
@@ -104,7 +109,7 @@ static bool sample_distance(const psfm_bundle *b, uint32_t p, double variance,
     double a = s->V[5] - w2 - taken;
     if (!(a > 1e-9 * s->V[5]))
         return false;
-    double px = b->px_per_unit[p];
+    double px = psfm_bundle_px_per_unit(b, &b->now, p, b->now.X[p]);
     double d = px * (psfm_dot3(plane->normal, b->now.X[p]) - plane->distance) * (a + w2) / a;
     out->d2 = d * d;
     out->v = variance * px * px / a;

@@ -218,6 +218,7 @@ static void add_observation(row_sum *row, uint32_t o) {
     const double *P = b->rows[o].J_pose;
     double Z[6], N[4];
     start_observation(row, o, P, Z);
+    psfm_bundle_add_pull(b, o, row->rhs + 3);
     couple(Z, b->rows[o].J_point, N);
     N[0] -= 1.0;
     N[3] -= 1.0;

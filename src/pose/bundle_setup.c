@@ -378,7 +378,7 @@ void psfm_bundle_teardown(psfm_bundle *b) {
                      b->obs_point,      b->point_begin,  b->point_source,
                      b->point_plane,    b->image_begin,  b->image_obs,
                      b->plane_begin,    b->plane_points, b->plane_anchor,
-                     b->px_per_unit,    b->image_state,  b->scale_anchor,
+                     b->obs_px2,        b->image_state,  b->scale_anchor,
                      b->scale_distance, b->image_block,  b->camera_block,
                      b->plane_block,    b->block_source, b->camera_images_begin,
                      b->camera_images,  b->free_params,  b->num_free_params,

@@ -89,6 +89,20 @@ static void change_by_blocks(const psfm_bundle *b, uint32_t o, double along, dou
     }
 }
 
+/* Predicted decrease of the cost as a soft plane's pixels per unit follow the images. */
+static double decrease_by_pulls(const psfm_bundle *b, uint32_t p) {
+    double sum = 0.0;
+    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+        uint32_t block = b->image_block[b->obs_image[o]];
+        double rhs[3] = {0};
+        if (b->rows[o].pull == 0.0 || block == PSFM_BUNDLE_NONE)
+            continue;
+        psfm_bundle_add_pull(b, o, rhs);
+        sum += psfm_dot3(rhs, b->step + b->pattern.scalar_begin[block] + 3);
+    }
+    return sum;
+}
+
 /* Step of point p in its basis (the third coordinate of a hard point is the plane's doing), and
  * the predicted decrease of the cost of its observations. */
 static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
@@ -120,6 +134,7 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
     }
     double soft = s->w_soft * (d[2] - by_plane);
     decrease -= soft * (s->r_soft + 0.5 * soft);
+    decrease += psfm_dot3(s->pull, d) + decrease_by_pulls(b, p);
     d[2] += along;
     return decrease;
 }

@@ -1,10 +1,9 @@
 /* Physical planes from labelled points, for each component apart: their coordinates have nothing to
  * do with each other, and planes that coincide there by accident are two.
  *
- * A plane is fitted by least squares with weights 1 / max(|r|, floor) (IRLS for the L1 norm, which
- * a few mislabelled points do not move), its spread is 1.4826 times the median |r|. Two planes are
- * one if their normals agree and the points of the smaller lie on the larger within its spread;
- * this is tried for all pairs, the largest first. Points further off than a few spreads leave. */
+ * Planes are fitted by flat_set.c. Two are one if their normals agree and the points of the
+ * smaller lie on the larger within its spread; this is tried for all pairs, the largest first.
+ * Points further off than a few spreads leave. */
 #include "scene/planes.h"
 
 #include <math.h>
@@ -14,8 +13,8 @@
 #include "base/alloc.h"
 #include "linalg/angle.h"
 #include "linalg/hull.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
+#include "linalg/vec3.h"
+#include "scene/flat_set.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_scene_plane_options, min_points, "min-points", 10, 4, 1000000,
@@ -27,73 +26,10 @@ static const psfm_option rows[] = {
 };
 const psfm_option_table psfm_scene_plane_option_table = {"planes", rows, 3};
 
-/* A set of points that may be a plane. */
-typedef struct {
-    uint32_t *member; /* point indices */
-    size_t num;
-    double normal[3], distance, sigma;
-    bool flat;
-} candidate;
+typedef psfm_flat_set candidate;
 
 static double offset(const candidate *c, const double X[3]) {
     return psfm_dot3(c->normal, X) - c->distance;
-}
-
-/* Least squares, weighted (NULL: all 1): the direction of least spread about the mean. Returns the
- * ratio of the two smallest eigenvalues of the scatter. */
-static double fit_weighted(const double (*points)[3], const double *weight, candidate *c) {
-    double sum = 0.0, mean[3] = {0}, scatter[9] = {0}, w[3], V[9];
-    for (size_t k = 0; k < c->num; ++k) {
-        double wk = weight == NULL ? 1.0 : weight[k];
-        psfm_axpy3(mean, wk, points[c->member[k]], mean);
-        sum += wk;
-    }
-    psfm_scale3(1.0 / sum, mean, mean);
-    for (size_t k = 0; k < c->num; ++k) {
-        double d[3], wk = weight == NULL ? 1.0 : weight[k];
-        psfm_sub3(points[c->member[k]], mean, d);
-        for (int e = 0; e < 9; ++e)
-            scatter[e] += wk * d[e / 3] * d[e % 3];
-    }
-    psfm_mat3_eigen_symmetric(scatter, w, V);
-    for (int k = 0; k < 3; ++k)
-        c->normal[k] = V[3 * k];
-    c->distance = psfm_dot3(c->normal, mean);
-    return w[1] > 0.0 ? w[0] / w[1] : 1.0;
-}
-
-/* Median of |offset| over the members; `scratch` has room for them. */
-static double median_offset(const double (*points)[3], const candidate *c, double *scratch) {
-    for (size_t k = 0; k < c->num; ++k)
-        scratch[k] = fabs(offset(c, points[c->member[k]]));
-    return psfm_select(scratch, c->num, c->num / 2);
-}
-
-static psfm_status fit(psfm_context *ctx, const double (*points)[3], int min_points, candidate *c) {
-    enum { ITERATIONS = 15 };
-    const double flat_ratio = 0.05; /* of the two smaller variances of a flat set */
-    double *weight = NULL, *scratch = NULL, ratio = 1.0;
-    psfm_status status = PSFM_ALLOC(ctx, c->num, &weight);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, c->num, &scratch);
-    c->flat = false;
-    if (status != PSFM_OK || c->num < (size_t)min_points)
-        goto cleanup;
-    for (size_t k = 0; k < c->num; ++k)
-        weight[k] = 1.0;
-    for (int it = 0; it < ITERATIONS; ++it) {
-        ratio = fit_weighted(points, weight, c);
-        c->sigma = 1.4826 * median_offset(points, c, scratch);
-        double floor = fmax(0.1 * c->sigma, 1e-300);
-        for (size_t k = 0; k < c->num; ++k)
-            weight[k] = floor / fmax(fabs(offset(c, points[c->member[k]])), floor);
-    }
-    c->flat = ratio < flat_ratio;
-
-cleanup:
-    free(weight);
-    free(scratch);
-    return status;
 }
 
 /* What the components share, and the planes found so far. */
@@ -199,7 +135,7 @@ static psfm_status merge_all(psfm_context *ctx, const double (*points)[3], candi
             grown = true;
         }
         if (status == PSFM_OK && grown)
-            status = fit(ctx, points, options->min_points, &c[a]);
+            status = psfm_flat_set_fit(ctx, points, options->min_points, options->merge_deg, &c[a]);
     }
     return status;
 }
@@ -212,8 +148,8 @@ static void trim(const double (*points)[3], double max_off_sigmas, candidate *c)
         if (fabs(offset(c, points[c->member[k]])) <= fmax(max_off_sigmas * c->sigma, 1e-12))
             c->member[kept++] = c->member[k];
     c->num = kept;
-    if (kept >= 3)
-        fit_weighted(points, NULL, c);
+    if (kept >= 3 && !c->bent)
+        psfm_flat_set_refit(points, c);
 }
 
 /* Turns the normal to the side of most cameras of the component. */
@@ -301,7 +237,7 @@ static psfm_status fit_part(psfm_context *ctx, const component_points *own, cand
     const psfm_scene_plane_options *options = f->options;
     psfm_status status = PSFM_OK;
     for (uint32_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = fit(ctx, xyz, options->min_points, &c[k]);
+        status = psfm_flat_set_fit(ctx, xyz, options->min_points, options->merge_deg, &c[k]);
     if (status == PSFM_OK) {
         qsort(c, num, sizeof *c, by_size);
         status = merge_all(ctx, xyz, c, num, options);

@@ -98,6 +98,48 @@ static void components_keep_their_planes_apart(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+enum { LONG = 4000 };
+
+/* Points of a wall 4 high and 1000 long whose direction turns by `turn` radians along it, with a
+ * spread of `thick`. */
+static void make_wall(double turn, double thick, double points[LONG][3]) {
+    psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
+    for (int k = 0; k < LONG; ++k) {
+        double at = psfm_rng_range(&rng, -0.5, 0.5), angle = turn * at, radius = 1000 / turn;
+        double off = thick * psfm_rng_normal(&rng);
+        points[k][0] = (radius + off) * sin(angle);
+        points[k][1] = (radius + off) * cos(angle) - radius;
+        points[k][2] = psfm_rng_range(&rng, 0, 4);
+    }
+}
+
+/* Poses that drift bend a long wall by more than it is high: by 6 or 19 over 1000 it is one plane
+ * all the same. By a right angle it is none, and neither is what is as thick as it is high. */
+static void a_long_wall_may_bend(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_scene_plane_options options = defaults();
+    static double points[LONG][3];
+    static int32_t label[LONG];
+    static uint32_t component[LONG];
+    static const double turn[] = {0.05, 0.15, 1.57, 0.05}, thick[] = {0.01, 0.01, 0.01, 1.2};
+    double center[1][3] = {{0, -10, 2}};
+    for (int round = 0; round < 4; ++round) {
+        psfm_scene_planes found;
+        make_wall(turn[round], thick[round], points);
+        psfm_labelled_points input = {LONG, (const double(*)[3])points, component, label, 1};
+        psfm_poses poses = {1, NULL, center, component};
+        assert_ok(ctx, psfm_scene_planes_fit(ctx, &input, &poses, &options, &found));
+        assert_int_equal(found.num_planes, round < 2 ? 1 : 0);
+        if (round < 2) {
+            assert_close(found.planes[0].normal[1], -1.0, 1e-3);
+            assert_in_range(found.planes[0].num_points, LONG * 9 / 10, LONG);
+        }
+        psfm_scene_planes_free(&found);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 static void takes_empty_input(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -122,6 +164,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_and_merges_planes),
         cmocka_unit_test(components_keep_their_planes_apart),
+        cmocka_unit_test(a_long_wall_may_bend),
         cmocka_unit_test(takes_empty_input),
     };
     return cmocka_run_group_tests_name("scene/planes", tests, NULL, NULL);

@@ -6,10 +6,20 @@
  * Measured on sets with known poses, images of a support of 2000 end as exact as with the doubled
  * image, whose features are three times as many.
  *
- * A pair that is good makes one component of its two images; what is not in the largest one has not
- * been connected, whatever its support. */
+ * Below that, what more features would bring depends on what else there is. Let K be the support
+ * and P what the patches of three pairs are worth, in matches. Information adds up, so three times
+ * the features shrink deviations by the factor sqrt((K + P) / (3 K + P)). Where patches carry the
+ * planes that is next to 1, and the photograph is left as it is. And one weak image between
+ * images that are held well is as exact as its own matches; only where weak images hang on each
+ * other do errors add up from one to the next. So it is those that get more.
+ *
+ * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
+ * to a twin has patches as well. A pair that is good makes one component of its two images; what is
+ * not in the largest one has not been connected, whatever its support, and what is in it by three
+ * pairs of few matches not surely. */
 #include "intake/effort_need.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -17,7 +27,9 @@
 
 #define NUM_BEST 3
 #define MIN_SUPPORT 2000 /* verified matches of the best pairs together */
+#define MIN_CERTAIN 600  /* the same, for an image that is connected for sure */
 #define MIN_GOOD 100     /* verified matches of a pair that connects two images */
+#define MIN_GAIN 0.1     /* of the deviations, by three times the features */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {
@@ -38,6 +50,10 @@ static void add_pair(best_pairs *best, uint32_t other, size_t num_verified) {
     best->other[k] = other;
 }
 
+static bool has_good_pair(const best_pairs *best) {
+    return best->num > 0 && best->num_verified[0] >= MIN_GOOD;
+}
+
 static size_t support_of(const best_pairs *best) {
     size_t sum = 0;
     for (int k = 0; k < best->num; ++k)
@@ -45,9 +61,10 @@ static size_t support_of(const best_pairs *best) {
     return sum;
 }
 
-/* Marks the images in need themselves. */
-static psfm_status find_needy(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                              size_t num_pairs, const best_pairs *best, bool *needy) {
+/* Marks images that good pairs do not join to most of the others, or not for sure. */
+static psfm_status find_unconnected(psfm_context *ctx, size_t num_images,
+                                    const psfm_tried_pair *pairs, size_t num_pairs,
+                                    const best_pairs *best, bool *needy) {
     uint32_t *sets = NULL, num_sets = 0, n = (uint32_t)num_images;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &sets);
     if (status != PSFM_OK)
@@ -58,13 +75,65 @@ static psfm_status find_needy(psfm_context *ctx, size_t num_images, const psfm_t
             psfm_sets_unite(sets, pairs[k].image[0], pairs[k].image[1]);
     status = psfm_sets_label(ctx, sets, n, sets, &num_sets);
     for (uint32_t i = 0; status == PSFM_OK && i < n; ++i)
-        needy[i] = sets[i] != 0 || support_of(&best[i]) < MIN_SUPPORT;
+        needy[i] = sets[i] != 0 || support_of(&best[i]) < MIN_CERTAIN;
     free(sets);
     return status;
 }
 
-static bool has_good_pair(const best_pairs *best) {
-    return best->num > 0 && best->num_verified[0] >= MIN_GOOD;
+/* Whether more features would make an image clearly more exact, which `held` matches hold, patches
+ * included. */
+static bool is_weak(const best_pairs *best, double held) {
+    const double support = (double)support_of(best);
+    return support < MIN_SUPPORT && sqrt(held / (held + 2.0 * support)) < 1.0 - MIN_GAIN;
+}
+
+static bool has_weak_neighbour(const best_pairs *best, const bool *weak) {
+    for (int k = 0; k < best->num; ++k)
+        if (weak[best->other[k]])
+            return true;
+    return false;
+}
+
+/* Keeps the largest of the values. */
+static void hold_by(double values[NUM_BEST], double value) {
+    for (int k = 0; k < NUM_BEST; ++k) {
+        const double less = fmin(values[k], value);
+        values[k] = fmax(values[k], value);
+        value = less;
+    }
+}
+
+/* What holds each image: the three of its pairs that are worth most, patches included. */
+static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                             size_t num_pairs, double *held) {
+    double(*worth)[NUM_BEST] = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &worth);
+    for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
+        for (int e = 0; e < 2; ++e)
+            hold_by(worth[pairs[k].image[e]], (double)pairs[k].num_verified + pairs[k].patches);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
+        held[i] = worth[i][0] + worth[i][1] + worth[i][2];
+    free(worth);
+    return status;
+}
+
+/* Marks weak images that hang on others like them. */
+static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                             size_t num_pairs, const best_pairs *best, bool *needy) {
+    double *held = NULL;
+    bool *weak = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &held);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, num_images, &weak);
+    if (status == PSFM_OK)
+        status = find_held(ctx, num_images, pairs, num_pairs, held);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
+        weak[i] = is_weak(&best[i], held[i]);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
+        needy[i] = needy[i] || (weak[i] && has_weak_neighbour(&best[i], weak));
+    free(weak);
+    free(held);
+    return status;
 }
 
 /* Images in need, and those that they should be matched with. */
@@ -86,7 +155,7 @@ static void raise_all(const best_pairs *best, const bool *needy, size_t num_imag
 }
 
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, psfm_need *needs) {
+                             size_t num_pairs, unsigned causes, psfm_need *needs) {
     best_pairs *best = NULL;
     bool *needy = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &best);
@@ -95,8 +164,10 @@ psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tr
     for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
         for (int e = 0; e < 2; ++e)
             add_pair(&best[pairs[k].image[e]], pairs[k].image[1 - e], pairs[k].num_verified);
-    if (status == PSFM_OK)
-        status = find_needy(ctx, num_images, pairs, num_pairs, best, needy);
+    if (status == PSFM_OK && (causes & PSFM_NEED_CONNECTION) != 0)
+        status = find_unconnected(ctx, num_images, pairs, num_pairs, best, needy);
+    if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
+        status = find_weak(ctx, num_images, pairs, num_pairs, best, needy);
     if (status == PSFM_OK)
         raise_all(best, needy, num_images, pairs, num_pairs, needs);
     free(needy);

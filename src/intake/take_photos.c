@@ -1,9 +1,14 @@
 /* Effort that follows need.
  *
- * Which photographs get more is decided once, from what all pairs came to with normal effort, and
+ * Which photographs get more is decided from what all pairs came to with normal effort, and
  * written down with a number of everything it depends on. So a run that is interrupted while it
  * extracts again ends like one that was not: it finds the decision, though the features it was made
- * from are gone. A decision about other photographs or other pairs is not used. */
+ * from are gone. A decision about other photographs or other pairs is not used.
+ *
+ * Where planes will be aligned in the photographs there are two decisions, one after the other:
+ * what is not connected gets more at once, since nothing could be aligned, and what is held badly
+ * in spite of its patches after the alignment. The second replaces the first, with another number;
+ * until then the first is found again. */
 #include "intake/take_photos.h"
 
 #include <stdio.h>
@@ -21,9 +26,16 @@ typedef struct {
     const char *folder, *database;
     psfm_folder_options extract;
     psfm_match_options match;
+    uint64_t patches_key;
     psfm_timings *timings;
     psfm_taken_photos *taken;
 } taking;
+
+static taking begin(psfm_context *ctx, const psfm_photos_to_take *what, psfm_timings *timings,
+                    psfm_taken_photos *taken) {
+    return (taking){ctx,          what->folder,      what->database, *what->extract,
+                    *what->match, what->patches_key, timings,        taken};
+}
 
 static void forget_raised(psfm_taken_photos *taken) {
     for (size_t k = 0; k < taken->num_raised; ++k)
@@ -189,7 +201,30 @@ static bool find_image(const place *places, size_t num, uint32_t id, uint32_t *i
     return found != NULL;
 }
 
-static psfm_status judge_pairs(taking *t, psfm_feature_store *store,
+/* Why photographs may get more, and what is known of their patches, sorted by ids. */
+typedef struct {
+    unsigned causes;
+    const psfm_pair_patches *patches;
+    size_t num_patches;
+} grounds;
+
+static int by_ids(const void *a, const void *b) {
+    const psfm_pair_patches *p = a, *q = b;
+    if (p->id1 != q->id1)
+        return p->id1 < q->id1 ? -1 : 1;
+    return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
+}
+
+static double patches_of(const grounds *g, const psfm_stored_pair *pair) {
+    const psfm_pair_patches wanted = {pair->id1, pair->id2, 0.0};
+    const psfm_pair_patches *found =
+        g->num_patches == 0
+            ? NULL
+            : bsearch(&wanted, g->patches, g->num_patches, sizeof *g->patches, by_ids);
+    return found == NULL ? 0.0 : found->worth;
+}
+
+static psfm_status judge_pairs(taking *t, psfm_feature_store *store, const grounds *g,
                                const psfm_stored_photos *photos, psfm_need *needs) {
     psfm_stored_pair *stored = NULL;
     psfm_tried_pair *tried = NULL;
@@ -207,19 +242,35 @@ static psfm_status judge_pairs(taking *t, psfm_feature_store *store,
     for (size_t k = 0; status == PSFM_OK && k < num_stored; ++k) {
         psfm_tried_pair *pair = &tried[num];
         pair->num_verified = stored[k].num_verified;
+        pair->patches = patches_of(g, &stored[k]);
         num += find_image(places, photos->num, stored[k].id1, &pair->image[0]) &&
                find_image(places, photos->num, stored[k].id2, &pair->image[1]);
     }
     if (status == PSFM_OK)
-        status = psfm_effort_need(t->ctx, photos->num, tried, num, needs);
+        status = psfm_effort_need(t->ctx, photos->num, tried, num, g->causes, needs);
     free(places);
     free(tried);
     free(stored);
     return status;
 }
 
+/* Photographs that were given more keep it. */
+static psfm_status add_earlier(taking *t, psfm_feature_store *store,
+                               const psfm_stored_photos *photos, psfm_need *needs) {
+    psfm_need *earlier = NULL;
+    uint64_t key = 0;
+    psfm_status status = PSFM_ALLOC(t->ctx, photos->num, &earlier);
+    if (status == PSFM_OK)
+        status = psfm_store_needs(store, photos, &key, earlier);
+    for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k)
+        if (earlier[k] > needs[k])
+            needs[k] = earlier[k];
+    free(earlier);
+    return status;
+}
+
 /* Decides on the photographs that get more, and writes it down. */
-static psfm_status decide(taking *t, uint64_t key) {
+static psfm_status decide(taking *t, uint64_t key, const grounds *g) {
     psfm_feature_store store = {0};
     psfm_stored_photos photos = {0};
     psfm_need *needs = NULL;
@@ -229,7 +280,9 @@ static psfm_status decide(taking *t, uint64_t key) {
     if (status == PSFM_OK)
         status = PSFM_ALLOC(t->ctx, photos.num, &needs);
     if (status == PSFM_OK)
-        status = judge_pairs(t, &store, &photos, needs);
+        status = judge_pairs(t, &store, g, &photos, needs);
+    if (status == PSFM_OK && t->taken->num_raised > 0)
+        status = add_earlier(t, &store, &photos, needs);
     if (status == PSFM_OK)
         status = psfm_store_put_needs(&store, key, &photos, needs);
     if (status == PSFM_OK)
@@ -242,9 +295,18 @@ static psfm_status decide(taking *t, uint64_t key) {
 
 /* ---- all of it ---- */
 
+/* Features of the photographs that were just given more. */
+static psfm_status extract_more(taking *t) {
+    psfm_log(t->ctx, PSFM_LOG_INFO, "%zu of %zu images need more features", t->taken->num_raised,
+             t->taken->extracted.num_images);
+    return extract(t);
+}
+
 /* Normal effort for all, and the decision from that. Leaves nothing to be done if no photograph
  * needs more. */
 static psfm_status take_normal(taking *t, uint64_t key) {
+    const grounds g = {.causes =
+                           PSFM_NEED_CONNECTION | (t->patches_key == 0 ? PSFM_NEED_EXACTNESS : 0)};
     psfm_status status = PSFM_OK;
     if (t->taken->num_raised > 0) { /* by a decision that does not hold any more */
         forget_raised(t->taken);
@@ -253,13 +315,15 @@ static psfm_status take_normal(taking *t, uint64_t key) {
     if (status == PSFM_OK)
         status = match(t);
     if (status == PSFM_OK)
-        status = decide(t, key);
-    if (status == PSFM_OK && t->taken->num_raised > 0) {
-        psfm_log(t->ctx, PSFM_LOG_INFO, "%zu of %zu images need more features",
-                 t->taken->num_raised, t->taken->extracted.num_images);
-        status = extract(t);
-    }
+        status = decide(t, key, &g);
+    if (status == PSFM_OK && t->taken->num_raised > 0)
+        status = extract_more(t);
     return status;
+}
+
+/* The number of the last decision, which knows the patches if there will be any. */
+static uint64_t last_key(const taking *t, uint64_t key) {
+    return t->patches_key == 0 ? key : psfm_hash(key, &t->patches_key, sizeof t->patches_key) | 1;
 }
 
 static psfm_status take_by_need(taking *t) {
@@ -271,22 +335,51 @@ static psfm_status take_by_need(taking *t) {
         status = extract(t);
     if (status == PSFM_OK)
         status = find_key(t, &key);
-    if (status == PSFM_OK && decided != key)
+    const bool is_known = decided == key || decided == last_key(t, key);
+    if (status == PSFM_OK && !is_known)
         status = take_normal(t, key);
-    if (status == PSFM_OK && (decided == key || t->taken->num_raised > 0))
+    if (status == PSFM_OK && (is_known || t->taken->num_raised > 0))
         status = match(t);
+    t->taken->is_open = decided != last_key(t, key) && t->patches_key != 0 &&
+                        t->taken->num_raised < t->taken->extracted.num_images;
     return status;
 }
 
-psfm_status psfm_take_photos(psfm_context *ctx, const char *folder, const char *database,
-                             const psfm_folder_options *extract_options,
-                             const psfm_match_options *options, psfm_timings *timings,
-                             psfm_taken_photos *taken) {
-    taking t = {ctx, folder, database, *extract_options, *options, timings, taken};
-    psfm_sift_options normal = extract_options->sift;
-    *taken = (psfm_taken_photos){.effort = (psfm_effort)extract_options->effort.level};
-    if (taken->effort == PSFM_EFFORT_AUTO && extract_options->detector.kind == PSFM_FEATURES_SIFT &&
-        psfm_effort_limit(PSFM_EFFORT_NORMAL, extract_options->extract.max_image_size, &normal))
+psfm_status psfm_take_judge(psfm_context *ctx, const psfm_photos_to_take *what,
+                            psfm_pair_patches *patches, size_t num_patches,
+                            psfm_taken_photos *taken, bool *more) {
+    taking t = begin(ctx, what, NULL, taken);
+    const grounds g = {PSFM_NEED_EXACTNESS, patches, num_patches};
+    const size_t num_before = taken->num_raised;
+    uint64_t key = 0;
+    *more = false;
+    if (!taken->is_open)
+        return PSFM_OK;
+    if (num_patches > 0)
+        qsort(patches, num_patches, sizeof *patches, by_ids);
+    psfm_status status = find_key(&t, &key);
+    if (status == PSFM_OK)
+        status = decide(&t, last_key(&t, key), &g);
+    taken->is_open = false;
+    *more = status == PSFM_OK && taken->num_raised > num_before;
+    return status;
+}
+
+psfm_status psfm_take_more(psfm_context *ctx, const psfm_photos_to_take *what,
+                           psfm_timings *timings, psfm_taken_photos *taken) {
+    taking t = begin(ctx, what, timings, taken);
+    t.extract.effort.level = PSFM_EFFORT_NORMAL;
+    psfm_status status = extract_more(&t);
+    return status == PSFM_OK ? match(&t) : status;
+}
+
+psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
+                             psfm_timings *timings, psfm_taken_photos *taken) {
+    taking t = begin(ctx, what, timings, taken);
+    psfm_sift_options normal = t.extract.sift;
+    *taken = (psfm_taken_photos){.effort = (psfm_effort)t.extract.effort.level};
+    if (taken->effort == PSFM_EFFORT_AUTO && t.extract.detector.kind == PSFM_FEATURES_SIFT &&
+        psfm_effort_limit(PSFM_EFFORT_NORMAL, t.extract.extract.max_image_size, &normal))
         return take_by_need(&t);
     if (taken->effort == PSFM_EFFORT_AUTO)
         taken->effort = PSFM_EFFORT_HIGH;

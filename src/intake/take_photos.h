@@ -6,6 +6,16 @@
 #include "intake/extract_folder.h"
 #include "intake/match_images.h"
 
+/* What is taken, and how. */
+typedef struct {
+    const char *folder, *database;
+    const psfm_folder_options *extract;
+    const psfm_match_options *match;
+    /* A number of the options that planes will be aligned with in the photographs before it is
+     * decided who needs more features; 0: they will not be, and matches decide alone. */
+    uint64_t patches_key;
+} psfm_photos_to_take;
+
 /* What was done. Owns `extracted` and the names. */
 typedef struct {
     psfm_extract_stats extracted;
@@ -13,20 +23,35 @@ typedef struct {
     psfm_effort effort;       /* of the photographs but those raised */
     char **raised;            /* names of photographs that were given high effort, sorted */
     size_t num_raised;
+    bool is_open; /* psfm_take_judge has yet to decide */
 } psfm_taken_photos;
 
 void psfm_taken_photos_free(psfm_taken_photos *taken);
 
 /* Extracts and matches (psfm_extract_folder, psfm_match_images; pairs that the rule leaves out are
  * removed). With SIFT and effort auto, all photographs are extracted and matched with normal effort
- * at first, those that psfm_effort_need names then again with high effort. The decision is kept in
- * the database: after an interruption the next call goes on, and a call with nothing new does
- * nothing; if photographs, pairs, cameras or options of matching changed, it is made anew, as if
- * from the start. Adds the stages "extraction" and "matching" to `timings`. Free `taken` in any
+ * at first, those that psfm_effort_need names then again with high effort; if patches will be
+ * aligned, only those that are not connected, and psfm_take_judge does the rest. The decision is
+ * kept in the database: after an interruption the next call goes on, and a call with nothing new
+ * does nothing; if photographs, pairs, cameras or options of matching changed, it is made anew, as
+ * if from the start. Adds the stages "extraction" and "matching" to `timings`. Free `taken` in any
  * case. */
-psfm_status psfm_take_photos(psfm_context *ctx, const char *folder, const char *database,
-                             const psfm_folder_options *extract_options,
-                             const psfm_match_options *options, psfm_timings *timings,
-                             psfm_taken_photos *taken);
+psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
+                             psfm_timings *timings, psfm_taken_photos *taken);
+
+/* What the patches of a pair of the database are worth, in verified matches. */
+typedef struct {
+    uint32_t id1, id2; /* of its images, id1 < id2 */
+    double worth;
+} psfm_pair_patches;
+
+/* Decides which photographs need more effort beside their patches, if that is open, and says
+ * whether any do; psfm_take_more then gives it to them, and features and matches of the database
+ * are others. Sorts the patches. */
+psfm_status psfm_take_judge(psfm_context *ctx, const psfm_photos_to_take *what,
+                            psfm_pair_patches *patches, size_t num_patches,
+                            psfm_taken_photos *taken, bool *more);
+psfm_status psfm_take_more(psfm_context *ctx, const psfm_photos_to_take *what,
+                           psfm_timings *timings, psfm_taken_photos *taken);
 
 #endif

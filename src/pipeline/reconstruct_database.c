@@ -235,13 +235,26 @@ static void run_init(const char *database, const psfm_settings *settings,
         r->stats.timings = front->timings;
 }
 
-static void run_free(run *r) {
+/* What was read and verified. */
+static void free_evidence(run *r) {
     psfm_photo_cache_destroy(&r->evidence.photos);
     psfm_evidence_free(&r->evidence);
     psfm_court_evidence_free(&r->court);
     psfm_court_target_free(&r->target);
-    psfm_reconstruction_free(&r->found);
     psfm_match_set_free(&r->set);
+}
+
+static void run_free(run *r) {
+    free_evidence(r);
+    psfm_reconstruction_free(&r->found);
+}
+
+/* Forgets what was read, for it changed; times stay. */
+static void run_reset(run *r) {
+    const psfm_timings timings = r->stats.timings;
+    free_evidence(r);
+    run_init(r->database, r->settings, r->front, r);
+    r->stats.timings = timings;
 }
 
 static bool wants_geometries(const run *r) {
@@ -356,8 +369,8 @@ static psfm_status register_photographs(psfm_context *ctx, run *r) {
     return status;
 }
 
-/* All stages from the database to models. */
-static psfm_status solve(psfm_context *ctx, run *r) {
+/* The stages before the graph: evidence that is verified and aligned. */
+static psfm_status gather(psfm_context *ctx, run *r) {
     psfm_status status = read_database(ctx, r);
     if (status == PSFM_OK)
         status = register_photographs(ctx, r);
@@ -367,8 +380,25 @@ static psfm_status solve(psfm_context *ctx, run *r) {
         status = psfm_reconstruct_measure(ctx, &r->options, &r->evidence, &r->stats);
     if (status == PSFM_OK)
         status = verify(ctx, r);
-    if (status == PSFM_OK)
-        status = align_planes(ctx, r);
+    return status == PSFM_OK ? align_planes(ctx, r) : status;
+}
+
+/* Gathers again if photographs turn out to need more features. */
+static psfm_status gather_enough(psfm_context *ctx, run *r) {
+    bool more = false;
+    psfm_status status = gather(ctx, r);
+    if (status == PSFM_OK && r->front != NULL && r->front->judge != NULL)
+        status = r->front->judge(ctx, r->front->user, &r->evidence, &more);
+    if (status != PSFM_OK || !more)
+        return status;
+    run_reset(r);
+    status = r->front->take_more(ctx, r->front->user, &r->stats.timings);
+    return status == PSFM_OK ? gather(ctx, r) : status;
+}
+
+/* All stages from the database to models. */
+static psfm_status solve(psfm_context *ctx, run *r) {
+    psfm_status status = gather_enough(ctx, r);
     if (status == PSFM_OK)
         status = psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found);
     if (status == PSFM_OK)

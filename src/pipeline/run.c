@@ -8,10 +8,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/path.h"
 #include "image/image_list.h"
 #include "match/pair_select.h"
 #include "pipeline/reconstruct_database.h"
+#include "refine/patch_worth.h"
+
+#define UNKNOWN_PX 0.5 /* noise of keypoints that could not be measured */
 
 static void add_number(cJSON *object, const char *name, double value, bool *ok) {
     *ok = cJSON_AddNumberToObject(object, name, value) != NULL && *ok;
@@ -81,29 +85,102 @@ static bool add_effort(cJSON *facts, const psfm_taken_photos *taken) {
     return ok && raised != NULL;
 }
 
-/* Extraction and matching, and what they tell about themselves. */
-static psfm_status take(psfm_context *ctx, const char *folder, const char *database,
-                        const psfm_run_options *options, psfm_front_end *front) {
-    const psfm_reconstruct_options *later = &options->settings.options;
-    psfm_folder_options extract = options->folder;
-    psfm_taken_photos taken = {0};
-    if (extract.effort.level == PSFM_EFFORT_AUTO &&
-        (later->mode != PSFM_MODE_ROBUST || !later->photo.control.refine_matches))
-        extract.effort.level = PSFM_EFFORT_HIGH; /* places are as exact as the features are */
-    psfm_status status =
-        psfm_take_photos(ctx, folder, database, &extract, &options->match, &front->timings, &taken);
-    if (status == PSFM_OK) {
-        cJSON *facts = psfm_extract_stats_to_json(&taken.extracted);
-        if (facts != NULL && (cJSON_AddStringToObject(facts, "folder", folder) == NULL ||
-                              !add_effort(facts, &taken))) {
-            cJSON_Delete(facts);
-            facts = NULL;
-        }
-        status = attach(ctx, front->facts, "photographs", facts);
+/* The front end of one run. */
+typedef struct {
+    psfm_front_end front;
+    psfm_folder_options extract;
+    psfm_photos_to_take what;
+    psfm_taken_photos taken;
+    double noise_px; /* of keypoints, as given; 0: as measured */
+} intake;
+
+/* Puts what extraction and matching came to into the facts, in place of what was there. */
+static psfm_status tell(psfm_context *ctx, intake *in) {
+    cJSON *facts = psfm_extract_stats_to_json(&in->taken.extracted);
+    cJSON_DeleteItemFromObject(in->front.facts, "photographs");
+    cJSON_DeleteItemFromObject(in->front.facts, "matching");
+    if (facts != NULL && (cJSON_AddStringToObject(facts, "folder", in->what.folder) == NULL ||
+                          !add_effort(facts, &in->taken))) {
+        cJSON_Delete(facts);
+        facts = NULL;
+    }
+    psfm_status status = attach(ctx, in->front.facts, "photographs", facts);
+    return status == PSFM_OK ? attach(ctx, in->front.facts, "matching",
+                                      psfm_match_stats_to_json(&in->taken.matched))
+                             : status;
+}
+
+/* Whether there are photographs that neither matches nor patches hold well. */
+static psfm_status judge(psfm_context *ctx, void *user, const psfm_evidence *evidence, bool *more) {
+    intake *in = user;
+    const psfm_match_set *set = evidence->set;
+    const double measured = evidence->noise.sigma_px > 0.0 ? evidence->noise.sigma_px : UNKNOWN_PX;
+    psfm_pair_patches *patches = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, set->num_pairs, &patches);
+    *more = false;
+    for (size_t p = 0; status == PSFM_OK && p < set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &set->pairs[p];
+        const uint32_t id1 = set->views[pair->view1].id, id2 = set->views[pair->view2].id;
+        patches[p] = (psfm_pair_patches){
+            id1 < id2 ? id1 : id2, id1 < id2 ? id2 : id1,
+            psfm_patch_worth(set, pair, in->noise_px > 0.0 ? in->noise_px : measured)};
     }
     if (status == PSFM_OK)
-        status = attach(ctx, front->facts, "matching", psfm_match_stats_to_json(&taken.matched));
-    psfm_taken_photos_free(&taken);
+        status = psfm_take_judge(ctx, &in->what, patches, set->num_pairs, &in->taken, more);
+    free(patches);
+    return status;
+}
+
+static psfm_status take_more(psfm_context *ctx, void *user, psfm_timings *timings) {
+    intake *in = user;
+    psfm_status status = psfm_take_more(ctx, &in->what, timings, &in->taken);
+    return status == PSFM_OK ? tell(ctx, in) : status;
+}
+
+/* A number of what the alignment of planes depends on beside the matches; 0 if there will be none,
+ * or if it would come after more than verification, which would be done twice: cameras that have
+ * to be calibrated, a drawing that is sought. */
+static psfm_status find_patches_key(psfm_context *ctx, const psfm_run_options *options,
+                                    uint64_t *key) {
+    const psfm_reconstruct_options *later = &options->settings.options;
+    const psfm_intrinsics_options *cameras = &options->folder.intrinsics;
+    *key = 0;
+    if ((cameras->cameras_path == NULL && cameras->camera_text == NULL) ||
+        psfm_settings_have_drawing(&options->settings))
+        return PSFM_OK;
+    *key = PSFM_HASH_START;
+    psfm_status status =
+        psfm_options_hash(ctx, &psfm_pair_plane_option_table, &later->photo.planes, key);
+    if (status == PSFM_OK)
+        status = psfm_options_hash(ctx, &psfm_patch_option_table, &later->photo.patch, key);
+    if (status == PSFM_OK)
+        status = psfm_options_hash(ctx, &psfm_two_view_option_table, &later->two_view, key);
+    if (status == PSFM_OK)
+        status = psfm_options_hash(ctx, &psfm_noise_option_table, &later->noise, key);
+    *key |= 1;
+    return status;
+}
+
+/* Extraction and matching, and what they tell about themselves. */
+static psfm_status take(psfm_context *ctx, const char *folder, const char *database,
+                        const psfm_run_options *options, intake *in) {
+    const psfm_reconstruct_options *later = &options->settings.options;
+    in->extract = options->folder;
+    in->noise_px = later->noise.px;
+    if (in->extract.effort.level == PSFM_EFFORT_AUTO &&
+        (later->mode != PSFM_MODE_ROBUST || !later->photo.control.refine_matches))
+        in->extract.effort.level = PSFM_EFFORT_HIGH; /* places are as exact as the features are */
+    in->what = (psfm_photos_to_take){folder, database, &in->extract, &options->match, 0};
+    psfm_status status = find_patches_key(ctx, options, &in->what.patches_key);
+    if (status == PSFM_OK)
+        status = psfm_take_photos(ctx, &in->what, &in->front.timings, &in->taken);
+    if (status == PSFM_OK)
+        status = tell(ctx, in);
+    if (in->taken.is_open) {
+        in->front.judge = judge;
+        in->front.take_more = take_more;
+        in->front.user = in;
+    }
     return status;
 }
 
@@ -148,12 +225,12 @@ static psfm_status check_pairs(psfm_context *ctx, const char *folder, const char
 psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
                      const psfm_run_options *options, cJSON **summary) {
     psfm_results results = {0};
-    psfm_front_end front = {.facts = cJSON_CreateObject(), .results = &results};
+    intake in = {.front = {.facts = cJSON_CreateObject(), .results = &results}};
     psfm_settings settings = options->settings;
     char *database = NULL;
     settings.photo_folder = (char *)folder;
-    psfm_status status = front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
-                                             : check_networks(ctx, options);
+    psfm_status status = in.front.facts == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
+                                                : check_networks(ctx, options);
     if (status == PSFM_OK)
         status = check_pairs(ctx, folder, options->folder.list_path, options->match.pairs);
     if (status == PSFM_OK)
@@ -163,14 +240,15 @@ psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_fold
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out_folder, "database.db", &database);
     if (status == PSFM_OK)
-        status = take(ctx, folder, database, options, &front);
+        status = take(ctx, folder, database, options, &in);
     if (status == PSFM_OK)
-        status =
-            psfm_reconstruct_database_from(ctx, database, &settings, &front, out_folder, summary);
+        status = psfm_reconstruct_database_from(ctx, database, &settings, &in.front, out_folder,
+                                                summary);
     else if (summary != NULL)
         *summary = NULL;
     psfm_results_close(&results);
-    cJSON_Delete(front.facts);
+    psfm_taken_photos_free(&in.taken);
+    cJSON_Delete(in.front.facts);
     free(database);
     return status;
 }

@@ -43,11 +43,26 @@ kill_when 'grep -q there.before killed.log'
 finish
 # Photographs that get more features after the first matches: killed before, and while they get them.
 run=("${run[@]/high/auto}")
+"${run[@]}" -o whole --quiet >/dev/null
 for condition in '[ "$(rows matches)" -gt 0 ]' '[ "$(rows planarsfm_effort)" -gt 0 ]'; do
     rm -rf out
     kill_when "$condition"
     finish
 done
+# The same after their planes were aligned: killed before it is decided, and after.
+"$planarsfm" synth field -o wide --cameras 8 --render.width 640 --quiet >/dev/null
+narrow=("${run[@]}")
+run=("$planarsfm" run wide/images --cameras wide/gt --pairs ring:2 --photo-plane.min-matches 100000)
+mv whole narrow.whole
+"${run[@]}" -o whole --quiet >/dev/null
+for condition in '[ "$(rows planarsfm_effort)" -gt 0 ]' 'grep -q "need more" killed.log'; do
+    rm -rf out
+    kill_when "$condition"
+    finish
+done
+run=("${narrow[@]}")
+rm -rf whole out
+mv narrow.whole whole
 # The writing of the results, too: over and over into the same folder.
 for delay in 0.02 0.05 0.1 0.2; do
     "${run[@]}" -o out >/dev/null 2>&1 &

@@ -10,8 +10,36 @@ diff one.json one/summary.json || fail "--json is not the summary"
 "$planarsfm" match two/database.db --pairs ring:2 --threads 2 --quiet >/dev/null
 "$planarsfm" reconstruct two/database.db -o two --images ring/images --threads 2 --quiet >/dev/null
 diff -r one/model two/model || fail "one command and three differ"
-"$planarsfm" run ring/images $cameras -o need --pairs ring:2 --threads 2 --json --quiet >need.json
-diff -r one/model need/model || fail "small photographs did not get the high effort that they need"
+
+# Effort: small photographs get what they need at once; larger ones nothing, for their planes can be aligned in the
+# photographs, unless these planes are given up.
+field() { # WIDTH OUT FLAGS...: poses of photographs of that width
+    local width=$1 out=$2
+    shift 2
+    [ -d "field$width" ] ||
+        "$planarsfm" synth field -o "field$width" --cameras 8 --render.width "$width" --quiet >/dev/null
+    "$planarsfm" run "field$width/images" --cameras "field$width/gt" -o "$out" --pairs ring:2 --json --quiet "$@" \
+        >"$out.json"
+}
+raised() { grep -A1 '"raised":' "$1/summary.json" | tr ',' '\n' | grep -c 'jpg"' || true; }
+field 320 small.high --effort high --threads 1
+field 320 small --threads 2
+diff -r small.high/model small/model || fail "small photographs did not get the high effort that they need"
+field 640 normal --effort normal --threads 1
+field 640 held --threads 2
+[ "$(raised held)" = 0 ] || fail "$(raised held) photographs got more than they need"
+diff -r normal/model held/model || fail "nothing was raised, but the model is another"
+loose="--photo-plane.min-matches 100000"
+field 640 loose.high --effort high --threads 1 $loose
+field 640 loose --threads 2 $loose
+[ "$(raised loose)" = 8 ] || fail "$(raised loose) of 8 photographs without patches got more features"
+diff -r loose.high/model loose/model || fail "raised after the alignment, photographs give another model"
+field 640 loose --threads 1 $loose
+diff -r loose.high/model loose/model || fail "a second run changed the model"
+[ "$(number loose.json matched)" = 0 ] || fail "the second run matched $(number loose.json matched) pairs"
+field 640 loose --threads 1
+diff -r held/model loose/model || fail "an effort decided on other grounds was kept"
+
 [ -z "$(find . -name '*.tmp' -o -name '*-journal')" ] || fail "temporary files stayed"
 for key in extraction matching intrinsics pairs_rule folder; do
     grep -q "\"$key\"" one/summary.json || fail "no $key in the summary"

@@ -32,8 +32,10 @@ static psfm_match_set take(const fixture *f, psfm_taken_photos *taken) {
     psfm_timings timings = {.num_stages = 0};
     psfm_match_set set;
     psfm_context *ctx = f->folder.ctx;
-    assert_ok(ctx, psfm_take_photos(ctx, f->folder.photos, f->folder.database, &f->extract,
-                                    &f->match, &timings, taken));
+    const psfm_photos_to_take what = {f->folder.photos, f->folder.database, &f->extract, &f->match,
+                                      0};
+    assert_ok(ctx, psfm_take_photos(ctx, &what, &timings, taken));
+    assert_false(taken->is_open);
     assert_int_equal(timings.num_stages, 2);
     assert_ok(ctx, psfm_database_read(ctx, f->folder.database, &set, NULL));
     return set;

@@ -95,8 +95,9 @@ typedef struct {
 typedef struct {
     size_t struct_size; /* set by the caller */
     uint32_t image_id1, image_id2;
-    uint32_t num_planes;  /* homographies */
-    uint32_t num_inliers; /* of all of them, or of the essential matrix if there are none */
+    uint32_t num_planes;  /* homographies that show parallax; 0 of a rotation alone */
+    uint32_t num_inliers; /* of all of them, or of the essential matrix or the rotation if there are
+                             none */
     bool is_accepted;     /* agrees with the poses (robust mode), or was kept (paper mode) */
     bool is_in_tree;      /* of the minimum-range spanning tree */
     double embedding;     /* the edge's place on the real line */

@@ -4,9 +4,10 @@
  * accepted edge one between two cameras. What these directions fix is a question of parallel
  * rigidity (graph/rigidity.h) of the graph of cameras and points. A plane adds lengths: the
  * baselines of edges that see one physical plane are all known in units of its distance, so that
- * such edges, and planes that share an edge, form one scale group. Whatever is not rigid against
- * the rest could be scaled freely without changing a single residual; it becomes a model of its
- * own. */
+ * such edges, and planes that share an edge, form one scale group. So is that of a rotation, which
+ * is next to nothing; a rotation that shows no plane of a known distance says nothing here.
+ * Whatever is not rigid against the rest could be scaled freely without changing a single residual;
+ * it becomes a model of its own. */
 #include "engine/determined.h"
 
 #include <stdlib.h>
@@ -83,8 +84,10 @@ static psfm_status make_directions(psfm_context *ctx, const psfm_pose_graph *gra
         goto cleanup;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
-        if (edges->accepted[e] && psfm_share_world(&s->poses, edge->node1, edge->node2))
-            add_direction(d, edge->node1, edge->node2, scale_of_edge(edge, &edges->groups, parent));
+        uint32_t scale = scale_of_edge(edge, &edges->groups, parent);
+        if (edges->accepted[e] && psfm_share_world(&s->poses, edge->node1, edge->node2) &&
+            !(edge->is_rotation && scale == NONE))
+            add_direction(d, edge->node1, edge->node2, scale);
     }
     for (size_t p = 0; p < num_points; ++p)
         for (size_t k = structure->tracks.begin[p]; k < structure->tracks.begin[p + 1]; ++k)

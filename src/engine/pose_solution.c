@@ -96,6 +96,24 @@ cleanup:
     return status;
 }
 
+psfm_status psfm_pose_solution_drop_still(psfm_context *ctx, const psfm_pose_graph *graph,
+                                          const bool *keep, psfm_pose_solution *s) {
+    bool *moves = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, s->num_components, &moves);
+    if (status != PSFM_OK)
+        return status;
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        uint32_t component = s->poses.component[graph->edges[e].node1];
+        if (keep[e] && !graph->edges[e].is_rotation && component != UINT32_MAX)
+            moves[component] = true;
+    }
+    for (uint32_t v = 0; v < s->num_nodes; ++v)
+        if (s->poses.component[v] != UINT32_MAX && !moves[s->poses.component[v]])
+            s->poses.component[v] = UINT32_MAX;
+    free(moves);
+    return psfm_pose_solution_compact(ctx, s);
+}
+
 psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *graph,
                                     psfm_pose_solution *solution) {
     psfm_pose_solution s = {.num_nodes = graph->num_nodes, .num_edges = graph->num_edges};

@@ -44,6 +44,10 @@ psfm_status psfm_pose_solution_init(psfm_context *ctx, const psfm_pose_graph *gr
  * components are forgotten. */
 psfm_status psfm_pose_solution_relabel(psfm_context *ctx, const psfm_pose_graph *graph,
                                        const bool *keep, psfm_pose_solution *solution);
+/* Takes the poses of components whose kept edges are all rotations: a panorama has no size, and
+ * nothing in it can be placed. */
+psfm_status psfm_pose_solution_drop_still(psfm_context *ctx, const psfm_pose_graph *graph,
+                                          const bool *keep, psfm_pose_solution *solution);
 /* Numbers the components anew after images lost or gained their pose: those with fewer than two
  * images go, the largest comes first. Facts stay with their component. */
 psfm_status psfm_pose_solution_compact(psfm_context *ctx, psfm_pose_solution *solution);

@@ -23,6 +23,7 @@
 #include "engine/rotation_candidates.h"
 #include "graph/absence.h"
 #include "graph/hypothesis.h"
+#include "graph/rotation_edges.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
 #include "pose/rotation_ambiguity.h"
@@ -280,6 +281,7 @@ static psfm_status average(psfm_context *ctx, const psfm_robust_options *options
     for (uint32_t e = 0; status == PSFM_OK && e < n; ++e) {
         memcpy(R_21[e], s->edge_pose[e].R_21, sizeof *R_21);
         weight[e] = edges->accepted[e] ? sqrt(psfm_edge_num_inliers(graph, &graph->edges[e])) : 0.0;
+        weight[e] *= graph->edges[e].is_rotation ? PSFM_ROTATION_WEIGHT : 1.0;
     }
     psfm_relative_rotations relative = {topology, (const double(*)[9])R_21, weight};
     if (status == PSFM_OK)
@@ -370,7 +372,8 @@ static psfm_status place_component(psfm_context *ctx, const placing *p, uint32_t
                                        .groups = &edges->groups,
                                        .edge_pose = s->edge_pose,
                                        .cam_from_world_R =
-                                           (const double(*)[9])s->poses.cam_from_world};
+                                           (const double(*)[9])s->poses.cam_from_world,
+                                       .noise_px = p->options->control.noise_px};
     if (p->options->control.plane_scale)
         status = psfm_positions_plane(ctx, &input, &p->options->position, s->poses.center,
                                       edges->baseline, &known, &stats);
@@ -396,12 +399,19 @@ static psfm_status place_all(psfm_context *ctx, const placing *p, psfm_pose_solu
     return status;
 }
 
+/* The components of the accepted edges, less those in which nothing has moved. */
+static psfm_status find_models(psfm_context *ctx, const psfm_pose_graph *graph,
+                               const bool *accepted, psfm_pose_solution *s) {
+    psfm_status status = psfm_pose_solution_relabel(ctx, graph, accepted, s);
+    return status == PSFM_OK ? psfm_pose_solution_drop_still(ctx, graph, accepted, s) : status;
+}
+
 /* Splits components where shifts are undecided, and places the parts. */
 static psfm_status split_shifted(psfm_context *ctx, placing *p, psfm_pose_solution *s,
                                  psfm_robust_edges *edges) {
     split(p->graph, edges);
     p->weighs_shifts = false;
-    psfm_status status = psfm_pose_solution_relabel(ctx, p->graph, edges->accepted, s);
+    psfm_status status = find_models(ctx, p->graph, edges->accepted, s);
     return status == PSFM_OK ? place_all(ctx, p, s, edges) : status;
 }
 
@@ -455,7 +465,10 @@ psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *ba
     if (status == PSFM_OK)
         status = solve_rotations(ctx, options, input, confidence, timings, solution, edges);
     if (status == PSFM_OK)
-        status = psfm_pose_solution_relabel(ctx, graph, edges->accepted, solution);
+        status = find_models(ctx, graph, edges->accepted, solution);
+    if (status == PSFM_OK)
+        status = psfm_rotation_edges_find_planes(ctx, edges->accepted,
+                                                 (uint32_t)options->group.min_overlap, graph);
     if (status == PSFM_OK)
         status = solve_positions(ctx, base, options, graph, timings, solution, edges);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/rotation_edges.h"
 #include "graph/spanning_tree.h"
 #include "linalg/mat3.h"
 #include "pose/rotation.h"
@@ -127,15 +128,48 @@ psfm_status psfm_skeleton_rotations(psfm_context *ctx, const psfm_skeleton_optio
     return status;
 }
 
+/* Makes one node of those that only rotations join: place[v] is where node v of the whole went. */
+static psfm_status contract_rotations(psfm_context *ctx, const psfm_pose_graph *graph,
+                                      const bool *keep, psfm_subgraph *sub, uint32_t *place) {
+    uint32_t *label = NULL, *number = NULL, num_nodes = 0, num_edges = 0;
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &label);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, graph->num_nodes, &number);
+    if (status == PSFM_OK)
+        status = psfm_rotation_edges_join(ctx, graph, keep, label);
+    for (uint32_t v = 0; status == PSFM_OK && v < sub->num_nodes; ++v) {
+        if (label[sub->node[v]] == sub->node[v]) /* the lowest of its set comes first */
+            number[sub->node[v]] = num_nodes++;
+        place[v] = number[label[sub->node[v]]];
+    }
+    for (uint32_t k = 0; status == PSFM_OK && k < sub->num_edges; ++k) {
+        uint32_t a = place[sub->node1[k]], b = place[sub->node2[k]];
+        if (graph->edges[sub->edge[k]].is_rotation)
+            continue;
+        sub->edge[num_edges] = sub->edge[k];
+        sub->node1[num_edges] = a;
+        sub->node2[num_edges++] = b;
+    }
+    sub->num_nodes = num_nodes;
+    sub->num_edges = num_edges;
+    free(label);
+    free(number);
+    return status;
+}
+
 psfm_status psfm_component_positions_lud(psfm_context *ctx, const psfm_pose_graph *graph,
                                          uint32_t component, const bool *keep,
                                          const psfm_lud_options *options, psfm_pose_solution *s) {
     psfm_subgraph sub = {0};
     double(*direction)[3] = NULL, (*center)[3] = NULL;
+    uint32_t *place = NULL;
     psfm_component_facts *facts = &s->components[component];
     psfm_status status =
         psfm_subgraph_extract(ctx, graph, s->poses.component, component, keep, &sub);
-    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, sub.num_edges, &direction)) ||
+    uint32_t num_nodes = sub.num_nodes;
+    if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, num_nodes, &place)) ||
+        (status = contract_rotations(ctx, graph, keep, &sub, place)) ||
+        (status = PSFM_ALLOC(ctx, sub.num_edges, &direction)) ||
         (status = PSFM_ALLOC(ctx, sub.num_nodes, &center)))
         goto cleanup;
     for (uint32_t k = 0; k < sub.num_edges; ++k) {
@@ -146,11 +180,12 @@ psfm_status psfm_component_positions_lud(psfm_context *ctx, const psfm_pose_grap
     psfm_topology topology = {sub.num_nodes, sub.num_edges, sub.node1, sub.node2};
     status = psfm_positions_lud(ctx, &topology, (const double(*)[3])direction, options, center,
                                 &facts->lud);
-    for (uint32_t v = 0; status == PSFM_OK && v < sub.num_nodes; ++v)
-        memcpy(s->poses.center[sub.node[v]], center[v], sizeof center[v]);
+    for (uint32_t v = 0; status == PSFM_OK && v < num_nodes; ++v)
+        memcpy(s->poses.center[sub.node[v]], center[place[v]], sizeof center[place[v]]);
 
 cleanup:
     psfm_subgraph_free(&sub);
+    free(place);
     free(direction);
     free(center);
     return status;

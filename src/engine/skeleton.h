@@ -34,7 +34,7 @@ psfm_status psfm_skeleton_rotations(psfm_context *ctx, const psfm_skeleton_optio
                                     psfm_timings *timings, psfm_pose_solution *solution);
 
 /* Centres of one component by LUD from the directions of its kept edges (NULL: all), which must
- * connect it. */
+ * connect it. Images that only rotations connect have one centre. */
 psfm_status psfm_component_positions_lud(psfm_context *ctx, const psfm_pose_graph *graph,
                                          uint32_t component, const bool *keep,
                                          const psfm_lud_options *options,

@@ -92,11 +92,14 @@ static double depth_of(const double x[3], const double y[3], const double R[9], 
     return square > 0.0 ? fmax(-psfm_dot3(m, n) / square, 0.0) : 0.0;
 }
 
-/* The depth that few of the matches are nearer than; INFINITY if none is in front. */
+/* The depth that few of the matches are nearer than; INFINITY if none is in front. Without a
+ * baseline all depths are one. */
 static double find_nearest(const survey *s, const psfm_match_pair *pair, const bool *is_inlier,
                            const direction *d, double *scratch) {
     int side = pair->view1 == d->from ? 0 : 1;
     size_t num = 0;
+    if (!(psfm_norm3(d->t) > 0.0))
+        return 1.0;
     for (size_t k = 0; k < pair->num_matches; ++k) {
         if (!is_inlier[k])
             continue;

@@ -47,8 +47,9 @@ static int by_overlap(const void *a, const void *b) {
 }
 
 static bool is_usable(const psfm_pose_graph *graph, const bool *keep, uint32_t plane) {
-    return (keep == NULL || keep[graph->planes[plane].edge]) &&
-           psfm_plane_choice(graph, plane) != NULL;
+    const psfm_hypothesis *choice = psfm_plane_choice(graph, plane);
+    return (keep == NULL || keep[graph->planes[plane].edge]) && choice != NULL &&
+           psfm_norm3(choice->motion.n1) > 0.0; /* rotations may have none */
 }
 
 static bool agree(const psfm_pose_graph *graph, const psfm_plane_link *link,

@@ -3,10 +3,11 @@
  * Each pair with at least one homography that shows parallax becomes an edge; each such homography
  * becomes a plane of the edge, with the keypoints of either image that are its inliers; each of
  * its decompositions becomes a hypothesis. A homography of a pure rotation has no plane, so it
- * gives nothing, and neither does a pair that has no other; on request a pair with an essential
- * matrix of points off any plane becomes an edge all the same. Order is kept throughout: edges by
- * pair, planes by homography, hypotheses by decomposition, so that everything of an edge is one
- * range.
+ * gives nothing, and neither does a pair that has no other. On request two more kinds of pairs
+ * become edges: one with an essential matrix of points off any plane, and one without any parallax,
+ * whose homographies stay as planes without a normal (graph/rotation_edges.h gives them one). Order
+ * is kept throughout: edges by pair, planes by homography, hypotheses by decomposition, so that
+ * everything of an edge is one range.
  *
  * The same normal has different coordinates in the two cameras (n2 = R_21 n1); whoever compares
  * normals of two edges does so in the camera they share, through psfm_hypothesis_normal. */
@@ -23,13 +24,19 @@
 #include "linalg/vec3.h"
 #include "twoview/motion_sigma.h"
 
-static bool is_usable(const psfm_homography *h) {
-    return !h->is_rotation && h->num_motions > 0;
-}
-
 /* Whether a pair has an essential matrix worth an edge without a homography. */
 static bool has_own_essential(const psfm_two_view *view) {
     return view->essential.found && !view->essential.is_degenerate;
+}
+
+/* Whether a pair shows a rotation and nothing else. */
+static bool is_rotation(const psfm_two_view *view) {
+    return view->kind == PSFM_PAIR_ROTATION && !has_own_essential(view);
+}
+
+/* Whether a homography becomes a plane of its edge. */
+static bool is_usable(const psfm_homography *h, bool edge_is_rotation) {
+    return h->is_rotation == edge_is_rotation && h->num_motions > 0;
 }
 
 static psfm_status check_homography(psfm_context *ctx, const psfm_match_pair *pair,
@@ -53,14 +60,14 @@ static psfm_status check_homography(psfm_context *ctx, const psfm_match_pair *pa
 
 /* Checks everything that will be used, and counts it. */
 static psfm_status count_all(psfm_context *ctx, const psfm_match_set *set,
-                             const psfm_two_view *two_views, bool essential_edges,
-                             size_t count[3]) {
+                             const psfm_two_view *two_views, bool all_edges, size_t count[3]) {
     memset(count, 0, 3 * sizeof *count);
     for (size_t p = 0; p < set->num_pairs; ++p) {
+        bool rotates = all_edges && is_rotation(&two_views[p]);
         size_t planes = 0;
         for (size_t k = 0; k < two_views[p].num_homographies; ++k) {
             const psfm_homography *h = &two_views[p].homographies[k];
-            if (!is_usable(h))
+            if (!is_usable(h, rotates))
                 continue;
             psfm_status status = check_homography(ctx, &set->pairs[p], h);
             if (status != PSFM_OK)
@@ -69,7 +76,7 @@ static psfm_status count_all(psfm_context *ctx, const psfm_match_set *set,
             count[2] += (size_t)h->num_motions;
         }
         count[1] += planes;
-        count[0] += planes > 0 || (essential_edges && has_own_essential(&two_views[p]));
+        count[0] += planes > 0 || (all_edges && has_own_essential(&two_views[p]));
     }
     if (set->num_views >= UINT32_MAX || set->num_pairs >= UINT32_MAX || count[1] >= UINT32_MAX ||
         count[2] >= UINT32_MAX)
@@ -93,17 +100,19 @@ static void add_plane(psfm_pose_graph *graph, const psfm_homography *h) {
 
 /* Adds the pair's edge if it has evidence for one. */
 static void add_edge(psfm_pose_graph *graph, const psfm_match_pair *pair, uint32_t pair_idx,
-                     const psfm_two_view *view, bool essential_edges) {
+                     const psfm_two_view *view, bool all_edges) {
+    bool rotates = all_edges && is_rotation(view);
     psfm_edge edge = {.node1 = pair->view1,
                       .node2 = pair->view2,
                       .pair = pair_idx,
                       .plane_begin = graph->num_planes,
                       .hypothesis_begin = graph->num_hypotheses,
-                      .has_essential = view->essential.found};
+                      .is_rotation = rotates,
+                      .has_essential = view->essential.found && !rotates};
     for (size_t k = 0; k < view->num_homographies; ++k)
-        if (is_usable(&view->homographies[k]))
+        if (is_usable(&view->homographies[k], rotates))
             add_plane(graph, &view->homographies[k]);
-    if (graph->num_planes == edge.plane_begin && !(essential_edges && has_own_essential(view)))
+    if (graph->num_planes == edge.plane_begin && !(all_edges && has_own_essential(view)))
         return;
     edge.plane_end = graph->num_planes;
     edge.hypothesis_end = graph->num_hypotheses;
@@ -136,11 +145,32 @@ static psfm_status copy_keypoints(psfm_context *ctx, const psfm_match_pair *pair
     return PSFM_OK;
 }
 
+/* The partners of the first image's keypoints, which no two matches share. */
+static psfm_status copy_partners(psfm_context *ctx, const psfm_match_pair *pair,
+                                 const psfm_homography *h, psfm_edge_plane *plane) {
+    psfm_status status = PSFM_ALLOC(ctx, h->num_inliers, &plane->partner);
+    for (size_t k = 0; status == PSFM_OK && k < h->num_inliers; ++k) {
+        const uint32_t *match = pair->matches[h->inliers[k]];
+        const uint32_t *at = bsearch(&match[0], plane->keypoints1, h->num_inliers,
+                                     sizeof *plane->keypoints1, psfm_compare_u32);
+        plane->partner[at - plane->keypoints1] = match[1];
+    }
+    return status;
+}
+
 typedef struct {
     const psfm_match_set *set;
     const psfm_two_view *two_views;
     psfm_pose_graph *graph;
 } builder;
+
+/* The slack of an edge is that of its last homography, which has fewest inliers. */
+static double weigh_rotation(const psfm_motion_support *support, const psfm_plane_motion *motion,
+                             psfm_edge *edge) {
+    if (!edge->is_rotation)
+        return psfm_plane_motion_sigma(support, motion);
+    return psfm_rotation_sigma(support, motion->R_21, &edge->slack, edge->ahead);
+}
 
 /* What the rotations of an edge are worth. */
 static void weigh_rotations(const builder *b, psfm_edge *edge) {
@@ -156,9 +186,8 @@ static void weigh_rotations(const builder *b, psfm_edge *edge) {
         const psfm_homography *h = &view->homographies[k];
         support.inliers = h->inliers;
         support.num_inliers = h->num_inliers;
-        for (int m = 0; is_usable(h) && m < h->num_motions; ++m)
-            b->graph->hypotheses[next++].sigma_rad =
-                psfm_plane_motion_sigma(&support, &h->motions[m]);
+        for (int m = 0; is_usable(h, edge->is_rotation) && m < h->num_motions; ++m)
+            b->graph->hypotheses[next++].sigma_rad = weigh_rotation(&support, &h->motions[m], edge);
     }
     support.inliers = view->essential.inliers;
     support.num_inliers = view->essential.num_inliers;
@@ -177,12 +206,14 @@ static psfm_status fill_edge(psfm_context *ctx, size_t index, int worker, void *
     weigh_rotations(b, edge);
     for (size_t k = 0; k < view->num_homographies; ++k) {
         const psfm_homography *h = &view->homographies[k];
-        if (!is_usable(h))
+        if (!is_usable(h, edge->is_rotation))
             continue;
         psfm_edge_plane *plane = &b->graph->planes[p++];
         psfm_status status = copy_keypoints(ctx, pair, h, 0, &plane->keypoints1);
         if (status == PSFM_OK)
             status = copy_keypoints(ctx, pair, h, 1, &plane->keypoints2);
+        if (status == PSFM_OK && edge->is_rotation)
+            status = copy_partners(ctx, pair, h, plane);
         if (status != PSFM_OK)
             return status;
     }
@@ -190,11 +221,11 @@ static psfm_status fill_edge(psfm_context *ctx, size_t index, int worker, void *
 }
 
 psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
-                                  const psfm_two_view *two_views, bool essential_edges,
+                                  const psfm_two_view *two_views, bool all_edges,
                                   psfm_pose_graph *graph) {
     size_t count[3]; /* edges, planes, hypotheses */
     *graph = (psfm_pose_graph){0};
-    psfm_status status = count_all(ctx, set, two_views, essential_edges, count);
+    psfm_status status = count_all(ctx, set, two_views, all_edges, count);
     if (status != PSFM_OK)
         return status;
     if ((status = PSFM_ALLOC(ctx, count[0], &graph->edges)) != PSFM_OK ||
@@ -203,7 +234,7 @@ psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
         goto cleanup;
     graph->num_nodes = (uint32_t)set->num_views;
     for (size_t p = 0; p < set->num_pairs; ++p)
-        add_edge(graph, &set->pairs[p], (uint32_t)p, &two_views[p], essential_edges);
+        add_edge(graph, &set->pairs[p], (uint32_t)p, &two_views[p], all_edges);
     builder b = {set, two_views, graph};
     status = psfm_parallel_for(ctx, NULL, graph->num_edges, fill_edge, &b);
     if (status == PSFM_OK)
@@ -248,6 +279,7 @@ void psfm_pose_graph_free(psfm_pose_graph *graph) {
     for (uint32_t p = 0; p < graph->num_planes; ++p) {
         free(graph->planes[p].keypoints1);
         free(graph->planes[p].keypoints2);
+        free(graph->planes[p].partner);
     }
     free(graph->edges);
     free(graph->planes);

@@ -19,11 +19,13 @@ typedef struct {
     double weight;    /* confidence w >= 0 given by the choice; 0 = not chosen */
 } psfm_hypothesis;
 
-/* One homography of an edge: the keypoints of either image that are its inliers. */
+/* One homography of an edge: the keypoints of either image that are its inliers. Those of an edge
+ * that is a rotation are of all it shows, until graph/rotation_edges.h finds a plane in it. */
 typedef struct {
     uint32_t edge;
     uint32_t num_inliers;
     uint32_t *keypoints1, *keypoints2; /* ascending each on its own (not paired); owned */
+    uint32_t *partner; /* of a rotation: what each of keypoints1 was matched to; owned */
     uint32_t hypothesis_begin, hypothesis_end;
     double rms_px;
 } psfm_edge_plane;
@@ -33,6 +35,10 @@ typedef struct {
     uint32_t pair;         /* index of the pair in the match set */
     uint32_t plane_begin, plane_end;
     uint32_t hypothesis_begin, hypothesis_end; /* of all its planes */
+    bool is_rotation; /* its images show no parallax: t = 0, and it has no essential matrix */
+    double slack;     /* of a rotation: how far the centres may be apart for noise of one pixel, in
+                         distances of what the images show, */
+    double ahead[3];  /* which is in this direction from camera 1 */
     bool has_essential;
     double essential_R_21[9];
     double essential_t_21[3];
@@ -54,11 +60,12 @@ typedef struct {
 } psfm_pose_graph;
 
 /* Builds the graph from verified pairs (two_views has set->num_pairs entries). Purely rotational
- * homographies give nothing. A pair without a homography gives no edge, unless essential_edges is
- * set and it has an essential matrix that no plane decided: then an edge without hypotheses. The
- * hypotheses of an edge start with equal weights that sum to 1. */
+ * homographies give nothing, and a pair without another one no edge, unless all_edges is set: then
+ * a pair with an essential matrix that no plane decided gives an edge without hypotheses, and a
+ * pair that shows a rotation alone gives an edge that is one. The hypotheses of an edge start with
+ * equal weights that sum to 1. */
 psfm_status psfm_pose_graph_build(psfm_context *ctx, const psfm_match_set *set,
-                                  const psfm_two_view *two_views, bool essential_edges,
+                                  const psfm_two_view *two_views, bool all_edges,
                                   psfm_pose_graph *graph);
 
 /* Fills incident lists from edges; for graphs made by other means (tests, benchmarks). */

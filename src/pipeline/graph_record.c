@@ -120,12 +120,13 @@ static psfm_status record_pairs(psfm_context *ctx, const psfm_evidence *evidence
     return status;
 }
 
-/* The planes of an edge are the homographies of its pair with parallax, in their order. */
+/* The planes of an edge are the homographies of its pair with parallax, or all of a rotation's, in
+ * their order. */
 static void record_planes(const psfm_reconstruction *r, const psfm_edge *edge,
                           psfm_graph_pair *out) {
     uint32_t p = edge->plane_begin;
     for (size_t k = 0; k < out->num_homographies && p < edge->plane_end; ++k) {
-        if (out->homographies[k].is_rotation)
+        if (out->homographies[k].is_rotation != edge->is_rotation)
             continue;
         const psfm_edge_plane *plane = &r->graph.planes[p];
         for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h)

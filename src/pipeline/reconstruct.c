@@ -155,6 +155,13 @@ static psfm_outcome state_of_pair(psfm_pair_kind kind) {
     return PSFM_OUTCOME_NO_HOMOGRAPHY;
 }
 
+/* The same of an edge with planes. Points cannot be expected of a rotation. */
+static psfm_outcome state_of_edge(const psfm_edge *edge, bool is_accepted) {
+    if (!is_accepted)
+        return PSFM_OUTCOME_CONTRADICTION;
+    return edge->is_rotation ? PSFM_OUTCOME_ROTATION : PSFM_OUTCOME_FEW_POINTS;
+}
+
 /* Both ends of a pair got as far as it did, or further by another one. */
 static void reach(psfm_outcome *state, uint32_t view1, uint32_t view2, psfm_outcome reached) {
     if (state[view1] < reached)
@@ -182,8 +189,7 @@ static psfm_status find_reasons(psfm_context *ctx, const psfm_evidence *evidence
     for (uint32_t e = 0; out->edges.accepted != NULL && e < out->graph.num_edges; ++e) {
         const psfm_edge *edge = &out->graph.edges[e];
         if (edge->plane_begin < edge->plane_end)
-            reach(state, edge->node1, edge->node2,
-                  out->edges.accepted[e] ? PSFM_OUTCOME_FEW_POINTS : PSFM_OUTCOME_CONTRADICTION);
+            reach(state, edge->node1, edge->node2, state_of_edge(edge, out->edges.accepted[e]));
     }
     for (size_t v = 0; v < set->num_views; ++v) {
         if (alone[v])

@@ -237,14 +237,16 @@ bool psfm_result_edge(const psfm_result *result, size_t idx, psfm_edge_result *o
     psfm_edge_result e = {.struct_size = out->struct_size,
                           .image_id1 = result->set.views[view1].id,
                           .image_id2 = result->set.views[view2].id,
-                          .num_planes = edge->plane_end - edge->plane_begin,
+                          .num_planes = edge->is_rotation ? 0 : edge->plane_end - edge->plane_begin,
                           .is_in_tree = s->in_tree[place->edge],
                           .embedding = s->h[place->edge],
                           .residual_deg = NAN};
     for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
         e.num_inliers += found->graph.planes[p].num_inliers;
-    if (e.num_planes == 0)
+    if (edge->plane_begin == edge->plane_end)
         e.num_inliers = edge->essential_inliers;
+    if (edge->is_rotation) /* also of those on none of its planes */
+        e.num_inliers = (uint32_t)psfm_two_view_explained(&result->evidence.two_views[edge->pair]);
     e.is_accepted = found->edges.accepted != NULL ? found->edges.accepted[place->edge]
                                                   : s->in_graph[place->edge];
     if (found->edges.residual_deg != NULL)

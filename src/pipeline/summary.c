@@ -137,18 +137,21 @@ static void add_bow(builder *b, cJSON *root, double bow) {
 
 static void add_pairs(builder *b, cJSON *root, const psfm_evidence *evidence,
                       const psfm_pose_graph *graph) {
-    size_t kinds[PSFM_PAIR_ROTATION + 1] = {0}, homographies = 0, degenerate = 0;
+    size_t kinds[PSFM_PAIR_ROTATION + 1] = {0}, homographies = 0, degenerate = 0, rotations = 0;
     for (size_t p = 0; p < evidence->num_pairs; ++p) {
         ++kinds[evidence->two_views[p].kind];
         homographies += evidence->two_views[p].num_homographies;
         degenerate += evidence->two_views[p].essential.is_degenerate ? 1 : 0;
     }
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        rotations += graph->edges[e].is_rotation;
     cJSON *pairs = object(b, root, "pairs");
     for (int k = 0; k <= PSFM_PAIR_ROTATION; ++k)
         number(b, pairs, psfm_pair_kind_name((psfm_pair_kind)k), (double)kinds[k]);
     number(b, pairs, "homographies", (double)homographies);
     number(b, pairs, "essential_matrices_decided_by_a_plane", (double)degenerate);
     number(b, pairs, "pose_graph_edges", graph->num_edges);
+    number(b, pairs, "pose_graph_rotations", (double)rotations);
     number(b, pairs, "pose_graph_hypotheses", graph->num_hypotheses);
 }
 

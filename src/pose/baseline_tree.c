@@ -96,6 +96,10 @@ static void place(tree *t, double *centers) {
     }
 }
 
+double psfm_baseline_ruler(const psfm_weighted_baseline *edge) {
+    return edge->ruler > 0.0 ? edge->ruler : psfm_norm3(edge->baseline);
+}
+
 psfm_status psfm_centers_along_tree(psfm_context *ctx, uint32_t num_nodes,
                                     const psfm_weighted_baseline *edges, uint32_t num_edges,
                                     double *centers, bool *spans) {

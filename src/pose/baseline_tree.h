@@ -8,7 +8,11 @@ typedef struct {
     uint32_t a, b; /* nodes */
     double weight;
     double baseline[3]; /* c_a - c_b */
+    double ruler;       /* what it is off by is measured by this; 0: by its length */
 } psfm_weighted_baseline;
+
+/* The length that misfits of a baseline are shares of. */
+double psfm_baseline_ruler(const psfm_weighted_baseline *edge);
 
 /* Centres (num_nodes x 3) along the spanning tree of the largest total weight, node 0 at the
  * origin. *spans is false, and the centres are not touched, if the edges do not connect all nodes.

@@ -3,11 +3,11 @@
  * Unknowns x_{v,g} = log of the distance of camera v from physical plane g. A chosen hypothesis of
  * an edge (1, 2) on plane g says
  *     x_{2,g} - x_{1,g} = log(d2 / d1),
- * and two planes g, h of one edge share the baseline |t|, known in units of either distance:
- *     x_{1,g} + log|t_g| = x_{1,h} + log|t_h|.
- * All equations are differences, so the unknowns form a graph; each of its components has one free
- * scale, fixed at its first unknown. Sum of absolute misfits by IRLS (weights 1 / max(|r|, floor)),
- * on the Laplacian of that graph. */
+ * (0 if the edge is a rotation), and two planes g, h of one edge share the baseline |t|, known in
+ * units of either distance: x_{1,g} + log|t_g| = x_{1,h} + log|t_h|. All equations are differences,
+ * so the unknowns form a graph; each of its components has one free scale, fixed at its first
+ * unknown. Sum of absolute misfits by IRLS (weights 1 / max(|r|, floor)), on the Laplacian of that
+ * graph. */
 #include "pose/plane_scale.h"
 
 #include <math.h>
@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/union_find.h"
+#include "graph/rotation_edges.h"
 #include "linalg/order.h"
 #include "linalg/sparse.h"
 #include "linalg/vec3.h"
@@ -109,6 +110,8 @@ static psfm_status list_equations(psfm_context *ctx, scale_system *s) {
         const use *u = &s->uses[k];
         const psfm_hypothesis *h = psfm_plane_choice(graph, u->plane);
         double weight = sqrt((double)graph->planes[u->plane].num_inliers + 1.0);
+        if (graph->edges[h->edge].is_rotation)
+            weight *= PSFM_ROTATION_WEIGHT;
         s->equations[s->num_equations++] =
             (equation){u->unknown1, u->unknown2, log(h->motion.d2_over_d1), weight};
         /* uses of one edge follow each other: each plane is tied to the one before it */
@@ -237,7 +240,7 @@ cleanup:
 static void set_lengths(const scale_system *s, psfm_baseline *baseline) {
     const psfm_pose_graph *graph = s->graph;
     for (uint32_t e = 0; e < graph->num_edges; ++e)
-        baseline[e] = (psfm_baseline){NAN, UINT32_MAX};
+        baseline[e] = (psfm_baseline){NAN, UINT32_MAX, NAN};
     for (uint32_t k = 0; k < s->num_uses;) {
         uint32_t e = graph->planes[s->uses[k].plane].edge;
         double sum = 0.0, weight = 0.0;
@@ -245,8 +248,10 @@ static void set_lengths(const scale_system *s, psfm_baseline *baseline) {
             const psfm_hypothesis *h = psfm_plane_choice(graph, s->uses[k].plane);
             double w = graph->planes[s->uses[k].plane].num_inliers;
             uint32_t component = s->component[s->uses[k].unknown1];
-            if (baseline[e].scale_component == UINT32_MAX)
+            if (baseline[e].scale_component == UINT32_MAX) {
                 baseline[e].scale_component = component;
+                baseline[e].distance = exp(s->x[s->uses[k].unknown1]);
+            }
             if (component != baseline[e].scale_component)
                 continue; /* its planes do not hang together: the first one counts */
             sum += w * (psfm_norm3(h->motion.t_21) > 0.0
@@ -269,7 +274,8 @@ static int by_edges(const void *a, const void *b) {
     return p->label < q->label ? -1 : p->label > q->label;
 }
 
-/* Renumbers the components of the edges, those with most edges first. */
+/* Renumbers the components of the edges, those with most edges first. Rotations have no length:
+ * they do not count, and one that hangs together with nothing else has no scale. */
 static psfm_status rank_components(psfm_context *ctx, const scale_system *s,
                                    psfm_baseline *baseline, uint32_t *num_components) {
     uint32_t n = s->num_unknowns, m = s->graph->num_edges, *rank = NULL;
@@ -282,9 +288,11 @@ static psfm_status rank_components(psfm_context *ctx, const scale_system *s,
     for (uint32_t v = 0; v < n; ++v)
         order[v].label = v;
     for (uint32_t e = 0; e < m; ++e)
-        if (baseline[e].scale_component != UINT32_MAX)
+        if (baseline[e].scale_component != UINT32_MAX && !s->graph->edges[e].is_rotation)
             ++order[baseline[e].scale_component].num_edges;
     qsort(order, n, sizeof *order, by_edges);
+    for (uint32_t k = 0; k < n; ++k)
+        rank[k] = UINT32_MAX;
     *num_components = 0;
     while (*num_components < n && order[*num_components].num_edges > 0) {
         rank[order[*num_components].label] = *num_components;

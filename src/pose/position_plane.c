@@ -14,11 +14,14 @@
  * Directions do not collapse here, as they would alone: the lengths hold them open. */
 #include "pose/position_plane.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/union_find.h"
+#include "graph/rotation_edges.h"
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "pose/baseline_tree.h"
@@ -41,6 +44,9 @@ const psfm_option_table psfm_position_plane_option_table = {"position", rows, 3}
 
 /* By how much more must agree for the second start to win. */
 #define MIN_GAIN 1.05
+
+/* A plane is not seen at a sharper angle than this. */
+#define MIN_COSINE 0.05
 
 /* Sets of cameras that are moved one after the other. */
 enum { MOST_SHIFTS = 50 };
@@ -69,6 +75,24 @@ static uint32_t scale_unknown(uint32_t *unknown, uint32_t component, psfm_positi
     return unknown[component];
 }
 
+/* A rotation says that the centres are one, but for its slack in distances of what it shows: how
+ * far ahead its plane is, if that is known in the unit of the centres. */
+static void set_rotation(const psfm_position_plane_input *in, const psfm_edge *edge,
+                         const psfm_baseline *baseline, psfm_position_term *t) {
+    t->is_rotation = t->has_length = true;
+    t->slack = INFINITY;
+    t->weight *= PSFM_ROTATION_WEIGHT;
+    memset(t->baseline, 0, sizeof t->baseline);
+    for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p) {
+        if (baseline->scale_component != 0 || in->groups->group[p] == UINT32_MAX)
+            continue;
+        const double *n = psfm_plane_choice(in->graph, p)->motion.n1;
+        double ahead = baseline->distance / fmax(fabs(psfm_dot3(n, edge->ahead)), MIN_COSINE);
+        t->slack = in->noise_px * edge->slack * ahead;
+        return;
+    }
+}
+
 /* The baselines of the kept edges between posed nodes as terms. */
 static psfm_status list_terms(psfm_context *ctx, const psfm_position_plane_input *in,
                               const psfm_baseline *baseline, uint32_t num_components,
@@ -82,13 +106,15 @@ static psfm_status list_terms(psfm_context *ctx, const psfm_position_plane_input
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         psfm_position_term t = {
-            s->local[edge->node1], s->local[edge->node2], e, UINT32_MAX, false, {0}, 0};
+            s->local[edge->node1], s->local[edge->node2], e, UINT32_MAX, false, {0}, 0, false, 0};
         if ((in->keep != NULL && !in->keep[e]) || t.a == UINT32_MAX || t.b == UINT32_MAX)
             continue;
         t.has_length = baseline[e].scale_component != UINT32_MAX;
         psfm_mat3_tmul_vec(in->cam_from_world_R[edge->node2], in->edge_pose[e].t_21, t.baseline);
         t.weight = sqrt(inliers_of(graph, edge) + 1.0);
-        if (t.has_length) {
+        if (edge->is_rotation) {
+            set_rotation(in, edge, &baseline[e], &t);
+        } else if (t.has_length) {
             t.scale = scale_unknown(unknown, baseline[e].scale_component, s);
             psfm_scale3(baseline[e].length, t.baseline, t.baseline);
         } else {
@@ -100,6 +126,40 @@ static psfm_status list_terms(psfm_context *ctx, const psfm_position_plane_input
     }
     free(unknown);
     return status;
+}
+
+/* Parts that only rotations connect, and whose planes do not go on across, have no common scale:
+ * left free, all but one would shrink to nothing. So in each that has not the first scale component
+ * the largest that it has is taken for it: cameras are about as far from their planes in all. */
+static psfm_status settle_sizes(psfm_context *ctx, const psfm_position_plane_input *in,
+                                uint32_t num_components, psfm_baseline *baseline) {
+    const psfm_pose_graph *graph = in->graph;
+    uint32_t n = graph->num_nodes, total = n + num_components, *set = NULL, *largest = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, total, &set); /* of nodes, then scale components */
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, total, &largest);
+    if (status != PSFM_OK) {
+        free(set);
+        return status;
+    }
+    psfm_sets_init(set, total);
+    for (uint32_t e = 0; e < graph->num_edges; ++e) {
+        if (graph->edges[e].is_rotation || (in->keep != NULL && !in->keep[e]))
+            continue;
+        psfm_sets_unite(set, graph->edges[e].node1, graph->edges[e].node2);
+        if (baseline[e].scale_component != UINT32_MAX)
+            psfm_sets_unite(set, graph->edges[e].node1, n + baseline[e].scale_component);
+    }
+    for (uint32_t c = num_components; c-- > 0;)
+        largest[psfm_sets_find(set, n + c)] = c;
+    for (uint32_t e = 0; e < graph->num_edges; ++e)
+        if (baseline[e].scale_component != UINT32_MAX &&
+            baseline[e].scale_component ==
+                largest[psfm_sets_find(set, n + baseline[e].scale_component)])
+            baseline[e].scale_component = 0;
+    free(set);
+    free(largest);
+    return PSFM_OK;
 }
 
 /* The terms with lengths, for the search and for who asks. */
@@ -120,6 +180,8 @@ static psfm_status list_known(psfm_context *ctx, const psfm_position_system *s,
         psfm_weighted_baseline *edge = &out->edges[out->num_edges];
         *edge = (psfm_weighted_baseline){.a = t->a, .b = t->b, .weight = t->weight};
         memcpy(edge->baseline, t->baseline, sizeof t->baseline);
+        if (t->is_rotation)
+            edge->ruler = fmax(psfm_position_ruler(t), DBL_MIN);
         out->edge[out->num_edges++] = t->edge;
     }
     return PSFM_OK;
@@ -200,7 +262,7 @@ static psfm_status mark_wrong(psfm_context *ctx, const psfm_position_system *s,
         double r[3];
         psfm_position_residual(s, t, r);
         if (psfm_has_known_length(t))
-            off[k] = psfm_norm3(r) / fmax(psfm_norm3(t->baseline), 1e-300);
+            off[k] = psfm_norm3(r) / fmax(psfm_position_ruler(t), 1e-300);
         if (psfm_has_known_length(t) && off[k] <= WRONG_SHARE)
             sorted[num++] = off[k];
     }
@@ -234,6 +296,8 @@ static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph,
             kind[e] = PSFM_BASELINE_NONE;
     for (uint32_t k = 0; k < s->num_terms; ++k) {
         bool has_length = s->terms[k].has_length;
+        if (s->terms[k].is_rotation)
+            continue;
         *(has_length ? &stats->num_scaled_edges : &stats->num_direction_edges) += 1;
         if (kind != NULL)
             kind[s->terms[k].edge] = has_length ? PSFM_BASELINE_LENGTH : PSFM_BASELINE_DIRECTION;
@@ -262,6 +326,7 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_in
     if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_edges, &baseline)) ||
         (status = psfm_plane_scale(ctx, graph, input->keep, input->groups,
                                    options->scale_iterations, baseline, &scale)) ||
+        (status = settle_sizes(ctx, input, scale.num_components, baseline)) ||
         (status = number_nodes(ctx, graph, input->posed, &s)) ||
         (status = list_terms(ctx, input, baseline, scale.num_components, options->direction_weight,
                              &s)) ||

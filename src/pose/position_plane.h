@@ -16,7 +16,7 @@ extern const psfm_option_table psfm_position_plane_option_table;
 
 /* What is known of an edge's baseline. */
 typedef enum {
-    PSFM_BASELINE_NONE,      /* the edge is not used */
+    PSFM_BASELINE_NONE,      /* the edge is not used, or is a rotation */
     PSFM_BASELINE_DIRECTION, /* no plane of the edge has a known distance */
     PSFM_BASELINE_LENGTH,    /* length in the unit of its scale component */
     PSFM_BASELINE_WRONG,     /* such a length, but not between these centres: a false pair */
@@ -48,6 +48,7 @@ typedef struct {
     const psfm_plane_groups *groups;
     const psfm_relative_pose *edge_pose; /* per edge */
     const double (*cam_from_world_R)[9]; /* per node */
+    double noise_px;                     /* slacks of rotations are for noise of one pixel */
 } psfm_position_plane_input;
 
 /* Solves for the centres (num_nodes x 3) of the posed nodes; the kept edges must connect them (use

@@ -54,7 +54,7 @@ static uint32_t list_wishes(const psfm_shift_problem *p, const double *centers, 
     uint32_t num = 0, seen = 0;
     for (uint32_t k = 0; k < p->num_edges; ++k) {
         const psfm_weighted_baseline *edge = &p->edges[k];
-        double length = psfm_norm3(edge->baseline);
+        double length = psfm_baseline_ruler(edge);
         wish own = {.weight = edge->weight, .reach = asking_share * length};
         missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, own.shift);
         if (!(psfm_norm3(own.shift) > own.reach) || seen++ % stride != 0)
@@ -166,7 +166,7 @@ void psfm_shift_weigh(const psfm_shift_problem *problem, const double *centers,
                       const double shift[3], double (*value)[4]) {
     for (uint32_t k = 0; k < problem->num_edges; ++k) {
         const psfm_weighted_baseline *edge = &problem->edges[k];
-        double wanted[3], left[3], length = psfm_norm3(edge->baseline);
+        double wanted[3], left[3], length = psfm_baseline_ruler(edge);
         missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, wanted);
         value[k][0] = value[k][3] = edge->weight * psfm_baseline_agreement(wanted, length);
         psfm_axpy3(wanted, 1.0, shift, left);

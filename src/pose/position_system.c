@@ -15,7 +15,12 @@
 static const double small_residual = 1e-3;
 
 bool psfm_has_known_length(const psfm_position_term *t) {
-    return t->has_length && t->scale == UINT32_MAX;
+    return t->has_length && t->scale == UINT32_MAX && !(t->is_rotation && isinf(t->slack));
+}
+
+double psfm_position_ruler(const psfm_position_term *t) {
+    /* a rotation that is off by its slack agrees by half (psfm_baseline_agreement) */
+    return t->is_rotation ? 10.0 * t->slack : psfm_norm3(t->baseline);
 }
 
 void psfm_position_residual(const psfm_position_system *s, const psfm_position_term *t,
@@ -94,7 +99,7 @@ double psfm_position_typical_residual(const psfm_position_system *s, double *scr
                                       double *length) {
     size_t num = 0;
     for (uint32_t k = 0; k < s->num_terms; ++k)
-        if (psfm_has_known_length(&s->terms[k]))
+        if (psfm_has_known_length(&s->terms[k]) && !s->terms[k].is_rotation)
             scratch[num++] = psfm_norm3(s->terms[k].baseline);
     *length = psfm_median(scratch, num);
     num = 0;
@@ -177,7 +182,8 @@ static double agreement(const psfm_position_system *s, const psfm_position_term 
     double r[3], between[3];
     psfm_sub3(s->x + 3 * t->a, s->x + 3 * t->b, between);
     psfm_position_residual(s, t, r);
-    return psfm_baseline_agreement(r, psfm_norm3(psfm_has_known_length(t) ? t->baseline : between));
+    return psfm_baseline_agreement(r, psfm_has_known_length(t) ? psfm_position_ruler(t)
+                                                               : psfm_norm3(between));
 }
 
 double psfm_position_support(const psfm_position_system *s) {

@@ -14,6 +14,8 @@ typedef struct {
     bool has_length;
     double baseline[3]; /* c_a - c_b if scale is 1; a unit vector if it has no length */
     double weight;
+    bool is_rotation; /* no parallax: the baseline is 0, to within `slack` */
+    double slack;     /* INFINITY: not known in the unit of the centres */
 } psfm_position_term;
 
 typedef struct {
@@ -26,6 +28,9 @@ typedef struct {
 } psfm_position_system;
 
 bool psfm_has_known_length(const psfm_position_term *term);
+
+/* The length that misfits of a term with a known one are shares of. */
+double psfm_position_ruler(const psfm_position_term *term);
 
 /* c_a - c_b less what the term says. */
 void psfm_position_residual(const psfm_position_system *s, const psfm_position_term *term,

@@ -36,14 +36,14 @@ static void finder_free(finder *f) {
 /* Which baselines agree, how much they do in the mean, and the longest of them. */
 static void find_agreeing(finder *f) {
     const psfm_shift_problem *p = &f->problem;
-    double longest = -1.0, sum = 0.0;
+    double longest = 0.0, sum = 0.0;
     uint32_t num = 0;
     for (uint32_t k = 0; k < p->num_edges; ++k) {
         const psfm_weighted_baseline *edge = &p->edges[k];
         double off[3], length = psfm_norm3(edge->baseline);
         psfm_sub3(f->centers + 3 * (size_t)edge->a, f->centers + 3 * (size_t)edge->b, off);
         psfm_sub3(off, edge->baseline, off);
-        double agreement = psfm_baseline_agreement(off, length);
+        double agreement = psfm_baseline_agreement(off, psfm_baseline_ruler(edge));
         f->agrees[k] = agreement > 0.5;
         if (!f->agrees[k])
             continue;
@@ -108,7 +108,7 @@ static psfm_status list_item(psfm_context *ctx, const finder *f, const psfm_know
     double world[3], length = psfm_norm3(shift);
     *found = (psfm_runner_up){0};
     item.ruler = known->edge[f->ruler];
-    item.shift = length / psfm_norm3(known->edges[f->ruler].baseline);
+    item.shift = length / psfm_baseline_ruler(&known->edges[f->ruler]);
     for (uint32_t k = 0; k < item.cut.num_nodes; ++k)
         item.cut.node[k] = known->node[item.cut.node[k]];
     for (uint32_t k = 0; k < item.cut.num_agreeing; ++k)

@@ -35,8 +35,8 @@ psfm_status psfm_keypoint_labels_init(psfm_context *ctx, const psfm_match_set *s
     for (uint32_t p = 0; plane_group != NULL && p < graph->num_planes; ++p) {
         const psfm_edge_plane *plane = &graph->planes[p];
         const psfm_edge *edge = &graph->edges[plane->edge];
-        if (plane_group[p] == UINT32_MAX || !edge_accepted[plane->edge])
-            continue;
+        if (plane_group[p] == UINT32_MAX || !edge_accepted[plane->edge] || edge->is_rotation)
+            continue; /* what shows a rotation need not be on the plane */
         for (uint32_t k = 0; k < plane->num_inliers; ++k) {
             size_t a = made.begin[edge->node1] + plane->keypoints1[k];
             size_t b = made.begin[edge->node2] + plane->keypoints2[k];

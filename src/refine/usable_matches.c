@@ -73,13 +73,13 @@ typedef struct {
     bool *use;
 } test;
 
-/* E_21 = [t]x R for the absolute poses; false if the centres coincide. */
-static bool essential_of_poses(const psfm_poses *poses, uint32_t v1, uint32_t v2, double E[9]) {
-    double d[3], t[3], R[9];
+/* E_21 = [t]x R for the absolute poses. Where the centres coincide any t does: matches that agree
+ * with the rotation agree with them all. Then it is one across the view of camera 2. */
+static void essential_of_poses(const psfm_poses *poses, uint32_t v1, uint32_t v2, double E[9]) {
+    double d[3], t[3] = {1.0, 0.0, 0.0}, R[9];
     psfm_sub3(poses->center[v1], poses->center[v2], d);
-    if (!(psfm_normalize3(d) > 0.0))
-        return false;
-    psfm_mat3_mul_vec(poses->cam_from_world[v2], d, t);
+    if (psfm_normalize3(d) > 0.0)
+        psfm_mat3_mul_vec(poses->cam_from_world[v2], d, t);
     psfm_mat3_mul_t(poses->cam_from_world[v2], poses->cam_from_world[v1], R);
     for (int c = 0; c < 3; ++c) {
         double column[3] = {R[c], R[3 + c], R[6 + c]}, crossed[3];
@@ -87,7 +87,6 @@ static bool essential_of_poses(const psfm_poses *poses, uint32_t v1, uint32_t v2
         for (int r = 0; r < 3; ++r)
             E[3 * r + c] = crossed[r];
     }
-    return true;
 }
 
 /* Sampson error of the match of keypoint k of view 1 to the partner of match `partner`. */
@@ -152,9 +151,9 @@ static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *
     bool *use = t->use + t->begin[index], *on_plane = NULL;
     double E[9];
     memset(use, 0, num * sizeof *use);
-    if (!psfm_share_world(t->poses, pair->view1, pair->view2) ||
-        !essential_of_poses(t->poses, pair->view1, pair->view2, E) || num == 0)
+    if (!psfm_share_world(t->poses, pair->view1, pair->view2) || num == 0)
         return PSFM_OK;
+    essential_of_poses(t->poses, pair->view1, pair->view2, E);
     psfm_status status = PSFM_ALLOC(ctx, num, &on_plane);
     if (status != PSFM_OK)
         return status;
@@ -211,9 +210,9 @@ static void survey_edge(survey *s, const psfm_edge *edge) {
     const psfm_match_pair *pair = &s->evidence->set->pairs[edge->pair];
     const psfm_two_view *view = &s->evidence->two_views[edge->pair];
     double E[9];
-    if (!psfm_share_world(s->poses, edge->node1, edge->node2) ||
-        !essential_of_poses(s->poses, edge->node1, edge->node2, E))
+    if (!psfm_share_world(s->poses, edge->node1, edge->node2))
         return;
+    essential_of_poses(s->poses, edge->node1, edge->node2, E);
     for (size_t h = 0; h < view->num_homographies; ++h)
         survey_inliers(s, pair, E, view->homographies[h].inliers,
                        view->homographies[h].num_inliers);

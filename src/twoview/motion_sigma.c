@@ -8,11 +8,18 @@
  *
  *   plane:     z = y + t (n . x1) in the frame of camera 2, pixels P2 z / (x2 . z);
  *              dz = w x y + dt (n . x1) + t (dn . x1)
+ *   rotation:  the same with t = 0 and a plane straight ahead, n the mean ray;
+ *              dz = w x y + dt (n . x1)
  *   essential: c = x2 . (t x y), Sampson's error c / |dc / dpixels|;
  *              dc = w . (y x (x2 x t)) + dt . (y x x2)
  *
  * Scale is free in both (t against n; |t|): a slight pull keeps the matrix regular and, as scale
- * does not change with the rotation, leaves its block alone. */
+ * does not change with the rotation, leaves its block alone.
+ *
+ * A rotation without parallax is fitted with t = 0. Parallax below a fraction of a pixel counts as
+ * none, however sure it is, so that noise alone would make the rotation look better than it is: a
+ * camera that slides sideways seems to turn. The step (w, dt) that the residuals ask for tells how
+ * far that may go. */
 #include "twoview/motion_sigma.h"
 
 #include <math.h>
@@ -34,16 +41,21 @@ static void add_row(normal_matrix *m, const double *row) {
             m->A[i * m->n + k] += row[i] * row[k];
 }
 
-/* Root of the trace of the rotation's block of the inverse. */
-static double rotation_sigma(normal_matrix *m) {
-    const double pull = 1e-10;
-    double most = 0.0, trace = 0.0;
+/* Keeps the matrix regular. */
+static void pull(normal_matrix *m) {
+    const double share = 1e-10;
+    double most = 0.0;
+    for (int k = 0; k < m->n; ++k)
+        most = fmax(most, m->A[k * m->n + k]);
+    for (int k = 0; k < m->n; ++k)
+        m->A[k * m->n + k] += share * most;
+}
+
+/* Root of the trace of the inverse's block of the three parameters from `first` on. */
+static double block_sigma(const normal_matrix *m, int first) {
+    double trace = 0.0;
     int n = m->n;
-    for (int k = 0; k < n; ++k)
-        most = fmax(most, m->A[k * n + k]);
-    for (int k = 0; k < n; ++k)
-        m->A[k * n + k] += pull * most;
-    for (int k = 0; k < 3; ++k) {
+    for (int k = first; k < first + 3; ++k) {
         double A[MAX_PARAMETERS * MAX_PARAMETERS], b[MAX_PARAMETERS] = {0};
         memcpy(A, m->A, sizeof A);
         b[k] = 1.0;
@@ -52,6 +64,11 @@ static double rotation_sigma(normal_matrix *m) {
         trace += b[k];
     }
     return fmin(sqrt(fmax(trace, 0.0)), PSFM_MAX_MOTION_SIGMA);
+}
+
+static double rotation_sigma(normal_matrix *m) {
+    pull(m);
+    return block_sigma(m, 0);
 }
 
 /* Derivatives of the pixel in image 2 by turn, translation and normal: two rows. */
@@ -82,6 +99,55 @@ double psfm_plane_motion_sigma(const psfm_motion_support *s, const psfm_plane_mo
         add_transfer(&m, s->view1, match[0], s->view2, match[1], motion);
     }
     return rotation_sigma(&m);
+}
+
+/* Direction of the plane straight ahead of camera 1. */
+static void mean_ray(const psfm_motion_support *s, double n[3]) {
+    memset(n, 0, 3 * sizeof *n);
+    for (size_t k = 0; k < s->num_inliers; ++k)
+        psfm_axpy3(n, 1.0, s->view1->rays[s->matches[s->inliers[k]][0]], n);
+    psfm_normalize3(n);
+}
+
+/* Derivatives of the pixel in image 2 by turn and translation at t = 0, and what they miss. */
+static void add_turn(normal_matrix *m, double b[6], const psfm_motion_support *s, size_t k,
+                     const double R[9], const double n[3]) {
+    const uint32_t *match = s->matches[s->inliers[k]];
+    const double *x1 = s->view1->rays[match[0]], *x2 = s->view2->rays[match[1]];
+    double y[3], off[3], along = psfm_dot3(n, x1);
+    psfm_mat3_mul_vec(R, x1, y);
+    double depth = psfm_dot3(x2, y);
+    if (!(depth > 0.0))
+        return;
+    psfm_axpy3(x2, -1.0 / depth, y, off);
+    for (int c = 0; c < 2; ++c) {
+        double g[3], row[MAX_PARAMETERS];
+        /* the two images' noise adds up */
+        psfm_scale3(1.0 / sqrt(2.0), s->view2->px_from_ray[match[1]] + 3 * c, g);
+        psfm_cross3(y, g, row);
+        psfm_scale3(along, g, row + 3);
+        for (int i = 0; i < 6; ++i) {
+            row[i] /= depth;
+            b[i] += row[i] * psfm_dot3(g, off);
+        }
+        add_row(m, row);
+    }
+}
+
+double psfm_rotation_sigma(const psfm_motion_support *s, const double R_21[9], double *slack,
+                           double ahead[3]) {
+    normal_matrix m = {.n = 6};
+    double A[MAX_PARAMETERS * MAX_PARAMETERS], step[6] = {0};
+    mean_ray(s, ahead);
+    for (size_t k = 0; k < s->num_inliers; ++k)
+        add_turn(&m, step, s, k, R_21, ahead);
+    pull(&m);
+    memcpy(A, m.A, sizeof A);
+    *slack = PSFM_MAX_MOTION_SIGMA;
+    if (!psfm_solve_spd(A, m.n, step))
+        return PSFM_MAX_MOTION_SIGMA;
+    *slack = fmin(fmax(3.0 * block_sigma(&m, 3), psfm_norm3(step + 3)), PSFM_MAX_MOTION_SIGMA);
+    return fmin(fmax(block_sigma(&m, 0), psfm_norm3(step) / 3.0), PSFM_MAX_MOTION_SIGMA);
 }
 
 /* |dl / dpixel|^2 of l . ray, for the inverse of px on the tangent plane of the ray. */

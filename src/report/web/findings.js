@@ -143,7 +143,7 @@ function pairFindings(add) {
     add(
       'warn',
       `${count(kinds.rotation, 'pair')} ${kinds.rotation === 1 ? 'shows' : 'show'} rotation only`,
-      'Their cameras share a centre as far as the matches tell; such pairs give no distance.',
+      'Their cameras share a centre as far as the matches tell; such pairs hold rotations and give no distance.',
     );
   if (summary.mode === 'paper')
     add(

@@ -104,6 +104,28 @@ static void one_common_plane_ties_all(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Cameras 2 and 3 of five stand in one place. The plane ties all; if it ends there, nothing ties
+ * the last pair to the first three. */
+static void a_rotation_ties_by_its_plane(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int ends = 0; ends < 2; ++ends) {
+        chain c;
+        make_chain(ctx, 5, false, true, &c);
+        c.graph.edges[2].is_rotation = true;
+        c.edges.groups.group[2] = ends ? NONE : 0;
+        c.edges.groups.group[3] = ends ? 1 : 0;
+        c.edges.groups.num_groups = 2;
+        c.structure.num_points = 0;
+        assert_ok(ctx, psfm_split_undetermined(ctx, &c.graph, &c.edges, &c.structure, &c.solution,
+                                               c.alone));
+        assert_int_equal(c.solution.num_components, ends ? 2 : 1);
+        assert_int_equal(c.solution.components[0].num_images, ends ? 3 : 5);
+        free_chain(&c);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 /* A chain of directions leaves one scale per edge open but the first; a triangle none. */
 static void directions_alone_are_counted(void **state) {
     (void)state;
@@ -129,6 +151,7 @@ int main(void) {
         cmocka_unit_test(pairs_without_common_points_are_split),
         cmocka_unit_test(one_common_point_ties_two_pairs),
         cmocka_unit_test(one_common_plane_ties_all),
+        cmocka_unit_test(a_rotation_ties_by_its_plane),
         cmocka_unit_test(directions_alone_are_counted),
     };
     return cmocka_run_group_tests_name("engine/determined", tests, NULL, NULL);

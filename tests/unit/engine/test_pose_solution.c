@@ -50,6 +50,25 @@ static void dropped_edges_join_nothing(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* The last pair only turns, and the chain of four does in places. */
+static void a_panorama_is_no_component(void **state) {
+    (void)state;
+    const bool keep[NUM_EDGES] = {true, true, true, true, true};
+    psfm_edge own[NUM_EDGES];
+    psfm_pose_graph turned = graph;
+    psfm_context *ctx = psfm_context_create();
+    psfm_pose_solution s;
+    memcpy(own, edges, sizeof own);
+    own[1].is_rotation = own[3].is_rotation = own[4].is_rotation = true;
+    turned.edges = own;
+    assert_ok(ctx, psfm_pose_solution_init(ctx, &turned, &s));
+    assert_ok(ctx, psfm_pose_solution_drop_still(ctx, &turned, keep, &s));
+    assert_int_equal(s.num_components, 2);
+    assert_components(&s, (const uint32_t[]){1, 1, NONE, 0, 0, 0, 0, NONE, NONE});
+    psfm_pose_solution_free(&s);
+    psfm_context_destroy(&ctx);
+}
+
 /* The chain of four keeps one image, the last pair gets image 2: it is the largest now. */
 static void facts_follow_their_component(void **state) {
     (void)state;
@@ -101,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_component_comes_first),
         cmocka_unit_test(dropped_edges_join_nothing),
+        cmocka_unit_test(a_panorama_is_no_component),
         cmocka_unit_test(facts_follow_their_component),
         cmocka_unit_test(a_subgraph_has_its_own_numbers),
     };

@@ -82,6 +82,33 @@ static void builds_edges_planes_and_hypotheses(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* On request the pure rotation is an edge, too, without an essential matrix; the rotation beside
+ * planes gives nothing, and neither does one whose essential matrix knows more. */
+static void rotations_are_edges_on_request(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    example x;
+    psfm_pose_graph g;
+    make_example(&x);
+    x.homographies[3].inliers = x.inliers[0];
+    x.two_views[1].essential = (psfm_essential){.found = true, .is_degenerate = true};
+    assert_ok(ctx, psfm_pose_graph_build(ctx, &x.set, x.two_views, true, &g));
+    assert_true(g.num_edges == 3 && g.num_planes == 4 && g.num_hypotheses == 6);
+    const psfm_edge *e = &g.edges[1];
+    assert_true(e->is_rotation && !e->has_essential && e->pair == 1);
+    assert_false(g.edges[0].is_rotation || g.edges[2].is_rotation);
+    const psfm_edge_plane *plane = &g.planes[e->plane_begin]; /* matches (5, 2), (1, 8) */
+    assert_true(plane->num_inliers == 2 && plane->keypoints1[0] == 1 && plane->keypoints1[1] == 5);
+    assert_true(plane->partner[0] == 8 && plane->partner[1] == 2 && g.planes[0].partner == NULL);
+    psfm_pose_graph_free(&g);
+    x.two_views[1].essential.is_degenerate = false;
+    assert_ok(ctx, psfm_pose_graph_build(ctx, &x.set, x.two_views, true, &g));
+    assert_true(g.num_edges == 3 && g.num_planes == 3 && g.edges[1].has_essential);
+    assert_false(g.edges[1].is_rotation);
+    psfm_pose_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
 static void normals_belong_to_their_camera(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -227,6 +254,7 @@ static void survives_failing_allocations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builds_edges_planes_and_hypotheses),
+        cmocka_unit_test(rotations_are_edges_on_request),
         cmocka_unit_test(normals_belong_to_their_camera),
         cmocka_unit_test(refuses_inliers_outside_and_bad_motions),
         cmocka_unit_test(empty_sets_give_empty_graphs),

@@ -25,8 +25,8 @@ static double solve(psfm_context *ctx, const plane_graph *g, const bool *keep,
     assert_ok(ctx, psfm_plane_groups_find(ctx, &g->graph, keep, &group_options, &groups));
     assert_ok(ctx, psfm_consolidate(ctx, &g->graph, poses));
     psfm_known_baselines known;
-    psfm_position_plane_input input = {&g->graph, keep,  posed,
-                                       &groups,   poses, (const double(*)[9])g->R};
+    psfm_position_plane_input input = {
+        &g->graph, keep, posed, &groups, poses, (const double(*)[9])g->R, 1.0};
     assert_ok(ctx, psfm_positions_plane(ctx, &input, &options, centers, kind, &known, stats));
     psfm_known_baselines_free(&known);
     assert_ok(ctx, psfm_sim3_fit_robust(ctx, n, (const double(*)[3])centers,
@@ -46,6 +46,40 @@ static double solve(psfm_context *ctx, const plane_graph *g, const bool *keep,
     free(poses);
     free(kind);
     return worst;
+}
+
+/* Makes a rotation of an edge: its cameras have one place. */
+static void make_rotation(plane_graph *g, uint32_t e, bool has_plane) {
+    psfm_plane_motion *m = &g->graph.hypotheses[g->graph.edges[e].hypothesis_begin].motion;
+    g->graph.edges[e].is_rotation = true;
+    g->graph.edges[e].slack = 0.01;
+    memcpy(g->graph.edges[e].ahead, m->n1, sizeof m->n1);
+    if (!has_plane)
+        memset(m->n1, 0, sizeof m->n1);
+}
+
+/* Two chains that a rotation joins, which carries the floor on or knows no plane. Without one the
+ * second has no size: it gets one, instead of shrinking to nothing. */
+static void places_chains_that_a_rotation_joins(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int has_plane = 0; has_plane < 2; ++has_plane) {
+        psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+        plane_graph g = plane_graph_cameras(&rng, 12);
+        memcpy(g.center[6], g.center[5], sizeof *g.center);
+        g.center[0][2] = g.center[6][2]; /* so that the size that is taken is the true one */
+        for (uint32_t v = 0; v + 1 < 12; ++v)
+            plane_graph_add(&g, v, v + 1, planes, (int[]){0}, 1);
+        make_rotation(&g, 5, has_plane);
+        assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
+        psfm_position_plane_stats stats;
+        assert_below(solve(ctx, &g, NULL, &stats), 1e-6);
+        assert_int_equal(stats.num_scaled_edges, 10);
+        assert_int_equal(stats.num_scale_components, has_plane ? 1 : 2);
+        assert_int_equal(num_wrong, 0);
+        plane_graph_free(&g);
+    }
+    psfm_context_destroy(&ctx);
 }
 
 /* A chain has no cycle, so that directions alone say nothing about lengths. */
@@ -120,8 +154,8 @@ static void place_part(psfm_context *ctx, const plane_graph *g, uint32_t begin, 
         posed[v] = begin <= v && v < end;
     assert_ok(ctx, psfm_consolidate(ctx, &g->graph, poses));
     psfm_known_baselines known;
-    psfm_position_plane_input input = {&g->graph, NULL,  posed,
-                                       groups,    poses, (const double(*)[9])g->R};
+    psfm_position_plane_input input = {
+        &g->graph, NULL, posed, groups, poses, (const double(*)[9])g->R, 1.0};
     assert_ok(ctx, psfm_positions_plane(ctx, &input, &options, centers, kind, &known, &stats));
     psfm_known_baselines_free(&known);
 }
@@ -209,6 +243,7 @@ static void walks_along_repeating_bays(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_a_chain),
+        cmocka_unit_test(places_chains_that_a_rotation_joins),
         cmocka_unit_test(passes_the_scale_on_between_planes),
         cmocka_unit_test(solves_for_a_second_scale),
         cmocka_unit_test(a_second_component_leaves_the_first_alone),

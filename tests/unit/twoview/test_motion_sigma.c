@@ -91,6 +91,49 @@ static void errors_are_as_stated(void **state) {
     }
 }
 
+/* Baselines that do not show: rotations are within three deviations of the truth, and centres
+ * within the slack, nearly always. With noise that hides them and without any, through wide and
+ * long lenses, for which both are larger. */
+static void rotations_are_no_surer_than_they_are(void **state) {
+    enum { NUM = 60 };
+    double typical[2];
+    for (int k = 0; k < 4; ++k) {
+        size_t num = 0, near = 0, close = 0;
+        double stated[NUM];
+        for (uint64_t seed = 0; seed < NUM; ++seed) {
+            scene_options o = scene_defaults();
+            o.camera.focal = k % 2 == 0 ? 1000.0 : 5000.0;
+            o.noise_px = k < 2 ? 0.5 : 0.0;
+            o.num_planes = 1;
+            o.max_tilt = 0.6;
+            o.baseline[0] = o.baseline[1] = 1.0 / o.camera.focal;
+            scene s = scene_make(&o, seed);
+            psfm_two_view_options options;
+            psfm_options_init(&psfm_two_view_option_table, &options);
+            const psfm_image_pair images = {{{1024, 768}, {1024, 768}}, {1, 2}};
+            psfm_two_view pair;
+            assert_ok(*state, psfm_two_view_estimate(*state, &s.c, &images, &options, &pair));
+            assert_int_equal(pair.kind, PSFM_PAIR_ROTATION);
+            views v = views_of(&s);
+            const psfm_homography *h = &pair.homographies[0];
+            psfm_motion_support support = support_of(&v, h->inliers, h->num_inliers);
+            double slack, ahead[3];
+            stated[num] = psfm_rotation_sigma(&support, h->motions[0].R_21, &slack, ahead);
+            near += psfm_rotation_angle(h->motions[0].R_21, s.R_21) < 3.0 * stated[num];
+            close += psfm_norm3(s.t_21) < slack;
+            assert_close(psfm_norm3(ahead), 1.0, 1e-12);
+            ++num;
+            free(v.matches);
+            psfm_two_view_free(&pair);
+            scene_free(&s);
+        }
+        assert_true(near > 0.9 * NUM && close > 0.9 * NUM);
+        typical[k % 2] = psfm_median(stated, num);
+        assert_true(k % 2 == 0 || typical[1] > 2.0 * typical[0]);
+        assert_below(typical[0], 0.005);
+    }
+}
+
 /* Where nothing is determined the bound is stated. */
 static void nothing_determines_nothing(void **state) {
     psfm_context *ctx = *state;
@@ -115,6 +158,7 @@ static void nothing_determines_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_as_stated),
+        cmocka_unit_test(rotations_are_no_surer_than_they_are),
         cmocka_unit_test(nothing_determines_nothing),
     };
     return cmocka_run_group_tests_name("twoview/motion_sigma", tests, open_context, close_context);

@@ -9,7 +9,7 @@
  * Known degeneracies (optical axes that meet, motion without turns) need no case of their own: the
  * equations then depend on each other, and the standard deviation says so. It is that of the
  * adjustment, with principal points and distortions free within what is usual, widened by
- * - the scatter of the pairs beyond what their matches say;
+ * - the scatter of the pairs, and of the camera's own, beyond what their matches say;
  * - what pairs of one image have in common, the errors of its keypoints: a camera's pairs are not
  *   independent, and count as if there were half as many, as homographies of planes do;
  * - other minima that fit a camera's pairs nearly as well, by their distance and likelihood;
@@ -37,13 +37,14 @@
 #define AROUND 2.0     /* deviations to either side at which they are looked at again, */
 #define GROWS 1.1      /* once more if they grow by this factor, */
 #define MAX_LOOKS 4    /* so often at most */
+#define OTHERS 8.0     /* equations for which all pairs count in those of a camera */
 #define BEND_SURE 5.0  /* deviations from which on bends are more than chance */
 
 enum { NUM_STARTS = 7 };
 
 /* A minimum: focal lengths, and what it costs each camera's pairs. */
 typedef struct {
-    double *log_factor, *local_cost; /* per camera */
+    double *log_factor, *local_cost, *local_excess; /* per camera */
     double cost;
 } minimum;
 
@@ -108,7 +109,8 @@ static psfm_status set_up(search *s) {
         return status;
     for (int k = 0; k <= NUM_STARTS; ++k)
         if ((status = PSFM_ALLOC(s->ctx, num, &s->minima[k].log_factor)) != PSFM_OK ||
-            (status = PSFM_ALLOC(s->ctx, num, &s->minima[k].local_cost)) != PSFM_OK)
+            (status = PSFM_ALLOC(s->ctx, num, &s->minima[k].local_cost)) != PSFM_OK ||
+            (status = PSFM_ALLOC(s->ctx, num, &s->minima[k].local_excess)) != PSFM_OK)
             return status;
     for (size_t c = 0; c < num; ++c)
         s->priors[c] = prior_of(&set->cameras[c], &s->known[c]);
@@ -133,11 +135,12 @@ static psfm_status adjust(search *s, int iterations, psfm_lens_posterior *poster
         return status;
     m->cost = fit->cost;
     memset(m->local_cost, 0, s->problem.num_groups * sizeof *m->local_cost);
-    for (size_t k = 0; k < s->problem.num_pairs; ++k) {
-        double cost = LOSS_SCALE * log1p(s->excess[k] / LOSS_SCALE);
-        m->local_cost[s->group[k][0]] += cost;
-        m->local_cost[s->group[k][1]] += s->group[k][1] != s->group[k][0] ? cost : 0.0;
-    }
+    memset(m->local_excess, 0, s->problem.num_groups * sizeof *m->local_excess);
+    for (size_t k = 0; k < s->problem.num_pairs; ++k)
+        for (int side = 0; side < (s->group[k][0] == s->group[k][1] ? 1 : 2); ++side) {
+            m->local_cost[s->group[k][side]] += LOSS_SCALE * log1p(s->excess[k] / LOSS_SCALE);
+            m->local_excess[s->group[k][side]] += s->excess[k];
+        }
     return PSFM_OK;
 }
 
@@ -234,23 +237,35 @@ static bool are_bends_sure(const search *s, const psfm_pair_fit *fit, double wid
     return sure;
 }
 
-/* By what deviations are larger than the adjustment says: see above. */
-static double widening_of(const search *s, const psfm_pair_fit *fit) {
-    double degree = 2.0 * (double)s->problem.num_pairs / (double)s->set->num_views;
-    return sqrt(fmax(1.0, 0.5 * degree) * fit->variance);
+/* Pairs of one image share the errors of its keypoints: the variance that is lost by that. */
+static double dependence_of(const search *s) {
+    return fmax(1.0, (double)s->problem.num_pairs / (double)s->set->num_views);
+}
+
+/* Variance of the pairs of a camera, beside what their matches say: what is left of them compared
+ * with the equations that are left over, as if OTHERS more were like those of all. */
+static double local_variance(const search *s, size_t c, double variance) {
+    double num = 2.0 * (double)s->problem.num_pairs, free = 0.0;
+    for (size_t g = 0; g < s->problem.num_groups; ++g)
+        free += s->known[g].free && s->num_pairs[g] > 0;
+    double left = 2.0 * (double)s->num_pairs[c] * fmax(0.0, 1.0 - free / num);
+    double sum = s->minima[NUM_STARTS].local_excess[c] + OTHERS * variance;
+    return fmax(variance, sum / (left + OTHERS));
 }
 
 static void fill_estimate(const search *s, const psfm_pair_fit *fit, psfm_pair_estimate *out) {
-    double widening = widening_of(s, fit);
+    double common = sqrt(dependence_of(s) * fit->variance);
     for (size_t c = 0; c < s->problem.num_groups; ++c) {
-        double sigma = widening * s->posterior[c].sigma, other = ambiguity_of(s, c, fit->variance);
+        double variance = local_variance(s, c, fit->variance);
+        double widening = sqrt(dependence_of(s) * variance);
+        double sigma = widening * s->posterior[c].sigma, other = ambiguity_of(s, c, variance);
         out->focal[c] = exp(s->minima[NUM_STARTS].log_factor[c] + log_scale(&s->priors[c]));
         if (s->num_pairs[c] > 0 && s->known[c].free)
             out->sigma[c] = sqrt(sigma * sigma + other * other + MODEL_SIGMA * MODEL_SIGMA);
         out->bend[c] = s->posterior[c].bend;
         out->bend_sigma[c] = fmin(widening * s->posterior[c].bend_sigma, s->known[c].bend_sigma);
     }
-    out->asks_bends = are_bends_sure(s, fit, widening, out);
+    out->asks_bends = are_bends_sure(s, fit, common, out);
 }
 
 static psfm_status alloc_estimate(psfm_context *ctx, size_t num, psfm_pair_estimate *out) {
@@ -276,6 +291,7 @@ static void free_search(search *s) {
     for (int k = 0; k <= NUM_STARTS; ++k) {
         free(s->minima[k].log_factor);
         free(s->minima[k].local_cost);
+        free(s->minima[k].local_excess);
     }
 }
 
@@ -298,7 +314,7 @@ psfm_status psfm_focal_from_pairs(psfm_context *ctx, const psfm_match_set *set,
     if (s.measured.num > 0)
         status = find_minima(&s, &fit);
     if (status == PSFM_OK && s.measured.num > 0)
-        status = look_around(&s, widening_of(&s, &fit));
+        status = look_around(&s, sqrt(dependence_of(&s) * fit.variance));
     if (status == PSFM_OK && s.measured.num > 0)
         fill_estimate(&s, &fit, out);
 

@@ -16,7 +16,7 @@
 #define EFFECTIVE 200.0 /* inliers whose errors are independent, at most */
 #define MIN_INLIERS 30  /* of a pair: fewer say little, and their noise is not known */
 #define MAX_BLOCKS 64   /* 512 inliers are kept, a fair sample */
-#define MAX_STEPS 20
+#define MAX_STEPS 200
 
 const psfm_loss psfm_pair_loss = {1e12, 0.0};
 

@@ -17,7 +17,7 @@
 #include "twoview/polynomial.h"
 
 #define NUM_PARAMS 7
-#define MIN_GAIN 1e-5
+#define MIN_GAIN 1e-8
 
 /* trace(adj(A) B): the derivative of det(A + x B) by x at 0. */
 static double mixed_det(const double A[9], const double B[9]) {

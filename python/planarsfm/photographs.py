@@ -155,7 +155,7 @@ def run(photos, out=None, camera=None, cameras=None, pairs=None, settings=None, 
     photos    a folder, or a list of files; images are named relative to the folder that holds them all
     out       folder for the results; the next run with the same one goes on where this one stopped. None: a
               temporary folder, which is gone when the result is
-    camera    a Camera for all photographs; None: focal lengths come from EXIF data and from planes
+    camera    a Camera for all photographs; None: focal lengths come from EXIF data, planes and pairs
     cameras   or a COLMAP model, or the results of a run, that has a camera for each photograph
     pairs     "exhaustive", "sequential:K", "ring:K" or "file:PATH"
     settings  all other options of `planarsfm run` by name, e.g. {"court": "basketball", "sift.max-num-features": 4000}

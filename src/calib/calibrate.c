@@ -421,9 +421,10 @@ void psfm_calibrate_describe(const psfm_calibrate_stats *s, char *text, size_t s
                      "calibration: %zu of %zu unknown focal lengths determined, from %u "
                      "homographies of %u planes",
                      s->num_determined, s->num_unknown, s->num_homographies, s->num_planes);
-    if (s->num_pairs > 0 && (size_t)n < size)
-        n += snprintf(text + n, size - (size_t)n, " and, %zu of them, from %u fundamental matrices",
-                      s->num_by_pairs, s->num_pairs);
+    if (s->num_by_pairs > 0 && (size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n,
+                      " and, %zu of them, from the epipolar geometry of %u pairs", s->num_by_pairs,
+                      s->num_pairs);
     if (s->num_wrong_exif > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "; %zu contradict their EXIF data",
                       s->num_wrong_exif);

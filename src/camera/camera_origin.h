@@ -12,7 +12,7 @@ typedef enum {
     PSFM_FOCAL_PAIRS,  /* estimated from the epipolar geometry of pairs */
     PSFM_FOCAL_POINTS, /* of an adjustment that started from what is less sure */
     PSFM_FOCAL_EXIF,   /* told by the photograph */
-    PSFM_FOCAL_HINT,   /* estimated from planes that do not determine it */
+    PSFM_FOCAL_HINT,   /* estimated from planes or pairs that do not determine it */
     PSFM_FOCAL_GUESS,  /* PSFM_GUESS_FACTOR times the longer side */
 } psfm_focal_source;
 

@@ -169,13 +169,13 @@ function cameraFindings(add) {
   if (open > 0)
     add(
       'warn',
-      `The focal ${plural(open, 'length')} of ${count(open, 'camera')} ${open === 1 ? 'is' : 'are'} not determined by planes`,
+      `The focal ${plural(open, 'length')} of ${count(open, 'camera')} ${open === 1 ? 'is' : 'are'} not determined by planes or pairs`,
       'Turn the camera between photographs, take some at a slant to the plane, or give one focal length.',
     );
   else
     add(
       'info',
-      `${count(calibration.determined, 'focal length')} estimated from planes`,
+      `${count(calibration.determined, 'focal length')} estimated from planes${calibration.determined_by_pairs > 0 ? ' and pairs' : ''}`,
       `Known to ${shortNumber(100 * median((cameras || []).map((c) => c.focal_sigma)))} % (median).`,
     );
 }

@@ -184,8 +184,11 @@ static psfm_status run(seeker *s, psfm_fundamental_found *out) {
     psfm_status status = s->H != NULL ? select_off_plane(s) : PSFM_OK;
     if (status != PSFM_OK)
         return status;
-    if (s->H != NULL)
+    if (s->H != NULL) { /* what two points off the plane do not find, seven would not either */
         sample_two_points(s);
+        if (!isfinite(s->best_cost) || !is_significant(s, s->max_squared))
+            return PSFM_OK;
+    }
     sample_seven_points(s);
     if (!isfinite(s->best_cost))
         return PSFM_OK;

@@ -226,11 +226,12 @@ static void couple_plane(psfm_bundle *b, uint32_t p, psfm_bundle_system *s,
         s->gamma = s->b[2];
         return;
     }
-    double r = psfm_bundle_soft_residual(b, &b->now, p, b->now.X[p]);
+    const psfm_bundle_plane *now = &b->now.planes[plane];
+    double px = psfm_bundle_px_per_unit(b, &b->now, p, b->now.X[p]), per_unit = px / now->sigma_px;
+    double r = per_unit * (psfm_dot3(now->normal, b->now.X[p]) - now->distance);
     double weight = sqrt(psfm_bundle_add_loss(&b->options, r * r, losses));
-    double px = psfm_bundle_px_per_unit(b, &b->now, p, b->now.X[p]);
     s->r_soft = weight * r;
-    s->w_soft = weight * px / b->now.planes[plane].sigma_px;
+    s->w_soft = weight * per_unit;
     if (px > 0.0)
         follow_size(b, p, px, s->r_soft, s);
     s->sigma = s->w_soft * s->w_soft;

@@ -10,22 +10,22 @@
  * of spreading it. On noise-free directions of a parallel-rigid graph the minimum is 0, and only
  * the truth attains it, up to translation and scale.
  *
- * Each iteration is one of iteratively reweighted least squares (IRLS): |r| becomes a parabola
- * with w = 1 / max(|r|, floor), and the model
- *     sum_e u w (dv^T B dv / 2 + r . dv),   B = I where s = 1,  B = I - g g^T where s > 1
- * is minimised over the step by sparse Cholesky (or, roughly, by conjugate gradients, where the
- * graph would fill the factor). Eliminating s this way couples the two centres of
- * an edge by the 3 x 3 block B. Alternating between s and c would need only the graph Laplacian,
- * but thousands of iterations on a long chain. The parabola is too wide along r, where the norm has
- * no curvature at all; taking off half of r r^T / |r|^2 keeps the model safe and saves iterations.
- * A line search on F itself follows, as the set of edges with s = 1 may change within the step, and
- * a second one along the centres themselves, for the scale is what single edges settle slowest. The
- * floor starts at the mean residual and shrinks by iterations, so that the first steps move
- * everything and the last ones decide which edges fit exactly.
+ * Reweighted least squares would creep: parabolas that touch a norm from above know nothing of its
+ * kink, and most edges end in one. So the distance is smoothed (smooth_ray.h), and Newton's method
+ * follows the minimum as the smoothing d shrinks, starting at the mean residual. Its plain form
+ * would hardly move where norms bend sharply. With a multiplier z for each edge, a vector of length
+ * 1 at most that is r / norm at the minimum, the condition is norm z = r instead, linearised in
+ * both c and z. The matrix of an edge is then (u / norm) B (I - (z r^T + r z^T) / (2 norm)) B + u
+ * (z . g) q'' g g^T (made symmetric; not negative, as z . g and q'' are not positive). The step is
+ * solved for by sparse Cholesky (or, roughly, by conjugate gradients, where the graph would fill
+ * the factor), and z <- (r + dr - z (r . dr) / norm) / norm, cut to its length. A line search on
+ * the smoothed cost follows, and a second one along the centres themselves, for the scale is what
+ * single edges settle slowest. Once a step is taken by more than half, d shrinks. That takes about
+ * 40 solves whatever the size.
  *
  * Where directions leave something free (translation always; scale when all s > 1; flexes of a
  * graph that is not rigid) the model is singular. A relative damping of 1e-12 makes the step there
- * zero, so what is free stays as the first, Laplacian, solution put it.
+ * zero, so what is free stays about as the first, Laplacian, solution put it.
  *
  * Wrong directions still cost their residual, and all residuals shrink with the scene, so many of
  * them press it together until the short edges push back. Hence the further rounds: edges are
@@ -34,7 +34,9 @@
  *
  * Source of the formulation: Ozyesil and Singer, "Robust Camera Location Estimation by Convex
  * Programming", 2015, which the Planar-SfM paper takes over (docs/paper.md); the angle weights are
- * the Geman-McClure loss's. */
+ * the Geman-McClure loss's. Newton's method with multipliers for sums of norms: Andersen,
+ * Christiansen, Conn and Overton, "An Efficient Primal-Dual Interior-Point Method for Minimizing a
+ * Sum of Euclidean Norms", 2000. */
 #include "pose/position_lud.h"
 
 #include <stdlib.h>
@@ -45,15 +47,16 @@
 #include "linalg/order.h"
 #include "linalg/sparse.h"
 #include "linalg/vec3.h"
+#include "pose/smooth_ray.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_lud_options, max_iterations, "max-iterations", 100, 1, 100000,
-                    "largest number of reweighted solves in a round"),
+                    "largest number of solves in a round"),
     PSFM_OPTION_DOUBLE(psfm_lud_options, tolerance, "tolerance", 1e-6, 1e-14, 1.0,
                        "stop when no centre moves by more than this share of the scene's size"),
-    PSFM_OPTION_DOUBLE(psfm_lud_options, residual_floor, "residual-floor", 1e-7, 1e-14, 1.0,
-                       "smallest residual that still sharpens a weight, as a share of the mean "
-                       "baseline"),
+    PSFM_OPTION_DOUBLE(psfm_lud_options, residual_floor, "residual-floor", 1e-8, 1e-14, 1.0,
+                       "residual below which the norm is smoothed, at the end, as a share of the "
+                       "mean baseline"),
     PSFM_OPTION_INT_BY_MODE(psfm_lud_options, rounds, "rounds", 3, 0, 0, 100,
                             "further solves with edges weighed down by the angle they are off"),
     PSFM_OPTION_DOUBLE(psfm_lud_options, angle_deg, "angle-deg", 0.5, 1e-6, 180.0,
@@ -62,11 +65,13 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_lud_option_table = {"lud", rows, sizeof rows / sizeof rows[0]};
 
 #define DAMPING 1e-12
-#define CURVATURE 0.5 /* share of the norm's lack of curvature along r that the model takes off */
-#define SHRINK 0.3    /* of the floor, per iteration */
-#define COARSE 1e-3   /* floor and tolerance of all rounds but the last */
-#define LEAST_WEIGHT 1e-4 /* keeps what only doubted edges hold from becoming free */
-#define NUM_DIAGONAL 6    /* entries of a symmetric 3 x 3 block */
+#define SHRINK 0.4         /* of the smoothing, when a step was good */
+#define GOOD 0.5           /* share of a step to be taken for that */
+#define ROUNDING 1e-12     /* residuals of exact data, as a share of the mean baseline */
+#define LONGEST_DUAL 0.999 /* keeps the model positive */
+#define COARSE 1e-3        /* floor and tolerance of all rounds but the last */
+#define LEAST_WEIGHT 1e-4  /* keeps what only doubted edges hold from becoming free */
+#define NUM_DIAGONAL 6     /* entries of a symmetric 3 x 3 block */
 #define NUM_BLOCK 9
 
 typedef struct {
@@ -76,21 +81,14 @@ typedef struct {
     double (*step)[3];
     double (*diff)[3];      /* per edge: c_1 - c_2 */
     double (*diff_step)[3]; /* the same of the step */
+    double (*dual)[3];      /* z */
     double *edge_weight;    /* u */
     double *gradient;       /* 3 n */
     double *value;          /* of the triplets: 6 per node, then 9 per edge */
     psfm_spd *system;
-    double floor; /* in units of the centres */
+    double floor; /* the smoothing d, in units of the centres */
     double mean_residual, mean_baseline;
 } lud;
-
-/* Residual r of an edge with difference v; true if its scale is at the bound. */
-static bool residual(const double g[3], const double v[3], double r[3]) {
-    double along = psfm_dot3(g, v);
-    bool bound = along < 1.0;
-    psfm_axpy3(v, bound ? -1.0 : -along, g, r);
-    return bound;
-}
 
 static void fill_pattern(const psfm_topology *graph, uint32_t *row, uint32_t *col) {
     size_t k = 0;
@@ -129,8 +127,9 @@ static void clear_model(lud *l) {
     memset(l->gradient, 0, 3 * (size_t)n * sizeof *l->gradient);
 }
 
-/* Adds w (I - share_g g g^T - share_r r r^T) of an edge to the matrix and w r to the gradient. */
-static void add_edge(lud *l, uint32_t e, double w, double share_g, double share_r,
+/* Adds w (I - share g g^T - (z r^T + r z^T) / 2) of an edge to the matrix and w r to the gradient.
+ */
+static void add_edge(lud *l, uint32_t e, double w, double share, const double z[3],
                      const double r[3]) {
     const double *g = l->direction[e];
     size_t a = l->graph->node1[e], b = l->graph->node2[e];
@@ -138,8 +137,8 @@ static void add_edge(lud *l, uint32_t e, double w, double share_g, double share_
     double *block = l->value + NUM_DIAGONAL * (size_t)l->graph->num_nodes + NUM_BLOCK * (size_t)e;
     for (int i = 0, k = 0; i < 3; ++i)
         for (int j = i; j < 3; ++j, ++k) {
-            double entry =
-                w * ((i == j ? 1.0 : 0.0) - share_g * g[i] * g[j] - share_r * r[i] * r[j]);
+            double entry = w * ((i == j ? 1.0 : 0.0) - share * g[i] * g[j] -
+                                0.5 * (z[i] * r[j] + r[i] * z[j]));
             end1[k] += entry;
             end2[k] += entry;
             block[3 * i + j] = block[3 * j + i] = -entry;
@@ -168,25 +167,46 @@ static psfm_status solve_step(psfm_context *ctx, lud *l) {
 
 /* The start: all scales 1, squared norms; a graph Laplacian. */
 static psfm_status first_step(psfm_context *ctx, lud *l) {
+    static const double none[3] = {0.0, 0.0, 0.0};
     clear_model(l);
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
         double r[3];
         psfm_scale3(-1.0, l->direction[e], r);
-        add_edge(l, e, 1.0, 0.0, 0.0, r);
+        add_edge(l, e, 1.0, 0.0, none, r);
     }
     return solve_step(ctx, l);
 }
 
-static psfm_status irls_step(psfm_context *ctx, lud *l) {
+static psfm_status newton_step(psfm_context *ctx, lud *l) {
     clear_model(l);
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
-        double r[3];
-        bool bound = residual(l->direction[e], l->diff[e], r);
-        double norm = psfm_norm3(r);
-        double share_r = norm > l->floor ? CURVATURE / (norm * norm) : 0.0;
-        add_edge(l, e, l->edge_weight[e] / fmax(norm, l->floor), bound ? 0.0 : 1.0, share_r, r);
+        const double *g = l->direction[e];
+        psfm_smooth_ray s = psfm_smooth_ray_make(g, l->diff[e], l->floor);
+        double share = 1.0 - s.slope * s.slope - s.norm * s.bend * psfm_dot3(l->dual[e], g);
+        double z[3], r[3];
+        psfm_smooth_ray_project(&s, g, l->dual[e], z);
+        psfm_smooth_ray_project(&s, g, s.r, r);
+        psfm_scale3(1.0 / s.norm, z, z);
+        add_edge(l, e, l->edge_weight[e] / s.norm, share, z, r);
     }
     return solve_step(ctx, l);
+}
+
+/* The multipliers that go with the step; they are kept short enough, and on the right side. */
+static void move_duals(lud *l) {
+    for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
+        const double *g = l->direction[e];
+        psfm_smooth_ray s = psfm_smooth_ray_make(g, l->diff[e], l->floor);
+        double dr[3], *z = l->dual[e];
+        psfm_smooth_ray_project(&s, g, l->diff_step[e], dr);
+        psfm_scale3(-psfm_dot3(s.r, dr) / (s.norm * s.norm), z, z);
+        psfm_axpy3(z, 1.0 / s.norm, s.r, z);
+        psfm_axpy3(z, 1.0 / s.norm, dr, z);
+        psfm_axpy3(z, -fmax(0.0, psfm_dot3(z, g)), g, z);
+        double length = psfm_norm3(z);
+        if (length > LONGEST_DUAL)
+            psfm_scale3(LONGEST_DUAL / length, z, z);
+    }
 }
 
 static void differences(const psfm_topology *graph, const double (*x)[3], double (*out)[3]) {
@@ -194,15 +214,16 @@ static void differences(const psfm_topology *graph, const double (*x)[3], double
         psfm_sub3(x[graph->node1[e]], x[graph->node2[e]], out[e]);
 }
 
-/* Derivative of the floored cost along the step, at share `a` of it. */
+/* Derivative of the smoothed cost along the step, at share `a` of it. */
 static double slope(const lud *l, double a) {
     double sum = 0.0;
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
-        double v[3], r[3];
+        const double *g = l->direction[e];
+        double v[3], dr[3];
         psfm_axpy3(l->diff[e], a, l->diff_step[e], v);
-        residual(l->direction[e], v, r);
-        double norm = psfm_norm3(r);
-        sum += l->edge_weight[e] * psfm_dot3(r, l->diff_step[e]) / fmax(norm, l->floor);
+        psfm_smooth_ray s = psfm_smooth_ray_make(g, v, l->floor);
+        psfm_smooth_ray_project(&s, g, l->diff_step[e], dr);
+        sum += l->edge_weight[e] * psfm_dot3(s.r, dr) / s.norm;
     }
     return sum;
 }
@@ -262,9 +283,12 @@ static double move(lud *l, double a) {
     return spread > 0.0 ? largest / sqrt(spread) : 0.0;
 }
 
-static double search_and_move(lud *l) {
+/* *share: of the step, as far as it is taken. */
+static double search_and_move(lud *l, double *share) {
     differences(l->graph, (const double(*)[3])l->step, l->diff_step);
-    return move(l, line_search(l));
+    move_duals(l);
+    *share = line_search(l);
+    return move(l, *share);
 }
 
 /* Growth of all centres that frees every edge from the bound; edges that point backwards never
@@ -299,9 +323,7 @@ static void rescale(lud *l) {
 static double measure(lud *l) {
     double sum = 0.0, length = 0.0, weight = 0.0;
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
-        double r[3];
-        residual(l->direction[e], l->diff[e], r);
-        sum += l->edge_weight[e] * psfm_norm3(r);
+        sum += l->edge_weight[e] * psfm_ray_distance(l->direction[e], l->diff[e]);
         length += l->edge_weight[e] * psfm_norm3(l->diff[e]);
         weight += l->edge_weight[e];
     }
@@ -310,29 +332,32 @@ static double measure(lud *l) {
     return sum;
 }
 
-/* Minimises the cost with the present weights. Twice in a row the centres must rest, or the cost
- * must not fall by more than a tenth of the tolerance: a line search may take one short step. */
+/* Minimises the cost with the present weights. With the smoothing as small as asked for, the
+ * centres must rest twice in a row, or the cost must not fall by more than a tenth of the
+ * tolerance: a line search may take one short step. */
 static psfm_status minimise(psfm_context *ctx, lud *l, int max_iterations, double tolerance,
                             double residual_floor, psfm_lud_stats *stats) {
     stats->cost = measure(l);
     stats->converged = false;
-    l->floor = l->mean_residual;
+    l->floor = fmax(l->mean_residual, COARSE * l->mean_baseline);
     int num_resting = 0;
     for (int k = 0; k < max_iterations && !stats->converged; ++k) {
-        double before = stats->cost, least = residual_floor * l->mean_baseline;
+        double before = stats->cost, least = residual_floor * l->mean_baseline, share;
         l->floor = fmax(l->floor, least);
-        psfm_status status = irls_step(ctx, l);
+        psfm_status status = newton_step(ctx, l);
         if (status != PSFM_OK)
             return status;
-        double moved = search_and_move(l);
+        double moved = search_and_move(l, &share);
         rescale(l);
         stats->cost = measure(l);
         ++stats->iterations;
-        bool rests = (moved <= tolerance && l->floor <= least) ||
-                     before - stats->cost <= 0.1 * tolerance * stats->cost;
-        num_resting = rests ? num_resting + 1 : 0;
+        bool whole =
+            share > GOOD || share <= 0.0 || l->mean_residual <= ROUNDING * l->mean_baseline;
+        bool rests =
+            whole && (moved <= tolerance || before - stats->cost <= 0.1 * tolerance * stats->cost);
+        num_resting = rests && l->floor <= least ? num_resting + 1 : 0;
         stats->converged = num_resting >= 2;
-        l->floor *= SHRINK;
+        l->floor *= whole ? SHRINK : 1.0;
     }
     return PSFM_OK;
 }
@@ -408,6 +433,8 @@ static psfm_status allocate(psfm_context *ctx, lud *l) {
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, m, &l->diff_step);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, m, &l->dual);
+    if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, m, &l->edge_weight);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, 3 * n, &l->gradient);
@@ -428,6 +455,7 @@ static void release(lud *l) {
     free(l->step);
     free(l->diff);
     free(l->diff_step);
+    free(l->dual);
     free(l->edge_weight);
     free(l->gradient);
     free(l->value);

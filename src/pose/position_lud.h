@@ -6,9 +6,9 @@
 #include "pose/rotation.h"
 
 typedef struct {
-    int max_iterations;    /* of IRLS, per round */
+    int max_iterations;    /* solves, per round */
     double tolerance;      /* stop when no centre moves by more than this share of the scene size */
-    double residual_floor; /* smallest residual in the weights 1 / max(r, floor), relative */
+    double residual_floor; /* smoothing of the norms at the end, relative to the mean baseline */
     int rounds; /* further solves with edges weighed by their angle; 0: plain LUD, as published */
     double angle_deg; /* smallest scale of that weighing */
 } psfm_lud_options;
@@ -21,7 +21,8 @@ typedef struct {
     bool converged;
 } psfm_lud_stats;
 
-/* Minimises sum || c_i - c_j - s_ij g_ij ||, s_ij >= 1, sum c = 0, by IRLS on CHOLMOD.
+/* Minimises sum || c_i - c_j - s_ij g_ij ||, s_ij >= 1, sum c = 0, by a primal-dual Newton
+ * method on CHOLMOD.
  * direction[k] is the unit vector g of edge k from node2 to node1: c_1 - c_2 ~ g. All edges of
  * `topology` are used; the graph must be connected. centers: num_nodes x 3. Exact on noise-free
  * parallel-rigid problems. With options->rounds > 0 edges that miss their direction by an angle

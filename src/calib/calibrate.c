@@ -253,7 +253,8 @@ static bool take_focal(calibration *c, size_t k, double focal, double sigma,
                        psfm_focal_source source) {
     psfm_camera_origin *origin = &c->set->origins[k];
     bool is_determined = sigma < c->focal->max_sigma, is_better = sigma < origin->sigma;
-    bool is_wanted = is_better || (is_determined && source == PSFM_FOCAL_PLANES);
+    bool is_wanted =
+        source == PSFM_FOCAL_PLANES ? is_better || is_determined : is_better && sigma < OPEN_SIGMA;
     double scale[2], before[2];
     if (source == PSFM_FOCAL_PLANES)
         origin->is_open = isfinite(sigma) && !is_wanted && sigma > OPEN_SIGMA;

@@ -13,7 +13,8 @@
 #include "base/alloc.h"
 #include "base/union_find.h"
 
-enum { MOST_ROUNDS = 16, VISITED = UINT32_MAX };
+#define VISITED UINT32_MAX
+enum { MOST_ROUNDS = 16 };
 
 typedef struct {
     const psfm_topology *graph;

@@ -25,8 +25,8 @@ typedef struct {
     size_t num_determined; /* of these */
     size_t num_wrong_exif; /* whose EXIF focal length contradicts the planes */
     uint32_t num_planes, num_homographies;
-    size_t num_by_pairs; /* of the determined: from the epipolar geometry of pairs, */
-    uint32_t num_pairs;  /* so many of them */
+    size_t num_by_pairs;  /* of the determined: from the epipolar geometry of pairs, */
+    uint32_t num_pairs;   /* so many of them */
     size_t num_fisheye;   /* that look like equidistant fisheyes, */
     double fisheye_focal; /* of this focal length in units of the longer side */
     double distortion;    /* first radial coefficient for a focal length of one longer side */

@@ -7,8 +7,8 @@
 #include "camera/camera_model.h"
 
 const char *psfm_focal_source_name(psfm_focal_source source) {
-    static const char *const names[] = {"given", "lines", "planes", "pairs",
-                                        "points", "exif", "hint", "guess"};
+    static const char *const names[] = {"given",  "lines", "planes", "pairs",
+                                        "points", "exif",  "hint",   "guess"};
     return names[source];
 }
 

@@ -158,7 +158,7 @@ static void add_block(const psfm_lens_information *from, int i, int j, double we
 
 /* A value x of group g is p + c, c the common one, within a deviation: (x - p - c)^2 / sigma^2. */
 static void tie_to_common(adjustment *a, size_t g, int which, double p, double sigma) {
-    size_t common = a->p->num_groups, corner = (size_t)((DIM + 1) * which);
+    size_t common = a->p->num_groups, corner = (DIM + 1) * (size_t)which;
     double inverse = 1.0 / (sigma * sigma);
     a->normal[a->pattern.row_begin[g]][corner] += inverse;
     a->normal[a->pattern.row_begin[common]][corner] += inverse;

@@ -17,7 +17,7 @@
 
 #include "linalg/mat3.h"
 #include "twoview/epipolar.h"
-#include "twoview/least_squares.h"
+#include "twoview/epipolar_descent.h"
 
 #define MOTION 5
 #define LENSES (2 * PSFM_LENS_DIM)
@@ -31,8 +31,9 @@ static void lens_factors(const psfm_pair_lenses *lenses, double factor[9]) {
             1.0 / ((k / 3 < 2 ? lenses->factor[1] : 1.0) * (k % 3 < 2 ? lenses->factor[0] : 1.0));
 }
 
-static void fundamental_of(const psfm_motion *m, const double factor[9], double F[9]) {
-    psfm_essential_from_motion(m, F);
+static void fundamental_of(const void *motion, const void *user, double F[9]) {
+    const double *factor = user;
+    psfm_essential_from_motion(motion, F);
     for (int k = 0; k < 9; ++k)
         F[k] *= factor[k];
 }
@@ -47,72 +48,27 @@ bool psfm_pair_motion_start(const psfm_measured_pair *pair, const psfm_pair_lens
     return psfm_essential_to_motion(&pair->rays, NULL, 0, E, motion);
 }
 
-static void motion_derivatives(const psfm_motion *m, const double factor[9], double D[][9]) {
-    psfm_essential_derivatives(m, D);
+static void motion_derivatives(const void *motion, const void *user, double D[][9]) {
+    const double *factor = user;
+    psfm_essential_derivatives(motion, D);
     for (int p = 0; p < MOTION; ++p)
         for (int k = 0; k < 9; ++k)
             D[p][k] *= factor[k];
 }
 
-/* A = D N D^T for num rows of D. */
-static void project(const double N[81], double D[][9], int num, double *A, int stride) {
-    for (int p = 0; p < num; ++p) {
-        double ND[9] = {0};
-        for (int k = 0; k < 9; ++k)
-            for (int j = 0; j < 9; ++j)
-                ND[k] += N[9 * k + j] * D[p][j];
-        for (int q = 0; q < num; ++q) {
-            double sum = 0.0;
-            for (int k = 0; k < 9; ++k)
-                sum += D[q][k] * ND[k];
-            A[stride * p + q] = sum;
-        }
-    }
-}
-
-static bool take_step(const psfm_motion *m, const double factor[9], const psfm_normal9 *at,
-                      double damping, psfm_motion *moved) {
-    double D[MOTION][9], A[MOTION * MOTION], step[MOTION];
-    motion_derivatives(m, factor, D);
-    project(at->N, D, MOTION, A, MOTION);
-    for (int p = 0; p < MOTION; ++p) {
-        step[p] = 0.0;
-        for (int k = 0; k < 9; ++k)
-            step[p] -= D[p][k] * at->g[k];
-        A[MOTION * p + p] *= 1.0 + damping;
-    }
-    if (!psfm_solve_spd(A, MOTION, step))
-        return false;
-    psfm_motion_move(m, step, moved);
-    return true;
+static void move_motion(const void *motion, const double *step, void *moved) {
+    psfm_motion_move(motion, step, moved);
 }
 
 double psfm_pair_motion_refine(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
                                int max_iterations, psfm_motion *motion) {
-    psfm_normal9 at, trial;
-    double factor[9], F[9], damping = 1e-6;
+    double factor[9];
+    psfm_motion moved;
+    const psfm_epipolar_family family = {MOTION,         sizeof moved,       MIN_GAIN,   factor,
+                                         fundamental_of, motion_derivatives, move_motion};
     lens_factors(lenses, factor);
-    fundamental_of(motion, factor, F);
-    psfm_essential_normal_equations(&pair->rays, pair->rays.num_blocks, F, psfm_pair_loss, &at);
-    for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
-        psfm_motion moved;
-        if (!take_step(motion, factor, &at, damping, &moved))
-            break;
-        fundamental_of(&moved, factor, F);
-        psfm_essential_normal_equations(&pair->rays, pair->rays.num_blocks, F, psfm_pair_loss,
-                                        &trial);
-        if (!(trial.cost < at.cost)) {
-            damping = fmax(damping * 100.0, 1e-3);
-            continue;
-        }
-        bool converged = at.cost - trial.cost < MIN_GAIN * trial.inlier_cost;
-        *motion = moved;
-        at = trial;
-        damping = fmax(damping * 0.1, 1e-12);
-        if (converged)
-            break;
-    }
-    return pair->weight * at.cost;
+    return pair->weight * psfm_epipolar_descend(&pair->rays, pair->rays.num_blocks, psfm_pair_loss,
+                                                max_iterations, &family, motion, &moved);
 }
 
 /* Derivatives of F by focal length and principal point of either lens; zero by the bends. */
@@ -214,7 +170,7 @@ bool psfm_pair_information(const psfm_measured_pair *pair, const psfm_pair_lense
     psfm_essential_normal_equations(&pair->rays, pair->rays.num_blocks, F, psfm_pair_loss, &at);
     motion_derivatives(motion, factor, D);
     lens_derivatives(lenses, F, D + MOTION);
-    project(at.N, D, ALL, A[0], ALL);
+    psfm_normal9_project(at.N, D, ALL, A[0], ALL);
     for (int p = 0; p < ALL; ++p)
         for (int k = 0; k < 9; ++k)
             g[p] += D[p][k] * at.g[k];

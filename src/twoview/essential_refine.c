@@ -10,9 +10,9 @@
 
 #include "linalg/mat3.h"
 #include "twoview/epipolar.h"
+#include "twoview/epipolar_descent.h"
 #include "twoview/essential.h"
 #include "twoview/kronecker_sums.h"
-#include "twoview/least_squares.h"
 
 #define NUM_PARAMS 5
 #define MIN_GAIN 1e-5
@@ -107,56 +107,24 @@ void psfm_motion_move(const psfm_motion *m, const double step[NUM_PARAMS], psfm_
     psfm_normalize3(moved->t_21);
 }
 
-/* The damped step from the normal equations at m, applied to give *moved. */
-static bool take_step(const psfm_motion *m, const psfm_normal9 *at, double damping,
-                      psfm_motion *moved) {
-    double D[NUM_PARAMS][9], A[NUM_PARAMS * NUM_PARAMS], step[NUM_PARAMS];
-    psfm_essential_derivatives(m, D);
-    for (int p = 0; p < NUM_PARAMS; ++p) {
-        double ND[9] = {0};
-        step[p] = 0.0;
-        for (int k = 0; k < 9; ++k) {
-            step[p] -= D[p][k] * at->g[k];
-            for (int j = 0; j < 9; ++j)
-                ND[k] += at->N[9 * k + j] * D[p][j];
-        }
-        for (int q = 0; q < NUM_PARAMS; ++q) {
-            A[NUM_PARAMS * p + q] = 0.0;
-            for (int k = 0; k < 9; ++k)
-                A[NUM_PARAMS * p + q] += D[q][k] * ND[k];
-        }
-        A[NUM_PARAMS * p + p] *= 1.0 + damping;
-    }
-    if (!psfm_solve_spd(A, NUM_PARAMS, step))
-        return false;
-    psfm_motion_move(m, step, moved);
-    return true;
+static void matrix_of(const void *motion, const void *user, double E[9]) {
+    (void)user;
+    psfm_essential_from_motion(motion, E);
+}
+
+static void derivatives_at(const void *motion, const void *user, double D[][9]) {
+    (void)user;
+    psfm_essential_derivatives(motion, D);
+}
+
+static void move(const void *motion, const double *step, void *moved) {
+    psfm_motion_move(motion, step, moved);
 }
 
 double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                           int max_iterations, psfm_motion *motion) {
-    psfm_normal9 at, trial;
-    double E[9], damping = 1e-6;
-    if (num_blocks > pairs->num_blocks)
-        num_blocks = pairs->num_blocks;
-    psfm_essential_from_motion(motion, E);
-    psfm_essential_normal_equations(pairs, num_blocks, E, loss, &at);
-    for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
-        psfm_motion moved;
-        if (!take_step(motion, &at, damping, &moved))
-            break;
-        psfm_essential_from_motion(&moved, E);
-        psfm_essential_normal_equations(pairs, num_blocks, E, loss, &trial);
-        if (!(trial.cost < at.cost)) {
-            damping = fmax(damping * 100.0, 1e-3);
-            continue;
-        }
-        bool converged = at.cost - trial.cost < MIN_GAIN * trial.inlier_cost;
-        *motion = moved;
-        at = trial;
-        damping = fmax(damping * 0.1, 1e-12);
-        if (converged)
-            break;
-    }
-    return at.cost;
+    static const psfm_epipolar_family motions = {NUM_PARAMS, sizeof *motion, MIN_GAIN, NULL,
+                                                 matrix_of,  derivatives_at, move};
+    psfm_motion moved;
+    return psfm_epipolar_descend(pairs, num_blocks, loss, max_iterations, &motions, motion, &moved);
 }

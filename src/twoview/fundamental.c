@@ -3,16 +3,15 @@
  * Seven matches leave F = x A + B, A and B the null space of their constraints; det F = 0 is a
  * cubic in x.
  *
- * Refinement is that of essential_refine.c with other parameters: F = U diag(cos a, sin a, 0) V^T,
+ * Refinement (epipolar_descent.c) has the parameters F = U diag(cos a, sin a, 0) V^T,
  * U and V turned by exp([u]) and exp([v]) on their right, and a. These are seven, and the normal
  * equations by the nine entries of F are projected on them. */
 #include "twoview/fundamental.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "linalg/mat3.h"
-#include "twoview/least_squares.h"
+#include "twoview/epipolar_descent.h"
 #include "twoview/null_space.h"
 #include "twoview/polynomial.h"
 
@@ -53,8 +52,10 @@ typedef struct {
     double U[9], V[9], angle;
 } factors;
 
-static void compose(const factors *f, double F[9]) {
+static void compose(const void *member, const void *user, double F[9]) {
+    const factors *f = member;
     double US[9];
+    (void)user;
     for (int r = 0; r < 3; ++r) {
         US[3 * r] = f->U[3 * r] * cos(f->angle);
         US[3 * r + 1] = f->U[3 * r + 1] * sin(f->angle);
@@ -70,7 +71,9 @@ static void decompose(const double F[9], factors *f) {
 }
 
 /* Derivatives of the entries of F by its parameters, one row each. */
-static void derivatives(const factors *f, double D[NUM_PARAMS][9]) {
+static void derivatives(const void *member, const void *user, double D[][9]) {
+    const factors *f = member;
+    (void)user;
     double c = cos(f->angle), s = sin(f->angle);
     /* U M V^T for M = [e_k] diag(c, s, 0), diag(c, s, 0) [e_k]^T, diag(-s, c, 0) */
     const double middle[NUM_PARAMS][9] = {
@@ -85,60 +88,25 @@ static void derivatives(const factors *f, double D[NUM_PARAMS][9]) {
     }
 }
 
-static bool take_step(const factors *f, const psfm_normal9 *at, double damping, factors *moved) {
-    double D[NUM_PARAMS][9], A[NUM_PARAMS * NUM_PARAMS], step[NUM_PARAMS], turn[9];
-    derivatives(f, D);
-    for (int p = 0; p < NUM_PARAMS; ++p) {
-        double ND[9] = {0};
-        step[p] = 0.0;
-        for (int k = 0; k < 9; ++k) {
-            step[p] -= D[p][k] * at->g[k];
-            for (int j = 0; j < 9; ++j)
-                ND[k] += at->N[9 * k + j] * D[p][j];
-        }
-        for (int q = 0; q < NUM_PARAMS; ++q) {
-            A[NUM_PARAMS * p + q] = 0.0;
-            for (int k = 0; k < 9; ++k)
-                A[NUM_PARAMS * p + q] += D[q][k] * ND[k];
-        }
-        A[NUM_PARAMS * p + p] *= 1.0 + damping;
-    }
-    if (!psfm_solve_spd(A, NUM_PARAMS, step))
-        return false;
+static void move(const void *member, const double *step, void *moved) {
+    const factors *f = member;
+    factors *to = moved;
+    double turn[9];
     psfm_rotation_exp(step, turn);
-    psfm_mat3_mul(f->U, turn, moved->U);
+    psfm_mat3_mul(f->U, turn, to->U);
     psfm_rotation_exp(step + 3, turn);
-    psfm_mat3_mul(f->V, turn, moved->V);
-    moved->angle = f->angle + step[6];
-    return true;
+    psfm_mat3_mul(f->V, turn, to->V);
+    to->angle = f->angle + step[6];
 }
 
 double psfm_fundamental_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                                int max_iterations, double F[9]) {
-    psfm_normal9 at, trial;
+    static const psfm_epipolar_family rank_two = {NUM_PARAMS, sizeof(factors), MIN_GAIN, NULL,
+                                                  compose,    derivatives,     move};
     factors now, moved;
-    double damping = 1e-6;
-    if (num_blocks > pairs->num_blocks)
-        num_blocks = pairs->num_blocks;
     decompose(F, &now);
-    compose(&now, F);
-    psfm_essential_normal_equations(pairs, num_blocks, F, loss, &at);
-    for (int iteration = 0; iteration < max_iterations && damping < 1e3; ++iteration) {
-        if (!take_step(&now, &at, damping, &moved))
-            break;
-        compose(&moved, F);
-        psfm_essential_normal_equations(pairs, num_blocks, F, loss, &trial);
-        if (!(trial.cost < at.cost)) {
-            damping = fmax(damping * 100.0, 1e-3);
-            continue;
-        }
-        bool converged = at.cost - trial.cost < MIN_GAIN * trial.inlier_cost;
-        now = moved;
-        at = trial;
-        damping = fmax(damping * 0.1, 1e-12);
-        if (converged)
-            break;
-    }
-    compose(&now, F);
-    return at.cost;
+    double cost =
+        psfm_epipolar_descend(pairs, num_blocks, loss, max_iterations, &rank_two, &now, &moved);
+    compose(&now, NULL, F);
+    return cost;
 }

@@ -4,7 +4,11 @@
  * camera and their normals agree there. Such links are taken greedily, most shared keypoints
  * first, and united by union-find. A link that would put two homographies of one edge into one set
  * is left out: within an edge they are different planes. To find out, the smaller set is walked,
- * so that all unions together cost O(n log n) steps beside the sort of the links. */
+ * so that all unions together cost O(n log n) steps beside the sort of the links.
+ *
+ * A short baseline tells little of the normal: the error goes with 1 / |t|. Where several follow
+ * each other, a plane would end there. So sets that overlap are compared once more, by the mean
+ * normals that they have about the camera, weighted with the squares of the baselines. */
 #include "graph/plane_group.h"
 
 #include <math.h>
@@ -15,7 +19,7 @@
 #include "base/union_find.h"
 #include "graph/plane_links.h"
 #include "linalg/angle.h"
-#include "linalg/vec3.h"
+#include "linalg/mat3.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_plane_group_options, min_overlap, "min-overlap", 4, 1, 1000000,
@@ -52,12 +56,15 @@ static bool is_usable(const psfm_pose_graph *graph, const bool *keep, uint32_t p
            psfm_norm3(choice->motion.n1) > 0.0; /* rotations may have none */
 }
 
-static bool agree(const psfm_pose_graph *graph, const psfm_plane_link *link,
-                  const psfm_plane_group_options *options) {
+static bool overlap(const psfm_pose_graph *graph, const psfm_plane_link *link,
+                    const psfm_plane_group_options *options) {
     uint32_t a = graph->planes[link->plane1].num_inliers;
     uint32_t b = graph->planes[link->plane2].num_inliers;
-    if (link->overlap < options->min_overlap_share * (a < b ? a : b))
-        return false;
+    return link->overlap >= options->min_overlap_share * (a < b ? a : b);
+}
+
+static bool agree(const psfm_pose_graph *graph, const psfm_plane_link *link,
+                  const psfm_plane_group_options *options) {
     const double *n1 =
         psfm_hypothesis_normal(graph, psfm_plane_choice(graph, link->plane1), link->node);
     const double *n2 =
@@ -102,6 +109,77 @@ static psfm_status init_sets(psfm_context *ctx, uint32_t n, sets *s) {
         s->size[p] = 1;
     }
     return PSFM_OK;
+}
+
+/* The plane of an edge that is in a set; UINT32_MAX if none is. */
+static uint32_t plane_in_set(const psfm_pose_graph *graph, const sets *s, uint32_t edge,
+                             uint32_t set) {
+    for (uint32_t p = graph->edges[edge].plane_begin; p < graph->edges[edge].plane_end; ++p)
+        if (psfm_sets_find(s->parent, p) == set)
+            return p;
+    return UINT32_MAX;
+}
+
+/* Adds the normals, in the frame of `node`, that the set's planes of edges there have. */
+static void add_normals(const psfm_pose_graph *graph, const sets *s, uint32_t set, uint32_t node,
+                        double sum[3]) {
+    for (size_t k = graph->incident.begin[node]; k < graph->incident.begin[node + 1]; ++k) {
+        uint32_t p = plane_in_set(graph, s, graph->incident.edge[k], set);
+        if (p == UINT32_MAX)
+            continue;
+        const psfm_hypothesis *h = psfm_plane_choice(graph, p);
+        double weight = graph->planes[p].num_inliers * psfm_dot3(h->motion.t_21, h->motion.t_21);
+        psfm_axpy3(sum, weight, psfm_hypothesis_normal(graph, h, node), sum);
+    }
+}
+
+/* The normal of a set at a node, by the edges there and at its neighbours. */
+static void normal_of_set(const psfm_pose_graph *graph, const sets *s, uint32_t set, uint32_t node,
+                          double sum[3]) {
+    memset(sum, 0, 3 * sizeof *sum);
+    add_normals(graph, s, set, node, sum);
+    for (size_t k = graph->incident.begin[node]; k < graph->incident.begin[node + 1]; ++k) {
+        const psfm_edge *edge = &graph->edges[graph->incident.edge[k]];
+        uint32_t p = plane_in_set(graph, s, graph->incident.edge[k], set);
+        double there[3] = {0}, here[3];
+        if (p == UINT32_MAX)
+            continue;
+        const double *R_21 = psfm_plane_choice(graph, p)->motion.R_21;
+        add_normals(graph, s, set, edge->node1 == node ? edge->node2 : edge->node1, there);
+        if (edge->node1 == node)
+            psfm_mat3_tmul_vec(R_21, there, here);
+        else
+            psfm_mat3_mul_vec(R_21, there, here);
+        psfm_axpy3(sum, 1.0, here, sum);
+    }
+}
+
+/* Whether two sets that a link joins agree in their normals about its camera. */
+static bool sets_agree(const psfm_pose_graph *graph, const sets *s, const psfm_plane_link *link,
+                       const psfm_plane_group_options *options) {
+    double n1[3], n2[3];
+    normal_of_set(graph, s, psfm_sets_find(s->parent, link->plane1), link->node, n1);
+    normal_of_set(graph, s, psfm_sets_find(s->parent, link->plane2), link->node, n2);
+    return psfm_norm3(n1) > 0.0 && psfm_norm3(n2) > 0.0 &&
+           psfm_degrees(psfm_angle3(n1, n2)) <= options->max_normal_deg;
+}
+
+/* Takes the links, most shared keypoints first, by the normals of the planes or of their sets. */
+static void take_links(const psfm_pose_graph *graph, const bool *keep,
+                       const psfm_plane_links *links, const psfm_plane_group_options *options,
+                       bool by_sets, sets *s) {
+    for (size_t k = 0; k < links->num; ++k) {
+        const psfm_plane_link *link = &links->links[k];
+        if (!is_usable(graph, keep, link->plane1) || !is_usable(graph, keep, link->plane2) ||
+            !overlap(graph, link, options))
+            continue;
+        uint32_t a = psfm_sets_find(s->parent, link->plane1);
+        uint32_t b = psfm_sets_find(s->parent, link->plane2);
+        if (a != b &&
+            (by_sets ? sets_agree(graph, s, link, options) : agree(graph, link, options)) &&
+            !share_an_edge(graph, s, a, b))
+            join(s, a, b);
+    }
 }
 
 typedef struct {
@@ -161,16 +239,8 @@ psfm_status psfm_plane_groups_find(psfm_context *ctx, const psfm_pose_graph *gra
     if (status != PSFM_OK)
         goto cleanup;
     qsort(links.links, links.num, sizeof *links.links, by_overlap);
-    for (size_t k = 0; k < links.num; ++k) {
-        const psfm_plane_link *link = &links.links[k];
-        if (!is_usable(graph, keep, link->plane1) || !is_usable(graph, keep, link->plane2) ||
-            !agree(graph, link, options))
-            continue;
-        uint32_t a = psfm_sets_find(s.parent, link->plane1);
-        uint32_t b = psfm_sets_find(s.parent, link->plane2);
-        if (a != b && !share_an_edge(graph, &s, a, b))
-            join(&s, a, b);
-    }
+    take_links(graph, keep, &links, options, false, &s);
+    take_links(graph, keep, &links, options, true, &s);
     status = number_groups(ctx, graph, keep, &s, out);
 
 cleanup:

@@ -146,13 +146,16 @@ void psfm_position_solver_free(psfm_position_solver *v) {
     free(v->kept);
 }
 
-/* Solves with the weights v->w. */
+/* Solves with the weights v->w. The shift pulls all centres to where they are, however little; to
+ * the origin instead, thousands of cameras would together tear off at a rotation. */
 static psfm_status solve_once(psfm_context *ctx, psfm_position_system *s, psfm_position_solver *v) {
     double mean = 0.0;
     for (uint32_t k = 0; k < s->num_terms; ++k)
         mean += v->w[k] / s->num_terms;
     assemble(s, v->w, mean, &v->m);
     right_side(s, v->w, v->rhs);
+    for (uint32_t k = 0; k < s->num_unknowns; ++k)
+        v->rhs[k] += v->shift * mean * s->x[k];
     psfm_status status = psfm_spd_factor(ctx, v->spd, v->m.value, v->shift * mean);
     return status == PSFM_OK ? psfm_spd_solve(ctx, v->spd, 1, v->rhs, s->x) : status;
 }

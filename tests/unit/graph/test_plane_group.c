@@ -60,10 +60,48 @@ static void normals_and_edges_keep_planes_apart(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Tilts the normal of an edge and shortens its baseline to a hundredth. */
+static void weaken(plane_graph *g, uint32_t edge, double tilt) {
+    psfm_plane_motion *m = &g->graph.hypotheses[g->graph.edges[edge].hypothesis_begin].motion;
+    double turn[9], n[3];
+    psfm_rotation_exp((double[3]){tilt, 0, 0}, turn);
+    psfm_mat3_mul_vec(turn, m->n1, n);
+    memcpy(m->n1, n, sizeof n);
+    psfm_mat3_mul_vec(m->R_21, n, m->n2);
+    psfm_scale3(0.01, m->t_21, m->t_21);
+}
+
+/* Two short baselines in a row have normals that are off to different sides; what is about them
+ * tells that it is one plane. A wall there stays another one. */
+static void goes_on_across_short_baselines(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    for (int is_wall = 0; is_wall < 2; ++is_wall) {
+        psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 0, 0);
+        plane_graph g = plane_graph_cameras(&rng, 8);
+        for (uint32_t v = 0; v + 1 < 8; ++v)
+            plane_graph_add(&g, v, v + 1, planes, v < 4 || !is_wall ? (int[]){0} : (int[]){1}, 1);
+        for (uint32_t e = 0; e < 7; ++e) /* the same keypoints everywhere */
+            for (uint32_t i = 0; i < TEST_POINTS; ++i)
+                g.graph.planes[e].keypoints1[i] = g.graph.planes[e].keypoints2[i] = i;
+        weaken(&g, 3, 0.2);
+        weaken(&g, 4, -0.2);
+        assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
+        psfm_plane_group_options options = defaults();
+        psfm_plane_groups groups;
+        assert_ok(ctx, psfm_plane_groups_find(ctx, &g.graph, NULL, &options, &groups));
+        assert_int_equal(groups.num_groups, is_wall ? 2 : 1);
+        psfm_plane_groups_free(&groups);
+        plane_graph_free(&g);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_what_is_one_plane),
         cmocka_unit_test(normals_and_edges_keep_planes_apart),
+        cmocka_unit_test(goes_on_across_short_baselines),
     };
     return cmocka_run_group_tests_name("graph/plane_group", tests, NULL, NULL);
 }

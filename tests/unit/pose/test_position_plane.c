@@ -82,6 +82,31 @@ static void places_chains_that_a_rotation_joins(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Half of a long walk hangs on a rotation, and one edge elsewhere knows no length: what keeps the
+ * system regular then must not tear the halves apart. */
+static void a_long_walk_holds_on_to_a_rotation(void **state) {
+    (void)state;
+    enum { N = 600 };
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+    plane_graph g = plane_graph_cameras(&rng, N);
+    for (uint32_t v = 0; v < N; ++v) {
+        double x = 0.5 * (v < N / 2 ? v : v - 1);
+        memcpy(g.center[v], (double[3]){x, 10.0 * sin(0.1 * x), 5.0}, sizeof *g.center);
+    }
+    for (uint32_t v = 0; v + 1 < N; ++v)
+        plane_graph_add(&g, v, v + 1, planes, (int[]){0}, 1);
+    plane_graph_add(&g, 0, 2, planes, (int[]){2}, 1); /* of a scale of its own */
+    make_rotation(&g, N / 2 - 1, true);
+    assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
+    psfm_position_plane_stats stats;
+    assert_below(solve(ctx, &g, NULL, &stats), 1e-6);
+    assert_int_equal(stats.num_scale_components, 2);
+    assert_int_equal(num_wrong, 0);
+    plane_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
 /* A chain has no cycle, so that directions alone say nothing about lengths. */
 static void places_a_chain(void **state) {
     (void)state;
@@ -244,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_a_chain),
         cmocka_unit_test(places_chains_that_a_rotation_joins),
+        cmocka_unit_test(a_long_walk_holds_on_to_a_rotation),
         cmocka_unit_test(passes_the_scale_on_between_planes),
         cmocka_unit_test(solves_for_a_second_scale),
         cmocka_unit_test(a_second_component_leaves_the_first_alone),

@@ -1,9 +1,10 @@
 /* Centres from baselines.
  *
  * With lengths from the planes (pose/plane_scale.h) a kept edge says c_1 - c_2 = s b with
- * b = R_2^T t_21 of that length, s = 1 in the scale component with most edges and one unknown s for
- * each further component. An edge with a direction g alone says (I - g g^T)(c_1 - c_2) = 0. All is
- * linear; the sum of residual lengths is minimised by IRLS. The first posed node is the origin.
+ * b = R_2^T t_21 of that length, s = 1 in the scale component with most edges and those that were
+ * brought to its unit (pose/scale_joints.h), and one unknown s for each further component. An edge
+ * with a direction g alone says (I - g g^T)(c_1 - c_2) = 0. All is linear; the sum of residual
+ * lengths is minimised by IRLS. The first posed node is the origin.
  *
  * Where things repeat at even spaces, as along a facade, false edges have right rotations and wrong
  * baselines, in such numbers that the sum's minimum folds the scene onto itself. Edges with most
@@ -28,6 +29,7 @@
 #include "pose/plane_scale.h"
 #include "pose/position_shift.h"
 #include "pose/position_system.h"
+#include "pose/scale_joints.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_position_plane_options, scale_iterations, "scale-iterations", 30, 1, 1000,
@@ -320,12 +322,15 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_in
     psfm_position_system s = {0};
     psfm_baseline *baseline = NULL;
     psfm_plane_scale_stats scale = {0};
+    const psfm_scale_joints_input joints = {graph, input->keep, input->cam_from_world_R,
+                                            input->edge_pose};
     *known = (psfm_known_baselines){0};
     *stats = (psfm_position_plane_stats){0};
     psfm_status status = psfm_options_check(ctx, &psfm_position_plane_option_table, options);
     if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, graph->num_edges, &baseline)) ||
         (status = psfm_plane_scale(ctx, graph, input->keep, input->groups,
                                    options->scale_iterations, baseline, &scale)) ||
+        (status = psfm_scale_join(ctx, &joints, scale.num_components, baseline)) ||
         (status = settle_sizes(ctx, input, scale.num_components, baseline)) ||
         (status = number_nodes(ctx, graph, input->posed, &s)) ||
         (status = list_terms(ctx, input, baseline, scale.num_components, options->direction_weight,

@@ -166,6 +166,34 @@ static void solves_for_a_second_scale(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Two long walks along different planes that meet in two cameras, with noise: the second must not
+ * shrink to a point, where its edges would contradict each other least. */
+static void a_second_scale_does_not_collapse(void **state) {
+    (void)state;
+    enum { N = 300, MEET = 120 };
+    psfm_context *ctx = psfm_context_create();
+    psfm_rng rng = psfm_rng_make(7, PSFM_RNG_TEST, 0, 0);
+    plane_graph g = plane_graph_cameras(&rng, N);
+    for (uint32_t v = 0; v < N; ++v)
+        memcpy(g.center[v], (double[3]){0.02 * v, 2.0 * sin(0.05 * v), 5.0}, sizeof *g.center);
+    for (uint32_t v = 0; v + 1 < N; ++v) {
+        plane_graph_add(&g, v, v + 1, planes, v <= MEET ? (int[]){0} : (int[]){1}, 1);
+        if (v + 2 < N)
+            plane_graph_add(&g, v, v + 2, planes, v < MEET ? (int[]){0} : (int[]){1}, 1);
+    }
+    for (uint32_t h = 0; h < g.graph.num_hypotheses; ++h) {
+        double *t = g.graph.hypotheses[h].motion.t_21, length = psfm_norm3(t);
+        for (int k = 0; k < 3; ++k)
+            t[k] += 0.05 * length * psfm_rng_range(&rng, -1, 1);
+    }
+    assert_ok(ctx, psfm_pose_graph_index(ctx, &g.graph));
+    psfm_position_plane_stats stats;
+    assert_below(solve(ctx, &g, NULL, &stats), 0.03);
+    assert_int_equal(stats.num_scale_components, 2);
+    plane_graph_free(&g);
+    psfm_context_destroy(&ctx);
+}
+
 /* Positions of the nodes [begin, end), what is known of the edges in `kind`. */
 static void place_part(psfm_context *ctx, const plane_graph *g, uint32_t begin, uint32_t end,
                        const psfm_plane_groups *groups, psfm_baseline_kind *kind) {
@@ -270,6 +298,7 @@ int main(void) {
         cmocka_unit_test(places_a_chain),
         cmocka_unit_test(places_chains_that_a_rotation_joins),
         cmocka_unit_test(a_long_walk_holds_on_to_a_rotation),
+        cmocka_unit_test(a_second_scale_does_not_collapse),
         cmocka_unit_test(passes_the_scale_on_between_planes),
         cmocka_unit_test(solves_for_a_second_scale),
         cmocka_unit_test(a_second_component_leaves_the_first_alone),

@@ -3,8 +3,10 @@
  * Poses move by R <- exp(w) R, c <- c + d; a centre whose distance is held goes back to it along
  * the new direction. Points follow by back-substitution,
  *   d_p = V_p^-1 (b_p - sum_o J_o^T P_o d_i(o) - q_p (m_p . d_plane)),
- * and hard points are put onto their moved plane along its normal. A point whose step would lose
- * one of its images takes a smaller one: a single point near a camera must not stop all others. */
+ * and are put along the normal of their moved plane: hard points onto it, soft ones to the distance
+ * that the step says. A soft plane may be far stiffer than the images, and what the step bends it
+ * by in the second order would cost more than the step gains. A point whose step would lose one of
+ * its images takes a smaller one: a single point near a camera must not stop all others. */
 #include <string.h>
 
 #include "linalg/mat3.h"
@@ -103,20 +105,22 @@ static double decrease_by_pulls(const psfm_bundle *b, uint32_t p) {
     return sum;
 }
 
-/* Step of point p in its basis (the third coordinate of a hard point is the plane's doing), and
- * the predicted decrease of the cost of its observations. */
-static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
+/* Step of point p in its basis (the third coordinate of a hard point is the plane's doing;
+ * *by_plane is how far the plane itself moves there), and the predicted decrease of the cost of its
+ * observations. */
+static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3], double *by_plane) {
     const psfm_bundle_system *s = &b->systems[p];
     bool hard = b->options.planes == PSFM_PLANES_HARD;
-    double a[3], by_plane = 0.0, decrease = 0.0, t[2];
+    double a[3], decrease = 0.0, t[2];
     memcpy(a, s->b, sizeof a);
+    *by_plane = 0.0;
     if (b->point_plane[p] != PSFM_BUNDLE_NONE) {
         uint32_t block = b->plane_block[b->point_plane[p]];
-        by_plane = psfm_dot3(s->m, b->step + b->pattern.scalar_begin[block]);
+        *by_plane = psfm_dot3(s->m, b->step + b->pattern.scalar_begin[block]);
         if (!hard)
-            psfm_axpy3(a, -by_plane, s->q, a);
+            psfm_axpy3(a, -*by_plane, s->q, a);
     }
-    double along = hard ? by_plane : 0.0;
+    double along = hard ? *by_plane : 0.0;
     for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
         change_by_blocks(b, o, along, t);
         psfm_axpy3(a, -t[0], b->rows[o].J_point, a);
@@ -132,15 +136,20 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3]) {
             decrease -= change * (row->r[side] + 0.5 * change);
         }
     }
-    double soft = s->w_soft * (d[2] - by_plane);
+    double soft = s->w_soft * (d[2] - *by_plane);
     decrease -= soft * (s->r_soft + 0.5 * soft);
     decrease += psfm_dot3(s->pull, d) + decrease_by_pulls(b, p);
     d[2] += along;
     return decrease;
 }
 
-static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], double share,
-                       double X[3]) {
+/* Signed distance of a place from a plane. */
+static double height(const psfm_bundle_plane *plane, const double X[3]) {
+    return psfm_dot3(plane->normal, X) - plane->distance;
+}
+
+static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], double by_plane,
+                       double share, double X[3]) {
     bool on_plane = b->point_plane[p] != PSFM_BUNDLE_NONE;
     double D[3], move[2] = {0.0, 0.0};
     memcpy(D, d, sizeof D);
@@ -153,9 +162,13 @@ static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], doub
         X[k] += move[k] * b->shape_step[k];
     if (b->along_tree && !b->point_fixed[p])
         psfm_bundle_tree_carry(b, p, X);
-    if (on_plane && b->options.planes == PSFM_PLANES_HARD) {
-        const psfm_bundle_plane *plane = &b->trial.planes[b->point_plane[p]];
-        psfm_axpy3(X, plane->distance - psfm_dot3(plane->normal, X), plane->normal, X);
+    if (on_plane) {
+        uint32_t k = b->point_plane[p];
+        const psfm_bundle_plane *plane = &b->trial.planes[k];
+        double wanted = b->options.planes == PSFM_PLANES_HARD
+                            ? 0.0
+                            : height(&b->now.planes[k], b->now.X[p]) + share * d[2] - by_plane;
+        psfm_axpy3(X, wanted - height(plane, X), plane->normal, X);
     }
 }
 
@@ -191,11 +204,11 @@ static psfm_status move_points(psfm_context *ctx, size_t index, int worker, void
     double loss = 0.0, predicted = 0.0;
     uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
     for (uint32_t p = first; p < psfm_bundle_task_end(b, index); ++p) {
-        double d[3], point_loss = 0.0;
+        double d[3], by_plane, point_loss = 0.0;
         bool lost = true;
-        predicted += substitute_back(b, p, d);
+        predicted += substitute_back(b, p, d, &by_plane);
         for (int k = 0; lost && k < 3; ++k) {
-            move_point(b, p, d, shares[k], b->trial.X[p]);
+            move_point(b, p, d, by_plane, shares[k], b->trial.X[p]);
             point_loss = trial_loss(b, p, b->trial.X[p], &lost);
         }
         loss += point_loss;

@@ -13,6 +13,13 @@
  * and a point or plane is carried by one image that sees it. A part that turns, shifts or grows as
  * a whole does so exactly; to first order the step is the same.
  *
+ * Images that all look at one plane, as round a court, hang together by it as well: turns about its
+ * normal and tilts with it do not commute, and in the second order far images would leave it. So an
+ * image that sees little but one plane is put to the height above it and the tilt against it that
+ * the step says,
+ *     height  n . c - d,   its change   n . d_c + d_n . c - d_d,
+ *     tilt    m = R n,     its change   w x m + R d_n.
+ *
  * The tree is the one of most common points, of pairs that follow each other in a track: O(images +
  * observations), and sorting the pairs. Roots are images that do not move, where there are any. */
 #include <math.h>
@@ -24,6 +31,8 @@
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
+#define ONE_PLANE 0.9 /* share of its points that are on the one plane that an image sees */
+
 typedef struct {
     uint32_t image1, image2, num_common;
 } link;
@@ -33,6 +42,7 @@ struct psfm_bundle_tree {
     uint32_t *order;  /* parents before children */
     uint32_t *parent; /* per image, or NONE */
     uint32_t *root;   /* per image */
+    uint32_t *plane;  /* per image: the one it sees little else than, or NONE */
     double *scale;    /* per root: of its images and what they carry */
 };
 
@@ -42,6 +52,7 @@ void psfm_bundle_tree_destroy(psfm_bundle_tree **tree) {
     free((*tree)->order);
     free((*tree)->parent);
     free((*tree)->root);
+    free((*tree)->plane);
     free((*tree)->scale);
     free(*tree);
     *tree = NULL;
@@ -136,6 +147,20 @@ static void order_images(const psfm_bundle *b, const uint32_t *begin, const uint
     }
 }
 
+/* The plane that nearly all points of an image are on. */
+static uint32_t plane_of_image(const psfm_bundle *b, uint32_t image) {
+    uint32_t begin = b->image_begin[image], end = b->image_begin[image + 1], plane = 0, num = 0;
+    for (uint32_t k = begin; k < end; ++k) { /* the only one that can have more than half */
+        uint32_t other = b->point_plane[b->obs_point[b->image_obs[k]]];
+        plane = num == 0 ? other : plane;
+        num = other == plane ? num + 1 : num - 1;
+    }
+    num = 0;
+    for (uint32_t k = begin; k < end; ++k)
+        num += b->point_plane[b->obs_point[b->image_obs[k]]] == plane;
+    return num > ONE_PLANE * (end - begin) ? plane : PSFM_BUNDLE_NONE;
+}
+
 psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
                                     psfm_bundle_tree **out) {
     uint32_t n = (uint32_t)b->problem->num_images, *count = NULL, *begin = NULL, *next = NULL;
@@ -146,9 +171,9 @@ psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, 1, &tree)) || (status = PSFM_ALLOC(ctx, n, &tree->order)) ||
         (status = PSFM_ALLOC(ctx, n, &tree->parent)) ||
-        (status = PSFM_ALLOC(ctx, n, &tree->root)) || (status = PSFM_ALLOC(ctx, n, &tree->scale)) ||
-        (status = PSFM_ALLOC(ctx, n, &count)) || (status = PSFM_ALLOC(ctx, n, &seen)) ||
-        (status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin)) ||
+        (status = PSFM_ALLOC(ctx, n, &tree->root)) || (status = PSFM_ALLOC(ctx, n, &tree->plane)) ||
+        (status = PSFM_ALLOC(ctx, n, &tree->scale)) || (status = PSFM_ALLOC(ctx, n, &count)) ||
+        (status = PSFM_ALLOC(ctx, n, &seen)) || (status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin)) ||
         (status = PSFM_ALLOC(ctx, 2 * (size_t)n, &next)))
         goto cleanup;
     tree->num_images = n;
@@ -159,6 +184,8 @@ psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
     num = keep_strongest(n, num, links, count);
     list_neighbours(n, num, links, begin, next);
     order_images(b, begin, next, seen, tree);
+    for (uint32_t i = 0; i < n; ++i)
+        tree->plane[i] = plane_of_image(b, i);
 
 cleanup:
     free(count);
@@ -272,6 +299,47 @@ static void hold_distances(psfm_bundle *b) {
     }
 }
 
+/* The step of a plane to first order: of its normal, and of its distance. */
+typedef struct {
+    double normal[3], distance;
+} plane_change;
+
+static plane_change change_of_plane(const psfm_bundle *b, uint32_t plane) {
+    const double *d = b->step + b->pattern.scalar_begin[b->plane_block[plane]];
+    const double *frame = b->now.plane_frame[plane];
+    plane_change change;
+    psfm_scale3(d[0], frame, change.normal);
+    psfm_axpy3(change.normal, d[1], frame + 3, change.normal);
+    change.distance = d[2] + psfm_dot3(change.normal, b->plane_anchor[plane]);
+    return change;
+}
+
+/* Puts an image to its height above the plane and its tilt against it. */
+static void rest_on_plane(psfm_bundle *b, uint32_t image) {
+    uint32_t plane = b->tree->plane[image];
+    const double *d = step_of(b, image), *R = b->now.R[image], *c = b->now.c[image];
+    const psfm_bundle_plane *from = &b->now.planes[plane], *to = &b->trial.planes[plane];
+    plane_change change = change_of_plane(b, plane);
+    double m[3], turned[3], by_plane[3], wanted[3], has[3], axis[3], E[9], moved[9];
+    psfm_mat3_mul_vec(R, from->normal, m);
+    psfm_cross3(d, m, turned);
+    psfm_mat3_mul_vec(R, change.normal, by_plane);
+    for (int k = 0; k < 3; ++k)
+        wanted[k] = m[k] + turned[k] + by_plane[k];
+    psfm_normalize3(wanted);
+    psfm_mat3_mul_vec(b->trial.R[image], to->normal, has);
+    psfm_cross3(has, wanted, axis); /* of a turn so small that its sine is it */
+    psfm_rotation_exp(axis, E);
+    psfm_mat3_mul(E, b->trial.R[image], moved);
+    memcpy(b->trial.R[image], moved, sizeof moved);
+    double height = psfm_dot3(from->normal, c) - from->distance + psfm_dot3(from->normal, d + 3) +
+                    psfm_dot3(change.normal, c) - change.distance;
+    height *= b->tree->scale[b->tree->root[image]];
+    psfm_axpy3(b->trial.c[image],
+               height - (psfm_dot3(to->normal, b->trial.c[image]) - to->distance), to->normal,
+               b->trial.c[image]);
+}
+
 void psfm_bundle_tree_move(psfm_bundle *b) {
     const psfm_bundle_tree *tree = b->tree;
     for (uint32_t k = 0; k < tree->num_images; ++k)
@@ -287,4 +355,9 @@ void psfm_bundle_tree_move(psfm_bundle *b) {
     for (uint32_t k = 0; k < b->problem->num_planes; ++k)
         if (b->plane_block[k] != PSFM_BUNDLE_NONE)
             carry_plane(b, k);
+    for (uint32_t i = 0; i < tree->num_images; ++i)
+        if (b->image_block[i] != PSFM_BUNDLE_NONE && b->scale_anchor[i] == PSFM_BUNDLE_NONE &&
+            tree->plane[i] != PSFM_BUNDLE_NONE &&
+            b->plane_block[tree->plane[i]] != PSFM_BUNDLE_NONE)
+            rest_on_plane(b, i);
 }

@@ -190,12 +190,84 @@ static void what_does_not_move_stays(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* The chain over a floor, all of whose points are on one plane. */
+static void make_floor(chain *s, psfm_bundle_plane *plane, int32_t *point_plane) {
+    make_straight(s);
+    for (uint32_t p = 0; p < NUM_POINTS; ++p)
+        s->points[p][2] = 6.0;
+    s->problem.num_observations = 0;
+    for (uint32_t p = 0; p < NUM_POINTS; ++p)
+        see_point(s, p, (int)p / PER_IMAGE);
+    memset(point_plane, 0, NUM_POINTS * sizeof *point_plane);
+    *plane = (psfm_bundle_plane){.normal = {0, 0, 1}, .distance = 6.0};
+    s->problem.num_planes = 1;
+    s->problem.planes = plane;
+    s->problem.point_plane = point_plane;
+}
+
+/* Adds a step that tilts all but the image that is fixed, and the plane, by `turn`. */
+static void tilt_all(psfm_bundle *b, const double turn[3]) {
+    const double *plane_normal = b->now.planes[0].normal, *frame = b->now.plane_frame[0];
+    double *d = b->step + b->pattern.scalar_begin[b->plane_block[0]], arm[3], shift[3], change[3];
+    uint32_t fixed = 0;
+    while (b->image_block[fixed] != PSFM_BUNDLE_NONE)
+        ++fixed;
+    psfm_cross3(plane_normal, turn, change);
+    psfm_sub3(b->plane_anchor[0], b->now.c[fixed], arm);
+    psfm_cross3(arm, turn, shift);
+    d[0] = psfm_dot3(frame, change);
+    d[1] = psfm_dot3(frame + 3, change);
+    d[2] = psfm_dot3(plane_normal, shift);
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i) {
+        if (i == fixed)
+            continue;
+        d = b->step + b->pattern.scalar_begin[b->image_block[i]];
+        psfm_mat3_mul_vec(b->now.R[i], turn, change);
+        psfm_axpy3(d, 1.0, change, d);
+        psfm_sub3(b->now.c[i], b->now.c[fixed], arm);
+        psfm_cross3(arm, turn, shift);
+        psfm_axpy3(d + 3, 1.0, shift, d + 3);
+    }
+}
+
+/* An end turns about the normal while all is tilted: heights above the plane and tilts against it
+ * stay, although the two turns do not commute. */
+static void what_is_above_a_plane_stays_above_it(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    static int32_t point_plane[NUM_POINTS];
+    psfm_bundle_plane plane;
+    psfm_bundle b;
+    psfm_bundle_options options = default_options();
+    make_floor(&s, &plane, point_plane);
+    assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
+    assert_ok(ctx, psfm_bundle_tree_create(ctx, &b, &b.tree));
+    memset(b.step, 0, b.pattern.scalar_begin[b.pattern.num_blocks] * sizeof *b.step);
+    turn_end(&b, 100, (double[3]){0.0, 0.0, 0.2});
+    tilt_all(&b, (double[3]){0.03, 0.02, 0.0});
+    psfm_bundle_tree_move(&b);
+    double normal[3], height = 0.0;
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i) {
+        if (b.image_block[i] == PSFM_BUNDLE_NONE || b.scale_anchor[i] != PSFM_BUNDLE_NONE)
+            continue;
+        double own = b.trial.planes[0].distance - psfm_dot3(b.trial.planes[0].normal, b.trial.c[i]);
+        height = height == 0.0 ? own : height;
+        psfm_mat3_mul_vec(b.trial.R[i], b.trial.planes[0].normal, normal);
+        assert_close(own, height, 1e-9);
+        assert_close(normal[2], 1.0, 1e-7);
+    }
+    psfm_bundle_teardown(&b);
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bent_chain_becomes_straight),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(what_turns_as_a_whole_turns_exactly),
         cmocka_unit_test(what_does_not_move_stays),
+        cmocka_unit_test(what_is_above_a_plane_stays_above_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,10 @@
  * of images and its factor with the cube, while a product with it goes with the observations. Both
  * are estimated in nanoseconds of one core: the products of pairs of observations that form the
  * system and the operations of its factor, which the analysis tells, against the products that
- * conjugate gradients mostly take. What does not fit into a quarter of the memory is not formed.
+ * conjugate gradients mostly take. These grow with the links that lie between images, for a product
+ * carries what one image says no further than to the next: where all see the same things there are
+ * one or two, across a field of thousands of images dozens. What does not fit into a quarter of the
+ * memory is not formed.
  *
  * For standard deviations one factor gives all blocks of the inverse, and conjugate gradients need
  * six solutions for each. So a factor is made for them where it fits, even if none of the steps had
@@ -20,7 +23,8 @@
 #define NS_PER_PAIR 18.0
 #define NS_PER_OPERATION 0.08
 #define NS_PER_OBSERVATION 60.0 /* of a product with the system */
-#define USUAL_STEPS 50.0        /* where points are seen by so many that it is a question */
+#define STEPS_PER_LINK 25.0     /* of conjugate gradients */
+#define MOST_LINKS 1000         /* that are counted */
 #define BYTES_PER_BLOCK 650.0   /* of the system and its places in it, poses */
 #define BYTES_PER_ENTRY 8.0     /* of the factor */
 #define MOST_INVERTED 32        /* blocks of the inverse, by conjugate gradients */
@@ -36,15 +40,48 @@ static double count_pairs(const psfm_bundle *b) {
     return pairs;
 }
 
+/* Links to the image that is farthest from the first one, at least 2. Passes over all blocks, as
+ * many as there are links: asked only where a factor is dear, and there they are few. */
+static psfm_status count_links(psfm_context *ctx, const psfm_bundle *b, double *links) {
+    const psfm_block_pattern *p = &b->pattern;
+    uint32_t *level = NULL, reached = 0;
+    psfm_status status = PSFM_ALLOC(ctx, p->num_blocks, &level);
+    if (status != PSFM_OK)
+        return status;
+    if (b->num_pose_blocks > 0)
+        level[0] = 1;
+    for (uint32_t pass = 1; pass == reached + 1 && pass < MOST_LINKS; ++pass) {
+        for (uint32_t r = 0; r < b->num_pose_blocks; ++r)
+            for (size_t k = p->row_begin[r]; k < p->row_begin[r + 1]; ++k) {
+                uint32_t c = p->col[k];
+                if (c >= b->num_pose_blocks || (level[r] == pass) == (level[c] == pass))
+                    continue;
+                uint32_t *other = level[r] == pass ? &level[c] : &level[r];
+                if (*other == 0) {
+                    *other = pass + 1;
+                    reached = pass;
+                }
+            }
+    }
+    *links = fmax(2.0, reached);
+    free(level);
+    return PSFM_OK;
+}
+
 /* Whether a factor of the system as analysed, and `more` times its operations, costs more than so
  * many solutions by conjugate gradients. */
-static bool is_too_dear(psfm_context *ctx, const psfm_bundle *b, double more, double solutions) {
-    double operations, entries;
+static psfm_status is_too_dear(psfm_context *ctx, const psfm_bundle *b, double more,
+                               double solutions, bool *answer) {
+    double operations, entries, links = 2.0;
+    psfm_status status = PSFM_OK;
     psfm_block_spd_cost(b->spd, &operations, &entries);
     double direct = NS_PER_PAIR * count_pairs(b) + NS_PER_OPERATION * (1.0 + more) * operations;
-    double iterative = solutions * USUAL_STEPS * NS_PER_OBSERVATION * (double)b->num_obs;
-    return direct > iterative ||
-           BYTES_PER_ENTRY * entries > 0.25 * (double)psfm_context_memory(ctx);
+    double per_link = solutions * STEPS_PER_LINK * NS_PER_OBSERVATION * (double)b->num_obs;
+    if (direct > links * per_link)
+        status = count_links(ctx, b, &links);
+    *answer = direct > links * per_link ||
+              BYTES_PER_ENTRY * entries > 0.25 * (double)psfm_context_memory(ctx);
+    return status;
 }
 
 bool psfm_bundle_can_form(psfm_context *ctx, const psfm_bundle *b) {
@@ -55,22 +92,26 @@ bool psfm_bundle_can_form(psfm_context *ctx, const psfm_bundle *b) {
 }
 
 psfm_status psfm_bundle_make_solver(psfm_context *ctx, psfm_bundle *b) {
-    bool formed = b->pattern.col != NULL;
-    psfm_status status = formed ? psfm_block_spd_create(ctx, &b->pattern, &b->spd) : PSFM_OK;
-    if (status != PSFM_OK ||
-        (formed && (b->options.solver == PSFM_BUNDLE_DIRECT || !is_too_dear(ctx, b, 0.0, 1.0))))
+    bool too_dear = b->pattern.col == NULL; /* not even formed */
+    psfm_status status = too_dear ? PSFM_OK : psfm_block_spd_create(ctx, &b->pattern, &b->spd);
+    if (status == PSFM_OK && !too_dear && b->options.solver != PSFM_BUNDLE_DIRECT)
+        status = is_too_dear(ctx, b, 0.0, 1.0, &too_dear);
+    if (status != PSFM_OK || !too_dear)
         return status;
     psfm_block_spd_destroy(&b->spd);
     return psfm_bundle_cg_create(ctx, b, &b->cg);
 }
 
 psfm_status psfm_bundle_prefer_factor(psfm_context *ctx, psfm_bundle *b) {
+    bool too_dear;
     if (b->cg == NULL || b->options.solver != PSFM_BUNDLE_AUTO || b->pattern.col == NULL)
         return PSFM_OK;
     psfm_status status = psfm_block_spd_create(ctx, &b->pattern, &b->spd);
+    if (status == PSFM_OK)
+        status = is_too_dear(ctx, b, INVERSE, 6.0 * MOST_INVERTED, &too_dear);
     if (status != PSFM_OK)
         return status;
-    if (is_too_dear(ctx, b, INVERSE, 6.0 * MOST_INVERTED))
+    if (too_dear)
         psfm_block_spd_destroy(&b->spd);
     else
         psfm_bundle_cg_destroy(&b->cg);

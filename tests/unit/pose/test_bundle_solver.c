@@ -163,6 +163,74 @@ static void the_choice_is_by_cost(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Images in a grid that look the same way; each point is seen by a square of them. */
+enum { SIDE = 32, MOST_OBSERVATIONS = 20000 };
+typedef struct {
+    psfm_bundle_problem problem;
+    psfm_camera camera;
+    uint32_t image_camera[SIDE * SIDE];
+    double R[SIDE * SIDE][9], c[SIDE * SIDE][3], points[SIDE * SIDE][3];
+    uint32_t obs_image[MOST_OBSERVATIONS], obs_point[MOST_OBSERVATIONS];
+    double obs_xy[MOST_OBSERVATIONS][2];
+} grid;
+
+static void see(grid *g, uint32_t image, uint32_t point) {
+    size_t o = g->problem.num_observations++;
+    double D[3];
+    assert_true(o < MOST_OBSERVATIONS);
+    g->obs_image[o] = image;
+    g->obs_point[o] = point;
+    psfm_sub3(g->points[point], g->c[image], D);
+    assert_true(psfm_camera_project(&g->camera, D, g->obs_xy[o]));
+}
+
+/* side x side images; so many points per square of `reach` x `reach` images. */
+static void make_grid(grid *g, uint32_t side, uint32_t reach, uint32_t points) {
+    memset(g, 0, sizeof *g);
+    g->camera = scene_camera(PSFM_CAMERA_PINHOLE);
+    for (uint32_t i = 0; i < side * side; ++i) {
+        psfm_mat3_identity(g->R[i]);
+        g->c[i][0] = i % side;
+        g->c[i][1] = i / side;
+    }
+    g->problem = (psfm_bundle_problem){.num_cameras = 1,
+                                       .cameras = &g->camera,
+                                       .num_images = (size_t)side * side,
+                                       .image_camera = g->image_camera,
+                                       .cam_from_world = g->R,
+                                       .centers = g->c,
+                                       .points = g->points,
+                                       .obs_image = g->obs_image,
+                                       .obs_point = g->obs_point,
+                                       .obs_xy = (const double(*)[2])g->obs_xy};
+    for (uint32_t y = 0; y + reach <= side; ++y)
+        for (uint32_t x = 0; x + reach <= side; ++x)
+            for (uint32_t k = 0; k < points; ++k) {
+                uint32_t p = (uint32_t)g->problem.num_points++;
+                g->points[p][0] = x + 0.1 * k;
+                g->points[p][1] = y + 0.03 * k * k;
+                g->points[p][2] = 20.0 + k % 3;
+                for (uint32_t i = 0; i < reach * reach; ++i)
+                    see(g, (y + i / reach) * side + x + i % reach, p);
+            }
+}
+
+/* Conjugate gradients pay where all images see the same points, and not across a wide field. */
+static void distances_count(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static grid g;
+    psfm_bundle_options options = options_of(PSFM_BUNDLE_AUTO, PSFM_PLANES_FREE, PSFM_REFINE_NONE);
+    for (int wide = 0; wide < 2; ++wide) {
+        psfm_bundle b;
+        make_grid(&g, wide ? SIDE : 17, wide ? 4 : 17, wide ? 1 : 10);
+        assert_ok(ctx, psfm_bundle_setup(ctx, &g.problem, &options, &b));
+        assert_int_equal(b.cg == NULL, wide);
+        psfm_bundle_teardown(&b);
+    }
+    psfm_context_destroy(&ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_the_same),
@@ -171,6 +239,7 @@ int main(void) {
         cmocka_unit_test(deviations_are_the_same),
         cmocka_unit_test(a_factor_is_made_for_deviations),
         cmocka_unit_test(the_choice_is_by_cost),
+        cmocka_unit_test(distances_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,12 +152,7 @@ void psfm_block_spd_set(psfm_block_spd *spd, size_t k, const double *block) {
 }
 
 psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd) {
-    if (!cholmod_l_factorize(spd->A, spd->L, &spd->common))
-        return psfm_cholmod_failure(ctx, &spd->common, "block", "factorisation");
-    if (spd->L->minor < spd->L->n)
-        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "block matrix is not positive definite (row %zu)",
-                         spd->L->minor);
-    return PSFM_OK;
+    return psfm_cholmod_factor(ctx, spd->A, spd->L, &spd->common, "block");
 }
 
 psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,

@@ -35,6 +35,32 @@ psfm_status psfm_cholmod_analyze(psfm_context *ctx, cholmod_sparse *A, cholmod_c
     return PSFM_OK;
 }
 
+/* Of libgomp, which CHOLMOD brings along; clang has no header for it. */
+int omp_get_max_active_levels(void);
+void omp_set_max_active_levels(int levels);
+
+/* CHOLMOD opens a parallel region of four threads for each supernode, however small, and however
+ * few threads are wanted; on the narrow ones of our graphs that takes three times as long as one
+ * thread. Serialises the regions of the calling thread and returns what to restore. */
+static int openmp_off(void) {
+    int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+    return levels;
+}
+
+psfm_status psfm_cholmod_factor(psfm_context *ctx, cholmod_sparse *A, cholmod_factor *L,
+                                cholmod_common *common, const char *what) {
+    int levels = openmp_off();
+    int done = cholmod_l_factorize(A, L, common);
+    omp_set_max_active_levels(levels);
+    if (!done)
+        return psfm_cholmod_failure(ctx, common, what, "factorisation");
+    if (L->minor < L->n)
+        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "%s matrix is not positive definite (row %zu)",
+                         what, L->minor);
+    return PSFM_OK;
+}
+
 /* Makes room for `size` numbers, no more: CHOLMOD takes a vector of any other size anew. */
 static bool ensure(cholmod_dense **vector, size_t size, cholmod_common *common) {
     if (*vector != NULL && (*vector)->nzmax == size)
@@ -58,10 +84,13 @@ psfm_status psfm_cholmod_solve(psfm_context *ctx, cholmod_factor *L, cholmod_com
                          .x = x,
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
-    if (!ensure(&memory->x, n * num_rhs, common) || !ensure(&memory->y, n * columns, common) ||
-        !ensure(&memory->e, extra, common) ||
-        !cholmod_l_solve2(CHOLMOD_A, L, &rhs, NULL, &memory->x, NULL, &memory->y, &memory->e,
-                          common))
+    int levels = openmp_off();
+    bool done = ensure(&memory->x, n * num_rhs, common) &&
+                ensure(&memory->y, n * columns, common) && ensure(&memory->e, extra, common) &&
+                cholmod_l_solve2(CHOLMOD_A, L, &rhs, NULL, &memory->x, NULL, &memory->y, &memory->e,
+                                 common);
+    omp_set_max_active_levels(levels);
+    if (!done)
         return psfm_cholmod_failure(ctx, common, what, "solve");
     memcpy(x, memory->x->x, n * num_rhs * sizeof *x);
     return PSFM_OK;

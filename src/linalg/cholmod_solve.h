@@ -23,6 +23,10 @@ psfm_status psfm_cholmod_failure(psfm_context *ctx, const cholmod_common *common
 psfm_status psfm_cholmod_analyze(psfm_context *ctx, cholmod_sparse *A, cholmod_common *common,
                                  const char *what, cholmod_factor **L);
 
+/* Factors A by the calling thread alone. PSFM_ERR_NUMERIC if A is not positive definite. */
+psfm_status psfm_cholmod_factor(psfm_context *ctx, cholmod_sparse *A, cholmod_factor *L,
+                                cholmod_common *common, const char *what);
+
 /* Solves for num_rhs right-hand sides, stored one after the other; x may equal b. The first solve
  * takes memory, later ones of no more right-hand sides do not. */
 psfm_status psfm_cholmod_solve(psfm_context *ctx, cholmod_factor *L, cholmod_common *common,

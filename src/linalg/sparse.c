@@ -109,19 +109,6 @@ static void fill_pattern(psfm_spd *spd, uint32_t n, size_t num, const uint32_t *
         begin[++current] = (SuiteSparse_long)entries;
 }
 
-/* Of libgomp, which CHOLMOD brings along; clang has no header for it. */
-int omp_get_max_active_levels(void);
-void omp_set_max_active_levels(int levels);
-
-/* CHOLMOD opens a parallel region of four threads for each supernode, however small; on the
- * narrow ones of our graphs that takes three times as long as one thread. Serialises the regions
- * of the calling thread and returns what to restore. */
-static int openmp_off(void) {
-    int levels = omp_get_max_active_levels();
-    omp_set_max_active_levels(0);
-    return levels;
-}
-
 psfm_status psfm_spd_create(psfm_context *ctx, uint32_t n, size_t num_triplets, const uint32_t *row,
                             const uint32_t *col, psfm_spd **spd) {
     size_t num = num_triplets + n;
@@ -183,15 +170,7 @@ psfm_status psfm_spd_factor(psfm_context *ctx, psfm_spd *spd, const double *valu
             shift; /* the diagonal closes each column of the upper triangle */
     if (spd->iterative)
         return PSFM_OK;
-    int levels = openmp_off();
-    int done = cholmod_l_factorize(spd->A, spd->L, &spd->common);
-    omp_set_max_active_levels(levels);
-    if (!done)
-        return psfm_cholmod_failure(ctx, &spd->common, "sparse", "factorisation");
-    if (spd->L->minor < spd->L->n)
-        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "sparse matrix is not positive definite (row %zu)",
-                         spd->L->minor);
-    return PSFM_OK;
+    return psfm_cholmod_factor(ctx, spd->A, spd->L, &spd->common, "sparse");
 }
 
 /* Flops of a factorisation, per entry of the matrix, from which conjugate gradients are cheaper as
@@ -282,11 +261,7 @@ psfm_status psfm_spd_solve(psfm_context *ctx, psfm_spd *spd, size_t num_rhs, con
                            double *x) {
     if (spd->iterative)
         return solve_iteratively(ctx, spd, num_rhs, b, x);
-    int levels = openmp_off();
-    psfm_status status =
-        psfm_cholmod_solve(ctx, spd->L, &spd->common, "sparse", &spd->memory, num_rhs, b, x);
-    omp_set_max_active_levels(levels);
-    return status;
+    return psfm_cholmod_solve(ctx, spd->L, &spd->common, "sparse", &spd->memory, num_rhs, b, x);
 }
 
 void psfm_spd_destroy(psfm_spd **spd) {

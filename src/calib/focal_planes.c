@@ -29,7 +29,6 @@
 #define MODEL_SIGMA 0.005 /* by principal points and lenses that are not as assumed */
 #define HELD_SIGMA 0.12   /* focal lengths known this well are held in later searches */
 #define MIN_GOOD 0.4      /* share of its homographies that fit a further plane */
-#define JOINT_ITERATIONS 30
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_focal_options, max_planes, "max-planes", 6, 1, 1000,
@@ -54,6 +53,7 @@ typedef struct {
     psfm_plane_edge *edges;
     size_t num_sights, num_edges, sight_capacity, edge_capacity;
     uint32_t num_planes;
+    bool pending; /* the last planes were not adjusted with the others yet */
 } focal_state;
 
 static double uncertainty(const focal_state *c, size_t g) {
@@ -106,21 +106,31 @@ static psfm_status adjust_all(psfm_context *ctx, focal_state *c) {
                             .bend = c->in->prior_bend == NULL ? NULL : c->bend,
                             .prior_bend = c->in->prior_bend,
                             .prior_bend_sigma = c->in->prior_bend_sigma};
+    bool is_settled = c->num_planes == 1 && p.bend == NULL;
     psfm_status status =
-        psfm_focal_adjust(ctx, c->in, NULL, &p, JOINT_ITERATIONS, c->sigma, c->bend_sigma, &fit);
+        psfm_focal_adjust(ctx, c->in, NULL, &p, is_settled ? PSFM_PLANE_SETTLED : PSFM_PLANE_GROWN,
+                          c->sigma, c->bend_sigma, &fit);
+    c->pending = false;
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
-/* Takes the solution of a plane, if it is one. */
+/* Whether a focal length is held in searches; before the first plane only known ones are. */
+static bool is_held(const focal_state *c, size_t g) {
+    return c->in->known[g] > 0.0 || (c->num_planes > 0 && uncertainty(c, g) < HELD_SIGMA);
+}
+
+/* Takes the solution of a plane, if it is one. All planes are adjusted at once if it shows lenses
+ * that the next search could not hold; otherwise that can wait until there are more. */
 static psfm_status take_plane(psfm_context *ctx, focal_state *c, const psfm_plane_solution *s) {
     bool fits = c->num_planes == 0 || s->minimum.fit.share_good >= MIN_GOOD;
-    psfm_status status = PSFM_OK;
-    if (s->minimum.found && fits) {
-        status = append(ctx, c, s);
-        if (status == PSFM_OK)
-            status = adjust_all(ctx, c);
-    }
-    return status;
+    bool can_wait = true;
+    if (!s->minimum.found || !fits)
+        return PSFM_OK;
+    for (size_t k = 0; k < s->region.num_groups; ++k)
+        can_wait = can_wait && is_held(c, s->region.global[k]);
+    psfm_status status = append(ctx, c, s);
+    c->pending = true;
+    return status == PSFM_OK && !can_wait ? adjust_all(ctx, c) : status;
 }
 
 /* Whether a plane has more measurements than unknowns: 2 n - 4 against its free focal lengths. */
@@ -171,26 +181,24 @@ static psfm_status solve_planes(psfm_context *ctx, focal_state *c) {
         if (k >= (size_t)c->options->max_planes)
             break;
         for (size_t g = 0; g < c->in->num_groups; ++g)
-            c->held[g] = c->in->known[g] > 0.0 ? c->in->known[g]
-                         : c->num_planes > 0 && uncertainty(c, g) < HELD_SIGMA
-                             ? exp(c->log_focal[g])
-                             : 0.0;
+            c->held[g] = !is_held(c, g)          ? 0.0
+                         : c->in->known[g] > 0.0 ? c->in->known[g]
+                                                 : exp(c->log_focal[g]);
         status = solve_plane(ctx, c, planes.items + planes.begin[k],
                              planes.begin[k + 1] - planes.begin[k]);
     }
+    if (status == PSFM_OK && c->pending)
+        status = adjust_all(ctx, c);
     psfm_physical_planes_free(&planes);
     return status;
 }
 
 /* Widens the standard deviations by what the adjustment does not know. */
 static void fill_estimate(const focal_state *c, psfm_focal_estimate *out) {
-    double degree = c->num_sights == 0 ? 0.0 : 2.0 * (double)c->num_edges / (double)c->num_sights;
-    double dependence = sqrt(fmax(1.0, 0.5 * degree));
     for (size_t g = 0; g < c->in->num_groups; ++g) {
-        double sigma = fmin(c->sigma[g] * dependence, fmax(c->sigma[g], PSFM_FREE_LOG_FOCAL));
         out->focal[g] = exp(c->log_focal[g]);
-        out->sigma[g] =
-            sqrt(sigma * sigma + c->ambiguity[g] * c->ambiguity[g] + MODEL_SIGMA * MODEL_SIGMA);
+        out->sigma[g] = sqrt(c->sigma[g] * c->sigma[g] + c->ambiguity[g] * c->ambiguity[g] +
+                             MODEL_SIGMA * MODEL_SIGMA);
         if (!c->seen[g])
             out->sigma[g] = INFINITY;
         if (c->in->known[g] > 0.0) {
@@ -200,7 +208,7 @@ static void fill_estimate(const focal_state *c, psfm_focal_estimate *out) {
     }
     memcpy(out->bend, c->bend, c->in->num_groups * sizeof *out->bend);
     for (size_t g = 0; c->in->prior_bend != NULL && g < c->in->num_groups; ++g)
-        out->bend_sigma[g] = fmin(c->bend_sigma[g] * dependence, c->in->prior_bend_sigma[g]);
+        out->bend_sigma[g] = c->bend_sigma[g];
     out->num_planes = c->num_planes;
     out->num_homographies = (uint32_t)c->num_edges;
 }

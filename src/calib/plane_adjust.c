@@ -9,9 +9,7 @@
  * The scale of the loss follows the residuals, first loosely, then tightly: a start is rough, and
  * homographies that are no plane, or of another one, must not count in the end.
  *
- * Principal points are held. But nobody knows them exactly, and over flat ground seen from above an
- * offset looks like a tilt, which is all that tells the focal length there. So the standard
- * deviations are those of an adjustment in which they are free within what is usual. */
+ * Principal points are held. What they may be off is in the standard deviations, plane_sigma.c. */
 #include "calib/plane_adjust.h"
 
 #include <math.h>
@@ -28,12 +26,28 @@
 #define TIGHT 1.2       /* and afterwards */
 #define LOOSE_SHARE 0.6 /* of the iterations */
 #define GOOD_CHI 8.0    /* of an edge that fits */
-#define TOLERANCE 1e-5  /* relative decrease of the last step */
-#define MAX_TRIALS 8
+#define MAX_TRIALS 12
 #define MAX_TURN 0.3  /* of a step, radians */
 #define MAX_SHIFT 0.5 /* of a step, relative */
 #define MAX_LOG 0.3   /* of a step in a focal length */
 #define MAX_BEND 0.05 /* of a step in a radial distortion */
+
+/* How an adjustment goes on from its start. Damping is relative to the diagonal, where the soft
+ * ways of a large plane, all lenses of a part of it a little longer, have but a millionth of the
+ * curvature: a damping that a rough start needs would hold them for many iterations. */
+typedef struct {
+    int max_iterations;
+    double damping;         /* of the first step */
+    double loose_tolerance; /* relative decrease that ends the loose loss; 0: it is left out */
+    double tolerance;       /* and the tight one */
+} schedule;
+
+static const schedule schedules[] = {
+    [PSFM_PLANE_FROM_SEARCH] = {40, 1e-3, 1e-5, 1e-5},
+    [PSFM_PLANE_GROWING] = {12, 1e-6, 1e-2, 1e-3},
+    [PSFM_PLANE_GROWN] = {40, 1e-6, 1e-2, 1e-5},
+    [PSFM_PLANE_SETTLED] = {30, 1e-6, 0.0, 1e-5},
+};
 
 static double median_chi(const psfm_plane_adjustment *a) {
     memcpy(a->scratch, a->now.chi, a->p->num_edges * sizeof *a->scratch);
@@ -62,15 +76,15 @@ static double limited(double x, double most) {
 static void move(psfm_plane_adjustment *a) {
     const psfm_plane_problem *p = a->p;
     for (size_t g = 0; g < p->num_groups; ++g) {
-        const double *step = a->step + PSFM_GROUP_DIM * g;
+        const double *step = a->eq.step + a->eq.pattern.scalar_begin[g];
         a->trial.log_focal[g] =
             fmin(fmax(a->now.log_focal[g] + limited(step[0], MAX_LOG), log(0.7 * PSFM_MIN_FOCAL)),
                  log(1.5 * PSFM_MAX_FOCAL));
         if (p->bend != NULL)
-            a->trial.bend[g] = a->now.bend[g] + limited(step[PSFM_GROUP_BEND], MAX_BEND);
+            a->trial.bend[g] = a->now.bend[g] + limited(step[PSFM_LENS_BEND], MAX_BEND);
     }
     for (size_t k = 0; k < p->num_sights; ++k) {
-        const double *step = a->step + PSFM_GROUP_DIM * p->num_groups + PSFM_SIGHT_DIM * k;
+        const double *step = a->eq.step + a->eq.pattern.scalar_begin[p->num_groups + k];
         const psfm_plane_sight *from = &a->now.sights[k];
         psfm_plane_sight *to = &a->trial.sights[k];
         double w[3] = {step[0], step[1], step[2]}, E[9], length = psfm_norm3(from->t);
@@ -92,7 +106,7 @@ static psfm_status lower(psfm_context *ctx, psfm_plane_adjustment *a, double sca
     for (int k = 0; k < MAX_TRIALS && !*lowered; ++k) {
         psfm_status status = psfm_plane_factor(ctx, a, *damping);
         if (status == PSFM_OK)
-            status = psfm_block_spd_solve(ctx, a->spd, a->rhs, a->step);
+            status = psfm_block_spd_solve(ctx, a->eq.spd, a->eq.rhs, a->eq.step);
         if (status != PSFM_OK && status != PSFM_ERR_NUMERIC)
             return status;
         if (status == PSFM_OK) {
@@ -108,14 +122,15 @@ static psfm_status lower(psfm_context *ctx, psfm_plane_adjustment *a, double sca
     return PSFM_OK;
 }
 
-static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, int max_iterations) {
-    double damping = 1e-3;
-    int loose = (int)(LOOSE_SHARE * max_iterations);
-    for (int k = 0; k < max_iterations; ++k) {
-        double scale = fmax(LOSS_SCALE, (k < loose ? LOOSE : TIGHT) * median_chi(a));
+static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, psfm_plane_stage stage) {
+    const schedule *plan = &schedules[stage];
+    double damping = plan->damping;
+    int loose = plan->loose_tolerance > 0.0 ? (int)(LOOSE_SHARE * plan->max_iterations) : 0;
+    for (int k = 0; k < plan->max_iterations; ++k) {
+        bool is_loose = k < loose, lowered;
+        double scale = fmax(LOSS_SCALE, (is_loose ? LOOSE : TIGHT) * median_chi(a));
         double before = total_cost(a->p, &a->now, scale), after = before;
-        bool lowered;
-        psfm_plane_linearize(a, scale, false);
+        psfm_plane_linearize(a, scale, 1.0);
         psfm_status status = lower(ctx, a, scale, &damping, &after, &lowered);
         if (status != PSFM_OK)
             return status;
@@ -124,8 +139,8 @@ static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, int max_
             a->now = a->trial;
             a->trial = swap;
         }
-        if (before - after <= TOLERANCE * before) {
-            if (k >= loose)
+        if (before - after <= (is_loose ? plan->loose_tolerance : plan->tolerance) * before) {
+            if (!is_loose)
                 break;
             k = loose - 1; /* settled under the loose loss: go on with the tight one */
             damping = fmin(damping, 1.0);
@@ -142,48 +157,16 @@ static psfm_status weigh_planes(psfm_context *ctx, psfm_plane_adjustment *a) {
     return status;
 }
 
-/* Standard deviations of the focal lengths. */
-static psfm_status find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
-                              double *bend_sigma) {
-    size_t *begin = NULL, num = a->p->num_groups, size = PSFM_GROUP_DIM * PSFM_GROUP_DIM;
-    double *blocks = NULL;
-    psfm_plane_linearize(a, fmax(LOSS_SCALE, TIGHT * median_chi(a)), true);
-    psfm_status status = PSFM_ALLOC(ctx, num, &begin);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, size * num, &blocks);
-    for (size_t g = 0; status == PSFM_OK && g < num; ++g)
-        begin[g] = size * g;
-    if (status == PSFM_OK)
-        status = psfm_plane_factor(ctx, a, 0.0);
-    const psfm_block_range range = {0, (uint32_t)num, begin, blocks};
-    if (status == PSFM_OK)
-        status = psfm_block_spd_inverse(ctx, a->spd, &range);
-    for (size_t g = 0; status == PSFM_OK && g < num; ++g) {
-        const double *block = blocks + size * g;
-        sigma[g] = sqrt(fmax(block[0], 0.0));
-        if (bend_sigma != NULL)
-            bend_sigma[g] = sqrt(fmax(block[PSFM_GROUP_BEND * (PSFM_GROUP_DIM + 1)], 0.0));
-    }
-    if (status == PSFM_ERR_NUMERIC) { /* nothing is known beyond the priors */
-        memcpy(sigma, a->p->prior_sigma, num * sizeof *sigma);
-        if (bend_sigma != NULL)
-            memcpy(bend_sigma, a->p->prior_bend_sigma, num * sizeof *sigma);
-        status = PSFM_OK;
-    }
-    free(begin);
-    free(blocks);
-    return status;
-}
-
 /* Once more with each plane weighed by its noise, and the standard deviations. */
-static psfm_status finish(psfm_context *ctx, psfm_plane_adjustment *a, int max_iterations,
-                          double *sigma, double *bend_sigma) {
+static psfm_status finish(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
+                          double *bend_sigma) {
     psfm_status status = weigh_planes(ctx, a);
     if (status == PSFM_OK)
-        status = iterate(ctx, a, max_iterations);
+        status = iterate(ctx, a, PSFM_PLANE_SETTLED);
     if (status == PSFM_OK)
         status = weigh_planes(ctx, a);
-    return status == PSFM_OK ? find_sigma(ctx, a, sigma, bend_sigma) : status;
+    double scale = fmax(LOSS_SCALE, TIGHT * median_chi(a));
+    return status == PSFM_OK ? psfm_plane_find_sigma(ctx, a, scale, sigma, bend_sigma) : status;
 }
 
 static void describe(psfm_plane_adjustment *a, psfm_plane_fit *fit) {
@@ -225,34 +208,47 @@ static void free_state(psfm_plane_state *s) {
 
 static psfm_status set_up(psfm_context *ctx, psfm_plane_adjustment *a) {
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, a->p->num_edges, &a->places)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, a->p->num_planes, &a->weight)) != PSFM_OK ||
-        (status = psfm_plane_pattern_make(ctx, a)) != PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, a->p->num_planes, &a->weight)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, a->p->num_edges, &a->scratch)) != PSFM_OK ||
         (status = alloc_state(ctx, a->p, &a->now)) != PSFM_OK ||
         (status = alloc_state(ctx, a->p, &a->trial)) != PSFM_OK)
         return status;
     for (size_t k = 0; k < a->p->num_planes; ++k)
         a->weight[k] = 1.0;
-    size_t n = a->pattern.scalar_begin[a->pattern.num_blocks];
-    if ((status = PSFM_ALLOC(ctx, a->pattern.row_begin[a->pattern.num_blocks], &a->normal)) !=
-            PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, n, &a->rhs)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, n, &a->step)) != PSFM_OK)
-        return status;
-    return PSFM_ALLOC(ctx, a->p->num_edges, &a->scratch);
+    if (!psfm_plane_evaluate(a, &a->now))
+        return psfm_fail(ctx, PSFM_ERR_NUMERIC, "a plane is seen edge-on at the start");
+    return PSFM_OK;
+}
+
+static void take_down(psfm_plane_adjustment *a) {
+    psfm_plane_equations_free(&a->eq);
+    free_state(&a->now);
+    free_state(&a->trial);
+    free(a->weight);
+    free(a->scratch);
+}
+
+psfm_status psfm_plane_describe(psfm_context *ctx, const psfm_plane_problem *problem,
+                                psfm_plane_fit *fit) {
+    psfm_plane_adjustment a = {.p = problem};
+    psfm_status status = set_up(ctx, &a);
+    if (status == PSFM_OK)
+        describe(&a, fit);
+    take_down(&a);
+    return status;
 }
 
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
-                              int max_iterations, double *sigma, double *bend_sigma,
+                              psfm_plane_stage stage, double *sigma, double *bend_sigma,
                               psfm_plane_fit *fit) {
     psfm_plane_adjustment a = {.p = problem};
     psfm_status status = set_up(ctx, &a);
-    if (status == PSFM_OK && !psfm_plane_evaluate(&a, &a.now))
-        status = psfm_fail(ctx, PSFM_ERR_NUMERIC, "a plane is seen edge-on at the start");
     if (status == PSFM_OK)
-        status = iterate(ctx, &a, max_iterations);
+        status = psfm_plane_equations_init(ctx, problem, &a.eq);
+    if (status == PSFM_OK)
+        status = iterate(ctx, &a, stage);
     if (status == PSFM_OK && sigma != NULL)
-        status = finish(ctx, &a, max_iterations, sigma, bend_sigma);
+        status = finish(ctx, &a, sigma, bend_sigma);
     if (status == PSFM_OK) {
         describe(&a, fit);
         memcpy(problem->sights, a.now.sights, problem->num_sights * sizeof *problem->sights);
@@ -261,15 +257,6 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
         if (problem->bend != NULL)
             memcpy(problem->bend, a.now.bend, problem->num_groups * sizeof *problem->bend);
     }
-    free_state(&a.now);
-    free_state(&a.trial);
-    psfm_block_pattern_free(&a.pattern);
-    psfm_block_spd_destroy(&a.spd);
-    free(a.places);
-    free(a.weight);
-    free(a.normal);
-    free(a.rhs);
-    free(a.step);
-    free(a.scratch);
+    take_down(&a);
     return status;
 }

@@ -43,13 +43,26 @@ typedef struct {
     double share_good; /* of the edges whose chi is below 8 */
 } psfm_plane_fit;
 
+/* Where an adjustment starts from, and how far it is taken. */
+typedef enum {
+    PSFM_PLANE_FROM_SEARCH, /* from rough values */
+    PSFM_PLANE_GROWING,     /* views were added to what was adjusted, and more will be: not far */
+    PSFM_PLANE_GROWN,       /* views or planes were added, and none will be */
+    PSFM_PLANE_SETTLED      /* these very homographies were adjusted */
+} psfm_plane_stage;
+
 /* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by
  * Levenberg and Marquardt. sigma (per group, or NULL) gets the standard deviations of log_focal; a
- * plane that scatters more than its edges say then counts the less, and what principal points may
- * do is in them. bend_sigma (per group, or NULL) those of the bends. O(sights + edges) an iteration
- * where views form chains or grids; deterministic. */
+ * plane that scatters more than its edges say then counts the less, edges that share a view count
+ * for what is not in the others, and what principal points may do is in them. bend_sigma (per
+ * group, or NULL) those of the bends, if these are not held. An iteration costs
+ * O(edges + sights^1.5) where views form grids, O(edges) where they form chains; deterministic. */
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
-                              int max_iterations, double *sigma, double *bend_sigma,
+                              psfm_plane_stage stage, double *sigma, double *bend_sigma,
                               psfm_plane_fit *fit);
+
+/* The fit of a problem as it is. */
+psfm_status psfm_plane_describe(psfm_context *ctx, const psfm_plane_problem *problem,
+                                psfm_plane_fit *fit);
 
 #endif

@@ -5,8 +5,11 @@
 #include "calib/plane_adjust.h"
 #include "linalg/block_spd.h"
 
-/* Parameters of a group: log f, the principal point and the bend; then those of a sight. */
-enum { PSFM_GROUP_DIM = 4, PSFM_SIGHT_DIM = 6, PSFM_GROUP_BEND = 3 };
+/* Parameters of a lens. A bend is unknown only if bends are not held, a principal point never. */
+enum { PSFM_LENS_FOCAL, PSFM_LENS_BEND, PSFM_LENS_CENTER };
+
+/* Unknowns of a lens at most, and of a sight. */
+enum { PSFM_LENS_DIM = 2, PSFM_SIGHT_DIM = 6 };
 
 /* Residuals of an edge: differences of the nine entries of H, and the bends of either side. */
 enum { PSFM_EDGE_DIM = 11 };
@@ -24,15 +27,22 @@ typedef struct {
     double *chi;                     /* per edge */
 } psfm_plane_state;
 
+/* Normal equations. */
 typedef struct {
-    const psfm_plane_problem *p;
+    int lens_dim;               /* unknowns of each group: log f, and the bend if it is not held */
     psfm_block_pattern pattern; /* a block for each group, then one for each sight */
     psfm_block_spd *spd;
-    psfm_edge_place *places;
+    psfm_edge_place *places; /* per edge */
+    double (*normal)[36];    /* per place of the pattern */
+    double *rhs, *step;
+} psfm_plane_equations;
+
+typedef struct {
+    const psfm_plane_problem *p;
+    psfm_plane_equations eq;
     psfm_plane_state now, trial;
-    double *weight;       /* per plane: of what its edges say, at most 1 */
-    double (*normal)[36]; /* per place of the pattern */
-    double *rhs, *step, *scratch;
+    double *weight; /* per plane: of what its edges say, at most 1 */
+    double *scratch;
 } psfm_plane_adjustment;
 
 /* Predicted homography H, its unit vector h of the measured sign, *length with that sign, and the
@@ -50,14 +60,29 @@ bool psfm_plane_evaluate(const psfm_plane_adjustment *a, psfm_plane_state *s);
 /* Sets the weights to what the residuals of the current state say. */
 psfm_status psfm_plane_measure_noise(psfm_context *ctx, psfm_plane_adjustment *a);
 
-/* Fills a->places and a->pattern, and creates a->spd. */
-psfm_status psfm_plane_pattern_make(psfm_context *ctx, psfm_plane_adjustment *a);
+/* Makes the equations of a problem. The caller frees them, whether it worked or not. */
+psfm_status psfm_plane_equations_init(psfm_context *ctx, const psfm_plane_problem *p,
+                                      psfm_plane_equations *eq);
+void psfm_plane_equations_free(psfm_plane_equations *eq);
 
-/* Normal equations at the current state under a Cauchy loss of this scale. Principal points are
- * free within their deviations, or held. */
-void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, bool free_centers);
+/* Normal equations at the current state under a Cauchy loss of this scale, with every edge taken
+ * for `share` of what it says. */
+void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, double share);
 
 /* Factors the normal equations with a relative damping on the diagonal. */
 psfm_status psfm_plane_factor(psfm_context *ctx, psfm_plane_adjustment *a, double damping);
+
+/* Signs by which principal points are displaced, per group and axis: bit k of them is draw k. */
+enum { PSFM_NUM_DRAWS = 64 };
+
+/* Right-hand sides of the same equations for principal points that are displaced by their
+ * deviations, one after the other: what the unknowns change by then. Of draws first .. first + num
+ * - 1, added to rhs. */
+void psfm_plane_displace(const psfm_plane_adjustment *a, double scale, double share,
+                         const uint64_t (*signs)[2], int first, int num, double *rhs);
+
+/* Standard deviations of log f, and of bends unless NULL or held. */
+psfm_status psfm_plane_find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double scale,
+                                  double *sigma, double *bend_sigma);
 
 #endif

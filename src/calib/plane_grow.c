@@ -15,8 +15,6 @@
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 
-#define STEP_ITERATIONS 12
-#define LAST_ITERATIONS 40
 #define SURE_TILT                                                                   \
     0.03 /* sine below which a view's tilt against the plane does not tell its lens \
           */
@@ -145,8 +143,8 @@ static psfm_status extend(psfm_context *ctx, growth *g, size_t before, size_t wa
         (status = psfm_plane_minimum_init(ctx, r, m)) != PSFM_OK)
         return status;
     recall(g, r, m);
-    status = psfm_plane_region_adjust(ctx, task->in, r,
-                                      wanted < g->num_order ? STEP_ITERATIONS : LAST_ITERATIONS, m);
+    status = psfm_plane_region_adjust(
+        ctx, task->in, r, wanted < g->num_order ? PSFM_PLANE_GROWING : PSFM_PLANE_GROWN, m);
     if (status == PSFM_OK && m->found)
         learn(g, r, m);
     return status;

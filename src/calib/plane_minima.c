@@ -19,8 +19,6 @@
 #include "linalg/mat3.h"
 #include "linalg/order.h"
 
-#define START_ITERATIONS 40
-
 void psfm_plane_found_free(psfm_plane_found *found) {
     for (size_t k = 0; k <= PSFM_MAX_MINIMA; ++k)
         psfm_plane_minimum_free(&found->minima[k]);
@@ -62,7 +60,7 @@ static psfm_status adjust_start(psfm_context *ctx, const psfm_plane_task *task,
         out->log_focal[region->group[k]] = log(held > 0.0 ? held : start->focal[region->place[k]]);
     }
     place_sights(in, start, region, out->sights);
-    return psfm_plane_region_adjust(ctx, task->in, region, START_ITERATIONS, out);
+    return psfm_plane_region_adjust(ctx, task->in, region, PSFM_PLANE_FROM_SEARCH, out);
 }
 
 /* Image points of the plane in the reference view. */

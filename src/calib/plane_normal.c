@@ -22,16 +22,16 @@
 #include "linalg/mat3.h"
 
 #define GAUGE 1e-9 /* damping that is always there, of the largest diagonal entry */
-#define HELD 1e-9  /* deviation of a principal point or bend that is held */
+#define HELD 1e-9  /* deviation of a bend that is held, where others are not */
 
-enum { NUM_LOCAL = 2 * (PSFM_GROUP_DIM + PSFM_SIGHT_DIM) };
+enum { MAX_LOCAL = 2 * (PSFM_LENS_DIM + PSFM_SIGHT_DIM) };
 
-/* First of an edge's local parameters of the groups of sight 1 and 2, and of the sights. */
-static const int local_begin[5] = {0, PSFM_GROUP_DIM, 2 * PSFM_GROUP_DIM,
-                                   2 * PSFM_GROUP_DIM + PSFM_SIGHT_DIM, NUM_LOCAL};
-
-static int block_dim(const psfm_plane_adjustment *a, uint32_t block) {
-    return block < a->p->num_groups ? PSFM_GROUP_DIM : PSFM_SIGHT_DIM;
+/* First of an edge's local unknowns of the groups of sight 1 and 2, and of the sights; their number
+ * is the last. */
+static void number_locals(const psfm_plane_equations *eq, int begin[5]) {
+    begin[0] = 0;
+    for (int k = 0; k < 4; ++k)
+        begin[k + 1] = begin[k] + (k < 2 ? eq->lens_dim : PSFM_SIGHT_DIM);
 }
 
 double psfm_plane_weigh(const psfm_measured_plane *m, const double d[PSFM_EDGE_DIM],
@@ -108,30 +108,32 @@ static void turned(double f, int k, double out[9]) {
     out[3 * a + b] = -scale[a] / scale[b];
 }
 
-/* Derivatives of H by the focal lengths and principal points of either side. */
-static void differentiate_intrinsics(const double H[9], double D[NUM_LOCAL][PSFM_EDGE_DIM]) {
-    double(*by1)[PSFM_EDGE_DIM] = D, (*by2)[PSFM_EDGE_DIM] = D + local_begin[1];
-    for (int i = 0; i < 9; ++i) {
+/* The derivative of an edge's numbers by a parameter of the lens of side 0 or 1. */
+static void differentiate_lens(const double H[9], int side, int parameter,
+                               double out[PSFM_EDGE_DIM]) {
+    int k = parameter - PSFM_LENS_CENTER;
+    memset(out, 0, PSFM_EDGE_DIM * sizeof *out);
+    if (parameter == PSFM_LENS_BEND)
+        out[9 + side] = 1.0;
+    for (int i = 0; i < 9 && parameter != PSFM_LENS_BEND; ++i) {
         int r = i / 3, c = i % 3;
-        by1[0][i] = c < 2 ? -H[i] : 0.0;
-        by2[0][i] = r < 2 ? H[i] : 0.0;
-        for (int k = 0; k < 2; ++k) {
-            by1[1 + k][i] = c == 2 ? -H[3 * r + k] : 0.0;
-            by2[1 + k][i] = r == k ? H[6 + c] : 0.0;
-        }
+        if (parameter == PSFM_LENS_FOCAL)
+            out[i] = side == 0 ? (c < 2 ? -H[i] : 0.0) : (r < 2 ? H[i] : 0.0);
+        else
+            out[i] = side == 0 ? (c == 2 ? -H[3 * r + k] : 0.0) : (r == k ? H[6 + c] : 0.0);
     }
 }
 
-/* Derivatives of H by the local parameters. */
-static void differentiate(const psfm_plane_state *s, const psfm_plane_edge *edge, const double H[9],
-                          double D[NUM_LOCAL][PSFM_EDGE_DIM]) {
+/* The same by the poses of either side. */
+static void differentiate_poses(const psfm_plane_state *s, const psfm_plane_edge *edge,
+                                const double H[9], double by1[PSFM_SIGHT_DIM][PSFM_EDGE_DIM],
+                                double by2[PSFM_SIGHT_DIM][PSFM_EDGE_DIM]) {
     const psfm_plane_sight *s1 = &s->sights[edge->sight1], *s2 = &s->sights[edge->sight2];
     double f1 = exp(s->log_focal[s1->group]), f2 = exp(s->log_focal[s2->group]);
     double t1 = psfm_norm3(s1->t), t2 = psfm_norm3(s2->t), T[9];
     const double *last = s->G_inverse[edge->sight1] + 6;
-    memset(D, 0, NUM_LOCAL * sizeof *D);
-    differentiate_intrinsics(H, D);
-    double(*by1)[PSFM_EDGE_DIM] = D + local_begin[2], (*by2)[PSFM_EDGE_DIM] = D + local_begin[3];
+    memset(by1, 0, PSFM_SIGHT_DIM * sizeof *by1);
+    memset(by2, 0, PSFM_SIGHT_DIM * sizeof *by2);
     for (int k = 0; k < 3; ++k) {
         turned(f1, k, T);
         psfm_mat3_mul(H, T, by1[k]);
@@ -146,111 +148,172 @@ static void differentiate(const psfm_plane_state *s, const psfm_plane_edge *edge
     }
 }
 
-/* Adds the products of an edge's parameters to their blocks. */
-static void add_products(psfm_plane_adjustment *a, const psfm_edge_place *place,
-                         const double N[NUM_LOCAL][NUM_LOCAL]) {
-    const int *begin = local_begin;
+/* Adds the products of an edge's unknowns to their blocks. */
+static void add_products(psfm_plane_equations *eq, const psfm_edge_place *place, const int begin[5],
+                         const double N[MAX_LOCAL][MAX_LOCAL]) {
     for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) {
             if (place->block[i] > place->block[j])
                 continue;
             int cols = begin[j + 1] - begin[j];
-            double *target = a->normal[place->slot[i][j]];
+            double *target = eq->normal[place->slot[i][j]];
             for (int r = begin[i]; r < begin[i + 1]; ++r)
                 for (int c = begin[j]; c < begin[j + 1]; ++c)
                     target[(r - begin[i]) * cols + c - begin[j]] += N[r][c];
         }
 }
 
-/* Derivatives of an edge's residuals by its local parameters, and their products with the
- * information. */
-static void differentiate_edge(const psfm_plane_state *s, const psfm_plane_edge *edge,
-                               const double H[9], const double h[9], double length,
-                               double D[NUM_LOCAL][PSFM_EDGE_DIM],
-                               double AD[NUM_LOCAL][PSFM_EDGE_DIM]) {
-    differentiate(s, edge, H, D);
-    D[PSFM_GROUP_BEND][9] = 1.0;
-    D[local_begin[1] + PSFM_GROUP_BEND][10] = 1.0;
-    for (int k = 0; k < NUM_LOCAL; ++k) { /* of the unit vector: the part along h goes */
-        double along = 0.0;
-        for (int i = 0; i < 9; ++i)
-            along += D[k][i] * h[i];
-        for (int i = 0; i < 9; ++i)
-            D[k][i] = (D[k][i] - along * h[i]) / length;
-        psfm_plane_weigh(edge->measured, D[k], AD[k]);
+/* From the derivative of H to that of its unit vector h: the part along h goes. */
+static void project(const double h[9], double length, double D[PSFM_EDGE_DIM]) {
+    double along = 0.0;
+    for (int i = 0; i < 9; ++i)
+        along += D[i] * h[i];
+    for (int i = 0; i < 9; ++i)
+        D[i] = (D[i] - along * h[i]) / length;
+}
+
+/* An edge to first order: its residuals d, their derivatives by the local unknowns, and the
+ * products of these with the information. */
+typedef struct {
+    int begin[5]; /* see number_locals */
+    double H[9], h[9], length, d[PSFM_EDGE_DIM];
+    double D[MAX_LOCAL][PSFM_EDGE_DIM], AD[MAX_LOCAL][PSFM_EDGE_DIM];
+} linear_edge;
+
+static void differentiate_edge(const psfm_plane_adjustment *a, const psfm_plane_edge *edge,
+                               linear_edge *l) {
+    number_locals(&a->eq, l->begin);
+    psfm_plane_predict(&a->now, edge, l->H, l->h, &l->length, l->d);
+    for (int side = 0; side < 2; ++side)
+        for (int k = 0; k < a->eq.lens_dim; ++k)
+            differentiate_lens(l->H, side, k, l->D[l->begin[side] + k]);
+    differentiate_poses(&a->now, edge, l->H, l->D + l->begin[2], l->D + l->begin[3]);
+    for (int k = 0; k < l->begin[4]; ++k) {
+        project(l->h, l->length, l->D[k]);
+        psfm_plane_weigh(edge->measured, l->D[k], l->AD[k]);
     }
+}
+
+/* Places of an edge's local unknowns among all. */
+static void place_locals(const psfm_plane_equations *eq, size_t e, const int begin[5],
+                         uint32_t place[MAX_LOCAL]) {
+    for (int k = 0; k < 4; ++k)
+        for (int u = begin[k]; u < begin[k + 1]; ++u)
+            place[u] = eq->pattern.scalar_begin[eq->places[e].block[k]] + (uint32_t)(u - begin[k]);
+}
+
+static double dot(const double x[PSFM_EDGE_DIM], const double y[PSFM_EDGE_DIM]) {
+    double sum = 0.0;
+    for (int i = 0; i < PSFM_EDGE_DIM; ++i)
+        sum += x[i] * y[i];
+    return sum;
 }
 
 static void add_edge(psfm_plane_adjustment *a, size_t e, double weight) {
-    const int *begin = local_begin;
+    psfm_plane_equations *eq = &a->eq;
     const psfm_plane_edge *edge = &a->p->edges[e];
-    double H[9], h[9], d[PSFM_EDGE_DIM], length;
-    double D[NUM_LOCAL][PSFM_EDGE_DIM], AD[NUM_LOCAL][PSFM_EDGE_DIM], N[NUM_LOCAL][NUM_LOCAL];
-    psfm_plane_predict(&a->now, edge, H, h, &length, d);
-    differentiate_edge(&a->now, edge, H, h, length, D, AD);
-    for (int k = 0; k < 4; ++k)
-        for (int u = begin[k]; u < begin[k + 1]; ++u) {
-            double g = D[u][9] * edge->measured->bend.gradient[0] +
-                       D[u][10] * edge->measured->bend.gradient[1];
-            for (int i = 0; i < PSFM_EDGE_DIM; ++i)
-                g += AD[u][i] * d[i];
-            a->rhs[a->pattern.scalar_begin[a->places[e].block[k]] + (uint32_t)(u - begin[k])] -=
-                weight * g;
-        }
-    for (int u = 0; u < NUM_LOCAL; ++u)
-        for (int v = 0; v < NUM_LOCAL; ++v) {
-            N[u][v] = 0.0;
-            for (int i = 0; i < PSFM_EDGE_DIM; ++i)
-                N[u][v] += weight * D[u][i] * AD[v][i];
-        }
-    add_products(a, &a->places[e], (const double(*)[NUM_LOCAL])N);
-}
-
-/* Priors of a group, whose diagonal block this is. */
-static void add_priors(psfm_plane_adjustment *a, size_t g, bool free_centers, double *block) {
-    const psfm_plane_problem *p = a->p;
-    double w = 1.0 / (p->prior_sigma[g] * p->prior_sigma[g]);
-    double center = free_centers ? p->center_sigma[g] : HELD;
-    bool bends = p->bend != NULL && p->prior_bend_sigma[g] > 0.0;
-    double bend = bends ? p->prior_bend_sigma[g] : HELD;
-    double *rhs = a->rhs + PSFM_GROUP_DIM * g;
-    block[0] += w;
-    rhs[0] -= w * (a->now.log_focal[g] - p->prior_log_focal[g]);
-    for (int k = 1; k < 3; ++k)
-        block[k * PSFM_GROUP_DIM + k] += 1.0 / (center * center);
-    block[PSFM_GROUP_BEND * (PSFM_GROUP_DIM + 1)] += 1.0 / (bend * bend);
-    if (bends)
-        rhs[PSFM_GROUP_BEND] -= (a->now.bend[g] - p->prior_bend[g]) / (bend * bend);
-}
-
-void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, bool free_centers) {
-    const psfm_plane_problem *p = a->p;
-    size_t num = a->pattern.row_begin[a->pattern.num_blocks];
-    memset(a->normal, 0, num * sizeof *a->normal);
-    memset(a->rhs, 0, a->pattern.scalar_begin[a->pattern.num_blocks] * sizeof *a->rhs);
-    for (size_t e = 0; e < p->num_edges; ++e) {
-        double x = a->now.chi[e] / scale;
-        add_edge(a, e, a->weight[p->sights[p->edges[e].sight1].plane] / (1.0 + x * x));
+    const double *gradient = edge->measured->bend.gradient;
+    linear_edge l;
+    uint32_t place[MAX_LOCAL];
+    double N[MAX_LOCAL][MAX_LOCAL];
+    differentiate_edge(a, edge, &l);
+    place_locals(eq, e, l.begin, place);
+    for (int u = 0; u < l.begin[4]; ++u) {
+        double by_bends = l.D[u][9] * gradient[0] + l.D[u][10] * gradient[1];
+        eq->rhs[place[u]] -= weight * (dot(l.AD[u], l.d) + by_bends);
+        for (int v = 0; v < l.begin[4]; ++v)
+            N[u][v] = weight * dot(l.D[u], l.AD[v]);
     }
+    add_products(eq, &eq->places[e], l.begin, (const double(*)[MAX_LOCAL])N);
+}
+
+/* What an edge counts for under a Cauchy loss. */
+static double edge_weight(const psfm_plane_adjustment *a, size_t e, double scale) {
+    double x = a->now.chi[e] / scale;
+    return a->weight[a->p->sights[a->p->edges[e].sight1].plane] / (1.0 + x * x);
+}
+
+/* Products of an edge's unknowns with displacements of either principal point along either axis,
+ * by one deviation. */
+static void displace_edge(const psfm_plane_adjustment *a, const psfm_plane_edge *edge,
+                          const linear_edge *l, double weight, double C[MAX_LOCAL][4]) {
+    for (int k = 0; k < 4; ++k) {
+        double by[PSFM_EDGE_DIM];
+        uint32_t sight = k < 2 ? edge->sight1 : edge->sight2;
+        double sigma = a->p->center_sigma[a->p->sights[sight].group];
+        differentiate_lens(l->H, k / 2, PSFM_LENS_CENTER + k % 2, by);
+        project(l->h, l->length, by);
+        for (int u = 0; u < l->begin[4]; ++u)
+            C[u][k] = weight * sigma * dot(l->AD[u], by);
+    }
+}
+
+void psfm_plane_displace(const psfm_plane_adjustment *a, double scale, double share,
+                         const uint64_t (*signs)[2], int first, int num, double *rhs) {
+    const psfm_plane_problem *p = a->p;
+    size_t n = a->eq.pattern.scalar_begin[a->eq.pattern.num_blocks];
+    linear_edge l;
+    uint32_t place[MAX_LOCAL];
+    double C[MAX_LOCAL][4];
+    for (size_t e = 0; e < p->num_edges; ++e) {
+        const psfm_plane_edge *edge = &p->edges[e];
+        differentiate_edge(a, edge, &l);
+        place_locals(&a->eq, e, l.begin, place);
+        displace_edge(a, edge, &l, share * edge_weight(a, e, scale), C);
+        for (int k = 0; k < 4; ++k) {
+            uint64_t bits = signs[p->sights[k < 2 ? edge->sight1 : edge->sight2].group][k % 2];
+            for (int s = 0; s < num; ++s)
+                for (int u = 0; u < l.begin[4]; ++u)
+                    rhs[(size_t)s * n + place[u]] += bits >> (first + s) & 1 ? C[u][k] : -C[u][k];
+        }
+    }
+}
+
+/* Weight of the prior of an unknown of a group, and how far the value is from it. */
+static double lens_prior(const psfm_plane_adjustment *a, size_t g, int parameter, double *off) {
+    const psfm_plane_problem *p = a->p;
+    double sigma = p->prior_sigma[g];
+    *off = a->now.log_focal[g] - p->prior_log_focal[g];
+    if (parameter == PSFM_LENS_BEND) {
+        bool bends = p->prior_bend_sigma[g] > 0.0;
+        sigma = bends ? p->prior_bend_sigma[g] : HELD;
+        *off = bends ? a->now.bend[g] - p->prior_bend[g] : 0.0;
+    }
+    return 1.0 / (sigma * sigma);
+}
+
+void psfm_plane_linearize(psfm_plane_adjustment *a, double scale, double share) {
+    const psfm_plane_problem *p = a->p;
+    psfm_plane_equations *eq = &a->eq;
+    size_t num = eq->pattern.row_begin[eq->pattern.num_blocks];
+    memset(eq->normal, 0, num * sizeof *eq->normal);
+    memset(eq->rhs, 0, eq->pattern.scalar_begin[eq->pattern.num_blocks] * sizeof *eq->rhs);
+    for (size_t e = 0; e < p->num_edges; ++e)
+        add_edge(a, e, share * edge_weight(a, e, scale));
     for (size_t g = 0; g < p->num_groups; ++g)
-        add_priors(a, g, free_centers, a->normal[a->pattern.row_begin[g]]);
+        for (int k = 0; k < eq->lens_dim; ++k) {
+            double off, w = lens_prior(a, g, k, &off);
+            eq->normal[eq->pattern.row_begin[g]][k * (eq->lens_dim + 1)] += w;
+            eq->rhs[eq->pattern.scalar_begin[g] + (uint32_t)k] -= w * off;
+        }
 }
 
 psfm_status psfm_plane_factor(psfm_context *ctx, psfm_plane_adjustment *a, double damping) {
-    const psfm_block_pattern *pattern = &a->pattern;
+    psfm_plane_equations *eq = &a->eq;
+    const psfm_block_pattern *pattern = &eq->pattern;
     double largest = 0.0, block[36];
     for (uint32_t b = (uint32_t)a->p->num_groups; b < pattern->num_blocks; ++b)
         for (int k = 0; k < PSFM_SIGHT_DIM; ++k)
-            largest = fmax(largest, a->normal[pattern->row_begin[b]][k * (PSFM_SIGHT_DIM + 1)]);
+            largest = fmax(largest, eq->normal[pattern->row_begin[b]][k * (PSFM_SIGHT_DIM + 1)]);
     for (uint32_t b = 0; b < pattern->num_blocks; ++b) {
-        int dim = block_dim(a, b);
-        memcpy(block, a->normal[pattern->row_begin[b]], sizeof block);
+        bool is_sight = b >= a->p->num_groups;
+        int dim = is_sight ? PSFM_SIGHT_DIM : eq->lens_dim;
+        memcpy(block, eq->normal[pattern->row_begin[b]], sizeof block);
         for (int k = 0; k < dim; ++k)
-            block[k * dim + k] +=
-                damping * block[k * dim + k] + (dim == PSFM_SIGHT_DIM ? GAUGE * largest : 0.0);
-        psfm_block_spd_set(a->spd, pattern->row_begin[b], block);
+            block[k * dim + k] += damping * block[k * dim + k] + (is_sight ? GAUGE * largest : 0.0);
+        psfm_block_spd_set(eq->spd, pattern->row_begin[b], block);
         for (size_t k = pattern->row_begin[b] + 1; k < pattern->row_begin[b + 1]; ++k)
-            psfm_block_spd_set(a->spd, k, a->normal[k]);
+            psfm_block_spd_set(eq->spd, k, eq->normal[k]);
     }
-    return psfm_block_spd_factor(ctx, a->spd);
+    return psfm_block_spd_factor(ctx, eq->spd);
 }

@@ -15,9 +15,8 @@ static int by_place(const void *x, const void *y) {
     return (a->col > b->col) - (a->col < b->col);
 }
 
-static void number_blocks(const psfm_plane_adjustment *a, const psfm_plane_edge *edge,
+static void number_blocks(const psfm_plane_problem *p, const psfm_plane_edge *edge,
                           uint32_t block[4]) {
-    const psfm_plane_problem *p = a->p;
     block[0] = p->sights[edge->sight1].group;
     block[1] = p->sights[edge->sight2].group;
     block[2] = (uint32_t)p->num_groups + edge->sight1;
@@ -52,11 +51,34 @@ static void fill_pattern(entry *entries, size_t num, psfm_block_pattern *pattern
         pattern->row_begin[r + 1] += pattern->row_begin[r];
 }
 
-psfm_status psfm_plane_pattern_make(psfm_context *ctx, psfm_plane_adjustment *a) {
-    const psfm_plane_problem *p = a->p;
-    psfm_block_pattern *pattern = &a->pattern;
+/* Lists the blocks that are not zero. */
+static size_t list_entries(const psfm_plane_problem *p, psfm_plane_equations *eq, entry *entries) {
+    size_t num = 0;
+    for (uint32_t k = 0; k < eq->pattern.num_blocks; ++k)
+        entries[num++] = (entry){k, k};
+    for (size_t e = 0; e < p->num_edges; ++e) {
+        uint32_t *block = eq->places[e].block;
+        number_blocks(p, &p->edges[e], block);
+        for (int i = 0; i < 4; ++i)
+            for (int j = i + 1; j < 4; ++j)
+                entries[num++] =
+                    block[i] < block[j] ? (entry){block[i], block[j]} : (entry){block[j], block[i]};
+    }
+    return num;
+}
+
+static void find_slots(psfm_plane_equations *eq, psfm_edge_place *place) {
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j)
+            if (place->block[i] <= place->block[j])
+                place->slot[i][j] = find_slot(&eq->pattern, place->block[i], place->block[j]);
+}
+
+static psfm_status make_pattern(psfm_context *ctx, const psfm_plane_problem *p,
+                                psfm_plane_equations *eq) {
+    psfm_block_pattern *pattern = &eq->pattern;
     entry *entries = NULL;
-    size_t num = 0, most = 10 * p->num_edges + p->num_groups + p->num_sights;
+    size_t most = 10 * p->num_edges + p->num_groups + p->num_sights;
     pattern->num_blocks = (uint32_t)(p->num_groups + p->num_sights);
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, most, &entries)) != PSFM_OK ||
@@ -64,30 +86,41 @@ psfm_status psfm_plane_pattern_make(psfm_context *ctx, psfm_plane_adjustment *a)
         (status = PSFM_ALLOC(ctx, pattern->num_blocks + 1, &pattern->scalar_begin)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, pattern->num_blocks + 1, &pattern->row_begin)) != PSFM_OK)
         goto cleanup;
-    for (uint32_t k = 0; k < pattern->num_blocks; ++k) {
+    for (uint32_t k = 0; k < pattern->num_blocks; ++k)
         pattern->scalar_begin[k + 1] =
-            pattern->scalar_begin[k] + (k < p->num_groups ? PSFM_GROUP_DIM : PSFM_SIGHT_DIM);
-        entries[num++] = (entry){k, k};
-    }
-    for (size_t e = 0; e < p->num_edges; ++e) {
-        uint32_t *block = a->places[e].block;
-        number_blocks(a, &p->edges[e], block);
-        for (int i = 0; i < 4; ++i)
-            for (int j = i + 1; j < 4; ++j)
-                entries[num++] =
-                    block[i] < block[j] ? (entry){block[i], block[j]} : (entry){block[j], block[i]};
-    }
-    fill_pattern(entries, num, pattern);
-    for (size_t e = 0; e < p->num_edges; ++e) {
-        psfm_edge_place *place = &a->places[e];
-        for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 4; ++j)
-                if (place->block[i] <= place->block[j])
-                    place->slot[i][j] = find_slot(pattern, place->block[i], place->block[j]);
-    }
-    status = psfm_block_spd_create(ctx, pattern, &a->spd);
+            pattern->scalar_begin[k] +
+            (uint32_t)(k < p->num_groups ? eq->lens_dim : PSFM_SIGHT_DIM);
+    fill_pattern(entries, list_entries(p, eq, entries), pattern);
+    for (size_t e = 0; e < p->num_edges; ++e)
+        find_slots(eq, &eq->places[e]);
+    status = psfm_block_spd_create(ctx, pattern, &eq->spd);
 
 cleanup:
     free(entries);
     return status;
+}
+
+psfm_status psfm_plane_equations_init(psfm_context *ctx, const psfm_plane_problem *p,
+                                      psfm_plane_equations *eq) {
+    psfm_status status;
+    *eq = (psfm_plane_equations){.lens_dim = p->bend == NULL ? 1 : PSFM_LENS_DIM};
+    if ((status = PSFM_ALLOC(ctx, p->num_edges, &eq->places)) != PSFM_OK ||
+        (status = make_pattern(ctx, p, eq)) != PSFM_OK)
+        return status;
+    size_t n = eq->pattern.scalar_begin[eq->pattern.num_blocks];
+    if ((status = PSFM_ALLOC(ctx, eq->pattern.row_begin[eq->pattern.num_blocks], &eq->normal)) !=
+            PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &eq->rhs)) != PSFM_OK)
+        return status;
+    return PSFM_ALLOC(ctx, n, &eq->step);
+}
+
+void psfm_plane_equations_free(psfm_plane_equations *eq) {
+    psfm_block_pattern_free(&eq->pattern);
+    psfm_block_spd_destroy(&eq->spd);
+    free(eq->places);
+    free(eq->normal);
+    free(eq->rhs);
+    free(eq->step);
+    *eq = (psfm_plane_equations){0};
 }

@@ -111,7 +111,7 @@ static psfm_status median_log_focal(psfm_context *ctx, const psfm_plane_problem 
 }
 
 psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, const uint32_t *global,
-                              psfm_plane_problem *p, int iterations, double *sigma,
+                              psfm_plane_problem *p, psfm_plane_stage stage, double *sigma,
                               double *bend_sigma, psfm_plane_fit *fit) {
     double *prior = NULL, *prior_sigma = NULL, *center_sigma = NULL, median = 0.0;
     psfm_status status;
@@ -129,7 +129,7 @@ psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, con
     p->prior_log_focal = prior;
     p->prior_sigma = prior_sigma;
     p->center_sigma = center_sigma;
-    status = psfm_plane_adjust(ctx, p, iterations, sigma, bend_sigma, fit);
+    status = psfm_plane_adjust(ctx, p, stage, sigma, bend_sigma, fit);
 
 cleanup:
     free(prior);
@@ -138,22 +138,34 @@ cleanup:
     return status;
 }
 
-psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *in,
-                                     const psfm_plane_region *region, int iterations,
-                                     psfm_plane_minimum *m) {
-    psfm_plane_problem p = {.num_planes = 1,
-                            .num_sights = region->num_sights,
-                            .num_edges = region->num_edges,
-                            .num_groups = region->num_groups,
-                            .sights = m->sights,
-                            .edges = region->edges,
-                            .log_focal = m->log_focal};
+/* The problem of a region, whose values are those of a minimum. */
+static psfm_plane_problem region_problem(const psfm_plane_region *region, psfm_plane_minimum *m) {
     for (size_t k = 0; k < region->num_sights; ++k) {
         m->sights[k].group = region->group[k];
         m->sights[k].plane = 0;
     }
-    psfm_status status =
-        psfm_focal_adjust(ctx, in, region->global, &p, iterations, NULL, NULL, &m->fit);
+    return (psfm_plane_problem){.num_planes = 1,
+                                .num_sights = region->num_sights,
+                                .num_edges = region->num_edges,
+                                .num_groups = region->num_groups,
+                                .sights = m->sights,
+                                .edges = region->edges,
+                                .log_focal = m->log_focal};
+}
+
+psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *in,
+                                     const psfm_plane_region *region, psfm_plane_stage stage,
+                                     psfm_plane_minimum *m) {
+    psfm_plane_problem p = region_problem(region, m);
+    psfm_status status = psfm_focal_adjust(ctx, in, region->global, &p, stage, NULL, NULL, &m->fit);
+    m->found = status == PSFM_OK;
+    return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
+}
+
+psfm_status psfm_plane_region_describe(psfm_context *ctx, const psfm_plane_region *region,
+                                       psfm_plane_minimum *m) {
+    psfm_plane_problem p = region_problem(region, m);
+    psfm_status status = psfm_plane_describe(ctx, &p, &m->fit);
     m->found = status == PSFM_OK;
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }

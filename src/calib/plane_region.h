@@ -28,7 +28,7 @@ void psfm_plane_region_free(psfm_plane_region *region);
  * are what they are, others have a prior about the median of the problem's sights. sigma and
  * bend_sigma as psfm_plane_adjust has them. */
 psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, const uint32_t *global,
-                              psfm_plane_problem *p, int iterations, double *sigma,
+                              psfm_plane_problem *p, psfm_plane_stage stage, double *sigma,
                               double *bend_sigma, psfm_plane_fit *fit);
 
 /* A solution of a region: poses and focal lengths. Owns its arrays. */
@@ -45,7 +45,11 @@ void psfm_plane_minimum_free(psfm_plane_minimum *minimum);
 
 /* Adjusts a solution in place, lenses as they are; one that leads nowhere is not found. */
 psfm_status psfm_plane_region_adjust(psfm_context *ctx, const psfm_focal_input *in,
-                                     const psfm_plane_region *region, int iterations,
+                                     const psfm_plane_region *region, psfm_plane_stage stage,
                                      psfm_plane_minimum *minimum);
+
+/* The fit of a minimum in a region as it is. */
+psfm_status psfm_plane_region_describe(psfm_context *ctx, const psfm_plane_region *region,
+                                       psfm_plane_minimum *m);
 
 #endif

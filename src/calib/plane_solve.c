@@ -45,7 +45,7 @@ static psfm_status restrict_to(psfm_context *ctx, const psfm_plane_task *task,
         out->log_focal[r->group[k]] = whole->minimum.log_focal[whole->region.group[s]];
     }
     free(sight);
-    return status == PSFM_OK ? psfm_plane_region_adjust(ctx, task->in, r, 0, out) : status;
+    return status == PSFM_OK ? psfm_plane_region_describe(ctx, r, out) : status;
 }
 
 /* Whether the region of a reference asks for another solution than the one there is. */

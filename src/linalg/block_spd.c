@@ -157,7 +157,12 @@ psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd) {
 
 psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,
                                  double *x) {
-    return psfm_cholmod_solve(ctx, spd->L, &spd->common, "block", &spd->memory, 1, b, x);
+    return psfm_block_spd_solve_many(ctx, spd, 1, b, x);
+}
+
+psfm_status psfm_block_spd_solve_many(psfm_context *ctx, psfm_block_spd *spd, size_t num_rhs,
+                                      const double *b, double *x) {
+    return psfm_cholmod_solve(ctx, spd->L, &spd->common, "block", &spd->memory, num_rhs, b, x);
 }
 
 void psfm_block_spd_cost(const psfm_block_spd *spd, double *operations, double *entries) {

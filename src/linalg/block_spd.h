@@ -36,6 +36,10 @@ psfm_status psfm_block_spd_factor(psfm_context *ctx, psfm_block_spd *spd);
 psfm_status psfm_block_spd_solve(psfm_context *ctx, psfm_block_spd *spd, const double *b,
                                  double *x);
 
+/* The same for num_rhs right-hand sides, stored one after the other. */
+psfm_status psfm_block_spd_solve_many(psfm_context *ctx, psfm_block_spd *spd, size_t num_rhs,
+                                      const double *b, double *x);
+
 /* Diagonal blocks first .. first + num - 1 of the inverse: where they go, row-major, block k at
  * out + begin[k]. */
 typedef struct {

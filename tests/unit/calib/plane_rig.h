@@ -19,6 +19,7 @@
 typedef struct {
     size_t num;
     double f[MAX_VIEWS], R[MAX_VIEWS][9], c[MAX_VIEWS][3];
+    double middle[MAX_VIEWS][2]; /* principal point, from where it is taken for */
     double sigma; /* noise in units of the longer side */
     psfm_measured_plane planes[2 * MAX_VIEWS];
     size_t num_planes;
@@ -57,6 +58,8 @@ static inline void plane_map(const rig *r, size_t k, double G[9]) {
         G[3 * i + 1] = f * (R[3 * i + 1] + r->slope * R[3 * i + 2]);
         G[3 * i + 2] = -f * (t[i] + r->slope * r->edge * R[3 * i + 2]);
     }
+    for (int i = 0; i < 6; ++i)
+        G[i] += r->middle[k][i / 3] * G[6 + i % 3];
 }
 
 static inline void apply(const double H[9], const double x[2], double y[2]) {

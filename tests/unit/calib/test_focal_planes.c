@@ -45,6 +45,36 @@ static void noisy_views_are_within_their_sigma(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Principal points that are off move focal lengths by what the standard deviations say, no more and
+ * not much less, however many homographies a view has. */
+static void principal_points_that_are_off_are_in_sigma(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    double sum = 0.0;
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+        psfm_rng rng = psfm_rng_make(seed, PSFM_RNG_TEST, 12, 0);
+        rig r = {.num = 64, .sigma = 0.7 / 1280.0};
+        for (size_t k = 0; k < r.num; ++k) {
+            r.f[k] = psfm_rng_range(&rng, 0.8, 1.25);
+            for (int i = 0; i < 2; ++i)
+                r.middle[k][i] = 0.005 * psfm_rng_normal(&rng);
+        }
+        place_ring(&r, &rng);
+        add_ring(&r, &rng, 5, 2.5);
+        psfm_focal_estimate out = estimate(ctx, &r, false, NULL);
+        for (size_t k = 0; k < r.num; ++k) {
+            double off = log(out.focal[k] / r.f[k]) / out.sigma[k];
+            assert_below(fabs(off), 4.0);
+            sum += off * off / (4.0 * (double)r.num);
+        }
+        psfm_focal_estimate_free(&out);
+        free_rig(&r);
+    }
+    assert_below(sqrt(sum), 1.2);
+    assert_below(0.4, sqrt(sum));
+    psfm_context_destroy(&ctx);
+}
+
 /* More views than are searched at once: the solution grows from a part of the ring. */
 static void solutions_grow_to_all_views_of_a_large_plane(void **state) {
     (void)state;
@@ -225,6 +255,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_free_views_give_their_focal_lengths_exactly),
         cmocka_unit_test(noisy_views_are_within_their_sigma),
+        cmocka_unit_test(principal_points_that_are_off_are_in_sigma),
         cmocka_unit_test(solutions_grow_to_all_views_of_a_large_plane),
         cmocka_unit_test(distortion_that_nothing_tells_stays_at_its_prior),
         cmocka_unit_test(three_views_determine_one_shared_focal_length_but_not_three),

@@ -12,10 +12,10 @@
  * focal lengths that are determined are held in the searches on later planes, where there are often
  * too few views to find them.
  *
- * The standard deviation is that of the adjustment, widened by three things. Homographies of
- * neighbouring pairs share keypoints and are not independent. Another minimum of nearly the same
- * cost counts with its distance and its likelihood. And principal points and lenses are never
- * exactly as assumed. */
+ * The standard deviation is that of the adjustment (plane_sigma.c), which has the noise of
+ * homographies and principal points in it, widened by two things. Another minimum of nearly the
+ * same cost counts with its distance and its likelihood. And lenses are never exactly as assumed.
+ */
 #include "calib/focal_planes.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@
 #include "calib/physical_planes.h"
 #include "calib/plane_minima.h"
 
-#define MODEL_SIGMA 0.005 /* by principal points and lenses that are not as assumed */
+#define MODEL_SIGMA 0.005 /* by lenses that are not as assumed */
 #define HELD_SIGMA 0.12   /* focal lengths known this well are held in later searches */
 #define MIN_GOOD 0.4      /* share of its homographies that fit a further plane */
 

@@ -245,7 +245,7 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
     psfm_status status = set_up(ctx, &a);
     if (status == PSFM_OK)
         status = psfm_plane_equations_init(ctx, problem, &a.eq);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && stage != PSFM_PLANE_SETTLED)
         status = iterate(ctx, &a, stage);
     if (status == PSFM_OK && sigma != NULL)
         status = finish(ctx, &a, sigma, bend_sigma);

@@ -48,7 +48,7 @@ typedef enum {
     PSFM_PLANE_FROM_SEARCH, /* from rough values */
     PSFM_PLANE_GROWING,     /* views were added to what was adjusted, and more will be: not far */
     PSFM_PLANE_GROWN,       /* views or planes were added, and none will be */
-    PSFM_PLANE_SETTLED      /* these very homographies were adjusted */
+    PSFM_PLANE_SETTLED      /* all was adjusted: only what sigma needs is done */
 } psfm_plane_stage;
 
 /* Minimises a Cauchy loss of all edges' residuals, weighed by their information, and the priors, by

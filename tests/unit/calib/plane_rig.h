@@ -20,7 +20,7 @@ typedef struct {
     size_t num;
     double f[MAX_VIEWS], R[MAX_VIEWS][9], c[MAX_VIEWS][3];
     double middle[MAX_VIEWS][2]; /* principal point, from where it is taken for */
-    double sigma; /* noise in units of the longer side */
+    double sigma;                /* noise in units of the longer side */
     psfm_measured_plane planes[2 * MAX_VIEWS];
     size_t num_planes;
     uint32_t next_keypoint; /* of another plane */

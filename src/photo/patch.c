@@ -47,6 +47,7 @@ const psfm_option_table psfm_patch_option_table = {"photo-patch", rows, sizeof r
 #define MAX_SIDE (2 * PSFM_PATCH_MAX_RADIUS + 1)
 #define MAX_SAMPLES (MAX_SIDE * MAX_SIDE + PSFM_PATCH_LANES)
 #define MAX_WIDE ((MAX_SIDE + 2) * (MAX_SIDE + 2) + PSFM_PATCH_LANES)
+_Static_assert(PSFM_PATCH_GRID_RADIUS == PSFM_PATCH_MAX_RADIUS + 1, "a template with its rim");
 
 #define CORRELATION 3.0  /* samples that carry the information of one */
 #define FLOOR_PX 0.02    /* standard deviation without noise */
@@ -165,7 +166,10 @@ static bool sample_template(psfm_patch_aligner *a, const psfm_pyramid *photo, co
     int level = level_of(photo, spacing);
     if (!make_map(&identity, spacing, photo, level, a->options.radius + 1, &map))
         return false;
-    a->kernel->sample(&photo->levels[level], &map, a->wide_u, a->wide_v, a->num_wide, a->wide);
+    if (map.x[1] <= PSFM_PATCH_GRID_STEP)
+        a->kernel->sample_grid(&photo->levels[level], &map, a->options.radius + 1, a->wide);
+    else /* the smallest level of a small photograph */
+        a->kernel->sample(&photo->levels[level], &map, a->wide_u, a->wide_v, a->num_wide, a->wide);
     size_t side = (size_t)a->side, stride = side + 2;
     for (size_t y = 0; y < side; ++y) {
         const float *above = a->wide + y * stride + 1, *at = above + stride;

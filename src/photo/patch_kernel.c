@@ -13,6 +13,10 @@ BODY void fetch(const uint8_t *pixels, const ints *at, ints *four) {
     }
 }
 
+BODY void pick(const uint8_t *first, const ints *offset, ints *four) {
+    fetch(first, offset, four);
+}
+
 BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) {
     floats p[4];
     for (int k = 0; k < 4; ++k)
@@ -24,7 +28,7 @@ BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) 
            p[3] * __builtin_convertvector(*odd >> 16, floats);
 }
 
-static const psfm_patch_kernel plain = {sample, sum, moments, weigh};
+static const psfm_patch_kernel plain = {sample, sample_grid, sum, moments, weigh};
 
 const psfm_patch_kernel *psfm_patch_kernel_choose(void) {
 #if defined(__x86_64__)

@@ -7,6 +7,8 @@
 #include "photo/pyramid.h"
 
 #define PSFM_PATCH_LANES 16
+#define PSFM_PATCH_GRID_RADIUS 16 /* of sample_grid, at most */
+#define PSFM_PATCH_GRID_STEP 1.5F /* pixels from sample to sample, at most */
 
 /* Where in a level the sample (u, v) of a patch lies, first pixel centre at 0:
  *   x = base_x + x[0] + x[1] u + x[2] v + x[3] u^2 + x[4] u v + x[5] v^2, y likewise. */
@@ -44,6 +46,13 @@ typedef struct {
      * border. */
     void (*sample)(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
                    const float *v, size_t num, float *out);
+
+    /* The same for the samples (-radius, -radius) to (radius, radius), row by row, of a map that
+     * neither turns nor bends: x by u alone and y by v alone, in steps above 0, and within the
+     * image. Rows are interpolated once for all samples that need them. May write
+     * PSFM_PATCH_LANES floats too many. */
+    void (*sample_grid)(const psfm_pyramid_level *level, const psfm_patch_map *map, int radius,
+                        float *out);
 
     /* Flat arrays, because this is the innermost loop: a struct would be read through each time. */
     void (*sum)(const float *w, float offset, const float *step_x, const float *step_y,

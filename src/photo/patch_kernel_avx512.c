@@ -14,6 +14,10 @@ BODY void fetch(const uint8_t *pixels, const ints *at, ints *four) {
     _mm512_storeu_si512(four, _mm512_i32gather_epi32(from, pixels, 1));
 }
 
+BODY void pick(const uint8_t *first, const ints *offset, ints *four) {
+    fetch(first, offset, four);
+}
+
 BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) {
     const __m512i mask = _mm512_set1_epi32(0x00ff00ff);
     __m512i p = _mm512_loadu_si512(four);
@@ -23,6 +27,6 @@ BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) 
     _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_add_epi32(a, b)));
 }
 
-const psfm_patch_kernel psfm_patch_kernel_avx512 = {sample, sum, moments, weigh};
+const psfm_patch_kernel psfm_patch_kernel_avx512 = {sample, sample_grid, sum, moments, weigh};
 
 #endif

@@ -1,6 +1,9 @@
 /* The inner loops of patch alignment on vectors of sixteen floats, which the compiler splits where
  * the machine has narrower registers. Each version of the kernels compiles its own copy, and
- * defines after it fetch    four neighbouring pixels of a row, a byte each, for sixteen samples,
+ * defines after it
+ *   fetch    four neighbouring pixels of a row, a byte each, for WIDTH samples,
+ *   pick     the same for samples of one row that, with their pixels, lie within 16 bytes of the
+ *            first one or, if there are sixteen, within 32,
  *   dot      their sums by sixteen bit weights: of pixels 0 and 2 in `even`, of 1 and 3 in `odd`.
  * Only patch_kernel*.c include this. */
 #ifndef PSFM_PHOTO_PATCH_KERNEL_BODY_H
@@ -18,6 +21,7 @@ typedef int32_t ints __attribute__((vector_size(4 * WIDTH), aligned(4), may_alia
 #define ROW_ONE 16384 /* sum of the weights along a row */
 
 BODY void fetch(const uint8_t *pixels, const ints *at, ints *four);
+BODY void pick(const uint8_t *first, const ints *offset, ints *four);
 BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out);
 
 BODY void polynomial(const float c[6], const floats *u, const floats *v, floats *out) {
@@ -55,6 +59,11 @@ BODY void pack_weights(const floats w[4], ints *even, ints *odd) {
     *odd = w1 | (w3 << 16);
 }
 
+BODY floats join_rows(const floats rows[4], const floats wy[4]) {
+    return ((rows[0] * wy[0] + rows[1] * wy[1]) + (rows[2] * wy[2] + rows[3] * wy[3])) *
+           (1.0F / (6.0F * ROW_ONE));
+}
+
 static void sample(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
                    const float *v, size_t num, float *out) {
     float low_x = (float)(1 - map->base_x), high_x = (float)(level->width - 3 - map->base_x);
@@ -74,9 +83,64 @@ static void sample(const psfm_pyramid_level *level, const psfm_patch_map *map, c
             fetch(level->pixels, &at, &four);
             dot(&four, &even, &odd, &rows[r]);
         }
-        *(floats *)(out + k) =
-            ((rows[0] * wy[0] + rows[1] * wy[1]) + (rows[2] * wy[2] + rows[3] * wy[3])) *
-            (1.0F / (6.0F * ROW_ONE));
+        *(floats *)(out + k) = join_rows(rows, wy);
+    }
+}
+
+#define GRID_SIDE (2 * PSFM_PATCH_GRID_RADIUS + 1)
+#define GRID_COLUMNS ((GRID_SIDE + PSFM_PATCH_LANES - 1) / PSFM_PATCH_LANES * PSFM_PATCH_LANES)
+#define GRID_ROWS ((int)(PSFM_PATCH_GRID_STEP * GRID_SIDE) + 5)
+
+/* Where the samples of one axis of a grid lie; those that fill a vector repeat the last one. */
+BODY void grid_axis(float origin, float step, int radius, int first, ints *whole, floats w[4]) {
+    static const float lanes[PSFM_PATCH_LANES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                  8, 9, 10, 11, 12, 13, 14, 15};
+    floats x = *(const floats *)lanes + (float)(first - radius);
+    clamp((float)-radius, (float)radius, &x);
+    x = origin + step * x;
+    spline_weights(&x, whole, w);
+}
+
+/* Columns first to first + WIDTH of num rows of the image from `row` on, along the rows. */
+BODY void grid_columns(const uint8_t *row, size_t stride, const psfm_patch_map *map, int radius,
+                       int first, int num, float (*sums)[GRID_COLUMNS]) {
+    ints whole, even, odd, four;
+    floats w[4];
+    grid_axis(map->x[0], map->x[1], radius, first, &whole, w);
+    pack_weights(w, &even, &odd);
+    const ints offset = whole - whole[0];
+    const uint8_t *at = row + (map->base_x + whole[0] - 1);
+    for (int k = 0; k < num; ++k, at += stride) {
+        pick(at, &offset, &four);
+        dot(&four, &even, &odd, (floats *)&sums[k][first]);
+    }
+}
+
+static void sample_grid(const psfm_pyramid_level *level, const psfm_patch_map *map, int radius,
+                        float *out) {
+    float sums[GRID_ROWS][GRID_COLUMNS], weights[4][GRID_COLUMNS];
+    int row[GRID_COLUMNS], side = 2 * radius + 1;
+    size_t stride = (size_t)level->width;
+    for (int k = 0; k < side; k += WIDTH) {
+        ints whole;
+        floats w[4];
+        grid_axis(map->y[0], map->y[2], radius, k, &whole, w);
+        memcpy(row + k, &whole, sizeof whole);
+        for (int r = 0; r < 4; ++r)
+            memcpy(&weights[r][k], &w[r], sizeof w[r]);
+    }
+    const uint8_t *top = level->pixels + (size_t)(map->base_y + row[0] - 1) * stride;
+    for (int k = 0; k < side; k += WIDTH)
+        grid_columns(top, stride, map, radius, k, row[side - 1] - row[0] + 4, sums);
+    for (int y = 0; y < side; ++y, out += side) {
+        floats rows[4], wy[4];
+        for (int r = 0; r < 4; ++r)
+            wy[r] = weights[r][y] - (floats){0};
+        for (int k = 0; k < side; k += WIDTH) {
+            for (int r = 0; r < 4; ++r)
+                memcpy(&rows[r], &sums[row[y] - row[0] + r][k], sizeof rows[r]);
+            *(floats *)(out + k) = join_rows(rows, wy);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #include "photo/patch.h"
 
 #include "base/cpu.h"
+#include "photo/patch_kernel.h"
 #include "plane_photos.h"
 
 typedef struct {
@@ -201,6 +202,41 @@ static void all_instructions_agree(void **state) {
     }
 }
 
+/* Rows first, then columns, is what each sample on its own would be. */
+static void a_grid_is_its_samples(void **state) {
+    (void)state;
+    enum { RADIUS = PSFM_PATCH_GRID_RADIUS, SIDE = 2 * RADIUS + 1, NUM = SIDE * SIDE };
+    static float u[NUM + PSFM_PATCH_LANES], v[NUM + PSFM_PATCH_LANES];
+    static float one[NUM + PSFM_PATCH_LANES], all[NUM + PSFM_PATCH_LANES];
+    fixture f;
+    psfm_camera camera = pinhole(300.0);
+    set_up(&f, &camera, 1.0, 0.0, 3.0);
+    const psfm_pyramid_level *level = &f.photos[0].levels[0];
+    for (int k = 0; k < 3; ++k) {
+        psfm_cpu_limit((psfm_cpu_level)(PSFM_CPU_PLAIN + k));
+        const psfm_patch_kernel *kernel = psfm_patch_kernel_choose();
+        for (int radius = 4; radius <= RADIUS; radius += 4) {
+            size_t side = (size_t)(2 * radius + 1), num = side * side;
+            size_t padded = (num + PSFM_PATCH_LANES - 1) / PSFM_PATCH_LANES * PSFM_PATCH_LANES;
+            for (size_t i = 0; i < num; ++i) {
+                u[i] = (float)((int)(i % side) - radius);
+                v[i] = (float)((int)(i / side) - radius);
+            }
+            for (float step = 0.7F; step <= PSFM_PATCH_GRID_STEP; step += 0.1F) {
+                psfm_patch_map map = {.base_x = 90,
+                                      .base_y = level->height - 28,
+                                      .x = {0.9F * step, step, 0.0F, 0.0F, 0.0F, 0.0F},
+                                      .y = {0.3F * step, 0.0F, step, 0.0F, 0.0F, 0.0F}};
+                kernel->sample(level, &map, u, v, padded, one);
+                kernel->sample_grid(level, &map, radius, all);
+                assert_memory_equal(one, all, num * sizeof *all);
+            }
+        }
+    }
+    psfm_cpu_limit(PSFM_CPU_AVX512);
+    tear_down(&f);
+}
+
 static void every_outcome_has_a_name(void **state) {
     (void)state;
     assert_string_equal(psfm_patch_outcome_name(PSFM_PATCH_ALIGNED), "aligned");
@@ -216,6 +252,7 @@ int main(void) {
         cmocka_unit_test(wrong_texture_is_refused),
         cmocka_unit_test(degenerate_patches_have_a_reason),
         cmocka_unit_test(all_instructions_agree),
+        cmocka_unit_test(a_grid_is_its_samples),
         cmocka_unit_test(every_outcome_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

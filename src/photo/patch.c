@@ -9,6 +9,11 @@
  * offset cost nothing, D is computed once for a patch, and an iteration is one sampling of image 2
  * and five sums. (Lucas and Kanade 1981; Baker and Matthews 2004.)
  *
+ * Noise makes M too large, and the images differ, so that such steps are too short or astray and
+ * their errors shrink by a constant factor each. What a step did to <D, w> tells: the inverse of
+ * its Jacobian, I at first, is mended by each step to what that one found (Broyden 1965). That
+ * leads to the same place sooner, and a mended step can be the last one while it is still long.
+ *
  * The samples are one pixel apart in the coarser of the two images, and are taken from the level
  * of either pyramid whose pixels are nearest to that.
  *
@@ -52,8 +57,10 @@ _Static_assert(PSFM_PATCH_GRID_RADIUS == PSFM_PATCH_MAX_RADIUS + 1, "a template 
 #define CORRELATION 3.0  /* samples that carry the information of one */
 #define FLOOR_PX 0.02    /* standard deviation without noise */
 #define GRAY_NOISE 0.7   /* standard deviation of a gray value that is taken for granted */
-#define END_STEP 0.01    /* samples; a step below it ends the iteration */
+#define FIRST_END 0.03   /* samples; a first step below it is the last one, */
+#define END_STEP 0.1     /* any other one below this, which has been mended */
 #define LONGEST_STEP 2.0 /* samples */
+#define LEAST_CHANGE 0.3 /* of <D, w> along a step, as a share of it, that is believed */
 /* Correlation of a coarse level after HOPELESS_STEPS, of the finest from the start. */
 #define HOPELESS_NCC 0.3
 #define HOPELESS_STEPS 3
@@ -268,36 +275,87 @@ static bool is_hopeless(const search *s, int k) {
     return s->ncc < HOPELESS_NCC && (k >= HOPELESS_STEPS || !s->is_coarse);
 }
 
+/* Steps by the secants of those before. */
+typedef struct {
+    double inverse[4];       /* of the Jacobian of what is to vanish */
+    double value[2], way[2]; /* that before the last step, and the step, in samples */
+    bool has_step;
+} secant;
+
+/* Mends the inverse by what the last step did. */
+static void mend_secant(secant *s, const double value[2]) {
+    double *B = s->inverse, y[2] = {value[0] - s->value[0], value[1] - s->value[1]};
+    double By[2] = {B[0] * y[0] + B[1] * y[1], B[2] * y[0] + B[3] * y[1]};
+    double change = s->way[0] * By[0] + s->way[1] * By[1];
+    double square = s->way[0] * s->way[0] + s->way[1] * s->way[1];
+    if (!(change > LEAST_CHANGE * square))
+        return;
+    double row[2] = {(s->way[0] * B[0] + s->way[1] * B[2]) / change,
+                     (s->way[0] * B[1] + s->way[1] * B[3]) / change};
+    for (int k = 0; k < 2; ++k) {
+        double missed = s->way[k] - By[k];
+        B[2 * k] += missed * row[0];
+        B[2 * k + 1] += missed * row[1];
+    }
+}
+
+/* The next step, in samples; whether it is the last one. */
+static bool step_by_secant(secant *s, const double value[2]) {
+    if (s->has_step)
+        mend_secant(s, value);
+    double x = -(s->inverse[0] * value[0] + s->inverse[1] * value[1]);
+    double y = -(s->inverse[2] * value[0] + s->inverse[3] * value[1]);
+    double length = sqrt(x * x + y * y);
+    double factor = length > LONGEST_STEP ? LONGEST_STEP / length : 1.0;
+    bool last = length < (s->has_step ? END_STEP : FIRST_END);
+    s->value[0] = value[0];
+    s->value[1] = value[1];
+    s->way[0] = factor * x;
+    s->way[1] = factor * y;
+    s->has_step = true;
+    return last;
+}
+
+/* Compares the template with the other photograph where the search is: <D, w> and the correlation;
+ * `level` is that of the other photograph. */
+static psfm_patch_outcome compare(psfm_patch_aligner *a, search *s, int level, double value[2]) {
+    psfm_plane_warp moved;
+    psfm_patch_map map;
+    psfm_patch_sums sums;
+    psfm_plane_warp_move(s->warp, s->p[0], s->p[1], &moved);
+    if (!make_map(&moved, s->spacing, s->to, level, a->options.radius, &map))
+        return PSFM_PATCH_OUTSIDE;
+    a->kernel->sample(&s->to->levels[level], &map, a->u, a->v, a->num_padded, a->w);
+    a->kernel->sum(a->w, (float)a->offset, a->step_x, a->step_y, a->pattern, a->window,
+                   a->num_padded, &sums);
+    double mean = (double)sums.value / a->total;
+    double variance = (double)sums.square - mean * (double)sums.value;
+    if (!(variance > 1e-3 * a->total))
+        return PSFM_PATCH_UNLIKE;
+    double norm = 1.0 / sqrt(variance);
+    value[0] = (double)sums.step_x * norm;
+    value[1] = (double)sums.step_y * norm;
+    s->ncc = (double)sums.product * norm;
+    return PSFM_PATCH_ALIGNED;
+}
+
 /* Moves the template to where the other photograph is like it. */
 static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
     int level = level_of(s->to, s->spacing * s->zoom);
+    secant steps = {.inverse = {1.0, 0.0, 0.0, 1.0}};
     for (int k = 0; k < a->options.max_iterations; ++k) {
-        psfm_plane_warp moved;
-        psfm_patch_map map;
-        psfm_patch_sums sums;
-        psfm_plane_warp_move(s->warp, s->p[0], s->p[1], &moved);
-        if (!make_map(&moved, s->spacing, s->to, level, a->options.radius, &map))
-            return PSFM_PATCH_OUTSIDE;
-        a->kernel->sample(&s->to->levels[level], &map, a->u, a->v, a->num_padded, a->w);
-        a->kernel->sum(a->w, (float)a->offset, a->step_x, a->step_y, a->pattern, a->window,
-                       a->num_padded, &sums);
-        double value = (double)sums.value, square = (double)sums.square;
-        double variance = square - value * value / a->total;
-        if (!(variance > 1e-3 * a->total))
-            return PSFM_PATCH_UNLIKE;
-        double norm = 1.0 / sqrt(variance);
-        double dx = (double)sums.step_x * norm, dy = (double)sums.step_y * norm;
-        double length = sqrt(dx * dx + dy * dy), factor = s->spacing;
-        s->ncc = (double)sums.product * norm;
+        double value[2];
+        psfm_patch_outcome outcome = compare(a, s, level, value);
+        if (outcome != PSFM_PATCH_ALIGNED)
+            return outcome;
         if (is_hopeless(s, k))
             return PSFM_PATCH_UNLIKE;
-        if (length > LONGEST_STEP)
-            factor *= LONGEST_STEP / length;
-        s->p[0] -= factor * dx;
-        s->p[1] -= factor * dy;
+        bool last = step_by_secant(&steps, value);
+        s->p[0] += s->spacing * steps.way[0];
+        s->p[1] += s->spacing * steps.way[1];
         if (!(hypot(s->p[0], s->p[1]) <= s->max_shift))
             return PSFM_PATCH_DIVERGED;
-        if (length < END_STEP)
+        if (last)
             return PSFM_PATCH_ALIGNED;
     }
     return PSFM_PATCH_DIVERGED;

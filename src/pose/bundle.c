@@ -82,7 +82,7 @@ const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
 
 #define SIGMA_ROUNDS 2       /* of estimating how flat planes are */
 #define ROUGH_TOLERANCE 1e-4 /* before the last of them */
-#define ROUGH_SETTLED 1.0
+#define ROUGH_SETTLED 3.0
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
 #define LESS_DAMPING 0.1   /* at most, after a step that did what was predicted */
@@ -216,10 +216,11 @@ static bool is_last(const psfm_bundle_trial *trial, const step_facts *step, cons
     return decrease <= tiny || (step->lambda <= LIGHT_DAMPING && trial->moved <= little * little);
 }
 
-/* Lowers the cost from the current values on, with the steps of `stats` counted on. */
-static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *rule,
+/* Lowers the cost from the current values on, with the steps of `stats` counted on. The damping
+ * starts at *lambda, which becomes what the next one may start at: what is left is light. */
+static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *rule, double *lambda,
                            psfm_bundle_stats *stats) {
-    step_control control = {b->options.initial_damping, 2.0, 1.0};
+    step_control control = {*lambda, 2.0, 1.0};
     double cost, travelled = 0.0, redundancy = (double)psfm_bundle_redundancy(b);
     int end = stats->iterations + b->options.max_iterations;
     psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
@@ -255,6 +256,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
         if (lower)
             status = psfm_bundle_linearize(ctx, b, &cost);
     }
+    *lambda = fmin(fmax(control.lambda, LIGHT_DAMPING), *lambda);
     return status;
 }
 
@@ -266,16 +268,17 @@ static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *
     stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED),
                        0.0};
     psfm_status status = PSFM_OK;
+    double lambda = b->options.initial_damping;
     b->holds_cameras = b->estimates_sigma;
     for (int round = 0; b->estimates_sigma && round < SIGMA_ROUNDS; ++round) {
         double cost;
-        if ((status = iterate(ctx, b, &rough, stats)) != PSFM_OK ||
+        if ((status = iterate(ctx, b, &rough, &lambda, stats)) != PSFM_OK ||
             (status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
             (status = psfm_bundle_estimate_sigma(ctx, b)) != PSFM_OK)
             return status;
     }
     b->holds_cameras = false;
-    return iterate(ctx, b, &last, stats);
+    return iterate(ctx, b, &last, &lambda, stats);
 }
 
 static void write_back(const psfm_bundle *b) {

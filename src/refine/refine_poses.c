@@ -36,7 +36,7 @@
 #define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
 #define JOINED 4.0      /* final errors allowed in the round after one */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
-#define ROUGH_SETTLED 1.0
+#define ROUGH_SETTLED 3.0
 
 /* Everything the rounds share. */
 typedef struct {

@@ -66,7 +66,7 @@ psfm_status psfm_patch_aligner_create(psfm_context *ctx, const psfm_patch_option
                                       psfm_patch_aligner **aligner);
 void psfm_patch_aligner_destroy(psfm_patch_aligner **aligner);
 
-/* Finds the point of the query. Cost: about ten microseconds, 289 samples, both ways. */
+/* Finds the point of the query. Cost: five to ten microseconds, 289 samples, both ways. */
 void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_query *query,
                       psfm_patch_match *match);
 

@@ -37,6 +37,8 @@ static bool is_same(const psfm_drawing_part *p, const psfm_drawing_part *q) {
 
 psfm_status psfm_drawing_add(psfm_context *ctx, psfm_drawing *drawing,
                              const psfm_drawing_part *part) {
+    if (part->radius == 0.0 && is_near(part->a, part->b))
+        return PSFM_OK; /* a side of a court that is all corner */
     for (size_t k = 0; k < drawing->num_parts; ++k)
         if (is_same(&drawing->parts[k], part))
             return PSFM_OK;

@@ -87,6 +87,24 @@ static void test_parts(void **state) {
     psfm_drawing_free(&hall);
 }
 
+/* The round corners of a rink take up all of its shorter sides: no line is left of these, and none
+ * without a direction. */
+static void test_all_corner(void **state) {
+    psfm_context *ctx = *state;
+    psfm_drawing drawing;
+    psfm_drawing_sample *samples = NULL;
+    size_t num = 0;
+    assert_ok(ctx, parse(ctx,
+                         "{\"lines\": [[0, 0, 10, 0]],"
+                         " \"parts\": [{\"court\": \"ice-hockey\", \"size\": [17, 30]}]}",
+                         &drawing));
+    assert_ok(ctx, psfm_drawing_sample_lines(ctx, &drawing, 0.5, &samples, &num));
+    for (size_t k = 0; k < num; ++k)
+        assert_close(hypot(samples[k].tx, samples[k].ty), 1.0, 1e-6);
+    free(samples);
+    psfm_drawing_free(&drawing);
+}
+
 static void test_too_many(void **state) {
     psfm_context *ctx = *state;
     psfm_drawing drawing;
@@ -116,8 +134,9 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_parts),  cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_good),       cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_all_corner), cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -156,8 +156,7 @@ await visit(
     await page.locator('#stage').scrollIntoViewIfNeeded();
     await settle(page);
     await page.touchscreen.tap(...(await cameraPlace(page, 1)));
-    await page.waitForTimeout(300);
-    assert.ok(await page.locator('#panel').isVisible(), 'a tap opens no panel');
+    await page.locator('#panel').waitFor({ state: 'visible' }); // a tap opens it
     await page.waitForTimeout(500);
     const [stage, panel] = [
       await page.locator('#stage').boundingBox(),
@@ -169,8 +168,7 @@ await visit(
     );
     assert.ok((await colors(page, '#stage')) > 100);
     await page.locator('#closePanel').click();
-    await page.waitForTimeout(300);
-    assert.ok(!(await page.locator('#panel').isVisible()));
+    await page.locator('#panel').waitFor({ state: 'hidden' });
     await page.locator('#theme').click();
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
   },

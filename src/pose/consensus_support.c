@@ -51,7 +51,8 @@ void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chos
     }
 }
 
-/* How far candidate q is from R_21 in units of its reach; 1 or more: it does not agree. */
+/* How far candidate q is from R_21 in units of its reach; 1 or more: it does not agree, however far
+ * that is. */
 static double distance(const psfm_consensus_search *s, uint32_t q, const double R_21[9]) {
     const psfm_rotation_candidates *c = s->candidates;
     double reach =
@@ -59,8 +60,11 @@ static double distance(const psfm_consensus_search *s, uint32_t q, const double 
     double trace = 0.0;
     for (int k = 0; k < 9; ++k)
         trace += c->R_21[q][k] * R_21[k];
+    double cosine = 0.5 * (trace - 1.0);
+    if (cosine < 1.0 - 0.5 * reach * reach) /* <= cos(reach): most need no arc cosine */
+        return 1.0;
     /* the trace tells small angles poorly, but their squares, which count, to rounding */
-    return acos(fmax(-1.0, fmin(1.0, 0.5 * (trace - 1.0)))) / reach;
+    return acos(fmax(-1.0, fmin(1.0, cosine))) / reach;
 }
 
 bool psfm_consensus_agrees(const psfm_consensus_search *s, uint32_t e, const double R1[9],

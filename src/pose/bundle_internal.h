@@ -193,7 +193,8 @@ psfm_status psfm_bundle_prefer_factor(psfm_context *ctx, psfm_bundle *b);
 /* Solves the system that was reduced last. */
 psfm_status psfm_bundle_solve(psfm_context *ctx, psfm_bundle *b, const double *rhs, double *x);
 /* The diagonal blocks first .. first + num - 1 of its inverse, block k at out + begin[k]; by
- * conjugate gradients a few of them, the others NAN. */
+ * conjugate gradients a few of them, the others NAN. A factor uses the linearisation up: its memory
+ * is needed. */
 psfm_status psfm_bundle_inverse(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
                                 const size_t *begin, double *out);
 

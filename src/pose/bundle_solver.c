@@ -166,9 +166,21 @@ static psfm_status invert_some(psfm_context *ctx, psfm_bundle *b, uint32_t first
     return status;
 }
 
+/* What the factor was made of, and its inverse does without: the largest part of the state. */
+static void forget_rows(psfm_bundle *b) {
+    free(b->rows);
+    free(b->camera_rows);
+    free(b->systems);
+    b->rows = NULL;
+    b->camera_rows = NULL;
+    b->systems = NULL;
+}
+
 psfm_status psfm_bundle_inverse(psfm_context *ctx, psfm_bundle *b, uint32_t first, uint32_t num,
                                 const size_t *begin, double *out) {
     const psfm_block_range range = {first, num, begin, out};
+    if (b->cg == NULL && b->border == NULL)
+        forget_rows(b);
     return b->cg == NULL ? psfm_block_spd_inverse(ctx, b->spd, &range)
                          : invert_some(ctx, b, first, num, begin, out);
 }

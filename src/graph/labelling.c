@@ -370,30 +370,48 @@ static psfm_status flip_by_bounds(psfm_context *ctx, level *l,
     return status;
 }
 
+/* Searches where the bound leaves something open: no set that gains comes between nodes that W or
+ * more holds together, so they are searched as one. Values of l are those of the flips so far. */
+static psfm_status search_contracted(psfm_context *ctx, const level *l,
+                                     const psfm_labelling_options *options, psfm_rng *rng,
+                                     bool *flip, double *gain) {
+    uint32_t n = l->graph.num_nodes, *group = NULL, num = 0;
+    const psfm_flip_problem problem = view(l);
+    double *left = NULL, most = 0.0, more = 0.0;
+    bool *found = NULL;
+    level coarse = {0};
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, l->graph.num_edges, &left)) ||
+        (status = PSFM_ALLOC(ctx, n, &group)) ||
+        (status = psfm_flips_bound(ctx, &problem, left, &most)) ||
+        (status = psfm_heavy_groups(ctx, &l->graph, &l->adjacency, left, most, group, &num)) ||
+        (status = contract(ctx, l, group, num, &coarse)) ||
+        (status = PSFM_ALLOC(ctx, num, &found)) ||
+        (status = search(ctx, &coarse, options, rng, found, &more)))
+        goto cleanup;
+    for (uint32_t v = 0; more > 0.0 && v < n; ++v)
+        flip[v] ^= found[group[v]];
+    *gain += fmax(more, 0.0);
+
+cleanup:
+    free(left);
+    free(group);
+    free(found);
+    level_free(&coarse);
+    return status;
+}
+
 /* The best flips that bounds and the search find. */
 static psfm_status flip_and_search(psfm_context *ctx, const level *l,
                                    const psfm_labelling_options *options, psfm_rng *rng, bool *flip,
                                    psfm_labelling_result *result) {
-    uint32_t n = l->graph.num_nodes;
-    bool *found = NULL;
-    double gain = 0.0;
     level copy = {0};
-    psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, n, &found)) ||
-        (status = level_init(ctx, &l->graph, (const double(*)[4])l->value, l->own, found, l->held,
-                             &copy)) ||
-        (status = flip_by_bounds(ctx, &copy, options, flip, &result->gain, &result->exact)) ||
-        result->exact || (status = search(ctx, l, options, rng, found, &gain)))
-        goto cleanup;
-    if (gain >= result->gain) {
-        memcpy(flip, found, n * sizeof *flip);
-        result->gain = gain;
-    } else {
-        status = go_rounds(ctx, l, options, false, rng, flip, &result->gain);
-    }
-
-cleanup:
-    free(found);
+    psfm_status status =
+        level_init(ctx, &l->graph, (const double(*)[4])l->value, l->own, flip, l->held, &copy);
+    if (status == PSFM_OK)
+        status = flip_by_bounds(ctx, &copy, options, flip, &result->gain, &result->exact);
+    if (status == PSFM_OK && !result->exact)
+        status = search_contracted(ctx, &copy, options, rng, flip, &result->gain);
     level_free(&copy);
     return status;
 }

@@ -26,6 +26,7 @@ typedef struct {
     double V[6];       /* symmetric: 00 01 02 11 12 22 */
     double b[3];       /* minus the gradient */
     double inverse[6]; /* of the damped V; third row and column zero for a hard point */
+    double root[6];    /* upper triangular G, inverse = G G^T: 00 01 02 11 12 22 */
     double e[3];       /* inverse b */
     /* Coupling with its plane's three parameters, all along one direction m: */
     double m[3];
@@ -98,6 +99,7 @@ typedef struct {
     psfm_bundle_row *rows;
     double *camera_rows; /* per observation: 2 x max_free_params, by the intrinsics */
     psfm_bundle_system *systems;
+    bool in_tiles;                     /* test hook: summed as a large system is */
     double *rhs, *step;                /* of the reduced system */
     double stretch;                    /* of the last step */
     psfm_bundle_tree *tree;            /* or NULL: not needed yet */

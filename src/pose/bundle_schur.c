@@ -1,422 +1,319 @@
 /* The reduced system: points eliminated (Schur complement).
  *
- * A point p with observations o has J_o = d r_o / d point (2 x 3), the damped V_p = sum J_o^T J_o
- * and b_p = -sum J_o^T r_o. An observation's derivative by a block of the reduced system, a pose
- * or a camera's intrinsics, is P_o (2 x 6 or 2 x k). Then
- *   S_ij = [sum_o P_o^T P'_o] - sum_p sum_{o in i, o' in j} P_o^T (J_o V_p^-1 J_o'^T) P_o',
- *   g_i  = sum_o P_o^T (-r_o - J_o V_p^-1 b_p),
- * where the matrix in parentheses is only 2 x 2. A plane meets a block i by
- *   S_i,plane = sum_o P_o^T (s_o - J_o V_p^-1 q_p) m_p^T,
- * s_o being the residual's derivative along the normal for a hard point and zero for a soft one,
- * and itself by sum_p (sigma_p - q_p^T V_p^-1 q_p) m_p m_p^T; see bundle_linearize.c for m, q,
- * sigma.
+ * What a point adds to it is in bundle_rows.c. The result must not depend on the number of threads,
+ * so it is fixed what is added to what in which order:
  *
- * One task owns a few consecutive block rows and sums over their observations in a fixed order. So
- * no two threads write to one place, and the result does not depend on the number of threads. A
- * few rows rather than one, because images next to each other mostly see the same points, whose
- * rows then are loaded once for all of them. */
-#include <math.h>
+ *   A small system, which a core's own cache holds, is summed a few times, each time over a share
+ *   of the points, and the sums are added. Points are then read once, one after the other.
+ *   Of a large one a task owns a few consecutive rows and visits the points that have a part in
+ *   them. A few rows rather than one, because images next to each other mostly see the same points,
+ *   which then are read once for all of them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "linalg/vec3.h"
 #include "pose/bundle_internal.h"
-#include "pose/schur_kernel.h"
+#include "pose/bundle_rows.h"
 
-#define TILE 4            /* pose rows of a task */
-#define MIN_DIAGONAL 1e-9 /* of what damping multiplies, so that an unseen direction gets some */
+#define MAX_SHARES 8            /* of the points */
+#define SHARE_OBSERVATIONS 2048 /* at least */
+#define SMALL_SYSTEM (1 << 17)  /* numbers: a megabyte */
+#define SMALL_BLOCKS 256        /* whose table of places is a quarter of that */
+#define TILE_NUMBERS (1 << 16)  /* of the rows of a task, about */
+#define MIN_TILE 4
+#define MAX_TILE 16
+
+/* Rows and their memory: for each row its blocks, right-hand side and diagonal. */
+typedef struct {
+    psfm_bundle_row_sum *rows;
+    double *numbers;
+    uint32_t *slot;
+} row_memory;
 
 typedef struct {
     psfm_bundle *b;
     double lambda;
-    size_t block_stride; /* largest block in scalars */
-    double **scratch;    /* per worker: the blocks of TILE rows */
-    uint32_t **slot;     /* per worker and row of its tile: block column -> place in the row */
-    psfm_schur_subtract subtract;
+    psfm_schur_kernel kernel;
+    uint32_t num_shares;        /* 0: in tiles */
+    uint32_t tile;              /* rows of a task */
+    row_memory *memory;         /* of a share, or of a worker */
+    psfm_bundle_halves *halves; /* per worker */
+    size_t num_memory, num_workers;
 } reduction;
-
-/* The row being summed. */
-typedef struct {
-    const psfm_bundle *b;
-    uint32_t block, dim;
-    double *blocks;
-    size_t block_stride;
-    const uint32_t *slot;
-    double diagonal[PSFM_CAMERA_MAX_PARAMS]; /* before elimination, for the damping */
-    double *rhs;
-    psfm_schur_subtract subtract;
-} row_sum;
-
-static double damped(double diagonal, double lambda) {
-    return diagonal + lambda * fmax(diagonal, MIN_DIAGONAL);
-}
-
-/* Inverse of a packed symmetric positive definite 3 x 3 matrix by cofactors; zero if singular. */
-static void invert(const double A[6], double out[6]) {
-    double c0 = A[3] * A[5] - A[4] * A[4];
-    double c1 = A[2] * A[4] - A[1] * A[5];
-    double c2 = A[1] * A[4] - A[2] * A[3];
-    double det = A[0] * c0 + A[1] * c1 + A[2] * c2;
-    memset(out, 0, 6 * sizeof *out);
-    if (!(det > 1e-15 * A[0] * A[3] * A[5]))
-        return;
-    out[0] = c0 / det;
-    out[1] = c1 / det;
-    out[2] = c2 / det;
-    out[3] = (A[0] * A[5] - A[2] * A[2]) / det;
-    out[4] = (A[1] * A[2] - A[0] * A[4]) / det;
-    out[5] = (A[0] * A[3] - A[1] * A[1]) / det;
-}
-
-/* The same for the upper left 2 x 2 part, the rest zero. */
-static void invert_in_plane(const double A[6], double out[6]) {
-    double det = A[0] * A[3] - A[1] * A[1];
-    memset(out, 0, 6 * sizeof *out);
-    if (!(det > 1e-15 * A[0] * A[3]))
-        return;
-    out[0] = A[3] / det;
-    out[1] = -A[1] / det;
-    out[3] = A[0] / det;
-}
 
 static psfm_status damp_points(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)ctx;
     (void)worker;
     const reduction *job = user;
-    psfm_bundle *b = job->b;
     uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
-    for (uint32_t p = first; p < psfm_bundle_task_end(b, index); ++p) {
-        psfm_bundle_system *s = &b->systems[p];
-        double A[6];
-        memcpy(A, s->V, sizeof A);
-        A[0] = damped(A[0], job->lambda);
-        A[3] = damped(A[3], job->lambda);
-        A[5] = damped(A[5], job->lambda);
-        if (b->point_fixed[p])
-            memset(s->inverse, 0, sizeof s->inverse);
-        else if (b->options.planes == PSFM_PLANES_HARD && b->point_plane[p] != PSFM_BUNDLE_NONE)
-            invert_in_plane(A, s->inverse);
-        else
-            invert(A, s->inverse);
-        psfm_sym3_mul(s->inverse, s->b, s->e);
-    }
+    for (uint32_t p = first; p < psfm_bundle_task_end(job->b, index); ++p)
+        psfm_bundle_damp_point(job->b, p, job->lambda);
     return PSFM_OK;
 }
 
-/* S -= P^T N Q, P (2 x rows), N (2 x 2), Q (2 x cols). */
-__attribute__((always_inline)) static inline void product(const double *restrict P, uint32_t rows,
-                                                          const double N[4],
-                                                          const double *restrict Q, uint32_t cols,
-                                                          double *restrict S) {
-    double T[2 * PSFM_CAMERA_MAX_PARAMS];
-    for (uint32_t v = 0; v < cols; ++v) {
-        T[v] = N[0] * Q[v] + N[1] * Q[cols + v];
-        T[cols + v] = N[2] * Q[v] + N[3] * Q[cols + v];
+static uint32_t dim_of(const psfm_block_pattern *pattern, uint32_t block) {
+    return pattern->scalar_begin[block + 1] - pattern->scalar_begin[block];
+}
+
+/* Numbers of a row in memory. */
+static size_t row_size(const psfm_block_pattern *pattern, uint32_t row) {
+    size_t columns = 2; /* right-hand side and diagonal */
+    for (size_t k = pattern->row_begin[row]; k < pattern->row_begin[row + 1]; ++k)
+        columns += dim_of(pattern, pattern->col[k]);
+    return columns * dim_of(pattern, row);
+}
+
+/* Clears num rows and tells where their parts are. */
+static psfm_bundle_rows start_rows(const reduction *job, const row_memory *memory, uint32_t first,
+                                   uint32_t num) {
+    const psfm_block_pattern *pattern = &job->b->pattern;
+    double *next = memory->numbers;
+    for (uint32_t r = 0; r < num; ++r) {
+        uint32_t dim = dim_of(pattern, first + r), place = 0;
+        uint32_t *slot = memory->slot + (size_t)r * pattern->num_blocks;
+        for (size_t k = pattern->row_begin[first + r]; k < pattern->row_begin[first + r + 1]; ++k) {
+            slot[pattern->col[k]] = place;
+            place += dim * dim_of(pattern, pattern->col[k]);
+        }
+        memory->rows[r] = (psfm_bundle_row_sum){.block = first + r,
+                                                .dim = dim,
+                                                .blocks = next,
+                                                .slot = slot,
+                                                .rhs = next + place,
+                                                .diagonal = next + place + dim};
+        next += place + 2 * dim;
     }
+    memset(memory->numbers, 0, (size_t)(next - memory->numbers) * sizeof *next);
+    return (psfm_bundle_rows){
+        .b = job->b, .kernel = &job->kernel, .rows = memory->rows, .first = first, .num = num};
+}
+
+static void transpose(double *block, uint32_t rows, uint32_t cols) {
+    double copy[PSFM_CAMERA_MAX_PARAMS * PSFM_CAMERA_MAX_PARAMS];
+    memcpy(copy, block, (size_t)rows * cols * sizeof *copy);
     for (uint32_t u = 0; u < rows; ++u)
         for (uint32_t v = 0; v < cols; ++v)
-            *S++ -= P[u] * T[v] + P[rows + u] * T[cols + v];
+            block[v * rows + u] = copy[u * cols + v];
 }
 
-/* The same; the sizes that one or two focal lengths make are compiled on their own. */
-static void subtract_product(const double *P, uint32_t rows, const double N[4], const double *Q,
-                             uint32_t cols, double *S) {
-    if (rows == 6 && cols == 2)
-        product(P, 6, N, Q, 2, S);
-    else if (rows == 6 && cols == 1)
-        product(P, 6, N, Q, 1, S);
-    else if (rows == 2 && cols == 2)
-        product(P, 2, N, Q, 2, S);
-    else
-        product(P, rows, N, Q, cols, S);
-}
-
-/* N = Z J'^T, Z = J V^-1. */
-static inline void couple(const double Z[6], const double J[6], double N[4]) {
-    N[0] = psfm_dot3(Z, J);
-    N[1] = psfm_dot3(Z, J + 3);
-    N[2] = psfm_dot3(Z + 3, J);
-    N[3] = psfm_dot3(Z + 3, J + 3);
-}
-
-static double *target(const row_sum *row, uint32_t block) {
-    return row->blocks + row->slot[block] * row->block_stride;
-}
-
-/* Blocks with the poses of the other observations of the point, for the row of a pose. */
-static void add_poses(const row_sum *row, uint32_t o, uint32_t end, const double Z[6]) {
-    const psfm_bundle *b = row->b;
-    const double *P = b->rows[o].J_pose;
-    for (uint32_t other = o + 1; other < end; ++other) {
-        uint32_t block = b->image_block[b->obs_image[other]];
-        if (block == PSFM_BUNDLE_NONE)
-            continue;
-        double N[4];
-        couple(Z, b->rows[other].J_point, N);
-        row->subtract(P, N, b->rows[other].J_pose, target(row, block));
-    }
-}
-
-/* Blocks with the intrinsics of all observations of the point. */
-static void add_cameras(const row_sum *row, uint32_t o, const double *P, const double Z[6]) {
-    static const double minus_identity[4] = {-1, 0, 0, -1};
-    const psfm_bundle *b = row->b;
-    uint32_t p = b->obs_point[o];
-    for (uint32_t other = b->point_begin[p]; other < b->point_begin[p + 1]; ++other) {
-        uint32_t camera = b->problem->image_camera[b->obs_image[other]];
-        uint32_t block = b->camera_block[camera];
-        if (block == PSFM_BUNDLE_NONE || block < row->block)
-            continue;
-        const double *Q = b->camera_rows + 2 * (size_t)b->max_free_params * other;
-        uint32_t num = b->num_free_params[camera];
-        double N[4];
-        couple(Z, b->rows[other].J_point, N);
-        subtract_product(P, row->dim, N, Q, num, target(row, block));
-        if (other == o)
-            subtract_product(P, row->dim, minus_identity, Q, num, target(row, block));
-    }
-}
-
-static void add_plane(const row_sum *row, uint32_t o, const double *P, const double Z[6]) {
-    const psfm_bundle *b = row->b;
-    const psfm_bundle_system *s = &b->systems[b->obs_point[o]];
-    uint32_t plane = b->point_plane[b->obs_point[o]];
-    if (plane == PSFM_BUNDLE_NONE)
-        return;
-    double *S = target(row, b->plane_block[plane]);
-    double h[2] = {-psfm_dot3(Z, s->q), -psfm_dot3(Z + 3, s->q)};
-    if (b->options.planes == PSFM_PLANES_HARD) {
-        h[0] += b->rows[o].J_point[2];
-        h[1] += b->rows[o].J_point[5];
-    }
-    for (uint32_t u = 0; u < row->dim; ++u) {
-        double f = P[u] * h[0] + P[row->dim + u] * h[1];
-        for (int v = 0; v < 3; ++v)
-            S[3 * u + (uint32_t)v] += f * s->m[v];
-    }
-}
-
-/* Right-hand side, the diagonal before elimination, and Z = J V^-1 for the blocks. */
-static void start_observation(row_sum *row, uint32_t o, const double *P, double Z[6]) {
-    const psfm_bundle_row *r = &row->b->rows[o];
-    const psfm_bundle_system *s = &row->b->systems[row->b->obs_point[o]];
-    double f[2];
-    for (size_t side = 0; side < 2; ++side) {
-        psfm_sym3_mul(s->inverse, r->J_point + 3 * side, Z + 3 * side);
-        f[side] = -r->r[side] - psfm_dot3(r->J_point + 3 * side, s->e);
-    }
-    for (uint32_t u = 0; u < row->dim; ++u) {
-        double p0 = P[u], p1 = P[row->dim + u];
-        row->rhs[u] += p0 * f[0] + p1 * f[1];
-        row->diagonal[u] += p0 * p0 + p1 * p1;
-    }
-}
-
-static void add_observation(row_sum *row, uint32_t o) {
-    const psfm_bundle *b = row->b;
-    const double *P = b->rows[o].J_pose;
-    double Z[6], N[4];
-    start_observation(row, o, P, Z);
-    psfm_bundle_add_pull(b, o, row->rhs + 3);
-    couple(Z, b->rows[o].J_point, N);
-    N[0] -= 1.0;
-    N[3] -= 1.0;
-    row->subtract(P, N, P, row->blocks);
-    add_poses(row, o, b->point_begin[b->obs_point[o] + 1], Z);
-    if (b->num_camera_blocks > 0)
-        add_cameras(row, o, P, Z);
-    add_plane(row, o, P, Z);
-}
-
-/* The direction that hold_distance took out of the derivatives gets a pivot of its own. */
-static void hold_scale(row_sum *row, uint32_t image) {
-    const psfm_bundle *b = row->b;
-    if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
-        return;
-    double u[3], weight = row->diagonal[3] + row->diagonal[4] + row->diagonal[5] + 1.0;
-    psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
-    psfm_normalize3(u);
-    for (size_t r = 0; r < 3; ++r)
-        for (size_t c = 0; c < 3; ++c)
-            row->blocks[6 * (3 + r) + 3 + c] += weight * u[r] * u[c];
-}
-
-/* Whether observation o is its point's first one by an adjusted image from `first` on. */
-static bool starts_tile(const psfm_bundle *b, uint32_t o, uint32_t first) {
-    uint32_t begin = b->point_begin[b->obs_point[o]];
-    for (; o > begin && b->obs_image[o - 1] >= first; --o)
-        if (b->image_block[b->obs_image[o - 1]] != PSFM_BUNDLE_NONE)
-            return false;
-    return true;
-}
-
-/* Sums the rows of consecutive poses, blocks tile .. tile + num - 1. A point is visited at its
- * first observation in the tile; the others in the tile follow it in memory. */
-static void sum_pose_rows(const psfm_bundle *b, uint32_t tile, row_sum *rows, uint32_t num) {
-    const uint32_t *images = b->block_source + tile;
-    uint32_t first = images[0], last = images[num - 1];
-    for (uint32_t r = 0; r < num; ++r)
-        for (uint32_t k = b->image_begin[images[r]]; k < b->image_begin[images[r] + 1]; ++k) {
-            uint32_t o = b->image_obs[k], end = b->point_begin[b->obs_point[o] + 1];
-            for (bool visit = starts_tile(b, o, first); visit && o < end && b->obs_image[o] <= last;
-                 ++o) {
-                uint32_t block = b->image_block[b->obs_image[o]];
-                if (block != PSFM_BUNDLE_NONE)
-                    add_observation(&rows[block - tile], o);
-            }
-        }
-    for (uint32_t r = 0; r < num; ++r)
-        hold_scale(&rows[r], images[r]);
-}
-
-static void sum_camera_row(row_sum *row, uint32_t camera) {
-    const psfm_bundle *b = row->b;
-    for (uint32_t i = b->camera_images_begin[camera]; i < b->camera_images_begin[camera + 1]; ++i) {
-        uint32_t image = b->camera_images[i];
-        for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k) {
-            uint32_t o = b->image_obs[k];
-            const double *P = b->camera_rows + 2 * (size_t)b->max_free_params * o;
-            double Z[6];
-            start_observation(row, o, P, Z);
-            add_cameras(row, o, P, Z);
-            add_plane(row, o, P, Z);
-        }
-    }
-    for (uint32_t u = 0; u < row->dim; ++u) { /* the priors */
-        psfm_bundle_prior prior = psfm_bundle_prior_of(b, camera, u);
-        double value = b->now.cameras[camera].params[b->free_params[camera][u]];
-        row->blocks[u * row->dim + u] += prior.weight;
-        row->diagonal[u] += prior.weight;
-        row->rhs[u] += prior.weight * (prior.value - value);
-    }
-}
-
-static void sum_plane_row(row_sum *row, uint32_t plane) {
-    const psfm_bundle *b = row->b;
-    for (uint32_t k = b->plane_begin[plane]; k < b->plane_begin[plane + 1]; ++k) {
-        const psfm_bundle_system *s = &b->systems[b->plane_points[k]];
-        double inverse_q[3];
-        psfm_sym3_mul(s->inverse, s->q, inverse_q);
-        double sigma = s->sigma - psfm_dot3(s->q, inverse_q);
-        double gamma = s->gamma - psfm_dot3(inverse_q, s->b);
-        for (int u = 0; u < 3; ++u) {
-            for (int v = 0; v < 3; ++v)
-                row->blocks[3 * u + v] += sigma * s->m[u] * s->m[v];
-            row->rhs[u] += gamma * s->m[u];
-            row->diagonal[u] += s->sigma * s->m[u] * s->m[u];
-        }
-    }
-}
-
-/* Clears row `block` of the system. */
-static row_sum start_row(const reduction *job, uint32_t block, double *blocks, uint32_t *slot) {
-    const psfm_block_pattern *pattern = &job->b->pattern;
-    size_t first = pattern->row_begin[block], end = pattern->row_begin[block + 1];
-    uint32_t begin = pattern->scalar_begin[block];
-    row_sum row = {.b = job->b,
-                   .block = block,
-                   .dim = pattern->scalar_begin[block + 1] - begin,
-                   .blocks = blocks,
-                   .block_stride = job->block_stride,
-                   .slot = slot,
-                   .rhs = job->b->rhs + begin,
-                   .subtract = job->subtract};
-    memset(blocks, 0, (end - first) * job->block_stride * sizeof *blocks);
-    memset(row.rhs, 0, row.dim * sizeof *row.rhs);
-    for (size_t k = first; k < end; ++k)
-        slot[pattern->col[k]] = (uint32_t)(k - first);
-    return row;
+/* What kind of block it is: of a pose, a camera or a plane. */
+static int kind_of(const psfm_bundle *b, uint32_t block) {
+    return (block >= b->num_pose_blocks) + (block >= b->num_pose_blocks + b->num_camera_blocks);
 }
 
 /* Damps a summed row and hands it to the solver. */
-static void finish_row(const reduction *job, row_sum *row) {
+static void finish_row(const reduction *job, psfm_bundle_row_sum *row) {
     psfm_bundle *b = job->b;
-    size_t first = b->pattern.row_begin[row->block], end = b->pattern.row_begin[row->block + 1];
+    const psfm_block_pattern *pattern = &b->pattern;
+    psfm_bundle_row_complete(b, row);
+    memcpy(b->rhs + pattern->scalar_begin[row->block], row->rhs, row->dim * sizeof *row->rhs);
     for (uint32_t u = 0; u < row->dim; ++u)
-        row->blocks[u * row->dim + u] += damped(row->diagonal[u], job->lambda) - row->diagonal[u];
-    for (size_t k = first; k < end; ++k)
-        psfm_block_spd_set(b->spd, k, row->blocks + (k - first) * job->block_stride);
+        row->blocks[u * row->dim + u] +=
+            psfm_bundle_damped(row->diagonal[u], job->lambda) - row->diagonal[u];
+    for (size_t k = pattern->row_begin[row->block]; k < pattern->row_begin[row->block + 1]; ++k) {
+        uint32_t column = pattern->col[k];
+        double *block = row->blocks + row->slot[column];
+        if (kind_of(b, column) != kind_of(b, row->block))
+            transpose(block, dim_of(pattern, column), row->dim);
+        psfm_block_spd_set(b->spd, k, block);
+    }
 }
 
-static uint32_t num_tiles(const psfm_bundle *b) {
-    return (b->num_pose_blocks + TILE - 1) / TILE;
+/* The first point of a share: shares have about as many observations each. */
+static uint32_t share_begin(const reduction *job, size_t share) {
+    const psfm_bundle *b = job->b;
+    size_t wanted = share * (size_t)b->num_obs / job->num_shares;
+    uint32_t low = 0, high = b->num_points;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (b->point_begin[middle] < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* Task: a tile of pose rows, or one row of a camera or plane. */
-static psfm_status sum_rows(psfm_context *ctx, size_t index, int worker, void *user) {
+/* Task: the whole system, over a share of the points. */
+static psfm_status sum_share(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)ctx;
     const reduction *job = user;
-    const psfm_bundle *b = job->b;
-    bool poses = index < num_tiles(b);
-    uint32_t first =
-        poses ? (uint32_t)index * TILE : b->num_pose_blocks + (uint32_t)index - num_tiles(b);
-    uint32_t num = !poses                              ? 1
-                   : first + TILE < b->num_pose_blocks ? TILE
-                                                       : b->num_pose_blocks - first;
-    row_sum rows[TILE];
-    double *blocks = job->scratch[worker];
-    for (uint32_t r = 0; r < num; ++r) {
-        const size_t *row_begin = b->pattern.row_begin + first + r;
-        rows[r] = start_row(job, first + r, blocks,
-                            job->slot[worker] + (size_t)r * b->pattern.num_blocks);
-        blocks += (row_begin[1] - row_begin[0]) * job->block_stride;
-    }
-    if (poses)
-        sum_pose_rows(b, first, rows, num);
-    else if (first < b->num_pose_blocks + b->num_camera_blocks)
-        sum_camera_row(rows, b->block_source[first]);
-    else
-        sum_plane_row(rows, b->block_source[first]);
-    for (uint32_t r = 0; r < num; ++r)
-        finish_row(job, &rows[r]);
+    psfm_bundle_rows rows = start_rows(job, &job->memory[index], 0, job->b->pattern.num_blocks);
+    rows.halves = &job->halves[worker];
+    for (uint32_t p = share_begin(job, index); p < share_begin(job, index + 1); ++p)
+        psfm_bundle_rows_add(&rows, p);
     return PSFM_OK;
 }
 
-static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, int num_workers) {
-    const psfm_block_pattern *pattern = &job->b->pattern;
-    size_t longest = 0, largest = 6;
-    for (uint32_t r = 0; r < pattern->num_blocks; ++r) {
-        size_t length = pattern->row_begin[r + 1] - pattern->row_begin[r];
-        longest = length > longest ? length : longest;
+/* Task: a row of all shares. */
+static psfm_status add_shares(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const reduction *job = user;
+    psfm_bundle_row_sum *row = &job->memory[0].rows[index];
+    size_t size = row_size(&job->b->pattern, (uint32_t)index);
+    for (uint32_t share = 1; share < job->num_shares; ++share) {
+        const double *other = job->memory[share].rows[index].blocks;
+        for (size_t k = 0; k < size; ++k)
+            row->blocks[k] += other[k];
     }
-    if (job->b->max_free_params > largest)
-        largest = job->b->max_free_params;
-    job->block_stride = largest * largest;
-    psfm_status status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->scratch);
+    finish_row(job, row);
+    return PSFM_OK;
+}
+
+/* Whether an observation before o of the same point has a part in the rows. */
+static bool was_visited(const psfm_bundle_rows *rows, uint32_t o) {
+    const psfm_bundle *b = rows->b;
+    uint32_t begin = b->point_begin[b->obs_point[o]];
+    bool poses = rows->first < b->num_pose_blocks;
+    while (o-- > begin) {
+        uint32_t image = b->obs_image[o];
+        uint32_t block =
+            poses ? b->image_block[image] : b->camera_block[b->problem->image_camera[image]];
+        if (block == PSFM_BUNDLE_NONE)
+            continue;
+        if (block - rows->first < rows->num)
+            return true;
+        if (poses) /* those before it are lower */
+            return false;
+    }
+    return false;
+}
+
+static void visit_image(const psfm_bundle_rows *rows, uint32_t image) {
+    const psfm_bundle *b = rows->b;
+    for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k)
+        if (!was_visited(rows, b->image_obs[k]))
+            psfm_bundle_rows_add(rows, b->obs_point[b->image_obs[k]]);
+}
+
+/* Visits each point that has a part in one of the rows once. */
+static void visit_points(const psfm_bundle_rows *rows) {
+    const psfm_bundle *b = rows->b;
+    for (uint32_t block = rows->first; block < rows->first + rows->num; ++block) {
+        uint32_t source = b->block_source[block];
+        if (kind_of(b, block) == 0)
+            visit_image(rows, source);
+        else if (kind_of(b, block) == 1)
+            for (uint32_t i = b->camera_images_begin[source];
+                 i < b->camera_images_begin[source + 1]; ++i)
+                visit_image(rows, b->camera_images[i]);
+        else
+            for (uint32_t k = b->plane_begin[source]; k < b->plane_begin[source + 1]; ++k)
+                psfm_bundle_rows_add(rows, b->plane_points[k]);
+    }
+}
+
+static size_t num_tiles(uint32_t rows, uint32_t tile) {
+    return (rows + tile - 1) / tile;
+}
+
+/* The rows of tile `index`: some poses, some cameras, or a plane. */
+static void find_tile(const reduction *job, size_t index, uint32_t *first, uint32_t *num) {
+    const psfm_bundle *b = job->b;
+    uint32_t poses = b->num_pose_blocks, cameras = b->num_camera_blocks, end = poses;
+    size_t pose_tiles = num_tiles(poses, job->tile), camera_tiles = num_tiles(cameras, job->tile);
+    *first = (uint32_t)index * job->tile;
+    *num = job->tile;
+    if (index >= pose_tiles) {
+        *first = poses + (uint32_t)(index - pose_tiles) * job->tile;
+        end = poses + cameras;
+    }
+    if (index >= pose_tiles + camera_tiles) {
+        *first = end + (uint32_t)(index - pose_tiles - camera_tiles);
+        *num = 1;
+    } else if (end - *first < job->tile) {
+        *num = end - *first;
+    }
+}
+
+/* Task: a few rows. */
+static psfm_status sum_tile(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    const reduction *job = user;
+    uint32_t first, num;
+    find_tile(job, index, &first, &num);
+    psfm_bundle_rows rows = start_rows(job, &job->memory[worker], first, num);
+    rows.halves = &job->halves[worker];
+    visit_points(&rows);
+    for (uint32_t r = 0; r < num; ++r)
+        finish_row(job, &rows.rows[r]);
+    return PSFM_OK;
+}
+
+/* How the work is split. Goes by the problem alone, not by the threads. */
+static void split(reduction *job, size_t *longest, size_t *all) {
+    const psfm_bundle *b = job->b;
+    *longest = *all = 0;
+    for (uint32_t r = 0; r < b->pattern.num_blocks; ++r) {
+        size_t size = row_size(&b->pattern, r);
+        *longest = size > *longest ? size : *longest;
+        *all += size;
+    }
+    if (!b->in_tiles && *all <= SMALL_SYSTEM && b->pattern.num_blocks <= SMALL_BLOCKS) {
+        job->num_shares = 1 + b->num_obs / SHARE_OBSERVATIONS;
+        if (job->num_shares > MAX_SHARES)
+            job->num_shares = MAX_SHARES;
+    }
+    size_t tile = TILE_NUMBERS * (size_t)b->pattern.num_blocks / *all;
+    job->tile = tile < MIN_TILE ? MIN_TILE : tile < MAX_TILE ? (uint32_t)tile : MAX_TILE;
+}
+
+static psfm_status alloc_reduction(psfm_context *ctx, reduction *job, size_t longest, size_t all) {
+    size_t num_blocks = job->b->pattern.num_blocks;
+    size_t rows = job->num_shares > 0 ? num_blocks : job->tile;
+    size_t numbers = job->num_shares > 0 ? all : job->tile * longest;
+    psfm_status status = PSFM_ALLOC(ctx, job->num_memory, &job->memory);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job->slot);
-    for (int w = 0; status == PSFM_OK && w < num_workers; ++w) {
-        status = PSFM_ALLOC(ctx, TILE * longest * job->block_stride, &job->scratch[w]);
-        if (status == PSFM_OK)
-            status = PSFM_ALLOC(ctx, TILE * (size_t)pattern->num_blocks, &job->slot[w]);
+        status = PSFM_ALLOC(ctx, job->num_workers, &job->halves);
+    for (size_t k = 0; status == PSFM_OK && k < job->num_memory; ++k) {
+        row_memory *memory = &job->memory[k];
+        if ((status = PSFM_ALLOC(ctx, rows, &memory->rows)) == PSFM_OK &&
+            (status = PSFM_ALLOC(ctx, numbers, &memory->numbers)) == PSFM_OK)
+            status = PSFM_ALLOC(ctx, rows * num_blocks, &memory->slot);
     }
+    for (size_t w = 0; status == PSFM_OK && w < job->num_workers; ++w)
+        status = psfm_bundle_halves_alloc(ctx, job->b, &job->halves[w]);
     return status;
 }
 
-psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda) {
-    reduction job = {.b = b, .lambda = lambda, .subtract = psfm_schur_subtract_choose()};
-    if (b->pattern.num_blocks == 0) /* points alone */
-        return psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
-    if (b->cg != NULL) {
-        psfm_status prepared =
-            psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
-        return prepared == PSFM_OK ? psfm_bundle_cg_prepare(ctx, b, lambda) : prepared;
+static void free_reduction(reduction *job) {
+    for (size_t k = 0; job->memory != NULL && k < job->num_memory; ++k) {
+        free(job->memory[k].rows);
+        free(job->memory[k].numbers);
+        free(job->memory[k].slot);
     }
-    size_t num_tasks = num_tiles(b) + b->num_camera_blocks + b->num_plane_blocks;
-    int num_workers = psfm_parallel_workers(ctx, num_tasks);
-    psfm_status status = alloc_reduction(ctx, &job, num_workers);
+    for (size_t w = 0; job->halves != NULL && w < job->num_workers; ++w)
+        psfm_bundle_halves_free(&job->halves[w]);
+    free(job->memory);
+    free(job->halves);
+}
+
+/* Sums and factors the reduced system; points are damped. */
+static psfm_status form(psfm_context *ctx, reduction *job) {
+    psfm_bundle *b = job->b;
+    size_t longest, all;
+    split(job, &longest, &all);
+    size_t num_tasks = job->num_shares > 0
+                           ? job->num_shares
+                           : num_tiles(b->num_pose_blocks, job->tile) +
+                                 num_tiles(b->num_camera_blocks, job->tile) + b->num_plane_blocks;
+    job->num_workers = (size_t)psfm_parallel_workers(ctx, num_tasks);
+    job->num_memory = job->num_shares > 0 ? job->num_shares : job->num_workers;
+    psfm_status status = alloc_reduction(ctx, job, longest, all);
     if (status == PSFM_OK)
-        status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
-    if (status == PSFM_OK)
-        status = psfm_bundle_for(ctx, b, num_tasks, sum_rows, &job);
-    for (int w = 0; w < num_workers; ++w) {
-        if (job.scratch != NULL)
-            free(job.scratch[w]);
-        if (job.slot != NULL)
-            free(job.slot[w]);
-    }
-    free(job.scratch);
-    free(job.slot);
+        status =
+            psfm_bundle_for(ctx, b, num_tasks, job->num_shares > 0 ? sum_share : sum_tile, job);
+    if (status == PSFM_OK && job->num_shares > 0)
+        status = psfm_bundle_for(ctx, b, b->pattern.num_blocks, add_shares, job);
+    free_reduction(job);
     return status == PSFM_OK ? psfm_block_spd_factor(ctx, b->spd) : status;
+}
+
+psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda) {
+    reduction job = {.b = b, .lambda = lambda, .kernel = psfm_schur_kernel_choose()};
+    psfm_status status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
+    if (status != PSFM_OK || b->pattern.num_blocks == 0) /* points alone */
+        return status;
+    return b->cg != NULL ? psfm_bundle_cg_prepare(ctx, b, lambda) : form(ctx, &job);
 }

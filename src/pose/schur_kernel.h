@@ -1,15 +1,24 @@
-/* The inner loop of the elimination of points (bundle_schur.c): one block of two poses. All
- * versions round alike, so that results do not depend on the machine. */
+/* The inner loops of the elimination of points (bundle_rows.c). All versions round alike, so that
+ * results do not depend on the machine. */
 #ifndef PSFM_POSE_SCHUR_KERNEL_H
 #define PSFM_POSE_SCHUR_KERNEL_H
 
-/* S -= P^T N Q: S 6 x 6, P and Q 2 x 6, N 2 x 2, all row by row. */
-typedef void (*psfm_schur_subtract)(const double *P, const double *N, const double *Q, double *S);
+#include <stdint.h>
 
-psfm_schur_subtract psfm_schur_subtract_choose(void);
+/* All matrices row by row. */
+typedef struct {
+    /* U = K^T P: U 3 x 6, K 2 x 3, P 2 x 6. */
+    void (*project)(const double *K, const double *P, double *U);
+    /* S += P^T Q: S rows x 6, P 2 x rows, Q 2 x 6. */
+    void (*add)(const double *P, uint32_t rows, const double *Q, double *S);
+    /* S -= A^T B: S rows x 6, A 3 x rows, B 3 x 6. */
+    void (*subtract)(const double *A, uint32_t rows, const double *B, double *S);
+} psfm_schur_kernel;
+
+psfm_schur_kernel psfm_schur_kernel_choose(void);
 
 #if defined(__x86_64__)
-void psfm_schur_subtract_avx2(const double *P, const double *N, const double *Q, double *S);
+extern const psfm_schur_kernel psfm_schur_kernel_avx2;
 #endif
 
 #endif

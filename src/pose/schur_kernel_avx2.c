@@ -1,5 +1,4 @@
-/* Four numbers at a time. Two rows of S are twelve numbers, three vectors: the first four of a row,
- * its last two with the first two of the next, and the last four of that one. */
+/* A row of six numbers is a vector of four and one of two. */
 #include "pose/schur_kernel.h"
 
 #if defined(__x86_64__)
@@ -7,33 +6,62 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
+#define INLINE TARGET __attribute__((always_inline)) static inline
 
-/* A row of T = N Q as the three vectors want it: 0123, 4501, 2345. */
-TARGET __attribute__((always_inline)) static inline void product(double n0, double n1,
-                                                                 const double *Q, __m256d T[3]) {
-    __m256d a = _mm256_set1_pd(n0), b = _mm256_set1_pd(n1);
-    T[0] = _mm256_add_pd(_mm256_mul_pd(a, _mm256_loadu_pd(Q)),
-                         _mm256_mul_pd(b, _mm256_loadu_pd(Q + 6)));
-    T[2] = _mm256_add_pd(_mm256_mul_pd(a, _mm256_loadu_pd(Q + 2)),
-                         _mm256_mul_pd(b, _mm256_loadu_pd(Q + 8)));
-    T[1] = _mm256_permute2f128_pd(T[2], T[0], 0x21);
+typedef struct {
+    __m256d a;
+    __m128d b;
+} six;
+
+INLINE six load(const double *x) {
+    return (six){_mm256_loadu_pd(x), _mm_loadu_pd(x + 4)};
 }
 
-TARGET void psfm_schur_subtract_avx2(const double *P, const double *N, const double *Q, double *S) {
-    __m256d T0[3], T1[3];
-    product(N[0], N[1], Q, T0);
-    product(N[2], N[3], Q, T1);
-    for (int u = 0; u < 6; u += 2, S += 12) {
-        __m256d p0[3] = {_mm256_set1_pd(P[u]), _mm256_setzero_pd(), _mm256_set1_pd(P[u + 1])};
-        __m256d p1[3] = {_mm256_set1_pd(P[6 + u]), _mm256_setzero_pd(), _mm256_set1_pd(P[7 + u])};
-        p0[1] = _mm256_blend_pd(p0[0], p0[2], 12);
-        p1[1] = _mm256_blend_pd(p1[0], p1[2], 12);
-        for (int k = 0; k < 3; ++k) {
-            __m256d change =
-                _mm256_add_pd(_mm256_mul_pd(p0[k], T0[k]), _mm256_mul_pd(p1[k], T1[k]));
-            _mm256_storeu_pd(S + 4 * k, _mm256_sub_pd(_mm256_loadu_pd(S + 4 * k), change));
-        }
+INLINE void store(double *x, six v) {
+    _mm256_storeu_pd(x, v.a);
+    _mm_storeu_pd(x + 4, v.b);
+}
+
+INLINE six times(const double *factor, six v) {
+    __m256d f = _mm256_broadcast_sd(factor);
+    return (six){_mm256_mul_pd(f, v.a), _mm_mul_pd(_mm256_castpd256_pd128(f), v.b)};
+}
+
+INLINE six plus(six x, six y) {
+    return (six){_mm256_add_pd(x.a, y.a), _mm_add_pd(x.b, y.b)};
+}
+
+INLINE six minus(six x, six y) {
+    return (six){_mm256_sub_pd(x.a, y.a), _mm_sub_pd(x.b, y.b)};
+}
+
+TARGET static void project(const double *K, const double *P, double *U) {
+    six p0 = load(P), p1 = load(P + 6);
+    for (int k = 0; k < 3; ++k)
+        store(U + 6 * k, plus(times(K + k, p0), times(K + 3 + k, p1)));
+}
+
+TARGET static void add(const double *P, uint32_t rows, const double *Q, double *S) {
+    six q0 = load(Q), q1 = load(Q + 6);
+    for (uint32_t u = 0; u < rows; ++u, S += 6)
+        store(S, plus(load(S), plus(times(P + u, q0), times(P + rows + u, q1))));
+}
+
+INLINE void subtract_rows(const double *A, uint32_t rows, const double *B, double *S) {
+    six b0 = load(B), b1 = load(B + 6), b2 = load(B + 12);
+    for (uint32_t u = 0; u < rows; ++u, S += 6) {
+        six sum = plus(times(A + u, b0), times(A + rows + u, b1));
+        store(S, minus(load(S), plus(sum, times(A + 2 * rows + u, b2))));
     }
 }
+
+TARGET static void subtract(const double *A, uint32_t rows, const double *B, double *S) {
+    if (rows == 6) /* unrolled */
+        subtract_rows(A, 6, B, S);
+    else
+        subtract_rows(A, rows, B, S);
+}
+
+const psfm_schur_kernel psfm_schur_kernel_avx2 = {project, add, subtract};
 
 #endif

@@ -24,13 +24,14 @@ static psfm_bundle_options options_of(int solver, int planes, int refine) {
 
 /* The step that lambda gives; returns its number of scalars. */
 static size_t step_of(psfm_context *ctx, scene *s, const psfm_bundle_options *options,
-                      double lambda, double *step) {
+                      bool in_tiles, double *step) {
     psfm_bundle b;
     double cost;
     assert_ok(ctx, psfm_bundle_setup(ctx, &s->problem, options, &b));
     assert_int_equal(b.cg != NULL, options->solver == PSFM_BUNDLE_ITERATIVE);
+    b.in_tiles = in_tiles;
     assert_ok(ctx, psfm_bundle_linearize(ctx, &b, &cost));
-    assert_ok(ctx, psfm_bundle_reduce(ctx, &b, lambda));
+    assert_ok(ctx, psfm_bundle_reduce(ctx, &b, 1e-4));
     assert_ok(ctx, psfm_bundle_solve(ctx, &b, b.rhs, b.step));
     size_t n = b.pattern.scalar_begin[b.pattern.num_blocks];
     memcpy(step, b.step, n * sizeof *step);
@@ -38,21 +39,53 @@ static size_t step_of(psfm_context *ctx, scene *s, const psfm_bundle_options *op
     return n;
 }
 
+static void assert_steps(const double *a, const double *b, size_t n, double within) {
+    for (size_t k = 0; k < n; ++k)
+        assert_close(a[k], b[k], within * (1.0 + fabs(b[k])));
+}
+
+/* With one camera, with some, and with one for each image; the factor's system summed as small
+ * ones and as large ones are. */
 static void steps_are_the_same(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     static scene s;
-    double direct[256], iterative[256];
+    static const size_t cameras[] = {1, 2, 8};
+    double direct[256], other[256];
     for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode)
-        for (int refine = PSFM_REFINE_NONE; refine <= PSFM_REFINE_FOCAL_DISTORTION; ++refine) {
-            make(&s, 2, 2);
-            psfm_bundle_options options = options_of(PSFM_BUNDLE_DIRECT, mode, refine);
-            size_t n = step_of(ctx, &s, &options, 1e-4, direct);
+        for (int k = 0; k < 9; ++k) {
+            make(&s, 2, cameras[k % 3]);
+            psfm_bundle_options options =
+                options_of(PSFM_BUNDLE_DIRECT, mode, PSFM_REFINE_NONE + k / 3);
+            size_t n = step_of(ctx, &s, &options, false, direct);
+            assert_int_equal(step_of(ctx, &s, &options, true, other), n);
+            assert_steps(other, direct, n, 1e-9);
             options.solver = PSFM_BUNDLE_ITERATIVE;
-            assert_int_equal(step_of(ctx, &s, &options, 1e-4, iterative), n);
-            for (size_t k = 0; k < n; ++k)
-                assert_close(iterative[k], direct[k], 1e-6 * (1.0 + fabs(direct[k])));
+            assert_int_equal(step_of(ctx, &s, &options, false, other), n);
+            assert_steps(other, direct, n, 1e-6);
         }
+    psfm_context_destroy(&ctx);
+}
+
+/* Enough observations for several shares and for threads. */
+static void steps_do_not_depend_on_threads(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static scene s;
+    double steps[2][2][256];
+    size_t n = 0;
+    psfm_bundle_options options =
+        options_of(PSFM_BUNDLE_DIRECT, PSFM_PLANES_SOFT, PSFM_REFINE_FOCAL);
+    scene_make(&threaded_scene, &s);
+    scene_perturb(&s, 3, 0.02, 0.1, NULL);
+    for (int threads = 0; threads < 2; ++threads)
+        for (int in_tiles = 0; in_tiles < 2; ++in_tiles) {
+            psfm_context_set_threads(ctx, 1 + 2 * threads);
+            n = step_of(ctx, &s, &options, in_tiles, steps[threads][in_tiles]);
+        }
+    assert_memory_equal(steps[1][0], steps[0][0], n * sizeof(double));
+    assert_memory_equal(steps[1][1], steps[0][1], n * sizeof(double));
+    assert_steps(steps[0][1], steps[0][0], n, 1e-9);
     psfm_context_destroy(&ctx);
 }
 
@@ -234,6 +267,7 @@ static void distances_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_the_same),
+        cmocka_unit_test(steps_do_not_depend_on_threads),
         cmocka_unit_test(adjustments_end_in_the_same_place),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(deviations_are_the_same),

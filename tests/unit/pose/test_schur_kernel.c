@@ -11,31 +11,43 @@ static void fill(psfm_rng *rng, size_t num, double *x) {
         x[k] = psfm_rng_normal(rng);
 }
 
-/* Against the product written out, and all versions of this machine to the bit. */
+/* A sum over `num` of a_k b_k, A num x rows, B num x cols, at (u, v). */
+static double product(const double *A, int rows, const double *B, int cols, int num, int place) {
+    double sum = 0.0;
+    for (int k = 0; k < num; ++k)
+        sum += A[rows * k + place / cols] * B[cols * k + place % cols];
+    return sum;
+}
+
+/* Against the products written out, and all versions of this machine to the bit. */
 static void versions_agree(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
-    for (int round = 0; round < 100; ++round) {
-        double P[12], Q[12], N[4], S[36], plain[36];
-        fill(&rng, 12, P);
-        fill(&rng, 12, Q);
-        fill(&rng, 4, N);
-        fill(&rng, 36, S);
+    for (int round = 0; round < 120; ++round) {
+        int rows = 1 + round % 12, num = 6 * rows;
+        double A[36], B[18], S[72], plain[3][72];
+        fill(&rng, 36, A);
+        fill(&rng, 18, B);
+        fill(&rng, 72, S);
         for (int level = PSFM_CPU_PLAIN; level <= PSFM_CPU_AVX512; ++level) {
-            double out[36];
-            memcpy(out, S, sizeof out);
+            double out[3][72];
+            for (int k = 0; k < 3; ++k)
+                memcpy(out[k], S, sizeof S);
             psfm_cpu_limit((psfm_cpu_level)level);
-            psfm_schur_subtract_choose()(P, N, Q, out);
+            psfm_schur_kernel kernel = psfm_schur_kernel_choose();
+            kernel.project(A, B, out[0]);
+            kernel.add(A, (uint32_t)rows, B, out[1]);
+            kernel.subtract(A, (uint32_t)rows, B, out[2]);
             if (level == PSFM_CPU_PLAIN)
                 memcpy(plain, out, sizeof plain);
             assert_memory_equal(out, plain, sizeof out);
         }
-        for (int k = 0; k < 36; ++k) {
-            double expected = S[k];
-            for (int a = 0; a < 2; ++a)
-                for (int b = 0; b < 2; ++b)
-                    expected -= P[6 * a + k / 6] * N[2 * a + b] * Q[6 * b + k % 6];
-            assert_close(plain[k], expected, 1e-13);
+        for (int k = 0; k < 72; ++k) {
+            double added = k < num ? product(A, rows, B, 6, 2, k) : 0.0;
+            double taken = k < num ? product(A, rows, B, 6, 3, k) : 0.0;
+            assert_close(plain[0][k], k < 18 ? product(A, 3, B, 6, 2, k) : S[k], 1e-13);
+            assert_close(plain[1][k], S[k] + added, 1e-13);
+            assert_close(plain[2][k], S[k] - taken, 1e-13);
         }
     }
     psfm_cpu_limit(PSFM_CPU_AVX512);

@@ -1,0 +1,40 @@
+/* What the elimination of a point takes from the reduced system, as the square of something:
+ * S_ij -= U_i U_j^T. See bundle_halves.c; for bundle_rows.c and bundle_schur.c. */
+#ifndef PSFM_POSE_BUNDLE_HALVES_H
+#define PSFM_POSE_BUNDLE_HALVES_H
+
+#include "pose/bundle_internal.h"
+#include "pose/schur_kernel.h"
+
+/* U^T of the blocks that see a point: 3 x 6 of poses, 3 x number of free parameters of cameras,
+ * each block once. Memory of one worker. */
+typedef struct {
+    uint32_t num_poses, num_cameras;
+    uint32_t *pose_block;
+    double (*pose)[18];
+    uint32_t *camera; /* of an entry */
+    uint32_t *entry;  /* of a camera, if camera[entry] says so, too */
+    double (*intrinsics)[3 * PSFM_CAMERA_MAX_PARAMS];
+} psfm_bundle_halves;
+
+psfm_status psfm_bundle_halves_alloc(psfm_context *ctx, const psfm_bundle *b,
+                                     psfm_bundle_halves *halves);
+void psfm_bundle_halves_free(psfm_bundle_halves *halves);
+
+/* Fills inverse, root and e of a point's system, with damping lambda. */
+void psfm_bundle_damp_point(psfm_bundle *b, uint32_t p, double lambda);
+
+/* The poses of the observations first .. end - 1 of one point that move. */
+void psfm_bundle_halve_poses(const psfm_bundle *b, const psfm_schur_kernel *kernel, uint32_t first,
+                             uint32_t end, psfm_bundle_halves *halves);
+
+/* The cameras of a point that move. */
+void psfm_bundle_halve_cameras(const psfm_bundle *b, uint32_t p, psfm_bundle_halves *halves);
+
+/* K = J G, 2 x 3, of an observation. */
+void psfm_bundle_project_point(const double J[6], const double G[6], double K[6]);
+
+/* A diagonal of the normal equations with its damping. */
+double psfm_bundle_damped(double diagonal, double lambda);
+
+#endif

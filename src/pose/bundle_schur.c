@@ -19,9 +19,9 @@
 #define SHARE_OBSERVATIONS 2048 /* at least */
 #define SMALL_SYSTEM (1 << 17)  /* numbers: a megabyte */
 #define SMALL_BLOCKS 256        /* whose table of places is a quarter of that */
-#define TILE_NUMBERS (1 << 16)  /* of the rows of a task, about */
+#define TILE_NUMBERS (1 << 17)  /* of the rows of a task, about */
 #define MIN_TILE 4
-#define MAX_TILE 16
+#define MAX_TILE 24
 
 /* Rows and their memory: for each row its blocks, right-hand side and diagonal. */
 typedef struct {

@@ -24,7 +24,6 @@
 
 #define PI 3.14159265358979323846
 #define NUM_BINS 36
-#define NUM_CELLS 36 /* 6 x 6 */
 
 void psfm_sift_patch_free(psfm_sift_patch *patch) {
     free(patch->magnitude);
@@ -121,9 +120,11 @@ static int min_int(int a, int b) {
     return a < b ? a : b;
 }
 
-/* Adds the directions of one row to the bins; bins[0] and bins[NUM_BINS + 1] wrap round. */
+/* Adds the directions of one row to the bins; bins[0] and bins[NUM_BINS + 1] wrap round. Even and
+ * odd pixels have bins of their own: neighbours mostly have the same direction, and an addition
+ * would have to wait for the one before. */
 static void vote_row(const psfm_sift_patch *patch, int y, int begin, int end, double max_r2,
-                     double weight_y, double *bins) {
+                     double weight_y, double both[2][NUM_BINS + 2]) {
     ptrdiff_t base =
         (y - patch->yi + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius - patch->xi;
     const float *magnitude = patch->magnitude + base, *angle = patch->angle + base;
@@ -135,8 +136,9 @@ static void vote_row(const psfm_sift_patch *patch, int y, int begin, int end, do
         double vote = (double)magnitude[x] * (double)patch->weight[x - begin] * weight_y;
         double bin = (double)angle[x] * (NUM_BINS / 8.0) + 0.5; /* one up, so that it is positive */
         int low = (int)bin;
-        bins[low] += (1.0 - (bin - low)) * vote;
-        bins[low + 1] += (bin - low) * vote;
+        double high_vote = (bin - low) * vote, *bins = both[x & 1];
+        bins[low] += vote - high_vote;
+        bins[low + 1] += high_vote;
     }
 }
 
@@ -168,7 +170,7 @@ static int find_peaks(const double *h, double angles[PSFM_SIFT_MAX_ORIENTATIONS]
 
 int psfm_sift_orientations(const psfm_sift_patch *patch,
                            double angles[PSFM_SIFT_MAX_ORIENTATIONS]) {
-    double sigma = 1.5 * patch->sigma, bins[NUM_BINS + 2] = {0};
+    double sigma = 1.5 * patch->sigma, both[2][NUM_BINS + 2] = {{0}}, *bins = both[0];
     int radius = max_int((int)floor(3.0 * sigma), 1);
     double max_r2 = radius * radius + 0.6;
     int begin = max_int(patch->xi - radius, 0);
@@ -177,94 +179,125 @@ int psfm_sift_orientations(const psfm_sift_patch *patch,
     for (int y = max_int(patch->yi - radius, 0);
          y <= min_int(patch->yi + radius, patch->octave->height - 1); ++y) {
         double d = (y - patch->y) / sigma;
-        vote_row(patch, y, begin, end, max_r2, exp(-0.5 * d * d), bins);
+        vote_row(patch, y, begin, end, max_r2, exp(-0.5 * d * d), both);
     }
+    for (int k = 0; k < NUM_BINS + 2; ++k)
+        bins[k] += both[1][k];
     bins[NUM_BINS] += bins[0]; /* bin k is at k + 1; wrap both ends */
     bins[1] += bins[NUM_BINS + 1];
     smooth_bins(bins + 1);
     return find_peaks(bins + 1, angles);
 }
 
-/* Narrows [*begin, *end] to the pixels k with |start + k step| < 2.5, give or take one. */
-static void narrow(double start, double step, int *begin, int *end) {
+/* What the rows of a window share: the turn divided by the width of a cell, and one over that. */
+typedef struct {
+    int begin, end; /* columns */
+    double angle, cell, c, s, over_c, over_s;
+} window;
+
+/* Narrows [*begin, *end], from 0 on, to the pixels k with |start + k step| < 2.5, give or take one.
+ */
+static void narrow(double start, double step, double over_step, int *begin, int *end) {
     if (fabs(step) < 1e-6) {
         if (fabs(start) > 2.6)
             *end = *begin - 1;
         return;
     }
-    double a = (-2.5 - start) / step, b = (2.5 - start) / step;
-    *begin = max_int(*begin, (int)floor(fmin(a, b)));
-    *end = min_int(*end, (int)ceil(fmax(a, b)));
+    double a = (-2.5 - start) * over_step, b = (2.5 - start) * over_step;
+    double low = a < b ? a : b, high = a < b ? b : a;
+    if (low > *begin)
+        *begin = low < *end ? (int)low : *end;
+    if (high < *end)
+        *end = high < 0.0 ? -1 : (int)high + 1;
 }
 
-static void describe_row(const psfm_sift_patch *patch, int y, int begin, int end, double angle,
-                         float *histogram) {
-    double cell = 3.0 * patch->sigma, c = cos(angle) / cell, s = sin(angle) / cell;
-    double dx = begin - patch->x, dy = y - patch->y;
-    double nx = c * dx + s * dy, ny = -s * dx + c * dy;
-    int first = 0, last = end - begin;
-    narrow(nx, c, &first, &last);
-    narrow(ny, -s, &first, &last);
+static void describe_row(const psfm_sift_patch *patch, int y, const window *w, float *shares) {
+    double dx = w->begin - patch->x, dy = y - patch->y;
+    double nx = w->c * dx + w->s * dy, ny = -w->s * dx + w->c * dy;
+    int first = 0, last = w->end - w->begin;
+    narrow(nx, w->c, w->over_c, &first, &last);
+    narrow(ny, -w->s, -w->over_s, &first, &last);
     if (last < first)
         return;
     ptrdiff_t at = (y - patch->yi + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius -
-                   patch->xi + begin + first;
+                   patch->xi + w->begin + first;
     psfm_sift_row row = {.magnitude = patch->magnitude + at,
                          .angle = patch->angle + at,
                          .weight_x = patch->weight + first,
-                         .weight_y = (float)exp(-dy * dy / (8.0 * cell * cell)),
-                         .nx = (float)(nx + first * c + 2.5),
-                         .ny = (float)(ny - first * s + 2.5),
-                         .step_nx = (float)c,
-                         .step_ny = (float)-s,
-                         .angle0 = (float)(angle * (4.0 / PI)),
+                         .weight_y = (float)exp(-dy * dy / (8.0 * w->cell * w->cell)),
+                         .nx = (float)(nx + first * w->c + 2.5),
+                         .ny = (float)(ny - first * w->s + 2.5),
+                         .step_nx = (float)w->c,
+                         .step_ny = (float)-w->s,
+                         .angle0 = (float)(w->angle * (4.0 / PI)),
                          .n = (size_t)(last - first + 1)};
-    psfm_sift_kernel_choose()->add_row(&row, histogram);
+    psfm_sift_kernel_choose()->add_row(&row, shares);
 }
 
-/* The inner 4 x 4 of the 6 x 6 cells; the ninth direction is the first. */
-static void collect_cells(const float *padded, float histogram[128]) {
-    for (size_t y = 0; y < 4; ++y) {
-        for (size_t x = 0; x < 4; ++x) {
-            const float *cell = padded + (6 * (y + 1) + x + 1) * PSFM_SIFT_CELL;
-            float *out = histogram + 8 * (4 * y + x);
-            memcpy(out, cell, 8 * sizeof *out);
-            out[0] += cell[8];
-        }
-    }
+/* Adds what a place of the shares holds for one of its four cells: eight directions, and those
+ * after them. */
+static void collect_cell(const float *shares, size_t cell, float *out) {
+    for (size_t t = 0; t < 8; ++t)
+        out[t] += shares[8 * t + cell] + shares[8 * ((t + 7) & 7) + 4 + cell];
+}
+
+/* The inner 4 x 4 of the 6 x 6 cells. */
+static void collect_cells(const float *shares, float histogram[128]) {
+    memset(histogram, 0, 128 * sizeof *histogram);
+    for (size_t y = 0; y < 4; ++y)
+        for (size_t x = 0; x < 4; ++x)
+            for (size_t cell = 0; cell < 4; ++cell)
+                collect_cell(shares + 64 * (5 * (y + 1 - cell / 2) + x + 1 - cell % 2), cell,
+                             histogram + 8 * (4 * y + x));
+}
+
+/* Sum of 128 numbers, eight sums at once. */
+static float add_up(const float *v) {
+    float sums[8] = {0};
+    for (int k = 0; k < 128; k += 8)
+        for (int lane = 0; lane < 8; ++lane)
+            sums[lane] += v[k + lane];
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
 static void scale_to_unit(float *v) {
-    float square = 0.0F;
+    float squares[128];
     for (int k = 0; k < 128; ++k)
-        square += v[k] * v[k];
-    float norm = sqrtf(square) + FLT_EPSILON;
+        squares[k] = v[k] * v[k];
+    float norm = sqrtf(add_up(squares)) + FLT_EPSILON;
     for (int k = 0; k < 128; ++k)
         v[k] /= norm;
 }
 
 void psfm_sift_root(const float histogram[128], uint8_t descriptor[128]) {
-    float sum = 0.0F;
-    for (int k = 0; k < 128; ++k)
-        sum += histogram[k];
+    float sum = add_up(histogram), roots[128] = {0};
+    for (int k = 0; sum > 0.0F && k < 128; ++k)
+        roots[k] = 512.0F * sqrtf(histogram[k] / sum);
     for (int k = 0; k < 128; ++k) {
-        float root = sum > 0.0F ? sqrtf(histogram[k] / sum) : 0.0F;
-        int scaled = (int)(512.0F * root + 0.5F);
+        int scaled = (int)(roots[k] + 0.5F);
         descriptor[(k & ~7) + ((8 - (k & 7)) & 7)] = (uint8_t)(scaled < 255 ? scaled : 255);
     }
 }
 
 void psfm_sift_describe(psfm_sift_patch *patch, double angle, uint8_t descriptor[128]) {
-    float padded[NUM_CELLS * PSFM_SIFT_CELL] = {0}, histogram[128];
+    _Alignas(32) float shares[PSFM_SIFT_SHARES] = {0};
+    float histogram[128];
     double cell = 3.0 * patch->sigma;
     int radius = (int)floor(sqrt(2.0) * cell * 2.5 + 0.5);
-    int begin = max_int(patch->xi - radius, 1);
-    int end = min_int(patch->xi + radius, patch->octave->width - 2);
-    gaussian_weights(patch->x, 2.0 * cell, begin, end, patch->weight);
+    window w = {.begin = max_int(patch->xi - radius, 1),
+                .end = min_int(patch->xi + radius, patch->octave->width - 2),
+                .angle = angle,
+                .cell = cell,
+                .c = cos(angle) / cell,
+                .s = sin(angle) / cell};
+    w.over_c = 1.0 / w.c;
+    w.over_s = 1.0 / w.s;
+    gaussian_weights(patch->x, 2.0 * cell, w.begin, w.end, patch->weight);
     for (int y = max_int(patch->yi - radius, 1);
          y <= min_int(patch->yi + radius, patch->octave->height - 2); ++y)
-        describe_row(patch, y, begin, end, angle, padded);
-    collect_cells(padded, histogram);
+        describe_row(patch, y, &w, shares);
+    collect_cells(shares, histogram);
     scale_to_unit(histogram);
     for (int k = 0; k < 128; ++k)
         histogram[k] = histogram[k] < 0.2F ? histogram[k] : 0.2F;

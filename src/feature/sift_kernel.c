@@ -68,12 +68,21 @@ static void split_samples(const psfm_sift_row *row, size_t first, size_t count,
         float rx = fx - (float)cx, ry = fy - (float)cy;
         float right = weight * rx, left = weight - right;
         float lower_right = right * ry, lower_left = left * ry;
-        s->offset[k] = (6 * cy + cx) * PSFM_SIFT_CELL + ct;
-        s->share[0][k] = left - lower_left;
-        s->share[1][k] = right - lower_right;
-        s->share[2][k] = lower_left;
-        s->share[3][k] = lower_right;
+        s->offset[k] = ((5 * cy + cx) * 8 + ct) * 8;
+        s->share[k][0] = left - lower_left;
+        s->share[k][1] = right - lower_right;
+        s->share[k][2] = lower_left;
+        s->share[k][3] = lower_right;
         s->turn[k] = t - (float)ct;
+    }
+}
+
+static void add_shares(const psfm_sift_shares *s, size_t count, float *histogram) {
+    for (size_t k = 0; k < count; ++k) {
+        psfm_float4 *h = (psfm_float4 *)(histogram + s->offset[k]);
+        psfm_float4 share = *(const psfm_float4 *)s->share[k], high = share * s->turn[k];
+        h[0] += share - high;
+        h[1] += high;
     }
 }
 

@@ -43,12 +43,15 @@ typedef struct {
     void (*gradient)(const float *row, const float *above, const float *below, float y_factor,
                      size_t n, float *magnitude, float *angle);
 
-    /* Adds a row of samples to a histogram of 6 x 6 cells of PSFM_SIFT_CELL values. */
-    void (*add_row)(const psfm_sift_row *row, float *histogram);
+    /* Adds a row of samples to PSFM_SIFT_SHARES values. */
+    void (*add_row)(const psfm_sift_row *row, float *shares);
 } psfm_sift_kernel;
 
-/* Eight directions; one more that wraps to the first, and one to fill up. */
-#define PSFM_SIFT_CELL 10
+/* A sample is shared among 2 x 2 cells and two directions. Samples whose first cell is x, y of 5 x
+ * 5 and whose first direction is t of 8 are summed in the eight values from 8 (8 (5 y + x) + t) on,
+ * so that a sample is one addition: for the first direction the cells (x, y), (x+1, y), (x, y+1),
+ * (x+1, y+1), and the same for the second one. */
+#define PSFM_SIFT_SHARES (5 * 5 * 8 * 8)
 
 const psfm_sift_kernel *psfm_sift_kernel_choose(void);
 

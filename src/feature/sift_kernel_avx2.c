@@ -128,6 +128,20 @@ INLINE __m256 turn_from(const psfm_sift_row *row, size_t at) {
     return _mm256_blendv_ps(t, _mm256_sub_ps(t, eight), over);
 }
 
+/* Four shares of eight samples, sample by sample. */
+INLINE void store_shares(__m256 a, __m256 b, __m256 c, __m256 d, float (*out)[4]) {
+    __m256 ab[2] = {_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)};
+    __m256 cd[2] = {_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d)};
+    for (int half = 0; half < 2; ++half) {
+        __m256 even = _mm256_shuffle_ps(ab[half], cd[half], 0x44);
+        __m256 odd = _mm256_shuffle_ps(ab[half], cd[half], 0xee);
+        _mm_storeu_ps(out[2 * half], _mm256_castps256_ps128(even));
+        _mm_storeu_ps(out[2 * half + 1], _mm256_castps256_ps128(odd));
+        _mm_storeu_ps(out[2 * half + 4], _mm256_extractf128_ps(even, 1));
+        _mm_storeu_ps(out[2 * half + 5], _mm256_extractf128_ps(odd, 1));
+    }
+}
+
 /* As in sift_kernel.c, operation by operation, for eight samples from `at` on. */
 INLINE void split_eight(const psfm_sift_row *row, size_t at, size_t k, psfm_sift_shares *s) {
     __m256 i = _mm256_cvtepi32_ps(
@@ -148,15 +162,23 @@ INLINE void split_eight(const psfm_sift_row *row, size_t at, size_t k, psfm_sift
     __m256 ry = _mm256_sub_ps(fy, _mm256_cvtepi32_ps(cy));
     __m256 right = _mm256_mul_ps(weight, rx), left = _mm256_sub_ps(weight, right);
     __m256 lower_right = _mm256_mul_ps(right, ry), lower_left = _mm256_mul_ps(left, ry);
-    __m256i cell = _mm256_add_epi32(_mm256_mullo_epi32(cy, _mm256_set1_epi32(6)), cx);
-    __m256i offset =
-        _mm256_add_epi32(_mm256_mullo_epi32(cell, _mm256_set1_epi32(PSFM_SIFT_CELL)), ct);
+    __m256i cell = _mm256_add_epi32(_mm256_mullo_epi32(cy, _mm256_set1_epi32(5)), cx);
+    __m256i offset = _mm256_slli_epi32(_mm256_add_epi32(_mm256_slli_epi32(cell, 3), ct), 3);
     _mm256_storeu_si256((__m256i *)(void *)(s->offset + k), offset);
-    _mm256_storeu_ps(s->share[0] + k, _mm256_sub_ps(left, lower_left));
-    _mm256_storeu_ps(s->share[1] + k, _mm256_sub_ps(right, lower_right));
-    _mm256_storeu_ps(s->share[2] + k, lower_left);
-    _mm256_storeu_ps(s->share[3] + k, lower_right);
+    store_shares(_mm256_sub_ps(left, lower_left), _mm256_sub_ps(right, lower_right), lower_left,
+                 lower_right, s->share + k);
     _mm256_storeu_ps(s->turn + k, _mm256_sub_ps(t, _mm256_cvtepi32_ps(ct)));
+}
+
+/* All eight values of a sample at once. */
+INLINE void add_shares(const psfm_sift_shares *s, size_t count, float *histogram) {
+    for (size_t k = 0; k < count; ++k) {
+        float *h = histogram + s->offset[k];
+        __m256 share = _mm256_broadcast_ps((const __m128 *)(const void *)s->share[k]);
+        __m256 high = _mm256_mul_ps(share, _mm256_broadcast_ss(s->turn + k));
+        __m256 both = _mm256_blend_ps(_mm256_sub_ps(share, high), high, 0xf0);
+        _mm256_storeu_ps(h, _mm256_add_ps(_mm256_loadu_ps(h), both));
+    }
 }
 
 TARGET static void add_row(const psfm_sift_row *row, float *histogram) {

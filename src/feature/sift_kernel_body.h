@@ -30,27 +30,17 @@ PSFM_SIFT_INLINE void symmetric_sum_body(const float *centre, const float *const
     }
 }
 
-/* Two neighbouring directions of a cell. */
-typedef float psfm_float2 __attribute__((vector_size(8), aligned(4), may_alias));
+/* The four cells that a sample is shared among; and these for two directions. */
+typedef float psfm_float4 __attribute__((vector_size(16), aligned(4), may_alias));
 
 enum { PSFM_SIFT_CHUNK = 32 };
 
 #define PSFM_SIFT_HIGHEST 4.9999F /* position of a sample in cells, just below the last */
 
 typedef struct {
-    int32_t offset[PSFM_SIFT_CHUNK]; /* of the lowest of the eight bins */
-    float share[4][PSFM_SIFT_CHUNK]; /* of the four cells, (x, y), (x+1, y), (x, y+1), (x+1, y+1) */
+    int32_t offset[PSFM_SIFT_CHUNK]; /* of its eight values */
+    float share[PSFM_SIFT_CHUNK][4]; /* of the four cells, (x, y), (x+1, y), (x, y+1), (x+1, y+1) */
     float turn[PSFM_SIFT_CHUNK];     /* share of the higher direction */
 } psfm_sift_shares;
-
-PSFM_SIFT_INLINE void add_shares(const psfm_sift_shares *s, size_t count, float *histogram) {
-    static const int cells[4] = {0, PSFM_SIFT_CELL, 6 * PSFM_SIFT_CELL, 7 * PSFM_SIFT_CELL};
-    for (size_t k = 0; k < count; ++k) {
-        float *h = histogram + s->offset[k];
-        psfm_float2 turns = {1.0F - s->turn[k], s->turn[k]};
-        for (int c = 0; c < 4; ++c)
-            *(psfm_float2 *)(h + cells[c]) += turns * s->share[c][k];
-    }
-}
 
 #endif

@@ -26,11 +26,6 @@ psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size) {
     return PSFM_IMAGE_UNKNOWN;
 }
 
-/* Single precision and the order of the terms are FreeImage's; they decide the rounding of ties. */
-uint8_t psfm_luma(uint8_t r, uint8_t g, uint8_t b) {
-    return (uint8_t)(0.2126F * (float)r + 0.7152F * (float)g + 0.0722F * (float)b + 0.5F);
-}
-
 psfm_status psfm_image_check_size(psfm_context *ctx, uint64_t width, uint64_t height,
                                   const char *name) {
     if (width == 0 || height == 0)
@@ -50,8 +45,7 @@ void psfm_image_store_row(psfm_image *image, int y, const uint8_t *row, int samp
     uint8_t *gray = image->gray + (size_t)y * width;
     uint8_t *rgb = image->rgb == NULL ? NULL : image->rgb + 3 * (size_t)y * width;
     if (samples == 3) {
-        for (size_t x = 0; x < width; ++x)
-            gray[x] = psfm_luma(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
+        psfm_luma_row(row, width, gray);
         if (rgb != NULL)
             memcpy(rgb, row, 3 * width);
         return;

@@ -76,5 +76,7 @@ psfm_status psfm_image_write(psfm_context *ctx, const psfm_image *image, int jpe
 
 /* Gray value of a colour, 0 to 255. */
 uint8_t psfm_luma(uint8_t r, uint8_t g, uint8_t b);
+/* The same for a row of pixels. */
+void psfm_luma_row(const uint8_t *rgb, size_t width, uint8_t *gray);
 
 #endif

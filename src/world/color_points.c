@@ -1,5 +1,5 @@
 /* Colours of points: the mean over their images, sampled bilinearly. One task a photograph, which
- * is read once and forgotten. */
+ * is read once, at half its size where the file allows that, and forgotten. */
 #include "world/color_points.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/path.h"
 #include "image/image_io.h"
+#include "image/image_size.h"
 
 /* What one image says about its keypoints. */
 typedef struct {
@@ -23,8 +24,16 @@ typedef struct {
     samples *images;
 } coloring;
 
+/* A photograph, decoded at `scale` of its size. */
+typedef struct {
+    psfm_image image;
+    double scale;
+} photograph;
+
 /* Linear between the centres of the four nearest pixels; false outside the image. */
-static bool sample(const psfm_image *image, const double xy[2], uint8_t rgb[3]) {
+static bool sample(const photograph *photo, const double place[2], uint8_t rgb[3]) {
+    const psfm_image *image = &photo->image;
+    double xy[2] = {photo->scale * place[0], photo->scale * place[1]};
     if (!(xy[0] >= 0.0 && xy[1] >= 0.0 && xy[0] < image->width && xy[1] < image->height))
         return false;
     double x = fmax(xy[0] - 0.5, 0.0), y = fmax(xy[1] - 0.5, 0.0);
@@ -40,12 +49,24 @@ static bool sample(const psfm_image *image, const double xy[2], uint8_t rgb[3]) 
     return true;
 }
 
+/* At half its size if it is a JPEG file. */
+static psfm_status read_photograph(psfm_context *ctx, const char *path, photograph *out) {
+    int width = 0, height = 0;
+    if (!psfm_image_file_size(path, &width, &height))
+        width = height = 0; /* whatever is wrong, reading it says it */
+    psfm_status status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB,
+                                               (width > height ? width : height) / 2, &out->image);
+    bool halved = out->image.width == (width + 1) / 2 && out->image.height == (height + 1) / 2;
+    out->scale = halved ? 0.5 : 1.0;
+    return status;
+}
+
 static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     coloring *all = user;
     const psfm_model_image *view = &all->model->images[index];
     samples *out = &all->images[index];
-    psfm_image image = {0};
+    photograph photo = {0};
     char *path = NULL;
     psfm_status status = PSFM_ALLOC(ctx, view->num_keypoints, &out->rgb);
     if (status == PSFM_OK)
@@ -53,13 +74,13 @@ static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, voi
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, all->folder, view->name, &path);
     if (status == PSFM_OK)
-        status = psfm_image_read(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, &image);
+        status = read_photograph(ctx, path, &photo);
     for (size_t k = 0; status == PSFM_OK && k < view->num_keypoints; ++k)
         out->seen[k] = view->point3D_ids[k] != PSFM_NO_POINT &&
-                       sample(&image, view->keypoints[k], out->rgb[k]);
+                       sample(&photo, view->keypoints[k], out->rgb[k]);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
         status = psfm_strdup(ctx, psfm_context_message(ctx), &out->problem);
-    psfm_image_free(&image);
+    psfm_image_free(&photo.image);
     free(path);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <png.h>
 
 #include "base/alloc.h"
+#include "base/cpu.h"
 #include "base/path.h"
 #include "base/rng.h"
 #include "image/image_io.h"
@@ -62,6 +63,26 @@ static int largest_difference(const uint8_t *a, const uint8_t *b, size_t n) {
         if (abs(a[k] - b[k]) > largest)
             largest = abs(a[k] - b[k]);
     return largest;
+}
+
+/* All versions of this machine, at widths that vectors do not divide. */
+static void rows_have_the_luma_of_their_pixels(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
+    for (size_t width = 1; width < 70; ++width) {
+        uint8_t rgb[210], gray[71];
+        for (size_t k = 0; k < 3 * width; ++k)
+            rgb[k] = (uint8_t)psfm_rng_below(&rng, 256);
+        for (int level = PSFM_CPU_PLAIN; level <= PSFM_CPU_AVX512; ++level) {
+            psfm_cpu_limit((psfm_cpu_level)level);
+            gray[width] = 77;
+            psfm_luma_row(rgb, width, gray);
+            assert_int_equal(gray[width], 77);
+            for (size_t x = 0; x < width; ++x)
+                assert_int_equal(gray[x], psfm_luma(rgb[3 * x], rgb[3 * x + 1], rgb[3 * x + 2]));
+        }
+    }
+    psfm_cpu_limit(PSFM_CPU_AVX512);
 }
 
 static void luma_is_rec709(void **state) {
@@ -478,6 +499,7 @@ static void every_failed_allocation_is_reported(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(luma_is_rec709),
+        cmocka_unit_test(rows_have_the_luma_of_their_pixels),
         cmocka_unit_test(png_round_trip_is_exact),
         cmocka_unit_test(jpeg_round_trip_is_close),
         cmocka_unit_test(all_png_kinds_are_read),

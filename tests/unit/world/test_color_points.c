@@ -67,6 +67,24 @@ static void points_get_the_mean_of_their_images(void **state) {
             assert_int_equal(f.points[p].rgb[c], expected[p][c]);
 }
 
+/* Decoded at half their size, to within what JPEG loses. */
+static void jpeg_files_give_the_same(void **state) {
+    (void)state;
+    static char names[2][8] = {"a.jpg", "b.jpg"};
+    fixture f, jpeg;
+    make_model(&f);
+    make_model(&jpeg);
+    for (int i = 0; i < 2; ++i) {
+        write_photo(names[i], (uint8_t)(i == 0 ? 40 : 80));
+        jpeg.images[i].name = names[i];
+    }
+    assert_ok(ctx, psfm_color_points(ctx, folder, &f.model));
+    assert_ok(ctx, psfm_color_points(ctx, folder, &jpeg.model));
+    for (int p = 0; p < 3; ++p)
+        for (int c = 0; c < 3; ++c)
+            assert_in_range(jpeg.points[p].rgb[c], f.points[p].rgb[c] - 3, f.points[p].rgb[c] + 3);
+}
+
 static void no_points_read_no_photographs(void **state) {
     (void)state;
     fixture f;
@@ -78,8 +96,10 @@ static void no_points_read_no_photographs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_get_the_mean_of_their_images),
+        cmocka_unit_test(jpeg_files_give_the_same),
         cmocka_unit_test(no_points_read_no_photographs),
     };
+    static const char *const files[] = {"a.png", "b.png", "a.jpg", "b.jpg"};
     char path[128];
     ctx = psfm_context_create();
     if (ctx == NULL || mkdtemp(folder) == NULL)
@@ -87,10 +107,10 @@ int main(void) {
     write_photo("a.png", 40);
     write_photo("b.png", 80);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    snprintf(path, sizeof path, "%s/a.png", folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/b.png", folder);
-    unlink(path);
+    for (int k = 0; k < 4; ++k) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[k]);
+        unlink(path);
+    }
     rmdir(folder);
     psfm_context_destroy(&ctx);
     return failed;

@@ -2,6 +2,8 @@
 #ifndef PSFM_POSE_BUNDLE_INTERNAL_H
 #define PSFM_POSE_BUNDLE_INTERNAL_H
 
+#include <math.h>
+
 #include "base/parallel.h"
 #include "linalg/block_spd.h"
 #include "pose/bundle.h"
@@ -132,9 +134,29 @@ typedef struct {
     double plain, product;
 } psfm_bundle_losses;
 
+#define PSFM_BUNDLE_LARGE_PRODUCT 1e100 /* times another factor it is still a number */
+
 /* Adds the loss of a squared residual and returns its derivative; and what all of them make. */
-double psfm_bundle_add_loss(const psfm_bundle_options *options, double squared,
-                            psfm_bundle_losses *sum);
+static inline double psfm_bundle_add_loss(const psfm_bundle_options *options, double squared,
+                                          psfm_bundle_losses *sum) {
+    double scale = options->loss_scale_px, scale2 = scale * scale;
+    if (options->loss == PSFM_BUNDLE_LOSS_CAUCHY) {
+        double over = squared / scale2;
+        sum->product += over + over * sum->product;
+        if (sum->product > PSFM_BUNDLE_LARGE_PRODUCT) {
+            sum->plain += scale2 * log1p(sum->product);
+            sum->product = 0.0;
+        }
+        return 1.0 / (1.0 + over);
+    }
+    if (options->loss == PSFM_BUNDLE_LOSS_HUBER && squared > scale2) {
+        double norm = sqrt(squared);
+        sum->plain += 2.0 * scale * norm - scale2;
+        return scale / norm;
+    }
+    sum->plain += squared;
+    return 1.0;
+}
 double psfm_bundle_total_loss(const psfm_bundle_options *options, const psfm_bundle_losses *sum);
 
 /* Fills rows and systems at the current values. */
@@ -156,6 +178,19 @@ double psfm_bundle_prior_decrease(const psfm_bundle *b);
 void psfm_bundle_camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, const double Y[3],
                                  const double xy[2], double *J);
 void psfm_bundle_move_camera(psfm_bundle *b, uint32_t camera, const double *d);
+
+#define PSFM_BUNDLE_AHEAD 16
+
+/* Asks the memory for what was measured of an observation some places after o: points in use are in
+ * another order than the problem's. */
+static inline void psfm_bundle_prefetch(const psfm_bundle *b, uint32_t o) {
+    if (o + PSFM_BUNDLE_AHEAD >= b->num_obs)
+        return;
+    uint32_t source = b->obs_source[o + PSFM_BUNDLE_AHEAD];
+    __builtin_prefetch(b->problem->obs_xy + source);
+    if (b->problem->obs_sqrt_info != NULL)
+        __builtin_prefetch(b->problem->obs_sqrt_info + source);
+}
 
 /* Residual S (projected - observed) of observation o at some values; false if it has none. */
 bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t o,

@@ -26,33 +26,6 @@
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
-#define LARGE_PRODUCT 1e100 /* times another factor it is still a number */
-
-double psfm_bundle_add_loss(const psfm_bundle_options *options, double squared,
-                            psfm_bundle_losses *sum) {
-    double scale = options->loss_scale_px, scale2 = scale * scale, over = squared / scale2;
-    switch ((psfm_bundle_loss_kind)options->loss) {
-    case PSFM_BUNDLE_LOSS_HUBER:
-        if (squared > scale2) {
-            double norm = sqrt(squared);
-            sum->plain += 2.0 * scale * norm - scale2;
-            return scale / norm;
-        }
-        break;
-    case PSFM_BUNDLE_LOSS_CAUCHY:
-        sum->product += over + over * sum->product;
-        if (sum->product > LARGE_PRODUCT) {
-            sum->plain += scale2 * log1p(sum->product);
-            sum->product = 0.0;
-        }
-        return 1.0 / (1.0 + over);
-    case PSFM_BUNDLE_LOSS_SQUARED:
-        break;
-    }
-    sum->plain += squared;
-    return 1.0;
-}
-
 double psfm_bundle_total_loss(const psfm_bundle_options *options, const psfm_bundle_losses *sum) {
     double scale = options->loss_scale_px;
     return sum->plain + (sum->product > 0.0 ? scale * scale * log1p(sum->product) : 0.0);
@@ -254,6 +227,7 @@ static psfm_status linearize_points(psfm_context *ctx, size_t index, int worker,
         const double *frame = on_plane ? b->now.plane_frame[b->point_plane[p]] : NULL;
         memset(s, 0, sizeof *s);
         for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+            psfm_bundle_prefetch(b, o);
             linearize_observation(b, o, b->now.X[p], frame, &losses);
             add_row(&b->rows[o], s);
         }

@@ -183,6 +183,7 @@ static double trial_loss(const psfm_bundle *b, uint32_t p, const double X[3], bo
     *lost = false;
     for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
         double r[2], squared = PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX;
+        psfm_bundle_prefetch(b, o);
         if (psfm_bundle_residual(b, &b->trial, o, X, r))
             squared = r[0] * r[0] + r[1] * r[1];
         else

@@ -1,54 +1,78 @@
 /* COLMAP's text model, written; colmap_model_text.c has what is in it. Doubles are printed with 17
- * digits, enough to read back the same bits. That takes most of the time, so blocks of records are
- * printed to memory side by side and put into the file in order. */
+ * digits, enough to read back the same bits. Blocks of records are printed to memory side by side and
+ * put into the file in order. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/number_locale.h"
 #include "base/parallel.h"
+#include "base/print_number.h"
 #include "camera/camera_model.h"
 #include "io/colmap_model.h"
+
+static void put_double(double x, FILE *file) {
+    char text[PSFM_NUMBER_CHARS];
+    fwrite(text, 1, psfm_print_double(x, text), file);
+}
+
+static void put_count(uint64_t n, FILE *file) {
+    char text[PSFM_NUMBER_CHARS];
+    fwrite(text, 1, psfm_print_count(n, text), file);
+}
+
+/* Each after a space. */
+static void put_doubles(const double *x, int num, FILE *file) {
+    for (int k = 0; k < num; ++k) {
+        fputc(' ', file);
+        put_double(x[k], file);
+    }
+}
 
 static void print_camera(const psfm_model *model, size_t index, FILE *file) {
     const psfm_camera *camera = &model->cameras[index];
     fprintf(file, "%" PRIu32 " %s %" PRIu64 " %" PRIu64, camera->id,
             psfm_camera_model_name(camera->model), camera->width, camera->height);
-    for (int k = 0; k < psfm_camera_num_params(camera->model); ++k)
-        fprintf(file, " %.17g", camera->params[k]);
+    put_doubles(camera->params, psfm_camera_num_params(camera->model), file);
     fputc('\n', file);
 }
 
 static void print_keypoints(const psfm_model_image *image, FILE *file) {
     for (size_t k = 0; k < image->num_keypoints; ++k) {
-        fprintf(file, "%s%.17g %.17g ", k == 0 ? "" : " ", image->keypoints[k][0],
-                image->keypoints[k][1]);
+        if (k > 0)
+            fputc(' ', file);
+        put_double(image->keypoints[k][0], file);
+        fputc(' ', file);
+        put_double(image->keypoints[k][1], file);
+        fputc(' ', file);
         if (image->point3D_ids[k] == PSFM_NO_POINT)
             fputs("-1", file);
         else
-            fprintf(file, "%" PRIu64, image->point3D_ids[k]);
+            put_count(image->point3D_ids[k], file);
     }
     fputc('\n', file);
 }
 
 static void print_image(const psfm_model *model, size_t index, FILE *file) {
     const psfm_model_image *image = &model->images[index];
-    fprintf(file, "%" PRIu32, image->id);
-    for (int k = 0; k < 4; ++k)
-        fprintf(file, " %.17g", image->cam_from_world_q[k]);
-    for (int k = 0; k < 3; ++k)
-        fprintf(file, " %.17g", image->cam_from_world_t[k]);
+    put_count(image->id, file);
+    put_doubles(image->cam_from_world_q, 4, file);
+    put_doubles(image->cam_from_world_t, 3, file);
     fprintf(file, " %" PRIu32 " %s\n", image->camera_id, image->name);
     print_keypoints(image, file);
 }
 
 static void print_point(const psfm_model *model, size_t index, FILE *file) {
     const psfm_model_point *point = &model->points[index];
-    fprintf(file, "%" PRIu64 " %.17g %.17g %.17g %d %d %d %.17g", point->id, point->xyz[0],
-            point->xyz[1], point->xyz[2], point->rgb[0], point->rgb[1], point->rgb[2],
-            point->error);
-    for (size_t k = 0; k < point->track_length; ++k)
-        fprintf(file, " %" PRIu32 " %" PRIu32, point->track[k].image_id,
-                point->track[k].keypoint_idx);
+    put_count(point->id, file);
+    put_doubles(point->xyz, 3, file);
+    fprintf(file, " %d %d %d", point->rgb[0], point->rgb[1], point->rgb[2]);
+    put_doubles(&point->error, 1, file);
+    for (size_t k = 0; k < point->track_length; ++k) {
+        fputc(' ', file);
+        put_count(point->track[k].image_id, file);
+        fputc(' ', file);
+        put_count(point->track[k].keypoint_idx, file);
+    }
     fputc('\n', file);
 }
 

@@ -29,6 +29,7 @@ psfm_status psfm_bundle_halves_alloc(psfm_context *ctx, const psfm_bundle *b,
     }
     if ((status = PSFM_ALLOC(ctx, longest, &halves->pose_block)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, longest, &halves->pose)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, longest, &halves->point)) != PSFM_OK ||
         b->num_camera_blocks == 0 ||
         (status = PSFM_ALLOC(ctx, longest, &halves->camera)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, b->problem->num_cameras, &halves->entry)) != PSFM_OK)
@@ -39,6 +40,7 @@ psfm_status psfm_bundle_halves_alloc(psfm_context *ctx, const psfm_bundle *b,
 void psfm_bundle_halves_free(psfm_bundle_halves *halves) {
     free(halves->pose_block);
     free(halves->pose);
+    free(halves->point);
     free(halves->camera);
     free(halves->entry);
     free(halves->intrinsics);
@@ -94,7 +96,8 @@ void psfm_bundle_damp_point(psfm_bundle *b, uint32_t p, double lambda) {
     psfm_sym3_mul(s->inverse, s->b, s->e);
 }
 
-void psfm_bundle_project_point(const double J[6], const double G[6], double K[6]) {
+/* K = J G, 2 x 3. */
+static void project_point(const double J[6], const double G[6], double K[6]) {
     for (int side = 0; side < 6; side += 3) {
         K[side] = J[side] * G[0];
         K[side + 1] = J[side] * G[1] + J[side + 1] * G[3];
@@ -110,9 +113,8 @@ void psfm_bundle_halve_poses(const psfm_bundle *b, const psfm_schur_kernel *kern
         uint32_t block = b->image_block[b->obs_image[o]];
         if (block == PSFM_BUNDLE_NONE)
             continue;
-        double K[6];
-        psfm_bundle_project_point(b->rows[o].J_point, G, K);
-        kernel->project(K, b->rows[o].J_pose, halves->pose[num]);
+        project_point(b->rows[o].J_point, G, halves->point[num]);
+        kernel->project(halves->point[num], b->rows[o].J_pose, halves->pose[num]);
         halves->pose_block[num++] = block;
     }
     halves->num_poses = num;
@@ -138,7 +140,7 @@ void psfm_bundle_halve_cameras(const psfm_bundle *b, uint32_t p, psfm_bundle_hal
             continue;
         const double *P = b->camera_rows + 2 * (size_t)b->max_free_params * o;
         double K[6], *U = find_entry(halves, camera);
-        psfm_bundle_project_point(b->rows[o].J_point, b->systems[p].root, K);
+        project_point(b->rows[o].J_point, b->systems[p].root, K);
         for (uint32_t k = 0; k < 3; ++k)
             for (uint32_t v = 0; v < num; ++v)
                 U[k * num + v] += K[k] * P[v] + K[3 + k] * P[num + v];

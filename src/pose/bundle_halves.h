@@ -12,8 +12,9 @@ typedef struct {
     uint32_t num_poses, num_cameras;
     uint32_t *pose_block;
     double (*pose)[18];
-    uint32_t *camera; /* of an entry */
-    uint32_t *entry;  /* of a camera, if camera[entry] says so, too */
+    double (*point)[6]; /* K = J G of a pose's observation, 2 x 3 */
+    uint32_t *camera;   /* of an entry */
+    uint32_t *entry;    /* of a camera, if camera[entry] says so, too */
     double (*intrinsics)[3 * PSFM_CAMERA_MAX_PARAMS];
 } psfm_bundle_halves;
 
@@ -30,9 +31,6 @@ void psfm_bundle_halve_poses(const psfm_bundle *b, const psfm_schur_kernel *kern
 
 /* The cameras of a point that move. */
 void psfm_bundle_halve_cameras(const psfm_bundle *b, uint32_t p, psfm_bundle_halves *halves);
-
-/* K = J G, 2 x 3, of an observation. */
-void psfm_bundle_project_point(const double J[6], const double G[6], double K[6]);
 
 /* A diagonal of the normal equations with its damping. */
 double psfm_bundle_damped(double diagonal, double lambda);

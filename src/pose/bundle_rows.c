@@ -38,34 +38,30 @@ static psfm_bundle_row_sum *row_of(const point_sum *s, uint32_t block) {
     return here ? &s->to->rows[block - s->to->first] : NULL;
 }
 
-/* What an observation with the derivatives P adds to its row before elimination. */
-__attribute__((always_inline)) static inline void add_own(const psfm_bundle_row_sum *row,
-                                                          uint32_t dim, const double *restrict P,
-                                                          const double r[2]) {
-    double *restrict rhs = row->rhs, *restrict diagonal = row->diagonal;
+/* What an observation with the derivatives P by a camera adds to its row before elimination. */
+static void add_own(const psfm_bundle_row_sum *row, const double *P, const double r[2]) {
+    uint32_t dim = row->dim;
     for (uint32_t u = 0; u < dim; ++u) {
-        rhs[u] -= P[u] * r[0] + P[dim + u] * r[1];
-        diagonal[u] += P[u] * P[u] + P[dim + u] * P[dim + u];
+        row->rhs[u] -= P[u] * r[0] + P[dim + u] * r[1];
+        row->diagonal[u] += P[u] * P[u] + P[dim + u] * P[dim + u];
+        for (uint32_t v = 0; v < dim; ++v)
+            row->blocks[u * dim + v] += P[u] * P[v] + P[dim + u] * P[dim + v];
     }
 }
 
-/* The right-hand side of a block with the half U, and its block with the point's plane. */
-__attribute__((always_inline)) static inline void subtract_point(const point_sum *s,
-                                                                 const psfm_bundle_row_sum *row,
-                                                                 uint32_t dim,
-                                                                 const double *restrict U) {
-    const double *w = s->root_b, *q = s->root_q, *m = s->system->m;
-    double *restrict rhs = row->rhs;
+/* The right-hand side of a camera with the half U, and its block with the point's plane. */
+static void subtract_point(const point_sum *s, const psfm_bundle_row_sum *row, const double *U) {
+    const double *b = s->root_b, *q = s->root_q, *m = s->system->m;
+    uint32_t dim = row->dim;
     for (uint32_t u = 0; u < dim; ++u)
-        rhs[u] -= U[u] * w[0] + U[dim + u] * w[1] + U[2 * dim + u] * w[2];
+        row->rhs[u] -= U[u] * b[0] + U[dim + u] * b[1] + U[2 * dim + u] * b[2];
     if (s->plane_block == PSFM_BUNDLE_NONE)
         return;
-    double *restrict S = target(row, s->plane_block);
+    double *S = target(row, s->plane_block);
     for (uint32_t u = 0; u < dim; ++u) {
         double f = U[u] * q[0] + U[dim + u] * q[1] + U[2 * dim + u] * q[2];
-        S[u] -= f * m[0];
-        S[dim + u] -= f * m[1];
-        S[2 * dim + u] -= f * m[2];
+        for (uint32_t k = 0; k < 3; ++k)
+            S[k * dim + u] -= f * m[k];
     }
 }
 
@@ -79,19 +75,6 @@ static void add_hard_plane(const point_sum *s, const psfm_bundle_row_sum *row, u
     for (uint32_t v = 0; v < 3; ++v)
         for (uint32_t u = 0; u < row->dim; ++u)
             S[v * row->dim + u] += (P[u] * J[2] + P[row->dim + u] * J[5]) * s->system->m[v];
-}
-
-/* The block of a pose with itself: P^T P - U^T U = P^T (P - K U), as U = K^T P. */
-static void add_square(const point_sum *s, const psfm_bundle_row_sum *row, uint32_t o,
-                       const double *restrict U) {
-    const double *restrict P = s->b->rows[o].J_pose;
-    double K[6], Q[12];
-    psfm_bundle_project_point(s->b->rows[o].J_point, s->system->root, K);
-    for (int v = 0; v < 6; ++v) {
-        Q[v] = P[v] - (K[0] * U[v] + K[1] * U[6 + v] + K[2] * U[12 + v]);
-        Q[6 + v] = P[6 + v] - (K[3] * U[v] + K[4] * U[6 + v] + K[5] * U[12 + v]);
-    }
-    s->to->kernel->add(P, 6, Q, row->blocks);
 }
 
 /* Blocks of a pose with the half U and the cameras of the point. */
@@ -114,12 +97,13 @@ static void add_pose(const point_sum *s, const psfm_bundle_row_sum *row, uint32_
     const psfm_bundle *b = s->b;
     const psfm_bundle_halves *h = s->to->halves;
     const double *U = h->pose[i];
-    add_own(row, 6, b->rows[o].J_pose, b->rows[o].r);
+    double *plane = s->plane_block == PSFM_BUNDLE_NONE ? NULL : target(row, s->plane_block);
+    s->to->kernel->pose(&(psfm_schur_pose){b->rows[o].J_pose, b->rows[o].r, h->point[i], U,
+                                           s->root_b, s->root_q, s->system->m},
+                        &(psfm_schur_row){row->rhs, row->diagonal, row->blocks, plane});
     psfm_bundle_add_pull(b, o, row->rhs + 3);
-    add_square(s, row, o, U);
     for (uint32_t j = i + 1; j < h->num_poses; ++j)
         s->to->kernel->subtract(U, 6, h->pose[j], target(row, h->pose_block[j]));
-    subtract_point(s, row, 6, U);
     add_hard_plane(s, row, o, b->rows[o].J_pose);
     if (b->num_camera_blocks > 0)
         meet_cameras(s, row, o, U);
@@ -162,11 +146,7 @@ static void add_camera(const point_sum *s, uint32_t o) {
     const double *P = b->camera_rows + 2 * (size_t)b->max_free_params * o;
     if (row == NULL)
         return;
-    uint32_t dim = row->dim;
-    add_own(row, dim, P, b->rows[o].r);
-    for (uint32_t u = 0; u < dim; ++u)
-        for (uint32_t v = 0; v < dim; ++v)
-            row->blocks[u * dim + v] += P[u] * P[v] + P[dim + u] * P[dim + v];
+    add_own(row, P, b->rows[o].r);
     add_hard_plane(s, row, o, P);
 }
 
@@ -180,7 +160,7 @@ static void add_cameras(const point_sum *s, uint32_t p) {
         const psfm_bundle_row_sum *row = row_of(s, block);
         if (row == NULL)
             continue;
-        subtract_point(s, row, row->dim, h->intrinsics[i]);
+        subtract_point(s, row, h->intrinsics[i]);
         for (uint32_t j = 0; j < h->num_cameras; ++j) {
             uint32_t other = b->camera_block[h->camera[j]];
             if (other >= block)

@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+#include <stddef.h>
 
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
@@ -35,6 +36,31 @@ INLINE six minus(six x, six y) {
     return (six){_mm256_sub_pd(x.a, y.a), _mm_sub_pd(x.b, y.b)};
 }
 
+/* The sum of three rows of U, times a number each. */
+INLINE six combine(const double *factor, const six U[3]) {
+    return plus(plus(times(factor, U[0]), times(factor + 1, U[1])), times(factor + 2, U[2]));
+}
+
+TARGET static void pose(const psfm_schur_pose *p, const psfm_schur_row *row) {
+    six U[3] = {load(p->U), load(p->U + 6), load(p->U + 12)};
+    six p0 = load(p->P), p1 = load(p->P + 6);
+    six g = plus(plus(times(p->r, p0), times(p->r + 1, p1)), combine(p->b, U));
+    store(row->rhs, minus(load(row->rhs), g));
+    six squares = {_mm256_add_pd(_mm256_mul_pd(p0.a, p0.a), _mm256_mul_pd(p1.a, p1.a)),
+                   _mm_add_pd(_mm_mul_pd(p0.b, p0.b), _mm_mul_pd(p1.b, p1.b))};
+    store(row->diagonal, plus(load(row->diagonal), squares));
+    six q0 = minus(p0, combine(p->K, U)), q1 = minus(p1, combine(p->K + 3, U));
+    for (int u = 0; u < 6; ++u) {
+        double *S = row->S + 6 * u;
+        store(S, plus(load(S), plus(times(p->P + u, q0), times(p->P + 6 + u, q1))));
+    }
+    if (row->plane == NULL)
+        return;
+    six f = combine(p->q, U);
+    for (int k = 0; k < 3; ++k)
+        store(row->plane + 6 * k, minus(load(row->plane + 6 * k), times(p->m + k, f)));
+}
+
 TARGET static void project(const double *K, const double *P, double *U) {
     six p0 = load(P), p1 = load(P + 6);
     for (int k = 0; k < 3; ++k)
@@ -62,6 +88,6 @@ TARGET static void subtract(const double *A, uint32_t rows, const double *B, dou
         subtract_rows(A, rows, B, S);
 }
 
-const psfm_schur_kernel psfm_schur_kernel_avx2 = {project, add, subtract};
+const psfm_schur_kernel psfm_schur_kernel_avx2 = {pose, project, add, subtract};
 
 #endif

@@ -53,7 +53,59 @@ static void versions_agree(void **state) {
     psfm_cpu_limit(PSFM_CPU_AVX512);
 }
 
+/* Rows of a pose: 6 of the right-hand side, 6 of the diagonal, the block, that with the plane. */
+enum { RHS, DIAGONAL = 6, BLOCK = 12, PLANE = 48, ROW = 66 };
+
+static void expect_row(const psfm_schur_pose *p, const double *before, double *row) {
+    for (int v = 0; v < 6; ++v) {
+        double b = 0.0, q = 0.0;
+        for (int k = 0; k < 3; ++k) {
+            b += p->b[k] * p->U[6 * k + v];
+            q += p->q[k] * p->U[6 * k + v];
+        }
+        row[RHS + v] = before[RHS + v] - p->r[0] * p->P[v] - p->r[1] * p->P[6 + v] - b;
+        row[DIAGONAL + v] = before[DIAGONAL + v] + p->P[v] * p->P[v] + p->P[6 + v] * p->P[6 + v];
+        for (int k = 0; k < 3; ++k)
+            row[PLANE + 6 * k + v] = before[PLANE + 6 * k + v] - p->m[k] * q;
+    }
+    for (int k = 0; k < 36; ++k)
+        row[BLOCK + k] = before[BLOCK + k] + product(p->P, 6, p->P, 6, 2, k) -
+                         product(p->U, 6, p->U, 6, 3, k); /* as U = K^T P */
+}
+
+static void rows_of_poses_agree(void **state) {
+    (void)state;
+    psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 0, 0);
+    for (int round = 0; round < 100; ++round) {
+        double P[12], r[2], K[6], U[18], point[9], before[ROW], row[ROW], plain[ROW], expected[ROW];
+        fill(&rng, 12, P);
+        fill(&rng, 2, r);
+        fill(&rng, 6, K);
+        fill(&rng, 9, point);
+        fill(&rng, ROW, before);
+        psfm_schur_kernel_choose().project(K, P, U);
+        psfm_schur_pose pose = {P, r, K, U, point, point + 3, point + 6};
+        for (int level = PSFM_CPU_PLAIN; level <= PSFM_CPU_AVX512; ++level) {
+            memcpy(row, before, sizeof row);
+            psfm_cpu_limit((psfm_cpu_level)level);
+            psfm_schur_row to = {row + RHS, row + DIAGONAL, row + BLOCK,
+                                 round % 2 ? row + PLANE : NULL};
+            psfm_schur_kernel_choose().pose(&pose, &to);
+            if (level == PSFM_CPU_PLAIN)
+                memcpy(plain, row, sizeof plain);
+            assert_memory_equal(row, plain, sizeof row);
+        }
+        expect_row(&pose, before, expected);
+        for (int k = 0; k < (round % 2 ? ROW : PLANE); ++k)
+            assert_close(plain[k], expected[k], 1e-12);
+        if (round % 2 == 0)
+            assert_memory_equal(plain + PLANE, before + PLANE, 18 * sizeof *plain);
+    }
+    psfm_cpu_limit(PSFM_CPU_AVX512);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(versions_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(versions_agree),
+                                       cmocka_unit_test(rows_of_poses_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,44 @@ void psfm_bundle_add_pull(const psfm_bundle *b, uint32_t o, double rhs[3]) {
     psfm_axpy3(rhs, -pull, D, rhs);
 }
 
+/* Both rows of a matrix of two at once. */
+typedef double two __attribute__((vector_size(16)));
+
+static void store_two(two value, double *first, double *second) {
+    *first = value[0];
+    *second = value[1];
+}
+
+/* The derivatives of the row from A, by column: with the weights of observation and loss. */
+static void fill_row(const psfm_bundle *b, uint32_t image, const double Y[3], const two A[3],
+                     const double *frame, psfm_bundle_row *row) {
+    const double *R = b->now.R[image];
+    two X[3],
+        turn[3] = {Y[1] * A[2] - Y[2] * A[1], Y[2] * A[0] - Y[0] * A[2], Y[0] * A[1] - Y[1] * A[0]};
+    for (int k = 0; k < 3; ++k) {
+        X[k] = R[k] * A[0] + R[3 + k] * A[1] + R[6 + k] * A[2];
+        store_two(turn[k], &row->J_pose[k], &row->J_pose[6 + k]);
+        store_two(-X[k], &row->J_pose[3 + k], &row->J_pose[9 + k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        const double *f = frame == NULL ? NULL : frame + 3 * k;
+        two by_point = f == NULL ? X[k] : f[0] * X[0] + f[1] * X[1] + f[2] * X[2];
+        store_two(by_point, &row->J_point[k], &row->J_point[3 + k]);
+    }
+    if (b->scale_anchor[image] != PSFM_BUNDLE_NONE)
+        for (int side = 0; side < 2; ++side)
+            hold_distance(b, image, row->J_pose + 6 * side + 3);
+}
+
+/* An observation of something that has no image. */
+static void clear_row(const psfm_bundle *b, uint32_t num, psfm_bundle_row *row, double *J_camera,
+                      psfm_bundle_losses *losses) {
+    memset(row, 0, sizeof *row);
+    for (uint32_t k = 0; k < 2 * num; ++k)
+        J_camera[k] = 0.0;
+    psfm_bundle_add_loss(&b->options, PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX, losses);
+}
+
 /* Fills the row of one observation and adds its loss. */
 static void linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
                                   const double *frame, psfm_bundle_losses *losses) {
@@ -116,42 +154,29 @@ static void linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
     uint32_t camera_idx = b->problem->image_camera[image], num = b->num_free_params[camera_idx];
     psfm_bundle_row *row = &b->rows[o];
     double *J_camera = num == 0 ? NULL : b->camera_rows + 2 * (size_t)b->max_free_params * o;
-    double Y[3], A[6];
-    row->pull = 0.0;
+    double Y[3], A[6], r[2];
     point_in_camera(&b->now, image, X, Y);
-    if (!psfm_camera_project_jacobian(&b->now.cameras[camera_idx], Y, row->r, A)) {
-        memset(row, 0, sizeof *row);
-        if (num > 0)
-            memset(J_camera, 0, 2 * (size_t)num * sizeof *J_camera);
-        psfm_bundle_add_loss(&b->options, PSFM_BUNDLE_INVALID_PX * PSFM_BUNDLE_INVALID_PX, losses);
+    if (!psfm_camera_project_jacobian(&b->now.cameras[camera_idx], Y, r, A)) {
+        clear_row(b, num, row, J_camera, losses);
         return;
     }
     if (num > 0)
-        psfm_bundle_camera_jacobian(b, camera_idx, Y, row->r, J_camera);
-    row->r[0] -= b->problem->obs_xy[source][0];
-    row->r[1] -= b->problem->obs_xy[source][1];
-    weigh(b, source, 1, row->r);
+        psfm_bundle_camera_jacobian(b, camera_idx, Y, r, J_camera);
+    r[0] -= b->problem->obs_xy[source][0];
+    r[1] -= b->problem->obs_xy[source][1];
+    weigh(b, source, 1, r);
     weigh(b, source, 3, A);
     if (num > 0)
         weigh(b, source, (int)num, J_camera);
-    double squared = row->r[0] * row->r[0] + row->r[1] * row->r[1];
-    double weight = sqrt(psfm_bundle_add_loss(&b->options, squared, losses));
-    for (size_t side = 0; side < 2; ++side) {
-        double *a = A + 3 * side, J_X[3];
-        row->r[side] *= weight;
-        psfm_scale3(weight, a, a);
-        psfm_mat3_tmul_vec(b->now.R[image], a, J_X);
-        psfm_cross3(Y, a, row->J_pose + 6 * side);
-        psfm_scale3(-1.0, J_X, row->J_pose + 6 * side + 3);
-        if (frame == NULL)
-            memcpy(row->J_point + 3 * side, J_X, sizeof J_X);
-        else
-            psfm_mat3_mul_vec(frame, J_X, row->J_point + 3 * side);
-    }
+    double weight = sqrt(psfm_bundle_add_loss(&b->options, r[0] * r[0] + r[1] * r[1], losses));
+    const two columns[3] = {(two){A[0], A[3]} * weight, (two){A[1], A[4]} * weight,
+                            (two){A[2], A[5]} * weight};
+    row->r[0] = weight * r[0];
+    row->r[1] = weight * r[1];
+    row->pull = 0.0;
+    fill_row(b, image, Y, columns, frame, row);
     for (uint32_t k = 0; k < 2 * num; ++k)
         J_camera[k] *= weight;
-    for (size_t side = 0; side < 2; ++side)
-        hold_distance(b, image, row->J_pose + 6 * side + 3);
 }
 
 static void add_row(const psfm_bundle_row *row, psfm_bundle_system *s) {

@@ -12,7 +12,8 @@
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
-#define STRAIGHT 0.75 /* share of the predicted decrease from which a step need not bend */
+#define FEW_OBSERVATIONS 64 /* of a point, whose changes by the blocks are computed once */
+#define STRAIGHT 0.75       /* share of the predicted decrease from which a step need not bend */
 
 void psfm_bundle_hold_distance(psfm_bundle *b, uint32_t image) {
     uint32_t anchor = b->scale_anchor[image];
@@ -120,19 +121,24 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3], dou
         if (!hard)
             psfm_axpy3(a, -*by_plane, s->q, a);
     }
-    double along = hard ? *by_plane : 0.0;
-    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+    double along = hard ? *by_plane : 0.0, changes[FEW_OBSERVATIONS][2];
+    const uint32_t first = b->point_begin[p], end = b->point_begin[p + 1];
+    for (uint32_t o = first; o < end; ++o) {
         change_by_blocks(b, o, along, t);
+        if (o - first < FEW_OBSERVATIONS)
+            memcpy(changes[o - first], t, sizeof t);
         psfm_axpy3(a, -t[0], b->rows[o].J_point, a);
         psfm_axpy3(a, -t[1], b->rows[o].J_point + 3, a);
     }
     psfm_sym3_mul(s->inverse, a, d);
     psfm_axpy3(d, b->stretch - 1.0, s->e, d); /* the part that no block moves */
-    for (uint32_t o = b->point_begin[p]; o < b->point_begin[p + 1]; ++o) {
+    for (uint32_t o = first; o < end; ++o) {
         const psfm_bundle_row *row = &b->rows[o];
-        change_by_blocks(b, o, along, t);
+        if (o - first >= FEW_OBSERVATIONS)
+            change_by_blocks(b, o, along, t);
+        const double *before = o - first < FEW_OBSERVATIONS ? changes[o - first] : t;
         for (size_t side = 0; side < 2; ++side) {
-            double change = t[side] + psfm_dot3(row->J_point + 3 * side, d);
+            double change = before[side] + psfm_dot3(row->J_point + 3 * side, d);
             decrease -= change * (row->r[side] + 0.5 * change);
         }
     }

@@ -313,8 +313,10 @@ static double pixel_error(const psfm_camera *camera, const double R[9], const do
     double D[3], Y[3], xy[2];
     psfm_sub3(X, c, D);
     psfm_mat3_mul_vec(R, D, Y);
-    return psfm_camera_project(camera, Y, xy) ? hypot(xy[0] - observed[0], xy[1] - observed[1])
-                                              : INFINITY;
+    if (!psfm_camera_project(camera, Y, xy))
+        return INFINITY;
+    double dx = xy[0] - observed[0], dy = xy[1] - observed[1];
+    return sqrt(dx * dx + dy * dy);
 }
 
 typedef struct {
@@ -356,18 +358,17 @@ psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *pro
 }
 
 /* Mean and root mean square errors of all observations in use, in all and per image. */
-static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, double *error,
-                           psfm_bundle_stats *stats) {
+static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_stats *stats) {
     const psfm_bundle_problem *p = b->problem;
     double sum = 0.0, squares = 0.0;
     size_t num = 0;
     error_job job = {.problem = p, .b = b};
-    job.error_px = error;
-    psfm_status status =
-        psfm_bundle_for(ctx, b, num_observation_tasks(b->num_obs), measure_errors, &job);
+    psfm_status status = PSFM_ALLOC(ctx, b->num_obs, &job.error_px);
+    if (status == PSFM_OK)
+        status = psfm_bundle_for(ctx, b, num_observation_tasks(b->num_obs), measure_errors, &job);
     memset(stats->images, 0, p->num_images * sizeof *stats->images);
     for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
-        double e = error[o];
+        double e = job.error_px[o];
         psfm_bundle_image_stats *image = &stats->images[b->obs_image[o]];
         if (!isfinite(e))
             continue;
@@ -389,6 +390,7 @@ static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, double *erro
         image->mean_px /= count;
         image->rms_px = sqrt(image->rms_px / count);
     }
+    free(job.error_px);
     return status;
 }
 
@@ -408,18 +410,16 @@ psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *pro
                                const psfm_bundle_options *options, psfm_bundle_stats *stats) {
     psfm_bundle b;
     psfm_bundle_stats found = {.stop = PSFM_BUNDLE_EMPTY};
-    double *error = NULL;
     psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
     if (status != PSFM_OK)
         return status;
-    if ((status = PSFM_ALLOC(ctx, b.num_obs, &error)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, problem->num_images, &found.images)) != PSFM_OK ||
-        (status = measure(ctx, &b, error, &found)) != PSFM_OK)
+    if ((status = PSFM_ALLOC(ctx, problem->num_images, &found.images)) != PSFM_OK ||
+        (status = measure(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     found.initial_mean_px = found.mean_px;
     if (b.num_obs > 0 && (status = adjust(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
-    if ((status = measure(ctx, &b, error, &found)) != PSFM_OK)
+    if ((status = measure(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     write_back(&b);
     if (stats == NULL)
@@ -429,7 +429,6 @@ psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *pro
     found.images = NULL;
 
 cleanup:
-    free(error);
     free(found.images);
     psfm_bundle_teardown(&b);
     return status;

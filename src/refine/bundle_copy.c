@@ -36,47 +36,16 @@ static psfm_bundle_part colour_of(const psfm_bundle_problem *problem, size_t obs
     return (field & 1) == 0 ? PSFM_BUNDLE_HALF_A : PSFM_BUNDLE_HALF_B;
 }
 
-/* Copies the observations of the points whose first one has the colour. */
-static psfm_status copy_observations(psfm_context *ctx, const psfm_bundle_problem *from,
-                                     psfm_bundle_part part, psfm_bundle_copy *copy) {
-    psfm_bundle_part *colour = NULL;
-    size_t n = 0;
-    psfm_status status = PSFM_ALLOC(ctx, from->num_points, &colour);
-    for (size_t p = 0; status == PSFM_OK && p < from->num_points; ++p)
-        colour[p] = PSFM_BUNDLE_ALL;
-    for (size_t k = 0; status == PSFM_OK && k < from->num_observations; ++k) {
-        psfm_bundle_part *own = &colour[from->obs_point[k]];
-        if (*own == PSFM_BUNDLE_ALL && part != PSFM_BUNDLE_ALL)
-            *own = colour_of(from, k);
-        if (*own != part)
-            continue;
-        copy->obs_image[n] = from->obs_image[k];
-        copy->obs_point[n] = from->obs_point[k];
-        memcpy(copy->obs_xy[n], from->obs_xy[k], sizeof *copy->obs_xy);
-        if (from->obs_sqrt_info != NULL)
-            memcpy(copy->obs_sqrt_info[n], from->obs_sqrt_info[k], sizeof *copy->obs_sqrt_info);
-        ++n;
-    }
-    copy->problem.num_observations = n;
-    free(colour);
-    return status;
-}
-
-static psfm_status allocate(psfm_context *ctx, const psfm_bundle_problem *from,
-                            psfm_bundle_copy *copy) {
-    size_t n = from->num_observations;
+static psfm_status allocate_values(psfm_context *ctx, const psfm_bundle_problem *from,
+                                   psfm_bundle_copy *copy) {
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, from->num_cameras, &copy->cameras)) ||
         (status = PSFM_ALLOC(ctx, from->num_cameras, &copy->priors)) ||
         (status = PSFM_ALLOC(ctx, from->num_images, &copy->cam_from_world)) ||
         (status = PSFM_ALLOC(ctx, from->num_images, &copy->centers)) ||
-        (status = PSFM_ALLOC(ctx, from->num_points, &copy->points)) ||
-        (status = PSFM_ALLOC(ctx, from->num_planes, &copy->planes)) ||
-        (status = PSFM_ALLOC(ctx, n, &copy->obs_image)) ||
-        (status = PSFM_ALLOC(ctx, n, &copy->obs_point)) ||
-        (status = PSFM_ALLOC(ctx, n, &copy->obs_xy)))
+        (status = PSFM_ALLOC(ctx, from->num_points, &copy->points)))
         return status;
-    return from->obs_sqrt_info == NULL ? PSFM_OK : PSFM_ALLOC(ctx, n, &copy->obs_sqrt_info);
+    return PSFM_ALLOC(ctx, from->num_planes, &copy->planes);
 }
 
 static void copy_values(const psfm_bundle_problem *from, psfm_bundle_copy *copy) {
@@ -94,10 +63,54 @@ static void copy_values(const psfm_bundle_problem *from, psfm_bundle_copy *copy)
         copy->shape = *from->shape;
 }
 
+static psfm_status allocate_observations(psfm_context *ctx, const psfm_bundle_problem *from,
+                                         psfm_bundle_copy *copy) {
+    size_t n = from->num_observations;
+    psfm_status status;
+    if ((status = PSFM_ALLOC(ctx, n, &copy->obs_image)) ||
+        (status = PSFM_ALLOC(ctx, n, &copy->obs_point)) ||
+        (status = PSFM_ALLOC(ctx, n, &copy->obs_xy)))
+        return status;
+    return from->obs_sqrt_info == NULL ? PSFM_OK : PSFM_ALLOC(ctx, n, &copy->obs_sqrt_info);
+}
+
+/* Copies the observations of the points whose first one has the colour. */
+static psfm_status copy_half(psfm_context *ctx, const psfm_bundle_problem *from,
+                             psfm_bundle_part part, psfm_bundle_copy *copy) {
+    psfm_bundle_part *colour = NULL;
+    size_t n = 0;
+    psfm_status status = allocate_observations(ctx, from, copy);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, from->num_points, &colour);
+    for (size_t p = 0; status == PSFM_OK && p < from->num_points; ++p)
+        colour[p] = PSFM_BUNDLE_ALL;
+    for (size_t k = 0; status == PSFM_OK && k < from->num_observations; ++k) {
+        psfm_bundle_part *own = &colour[from->obs_point[k]];
+        if (*own == PSFM_BUNDLE_ALL)
+            *own = colour_of(from, k);
+        if (*own != part)
+            continue;
+        copy->obs_image[n] = from->obs_image[k];
+        copy->obs_point[n] = from->obs_point[k];
+        memcpy(copy->obs_xy[n], from->obs_xy[k], sizeof *copy->obs_xy);
+        if (from->obs_sqrt_info != NULL)
+            memcpy(copy->obs_sqrt_info[n], from->obs_sqrt_info[k], sizeof *copy->obs_sqrt_info);
+        ++n;
+    }
+    psfm_bundle_problem *p = &copy->problem;
+    p->num_observations = n;
+    p->obs_image = copy->obs_image;
+    p->obs_point = copy->obs_point;
+    p->obs_xy = (const double(*)[2])copy->obs_xy;
+    p->obs_sqrt_info = (const double(*)[3])copy->obs_sqrt_info;
+    free(colour);
+    return status;
+}
+
 psfm_status psfm_bundle_copy_make(psfm_context *ctx, const psfm_bundle_problem *from,
                                   psfm_bundle_part part, psfm_bundle_copy *copy) {
     *copy = (psfm_bundle_copy){.problem = *from};
-    psfm_status status = allocate(ctx, from, copy);
+    psfm_status status = allocate_values(ctx, from, copy);
     if (status != PSFM_OK)
         return status;
     copy_values(from, copy);
@@ -109,9 +122,5 @@ psfm_status psfm_bundle_copy_make(psfm_context *ctx, const psfm_bundle_problem *
     p->points = copy->points;
     p->planes = copy->planes;
     p->shape = from->shape == NULL ? NULL : &copy->shape;
-    p->obs_image = copy->obs_image;
-    p->obs_point = copy->obs_point;
-    p->obs_xy = (const double(*)[2])copy->obs_xy;
-    p->obs_sqrt_info = (const double(*)[3])copy->obs_sqrt_info;
-    return copy_observations(ctx, from, part, copy);
+    return part == PSFM_BUNDLE_ALL ? PSFM_OK : copy_half(ctx, from, part, copy);
 }

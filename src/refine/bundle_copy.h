@@ -12,7 +12,9 @@ typedef enum {
     PSFM_BUNDLE_HALF_B = 1,
 } psfm_bundle_part;
 
-/* `problem` points into the other members; a copy is not moved. */
+/* `problem` points into the other members and the original, which must live on; a copy is not
+ * moved.
+ */
 typedef struct {
     psfm_bundle_problem problem;
     psfm_camera *cameras;
@@ -20,12 +22,12 @@ typedef struct {
     double (*cam_from_world)[9], (*centers)[3], (*points)[3];
     psfm_bundle_plane *planes;
     psfm_bundle_shape shape;
-    uint32_t *obs_image, *obs_point;
+    uint32_t *obs_image, *obs_point; /* of a half; all observations stay the original's */
     double (*obs_xy)[2], (*obs_sqrt_info)[3];
 } psfm_bundle_copy;
 
-/* Copies what an adjustment changes, and the observations of one part of the points. Points without
- * observations stay, and are left out by the adjustment. Free the copy in any case. */
+/* Copies what an adjustment changes, and the observations of a half. Points without observations
+ * stay, and are left out by the adjustment. Free the copy in any case. */
 psfm_status psfm_bundle_copy_make(psfm_context *ctx, const psfm_bundle_problem *from,
                                   psfm_bundle_part part, psfm_bundle_copy *copy);
 void psfm_bundle_copy_free(psfm_bundle_copy *copy);

@@ -1,6 +1,6 @@
 /* COLMAP's text model, written; colmap_model_text.c has what is in it. Doubles are printed with 17
- * digits, enough to read back the same bits. Blocks of records are printed to memory side by side and
- * put into the file in order. */
+ * digits, enough to read back the same bits. Blocks of records are printed to memory side by side
+ * and put into the file in order. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -67,8 +67,11 @@ static size_t place(uint64_t digits, int exponent, char *out) {
 static size_t print_plain(double x, char *out) {
     const uint64_t least = UINT64_C(10000000000000000); /* of 17 digits */
     int exponent = -4;
-    for (double power = 1e-3; exponent < 15 && x >= power; power *= 10.0)
+    double power = 1e-3;
+    while (exponent < 15 && x >= power) {
+        power *= 10.0;
         ++exponent;
+    }
     uint64_t digits = scale(x, DIGITS - 1 - exponent);
     if (digits >= 10 * least) /* rounded up to another digit, or the power was not exact */
         digits = scale(x, DIGITS - 1 - ++exponent);

@@ -206,7 +206,7 @@ static void narrow(double start, double step, double over_step, int *begin, int 
     double a = (-2.5 - start) * over_step, b = (2.5 - start) * over_step;
     double low = a < b ? a : b, high = a < b ? b : a;
     if (low > *begin)
-        *begin = low < *end ? (int)low : *end;
+        *begin = low < *end + 1 ? (int)low : *end + 1; /* beyond the end: none */
     if (high < *end)
         *end = high < 0.0 ? -1 : (int)high + 1;
 }

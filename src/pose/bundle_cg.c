@@ -19,7 +19,7 @@
 
 #include "base/alloc.h"
 #include "linalg/vec3.h"
-#include "pose/bundle_internal.h"
+#include "pose/bundle_rows.h"
 
 #define BLOCKS_PER_TASK 16
 #define MAX_STEPS 500
@@ -84,26 +84,13 @@ static void add_observation(block_sum *s, uint32_t o, const double *P) {
     }
 }
 
-/* The direction that the held distance takes out of the derivatives gets a pivot of its own. */
-static void hold_scale(block_sum *s, uint32_t image) {
-    uint32_t anchor = s->b->scale_anchor[image];
-    if (anchor == PSFM_BUNDLE_NONE)
-        return;
-    double u[3], weight = s->diagonal[3] + s->diagonal[4] + s->diagonal[5] + 1.0;
-    psfm_sub3(s->b->now.c[image], s->b->now.c[anchor], u);
-    psfm_normalize3(u);
-    for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c)
-            s->extra[6 * (3 + r) + 3 + c] += weight * u[r] * u[c];
-}
-
 static void sum_pose(block_sum *s, uint32_t image) {
     const psfm_bundle *b = s->b;
     for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k) {
         add_observation(s, b->image_obs[k], b->rows[b->image_obs[k]].J_pose);
         psfm_bundle_add_pull(b, b->image_obs[k], s->rhs + 3);
     }
-    hold_scale(s, image);
+    psfm_bundle_add_pivot(b, image, s->diagonal, s->extra);
 }
 
 static void sum_camera(block_sum *s, uint32_t camera) {
@@ -113,30 +100,13 @@ static void sum_camera(block_sum *s, uint32_t camera) {
         for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k)
             add_observation(s, b->image_obs[k], camera_row(b, b->image_obs[k]));
     }
-    for (uint32_t u = 0; u < s->dim; ++u) {
-        psfm_bundle_prior prior = psfm_bundle_prior_of(b, camera, u);
-        double value = b->now.cameras[camera].params[b->free_params[camera][u]];
-        s->extra[u * s->dim + u] += prior.weight;
-        s->diagonal[u] += prior.weight;
-        s->rhs[u] += prior.weight * (prior.value - value);
-    }
+    psfm_bundle_add_priors(b, camera, s->extra, s->rhs, s->diagonal);
 }
 
 static void sum_plane(block_sum *s, uint32_t plane) {
     const psfm_bundle *b = s->b;
-    for (uint32_t k = b->plane_begin[plane]; k < b->plane_begin[plane + 1]; ++k) {
-        const psfm_bundle_system *point = &b->systems[b->plane_points[k]];
-        double inverse_q[3];
-        psfm_sym3_mul(point->inverse, point->q, inverse_q);
-        double sigma = point->sigma - psfm_dot3(point->q, inverse_q);
-        double gamma = point->gamma - psfm_dot3(inverse_q, point->b);
-        for (int u = 0; u < 3; ++u) {
-            for (int v = 0; v < 3; ++v)
-                s->block[3 * u + v] += sigma * point->m[u] * point->m[v];
-            s->rhs[u] += gamma * point->m[u];
-            s->diagonal[u] += point->sigma * point->m[u] * point->m[u];
-        }
-    }
+    for (uint32_t k = b->plane_begin[plane]; k < b->plane_begin[plane + 1]; ++k)
+        psfm_bundle_add_plane_point(&b->systems[b->plane_points[k]], s->block, s->rhs, s->diagonal);
 }
 
 /* Lower Cholesky factor in place; what rounding took from a pivot is given back. */

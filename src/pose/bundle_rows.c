@@ -175,16 +175,7 @@ static void add_plane(const point_sum *s) {
     const psfm_bundle_system *point = s->system;
     if (row == NULL)
         return;
-    double inverse_q[3];
-    psfm_sym3_mul(point->inverse, point->q, inverse_q);
-    double sigma = point->sigma - psfm_dot3(point->q, inverse_q);
-    double gamma = point->gamma - psfm_dot3(inverse_q, point->b);
-    for (int u = 0; u < 3; ++u) {
-        for (int v = 0; v < 3; ++v)
-            row->blocks[3 * u + v] += sigma * point->m[u] * point->m[v];
-        row->rhs[u] += gamma * point->m[u];
-        row->diagonal[u] += point->sigma * point->m[u] * point->m[u];
-    }
+    psfm_bundle_add_plane_point(point, row->blocks, row->rhs, row->diagonal);
 }
 
 void psfm_bundle_rows_add(const psfm_bundle_rows *rows, uint32_t p) {
@@ -203,32 +194,48 @@ void psfm_bundle_rows_add(const psfm_bundle_rows *rows, uint32_t p) {
     add_plane(&s);
 }
 
-/* The direction that hold_distance took out of the derivatives gets a pivot of its own. */
-static void hold_scale(const psfm_bundle *b, psfm_bundle_row_sum *row, uint32_t image) {
+void psfm_bundle_row_complete(const psfm_bundle *b, psfm_bundle_row_sum *row) {
+    uint32_t source = b->block_source[row->block];
+    if (row->block < b->num_pose_blocks)
+        psfm_bundle_add_pivot(b, source, row->diagonal, row->blocks);
+    else if (row->block < b->num_pose_blocks + b->num_camera_blocks)
+        psfm_bundle_add_priors(b, source, row->blocks, row->rhs, row->diagonal);
+}
+
+void psfm_bundle_add_pivot(const psfm_bundle *b, uint32_t image, const double *diagonal,
+                           double *block) {
     if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
         return;
-    double u[3], weight = row->diagonal[3] + row->diagonal[4] + row->diagonal[5] + 1.0;
+    double u[3], weight = diagonal[3] + diagonal[4] + diagonal[5] + 1.0;
     psfm_sub3(b->now.c[image], b->now.c[b->scale_anchor[image]], u);
     psfm_normalize3(u);
     for (size_t r = 0; r < 3; ++r)
         for (size_t c = 0; c < 3; ++c)
-            row->blocks[6 * (3 + r) + 3 + c] += weight * u[r] * u[c];
+            block[6 * (3 + r) + 3 + c] += weight * u[r] * u[c];
 }
 
-static void add_priors(const psfm_bundle *b, psfm_bundle_row_sum *row, uint32_t camera) {
-    for (uint32_t u = 0; u < row->dim; ++u) {
+void psfm_bundle_add_priors(const psfm_bundle *b, uint32_t camera, double *block, double *rhs,
+                            double *diagonal) {
+    uint32_t dim = b->num_free_params[camera];
+    for (uint32_t u = 0; u < dim; ++u) {
         psfm_bundle_prior prior = psfm_bundle_prior_of(b, camera, u);
         double value = b->now.cameras[camera].params[b->free_params[camera][u]];
-        row->blocks[u * row->dim + u] += prior.weight;
-        row->diagonal[u] += prior.weight;
-        row->rhs[u] += prior.weight * (prior.value - value);
+        block[u * dim + u] += prior.weight;
+        diagonal[u] += prior.weight;
+        rhs[u] += prior.weight * (prior.value - value);
     }
 }
 
-void psfm_bundle_row_complete(const psfm_bundle *b, psfm_bundle_row_sum *row) {
-    uint32_t source = b->block_source[row->block];
-    if (row->block < b->num_pose_blocks)
-        hold_scale(b, row, source);
-    else if (row->block < b->num_pose_blocks + b->num_camera_blocks)
-        add_priors(b, row, source);
+void psfm_bundle_add_plane_point(const psfm_bundle_system *point, double *block, double *rhs,
+                                 double *diagonal) {
+    double inverse_q[3];
+    psfm_sym3_mul(point->inverse, point->q, inverse_q);
+    double sigma = point->sigma - psfm_dot3(point->q, inverse_q);
+    double gamma = point->gamma - psfm_dot3(inverse_q, point->b);
+    for (int u = 0; u < 3; ++u) {
+        for (int v = 0; v < 3; ++v)
+            block[3 * u + v] += sigma * point->m[u] * point->m[v];
+        rhs[u] += gamma * point->m[u];
+        diagonal[u] += point->sigma * point->m[u] * point->m[u];
+    }
 }

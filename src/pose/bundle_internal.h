@@ -262,7 +262,7 @@ psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
 void psfm_bundle_tree_destroy(psfm_bundle_tree **tree);
 /* From the trial values of the step to those along the tree: poses and planes, and the place X of a
  * point that moves. */
-void psfm_bundle_tree_move(psfm_bundle *b);
+psfm_status psfm_bundle_tree_move(psfm_context *ctx, psfm_bundle *b);
 void psfm_bundle_tree_carry(const psfm_bundle *b, uint32_t point, double X[3]);
 /* Puts the trial centre of an image back to the distance that is held, if one is. */
 void psfm_bundle_hold_distance(psfm_bundle *b, uint32_t image);

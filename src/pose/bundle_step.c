@@ -240,14 +240,14 @@ static double stretch_step(psfm_bundle *b, double stretch) {
 
 /* Moves everything by the step to the trial values and evaluates them. */
 static psfm_status evaluate_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
-    move_blocks(b);
-    if (b->along_tree)
-        psfm_bundle_tree_move(b);
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
-    psfm_status status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
+    move_blocks(b);
+    psfm_status status = b->along_tree ? psfm_bundle_tree_move(ctx, b) : PSFM_OK;
+    if (status == PSFM_OK)
+        status = psfm_bundle_for(ctx, b, num_tasks, move_points, b);
     trial->cost = psfm_bundle_prior_cost(b, &b->trial) + psfm_bundle_shape_cost(b, &b->trial);
     trial->predicted = psfm_bundle_prior_decrease(b) + psfm_bundle_shape_decrease(b);
-    for (size_t k = 0; k < num_tasks; ++k) {
+    for (size_t k = 0; status == PSFM_OK && k < num_tasks; ++k) {
         trial->cost += 0.5 * b->partial[2 * k];
         trial->predicted += b->partial[2 * k + 1];
     }

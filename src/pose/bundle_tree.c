@@ -10,8 +10,11 @@
  * R -> (I + [w]) R and c -> c + d, image j seen from its parent i has
  *     turn      w_j - R_j R_i^T w_i,
  *     baseline  b = R_i (c_j - c_i),   its change   w_i x b + R_i (d_j - d_i),
- * and a point or plane is carried by one image that sees it. A part that turns, shifts or grows as
- * a whole does so exactly; to first order the step is the same.
+ * and a point or plane is carried by one image that sees it. What grows, grows by a factor: how
+ * much it does round an image is told by all images that see the same points, those of most
+ * parallax first. The baseline of two images cannot tell: where it is short, as between neighbours
+ * in a video, a step that means nothing is many times its length. A part that turns, shifts or
+ * grows as a whole does so exactly; to first order the step is the same.
  *
  * Images that all look at one plane, as round a court, hang together by it as well: turns about its
  * normal and tilts with it do not commute, and in the second order far images would leave it. So an
@@ -44,6 +47,7 @@ struct psfm_bundle_tree {
     uint32_t *root;   /* per image */
     uint32_t *plane;  /* per image: the one it sees little else than, or NONE */
     double *scale;    /* per root: of its images and what they carry */
+    double *growth;   /* per image: of what is round it, as a logarithm */
 };
 
 void psfm_bundle_tree_destroy(psfm_bundle_tree **tree) {
@@ -54,6 +58,7 @@ void psfm_bundle_tree_destroy(psfm_bundle_tree **tree) {
     free((*tree)->root);
     free((*tree)->plane);
     free((*tree)->scale);
+    free((*tree)->growth);
     free(*tree);
     *tree = NULL;
 }
@@ -172,7 +177,8 @@ psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
     if ((status = PSFM_ALLOC(ctx, 1, &tree)) || (status = PSFM_ALLOC(ctx, n, &tree->order)) ||
         (status = PSFM_ALLOC(ctx, n, &tree->parent)) ||
         (status = PSFM_ALLOC(ctx, n, &tree->root)) || (status = PSFM_ALLOC(ctx, n, &tree->plane)) ||
-        (status = PSFM_ALLOC(ctx, n, &tree->scale)) || (status = PSFM_ALLOC(ctx, n, &count)) ||
+        (status = PSFM_ALLOC(ctx, n, &tree->scale)) ||
+        (status = PSFM_ALLOC(ctx, n, &tree->growth)) || (status = PSFM_ALLOC(ctx, n, &count)) ||
         (status = PSFM_ALLOC(ctx, n, &seen)) || (status = PSFM_ALLOC(ctx, (size_t)n + 2, &begin)) ||
         (status = PSFM_ALLOC(ctx, 2 * (size_t)n, &next)))
         goto cleanup;
@@ -206,20 +212,54 @@ static const double *step_of(const psfm_bundle *b, uint32_t image) {
     return block == PSFM_BUNDLE_NONE ? none : b->step + b->pattern.scalar_begin[block];
 }
 
-/* Where the image carries a place of the world that the step moves by `shift`: seen from it, the
- * place changes in direction, and in distance by a factor. */
-static void carry(const psfm_bundle *b, uint32_t image, const double from[3], const double shift[3],
-                  double to[3]) {
+/* A place of the world seen from an image: where it is, and how the step, which moves it by
+ * `shift`, changes that. */
+static void see_from(const psfm_bundle *b, uint32_t image, const double place[3],
+                     const double shift[3], double v[3], double change[3]) {
     const double *d = step_of(b, image), *R = b->now.R[image];
-    double D[3], v[3], turned[3], change[3], world[3];
-    psfm_sub3(from, b->now.c[image], D);
+    double D[3], turned[3];
+    psfm_sub3(place, b->now.c[image], D);
     psfm_mat3_mul_vec(R, D, v);
     psfm_sub3(shift, d + 3, D);
     psfm_mat3_mul_vec(R, D, change);
     psfm_cross3(d, v, turned);
     psfm_axpy3(change, 1.0, turned, change);
-    double length2 = psfm_dot3(v, v), growth = length2 > 0.0 ? psfm_dot3(v, change) / length2 : 0.0;
+}
+
+/* Growth of the distances from an image to those at the ends of its tracks. Each has the weight of
+ * its parallax, which is at most 1 however far it is off. */
+static psfm_status find_growth(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const psfm_bundle *b = user;
+    uint32_t image = (uint32_t)index;
+    double grown = 0.0, weight = 0.0;
+    for (uint32_t k = b->image_begin[image]; k < b->image_begin[image + 1]; ++k) {
+        uint32_t point = b->obs_point[b->image_obs[k]];
+        const uint32_t ends[2] = {b->obs_image[b->point_begin[point]],
+                                  b->obs_image[b->point_begin[point + 1] - 1]};
+        double ray[3], v[3], change[3];
+        psfm_sub3(b->now.X[point], b->now.c[image], ray);
+        for (int e = 0; e < 2; ++e) {
+            see_from(b, image, b->now.c[ends[e]], step_of(b, ends[e]) + 3, v, change);
+            double length2 = psfm_dot3(v, v), all = length2 + psfm_dot3(ray, ray);
+            if (all > 0.0) {
+                grown += psfm_dot3(v, change) / all;
+                weight += length2 / all;
+            }
+        }
+    }
+    b->tree->growth[image] = weight > 0.0 ? grown / weight : 0.0;
+    return PSFM_OK;
+}
+
+/* Where the image carries a place of the world that the step moves by `shift`: with all that is
+ * round it that grows by a factor, what it moves beyond that straight. */
+static void carry(const psfm_bundle *b, uint32_t image, const double from[3], const double shift[3],
+                  double to[3]) {
+    double v[3], change[3], world[3], growth = b->tree->growth[image];
     double scale = b->tree->scale[b->tree->root[image]] * exp(growth);
+    see_from(b, image, from, shift, v, change);
     for (int k = 0; k < 3; ++k)
         v[k] = scale * ((1.0 - growth) * v[k] + change[k]);
     psfm_mat3_tmul_vec(b->trial.R[image], v, world);
@@ -340,8 +380,11 @@ static void rest_on_plane(psfm_bundle *b, uint32_t image) {
                b->trial.c[image]);
 }
 
-void psfm_bundle_tree_move(psfm_bundle *b) {
+psfm_status psfm_bundle_tree_move(psfm_context *ctx, psfm_bundle *b) {
     const psfm_bundle_tree *tree = b->tree;
+    psfm_status status = psfm_bundle_for(ctx, b, tree->num_images, find_growth, b);
+    if (status != PSFM_OK)
+        return status;
     for (uint32_t k = 0; k < tree->num_images; ++k)
         tree->scale[k] = 1.0;
     for (uint32_t k = 0; k < tree->num_images; ++k) {
@@ -360,4 +403,5 @@ void psfm_bundle_tree_move(psfm_bundle *b) {
             tree->plane[i] != PSFM_BUNDLE_NONE &&
             b->plane_block[tree->plane[i]] != PSFM_BUNDLE_NONE)
             rest_on_plane(b, i);
+    return PSFM_OK;
 }

@@ -116,6 +116,14 @@ static void the_same_bytes_for_any_number_of_threads(void **state) {
     }
 }
 
+/* The tree of a chain, and a step of nothing. */
+static void start_step(psfm_context *ctx, chain *s, psfm_bundle *b) {
+    psfm_bundle_options options = default_options();
+    assert_ok(ctx, psfm_bundle_setup(ctx, &s->problem, &options, b));
+    assert_ok(ctx, psfm_bundle_tree_create(ctx, b, &b->tree));
+    memset(b->step, 0, b->pattern.scalar_begin[b->pattern.num_blocks] * sizeof *b->step);
+}
+
 /* A step that turns all images from `first` on about the centre of the one before, by `turn`. */
 static void turn_end(psfm_bundle *b, uint32_t first, const double turn[3]) {
     for (uint32_t i = first; i < NUM_IMAGES; ++i) {
@@ -138,17 +146,13 @@ static void what_turns_as_a_whole_turns_exactly(void **state) {
     psfm_context *ctx = psfm_context_create();
     static chain s;
     psfm_bundle b;
-    psfm_bundle_options options = default_options();
     const uint32_t first = 100;
     const double turn[3] = {0.1, 0.6, -0.2};
     double E[9];
     make_straight(&s);
-    assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
-    assert_ok(ctx, psfm_bundle_tree_create(ctx, &b, &b.tree));
-    for (uint32_t k = 0; k < b.pattern.scalar_begin[b.pattern.num_blocks]; ++k)
-        b.step[k] = 0.0;
+    start_step(ctx, &s, &b);
     turn_end(&b, first, turn);
-    psfm_bundle_tree_move(&b);
+    assert_ok(ctx, psfm_bundle_tree_move(ctx, &b));
     psfm_rotation_exp(turn, E);
     double unit = distance(&b, 0, 1); /* the scale is held by a far image */
     for (uint32_t i = 0; i < NUM_IMAGES; ++i) {
@@ -163,20 +167,65 @@ static void what_turns_as_a_whole_turns_exactly(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+static double *shift_of(psfm_bundle *b, uint32_t image) {
+    return b->step + b->pattern.scalar_begin[b->image_block[image]] + 3;
+}
+
+/* An end that the straight step would take through zero. */
+static void what_grows_as_a_whole_grows_by_a_factor(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    psfm_bundle b;
+    const uint32_t first = 100, inside = first + 2 * REACH;
+    const double growth = -1.5;
+    make_straight(&s);
+    start_step(ctx, &s, &b);
+    for (uint32_t i = first; i < NUM_IMAGES; ++i)
+        shift_of(&b, i)[0] = growth * (double)(i - first + 1);
+    assert_ok(ctx, psfm_bundle_tree_move(ctx, &b));
+    double unit = distance(&b, 0, 1);
+    for (uint32_t i = 0; i + 1 < NUM_IMAGES; ++i)
+        if (i + 2 * REACH < first || i >= inside)
+            assert_close(distance(&b, i, i + 1), unit * (i < first ? 1.0 : exp(growth)), 1e-10);
+    psfm_bundle_teardown(&b);
+    psfm_context_destroy(&ctx);
+}
+
+/* Two images all but at one place: a step of 30 times what is between them is a small one. */
+static void a_short_baseline_is_no_measure(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    psfm_bundle b;
+    const uint32_t first = 100;
+    const double apart = 0.001, shift = 0.03;
+    make_straight(&s);
+    s.c[first][0] = s.c[first - 1][0] + apart;
+    s.problem.num_observations = 0;
+    for (uint32_t p = 0; p < NUM_POINTS; ++p)
+        see_point(&s, p, (int)p / PER_IMAGE);
+    start_step(ctx, &s, &b);
+    shift_of(&b, first)[0] = shift;
+    assert_ok(ctx, psfm_bundle_tree_move(ctx, &b));
+    assert_close(distance(&b, first - 1, first), apart + shift, 0.002);
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i)
+        assert_close(b.trial.c[i][0], b.now.c[i][0] + (i == first ? shift : 0.0), 0.02 * shift);
+    psfm_bundle_teardown(&b);
+    psfm_context_destroy(&ctx);
+}
+
 /* Steps that change nothing, one after the other: rounding does not add up. */
 static void what_does_not_move_stays(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     static chain s;
     psfm_bundle b;
-    psfm_bundle_options options = default_options();
     make_straight(&s);
     bend(&s, 0.5);
-    assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
-    assert_ok(ctx, psfm_bundle_tree_create(ctx, &b, &b.tree));
-    memset(b.step, 0, b.pattern.scalar_begin[b.pattern.num_blocks] * sizeof *b.step);
+    start_step(ctx, &s, &b);
     for (int k = 0; k < 20; ++k) {
-        psfm_bundle_tree_move(&b);
+        assert_ok(ctx, psfm_bundle_tree_move(ctx, &b));
         memcpy(b.now.R, b.trial.R, NUM_IMAGES * sizeof *b.now.R);
         memcpy(b.now.c, b.trial.c, NUM_IMAGES * sizeof *b.now.c);
     }
@@ -239,14 +288,11 @@ static void what_is_above_a_plane_stays_above_it(void **state) {
     static int32_t point_plane[NUM_POINTS];
     psfm_bundle_plane plane;
     psfm_bundle b;
-    psfm_bundle_options options = default_options();
     make_floor(&s, &plane, point_plane);
-    assert_ok(ctx, psfm_bundle_setup(ctx, &s.problem, &options, &b));
-    assert_ok(ctx, psfm_bundle_tree_create(ctx, &b, &b.tree));
-    memset(b.step, 0, b.pattern.scalar_begin[b.pattern.num_blocks] * sizeof *b.step);
+    start_step(ctx, &s, &b);
     turn_end(&b, 100, (double[3]){0.0, 0.0, 0.2});
     tilt_all(&b, (double[3]){0.03, 0.02, 0.0});
-    psfm_bundle_tree_move(&b);
+    assert_ok(ctx, psfm_bundle_tree_move(ctx, &b));
     double normal[3], height = 0.0;
     for (uint32_t i = 0; i < NUM_IMAGES; ++i) {
         if (b.image_block[i] == PSFM_BUNDLE_NONE || b.scale_anchor[i] != PSFM_BUNDLE_NONE)
@@ -266,6 +312,8 @@ int main(void) {
         cmocka_unit_test(a_bent_chain_becomes_straight),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(what_turns_as_a_whole_turns_exactly),
+        cmocka_unit_test(what_grows_as_a_whole_grows_by_a_factor),
+        cmocka_unit_test(a_short_baseline_is_no_measure),
         cmocka_unit_test(what_does_not_move_stays),
         cmocka_unit_test(what_is_above_a_plane_stays_above_it),
     };

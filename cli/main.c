@@ -69,6 +69,24 @@ static const char *text_of(const cJSON *object, const char *name) {
     return text == NULL ? "" : text;
 }
 
+/* Names a few of the images that a warning is about. */
+static void print_concerned(const cJSON *warning) {
+    enum { MOST = 3 };
+    const cJSON *names = cJSON_GetObjectItemCaseSensitive(warning, "images"), *name;
+    double num = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(warning, "num_images"));
+    int k = 0;
+    cJSON_ArrayForEach(name, names) {
+        if (k == MOST)
+            break;
+        printf(k++ == 0 ? " (" : ", ");
+        psfm_print_plain(stdout, cJSON_GetStringValue(name));
+    }
+    if (k > 0 && num > k)
+        printf(" and %.0f more", num - k);
+    if (k > 0)
+        printf(")");
+}
+
 /* One line for each of the first warnings. */
 static void print_warnings(const cJSON *summary) {
     enum { MOST = 6 };
@@ -82,7 +100,9 @@ static void print_warnings(const cJSON *summary) {
         if (num_models > 1)
             printf("model %g: ",
                    cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(warning, "model")));
-        printf("%s; %s\n", text_of(warning, "text"), text_of(warning, "advice"));
+        printf("%s", text_of(warning, "text"));
+        print_concerned(warning);
+        printf("; %s\n", text_of(warning, "advice"));
     }
     if (num > MOST)
         printf("doubtful: %d more warnings in the summary\n", num - MOST);

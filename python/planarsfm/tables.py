@@ -19,6 +19,13 @@ def _number(value):
     return np.nan if value is None else value
 
 
+def _concerned(warning):
+    """The first images that a warning is about, in brackets."""
+    names = warning.get("images", [])[:3]
+    more = warning.get("num_images", 0) - len(names)
+    return " (%s%s)" % (", ".join(names), " and %d more" % more if more > 0 else "") if names else ""
+
+
 def image_table(images):
     """A row per image, in their order; without a pose q, t and center are NaN."""
     images = list(images)
@@ -88,7 +95,8 @@ class Tables:
                 html.escape(image.name), html.escape(image.state), image.num_points,
                 html.escape(np.array2string(image.center, precision=3)) if image.posed else html.escape(image.advice))
             for image in (self.images[name] for name in self.names))
-        doubts = "".join("<li>%s; %s</li>" % (html.escape(w["text"]), html.escape(w["advice"])) for w in self.warnings)
+        doubts = "".join("<li>%s%s; %s</li>" % (html.escape(w["text"]), html.escape(_concerned(w)),
+                                                html.escape(w["advice"])) for w in self.warnings)
         return ("<p><b>%s</b> (verdict: %s)</p><ul>%s</ul><table><tr><th>image</th><th>state</th><th>points</th>"
                 "<th>centre, or what to try</th></tr>%s</table>" % (
                     html.escape(self.summary.get("headline", "")), html.escape(self.verdict), doubts, rows))

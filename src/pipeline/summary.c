@@ -13,6 +13,7 @@
 #include "pipeline/summary_ambiguity.h"
 #include "pipeline/summary_cameras.h"
 #include "pipeline/summary_court.h"
+#include "pipeline/summary_warnings.h"
 #include "planarsfm/version.h"
 
 /* cJSON's Add functions return NULL when memory is out; the tree is then incomplete. Every call
@@ -297,30 +298,6 @@ static const char *verdict_on_all(const psfm_reconstruction *r) {
     return "right";
 }
 
-static void add_warning(builder *b, cJSON *list, uint32_t component,
-                        const psfm_verdict_reason *reason) {
-    cJSON *warning = element(b, list);
-    number(b, warning, "model", component);
-    text(b, warning, "kind", reason->name);
-    text(b, warning, "text", reason->text);
-    text(b, warning, "advice", reason->advice);
-}
-
-/* What weighs most against each model that is not called right. */
-static void add_warnings(builder *b, cJSON *root, const psfm_verdicts *verdicts) {
-    enum { MOST = 3 };
-    cJSON *list = array(b, root, "warnings");
-    for (uint32_t c = 0; c < verdicts->num_models; ++c) {
-        psfm_verdict_reason reasons[MOST];
-        const psfm_model_verdict *model = &verdicts->models[c];
-        if (psfm_is_called_right(model))
-            continue;
-        int num = psfm_verdict_reasons(model, MOST, reasons);
-        for (int k = 0; k < num; ++k)
-            add_warning(b, list, c, &reasons[k]);
-    }
-}
-
 /* Says so where only some of the posed images have standard deviations. */
 static void add_deviations(builder *b, cJSON *root, const psfm_match_set *set,
                            const psfm_reconstruction *r) {
@@ -428,7 +405,7 @@ cJSON *psfm_summary_make(const psfm_evidence *evidence, const psfm_database_stat
     text(&b, root, "mode", psfm_mode_name((psfm_mode)options->mode));
     text(&b, root, "headline", found->headline);
     text(&b, root, "verdict", verdict_on_all(found));
-    add_warnings(&b, root, &found->verdicts);
+    b.failed = !psfm_summary_add_warnings(root, set, found) || b.failed;
     number(&b, root, "images_posed", (double)posed);
     number(&b, root, "images_total", (double)set->num_views);
     add_input(&b, root, evidence, input);

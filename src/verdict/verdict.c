@@ -189,7 +189,7 @@ static const psfm_verdict_reason only_a_piece = {
 static const psfm_verdict_reason not_alone = {
     .name = "ambiguity",
     .advice = "match neighbours only (--pairs sequential:K), or take photographs in between",
-    .text = "a part could as well be shifted, or an image flipped (see ambiguity in the summary)",
+    .text = "a part could as well be shifted, or an image flipped",
 };
 
 /* Images that lines alone hold: no points tell more. */

@@ -20,6 +20,13 @@ grep -qE '"text":[[:space:]]*"only 2[0-9] of 40 posed images have standard devia
 grep -qE '^doubtful: .*; .*--pairs' twins.txt || fail "40 % twins without a word: $(cat twins.txt)"
 grep -qE '"verdict":[[:space:]]*"doubtful"' twins/out/summary.json || fail "40 % twins are called right"
 
+# The images that a warning is about are named.
+grep -qE '^doubtful: images could as well be turned: .*\(cam_[0-9]{4}\.jpg' twins.txt || fail "no image is named: $(cat twins.txt)"
+"$planarsfm" synth arena -o thin --matches-only --cameras 10 --points 400 --neighbours 1 --open-chain on --quiet >/dev/null
+"$planarsfm" reconstruct thin/database.db -o thin/out --quiet >thin.txt
+grep -q '^doubtful: parts hang on single images.* (cam_0002.jpg, cam_0003.jpg, cam_0004.jpg and 5 more); match' thin.txt ||
+    fail "what a chain hangs on: $(cat thin.txt)"
+
 # What cannot be told: marked in one model, split into parts that are right, or taken as it is and still doubtful.
 models() { find "$1/model" -mindepth 1 -maxdepth 1 -type d | wc -l; }
 "$planarsfm" synth arena -o even --matches-only --cameras 20 --points 400 --twins 0.3 --seed 5 --quiet >/dev/null

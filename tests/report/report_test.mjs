@@ -24,6 +24,7 @@ await tour('matches/report.html', [
     'layers are switched',
     async (page) => {
       const stage = page.locator('#stage');
+      await layer(page, 'pruned pairs').scrollIntoViewIfNeeded(); /* a click must not scroll */
       for (const name of ['cameras', 'points', 'planes', 'tree', 'kept pairs', 'pruned pairs']) {
         await settle(page);
         const before = await stage.screenshot();

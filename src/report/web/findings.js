@@ -70,8 +70,18 @@ function cutFindings(add, name, model, byName) {
 function verdictFindings(add) {
   const { summary, images, models } = report;
   const name = (model) => (models.length > 1 ? `Model ${model + 1}: ` : '');
-  for (const { model, text, advice } of summary.warnings || [])
-    add('bad', `Doubtful: ${name(model)}${text}`, sentence(advice));
+  const byName = new Map(images.map((image) => [image.name, image]));
+  for (const { model, text, advice, images: names = [], num_images: num = 0 } of summary.warnings ||
+    []) {
+    const chips = names.map((n) => byName.get(n)).filter((image) => image);
+    const more = num > names.length ? ` ${names.length} of ${num} images:` : '';
+    add(
+      'bad',
+      `Doubtful: ${name(model)}${text}`,
+      sentence(advice) + (chips.length ? more : ''),
+      chips.map(imageChip),
+    );
+  }
   (summary.models || []).forEach((model, k) => {
     if (model.verdict !== 'doubtful' || (summary.warnings || []).some((w) => w.model === k)) return;
     add('bad', `Doubtful: ${name(k)}nothing stands out, but too little speaks for it`, '');

@@ -81,12 +81,14 @@ const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
                                                     sizeof option_rows / sizeof *option_rows};
 
 #define SIGMA_ROUNDS 2       /* of estimating how flat planes are */
+#define POINT_STEPS 3        /* when that has changed */
 #define ROUGH_TOLERANCE 1e-4 /* before the last of them */
 #define ROUGH_SETTLED 3.0
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
 #define LESS_DAMPING 0.1   /* at most, after a step that did what was predicted */
-#define LIGHT_DAMPING 1e-8 /* with more, a step hides the weak modes of a long chain */
+#define LIGHT_DAMPING 1e-8 /* at most, for the length of a step to say how far it is from the end \
+                            */
 #define NEAR 0.01          /* share of the cost: steps that lower it by less may be stretched */
 #define MAX_STRETCH 1.6    /* beyond 2 a quadratic cost diverges */
 /* Half squared residual per observation, in pixels, below which only rounding is left. */
@@ -175,7 +177,29 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double cost,
 /* When to stop: see psfm_bundle_options. */
 typedef struct {
     double tolerance, settled, settled_share;
+    double light; /* with more damping a step may hide that it is not there yet */
 } stop_rule;
+
+/* Damping that leaves the weakest mode of a chain of all images alone. It turns them by up to a,
+ * the next by 2 pi a / n beyond the last, which moves centres by a times their distance L from the
+ * datum: with points at a distance z, observations hold it with a share 1 / n^2 of their diagonal,
+ * and damping with lambda (1 + L^2 / z^2). */
+static double light_damping(const psfm_bundle *b) {
+    double squares = 0.0, depths = 0.0, n = (double)b->num_pose_blocks + 1.0;
+    const uint32_t *first = b->image_begin;
+    uint32_t datum = 0;
+    for (uint32_t i = 0; i < b->problem->num_images; ++i)
+        datum = first[i + 1] - first[i] > first[datum + 1] - first[datum] ? i : datum;
+    for (uint32_t k = 0; k < b->num_pose_blocks; ++k) {
+        uint32_t i = b->block_source[k], middle = (first[i] + first[i + 1]) / 2;
+        double D[3], ray[3];
+        psfm_sub3(b->now.c[i], b->now.c[datum], D);
+        psfm_sub3(b->now.X[b->obs_point[b->image_obs[middle]]], b->now.c[i], ray);
+        squares += psfm_dot3(D, D);
+        depths += psfm_dot3(ray, ray);
+    }
+    return fmax(1.0 / (n * n * (1.0 + (depths > 0.0 ? squares / depths : 0.0))), MIN_LAMBDA);
+}
 
 /* The last step, and where it leads to. */
 typedef struct {
@@ -206,9 +230,13 @@ static void after_failure(step_control *c) {
     c->stretch = 1.0;
 }
 
-/* Whether a step did so little that none need follow. */
+/* Whether a step did so little that none need follow. A share of the cost of millions of
+ * observations is many standard deviations of the weakest mode: a rule that asks for fewer than one
+ * goes on until the cost falls by less than one of them is worth. */
 static bool is_last(const psfm_bundle_trial *trial, const step_facts *step, const stop_rule *rule) {
     double decrease = step->cost - trial->cost, tiny = rule->tolerance * step->cost;
+    if (rule->settled < 1.0)
+        tiny = fmin(tiny, 0.5 * step->variance);
     if (trial->predicted <= tiny || decrease <= 0.0)
         return trial->predicted <= tiny;
     double little =
@@ -240,7 +268,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
         travelled += sqrt(fmax(trial.moved, 0.0));
         double variance = redundancy > 0.0 ? 2.0 * cost / redundancy : 0.0;
         bool last = is_last(&trial, &(step_facts){cost, control.lambda, variance, travelled}, rule);
-        bool lower = trial.cost < cost;
+        bool lower = trial.cost < cost, light = control.lambda <= rule->light;
         if (lower) {
             after_success(&trial, cost, &control);
             accept(b);
@@ -249,36 +277,63 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
         } else {
             after_failure(&control);
         }
-        if (last || control.lambda > MAX_LAMBDA) {
+        if ((last && (light || !lower)) || control.lambda > MAX_LAMBDA) {
             stats->stop = last ? PSFM_BUNDLE_CONVERGED : PSFM_BUNDLE_STALLED;
             break;
         }
         if (lower)
             status = psfm_bundle_linearize(ctx, b, &cost);
     }
-    *lambda = fmin(fmax(control.lambda, LIGHT_DAMPING), *lambda);
+    *lambda = fmin(fmax(control.lambda, fmin(LIGHT_DAMPING, rule->light)), *lambda);
     return status;
+}
+
+/* Points alone, as far as that lowers the cost much. */
+static psfm_status settle_points(psfm_context *ctx, psfm_bundle *b) {
+    for (int k = 0; k < POINT_STEPS; ++k) {
+        psfm_bundle_trial trial;
+        double cost;
+        psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
+        if (status == PSFM_OK)
+            status = psfm_bundle_try_points(ctx, b, &trial);
+        if (status != PSFM_OK || !(trial.cost < cost))
+            return status;
+        accept(b);
+        if (cost - trial.cost < NEAR * cost)
+            break;
+    }
+    return PSFM_OK;
+}
+
+/* Sigma of the planes from where their points are now. The points then follow: a plane that became
+ * stiffer is far from where it pulls them, and poses would move for that in steps too large for
+ * them. */
+static psfm_status estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most_px) {
+    double cost;
+    psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
+    if (status == PSFM_OK)
+        status = psfm_bundle_estimate_sigma(ctx, b, most_px);
+    return status == PSFM_OK ? settle_points(ctx, b) : status;
 }
 
 /* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. Cameras are held while
  * planes are loose: over flat ground a shorter focal length with lower cameras brings points nearer
  * to their plane, and a plane that lets them leave it would be paid for that. */
 static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
-    stop_rule last = {b->options.tolerance, b->options.settled, b->options.settled_share};
+    stop_rule last = {b->options.tolerance, b->options.settled, b->options.settled_share,
+                      light_damping(b)};
     stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED),
-                       0.0};
+                       0.0, last.light};
     psfm_status status = PSFM_OK;
     double lambda = b->options.initial_damping;
     b->holds_cameras = b->estimates_sigma;
-    for (int round = 0; b->estimates_sigma && round < SIGMA_ROUNDS; ++round) {
-        double cost;
-        if ((status = iterate(ctx, b, &rough, &lambda, stats)) != PSFM_OK ||
-            (status = psfm_bundle_linearize(ctx, b, &cost)) != PSFM_OK ||
-            (status = psfm_bundle_estimate_sigma(ctx, b)) != PSFM_OK)
-            return status;
-    }
+    if (b->estimates_sigma)
+        status = estimate_sigma(ctx, b, PSFM_BUNDLE_START_SIGMA_PX);
+    for (int round = 0; status == PSFM_OK && b->estimates_sigma && round < SIGMA_ROUNDS; ++round)
+        if ((status = iterate(ctx, b, &rough, &lambda, stats)) == PSFM_OK)
+            status = estimate_sigma(ctx, b, INFINITY);
     b->holds_cameras = false;
-    return iterate(ctx, b, &last, &lambda, stats);
+    return status == PSFM_OK ? iterate(ctx, b, &last, &lambda, stats) : status;
 }
 
 static void write_back(const psfm_bundle *b) {

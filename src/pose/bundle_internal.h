@@ -208,10 +208,13 @@ void psfm_bundle_add_pull(const psfm_bundle *b, uint32_t o, double rhs[3]);
 double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
                                  const double X[3]);
 
+/* Loose enough not to bend the cameras towards a plane that is none. */
+#define PSFM_BUNDLE_START_SIGMA_PX 4.0
+
 /* Scales of soft planes at the start, and their sigma re-estimated after an adjustment, from the
  * current linearisation. */
 psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b);
-psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b);
+psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most_px);
 
 /* Residuals minus unknowns. */
 long long psfm_bundle_redundancy(const psfm_bundle *b);
@@ -256,6 +259,9 @@ typedef struct {
  * better of both counts. */
 psfm_status psfm_bundle_try_step(psfm_context *ctx, psfm_bundle *b, double cost, double stretch,
                                  psfm_bundle_trial *trial);
+
+/* The same with a step of the points alone, from the current linearisation. */
+psfm_status psfm_bundle_try_points(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial);
 
 psfm_status psfm_bundle_tree_create(psfm_context *ctx, const psfm_bundle *b,
                                     psfm_bundle_tree **out);

@@ -20,7 +20,6 @@
 #include "linalg/order.h"
 #include "pose/bundle_internal.h"
 
-#define START_SIGMA_PX 4.0 /* loose enough not to bend the cameras towards a plane that is none */
 #define MIN_SIGMA_PX 0.05
 #define MAX_SIGMA_PX 1000.0
 #define MIN_OWN_POINTS 20 /* a plane with fewer shares the estimate of all planes */
@@ -66,7 +65,7 @@ psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
         bool used = b->plane_begin[k] < b->plane_begin[k + 1];
         sigma = sigma > 0.0 ? sigma : b->options.plane_sigma_px;
         b->estimates_sigma = b->estimates_sigma || (used && !(sigma > 0.0));
-        set_sigma(b, k, sigma > 0.0 ? sigma : START_SIGMA_PX);
+        set_sigma(b, k, sigma > 0.0 ? sigma : PSFM_BUNDLE_START_SIGMA_PX);
     }
     for (uint32_t p = 0; p < b->num_points; ++p)
         if (b->point_plane[p] != PSFM_BUNDLE_NONE)
@@ -140,7 +139,7 @@ static double fit_sigma(const distance_sample *samples, size_t num) {
     return low;
 }
 
-psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b) {
+psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most_px) {
     distance_sample *samples = NULL;
     double variance = 1.0;
     psfm_status status = PSFM_ALLOC(ctx, b->num_points, &samples);
@@ -162,7 +161,7 @@ psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b) {
         for (uint32_t i = b->plane_begin[k]; i < b->plane_begin[k + 1]; ++i)
             num += sample_distance(b, b->plane_points[i], variance, &samples[num]);
         double sigma = num < MIN_OWN_POINTS ? common : fit_sigma(samples, num);
-        set_sigma(b, k, fmax(sigma / sigma0, MIN_SIGMA_PX));
+        set_sigma(b, k, fmin(fmax(sigma / sigma0, MIN_SIGMA_PX), most_px));
     }
 
 cleanup:

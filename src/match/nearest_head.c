@@ -5,12 +5,16 @@
  *   a . b = h_a . h_b + t_a . t_b + (m . a - m.m / 2) + (m . b - m.m / 2),
  * and t_a . t_b <= |t_a| |t_b|. So the 31 coordinates with |t| as the 32nd bound the product; with
  * principal axes, they hold about 95 % of the squared length of SIFT and the bound is some 0.05 of
- * 512^2 too high. Rounded to integers, h = s g + e; if |e| <= E,
- *   h_a . h_b <= s^2 g_a . g_b + E (|h_a| + |h_b|) + E^2,
- * again a term per descriptor, which joins the linear ones; |t| is rounded up. Rounding errors are
- * uniform, so |e| is about s sqrt(31 / 12), and hardly ever 1.25 times that, which is taken for E.
- * Single precision errs by less than the MARGIN that is added. The rare descriptor whose
- * coordinates do not fit a byte or whose |e| is larger gets a bias that no limit excludes. */
+ * 512^2 too high. Rounded to integers, h = s g + e, and for any c > 0
+ *   h_a . h_b <= s^2 g_a . g_b + |e_a| |h_b| + |h_a| |e_b| + |e_a| |e_b|
+ *             <= s^2 g_a . g_b + (c |e_a|^2 + |h_a|^2 / c + |e_a|^2) / 2 + the same of b,
+ * again a term per descriptor, which joins the linear ones; |t| is rounded up. With c the usual
+ * |h| / |e| little is lost. Single precision errs by less than the MARGIN that is added.
+ *
+ * The products of g shall fit 16 bits, so the step is as fine as the longest descriptor allows. So
+ * that no single coordinate asks for more, the axes are mixed: a rotation among them changes no
+ * product, and by that of Hartley each coordinate has an equal share of all axes. The rare
+ * descriptor that is too long nevertheless gets a bias that no limit excludes. */
 #include "match/nearest_head.h"
 
 #include <cblas.h>
@@ -24,6 +28,7 @@
 #define AXES (PSFM_NEAREST_HEAD - 1)
 #define BLOCK 64            /* descriptors multiplied at once */
 #define SAMPLE 4096         /* descriptors that the axes are found from */
+#define SPARE 1.06F         /* for heads that are longer than those of the sample */
 #define MARGIN 256.0F       /* in units of the product, 262144 for a perfect match */
 #define UNBOUNDED (1 << 28) /* bias of a descriptor that does not fit */
 
@@ -63,8 +68,23 @@ static void moments_of(const sample *s, double *mean, double *covariance) {
                PSFM_SIFT_SIZE);
 }
 
+/* Rows of H A, with H[k][j] = (cos + sin)(2 pi k j / AXES) / sqrt(AXES), which is orthogonal. */
+static void mix_axes(double axes[AXES][PSFM_SIFT_SIZE], psfm_nearest_basis *basis) {
+    const double turn = 6.283185307179586 / AXES, scale = sqrt(1.0 / AXES);
+    for (size_t k = 0; k < AXES; ++k) {
+        double mixed[PSFM_SIFT_SIZE] = {0};
+        for (size_t j = 0; j < AXES; ++j) {
+            double angle = turn * (double)(k * j % AXES);
+            cblas_daxpy(PSFM_SIFT_SIZE, scale * (cos(angle) + sin(angle)), axes[j], 1, mixed, 1);
+        }
+        for (size_t c = 0; c < PSFM_SIFT_SIZE; ++c)
+            basis->axes[k][c] = (float)mixed[c];
+    }
+}
+
 static psfm_status find_axes(psfm_context *ctx, const sample *s, psfm_nearest_basis *basis) {
     double *covariance = NULL, mean[PSFM_SIFT_SIZE] = {0}, eigenvalues[PSFM_SIFT_SIZE];
+    double axes[AXES][PSFM_SIFT_SIZE];
     psfm_status status = PSFM_ALLOC(ctx, (size_t)PSFM_SIFT_SIZE * PSFM_SIFT_SIZE, &covariance);
     if (status != PSFM_OK)
         return status;
@@ -75,8 +95,9 @@ static psfm_status find_axes(psfm_context *ctx, const sample *s, psfm_nearest_ba
     for (size_t c = 0; c < PSFM_SIFT_SIZE; ++c) {
         basis->mean[c] = (float)mean[c];
         for (size_t k = 0; k < AXES; ++k)
-            basis->axes[k][c] = (float)covariance[(c + 1) * PSFM_SIFT_SIZE - 1 - k];
+            axes[k][c] = covariance[(c + 1) * PSFM_SIFT_SIZE - 1 - k];
     }
+    mix_axes(axes, basis);
     free(covariance);
     return status;
 }
@@ -109,18 +130,25 @@ static void project(const psfm_nearest_basis *basis, const uint8_t *descriptors,
     }
 }
 
-/* A little more than the largest value of the sample shall fit a byte. Not finer than a quarter, so
- * that products in units of the squared step fit 28 bits. */
+/* A little more than the longest head of the sample and its largest value shall fit. Not finer than
+ * a quarter, so that products in units of the squared step fit 28 bits. */
 static void choose_step(const sample *s, block *b, psfm_nearest_basis *basis) {
-    float largest = 30.0F;
+    const float most = (float)PSFM_NEAREST_HEAD_MOST, root = sqrtf((float)PSFM_NEAREST_HEAD_SQUARE);
+    float step = 0.25F, squares = 0.0F;
     for (size_t i = 0; i < s->n; i += BLOCK) {
         size_t count = s->n - i < BLOCK ? s->n - i : BLOCK;
         project(basis, s->descriptors[i], count, b);
-        for (size_t k = 0; k < count; ++k)
+        for (size_t k = 0; k < count; ++k) {
+            float square = b->lengths[k] * b->lengths[k], rest = b->values[k][AXES];
+            squares += square;
+            step = fmaxf(step, SPARE * sqrtf(square + rest * rest) / root);
             for (size_t c = 0; c < PSFM_NEAREST_HEAD; ++c)
-                largest = fmaxf(largest, fabsf(b->values[k][c]));
+                step = fmaxf(step, SPARE * fabsf(b->values[k][c]) / most);
+        }
     }
-    basis->step = 1.1F * largest / 127.0F;
+    float rounding = step * step * (float)AXES / 12.0F;
+    basis->step = step;
+    basis->balance = fmaxf(1.0F, sqrtf(squares / (rounding * fmaxf(1.0F, (float)s->n))));
 }
 
 psfm_status psfm_nearest_basis_find(psfm_context *ctx, const psfm_nearest_set *sets,
@@ -145,21 +173,22 @@ void psfm_nearest_head_free(psfm_nearest_head *head) {
     *head = (psfm_nearest_head){0};
 }
 
-static void round_head(const float *from, float length, float linear, float step, int8_t *to,
-                       int32_t *bias) {
-    float max_error = 1.25F * sqrtf((float)AXES / 12.0F), square = 0.0F; /* in steps */
-    bool fits = true;
+static void round_head(const psfm_nearest_basis *basis, const float *from, float length,
+                       float linear, int8_t *to, int32_t *bias) {
+    float step = basis->step, error = 0.0F, square = 0.0F, largest = 0.0F; /* in steps */
     for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k) {
         float value = from[k] / step;
         float rounded = k < AXES ? rintf(value) : ceilf(value);
-        fits = fits && fabsf(rounded) <= 127.0F;
-        to[k] = (int8_t)(fits ? rounded : 0.0F);
-        square += k < AXES ? (value - rounded) * (value - rounded) : 0.0F;
+        float lost = k < AXES ? value - rounded : 0.0F;
+        error += lost * lost;
+        square += rounded * rounded;
+        largest = fmaxf(largest, fabsf(rounded));
+        to[k] = (int8_t)fminf(fmaxf(rounded, -127.0F), 127.0F);
     }
-    float error = max_error * step;
-    float sum = linear + error * length + 0.5F * error * error + 0.5F * MARGIN;
-    *bias = (int32_t)ceilf(sum / (step * step));
-    if (!fits || square > max_error * max_error) {
+    float head = length * length / (step * step);
+    float of_rounding = 0.5F * ((basis->balance + 1.0F) * error + head / basis->balance);
+    *bias = (int32_t)ceilf((linear + 0.5F * MARGIN) / (step * step) + of_rounding);
+    if (largest > (float)PSFM_NEAREST_HEAD_MOST || square > (float)PSFM_NEAREST_HEAD_SQUARE) {
         memset(to, 0, PSFM_NEAREST_HEAD);
         *bias = UNBOUNDED;
     }
@@ -178,7 +207,7 @@ psfm_status psfm_nearest_head_make(psfm_context *ctx, const psfm_nearest_basis *
         size_t count = set->n - i < BLOCK ? set->n - i : BLOCK;
         project(basis, set->descriptors + i * PSFM_SIFT_SIZE, count, b);
         for (size_t k = 0; k < count; ++k)
-            round_head(b->values[k], b->lengths[k], b->linear[k], basis->step,
+            round_head(basis, b->values[k], b->lengths[k], b->linear[k],
                        made.values + (i + k) * PSFM_NEAREST_HEAD, &made.bias[i + k]);
     }
     free(b);

@@ -11,12 +11,13 @@ typedef struct {
     size_t n;
 } psfm_nearest_set;
 
-/* The directions in which descriptors vary most, orthonormal, and the step in which coordinates
- * along them are rounded. */
+/* Orthonormal directions of the space in which descriptors vary most, and the step in which
+ * coordinates along them are rounded. */
 typedef struct {
     float mean[PSFM_SIFT_SIZE];
     float axes[PSFM_NEAREST_HEAD - 1][PSFM_SIFT_SIZE];
     float step;
+    float balance; /* about the length of coordinates over that of what rounding takes */
 } psfm_nearest_basis;
 
 /* Principal axes of a sample of all sets. Some milliseconds. */
@@ -28,7 +29,7 @@ psfm_status psfm_nearest_basis_find(psfm_context *ctx, const psfm_nearest_set *s
  * Owns its arrays. */
 typedef struct {
     size_t n;
-    int8_t *values; /* n x PSFM_NEAREST_HEAD, -127 to 127 */
+    int8_t *values; /* n x PSFM_NEAREST_HEAD, within PSFM_NEAREST_HEAD_MOST and HEAD_SQUARE */
     int32_t *bias;  /* n */
 } psfm_nearest_head;
 

@@ -21,6 +21,20 @@ static void fold_panel(const void *rows, size_t num_rows, const void *panel,
     }
 }
 
+static void seek_panel(const void *rows, size_t num_rows, const void *panel, const int32_t *codes,
+                       int32_t *best) {
+    const int16_t *a = rows, *b = panel;
+    for (size_t i = 0; i < num_rows; ++i, a += PSFM_NEAREST_HEAD) {
+        for (size_t j = 0; j < COLS; ++j) {
+            int32_t sum = 0;
+            for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k)
+                sum += a[k] * b[j * PSFM_NEAREST_HEAD + k];
+            sum = PSFM_NEAREST_CODES * sum + codes[j];
+            best[i * COLS + j] = sum > best[i * COLS + j] ? sum : best[i * COLS + j];
+        }
+    }
+}
+
 static size_t screen_panel(const void *rows, size_t num_rows, const void *panel,
                            const int32_t *row_bias, const int32_t *row_limit,
                            const int32_t *col_bias, const int32_t *col_limit, uint32_t *hits) {
@@ -57,15 +71,17 @@ static int32_t dot(const uint8_t *a, const uint8_t *b) {
 }
 
 /* A group is a whole descriptor or head: columns are not interleaved. */
-static const psfm_nearest_kernel plain = {.rows = 1,
-                                          .cols = COLS,
-                                          .lanes = 1,
-                                          .sample = 2,
-                                          .group = PSFM_SIFT_SIZE,
-                                          .fold_panel = fold_panel,
-                                          .screen_panel = screen_panel,
-                                          .multiply_hits = multiply_hits,
-                                          .dot = dot};
+static const psfm_nearest_kernel plain = {
+    .rows = 1,
+    .cols = COLS,
+    .lanes = 1,
+    .whole = {2, PSFM_SIFT_SIZE, 2 * PSFM_SIFT_SIZE, 2 * PSFM_SIFT_SIZE},
+    .head = {2, PSFM_NEAREST_HEAD, 2 * PSFM_NEAREST_HEAD, 2 * PSFM_NEAREST_HEAD},
+    .fold_panel = fold_panel,
+    .seek_panel = seek_panel,
+    .screen_panel = screen_panel,
+    .multiply_hits = multiply_hits,
+    .dot = dot};
 
 const psfm_nearest_kernel *psfm_nearest_kernel_choose(void) {
 #if defined(__x86_64__)

@@ -1,5 +1,8 @@
-/* Four rows by 16 columns, values widened to 16 bits: bytes would overflow the 16-bit sums of
- * vpmaddubsw. */
+/* Four rows by 16 columns. Values are widened to 16 bits: bytes would overflow the 16-bit sums of
+ * vpmaddubsw. Shortened descriptors are small enough to stay bytes, which takes half the
+ * instructions: with a up to 90 and b + 90 up to 180 a sum of two products is at most 32400. Sums
+ * of more, which start at -90 a, may wrap on their way; in the end they are parts of a product of
+ * two vectors not longer than the root of 32767, and fit. */
 #include "match/nearest_kernel.h"
 
 #if defined(__x86_64__)
@@ -9,14 +12,16 @@
 
 #define ROWS ((size_t)4)
 #define VECTORS ((size_t)2) /* of 8 columns */
+#define LEAD ((size_t)4)    /* bytes before a shortened row */
+#define HEAD_ROW (LEAD + PSFM_NEAREST_HEAD)
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
-/* Group k of a row in every lane. */
-INLINE __m256i broadcast(const int16_t *row, size_t k) {
-    int32_t two;
-    memcpy(&two, row + 2 * k, sizeof two);
-    return _mm256_set1_epi32(two);
+/* In every lane. */
+INLINE __m256i four_bytes(const void *from) {
+    int32_t four;
+    memcpy(&four, from, sizeof four);
+    return _mm256_set1_epi32(four);
 }
 
 INLINE __m256i load(const void *from) {
@@ -27,14 +32,13 @@ INLINE void save(void *to, __m256i value) {
     _mm256_storeu_si256(to, value);
 }
 
-INLINE void multiply(const int16_t *rows, const int16_t *panel, size_t size,
-                     __m256i products[ROWS][VECTORS]) {
-    for (size_t k = 0; k < size / 2; ++k) {
+INLINE void multiply(const int16_t *rows, const int16_t *panel, __m256i products[ROWS][VECTORS]) {
+    for (size_t k = 0; k < PSFM_SIFT_SIZE / 2; ++k) {
         __m256i b[VECTORS];
         for (size_t c = 0; c < VECTORS; ++c)
             b[c] = load(panel + 16 * (VECTORS * k + c));
         for (size_t r = 0; r < ROWS; ++r) {
-            __m256i a = broadcast(rows + r * size, k);
+            __m256i a = four_bytes(rows + r * PSFM_SIFT_SIZE + 2 * k);
             for (size_t c = 0; c < VECTORS; ++c)
                 products[r][c] = _mm256_add_epi32(products[r][c], _mm256_madd_epi16(a, b[c]));
         }
@@ -55,7 +59,7 @@ TARGET static void fold_panel(const void *rows, size_t num_rows, const void *pan
         for (size_t c = 0; c < VECTORS; ++c)
             for (size_t r = 0; r < ROWS; ++r)
                 products[r][c] = load(col_bias + 8 * c);
-        multiply(a, panel, PSFM_SIFT_SIZE, products);
+        multiply(a, panel, products);
         for (size_t c = 0; c < VECTORS; ++c) {
             __m256i best = load(col_best + 8 * c), second = load(col_second + 8 * c);
             for (size_t r = 0; r < ROWS; ++r)
@@ -73,31 +77,67 @@ TARGET static void fold_panel(const void *rows, size_t num_rows, const void *pan
     }
 }
 
+/* Bytes by bytes, the sums of values 0, 1, 4, 5 .. and 2, 3, 6, 7 .. in the halves of a lane. */
+INLINE void multiply_heads(const int8_t *rows, const uint8_t *panel,
+                           __m256i products[ROWS][VECTORS]) {
+    for (size_t r = 0; r < ROWS; ++r)
+        for (size_t c = 0; c < VECTORS; ++c)
+            products[r][c] = four_bytes(rows + r * HEAD_ROW);
+#pragma GCC unroll 2
+    for (size_t k = 0; k < PSFM_NEAREST_HEAD / 4; ++k) {
+        __m256i b[VECTORS];
+        for (size_t c = 0; c < VECTORS; ++c)
+            b[c] = load(panel + 32 * (VECTORS * k + c));
+        for (size_t r = 0; r < ROWS; ++r) {
+            __m256i a = four_bytes(rows + r * HEAD_ROW + LEAD + 4 * k);
+            for (size_t c = 0; c < VECTORS; ++c)
+                products[r][c] = _mm256_add_epi16(products[r][c], _mm256_maddubs_epi16(b[c], a));
+        }
+    }
+}
+
+TARGET static void seek_panel(const void *rows, size_t num_rows, const void *panel,
+                              const int32_t *codes, int32_t *best) {
+    const __m256i scale = _mm256_set1_epi16(PSFM_NEAREST_CODES);
+    const int8_t *a = rows;
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * HEAD_ROW) {
+        __m256i products[ROWS][VECTORS];
+        multiply_heads(a, panel, products);
+        for (size_t r = 0; r < ROWS; ++r) {
+            for (size_t c = 0; c < VECTORS; ++c) {
+                int32_t *to = best + 8 * (VECTORS * (i + r) + c);
+                __m256i sum =
+                    _mm256_add_epi32(_mm256_madd_epi16(products[r][c], scale), load(codes + 8 * c));
+                save(to, _mm256_max_epi32(load(to), sum));
+            }
+        }
+    }
+}
+
 TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void *panel,
                                   const int32_t *row_bias, const int32_t *row_limit,
                                   const int32_t *col_bias, const int32_t *col_limit,
                                   uint32_t *hits) {
-    const int16_t *a = rows;
+    const __m256i ones = _mm256_set1_epi16(1);
+    const int8_t *a = rows;
     size_t num = 0;
-    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NEAREST_HEAD) {
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * HEAD_ROW) {
         __m256i products[ROWS][VECTORS];
-        for (size_t c = 0; c < VECTORS; ++c)
-            for (size_t r = 0; r < ROWS; ++r)
-                products[r][c] =
-                    _mm256_add_epi32(load(col_bias + 8 * c), _mm256_set1_epi32(row_bias[i + r]));
-        multiply(a, panel, PSFM_NEAREST_HEAD, products);
-        uint32_t masks[ROWS]; /* apart from the loop over their bits, so that this one unrolls */
+        multiply_heads(a, panel, products);
+        uint64_t mask = 0; /* of all rows: most blocks have a hit or none */
         for (size_t r = 0; r < ROWS; ++r) {
-            __m256i limit = _mm256_set1_epi32(row_limit[i + r]);
-            masks[r] = 0;
+            __m256i bias = _mm256_set1_epi32(row_bias[i + r]),
+                    limit = _mm256_set1_epi32(row_limit[i + r]);
             for (size_t c = 0; c < VECTORS; ++c) {
+                __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(products[r][c], ones),
+                                               _mm256_add_epi32(bias, load(col_bias + 8 * c)));
                 __m256i lower = _mm256_min_epi32(limit, load(col_limit + 8 * c));
-                __m256i above = _mm256_cmpgt_epi32(products[r][c], lower);
-                masks[r] |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above)) << (8 * c);
+                __m256i above = _mm256_cmpgt_epi32(sum, lower);
+                mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above))
+                        << (8 * (VECTORS * r + c));
             }
         }
-        for (size_t r = 0; r < ROWS; ++r)
-            num = psfm_nearest_list_hits(masks[r], i + r, hits, num);
+        num = psfm_nearest_list_hits(mask, i, 4, hits, num);
     }
     return num;
 }
@@ -143,13 +183,16 @@ TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
     return total;
 }
 
-const psfm_nearest_kernel psfm_nearest_kernel_avx2 = {.rows = ROWS,
-                                                      .cols = 8 * VECTORS,
-                                                      .lanes = 8,
-                                                      .sample = 2,
-                                                      .group = 2,
-                                                      .fold_panel = fold_panel,
-                                                      .screen_panel = screen_panel,
-                                                      .multiply_hits = multiply_hits,
-                                                      .dot = dot};
+const psfm_nearest_kernel psfm_nearest_kernel_avx2 = {
+    .rows = ROWS,
+    .cols = 8 * VECTORS,
+    .lanes = 8,
+    .whole = {2, 2, 2 * PSFM_SIFT_SIZE, 2 * PSFM_SIFT_SIZE},
+    .head = {1, 4, PSFM_NEAREST_HEAD, HEAD_ROW},
+    .head_offset = PSFM_NEAREST_HEAD_MOST,
+    .fold_panel = fold_panel,
+    .seek_panel = seek_panel,
+    .screen_panel = screen_panel,
+    .multiply_hits = multiply_hits,
+    .dot = dot};
 #endif

@@ -67,6 +67,27 @@ TARGET static void fold_panel(const void *rows, size_t num_rows, const void *pan
     }
 }
 
+TARGET static void seek_panel(const void *rows, size_t num_rows, const void *panel,
+                              const int32_t *codes, int32_t *best) {
+    const __m512i scale = _mm512_set1_epi32(PSFM_NEAREST_CODES);
+    const int8_t *a = rows;
+    for (size_t i = 0; i < num_rows; i += ROWS, a += ROWS * PSFM_NEAREST_HEAD) {
+        __m512i products[ROWS][VECTORS];
+        for (size_t r = 0; r < ROWS; ++r)
+            for (size_t c = 0; c < VECTORS; ++c)
+                products[r][c] = _mm512_setzero_si512();
+        multiply(a, panel, PSFM_NEAREST_HEAD, products);
+        for (size_t r = 0; r < ROWS; ++r) {
+            for (size_t c = 0; c < VECTORS; ++c) {
+                int32_t *to = best + 16 * (VECTORS * (i + r) + c);
+                __m512i sum = _mm512_add_epi32(_mm512_mullo_epi32(products[r][c], scale),
+                                               _mm512_loadu_si512(codes + 16 * c));
+                _mm512_storeu_si512(to, _mm512_max_epi32(_mm512_loadu_si512(to), sum));
+            }
+        }
+    }
+}
+
 TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void *panel,
                                   const int32_t *row_bias, const int32_t *row_limit,
                                   const int32_t *col_bias, const int32_t *col_limit,
@@ -90,7 +111,7 @@ TARGET static size_t screen_panel(const void *rows, size_t num_rows, const void 
             }
         }
         for (size_t r = 0; r < ROWS; ++r)
-            num = psfm_nearest_list_hits(masks[r], i + r, hits, num);
+            num = psfm_nearest_list_hits(masks[r], i + r, 6, hits, num);
     }
     return num;
 }
@@ -138,15 +159,17 @@ TARGET static int32_t dot(const uint8_t *a, const uint8_t *b) {
     return _mm512_reduce_add_epi32(sum);
 }
 
-const psfm_nearest_kernel psfm_nearest_kernel_avx512 = {.rows = ROWS,
-                                                        .cols = 16 * VECTORS,
-                                                        .lanes = 16,
-                                                        .sample = 1,
-                                                        .group = 4,
-                                                        .row_offset = 128,
-                                                        .head_offset = 128,
-                                                        .fold_panel = fold_panel,
-                                                        .screen_panel = screen_panel,
-                                                        .multiply_hits = multiply_hits,
-                                                        .dot = dot};
+const psfm_nearest_kernel psfm_nearest_kernel_avx512 = {
+    .rows = ROWS,
+    .cols = 16 * VECTORS,
+    .lanes = 16,
+    .whole = {1, 4, PSFM_SIFT_SIZE, PSFM_SIFT_SIZE},
+    .head = {1, 4, PSFM_NEAREST_HEAD, PSFM_NEAREST_HEAD},
+    .row_offset = 128,
+    .head_offset = 128,
+    .fold_panel = fold_panel,
+    .seek_panel = seek_panel,
+    .screen_panel = screen_panel,
+    .multiply_hits = multiply_hits,
+    .dot = dot};
 #endif

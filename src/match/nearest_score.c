@@ -24,14 +24,14 @@
 
 #include "base/alloc.h"
 #include "match/nearest_limit.h"
+#include "match/nearest_pack.h"
+#include "match/nearest_seed.h"
 
 #define PAD_BIAS (-(1 << 29)) /* makes the products of padding negative */
-#define WARM 240              /* rows and columns that are multiplied in full; a multiple of 12 */
 #define STRIP 96              /* rows screened before limits are updated; a multiple of 12 */
 #define BLOCK 512             /* columns that go with one strip after another */
 #define MAX_HIT_SHARE 0.15    /* with more hits than this, screening does not pay */
 #define LINE ((size_t)64)     /* bytes of a cache line */
-#define WORD ((size_t)4)      /* bytes of a group, where there are several */
 
 static size_t round_up(size_t n, size_t step) {
     return (n + step - 1) / step * step;
@@ -42,11 +42,14 @@ typedef struct {
     const psfm_nearest_set *set1, *set2;
     psfm_nearest_scores *scores;
     size_t rows, cols;              /* padded */
-    void *memory;                   /* of all arrays */
-    void *row_values, *col_values;  /* packed descriptors */
+    void *memory, *fold_memory;     /* of all arrays */
+    void *row_values;               /* packed descriptors */
     int32_t *col_bias;              /* 128 times the sum of a column, for VNNI */
-    int32_t *row_best, *row_second; /* rows x lanes */
     int32_t *col_best, *col_second; /* cols */
+
+    /* for products in full */
+    void *col_values;
+    int32_t *row_best, *row_second; /* rows x lanes */
 
     /* for screening */
     const psfm_nearest_rule *rule;
@@ -54,84 +57,50 @@ typedef struct {
     double scale; /* from products to units of the bounds */
     void *row_heads, *col_heads;
     int32_t *row_head_bias, *col_head_bias;
-    int32_t *row_limit, *col_limit;   /* in units of the bounds */
-    int32_t *row_missed, *col_missed; /* largest limit so far, in units of the bounds */
-    uint32_t *hits;                   /* STRIP x kernel->cols, and a batch */
-    int32_t *products;                /* of the hits */
+    int32_t *row_limit, *col_limit;            /* in units of the bounds */
+    int32_t *row_missed, *col_missed;          /* largest limit so far, in units of the bounds */
+    psfm_nearest_seeds *row_seeds, *col_seeds; /* whose products they have from the beginning */
+    uint32_t *hits;                            /* STRIP x kernel->cols, and a batch */
+    int32_t *products;                         /* of the hits */
     size_t num_screened, num_hits;
 } scorer;
 
-/* Writes n values plus `offset` as the kernel's samples. */
-static void put_samples(const psfm_nearest_kernel *kernel, const uint8_t *values, size_t n,
-                        int offset, void *out) {
-    if (kernel->sample == 1)
-        for (size_t k = 0; k < n; ++k)
-            ((uint8_t *)out)[k] = (uint8_t)(values[k] + offset);
-    else
-        for (size_t k = 0; k < n; ++k)
-            ((int16_t *)out)[k] = (int16_t)(values[k] + offset);
+/* Row i, or the panel from column j on, of what is packed. */
+static char *row_at(const scorer *s, size_t i) {
+    return (char *)s->row_values + i * s->kernel->whole.row_bytes;
 }
 
-/* The same for signed values. */
-static void put_signed(const psfm_nearest_kernel *kernel, const int8_t *values, size_t n,
-                       int offset, void *out) {
-    if (kernel->sample == 1)
-        for (size_t k = 0; k < n; ++k)
-            ((uint8_t *)out)[k] = (uint8_t)(values[k] + offset);
-    else
-        for (size_t k = 0; k < n; ++k)
-            ((int16_t *)out)[k] = (int16_t)(values[k] + offset);
+static char *head_row_at(const scorer *s, size_t i) {
+    return (char *)s->row_heads + i * s->kernel->head.row_bytes;
 }
 
-/* Spreads the samples of column j, `size` values, over its panel. */
-static void put_column(const psfm_nearest_kernel *kernel, const void *samples, size_t size,
-                       size_t j, char *out) {
-    size_t cols = kernel->cols, group = kernel->group < size ? kernel->group : size;
-    size_t bytes = group * kernel->sample;
-    char *to = out + (j / cols * cols * size + j % cols * group) * kernel->sample;
-    if (bytes != WORD)
-        memcpy(to, samples, size * kernel->sample); /* one group */
-    for (size_t k = 0; bytes == WORD && k < size / group; ++k, to += cols * WORD)
-        memcpy(to, (const char *)samples + k * WORD, WORD);
+static char *head_panel_at(const scorer *s, size_t j) {
+    return (char *)s->col_heads + j * s->kernel->head.column_bytes;
 }
 
-static void pack_descriptors(scorer *s) {
+static void pack_rows(scorer *s) {
     const psfm_nearest_kernel *kernel = s->kernel;
     static const uint8_t nothing[PSFM_SIFT_SIZE];
-    int16_t samples[PSFM_SIFT_SIZE];
     for (size_t i = 0; i < s->rows; ++i)
-        put_samples(kernel, i < s->set1->n ? s->set1->descriptors + i * PSFM_SIFT_SIZE : nothing,
-                    PSFM_SIFT_SIZE, -kernel->row_offset,
-                    (char *)s->row_values + i * PSFM_SIFT_SIZE * kernel->sample);
-    for (size_t j = 0; j < s->set2->n; ++j) {
-        const uint8_t *d = s->set2->descriptors + j * PSFM_SIFT_SIZE;
-        int32_t sum = 0;
-        for (size_t k = 0; k < PSFM_SIFT_SIZE; ++k)
-            sum += d[k];
-        put_samples(kernel, d, PSFM_SIFT_SIZE, 0, samples);
-        put_column(kernel, samples, PSFM_SIFT_SIZE, j, s->col_values);
-        s->col_bias[j] = kernel->row_offset * sum;
-    }
-    for (size_t j = s->set2->n; j < s->cols; ++j)
-        s->col_bias[j] = PAD_BIAS;
+        psfm_nearest_pack_row(kernel,
+                              i < s->set1->n ? s->set1->descriptors + i * PSFM_SIFT_SIZE : nothing,
+                              row_at(s, i));
+    for (size_t j = 0; j < s->cols; ++j)
+        s->col_bias[j] =
+            j < s->set2->n
+                ? psfm_nearest_column_bias(kernel, s->set2->descriptors + j * PSFM_SIFT_SIZE)
+                : PAD_BIAS;
 }
 
 static void pack_heads(scorer *s, const psfm_nearest_head *head1, const psfm_nearest_head *head2) {
     const psfm_nearest_kernel *kernel = s->kernel;
-    int16_t samples[PSFM_NEAREST_HEAD];
-    for (size_t i = 0; i < head1->n; ++i) {
-        const int8_t *values = head1->values + i * PSFM_NEAREST_HEAD;
-        int32_t sum = 0;
-        for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k)
-            sum += values[k];
-        put_signed(kernel, values, PSFM_NEAREST_HEAD, 0,
-                   (char *)s->row_heads + i * PSFM_NEAREST_HEAD * kernel->sample);
-        s->row_head_bias[i] = head1->bias[i] - kernel->head_offset * sum;
-    }
+    for (size_t i = 0; i < head1->n; ++i)
+        s->row_head_bias[i] =
+            head1->bias[i] + psfm_nearest_pack_head_row(
+                                 kernel, head1->values + i * PSFM_NEAREST_HEAD, head_row_at(s, i));
     for (size_t j = 0; j < head2->n; ++j) {
-        put_signed(kernel, head2->values + j * PSFM_NEAREST_HEAD, PSFM_NEAREST_HEAD,
-                   kernel->head_offset, samples);
-        put_column(kernel, samples, PSFM_NEAREST_HEAD, j, s->col_heads);
+        psfm_nearest_pack_head_column(kernel, head2->values + j * PSFM_NEAREST_HEAD, j,
+                                      s->col_heads);
         s->col_head_bias[j] = head2->bias[j];
     }
     for (size_t i = head1->n; i < s->rows; ++i)
@@ -165,42 +134,56 @@ static psfm_status alloc_all(psfm_context *ctx, const request *requests, size_t 
 }
 
 static psfm_status alloc_scorer(psfm_context *ctx, scorer *s, bool screened) {
-    size_t values = s->kernel->sample * PSFM_SIFT_SIZE, lanes = s->kernel->lanes * sizeof(int32_t);
-    size_t head = s->kernel->sample * PSFM_NEAREST_HEAD, one = sizeof(int32_t);
-    size_t max_hits = STRIP * s->kernel->cols + PSFM_NEAREST_BATCH;
+    const psfm_nearest_layout *head = &s->kernel->head;
+    size_t max_hits = STRIP * s->kernel->cols + PSFM_NEAREST_BATCH, one = sizeof(int32_t);
     const request requests[] = {
-        {&s->row_values, s->rows, values},
-        {&s->col_values, s->cols, values},
+        {&s->row_values, s->rows, s->kernel->whole.row_bytes},
         {&s->col_bias, s->cols, one},
-        {&s->row_best, s->rows, lanes},
-        {&s->row_second, s->rows, lanes},
         {&s->col_best, s->cols, one},
         {&s->col_second, s->cols, one},
-        {&s->row_heads, s->rows, head}, /* from here on for screening only */
-        {&s->col_heads, s->cols, head},
+        {&s->row_heads, s->rows, head->row_bytes}, /* from here on for screening only */
+        {&s->col_heads, s->cols, head->column_bytes},
         {&s->row_head_bias, s->rows, one},
         {&s->col_head_bias, s->cols, one},
         {&s->row_limit, s->rows, one},
         {&s->col_limit, s->cols, one},
         {&s->row_missed, s->rows, one},
         {&s->col_missed, s->cols, one},
+        {&s->row_seeds, s->rows, sizeof *s->row_seeds},
+        {&s->col_seeds, s->cols, sizeof *s->col_seeds},
         {&s->hits, max_hits, sizeof(uint32_t)},
         {&s->products, max_hits, one},
     };
     size_t num = sizeof requests / sizeof requests[0];
-    return alloc_all(ctx, requests, screened ? num : 7, &s->memory);
+    return alloc_all(ctx, requests, screened ? num : 4, &s->memory);
 }
 
-/* Multiplies rows [0, num_rows) with one panel in full. */
-static void fold_rows(scorer *s, size_t panel, size_t num_rows) {
+/* What fold_rows needs beside. */
+static psfm_status prepare_folding(psfm_context *ctx, scorer *s) {
+    size_t lanes = s->kernel->lanes * sizeof(int32_t);
+    const request requests[] = {
+        {&s->col_values, s->cols, s->kernel->whole.column_bytes},
+        {&s->row_best, s->rows, lanes},
+        {&s->row_second, s->rows, lanes},
+    };
+    psfm_status status =
+        alloc_all(ctx, requests, sizeof requests / sizeof requests[0], &s->fold_memory);
+    for (size_t j = 0; status == PSFM_OK && j < s->set2->n; ++j)
+        psfm_nearest_pack_column(s->kernel, s->set2->descriptors + j * PSFM_SIFT_SIZE, j,
+                                 s->col_values);
+    return status;
+}
+
+/* Multiplies all rows with one panel in full. */
+static void fold_rows(scorer *s, size_t panel) {
     size_t cols = s->kernel->cols, j = panel * cols;
     const char *values = s->col_values;
-    s->kernel->fold_panel(s->row_values, num_rows, values + j * PSFM_SIFT_SIZE * s->kernel->sample,
+    s->kernel->fold_panel(s->row_values, s->rows, values + j * s->kernel->whole.column_bytes,
                           s->col_bias + j, s->row_best, s->row_second, s->col_best + j,
                           s->col_second + j);
 }
 
-/* Merges the lanes of all rows into their scores, and empties them. */
+/* Merges the lanes of all rows into their scores. */
 static void merge_rows(scorer *s) {
     size_t lanes = s->kernel->lanes;
     for (size_t i = 0; i < s->set1->n; ++i) {
@@ -209,8 +192,6 @@ static void merge_rows(scorer *s) {
             psfm_nearest_fold(s->row_second[k], &s->scores->best1[i], &s->scores->second1[i]);
         }
     }
-    memset(s->row_best, 0, s->rows * lanes * sizeof *s->row_best);
-    memset(s->row_second, 0, s->rows * lanes * sizeof *s->row_second);
 }
 
 /* A product in units of the bounds, rounded down. */
@@ -251,49 +232,50 @@ static size_t drop_low(scorer *s, size_t first_row, size_t first_col, size_t num
     return kept;
 }
 
+static bool is_among(const psfm_nearest_seeds seeds, size_t idx) {
+    return seeds[0] == idx || seeds[1] == idx;
+}
+
 /* Full products of the pairs that the bounds leave. */
 static void settle_hits(scorer *s, size_t first_row, size_t first_col, size_t num) {
     const psfm_nearest_kernel *kernel = s->kernel;
     psfm_nearest_scores *scores = s->scores;
-    kernel->multiply_hits((const char *)s->row_values + first_row * PSFM_SIFT_SIZE * kernel->sample,
-                          s->set2->descriptors + first_col * PSFM_SIFT_SIZE,
+    kernel->multiply_hits(row_at(s, first_row), s->set2->descriptors + first_col * PSFM_SIFT_SIZE,
                           s->col_bias + first_col, s->hits, num, s->products);
     num = drop_low(s, first_row, first_col, num);
     for (size_t k = 0; k < num; ++k) {
         size_t i = first_row + (s->hits[k] >> 16), j = first_col + (s->hits[k] & 0xffff);
-        take_product(s, s->products[k], &scores->best1[i], &scores->second1[i], &s->row_limit[i],
-                     &s->row_missed[i]);
-        take_product(s, s->products[k], &s->col_best[j], &s->col_second[j], &s->col_limit[j],
-                     &s->col_missed[j]);
+        if (!is_among(s->row_seeds[i], j))
+            take_product(s, s->products[k], &scores->best1[i], &scores->second1[i],
+                         &s->row_limit[i], &s->row_missed[i]);
+        if (!is_among(s->col_seeds[j], i))
+            take_product(s, s->products[k], &s->col_best[j], &s->col_second[j], &s->col_limit[j],
+                         &s->col_missed[j]);
     }
 }
 
 static void screen_strip(scorer *s, size_t panel, size_t i) {
     const psfm_nearest_kernel *kernel = s->kernel;
-    size_t j = panel * kernel->cols, head = PSFM_NEAREST_HEAD * kernel->sample;
+    size_t j = panel * kernel->cols;
     size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
-    size_t num = kernel->screen_panel(
-        (const char *)s->row_heads + i * head, count, (const char *)s->col_heads + j * head,
-        s->row_head_bias + i, s->row_limit + i, s->col_head_bias + j, s->col_limit + j, s->hits);
+    size_t num =
+        kernel->screen_panel(head_row_at(s, i), count, head_panel_at(s, j), s->row_head_bias + i,
+                             s->row_limit + i, s->col_head_bias + j, s->col_limit + j, s->hits);
     settle_hits(s, i, j, num);
     s->num_screened += count * kernel->cols;
     s->num_hits += num;
 }
 
-/* Panels from `panel` on; returns the panel at which screening stopped to pay. Several panels go
- * with one strip, while its descriptors are in the cache. */
-static size_t screen_all(scorer *s, size_t panel, size_t num_panels) {
-    size_t warm = s->rows < WARM ? s->rows : WARM, cols = s->kernel->cols;
+/* Returns the panel at which screening stopped to pay, or their number. Several panels go with one
+ * strip, while its descriptors are in the cache. */
+static size_t screen_all(scorer *s, size_t num_panels) {
+    size_t panel = 0, step = BLOCK / s->kernel->cols;
     while (panel < num_panels && (double)s->num_hits <= MAX_HIT_SHARE * (double)s->num_screened) {
-        size_t first = panel,
-               end = panel + BLOCK / cols < num_panels ? panel + BLOCK / cols : num_panels;
-        for (; panel < end; ++panel)
-            fold_rows(s, panel, warm);
-        size_t j = first * cols;
-        set_limits(s, s->col_best + j, s->col_second + j, end * cols - j, s->col_limit + j);
-        for (size_t i = warm; i < s->rows; i += STRIP)
-            for (size_t p = first; p < end; ++p)
+        size_t end = panel + step < num_panels ? panel + step : num_panels;
+        for (size_t i = 0; i < s->rows; i += STRIP)
+            for (size_t p = panel; p < end; ++p)
                 screen_strip(s, p, i);
+        panel = end;
     }
     return panel;
 }
@@ -328,28 +310,22 @@ static void clear_selection(selection *p, size_t capacity) {
 
 /* Adds row i and forgets its products. */
 static void select_row(scorer *s, size_t i, selection *p) {
-    size_t values = PSFM_SIFT_SIZE * s->kernel->sample,
-           head = PSFM_NEAREST_HEAD * s->kernel->sample;
+    size_t whole = s->kernel->whole.row_bytes, head = s->kernel->head.row_bytes;
     size_t k = p->num++;
     p->idx[k] = (uint32_t)i;
-    memcpy(p->values + k * values, (const char *)s->row_values + i * values, values);
-    memcpy(p->heads + k * head, (const char *)s->row_heads + i * head, head);
+    memcpy(p->values + k * whole, row_at(s, i), whole);
+    memcpy(p->heads + k * head, head_row_at(s, i), head);
     p->head_bias[k] = s->row_head_bias[i];
     p->limit[k] = scaled(s, psfm_nearest_passing_limit(s->limits, s->scores->best1[i]));
     s->scores->best1[i] = s->scores->second1[i] = 0;
 }
 
 static void select_column(scorer *s, size_t j, selection *p) {
-    size_t cols = s->kernel->cols, k = p->num++;
-    size_t group = s->kernel->group < PSFM_NEAREST_HEAD ? s->kernel->group : PSFM_NEAREST_HEAD;
-    size_t bytes = group * s->kernel->sample;
-    const char *panel =
-        (const char *)s->col_heads + j / cols * cols * PSFM_NEAREST_HEAD * s->kernel->sample;
+    size_t k = p->num++;
     p->idx[k] = (uint32_t)j;
     memcpy(p->values + k * PSFM_SIFT_SIZE, s->set2->descriptors + j * PSFM_SIFT_SIZE,
            PSFM_SIFT_SIZE);
-    for (size_t g = 0; g < PSFM_NEAREST_HEAD / group; ++g)
-        memcpy(p->heads + (g * cols + k) * bytes, panel + (g * cols + j % cols) * bytes, bytes);
+    psfm_nearest_copy_head_column(s->kernel, s->col_heads, j, p->heads, k);
     p->bias[k] = s->col_bias[j];
     p->head_bias[k] = s->col_head_bias[j];
     p->limit[k] = scaled(s, psfm_nearest_passing_limit(s->limits, s->col_best[j]));
@@ -362,10 +338,9 @@ static void screen_rows(scorer *s, selection *p) {
     for (size_t c = 0; c < kernel->cols; ++c)
         never[c] = INT32_MAX;
     for (size_t j = 0; p->num > 0 && j < s->cols; j += kernel->cols) {
-        size_t num = kernel->screen_panel(
-            p->heads, round_up(p->num, kernel->rows),
-            (const char *)s->col_heads + j * PSFM_NEAREST_HEAD * kernel->sample, p->head_bias,
-            p->limit, s->col_head_bias + j, never, s->hits);
+        size_t num =
+            kernel->screen_panel(p->heads, round_up(p->num, kernel->rows), head_panel_at(s, j),
+                                 p->head_bias, p->limit, s->col_head_bias + j, never, s->hits);
         kernel->multiply_hits(p->values, s->set2->descriptors + j * PSFM_SIFT_SIZE, s->col_bias + j,
                               s->hits, num, s->products);
         for (size_t k = 0; k < num; ++k) {
@@ -383,11 +358,10 @@ static void screen_columns(scorer *s, selection *p) {
         never[r] = INT32_MAX;
     for (size_t i = 0; p->num > 0 && i < s->rows; i += STRIP) {
         size_t count = s->rows - i < STRIP ? s->rows - i : STRIP;
-        size_t num = kernel->screen_panel(
-            (const char *)s->row_heads + i * PSFM_NEAREST_HEAD * kernel->sample, count, p->heads,
-            s->row_head_bias + i, never, p->head_bias, p->limit, s->hits);
-        kernel->multiply_hits((const char *)s->row_values + i * PSFM_SIFT_SIZE * kernel->sample,
-                              (const uint8_t *)p->values, p->bias, s->hits, num, s->products);
+        size_t num = kernel->screen_panel(head_row_at(s, i), count, p->heads, s->row_head_bias + i,
+                                          never, p->head_bias, p->limit, s->hits);
+        kernel->multiply_hits(row_at(s, i), (const uint8_t *)p->values, p->bias, s->hits, num,
+                              s->products);
         for (size_t k = 0; k < num; ++k) {
             size_t j = p->idx[s->hits[k] & 0xffff];
             psfm_nearest_fold(s->products[k], &s->col_best[j], &s->col_second[j]);
@@ -400,7 +374,7 @@ static void verify(scorer *s) {
     selection p;
     memset(p.heads, 0, sizeof p.heads);
     clear_selection(&p, STRIP);
-    for (size_t i = WARM; i < s->set1->n; ++i) {
+    for (size_t i = 0; i < s->set1->n; ++i) {
         if (needs_verification(s, s->scores->best1[i], s->scores->second1[i], s->row_limit[i],
                                s->row_missed[i]))
             select_row(s, i, &p);
@@ -419,45 +393,69 @@ static void verify(scorer *s) {
     screen_columns(s, &p);
 }
 
-static void run(scorer *s, bool screened) {
-    size_t panel = 0, num_panels = s->cols / s->kernel->cols;
-    if (screened) {
-        for (; panel < num_panels && panel * s->kernel->cols < WARM; ++panel)
-            fold_rows(s, panel, s->rows);
-        merge_rows(s);
-        set_limits(s, s->scores->best1, s->scores->second1, s->set1->n, s->row_limit);
-        panel = screen_all(s, panel, num_panels);
-    }
+/* Guesses for all rows and columns, and the limits that follow. */
+static void start_screening(scorer *s, const psfm_nearest_screen *screen) {
+    const psfm_nearest_side side1 = {s->set1, screen->head1}, side2 = {s->set2, screen->head2};
+    psfm_nearest_scores *scores = s->scores;
+    s->scale = 1.0 / ((double)screen->basis->step * (double)screen->basis->step);
+    pack_heads(s, screen->head1, screen->head2);
+    psfm_nearest_seek(s->kernel, &side1, &side2, scores->best1, scores->second1, s->row_seeds);
+    psfm_nearest_seek(s->kernel, &side2, &side1, s->col_best, s->col_second, s->col_seeds);
+    set_limits(s, scores->best1, scores->second1, s->set1->n, s->row_limit);
+    set_limits(s, s->col_best, s->col_second, s->set2->n, s->col_limit);
+}
+
+/* Multiplies the panels from this one on in full. Their columns forget what they had guessed. */
+static psfm_status fold_rest(psfm_context *ctx, scorer *s, size_t panel, size_t num_panels) {
+    if (panel == num_panels)
+        return PSFM_OK;
+    psfm_status status = prepare_folding(ctx, s);
+    if (status != PSFM_OK)
+        return status;
+    size_t j = panel * s->kernel->cols, bytes = (s->cols - j) * sizeof(int32_t);
+    memset(s->col_best + j, 0, bytes);
+    memset(s->col_second + j, 0, bytes);
     for (; panel < num_panels; ++panel)
-        fold_rows(s, panel, s->rows);
+        fold_rows(s, panel);
     merge_rows(s);
-    if (screened)
+    return PSFM_OK;
+}
+
+static psfm_status run(psfm_context *ctx, scorer *s, const psfm_nearest_screen *screen) {
+    size_t num_panels = s->cols / s->kernel->cols, panel = 0;
+    if (screen != NULL) {
+        start_screening(s, screen);
+        panel = screen_all(s, num_panels);
+    }
+    psfm_status status = fold_rest(ctx, s, panel, num_panels);
+    if (status == PSFM_OK && screen != NULL)
         verify(s);
     memcpy(s->scores->best2, s->col_best, s->set2->n * sizeof *s->col_best);
     memcpy(s->scores->second2, s->col_second, s->set2->n * sizeof *s->col_second);
+    return status;
 }
 
 psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
                                const psfm_nearest_set *set2, const psfm_nearest_screen *screen,
                                const psfm_nearest_rule *rule, psfm_nearest_scores *scores) {
     psfm_nearest_limits limits;
-    scorer s = {
-        .kernel = psfm_nearest_kernel_choose(), .set1 = set1, .set2 = set2, .scores = scores};
-    bool screened = screen != NULL;
+    scorer s = {.kernel = psfm_nearest_kernel_choose(),
+                .set1 = set1,
+                .set2 = set2,
+                .scores = scores,
+                .rule = rule,
+                .limits = &limits};
+    if (set1->n < PSFM_NEAREST_CODES || set2->n < PSFM_NEAREST_CODES)
+        screen = NULL;
     s.rows = round_up(set1->n, s.kernel->rows);
     s.cols = round_up(set2->n, s.kernel->cols);
-    psfm_status status = alloc_scorer(ctx, &s, screened);
+    psfm_status status = alloc_scorer(ctx, &s, screen != NULL);
     if (status == PSFM_OK) {
-        pack_descriptors(&s);
-        if (screened) {
-            psfm_nearest_limits_make(rule, &limits);
-            s.limits = &limits;
-            s.rule = rule;
-            s.scale = 1.0 / ((double)screen->basis->step * (double)screen->basis->step);
-            pack_heads(&s, screen->head1, screen->head2);
-        }
-        run(&s, screened);
+        psfm_nearest_limits_make(rule, &limits);
+        pack_rows(&s);
+        status = run(ctx, &s, screen);
     }
     free(s.memory);
+    free(s.fold_memory);
     return status;
 }

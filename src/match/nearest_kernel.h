@@ -81,11 +81,11 @@ extern const psfm_nearest_kernel psfm_nearest_kernel_avx512;
 
 /* Lists the pairs whose bits are set, 2^log_cols of a row and then those of the next, from
  * hits[num] on, and returns the new number. Most masks have a few or none: these take no branch, of
- * which the processor could guess the outcome wrongly. May write three hits beyond the last. */
+ * which the processor could guess the outcome wrongly. May write two hits beyond the last. */
 static inline size_t psfm_nearest_list_hits(uint64_t mask, size_t first_row, int log_cols,
                                             uint32_t *hits, size_t num) {
     uint32_t first = (uint32_t)(first_row << 16), last = (UINT32_C(1) << log_cols) - 1;
-    for (int k = 0; mask != 0 || k < 3; ++k, mask &= mask - 1) {
+    for (int k = 0; mask != 0 || k < 2; ++k, mask &= mask - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(mask | UINT64_C(1) << 63);
         hits[num] = first + (bit >> log_cols << 16 | (bit & last));
         num += mask != 0;

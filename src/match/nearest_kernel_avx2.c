@@ -83,15 +83,17 @@ INLINE void multiply_heads(const int8_t *rows, const uint8_t *panel,
     for (size_t r = 0; r < ROWS; ++r)
         for (size_t c = 0; c < VECTORS; ++c)
             products[r][c] = four_bytes(rows + r * HEAD_ROW);
-#pragma GCC unroll 2
+#pragma GCC unroll 8
     for (size_t k = 0; k < PSFM_NEAREST_HEAD / 4; ++k) {
         __m256i b[VECTORS];
         for (size_t c = 0; c < VECTORS; ++c)
             b[c] = load(panel + 32 * (VECTORS * k + c));
         for (size_t r = 0; r < ROWS; ++r) {
             __m256i a = four_bytes(rows + r * HEAD_ROW + LEAD + 4 * k);
-            for (size_t c = 0; c < VECTORS; ++c)
+            for (size_t c = 0; c < VECTORS; ++c) {
                 products[r][c] = _mm256_add_epi16(products[r][c], _mm256_maddubs_epi16(b[c], a));
+                __asm__("" : "+x"(products[r][c]));
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ static int32_t product_at(double angle) {
 }
 
 void psfm_nearest_limits_make(const psfm_nearest_rule *rule, psfm_nearest_limits *limits) {
+    limits->rule = *rule;
     double ratio = (double)rule->max_ratio, distance = (double)rule->max_distance;
     for (int k = 0; k < PSFM_NEAREST_LIMIT_SIZE; ++k) {
         double best = fmin((double)(k << PSFM_NEAREST_LIMIT_SHIFT) / PSFM_NEAREST_ONE, 1.0);

@@ -11,12 +11,14 @@
 
 /* breaks[b >> SHIFT] is below every product that breaks the ratio to a best of at least b; with one
  * up to harmless[b >> SHIFT] as best and b as second the ratio is too high. */
-typedef struct {
+struct psfm_nearest_limits {
+    psfm_nearest_rule rule;
     int32_t breaks[PSFM_NEAREST_LIMIT_SIZE], harmless[PSFM_NEAREST_LIMIT_SIZE];
     int32_t least_best; /* below the best of any match */
     int32_t floor;      /* products up to this never matter */
-} psfm_nearest_limits;
+};
 
+/* Some tenths of a millisecond. */
 void psfm_nearest_limits_make(const psfm_nearest_rule *rule, psfm_nearest_limits *limits);
 
 static inline int32_t psfm_nearest_larger(int32_t a, int32_t b) {
@@ -33,15 +35,25 @@ static inline int32_t psfm_nearest_passing_limit(const psfm_nearest_limits *t, i
     return psfm_nearest_larger(t->breaks[psfm_nearest_limit_bucket(best)], t->floor);
 }
 
-/* The same for one with these two. */
+/* Whether these two surely do not pass. */
+static inline bool psfm_nearest_fails(const psfm_nearest_limits *t, int32_t best, int32_t second) {
+    int32_t breaks = t->breaks[psfm_nearest_limit_bucket(best) + 1];
+    return best < t->least_best ||
+           (second > breaks + 2 * PSFM_NEAREST_LIMIT_MARGIN && best <= PSFM_NEAREST_ONE);
+}
+
+/* The rule, without angles where they are not needed. */
+static inline bool psfm_nearest_passes(const psfm_nearest_limits *t, int32_t best, int32_t second) {
+    return !psfm_nearest_fails(t, best, second) && psfm_nearest_rule_passes(&t->rule, best, second);
+}
+
+/* The largest that does not matter to one with these two. */
 static inline int32_t psfm_nearest_limit_of(const psfm_nearest_limits *t, int32_t best,
                                             int32_t second) {
     int k = psfm_nearest_limit_bucket(best);
-    bool fails =
-        best < t->least_best ||
-        (second > t->breaks[k + 1] + 2 * PSFM_NEAREST_LIMIT_MARGIN && best <= PSFM_NEAREST_ONE);
-    return fails ? psfm_nearest_larger(psfm_nearest_larger(best, t->harmless[k]), t->floor)
-                 : psfm_nearest_passing_limit(t, best);
+    return psfm_nearest_fails(t, best, second)
+               ? psfm_nearest_larger(psfm_nearest_larger(best, t->harmless[k]), t->floor)
+               : psfm_nearest_passing_limit(t, best);
 }
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "match/nearest_score.h"
+#include "match/nearest_limit.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_nearest_options, max_ratio, "max-ratio", 0.8, 0.01, 1.0,
@@ -33,7 +33,7 @@ void psfm_match_list_free(psfm_match_list *list) {
 
 typedef struct {
     psfm_nearest_set set1, set2;
-    psfm_nearest_rule rule;
+    const psfm_nearest_limits *limits;
     bool cross_check;
     psfm_nearest_scores scores;
 } problem;
@@ -56,7 +56,7 @@ static psfm_status collect_candidates(psfm_context *ctx, const problem *p, candi
     psfm_status status = PSFM_ALLOC(ctx, p->set2.n, out);
     *num = 0;
     for (size_t j = 0; status == PSFM_OK && j < p->set2.n; ++j)
-        if (psfm_nearest_rule_passes(&p->rule, p->scores.best2[j], p->scores.second2[j]))
+        if (psfm_nearest_passes(p->limits, p->scores.best2[j], p->scores.second2[j]))
             (*out)[(*num)++] = (candidate){p->scores.best2[j], (uint32_t)j};
     if (status == PSFM_OK)
         qsort(*out, *num, sizeof **out, by_best);
@@ -87,7 +87,7 @@ static void match_mutual(const problem *p, const candidate *c, size_t num, psfm_
     int32_t (*dot)(const uint8_t *, const uint8_t *) = psfm_nearest_kernel_choose()->dot;
     for (size_t i = 0; i < p->set1.n; ++i) {
         int32_t best = p->scores.best1[i];
-        if (!psfm_nearest_rule_passes(&p->rule, best, p->scores.second1[i]))
+        if (!psfm_nearest_passes(p->limits, best, p->scores.second1[i]))
             continue;
         const uint8_t *d = p->set1.descriptors + i * PSFM_SIFT_SIZE;
         for (size_t k = lower_bound(c, num, best); k < num && c[k].best == best; ++k) {
@@ -103,7 +103,7 @@ static void match_one_way(const problem *p, psfm_match_list *list) {
     int32_t (*dot)(const uint8_t *, const uint8_t *) = psfm_nearest_kernel_choose()->dot;
     for (size_t i = 0; i < p->set1.n; ++i) {
         int32_t best = p->scores.best1[i];
-        if (!psfm_nearest_rule_passes(&p->rule, best, p->scores.second1[i]))
+        if (!psfm_nearest_passes(p->limits, best, p->scores.second1[i]))
             continue;
         const uint8_t *d = p->set1.descriptors + i * PSFM_SIFT_SIZE;
         size_t j = 0;
@@ -144,7 +144,7 @@ static psfm_status match_sets(psfm_context *ctx, problem *p, const psfm_nearest_
     int32_t *memory = NULL;
     psfm_status status = alloc_scores(ctx, p->set1.n, p->set2.n, &memory, &p->scores);
     if (status == PSFM_OK)
-        status = psfm_nearest_score(ctx, &p->set1, &p->set2, screen, &p->rule, &p->scores);
+        status = psfm_nearest_score(ctx, &p->set1, &p->set2, screen, p->limits, &p->scores);
     if (status == PSFM_OK)
         status = find_matches(ctx, p, &list);
     free(memory);
@@ -180,23 +180,28 @@ static psfm_status match_screened(psfm_context *ctx, problem *p, psfm_match_list
     return status;
 }
 
-static psfm_status take_options(psfm_context *ctx, const psfm_nearest_options *options,
-                                problem *p) {
+static psfm_status take_options(psfm_context *ctx, const psfm_nearest_options *options, problem *p,
+                                psfm_nearest_limits *limits) {
     psfm_nearest_options o;
     psfm_options_init(&psfm_nearest_option_table, &o);
     if (options != NULL)
         o = *options;
-    p->rule = (psfm_nearest_rule){(float)o.max_ratio, (float)o.max_distance};
+    psfm_status status = psfm_options_check(ctx, &psfm_nearest_option_table, &o);
+    if (status == PSFM_OK)
+        psfm_nearest_limits_make(&(psfm_nearest_rule){(float)o.max_ratio, (float)o.max_distance},
+                                 limits);
+    p->limits = limits;
     p->cross_check = o.cross_check;
-    return psfm_options_check(ctx, &psfm_nearest_option_table, &o);
+    return status;
 }
 
 psfm_status psfm_nearest_match_u8(psfm_context *ctx, const uint8_t *descriptors1, size_t n1,
                                   const uint8_t *descriptors2, size_t n2,
                                   const psfm_nearest_options *options, psfm_match_list *out) {
     problem p = {.set1 = {descriptors1, n1}, .set2 = {descriptors2, n2}};
+    psfm_nearest_limits limits;
     *out = (psfm_match_list){0};
-    psfm_status status = take_options(ctx, options, &p);
+    psfm_status status = take_options(ctx, options, &p, &limits);
     if (status == PSFM_OK && (n1 > UINT32_MAX || n2 > UINT32_MAX))
         status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "more than 2^32 descriptors");
     if (status != PSFM_OK)
@@ -216,6 +221,7 @@ typedef struct {
     psfm_nearest_basis basis;
     const psfm_pair_list *pairs;
     problem rules; /* the options */
+    psfm_nearest_limits limits;
     psfm_match_list *out;
 } pairs_job;
 
@@ -296,7 +302,7 @@ psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set 
         return status;
     job->pairs = pairs;
     job->out = out;
-    status = take_options(ctx, options, &job->rules);
+    status = take_options(ctx, options, &job->rules, &job->limits);
     if (status == PSFM_OK)
         status = allocate_job(ctx, num_sets, job);
     job->known = known != NULL ? *known : (psfm_nearest_heads){&job->basis, job->list};

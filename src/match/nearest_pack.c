@@ -67,8 +67,10 @@ int32_t psfm_nearest_column_bias(const psfm_nearest_kernel *kernel, const uint8_
 int32_t psfm_nearest_pack_head_row(const psfm_nearest_kernel *kernel, const int8_t *values,
                                    void *row) {
     int32_t sums[2] = {0, 0};
-    for (size_t k = 0; k < PSFM_NEAREST_HEAD; ++k)
-        sums[k / 2 % 2] += values[k];
+    for (size_t k = 0; k < PSFM_NEAREST_HEAD; k += 4) {
+        sums[0] += values[k] + values[k + 1];
+        sums[1] += values[k + 2] + values[k + 3];
+    }
     size_t lead_bytes = kernel->head.row_bytes - kernel->head.column_bytes;
     put_head(&kernel->head, values, 0, (char *)row + lead_bytes);
     if (lead_bytes == 0)

@@ -52,7 +52,6 @@ typedef struct {
     int32_t *row_best, *row_second; /* rows x lanes */
 
     /* for screening */
-    const psfm_nearest_rule *rule;
     const psfm_nearest_limits *limits;
     double scale; /* from products to units of the bounds */
     void *row_heads, *col_heads;
@@ -286,7 +285,7 @@ static bool needs_verification(const scorer *s, int32_t best, int32_t second, in
                                int32_t missed) {
     return psfm_nearest_larger(limit, missed) >
                scaled(s, psfm_nearest_passing_limit(s->limits, best)) &&
-           psfm_nearest_rule_passes(s->rule, best, second);
+           psfm_nearest_passes(s->limits, best, second);
 }
 
 /* A few rows or columns, laid out as the kernel wants them. */
@@ -415,6 +414,8 @@ static psfm_status fold_rest(psfm_context *ctx, scorer *s, size_t panel, size_t 
     size_t j = panel * s->kernel->cols, bytes = (s->cols - j) * sizeof(int32_t);
     memset(s->col_best + j, 0, bytes);
     memset(s->col_second + j, 0, bytes);
+    if (s->col_limit != NULL)
+        memset(s->col_limit + j, 0, bytes);
     for (; panel < num_panels; ++panel)
         fold_rows(s, panel);
     merge_rows(s);
@@ -437,21 +438,18 @@ static psfm_status run(psfm_context *ctx, scorer *s, const psfm_nearest_screen *
 
 psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
                                const psfm_nearest_set *set2, const psfm_nearest_screen *screen,
-                               const psfm_nearest_rule *rule, psfm_nearest_scores *scores) {
-    psfm_nearest_limits limits;
+                               const psfm_nearest_limits *limits, psfm_nearest_scores *scores) {
     scorer s = {.kernel = psfm_nearest_kernel_choose(),
                 .set1 = set1,
                 .set2 = set2,
                 .scores = scores,
-                .rule = rule,
-                .limits = &limits};
+                .limits = limits};
     if (set1->n < PSFM_NEAREST_CODES || set2->n < PSFM_NEAREST_CODES)
         screen = NULL;
     s.rows = round_up(set1->n, s.kernel->rows);
     s.cols = round_up(set2->n, s.kernel->cols);
     psfm_status status = alloc_scorer(ctx, &s, screen != NULL);
     if (status == PSFM_OK) {
-        psfm_nearest_limits_make(rule, &limits);
         pack_rows(&s);
         status = run(ctx, &s, screen);
     }

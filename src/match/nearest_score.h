@@ -13,6 +13,9 @@ typedef struct {
 /* A best that passes is greater than its second. */
 bool psfm_nearest_rule_passes(const psfm_nearest_rule *rule, int32_t best, int32_t second);
 
+/* The rule as tables (match/nearest_limit.h). */
+typedef struct psfm_nearest_limits psfm_nearest_limits;
+
 /* Arrays of n1 and n2, zeroed by the caller. */
 typedef struct {
     int32_t *best1, *second1;
@@ -30,6 +33,6 @@ typedef struct {
  * the shortened descriptors; the result obeys the same contract. */
 psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
                                const psfm_nearest_set *set2, const psfm_nearest_screen *screen,
-                               const psfm_nearest_rule *rule, psfm_nearest_scores *scores);
+                               const psfm_nearest_limits *limits, psfm_nearest_scores *scores);
 
 #endif

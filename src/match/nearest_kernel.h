@@ -14,8 +14,9 @@
 #define PSFM_NEAREST_CODES 256
 #define PSFM_NEAREST_BATCH 4 /* hits that are multiplied at once */
 
-/* Shortened descriptors have values up to this and squared lengths up to that, so that products fit
- * 16 bits, and so do two of values of one with those of another plus HEAD_MOST. */
+/* Shortened descriptors have values up to HEAD_MOST and squared lengths up to HEAD_SQUARE, so that
+ * their products fit 16 bits, and so does a sum of two values of one times those of another plus
+ * HEAD_MOST. */
 #define PSFM_NEAREST_HEAD_MOST 90
 #define PSFM_NEAREST_HEAD_SQUARE 32767
 

@@ -14,6 +14,8 @@
 #define VECTORS ((size_t)2) /* of 8 columns */
 #define LEAD ((size_t)4)    /* bytes before a shortened row */
 #define HEAD_ROW (LEAD + PSFM_NEAREST_HEAD)
+/* Keeps the compiler from summing in another order, for which registers do not suffice. */
+#define KEEP_ORDER(sum) __asm__("" : "+x"(sum))
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
@@ -92,7 +94,7 @@ INLINE void multiply_heads(const int8_t *rows, const uint8_t *panel,
             __m256i a = four_bytes(rows + r * HEAD_ROW + LEAD + 4 * k);
             for (size_t c = 0; c < VECTORS; ++c) {
                 products[r][c] = _mm256_add_epi16(products[r][c], _mm256_maddubs_epi16(b[c], a));
-                __asm__("" : "+x"(products[r][c]));
+                KEEP_ORDER(products[r][c]);
             }
         }
     }

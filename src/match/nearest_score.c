@@ -9,9 +9,10 @@
  * b, if it fails now: when it is so much above b that the row would pass, with b as its second; and
  * never if it could neither be the best of a match nor break the ratio of one. The largest product
  * that does not matter is the row's limit; columns have theirs likewise. Only pairs whose bound
- * exceeds the lower of the two limits are multiplied in full, less than one in a hundred once the
- * limits have grown. So that they grow early, the first columns go with all rows, and the first
- * rows with all columns, the plain way. Where the bounds do not help, the rest does too.
+ * exceeds the lower of the two limits are multiplied in full, about one in a hundred. So that
+ * limits are high from the beginning, two good products of every row and column are guessed first
+ * (nearest_seed); these are not counted again. Where the bounds do not help, what is left goes the
+ * plain way.
  *
  * A row that fails may thus have overlooked products between b and its limit, which leave it
  * failing, but would count if a still better one came later. So rows and columns that pass in the

@@ -3,10 +3,10 @@
  * The distance of a point from its plane counts in pixels: times the pixels that a scene unit
  * covers at the point (root mean square over its images and all directions, following their
  * distances as these change), over sigma, the expected distance in pixels. If sigma is not given it
- * is estimated plane by plane from a first adjustment with a loose one. A point's images alone
- * would put it at the distance d from the plane, with the variance v; both follow from its normal
- * equations without the plane's term, a = V_nn - V_nt V_tt^-1 V_tn,   v = sigma0^2 / a,   d =
- * (found distance) (a + w^2) / a, w being the weight it had. So d^2 / (sigma^2 + v) should be chi
+ * is estimated plane by plane, at the start and after rough adjustments with it. A point's images
+ * alone would put it at the distance d from the plane, with the variance v; both follow from its
+ * normal equations without the plane's term, a = V_nn - V_nt V_tt^-1 V_tn,   v = sigma0^2 / a,   d
+ * = (found distance) (a + w^2) / a, w being the weight it had. So d^2 / (sigma^2 + v) should be chi
  * squared with one degree of freedom; sigma solves sum u (min(d^2 / (sigma^2 + v), c^2) - E
  * min(chi^2, c^2)) = 0 with u = sigma^2 / (sigma^2 + v), which gives most say to the points that
  * can tell (Huber's proposal 2 for a scale). sigma0 is the noise of the observations, from the

@@ -17,6 +17,7 @@
  *   bundle_step.c       the step and the cost after it
  *   bundle_tree.c       the step along a tree of images, where a long chain bends
  *   bundle_planes.c     weights of soft planes
+ *   bundle_errors.c     reprojection errors
  *
  * Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, "Bundle adjustment - a modern
  * synthesis" (1999); H. B. Nielsen, "Damping parameter in Marquardt's method" (1999). */
@@ -27,7 +28,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/parallel.h"
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
@@ -86,11 +86,12 @@ const psfm_option_table psfm_bundle_option_table = {"bundle", option_rows,
 #define ROUGH_SETTLED 3.0
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
-#define LESS_DAMPING 0.1   /* at most, after a step that did what was predicted */
-#define LIGHT_DAMPING 1e-8 /* at most, for the length of a step to say how far it is from the end \
-                            */
-#define NEAR 0.01          /* share of the cost: steps that lower it by less may be stretched */
-#define MAX_STRETCH 1.6    /* beyond 2 a quadratic cost diverges */
+#define LESS_DAMPING 0.1 /* at most, after a step that did what was predicted */
+#define LIGHT_DAMPING                                                                          \
+    1e-8                /* at most, for the length of a step to say how far it is from the end \
+                         */
+#define NEAR 0.01       /* share of the cost: steps that lower it by less may be stretched */
+#define MAX_STRETCH 1.6 /* beyond 2 a quadratic cost diverges */
 /* Half squared residual per observation, in pixels, below which only rounding is left. */
 #define ROUNDING_COST 1e-22
 
@@ -357,98 +358,6 @@ static void write_back(const psfm_bundle *b) {
         p->shape->value[d] = b->now.shape[d];
 }
 
-#define OBSERVATIONS_PER_TASK 4096
-
-static size_t num_observation_tasks(size_t num_observations) {
-    return (num_observations + OBSERVATIONS_PER_TASK - 1) / OBSERVATIONS_PER_TASK;
-}
-
-static double pixel_error(const psfm_camera *camera, const double R[9], const double c[3],
-                          const double X[3], const double observed[2]) {
-    double D[3], Y[3], xy[2];
-    psfm_sub3(X, c, D);
-    psfm_mat3_mul_vec(R, D, Y);
-    if (!psfm_camera_project(camera, Y, xy))
-        return INFINITY;
-    double dx = xy[0] - observed[0], dy = xy[1] - observed[1];
-    return sqrt(dx * dx + dy * dy);
-}
-
-typedef struct {
-    const psfm_bundle_problem *problem;
-    const psfm_bundle *b; /* NULL: all observations at the problem's values, otherwise those in use
-                           * at the current ones */
-    double *error_px;
-} error_job;
-
-static psfm_status measure_errors(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)ctx;
-    (void)worker;
-    const error_job *job = user;
-    const psfm_bundle_problem *p = job->problem;
-    const psfm_bundle *b = job->b;
-    size_t num = b == NULL ? p->num_observations : b->num_obs;
-    size_t first = index * OBSERVATIONS_PER_TASK, last = first + OBSERVATIONS_PER_TASK;
-    for (size_t o = first; o < (last < num ? last : num); ++o) {
-        uint32_t i = b == NULL ? p->obs_image[o] : b->obs_image[o];
-        uint32_t camera = p->image_camera[i];
-        job->error_px[o] =
-            b == NULL ? pixel_error(&p->cameras[camera], p->cam_from_world[i], p->centers[i],
-                                    p->points[p->obs_point[o]], p->obs_xy[o])
-                      : pixel_error(&b->now.cameras[camera], b->now.R[i], b->now.c[i],
-                                    b->now.X[b->obs_point[o]], p->obs_xy[b->obs_source[o]]);
-    }
-    return PSFM_OK;
-}
-
-psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *problem,
-                               double *error_px) {
-    error_job job = {.problem = problem};
-    job.error_px = error_px;
-    psfm_status status = psfm_bundle_check(ctx, problem);
-    if (status != PSFM_OK)
-        return status;
-    return psfm_parallel_for(ctx, NULL, num_observation_tasks(problem->num_observations),
-                             measure_errors, &job);
-}
-
-/* Mean and root mean square errors of all observations in use, in all and per image. */
-static psfm_status measure(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_stats *stats) {
-    const psfm_bundle_problem *p = b->problem;
-    double sum = 0.0, squares = 0.0;
-    size_t num = 0;
-    error_job job = {.problem = p, .b = b};
-    psfm_status status = PSFM_ALLOC(ctx, b->num_obs, &job.error_px);
-    if (status == PSFM_OK)
-        status = psfm_bundle_for(ctx, b, num_observation_tasks(b->num_obs), measure_errors, &job);
-    memset(stats->images, 0, p->num_images * sizeof *stats->images);
-    for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
-        double e = job.error_px[o];
-        psfm_bundle_image_stats *image = &stats->images[b->obs_image[o]];
-        if (!isfinite(e))
-            continue;
-        sum += e;
-        squares += e * e;
-        image->mean_px += e;
-        image->rms_px += e * e;
-        ++image->num_observations;
-        ++num;
-    }
-    stats->num_invalid = b->num_obs - num;
-    stats->mean_px = num == 0 ? 0.0 : sum / (double)num;
-    stats->rms_px = num == 0 ? 0.0 : sqrt(squares / (double)num);
-    for (size_t i = 0; i < p->num_images; ++i) {
-        psfm_bundle_image_stats *image = &stats->images[i];
-        double count = image->num_observations == 0 ? 1.0 : (double)image->num_observations;
-        image->state = b->image_state[i];
-        image->fixes_scale = b->scale_anchor[i] != PSFM_BUNDLE_NONE;
-        image->mean_px /= count;
-        image->rms_px = sqrt(image->rms_px / count);
-    }
-    free(job.error_px);
-    return status;
-}
-
 static void count(const psfm_bundle *b, psfm_bundle_stats *stats) {
     stats->num_observations = b->num_obs;
     stats->num_parameters = b->pattern.scalar_begin[b->pattern.num_blocks];
@@ -469,12 +378,12 @@ psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *pro
     if (status != PSFM_OK)
         return status;
     if ((status = PSFM_ALLOC(ctx, problem->num_images, &found.images)) != PSFM_OK ||
-        (status = measure(ctx, &b, &found)) != PSFM_OK)
+        (status = psfm_bundle_measure(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     found.initial_mean_px = found.mean_px;
     if (b.num_obs > 0 && (status = adjust(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
-    if ((status = measure(ctx, &b, &found)) != PSFM_OK)
+    if ((status = psfm_bundle_measure(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     write_back(&b);
     if (stats == NULL)

@@ -216,6 +216,10 @@ double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values 
 psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b);
 psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most_px);
 
+/* Mean and root mean square errors of all observations in use, in all and per image, and what
+ * became of the images. */
+psfm_status psfm_bundle_measure(psfm_context *ctx, const psfm_bundle *b, psfm_bundle_stats *stats);
+
 /* Residuals minus unknowns. */
 long long psfm_bundle_redundancy(const psfm_bundle *b);
 

@@ -324,7 +324,7 @@ static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *
     stop_rule last = {b->options.tolerance, b->options.settled, b->options.settled_share,
                       light_damping(b)};
     stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED),
-                       0.0, last.light};
+                       0.0, INFINITY};
     psfm_status status = PSFM_OK;
     double lambda = b->options.initial_damping;
     b->holds_cameras = b->estimates_sigma;

@@ -80,7 +80,7 @@ static void square_root(const double G[6], double out[6]) {
     out[5] = G[5] * G[5];
 }
 
-void psfm_bundle_damp_point(psfm_bundle *b, uint32_t p, double lambda) {
+static void damp_point(psfm_bundle *b, uint32_t p, double lambda) {
     psfm_bundle_system *s = &b->systems[p];
     bool hard = b->options.planes == PSFM_PLANES_HARD && b->point_plane[p] != PSFM_BUNDLE_NONE;
     double A[6];
@@ -94,6 +94,26 @@ void psfm_bundle_damp_point(psfm_bundle *b, uint32_t p, double lambda) {
         find_root(A, !hard, s->root);
     square_root(s->root, s->inverse);
     psfm_sym3_mul(s->inverse, s->b, s->e);
+}
+
+typedef struct {
+    psfm_bundle *b;
+    double lambda;
+} damping;
+
+static psfm_status damp_some(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    (void)worker;
+    const damping *job = user;
+    uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
+    for (uint32_t p = first; p < psfm_bundle_task_end(job->b, index); ++p)
+        damp_point(job->b, p, job->lambda);
+    return PSFM_OK;
+}
+
+psfm_status psfm_bundle_damp_points(psfm_context *ctx, psfm_bundle *b, double lambda) {
+    return psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_some,
+                           &(damping){b, lambda});
 }
 
 /* K = J G, 2 x 3. */

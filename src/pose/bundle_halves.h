@@ -22,8 +22,8 @@ psfm_status psfm_bundle_halves_alloc(psfm_context *ctx, const psfm_bundle *b,
                                      psfm_bundle_halves *halves);
 void psfm_bundle_halves_free(psfm_bundle_halves *halves);
 
-/* Fills inverse, root and e of a point's system, with damping lambda. */
-void psfm_bundle_damp_point(psfm_bundle *b, uint32_t p, double lambda);
+/* Fills inverse, root and e of the points' systems, with damping lambda. */
+psfm_status psfm_bundle_damp_points(psfm_context *ctx, psfm_bundle *b, double lambda);
 
 /* The poses of the observations first .. end - 1 of one point that move. */
 void psfm_bundle_halve_poses(const psfm_bundle *b, const psfm_schur_kernel *kernel, uint32_t first,

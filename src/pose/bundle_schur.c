@@ -41,16 +41,6 @@ typedef struct {
     size_t num_memory, num_workers;
 } reduction;
 
-static psfm_status damp_points(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)ctx;
-    (void)worker;
-    const reduction *job = user;
-    uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
-    for (uint32_t p = first; p < psfm_bundle_task_end(job->b, index); ++p)
-        psfm_bundle_damp_point(job->b, p, job->lambda);
-    return PSFM_OK;
-}
-
 static uint32_t dim_of(const psfm_block_pattern *pattern, uint32_t block) {
     return pattern->scalar_begin[block + 1] - pattern->scalar_begin[block];
 }
@@ -312,7 +302,7 @@ static psfm_status form(psfm_context *ctx, reduction *job) {
 
 psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda) {
     reduction job = {.b = b, .lambda = lambda, .kernel = psfm_schur_kernel_choose()};
-    psfm_status status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, &job);
+    psfm_status status = psfm_bundle_damp_points(ctx, b, lambda);
     if (status != PSFM_OK || b->pattern.num_blocks == 0) /* points alone */
         return status;
     return b->cg != NULL ? psfm_bundle_cg_prepare(ctx, b, lambda) : form(ctx, &job);

@@ -255,16 +255,6 @@ static psfm_status evaluate_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_
     return status;
 }
 
-static psfm_status damp_points(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)ctx;
-    (void)worker;
-    psfm_bundle *b = user;
-    uint32_t first = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
-    for (uint32_t p = first; p < psfm_bundle_task_end(b, index); ++p)
-        psfm_bundle_damp_point(b, p, 0.0);
-    return PSFM_OK;
-}
-
 psfm_status psfm_bundle_try_points(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
     size_t size = b->pattern.scalar_begin[b->pattern.num_blocks] * sizeof *b->step;
     if (size > 0)
@@ -272,7 +262,7 @@ psfm_status psfm_bundle_try_points(psfm_context *ctx, psfm_bundle *b, psfm_bundl
     memset(b->shape_step, 0, sizeof b->shape_step);
     b->stretch = 1.0;
     *trial = (psfm_bundle_trial){0};
-    psfm_status status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), damp_points, b);
+    psfm_status status = psfm_bundle_damp_points(ctx, b, 0.0);
     return status == PSFM_OK ? evaluate_step(ctx, b, trial) : status;
 }
 

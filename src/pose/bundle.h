@@ -107,7 +107,9 @@ typedef struct {
     bool two_focals;       /* fx and fy move apart, in models that have two */
     double focal_sigma, distortion_sigma, center_sigma; /* of psfm_camera_prior, without one */
     int max_iterations;     /* accepted or rejected steps, for each sigma of planes */
-    double tolerance;       /* stop when a step lowers the cost by less than this share */
+    double tolerance;       /* stop when a step lowers the cost by less than this share; where less
+                             * than one standard deviation is asked for below, it must also be less
+                             * than half the variance of a residual */
     double settled;         /* stop when it moves poses, intrinsics and planes, all taken together,
                              * by fewer standard deviations than this */
     double settled_share;   /* or by less than this share of all steps so far */

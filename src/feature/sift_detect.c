@@ -136,13 +136,31 @@ static psfm_status detect_row(psfm_context *ctx, place row, int position,
     return status;
 }
 
+static psfm_status append(psfm_context *ctx, const psfm_sift_points *from, psfm_sift_points *to) {
+    psfm_status status = PSFM_RESERVE(ctx, &to->points, &to->capacity, to->num + from->num);
+    if (status != PSFM_OK || from->num == 0)
+        return status;
+    memcpy(to->points + to->num, from->points, from->num * sizeof *from->points);
+    to->num += from->num;
+    return PSFM_OK;
+}
+
+/* Rows go in the outer loop, levels in the inner one: levels share planes, which are larger than
+ * the caches are. */
 psfm_status psfm_sift_detect(psfm_context *ctx, const psfm_sift_octave *octave, int position,
                              const psfm_sift_options *options, psfm_sift_points *points) {
+    psfm_sift_points levels[PSFM_SIFT_MAX_LEVELS] = {{0}};
     uint32_t *found = NULL;
     psfm_status status = PSFM_ALLOC(ctx, (size_t)octave->width, &found);
-    for (int s = 0; status == PSFM_OK && s < octave->num_levels; ++s)
-        for (int y = 1; status == PSFM_OK && y < octave->height - 1; ++y)
-            status = detect_row(ctx, (place){octave, s, 0, y}, position, options, found, points);
+    for (int y = 1; status == PSFM_OK && y < octave->height - 1; ++y)
+        for (int s = 0; status == PSFM_OK && s < octave->num_levels; ++s)
+            status =
+                detect_row(ctx, (place){octave, s, 0, y}, position, options, found, &levels[s]);
+    for (int s = 0; s < octave->num_levels; ++s) {
+        if (status == PSFM_OK)
+            status = append(ctx, &levels[s], points);
+        free(levels[s].points);
+    }
     free(found);
     return status;
 }

@@ -23,27 +23,44 @@ INLINE __m256 difference(const float *lower, const float *upper) {
     return _mm256_sub_ps(_mm256_loadu_ps(upper), _mm256_loadu_ps(lower));
 }
 
-/* Clears the lanes in which `value` is not greater (smaller) than the difference at an offset.
- * Returns whether any lane is left. */
-INLINE bool keep_extreme(const float *lower, const float *upper, ptrdiff_t at, __m256 value,
-                         __m256 *greater, __m256 *smaller) {
+/* Lanes in which a value is still greater (smaller) than all differences that it was compared with.
+ */
+typedef struct {
+    __m256 value, greater, smaller;
+} extremes;
+
+INLINE void compare(const float *lower, const float *upper, ptrdiff_t at, extremes *e) {
     __m256 d = difference(lower + at, upper + at);
-    *greater = _mm256_and_ps(*greater, _mm256_cmp_ps(value, d, _CMP_GT_OQ));
-    *smaller = _mm256_and_ps(*smaller, _mm256_cmp_ps(value, d, _CMP_LT_OQ));
-    return _mm256_movemask_ps(_mm256_or_ps(*greater, *smaller)) != 0;
+    e->greater = _mm256_and_ps(e->greater, _mm256_cmp_ps(e->value, d, _CMP_GT_OQ));
+    e->smaller = _mm256_and_ps(e->smaller, _mm256_cmp_ps(e->value, d, _CMP_LT_OQ));
 }
 
-/* The eight neighbours in one difference. */
-INLINE bool keep_ring(const float *lower, const float *upper, ptrdiff_t stride, __m256 value,
-                      __m256 *greater, __m256 *smaller) {
-    return keep_extreme(lower, upper, 1, value, greater, smaller) &&
-           keep_extreme(lower, upper, -1, value, greater, smaller) &&
-           keep_extreme(lower, upper, stride, value, greater, smaller) &&
-           keep_extreme(lower, upper, -stride, value, greater, smaller) &&
-           keep_extreme(lower, upper, stride + 1, value, greater, smaller) &&
-           keep_extreme(lower, upper, stride - 1, value, greater, smaller) &&
-           keep_extreme(lower, upper, -stride + 1, value, greater, smaller) &&
-           keep_extreme(lower, upper, -stride - 1, value, greater, smaller);
+INLINE bool is_any_left(const extremes *e) {
+    return _mm256_movemask_ps(_mm256_or_ps(e->greater, e->smaller)) != 0;
+}
+
+/* The four neighbours in one difference that are nearest: hardly anything is left after them. They
+ * are compared at once, for a branch after each would mostly be guessed wrong. */
+INLINE bool keep_cross(const float *lower, const float *upper, ptrdiff_t stride, extremes *e) {
+    compare(lower, upper, 1, e);
+    compare(lower, upper, -1, e);
+    compare(lower, upper, stride, e);
+    compare(lower, upper, -stride, e);
+    return is_any_left(e);
+}
+
+INLINE bool keep_corners(const float *lower, const float *upper, ptrdiff_t stride, extremes *e) {
+    compare(lower, upper, stride + 1, e);
+    compare(lower, upper, stride - 1, e);
+    compare(lower, upper, -stride + 1, e);
+    compare(lower, upper, -stride - 1, e);
+    return is_any_left(e);
+}
+
+/* The nine of another difference. */
+INLINE bool keep_nine(const float *lower, const float *upper, ptrdiff_t stride, extremes *e) {
+    compare(lower, upper, 0, e);
+    return keep_cross(lower, upper, stride, e) && keep_corners(lower, upper, stride, e);
 }
 
 TARGET static size_t find_extrema(const float *const levels[4], ptrdiff_t stride, int width,
@@ -52,18 +69,14 @@ TARGET static size_t find_extrema(const float *const levels[4], ptrdiff_t stride
     size_t num = 0;
     for (int x = 1; x < width - 1; x += 8) {
         const float *l[4] = {levels[0] + x, levels[1] + x, levels[2] + x, levels[3] + x};
-        __m256 value = difference(l[1], l[2]);
-        __m256 greater = _mm256_cmp_ps(value, high, _CMP_GE_OQ);
-        __m256 smaller = _mm256_cmp_ps(value, low, _CMP_LE_OQ);
-        if (_mm256_movemask_ps(_mm256_or_ps(greater, smaller)) == 0)
+        extremes e = {.value = difference(l[1], l[2])};
+        e.greater = _mm256_cmp_ps(e.value, high, _CMP_GE_OQ);
+        e.smaller = _mm256_cmp_ps(e.value, low, _CMP_LE_OQ);
+        if (!is_any_left(&e) || !keep_cross(l[1], l[2], stride, &e) ||
+            !keep_corners(l[1], l[2], stride, &e) || !keep_nine(l[0], l[1], stride, &e) ||
+            !keep_nine(l[2], l[3], stride, &e))
             continue;
-        if (!keep_ring(l[1], l[2], stride, value, &greater, &smaller) ||
-            !keep_extreme(l[0], l[1], 0, value, &greater, &smaller) ||
-            !keep_extreme(l[2], l[3], 0, value, &greater, &smaller) ||
-            !keep_ring(l[0], l[1], stride, value, &greater, &smaller) ||
-            !keep_ring(l[2], l[3], stride, value, &greater, &smaller))
-            continue;
-        unsigned mask = (unsigned)_mm256_movemask_ps(_mm256_or_ps(greater, smaller));
+        unsigned mask = (unsigned)_mm256_movemask_ps(_mm256_or_ps(e.greater, e.smaller));
         for (; mask != 0; mask &= mask - 1) {
             int at = x + __builtin_ctz(mask);
             if (at < width - 1)

@@ -28,12 +28,13 @@
 #include "twoview/spread.h"
 
 enum {
-    MAX_PAIRS = 24,   /* in the sample */
-    MIN_PAIRS = 3,    /* that must have a say */
-    MIN_MATCHES = 30, /* of a pair, to tell a scale */
-    MAX_STEPS = 6,    /* doublings or halvings of the bound */
-    BRIEF = 5000,     /* samples: usually pairs that need more need not have a say */
-    LONG = 100000,    /* samples where brief searches tell nothing */
+    MAX_PAIRS = 24,    /* in the sample */
+    MIN_PAIRS = 3,     /* that must have a say */
+    MIN_MATCHES = 30,  /* of a pair, to tell a scale */
+    MAX_MATCHES = 400, /* of a pair, that are looked at: more say the same */
+    MAX_STEPS = 6,     /* doublings or halvings of the bound */
+    BRIEF = 5000,      /* samples: usually pairs that need more need not have a say */
+    LONG = 100000,     /* samples where brief searches tell nothing */
 };
 
 /* What one pair of the sample says at one bound. */
@@ -111,15 +112,28 @@ static psfm_status weigh_models(psfm_context *ctx, const psfm_correspondences *c
     return status;
 }
 
+/* Matches of a pair, at even spaces where there are many. `some` has room for MAX_MATCHES. */
+static psfm_match_pair thin_out(const psfm_match_pair *pair, uint32_t (*some)[2]) {
+    psfm_match_pair thin = *pair;
+    if (pair->num_matches <= MAX_MATCHES)
+        return thin;
+    for (size_t k = 0; k < MAX_MATCHES; ++k)
+        memcpy(some[k], pair->matches[k * pair->num_matches / MAX_MATCHES], sizeof some[k]);
+    thin.matches = some;
+    thin.num_matches = MAX_MATCHES;
+    return thin;
+}
+
 static psfm_status ask_pair(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     sample *s = user;
-    const psfm_match_pair *pair = &s->set->pairs[s->pair[index]];
-    const psfm_image_pair images = psfm_image_pair_of(s->set, pair);
+    uint32_t some[MAX_MATCHES][2];
+    const psfm_match_pair pair = thin_out(&s->set->pairs[s->pair[index]], some);
+    const psfm_image_pair images = psfm_image_pair_of(s->set, &pair);
     psfm_correspondences c = {0};
     psfm_two_view view = {0};
     s->opinions[index] = (opinion){0};
-    psfm_status status = psfm_correspondences_init(ctx, s->set, pair, &c);
+    psfm_status status = psfm_correspondences_init(ctx, s->set, &pair, &c);
     if (status == PSFM_OK)
         status = psfm_two_view_estimate(ctx, &c, &images, &s->options, &view);
     if (status == PSFM_OK)

@@ -16,7 +16,7 @@ static const struct {
 } steps[NUM_STEPS] = {
     [FEATURES] = {"features", 0.68, 0.0, true}, [MATCHING] = {"matching", 0.0, 0.11, true},
     [COURT] = {"court", 0.0, 0.0, false},       [PLANES] = {"planes", 0.0, 0.12, false},
-    [PATCHES] = {"patches", 0.0, 0.06, true},   [POSES] = {"poses", 0.85, 0.0, false},
+    [PATCHES] = {"patches", 0.0, 0.06, false},  [POSES] = {"poses", 0.85, 0.0, false},
     [TRACKS] = {"fine poses", 1.5, 0.0, false}, [RESULTS] = {"results", 0.15, 0.0, false},
     [OTHER] = {NULL, 0.0, 0.0, true},
 };

@@ -1,12 +1,13 @@
 /* Pairs aligned in the photographs, before the graph is built.
  *
  * Corners of each photograph are found once. Each pair's planes are aligned (photo/pair_planes.c)
- * in an order that reads photographs seldom; a corner becomes one keypoint of its image, whatever
- * the number of pairs that found it elsewhere, so that matches form tracks, and what was found
- * becomes keypoints of the other images, matches and inliers. Then the homographies and motions of
- * the pairs are replaced (refine/plane_motions.c). Pairs are aligned by threads, or by other ranks
- * (refine/pair_tasks.c), and have slots of their own; keypoints are added in the order of pairs, so
- * that the result does not depend on who did what. */
+ * in an order that reads photographs seldom, the pairs that tell most first, and others only where
+ * these came to something (refine/pair_waves.c); a corner becomes one keypoint of its image,
+ * whatever the number of pairs that found it elsewhere, so that matches form tracks, and what was
+ * found becomes keypoints of the other images, matches and inliers. Then the homographies and
+ * motions of the pairs are replaced (refine/plane_motions.c). Pairs are aligned by threads, or by
+ * other ranks (refine/pair_tasks.c), and have slots of their own; keypoints are added in the order
+ * of pairs, so that the result does not depend on who did what. */
 #include "refine/refine_matches.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@
 #include "linalg/order.h"
 #include "photo/photo_order.h"
 #include "refine/pair_tasks.h"
+#include "refine/pair_waves.h"
 #include "refine/plane_motions.h"
 #include "refine/precise_keypoints.h"
 #include "view/canonical.h"
@@ -44,7 +46,8 @@ typedef struct {
     bool *wanted; /* views whose photographs are */
     psfm_view_corners *views;
     psfm_pair_refined *pairs; /* without planes: not done */
-    size_t *order;            /* of the pairs that can be aligned */
+    bool *in_wave;            /* per pair: to be aligned now */
+    size_t *order;            /* of these */
     size_t num_order;
 } refinement;
 
@@ -275,7 +278,30 @@ static psfm_status summarise(psfm_context *ctx, const refinement *r,
     return status;
 }
 
-/* Pairs with a plane and both photographs. */
+/* Marks the pairs with a plane and both photographs. */
+static void find_alignable(const refinement *r, bool *can_align) {
+    for (size_t p = 0; p < r->set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &r->set->pairs[p];
+        can_align[p] = has_plane(&r->two_views[p]) && r->views[pair->view1].problem == NULL &&
+                       r->views[pair->view2].problem == NULL;
+    }
+}
+
+/* The pairs of the first wave are done: marks those to be aligned beside them. */
+static psfm_status find_second_wave(psfm_context *ctx, const refinement *r, const bool *can_align) {
+    bool *has_flat = NULL; /* per view */
+    psfm_status status = PSFM_ALLOC(ctx, r->set->num_views, &has_flat);
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
+        if (r->pairs[p].stats.num_refined_planes > 0)
+            has_flat[r->set->pairs[p].view1] = has_flat[r->set->pairs[p].view2] = true;
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
+        r->in_wave[p] = can_align[p] && !r->in_wave[p] &&
+                        (has_flat[r->set->pairs[p].view1] || has_flat[r->set->pairs[p].view2]);
+    free(has_flat);
+    return status;
+}
+
+/* The pairs of the wave in an order that reads photographs seldom. */
 static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
     size_t most = r->set->num_pairs, n = 0;
     uint32_t *ends = NULL;
@@ -283,15 +309,11 @@ static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
     psfm_status status = PSFM_ALLOC(ctx, 2 * most, &ends);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, most, &pairs);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, most, &r->order);
     for (size_t p = 0; status == PSFM_OK && p < most; ++p) {
-        const psfm_match_pair *pair = &r->set->pairs[p];
-        if (!has_plane(&r->two_views[p]) || r->views[pair->view1].problem != NULL ||
-            r->views[pair->view2].problem != NULL)
+        if (!r->in_wave[p])
             continue;
-        ends[n] = pair->view1;
-        ends[most + n] = pair->view2;
+        ends[n] = r->set->pairs[p].view1;
+        ends[most + n] = r->set->pairs[p].view2;
         pairs[n++] = p;
     }
     if (status == PSFM_OK)
@@ -304,51 +326,76 @@ static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
     return status;
 }
 
-/* By the threads of this process. */
-static psfm_status run_here(psfm_context *ctx, refinement *r) {
-    psfm_status status = PSFM_ALLOC(ctx, (size_t)r->num_aligners, &r->aligners);
-    for (int w = 0; status == PSFM_OK && w < r->num_aligners; ++w)
-        status = psfm_patch_aligner_create(ctx, &r->options->patch, &r->aligners[w]);
-    if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, r->set->num_views, find_corners, r);
-    if (status == PSFM_OK)
-        status = order_pairs(ctx, r);
-    return status == PSFM_OK
-               ? psfm_parallel_for(ctx, "refine matches", r->num_order, refine_pair, r)
-               : status;
-}
-
-/* By the ranks of the context's link, this process among them. */
-static psfm_status run_spread(psfm_context *ctx, refinement *r) {
-    const psfm_pair_spread spread = {r->cache, r->set, r->two_views, &r->options->planes,
-                                     &r->options->patch};
+/* By the threads of this process, or by the ranks of the context's link, this one among them. */
+static psfm_status find_all_corners(psfm_context *ctx, refinement *r,
+                                    const psfm_pair_spread *spread) {
     size_t num = 0;
     uint32_t *views = NULL;
+    if (spread == NULL)
+        return psfm_parallel_for(ctx, NULL, r->set->num_views, find_corners, r);
     psfm_status status = PSFM_ALLOC(ctx, r->set->num_views, &views);
     for (uint32_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v)
         if (r->wanted[v])
             views[num++] = v;
     if (status == PSFM_OK)
-        status = psfm_corners_spread(ctx, &spread, views, num, r->views);
-    if (status == PSFM_OK)
-        status = order_pairs(ctx, r);
-    if (status == PSFM_OK)
-        status = psfm_pairs_spread(ctx, &spread, r->order, r->num_order, r->views, r->pairs);
+        status = psfm_corners_spread(ctx, spread, views, num, r->views);
     free(views);
     return status;
 }
 
+static psfm_status align_wave(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread) {
+    psfm_status status = order_pairs(ctx, r);
+    if (status != PSFM_OK || r->num_order == 0)
+        return status;
+    return spread != NULL
+               ? psfm_pairs_spread(ctx, spread, r->order, r->num_order, r->views, r->pairs)
+               : psfm_parallel_for(ctx, "refine matches", r->num_order, refine_pair, r);
+}
+
+static psfm_status align_waves(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread) {
+    bool *can_align = NULL;
+    psfm_status status = find_all_corners(ctx, r, spread);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, r->set->num_pairs, &can_align);
+    if (status == PSFM_OK) {
+        find_alignable(r, can_align);
+        status = psfm_pairs_first(ctx, r->set, r->two_views, can_align, r->in_wave);
+    }
+    if (status == PSFM_OK)
+        status = align_wave(ctx, r, spread);
+    if (status == PSFM_OK)
+        status = find_second_wave(ctx, r, can_align);
+    if (status == PSFM_OK)
+        status = align_wave(ctx, r, spread);
+    free(can_align);
+    return status;
+}
+
+static psfm_status make_aligners(psfm_context *ctx, refinement *r) {
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)r->num_aligners, &r->aligners);
+    for (int w = 0; status == PSFM_OK && w < r->num_aligners; ++w)
+        status = psfm_patch_aligner_create(ctx, &r->options->patch, &r->aligners[w]);
+    return status;
+}
+
 static psfm_status run(psfm_context *ctx, refinement *r) {
+    const psfm_pair_spread spread = {r->cache, r->set, r->two_views, &r->options->planes,
+                                     &r->options->patch};
     size_t num_views = r->set->num_views, num_pairs = r->set->num_pairs;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, num_views, &r->views)) ||
         (status = PSFM_ALLOC(ctx, num_views, &r->wanted)) ||
-        (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)))
+        (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)) ||
+        (status = PSFM_ALLOC(ctx, num_pairs, &r->in_wave)) ||
+        (status = PSFM_ALLOC(ctx, num_pairs, &r->order)))
         return status;
     for (size_t p = 0; p < num_pairs; ++p)
         if (has_plane(&r->two_views[p]))
             r->wanted[r->set->pairs[p].view1] = r->wanted[r->set->pairs[p].view2] = true;
-    return psfm_context_link(ctx) != NULL ? run_spread(ctx, r) : run_here(ctx, r);
+    if (psfm_context_link(ctx) != NULL)
+        return align_waves(ctx, r, &spread);
+    status = make_aligners(ctx, r);
+    return status == PSFM_OK ? align_waves(ctx, r, NULL) : status;
 }
 
 static void free_refinement(refinement *r) {
@@ -363,6 +410,7 @@ static void free_refinement(refinement *r) {
     free(r->views);
     free(r->wanted);
     free(r->pairs);
+    free(r->in_wave);
     free(r->order);
 }
 

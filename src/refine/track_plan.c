@@ -29,7 +29,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_INT(
         psfm_track_align_options, rounds, "rounds", 1, 0, 10,
         "how often points are sought in the photographs and the poses adjusted to them"),
-    PSFM_OPTION_INT(psfm_track_align_options, per_image, "per-image", 1000, 1, 1000000,
+    PSFM_OPTION_INT(psfm_track_align_options, per_image, "per-image", 600, 1, 1000000,
                     "squares of an image in which points are sought, about one in each"),
     PSFM_OPTION_INT(psfm_track_align_options, max_views, "max-views", 40, 0, 10000,
                     "images in which a point is sought beside those that matched it"),

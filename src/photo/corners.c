@@ -7,9 +7,12 @@
 
 #include "base/alloc.h"
 
-/* Sums of products over 2 radius + 1 rows, one entry a column. */
+#define ABOVE_ROUNDING (1.0 + 1e-12)
+
+/* Sums of products over 2 radius + 1 rows, one entry a column. They are whole numbers, so that what
+ * was added goes away without a trace. */
 typedef struct {
-    float *xx, *xy, *yy;
+    int32_t *xx, *xy, *yy;
 } column_sums;
 
 typedef struct {
@@ -19,41 +22,55 @@ typedef struct {
     column_sums sums;
 } finder;
 
-/* Adds (sign 1) or takes away (-1) the products of row y. All are integers, so that the sums are
- * exact and what was added goes away without a trace. */
-static void add_row(const finder *f, int y, float sign) {
+/* Adds (sign 1) or takes away (-1) the products of row y. */
+static void add_row(const finder *f, int y, int16_t sign) {
     int width = f->level->width;
     const uint8_t *row = f->level->pixels + (size_t)y * (size_t)width;
+    const uint8_t *above = row - width, *below = row + width;
+    int32_t *restrict xx = f->sums.xx, *restrict xy = f->sums.xy, *restrict yy = f->sums.yy;
     for (int x = 1; x < width - 1; ++x) {
-        float gx = (float)(row[x + 1] - row[x - 1]);
-        float gy = (float)(row[x + width] - row[x - width]);
-        f->sums.xx[x] += sign * gx * gx;
-        f->sums.xy[x] += sign * gx * gy;
-        f->sums.yy[x] += sign * gy * gy;
+        int16_t gx = (int16_t)(row[x + 1] - row[x - 1]), gy = (int16_t)(below[x] - above[x]);
+        int16_t signed_gx = (int16_t)(sign * gx), signed_gy = (int16_t)(sign * gy);
+        xx[x] += signed_gx * gx;
+        xy[x] += signed_gx * gy;
+        yy[x] += signed_gy * gy;
     }
 }
 
-/* Strengths of the pixels of one row into the best of its squares. */
+/* The smaller eigenvalue of a matrix. */
+static double find_strength(double xx, double xy, double yy) {
+    double half = 0.5 * (xx + yy), d = 0.5 * (xx - yy);
+    return half - sqrt(d * d + xy * xy);
+}
+
+/* Strengths of the pixels of one row into the best of its squares. No eigenvalue is larger than the
+ * smaller entry of the diagonal, which mostly decides. */
 static void search_row(const finder *f, int y, psfm_corner *best) {
-    int width = f->level->width, r = f->radius;
-    double xx = 0.0, xy = 0.0, yy = 0.0, scale = 0.25 / ((2.0 * r + 1.0) * (2.0 * r + 1.0));
+    const column_sums *s = &f->sums;
+    int r = f->radius, end = f->level->width - f->margin, square = f->margin / f->spacing;
+    int32_t xx = 0, xy = 0, yy = 0;
+    double scale = 0.25 / ((2.0 * r + 1.0) * (2.0 * r + 1.0));
     for (int x = f->margin - r; x < f->margin + r; ++x) {
-        xx += (double)f->sums.xx[x];
-        xy += (double)f->sums.xy[x];
-        yy += (double)f->sums.yy[x];
+        xx += s->xx[x];
+        xy += s->xy[x];
+        yy += s->yy[x];
     }
-    for (int x = f->margin; x < width - f->margin; ++x) {
-        xx += (double)f->sums.xx[x + r];
-        xy += (double)f->sums.xy[x + r];
-        yy += (double)f->sums.yy[x + r];
-        double half = 0.5 * (xx + yy), d = 0.5 * (xx - yy);
-        float strength = (float)(scale * (half - sqrt(d * d + xy * xy)));
-        psfm_corner *to = &best[x / f->spacing];
-        if (strength > to->strength)
-            *to = (psfm_corner){(float)x + 0.5F, (float)y + 0.5F, strength};
-        xx -= (double)f->sums.xx[x - r];
-        xy -= (double)f->sums.xy[x - r];
-        yy -= (double)f->sums.yy[x - r];
+    for (int x = f->margin; x < end; ++square) {
+        psfm_corner *to = &best[square];
+        int next = (square + 1) * f->spacing < end ? (square + 1) * f->spacing : end;
+        for (; x < next; ++x) {
+            xx += s->xx[x + r];
+            xy += s->xy[x + r];
+            yy += s->yy[x + r];
+            if (scale * (double)(xx < yy ? xx : yy) * ABOVE_ROUNDING > (double)to->strength) {
+                float strength = (float)(scale * find_strength(xx, xy, yy));
+                if (strength > to->strength)
+                    *to = (psfm_corner){(float)x + 0.5F, (float)y + 0.5F, strength};
+            }
+            xx -= s->xx[x - r];
+            xy -= s->xy[x - r];
+            yy -= s->yy[x - r];
+        }
     }
 }
 
@@ -62,11 +79,11 @@ static psfm_status search_all(psfm_context *ctx, const finder *f, psfm_corner *b
     size_t columns = (size_t)(f->level->width / f->spacing) + 1, capacity = 0;
     int r = f->radius, height = f->level->height, margin = f->margin;
     for (int y = margin - r; y < margin + r; ++y)
-        add_row(f, y, 1.0F);
+        add_row(f, y, 1);
     for (int y = margin; y < height - margin; ++y) {
-        add_row(f, y + r, 1.0F);
+        add_row(f, y + r, 1);
         search_row(f, y, best);
-        add_row(f, y - r, -1.0F);
+        add_row(f, y - r, -1);
         if ((y + 1) % f->spacing != 0 && y + 1 < height - margin)
             continue;
         psfm_status status = PSFM_RESERVE(ctx, corners, &capacity, *num + columns);

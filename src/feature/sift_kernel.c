@@ -7,9 +7,13 @@
 #include "feature/sift_angle.h"
 #include "feature/sift_kernel_body.h"
 
-static void symmetric_sum(const float *centre, const float *const *low, const float *const *high,
-                          const float *kernel, int radius, size_t n, float *out) {
-    symmetric_sum_body(centre, low, high, kernel, radius, n, out);
+static void smooth_down(const float *const *rows, const float *kernel, int radius, size_t n,
+                        float *const out[2]) {
+    smooth_down_body(rows, kernel, radius, n, out);
+}
+
+static void smooth_along(const float *row, const float *kernel, int radius, size_t n, float *out) {
+    smooth_along_body(row, kernel, radius, n, out);
 }
 
 /* Whether `sign` times the middle difference at x exceeds all neighbours in one of the three. */
@@ -95,7 +99,7 @@ static void add_row(const psfm_sift_row *row, float *histogram) {
     }
 }
 
-static const psfm_sift_kernel plain = {symmetric_sum, find_extrema, gradient, add_row};
+static const psfm_sift_kernel plain = {smooth_down, smooth_along, find_extrema, gradient, add_row};
 
 const psfm_sift_kernel *psfm_sift_kernel_choose(void) {
 #if defined(__x86_64__)

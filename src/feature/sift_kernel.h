@@ -26,10 +26,14 @@ typedef struct {
 } psfm_sift_row;
 
 typedef struct {
-    /* out[x] = kernel[0] centre[x] + sum_j kernel[j] (low[j][x] + high[j][x]), j = 1 .. radius,
-     * for n pixels. */
-    void (*symmetric_sum)(const float *centre, const float *const *low, const float *const *high,
-                          const float *kernel, int radius, size_t n, float *out);
+    /* Two rows smoothed down the columns, which share most of what they are made of. rows[k], k = 0
+     * .. 2 radius + 1, are rows of the image that follow each other:
+     *   out[i][x] = kernel[0] rows[c][x] + sum_j kernel[j] (rows[c - j][x] + rows[c + j][x]),
+     * c = radius + i, j = 1 .. radius, for n pixels. */
+    void (*smooth_down)(const float *const *rows, const float *kernel, int radius, size_t n,
+                        float *const out[2]);
+    /* One row smoothed along itself; it has `radius` more pixels on either side. */
+    void (*smooth_along)(const float *row, const float *kernel, int radius, size_t n, float *out);
 
     /* Finds the pixels x = 1 .. width - 2 of a row at which the middle one of three differences of
      * the four levels (pointers to the row) is at least `threshold` in size and strictly greater,

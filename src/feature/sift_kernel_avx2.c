@@ -13,10 +13,14 @@
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
-TARGET static void symmetric_sum(const float *centre, const float *const *low,
-                                 const float *const *high, const float *kernel, int radius,
-                                 size_t n, float *out) {
-    symmetric_sum_body(centre, low, high, kernel, radius, n, out);
+TARGET static void smooth_down(const float *const *rows, const float *kernel, int radius, size_t n,
+                               float *const out[2]) {
+    smooth_down_body(rows, kernel, radius, n, out);
+}
+
+TARGET static void smooth_along(const float *row, const float *kernel, int radius, size_t n,
+                                float *out) {
+    smooth_along_body(row, kernel, radius, n, out);
 }
 
 INLINE __m256 difference(const float *lower, const float *upper) {
@@ -204,6 +208,7 @@ TARGET static void add_row(const psfm_sift_row *row, float *histogram) {
     }
 }
 
-const psfm_sift_kernel psfm_sift_kernel_avx2 = {symmetric_sum, find_extrema, gradient, add_row};
+const psfm_sift_kernel psfm_sift_kernel_avx2 = {smooth_down, smooth_along, find_extrema, gradient,
+                                                add_row};
 
 #endif

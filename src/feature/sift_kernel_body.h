@@ -12,21 +12,49 @@
 /* Eight pixels; gcc splits it where the machine has narrower registers. */
 typedef float psfm_float8 __attribute__((vector_size(32), aligned(4), may_alias));
 
-PSFM_SIFT_INLINE void symmetric_sum_body(const float *centre, const float *const *low,
-                                         const float *const *high, const float *kernel, int radius,
-                                         size_t n, float *out) {
+/* A row above the first output and one below the second are loaded for each weight; those between
+ * are the ones of the weight before. */
+PSFM_SIFT_INLINE void smooth_down_body(const float *const *rows, const float *kernel, int radius,
+                                       size_t n, float *const out[2]) {
+    const float *const *middle = rows + radius;
+    for (size_t x = 0; x < n; x += 16) {
+        psfm_float8 above[2], below[2], sum[2][2];
+        for (size_t v = 0; v < 2; ++v) {
+            above[v] = ((const psfm_float8 *)(middle[0] + x))[v];
+            below[v] = ((const psfm_float8 *)(middle[1] + x))[v];
+            sum[0][v] = above[v] * kernel[0];
+            sum[1][v] = below[v] * kernel[0];
+        }
+        for (int j = 1; j <= radius; ++j) {
+            const psfm_float8 *higher = (const psfm_float8 *)(middle[-j] + x);
+            const psfm_float8 *lower = (const psfm_float8 *)(middle[j + 1] + x);
+            for (size_t v = 0; v < 2; ++v) {
+                sum[0][v] += (higher[v] + below[v]) * kernel[j];
+                sum[1][v] += (above[v] + lower[v]) * kernel[j];
+                above[v] = higher[v];
+                below[v] = lower[v];
+            }
+        }
+        for (size_t i = 0; i < 2; ++i)
+            for (size_t v = 0; v < 2; ++v)
+                ((psfm_float8 *)(out[i] + x))[v] = sum[i][v];
+    }
+}
+
+PSFM_SIFT_INLINE void smooth_along_body(const float *row, const float *kernel, int radius, size_t n,
+                                        float *out) {
     for (size_t x = 0; x < n; x += 32) {
         psfm_float8 sum[4];
         for (size_t v = 0; v < 4; ++v)
-            sum[v] = *(const psfm_float8 *)(centre + x + 8 * v) * kernel[0];
+            sum[v] = ((const psfm_float8 *)(row + x))[v] * kernel[0];
         for (int j = 1; j <= radius; ++j) {
-            const float *l = low[j] + x, *h = high[j] + x;
+            const psfm_float8 *left = (const psfm_float8 *)(row + x - j);
+            const psfm_float8 *right = (const psfm_float8 *)(row + x + j);
             for (size_t v = 0; v < 4; ++v)
-                sum[v] += (*(const psfm_float8 *)(l + 8 * v) + *(const psfm_float8 *)(h + 8 * v)) *
-                          kernel[j];
+                sum[v] += (left[v] + right[v]) * kernel[j];
         }
         for (size_t v = 0; v < 4; ++v)
-            *(psfm_float8 *)(out + x + 8 * v) = sum[v];
+            ((psfm_float8 *)(out + x))[v] = sum[v];
     }
 }
 

@@ -9,8 +9,9 @@
  * conventions of VLFeat (Vedaldi and Fulkerson) after Lowe, "Distinctive image features from
  * scale-invariant keypoints", 2004.
  *
- * Smoothing goes by strips of columns: the rows that a strip needs stay in the first cache while it
- * is smoothed down the columns into a short buffer, and that along the row. */
+ * Smoothing goes by two rows at once: down the columns into buffers, and these along themselves.
+ * The rows that it needs stay in the second cache; narrower strips that would stay in the first one
+ * take longer, since memory is read in long rows. */
 #include "feature/sift_space.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@
 
 #include "base/alloc.h"
 
-#define STRIP 256
-#define SLACK 128 /* floats after the last plane that vectors may touch */
+#define STRIP 4096 /* columns that are smoothed together: wider images are cut */
+#define SLACK 128  /* floats after the last plane that vectors may touch */
 
 static size_t round_up(size_t n) {
     return (n + PSFM_SIFT_PAD - 1) / PSFM_SIFT_PAD * PSFM_SIFT_PAD;
@@ -94,37 +95,36 @@ typedef struct {
     int radius;
 } smoother;
 
-/* Columns [begin, end) of row y, smoothed down the columns, with `radius` more on either side. */
+/* A row of a strip with `radius` more pixels on either side. */
+typedef float strip_row[STRIP + 2 * PSFM_SIFT_MAX_RADIUS + 2 * PSFM_SIFT_PAD];
+
+/* Columns [begin, end) of rows y and y + 1, smoothed down the columns. */
 static void smooth_columns(const smoother *s, const float *src, int y, int begin, int end,
-                           float *buffer) {
-    const float *low[PSFM_SIFT_MAX_RADIUS + 1], *high[PSFM_SIFT_MAX_RADIUS + 1];
-    ptrdiff_t stride = s->octave->stride;
+                           strip_row buffers[2]) {
+    const float *rows[2 * PSFM_SIFT_MAX_RADIUS + 2];
     int radius = s->radius, last_row = s->octave->height - 1, last = s->octave->width - 1;
     int from = clamp(begin - radius, last), to = clamp(end - 1 + radius, last) + 1;
-    for (int j = 1; j <= radius; ++j) {
-        low[j] = src + clamp(y - j, last_row) * stride + from;
-        high[j] = src + clamp(y + j, last_row) * stride + from;
+    for (int k = 0; k <= 2 * radius + 1; ++k)
+        rows[k] = src + clamp(y - radius + k, last_row) * s->octave->stride + from;
+    int before = from - (begin - radius), num = to - from;
+    float *const out[2] = {buffers[0] + before, buffers[1] + before};
+    s->kernel->smooth_down(rows, s->weights, radius, (size_t)num, out);
+    for (int i = 0; i < 2; ++i) {
+        for (float *p = buffers[i]; p < out[i]; ++p)
+            *p = out[i][0];
+        for (int x = num; x < end + radius - from; ++x)
+            out[i][x] = out[i][num - 1];
     }
-    float *out = buffer + (from - (begin - radius));
-    s->kernel->symmetric_sum(src + y * stride + from, low, high, s->weights, radius,
-                             (size_t)(to - from), out);
-    for (float *p = buffer; p < out; ++p)
-        *p = out[0];
-    for (int x = to; x < end + radius; ++x)
-        out[x - from] = out[to - 1 - from];
 }
 
 static void smooth_strip(const smoother *s, const float *src, float *dst, int begin, int end) {
-    float buffer[STRIP + 2 * PSFM_SIFT_MAX_RADIUS + 2 * PSFM_SIFT_PAD];
-    const float *low[PSFM_SIFT_MAX_RADIUS + 1], *high[PSFM_SIFT_MAX_RADIUS + 1];
-    for (int j = 1; j <= s->radius; ++j) {
-        low[j] = buffer + s->radius - j;
-        high[j] = buffer + s->radius + j;
-    }
-    for (int y = 0; y < s->octave->height; ++y) {
-        smooth_columns(s, src, y, begin, end, buffer);
-        s->kernel->symmetric_sum(buffer + s->radius, low, high, s->weights, s->radius,
-                                 (size_t)(end - begin), dst + y * s->octave->stride + begin);
+    strip_row buffers[2];
+    for (int y = 0; y < s->octave->height; y += 2) {
+        smooth_columns(s, src, y, begin, end, buffers);
+        for (int i = 0; i < 2 && y + i < s->octave->height; ++i)
+            s->kernel->smooth_along(buffers[i] + s->radius, s->weights, s->radius,
+                                    (size_t)(end - begin),
+                                    dst + (y + i) * s->octave->stride + begin);
     }
 }
 

@@ -217,6 +217,7 @@ typedef struct {
     psfm_court_target target; /* empty: there is no drawing */
     psfm_court_evidence court;
     psfm_evidence evidence; /* of the set */
+    psfm_kept_pairs kept;   /* alignments, for a second time that evidence is gathered */
     psfm_reconstruct_stats stats;
     psfm_reconstruction found;
 } run;
@@ -246,15 +247,18 @@ static void free_evidence(run *r) {
 
 static void run_free(run *r) {
     free_evidence(r);
+    psfm_kept_pairs_free(&r->kept);
     psfm_reconstruction_free(&r->found);
 }
 
-/* Forgets what was read, for it changed; times stay. */
+/* Forgets what was read, for it changed; times and alignments stay. */
 static void run_reset(run *r) {
     const psfm_timings timings = r->stats.timings;
+    const psfm_kept_pairs kept = r->kept;
     free_evidence(r);
     run_init(r->database, r->settings, r->front, r);
     r->stats.timings = timings;
+    r->kept = kept;
 }
 
 static bool wants_geometries(const run *r) {
@@ -386,14 +390,21 @@ static psfm_status gather(psfm_context *ctx, run *r) {
 /* Gathers again if photographs turn out to need more features. */
 static psfm_status gather_enough(psfm_context *ctx, run *r) {
     bool more = false;
+    bool is_open = r->front != NULL && r->front->judge != NULL;
+    r->evidence.kept = is_open ? &r->kept : NULL;
     psfm_status status = gather(ctx, r);
-    if (status == PSFM_OK && r->front != NULL && r->front->judge != NULL)
+    if (status == PSFM_OK && is_open)
         status = r->front->judge(ctx, r->front->user, &r->evidence, &more);
-    if (status != PSFM_OK || !more)
-        return status;
-    run_reset(r);
-    status = r->front->take_more(ctx, r->front->user, &r->stats.timings);
-    return status == PSFM_OK ? gather(ctx, r) : status;
+    if (status == PSFM_OK && more) {
+        run_reset(r);
+        r->evidence.kept = &r->kept;
+        status = r->front->take_more(ctx, r->front->user, &r->stats.timings);
+        if (status == PSFM_OK)
+            status = gather(ctx, r);
+    }
+    psfm_kept_pairs_free(&r->kept);
+    r->evidence.kept = NULL;
+    return status;
 }
 
 /* All stages from the database to models. */

@@ -4,6 +4,7 @@
 
 #include "court/court_evidence.h"
 #include "photo/photo_cache.h"
+#include "refine/kept_pairs.h"
 #include "twoview/noise_level.h"
 #include "twoview/two_view.h"
 
@@ -22,6 +23,9 @@ typedef struct {
     psfm_court_evidence *court; /* what a drawing says; NULL: there is none; not owned */
     psfm_noise_level noise;
     bool is_measured; /* the noise is what psfm_evidence_measure found */
+    /* Alignments of an earlier psfm_refine_matches, which keeps its own there; NULL: there will be
+     * no other one. Not owned. */
+    psfm_kept_pairs *kept;
 } psfm_evidence;
 
 /* The noise of the keypoints, unless it is measured already. */

@@ -46,6 +46,8 @@ typedef struct {
     bool *wanted; /* views whose photographs are */
     psfm_view_corners *views;
     psfm_pair_refined *pairs; /* without planes: not done */
+    psfm_kept_pairs *kept;    /* NULL: nothing is kept */
+    uint64_t *key;            /* per pair that is in a wave, if anything is kept */
     bool *in_wave;            /* per pair: to be aligned now */
     size_t *order;            /* of these */
     size_t num_order;
@@ -301,16 +303,42 @@ static psfm_status find_second_wave(psfm_context *ctx, const refinement *r, cons
     return status;
 }
 
+/* Takes over what the pairs of the wave came to before, if they are as they were. */
+static psfm_status take_kept(psfm_context *ctx, refinement *r, bool *is_done) {
+    psfm_status status = PSFM_OK;
+    for (size_t p = 0; r->kept != NULL && status == PSFM_OK && p < r->set->num_pairs; ++p) {
+        if (!r->in_wave[p])
+            continue;
+        status = psfm_kept_pair_key(ctx, r->set, &r->set->pairs[p], &r->two_views[p], &r->key[p]);
+        is_done[p] = status == PSFM_OK && psfm_kept_pairs_take(r->kept, r->key[p], &r->pairs[p]);
+    }
+    return status;
+}
+
+/* Keeps what all pairs came to. */
+static psfm_status keep_pairs(psfm_context *ctx, refinement *r) {
+    psfm_status status = PSFM_OK;
+    for (size_t p = 0; r->kept != NULL && status == PSFM_OK && p < r->set->num_pairs; ++p)
+        if (r->pairs[p].planes != NULL)
+            status = psfm_kept_pairs_add(ctx, r->kept, r->key[p], &r->pairs[p]);
+    return status;
+}
+
 /* The pairs of the wave in an order that reads photographs seldom. */
 static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
     size_t most = r->set->num_pairs, n = 0;
     uint32_t *ends = NULL;
     size_t *pairs = NULL;
+    bool *is_done = NULL;
     psfm_status status = PSFM_ALLOC(ctx, 2 * most, &ends);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, most, &pairs);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, most, &is_done);
+    if (status == PSFM_OK)
+        status = take_kept(ctx, r, is_done);
     for (size_t p = 0; status == PSFM_OK && p < most; ++p) {
-        if (!r->in_wave[p])
+        if (!r->in_wave[p] || is_done[p])
             continue;
         ends[n] = r->set->pairs[p].view1;
         ends[most + n] = r->set->pairs[p].view2;
@@ -321,6 +349,7 @@ static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
         r->order[k] = pairs[r->order[k]];
     r->num_order = n;
+    free(is_done);
     free(ends);
     free(pairs);
     return status;
@@ -386,6 +415,7 @@ static psfm_status run(psfm_context *ctx, refinement *r) {
     if ((status = PSFM_ALLOC(ctx, num_views, &r->views)) ||
         (status = PSFM_ALLOC(ctx, num_views, &r->wanted)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)) ||
+        (status = PSFM_ALLOC(ctx, num_pairs, &r->key)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->in_wave)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->order)))
         return status;
@@ -410,6 +440,7 @@ static void free_refinement(refinement *r) {
     free(r->views);
     free(r->wanted);
     free(r->pairs);
+    free(r->key);
     free(r->in_wave);
     free(r->order);
 }
@@ -420,6 +451,7 @@ psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *opt
                     .two_views = evidence->two_views,
                     .options = options,
                     .cache = evidence->photos,
+                    .kept = evidence->kept,
                     .num_aligners = psfm_parallel_workers(ctx, evidence->set->num_pairs)};
     *stats = (psfm_refine_matches_stats){0};
     psfm_status status = run(ctx, &r);
@@ -427,6 +459,8 @@ psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *opt
         status = summarise(ctx, &r, stats);
     if (status == PSFM_OK)
         status = take_over(ctx, &r);
+    if (status == PSFM_OK)
+        status = keep_pairs(ctx, &r);
     stats->done = status == PSFM_OK;
     free_refinement(&r);
     return status;

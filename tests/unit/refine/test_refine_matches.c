@@ -29,12 +29,18 @@ static double median_error(const fixture *f, size_t pair, size_t first) {
     return median;
 }
 
-static psfm_status refine(fixture *f, psfm_refine_matches_stats *stats) {
+static psfm_status refine_keeping(fixture *f, psfm_kept_pairs *kept,
+                                  psfm_refine_matches_stats *stats) {
     psfm_evidence evidence = {.set = &f->set,
                               .two_views = f->two_views,
                               .num_pairs = f->set.num_pairs,
-                              .photos = f->photos};
+                              .photos = f->photos,
+                              .kept = kept};
     return psfm_refine_matches(f->ctx, &f->options, &evidence, stats);
+}
+
+static psfm_status refine(fixture *f, psfm_refine_matches_stats *stats) {
+    return refine_keeping(f, NULL, stats);
 }
 
 static void matches_become_precise(void **state) {
@@ -111,6 +117,33 @@ static void ranks_make_no_difference(void **state) {
     tear_down(&alone);
 }
 
+/* A second time, pairs that are as they were are not aligned again, and end as they did; a pair
+ * that changed is. */
+static void what_did_not_change_is_kept(void **state) {
+    (void)state;
+    fixture f[3];
+    psfm_refine_matches_stats stats[3];
+    psfm_kept_pairs kept = {0};
+    for (int k = 0; k < 3; ++k)
+        set_up(&f[k], 2);
+    assert_ok(f[0].ctx, refine_keeping(&f[0], &kept, &stats[0]));
+    assert_int_equal(kept.num, 3);
+    assert_ok(f[1].ctx, refine_keeping(&f[1], &kept, &stats[1]));
+    assert_same(&f[0], &f[1]);
+    assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
+    for (size_t k = 0; k < kept.num; ++k) /* whatever is taken over from now on is marked */
+        for (size_t m = 0; m < kept.pairs[k].refined.num_matches; ++m)
+            kept.pairs[k].refined.matches[m].xy[0] += 5.0;
+    f[2].two_views[2].homographies[0].H_21[2] += 1e-12;
+    assert_ok(f[2].ctx, refine_keeping(&f[2], &kept, &stats[2]));
+    for (size_t p = 0; p < 2; ++p)
+        assert_true(median_error(&f[2], p, NUM_POINTS) > 4.0);
+    assert_below(median_error(&f[2], 2, NUM_POINTS), 0.06);
+    psfm_kept_pairs_free(&kept);
+    for (int k = 0; k < 3; ++k)
+        tear_down(&f[k]);
+}
+
 static void without_a_photograph(int num_ranks) {
     fixture f;
     psfm_refine_matches_stats stats;
@@ -150,6 +183,7 @@ int main(void) {
         cmocka_unit_test(matches_become_precise),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(ranks_make_no_difference),
+        cmocka_unit_test(what_did_not_change_is_kept),
         cmocka_unit_test(missing_photographs_leave_keypoints),
         cmocka_unit_test(the_sentence_has_decimal_points),
     };

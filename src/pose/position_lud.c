@@ -16,12 +16,13 @@
  * would hardly move where norms bend sharply. With a multiplier z for each edge, a vector of length
  * 1 at most that is r / norm at the minimum, the condition is norm z = r instead, linearised in
  * both c and z. The matrix of an edge is then (u / norm) B (I - (z r^T + r z^T) / (2 norm)) B + u
- * (z . g) q'' g g^T (made symmetric; not negative, as z . g and q'' are not positive). The step is
- * solved for by sparse Cholesky (or, roughly, by conjugate gradients, where the graph would fill
- * the factor), and z <- (r + dr - z (r . dr) / norm) / norm, cut to its length. A line search on
- * the smoothed cost follows, and a second one along the centres themselves, for the scale is what
- * single edges settle slowest. Once a step is taken by more than half, d shrinks. That takes about
- * 40 solves whatever the size.
+ * (z . g) q'' g g^T (made symmetric; not negative, as z . g and q'' are not positive). For q'' the
+ * bound has multipliers of its own (smooth_ray.c), without which single edges that run into it cut
+ * most steps on large graphs. The step is solved for by sparse Cholesky (or, roughly, by conjugate
+ * gradients, where the graph would fill the factor), and z <- (r + dr - z (r . dr) / norm) / norm,
+ * cut to its length. A line search on the smoothed cost follows, and a second one along the centres
+ * themselves, for the scale is what single edges settle slowest. Once a step is taken by more than
+ * half, d shrinks. That takes 20 to 50 solves whatever the size.
  *
  * Where directions leave something free (translation always; scale when all s > 1; flexes of a
  * graph that is not rigid) the model is singular. A relative damping of 1e-12 makes the step there
@@ -65,7 +66,7 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_lud_option_table = {"lud", rows, sizeof rows / sizeof rows[0]};
 
 #define DAMPING 1e-12
-#define SHRINK 0.4         /* of the smoothing, when a step was good */
+#define SHRINK 0.5         /* of the smoothing, when a step was good */
 #define GOOD 0.5           /* share of a step to be taken for that */
 #define ROUNDING 1e-12     /* residuals of exact data, as a share of the mean baseline */
 #define LONGEST_DUAL 0.999 /* keeps the model positive */
@@ -82,9 +83,10 @@ typedef struct {
     double (*diff)[3];      /* per edge: c_1 - c_2 */
     double (*diff_step)[3]; /* the same of the step */
     double (*dual)[3];      /* z */
-    double *edge_weight;    /* u */
-    double *gradient;       /* 3 n */
-    double *value;          /* of the triplets: 6 per node, then 9 per edge */
+    psfm_ray_bound *bound;
+    double *edge_weight; /* u */
+    double *gradient;    /* 3 n */
+    double *value;       /* of the triplets: 6 per node, then 9 per edge */
     psfm_spd *system;
     double floor; /* the smoothing d, in units of the centres */
     double mean_residual, mean_baseline;
@@ -182,7 +184,8 @@ static psfm_status newton_step(psfm_context *ctx, lud *l) {
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
         const double *g = l->direction[e];
         psfm_smooth_ray s = psfm_smooth_ray_make(g, l->diff[e], l->floor);
-        double share = 1.0 - s.slope * s.slope - s.norm * s.bend * psfm_dot3(l->dual[e], g);
+        double bound = psfm_ray_bound_curvature(&l->bound[e], &s, g, l->dual[e]);
+        double share = 1.0 - s.slope * s.slope - s.norm * bound;
         double z[3], r[3];
         psfm_smooth_ray_project(&s, g, l->dual[e], z);
         psfm_smooth_ray_project(&s, g, s.r, r);
@@ -198,6 +201,7 @@ static void move_duals(lud *l) {
         const double *g = l->direction[e];
         psfm_smooth_ray s = psfm_smooth_ray_make(g, l->diff[e], l->floor);
         double dr[3], *z = l->dual[e];
+        psfm_ray_bound_move(&l->bound[e], &s, g, l->diff[e], l->diff_step[e]);
         psfm_smooth_ray_project(&s, g, l->diff_step[e], dr);
         psfm_scale3(-psfm_dot3(s.r, dr) / (s.norm * s.norm), z, z);
         psfm_axpy3(z, 1.0 / s.norm, s.r, z);
@@ -435,6 +439,8 @@ static psfm_status allocate(psfm_context *ctx, lud *l) {
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, m, &l->dual);
     if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, m, &l->bound);
+    if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, m, &l->edge_weight);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, 3 * n, &l->gradient);
@@ -456,6 +462,7 @@ static void release(lud *l) {
     free(l->diff);
     free(l->diff_step);
     free(l->dual);
+    free(l->bound);
     free(l->edge_weight);
     free(l->gradient);
     free(l->value);

@@ -59,17 +59,24 @@ static void unite(joining *j, uint32_t a, uint32_t b) {
         j->size[root(j, a)] = size;
 }
 
-static uint32_t point_at(const joining *j, uint32_t view, uint32_t keypoint) {
-    return j->links.point_of_keypoint[j->links.keypoint_begin[view] + keypoint];
+static uint32_t point_at(const psfm_point_views *links, uint32_t view, uint32_t keypoint) {
+    return links->point_of_keypoint[links->keypoint_begin[view] + keypoint];
 }
 
-static size_t num_shared(const joining *j, const psfm_match_pair *pair) {
+static size_t num_shared(const psfm_point_views *links, const psfm_match_pair *pair) {
     size_t shared = 0;
     for (size_t m = 0; m < pair->num_matches; ++m) {
-        uint32_t a = point_at(j, pair->view1, pair->matches[m][0]);
-        shared += a != UINT32_MAX && a == point_at(j, pair->view2, pair->matches[m][1]);
+        uint32_t a = point_at(links, pair->view1, pair->matches[m][0]);
+        shared += a != UINT32_MAX && a == point_at(links, pair->view2, pair->matches[m][1]);
     }
     return shared;
+}
+
+bool psfm_edge_holds(const psfm_evidence *evidence, const psfm_point_views *links,
+                     const psfm_edge *edge, size_t min_shared) {
+    size_t explained = psfm_two_view_explained(&evidence->two_views[edge->pair]);
+    size_t shared = num_shared(links, &evidence->set->pairs[edge->pair]);
+    return shared >= min_shared && (double)shared >= fair_share * (double)explained;
 }
 
 static int by_explained(const void *a, const void *b) {
@@ -91,9 +98,7 @@ static psfm_status find_pieces(psfm_context *ctx, joining *j) {
         if (!j->input->edge_accepted[e] || !psfm_share_world(j->poses, edge->node1, edge->node2))
             continue;
         size_t explained = psfm_two_view_explained(&j->evidence->two_views[edge->pair]);
-        size_t shared = num_shared(j, &j->evidence->set->pairs[edge->pair]);
-        if (shared >= (size_t)j->resection->min_inliers &&
-            (double)shared >= fair_share * (double)explained)
+        if (psfm_edge_holds(j->evidence, &j->links, edge, (size_t)j->resection->min_inliers))
             unite(j, root(j, edge->node1), root(j, edge->node2));
         else
             j->borders[j->num_borders++] = (border){e, explained};
@@ -189,7 +194,7 @@ static psfm_status find_scale(psfm_context *ctx, joining *j, const sighting *s,
     uint32_t own = root(j, s->view);
     psfm_status status = PSFM_ALLOC(ctx, s->num, &ratio);
     for (size_t k = 0; status == PSFM_OK && k < s->num; ++k) {
-        uint32_t q = point_at(j, s->view, s->leads[k].keypoint);
+        uint32_t q = point_at(&j->links, s->view, s->leads[k].keypoint);
         double there[3], here[3];
         if (!s->inlier[k] || q == UINT32_MAX || j->point_piece[q] == UINT32_MAX ||
             root(j, j->point_piece[q]) != own)

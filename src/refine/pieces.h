@@ -2,7 +2,13 @@
 #ifndef PSFM_REFINE_PIECES_H
 #define PSFM_REFINE_PIECES_H
 
+#include "refine/point_views.h"
 #include "refine/refine_poses.h"
+
+/* Whether the images of an edge share, as points, a fair part of the matches that its own geometry
+ * explains, and min_shared at least. */
+bool psfm_edge_holds(const psfm_evidence *evidence, const psfm_point_views *links,
+                     const psfm_edge *edge, size_t min_shared);
 
 /* Finds the parts ("pieces") of each component that the points of `structure` hold together, and
  * lays the smaller of two pieces, with its points, where the matches of an accepted edge between

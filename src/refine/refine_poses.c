@@ -11,7 +11,8 @@
  * Between rounds images without a pose are tried by resection on the points, and images whose
  * points do not agree with them lose their pose and are tried the same way; after the last round
  * that goes on as long as it places any. Pieces of the model that the points do not hold together
- * are joined (refine/pieces.c). */
+ * are joined (refine/pieces.c), and loops that came out open are closed: the next round allows as
+ * much as their ends are apart (refine/open_loops.c). */
 #include "refine/refine_poses.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@
 #include "refine/left_over.h"
 #include "refine/observation_list.h"
 #include "refine/observation_noise.h"
+#include "refine/open_loops.h"
 #include "refine/pieces.h"
 #include "refine/plane_labels.h"
 #include "refine/refined_quality.h"
@@ -35,6 +37,9 @@
 #define AGAIN 2.0       /* final errors allowed in the first of the repeated rounds */
 #define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
 #define JOINED 4.0      /* final errors allowed in the round after one */
+#define MOST_ERRORS 3.0 /* medians that hold most errors */
+#define FAR_APART 4.0   /* largest errors of a first round, beyond which ends are of no loop */
+#define NEARER 0.7      /* share of their distance to which a round must bring them to go on */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
 #define ROUGH_SETTLED 3.0
 
@@ -48,6 +53,7 @@ typedef struct {
     uint32_t *image_camera;
     psfm_camera_prior *camera_priors;
     bool *use;           /* per match of all pairs */
+    double open_px;      /* by which loops were open at last */
     int rounds_to_align; /* of tracks in the photographs, still to come */
     bool has_info;       /* a view knows how well its keypoints are known */
     psfm_keypoint_labels labels;
@@ -243,7 +249,7 @@ static psfm_status find_error(psfm_context *ctx, const refinement *r, int k, dou
     psfm_status status =
         psfm_pose_error(ctx, r->evidence, r->input, &r->s->poses, MOST_IMAGES, &off);
     double least = k == 0 ? 2.0 * last : last;
-    *error = fmax(fmin(3.0 * off, most), least);
+    *error = fmax(fmin(MOST_ERRORS * off, most), least);
     return status;
 }
 
@@ -263,18 +269,41 @@ static psfm_status run_round(psfm_context *ctx, refinement *r, double error, boo
     return status;
 }
 
-/* Joins pieces that the points of this round do not hold together; `again` if any moved, and may
- * still do. */
-static psfm_status join_pieces(psfm_context *ctx, refinement *r, int *joins, bool *again) {
+/* Whether loops are open, and the error that the next round must allow to close them; 0 if there
+ * are none, or the last round has brought their ends no nearer. Where they are too far apart for
+ * that, it is another rough round that brings them nearer. */
+static psfm_status find_open_loops(psfm_context *ctx, refinement *r, double *error) {
+    double last = r->options->triangulate.max_error_px, most = r->options->control.first_error_px;
+    psfm_open_loops loops;
+    psfm_status status = psfm_open_loops_find(ctx, r->evidence, r->input->graph, &r->out->structure,
+                                              &r->s->poses, last, FAR_APART * most, &loops);
+    *error = 0.0;
+    if (status != PSFM_OK || loops.num == 0 || loops.error_px > NEARER * r->open_px)
+        return status;
+    psfm_log(ctx, PSFM_LOG_INFO, "refinement: loops open at %zu pairs, by %.1f px", loops.num,
+             loops.error_px);
+    r->open_px = loops.error_px;
+    *error = loops.error_px <= most ? fmin(MOST_ERRORS * loops.error_px, most) : AGAIN * last;
+    return PSFM_OK;
+}
+
+/* Joins pieces that the points of this round do not hold together, and looks for open loops. *again
+ * is the error that the next round must allow for either; 0 if nothing is to be done, or was tried
+ * often enough. */
+static psfm_status join_pieces(psfm_context *ctx, refinement *r, int *joins, double *again) {
     uint32_t num_moved = 0;
     psfm_status status = PSFM_OK;
+    *again = 0.0;
     if (*joins < MAX_JOINS)
         status = psfm_pieces_join(ctx, r->evidence, r->input, &r->options->resection,
                                   &r->out->structure, &r->s->poses, &num_moved);
-    *again = num_moved > 0;
-    *joins += num_moved > 0;
-    if (status == PSFM_OK && num_moved > 0)
+    if (status == PSFM_OK && *joins < MAX_JOINS)
+        status = find_open_loops(ctx, r, again);
+    if (status == PSFM_OK && num_moved > 0) {
         psfm_log(ctx, PSFM_LOG_INFO, "refinement: %u pieces joined", num_moved);
+        *again = fmax(*again, JOINED * r->options->triangulate.max_error_px);
+    }
+    *joins += *again > 0.0;
     return status;
 }
 
@@ -284,14 +313,13 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
     double error = last, most = fmax(control->first_error_px, last);
     double step = pow(last / most, 1.0 / fmax(control->rounds - 1, 1.0));
     int joins = 0;
-    bool joined = false;
+    double joined = 0.0;
     size_t num_placed;
     psfm_status status = psfm_usable_matches_of_edges(r->evidence, r->input, r->use);
     for (int k = 0; status == PSFM_OK && k < control->rounds + joins; ++k) {
         if (control->rounds > 1)
             status = find_error(ctx, r, k, most, &error);
-        if (joined)
-            error = fmax(error, JOINED * last);
+        error = fmax(error, joined);
         if (status == PSFM_OK)
             status = run_round(ctx, r, error, k > 0);
         if (status == PSFM_OK && control->rounds > 1)
@@ -299,7 +327,7 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
         if (status != PSFM_OK)
             break;
         size_t rounds = (size_t)control->rounds + (size_t)joins;
-        bool done = k > 0 && !joined && error <= last * (1.0 + 1e-9);
+        bool done = k > 0 && joined == 0.0 && error <= last * (1.0 + 1e-9);
         if (k + 1 < control->rounds + joins && !done)
             status = resect_images(ctx, r, &num_placed);
         if (status == PSFM_OK)
@@ -414,8 +442,12 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
                               const psfm_refine_options *options, psfm_evidence *evidence,
                               psfm_pose_solution *solution, psfm_timings *timings,
                               psfm_refined *out) {
-    refinement r = {
-        .input = input, .options = options, .evidence = evidence, .s = solution, .out = out};
+    refinement r = {.input = input,
+                    .options = options,
+                    .evidence = evidence,
+                    .s = solution,
+                    .out = out,
+                    .open_px = INFINITY};
     psfm_free_focals focals = {0};
     psfm_moment start = psfm_moment_now();
     *out = (psfm_refined){0};

@@ -29,17 +29,21 @@ void psfm_sift_patch_free(psfm_sift_patch *patch) {
     free(patch->magnitude);
     free(patch->angle);
     free(patch->weight);
+    free(patch->weight_y);
     *patch = (psfm_sift_patch){0};
 }
 
 static psfm_status reserve(psfm_context *ctx, psfm_sift_patch *patch) {
     size_t side = 2 * (size_t)patch->radius + 1, capacity = patch->capacity;
+    size_t weight_capacity = patch->weight_capacity;
     patch->row_size = (side + PSFM_SIFT_PAD) / PSFM_SIFT_PAD * PSFM_SIFT_PAD + PSFM_SIFT_PAD;
     psfm_status status = PSFM_RESERVE(ctx, &patch->magnitude, &capacity, side * patch->row_size);
     if (status == PSFM_OK)
         status = PSFM_RESERVE(ctx, &patch->angle, &patch->capacity, side * patch->row_size);
     if (status == PSFM_OK)
-        status = PSFM_RESERVE(ctx, &patch->weight, &patch->weight_capacity, patch->row_size);
+        status = PSFM_RESERVE(ctx, &patch->weight, &weight_capacity, patch->row_size);
+    if (status == PSFM_OK)
+        status = PSFM_RESERVE(ctx, &patch->weight_y, &patch->weight_capacity, patch->row_size);
     return status;
 }
 
@@ -104,11 +108,21 @@ psfm_status psfm_sift_patch_load(psfm_context *ctx, const psfm_sift_octave *octa
     return PSFM_OK;
 }
 
-/* exp(-d^2 / (2 sigma^2)) for the pixels begin .. end, d their distance from the keypoint. */
+/* exp(-d^2 / (2 sigma^2)) for the pixels begin .. end, d their distance from the keypoint. From the
+ * pixel next to it outwards each is the last one times a factor, and the factors shrink alike: four
+ * exponentials instead of one a pixel, to some 1e-14. */
 static void gaussian_weights(double centre, double sigma, int begin, int end, float *weight) {
-    for (int k = begin; k <= end; ++k) {
-        double d = (k - centre) / sigma;
-        weight[k - begin] = (float)exp(-0.5 * d * d);
+    double over = 1.0 / (sigma * sigma), shrink = exp(-over);
+    int middle = (int)floor(centre + 0.5);
+    middle = middle < begin ? begin : middle > end ? end : middle;
+    for (int way = -1; way <= 1; way += 2) {
+        double d = (middle - centre) * way, value = exp(-0.5 * d * d * over);
+        double factor = exp(-(d + 0.5) * over);
+        for (int k = middle; k >= begin && k <= end; k += way) {
+            weight[k - begin] = (float)value;
+            value *= factor;
+            factor *= shrink;
+        }
     }
 }
 
@@ -176,11 +190,11 @@ int psfm_sift_orientations(const psfm_sift_patch *patch,
     int begin = max_int(patch->xi - radius, 0);
     int end = min_int(patch->xi + radius, patch->octave->width - 1);
     gaussian_weights(patch->x, sigma, begin, end, patch->weight);
-    for (int y = max_int(patch->yi - radius, 0);
-         y <= min_int(patch->yi + radius, patch->octave->height - 1); ++y) {
-        double d = (y - patch->y) / sigma;
-        vote_row(patch, y, begin, end, max_r2, exp(-0.5 * d * d), both);
-    }
+    int first = max_int(patch->yi - radius, 0);
+    int last = min_int(patch->yi + radius, patch->octave->height - 1);
+    gaussian_weights(patch->y, sigma, first, last, patch->weight_y);
+    for (int y = first; y <= last; ++y)
+        vote_row(patch, y, begin, end, max_r2, (double)patch->weight_y[y - first], both);
     for (int k = 0; k < NUM_BINS + 2; ++k)
         bins[k] += both[1][k];
     bins[NUM_BINS] += bins[0]; /* bin k is at k + 1; wrap both ends */
@@ -192,7 +206,7 @@ int psfm_sift_orientations(const psfm_sift_patch *patch,
 /* What the rows of a window share: the turn divided by the width of a cell, and one over that. */
 typedef struct {
     int begin, end; /* columns */
-    double angle, cell, c, s, over_c, over_s;
+    double angle, c, s, over_c, over_s;
 } window;
 
 /* Narrows [*begin, *end], from 0 on, to the pixels k with |start + k step| < 2.5, give or take one.
@@ -211,7 +225,8 @@ static void narrow(double start, double step, double over_step, int *begin, int 
         *end = high < 0.0 ? -1 : (int)high + 1;
 }
 
-static void describe_row(const psfm_sift_patch *patch, int y, const window *w, float *shares) {
+static void describe_row(const psfm_sift_patch *patch, int y, const window *w, float weight_y,
+                         float *shares) {
     double dx = w->begin - patch->x, dy = y - patch->y;
     double nx = w->c * dx + w->s * dy, ny = -w->s * dx + w->c * dy;
     int first = 0, last = w->end - w->begin;
@@ -224,7 +239,7 @@ static void describe_row(const psfm_sift_patch *patch, int y, const window *w, f
     psfm_sift_row row = {.magnitude = patch->magnitude + at,
                          .angle = patch->angle + at,
                          .weight_x = patch->weight + first,
-                         .weight_y = (float)exp(-dy * dy / (8.0 * w->cell * w->cell)),
+                         .weight_y = weight_y,
                          .nx = (float)(nx + first * w->c + 2.5),
                          .ny = (float)(ny - first * w->s + 2.5),
                          .step_nx = (float)w->c,
@@ -288,15 +303,16 @@ void psfm_sift_describe(psfm_sift_patch *patch, double angle, uint8_t descriptor
     window w = {.begin = max_int(patch->xi - radius, 1),
                 .end = min_int(patch->xi + radius, patch->octave->width - 2),
                 .angle = angle,
-                .cell = cell,
                 .c = cos(angle) / cell,
                 .s = sin(angle) / cell};
     w.over_c = 1.0 / w.c;
     w.over_s = 1.0 / w.s;
+    int first = max_int(patch->yi - radius, 1);
+    int last = min_int(patch->yi + radius, patch->octave->height - 2);
     gaussian_weights(patch->x, 2.0 * cell, w.begin, w.end, patch->weight);
-    for (int y = max_int(patch->yi - radius, 1);
-         y <= min_int(patch->yi + radius, patch->octave->height - 2); ++y)
-        describe_row(patch, y, &w, shares);
+    gaussian_weights(patch->y, 2.0 * cell, first, last, patch->weight_y);
+    for (int y = first; y <= last; ++y)
+        describe_row(patch, y, &w, patch->weight_y[y - first], shares);
     collect_cells(shares, histogram);
     scale_to_unit(histogram);
     for (int k = 0; k < 128; ++k)

@@ -14,7 +14,7 @@ typedef struct {
     int radius;               /* pixels of the patch on either side of it */
     size_t row_size;          /* floats per row of the patch */
     float *magnitude, *angle; /* (2 radius + 1) rows; pixels outside the image are not set */
-    float *weight;            /* scratch */
+    float *weight, *weight_y; /* scratch: of columns and rows */
     size_t capacity, weight_capacity;
 } psfm_sift_patch;
 

@@ -353,7 +353,7 @@ static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
         bool last = step_by_secant(&steps, value);
         s->p[0] += s->spacing * steps.way[0];
         s->p[1] += s->spacing * steps.way[1];
-        if (!(hypot(s->p[0], s->p[1]) <= s->max_shift))
+        if (!(s->p[0] * s->p[0] + s->p[1] * s->p[1] <= s->max_shift * s->max_shift))
             return PSFM_PATCH_DIVERGED;
         if (last)
             return PSFM_PATCH_ALIGNED;

@@ -23,14 +23,15 @@ typedef struct {
 typedef struct {
     bool done;
     size_t num_photos, num_unusable; /* photographs; of these, not read or of another size */
-    size_t num_pairs;                /* with a plane and both photographs */
+    size_t num_pairs;                /* aligned */
     size_t num_corners;
     psfm_pair_plane_stats patches;
     size_t num_matches; /* accepted patches */
     double median_shift_px, median_sigma_px;
 } psfm_refine_matches_stats;
 
-/* Aligns the planes of all pairs in the photographs of the evidence, which is verified. Its set
+/* Aligns the planes of pairs in the photographs of the evidence, which is verified: of the best
+ * pairs of each image, and of others where these came to something (refine/pair_waves.h). Its set
  * gets new keypoints after the ones it has: each corner that was found in another photograph, and
  * each place where it was found, with their information, so that a corner is one keypoint in its
  * own image and one in each other: a track. Pairs get the matches, homographies their inliers and,

@@ -315,9 +315,11 @@ static psfm_status take_kept(psfm_context *ctx, refinement *r, bool *is_done) {
     return status;
 }
 
-/* Keeps what all pairs came to. */
+/* Keeps what all pairs came to, in place of what was kept before. */
 static psfm_status keep_pairs(psfm_context *ctx, refinement *r) {
     psfm_status status = PSFM_OK;
+    if (r->kept != NULL)
+        psfm_kept_pairs_free(r->kept);
     for (size_t p = 0; r->kept != NULL && status == PSFM_OK && p < r->set->num_pairs; ++p)
         if (r->pairs[p].planes != NULL)
             status = psfm_kept_pairs_add(ctx, r->kept, r->key[p], &r->pairs[p]);

@@ -3,6 +3,7 @@
 
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
+#include "refine_defaults.h"
 #include "scene_truth.h"
 
 typedef struct {
@@ -144,17 +145,6 @@ static double share_across(const fixture *f, const psfm_structure *st) {
         }
     }
     return (double)shared / (double)num;
-}
-
-static void init_options(psfm_refine_options *o) {
-    *o = (psfm_refine_options){0};
-    psfm_options_init(&psfm_refine_control_option_table, &o->control);
-    psfm_options_init(&psfm_track_option_table, &o->tracks);
-    psfm_options_init(&psfm_triangulate_option_table, &o->triangulate);
-    psfm_options_init(&psfm_bundle_option_table, &o->bundle);
-    psfm_options_init(&psfm_resection_option_table, &o->resection);
-    psfm_options_init(&psfm_scene_plane_option_table, &o->planes);
-    psfm_options_init(&psfm_track_align_option_table, &o->align);
 }
 
 /* The consensus has refused the edges across, and what the others say of the ring leaves it open by

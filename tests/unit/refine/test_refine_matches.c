@@ -129,6 +129,7 @@ static void what_did_not_change_is_kept(void **state) {
     assert_ok(f[0].ctx, refine_keeping(&f[0], &kept, &stats[0]));
     assert_int_equal(kept.num, 3);
     assert_ok(f[1].ctx, refine_keeping(&f[1], &kept, &stats[1]));
+    assert_int_equal(kept.num, 3);
     assert_same(&f[0], &f[1]);
     assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
     for (size_t k = 0; k < kept.num; ++k) /* whatever is taken over from now on is marked */

@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "linalg/angle.h"
 #include "linalg/mat3.h"
-#include "refine/refine_poses.h"
+#include "refine_defaults.h"
 #include "synth/scene.h"
 
 enum { NUM_VIEWS = 10 };
@@ -19,16 +19,6 @@ typedef struct {
     psfm_pose_solution solution;
     psfm_refine_options options;
 } problem;
-
-static void init_options(psfm_refine_options *o) {
-    psfm_options_init(&psfm_refine_control_option_table, &o->control);
-    psfm_options_init(&psfm_track_option_table, &o->tracks);
-    psfm_options_init(&psfm_triangulate_option_table, &o->triangulate);
-    psfm_options_init(&psfm_bundle_option_table, &o->bundle);
-    psfm_options_init(&psfm_resection_option_table, &o->resection);
-    psfm_options_init(&psfm_scene_plane_option_table, &o->planes);
-    psfm_options_init(&psfm_track_align_option_table, &o->align);
-}
 
 static void make_from(psfm_context *ctx, const psfm_scene_options *options, problem *p) {
     psfm_two_view_options verification;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/path.h"
+#include "image/image_size.h"
 #include "image/mask.h"
 #include "image/resize.h"
 
@@ -67,28 +68,68 @@ struct psfm_extractor {
     psfm_sift_workspace *workspaces; /* per worker */
 };
 
+/* An image for extraction, and the pixels of the photograph that it covers, which a JPEG's codec
+ * rounds up. */
+typedef struct {
+    psfm_image image;
+    double width, height;
+} shrunk_image;
+
+/* How a photograph is shrunk. */
+typedef struct {
+    int max_size;
+    double factor; /* after that */
+    bool by_codec; /* as far as it can */
+} shrinking;
+
+static int wanted_size(const shrinking *how, int width, int height) {
+    const int longer = width > height ? width : height;
+    return (int)(how->factor * (longer < how->max_size ? longer : how->max_size) + 0.5);
+}
+
+/* The largest side that the codec may leave. 0: all of it. */
+static int codec_size(const shrinking *how, const uint8_t *bytes, size_t size) {
+    int width, height;
+    return how->by_codec && psfm_image_parse_size(bytes, size, &width, &height)
+               ? wanted_size(how, width, height)
+               : 0;
+}
+
+static psfm_status shrink(psfm_context *ctx, int size, psfm_image *image) {
+    psfm_image small = {0};
+    int width, height;
+    psfm_resize_dimensions(image->width, image->height, size, &width, &height);
+    if (width == image->width && height == image->height)
+        return PSFM_OK;
+    psfm_status status = psfm_image_shrink(ctx, image, width, height, &small);
+    psfm_image_free(image);
+    *image = small;
+    return status;
+}
+
 /* Reads the image and its EXIF data, and shrinks it. */
 static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *name,
-                        int max_image_size, psfm_photo *photo, psfm_image *image) {
+                        const shrinking *how, psfm_photo *photo, shrunk_image *out) {
+    psfm_image *image = &out->image;
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
+    int reduced = 1;
     psfm_status status = psfm_path_join(ctx, x->folder, name, &path);
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
-        status = psfm_image_decode(ctx, (const uint8_t *)bytes, size, path, PSFM_IMAGE_GRAY, image);
+        status =
+            psfm_image_decode_small(ctx, (const uint8_t *)bytes, size, path, PSFM_IMAGE_GRAY,
+                                    codec_size(how, (const uint8_t *)bytes, size), &reduced, image);
     if (status == PSFM_OK) {
-        int width, height;
+        out->width = image->width * (double)reduced;
+        out->height = image->height * (double)reduced;
         photo->width = image->width;
         photo->height = image->height;
-        psfm_exif_parse((const uint8_t *)bytes, size, image->width, image->height, &photo->exif);
-        psfm_resize_dimensions(image->width, image->height, max_image_size, &width, &height);
-        if (width != image->width || height != image->height) {
-            psfm_image small = {0};
-            status = psfm_image_shrink(ctx, image, width, height, &small);
-            psfm_image_free(image);
-            *image = small;
-        }
+        if (reduced > 1)
+            psfm_image_parse_size((const uint8_t *)bytes, size, &photo->width, &photo->height);
+        psfm_exif_parse((const uint8_t *)bytes, size, photo->width, photo->height, &photo->exif);
+        status = shrink(ctx, wanted_size(how, photo->width, photo->height), image);
     }
     free(bytes);
     free(path);
@@ -130,34 +171,37 @@ static psfm_status extract_sift(psfm_context *ctx, psfm_extractor *x, int worker
 }
 
 static psfm_status extract(psfm_context *ctx, psfm_extractor *x, int worker,
-                           const psfm_image *image, const psfm_sift_options *sift,
+                           const shrunk_image *shrunk, const psfm_sift_options *sift,
                            psfm_photo *photo) {
+    const psfm_image *image = &shrunk->image;
     psfm_gray_view view = {image->gray, (size_t)image->width, (size_t)image->height,
                            (size_t)image->width};
     psfm_status status = x->detectors == NULL
                              ? extract_sift(ctx, x, worker, image, sift, &photo->features)
                              : psfm_detectors_extract(ctx, x->detectors, &view, &photo->features);
     if (status == PSFM_OK)
-        psfm_keypoint_set_rescale(&photo->features, (double)photo->width / image->width,
-                                  (double)photo->height / image->height);
+        psfm_keypoint_set_rescale(&photo->features, shrunk->width / image->width,
+                                  shrunk->height / image->height);
     return status;
 }
 
 psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int worker,
                                const char *name, const psfm_sift_options *sift, psfm_photo *photo) {
-    psfm_image image = {0};
-    bool is_limited = extractor->detectors == NULL && sift->max_image_size > 0;
-    int size = is_limited ? sift->max_image_size : extractor->max_image_size;
+    shrunk_image image = {.width = 0.0};
+    const bool is_sift = extractor->detectors == NULL;
+    const bool is_limited = is_sift && sift->max_image_size > 0;
+    const int size = is_limited ? sift->max_image_size : extractor->max_image_size;
+    const shrinking how = {size, is_sift ? sift->shrink : 1.0, is_sift && sift->reduced_decoding};
     if (size < MIN_IMAGE_SIZE)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "--sift.max-image-size: %d is too small, %d is the least", size,
                          MIN_IMAGE_SIZE);
-    psfm_status status = load(ctx, extractor, name, size, photo, &image);
+    psfm_status status = load(ctx, extractor, name, &how, photo, &image);
     if (status == PSFM_OK)
         status = extract(ctx, extractor, worker, &image, sift, photo);
     if (status == PSFM_OK && extractor->mask_folder != NULL)
         status = apply_mask(ctx, extractor, name, photo);
-    psfm_image_free(&image);
+    psfm_image_free(&image.image);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT || status == PSFM_ERR_DATA) {
         psfm_keypoint_set_free(&photo->features);
         status = psfm_strdup(ctx, psfm_context_message(ctx), &photo->problem);

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "camera/exif_block.h"
 #include "image/image_codec.h"
+#include "image/image_size.h"
 
 psfm_image_format psfm_image_sniff(const uint8_t *bytes, size_t size) {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
@@ -111,6 +112,18 @@ static psfm_status decode(psfm_context *ctx, const uint8_t *bytes, size_t size, 
 psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
                               const char *name, psfm_image_channels channels, psfm_image *image) {
     return decode(ctx, bytes, size, name, channels, 0, image);
+}
+
+psfm_status psfm_image_decode_small(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                                    const char *name, psfm_image_channels channels, int min_side,
+                                    int *reduced, psfm_image *image) {
+    int width = 0, height = 0;
+    psfm_status status = decode(ctx, bytes, size, name, channels, min_side, image);
+    *reduced = 1;
+    if (status == PSFM_OK && min_side > 0 && psfm_image_parse_size(bytes, size, &width, &height))
+        while (*reduced < 8 && (width - 1) / *reduced + 1 > image->width)
+            *reduced *= 2;
+    return status;
 }
 
 psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_channels channels,

@@ -59,6 +59,12 @@ psfm_status psfm_image_read(psfm_context *ctx, const char *path, psfm_image_chan
 psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
                               const char *name, psfm_image_channels channels, psfm_image *image);
 
+/* The same for a preview, as psfm_image_read_small; *reduced is the divisor of its size, 1 if it is
+ * whole. Sizes that it does not divide are rounded up: pixels are still `reduced` apart. */
+psfm_status psfm_image_decode_small(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                                    const char *name, psfm_image_channels channels, int min_side,
+                                    int *reduced, psfm_image *image);
+
 /* The same for a preview: a large JPEG is decoded at a half, a quarter or an eighth of its size, as
  * small as its longer side stays at min_side pixels or more, which is several times as fast. */
 psfm_status psfm_image_read_small(psfm_context *ctx, const char *path, psfm_image_channels channels,

@@ -7,11 +7,12 @@
  * image, whose features are three times as many.
  *
  * Below that, what more features would bring depends on what else there is. Let K be the support
- * and P what the patches of three pairs are worth, in matches. Information adds up, so three times
- * the features shrink deviations by the factor sqrt((K + P) / (3 K + P)). Where patches carry the
+ * and P what the patches of three pairs are worth, in matches. Information adds up, so g times
+ * the features shrink deviations by the factor sqrt((K + P) / (g K + P)). Where patches carry the
  * planes that is next to 1, and the photograph is left as it is. And one weak image between
  * images that are held well is as exact as its own matches; only where weak images hang on each
- * other do errors add up from one to the next. So it is those that get more.
+ * other do errors add up from one to the next. So it is those that get more: the next effort or,
+ * where g times the support would still be too little, fine effort.
  *
  * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
  * to a twin has patches as well. A pair that is good makes one component of its two images; what is
@@ -29,7 +30,8 @@
 #define MIN_SUPPORT 2000 /* verified matches of the best pairs together */
 #define MIN_CERTAIN 600  /* the same, for an image that is connected for sure */
 #define MIN_GOOD 100     /* verified matches of a pair that connects two images */
-#define MIN_GAIN 0.1     /* of the deviations, by three times the features */
+#define MIN_GAIN 0.1     /* of the deviations, by more features */
+#define GROWTH 3.0       /* of the verified matches by the next effort, about */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {
@@ -61,10 +63,10 @@ static size_t support_of(const best_pairs *best) {
     return sum;
 }
 
-/* Marks images that good pairs do not join to most of the others, or not for sure. */
-static psfm_status find_unconnected(psfm_context *ctx, size_t num_images,
-                                    const psfm_tried_pair *pairs, size_t num_pairs,
-                                    const best_pairs *best, bool *needy) {
+/* Marks images that good pairs join to most of the others, for sure. */
+static psfm_status find_certain(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                                size_t num_pairs, const best_pairs *best,
+                                psfm_image_effort *images) {
     uint32_t *sets = NULL, num_sets = 0, n = (uint32_t)num_images;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &sets);
     if (status != PSFM_OK)
@@ -75,16 +77,15 @@ static psfm_status find_unconnected(psfm_context *ctx, size_t num_images,
             psfm_sets_unite(sets, pairs[k].image[0], pairs[k].image[1]);
     status = psfm_sets_label(ctx, sets, n, sets, &num_sets);
     for (uint32_t i = 0; status == PSFM_OK && i < n; ++i)
-        needy[i] = sets[i] != 0 || support_of(&best[i]) < MIN_CERTAIN;
+        images[i].is_certain = sets[i] == 0 && (double)support_of(&best[i]) >= MIN_CERTAIN;
     free(sets);
     return status;
 }
 
-/* Whether more features would make an image clearly more exact, which `held` matches hold, patches
- * included. */
-static bool is_weak(const best_pairs *best, double held) {
-    const double support = (double)support_of(best);
-    return support < MIN_SUPPORT && sqrt(held / (held + 2.0 * support)) < 1.0 - MIN_GAIN;
+/* Whether `growth` times the features would make an image clearly more exact that is held by
+ * `held` matches, patches included, `support` of them keypoints'. */
+static bool is_weak(double support, double held, double growth) {
+    return support < MIN_SUPPORT && sqrt(held / (held + (growth - 1.0) * support)) < 1.0 - MIN_GAIN;
 }
 
 static bool has_weak_neighbour(const best_pairs *best, const bool *weak) {
@@ -117,9 +118,18 @@ static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tr
     return status;
 }
 
-/* Marks weak images that hang on others like them. */
+/* The effort that makes a weak image exact. Fine effort has two thirds of the features of high
+ * effort, and ends as exact. */
+static psfm_effort effort_for(psfm_effort reached, double support, double held) {
+    const double more = (GROWTH - 1.0) * support;
+    return reached == PSFM_EFFORT_LOW && !is_weak(support + more, held + more, GROWTH)
+               ? PSFM_EFFORT_NORMAL
+               : PSFM_EFFORT_FINE;
+}
+
+/* Gives weak images that hang on others like them what they need. */
 static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, const best_pairs *best, bool *needy) {
+                             size_t num_pairs, const best_pairs *best, psfm_image_effort *images) {
     double *held = NULL;
     bool *weak = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &held);
@@ -128,49 +138,60 @@ static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tr
     if (status == PSFM_OK)
         status = find_held(ctx, num_images, pairs, num_pairs, held);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        weak[i] = is_weak(&best[i], held[i]);
-    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        needy[i] = needy[i] || (weak[i] && has_weak_neighbour(&best[i], weak));
+        weak[i] = is_weak((double)support_of(&best[i]), held[i], images[i].given.growth);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
+        const psfm_effort effort =
+            effort_for(images[i].given.reached, (double)support_of(&best[i]), held[i]);
+        if (weak[i] && has_weak_neighbour(&best[i], weak) && effort > images[i].needed)
+            images[i].needed = effort;
+    }
     free(weak);
     free(held);
     return status;
 }
 
-/* Images in need, and those that they should be matched with. */
-static void raise_all(const best_pairs *best, const bool *needy, size_t num_images,
-                      const psfm_tried_pair *pairs, size_t num_pairs, psfm_need *needs) {
-    for (size_t i = 0; i < num_images; ++i)
-        needs[i] = !needy[i]                 ? PSFM_NEED_NOTHING
-                   : has_good_pair(&best[i]) ? PSFM_NEED_FEATURES
-                                             : PSFM_NEED_NEIGHBOURS;
-    for (size_t i = 0; i < num_images; ++i)
-        for (int k = 0; needy[i] && k < best[i].num; ++k)
-            if (needs[best[i].other[k]] == PSFM_NEED_NOTHING)
-                needs[best[i].other[k]] = PSFM_NEED_FEATURES;
-    for (size_t k = 0; k < num_pairs; ++k)
-        for (int e = 0; e < 2; ++e)
-            if (needs[pairs[k].image[e]] == PSFM_NEED_NEIGHBOURS &&
-                needs[pairs[k].image[1 - e]] == PSFM_NEED_NOTHING)
-                needs[pairs[k].image[1 - e]] = PSFM_NEED_FEATURES;
+/* Images that those in need should be matched with get as much. */
+static psfm_status raise_partners(psfm_context *ctx, size_t num_images,
+                                  const psfm_tried_pair *pairs, size_t num_pairs,
+                                  const best_pairs *best, psfm_image_effort *images) {
+    psfm_effort *own = NULL; /* of images in need; auto: of others */
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &own);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
+        own[i] = images[i].needed > images[i].given.reached ? images[i].needed : PSFM_EFFORT_AUTO;
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
+        for (int k = 0; k < best[i].num; ++k)
+            if (best[i].num_verified[k] > 0 && own[i] > images[best[i].other[k]].needed)
+                images[best[i].other[k]].needed = own[i];
+    for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
+        for (int e = 0; e < 2; ++e) {
+            const uint32_t i = pairs[k].image[e], j = pairs[k].image[1 - e];
+            if (!has_good_pair(&best[i]) && own[i] > images[j].needed)
+                images[j].needed = own[i];
+        }
+    free(own);
+    return status;
 }
 
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, unsigned causes, psfm_need *needs) {
+                             size_t num_pairs, unsigned causes, psfm_image_effort *images) {
     best_pairs *best = NULL;
-    bool *needy = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &best);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_images, &needy);
     for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
         for (int e = 0; e < 2; ++e)
             add_pair(&best[pairs[k].image[e]], pairs[k].image[1 - e], pairs[k].num_verified);
-    if (status == PSFM_OK && (causes & PSFM_NEED_CONNECTION) != 0)
-        status = find_unconnected(ctx, num_images, pairs, num_pairs, best, needy);
-    if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
-        status = find_weak(ctx, num_images, pairs, num_pairs, best, needy);
     if (status == PSFM_OK)
-        raise_all(best, needy, num_images, pairs, num_pairs, needs);
-    free(needy);
+        status = find_certain(ctx, num_images, pairs, num_pairs, best, images);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
+        const bool is_sought = (causes & PSFM_NEED_CONNECTION) != 0 && !images[i].is_certain;
+        const psfm_effort reached = images[i].given.reached;
+        images[i].needed = !is_sought                   ? reached
+                           : reached == PSFM_EFFORT_LOW ? PSFM_EFFORT_NORMAL
+                                                        : PSFM_EFFORT_HIGH;
+    }
+    if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
+        status = find_weak(ctx, num_images, pairs, num_pairs, best, images);
+    if (status == PSFM_OK)
+        status = raise_partners(ctx, num_images, pairs, num_pairs, best, images);
     free(best);
     return status;
 }

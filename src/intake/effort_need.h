@@ -2,7 +2,7 @@
 #ifndef PSFM_INTAKE_EFFORT_NEED_H
 #define PSFM_INTAKE_EFFORT_NEED_H
 
-#include "io/feature_store.h"
+#include "feature/effort.h"
 
 /* A pair that was matched. */
 typedef struct {
@@ -19,10 +19,17 @@ enum {
                                not patches instead, and it hangs on others like that */
 };
 
-/* What each image needs for one of these causes; and the images that these should be matched with:
- * those of the three best pairs or, if there is no good pair, of all pairs, since a pair gains only
- * if both of its images do. needs has num_images entries. O(pairs). */
+/* What an image has, and what it needs. */
+typedef struct {
+    psfm_effort_given given;
+    psfm_effort needed; /* what it has, or more */
+    bool is_certain;    /* connected, whatever the causes that were asked for */
+} psfm_image_effort;
+
+/* Finds what each image needs for one of these causes. What it is to be matched with gets as much:
+ * the images of its three best pairs or, if it has no good pair, of all pairs, since a pair gains
+ * only if both of its images do. `given` is read. O(pairs). */
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, unsigned causes, psfm_need *needs);
+                             size_t num_pairs, unsigned causes, psfm_image_effort *images);
 
 #endif

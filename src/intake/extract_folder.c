@@ -36,7 +36,7 @@ typedef struct {
     const char *name;
     char key[PSFM_PHOTO_KEY_SIZE];
     uint32_t image_id; /* 0: new */
-    bool is_raised;
+    psfm_effort effort;
 } todo_photo;
 
 typedef struct {
@@ -80,10 +80,17 @@ static int compare_file(const void *name, const void *file) {
     return strcmp(name, *(char *const *)file);
 }
 
-static bool is_raised(const extraction *x, const char *name) {
+static int compare_raised(const void *name, const void *raised) {
+    return strcmp(name, ((const psfm_raised_photo *)raised)->name);
+}
+
+static psfm_effort effort_of(const extraction *x, const char *name) {
     const psfm_folder_options *o = x->options;
-    return o->num_raised > 0 && bsearch(name, (const void *)o->raised, o->num_raised,
-                                        sizeof *o->raised, compare_file) != NULL;
+    const psfm_raised_photo *raised =
+        o->num_raised == 0
+            ? NULL
+            : bsearch(name, o->raised, o->num_raised, sizeof *o->raised, compare_raised);
+    return raised == NULL ? x->choice.effort : raised->effort;
 }
 
 static bool is_in_folder(const extraction *x, const char *name) {
@@ -173,10 +180,11 @@ static psfm_status plan(extraction *x) {
         todo_photo *todo = &x->todo[x->num_todo];
         todo->name = x->files.names[k];
         const psfm_stored_photo *photo = find_stored(x, todo->name);
-        todo->is_raised = is_raised(x, todo->name);
+        todo->effort = effort_of(x, todo->name);
+        const bool is_raised = todo->effort != x->choice.effort;
         status =
             psfm_photo_key(x->ctx, x->folder, x->options->mask_folder, todo->name, x->choice.key,
-                           todo->is_raised ? x->choice.raised_key : 0, todo->key);
+                           is_raised ? x->choice.raised_keys[todo->effort] : 0, todo->key);
         if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
             status = refresh_camera(x, photo);
             ++x->stats->num_unchanged;
@@ -295,7 +303,7 @@ static psfm_status write_photo(extraction *x, const todo_photo *todo, const psfm
 
 static psfm_status describe_photo(psfm_context *ctx, size_t index, void *user, psfm_packet *input) {
     const extraction *x = user;
-    return psfm_feature_task_pack(ctx, &x->setup, index, x->todo[index].is_raised, input);
+    return psfm_feature_task_pack(ctx, &x->setup, index, x->todo[index].effort, input);
 }
 
 static psfm_status begin_batch(extraction *x) {
@@ -394,11 +402,10 @@ static psfm_status extract_all(extraction *x) {
                                     .mask_folder = o->mask_folder,
                                     .weights = x->choice.weights,
                                     .extract = o->extract,
-                                    .sift = x->choice.sift,
-                                    .raised_sift = o->sift,
                                     .detector = o->detector,
                                     .num_photos = x->num_todo,
                                     .is_checked = psfm_context_link(x->ctx) != NULL};
+    memcpy(x->setup.sift, x->choice.sift, sizeof x->setup.sift);
     psfm_status status = report_others(x);
     if (status == PSFM_OK)
         status = extract_photos(x);

@@ -6,6 +6,12 @@
 #include "feature/extract.h"
 #include "intake/intrinsics.h"
 
+/* A photograph that gets more effort than others. */
+typedef struct {
+    char *name;
+    psfm_effort effort;
+} psfm_raised_photo;
+
 typedef struct {
     psfm_intrinsics_options intrinsics;
     const char *mask_folder; /* NULL: none; see image/mask.h */
@@ -14,9 +20,9 @@ typedef struct {
     psfm_extract_options extract;
     psfm_sift_options sift;
     psfm_effort_options effort; /* that SIFT is limited to; auto: high */
-    /* Names of photographs that are extracted with high effort all the same, sorted by their
-     * bytes. NULL: none. */
-    const char *const *raised;
+    /* Photographs that get more effort than that, sorted by the bytes of their names. NULL: none.
+     */
+    const psfm_raised_photo *raised;
     size_t num_raised;
     psfm_detector_options detector; /* the kind of features; the others' options */
     psfm_weights_list weights;      /* where the network's file is */

@@ -8,18 +8,20 @@
 #include "base/hash.h"
 #include "planarsfm/version.h"
 
-/* What SIFT may do within the effort, and beyond it for photographs that are raised. */
-static psfm_status limit_effort(psfm_context *ctx, const psfm_folder_options *options,
-                                psfm_feature_choice *choice) {
-    choice->sift = options->sift;
-    psfm_effort_limit((psfm_effort)options->effort.level, options->extract.max_image_size,
-                      &choice->sift);
-    choice->raised_key = PSFM_HASH_START;
-    psfm_status status =
-        psfm_options_hash(ctx, &psfm_sift_option_table, &options->sift, &choice->raised_key);
-    return status == PSFM_OK
-               ? psfm_options_hash(ctx, &psfm_sift_option_table, &choice->sift, &choice->key)
-               : status;
+/* What SIFT may do within each effort. */
+static psfm_status limit_efforts(psfm_context *ctx, const psfm_folder_options *options,
+                                 psfm_feature_choice *choice) {
+    psfm_status status = PSFM_OK;
+    for (int level = PSFM_EFFORT_AUTO; status == PSFM_OK && level <= PSFM_EFFORT_HIGH; ++level) {
+        psfm_sift_options *sift = &choice->sift[level];
+        *sift = options->sift;
+        psfm_effort_limit((psfm_effort)level, options->extract.max_image_size, sift);
+        choice->raised_keys[level] = PSFM_HASH_START;
+        status = psfm_options_hash(ctx, &psfm_sift_option_table, sift, &choice->raised_keys[level]);
+    }
+    return status == PSFM_OK ? psfm_options_hash(ctx, &psfm_sift_option_table,
+                                                 &choice->sift[choice->effort], &choice->key)
+                             : status;
 }
 
 psfm_status psfm_feature_choice_make(psfm_context *ctx, const psfm_folder_options *options,
@@ -28,11 +30,12 @@ psfm_status psfm_feature_choice_make(psfm_context *ctx, const psfm_folder_option
     const char *name = psfm_feature_names[kind];
     uint64_t fingerprint = 0;
     *choice =
-        (psfm_feature_choice){.key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION)};
+        (psfm_feature_choice){.effort = (psfm_effort)options->effort.level,
+                              .key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION)};
     psfm_status status =
         psfm_options_hash(ctx, &psfm_extract_option_table, &options->extract, &choice->key);
     if (status == PSFM_OK && kind == PSFM_FEATURES_SIFT)
-        status = limit_effort(ctx, options, choice);
+        status = limit_efforts(ctx, options, choice);
     else if (status == PSFM_OK)
         status = psfm_options_hash(ctx, psfm_detector_table(kind),
                                    psfm_detector_network_options(&options->detector), &choice->key);

@@ -46,7 +46,7 @@ static psfm_status find_prints(psfm_context *ctx, const psfm_feature_setup *setu
 }
 
 psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup, size_t photo,
-                                   bool is_raised, psfm_packet *packet) {
+                                   psfm_effort effort, psfm_packet *packet) {
     const char *name = setup->names[photo];
     prints here = {0};
     psfm_packing p = {.ctx = ctx, .packet = packet};
@@ -54,7 +54,7 @@ psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *
         p.status = find_prints(ctx, setup, name, &here);
     psfm_pack_text(&p, name);
     psfm_pack(&p, &here, sizeof here);
-    psfm_pack(&p, &is_raised, sizeof is_raised);
+    psfm_pack(&p, &effort, sizeof effort);
     return p.status;
 }
 
@@ -65,8 +65,8 @@ static psfm_status pack_compared(psfm_context *ctx, const psfm_feature_setup *se
     const size_t num = all < NUM_COMPARED ? all : NUM_COMPARED;
     psfm_status status = psfm_packet_put(ctx, packet, &num, sizeof num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = psfm_feature_task_pack(ctx, setup, num < 2 ? 0 : k * (all - 1) / (num - 1), false,
-                                        packet);
+        status = psfm_feature_task_pack(ctx, setup, num < 2 ? 0 : k * (all - 1) / (num - 1),
+                                        PSFM_EFFORT_AUTO, packet);
     return status;
 }
 
@@ -116,7 +116,7 @@ static psfm_status make_detectors(psfm_context *ctx, extraction *x, uint64_t pri
     double side = psfm_extract_size(&setup->extract, true);
     uint64_t here = 0;
     if (x->weights == NULL)
-        return psfm_options_check(ctx, &psfm_sift_option_table, &setup->sift);
+        return psfm_options_check(ctx, &psfm_sift_option_table, &setup->sift[PSFM_EFFORT_AUTO]);
     psfm_status status = psfm_file_print(ctx, x->weights, &here);
     if (status == PSFM_OK && here != print)
         status = psfm_fail(ctx, PSFM_ERR_DATA,
@@ -142,12 +142,12 @@ static psfm_status check_files(psfm_context *ctx, const extraction *x, const cha
 
 /* The photograph of a task. The caller frees *name. */
 static psfm_status get_photo(psfm_context *ctx, const extraction *x, psfm_packet_reader *reader,
-                             char **name, bool *is_raised) {
+                             char **name, psfm_effort *effort) {
     prints wanted = {0};
     psfm_unpacking u = {.ctx = ctx, .reader = reader};
     psfm_unpack_text(&u, name);
     psfm_unpack(&u, &wanted, sizeof wanted);
-    psfm_unpack(&u, is_raised, sizeof *is_raised);
+    psfm_unpack(&u, effort, sizeof *effort);
     return u.status == PSFM_OK ? check_files(ctx, x, *name, &wanted) : u.status;
 }
 
@@ -156,8 +156,8 @@ static psfm_status compare(psfm_context *ctx, const extraction *x, psfm_packet_r
     psfm_status status = psfm_packet_get(ctx, reader, &num, sizeof num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         char *name = NULL;
-        bool is_raised;
-        status = get_photo(ctx, x, reader, &name, &is_raised);
+        psfm_effort effort;
+        status = get_photo(ctx, x, reader, &name, &effort);
         free(name);
     }
     return status;
@@ -207,12 +207,12 @@ static psfm_status extract_photo(psfm_context *ctx, void *state, int worker,
                                  psfm_packet_reader *input, psfm_packet *result) {
     const extraction *x = state;
     char *name = NULL;
-    bool is_raised = false;
+    psfm_effort effort = PSFM_EFFORT_AUTO;
     psfm_photo photo = {0};
-    psfm_status status = get_photo(ctx, x, input, &name, &is_raised);
+    psfm_status status = get_photo(ctx, x, input, &name, &effort);
     if (status == PSFM_OK)
-        status = psfm_extractor_run(ctx, x->extractor, worker, name,
-                                    is_raised ? &x->setup.raised_sift : &x->setup.sift, &photo);
+        status =
+            psfm_extractor_run(ctx, x->extractor, worker, name, &x->setup.sift[effort], &photo);
     if (status == PSFM_OK)
         status = pack_result(ctx, &photo, result);
     psfm_photo_free(&photo);

@@ -2,6 +2,7 @@
 #ifndef PSFM_INTAKE_FEATURE_TASKS_H
 #define PSFM_INTAKE_FEATURE_TASKS_H
 
+#include "feature/effort.h"
 #include "feature/extract.h"
 #include "tasks/tasks.h"
 
@@ -12,7 +13,7 @@ typedef struct {
     const char *folder, *mask_folder; /* the second may be NULL */
     const char *weights;              /* path; NULL for SIFT */
     psfm_extract_options extract;
-    psfm_sift_options sift, raised_sift; /* for photographs that get more effort */
+    psfm_sift_options sift[PSFM_EFFORT_HIGH + 1]; /* within each effort */
     psfm_detector_options detector;
     const char *const *names; /* of the photographs */
     size_t num_photos;
@@ -27,7 +28,7 @@ psfm_status psfm_feature_setup_pack(psfm_context *ctx, const psfm_feature_setup 
 
 /* One photograph. */
 psfm_status psfm_feature_task_pack(psfm_context *ctx, const psfm_feature_setup *setup, size_t photo,
-                                   bool is_raised, psfm_packet *packet);
+                                   psfm_effort effort, psfm_packet *packet);
 
 /* The result of a task. The caller frees *photo. */
 psfm_status psfm_feature_result_unpack(psfm_context *ctx, psfm_packet_reader *reader,

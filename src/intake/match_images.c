@@ -120,11 +120,28 @@ static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
 
 /* ---- which pairs ---- */
 
+static int by_ids(const void *a, const void *b) {
+    const uint32_t *p = a, *q = b;
+    const uint32_t x = p[0] == q[0] ? p[1] : p[0], y = p[0] == q[0] ? q[1] : q[0];
+    return x < y ? -1 : x > y;
+}
+
+static bool is_vain(const matching *m, const psfm_effort_plan *plan, const uint32_t pair[2]) {
+    const psfm_stored_pair wanted = psfm_pair_ids(&m->images, pair);
+    const uint32_t ids[2] = {wanted.id1, wanted.id2};
+    return plan->num_vain > 0 &&
+           bsearch(ids, plan->vain, plan->num_vain, sizeof *plan->vain, by_ids) != NULL;
+}
+
 /* Takes over the pairs that are still to be matched. */
 static psfm_status leave_out_stored(matching *m, const psfm_pair_list *wanted) {
     psfm_stored_pairs stored = {0};
+    psfm_effort_plan plan = {0};
+    uint64_t key = 0;
     psfm_status status = psfm_stored_pairs_read(&m->store, &stored);
     psfm_pair_list_free(&m->todo);
+    if (status == PSFM_OK && m->options->leave_vain)
+        status = psfm_store_plan(&m->store, &m->images, &key, &plan);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, wanted->num, &m->todo.pairs);
     for (size_t k = 0; status == PSFM_OK && k < wanted->num; ++k) {
@@ -133,10 +150,13 @@ static psfm_status leave_out_stored(matching *m, const psfm_pair_list *wanted) {
         if (found != NULL && (found->key == 0 || found->key == pair_key(m, pair))) {
             ++m->stats->num_kept;
             m->stats->num_matches += found->num_matches;
+        } else if (is_vain(m, &plan, pair)) {
+            ++m->stats->num_vain;
         } else {
             memcpy(m->todo.pairs[m->todo.num++], pair, sizeof *m->todo.pairs);
         }
     }
+    psfm_effort_plan_free(&plan);
     psfm_stored_pairs_free(&stored);
     return status;
 }
@@ -376,12 +396,14 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
 }
 
 void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size) {
-    char added[64] = "";
+    char added[64] = "", vain[64] = "";
+    if (stats->num_vain > 0)
+        snprintf(vain, sizeof vain, ", %zu left out, which had nothing before", stats->num_vain);
     if (stats->num_added > 0)
         snprintf(added, sizeof added, "; %zu of them by common neighbours", stats->num_added);
     snprintf(text, size,
-             "%zu pairs of %zu images (%s%s): %zu matched, %zu there before; %zu matches by %s, "
-             "%zu of them new along homographies",
+             "%zu pairs of %zu images (%s%s): %zu matched, %zu there before%s; %zu matches by "
+             "%s, %zu of them new along homographies",
              stats->num_pairs, stats->num_images, stats->rule, added, stats->num_matched,
-             stats->num_kept, stats->num_matches, stats->matcher, stats->num_guided);
+             stats->num_kept, vain, stats->num_matches, stats->matcher, stats->num_guided);
 }

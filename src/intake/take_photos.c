@@ -1,14 +1,16 @@
 /* Effort that follows need.
  *
- * Which photographs get more is decided from what all pairs came to with normal effort, and
+ * Which photographs get more is decided from what all pairs came to with little effort, and
  * written down with a number of everything it depends on. So a run that is interrupted while it
  * extracts again ends like one that was not: it finds the decision, though the features it was made
  * from are gone. A decision about other photographs or other pairs is not used.
  *
- * Where planes will be aligned in the photographs there are two decisions, one after the other:
- * what is not connected gets more at once, since nothing could be aligned, and what is held badly
- * in spite of its patches after the alignment. The second replaces the first, with another number;
- * until then the first is found again. */
+ * Where planes will be aligned in the photographs, all start with low effort. What is not connected
+ * then gets normal effort, and if that does not do high effort, since nothing could be aligned;
+ * what is held badly in spite of its patches gets more after the alignment. Otherwise all start
+ * with normal effort, and matches decide alone. Each decision replaces the one before, under
+ * another number, so that an interrupted run knows how far it was. Pairs that came to nothing are
+ * not tried again with more features, unless one of their images is not connected for sure. */
 #include "intake/take_photos.h"
 
 #include <stdio.h>
@@ -37,16 +39,8 @@ static taking begin(psfm_context *ctx, const psfm_photos_to_take *what, psfm_tim
                     *what->match, what->patches_key, timings,        taken};
 }
 
-static void forget_raised(psfm_taken_photos *taken) {
-    for (size_t k = 0; k < taken->num_raised; ++k)
-        free(taken->raised[k]);
-    free((void *)taken->raised);
-    taken->raised = NULL;
-    taken->num_raised = 0;
-}
-
 void psfm_taken_photos_free(psfm_taken_photos *taken) {
-    forget_raised(taken);
+    psfm_raised_photos_free(&taken->raised);
     psfm_extract_stats_free(&taken->extracted);
     *taken = (psfm_taken_photos){0};
 }
@@ -67,8 +61,8 @@ static psfm_status extract(taking *t) {
     const psfm_moment start = psfm_moment_now();
     psfm_extract_stats pass = {0};
     char text[256];
-    t->extract.raised = (const char *const *)t->taken->raised;
-    t->extract.num_raised = t->taken->num_raised;
+    t->extract.raised = t->taken->raised.photos;
+    t->extract.num_raised = t->taken->raised.num;
     psfm_status status = psfm_extract_folder(t->ctx, t->folder, t->database, &t->extract, &pass);
     psfm_extract_stats_describe(&pass, text, sizeof text);
     if (status == PSFM_OK)
@@ -104,13 +98,15 @@ static psfm_status match_options(const taking *t, psfm_match_options *options,
     return status;
 }
 
-static psfm_status match(taking *t) {
+/* `leave_vain` after a decision: pairs that it calls vain are not tried again. */
+static psfm_status match(taking *t, bool leave_vain) {
     const psfm_moment start = psfm_moment_now();
     psfm_match_options options;
     psfm_match_stats pass = {0};
     const char **absent = NULL;
     char text[256];
     psfm_status status = match_options(t, &options, &absent);
+    options.leave_vain = leave_vain;
     if (status == PSFM_OK)
         status = psfm_match_images(t->ctx, t->database, &options, &pass);
     free((void *)absent);
@@ -123,43 +119,7 @@ static psfm_status match(taking *t) {
     return PSFM_OK;
 }
 
-/* ---- the decision ---- */
-
-static psfm_status take_names(taking *t, const psfm_stored_photos *photos, const psfm_need *needs) {
-    psfm_taken_photos *taken = t->taken;
-    forget_raised(taken);
-    psfm_status status = PSFM_ALLOC(t->ctx, photos->num, &taken->raised);
-    for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k) {
-        if (needs[k] == PSFM_NEED_NOTHING)
-            continue;
-        status = psfm_strdup(t->ctx, photos->photos[k].name, &taken->raised[taken->num_raised]);
-        taken->num_raised += status == PSFM_OK;
-    }
-    return status;
-}
-
-/* Reads the decision of an earlier call; *key is 0 if there is none. */
-static psfm_status read_decision(taking *t, uint64_t *key) {
-    psfm_feature_store store = {0};
-    psfm_stored_photos photos = {0};
-    psfm_need *needs = NULL;
-    *key = 0;
-    if (!psfm_path_is_file(t->database))
-        return PSFM_OK;
-    psfm_status status = psfm_store_open(t->ctx, t->database, true, &store);
-    if (status == PSFM_OK)
-        status = psfm_store_list(&store, &photos);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(t->ctx, photos.num, &needs);
-    if (status == PSFM_OK)
-        status = psfm_store_needs(&store, &photos, key, needs);
-    if (status == PSFM_OK && *key != 0)
-        status = take_names(t, &photos, needs);
-    free(needs);
-    psfm_stored_photos_free(&photos);
-    psfm_store_close(&store);
-    return status;
-}
+/* ---- decisions ---- */
 
 /* A number of everything that the decision depends on. Never 0. */
 static psfm_status find_key(const taking *t, uint64_t *key) {
@@ -183,165 +143,63 @@ static psfm_status find_key(const taking *t, uint64_t *key) {
     return status;
 }
 
-/* An image of the database and its place among the photographs. */
-typedef struct {
-    uint32_t id, index;
-} place;
-
-static int by_id(const void *a, const void *b) {
-    const place *p = a, *q = b;
-    return p->id < q->id ? -1 : p->id > q->id;
+/* The number of a decision: the first ones count rounds, the last one knows the patches if there
+ * will be any. */
+static uint64_t key_of(uint64_t key, uint64_t what) {
+    return psfm_hash(key, &what, sizeof what) | 1;
 }
 
-static bool find_image(const place *places, size_t num, uint32_t id, uint32_t *index) {
-    const place wanted = {.id = id};
-    const place *found = num == 0 ? NULL : bsearch(&wanted, places, num, sizeof *places, by_id);
-    if (found != NULL)
-        *index = found->index;
-    return found != NULL;
-}
-
-/* Why photographs may get more, and what is known of their patches, sorted by ids. */
-typedef struct {
-    unsigned causes;
-    const psfm_pair_patches *patches;
-    size_t num_patches;
-} grounds;
-
-static int by_ids(const void *a, const void *b) {
-    const psfm_pair_patches *p = a, *q = b;
-    if (p->id1 != q->id1)
-        return p->id1 < q->id1 ? -1 : 1;
-    return p->id2 < q->id2 ? -1 : p->id2 > q->id2;
-}
-
-static double patches_of(const grounds *g, const psfm_stored_pair *pair) {
-    const psfm_pair_patches wanted = {pair->id1, pair->id2, 0.0};
-    const psfm_pair_patches *found =
-        g->num_patches == 0
-            ? NULL
-            : bsearch(&wanted, g->patches, g->num_patches, sizeof *g->patches, by_ids);
-    return found == NULL ? 0.0 : found->worth;
-}
-
-static psfm_status judge_pairs(taking *t, psfm_feature_store *store, const grounds *g,
-                               const psfm_stored_photos *photos, psfm_need *needs) {
-    psfm_stored_pair *stored = NULL;
-    psfm_tried_pair *tried = NULL;
-    place *places = NULL;
-    size_t num_stored = 0, num = 0;
-    psfm_status status = psfm_store_list_pairs(store, &stored, &num_stored);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(t->ctx, num_stored, &tried);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(t->ctx, photos->num, &places);
-    for (uint32_t k = 0; status == PSFM_OK && k < photos->num; ++k)
-        places[k] = (place){photos->photos[k].image_id, k};
-    if (status == PSFM_OK && photos->num > 0)
-        qsort(places, photos->num, sizeof *places, by_id);
-    for (size_t k = 0; status == PSFM_OK && k < num_stored; ++k) {
-        psfm_tried_pair *pair = &tried[num];
-        pair->num_verified = stored[k].num_verified;
-        pair->patches = patches_of(g, &stored[k]);
-        num += find_image(places, photos->num, stored[k].id1, &pair->image[0]) &&
-               find_image(places, photos->num, stored[k].id2, &pair->image[1]);
-    }
-    if (status == PSFM_OK)
-        status = psfm_effort_need(t->ctx, photos->num, tried, num, g->causes, needs);
-    free(places);
-    free(tried);
-    free(stored);
-    return status;
-}
-
-/* Photographs that were given more keep it. */
-static psfm_status add_earlier(taking *t, psfm_feature_store *store,
-                               const psfm_stored_photos *photos, psfm_need *needs) {
-    psfm_need *earlier = NULL;
-    uint64_t key = 0;
-    psfm_status status = PSFM_ALLOC(t->ctx, photos->num, &earlier);
-    if (status == PSFM_OK)
-        status = psfm_store_needs(store, photos, &key, earlier);
-    for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k)
-        if (earlier[k] > needs[k])
-            needs[k] = earlier[k];
-    free(earlier);
-    return status;
-}
-
-/* Decides on the photographs that get more, and writes it down. */
-static psfm_status decide(taking *t, uint64_t key, const grounds *g) {
-    psfm_feature_store store = {0};
-    psfm_stored_photos photos = {0};
-    psfm_need *needs = NULL;
-    psfm_status status = psfm_store_open(t->ctx, t->database, false, &store);
-    if (status == PSFM_OK)
-        status = psfm_store_list(&store, &photos);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(t->ctx, photos.num, &needs);
-    if (status == PSFM_OK)
-        status = judge_pairs(t, &store, g, &photos, needs);
-    if (status == PSFM_OK && t->taken->num_raised > 0)
-        status = add_earlier(t, &store, &photos, needs);
-    if (status == PSFM_OK)
-        status = psfm_store_put_needs(&store, key, &photos, needs);
-    if (status == PSFM_OK)
-        status = take_names(t, &photos, needs);
-    free(needs);
-    psfm_stored_photos_free(&photos);
-    psfm_store_close(&store);
+static psfm_status decide(taking *t, uint64_t key, const psfm_effort_grounds *g, size_t *num_more) {
+    psfm_status status =
+        psfm_effort_plan_make(t->ctx, t->database, g, key, &t->taken->raised, num_more);
+    if (status == PSFM_OK && *num_more > 0)
+        psfm_log(t->ctx, PSFM_LOG_INFO, "%zu of %zu images need more features", *num_more,
+                 t->taken->extracted.num_images);
     return status;
 }
 
 /* ---- all of it ---- */
 
-/* Features of the photographs that were just given more. */
-static psfm_status extract_more(taking *t) {
-    psfm_log(t->ctx, PSFM_LOG_INFO, "%zu of %zu images need more features", t->taken->num_raised,
-             t->taken->extracted.num_images);
-    return extract(t);
-}
-
-/* Normal effort for all, and the decision from that. Leaves nothing to be done if no photograph
- * needs more. */
-static psfm_status take_normal(taking *t, uint64_t key) {
-    const grounds g = {.causes =
-                           PSFM_NEED_CONNECTION | (t->patches_key == 0 ? PSFM_NEED_EXACTNESS : 0)};
+/* One effort for all, whatever was decided before. */
+static psfm_status take_base(taking *t) {
     psfm_status status = PSFM_OK;
-    if (t->taken->num_raised > 0) { /* by a decision that does not hold any more */
-        forget_raised(t->taken);
+    if (t->taken->raised.num > 0) { /* by a decision that does not hold any more */
+        psfm_raised_photos_free(&t->taken->raised);
         status = extract(t);
     }
-    if (status == PSFM_OK)
-        status = match(t);
-    if (status == PSFM_OK)
-        status = decide(t, key, &g);
-    if (status == PSFM_OK && t->taken->num_raised > 0)
-        status = extract_more(t);
-    return status;
-}
-
-/* The number of the last decision, which knows the patches if there will be any. */
-static uint64_t last_key(const taking *t, uint64_t key) {
-    return t->patches_key == 0 ? key : psfm_hash(key, &t->patches_key, sizeof t->patches_key) | 1;
+    return status == PSFM_OK ? match(t, false) : status;
 }
 
 static psfm_status take_by_need(taking *t) {
+    const psfm_effort base = t->patches_key != 0 ? PSFM_EFFORT_LOW : PSFM_EFFORT_NORMAL;
+    const int num_rounds = base == PSFM_EFFORT_LOW ? 2 : 1; /* to normal effort, to high */
+    const psfm_effort_grounds g = {.extract = &t->extract,
+                                   .causes = PSFM_NEED_CONNECTION |
+                                             (t->patches_key == 0 ? PSFM_NEED_EXACTNESS : 0)};
     uint64_t decided = 0, key = 0;
-    t->extract.effort.level = PSFM_EFFORT_NORMAL;
-    t->taken->effort = PSFM_EFFORT_NORMAL;
-    psfm_status status = read_decision(t, &decided);
+    int round = 0;
+    t->extract.effort.level = (int)base;
+    t->taken->effort = base;
+    psfm_status status =
+        psfm_effort_plan_read(t->ctx, t->database, base, &decided, &t->taken->raised);
     if (status == PSFM_OK)
         status = extract(t);
     if (status == PSFM_OK)
         status = find_key(t, &key);
-    const bool is_known = decided == key || decided == last_key(t, key);
-    if (status == PSFM_OK && !is_known)
-        status = take_normal(t, key);
-    if (status == PSFM_OK && (is_known || t->taken->num_raised > 0))
-        status = match(t);
-    t->taken->is_open = decided != last_key(t, key) && t->patches_key != 0 &&
-                        t->taken->num_raised < t->taken->extracted.num_images;
+    const bool is_last = t->patches_key != 0 && decided == key_of(key, t->patches_key);
+    for (int k = 1; k <= num_rounds; ++k)
+        round = decided == key_of(key, (uint64_t)k) ? k : round;
+    if (status == PSFM_OK)
+        status = is_last || round > 0 ? match(t, true) : take_base(t);
+    while (status == PSFM_OK && !is_last && round < num_rounds) {
+        size_t num_more = 0;
+        status = decide(t, key_of(key, (uint64_t)++round), &g, &num_more);
+        if (status == PSFM_OK && num_more > 0)
+            status = extract(t);
+        if (status == PSFM_OK && num_more > 0)
+            status = match(t, true);
+    }
+    t->taken->is_open = !is_last && t->patches_key != 0;
     return status;
 }
 
@@ -349,28 +207,27 @@ psfm_status psfm_take_judge(psfm_context *ctx, const psfm_photos_to_take *what,
                             psfm_pair_patches *patches, size_t num_patches,
                             psfm_taken_photos *taken, bool *more) {
     taking t = begin(ctx, what, NULL, taken);
-    const grounds g = {PSFM_NEED_EXACTNESS, patches, num_patches};
-    const size_t num_before = taken->num_raised;
+    const psfm_effort_grounds g = {&t.extract, PSFM_NEED_EXACTNESS, patches, num_patches};
+    size_t num_more = 0;
     uint64_t key = 0;
     *more = false;
     if (!taken->is_open)
         return PSFM_OK;
-    if (num_patches > 0)
-        qsort(patches, num_patches, sizeof *patches, by_ids);
+    t.extract.effort.level = (int)taken->effort;
     psfm_status status = find_key(&t, &key);
     if (status == PSFM_OK)
-        status = decide(&t, last_key(&t, key), &g);
+        status = decide(&t, key_of(key, what->patches_key), &g, &num_more);
     taken->is_open = false;
-    *more = status == PSFM_OK && taken->num_raised > num_before;
+    *more = status == PSFM_OK && num_more > 0;
     return status;
 }
 
 psfm_status psfm_take_more(psfm_context *ctx, const psfm_photos_to_take *what,
                            psfm_timings *timings, psfm_taken_photos *taken) {
     taking t = begin(ctx, what, timings, taken);
-    t.extract.effort.level = PSFM_EFFORT_NORMAL;
-    psfm_status status = extract_more(&t);
-    return status == PSFM_OK ? match(&t) : status;
+    t.extract.effort.level = (int)taken->effort;
+    psfm_status status = extract(&t);
+    return status == PSFM_OK ? match(&t, true) : status;
 }
 
 psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
@@ -384,5 +241,5 @@ psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
     if (taken->effort == PSFM_EFFORT_AUTO)
         taken->effort = PSFM_EFFORT_HIGH;
     psfm_status status = extract(&t);
-    return status == PSFM_OK ? match(&t) : status;
+    return status == PSFM_OK ? match(&t, false) : status;
 }

@@ -3,7 +3,7 @@
 #define PSFM_INTAKE_TAKE_PHOTOS_H
 
 #include "base/timer.h"
-#include "intake/extract_folder.h"
+#include "intake/effort_plan.h"
 #include "intake/match_images.h"
 
 /* What is taken, and how. */
@@ -19,31 +19,24 @@ typedef struct {
 /* What was done. Owns `extracted` and the names. */
 typedef struct {
     psfm_extract_stats extracted;
-    psfm_match_stats matched; /* pairs that were matched twice count once */
-    psfm_effort effort;       /* of the photographs but those raised */
-    char **raised;            /* names of photographs that were given high effort, sorted */
-    size_t num_raised;
-    bool is_open; /* psfm_take_judge has yet to decide */
+    psfm_match_stats matched;  /* pairs that were matched twice count once */
+    psfm_effort effort;        /* of the photographs but those raised */
+    psfm_raised_photos raised; /* that were given more */
+    bool is_open;              /* psfm_take_judge has yet to decide */
 } psfm_taken_photos;
 
 void psfm_taken_photos_free(psfm_taken_photos *taken);
 
 /* Extracts and matches (psfm_extract_folder, psfm_match_images; pairs that the rule leaves out are
- * removed). With SIFT and effort auto, all photographs are extracted and matched with normal effort
- * at first, those that psfm_effort_need names then again with high effort; if patches will be
- * aligned, only those that are not connected, and psfm_take_judge does the rest. The decision is
- * kept in the database: after an interruption the next call goes on, and a call with nothing new
- * does nothing; if photographs, pairs, cameras or options of matching changed, it is made anew, as
- * if from the start. Adds the stages "extraction" and "matching" to `timings`. Free `taken` in any
- * case. */
+ * removed). With SIFT and effort auto, all photographs are extracted and matched with little effort
+ * at first, those that psfm_effort_need names then again with more. If patches will be aligned that
+ * is low effort, and only those that are not connected get more: psfm_take_judge does the rest.
+ * Otherwise it is normal effort. The decisions are kept in the database: after an interruption the
+ * next call goes on, and a call with nothing new does nothing; if photographs, pairs, cameras or
+ * options of matching changed, they are made anew, as if from the start. Adds the stages
+ * "extraction" and "matching" to `timings`. Free `taken` in any case. */
 psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
                              psfm_timings *timings, psfm_taken_photos *taken);
-
-/* What the patches of a pair of the database are worth, in verified matches. */
-typedef struct {
-    uint32_t id1, id2; /* of its images, id1 < id2 */
-    double worth;
-} psfm_pair_patches;
 
 /* Decides which photographs need more effort beside their patches, if that is open, and says
  * whether any do; psfm_take_more then gives it to them, and features and matches of the database

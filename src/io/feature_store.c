@@ -29,8 +29,8 @@ static const char own_tables[] =
     " key TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_verified (pair_id INTEGER PRIMARY KEY NOT NULL,"
     " inliers INTEGER NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS planarsfm_effort (image_id INTEGER PRIMARY KEY NOT NULL,"
-    " key TEXT NOT NULL, need INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS planarsfm_spent (image_id INTEGER PRIMARY KEY NOT NULL,"
+    " key TEXT NOT NULL, effort INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS planarsfm_places (image_id INTEGER PRIMARY KEY NOT NULL,"
     " latitude_deg REAL, longitude_deg REAL, altitude_m REAL);";
 
@@ -335,7 +335,7 @@ psfm_status psfm_store_drop_photo(psfm_feature_store *store, uint32_t image_id) 
         "DELETE FROM descriptors WHERE image_id = ?1",
         "DELETE FROM planarsfm_photos WHERE image_id = ?1",
         "DELETE FROM planarsfm_features WHERE image_id = ?1",
-        "DELETE FROM planarsfm_effort WHERE image_id = ?1",
+        "DELETE FROM planarsfm_spent WHERE image_id = ?1",
         "DELETE FROM planarsfm_places WHERE image_id = ?1",
         "DELETE FROM images WHERE image_id = ?1",
     };

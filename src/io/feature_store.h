@@ -1,11 +1,12 @@
 /* A COLMAP database that extraction and matching fill batch by batch. Beside COLMAP's tables it
  * keeps what every photograph and pair was made from (planarsfm_photos, planarsfm_cameras,
- * planarsfm_features, planarsfm_matches, planarsfm_verified, planarsfm_effort, planarsfm_places),
+ * planarsfm_features, planarsfm_matches, planarsfm_verified, planarsfm_spent, planarsfm_places),
  * so that an interrupted run goes on where it stopped and a changed photograph is noticed. */
 #ifndef PSFM_IO_FEATURE_STORE_H
 #define PSFM_IO_FEATURE_STORE_H
 
 #include "base/lock.h"
+#include "feature/effort.h"
 #include "feature/keypoint_set.h"
 #include "io/sql.h"
 #include "match/nearest_neighbour.h"
@@ -126,19 +127,21 @@ psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32
 psfm_status psfm_store_put_verified(psfm_feature_store *store, uint32_t id1, uint32_t id2,
                                     size_t num);
 
-/* What a photograph needs beyond normal effort. */
-typedef enum {
-    PSFM_NEED_NOTHING,
-    PSFM_NEED_FEATURES,  /* more features */
-    PSFM_NEED_NEIGHBOURS /* the same, and so do all images that it was paired with */
-} psfm_need;
+/* What is to be spent on the photographs, one entry each, and pairs that are not worth more. */
+typedef struct {
+    psfm_effort *efforts;
+    uint32_t (*vain)[2]; /* ids, lower first; sorted */
+    size_t num_vain;
+} psfm_effort_plan;
 
-/* Writes down what each photograph needs, and a number of what that was decided from: all at once,
- * in the place of any earlier decision. */
-psfm_status psfm_store_put_needs(psfm_feature_store *store, uint64_t key,
-                                 const psfm_stored_photos *photos, const psfm_need *needs);
-/* The decision; *key is 0 if there is none that is about all photographs. */
-psfm_status psfm_store_needs(psfm_feature_store *store, const psfm_stored_photos *photos,
-                             uint64_t *key, psfm_need *needs);
+void psfm_effort_plan_free(psfm_effort_plan *plan);
+
+/* Writes a plan down, and a number of what it was decided from: all at once, in the place of any
+ * earlier one. */
+psfm_status psfm_store_put_plan(psfm_feature_store *store, uint64_t key,
+                                const psfm_stored_photos *photos, const psfm_effort_plan *plan);
+/* The plan; *key is 0 if there is none that is about all photographs. The caller frees it. */
+psfm_status psfm_store_plan(psfm_feature_store *store, const psfm_stored_photos *photos,
+                            uint64_t *key, psfm_effort_plan *plan);
 
 #endif

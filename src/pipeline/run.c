@@ -62,6 +62,7 @@ cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
     add_number(object, "added_pairs", (double)stats->num_added, &ok);
     add_number(object, "matched", (double)stats->num_matched, &ok);
     add_number(object, "kept", (double)stats->num_kept, &ok);
+    add_number(object, "vain", (double)stats->num_vain, &ok);
     add_number(object, "removed_pairs", (double)stats->num_dropped, &ok);
     add_number(object, "matches", (double)stats->num_matches, &ok);
     add_number(object, "guided", (double)stats->num_guided, &ok);
@@ -78,11 +79,18 @@ static psfm_status attach(psfm_context *ctx, cJSON *object, const char *name, cJ
 
 /* What was spent: the effort of all photographs, and the names of those that were given more. */
 static bool add_effort(cJSON *facts, const psfm_taken_photos *taken) {
-    cJSON *raised = cJSON_AddArrayToObject(facts, "raised");
+    cJSON *raised = cJSON_AddObjectToObject(facts, "raised");
     bool ok = cJSON_AddStringToObject(facts, "effort", psfm_effort_name(taken->effort)) != NULL;
-    for (size_t k = 0; raised != NULL && k < taken->num_raised; ++k)
-        ok = cJSON_AddItemToArray(raised, cJSON_CreateString(taken->raised[k])) && ok;
-    return ok && raised != NULL;
+    for (int level = PSFM_EFFORT_NORMAL; level <= PSFM_EFFORT_HIGH; ++level) {
+        cJSON *names = cJSON_AddArrayToObject(raised, psfm_effort_name((psfm_effort)level));
+        for (size_t k = 0; names != NULL && k < taken->raised.num; ++k)
+            if (taken->raised.photos[k].effort == (psfm_effort)level)
+                ok =
+                    cJSON_AddItemToArray(names, cJSON_CreateString(taken->raised.photos[k].name)) &&
+                    ok;
+        ok = ok && names != NULL;
+    }
+    return ok;
 }
 
 /* The front end of one run. */

@@ -1,7 +1,7 @@
 /* Where some photographs get more features after the alignment of planes, all pairs are verified
  * and aligned once more. Pairs of photographs that got none have the same planes as before, to the
  * bit, and so would have the same patches. What they came to is kept by a hash of what it was made
- * from, and taken over. */
+ * from, and taken over. Corners do not depend on features at all. */
 #include "refine/kept_pairs.h"
 
 #include <stdlib.h>
@@ -69,7 +69,37 @@ bool psfm_kept_pairs_take(psfm_kept_pairs *kept, uint64_t key, psfm_pair_refined
     return true;
 }
 
+psfm_status psfm_kept_corners_add(psfm_context *ctx, psfm_kept_pairs *kept,
+                                  const psfm_match_set *set, psfm_view_corners *corners) {
+    psfm_status status = PSFM_ALLOC(ctx, set->num_views, &kept->corners);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, &kept->streams);
+    if (status != PSFM_OK)
+        return status;
+    kept->num_views = set->num_views;
+    for (size_t v = 0; v < set->num_views; ++v) {
+        kept->streams[v] = psfm_view_stream(&set->views[v]);
+        kept->corners[v] = corners[v];
+        corners[v] = (psfm_view_corners){0};
+    }
+    return PSFM_OK;
+}
+
+void psfm_kept_corners_take(psfm_kept_pairs *kept, const psfm_match_set *set,
+                            psfm_view_corners *corners) {
+    for (size_t v = 0; v < set->num_views && v < kept->num_views; ++v) {
+        if (kept->streams[v] != psfm_view_stream(&set->views[v]))
+            continue;
+        corners[v] = kept->corners[v];
+        kept->corners[v] = (psfm_view_corners){0};
+    }
+}
+
 void psfm_kept_pairs_free(psfm_kept_pairs *kept) {
+    for (size_t v = 0; v < kept->num_views; ++v)
+        psfm_view_corners_free(&kept->corners[v]);
+    free(kept->corners);
+    free(kept->streams);
     for (size_t k = 0; k < kept->num; ++k)
         psfm_pair_refined_free(&kept->pairs[k].refined);
     free(kept->pairs);

@@ -1,4 +1,5 @@
-/* Alignments of pairs that stay valid when photographs get more features. */
+/* Corners of photographs and alignments of pairs that stay valid when photographs get more
+ * features. */
 #ifndef PSFM_REFINE_KEPT_PAIRS_H
 #define PSFM_REFINE_KEPT_PAIRS_H
 
@@ -9,11 +10,14 @@ typedef struct {
     psfm_pair_refined refined;
 } psfm_kept_pair;
 
-/* Owns its pairs. {0} is empty. */
+/* Owns its pairs and corners. {0} is empty. */
 typedef struct {
     psfm_kept_pair *pairs;
     size_t num, capacity;
     bool is_sorted;
+    psfm_view_corners *corners; /* per view of the set that they were found in */
+    uint64_t *streams;          /* of these views */
+    size_t num_views;
 } psfm_kept_pairs;
 
 /* A number of the cameras, the names and the planes of a pair; corners and photographs are those of
@@ -28,6 +32,13 @@ psfm_status psfm_kept_pairs_add(psfm_context *ctx, psfm_kept_pairs *kept, uint64
 
 /* Hands the alignment with this key out again, once; false if there is none. */
 bool psfm_kept_pairs_take(psfm_kept_pairs *kept, uint64_t key, psfm_pair_refined *refined);
+
+/* The same for the corners of all views of a set: `corners` has an entry a view. Views are told by
+ * their place and their name. */
+psfm_status psfm_kept_corners_add(psfm_context *ctx, psfm_kept_pairs *kept,
+                                  const psfm_match_set *set, psfm_view_corners *corners);
+void psfm_kept_corners_take(psfm_kept_pairs *kept, const psfm_match_set *set,
+                            psfm_view_corners *corners);
 
 void psfm_kept_pairs_free(psfm_kept_pairs *kept);
 

@@ -12,7 +12,8 @@
 
 #include "base/alloc.h"
 
-#define NUM_FIRST 6 /* pairs of an image */
+#define NUM_FIRST 6  /* pairs of an image */
+#define NUM_TRIED 16 /* images whose best pairs are tried */
 
 typedef struct {
     size_t pair, num_on_planes;
@@ -30,6 +31,26 @@ static size_t count_on_planes(const psfm_two_view *view) {
     for (size_t h = 0; h < view->num_homographies; ++h)
         num += view->homographies[h].num_inliers;
     return num;
+}
+
+void psfm_pairs_trial(const psfm_match_set *set, const psfm_two_view *two_views,
+                      const bool *can_align, bool *trial) {
+    for (size_t p = 0; p < set->num_pairs; ++p)
+        trial[p] = false;
+    for (size_t k = 0; k < NUM_TRIED; ++k) {
+        const size_t view = (2 * k + 1) * set->num_views / (2 * NUM_TRIED);
+        size_t best = SIZE_MAX, most = 0;
+        for (size_t p = 0; p < set->num_pairs; ++p) {
+            const psfm_match_pair *pair = &set->pairs[p];
+            const size_t num = can_align[p] && (pair->view1 == view || pair->view2 == view)
+                                   ? count_on_planes(&two_views[p])
+                                   : 0;
+            best = num > most ? p : best;
+            most = num > most ? num : most;
+        }
+        if (best != SIZE_MAX)
+            trial[best] = true;
+    }
 }
 
 psfm_status psfm_pairs_first(psfm_context *ctx, const psfm_match_set *set,

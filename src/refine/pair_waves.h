@@ -9,4 +9,9 @@
 psfm_status psfm_pairs_first(psfm_context *ctx, const psfm_match_set *set,
                              const psfm_two_view *two_views, const bool *can_align, bool *first);
 
+/* Marks a few pairs that tell whether patches come to anything here: the best ones of some images
+ * at even spaces. O(pairs). */
+void psfm_pairs_trial(const psfm_match_set *set, const psfm_two_view *two_views,
+                      const bool *can_align, bool *trial);
+
 #endif

@@ -36,6 +36,9 @@ static const psfm_option rows[] = {
 const psfm_option_table psfm_photo_control_option_table = {"photo", rows,
                                                            sizeof rows / sizeof *rows};
 
+/* Share of the pairs on trial with a plane that came out better, below which no others follow. */
+#define MIN_FLAT 0.25
+
 typedef struct {
     psfm_match_set *set;
     psfm_two_view *two_views;
@@ -51,6 +54,7 @@ typedef struct {
     bool *in_wave;            /* per pair: to be aligned now */
     size_t *order;            /* of these */
     size_t num_order;
+    bool is_trial, is_partial; /* as of the evidence */
 } refinement;
 
 static bool has_plane(const psfm_two_view *view) {
@@ -60,12 +64,17 @@ static bool has_plane(const psfm_two_view *view) {
     return false;
 }
 
+/* Unless they were kept. */
+static bool needs_corners(const refinement *r, uint32_t view) {
+    return r->wanted[view] && r->views[view].num == 0 && r->views[view].problem == NULL;
+}
+
 static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     refinement *r = user;
     const psfm_pyramid *photo;
     const uint32_t view = (uint32_t)index;
-    if (!r->wanted[view])
+    if (!needs_corners(r, view))
         return PSFM_OK;
     psfm_status status = psfm_photo_cache_get(ctx, r->cache, view, &photo);
     if (status != PSFM_OK)
@@ -289,15 +298,15 @@ static void find_alignable(const refinement *r, bool *can_align) {
     }
 }
 
-/* The pairs of the first wave are done: marks those to be aligned beside them. */
-static psfm_status find_second_wave(psfm_context *ctx, const refinement *r, const bool *can_align) {
+/* The pairs of the waves so far are done: marks those to be aligned beside them. */
+static psfm_status find_last_wave(psfm_context *ctx, const refinement *r, const bool *can_align) {
     bool *has_flat = NULL; /* per view */
     psfm_status status = PSFM_ALLOC(ctx, r->set->num_views, &has_flat);
     for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
         if (r->pairs[p].stats.num_refined_planes > 0)
             has_flat[r->set->pairs[p].view1] = has_flat[r->set->pairs[p].view2] = true;
     for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
-        r->in_wave[p] = can_align[p] && !r->in_wave[p] &&
+        r->in_wave[p] = can_align[p] && r->pairs[p].planes == NULL &&
                         (has_flat[r->set->pairs[p].view1] || has_flat[r->set->pairs[p].view2]);
     free(has_flat);
     return status;
@@ -315,7 +324,7 @@ static psfm_status take_kept(psfm_context *ctx, refinement *r, bool *is_done) {
     return status;
 }
 
-/* Keeps what all pairs came to, in place of what was kept before. */
+/* Keeps what all pairs came to, and the corners, in place of what was kept before. */
 static psfm_status keep_pairs(psfm_context *ctx, refinement *r) {
     psfm_status status = PSFM_OK;
     if (r->kept != NULL)
@@ -323,7 +332,9 @@ static psfm_status keep_pairs(psfm_context *ctx, refinement *r) {
     for (size_t p = 0; r->kept != NULL && status == PSFM_OK && p < r->set->num_pairs; ++p)
         if (r->pairs[p].planes != NULL)
             status = psfm_kept_pairs_add(ctx, r->kept, r->key[p], &r->pairs[p]);
-    return status;
+    return status == PSFM_OK && r->kept != NULL
+               ? psfm_kept_corners_add(ctx, r->kept, r->set, r->views)
+               : status;
 }
 
 /* The pairs of the wave in an order that reads photographs seldom. */
@@ -366,9 +377,9 @@ static psfm_status find_all_corners(psfm_context *ctx, refinement *r,
         return psfm_parallel_for(ctx, NULL, r->set->num_views, find_corners, r);
     psfm_status status = PSFM_ALLOC(ctx, r->set->num_views, &views);
     for (uint32_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v)
-        if (r->wanted[v])
+        if (needs_corners(r, v))
             views[num++] = v;
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && num > 0)
         status = psfm_corners_spread(ctx, spread, views, num, r->views);
     free(views);
     return status;
@@ -383,20 +394,38 @@ static psfm_status align_wave(psfm_context *ctx, refinement *r, const psfm_pair_
                : psfm_parallel_for(ctx, "refine matches", r->num_order, refine_pair, r);
 }
 
+/* A few pairs, and whether they came to so little that the others are not worth it. */
+static psfm_status align_trial(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread,
+                               const bool *can_align, bool *is_vain) {
+    size_t num = 0, num_flat = 0;
+    psfm_pairs_trial(r->set, r->two_views, can_align, r->in_wave);
+    psfm_status status = align_wave(ctx, r, spread);
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p) {
+        num += r->in_wave[p];
+        num_flat += r->in_wave[p] && r->pairs[p].stats.num_refined_planes > 0;
+    }
+    *is_vain = (double)num_flat < MIN_FLAT * (double)num;
+    return status;
+}
+
 static psfm_status align_waves(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread) {
     bool *can_align = NULL;
     psfm_status status = find_all_corners(ctx, r, spread);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, r->set->num_pairs, &can_align);
-    if (status == PSFM_OK) {
+    if (status == PSFM_OK)
         find_alignable(r, can_align);
+    if (status == PSFM_OK && r->is_trial)
+        status = align_trial(ctx, r, spread, can_align, &r->is_partial);
+    if (status == PSFM_OK && !r->is_partial)
         status = psfm_pairs_first(ctx, r->set, r->two_views, can_align, r->in_wave);
-    }
-    if (status == PSFM_OK)
+    for (size_t p = 0; status == PSFM_OK && !r->is_partial && p < r->set->num_pairs; ++p)
+        r->in_wave[p] = r->in_wave[p] && r->pairs[p].planes == NULL;
+    if (status == PSFM_OK && !r->is_partial)
         status = align_wave(ctx, r, spread);
-    if (status == PSFM_OK)
-        status = find_second_wave(ctx, r, can_align);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && !r->is_partial)
+        status = find_last_wave(ctx, r, can_align);
+    if (status == PSFM_OK && !r->is_partial)
         status = align_wave(ctx, r, spread);
     free(can_align);
     return status;
@@ -424,6 +453,8 @@ static psfm_status run(psfm_context *ctx, refinement *r) {
     for (size_t p = 0; p < num_pairs; ++p)
         if (has_plane(&r->two_views[p]))
             r->wanted[r->set->pairs[p].view1] = r->wanted[r->set->pairs[p].view2] = true;
+    if (r->kept != NULL)
+        psfm_kept_corners_take(r->kept, r->set, r->views);
     if (psfm_context_link(ctx) != NULL)
         return align_waves(ctx, r, &spread);
     status = make_aligners(ctx, r);
@@ -454,12 +485,14 @@ psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *opt
                     .options = options,
                     .cache = evidence->photos,
                     .kept = evidence->kept,
+                    .is_trial = evidence->is_trial,
                     .num_aligners = psfm_parallel_workers(ctx, evidence->set->num_pairs)};
     *stats = (psfm_refine_matches_stats){0};
     psfm_status status = run(ctx, &r);
+    evidence->is_partial = r.is_partial;
     if (status == PSFM_OK)
         status = summarise(ctx, &r, stats);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && !r.is_partial)
         status = take_over(ctx, &r);
     if (status == PSFM_OK)
         status = keep_pairs(ctx, &r);

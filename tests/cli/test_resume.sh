@@ -44,7 +44,7 @@ finish
 # Photographs that get more features after the first matches: killed before, and while they get them.
 run=("${run[@]/high/auto}")
 "${run[@]}" -o whole --quiet >/dev/null
-for condition in '[ "$(rows matches)" -gt 0 ]' '[ "$(rows planarsfm_effort)" -gt 0 ]'; do
+for condition in '[ "$(rows matches)" -gt 0 ]' '[ "$(rows planarsfm_spent)" -gt 0 ]'; do
     rm -rf out
     kill_when "$condition"
     finish
@@ -55,7 +55,7 @@ narrow=("${run[@]}")
 run=("$planarsfm" run wide/images --cameras wide/gt --pairs ring:2 --photo-plane.min-matches 100000)
 mv whole narrow.whole
 "${run[@]}" -o whole --quiet >/dev/null
-for condition in '[ "$(rows planarsfm_effort)" -gt 0 ]' 'grep -q "need more" killed.log'; do
+for condition in '[ "$(rows planarsfm_spent)" -gt 0 ]' 'grep -q "need more" killed.log'; do
     rm -rf out
     kill_when "$condition"
     finish

@@ -148,6 +148,55 @@ static void large_images_are_shrunk_and_keypoints_scaled_back(void **state) {
                      PSFM_ERR_ARGUMENT);
 }
 
+/* Bright spots with a standard deviation of 8 pixels, in a JPEG of odd size. */
+static void put_spots(const char *path, double spots[6][2]) {
+    psfm_image image;
+    assert_ok(ctx, psfm_image_init(ctx, 481, 363, PSFM_IMAGE_GRAY, &image));
+    for (int k = 0; k < 6; ++k) {
+        spots[k][0] = 80.3 + 150.0 * (k % 3);
+        spots[k][1] = 90.7 + 180.0 * (k / 3);
+    }
+    for (int i = 0; i < 481 * 363; ++i) {
+        double value = 40.0;
+        for (int k = 0; k < 6; ++k) {
+            const double x = i % 481 + 0.5 - spots[k][0], y = i / 481 + 0.5 - spots[k][1];
+            value += 180.0 * exp(-(x * x + y * y) / 128.0);
+        }
+        image.gray[i] = (uint8_t)value;
+    }
+    assert_ok(ctx, psfm_image_write(ctx, &image, 98, path));
+    psfm_image_free(&image);
+}
+
+/* The codec rounds sizes up, and pixels stay where they are; so do keypoints when a photograph is
+ * shrunk by a factor. */
+static void places_do_not_depend_on_who_shrinks(void **state) {
+    (void)state;
+    static const char *const spotted_names[] = {"spots.jpg"};
+    double spots[6][2];
+    put_spots(inside("images/spots.jpg"), spots);
+    for (int way = 0; way < 3; ++way) {
+        psfm_photo photo = {0};
+        psfm_sift_options sift;
+        psfm_options_init(&psfm_sift_option_table, &sift);
+        sift.max_image_size = way == 2 ? 0 : 110;
+        sift.reduced_decoding = way == 1;
+        sift.shrink = way == 2 ? 0.4 : 1.0;
+        assert_ok(ctx, psfm_extract_photos(
+                           ctx, &(psfm_photo_list){inside("images"), spotted_names, 1, NULL}, NULL,
+                           &sift, &photo));
+        assert_true(photo.width == 481 && photo.height == 363);
+        for (int s = 0; s < 6; ++s) {
+            double nearest = HUGE_VAL;
+            for (size_t k = 0; k < photo.features.num; ++k)
+                nearest = fmin(nearest, hypot((double)photo.features.keypoints[k].x - spots[s][0],
+                                              (double)photo.features.keypoints[k].y - spots[s][1]));
+            assert_below(nearest, 0.4);
+        }
+        psfm_photo_free(&photo);
+    }
+}
+
 static int stop_at_once(const char *stage, size_t done, size_t total, void *user) {
     (void)stage, (void)done, (void)total, (void)user;
     return 1;
@@ -173,6 +222,7 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter_and_bad_files_say_why),
         cmocka_unit_test(masks_remove_keypoints),
         cmocka_unit_test(large_images_are_shrunk_and_keypoints_scaled_back),
+        cmocka_unit_test(places_do_not_depend_on_who_shrinks),
         cmocka_unit_test(cancelling_leaves_nothing),
     };
     return cmocka_run_group_tests_name("feature/extract", tests, make_scratch, remove_scratch);

@@ -15,14 +15,22 @@ static size_t make_ring(size_t num, psfm_tried_pair *pairs) {
     return n;
 }
 
-static void find_for(unsigned causes, const psfm_tried_pair *pairs, size_t num, psfm_need *needs) {
+static void find_from(psfm_effort reached, unsigned causes, const psfm_tried_pair *pairs,
+                      size_t num, psfm_image_effort *images) {
     psfm_context *ctx = psfm_context_create();
-    assert_ok(ctx, psfm_effort_need(ctx, NUM, pairs, num, causes, needs));
+    for (int i = 0; i < NUM; ++i)
+        images[i].given = (psfm_effort_given){reached, reached == PSFM_EFFORT_LOW ? 4.0 : 3.0};
+    assert_ok(ctx, psfm_effort_need(ctx, NUM, pairs, num, causes, images));
     psfm_context_destroy(&ctx);
 }
 
-static void find(const psfm_tried_pair *pairs, size_t num, psfm_need *needs) {
-    find_for(PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs, num, needs);
+static void find_for(unsigned causes, const psfm_tried_pair *pairs, size_t num,
+                     psfm_image_effort *images) {
+    find_from(PSFM_EFFORT_NORMAL, causes, pairs, num, images);
+}
+
+static void find(const psfm_tried_pair *pairs, size_t num, psfm_image_effort *images) {
+    find_for(PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs, num, images);
 }
 
 /* Gives all pairs of an image so many verified matches. */
@@ -35,28 +43,28 @@ static void weaken(psfm_tried_pair *pairs, size_t num, uint32_t image, size_t nu
 static void what_is_held_well_needs_nothing(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
-    psfm_need needs[NUM];
-    find(pairs, make_ring(1000, pairs), needs);
+    psfm_image_effort images[NUM];
+    find(pairs, make_ring(1000, pairs), images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_NOTHING);
-    find(pairs, make_ring(600, pairs), needs); /* 600 + 600 + 300 are too few */
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
+    find(pairs, make_ring(600, pairs), images); /* 600 + 600 + 300 are too few */
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_FEATURES);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_FINE);
 }
 
 /* Connected all the same: nothing is asked for on that ground. */
 static void the_causes_are_apart(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
-    psfm_need needs[NUM];
+    psfm_image_effort images[NUM];
     size_t n = make_ring(600, pairs);
-    find_for(PSFM_NEED_CONNECTION, pairs, n, needs);
+    find_for(PSFM_NEED_CONNECTION, pairs, n, images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_NOTHING);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
     weaken(pairs, n, 3, 0);
-    find_for(PSFM_NEED_EXACTNESS, pairs, make_ring(1000, pairs), needs);
+    find_for(PSFM_NEED_EXACTNESS, pairs, make_ring(1000, pairs), images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_NOTHING);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
 }
 
 /* 1500 matches and patches that are worth p: three times the features shrink deviations by 10 %
@@ -64,14 +72,14 @@ static void the_causes_are_apart(void **state) {
 static void patches_hold_an_image_instead(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
-    psfm_need needs[NUM];
+    psfm_image_effort images[NUM];
     size_t n = make_ring(600, pairs);
     for (int held = 0; held < 2; ++held) {
         for (size_t k = 0; k < n; ++k)
             pairs[k].patches = held ? 4000.0 : 3500.0;
-        find(pairs, n, needs);
+        find(pairs, n, images);
         for (int i = 0; i < NUM; ++i)
-            assert_int_equal(needs[i], held ? PSFM_NEED_NOTHING : PSFM_NEED_FEATURES);
+            assert_int_equal(images[i].needed, held ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_FINE);
     }
 }
 
@@ -80,20 +88,21 @@ static void patches_hold_an_image_instead(void **state) {
 static void weak_images_that_hang_on_each_other_are_raised(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
-    psfm_need needs[NUM];
+    psfm_image_effort images[NUM];
     size_t n = make_ring(4000, pairs);
     weaken(pairs, n, 3, 250);
-    find(pairs, n, needs);
+    find(pairs, n, images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_NOTHING);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
     weaken(pairs, n, 4, 300);
     for (size_t k = 0; k < n; ++k)
         if ((pairs[k].image[0] == 1 && pairs[k].image[1] == 3) ||
             (pairs[k].image[0] == 4 && pairs[k].image[1] == 6))
             pairs[k].num_verified = 240;
-    find(pairs, n, needs);
+    find(pairs, n, images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], i >= 2 && i <= 5 ? PSFM_NEED_FEATURES : PSFM_NEED_NOTHING);
+        assert_int_equal(images[i].needed,
+                         i >= 2 && i <= 5 ? PSFM_EFFORT_FINE : PSFM_EFFORT_NORMAL);
 }
 
 /* Image 3 hangs on few matches, though its neighbours are held well: the best three of these are
@@ -101,33 +110,32 @@ static void weak_images_that_hang_on_each_other_are_raised(void **state) {
 static void the_partners_of_a_lone_weak_image_are_raised(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
-    psfm_need needs[NUM];
+    psfm_image_effort images[NUM];
     size_t n = make_ring(4000, pairs);
     for (size_t k = 0; k < n; ++k)
         for (int e = 0; e < 2; ++e)
             if (pairs[k].image[e] == 3)
                 pairs[k].num_verified = pairs[k].image[1 - e] == 1 ? 120 : 160;
-    find(pairs, n, needs);
+    find(pairs, n, images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], i == 3 || i == 2 || i == 4 || i == 5 ? PSFM_NEED_FEATURES
-                                                                        : PSFM_NEED_NOTHING);
+        assert_int_equal(images[i].needed,
+                         i >= 2 && i <= 5 ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL);
 }
 
 /* Image 3 shares nothing with anybody: it may have to be sought everywhere. */
 static void a_lone_image_raises_all_its_pairs(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
-    psfm_need needs[NUM];
+    psfm_image_effort images[NUM];
     size_t n = make_ring(2000, pairs);
     for (size_t k = 0; k < n; ++k)
         if (pairs[k].image[0] == 3 || pairs[k].image[1] == 3)
             pairs[k].num_verified = 0;
-    find(pairs, n, needs);
+    find(pairs, n, images);
     for (int i = 0; i < NUM; ++i) {
-        bool is_near = i == 1 || i == 2 || i == 4 || i == 5;
-        assert_int_equal(needs[i], i == 3    ? PSFM_NEED_NEIGHBOURS
-                                   : is_near ? PSFM_NEED_FEATURES
-                                             : PSFM_NEED_NOTHING);
+        const bool is_near = i >= 1 && i <= 5;
+        assert_int_equal(images[i].needed, is_near ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL);
+        assert_int_equal(images[i].is_certain, i != 3);
     }
 }
 
@@ -135,18 +143,56 @@ static void a_lone_image_raises_all_its_pairs(void **state) {
 static void what_is_not_connected_needs_more(void **state) {
     (void)state;
     psfm_tried_pair pairs[NUM * NUM];
-    psfm_need needs[NUM];
+    psfm_image_effort images[NUM];
     size_t n = 0;
     for (uint32_t i = 0; i < NUM; ++i)
         for (uint32_t j = i + 1; j < NUM; ++j)
             pairs[n++] = (psfm_tried_pair){{i, j}, (i < 5) == (j < 5) ? 3000 : 30, 0.0};
-    find(pairs, n, needs);
+    find(pairs, n, images);
     for (int i = 5; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_FEATURES);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
     pairs[6].num_verified = 200; /* images 0 and 7 */
-    find(pairs, n, needs);
+    find(pairs, n, images);
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(needs[i], PSFM_NEED_NOTHING);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
+}
+
+/* From low effort to normal effort, or to fine effort where three times the matches are too few;
+ * patches hold an image that has a hundredth of the matches. */
+static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
+    (void)state;
+    psfm_tried_pair pairs[2 * NUM];
+    psfm_image_effort images[NUM];
+    const struct {
+        size_t num;
+        double patches;
+        psfm_effort needed;
+    } cases[] = {{400, 0.0, PSFM_EFFORT_NORMAL},
+                 {250, 0.0, PSFM_EFFORT_FINE},
+                 {250, 20000.0, PSFM_EFFORT_LOW},
+                 {900, 0.0, PSFM_EFFORT_LOW}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+        const size_t n = make_ring(cases[c].num, pairs);
+        for (size_t k = 0; k < n; ++k)
+            pairs[k].patches = cases[c].patches;
+        find_from(PSFM_EFFORT_LOW, PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs, n, images);
+        for (int i = 0; i < NUM; ++i)
+            assert_int_equal(images[i].needed, cases[c].needed);
+    }
+    find_from(PSFM_EFFORT_LOW, PSFM_NEED_CONNECTION, pairs, make_ring(200, pairs), images);
+    for (int i = 0; i < NUM; ++i) /* 500 matches may be false; one step at a time */
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
+}
+
+/* There is nothing beyond. */
+static void high_effort_stays(void **state) {
+    (void)state;
+    psfm_tried_pair pairs[2 * NUM];
+    psfm_image_effort images[NUM];
+    find_from(PSFM_EFFORT_HIGH, PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs,
+              make_ring(10, pairs), images);
+    for (int i = 0; i < NUM; ++i)
+        assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
 
 int main(void) {
@@ -158,6 +204,8 @@ int main(void) {
         cmocka_unit_test(the_partners_of_a_lone_weak_image_are_raised),
         cmocka_unit_test(a_lone_image_raises_all_its_pairs),
         cmocka_unit_test(what_is_not_connected_needs_more),
+        cmocka_unit_test(low_effort_is_raised_as_far_as_it_must_be),
+        cmocka_unit_test(high_effort_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,22 @@ static void the_best_of_either_image_are_first(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* The pairs of sixteen of the twenty images with the centre; that of images 18 and 19 is their
+ * best. */
+static void the_best_of_some_images_are_tried(void **state) {
+    (void)state;
+    star s;
+    size_t num = 0;
+    make_star(&s);
+    s.can_align[3] = false;
+    psfm_pairs_trial(&s.set, s.two_views, s.can_align, s.first);
+    for (size_t k = 0; k < NUM_VIEWS; ++k)
+        num += s.first[k];
+    assert_false(s.first[3]);
+    assert_true(s.first[NUM_VIEWS - 1]);
+    assert_in_range(num, 13, 16);
+}
+
 /* All pairs of 20 images among themselves, those of near ones with more matches. */
 static void far_pairs_wait(void **state) {
     (void)state;
@@ -96,6 +112,7 @@ static void nothing_to_align_is_no_pair(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_of_either_image_are_first),
+        cmocka_unit_test(the_best_of_some_images_are_tried),
         cmocka_unit_test(far_pairs_wait),
         cmocka_unit_test(nothing_to_align_is_no_pair),
     };

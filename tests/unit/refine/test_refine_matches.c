@@ -145,6 +145,41 @@ static void what_did_not_change_is_kept(void **state) {
         tear_down(&f[k]);
 }
 
+/* Of flat things the pairs on trial come to something, and the others follow, as without a trial.
+ * Where planes are given up nothing changes, and the next call does all. */
+static void a_trial_decides_on_the_others(void **state) {
+    (void)state;
+    for (int given_up = 0; given_up < 2; ++given_up) {
+        fixture f, g;
+        psfm_refine_matches_stats stats;
+        psfm_kept_pairs kept = {0};
+        set_up(&f, 2);
+        set_up(&g, 2);
+        if (given_up)
+            f.options.planes.min_matches = g.options.planes.min_matches = 100000;
+        psfm_evidence evidence = {.set = &f.set,
+                                  .two_views = f.two_views,
+                                  .num_pairs = f.set.num_pairs,
+                                  .photos = f.photos,
+                                  .kept = &kept,
+                                  .is_trial = true};
+        assert_ok(f.ctx, psfm_refine_matches(f.ctx, &f.options, &evidence, &stats));
+        assert_int_equal(evidence.is_partial, given_up);
+        assert_true(kept.num_views == NUM_VIEWS && kept.corners[0].num > 100);
+        if (given_up) {
+            assert_int_equal(f.set.pairs[0].num_matches, NUM_POINTS);
+            evidence.is_trial = false;
+            assert_ok(f.ctx, psfm_refine_matches(f.ctx, &f.options, &evidence, &stats));
+            assert_false(evidence.is_partial);
+        }
+        assert_ok(g.ctx, refine(&g, &stats));
+        assert_same(&f, &g);
+        psfm_kept_pairs_free(&kept);
+        tear_down(&f);
+        tear_down(&g);
+    }
+}
+
 static void without_a_photograph(int num_ranks) {
     fixture f;
     psfm_refine_matches_stats stats;
@@ -185,6 +220,7 @@ int main(void) {
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(ranks_make_no_difference),
         cmocka_unit_test(what_did_not_change_is_kept),
+        cmocka_unit_test(a_trial_decides_on_the_others),
         cmocka_unit_test(missing_photographs_leave_keypoints),
         cmocka_unit_test(the_sentence_has_decimal_points),
     };

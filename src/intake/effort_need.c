@@ -119,17 +119,18 @@ static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tr
 }
 
 /* The effort that makes a weak image exact. Fine effort has two thirds of the features of high
- * effort, and ends as exact. */
-static psfm_effort effort_for(psfm_effort reached, double support, double held) {
+ * effort, and ends as exact where nothing is hard to connect. */
+static psfm_effort effort_for(psfm_effort reached, double support, double held, bool is_hard) {
     const double more = (GROWTH - 1.0) * support;
-    return reached == PSFM_EFFORT_LOW && !is_weak(support + more, held + more, GROWTH)
-               ? PSFM_EFFORT_NORMAL
-               : PSFM_EFFORT_FINE;
+    if (reached == PSFM_EFFORT_LOW && !is_weak(support + more, held + more, GROWTH))
+        return PSFM_EFFORT_NORMAL;
+    return is_hard ? PSFM_EFFORT_HIGH : PSFM_EFFORT_FINE;
 }
 
 /* Gives weak images that hang on others like them what they need. */
 static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, const best_pairs *best, psfm_image_effort *images) {
+                             size_t num_pairs, const best_pairs *best, bool is_hard,
+                             psfm_image_effort *images) {
     double *held = NULL;
     bool *weak = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &held);
@@ -141,7 +142,7 @@ static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tr
         weak[i] = is_weak((double)support_of(&best[i]), held[i], images[i].given.growth);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
         const psfm_effort effort =
-            effort_for(images[i].given.reached, (double)support_of(&best[i]), held[i]);
+            effort_for(images[i].given.reached, (double)support_of(&best[i]), held[i], is_hard);
         if (weak[i] && has_weak_neighbour(&best[i], weak) && effort > images[i].needed)
             images[i].needed = effort;
     }
@@ -172,6 +173,14 @@ static psfm_status raise_partners(psfm_context *ctx, size_t num_images,
     return status;
 }
 
+bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images) {
+    for (size_t i = 0; i < num_images; ++i)
+        if (images[i].given.reached == PSFM_EFFORT_HIGH ||
+            (images[i].given.reached == PSFM_EFFORT_NORMAL && !images[i].is_certain))
+            return true;
+    return false;
+}
+
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, unsigned causes, psfm_image_effort *images) {
     best_pairs *best = NULL;
@@ -189,7 +198,8 @@ psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tr
                                                         : PSFM_EFFORT_HIGH;
     }
     if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
-        status = find_weak(ctx, num_images, pairs, num_pairs, best, images);
+        status = find_weak(ctx, num_images, pairs, num_pairs, best,
+                           psfm_effort_is_hard(images, num_images), images);
     if (status == PSFM_OK)
         status = raise_partners(ctx, num_images, pairs, num_pairs, best, images);
     free(best);

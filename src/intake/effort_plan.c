@@ -5,7 +5,7 @@
  * geometry and with no more matches than images have that share nothing. How many that are is told
  * by all pairs without geometry: their mean m, and a deviation of sqrt(m) beyond it. Most such
  * pairs of a large set do share nothing. Images that are not connected for sure are sought
- * everywhere. */
+ * everywhere, and where there are any with normal effort no pair is vain. */
 #include "intake/effort_plan.h"
 
 #include <math.h>
@@ -191,6 +191,7 @@ static psfm_status find_vain(decision *d) {
     psfm_status status = PSFM_ALLOC(d->ctx, plan->num_vain + d->num_pairs, &vain);
     if (status != PSFM_OK)
         return status;
+    const bool is_hard = psfm_effort_is_hard(d->images, d->photos.num);
     for (size_t k = 0; k < plan->num_vain; ++k, ++num)
         memcpy(vain[num], plan->vain[k], sizeof *vain);
     for (size_t k = 0; k < d->num_pairs; ++k) {
@@ -203,7 +204,7 @@ static psfm_status find_vain(decision *d) {
     if (num > 0)
         qsort(vain, num, sizeof *vain, compare_ids);
     for (size_t k = 0; k < num; ++k)
-        if (is_settled(d, vain[k][0]) && is_settled(d, vain[k][1]) &&
+        if (!is_hard && is_settled(d, vain[k][0]) && is_settled(d, vain[k][1]) &&
             (kept == 0 || compare_ids(vain[kept - 1], vain[k]) != 0))
             memmove(vain[kept++], vain[k], sizeof *vain);
     free(plan->vain);

@@ -239,6 +239,16 @@ static double stretch_step(psfm_bundle *b, double stretch) {
     return moved;
 }
 
+/* Observations that cannot be projected cost no more than a limit, also those of an image that is
+ * nowhere. */
+static bool is_finite_trial(const psfm_bundle *b) {
+    double sum = 0.0;
+    for (size_t i = 0; i < b->problem->num_images; ++i)
+        for (int k = 0; k < 3; ++k)
+            sum += 0.0 * b->trial.c[i][k];
+    return sum == 0.0;
+}
+
 /* Moves everything by the step to the trial values and evaluates them. */
 static psfm_status evaluate_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_trial *trial) {
     size_t num_tasks = psfm_bundle_num_point_tasks(b);
@@ -252,6 +262,8 @@ static psfm_status evaluate_step(psfm_context *ctx, psfm_bundle *b, psfm_bundle_
         trial->cost += 0.5 * b->partial[2 * k];
         trial->predicted += b->partial[2 * k + 1];
     }
+    if (!is_finite_trial(b))
+        trial->cost = INFINITY;
     return status;
 }
 

@@ -34,7 +34,8 @@
 #include "linalg/mat3.h"
 #include "pose/bundle_internal.h"
 
-#define ONE_PLANE 0.9 /* share of its points that are on the one plane that an image sees */
+#define MAX_GROWTH 3.0 /* of what is round an image in a step, as a logarithm */
+#define ONE_PLANE 0.9  /* share of its points that are on the one plane that an image sees */
 
 typedef struct {
     uint32_t image1, image2, num_common;
@@ -249,7 +250,9 @@ static psfm_status find_growth(psfm_context *ctx, size_t index, int worker, void
             }
         }
     }
-    b->tree->growth[image] = weight > 0.0 ? grown / weight : 0.0;
+    /* a step of many times all distances means nothing, and its exponential may not be finite */
+    b->tree->growth[image] =
+        weight > 0.0 ? fmax(-MAX_GROWTH, fmin(grown / weight, MAX_GROWTH)) : 0.0;
     return PSFM_OK;
 }
 

@@ -192,6 +192,25 @@ static void what_grows_as_a_whole_grows_by_a_factor(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* An end that hardly anything holds, and a step of a thousand times its size: the exponential of
+ * that is no number. */
+static void growth_has_a_limit(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    static chain s;
+    psfm_bundle b;
+    const uint32_t first = 100;
+    make_straight(&s);
+    start_step(ctx, &s, &b);
+    for (uint32_t i = first; i < NUM_IMAGES; ++i)
+        shift_of(&b, i)[0] = 1000.0 * (double)(i - first + 1);
+    assert_ok(ctx, psfm_bundle_tree_move(ctx, &b));
+    for (uint32_t i = 0; i < NUM_IMAGES; ++i)
+        assert_true(isfinite(b.trial.c[i][0]));
+    psfm_bundle_teardown(&b);
+    psfm_context_destroy(&ctx);
+}
+
 /* Two images all but at one place: a step of 30 times what is between them is a small one. */
 static void a_short_baseline_is_no_measure(void **state) {
     (void)state;
@@ -367,6 +386,7 @@ int main(void) {
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(what_turns_as_a_whole_turns_exactly),
         cmocka_unit_test(what_grows_as_a_whole_grows_by_a_factor),
+        cmocka_unit_test(growth_has_a_limit),
         cmocka_unit_test(a_short_baseline_is_no_measure),
         cmocka_unit_test(what_does_not_move_stays),
         cmocka_unit_test(what_is_above_a_plane_stays_above_it),

@@ -17,7 +17,8 @@
  * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
  * to a twin has patches as well. A pair that is good makes one component of its two images; what is
  * not in the largest one has not been connected, whatever its support, and what is in it by three
- * pairs of few matches not surely. */
+ * pairs of few matches not surely. Where normal effort does not do for that, the set is hard, and
+ * all its images get normal effort at least. */
 #include "intake/effort_need.h"
 
 #include <math.h>
@@ -27,11 +28,13 @@
 #include "base/union_find.h"
 
 #define NUM_BEST 3
-#define MIN_SUPPORT 2000 /* verified matches of the best pairs together */
-#define MIN_CERTAIN 600  /* the same, for an image that is connected for sure */
-#define MIN_GOOD 100     /* verified matches of a pair that connects two images */
-#define MIN_GAIN 0.1     /* of the deviations, by more features */
-#define GROWTH 3.0       /* of the verified matches by the next effort, about */
+#define MIN_SUPPORT 2000   /* verified matches of the best pairs together */
+#define MIN_CERTAIN 600    /* the same, for an image that is connected for sure */
+#define MIN_GOOD 100       /* verified matches of a pair that connects two images */
+#define MIN_GAIN 0.1       /* of the deviations, by more features */
+#define MIN_HIGH_GAIN 0.17 /* the same, for high effort beyond fine */
+#define GROWTH 3.0      /* of the verified matches by the next effort, about; from normal to high */
+#define FINE_GROWTH 2.0 /* from normal to fine */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {
@@ -118,13 +121,16 @@ static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tr
     return status;
 }
 
-/* The effort that makes a weak image exact. Fine effort has two thirds of the features of high
- * effort, and ends as exact where nothing is hard to connect. */
+/* The effort that makes a weak image exact. Fine effort is enough where nothing is hard to connect
+ * and patches hold the image, too, so that what the features of high effort would shrink deviations
+ * by is little. */
 static psfm_effort effort_for(psfm_effort reached, double support, double held, bool is_hard) {
-    const double more = (GROWTH - 1.0) * support;
-    if (reached == PSFM_EFFORT_LOW && !is_weak(support + more, held + more, GROWTH))
+    const double times = reached == PSFM_EFFORT_LOW ? GROWTH : 1.0;
+    const double patches = held - support, normal = times * support;
+    if (reached == PSFM_EFFORT_LOW && !is_weak(normal, normal + patches, GROWTH))
         return PSFM_EFFORT_NORMAL;
-    return is_hard ? PSFM_EFFORT_HIGH : PSFM_EFFORT_FINE;
+    const double fine = FINE_GROWTH * normal + patches, high = GROWTH * normal + patches;
+    return is_hard || sqrt(fine / high) < 1.0 - MIN_HIGH_GAIN ? PSFM_EFFORT_HIGH : PSFM_EFFORT_FINE;
 }
 
 /* Gives weak images that hang on others like them what they need. */
@@ -181,6 +187,11 @@ bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images) {
     return false;
 }
 
+/* Normal effort at least. */
+static psfm_effort more_of(psfm_effort reached) {
+    return reached < PSFM_EFFORT_NORMAL ? PSFM_EFFORT_NORMAL : reached;
+}
+
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, unsigned causes, psfm_image_effort *images) {
     best_pairs *best = NULL;
@@ -190,16 +201,16 @@ psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tr
             add_pair(&best[pairs[k].image[e]], pairs[k].image[1 - e], pairs[k].num_verified);
     if (status == PSFM_OK)
         status = find_certain(ctx, num_images, pairs, num_pairs, best, images);
+    const bool is_hard = status == PSFM_OK && psfm_effort_is_hard(images, num_images);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
         const bool is_sought = (causes & PSFM_NEED_CONNECTION) != 0 && !images[i].is_certain;
         const psfm_effort reached = images[i].given.reached;
-        images[i].needed = !is_sought                   ? reached
-                           : reached == PSFM_EFFORT_LOW ? PSFM_EFFORT_NORMAL
-                                                        : PSFM_EFFORT_HIGH;
+        images[i].needed = is_sought && reached != PSFM_EFFORT_LOW ? PSFM_EFFORT_HIGH
+                           : is_sought || is_hard                  ? more_of(reached)
+                                                                   : reached;
     }
     if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
-        status = find_weak(ctx, num_images, pairs, num_pairs, best,
-                           psfm_effort_is_hard(images, num_images), images);
+        status = find_weak(ctx, num_images, pairs, num_pairs, best, is_hard, images);
     if (status == PSFM_OK)
         status = raise_partners(ctx, num_images, pairs, num_pairs, best, images);
     free(best);

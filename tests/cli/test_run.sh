@@ -33,12 +33,12 @@ field 640 held --threads 2
 [ "$(raised held fine)$(raised held high)" = 00 ] || fail "photographs got more than they need"
 diff -r normal/model held/model || fail "nothing was raised, but the model is another"
 loose="--photo-plane.min-matches 100000"
-field 640 loose.fine --effort fine --threads 1 $loose
+field 640 loose.high --effort high --threads 1 $loose
 field 640 loose --threads 2 $loose
-[ "$(raised loose fine)" = 8 ] || fail "$(raised loose fine) of 8 photographs without patches got more features"
-diff -r loose.fine/model loose/model || fail "raised after the alignment, photographs give another model"
+[ "$(raised loose high)" = 8 ] || fail "$(raised loose high) of 8 photographs without patches got more features"
+diff -r loose.high/model loose/model || fail "raised after the alignment, photographs give another model"
 field 640 loose --threads 1 $loose
-diff -r loose.fine/model loose/model || fail "a second run changed the model"
+diff -r loose.high/model loose/model || fail "a second run changed the model"
 [ "$(number loose.json matched)" = 0 ] || fail "the second run matched $(number loose.json matched) pairs"
 field 640 loose --threads 1
 diff -r held/model loose/model || fail "an effort decided on other grounds was kept"

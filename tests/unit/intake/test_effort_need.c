@@ -49,7 +49,7 @@ static void what_is_held_well_needs_nothing(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
     find(pairs, make_ring(600, pairs), images); /* 600 + 600 + 300 are too few */
     for (int i = 0; i < NUM; ++i)
-        assert_int_equal(images[i].needed, PSFM_EFFORT_FINE);
+        assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
 
 /* Connected all the same: nothing is asked for on that ground. */
@@ -102,7 +102,7 @@ static void weak_images_that_hang_on_each_other_are_raised(void **state) {
     find(pairs, n, images);
     for (int i = 0; i < NUM; ++i)
         assert_int_equal(images[i].needed,
-                         i >= 2 && i <= 5 ? PSFM_EFFORT_FINE : PSFM_EFFORT_NORMAL);
+                         i >= 2 && i <= 5 ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL);
 }
 
 /* Image 3 hangs on few matches, though its neighbours are held well: the best three of these are
@@ -157,8 +157,8 @@ static void what_is_not_connected_needs_more(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
 }
 
-/* From low effort to normal effort, or to fine effort where three times the matches are too few;
- * patches hold an image that has a hundredth of the matches. */
+/* From low effort to normal effort, or beyond where three times the matches are too few: to fine
+ * effort with some patches, to high effort without. Many patches hold an image instead. */
 static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
@@ -168,7 +168,8 @@ static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
         double patches;
         psfm_effort needed;
     } cases[] = {{400, 0.0, PSFM_EFFORT_NORMAL},
-                 {250, 0.0, PSFM_EFFORT_FINE},
+                 {250, 0.0, PSFM_EFFORT_HIGH},
+                 {250, 500.0, PSFM_EFFORT_FINE},
                  {250, 20000.0, PSFM_EFFORT_LOW},
                  {900, 0.0, PSFM_EFFORT_LOW}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {

@@ -4,6 +4,7 @@
 #include "refine/plane_labels.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -66,4 +67,28 @@ void psfm_label_tracks(const psfm_keypoint_labels *labels, const psfm_tracks *tr
                 vote(&label[t], &lead, labels->label[at]);
         }
     }
+}
+
+psfm_status psfm_labelled_planes_fit(psfm_context *ctx, const psfm_keypoint_labels *labels,
+                                     uint32_t num_labels, const psfm_structure *structure,
+                                     const psfm_poses *poses,
+                                     const psfm_scene_plane_options *options,
+                                     psfm_scene_planes *planes, psfm_bundle_plane **of_bundle) {
+    int32_t *label = NULL;
+    *of_bundle = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, structure->num_points, &label);
+    if (status != PSFM_OK)
+        return status;
+    psfm_label_tracks(labels, &structure->tracks, label);
+    psfm_labelled_points points = {structure->num_points, (const double(*)[3])structure->points,
+                                   structure->component, label, num_labels};
+    status = psfm_scene_planes_fit(ctx, &points, poses, options, planes);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, planes->num_planes, of_bundle);
+    for (uint32_t k = 0; status == PSFM_OK && k < planes->num_planes; ++k) {
+        memcpy((*of_bundle)[k].normal, planes->planes[k].normal, sizeof planes->planes[k].normal);
+        (*of_bundle)[k].distance = planes->planes[k].distance;
+    }
+    free(label);
+    return status;
 }

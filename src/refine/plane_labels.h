@@ -3,7 +3,9 @@
 #define PSFM_REFINE_PLANE_LABELS_H
 
 #include "graph/pose_graph.h"
-#include "scene/tracks.h"
+#include "pose/bundle.h"
+#include "scene/planes.h"
+#include "scene/triangulate.h"
 
 /* Per view a label for each of its keypoints, -1 for none. Owns its arrays. */
 typedef struct {
@@ -22,5 +24,13 @@ void psfm_keypoint_labels_free(psfm_keypoint_labels *labels);
 /* label[t] of each track: the majority of its keypoints' labels, -1 if most have none. */
 void psfm_label_tracks(const psfm_keypoint_labels *labels, const psfm_tracks *tracks,
                        int32_t *label);
+
+/* The planes of points by the labels 0 .. num_labels - 1 of their tracks, and the same for an
+ * adjustment; the caller frees both in any case. */
+psfm_status psfm_labelled_planes_fit(psfm_context *ctx, const psfm_keypoint_labels *labels,
+                                     uint32_t num_labels, const psfm_structure *structure,
+                                     const psfm_poses *poses,
+                                     const psfm_scene_plane_options *options,
+                                     psfm_scene_planes *planes, psfm_bundle_plane **of_bundle);
 
 #endif

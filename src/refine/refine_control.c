@@ -12,6 +12,9 @@ static const psfm_option rows[] = {
                      "off: at bundle.loss-scale-px"),
     PSFM_OPTION_INT(psfm_refine_control_options, min_image_points, "min-image-points", 6, 3, 100000,
                     "an image that sees fewer points loses its pose"),
+    PSFM_OPTION_INT(psfm_refine_control_options, place_images, "place-images", 64, 0, 100000,
+                    "images that a track may grow to as its point is looked for where it must be; "
+                    "0: no point is"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, covariance, "covariance", 1,
                      "compute the uncertainty of each pose"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, check_intrinsics, "check-intrinsics", 1,

@@ -12,7 +12,11 @@
  * points do not agree with them lose their pose and are tried the same way; after the last round
  * that goes on as long as it places any. Pieces of the model that the points do not hold together
  * are joined (refine/pieces.c), and loops that came out open are closed: the next round allows as
- * much as their ends are apart (refine/open_loops.c). */
+ * much as their ends are apart (refine/open_loops.c).
+ *
+ * The last round lengthens its tracks by place (refine/track_places.c), but not before it has been
+ * adjusted without: poses of a rougher round are bent by more than the noise over the length of a
+ * track, and what is chosen because it agrees with them would keep them so. */
 #include "refine/refine_poses.h"
 
 #include <math.h>
@@ -29,6 +33,7 @@
 #include "refine/pieces.h"
 #include "refine/plane_labels.h"
 #include "refine/refined_quality.h"
+#include "refine/track_places.h"
 #include "refine/usable_matches.h"
 #include "scene/merge.h"
 
@@ -87,28 +92,11 @@ static psfm_bundle_problem make_problem(refinement *r) {
 
 /* Physical planes of the current points. */
 static psfm_status find_planes(psfm_context *ctx, refinement *r) {
-    psfm_structure *st = &r->out->structure;
-    int32_t *label = NULL;
     psfm_scene_planes_free(&r->out->planes);
     free(r->bundle_planes);
-    r->bundle_planes = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, st->num_points, &label);
-    if (status != PSFM_OK)
-        return status;
-    psfm_label_tracks(&r->labels, &st->tracks, label);
-    psfm_labelled_points points = {st->num_points, (const double(*)[3])st->points, st->component,
-                                   label, r->input->num_groups};
-    status =
-        psfm_scene_planes_fit(ctx, &points, &r->s->poses, &r->options->planes, &r->out->planes);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, r->out->planes.num_planes, &r->bundle_planes);
-    for (uint32_t k = 0; status == PSFM_OK && k < r->out->planes.num_planes; ++k) {
-        const psfm_scene_plane *plane = &r->out->planes.planes[k];
-        memcpy(r->bundle_planes[k].normal, plane->normal, sizeof plane->normal);
-        r->bundle_planes[k].distance = plane->distance;
-    }
-    free(label);
-    return status;
+    return psfm_labelled_planes_fit(ctx, &r->labels, r->input->num_groups, &r->out->structure,
+                                    &r->s->poses, &r->options->planes, &r->out->planes,
+                                    &r->bundle_planes);
 }
 
 static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_tracks *tracks,
@@ -118,6 +106,11 @@ static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_trac
     psfm_structure_free(&r->out->structure);
     return psfm_triangulate(ctx, r->evidence->set, tracks, &r->s->poses, &options,
                             &r->out->structure, NULL);
+}
+
+static psfm_status list_observations(psfm_context *ctx, refinement *r) {
+    return psfm_observation_list_make(ctx, r->evidence->set, &r->out->structure, r->has_info,
+                                      &r->list);
 }
 
 /* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
@@ -136,10 +129,7 @@ static psfm_status make_points(psfm_context *ctx, refinement *r, double max_erro
             status = triangulate(ctx, r, &tracks, max_error_px);
         psfm_tracks_free(&tracks);
     }
-    if (status == PSFM_OK)
-        status = psfm_observation_list_make(ctx, r->evidence->set, &r->out->structure, r->has_info,
-                                            &r->list);
-    return status;
+    return status == PSFM_OK ? list_observations(ctx, r) : status;
 }
 
 static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bundle_options *options,
@@ -193,18 +183,23 @@ static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     return PSFM_OK;
 }
 
-static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
+static psfm_status adjust_roughly(psfm_context *ctx, refinement *r, double max_error_px,
+                                  bool weighted) {
     psfm_bundle_options rough = r->options->bundle;
     rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
     rough.tolerance = fmax(rough.tolerance, ROUGH);
     rough.settled = fmax(rough.settled, ROUGH_SETTLED);
+    return adjust_with(ctx, r, &rough, weighted);
+}
+
+static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
     psfm_status status = find_planes(ctx, r);
     if (status != PSFM_OK)
         return status;
     if (max_error_px > r->options->triangulate.max_error_px)
-        return adjust_with(ctx, r, &rough, false); /* the poses are not worth weights yet */
+        return adjust_roughly(ctx, r, max_error_px, false); /* not worth weights yet */
     if (r->has_info || r->rounds_to_align > 0)
-        status = adjust_with(ctx, r, &rough, true);
+        status = adjust_roughly(ctx, r, max_error_px, true);
     if (status != PSFM_OK || r->rounds_to_align > 0) /* nothing final yet */
         return status;
     if (r->has_info) {
@@ -212,6 +207,25 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
         status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->list.sqrt_info);
     }
     return status == PSFM_OK ? adjust_finally(ctx, r) : status;
+}
+
+/* In the last round, longer tracks: points are looked for where poses that this round has adjusted
+ * say. Not if photographs will be searched for them. */
+static psfm_status lengthen_tracks(psfm_context *ctx, refinement *r, double max_error_px) {
+    int most = r->options->control.place_images;
+    psfm_tracks tracks = {0};
+    if (most == 0 || r->rounds_to_align > 0 || max_error_px > r->options->triangulate.max_error_px)
+        return PSFM_OK;
+    psfm_status status = find_planes(ctx, r);
+    if (status == PSFM_OK)
+        status = adjust_roughly(ctx, r, max_error_px, true);
+    if (status == PSFM_OK)
+        status = psfm_track_places(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
+                                   (uint32_t)most, &tracks, NULL);
+    if (status == PSFM_OK)
+        status = triangulate(ctx, r, &tracks, max_error_px);
+    psfm_tracks_free(&tracks);
+    return status == PSFM_OK ? list_observations(ctx, r) : status;
 }
 
 /* Images that see too few points lose their pose. */
@@ -260,6 +274,8 @@ static psfm_status run_round(psfm_context *ctx, refinement *r, double error, boo
         status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
     if (status == PSFM_OK)
         status = make_points(ctx, r, error, again);
+    if (status == PSFM_OK && again)
+        status = lengthen_tracks(ctx, r, error);
     if (status == PSFM_OK)
         status = adjust(ctx, r, error);
     if (status == PSFM_OK)
@@ -388,8 +404,7 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
         psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
         r->has_info = true;
         --r->rounds_to_align;
-        status = psfm_observation_list_make(ctx, r->evidence->set, &r->out->structure, r->has_info,
-                                            &r->list);
+        status = list_observations(ctx, r);
         if (status == PSFM_OK)
             status = adjust(ctx, r, r->options->triangulate.max_error_px);
     }
@@ -486,14 +501,4 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
     if (status != PSFM_OK)
         psfm_refined_free(out);
     return status;
-}
-
-void psfm_refined_free(psfm_refined *refined) {
-    psfm_structure_free(&refined->structure);
-    psfm_scene_planes_free(&refined->planes);
-    free(refined->cameras);
-    free(refined->camera_sigma);
-    free(refined->images);
-    psfm_probes_free(refined->probe);
-    *refined = (psfm_refined){0};
 }

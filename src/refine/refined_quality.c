@@ -80,3 +80,13 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
         status = psfm_bow_measure(ctx, problem, options, &out->bow);
     return status;
 }
+
+void psfm_refined_free(psfm_refined *refined) {
+    psfm_structure_free(&refined->structure);
+    psfm_scene_planes_free(&refined->planes);
+    free(refined->cameras);
+    free(refined->camera_sigma);
+    free(refined->images);
+    psfm_probes_free(refined->probe);
+    *refined = (psfm_refined){0};
+}

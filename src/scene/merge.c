@@ -44,6 +44,9 @@ typedef struct {
     uint32_t *next;       /* per node: in the list of its piece */
     uint32_t *parent;     /* per piece */
     piece *pieces;
+    uint32_t max_images; /* of a piece that grows by sightings */
+    uint32_t *mark;      /* per view, by sightings: the last comparison it was met in */
+    uint32_t num_marks;
     psfm_merge_stats stats;
 } merger;
 
@@ -159,6 +162,42 @@ static void follow_matches(merger *m) {
     }
 }
 
+/* Whether an image sees both pieces. */
+static bool share_view(merger *m, const piece *p, const piece *q) {
+    uint32_t mark = ++m->num_marks;
+    for (uint32_t node = p->first; node != NONE; node = m->next[node])
+        m->mark[m->view[node]] = mark;
+    for (uint32_t node = q->first; node != NONE; node = m->next[node])
+        if (m->mark[m->view[node]] == mark)
+            return true;
+    return false;
+}
+
+static bool sees(const merger *m, uint32_t view, const piece *p) {
+    for (uint32_t node = p->first; node != NONE; node = m->next[node])
+        if (m->view[node] == view)
+            return true;
+    return false;
+}
+
+static void follow_sighting(merger *m, const psfm_sighting *s) {
+    uint32_t node = m->first_node[s->view] + s->keypoint, b = m->owner[node];
+    uint32_t a = psfm_sets_find(m->parent, s->point);
+    piece *p = &m->pieces[a];
+    if (b == NONE) {
+        if (p->num < m->max_images && !sees(m, s->view, p) &&
+            squared_error(m, node, p->X) <= m->max_error2) {
+            m->owner[node] = a;
+            add_node(m, node, p);
+            ++m->stats.num_added;
+        }
+        return;
+    }
+    b = psfm_sets_find(m->parent, b);
+    if (a != b && p->num + m->pieces[b].num <= m->max_images && !share_view(m, p, &m->pieces[b]))
+        try_to_join(m, a, b);
+}
+
 static psfm_status start(psfm_context *ctx, const psfm_structure *st, merger *m) {
     const psfm_match_set *set = m->set;
     size_t total = 0, num_points = st->num_points;
@@ -256,6 +295,29 @@ cleanup:
     return status;
 }
 
+static void free_merger(merger *m) {
+    free(m->first_node);
+    free(m->view);
+    free(m->owner);
+    free(m->next);
+    free(m->parent);
+    free(m->pieces);
+    free(m->mark);
+}
+
+/* The tracks of what has been joined, if all went well so far. */
+static psfm_status finish(psfm_context *ctx, psfm_status status, merger *m, size_t num_points,
+                          psfm_tracks *tracks, psfm_merge_stats *stats) {
+    if (status == PSFM_OK)
+        status = emit(ctx, m, num_points, tracks);
+    if (status == PSFM_OK && stats != NULL)
+        *stats = m->stats;
+    if (status != PSFM_OK)
+        psfm_tracks_free(tracks);
+    free_merger(m);
+    return status;
+}
+
 psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
                               const psfm_structure *structure, const psfm_poses *poses,
                               double max_error_px, psfm_tracks *tracks, psfm_merge_stats *stats) {
@@ -264,17 +326,23 @@ psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
     psfm_status status = start(ctx, structure, &m);
     for (int pass = 0; status == PSFM_OK && pass < PASSES; ++pass)
         follow_matches(&m);
+    return finish(ctx, status, &m, structure->num_points, tracks, stats);
+}
+
+psfm_status psfm_points_merge_sighted(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_structure *structure, const psfm_poses *poses,
+                                      const psfm_sighting *sightings, size_t num_sightings,
+                                      double max_error_px, uint32_t max_images, psfm_tracks *tracks,
+                                      psfm_merge_stats *stats) {
+    merger m = {.set = set,
+                .poses = poses,
+                .max_error2 = max_error_px * max_error_px,
+                .max_images = max_images};
+    *tracks = (psfm_tracks){0};
+    psfm_status status = start(ctx, structure, &m);
     if (status == PSFM_OK)
-        status = emit(ctx, &m, structure->num_points, tracks);
-    if (status == PSFM_OK && stats != NULL)
-        *stats = m.stats;
-    if (status != PSFM_OK)
-        psfm_tracks_free(tracks);
-    free(m.first_node);
-    free(m.view);
-    free(m.owner);
-    free(m.next);
-    free(m.parent);
-    free(m.pieces);
-    return status;
+        status = PSFM_ALLOC(ctx, set->num_views, &m.mark);
+    for (size_t k = 0; status == PSFM_OK && k < num_sightings; ++k)
+        follow_sighting(&m, &sightings[k]);
+    return finish(ctx, status, &m, structure->num_points, tracks, stats);
 }

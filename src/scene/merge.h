@@ -19,4 +19,18 @@ psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
                               const psfm_structure *structure, const psfm_poses *poses,
                               double max_error_px, psfm_tracks *tracks, psfm_merge_stats *stats);
 
+/* A point of the structure and a keypoint of a view that does not see it, which may show it. */
+typedef struct {
+    uint32_t point, view, keypoint;
+} psfm_sighting;
+
+/* The same, where sightings stand for the matches: a keypoint of no point joins the sighted one if
+ * it agrees; two points that a sighting joins become one if no image sees both, they have at most
+ * max_images together, and the observations of either agree. Sightings are taken in their order. */
+psfm_status psfm_points_merge_sighted(psfm_context *ctx, const psfm_match_set *set,
+                                      const psfm_structure *structure, const psfm_poses *poses,
+                                      const psfm_sighting *sightings, size_t num_sightings,
+                                      double max_error_px, uint32_t max_images, psfm_tracks *tracks,
+                                      psfm_merge_stats *stats);
+
 #endif

@@ -14,9 +14,9 @@
  * are joined (refine/pieces.c), and loops that came out open are closed: the next round allows as
  * much as their ends are apart (refine/open_loops.c).
  *
- * The last round lengthens its tracks by place (refine/track_places.c), but not before it has been
- * adjusted without: poses of a rougher round are bent by more than the noise over the length of a
- * track, and what is chosen because it agrees with them would keep them so. */
+ * The last round lengthens its tracks by place (refine/track_places.c), between its adjustments:
+ * poses of a rougher round are bent by more than the noise over the length of a track, and what is
+ * chosen because it agrees with them would keep them so. */
 #include "refine/refine_poses.h"
 
 #include <math.h>
@@ -160,27 +160,44 @@ static size_t count_posed(const refinement *r) {
     return num;
 }
 
-/* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. */
+/* Longer tracks: points are looked for where the poses say. */
+static psfm_status lengthen_tracks(psfm_context *ctx, refinement *r) {
+    psfm_tracks tracks = {0};
+    psfm_status status =
+        psfm_track_places(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
+                          (uint32_t)r->options->control.place_images, &tracks, NULL);
+    if (status == PSFM_OK)
+        status = triangulate(ctx, r, &tracks, r->options->triangulate.max_error_px);
+    psfm_tracks_free(&tracks);
+    if (status == PSFM_OK)
+        status = list_observations(ctx, r);
+    return status == PSFM_OK ? find_planes(ctx, r) : status;
+}
+
+/* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. On
+ * the way tracks are lengthened, unless photographs are searched for their points. */
 static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
     psfm_bundle_options options = r->options->bundle;
     /* many patches: the last steps cost much and change nothing */
     double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
     double final_settled = options.settled;
-    size_t num_posed = count_posed(r);
-    if (!r->options->control.fit_loss || options.loss != PSFM_BUNDLE_LOSS_CAUCHY)
-        return adjust_with(ctx, r, &options, true);
-    for (int k = 0; k < MAX_FITS; ++k) {
+    bool fits = r->options->control.fit_loss && options.loss == PSFM_BUNDLE_LOSS_CAUCHY;
+    bool lengthens =
+        r->options->control.place_images > 0 && r->options->control.rounds > 1 && !r->has_info;
+    psfm_status status = PSFM_OK;
+    for (int k = fits || lengthens ? 0 : MAX_FITS - 1; status == PSFM_OK && k < MAX_FITS; ++k) {
+        bool last = k + 1 == MAX_FITS;
         psfm_bundle_problem problem = make_problem(r);
-        psfm_status status =
-            psfm_noise_loss_scale(ctx, &problem, num_posed, &options.loss_scale_px);
-        options.tolerance = k + 1 < MAX_FITS ? fmax(final_tolerance, ROUGH) : final_tolerance;
-        options.settled = k + 1 < MAX_FITS ? fmax(final_settled, ROUGH_SETTLED) : final_settled;
+        if (fits)
+            status = psfm_noise_loss_scale(ctx, &problem, count_posed(r), &options.loss_scale_px);
+        options.tolerance = last ? final_tolerance : fmax(final_tolerance, ROUGH);
+        options.settled = last ? final_settled : fmax(final_settled, ROUGH_SETTLED);
         if (status == PSFM_OK)
             status = adjust_with(ctx, r, &options, true);
-        if (status != PSFM_OK)
-            return status;
+        if (status == PSFM_OK && lengthens && !last)
+            status = lengthen_tracks(ctx, r);
     }
-    return PSFM_OK;
+    return status;
 }
 
 static psfm_status adjust_roughly(psfm_context *ctx, refinement *r, double max_error_px,
@@ -207,25 +224,6 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
         status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->list.sqrt_info);
     }
     return status == PSFM_OK ? adjust_finally(ctx, r) : status;
-}
-
-/* In the last round, longer tracks: points are looked for where poses that this round has adjusted
- * say. Not if photographs will be searched for them. */
-static psfm_status lengthen_tracks(psfm_context *ctx, refinement *r, double max_error_px) {
-    int most = r->options->control.place_images;
-    psfm_tracks tracks = {0};
-    if (most == 0 || r->rounds_to_align > 0 || max_error_px > r->options->triangulate.max_error_px)
-        return PSFM_OK;
-    psfm_status status = find_planes(ctx, r);
-    if (status == PSFM_OK)
-        status = adjust_roughly(ctx, r, max_error_px, true);
-    if (status == PSFM_OK)
-        status = psfm_track_places(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
-                                   (uint32_t)most, &tracks, NULL);
-    if (status == PSFM_OK)
-        status = triangulate(ctx, r, &tracks, max_error_px);
-    psfm_tracks_free(&tracks);
-    return status == PSFM_OK ? list_observations(ctx, r) : status;
 }
 
 /* Images that see too few points lose their pose. */
@@ -274,8 +272,6 @@ static psfm_status run_round(psfm_context *ctx, refinement *r, double error, boo
         status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
     if (status == PSFM_OK)
         status = make_points(ctx, r, error, again);
-    if (status == PSFM_OK && again)
-        status = lengthen_tracks(ctx, r, error);
     if (status == PSFM_OK)
         status = adjust(ctx, r, error);
     if (status == PSFM_OK)

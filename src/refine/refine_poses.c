@@ -160,18 +160,19 @@ static size_t count_posed(const refinement *r) {
     return num;
 }
 
-/* Longer tracks: points are looked for where the poses say. */
+/* Longer tracks: points are looked for where the poses say. Where none is found, all stays. */
 static psfm_status lengthen_tracks(psfm_context *ctx, refinement *r) {
+    psfm_track_places_stats stats;
     psfm_tracks tracks = {0};
     psfm_status status =
         psfm_track_places(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
-                          (uint32_t)r->options->control.place_images, &tracks, NULL);
-    if (status == PSFM_OK)
-        status = triangulate(ctx, r, &tracks, r->options->triangulate.max_error_px);
+                          (uint32_t)r->options->control.place_images, &tracks, &stats);
+    if (status == PSFM_OK && stats.merged.num_merged + stats.merged.num_added > 0 &&
+        !(status = triangulate(ctx, r, &tracks, r->options->triangulate.max_error_px)) &&
+        !(status = list_observations(ctx, r)))
+        status = find_planes(ctx, r);
     psfm_tracks_free(&tracks);
-    if (status == PSFM_OK)
-        status = list_observations(ctx, r);
-    return status == PSFM_OK ? find_planes(ctx, r) : status;
+    return status;
 }
 
 /* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. On

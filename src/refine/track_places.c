@@ -278,7 +278,7 @@ static psfm_status gather(psfm_context *ctx, const search *s, psfm_sighting **si
     psfm_status status = PSFM_ALLOC(ctx, all, sightings);
     for (size_t v = 0; status == PSFM_OK && v < s->set->num_views; ++v) {
         const findings *f = &s->by_view[v];
-        if (!f->is_fair)
+        if (!f->is_fair || f->num == 0)
             continue;
         memcpy(*sightings + *num, f->sightings, f->num * sizeof *f->sightings);
         *num += f->num;

@@ -9,18 +9,16 @@
 #define LOW_FEATURES 2000
 #define LOW_IMAGE 800
 #define NORMAL_IMAGE 2000
-#define FINE_SHRINK 0.75
 #define DOUBLED_GROWTH 3.0 /* times the features, with the doubled image */
 
-static const char *const names[] = {"auto", "low", "normal", "fine", "high", NULL};
+static const char *const names[] = {"auto", "low", "normal", "high", NULL};
 
 static const psfm_option rows[] = {
     PSFM_OPTION_CHOICE(psfm_effort_options, level, "effort", PSFM_EFFORT_AUTO, names,
                        "what SIFT may cost: low shrinks images to 800 pixels and keeps 2000 "
-                       "features; normal shrinks them to 2000 and does not double them; fine "
-                       "makes them half as large again instead; high takes the options of sift as "
-                       "they are; auto starts low and gives more to images that their pairs do not "
-                       "hold well (extract has no pairs: high)"),
+                       "features; normal shrinks them to 2000 and does not double them; high takes "
+                       "the options of sift as they are; auto starts low and gives more to images "
+                       "that their pairs do not hold well (extract has no pairs: high)"),
 };
 const psfm_option_table psfm_effort_option_table = {"", rows, 1};
 
@@ -32,11 +30,6 @@ bool psfm_effort_limit(psfm_effort effort, int max_image_size, psfm_sift_options
     const psfm_sift_options before = *sift;
     if (effort == PSFM_EFFORT_AUTO || effort == PSFM_EFFORT_HIGH)
         return false;
-    if (effort == PSFM_EFFORT_FINE) {
-        if (sift->first_octave < 0 && sift->shrink == 1.0)
-            sift->shrink = FINE_SHRINK;
-        return sift->shrink != before.shrink;
-    }
     if (sift->first_octave < 0)
         sift->first_octave = 0;
     if (max_image_size == 0 && sift->max_image_size == 0)

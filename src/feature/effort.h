@@ -8,7 +8,6 @@ typedef enum {
     PSFM_EFFORT_AUTO,   /* low, and more where that does not do; where nothing tells, high */
     PSFM_EFFORT_LOW,    /* a small image and few features */
     PSFM_EFFORT_NORMAL, /* the image is not doubled, and a large one is shrunk */
-    PSFM_EFFORT_FINE,   /* the image is shrunk a little before it is doubled */
     PSFM_EFFORT_HIGH,   /* the options as they are */
 } psfm_effort;
 

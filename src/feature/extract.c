@@ -78,22 +78,8 @@ typedef struct {
 /* How a photograph is shrunk. */
 typedef struct {
     int max_size;
-    double factor; /* after that */
     bool by_codec; /* as far as it can */
 } shrinking;
-
-static int wanted_size(const shrinking *how, int width, int height) {
-    const int longer = width > height ? width : height;
-    return (int)(how->factor * (longer < how->max_size ? longer : how->max_size) + 0.5);
-}
-
-/* The largest side that the codec may leave. 0: all of it. */
-static int codec_size(const shrinking *how, const uint8_t *bytes, size_t size) {
-    int width, height;
-    return how->by_codec && psfm_image_parse_size(bytes, size, &width, &height)
-               ? wanted_size(how, width, height)
-               : 0;
-}
 
 static psfm_status shrink(psfm_context *ctx, int size, psfm_image *image) {
     psfm_image small = {0};
@@ -118,9 +104,8 @@ static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *
     if (status == PSFM_OK)
         status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
-        status =
-            psfm_image_decode_small(ctx, (const uint8_t *)bytes, size, path, PSFM_IMAGE_GRAY,
-                                    codec_size(how, (const uint8_t *)bytes, size), &reduced, image);
+        status = psfm_image_decode_small(ctx, (const uint8_t *)bytes, size, path, PSFM_IMAGE_GRAY,
+                                         how->by_codec ? how->max_size : 0, &reduced, image);
     if (status == PSFM_OK) {
         out->width = image->width * (double)reduced;
         out->height = image->height * (double)reduced;
@@ -129,7 +114,7 @@ static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *
         if (reduced > 1)
             psfm_image_parse_size((const uint8_t *)bytes, size, &photo->width, &photo->height);
         psfm_exif_parse((const uint8_t *)bytes, size, photo->width, photo->height, &photo->exif);
-        status = shrink(ctx, wanted_size(how, photo->width, photo->height), image);
+        status = shrink(ctx, how->max_size, image);
     }
     free(bytes);
     free(path);
@@ -191,7 +176,7 @@ psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int
     const bool is_sift = extractor->detectors == NULL;
     const bool is_limited = is_sift && sift->max_image_size > 0;
     const int size = is_limited ? sift->max_image_size : extractor->max_image_size;
-    const shrinking how = {size, is_sift ? sift->shrink : 1.0, is_sift && sift->reduced_decoding};
+    const shrinking how = {size, is_sift && sift->reduced_decoding};
     if (size < MIN_IMAGE_SIZE)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "--sift.max-image-size: %d is too small, %d is the least", size,

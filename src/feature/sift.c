@@ -20,9 +20,6 @@ static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_sift_options, max_image_size, "max-image-size", 0, 0, 65000,
                     "photographs with a longer side are shrunk to it; 0: to "
                     "--extract.max-image-size"),
-    PSFM_OPTION_DOUBLE(psfm_sift_options, shrink, "shrink", 1.0, 0.1, 1.0,
-                       "photographs are shrunk by this factor, too; with the image doubled 0.75 "
-                       "makes it half as large again"),
     PSFM_OPTION_BOOL(psfm_sift_options, reduced_decoding, "reduced-decoding", false,
                      "let the codec of a JPEG halve it as often as the size wanted allows: faster, "
                      "and a little coarser"),

@@ -10,7 +10,6 @@ typedef struct {
     int max_num_features;  /* whole levels are kept, largest scales first, until this is passed */
     int first_octave;      /* -1: the image is doubled first */
     int max_image_size;    /* larger photographs are shrunk to it; 0: as for all features */
-    double shrink;         /* factor that photographs are shrunk by after that */
     bool reduced_decoding; /* a JPEG's codec does as much of the shrinking as it can */
     int num_octaves;       /* halvings of the image, at most as many as it allows */
     int octave_resolution; /* levels per octave */

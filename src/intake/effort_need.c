@@ -12,7 +12,7 @@
  * planes that is next to 1, and the photograph is left as it is. And one weak image between
  * images that are held well is as exact as its own matches; only where weak images hang on each
  * other do errors add up from one to the next. So it is those that get more: the next effort or,
- * where g times the support would still be too little, fine effort.
+ * where g times the support would still be too little, high effort.
  *
  * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
  * to a twin has patches as well. A pair that is good makes one component of its two images; what is
@@ -28,13 +28,11 @@
 #include "base/union_find.h"
 
 #define NUM_BEST 3
-#define MIN_SUPPORT 2000   /* verified matches of the best pairs together */
-#define MIN_CERTAIN 600    /* the same, for an image that is connected for sure */
-#define MIN_GOOD 100       /* verified matches of a pair that connects two images */
-#define MIN_GAIN 0.1       /* of the deviations, by more features */
-#define MIN_HIGH_GAIN 0.17 /* the same, for high effort beyond fine */
-#define GROWTH 3.0      /* of the verified matches by the next effort, about; from normal to high */
-#define FINE_GROWTH 2.0 /* from normal to fine */
+#define MIN_SUPPORT 2000 /* verified matches of the best pairs together */
+#define MIN_CERTAIN 600  /* the same, for an image that is connected for sure */
+#define MIN_GOOD 100     /* verified matches of a pair that connects two images */
+#define MIN_GAIN 0.1     /* of the deviations, by more features */
+#define GROWTH 3.0       /* of the verified matches by the next effort, about */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {
@@ -121,22 +119,17 @@ static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tr
     return status;
 }
 
-/* The effort that makes a weak image exact. Fine effort is enough where nothing is hard to connect
- * and patches hold the image, too, so that what the features of high effort would shrink deviations
- * by is little. */
-static psfm_effort effort_for(psfm_effort reached, double support, double held, bool is_hard) {
-    const double times = reached == PSFM_EFFORT_LOW ? GROWTH : 1.0;
-    const double patches = held - support, normal = times * support;
-    if (reached == PSFM_EFFORT_LOW && !is_weak(normal, normal + patches, GROWTH))
-        return PSFM_EFFORT_NORMAL;
-    const double fine = FINE_GROWTH * normal + patches, high = GROWTH * normal + patches;
-    return is_hard || sqrt(fine / high) < 1.0 - MIN_HIGH_GAIN ? PSFM_EFFORT_HIGH : PSFM_EFFORT_FINE;
+/* The effort that makes a weak image exact. */
+static psfm_effort effort_for(psfm_effort reached, double support, double held) {
+    const double more = (GROWTH - 1.0) * support;
+    return reached == PSFM_EFFORT_LOW && !is_weak(support + more, held + more, GROWTH)
+               ? PSFM_EFFORT_NORMAL
+               : PSFM_EFFORT_HIGH;
 }
 
 /* Gives weak images that hang on others like them what they need. */
 static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, const best_pairs *best, bool is_hard,
-                             psfm_image_effort *images) {
+                             size_t num_pairs, const best_pairs *best, psfm_image_effort *images) {
     double *held = NULL;
     bool *weak = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &held);
@@ -148,7 +141,7 @@ static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tr
         weak[i] = is_weak((double)support_of(&best[i]), held[i], images[i].given.growth);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
         const psfm_effort effort =
-            effort_for(images[i].given.reached, (double)support_of(&best[i]), held[i], is_hard);
+            effort_for(images[i].given.reached, (double)support_of(&best[i]), held[i]);
         if (weak[i] && has_weak_neighbour(&best[i], weak) && effort > images[i].needed)
             images[i].needed = effort;
     }
@@ -210,7 +203,7 @@ psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tr
                                                                    : reached;
     }
     if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
-        status = find_weak(ctx, num_images, pairs, num_pairs, best, is_hard, images);
+        status = find_weak(ctx, num_images, pairs, num_pairs, best, images);
     if (status == PSFM_OK)
         status = raise_partners(ctx, num_images, pairs, num_pairs, best, images);
     free(best);

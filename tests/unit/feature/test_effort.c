@@ -10,18 +10,16 @@ static psfm_sift_options defaults(void) {
 
 static void efforts_limit_what_sift_may_do(void **state) {
     (void)state;
-    psfm_sift_options low = defaults(), normal = defaults(), fine = defaults(), high = defaults();
+    psfm_sift_options low = defaults(), normal = defaults(), high = defaults();
     assert_true(psfm_effort_limit(PSFM_EFFORT_LOW, 0, &low));
     assert_true(psfm_effort_limit(PSFM_EFFORT_NORMAL, 0, &normal));
-    assert_true(psfm_effort_limit(PSFM_EFFORT_FINE, 0, &fine));
     assert_false(psfm_effort_limit(PSFM_EFFORT_HIGH, 0, &high));
     assert_false(psfm_effort_limit(PSFM_EFFORT_AUTO, 0, &high));
     assert_int_equal(low.first_octave, 0);
     assert_int_equal(low.max_num_features, 2000);
     assert_int_equal(normal.first_octave, 0);
     assert_int_equal(normal.max_num_features, defaults().max_num_features);
-    assert_int_equal(fine.first_octave, -1);
-    assert_true(fine.shrink == 0.75 && high.shrink == 1.0);
+    assert_true(low.reduced_decoding && !normal.reduced_decoding);
     assert_int_equal(high.first_octave, -1);
     assert_int_equal(low.max_image_size, 800);
     assert_int_equal(normal.max_image_size, 2000);
@@ -64,7 +62,6 @@ static void little_may_be_as_much(void **state) {
     assert_true(give(PSFM_EFFORT_LOW, 1600, 900).growth == 4.0);
     assert_true(give(PSFM_EFFORT_LOW, 8000, 900).growth == 6.25);
     assert_true(give(PSFM_EFFORT_NORMAL, 1600, 900).growth == 3.0);
-    assert_int_equal(give(PSFM_EFFORT_FINE, 640, 900).reached, PSFM_EFFORT_FINE);
     assert_true(give(PSFM_EFFORT_HIGH, 1600, 900).growth == 1.0);
 }
 

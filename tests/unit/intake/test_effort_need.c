@@ -79,7 +79,7 @@ static void patches_hold_an_image_instead(void **state) {
             pairs[k].patches = held ? 4000.0 : 3500.0;
         find(pairs, n, images);
         for (int i = 0; i < NUM; ++i)
-            assert_int_equal(images[i].needed, held ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_FINE);
+            assert_int_equal(images[i].needed, held ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH);
     }
 }
 
@@ -157,8 +157,8 @@ static void what_is_not_connected_needs_more(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
 }
 
-/* From low effort to normal effort, or beyond where three times the matches are too few: to fine
- * effort with some patches, to high effort without. Many patches hold an image instead. */
+/* From low effort to normal effort, or to high effort where three times the matches are too few.
+ * Patches hold an image instead. */
 static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
@@ -169,7 +169,6 @@ static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
         psfm_effort needed;
     } cases[] = {{400, 0.0, PSFM_EFFORT_NORMAL},
                  {250, 0.0, PSFM_EFFORT_HIGH},
-                 {250, 500.0, PSFM_EFFORT_FINE},
                  {250, 20000.0, PSFM_EFFORT_LOW},
                  {900, 0.0, PSFM_EFFORT_LOW}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {

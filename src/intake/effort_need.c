@@ -18,7 +18,8 @@
  * to a twin has patches as well. A pair that is good makes one component of its two images; what is
  * not in the largest one has not been connected, whatever its support, and what is in it by three
  * pairs of few matches not surely. Where normal effort does not do for that, the set is hard, and
- * all its images get normal effort at least. */
+ * all its images get normal effort at least; but one photograph of something else among hundreds
+ * does not make it so. */
 #include "intake/effort_need.h"
 
 #include <math.h>
@@ -33,6 +34,7 @@
 #define MIN_GOOD 100     /* verified matches of a pair that connects two images */
 #define MIN_GAIN 0.1     /* of the deviations, by more features */
 #define GROWTH 3.0       /* of the verified matches by the next effort, about */
+#define HARD_SHARE 0.05  /* of the images; fewer are strays */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {
@@ -173,11 +175,11 @@ static psfm_status raise_partners(psfm_context *ctx, size_t num_images,
 }
 
 bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images) {
+    size_t num = 0;
     for (size_t i = 0; i < num_images; ++i)
-        if (images[i].given.reached == PSFM_EFFORT_HIGH ||
-            (images[i].given.reached == PSFM_EFFORT_NORMAL && !images[i].is_certain))
-            return true;
-    return false;
+        num += images[i].given.reached == PSFM_EFFORT_HIGH ||
+               (images[i].given.reached == PSFM_EFFORT_NORMAL && !images[i].is_certain);
+    return num > 0 && (double)num >= HARD_SHARE * (double)num_images;
 }
 
 /* Normal effort at least. */

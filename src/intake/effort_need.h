@@ -32,8 +32,8 @@ typedef struct {
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, unsigned causes, psfm_image_effort *images);
 
-/* Whether there are photographs that normal effort does not connect for sure, or did not. Among
- * such every match may count. */
+/* Whether there are photographs that normal effort does not connect for sure, or did not, and not
+ * just a few strays. Among such every match may count. */
 bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images);
 
 #endif

@@ -195,6 +195,23 @@ static void high_effort_stays(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
 
+/* Of thirty images one that normal effort does not connect is a stray, two are not. Those that have
+ * had low effort yet say nothing. */
+static void a_stray_makes_nothing_hard(void **state) {
+    (void)state;
+    psfm_image_effort images[30];
+    for (int i = 0; i < 30; ++i)
+        images[i] = (psfm_image_effort){.given = {PSFM_EFFORT_NORMAL, 3.0}, .is_certain = true};
+    images[3].is_certain = false;
+    assert_false(psfm_effort_is_hard(images, 30));
+    assert_true(psfm_effort_is_hard(images, 20));
+    images[4].given.reached = PSFM_EFFORT_LOW;
+    images[4].is_certain = false;
+    assert_false(psfm_effort_is_hard(images, 30));
+    images[5].given.reached = PSFM_EFFORT_HIGH;
+    assert_true(psfm_effort_is_hard(images, 30));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_held_well_needs_nothing),
@@ -206,6 +223,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_connected_needs_more),
         cmocka_unit_test(low_effort_is_raised_as_far_as_it_must_be),
         cmocka_unit_test(high_effort_stays),
+        cmocka_unit_test(a_stray_makes_nothing_hard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

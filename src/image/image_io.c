@@ -118,9 +118,11 @@ psfm_status psfm_image_decode_small(psfm_context *ctx, const uint8_t *bytes, siz
                                     const char *name, psfm_image_channels channels, int min_side,
                                     int *reduced, psfm_image *image) {
     int width = 0, height = 0;
-    psfm_status status = decode(ctx, bytes, size, name, channels, min_side, image);
+    /* without the size of the whole, what was reduced could not be told from a small photograph */
+    const bool is_known = psfm_image_parse_size(bytes, size, &width, &height);
+    psfm_status status = decode(ctx, bytes, size, name, channels, is_known ? min_side : 0, image);
     *reduced = 1;
-    if (status == PSFM_OK && min_side > 0 && psfm_image_parse_size(bytes, size, &width, &height))
+    if (status == PSFM_OK && is_known)
         while (*reduced < 8 && (width - 1) / *reduced + 1 > image->width)
             *reduced *= 2;
     return status;

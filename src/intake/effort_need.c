@@ -11,15 +11,16 @@
  * the features shrink deviations by the factor sqrt((K + P) / (g K + P)). Where patches carry the
  * planes that is next to 1, and the photograph is left as it is. And one weak image between
  * images that are held well is as exact as its own matches; only where weak images hang on each
- * other do errors add up from one to the next. So it is those that get more: the next effort or,
- * where g times the support would still be too little, high effort.
+ * other do errors add up from one to the next. So it is those that get the next effort.
  *
  * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
  * to a twin has patches as well. A pair that is good makes one component of its two images; what is
  * not in the largest one has not been connected, whatever its support, and what is in it by three
  * pairs of few matches not surely. Where normal effort does not do for that, the set is hard, and
  * all its images get normal effort at least; but one photograph of something else among hundreds
- * does not make it so. */
+ * does not make it so. High effort is for what normal effort does not connect, for what it holds
+ * badly and, if what comes out is doubtful, for all where many are joined by few matches: doubts
+ * about images with many matches are not of a kind that more of them would settle. */
 #include "intake/effort_need.h"
 
 #include <math.h>
@@ -29,12 +30,14 @@
 #include "base/union_find.h"
 
 #define NUM_BEST 3
-#define MIN_SUPPORT 2000 /* verified matches of the best pairs together */
-#define MIN_CERTAIN 600  /* the same, for an image that is connected for sure */
-#define MIN_GOOD 100     /* verified matches of a pair that connects two images */
-#define MIN_GAIN 0.1     /* of the deviations, by more features */
-#define GROWTH 3.0       /* of the verified matches by the next effort, about */
-#define HARD_SHARE 0.05  /* of the images; fewer are strays */
+#define MIN_SUPPORT 2000  /* verified matches of the best pairs together */
+#define MIN_CERTAIN 600   /* the same, for an image that is connected for sure */
+#define MIN_GOOD 100      /* verified matches of a pair that connects two images */
+#define MIN_GAIN 0.1      /* of the deviations, by the features of normal effort */
+#define MIN_GAIN_HIGH 0.3 /* by those of high effort, which cost three times as much */
+#define LOOSE_SHARE 0.25  /* of the images, joined by few matches, that make a doubtful set loose \
+                           */
+#define HARD_SHARE 0.05   /* of the images; fewer are strays */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {
@@ -66,10 +69,10 @@ static size_t support_of(const best_pairs *best) {
     return sum;
 }
 
-/* Marks images that good pairs join to most of the others, for sure. */
-static psfm_status find_certain(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                                size_t num_pairs, const best_pairs *best,
-                                psfm_image_effort *images) {
+/* Marks images that good pairs join to most of the others, and those that many matches do. */
+static psfm_status find_joined(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                               size_t num_pairs, const best_pairs *best,
+                               psfm_image_effort *images) {
     uint32_t *sets = NULL, num_sets = 0, n = (uint32_t)num_images;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &sets);
     if (status != PSFM_OK)
@@ -79,16 +82,24 @@ static psfm_status find_certain(psfm_context *ctx, size_t num_images, const psfm
         if (pairs[k].num_verified >= MIN_GOOD)
             psfm_sets_unite(sets, pairs[k].image[0], pairs[k].image[1]);
     status = psfm_sets_label(ctx, sets, n, sets, &num_sets);
-    for (uint32_t i = 0; status == PSFM_OK && i < n; ++i)
+    for (uint32_t i = 0; status == PSFM_OK && i < n; ++i) {
+        images[i].is_joined = sets[i] == 0;
         images[i].is_certain = sets[i] == 0 && (double)support_of(&best[i]) >= MIN_CERTAIN;
+    }
     free(sets);
     return status;
 }
 
-/* Whether `growth` times the features would make an image clearly more exact that is held by
+static psfm_effort next_of(psfm_effort reached) {
+    return reached == PSFM_EFFORT_LOW ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH;
+}
+
+/* Whether the features of the next effort would make an image clearly more exact that is held by
  * `held` matches, patches included, `support` of them keypoints'. */
-static bool is_weak(double support, double held, double growth) {
-    return support < MIN_SUPPORT && sqrt(held / (held + (growth - 1.0) * support)) < 1.0 - MIN_GAIN;
+static bool is_weak(double support, double held, const psfm_effort_given *given) {
+    const double least = given->reached == PSFM_EFFORT_LOW ? MIN_GAIN : MIN_GAIN_HIGH;
+    return support < MIN_SUPPORT &&
+           sqrt(held / (held + (given->growth - 1.0) * support)) < 1.0 - least;
 }
 
 static bool has_weak_neighbour(const best_pairs *best, const bool *weak) {
@@ -121,14 +132,6 @@ static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tr
     return status;
 }
 
-/* The effort that makes a weak image exact. */
-static psfm_effort effort_for(psfm_effort reached, double support, double held) {
-    const double more = (GROWTH - 1.0) * support;
-    return reached == PSFM_EFFORT_LOW && !is_weak(support + more, held + more, GROWTH)
-               ? PSFM_EFFORT_NORMAL
-               : PSFM_EFFORT_HIGH;
-}
-
 /* Gives weak images that hang on others like them what they need. */
 static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, const best_pairs *best, psfm_image_effort *images) {
@@ -140,12 +143,10 @@ static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tr
     if (status == PSFM_OK)
         status = find_held(ctx, num_images, pairs, num_pairs, held);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        weak[i] = is_weak((double)support_of(&best[i]), held[i], images[i].given.growth);
+        weak[i] = is_weak((double)support_of(&best[i]), held[i], &images[i].given);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
-        const psfm_effort effort =
-            effort_for(images[i].given.reached, (double)support_of(&best[i]), held[i]);
-        if (weak[i] && has_weak_neighbour(&best[i], weak) && effort > images[i].needed)
-            images[i].needed = effort;
+        if (weak[i] && has_weak_neighbour(&best[i], weak))
+            images[i].needed = next_of(images[i].given.reached);
     }
     free(weak);
     free(held);
@@ -174,6 +175,14 @@ static psfm_status raise_partners(psfm_context *ctx, size_t num_images,
     return status;
 }
 
+/* Whether few matches join many images to the others. */
+static bool is_loose_set(const psfm_image_effort *images, size_t num_images) {
+    size_t num = 0;
+    for (size_t i = 0; i < num_images; ++i)
+        num += !images[i].is_certain;
+    return (double)num >= LOOSE_SHARE * (double)num_images;
+}
+
 bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images) {
     size_t num = 0;
     for (size_t i = 0; i < num_images; ++i)
@@ -182,30 +191,38 @@ bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images) {
     return num > 0 && (double)num >= HARD_SHARE * (double)num_images;
 }
 
-/* Normal effort at least. */
-static psfm_effort more_of(psfm_effort reached) {
-    return reached < PSFM_EFFORT_NORMAL ? PSFM_EFFORT_NORMAL : reached;
+/* What an image needs to be joined to the others, beside how exact it is. */
+static psfm_effort need_by_joints(const psfm_image_effort *image, unsigned causes, bool is_hard,
+                                  bool is_loose) {
+    const psfm_effort reached = image->given.reached;
+    const bool is_doubtful = (causes & PSFM_NEED_CERTAINTY) != 0;
+    if (((causes & PSFM_NEED_CONNECTION) != 0 && !image->is_joined) ||
+        ((causes & PSFM_NEED_SUPPORT) != 0 && !image->is_certain) || (is_doubtful && is_loose))
+        return next_of(reached);
+    return (is_hard || is_doubtful) && reached < PSFM_EFFORT_NORMAL ? PSFM_EFFORT_NORMAL : reached;
 }
 
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, unsigned causes, psfm_image_effort *images) {
+                             size_t num_pairs, unsigned causes, psfm_effort most,
+                             psfm_image_effort *images) {
     best_pairs *best = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &best);
     for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
         for (int e = 0; e < 2; ++e)
             add_pair(&best[pairs[k].image[e]], pairs[k].image[1 - e], pairs[k].num_verified);
     if (status == PSFM_OK)
-        status = find_certain(ctx, num_images, pairs, num_pairs, best, images);
+        status = find_joined(ctx, num_images, pairs, num_pairs, best, images);
     const bool is_hard = status == PSFM_OK && psfm_effort_is_hard(images, num_images);
-    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
-        const bool is_sought = (causes & PSFM_NEED_CONNECTION) != 0 && !images[i].is_certain;
-        const psfm_effort reached = images[i].given.reached;
-        images[i].needed = is_sought && reached != PSFM_EFFORT_LOW ? PSFM_EFFORT_HIGH
-                           : is_sought || is_hard                  ? more_of(reached)
-                                                                   : reached;
-    }
+    const bool is_loose = status == PSFM_OK && is_loose_set(images, num_images);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
+        images[i].needed = need_by_joints(&images[i], causes, is_hard, is_loose);
     if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
         status = find_weak(ctx, num_images, pairs, num_pairs, best, images);
+    for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
+        if (images[i].needed > most)
+            images[i].needed = most > images[i].given.reached ? most : images[i].given.reached;
+        images[i].is_certain = images[i].is_certain && (causes & PSFM_NEED_CERTAINTY) == 0;
+    }
     if (status == PSFM_OK)
         status = raise_partners(ctx, num_images, pairs, num_pairs, best, images);
     free(best);

@@ -154,7 +154,8 @@ static psfm_status find_needs(decision *d) {
                find_image(d, d->pairs[k].id2, &pair->image[1]);
     }
     if (status == PSFM_OK)
-        status = psfm_effort_need(d->ctx, d->photos.num, tried, num, d->grounds->causes, d->images);
+        status = psfm_effort_need(d->ctx, d->photos.num, tried, num, d->grounds->causes,
+                                  d->grounds->most, d->images);
     free(tried);
     return status;
 }
@@ -232,9 +233,10 @@ psfm_status psfm_effort_plan_make(psfm_context *ctx, const char *database,
             d.plan.efforts[k] = d.images[k].needed;
             ++*num_more;
         }
-    if (status == PSFM_OK)
+    const bool stays = *num_more == 0 && (grounds->causes & PSFM_NEED_CERTAINTY) != 0;
+    if (status == PSFM_OK && !stays)
         status = psfm_store_put_plan(&d.store, key, &d.photos, &d.plan);
-    if (status == PSFM_OK)
+    if (status == PSFM_OK && !stays)
         status = take_names(ctx, &d.photos, d.plan.efforts,
                             (psfm_effort)grounds->extract->effort.level, raised);
     free(d.places);

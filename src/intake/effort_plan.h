@@ -16,6 +16,7 @@ typedef struct {
     const psfm_folder_options *extract; /* the effort of photographs that are not raised; SIFT's
                                            options before any limit */
     unsigned causes;                    /* for more, see psfm_effort_need */
+    psfm_effort most;                   /* that a photograph may get */
     psfm_pair_patches *patches;         /* any order; sorted in the decision */
     size_t num_patches;
 } psfm_effort_grounds;
@@ -34,7 +35,8 @@ psfm_status psfm_effort_plan_read(psfm_context *ctx, const char *database, psfm_
 
 /* Decides which photographs need more than they have, and which pairs would be matched in vain with
  * more features, and writes both down under `key`. `raised` is what was raised before, and becomes
- * what is now. *num_more: photographs that get more than before. */
+ * what is now. *num_more: photographs that get more than before. If what came out is doubtful and
+ * none can be given more, all stays as it was. */
 psfm_status psfm_effort_plan_make(psfm_context *ctx, const char *database,
                                   const psfm_effort_grounds *grounds, uint64_t key,
                                   psfm_raised_photos *raised, size_t *num_more);

@@ -6,11 +6,14 @@
  * from are gone. A decision about other photographs or other pairs is not used.
  *
  * Where planes will be aligned in the photographs, all start with low effort. What is not connected
- * then gets normal effort, and if that does not do high effort, since nothing could be aligned;
- * what is held badly in spite of its patches gets more after the alignment. Otherwise all start
- * with normal effort, and matches decide alone. Each decision replaces the one before, under
- * another number, so that an interrupted run knows how far it was. Pairs that came to nothing are
- * not tried again with more features, unless one of their images is not connected for sure. */
+ * surely then gets normal effort, and what that does not connect at all high effort, since nothing
+ * could be aligned; what is held badly in spite of its patches gets the next effort after the
+ * alignment; and if the verdict in the end is doubtful all get normal effort, or high effort where
+ * that did not do: few features may have been what misled the poses.
+ * Otherwise all start with normal effort, and matches decide alone. Each decision replaces the one
+ * before, under another number, so that an interrupted run knows how far it was. Pairs that came to
+ * nothing are not tried again with more features, unless one of their images is not connected for
+ * sure. */
 #include "intake/take_photos.h"
 
 #include <stdio.h>
@@ -143,10 +146,14 @@ static psfm_status find_key(const taking *t, uint64_t *key) {
     return status;
 }
 
-/* The number of a decision: the first ones count rounds, the last one knows the patches if there
- * will be any. */
+/* The number of a decision: the first ones count rounds, later ones know the patches if there will
+ * be any. */
 static uint64_t key_of(uint64_t key, uint64_t what) {
     return psfm_hash(key, &what, sizeof what) | 1;
+}
+
+static uint64_t key_of_doubt(uint64_t key, uint64_t patches_key) {
+    return key_of(key_of(key, patches_key), 0);
 }
 
 static psfm_status decide(taking *t, uint64_t key, const psfm_effort_grounds *g, size_t *num_more) {
@@ -170,12 +177,20 @@ static psfm_status take_base(taking *t) {
     return status == PSFM_OK ? match(t, false) : status;
 }
 
+/* What the first decisions go by. From low effort it is who is connected, at first surely; from
+ * normal effort matches decide about everything. */
+static psfm_effort_grounds grounds_of(const taking *t, int round) {
+    const bool is_low = t->patches_key != 0;
+    return (psfm_effort_grounds){
+        .extract = &t->extract,
+        .causes = PSFM_NEED_CONNECTION | (is_low && round > 1 ? 0 : PSFM_NEED_SUPPORT) |
+                  (is_low ? 0 : PSFM_NEED_EXACTNESS),
+        .most = is_low && round == 1 ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH};
+}
+
 static psfm_status take_by_need(taking *t) {
     const psfm_effort base = t->patches_key != 0 ? PSFM_EFFORT_LOW : PSFM_EFFORT_NORMAL;
     const int num_rounds = base == PSFM_EFFORT_LOW ? 2 : 1; /* to normal effort, to high */
-    const psfm_effort_grounds g = {.extract = &t->extract,
-                                   .causes = PSFM_NEED_CONNECTION |
-                                             (t->patches_key == 0 ? PSFM_NEED_EXACTNESS : 0)};
     uint64_t decided = 0, key = 0;
     int round = 0;
     t->extract.effort.level = (int)base;
@@ -186,40 +201,63 @@ static psfm_status take_by_need(taking *t) {
         status = extract(t);
     if (status == PSFM_OK)
         status = find_key(t, &key);
-    const bool is_last = t->patches_key != 0 && decided == key_of(key, t->patches_key);
+    const bool has_patches = t->patches_key != 0;
+    const bool is_doubted = has_patches && decided == key_of_doubt(key, t->patches_key);
+    const bool is_judged = is_doubted || (has_patches && decided == key_of(key, t->patches_key));
     for (int k = 1; k <= num_rounds; ++k)
         round = decided == key_of(key, (uint64_t)k) ? k : round;
     if (status == PSFM_OK)
-        status = is_last || round > 0 ? match(t, true) : take_base(t);
-    while (status == PSFM_OK && !is_last && round < num_rounds) {
+        status = is_judged || round > 0 ? match(t, true) : take_base(t);
+    while (status == PSFM_OK && !is_judged && round < num_rounds) {
+        const psfm_effort_grounds g = grounds_of(t, ++round);
         size_t num_more = 0;
-        status = decide(t, key_of(key, (uint64_t)++round), &g, &num_more);
+        status = decide(t, key_of(key, (uint64_t)round), &g, &num_more);
         if (status == PSFM_OK && num_more > 0)
             status = extract(t);
         if (status == PSFM_OK && num_more > 0)
             status = match(t, true);
     }
-    t->taken->is_open = !is_last && t->patches_key != 0;
+    t->taken->state = is_doubted || !has_patches ? PSFM_TAKEN_ALL
+                      : is_judged                ? PSFM_TAKEN_TO_SOLVE
+                                                 : PSFM_TAKEN_TO_ALIGN;
+    return status;
+}
+
+/* Decides anew which photographs need more. */
+static psfm_status decide_again(psfm_context *ctx, const psfm_photos_to_take *what,
+                                psfm_effort_grounds *g, psfm_taken_photos *taken, bool *more) {
+    taking t = begin(ctx, what, NULL, taken);
+    const bool is_doubt = (g->causes & PSFM_NEED_CERTAINTY) != 0;
+    size_t num_more = 0;
+    uint64_t key = 0;
+    t.extract.effort.level = (int)taken->effort;
+    g->extract = &t.extract;
+    psfm_status status = find_key(&t, &key);
+    if (status == PSFM_OK)
+        status = decide(
+            &t, is_doubt ? key_of_doubt(key, what->patches_key) : key_of(key, what->patches_key), g,
+            &num_more);
+    taken->state = is_doubt ? PSFM_TAKEN_ALL : PSFM_TAKEN_TO_SOLVE;
+    *more = status == PSFM_OK && num_more > 0;
     return status;
 }
 
 psfm_status psfm_take_judge(psfm_context *ctx, const psfm_photos_to_take *what,
                             psfm_pair_patches *patches, size_t num_patches,
                             psfm_taken_photos *taken, bool *more) {
-    taking t = begin(ctx, what, NULL, taken);
-    const psfm_effort_grounds g = {&t.extract, PSFM_NEED_EXACTNESS, patches, num_patches};
-    size_t num_more = 0;
-    uint64_t key = 0;
+    psfm_effort_grounds g = {.causes = PSFM_NEED_EXACTNESS,
+                             .most = PSFM_EFFORT_HIGH,
+                             .patches = patches,
+                             .num_patches = num_patches};
     *more = false;
-    if (!taken->is_open)
-        return PSFM_OK;
-    t.extract.effort.level = (int)taken->effort;
-    psfm_status status = find_key(&t, &key);
-    if (status == PSFM_OK)
-        status = decide(&t, key_of(key, what->patches_key), &g, &num_more);
-    taken->is_open = false;
-    *more = status == PSFM_OK && num_more > 0;
-    return status;
+    return taken->state == PSFM_TAKEN_TO_ALIGN ? decide_again(ctx, what, &g, taken, more) : PSFM_OK;
+}
+
+psfm_status psfm_take_doubt(psfm_context *ctx, const psfm_photos_to_take *what,
+                            psfm_taken_photos *taken, bool *more) {
+    psfm_effort_grounds g = {.causes = PSFM_NEED_CERTAINTY, .most = PSFM_EFFORT_HIGH};
+    *more = false;
+    return taken->state == PSFM_TAKEN_TO_SOLVE ? decide_again(ctx, what, &g, taken, more) : PSFM_OK;
 }
 
 psfm_status psfm_take_more(psfm_context *ctx, const psfm_photos_to_take *what,

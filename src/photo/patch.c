@@ -32,8 +32,8 @@
 #include "photo/patch_kernel.h"
 
 static const psfm_option rows[] = {
-    PSFM_OPTION_INT(psfm_patch_options, radius, "radius", 8, 3, PSFM_PATCH_MAX_RADIUS,
-                    "half the width of a patch, in pixels of the coarser photograph"),
+    PSFM_OPTION_INT(psfm_patch_options, radius, "radius", 6, 3, PSFM_PATCH_MAX_RADIUS,
+                    "half the width of a patch of a pair, in pixels of the coarser photograph"),
     PSFM_OPTION_INT(psfm_patch_options, max_iterations, "max-iterations", 15, 1, 1000,
                     "steps of an alignment"),
     PSFM_OPTION_DOUBLE(psfm_patch_options, min_ncc, "min-ncc", 0.8, 0.0, 1.0,

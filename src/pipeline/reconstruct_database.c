@@ -411,14 +411,38 @@ static psfm_status gather_enough(psfm_context *ctx, run *r) {
     return status;
 }
 
-/* All stages from the database to models. */
-static psfm_status solve(psfm_context *ctx, run *r) {
+/* Whether there is no model, or the verdict on the largest one is not that it is right. */
+static bool is_doubtful(const psfm_reconstruction *found) {
+    const psfm_verdicts *verdicts = &found->verdicts;
+    return found->num_models == 0 ||
+           (verdicts->models != NULL && !psfm_is_called_right(&verdicts->models[0]));
+}
+
+/* Solves again if the result is doubtful and photographs can be given more features. */
+static psfm_status solve_surely(psfm_context *ctx, run *r) {
+    bool more = false;
     psfm_status status = gather_enough(ctx, r);
     if (status == PSFM_OK)
         status = psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found);
+    if (status == PSFM_OK && r->front != NULL && r->front->doubt != NULL && is_doubtful(&r->found))
+        status = r->front->doubt(ctx, r->front->user, &more);
+    if (status != PSFM_OK || !more)
+        return status;
+    psfm_log(ctx, PSFM_LOG_INFO, "the result is doubtful: once more with more features");
+    psfm_reconstruction_free(&r->found);
+    run_reset(r);
+    status = r->front->take_more(ctx, r->front->user, &r->stats.timings);
     if (status == PSFM_OK)
-        status = color_models(ctx, r);
-    return status;
+        status = gather(ctx, r);
+    return status == PSFM_OK
+               ? psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found)
+               : status;
+}
+
+/* All stages from the database to models. */
+static psfm_status solve(psfm_context *ctx, run *r) {
+    psfm_status status = solve_surely(ctx, r);
+    return status == PSFM_OK ? color_models(ctx, r) : status;
 }
 
 /* All results, first where they are staged, then swapped in. */

@@ -18,6 +18,8 @@ typedef struct {
      * was gathered is forgotten, take_more gives them more features, and the database is read
      * again. NULL: it stays as it is. */
     psfm_status (*judge)(psfm_context *ctx, void *user, const psfm_evidence *evidence, bool *more);
+    /* The same where the verdict on the largest model is doubtful, or there is no model. */
+    psfm_status (*doubt)(psfm_context *ctx, void *user, bool *more);
     psfm_status (*take_more)(psfm_context *ctx, void *user, psfm_timings *timings);
     void *user;
 } psfm_front_end;

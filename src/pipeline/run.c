@@ -139,6 +139,12 @@ static psfm_status judge(psfm_context *ctx, void *user, const psfm_evidence *evi
     return status;
 }
 
+/* Whether there are photographs that can be given more where the result is doubtful. */
+static psfm_status doubt(psfm_context *ctx, void *user, bool *more) {
+    intake *in = user;
+    return psfm_take_doubt(ctx, &in->what, &in->taken, more);
+}
+
 static psfm_status take_more(psfm_context *ctx, void *user, psfm_timings *timings) {
     intake *in = user;
     psfm_status status = psfm_take_more(ctx, &in->what, timings, &in->taken);
@@ -184,11 +190,12 @@ static psfm_status take(psfm_context *ctx, const char *folder, const char *datab
         status = psfm_take_photos(ctx, &in->what, &in->front.timings, &in->taken);
     if (status == PSFM_OK)
         status = tell(ctx, in);
-    if (in->taken.is_open) {
+    if (in->taken.state == PSFM_TAKEN_TO_ALIGN)
         in->front.judge = judge;
-        in->front.take_more = take_more;
-        in->front.user = in;
-    }
+    if (in->taken.state != PSFM_TAKEN_ALL)
+        in->front.doubt = doubt;
+    in->front.take_more = take_more;
+    in->front.user = in;
     return status;
 }
 

@@ -47,8 +47,7 @@ static void seek_group(const alignment *a, psfm_patch_aligner *aligner,
                               poses->cam_from_world[ends[k]],
                               poses->center[ends[k]]};
     for (psfm_track_search *s = first; s < end; ++s) {
-        const psfm_track_sight sight =
-            psfm_track_sight_of(a->scene, a->set, a->structure, a->plan, s);
+        const psfm_track_sight sight = psfm_track_sight_of(a->set, a->structure, a->plan, s);
         psfm_track_sight_seek(aligner, views, &sight, a->max_shift_px, &s->found);
     }
 }
@@ -145,10 +144,12 @@ psfm_status psfm_align_tracks(psfm_context *ctx, const psfm_track_scene *scene,
                    .structure = structure,
                    .max_shift_px = options->max_shift_px,
                    .plan = &plan};
+    psfm_patch_options own = *patch;
+    own.radius = options->radius;
     *stats = (psfm_track_align_stats){0};
     psfm_status status = psfm_track_plan_make(ctx, set, structure, scene, options, &plan);
     if (status == PSFM_OK)
-        status = align_groups(ctx, &a, patch);
+        status = align_groups(ctx, &a, &own);
     if (status == PSFM_OK)
         status = summarise(ctx, &plan, structure->num_points, stats);
     if (status == PSFM_OK && plan.num_searches > 0)

@@ -15,8 +15,9 @@ typedef struct {
     double median_shift_px; /* from where the poses had put them */
 } psfm_track_align_stats;
 
-/* Seeks points of the structure that lie on planes, spread evenly over the images, in the
- * photographs of the scene, by the patch about each in the image that shows it largest. Keypoints
+/* Seeks points of the structure, spread evenly over the images, in the photographs of the scene, by
+ * the patch about each in the image that shows it largest, whose radius is that of the track
+ * options. Keypoints
  * of the set move to where it is found, new ones join them, all with their information, and the
  * structure's tracks get the new observations. What is not found stays as it is. Parallel over
  * pairs of images, on the ranks of the context's link if there is one; the same bytes for any

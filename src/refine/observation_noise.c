@@ -24,16 +24,20 @@ static bool is_keypoint(const double sqrt_info[3]) {
 }
 
 /* Typical deviation of the observations of one kind in units of their information, from tracks of
- * three images or more; the point takes three of the 2 n residuals of a track of n. */
-static double find_deviation(const psfm_tracks *tracks, double (*sqrt_info)[3],
+ * three images or more; the point takes three of the 2 n residuals of a track of n. Without
+ * information all are keypoints. */
+static double find_deviation(const psfm_tracks *tracks, const double (*sqrt_info)[3],
                              const double *error_px, bool keypoints, double *values) {
+    static const double keypoint[3] = {1.0, 0.0, 1.0};
     size_t num = 0;
     for (size_t p = 0; p < tracks->num_tracks; ++p) {
         size_t first = tracks->begin[p], last = tracks->begin[p + 1];
         double share = 1.0 - 1.5 / (double)(last - first);
-        for (size_t k = first; last - first > 2 && k < last; ++k)
-            if (is_keypoint(sqrt_info[k]) == keypoints && isfinite(error_px[k]))
-                values[num++] = error_px[k] * sqrt(sqrt_info[k][0] * sqrt_info[k][2] / share);
+        for (size_t k = first; last - first > 2 && k < last; ++k) {
+            const double *s = sqrt_info == NULL ? keypoint : sqrt_info[k];
+            if (is_keypoint(s) == keypoints && isfinite(error_px[k]))
+                values[num++] = error_px[k] * sqrt(s[0] * s[2] / share);
+        }
     }
     return num < MIN_DEVIATIONS ? 1.0 : psfm_median(values, num) / 1.17741;
 }
@@ -48,7 +52,8 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] = fmin(fmax(find_deviation(tracks, sqrt_info, error_px, kind == 1, values),
+        deviation[kind] = fmin(fmax(find_deviation(tracks, (const double(*)[3])sqrt_info, error_px,
+                                                   kind == 1, values),
                                     kind == 1 ? 0.05 : 1.0),
                                20.0);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
@@ -57,6 +62,21 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
         psfm_log(ctx, PSFM_LOG_INFO,
                  "deviations: keypoints %.2f px, aligned patches %.2f times their sigma",
                  deviation[1], deviation[0]);
+    free(error_px);
+    free(values);
+    return status;
+}
+
+psfm_status psfm_noise_of_keypoints(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                    const psfm_tracks *tracks, double *sigma_px) {
+    double *error_px = NULL, *values = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, problem->num_observations, &error_px);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, problem->num_observations, &values);
+    if (status == PSFM_OK)
+        status = psfm_bundle_errors(ctx, problem, error_px);
+    if (status == PSFM_OK)
+        *sigma_px = find_deviation(tracks, problem->obs_sqrt_info, error_px, true, values);
     free(error_px);
     free(values);
     return status;

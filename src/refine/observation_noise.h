@@ -11,6 +11,11 @@
 psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_tracks *tracks, double (*sqrt_info)[3]);
 
+/* Typical deviation of a coordinate of the keypoints of `problem` from its poses and points, in
+ * pixels; 1 if there are too few to tell. */
+psfm_status psfm_noise_of_keypoints(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                    const psfm_tracks *tracks, double *sigma_px);
+
 /* The scale at which Cauchy's loss suits the residuals, in the unit of the weighted residuals.
  *
  * That loss is the log-likelihood of Student's t with n degrees of freedom and core scale s if it

@@ -47,6 +47,7 @@
 #define NEARER 0.7      /* share of their distance to which a round must bring them to go on */
 #define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
 #define ROUGH_SETTLED 3.0
+#define FOUND_WITHIN 3.0 /* deviations of keypoints, from where the poses put a point */
 
 /* Everything the rounds share. */
 typedef struct {
@@ -393,8 +394,14 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
     psfm_status status = PSFM_OK;
     while (status == PSFM_OK && r->rounds_to_align > 0) {
         char text[256];
-        status = psfm_align_tracks(ctx, &scene, &r->options->patch, &r->options->align,
-                                   r->evidence->set, &r->out->structure, &r->out->aligned);
+        double noise_px = 0.0;
+        psfm_track_align_options options = r->options->align;
+        const psfm_bundle_problem problem = make_problem(r);
+        status = psfm_noise_of_keypoints(ctx, &problem, &r->out->structure.tracks, &noise_px);
+        options.max_shift_px = fmax(options.max_shift_px, FOUND_WITHIN * noise_px);
+        if (status == PSFM_OK)
+            status = psfm_align_tracks(ctx, &scene, &r->options->patch, &options, r->evidence->set,
+                                       &r->out->structure, &r->out->aligned);
         if (status != PSFM_OK)
             return status;
         psfm_align_tracks_describe(&r->out->aligned, text, sizeof text);

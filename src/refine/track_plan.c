@@ -1,8 +1,13 @@
 /* The plan of an alignment of tracks.
  *
  * Not every point is worth a search: those that together cover the images are chosen
- * (scene/cover.h), and of these the ones on a plane, for without a normal there is no warp. A point
- * has one patch, in the image of its track that shows the surface about it largest: any other
+ * (scene/cover.h). The warp of a patch wants the normal of the surface about the point. A point on
+ * a plane has the plane's; the surface about any other is taken to face the cameras that matched
+ * it, by the mean of their directions. To first order a wrong slope stretches a patch about its
+ * centre, which stays where it is, so that this is nearly as good as a plane through the nearest
+ * points (docs/measurements.md) and needs none. What is seen too differently does not correlate.
+ *
+ * A point has one patch, in the image of its track that shows the surface about it largest: any other
  * would be enlarged there, and an enlarged patch has no more detail than it had before. The measure
  * is the area in pixels of a unit of the surface. With J = d(pixel)/d(ray) at the point's ray,
  * depth z and angle a between ray and normal it is
@@ -34,7 +39,10 @@ static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_track_align_options, max_views, "max-views", 40, 0, 10000,
                     "images in which a point is sought beside those that matched it"),
     PSFM_OPTION_DOUBLE(psfm_track_align_options, max_shift_px, "max-shift-px", 1.5, 0.1, 100.0,
-                       "distance of a point from where the poses put it, in pixels"),
+                       "distance of a point from where the poses put it, in pixels, or three "
+                       "deviations of keypoints where that is more"),
+    PSFM_OPTION_INT(psfm_track_align_options, radius, "radius", 8, 3, PSFM_PATCH_MAX_RADIUS,
+                    "half the width of a patch of a track, in pixels of the coarser photograph"),
 };
 const psfm_option_table psfm_track_align_option_table = {"photo-track", rows,
                                                          sizeof rows / sizeof *rows};
@@ -65,9 +73,31 @@ typedef struct {
     psfm_track_plan *plan;
 } planner;
 
-const double *psfm_track_scene_normal(const psfm_track_scene *scene, size_t point) {
-    int32_t plane = scene->planes->point_plane[point];
-    return plane < 0 ? NULL : scene->planes->planes[plane].normal;
+/* Mean direction from a point to the cameras of its track; zero if there is none. */
+static void find_facing(const planner *p, size_t point, double n[3]) {
+    const psfm_tracks *t = &p->structure->tracks;
+    memset(n, 0, 3 * sizeof *n);
+    for (size_t k = t->begin[point]; k < t->begin[point + 1]; ++k) {
+        double D[3];
+        if (!psfm_has_pose(p->scene->poses, t->view[k]))
+            continue;
+        psfm_sub3(p->scene->poses->center[t->view[k]], p->structure->points[point], D);
+        const double length = psfm_norm3(D);
+        for (int i = 0; length > 0.0 && i < 3; ++i)
+            n[i] += D[i] / length;
+    }
+    const double length = psfm_norm3(n);
+    if (length > 0.0)
+        psfm_scale3(1.0 / length, n, n);
+}
+
+/* Normal of the surface about a point; zero if nothing tells. */
+static void find_normal(const planner *p, size_t point, double n[3]) {
+    const int32_t plane = p->scene->planes->point_plane[point];
+    if (plane < 0)
+        find_facing(p, point, n);
+    else
+        memcpy(n, p->scene->planes->planes[plane].normal, 3 * sizeof *n);
 }
 
 /* Pixels that a unit of the surface about X covers in a view; 0 if it is not seen, or from behind
@@ -107,7 +137,7 @@ static bool is_in_track(const psfm_tracks *t, size_t track, uint32_t view) {
 /* Views that should show the point but have no observation of it: those that show it largest. */
 static psfm_status add_new_views(psfm_context *ctx, const planner *p, candidate *candidates,
                                  psfm_track_search *s, search_list *list) {
-    const double *n = psfm_track_scene_normal(p->scene, s->point);
+    const double *n = p->plan->normals[s->point];
     size_t num = 0;
     psfm_status status = PSFM_OK;
     for (uint32_t v = 0; v < p->set->num_views; ++v) {
@@ -147,10 +177,10 @@ static psfm_status add_track_views(psfm_context *ctx, const planner *p, psfm_tra
 /* The element of the point's track with a pose that shows it largest; UINT32_MAX if none does. */
 static uint32_t find_reference(const planner *p, size_t point) {
     const psfm_tracks *t = &p->structure->tracks;
-    const double *n = psfm_track_scene_normal(p->scene, point);
+    const double *n = p->plan->normals[point];
     size_t best = UINT32_MAX;
     double best_area = 0.0;
-    for (size_t k = t->begin[point]; n != NULL && k < t->begin[point + 1]; ++k) {
+    for (size_t k = t->begin[point]; k < t->begin[point + 1]; ++k) {
         if (!psfm_has_pose(p->scene->poses, t->view[k]))
             continue;
         double area = seen_area(p, t->view[k], p->structure->points[point], n);
@@ -164,7 +194,11 @@ static uint32_t find_reference(const planner *p, size_t point) {
 
 static psfm_status plan_point(psfm_context *ctx, const planner *p, size_t point,
                               candidate *candidates, search_list *list) {
-    uint32_t reference = p->chosen[point] ? find_reference(p, point) : UINT32_MAX;
+    uint32_t reference = UINT32_MAX;
+    if (p->chosen[point]) {
+        find_normal(p, point, p->plan->normals[point]);
+        reference = find_reference(p, point);
+    }
     p->plan->reference[point] = reference;
     if (reference == UINT32_MAX)
         return PSFM_OK;
@@ -234,6 +268,7 @@ static psfm_status make_plan(psfm_context *ctx, planner *p) {
     num_workers = (size_t)psfm_parallel_workers(ctx, p->num_chunks);
     if ((status = PSFM_ALLOC(ctx, num_points, &p->chosen)) ||
         (status = PSFM_ALLOC(ctx, num_points, &p->plan->reference)) ||
+        (status = PSFM_ALLOC(ctx, num_points, &p->plan->normals)) ||
         (status = PSFM_ALLOC(ctx, p->num_chunks, &p->chunks)) ||
         (status = PSFM_ALLOC(ctx, num_workers * p->set->num_views, &p->candidates)) ||
         (status = psfm_points_cover(ctx, p->set, p->structure, (size_t)p->options->per_image,
@@ -263,6 +298,7 @@ psfm_status psfm_track_plan_make(psfm_context *ctx, const psfm_match_set *set,
 
 void psfm_track_plan_free(psfm_track_plan *plan) {
     free(plan->reference);
+    free(plan->normals);
     free(plan->searches);
     free(plan->groups);
     *plan = (psfm_track_plan){0};

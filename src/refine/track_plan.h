@@ -11,7 +11,8 @@ typedef struct {
     int rounds;          /* of aligning and adjusting; 0: leave the tracks alone */
     int per_image;       /* squares of an image; points are sought in about one of each */
     int max_views;       /* in which a point is sought beside those that matched it */
-    double max_shift_px; /* from where the poses put it */
+    double max_shift_px; /* from where the poses put it; more where keypoints are noisier */
+    int radius;          /* of the patches, in samples */
 } psfm_track_align_options;
 
 extern const psfm_option_table psfm_track_align_option_table;
@@ -23,9 +24,6 @@ typedef struct {
     const psfm_scene_planes *planes;
     psfm_photo_cache *photos; /* of the set's views */
 } psfm_track_scene;
-
-/* Normal of the surface at a point; NULL if it is on no plane. */
-const double *psfm_track_scene_normal(const psfm_track_scene *scene, size_t point);
 
 /* A point to be found in one image. */
 typedef struct {
@@ -39,13 +37,15 @@ typedef struct {
 typedef struct {
     uint32_t *reference; /* per point: element of the tracks that gives the patch; UINT32_MAX: it is
                             not sought */
+    double (*normals)[3]; /* per point that is sought: of the surface about it, in the world */
     psfm_track_search *searches; /* by from, to, point */
     size_t num_searches;
     size_t *groups; /* first search of each pair of views, and the end */
     size_t num_groups;
 } psfm_track_plan;
 
-/* Plans the search of points on planes that together cover the images. Only views with a pose take
+/* Plans the search of points that together cover the images. The surface about a point is its
+ * plane or, if it is on none, faces the cameras that matched it. Only views with a pose take
  * part, and only those of one component in the search of one point. Parallel over points; the same
  * plan for any number of threads. O(points views). */
 psfm_status psfm_track_plan_make(psfm_context *ctx, const psfm_match_set *set,

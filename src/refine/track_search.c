@@ -7,14 +7,13 @@
 
 #include "linalg/mat3.h"
 
-psfm_track_sight psfm_track_sight_of(const psfm_track_scene *scene, const psfm_match_set *set,
-                                     const psfm_structure *structure, const psfm_track_plan *plan,
-                                     const psfm_track_search *search) {
+psfm_track_sight psfm_track_sight_of(const psfm_match_set *set, const psfm_structure *structure,
+                                     const psfm_track_plan *plan, const psfm_track_search *search) {
     const uint32_t keypoint = structure->tracks.keypoint[plan->reference[search->point]];
     psfm_track_sight sight;
     memcpy(sight.xy1, set->views[search->from].keypoints[keypoint], sizeof sight.xy1);
     memcpy(sight.point, structure->points[search->point], sizeof sight.point);
-    memcpy(sight.normal, psfm_track_scene_normal(scene, search->point), sizeof sight.normal);
+    memcpy(sight.normal, plan->normals[search->point], sizeof sight.normal);
     return sight;
 }
 

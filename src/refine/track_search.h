@@ -18,9 +18,8 @@ typedef struct {
 } psfm_track_sight;
 
 /* What a search of a plan starts from. */
-psfm_track_sight psfm_track_sight_of(const psfm_track_scene *scene, const psfm_match_set *set,
-                                     const psfm_structure *structure, const psfm_track_plan *plan,
-                                     const psfm_track_search *search);
+psfm_track_sight psfm_track_sight_of(const psfm_match_set *set, const psfm_structure *structure,
+                                     const psfm_track_plan *plan, const psfm_track_search *search);
 
 /* Finds it in the second view, both ways, at most max_shift_px from where it should be. */
 void psfm_track_sight_seek(psfm_patch_aligner *aligner, const psfm_track_view views[2],

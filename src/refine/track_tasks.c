@@ -168,7 +168,7 @@ static psfm_status pack_group(psfm_context *ctx, size_t piece, void *user, psfm_
     psfm_pack(&p, &num, sizeof num);
     for (size_t k = 0; k < num; ++k) {
         const psfm_track_sight sight =
-            psfm_track_sight_of(s->scene, s->set, s->structure, s->plan, &searches[k]);
+            psfm_track_sight_of(s->set, s->structure, s->plan, &searches[k]);
         psfm_pack(&p, &sight, sizeof sight);
     }
     return p.status;

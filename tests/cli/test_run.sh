@@ -25,8 +25,8 @@ raised() { # RUN EFFORT: how many photographs got it
     python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["photographs"]["raised"][sys.argv[2]]))' \
         "$1/summary.json" "$2"
 }
-field 320 small.high --effort high --threads 1
-field 320 small --threads 2
+field 240 small.high --effort high --threads 1
+field 240 small --threads 2
 diff -r small.high/model small/model || fail "small photographs did not get the high effort that they need"
 field 640 normal --effort normal --threads 1
 field 640 held --threads 2
@@ -42,6 +42,22 @@ diff -r loose.high/model loose/model || fail "a second run changed the model"
 [ "$(number loose.json matched)" = 0 ] || fail "the second run matched $(number loose.json matched) pairs"
 field 640 loose --threads 1
 diff -r held/model loose/model || fail "an effort decided on other grounds was kept"
+
+# A doubtful result, as that of any chain: all photographs get normal effort, and a second run finds that decision.
+"$planarsfm" synth field -o walk --cameras 6 --render.width 900 --quiet >/dev/null
+walk() { # OUT FLAGS...
+    local out=$1
+    shift
+    "$planarsfm" run walk/images --cameras walk/gt -o "$out" --pairs sequential:1 --json "$@" >"$out.json" 2>"$out.err"
+}
+walk walk.normal --effort normal --threads 1
+walk doubted --threads 2
+grep -q "once more with more features" doubted.err || fail "no second try of a doubtful result"
+[ "$(raised doubted normal)" = 6 ] || fail "$(raised doubted normal) of 6 doubtful photographs got more features"
+diff -r walk.normal/model doubted/model || fail "after a doubt the model is not that of normal effort"
+walk doubted --threads 1
+diff -r walk.normal/model doubted/model || fail "a second run changed the model after a doubt"
+[ "$(number doubted.json matched)" = 0 ] || fail "the second run matched $(number doubted.json matched) pairs"
 
 [ -z "$(find . -name '*.tmp' -o -name '*-journal')" ] || fail "temporary files stayed"
 for key in extraction matching intrinsics pairs_rule folder; do

@@ -20,7 +20,7 @@ static void find_from(psfm_effort reached, unsigned causes, const psfm_tried_pai
     psfm_context *ctx = psfm_context_create();
     for (int i = 0; i < NUM; ++i)
         images[i].given = (psfm_effort_given){reached, reached == PSFM_EFFORT_LOW ? 4.0 : 3.0};
-    assert_ok(ctx, psfm_effort_need(ctx, NUM, pairs, num, causes, images));
+    assert_ok(ctx, psfm_effort_need(ctx, NUM, pairs, num, causes, PSFM_EFFORT_HIGH, images));
     psfm_context_destroy(&ctx);
 }
 
@@ -29,8 +29,10 @@ static void find_for(unsigned causes, const psfm_tried_pair *pairs, size_t num,
     find_from(PSFM_EFFORT_NORMAL, causes, pairs, num, images);
 }
 
+#define JOINED_AND_EXACT (PSFM_NEED_CONNECTION | PSFM_NEED_SUPPORT | PSFM_NEED_EXACTNESS)
+
 static void find(const psfm_tried_pair *pairs, size_t num, psfm_image_effort *images) {
-    find_for(PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs, num, images);
+    find_for(JOINED_AND_EXACT, pairs, num, images);
 }
 
 /* Gives all pairs of an image so many verified matches. */
@@ -52,34 +54,52 @@ static void what_is_held_well_needs_nothing(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
 
-/* Connected all the same: nothing is asked for on that ground. */
+/* Connected all the same, by many matches or by few: nothing is asked for on other grounds. */
 static void the_causes_are_apart(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
     psfm_image_effort images[NUM];
     size_t n = make_ring(600, pairs);
-    find_for(PSFM_NEED_CONNECTION, pairs, n, images);
+    find_for(PSFM_NEED_CONNECTION | PSFM_NEED_SUPPORT, pairs, n, images);
     for (int i = 0; i < NUM; ++i)
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
+    n = make_ring(200, pairs);
+    find_for(PSFM_NEED_CONNECTION, pairs, n, images);
+    for (int i = 0; i < NUM; ++i) {
+        assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
+        assert_true(images[i].is_joined && !images[i].is_certain);
+    }
+    find_for(PSFM_NEED_SUPPORT, pairs, n, images);
+    for (int i = 0; i < NUM; ++i)
+        assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
     weaken(pairs, n, 3, 0);
     find_for(PSFM_NEED_EXACTNESS, pairs, make_ring(1000, pairs), images);
     for (int i = 0; i < NUM; ++i)
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
 }
 
-/* 1500 matches and patches that are worth p: three times the features shrink deviations by 10 %
- * where 1500 + p = 8.5 * 1500. */
+/* 1500 matches and patches that are worth p. From low effort, four times the features shrink
+ * deviations by 10 % where 0.19 p = 2.24 * 1500; from normal effort, three times the features
+ * shrink them by 30 % where 0.51 p = 0.47 * 1500. */
 static void patches_hold_an_image_instead(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
     psfm_image_effort images[NUM];
-    size_t n = make_ring(600, pairs);
-    for (int held = 0; held < 2; ++held) {
+    const struct {
+        psfm_effort reached;
+        double patches;
+        psfm_effort needed;
+    } cases[] = {{PSFM_EFFORT_LOW, 5800.0, PSFM_EFFORT_NORMAL},
+                 {PSFM_EFFORT_LOW, 6000.0, PSFM_EFFORT_LOW},
+                 {PSFM_EFFORT_NORMAL, 450.0, PSFM_EFFORT_HIGH},
+                 {PSFM_EFFORT_NORMAL, 475.0, PSFM_EFFORT_NORMAL}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+        const size_t n = make_ring(600, pairs);
         for (size_t k = 0; k < n; ++k)
-            pairs[k].patches = held ? 4000.0 : 3500.0;
-        find(pairs, n, images);
+            pairs[k].patches = cases[c].patches;
+        find_from(cases[c].reached, PSFM_NEED_EXACTNESS, pairs, n, images);
         for (int i = 0; i < NUM; ++i)
-            assert_int_equal(images[i].needed, held ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH);
+            assert_int_equal(images[i].needed, cases[c].needed);
     }
 }
 
@@ -157,9 +177,8 @@ static void what_is_not_connected_needs_more(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
 }
 
-/* From low effort to normal effort, or to high effort where three times the matches are too few.
- * Patches hold an image instead. */
-static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
+/* However few the matches are. */
+static void efforts_are_raised_one_step_at_a_time(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
     psfm_image_effort images[NUM];
@@ -167,21 +186,56 @@ static void low_effort_is_raised_as_far_as_it_must_be(void **state) {
         size_t num;
         double patches;
         psfm_effort needed;
-    } cases[] = {{400, 0.0, PSFM_EFFORT_NORMAL},
-                 {250, 0.0, PSFM_EFFORT_HIGH},
+    } cases[] = {{250, 0.0, PSFM_EFFORT_NORMAL},
                  {250, 20000.0, PSFM_EFFORT_LOW},
-                 {900, 0.0, PSFM_EFFORT_LOW}};
+                 {900, 0.0, PSFM_EFFORT_LOW},
+                 {10, 0.0, PSFM_EFFORT_NORMAL}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         const size_t n = make_ring(cases[c].num, pairs);
         for (size_t k = 0; k < n; ++k)
             pairs[k].patches = cases[c].patches;
-        find_from(PSFM_EFFORT_LOW, PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs, n, images);
+        find_from(PSFM_EFFORT_LOW, JOINED_AND_EXACT, pairs, n, images);
         for (int i = 0; i < NUM; ++i)
             assert_int_equal(images[i].needed, cases[c].needed);
     }
-    find_from(PSFM_EFFORT_LOW, PSFM_NEED_CONNECTION, pairs, make_ring(200, pairs), images);
-    for (int i = 0; i < NUM; ++i) /* 500 matches may be false; one step at a time */
+}
+
+/* What has more than the most that is to be given keeps it. */
+static void there_is_a_most(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_tried_pair pairs[2 * NUM];
+    psfm_image_effort images[NUM];
+    const size_t n = make_ring(10, pairs);
+    for (int i = 0; i < NUM; ++i)
+        images[i].given = (psfm_effort_given){i < 3   ? PSFM_EFFORT_LOW
+                                              : i < 6 ? PSFM_EFFORT_NORMAL
+                                                      : PSFM_EFFORT_HIGH,
+                                              3.0};
+    assert_ok(ctx,
+              psfm_effort_need(ctx, NUM, pairs, n, JOINED_AND_EXACT, PSFM_EFFORT_NORMAL, images));
+    for (int i = 0; i < NUM; ++i)
+        assert_int_equal(images[i].needed, i < 6 ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH);
+    psfm_context_destroy(&ctx);
+}
+
+/* All get normal effort; high effort only if few matches join a quarter of them or more. */
+static void a_doubtful_set_gets_more(void **state) {
+    (void)state;
+    psfm_tried_pair pairs[2 * NUM];
+    psfm_image_effort images[NUM];
+    size_t n = make_ring(4000, pairs);
+    find_from(PSFM_EFFORT_LOW, PSFM_NEED_CERTAINTY, pairs, n, images);
+    for (int i = 0; i < NUM; ++i)
+        assert_true(images[i].needed == PSFM_EFFORT_NORMAL && !images[i].is_certain);
+    weaken(pairs, n, 3, 150); /* one of eight */
+    find_for(PSFM_NEED_CERTAINTY, pairs, n, images);
+    for (int i = 0; i < NUM; ++i)
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
+    weaken(pairs, n, 4, 150); /* two of eight */
+    find_for(PSFM_NEED_CERTAINTY, pairs, n, images);
+    for (int i = 0; i < NUM; ++i)
+        assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
 
 /* There is nothing beyond. */
@@ -189,8 +243,8 @@ static void high_effort_stays(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
     psfm_image_effort images[NUM];
-    find_from(PSFM_EFFORT_HIGH, PSFM_NEED_CONNECTION | PSFM_NEED_EXACTNESS, pairs,
-              make_ring(10, pairs), images);
+    find_from(PSFM_EFFORT_HIGH, JOINED_AND_EXACT | PSFM_NEED_CERTAINTY, pairs, make_ring(10, pairs),
+              images);
     for (int i = 0; i < NUM; ++i)
         assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
@@ -221,7 +275,9 @@ int main(void) {
         cmocka_unit_test(the_partners_of_a_lone_weak_image_are_raised),
         cmocka_unit_test(a_lone_image_raises_all_its_pairs),
         cmocka_unit_test(what_is_not_connected_needs_more),
-        cmocka_unit_test(low_effort_is_raised_as_far_as_it_must_be),
+        cmocka_unit_test(efforts_are_raised_one_step_at_a_time),
+        cmocka_unit_test(there_is_a_most),
+        cmocka_unit_test(a_doubtful_set_gets_more),
         cmocka_unit_test(high_effort_stays),
         cmocka_unit_test(a_stray_makes_nothing_hard),
     };

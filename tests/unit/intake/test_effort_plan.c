@@ -74,7 +74,8 @@ static void read_plan(uint64_t *key, psfm_effort_plan *plan) {
 
 static size_t make_plan(unsigned causes, uint64_t key, psfm_raised_photos *raised) {
     psfm_folder_options extract = {.effort.level = PSFM_EFFORT_LOW};
-    const psfm_effort_grounds grounds = {.extract = &extract, .causes = causes};
+    const psfm_effort_grounds grounds = {
+        .extract = &extract, .causes = causes, .most = PSFM_EFFORT_HIGH};
     size_t num_more = 0;
     psfm_options_init(&psfm_sift_option_table, &extract.sift);
     assert_ok(ctx, psfm_effort_plan_make(ctx, path, &grounds, key, raised, &num_more));
@@ -95,7 +96,7 @@ static void pairs_without_anything_are_vain(void **state) {
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(500);
-    assert_int_equal(make_plan(PSFM_NEED_CONNECTION, 5, &raised), 4);
+    assert_int_equal(make_plan(PSFM_NEED_SUPPORT, 5, &raised), 4);
     assert_int_equal(raised.num, 4);
     assert_string_equal(raised.photos[2].name, "k");
     assert_int_equal(raised.photos[2].effort, PSFM_EFFORT_NORMAL);
@@ -115,7 +116,7 @@ static void pairs_without_anything_are_vain(void **state) {
     psfm_raised_photos_free(&raised);
 }
 
-/* For exactness all get more, by need. */
+/* For exactness all get more. */
 static void efforts_are_by_need(void **state) {
     (void)state;
     psfm_raised_photos raised = {0};
@@ -124,9 +125,8 @@ static void efforts_are_by_need(void **state) {
     make_database(590);
     assert_int_equal(make_plan(PSFM_NEED_EXACTNESS, 5, &raised), NUM);
     read_plan(&key, &plan);
-    for (int i = 0; i < NUM; ++i) /* three times the 590 matches at the ends are still too few */
-        assert_int_equal(plan.efforts[i],
-                         i < 2 || i >= NUM - 2 ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL);
+    for (int i = 0; i < NUM; ++i)
+        assert_int_equal(plan.efforts[i], PSFM_EFFORT_NORMAL);
     assert_true(is_vain(&plan, 1, 5));
     psfm_effort_plan_free(&plan);
     psfm_raised_photos_free(&raised);
@@ -173,11 +173,34 @@ static void among_hard_ones_nothing_is_vain(void **state) {
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(500);
-    make_plan(PSFM_NEED_CONNECTION, 5, &raised);
-    make_plan(PSFM_NEED_CONNECTION, 6, &raised);
+    make_plan(PSFM_NEED_SUPPORT, 5, &raised);
+    make_plan(PSFM_NEED_SUPPORT, 6, &raised);
     read_plan(&key, &plan);
     assert_int_equal(plan.efforts[0], PSFM_EFFORT_HIGH);
     assert_int_equal(plan.num_vain, 0);
+    psfm_effort_plan_free(&plan);
+    psfm_raised_photos_free(&raised);
+}
+
+/* A doubt gives all normal effort, and every pair is tried again. Once all have it the plan stays
+ * as it was. */
+static void a_doubt_is_written_down_if_it_gives_more(void **state) {
+    (void)state;
+    psfm_raised_photos raised = {0};
+    psfm_effort_plan plan;
+    uint64_t key = 0;
+    make_database(500);
+    make_plan(PSFM_NEED_SUPPORT, 5, &raised);
+    assert_int_equal(make_plan(PSFM_NEED_CERTAINTY, 6, &raised), NUM - 4);
+    assert_int_equal(raised.num, NUM);
+    read_plan(&key, &plan);
+    assert_int_equal(key, 6);
+    assert_int_equal(plan.num_vain, 0);
+    psfm_effort_plan_free(&plan);
+    assert_int_equal(make_plan(PSFM_NEED_CERTAINTY, 7, &raised), 0);
+    assert_int_equal(raised.num, NUM);
+    read_plan(&key, &plan);
+    assert_int_equal(key, 6);
     psfm_effort_plan_free(&plan);
     psfm_raised_photos_free(&raised);
 }
@@ -205,6 +228,7 @@ int main(void) {
         cmocka_unit_test(efforts_are_by_need),
         cmocka_unit_test(a_later_plan_goes_on_from_an_earlier_one),
         cmocka_unit_test(among_hard_ones_nothing_is_vain),
+        cmocka_unit_test(a_doubt_is_written_down_if_it_gives_more),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -35,7 +35,7 @@ static psfm_match_set take(const fixture *f, psfm_taken_photos *taken) {
     const psfm_photos_to_take what = {f->folder.photos, f->folder.database, &f->extract, &f->match,
                                       0};
     assert_ok(ctx, psfm_take_photos(ctx, &what, &timings, taken));
-    assert_false(taken->is_open);
+    assert_int_equal(taken->state, PSFM_TAKEN_ALL);
     assert_int_equal(timings.num_stages, 2);
     assert_ok(ctx, psfm_database_read(ctx, f->folder.database, &set, NULL));
     return set;
@@ -148,12 +148,43 @@ static void a_decision_about_something_else_is_not_used(void **state) {
     drop_photo_folder(&g.folder);
 }
 
+/* First connections, then patches, then the verdict, also after an interruption. Low effort is as
+ * much as normal effort for photographs this small, and nothing connects them: all have high effort
+ * when the doubt comes. */
+static void decisions_come_in_their_order(void **state) {
+    (void)state;
+    fixture f;
+    psfm_taken_photos taken;
+    psfm_timings timings = {.num_stages = 0};
+    bool more = true;
+    make_fixture(&f);
+    psfm_context *ctx = f.folder.ctx;
+    const psfm_photos_to_take what = {f.folder.photos, f.folder.database, &f.extract, &f.match, 9};
+    assert_ok(ctx, psfm_take_photos(ctx, &what, &timings, &taken));
+    assert_int_equal(taken.state, PSFM_TAKEN_TO_ALIGN);
+    assert_int_equal(taken.raised.num, NUM_PHOTOS);
+    assert_ok(ctx, psfm_take_doubt(ctx, &what, &taken, &more));
+    assert_true(!more && taken.state == PSFM_TAKEN_TO_ALIGN);
+    assert_ok(ctx, psfm_take_judge(ctx, &what, NULL, 0, &taken, &more));
+    assert_true(!more && taken.state == PSFM_TAKEN_TO_SOLVE);
+    psfm_taken_photos_free(&taken);
+    assert_ok(ctx, psfm_take_photos(ctx, &what, &timings, &taken));
+    assert_int_equal(taken.state, PSFM_TAKEN_TO_SOLVE);
+    assert_int_equal(taken.matched.num_matched, 0);
+    assert_ok(ctx, psfm_take_doubt(ctx, &what, &taken, &more));
+    assert_true(!more && taken.state == PSFM_TAKEN_ALL);
+    assert_int_equal(taken.raised.num, NUM_PHOTOS);
+    psfm_taken_photos_free(&taken);
+    drop_photo_folder(&f.folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weak_photographs_end_as_with_high_effort),
         cmocka_unit_test(nothing_is_done_twice),
         cmocka_unit_test(a_decision_survives_an_interruption),
         cmocka_unit_test(a_decision_about_something_else_is_not_used),
+        cmocka_unit_test(decisions_come_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,18 +149,42 @@ static void views_that_cannot_show_the_surface_take_no_part(void **state) {
     free_fixture(f);
 }
 
-static void points_without_a_normal_are_not_sought(void **state) {
+/* Towards the middle between the directions to views 0 and 1, which matched them. */
+static void surfaces_off_the_planes_face_their_cameras(void **state) {
     (void)state;
     fixture *f = make_fixture();
+    f->center[0][0] = 3.0;
     for (size_t p = 0; p < NUM_POINTS; p += 2)
         f->point_plane[p] = -1;
     make_plan(f);
-    for (size_t p = 0; p < NUM_POINTS; ++p)
-        assert_int_equal(f->plan.reference[p] == UINT32_MAX, p % 2 == 0);
+    for (size_t p = 0; p < NUM_POINTS; ++p) {
+        const double *n = f->plan.normals[p];
+        double to[2][3], cosine[2];
+        assert_int_equal(f->plan.reference[p], 2 * p + 1);
+        for (int v = 0; v < 2; ++v) {
+            psfm_sub3(f->center[v], f->points[p], to[v]);
+            cosine[v] = psfm_dot3(to[v], n) / psfm_norm3(to[v]);
+        }
+        assert_float_equal(psfm_norm3(n), 1.0, 1e-12);
+        if (p % 2 == 0)
+            assert_float_equal(cosine[0], cosine[1], 1e-12);
+        else
+            assert_memory_equal(n, f->plane.normal, sizeof f->plane.normal);
+    }
+    free_fixture(f);
+}
+
+/* A camera in the point itself, and no other: there is no direction. */
+static void points_without_a_normal_are_not_sought(void **state) {
+    (void)state;
+    fixture *f = make_fixture();
+    f->point_plane[7] = -1;
+    f->component[1] = PSFM_NO_COMPONENT;
+    memcpy(f->center[0], f->points[7], sizeof f->center[0]);
+    make_plan(f);
+    assert_int_equal(f->plan.reference[7], UINT32_MAX);
     for (size_t k = 0; k < f->plan.num_searches; ++k)
-        assert_int_equal(f->plan.searches[k].point % 2, 1);
-    assert_null(psfm_track_scene_normal(&f->scene, 0));
-    assert_ptr_equal(psfm_track_scene_normal(&f->scene, 1), f->plane.normal);
+        assert_int_not_equal(f->plan.searches[k].point, 7);
     free_fixture(f);
 }
 
@@ -208,6 +232,7 @@ int main(void) {
         cmocka_unit_test(views_that_show_a_point_largest_come_first),
         cmocka_unit_test(views_without_a_pose_or_of_another_world_take_no_part),
         cmocka_unit_test(views_that_cannot_show_the_surface_take_no_part),
+        cmocka_unit_test(surfaces_off_the_planes_face_their_cameras),
         cmocka_unit_test(points_without_a_normal_are_not_sought),
         cmocka_unit_test(groups_are_pairs_of_views),
         cmocka_unit_test(threads_make_no_difference),

@@ -10,20 +10,18 @@
 #include <math.h>
 
 #define MAX_STEPS 100
-#define TOLERANCE 1e-6
-#define MAX_SAMPLES 20000 /* evenly spaced; more do not change the answer */
+#define TOLERANCE 1e-4
 
 static const double freedoms[] = {0.5, 0.7, 1.0,  1.4,  2.0,  2.8,   4.0,
                                   5.7, 8.0, 12.0, 20.0, 40.0, 100.0, PSFM_STUDENT_NORMAL};
 
-static double scale2_of(const double *squares, size_t num, size_t step, double n, double start) {
+static double scale2_of(const double *squares, size_t num, double n, double start) {
     double scale2 = start;
     for (int k = 0; k < MAX_STEPS; ++k) {
         double sum = 0.0;
-        size_t count = 0;
-        for (size_t i = 0; i < num; i += step, ++count)
+        for (size_t i = 0; i < num; ++i)
             sum += (n + 2.0) * squares[i] / (n + squares[i] / scale2);
-        double next = 0.5 * sum / (double)count;
+        double next = 0.5 * sum / (double)num;
         if (!(next > 0.0))
             return 0.0;
         double change = fabs(next - scale2);
@@ -34,10 +32,9 @@ static double scale2_of(const double *squares, size_t num, size_t step, double n
     return scale2;
 }
 
-static double log_likelihood(const double *squares, size_t num, size_t step, double n,
-                             double scale2) {
+static double log_likelihood(const double *squares, size_t num, double n, double scale2) {
     double sum = 0.0;
-    for (size_t i = 0; i < num; i += step)
+    for (size_t i = 0; i < num; ++i)
         sum -= 0.5 * (n + 2.0) * log1p(squares[i] / (n * scale2)) + log(scale2);
     return sum;
 }
@@ -54,15 +51,14 @@ psfm_student psfm_student_fit(const double *squares, size_t num) {
     psfm_student best = {PSFM_STUDENT_NORMAL, 0.0};
     if (is_exact(squares, num))
         return best;
-    size_t step = (num + MAX_SAMPLES - 1) / MAX_SAMPLES;
     double scale2 = 0.0, most = -INFINITY;
     for (size_t i = 0; i < num; ++i)
         scale2 += 0.5 * squares[i] / (double)num;
     for (size_t k = sizeof freedoms / sizeof *freedoms; k-- > 0;) {
-        scale2 = scale2_of(squares, num, step, freedoms[k], scale2);
+        scale2 = scale2_of(squares, num, freedoms[k], scale2);
         if (!(scale2 > 0.0))
             break;
-        double likelihood = log_likelihood(squares, num, step, freedoms[k], scale2);
+        double likelihood = log_likelihood(squares, num, freedoms[k], scale2);
         if (likelihood > most) {
             most = likelihood;
             best = (psfm_student){freedoms[k], sqrt(scale2)};

@@ -22,10 +22,11 @@
 
 #define MIN_SIGMA_PX 0.05
 #define MAX_SIGMA_PX 1000.0
-#define MIN_OWN_POINTS 20 /* a plane with fewer shares the estimate of all planes */
-#define BISECTIONS 40
-#define CLIP2 4.0         /* c^2 */
-#define CLIP_MEAN 0.92045 /* E min(chi^2, c^2) for one degree of freedom */
+#define MIN_OWN_POINTS 20   /* a plane with fewer shares the estimate of all planes */
+#define BISECTIONS 24       /* to a millionth */
+#define MAX_RESIDUALS 20000 /* evenly spaced; more would not change a variance */
+#define CLIP2 4.0           /* c^2 */
+#define CLIP_MEAN 0.92045   /* E min(chi^2, c^2) for one degree of freedom */
 
 /* What the images say about a point's distance from its plane, in pixels. */
 typedef struct {
@@ -77,17 +78,17 @@ psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
  * coordinates is 2 ln 2 of it, less what the unknowns took up. */
 static psfm_status observation_variance(psfm_context *ctx, const psfm_bundle *b, double *variance) {
     double *squares = NULL;
-    size_t num = 0;
-    psfm_status status = PSFM_ALLOC(ctx, b->num_obs, &squares);
-    for (uint32_t o = 0; status == PSFM_OK && o < b->num_obs; ++o) {
+    size_t num = 0, step = b->num_obs / MAX_RESIDUALS + 1;
+    psfm_status status = PSFM_ALLOC(ctx, b->num_obs / step + 1, &squares);
+    for (size_t o = 0; status == PSFM_OK && o < b->num_obs; o += step) {
         double r[2];
-        if (psfm_bundle_residual(b, &b->now, o, b->now.X[b->obs_point[o]], r))
+        if (psfm_bundle_residual(b, &b->now, (uint32_t)o, b->now.X[b->obs_point[o]], r))
             squares[num++] = r[0] * r[0] + r[1] * r[1];
     }
     if (status == PSFM_OK && num > 0) {
         double redundancy = fmax((double)psfm_bundle_redundancy(b), 1.0);
-        *variance =
-            psfm_select(squares, num, num / 2) / (2.0 * M_LN2) * 2.0 * (double)num / redundancy;
+        double all = fmin((double)num * (double)step, (double)b->num_obs);
+        *variance = psfm_select(squares, num, num / 2) / (2.0 * M_LN2) * 2.0 * all / redundancy;
     }
     free(squares);
     return status;
@@ -139,27 +140,33 @@ static double fit_sigma(const distance_sample *samples, size_t num) {
     return low;
 }
 
+/* The sigma of all planes together. */
+static double common_sigma(const psfm_bundle *b, double variance, distance_sample *samples) {
+    size_t num = 0;
+    for (uint32_t p = 0; p < b->num_points; ++p)
+        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
+            num += sample_distance(b, p, variance, &samples[num]);
+    return fit_sigma(samples, num);
+}
+
 psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most_px) {
     distance_sample *samples = NULL;
-    double variance = 1.0;
+    double variance = 1.0, common = 0.0; /* 0: not needed yet */
     psfm_status status = PSFM_ALLOC(ctx, b->num_points, &samples);
     if (status == PSFM_OK)
         status = observation_variance(ctx, b, &variance);
     if (status != PSFM_OK)
         goto cleanup;
-    size_t num = 0;
-    for (uint32_t p = 0; p < b->num_points; ++p)
-        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
-            num += sample_distance(b, p, variance, &samples[num]);
-    double common = fit_sigma(samples, num);
     /* The adjustment takes observations to have unit variance, so it is the ratio that counts. */
     double sigma0 = sqrt(fmax(variance, 1e-12));
     for (size_t k = 0; k < b->problem->num_planes; ++k) {
         if (b->problem->planes[k].sigma_px > 0.0)
             continue;
-        num = 0;
+        size_t num = 0;
         for (uint32_t i = b->plane_begin[k]; i < b->plane_begin[k + 1]; ++i)
             num += sample_distance(b, b->plane_points[i], variance, &samples[num]);
+        if (num < MIN_OWN_POINTS && common == 0.0)
+            common = common_sigma(b, variance, samples);
         double sigma = num < MIN_OWN_POINTS ? common : fit_sigma(samples, num);
         set_sigma(b, k, fmin(fmax(sigma / sigma0, MIN_SIGMA_PX), most_px));
     }

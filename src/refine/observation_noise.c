@@ -15,8 +15,9 @@
 #include "linalg/order.h"
 #include "linalg/student.h"
 
-#define MIN_DEVIATIONS 50 /* to tell a typical one */
-#define MIN_SCALE 0.01    /* of residuals, that is taken for possible at all */
+#define MIN_DEVIATIONS 50   /* to tell a typical one */
+#define MIN_SCALE 0.01      /* of residuals, that is taken for possible at all */
+#define MAX_RESIDUALS 20000 /* that a loss is fitted to, evenly spaced */
 
 /* Information of one pixel: nothing better is known. */
 static bool is_keypoint(const double sqrt_info[3]) {
@@ -52,10 +53,10 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] = fmin(fmax(find_deviation(tracks, (const double(*)[3])sqrt_info, error_px,
-                                                   kind == 1, values),
-                                    kind == 1 ? 0.05 : 1.0),
-                               20.0);
+        deviation[kind] = fmin(
+            fmax(find_deviation(tracks, (const double(*)[3])sqrt_info, error_px, kind == 1, values),
+                 kind == 1 ? 0.05 : 1.0),
+            20.0);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
         psfm_scale3(1.0 / deviation[is_keypoint(sqrt_info[k])], sqrt_info[k], sqrt_info[k]);
     if (status == PSFM_OK)
@@ -101,12 +102,12 @@ static bool squared_residual(const psfm_bundle_problem *b, size_t k, double *squ
 
 psfm_status psfm_noise_loss_scale(psfm_context *ctx, const psfm_bundle_problem *problem,
                                   size_t num_posed, double *scale) {
-    size_t n = problem->num_observations, num = 0;
+    size_t n = problem->num_observations, num = 0, step = n / MAX_RESIDUALS + 1;
     double *squares = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, n, &squares);
+    psfm_status status = PSFM_ALLOC(ctx, n / step + 1, &squares);
     if (status != PSFM_OK)
         return status;
-    for (size_t k = 0; k < n; ++k)
+    for (size_t k = 0; k < n; k += step)
         num += squared_residual(problem, k, &squares[num]);
     psfm_student fit = psfm_student_fit(squares, num);
     /* Residuals are smaller than the noise: the parameters took their share. */

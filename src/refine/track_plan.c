@@ -7,12 +7,11 @@
  * centre, which stays where it is, so that this is nearly as good as a plane through the nearest
  * points (docs/measurements.md) and needs none. What is seen too differently does not correlate.
  *
- * A point has one patch, in the image of its track that shows the surface about it largest: any other
- * would be enlarged there, and an enlarged patch has no more detail than it had before. The measure
- * is the area in pixels of a unit of the surface. With J = d(pixel)/d(ray) at the point's ray,
- * depth z and angle a between ray and normal it is
- *   |row 1 of J x row 2 of J| cos a,
- * J taken at the vector from the camera to the point, so that it holds the factor 1 / z^2.
+ * A point has one patch, in the image of its track that shows the surface about it largest: any
+ * other would be enlarged there, and an enlarged patch has no more detail than it had before. The
+ * measure is the area in pixels of a unit of the surface. With J = d(pixel)/d(ray) at the point's
+ * ray, depth z and angle a between ray and normal it is |row 1 of J x row 2 of J| cos a, J taken at
+ * the vector from the camera to the point, so that it holds the factor 1 / z^2.
  *
  * The point is sought in all other images of its track, and in images that should show it though
  * nothing was matched there, those that show it largest first. An image without a pose, or with
@@ -218,34 +217,44 @@ static psfm_status plan_chunk(psfm_context *ctx, size_t index, int worker, void 
     return status;
 }
 
-static int compare_searches(const void *a, const void *b) {
-    const psfm_track_search *s = a, *t = b;
-    if (s->from != t->from)
-        return s->from < t->from ? -1 : 1;
-    if (s->to != t->to)
-        return s->to < t->to ? -1 : 1;
-    return s->point < t->point ? -1 : s->point > t->point;
+/* Sorts searches by one of their views, those of equal views in their order; `begin` has a place
+ * for each view and one more. */
+static void sort_by_view(const psfm_track_search *const *in, size_t num, bool by_from,
+                         size_t num_views, size_t *begin, const psfm_track_search **out) {
+    memset(begin, 0, (num_views + 1) * sizeof *begin);
+    for (size_t k = 0; k < num; ++k)
+        ++begin[(by_from ? in[k]->from : in[k]->to) + 1];
+    for (size_t v = 0; v < num_views; ++v)
+        begin[v + 1] += begin[v];
+    for (size_t k = 0; k < num; ++k)
+        out[begin[by_from ? in[k]->from : in[k]->to]++] = in[k];
 }
 
-/* The searches of all chunks as one list, sorted. */
+/* The searches of all chunks as one list, sorted: by `to`, then by `from`. Within a chunk and from
+ * one to the next points ascend. */
 static psfm_status collect(psfm_context *ctx, const planner *p) {
     psfm_track_plan *plan = p->plan;
-    size_t total = 0;
+    const psfm_track_search **order = NULL, **sorted = NULL;
+    size_t total = 0, num = 0, *begin = NULL, num_views = p->set->num_views;
+    psfm_status status;
     for (size_t c = 0; c < p->num_chunks; ++c)
         total += p->chunks[c].num;
-    psfm_status status = PSFM_ALLOC(ctx, total, &plan->searches);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t c = 0; c < p->num_chunks; ++c) {
-        const search_list *list = &p->chunks[c];
-        if (list->num > 0)
-            memcpy(plan->searches + plan->num_searches, list->items,
-                   list->num * sizeof *list->items);
-        plan->num_searches += list->num;
+    if (!(status = PSFM_ALLOC(ctx, total, &plan->searches)) &&
+        !(status = PSFM_ALLOC(ctx, total, &order)) && !(status = PSFM_ALLOC(ctx, total, &sorted)) &&
+        !(status = PSFM_ALLOC(ctx, num_views + 1, &begin))) {
+        for (size_t c = 0; c < p->num_chunks; ++c)
+            for (size_t k = 0; k < p->chunks[c].num; ++k)
+                order[num++] = &p->chunks[c].items[k];
+        sort_by_view(order, total, false, num_views, begin, sorted);
+        sort_by_view(sorted, total, true, num_views, begin, order);
+        for (size_t k = 0; k < total; ++k)
+            plan->searches[k] = *order[k];
+        plan->num_searches = total;
     }
-    if (total > 0)
-        qsort(plan->searches, total, sizeof *plan->searches, compare_searches);
-    return PSFM_OK;
+    free((void *)order);
+    free((void *)sorted);
+    free(begin);
+    return status;
 }
 
 static psfm_status find_groups(psfm_context *ctx, psfm_track_plan *plan) {

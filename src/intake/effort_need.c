@@ -35,9 +35,10 @@
 #define MIN_GOOD 100      /* verified matches of a pair that connects two images */
 #define MIN_GAIN 0.1      /* of the deviations, by the features of normal effort */
 #define MIN_GAIN_HIGH 0.3 /* by those of high effort, which cost three times as much */
-#define LOOSE_SHARE 0.25  /* of the images, joined by few matches, that make a doubtful set loose \
-                           */
-#define HARD_SHARE 0.05   /* of the images; fewer are strays */
+#define LOOSE_SHARE                                                                             \
+    0.25                /* of the images, joined by few matches, that make a doubtful set loose \
+                         */
+#define HARD_SHARE 0.05 /* of the images; fewer are strays */
 
 /* The best pairs of an image, most verified matches first. */
 typedef struct {

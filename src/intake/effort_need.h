@@ -29,9 +29,9 @@ typedef struct {
     bool is_certain;    /* the same, by many matches */
 } psfm_image_effort;
 
-/* Finds what each image needs for one of these causes, up to the effort `most`. What it is to be matched with gets as much:
- * the images of its three best pairs or, if it has no good pair, of all pairs, since a pair gains
- * only if both of its images do. `given` is read. O(pairs). */
+/* Finds what each image needs for one of these causes, up to the effort `most`. What it is to be
+ * matched with gets as much: the images of its three best pairs or, if it has no good pair, of all
+ * pairs, since a pair gains only if both of its images do. `given` is read. O(pairs). */
 psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, unsigned causes, psfm_effort most,
                              psfm_image_effort *images);

@@ -6,6 +6,7 @@
  * it, by the mean of their directions. To first order a wrong slope stretches a patch about its
  * centre, which stays where it is, so that this is nearly as good as a plane through the nearest
  * points (docs/measurements.md) and needs none. What is seen too differently does not correlate.
+ * Three images or more must have matched such a point: no plane speaks for it.
  *
  * A point has one patch, in the image of its track that shows the surface about it largest: any
  * other would be enlarged there, and an enlarged patch has no more detail than it had before. The
@@ -48,6 +49,9 @@ const psfm_option_table psfm_track_align_option_table = {"photo-track", rows,
 
 #define MIN_COSINE 0.1 /* of the angle under which a surface is seen */
 #define CHUNK 256      /* points that are planned together */
+/* Images of a point on no plane. Any two rays meet nearly, and what was matched wrongly looks
+ * alike, so that its patches would be found and count for much. */
+#define MIN_CONFIRMED 3
 
 typedef struct {
     psfm_track_search *items;
@@ -72,10 +76,12 @@ typedef struct {
     psfm_track_plan *plan;
 } planner;
 
-/* Mean direction from a point to the cameras of its track; zero if there is none. */
+/* Mean direction from a point to the cameras of its track; zero if these do not confirm it. */
 static void find_facing(const planner *p, size_t point, double n[3]) {
     const psfm_tracks *t = &p->structure->tracks;
     memset(n, 0, 3 * sizeof *n);
+    if (t->begin[point + 1] - t->begin[point] < MIN_CONFIRMED)
+        return;
     for (size_t k = t->begin[point]; k < t->begin[point + 1]; ++k) {
         double D[3];
         if (!psfm_has_pose(p->scene->poses, t->view[k]))

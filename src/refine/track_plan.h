@@ -45,9 +45,9 @@ typedef struct {
 } psfm_track_plan;
 
 /* Plans the search of points that together cover the images. The surface about a point is its
- * plane or, if it is on none, faces the cameras that matched it. Only views with a pose take
- * part, and only those of one component in the search of one point. Parallel over points; the same
- * plan for any number of threads. O(points views). */
+ * plane or, if it is on none and in three images or more, faces the cameras that matched it. Only
+ * views with a pose take part, and only those of one component in the search of one point. Parallel
+ * over points; the same plan for any number of threads. O(points views). */
 psfm_status psfm_track_plan_make(psfm_context *ctx, const psfm_match_set *set,
                                  const psfm_structure *structure, const psfm_track_scene *scene,
                                  const psfm_track_align_options *options, psfm_track_plan *plan);

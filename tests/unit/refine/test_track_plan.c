@@ -19,7 +19,7 @@ typedef struct {
     psfm_poses poses;
     double points[NUM_POINTS][3];
     size_t begin[NUM_POINTS + 1];
-    uint32_t view[2 * NUM_POINTS], keypoint[2 * NUM_POINTS];
+    uint32_t view[3 * NUM_POINTS], keypoint[3 * NUM_POINTS];
     psfm_structure structure;
     psfm_scene_plane plane;
     int32_t point_plane[NUM_POINTS];
@@ -149,28 +149,56 @@ static void views_that_cannot_show_the_surface_take_no_part(void **state) {
     free_fixture(f);
 }
 
-/* Towards the middle between the directions to views 0 and 1, which matched them. */
+/* View 2 matched the points as well. */
+static void lengthen_tracks(fixture *f) {
+    for (uint32_t p = 0; p < NUM_POINTS; ++p) {
+        f->begin[p + 1] = 3 * (size_t)p + 3;
+        for (uint32_t v = 0; v < 3; ++v) {
+            f->view[3 * p + v] = v;
+            f->keypoint[3 * p + v] = p;
+        }
+    }
+}
+
+/* Along the sum of the directions to views 0, 1 and 2, which matched them. */
 static void surfaces_off_the_planes_face_their_cameras(void **state) {
     (void)state;
     fixture *f = make_fixture();
+    lengthen_tracks(f);
     f->center[0][0] = 3.0;
     for (size_t p = 0; p < NUM_POINTS; p += 2)
         f->point_plane[p] = -1;
     make_plan(f);
     for (size_t p = 0; p < NUM_POINTS; ++p) {
-        const double *n = f->plan.normals[p];
-        double to[2][3], cosine[2];
-        assert_int_equal(f->plan.reference[p], 2 * p + 1);
-        for (int v = 0; v < 2; ++v) {
-            psfm_sub3(f->center[v], f->points[p], to[v]);
-            cosine[v] = psfm_dot3(to[v], n) / psfm_norm3(to[v]);
+        double sum[3] = {0.0, 0.0, 0.0}, across[3];
+        for (int v = 0; v < 3; ++v) {
+            double to[3];
+            psfm_sub3(f->center[v], f->points[p], to);
+            for (int i = 0; i < 3; ++i)
+                sum[i] += to[i] / psfm_norm3(to);
         }
-        assert_float_equal(psfm_norm3(n), 1.0, 1e-12);
+        psfm_cross3(sum, f->plan.normals[p], across);
+        assert_int_equal(f->plan.reference[p], 3 * p + 1);
+        assert_float_equal(psfm_norm3(f->plan.normals[p]), 1.0, 1e-12);
         if (p % 2 == 0)
-            assert_float_equal(cosine[0], cosine[1], 1e-12);
+            assert_true(psfm_norm3(across) < 1e-12 && psfm_dot3(sum, f->plan.normals[p]) > 0.0);
         else
-            assert_memory_equal(n, f->plane.normal, sizeof f->plane.normal);
+            assert_memory_equal(f->plan.normals[p], f->plane.normal, sizeof f->plane.normal);
     }
+    free_fixture(f);
+}
+
+/* Two rays nearly meet anyway. */
+static void two_images_confirm_no_point_off_the_planes(void **state) {
+    (void)state;
+    fixture *f = make_fixture();
+    for (size_t p = 0; p < NUM_POINTS; p += 2)
+        f->point_plane[p] = -1;
+    make_plan(f);
+    for (size_t p = 0; p < NUM_POINTS; ++p)
+        assert_int_equal(f->plan.reference[p] == UINT32_MAX, p % 2 == 0);
+    for (size_t k = 0; k < f->plan.num_searches; ++k)
+        assert_int_equal(f->plan.searches[k].point % 2, 1);
     free_fixture(f);
 }
 
@@ -178,8 +206,9 @@ static void surfaces_off_the_planes_face_their_cameras(void **state) {
 static void points_without_a_normal_are_not_sought(void **state) {
     (void)state;
     fixture *f = make_fixture();
+    lengthen_tracks(f);
     f->point_plane[7] = -1;
-    f->component[1] = PSFM_NO_COMPONENT;
+    f->component[1] = f->component[2] = PSFM_NO_COMPONENT;
     memcpy(f->center[0], f->points[7], sizeof f->center[0]);
     make_plan(f);
     assert_int_equal(f->plan.reference[7], UINT32_MAX);
@@ -233,6 +262,7 @@ int main(void) {
         cmocka_unit_test(views_without_a_pose_or_of_another_world_take_no_part),
         cmocka_unit_test(views_that_cannot_show_the_surface_take_no_part),
         cmocka_unit_test(surfaces_off_the_planes_face_their_cameras),
+        cmocka_unit_test(two_images_confirm_no_point_off_the_planes),
         cmocka_unit_test(points_without_a_normal_are_not_sought),
         cmocka_unit_test(groups_are_pairs_of_views),
         cmocka_unit_test(threads_make_no_difference),

@@ -295,7 +295,7 @@ static psfm_status pack_setup(const matching *m, psfm_packet *setup) {
 
 /* Networks take one pair after the other; of the pairs of SIFT every thread gets some. */
 static size_t pairs_per_task(const matching *m) {
-    size_t share = m->todo.num / (4 * psfm_tasks_width(m->ctx)) + 1;
+    size_t share = m->todo.num / (12 * psfm_tasks_width(m->ctx)) + 1;
     return m->features != PSFM_FEATURES_SIFT ? 1 : share < TASK_PAIRS ? share : TASK_PAIRS;
 }
 

@@ -26,9 +26,10 @@ static bool is_keypoint(const double sqrt_info[3]) {
 
 /* Typical deviation of the observations of one kind in units of their information, from tracks of
  * three images or more; the point takes three of the 2 n residuals of a track of n. Without
- * information all are keypoints. */
+ * information all are keypoints. `unknown` if there are too few. */
 static double find_deviation(const psfm_tracks *tracks, const double (*sqrt_info)[3],
-                             const double *error_px, bool keypoints, double *values) {
+                             const double *error_px, bool keypoints, double unknown,
+                             double *values) {
     static const double keypoint[3] = {1.0, 0.0, 1.0};
     size_t num = 0;
     for (size_t p = 0; p < tracks->num_tracks; ++p) {
@@ -40,7 +41,7 @@ static double find_deviation(const psfm_tracks *tracks, const double (*sqrt_info
                 values[num++] = error_px[k] * sqrt(s[0] * s[2] / share);
         }
     }
-    return num < MIN_DEVIATIONS ? 1.0 : psfm_median(values, num) / 1.17741;
+    return num < MIN_DEVIATIONS ? unknown : psfm_median(values, num) / 1.17741;
 }
 
 psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *problem,
@@ -53,10 +54,10 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] = fmin(
-            fmax(find_deviation(tracks, (const double(*)[3])sqrt_info, error_px, kind == 1, values),
-                 kind == 1 ? 0.05 : 1.0),
-            20.0);
+        deviation[kind] = fmin(fmax(find_deviation(tracks, (const double(*)[3])sqrt_info, error_px,
+                                                   kind == 1, 1.0, values),
+                                    kind == 1 ? 0.05 : 1.0),
+                               20.0);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
         psfm_scale3(1.0 / deviation[is_keypoint(sqrt_info[k])], sqrt_info[k], sqrt_info[k]);
     if (status == PSFM_OK)
@@ -77,7 +78,7 @@ psfm_status psfm_noise_of_keypoints(psfm_context *ctx, const psfm_bundle_problem
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     if (status == PSFM_OK)
-        *sigma_px = find_deviation(tracks, problem->obs_sqrt_info, error_px, true, values);
+        *sigma_px = find_deviation(tracks, problem->obs_sqrt_info, error_px, true, 0.0, values);
     free(error_px);
     free(values);
     return status;

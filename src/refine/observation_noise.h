@@ -12,7 +12,7 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
                                const psfm_tracks *tracks, double (*sqrt_info)[3]);
 
 /* Typical deviation of a coordinate of the keypoints of `problem` from its poses and points, in
- * pixels; 1 if there are too few to tell. */
+ * pixels; 0 if there are too few to tell. */
 psfm_status psfm_noise_of_keypoints(psfm_context *ctx, const psfm_bundle_problem *problem,
                                     const psfm_tracks *tracks, double *sigma_px);
 

@@ -392,7 +392,6 @@ static psfm_status gather_enough(psfm_context *ctx, run *r) {
     bool more = false;
     bool is_open = r->front != NULL && r->front->judge != NULL;
     r->evidence.kept = is_open ? &r->kept : NULL;
-    r->evidence.is_trial = is_open;
     psfm_status status = gather(ctx, r);
     if (status == PSFM_OK && is_open)
         status = r->front->judge(ctx, r->front->user, &r->evidence, &more);
@@ -402,9 +401,6 @@ static psfm_status gather_enough(psfm_context *ctx, run *r) {
         status = r->front->take_more(ctx, r->front->user, &r->stats.timings);
         if (status == PSFM_OK)
             status = gather(ctx, r);
-    } else if (status == PSFM_OK && r->evidence.is_partial) { /* after all */
-        r->evidence.is_trial = false;
-        status = psfm_reconstruct_align(ctx, &r->options, &r->evidence, &r->stats);
     }
     psfm_kept_pairs_free(&r->kept);
     r->evidence.kept = NULL;

@@ -26,9 +26,6 @@ typedef struct {
     /* Alignments of an earlier psfm_refine_matches, which keeps its own there; NULL: there will be
      * no other one. Not owned. */
     psfm_kept_pairs *kept;
-    /* psfm_refine_matches may stop if some pairs, aligned on trial, came to nothing; the evidence
-     * is then as before, and is_partial. */
-    bool is_trial, is_partial;
 } psfm_evidence;
 
 /* The noise of the keypoints, unless it is measured already. */

@@ -1,13 +1,12 @@
 /* Pairs aligned in the photographs, before the graph is built.
  *
- * Corners of each photograph are found once. Each pair's planes are aligned (photo/pair_planes.c)
- * in an order that reads photographs seldom, the pairs that tell most first, and others only where
- * these came to something (refine/pair_waves.c); a corner becomes one keypoint of its image,
- * whatever the number of pairs that found it elsewhere, so that matches form tracks, and what was
- * found becomes keypoints of the other images, matches and inliers. Then the homographies and
- * motions of the pairs are replaced (refine/plane_motions.c). Pairs are aligned by threads, or by
- * other ranks (refine/pair_tasks.c), and have slots of their own; keypoints are added in the order
- * of pairs, so that the result does not depend on who did what. */
+ * The pairs that tell most go first, and others only where these came to something
+ * (refine/pair_waves.c): first a few on trial, which settle whether there is anything flat here at
+ * all, then the best ones of each image, then those beside them. Corners of a photograph are found
+ * once, with the first of its pairs. Each pair's planes are aligned (photo/pair_planes.c) in an
+ * order that reads photographs seldom, by threads or by other ranks (refine/pair_tasks.c); pairs
+ * have slots of their own, and what they came to is taken over at the end
+ * (refine/pair_results.c). */
 #include "refine/refine_matches.h"
 
 #include <math.h>
@@ -18,13 +17,11 @@
 #include "base/alloc.h"
 #include "base/number_locale.h"
 #include "base/parallel.h"
-#include "linalg/mat3.h"
 #include "linalg/order.h"
 #include "photo/photo_order.h"
+#include "refine/pair_results.h"
 #include "refine/pair_tasks.h"
 #include "refine/pair_waves.h"
-#include "refine/plane_motions.h"
-#include "refine/precise_keypoints.h"
 #include "view/canonical.h"
 
 static const psfm_option rows[] = {
@@ -46,15 +43,15 @@ typedef struct {
     psfm_photo_cache *cache;
     psfm_patch_aligner **aligners; /* per worker */
     int num_aligners;
-    bool *wanted; /* views whose photographs are */
     psfm_view_corners *views;
+    bool *wants_corners;      /* per view: to be sought now */
+    bool *has_corners;        /* sought before, though there may be none */
     psfm_pair_refined *pairs; /* without planes: not done */
     psfm_kept_pairs *kept;    /* NULL: nothing is kept */
     uint64_t *key;            /* per pair that is in a wave, if anything is kept */
     bool *in_wave;            /* per pair: to be aligned now */
     size_t *order;            /* of these */
     size_t num_order;
-    bool is_trial, is_partial; /* as of the evidence */
 } refinement;
 
 static bool has_plane(const psfm_two_view *view) {
@@ -64,17 +61,12 @@ static bool has_plane(const psfm_two_view *view) {
     return false;
 }
 
-/* Unless they were kept. */
-static bool needs_corners(const refinement *r, uint32_t view) {
-    return r->wanted[view] && r->views[view].num == 0 && r->views[view].problem == NULL;
-}
-
 static psfm_status find_corners(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     refinement *r = user;
     const psfm_pyramid *photo;
     const uint32_t view = (uint32_t)index;
-    if (!needs_corners(r, view))
+    if (!r->wants_corners[view])
         return PSFM_OK;
     psfm_status status = psfm_photo_cache_get(ctx, r->cache, view, &photo);
     if (status != PSFM_OK)
@@ -126,132 +118,12 @@ static psfm_status refine_pair(psfm_context *ctx, size_t step, int worker, void 
     return status;
 }
 
-/* Index of each corner among its view's keypoints, and how well its neighbours know it. */
-typedef struct {
-    uint32_t *keypoint; /* UINT32_MAX: not found elsewhere */
-    double *sum_log;    /* of the areas of the covariances */
-    uint32_t *count;
-} corner_keypoints;
-
-/* A corner is where it is by definition; the noise of its own patch, which all alignments share,
- * is about half of theirs. */
-static psfm_status add_corners(psfm_context *ctx, const refinement *r,
-                               psfm_precise_keypoints *added, corner_keypoints *corners) {
-    psfm_status status = PSFM_OK;
-    for (size_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v) {
-        corner_keypoints *c = &corners[v];
-        size_t n = r->views[v].num;
-        if ((status = PSFM_ALLOC(ctx, n, &c->keypoint)) ||
-            (status = PSFM_ALLOC(ctx, n, &c->sum_log)) || (status = PSFM_ALLOC(ctx, n, &c->count)))
-            return status;
-    }
-    for (size_t p = 0; p < r->set->num_pairs; ++p) {
-        for (size_t k = 0; k < r->pairs[p].num_matches; ++k) {
-            const psfm_pair_match *m = &r->pairs[p].matches[k];
-            corner_keypoints *c =
-                &corners[m->side == 0 ? r->set->pairs[p].view1 : r->set->pairs[p].view2];
-            c->sum_log[m->corner] += 0.5 * log(m->cov[0] * m->cov[2] - m->cov[1] * m->cov[1]);
-            ++c->count[m->corner];
-        }
-    }
-    for (size_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v) {
-        corner_keypoints *c = &corners[v];
-        for (size_t k = 0; status == PSFM_OK && k < r->views[v].num; ++k) {
-            const psfm_corner *from = &r->views[v].corners[k];
-            const double xy[2] = {(double)from->x, (double)from->y};
-            c->keypoint[k] = UINT32_MAX;
-            if (c->count[k] == 0)
-                continue;
-            double variance = 0.5 * exp(c->sum_log[k] / c->count[k]);
-            const double cov[3] = {variance, 0.0, variance};
-            c->keypoint[k] = (uint32_t)(r->set->views[v].num_keypoints + added[v].num);
-            status = psfm_precise_keypoints_add(ctx, &added[v], xy, cov);
-        }
-    }
-    return status;
-}
-
-/* Adds the matches of one pair and makes them inliers of their homographies. */
-static psfm_status add_matches(psfm_context *ctx, refinement *r, size_t index,
-                               psfm_precise_keypoints *added, const corner_keypoints *corners) {
-    psfm_match_pair *pair = &r->set->pairs[index];
-    psfm_two_view *view = &r->two_views[index];
-    const psfm_pair_refined *from = &r->pairs[index];
-    psfm_status status = PSFM_OK;
-    if (from->num_matches == 0)
-        return PSFM_OK;
-    size_t capacity = pair->num_matches;
-    if ((status =
-             PSFM_RESERVE(ctx, &pair->matches, &capacity, pair->num_matches + from->num_matches)))
-        return status;
-    for (size_t h = 0; h < view->num_homographies; ++h) {
-        psfm_homography *to = &view->homographies[h];
-        size_t room = to->num_inliers;
-        if ((status = PSFM_RESERVE(ctx, &to->inliers, &room,
-                                   to->num_inliers + from->planes[h].num_matches)))
-            return status;
-    }
-    for (size_t k = 0; status == PSFM_OK && k < from->num_matches; ++k) {
-        const psfm_pair_match *m = &from->matches[k];
-        uint32_t own = m->side == 0 ? pair->view1 : pair->view2;
-        uint32_t other = m->side == 0 ? pair->view2 : pair->view1;
-        uint32_t *to = pair->matches[pair->num_matches];
-        to[m->side] = corners[own].keypoint[m->corner];
-        to[1 - m->side] = (uint32_t)(r->set->views[other].num_keypoints + added[other].num);
-        status = psfm_precise_keypoints_add(ctx, &added[other], m->xy, m->cov);
-        psfm_homography *h = &view->homographies[m->plane];
-        h->inliers[h->num_inliers++] = (uint32_t)pair->num_matches++;
-    }
-    return status;
-}
-
-static psfm_status replace_planes(psfm_context *ctx, size_t index, int worker, void *user) {
-    (void)worker;
-    refinement *r = user;
-    const psfm_pair_refined *from = &r->pairs[index];
-    size_t first_new = r->set->pairs[index].num_matches - from->num_matches;
-    return from->planes != NULL ? psfm_replace_planes(ctx, r->set, index, first_new, from->planes,
-                                                      &r->two_views[index])
-                                : PSFM_OK;
-}
-
-/* Takes the results of all pairs over into the set and the two-view geometries. */
-static psfm_status take_over(psfm_context *ctx, refinement *r) {
-    size_t num_views = r->set->num_views;
-    psfm_precise_keypoints *added = NULL;
-    corner_keypoints *corners = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, num_views, &added);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num_views, &corners);
-    if (status == PSFM_OK)
-        status = add_corners(ctx, r, added, corners);
-    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
-        status = add_matches(ctx, r, p, added, corners);
-    for (size_t v = 0; status == PSFM_OK && v < num_views; ++v)
-        status = psfm_view_append(ctx, &r->set->cameras[r->set->views[v].camera_idx], &added[v],
-                                  &r->set->views[v]);
-    if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, r->set->num_pairs, replace_planes, r);
-    for (size_t v = 0; v < num_views; ++v) {
-        if (added != NULL)
-            psfm_precise_keypoints_free(&added[v]);
-        if (corners != NULL) {
-            free(corners[v].keypoint);
-            free(corners[v].sum_log);
-            free(corners[v].count);
-        }
-    }
-    free(added);
-    free(corners);
-    return status;
-}
-
 static psfm_status summarise(psfm_context *ctx, const refinement *r,
                              psfm_refine_matches_stats *stats) {
     double *shift = NULL, *sigma = NULL;
     size_t n = 0;
     for (size_t v = 0; v < r->set->num_views; ++v) {
-        stats->num_photos += r->wanted[v];
+        stats->num_photos += r->has_corners[v];
         stats->num_corners += r->views[v].num;
         const char *problem = r->views[v].problem;
         if (problem == NULL)
@@ -287,15 +159,6 @@ static psfm_status summarise(psfm_context *ctx, const refinement *r,
     free(shift);
     free(sigma);
     return status;
-}
-
-/* Marks the pairs with a plane and both photographs. */
-static void find_alignable(const refinement *r, bool *can_align) {
-    for (size_t p = 0; p < r->set->num_pairs; ++p) {
-        const psfm_match_pair *pair = &r->set->pairs[p];
-        can_align[p] = has_plane(&r->two_views[p]) && r->views[pair->view1].problem == NULL &&
-                       r->views[pair->view2].problem == NULL;
-    }
 }
 
 /* The pairs of the waves so far are done: marks those to be aligned beside them. */
@@ -368,25 +231,42 @@ static psfm_status order_pairs(psfm_context *ctx, refinement *r) {
     return status;
 }
 
-/* By the threads of this process, or by the ranks of the context's link, this one among them. */
-static psfm_status find_all_corners(psfm_context *ctx, refinement *r,
-                                    const psfm_pair_spread *spread) {
+/* Corners of the photographs of the wave, unless they were found before. Pairs with one that cannot
+ * be used leave the wave. By the threads of this process, or by the ranks of the context's link,
+ * this one among them. */
+static psfm_status find_wave_corners(psfm_context *ctx, refinement *r,
+                                     const psfm_pair_spread *spread) {
     size_t num = 0;
     uint32_t *views = NULL;
-    if (spread == NULL)
-        return psfm_parallel_for(ctx, NULL, r->set->num_views, find_corners, r);
     psfm_status status = PSFM_ALLOC(ctx, r->set->num_views, &views);
-    for (uint32_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v)
-        if (needs_corners(r, v))
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p) {
+        const psfm_match_pair *pair = &r->set->pairs[p];
+        if (r->in_wave[p])
+            r->wants_corners[pair->view1] = r->wants_corners[pair->view2] = true;
+    }
+    for (uint32_t v = 0; status == PSFM_OK && v < r->set->num_views; ++v) {
+        r->wants_corners[v] = r->wants_corners[v] && !r->has_corners[v];
+        if (r->wants_corners[v])
             views[num++] = v;
+    }
     if (status == PSFM_OK && num > 0)
-        status = psfm_corners_spread(ctx, spread, views, num, r->views);
+        status = spread == NULL ? psfm_parallel_for(ctx, NULL, r->set->num_views, find_corners, r)
+                                : psfm_corners_spread(ctx, spread, views, num, r->views);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
+        r->wants_corners[views[k]] = false;
+        r->has_corners[views[k]] = true;
+    }
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
+        r->in_wave[p] = r->in_wave[p] && r->views[r->set->pairs[p].view1].problem == NULL &&
+                        r->views[r->set->pairs[p].view2].problem == NULL;
     free(views);
     return status;
 }
 
 static psfm_status align_wave(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread) {
-    psfm_status status = order_pairs(ctx, r);
+    psfm_status status = find_wave_corners(ctx, r, spread);
+    if (status == PSFM_OK)
+        status = order_pairs(ctx, r);
     if (status != PSFM_OK || r->num_order == 0)
         return status;
     return spread != NULL
@@ -408,24 +288,26 @@ static psfm_status align_trial(psfm_context *ctx, refinement *r, const psfm_pair
     return status;
 }
 
-static psfm_status align_waves(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread) {
-    bool *can_align = NULL;
-    psfm_status status = find_all_corners(ctx, r, spread);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, r->set->num_pairs, &can_align);
-    if (status == PSFM_OK)
-        find_alignable(r, can_align);
-    if (status == PSFM_OK && r->is_trial)
-        status = align_trial(ctx, r, spread, can_align, &r->is_partial);
-    if (status == PSFM_OK && !r->is_partial)
-        status = psfm_pairs_first(ctx, r->set, r->two_views, can_align, r->in_wave);
-    for (size_t p = 0; status == PSFM_OK && !r->is_partial && p < r->set->num_pairs; ++p)
+static psfm_status align_first(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread,
+                               const bool *can_align) {
+    psfm_status status = psfm_pairs_first(ctx, r->set, r->two_views, can_align, r->in_wave);
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
         r->in_wave[p] = r->in_wave[p] && r->pairs[p].planes == NULL;
-    if (status == PSFM_OK && !r->is_partial)
-        status = align_wave(ctx, r, spread);
-    if (status == PSFM_OK && !r->is_partial)
+    return status == PSFM_OK ? align_wave(ctx, r, spread) : status;
+}
+
+static psfm_status align_waves(psfm_context *ctx, refinement *r, const psfm_pair_spread *spread) {
+    bool *can_align = NULL, is_vain = false;
+    psfm_status status = PSFM_ALLOC(ctx, r->set->num_pairs, &can_align);
+    for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
+        can_align[p] = has_plane(&r->two_views[p]);
+    if (status == PSFM_OK)
+        status = align_trial(ctx, r, spread, can_align, &is_vain);
+    if (status == PSFM_OK && !is_vain)
+        status = align_first(ctx, r, spread, can_align);
+    if (status == PSFM_OK && !is_vain)
         status = find_last_wave(ctx, r, can_align);
-    if (status == PSFM_OK && !r->is_partial)
+    if (status == PSFM_OK && !is_vain)
         status = align_wave(ctx, r, spread);
     free(can_align);
     return status;
@@ -444,17 +326,17 @@ static psfm_status run(psfm_context *ctx, refinement *r) {
     size_t num_views = r->set->num_views, num_pairs = r->set->num_pairs;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, num_views, &r->views)) ||
-        (status = PSFM_ALLOC(ctx, num_views, &r->wanted)) ||
+        (status = PSFM_ALLOC(ctx, num_views, &r->wants_corners)) ||
+        (status = PSFM_ALLOC(ctx, num_views, &r->has_corners)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->pairs)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->key)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->in_wave)) ||
         (status = PSFM_ALLOC(ctx, num_pairs, &r->order)))
         return status;
-    for (size_t p = 0; p < num_pairs; ++p)
-        if (has_plane(&r->two_views[p]))
-            r->wanted[r->set->pairs[p].view1] = r->wanted[r->set->pairs[p].view2] = true;
     if (r->kept != NULL)
         psfm_kept_corners_take(r->kept, r->set, r->views);
+    for (size_t v = 0; v < num_views; ++v)
+        r->has_corners[v] = r->views[v].num > 0 || r->views[v].problem != NULL;
     if (psfm_context_link(ctx) != NULL)
         return align_waves(ctx, r, &spread);
     status = make_aligners(ctx, r);
@@ -471,7 +353,8 @@ static void free_refinement(refinement *r) {
         psfm_patch_aligner_destroy(&r->aligners[w]);
     free((void *)r->aligners);
     free(r->views);
-    free(r->wanted);
+    free(r->wants_corners);
+    free(r->has_corners);
     free(r->pairs);
     free(r->key);
     free(r->in_wave);
@@ -485,15 +368,13 @@ psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *opt
                     .options = options,
                     .cache = evidence->photos,
                     .kept = evidence->kept,
-                    .is_trial = evidence->is_trial,
                     .num_aligners = psfm_parallel_workers(ctx, evidence->set->num_pairs)};
     *stats = (psfm_refine_matches_stats){0};
     psfm_status status = run(ctx, &r);
-    evidence->is_partial = r.is_partial;
     if (status == PSFM_OK)
         status = summarise(ctx, &r, stats);
-    if (status == PSFM_OK && !r.is_partial)
-        status = take_over(ctx, &r);
+    if (status == PSFM_OK)
+        status = psfm_pair_results_take(ctx, r.views, r.pairs, r.set, r.two_views);
     if (status == PSFM_OK)
         status = keep_pairs(ctx, &r);
     stats->done = status == PSFM_OK;

@@ -30,8 +30,9 @@ typedef struct {
     double median_shift_px, median_sigma_px;
 } psfm_refine_matches_stats;
 
-/* Aligns the planes of pairs in the photographs of the evidence, which is verified: of the best
- * pairs of each image, and of others where these came to something (refine/pair_waves.h). Its set
+/* Aligns the planes of pairs in the photographs of the evidence, which is verified: of a few on
+ * trial, and, where these came to something, of the best pairs of each image, and of others where
+ * these did (refine/pair_waves.h). Its set
  * gets new keypoints after the ones it has: each corner that was found in another photograph, and
  * each place where it was found, with their information, so that a corner is one keypoint in its
  * own image and one in each other: a track. Pairs get the matches, homographies their inliers and,

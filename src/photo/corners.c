@@ -1,5 +1,7 @@
 /* Shi and Tomasi's measure in bands of rows: products of the gradient are summed down the columns
- * of a band and then along it, so that the memory is a few rows whatever the image. */
+ * of a band and then along it, so that the memory is a few rows whatever the image. Where squares
+ * are large the photograph is too, and its finest level mostly blur and noise: corners are looked
+ * for at the level where squares have 64 to 127 pixels. */
 #include "photo/corners.h"
 
 #include <math.h>
@@ -8,6 +10,7 @@
 #include "base/alloc.h"
 
 #define ABOVE_ROUNDING (1.0 + 1e-12)
+#define ENOUGH_PIXELS 64 /* of a square's side */
 
 /* Sums of products over 2 radius + 1 rows, one entry a column. They are whole numbers, so that what
  * was added goes away without a trace. */
@@ -98,14 +101,27 @@ static psfm_status search_all(psfm_context *ctx, const finder *f, psfm_corner *b
     return PSFM_OK;
 }
 
+/* Places and strengths of the photograph in place of those of its level. */
+static void enlarge(int level, psfm_corner *corners, size_t num) {
+    const float zoom = (float)(1 << level);
+    for (size_t k = 0; k < num; ++k) {
+        corners[k].x *= zoom;
+        corners[k].y *= zoom;
+        corners[k].strength /= zoom * zoom;
+    }
+}
+
 psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo,
                               const psfm_corner_grid *grid, psfm_corner **corners, size_t *num) {
-    int rim = grid->radius + 1; /* of the window and its gradient */
-    finder f = {.level = &photo->levels[0],
-                .spacing = grid->spacing > 4 ? grid->spacing : 4,
+    int level = 0, rim = grid->radius + 1; /* of the window and its gradient */
+    while (level + 1 < photo->num_levels && grid->spacing >> (level + 1) >= ENOUGH_PIXELS)
+        ++level;
+    int spacing = grid->spacing >> level, margin = (grid->margin >> level) + (level > 0);
+    finder f = {.level = &photo->levels[level],
+                .spacing = spacing > 4 ? spacing : 4,
                 .radius = grid->radius,
-                .margin = grid->margin > rim ? grid->margin : rim,
-                .min_strength = (float)grid->min_strength};
+                .margin = margin > rim ? margin : rim,
+                .min_strength = (float)ldexp(grid->min_strength, 2 * level)};
     size_t width = (size_t)f.level->width;
     psfm_corner *best = NULL;
     psfm_status status;
@@ -119,6 +135,8 @@ psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo,
         (status = PSFM_ALLOC(ctx, width / 4 + 2, &best)))
         goto cleanup;
     status = search_all(ctx, &f, best, corners, num);
+    if (level > 0)
+        enlarge(level, *corners, *num);
 
 cleanup:
     free(f.sums.xx);

@@ -5,7 +5,7 @@
 #include "photo/pyramid.h"
 
 typedef struct {
-    float x, y; /* pixels, the centre of one */
+    float x, y; /* pixels, the centre of one at the level where it was found */
     float
         strength; /* smaller eigenvalue of the mean of gradient gradient^T, gray levels^2 / px^2 */
 } psfm_corner;
@@ -19,7 +19,8 @@ typedef struct {
 } psfm_corner_grid;
 
 /* The strongest pixel of each square, if it is strong enough. *corners is malloc'ed, row by row of
- * squares. Cost: some 10 ns a pixel. */
+ * squares; of a coarser level where squares are larger than 127 pixels. Cost: some 10 ns a pixel of
+ * the level. */
 psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo,
                               const psfm_corner_grid *grid, psfm_corner **corners, size_t *num);
 

@@ -20,13 +20,13 @@
 #include "io/colmap_database.h"
 #include "io/planes_file.h"
 #include "pipeline/graph_record.h"
+#include "pipeline/last_look.h"
 #include "pipeline/reconstruct.h"
 #include "pipeline/settings.h"
 #include "pipeline/summary.h"
 #include "planarsfm/version.h"
 #include "report/report.h"
 #include "view/canonical.h"
-#include "world/color_points.h"
 
 #define KEY_SIZE 64
 
@@ -149,10 +149,12 @@ static psfm_status write_graph(psfm_context *ctx, const psfm_evidence *evidence,
 /* report.html. The results are complete without it, so a page that cannot be written is no reason
  * to fail. */
 static psfm_status write_report(psfm_context *ctx, const psfm_settings *settings,
-                                const psfm_reconstruction *r, const char *out_folder) {
+                                const psfm_reconstruction *r, psfm_thumbnails *thumbnails,
+                                const char *out_folder) {
     if (settings != NULL && settings->no_report)
         return PSFM_OK;
-    psfm_status status = psfm_report_write_run(ctx, out_folder, r->models, r->num_models);
+    psfm_status status =
+        psfm_report_write_run(ctx, out_folder, r->models, r->num_models, thumbnails);
     if (status == PSFM_OK || status == PSFM_ERR_CANCELLED)
         return status;
     psfm_log(ctx, PSFM_LOG_WARNING, "no report: %s", psfm_context_message(ctx));
@@ -220,6 +222,7 @@ typedef struct {
     psfm_kept_pairs kept;   /* alignments, for a second time that evidence is gathered */
     psfm_reconstruct_stats stats;
     psfm_reconstruction found;
+    psfm_thumbnails thumbnails; /* of what was read for colours */
 } run;
 
 static void run_init(const char *database, const psfm_settings *settings,
@@ -249,6 +252,7 @@ static void run_free(run *r) {
     free_evidence(r);
     psfm_kept_pairs_free(&r->kept);
     psfm_reconstruction_free(&r->found);
+    psfm_thumbnails_free(&r->thumbnails);
 }
 
 /* Forgets what was read, for it changed; times and alignments stay. */
@@ -333,13 +337,18 @@ static psfm_status align_planes(psfm_context *ctx, run *r) {
     return status;
 }
 
-static psfm_status color_models(psfm_context *ctx, run *r) {
+/* Colours of the points, and thumbnails for the report. */
+static psfm_status look_at_photographs(psfm_context *ctx, run *r) {
     psfm_moment start = psfm_moment_now();
+    const bool is_shown = r->settings == NULL || !r->settings->no_report;
     psfm_status status = PSFM_OK;
     if (r->photo_folder == NULL)
         return PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && k < r->found.num_models; ++k)
-        status = psfm_color_points(ctx, r->photo_folder, &r->found.models[k]);
+    if (is_shown)
+        status = psfm_report_begin_thumbnails(ctx, r->set.num_views, &r->thumbnails);
+    if (status == PSFM_OK)
+        status = psfm_last_look(ctx, r->photo_folder, &r->set, r->found.models, r->found.num_models,
+                                is_shown ? &r->thumbnails : NULL);
     psfm_timings_add(&r->stats.timings, "colours", start);
     return status;
 }
@@ -438,7 +447,7 @@ static psfm_status solve_surely(psfm_context *ctx, run *r) {
 /* All stages from the database to models. */
 static psfm_status solve(psfm_context *ctx, run *r) {
     psfm_status status = solve_surely(ctx, r);
-    return status == PSFM_OK ? color_models(ctx, r) : status;
+    return status == PSFM_OK ? look_at_photographs(ctx, r) : status;
 }
 
 /* All results, first where they are staged, then swapped in. */
@@ -457,7 +466,7 @@ static psfm_status write_results(psfm_context *ctx, run *r, psfm_results *result
             ctx, psfm_summary_make(&r->evidence, &r->input, &r->options, &r->stats, &r->found),
             r->front, folder, summary);
     if (status == PSFM_OK)
-        status = write_report(ctx, r->settings, &r->found, folder);
+        status = write_report(ctx, r->settings, &r->found, &r->thumbnails, folder);
     return status == PSFM_OK ? psfm_results_commit(ctx, results) : status;
 }
 

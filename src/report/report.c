@@ -104,24 +104,28 @@ static psfm_status print_data(psfm_context *ctx, const psfm_report_input *input,
     return status;
 }
 
+psfm_status psfm_report_begin_thumbnails(psfm_context *ctx, size_t num_images,
+                                         psfm_thumbnails *out) {
+    return psfm_thumbnails_begin(ctx, num_images, limits.max_thumb_size, out);
+}
+
 /* One line of base64 per image, empty without a thumbnail; they are decoded when they are shown. */
 static psfm_status print_thumbnails(psfm_context *ctx, const psfm_report_input *input,
-                                    const char *photo_folder, FILE *file) {
-    psfm_thumbnails thumbnails = {0};
+                                    const char *photo_folder, psfm_thumbnails *thumbnails,
+                                    FILE *file) {
     psfm_status status = PSFM_OK;
     if (photo_folder != NULL)
-        status = psfm_thumbnails_make(ctx, photo_folder, (const char *const *)input->names,
-                                      input->graph.num_images, limits.max_thumb_size, &thumbnails);
+        status = psfm_thumbnails_complete(ctx, thumbnails, photo_folder,
+                                          (const char *const *)input->names);
     fprintf(file, "<script id=\"thumbnails\" type=\"text/plain\">");
     size_t used = 0;
-    for (size_t k = 0; status == PSFM_OK && k < thumbnails.num; ++k) {
-        used += thumbnails.images[k].size;
+    for (size_t k = 0; status == PSFM_OK && photo_folder != NULL && k < thumbnails->num; ++k) {
+        used += thumbnails->images[k].size;
         if (used <= 2 * limits.max_thumb_size)
-            psfm_base64_print(thumbnails.images[k].bytes, thumbnails.images[k].size, file);
+            psfm_base64_print(thumbnails->images[k].bytes, thumbnails->images[k].size, file);
         fputc('\n', file);
     }
     fprintf(file, "</script>\n");
-    psfm_thumbnails_free(&thumbnails);
     return status;
 }
 
@@ -146,7 +150,7 @@ bool psfm_report_has_3d(void) {
 
 static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
                               const psfm_report_other *other, const char *photo_folder,
-                              FILE *file) {
+                              psfm_thumbnails *thumbnails, FILE *file) {
     const char *page = print_up_to(psfm_asset_page, "<!-- style -->", file);
     fprintf(file, "<style>\n");
     print_asset(psfm_asset_style, psfm_asset_style_end, file);
@@ -154,7 +158,7 @@ static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
     page = print_up_to(page, "<!-- data -->", file);
     psfm_status status = print_data(ctx, input, other, file);
     if (status == PSFM_OK)
-        status = print_thumbnails(ctx, input, photo_folder, file);
+        status = print_thumbnails(ctx, input, photo_folder, thumbnails, file);
     page = print_up_to(page, "<!-- scripts -->", file);
     if (psfm_report_has_3d()) {
         fprintf(file, "%s<script id=\"three\">", three_licence);
@@ -168,30 +172,36 @@ static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
     return status;
 }
 
-/* Writes the page; whole or absent. */
+/* Writes the page; whole or absent. `made` are thumbnails that there are already, or none. */
 static psfm_status write_page(psfm_context *ctx, const psfm_report_input *input,
                               const psfm_report_other *other, const char *photo_folder,
-                              const char *path) {
+                              psfm_thumbnails *made, const char *path) {
     psfm_output out = {0};
+    psfm_thumbnails own = {0};
+    const bool are_made = made != NULL && made->num == input->graph.num_images;
     const char *photos = photo_folder != NULL ? photo_folder : input->graph.photo_folder;
     psfm_status status = psfm_output_open(ctx, path, &out);
+    if (status == PSFM_OK && !are_made)
+        status = psfm_report_begin_thumbnails(ctx, input->graph.num_images, &own);
     if (status == PSFM_OK) {
         locale_t before = psfm_number_locale_begin();
-        status = print_page(ctx, input, other, photos, out.file);
+        status = print_page(ctx, input, other, photos, are_made ? made : &own, out.file);
         psfm_number_locale_end(before);
     }
     if (status == PSFM_OK)
         status = psfm_output_commit(ctx, &out);
     psfm_output_abort(&out);
+    psfm_thumbnails_free(&own);
     return status;
 }
 
 static psfm_status write_report(psfm_context *ctx, const psfm_report_input *input,
-                                const char *folder, const char *photo_folder) {
+                                const char *folder, const char *photo_folder,
+                                psfm_thumbnails *made) {
     char *path = NULL;
     psfm_status status = psfm_path_join(ctx, folder, "report.html", &path);
     if (status == PSFM_OK)
-        status = write_page(ctx, input, NULL, photo_folder, path);
+        status = write_page(ctx, input, NULL, photo_folder, made, path);
     free(path);
     return status;
 }
@@ -200,17 +210,17 @@ psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char 
     psfm_report_input input;
     psfm_status status = psfm_report_input_read(ctx, folder, &input);
     if (status == PSFM_OK)
-        status = write_report(ctx, &input, folder, photo_folder);
+        status = write_report(ctx, &input, folder, photo_folder, NULL);
     psfm_report_input_free(&input);
     return status;
 }
 
 psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, const psfm_model *models,
-                                  size_t num_models) {
+                                  size_t num_models, psfm_thumbnails *thumbnails) {
     psfm_report_input input;
     psfm_status status = psfm_report_input_of_run(ctx, folder, models, num_models, &input);
     if (status == PSFM_OK)
-        status = write_report(ctx, &input, folder, NULL);
+        status = write_report(ctx, &input, folder, NULL, thumbnails);
     psfm_report_input_free(&input);
     return status;
 }
@@ -223,7 +233,7 @@ psfm_status psfm_report_compare(psfm_context *ctx, const char *folder_a, const c
         status = psfm_report_input_read(ctx, folder_b, &b);
     if (status == PSFM_OK) {
         const psfm_report_other other = {&b, {folder_a, folder_b}};
-        status = write_page(ctx, &a, &other, photo_folder, path);
+        status = write_page(ctx, &a, &other, photo_folder, NULL, path);
     }
     psfm_report_input_free(&a);
     psfm_report_input_free(&b);

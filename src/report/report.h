@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "planarsfm/model.h"
+#include "report/thumbnails.h"
 
 /* Makes folder/report.html from the files beside it: of a run summary.json, graph.json, planes.json
  * (may be missing) and model/0, 1, ... (none if nothing was posed); of align its model,
@@ -15,10 +16,14 @@
  * over the network. Its size is kept within some 20 MB: with many images thumbnails get smaller,
  * points and pairs fewer. The same files give the same bytes. Whole or absent. */
 psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char *photo_folder);
-/* The same of a run whose models are in memory still: the page that psfm_report_write would make of
- * its files. */
+/* The same of a run whose models are in memory still, and maybe some thumbnails of its images in
+ * the order of their names (NULL: none): the page that psfm_report_write would make of its files.
+ */
 psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, const psfm_model *models,
-                                  size_t num_models);
+                                  size_t num_models, psfm_thumbnails *thumbnails);
+/* Room for the thumbnails of a page of so many images. */
+psfm_status psfm_report_begin_thumbnails(psfm_context *ctx, size_t num_images,
+                                         psfm_thumbnails *out);
 
 /* Writes a page of the first folder's run with that of the second beside it: differences of counts,
  * errors, intrinsics and, after alignment, poses, and both in the 3D view. Each folder is one that

@@ -11,13 +11,11 @@
 #include "image/image_codec.h"
 #include "image/resize.h"
 
-enum { LARGEST_SIDE = 640, SMALLEST_SIDE = 96, QUALITY = 68 };
+enum { LARGEST_SIDE = PSFM_THUMBNAIL_SOURCE, SMALLEST_SIDE = 96, QUALITY = 68 };
 
 typedef struct {
     const char *folder;
     const char *const *names;
-    size_t step; /* every step-th photograph gets a thumbnail */
-    int side;
     psfm_thumbnails *out;
     char **problem; /* per photograph: why it has none, or NULL */
 } gallery;
@@ -25,14 +23,6 @@ typedef struct {
 /* A thumbnail of this quality takes about a quarter of a byte per pixel, and a header. */
 static size_t expected_size(int side) {
     return 700 + (size_t)side * (size_t)side * 3 / 4 / 4;
-}
-
-static void choose_size(gallery *g, size_t num, size_t max_size) {
-    g->side = LARGEST_SIDE;
-    while (g->side > SMALLEST_SIDE && expected_size(g->side) * num > max_size)
-        g->side -= 8;
-    size_t most = max_size / expected_size(g->side) + 1;
-    g->step = (num + most - 1) / most;
 }
 
 static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char *name,
@@ -53,26 +43,55 @@ static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char
     return status;
 }
 
-static psfm_status make_one(psfm_context *ctx, size_t index, int worker, void *user) {
+psfm_status psfm_thumbnails_begin(psfm_context *ctx, size_t num, size_t max_size,
+                                  psfm_thumbnails *out) {
+    *out = (psfm_thumbnails){.side = LARGEST_SIDE};
+    while (out->side > SMALLEST_SIDE && expected_size(out->side) * num > max_size)
+        out->side -= 8;
+    const size_t most = max_size / expected_size(out->side) + 1;
+    out->step = num == 0 ? 1 : (num + most - 1) / most;
+    psfm_status status = PSFM_ALLOC(ctx, num, &out->images);
+    if (status == PSFM_OK)
+        out->num = num;
+    return status;
+}
+
+static bool is_missing(const psfm_thumbnails *thumbnails, size_t k) {
+    return k % thumbnails->step == 0 && thumbnails->images[k].size == 0;
+}
+
+psfm_status psfm_thumbnails_add(psfm_context *ctx, psfm_thumbnails *thumbnails, size_t k,
+                                const psfm_image *photograph, const char *name) {
+    psfm_image small = {0};
+    int width, height;
+    if (!is_missing(thumbnails, k))
+        return PSFM_OK;
+    psfm_resize_dimensions(photograph->width, photograph->height, thumbnails->side, &width,
+                           &height);
+    psfm_status status = psfm_image_shrink(ctx, photograph, width, height, &small);
+    if (status == PSFM_OK)
+        status =
+            encode(ctx, &small, name, &thumbnails->images[k].bytes, &thumbnails->images[k].size);
+    psfm_image_free(&small);
+    return status;
+}
+
+static psfm_status read_one(psfm_context *ctx, size_t k, int worker, void *user) {
     (void)worker;
     gallery *g = user;
-    size_t k = index * g->step;
     char *path = NULL;
-    psfm_image image = {0}, small = {0};
-    int width, height;
+    psfm_image image = {0};
+    if (!is_missing(g->out, k))
+        return PSFM_OK;
     psfm_status status = psfm_path_join(ctx, g->folder, g->names[k], &path);
     if (status == PSFM_OK)
-        status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, g->side, &image);
-    if (status == PSFM_OK) {
-        psfm_resize_dimensions(image.width, image.height, g->side, &width, &height);
-        status = psfm_image_shrink(ctx, &image, width, height, &small);
-    }
+        status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, PSFM_THUMBNAIL_SOURCE,
+                                       &image);
     if (status == PSFM_OK)
-        status = encode(ctx, &small, path, &g->out->images[k].bytes, &g->out->images[k].size);
+        status = psfm_thumbnails_add(ctx, g->out, k, &image, path);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
         status = psfm_strdup(ctx, psfm_context_message(ctx), &g->problem[k]);
     psfm_image_free(&image);
-    psfm_image_free(&small);
     free(path);
     return status;
 }
@@ -91,18 +110,13 @@ static void log_problems(psfm_context *ctx, char **problem, size_t num) {
                  count == 1 ? "" : "s", first);
 }
 
-psfm_status psfm_thumbnails_make(psfm_context *ctx, const char *folder, const char *const *names,
-                                 size_t num, size_t max_size, psfm_thumbnails *out) {
-    gallery g = {.folder = folder, .names = names, .out = out};
-    *out = (psfm_thumbnails){0};
-    choose_size(&g, num, max_size);
-    psfm_status status = PSFM_ALLOC(ctx, num, &out->images);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, num, &g.problem);
-    if (status == PSFM_OK && num > 0) {
-        out->num = num;
-        status = psfm_parallel_for(ctx, "thumbnails", (num + g.step - 1) / g.step, make_one, &g);
-    }
+psfm_status psfm_thumbnails_complete(psfm_context *ctx, psfm_thumbnails *thumbnails,
+                                     const char *folder, const char *const *names) {
+    gallery g = {.folder = folder, .names = names, .out = thumbnails};
+    size_t num = thumbnails->num;
+    psfm_status status = PSFM_ALLOC(ctx, num, &g.problem);
+    if (status == PSFM_OK && num > 0)
+        status = psfm_parallel_for(ctx, "thumbnails", num, read_one, &g);
     if (status == PSFM_OK)
         log_problems(ctx, g.problem, num);
     for (size_t k = 0; g.problem != NULL && k < num; ++k)

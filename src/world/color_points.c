@@ -1,5 +1,5 @@
 /* Colours of points: the mean over their images, sampled bilinearly. One task a photograph, which
- * is read once, at half its size where the file allows that, and forgotten. */
+ * is read once, at a part of its size where the file allows that, and forgotten. */
 #include "world/color_points.h"
 
 #include <math.h>
@@ -8,8 +8,6 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/path.h"
-#include "image/image_io.h"
-#include "image/image_size.h"
 
 /* What one image says about its keypoints. */
 typedef struct {
@@ -20,6 +18,8 @@ typedef struct {
 
 typedef struct {
     const char *folder;
+    int min_side;
+    const psfm_photo_watcher *watcher; /* NULL: none */
     const psfm_model *model;
     samples *images;
 } coloring;
@@ -49,15 +49,17 @@ static bool sample(const photograph *photo, const double place[2], uint8_t rgb[3
     return true;
 }
 
-/* At half its size if it is a JPEG file. */
-static psfm_status read_photograph(psfm_context *ctx, const char *path, photograph *out) {
-    int width = 0, height = 0;
-    if (!psfm_image_file_size(path, &width, &height))
-        width = height = 0; /* whatever is wrong, reading it says it */
-    psfm_status status = psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB,
-                                               (width > height ? width : height) / 2, &out->image);
-    bool halved = out->image.width == (width + 1) / 2 && out->image.height == (height + 1) / 2;
-    out->scale = halved ? 0.5 : 1.0;
+static psfm_status read_photograph(psfm_context *ctx, const char *path, int min_side,
+                                   photograph *out) {
+    char *bytes = NULL;
+    size_t size = 0;
+    int divisor = 1;
+    psfm_status status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
+    if (status == PSFM_OK)
+        status = psfm_image_decode_small(ctx, (const uint8_t *)bytes, size, path,
+                                         PSFM_IMAGE_GRAY_AND_RGB, min_side, &divisor, &out->image);
+    out->scale = 1.0 / divisor;
+    free(bytes);
     return status;
 }
 
@@ -74,10 +76,12 @@ static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, voi
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, all->folder, view->name, &path);
     if (status == PSFM_OK)
-        status = read_photograph(ctx, path, &photo);
+        status = read_photograph(ctx, path, all->min_side, &photo);
     for (size_t k = 0; status == PSFM_OK && k < view->num_keypoints; ++k)
         out->seen[k] = view->point3D_ids[k] != PSFM_NO_POINT &&
                        sample(&photo, view->keypoints[k], out->rgb[k]);
+    if (status == PSFM_OK && all->watcher != NULL)
+        status = all->watcher->see(ctx, view->name, &photo.image, all->watcher->user);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
         status = psfm_strdup(ctx, psfm_context_message(ctx), &out->problem);
     psfm_image_free(&photo.image);
@@ -101,8 +105,9 @@ static void color_point(const coloring *all, psfm_model_point *point) {
         point->rgb[c] = (uint8_t)((sum[c] + num / 2) / num);
 }
 
-psfm_status psfm_color_points(psfm_context *ctx, const char *folder, psfm_model *model) {
-    coloring all = {.folder = folder, .model = model};
+psfm_status psfm_color_points(psfm_context *ctx, const char *folder, int min_side,
+                              const psfm_photo_watcher *watcher, psfm_model *model) {
+    coloring all = {.folder = folder, .min_side = min_side, .watcher = watcher, .model = model};
     psfm_status status = PSFM_ALLOC(ctx, model->num_images, &all.images);
     if (status == PSFM_OK && model->num_points > 0)
         status = psfm_parallel_for(ctx, "colours", model->num_images, sample_image, &all);

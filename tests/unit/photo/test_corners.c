@@ -38,6 +38,35 @@ static void corners_of_squares_are_found(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* Large squares: at a coarser level, but places and strengths are those of the photograph. */
+static void large_squares_are_searched_coarsely(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    const int at[1][2] = {{300, 200}};
+    psfm_pyramid photo;
+    psfm_corner *fine = NULL, *coarse = NULL;
+    size_t num[2] = {0, 0};
+    draw(ctx, 640, 512, at, 1, &photo);
+    assert_ok(ctx,
+              psfm_corners_find(ctx, &photo, &(psfm_corner_grid){127, 2, 10, 4.0}, &fine, &num[0]));
+    assert_ok(ctx, psfm_corners_find(ctx, &photo, &(psfm_corner_grid){128, 2, 10, 4.0}, &coarse,
+                                     &num[1]));
+    assert_true(num[0] == 1 && num[1] == 1);
+    for (size_t k = 0; k < num[1]; ++k) {
+        double nearest = INFINITY;
+        for (int s = 0; s < 4; ++s)
+            nearest = fmin(nearest, hypot((double)coarse[k].x - (300 + 20 * (s % 2)),
+                                          (double)coarse[k].y - (200 + 20 * (s / 2))));
+        assert_below(nearest, 6.0);
+        assert_true(coarse[k].strength > 0.1F * fine[0].strength &&
+                    coarse[k].strength < 2.0F * fine[0].strength);
+    }
+    free(fine);
+    free(coarse);
+    psfm_pyramid_free(&photo);
+    psfm_context_destroy(&ctx);
+}
+
 static void flat_and_tiny_photographs_have_none(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -89,6 +118,7 @@ static void one_corner_a_square_within_the_margin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(corners_of_squares_are_found),
+        cmocka_unit_test(large_squares_are_searched_coarsely),
         cmocka_unit_test(flat_and_tiny_photographs_have_none),
         cmocka_unit_test(one_corner_a_square_within_the_margin),
     };

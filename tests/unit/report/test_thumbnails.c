@@ -18,6 +18,12 @@ static void write_photo(const char *name, int width, int height) {
     psfm_image_free(&image);
 }
 
+static void make(const char *from, const char *const *which, size_t num, size_t max_size,
+                 psfm_thumbnails *out) {
+    assert_ok(ctx, psfm_thumbnails_begin(ctx, num, max_size, out));
+    assert_ok(ctx, psfm_thumbnails_complete(ctx, out, from, which));
+}
+
 static void check_thumbnail(const psfm_thumbnails *t, size_t k, int width, int height) {
     psfm_image image;
     assert_ok(ctx, psfm_image_decode(ctx, t->images[k].bytes, t->images[k].size, "thumbnail",
@@ -35,13 +41,13 @@ static void photographs_shrink_and_others_are_left_out(void **state) {
     (void)state;
     psfm_thumbnails one, two;
     psfm_context_set_threads(ctx, 1);
-    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 4, 6000000, &one));
+    make(folder, names, 4, 6000000, &one);
     check_thumbnail(&one, 0, 640, 480);
     check_thumbnail(&one, 2, 200, 300);
     assert_int_equal(one.images[1].size, 0);
     assert_int_equal(one.images[3].size, 0);
     psfm_context_set_threads(ctx, 4);
-    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 4, 6000000, &two));
+    make(folder, names, 4, 6000000, &two);
     for (size_t k = 0; k < 4; ++k) {
         assert_int_equal(one.images[k].size, two.images[k].size);
         if (one.images[k].size > 0)
@@ -51,6 +57,32 @@ static void photographs_shrink_and_others_are_left_out(void **state) {
     psfm_thumbnails_free(&two);
 }
 
+/* What was added before is not read again, and is the same. */
+static void added_ones_are_as_if_read(void **state) {
+    (void)state;
+    psfm_thumbnails read, added;
+    psfm_image image;
+    char path[MAX_PATH];
+    make(folder, names, 4, 6000000, &read);
+    assert_ok(ctx, psfm_thumbnails_begin(ctx, 4, 6000000, &added));
+    join(path, folder, names[0]);
+    assert_ok(ctx, psfm_image_read_small(ctx, path, PSFM_IMAGE_GRAY_AND_RGB, PSFM_THUMBNAIL_SOURCE,
+                                         &image));
+    assert_ok(ctx, psfm_thumbnails_add(ctx, &added, 0, &image, names[0]));
+    const uint8_t *bytes = added.images[0].bytes;
+    assert_ok(ctx, psfm_thumbnails_add(ctx, &added, 0, &image, names[0]));
+    assert_ok(ctx, psfm_thumbnails_complete(ctx, &added, folder, names));
+    assert_ptr_equal(added.images[0].bytes, bytes);
+    for (size_t k = 0; k < 4; ++k) {
+        assert_int_equal(added.images[k].size, read.images[k].size);
+        if (read.images[k].size > 0)
+            assert_memory_equal(added.images[k].bytes, read.images[k].bytes, read.images[k].size);
+    }
+    psfm_image_free(&image);
+    psfm_thumbnails_free(&read);
+    psfm_thumbnails_free(&added);
+}
+
 static void many_photographs_get_small_ones_then_fewer(void **state) {
     (void)state;
     enum { NUM = 300 };
@@ -58,7 +90,7 @@ static void many_photographs_get_small_ones_then_fewer(void **state) {
     psfm_thumbnails t;
     for (size_t k = 0; k < NUM; ++k)
         many[k] = "a.jpg";
-    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, many, NUM, 300000, &t));
+    make(folder, many, NUM, 300000, &t);
     size_t made = 0, bytes = 0;
     for (size_t k = 0; k < NUM; ++k) {
         made += t.images[k].size > 0 ? 1 : 0;
@@ -73,9 +105,9 @@ static void many_photographs_get_small_ones_then_fewer(void **state) {
 static void none_are_no_failure(void **state) {
     (void)state;
     psfm_thumbnails t;
-    assert_ok(ctx, psfm_thumbnails_make(ctx, folder, names, 0, 1000, &t));
+    make(folder, names, 0, 1000, &t);
     psfm_thumbnails_free(&t);
-    assert_ok(ctx, psfm_thumbnails_make(ctx, "/nowhere", names, 4, 1000000, &t));
+    make("/nowhere", names, 4, 1000000, &t);
     assert_int_equal(t.images[0].size, 0);
     psfm_thumbnails_free(&t);
 }
@@ -83,6 +115,7 @@ static void none_are_no_failure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(photographs_shrink_and_others_are_left_out),
+        cmocka_unit_test(added_ones_are_as_if_read),
         cmocka_unit_test(many_photographs_get_small_ones_then_fewer),
         cmocka_unit_test(none_are_no_failure),
     };

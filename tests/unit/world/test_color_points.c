@@ -60,11 +60,20 @@ static void points_get_the_mean_of_their_images(void **state) {
     (void)state;
     fixture f;
     make_model(&f);
-    assert_ok(ctx, psfm_color_points(ctx, folder, &f.model));
+    assert_ok(ctx, psfm_color_points(ctx, folder, 20, NULL, &f.model));
     const uint8_t expected[3][3] = {{40, 80, 60}, {41, 20, 60}, {128, 128, 128}};
     for (int p = 0; p < 3; ++p)
         for (int c = 0; c < 3; ++c)
             assert_int_equal(f.points[p].rgb[c], expected[p][c]);
+}
+
+/* Every photograph that could be read is shown once. */
+static psfm_status count_halves(psfm_context *unused, const char *name,
+                                const psfm_image *photograph, void *user) {
+    (void)unused;
+    assert_non_null(strstr(name, ".jpg"));
+    *(int *)user += photograph->width == 20 && photograph->height == 15;
+    return PSFM_OK;
 }
 
 /* Decoded at half their size, to within what JPEG loses. */
@@ -78,8 +87,12 @@ static void jpeg_files_give_the_same(void **state) {
         write_photo(names[i], (uint8_t)(i == 0 ? 40 : 80));
         jpeg.images[i].name = names[i];
     }
-    assert_ok(ctx, psfm_color_points(ctx, folder, &f.model));
-    assert_ok(ctx, psfm_color_points(ctx, folder, &jpeg.model));
+    assert_ok(ctx, psfm_color_points(ctx, folder, 20, NULL, &f.model));
+    int num_halves = 0;
+    const psfm_photo_watcher watcher = {count_halves, &num_halves};
+    psfm_context_set_threads(ctx, 1);
+    assert_ok(ctx, psfm_color_points(ctx, folder, 20, &watcher, &jpeg.model));
+    assert_int_equal(num_halves, 2);
     for (int p = 0; p < 3; ++p)
         for (int c = 0; c < 3; ++c)
             assert_in_range(jpeg.points[p].rgb[c], f.points[p].rgb[c] - 3, f.points[p].rgb[c] + 3);
@@ -90,7 +103,7 @@ static void no_points_read_no_photographs(void **state) {
     fixture f;
     make_model(&f);
     f.model.num_points = 0;
-    assert_ok(ctx, psfm_color_points(ctx, "/nowhere", &f.model));
+    assert_ok(ctx, psfm_color_points(ctx, "/nowhere", 20, NULL, &f.model));
 }
 
 int main(void) {

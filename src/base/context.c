@@ -28,6 +28,7 @@ struct psfm_context {
     uint64_t seed;
     struct psfm_link *link; /* to the other processes of the run; NULL: alone */
     int share;              /* processes of the run on this machine; 0: one */
+    uint64_t made[2];       /* device and inode of the last file made; 0: none */
     psfm_context *parent;   /* of a worker's context; NULL otherwise */
     pthread_mutex_t progress_lock;
 };
@@ -125,6 +126,15 @@ void psfm_context_set_threads(psfm_context *ctx, int num_threads) {
 
 void psfm_context_set_share(psfm_context *ctx, int num_processes) {
     ctx->share = num_processes;
+}
+
+void psfm_context_set_made(psfm_context *ctx, uint64_t device, uint64_t inode) {
+    ctx->made[0] = device;
+    ctx->made[1] = inode;
+}
+
+bool psfm_context_made(const psfm_context *ctx, uint64_t device, uint64_t inode) {
+    return ctx != NULL && inode != 0 && ctx->made[0] == device && ctx->made[1] == inode;
 }
 
 static int process_share(const psfm_context *ctx) {

@@ -44,6 +44,10 @@ struct psfm_link *psfm_context_link(const psfm_context *ctx);
 /* How many processes of the run share this machine, whose cores and memory are divided among them
  * unless they were set. 1 without. */
 void psfm_context_set_share(psfm_context *ctx, int num_processes);
+/* A file that was made in this context, told by its device and inode: should the machine fail now,
+ * nothing older is lost with it. The last one is remembered. */
+void psfm_context_set_made(psfm_context *ctx, uint64_t device, uint64_t inode);
+bool psfm_context_made(const psfm_context *ctx, uint64_t device, uint64_t inode);
 /* The numbers as they were set; 0: by the machine. */
 int psfm_context_asked_threads(const psfm_context *ctx);
 size_t psfm_context_asked_memory(const psfm_context *ctx);

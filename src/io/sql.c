@@ -142,6 +142,22 @@ static psfm_status roll_back(psfm_context *ctx, const char *path) {
     return PSFM_OK;
 }
 
+/* Commits without waiting for the disk. */
+static psfm_status open_young(psfm_sql *sql) {
+    sql->is_young = true;
+    return psfm_sql_exec(sql, "PRAGMA synchronous = OFF");
+}
+
+/* Waits for the disk. By SQLite's own file: closing another one of the same name would release its
+ * locks. */
+static void sync_young(const psfm_sql *sql) {
+    sqlite3_file *file = NULL;
+    if (sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file) ==
+            SQLITE_OK &&
+        file != NULL && file->pMethods != NULL)
+        file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql) {
     *sql = (psfm_sql){.ctx = ctx, .path = path};
     char *name = NULL;
@@ -178,6 +194,8 @@ psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_
         status = open_database(sql, path, SQLITE_OPEN_READWRITE, PSFM_SQL_WRITE_TIMEOUT_MS);
     if (status == PSFM_OK)
         status = distrust_schema(sql);
+    if (status == PSFM_OK && psfm_context_made(ctx, sql->before.st_dev, sql->before.st_ino))
+        status = open_young(sql);
     if (status != PSFM_OK)
         psfm_sql_close(sql);
     return status;
@@ -200,6 +218,10 @@ psfm_status psfm_sql_open_new(psfm_context *ctx, const char *path, psfm_sql *sql
                                        PSFM_SQL_WRITE_TIMEOUT_MS);
     if (status == PSFM_OK)
         status = psfm_sql_exec(sql, "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'");
+    if (status == PSFM_OK && stat(path, &sql->before) == 0) {
+        psfm_context_set_made(ctx, sql->before.st_dev, sql->before.st_ino);
+        status = open_young(sql);
+    }
     if (status != PSFM_OK)
         psfm_sql_close(sql);
     return status;
@@ -225,6 +247,8 @@ psfm_status psfm_sql_check_unchanged(const psfm_sql *sql) {
 }
 
 void psfm_sql_close(psfm_sql *sql) {
+    if (sql->db != NULL && sql->is_young)
+        sync_young(sql);
     sqlite3_close_v2(sql->db);
     sql->db = NULL;
 }

@@ -18,6 +18,7 @@ typedef struct {
     const char *path;  /* for messages; the caller's */
     const char *doing; /* for messages: "cannot read the table images" */
     bool is_immutable; /* opened without locks: psfm_sql_check_unchanged tells if that went well */
+    bool is_young;     /* made in this context: synced when it is closed, not at each commit */
     struct stat before;
 } psfm_sql;
 
@@ -35,7 +36,10 @@ psfm_status psfm_sql_open_for_writing(psfm_context *ctx, const char *path, psfm_
 psfm_status psfm_sql_create(psfm_context *ctx, const char *path, psfm_sql *sql);
 
 /* Makes a new database, or opens an empty one, that is then written in transactions and survives an
- * interruption at any point. */
+ * interruption of the program at any point. Until it is closed it may not survive a failure of the
+ * machine, neither now nor when it is opened for writing again in the same context: there is
+ * nothing in it that was there before, and waiting for the disk at each commit takes longer than
+ * some stages. */
 psfm_status psfm_sql_open_new(psfm_context *ctx, const char *path, psfm_sql *sql);
 
 /* Makes reading a damaged or hostile file harmless; the opening functions call it. No value can be

@@ -34,7 +34,8 @@ bool psfm_effort_limit(psfm_effort effort, int max_image_size, psfm_sift_options
         sift->first_octave = 0;
     if (max_image_size == 0 && sift->max_image_size == 0)
         sift->max_image_size = effort == PSFM_EFFORT_LOW ? LOW_IMAGE : NORMAL_IMAGE;
-    sift->reduced_decoding = true;
+    if (effort == PSFM_EFFORT_LOW)
+        sift->reduced_decoding = true;
     if (effort == PSFM_EFFORT_LOW && sift->max_num_features > LOW_FEATURES)
         sift->max_num_features = LOW_FEATURES;
     return sift->first_octave != before.first_octave ||

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 
 /* Byte 18 of the header: 1 for a rollback journal, 2 for a write-ahead log. */
 enum { HEADER_BYTES = 20, WRITE_VERSION_AT = 18, WAL_VERSION = 2 };
@@ -152,10 +153,14 @@ static psfm_status open_young(psfm_sql *sql) {
  * locks. */
 static void sync_young(const psfm_sql *sql) {
     sqlite3_file *file = NULL;
-    if (sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file) ==
-            SQLITE_OK &&
-        file != NULL && file->pMethods != NULL)
-        file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file);
+    if (file == NULL || file->pMethods == NULL)
+        return;
+    if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
+        psfm_log(sql->ctx, PSFM_LOG_WARNING,
+                 "%s: the disk did not take it all; should the machine fail, it may be damaged",
+                 sql->path);
+    psfm_sync_parent(sql->path);
 }
 
 psfm_status psfm_sql_open_for_reading(psfm_context *ctx, const char *path, psfm_sql *sql) {

@@ -19,7 +19,7 @@ static void efforts_limit_what_sift_may_do(void **state) {
     assert_int_equal(low.max_num_features, 2000);
     assert_int_equal(normal.first_octave, 0);
     assert_int_equal(normal.max_num_features, defaults().max_num_features);
-    assert_true(low.reduced_decoding && normal.reduced_decoding);
+    assert_true(low.reduced_decoding && !normal.reduced_decoding);
     assert_int_equal(high.first_octave, -1);
     assert_int_equal(low.max_image_size, 800);
     assert_int_equal(normal.max_image_size, 2000);

@@ -58,6 +58,7 @@ static void large_squares_are_searched_coarsely(void **state) {
             nearest = fmin(nearest, hypot((double)coarse[k].x - (300 + 20 * (s % 2)),
                                           (double)coarse[k].y - (200 + 20 * (s / 2))));
         assert_below(nearest, 6.0);
+        assert_true(fmod((double)coarse[k].x, 2.0) == 1.0); /* a centre of level 1 */
         assert_true(coarse[k].strength > 0.1F * fine[0].strength &&
                     coarse[k].strength < 2.0F * fine[0].strength);
     }

@@ -37,6 +37,15 @@ static void check_thumbnail(const psfm_thumbnails *t, size_t k, int width, int h
     psfm_image_free(&image);
 }
 
+static void assert_same(const psfm_thumbnails *a, const psfm_thumbnails *b) {
+    assert_int_equal(a->num, b->num);
+    for (size_t k = 0; k < a->num; ++k) {
+        assert_int_equal(a->images[k].size, b->images[k].size);
+        if (a->images[k].size > 0)
+            assert_memory_equal(a->images[k].bytes, b->images[k].bytes, a->images[k].size);
+    }
+}
+
 static void photographs_shrink_and_others_are_left_out(void **state) {
     (void)state;
     psfm_thumbnails one, two;
@@ -48,11 +57,7 @@ static void photographs_shrink_and_others_are_left_out(void **state) {
     assert_int_equal(one.images[3].size, 0);
     psfm_context_set_threads(ctx, 4);
     make(folder, names, 4, 6000000, &two);
-    for (size_t k = 0; k < 4; ++k) {
-        assert_int_equal(one.images[k].size, two.images[k].size);
-        if (one.images[k].size > 0)
-            assert_memory_equal(one.images[k].bytes, two.images[k].bytes, one.images[k].size);
-    }
+    assert_same(&one, &two);
     psfm_thumbnails_free(&one);
     psfm_thumbnails_free(&two);
 }
@@ -73,11 +78,7 @@ static void added_ones_are_as_if_read(void **state) {
     assert_ok(ctx, psfm_thumbnails_add(ctx, &added, 0, &image, names[0]));
     assert_ok(ctx, psfm_thumbnails_complete(ctx, &added, folder, names));
     assert_ptr_equal(added.images[0].bytes, bytes);
-    for (size_t k = 0; k < 4; ++k) {
-        assert_int_equal(added.images[k].size, read.images[k].size);
-        if (read.images[k].size > 0)
-            assert_memory_equal(added.images[k].bytes, read.images[k].bytes, read.images[k].size);
-    }
+    assert_same(&added, &read);
     psfm_image_free(&image);
     psfm_thumbnails_free(&read);
     psfm_thumbnails_free(&added);

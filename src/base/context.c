@@ -15,6 +15,7 @@
 
 #include "base/cpu.h"
 #include "base/number_locale.h"
+#include "base/parallel.h"
 #include "planarsfm/version.h"
 
 struct psfm_context {
@@ -26,10 +27,12 @@ struct psfm_context {
     int num_threads; /* 0: one per core */
     size_t memory;   /* 0: what the machine has */
     uint64_t seed;
-    struct psfm_link *link; /* to the other processes of the run; NULL: alone */
-    int share;              /* processes of the run on this machine; 0: one */
-    uint64_t made[2];       /* device and inode of the last file made; 0: none */
-    psfm_context *parent;   /* of a worker's context; NULL otherwise */
+    struct psfm_link *link;    /* to the other processes of the run; NULL: alone */
+    int share;                 /* processes of the run on this machine; 0: one */
+    uint64_t made[2];          /* device and inode of the last file made; 0: none */
+    struct psfm_threads *pool; /* threads of its loops; NULL: there was none yet */
+    psfm_context *lender;      /* whose threads its loops use; NULL: its own */
+    psfm_context *parent;      /* of a worker's context; NULL otherwise */
     pthread_mutex_t progress_lock;
 };
 
@@ -64,13 +67,15 @@ psfm_context *psfm_context_create(void) {
     if (ctx == NULL)
         return NULL;
     pthread_mutex_init(&ctx->progress_lock, NULL);
-    openblas_set_num_threads(1);
+    if (openblas_get_num_threads() > 1) /* or it starts threads that were ended */
+        openblas_set_num_threads(1);
     return ctx;
 }
 
 void psfm_context_destroy(psfm_context **ctx) {
     if (ctx == NULL || *ctx == NULL)
         return;
+    psfm_threads_destroy(&(*ctx)->pool);
     pthread_mutex_destroy(&(*ctx)->progress_lock);
     free(*ctx);
     *ctx = NULL;
@@ -135,6 +140,19 @@ void psfm_context_set_made(psfm_context *ctx, uint64_t device, uint64_t inode) {
 
 bool psfm_context_made(const psfm_context *ctx, uint64_t device, uint64_t inode) {
     return ctx != NULL && inode != 0 && ctx->made[0] == device && ctx->made[1] == inode;
+}
+
+void psfm_context_borrow_threads(psfm_context *ctx, psfm_context *lender) {
+    ctx->lender = lender;
+    ctx->num_threads = psfm_context_threads(lender);
+}
+
+bool psfm_context_borrows(const psfm_context *ctx) {
+    return ctx != NULL && ctx->lender != NULL;
+}
+
+struct psfm_threads **psfm_context_own_threads(psfm_context *ctx) {
+    return ctx->lender != NULL ? &ctx->lender->pool : &ctx->pool;
 }
 
 static int process_share(const psfm_context *ctx) {

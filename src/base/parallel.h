@@ -1,4 +1,4 @@
-/* The one parallel loop. */
+/* The one parallel loop, and work for threads that would have none. */
 #ifndef PSFM_BASE_PARALLEL_H
 #define PSFM_BASE_PARALLEL_H
 
@@ -15,9 +15,29 @@ int psfm_parallel_workers(const psfm_context *ctx, size_t n);
 
 /* Runs task 0 .. n-1 on the context's threads; inline with one thread. Tasks write to their own
  * slots, so that the result does not depend on the schedule. On failure the status and message of
- * the failing task with the lowest index are returned; tasks after it may not have run. If
- * `stage` is not NULL, progress is reported before the first and after each task and may cancel. */
+ * the failing task with the lowest index are returned; tasks after it may not have run. The caller
+ * does task 0, as worker 0. If `stage` is not NULL, progress is reported before the first and after
+ * each task and may cancel. */
 psfm_status psfm_parallel_for(psfm_context *ctx, const char *stage, size_t n, psfm_task_fn task,
                               void *user);
+
+/* For a thread that waits for tasks which borrowed its context's threads: takes part in a loop that
+ * one of them has, if it needs anybody. Returns whether it did. */
+bool psfm_parallel_help(psfm_context *ctx);
+
+/* Tasks in the background: threads do them while no loop has work for them. */
+typedef struct psfm_job psfm_job;
+
+/* Lets tasks 0 .. n-1 begin, in this order; `worker` says nothing. They are all that may be done,
+ * not what must be: with one thread there is no job, and *out is NULL. */
+psfm_status psfm_job_begin(psfm_context *ctx, size_t n, psfm_task_fn task, void *user,
+                           psfm_job **out);
+/* Leaves what has not begun, waits for what has, and sets *job to NULL. Returns the first failure,
+ * with its message in ctx, which may be NULL. */
+psfm_status psfm_job_stop(psfm_context *ctx, psfm_job **job);
+
+/* The threads of a context: it makes them with its first loop and ends them with itself. */
+typedef struct psfm_threads psfm_threads;
+void psfm_threads_destroy(psfm_threads **pool);
 
 #endif

@@ -72,3 +72,12 @@ void psfm_print_rough_duration(double seconds, char text[32]) {
         snprintf(text, 32, "%ld h %ld min", up_to(seconds, 600) / 3600,
                  up_to(seconds, 600) % 3600 / 60);
 }
+
+struct timespec psfm_time_in(long nanoseconds) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += nanoseconds;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return end;
+}

@@ -3,6 +3,8 @@
 #ifndef PSFM_BASE_TIMER_H
 #define PSFM_BASE_TIMER_H
 
+#include <time.h>
+
 /* Seconds since an arbitrary start, monotonic. */
 double psfm_now(void);
 
@@ -40,5 +42,9 @@ void psfm_timings_add(psfm_timings *timings, const char *name, psfm_moment start
 void psfm_print_duration(double seconds, char text[32]);
 /* The same for an estimate, no finer than it deserves: "5 s", "50 s", "3 min", "2 h 10 min". */
 void psfm_print_rough_duration(double seconds, char text[32]);
+
+/* The moment so many nanoseconds from now, less than a second, as pthread_cond_timedwait takes it.
+ */
+struct timespec psfm_time_in(long nanoseconds);
 
 #endif

@@ -7,8 +7,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "feature/sift_affine.h"
 #include "feature/sift_describe.h"
 
@@ -95,21 +97,76 @@ static psfm_status describe_point(psfm_context *ctx, const psfm_sift_octave *oct
     return status;
 }
 
+/* Points that are described together. */
+#define POINTS_PER_TASK 64
+
+typedef struct {
+    const psfm_sift_space *space;
+    const psfm_sift_points *points;
+    size_t first; /* point to describe */
+    const psfm_sift_options *options;
+    psfm_sift_patch *patches; /* per worker */
+    builder *parts;           /* per task */
+} description;
+
+static psfm_status describe_some(psfm_context *ctx, size_t index, int worker, void *user) {
+    const description *d = user;
+    builder *part = &d->parts[index];
+    const size_t first = d->first + index * POINTS_PER_TASK;
+    psfm_status status = PSFM_OK;
+    part->set.descriptor_size = 128;
+    for (size_t k = first; status == PSFM_OK && k < d->points->num && k < first + POINTS_PER_TASK;
+         ++k) {
+        const psfm_sift_point *point = &d->points->points[k];
+        status = describe_point(ctx, &d->space->octaves[point->octave], point, d->options,
+                                &d->patches[worker], part);
+    }
+    return status;
+}
+
+/* Puts the parts one after the other. */
+static psfm_status join_parts(psfm_context *ctx, const description *d, size_t num_parts,
+                              psfm_keypoint_set *out) {
+    size_t num = 0;
+    for (size_t k = 0; k < num_parts; ++k)
+        num += d->parts[k].set.num;
+    out->descriptor_size = 128;
+    psfm_status status = PSFM_ALLOC(ctx, num, &out->keypoints);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, 128 * num, &out->descriptors_u8);
+    for (size_t k = 0; status == PSFM_OK && k < num_parts; ++k) {
+        const psfm_keypoint_set *part = &d->parts[k].set;
+        if (part->num == 0)
+            continue;
+        memcpy(out->keypoints + out->num, part->keypoints, part->num * sizeof *part->keypoints);
+        memcpy(out->descriptors_u8 + 128 * out->num, part->descriptors_u8, 128 * part->num);
+        out->num += part->num;
+    }
+    if (status != PSFM_OK)
+        psfm_keypoint_set_free(out);
+    return status;
+}
+
 static psfm_status describe_all(psfm_context *ctx, const psfm_sift_space *space,
                                 const psfm_sift_points *points, const psfm_sift_options *options,
                                 psfm_keypoint_set *out) {
-    builder b = {.set.descriptor_size = 128};
-    psfm_sift_patch patch = {0};
-    psfm_status status = PSFM_OK;
-    for (size_t k = first_to_keep(points, options->max_num_features);
-         status == PSFM_OK && k < points->num; ++k) {
-        const psfm_sift_point *point = &points->points[k];
-        status = describe_point(ctx, &space->octaves[point->octave], point, options, &patch, &b);
-    }
-    psfm_sift_patch_free(&patch);
-    if (status != PSFM_OK)
-        psfm_keypoint_set_free(&b.set);
-    *out = b.set;
+    description d = {space,   points, first_to_keep(points, options->max_num_features),
+                     options, NULL,   NULL};
+    const size_t num_parts = (points->num - d.first + POINTS_PER_TASK - 1) / POINTS_PER_TASK;
+    const int num_workers = psfm_parallel_workers(ctx, num_parts);
+    psfm_status status = PSFM_ALLOC(ctx, (size_t)num_workers, &d.patches);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, num_parts, &d.parts);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, num_parts, describe_some, &d);
+    if (status == PSFM_OK)
+        status = join_parts(ctx, &d, num_parts, out);
+    for (size_t k = 0; d.parts != NULL && k < num_parts; ++k)
+        psfm_keypoint_set_free(&d.parts[k].set);
+    for (int k = 0; d.patches != NULL && k < num_workers; ++k)
+        psfm_sift_patch_free(&d.patches[k]);
+    free(d.parts);
+    free(d.patches);
     return status;
 }
 

@@ -154,6 +154,10 @@ psfm_status psfm_board_commit(psfm_board *board) {
     return PSFM_OK;
 }
 
+bool psfm_board_has_result(const psfm_board *board) {
+    return board->window[board->committed % board->size].is_there;
+}
+
 bool psfm_board_is_done(const psfm_board *board) {
     return board->committed == board->list->num;
 }

@@ -70,6 +70,9 @@ void psfm_board_give(psfm_board *board, psfm_place *place, size_t index, psfm_st
  * thread that runs the list; the caller holds the lock. */
 psfm_status psfm_board_commit(psfm_board *board);
 
+/* Whether a result waits to be committed now. */
+bool psfm_board_has_result(const psfm_board *board);
+
 /* Whether all is committed. */
 bool psfm_board_is_done(const psfm_board *board);
 

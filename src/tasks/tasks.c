@@ -1,9 +1,10 @@
 /* Running a list of tasks: by the threads of this process and, with a link, by those of the other
  * ranks.
  *
- * Alone, the calling thread computes like the others and commits between its own tasks. With a link
- * it only hands out and commits (dispatch.c), and all computing is left to threads of their own:
- * the ranks need an answer at once. */
+ * Alone, the calling thread computes like the others and commits between its own tasks; whoever
+ * gets no more tasks helps the others with loops inside theirs. With a link the calling thread only
+ * hands out and commits (dispatch.c), and all computing is left to threads of their own: the ranks
+ * need an answer at once. */
 #include "tasks/tasks.h"
 
 #include <stdlib.h>
@@ -11,8 +12,12 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/timer.h"
 #include "tasks/board.h"
 #include "tasks/dispatch.h"
+
+/* Between two looks for a loop to help with, while nothing else is to do. */
+#define WAIT_NS 1000000
 
 size_t psfm_tasks_width(const psfm_context *ctx) {
     const psfm_link *link = psfm_context_link(ctx);
@@ -30,7 +35,8 @@ typedef struct {
     const local_work *work;
     psfm_context *ctx;
     int worker;
-    pthread_t thread;
+    psfm_status status; /* of the one that commits */
+    pthread_t thread;   /* with a link */
     bool is_started;
 } local_worker;
 
@@ -90,6 +96,19 @@ static void *work_on(void *arg) {
     return NULL;
 }
 
+/* Helps with a loop inside somebody's task, or waits a little for a result. The caller holds the
+ * board's lock. */
+static void help_or_wait(const local_worker *w) {
+    psfm_board *board = w->work->board;
+    pthread_mutex_unlock(&board->lock);
+    bool has_helped = psfm_parallel_help(w->ctx);
+    pthread_mutex_lock(&board->lock);
+    if (has_helped || psfm_board_has_result(board))
+        return;
+    const struct timespec end = psfm_time_in(WAIT_NS);
+    pthread_cond_timedwait(&board->changed, &board->lock, &end);
+}
+
 /* The calling thread without a link: computes, and commits whenever it can. */
 static psfm_status work_and_commit(const local_worker *w) {
     psfm_board *board = w->work->board;
@@ -100,10 +119,20 @@ static psfm_status work_and_commit(const local_worker *w) {
         size_t before = board->committed;
         status = psfm_board_commit(board);
         if (turn != PSFM_TURN_TASK && status == PSFM_OK && board->committed == before)
-            pthread_cond_wait(&board->changed, &board->lock);
+            help_or_wait(w);
     }
     pthread_mutex_unlock(&board->lock);
     return status;
+}
+
+static psfm_status work_as(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx, (void)worker;
+    local_worker *workers = user;
+    if (index == 0) /* the calling thread's */
+        workers[0].status = work_and_commit(&workers[0]);
+    else
+        work_on(&workers[index]);
+    return PSFM_OK;
 }
 
 /* Contexts of their own: what a task says of its progress is not the list's. */
@@ -113,12 +142,14 @@ static psfm_status make_workers(psfm_context *ctx, const local_work *work, int n
         workers[k] = (local_worker){.work = work, .worker = k, .ctx = psfm_context_spare(ctx)};
         if (workers[k].ctx == NULL)
             return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+        if (psfm_context_link(ctx) == NULL)
+            psfm_context_borrow_threads(workers[k].ctx, ctx);
     }
     return PSFM_OK;
 }
 
-static void start(local_worker *workers, int first, int num) {
-    for (int k = first; k < num; ++k)
+static void start(local_worker *workers, int num) {
+    for (int k = 0; k < num; ++k)
         workers[k].is_started = pthread_create(&workers[k].thread, NULL, work_on, &workers[k]) == 0;
 }
 
@@ -141,12 +172,11 @@ static psfm_status run_here(psfm_context *ctx, psfm_board *board, psfm_place *pl
     if (status == PSFM_OK)
         status = make_workers(ctx, &work, num, workers);
     if (status == PSFM_OK && link != NULL) {
-        start(workers, 0, num);
+        start(workers, num);
         status = psfm_dispatch(ctx, link, board);
     } else if (status == PSFM_OK) {
-        /* If the system gives fewer threads, those that started do all the work. */
-        start(workers, 1, num);
-        status = work_and_commit(&workers[0]);
+        status = psfm_parallel_for(ctx, NULL, (size_t)num, work_as, workers);
+        status = status == PSFM_OK ? workers[0].status : status;
     }
     finish(workers, num);
     return status;

@@ -2,10 +2,13 @@
  * and k % 5, and adds what the setup says. */
 #include "tasks/tasks.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "test_util.h"
 #include "thread_link.h"
 
@@ -231,12 +234,86 @@ static void test_a_rank_that_cannot_work_is_named(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* ---- loops inside tasks ---- */
+
+/* Two tasks for two workers: one has a loop, the other is done when that has begun. */
+static atomic_size_t num_met;
+
+static psfm_status open_meeting(psfm_context *ctx, psfm_packet_reader *setup, int num_workers,
+                                void **state) {
+    (void)ctx, (void)num_workers;
+    int *host = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, 1, &host);
+    *state = host;
+    return status == PSFM_OK ? psfm_packet_get(ctx, setup, host, sizeof *host) : status;
+}
+
+static void wait_until_met(size_t num) {
+    const struct timespec pause = {.tv_nsec = 200000};
+    for (int k = 0; k < 50000 && num_met < num; ++k)
+        nanosleep(&pause, NULL);
+}
+
+/* Two of these wait for each other. */
+static psfm_status meet(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx, (void)index, (void)worker, (void)user;
+    atomic_fetch_add(&num_met, 1);
+    wait_until_met(2);
+    return num_met < 2 ? psfm_fail(ctx, PSFM_ERR_DATA, "nobody helped") : PSFM_OK;
+}
+
+static psfm_status run_meeting(psfm_context *ctx, void *state, int worker,
+                               psfm_packet_reader *input, psfm_packet *result) {
+    (void)input, (void)result;
+    if (worker == *(int *)state)
+        return psfm_parallel_for(ctx, NULL, 2, meet, NULL);
+    wait_until_met(1);
+    return PSFM_OK;
+}
+
+static psfm_status describe_meeting(psfm_context *ctx, size_t index, void *user,
+                                    psfm_packet *input) {
+    (void)ctx, (void)index, (void)user, (void)input;
+    return PSFM_OK;
+}
+
+static psfm_status commit_meeting(psfm_context *ctx, size_t index, void *user,
+                                  psfm_packet_reader *result) {
+    (void)ctx, (void)index, (void)user, (void)result;
+    return PSFM_OK;
+}
+
+/* A thread that gets no more tasks, the one that commits (worker 0) or another, helps the other
+ * with its last one. */
+static void test_the_last_task_is_shared(void **state) {
+    (void)state;
+    static const psfm_task_kind kind = {
+        .name = "meeting", .open = open_meeting, .run = run_meeting, .close = free};
+    for (int round = 0; round < 40; ++round) {
+        psfm_context *ctx = psfm_context_create();
+        const int host = round % 2;
+        psfm_packet setup = {0};
+        const psfm_task_list list = {.kind = &kind,
+                                     .num = 2,
+                                     .setup = &setup,
+                                     .describe = describe_meeting,
+                                     .commit = commit_meeting};
+        assert_ok(ctx, psfm_packet_put(ctx, &setup, &host, sizeof host));
+        psfm_context_set_threads(ctx, 2);
+        num_met = 0;
+        assert_ok(ctx, psfm_tasks_run(ctx, &list));
+        psfm_packet_free(&setup);
+        psfm_context_destroy(&ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_come_in_order),
         cmocka_unit_test(test_parts_are_forgotten_beyond_the_memory),
         cmocka_unit_test(test_the_lowest_failure_is_reported),
         cmocka_unit_test(test_a_rank_that_cannot_work_is_named),
+        cmocka_unit_test(test_the_last_task_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int code;
+    psfm_blas_end_threads();
     if (!cli_ranks_open())
         return 2;
     if (cli_ranks_serve(&code))

@@ -1,8 +1,11 @@
-/* OpenBLAS takes a buffer for each call that is under way, keeps it for the next one, and when the
+/* OpenBLAS and the machine.
+ *
+ * It takes a buffer for each call that is under way, keeps it for the next one, and when the
  * system refuses a new one it asks again without end. So where memory is limited all buffers that
  * can be under way at once are taken here, after a look whether they fit. */
 #include "linalg/blas_reserve.h"
 
+#include <cblas.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,6 +15,7 @@
 /* Of OpenBLAS, which exports but does not declare them. */
 extern void *blas_memory_alloc(int position) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
+extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 /* What OpenBLAS asks for on x86-64, and what is left for everything else. */
 #define BUFFER_BYTES ((size_t)128 << 20)
@@ -52,4 +56,10 @@ psfm_status psfm_blas_reserve(psfm_context *ctx) {
         blas_memory_free(buffers[k]);
     free(buffers);
     return status;
+}
+
+void psfm_blas_end_threads(void) {
+    openblas_set_num_threads(1); /* first: it would start them again */
+    if (blas_thread_shutdown_ != NULL)
+        blas_thread_shutdown_();
 }

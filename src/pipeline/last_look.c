@@ -1,53 +1,164 @@
 /* Reading a photograph of twelve megapixels takes the codec 35 ms at any size: its bits are read
- * one after the other. So colours and thumbnails are of one reading. */
+ * one after the other. So colours and thumbnails are of one reading. It does not depend on where
+ * the points are, so threads do it while poses are refined and they have nothing else to do; small
+ * photographs then wait in memory for the points, as many as there is room for. */
 #include "pipeline/last_look.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/name_index.h"
+#include "base/parallel.h"
 #include "world/color_points.h"
 
-typedef struct {
-    psfm_name_index places; /* of the views' names, in their order */
-    psfm_thumbnails *thumbnails;
-} gallery;
+/* Of photographs that wait: those of some fifty cameras. Less where memory is short. */
+#define MAX_BYTES ((size_t)64 << 20)
+#define SHARE_OF_MEMORY 64
+
+struct psfm_last_look {
+    char *folder;
+    char **names; /* in their order */
+    size_t num;
+    psfm_name_index places;      /* of the names */
+    psfm_thumbnails *thumbnails; /* NULL: not wanted */
+    psfm_small_photo *photos;    /* per name; empty: not there */
+    pthread_mutex_t lock;        /* of the number of bytes */
+    size_t num_bytes, max_bytes;
+    psfm_job *job;
+};
+
+/* ---- in the background ---- */
+
+static size_t size_of(const psfm_image *image) {
+    return 3 * (size_t)image->width * (size_t)image->height;
+}
+
+static bool has_room(psfm_last_look *look) {
+    pthread_mutex_lock(&look->lock);
+    const bool has = look->num_bytes < look->max_bytes;
+    pthread_mutex_unlock(&look->lock);
+    return has;
+}
+
+/* Keeps the colours of a photograph. */
+static void keep(psfm_last_look *look, size_t index, psfm_small_photo *photo) {
+    free(photo->image.gray);
+    photo->image.gray = NULL;
+    look->photos[index] = *photo;
+    pthread_mutex_lock(&look->lock);
+    look->num_bytes += size_of(&photo->image);
+    pthread_mutex_unlock(&look->lock);
+}
+
+/* One that cannot be read is left to the end, which says so. */
+static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    psfm_last_look *look = user;
+    psfm_small_photo photo = {0};
+    if (!has_room(look))
+        return PSFM_OK;
+    psfm_status status =
+        psfm_small_photo_read(ctx, look->folder, look->names[index], PSFM_THUMBNAIL_SOURCE, &photo);
+    if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
+        return PSFM_OK;
+    if (status == PSFM_OK && look->thumbnails != NULL)
+        status =
+            psfm_thumbnails_add(ctx, look->thumbnails, index, &photo.image, look->names[index]);
+    if (status == PSFM_OK)
+        keep(look, index, &photo);
+    else
+        psfm_image_free(&photo.image);
+    return status;
+}
+
+static psfm_status take_names(psfm_context *ctx, const psfm_match_set *set, psfm_last_look *look) {
+    uint32_t *by_name = NULL;
+    psfm_status status = psfm_match_set_by_name(ctx, set, &by_name);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, &look->names);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, set->num_views, &look->photos);
+    if (status == PSFM_OK)
+        look->num = set->num_views;
+    for (size_t k = 0; status == PSFM_OK && k < look->num; ++k)
+        status = psfm_strdup(ctx, set->views[by_name[k]].name, &look->names[k]);
+    if (status == PSFM_OK)
+        status =
+            psfm_name_index_init(ctx, (const char *const *)look->names, look->num, &look->places);
+    free(by_name);
+    return status;
+}
+
+psfm_status psfm_last_look_begin(psfm_context *ctx, const char *folder, const psfm_match_set *set,
+                                 psfm_thumbnails *thumbnails, psfm_last_look **out) {
+    const size_t share = psfm_context_memory(ctx) / SHARE_OF_MEMORY;
+    psfm_status status = PSFM_ALLOC(ctx, 1, out);
+    if (status != PSFM_OK)
+        return status;
+    psfm_last_look *look = *out;
+    pthread_mutex_init(&look->lock, NULL);
+    look->thumbnails = thumbnails;
+    look->max_bytes = share < MAX_BYTES ? share : MAX_BYTES;
+    status = psfm_strdup(ctx, folder, &look->folder);
+    if (status == PSFM_OK)
+        status = take_names(ctx, set, look);
+    if (status == PSFM_OK)
+        status = psfm_job_begin(ctx, look->num, read_ahead, look, &look->job);
+    if (status != PSFM_OK)
+        psfm_last_look_drop(out);
+    return status;
+}
+
+/* ---- at the end ---- */
+
+static bool take_photo(const char *name, void *user, psfm_small_photo *out) {
+    psfm_last_look *look = user;
+    size_t place;
+    if (!psfm_name_index_find(&look->places, name, strlen(name), &place) ||
+        look->photos[place].image.rgb == NULL)
+        return false;
+    *out = look->photos[place];
+    look->photos[place] = (psfm_small_photo){0};
+    return true;
+}
 
 static psfm_status keep_thumbnail(psfm_context *ctx, const char *name, const psfm_image *photograph,
                                   void *user) {
-    const gallery *g = user;
+    const psfm_last_look *look = user;
     size_t place;
-    return psfm_name_index_find(&g->places, name, strlen(name), &place)
-               ? psfm_thumbnails_add(ctx, g->thumbnails, place, photograph, name)
+    return look->thumbnails != NULL &&
+                   psfm_name_index_find(&look->places, name, strlen(name), &place)
+               ? psfm_thumbnails_add(ctx, look->thumbnails, place, photograph, name)
                : PSFM_OK;
 }
 
-/* Names by their place among those of all views. */
-static psfm_status index_names(psfm_context *ctx, const psfm_match_set *set,
-                               psfm_name_index *places) {
-    uint32_t *by_name = NULL;
-    const char **names = NULL;
-    psfm_status status = psfm_match_set_by_name(ctx, set, &by_name);
-    if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, set->num_views, &names);
-    for (size_t k = 0; status == PSFM_OK && k < set->num_views; ++k)
-        names[k] = set->views[by_name[k]].name;
-    if (status == PSFM_OK)
-        status = psfm_name_index_init(ctx, names, set->num_views, places);
-    free(by_name);
-    free((void *)names);
+psfm_status psfm_last_look_finish(psfm_context *ctx, psfm_last_look **look, psfm_model *models,
+                                  size_t num_models) {
+    const psfm_photo_keeper keeper = {take_photo, keep_thumbnail, *look};
+    psfm_status status = psfm_job_stop(ctx, &(*look)->job);
+    for (size_t k = 0; status == PSFM_OK && k < num_models; ++k)
+        status =
+            psfm_color_points(ctx, (*look)->folder, PSFM_THUMBNAIL_SOURCE, &keeper, &models[k]);
+    psfm_last_look_drop(look);
     return status;
 }
 
-psfm_status psfm_last_look(psfm_context *ctx, const char *folder, const psfm_match_set *set,
-                           psfm_model *models, size_t num_models, psfm_thumbnails *thumbnails) {
-    gallery g = {.thumbnails = thumbnails};
-    const psfm_photo_watcher watcher = {keep_thumbnail, &g};
-    psfm_status status = thumbnails != NULL ? index_names(ctx, set, &g.places) : PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && k < num_models; ++k)
-        status = psfm_color_points(ctx, folder, PSFM_THUMBNAIL_SOURCE,
-                                   thumbnails != NULL ? &watcher : NULL, &models[k]);
-    psfm_name_index_free(&g.places);
-    return status;
+void psfm_last_look_drop(psfm_last_look **look) {
+    psfm_last_look *l = *look;
+    if (l == NULL)
+        return;
+    (void)psfm_job_stop(NULL, &l->job);
+    for (size_t k = 0; k < l->num; ++k) {
+        free(l->names[k]);
+        psfm_image_free(&l->photos[k].image);
+    }
+    psfm_name_index_free(&l->places);
+    pthread_mutex_destroy(&l->lock);
+    free(l->names);
+    free(l->photos);
+    free(l->folder);
+    free(l);
+    *look = NULL;
 }

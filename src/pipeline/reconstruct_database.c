@@ -222,7 +222,8 @@ typedef struct {
     psfm_kept_pairs kept;   /* alignments, for a second time that evidence is gathered */
     psfm_reconstruct_stats stats;
     psfm_reconstruction found;
-    psfm_thumbnails thumbnails; /* of what was read for colours */
+    psfm_last_look *look;       /* NULL: no photographs, or done */
+    psfm_thumbnails thumbnails; /* of what was read for it */
 } run;
 
 static void run_init(const char *database, const psfm_settings *settings,
@@ -246,13 +247,14 @@ static void free_evidence(run *r) {
     psfm_court_evidence_free(&r->court);
     psfm_court_target_free(&r->target);
     psfm_match_set_free(&r->set);
+    psfm_last_look_drop(&r->look);
+    psfm_thumbnails_free(&r->thumbnails);
 }
 
 static void run_free(run *r) {
     free_evidence(r);
     psfm_kept_pairs_free(&r->kept);
     psfm_reconstruction_free(&r->found);
-    psfm_thumbnails_free(&r->thumbnails);
 }
 
 /* Forgets what was read, for it changed; times and alignments stay. */
@@ -337,18 +339,24 @@ static psfm_status align_planes(psfm_context *ctx, run *r) {
     return status;
 }
 
-/* Colours of the points, and thumbnails for the report. */
-static psfm_status look_at_photographs(psfm_context *ctx, run *r) {
-    psfm_moment start = psfm_moment_now();
+/* Begins with what is shown of the photographs: colours of the points, thumbnails in the report. */
+static psfm_status begin_look(psfm_context *ctx, run *r) {
     const bool is_shown = r->settings == NULL || !r->settings->no_report;
     psfm_status status = PSFM_OK;
     if (r->photo_folder == NULL)
         return PSFM_OK;
     if (is_shown)
         status = psfm_report_begin_thumbnails(ctx, r->set.num_views, &r->thumbnails);
-    if (status == PSFM_OK)
-        status = psfm_last_look(ctx, r->photo_folder, &r->set, r->found.models, r->found.num_models,
-                                is_shown ? &r->thumbnails : NULL);
+    return status == PSFM_OK ? psfm_last_look_begin(ctx, r->photo_folder, &r->set,
+                                                    is_shown ? &r->thumbnails : NULL, &r->look)
+                             : status;
+}
+
+static psfm_status finish_look(psfm_context *ctx, run *r) {
+    psfm_moment start = psfm_moment_now();
+    if (r->look == NULL)
+        return PSFM_OK;
+    psfm_status status = psfm_last_look_finish(ctx, &r->look, r->found.models, r->found.num_models);
     psfm_timings_add(&r->stats.timings, "colours", start);
     return status;
 }
@@ -423,12 +431,19 @@ static bool is_doubtful(const psfm_reconstruction *found) {
            (verdicts->models != NULL && !psfm_is_called_right(&verdicts->models[0]));
 }
 
+static psfm_status pose(psfm_context *ctx, run *r) {
+    psfm_status status = begin_look(ctx, r);
+    return status == PSFM_OK
+               ? psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found)
+               : status;
+}
+
 /* Solves again if the result is doubtful and photographs can be given more features. */
 static psfm_status solve_surely(psfm_context *ctx, run *r) {
     bool more = false;
     psfm_status status = gather_enough(ctx, r);
     if (status == PSFM_OK)
-        status = psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found);
+        status = pose(ctx, r);
     if (status == PSFM_OK && r->front != NULL && r->front->doubt != NULL && is_doubtful(&r->found))
         status = r->front->doubt(ctx, r->front->user, &more);
     if (status != PSFM_OK || !more)
@@ -439,15 +454,13 @@ static psfm_status solve_surely(psfm_context *ctx, run *r) {
     status = r->front->take_more(ctx, r->front->user, &r->stats.timings);
     if (status == PSFM_OK)
         status = gather(ctx, r);
-    return status == PSFM_OK
-               ? psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found)
-               : status;
+    return status == PSFM_OK ? pose(ctx, r) : status;
 }
 
 /* All stages from the database to models. */
 static psfm_status solve(psfm_context *ctx, run *r) {
     psfm_status status = solve_surely(ctx, r);
-    return status == PSFM_OK ? look_at_photographs(ctx, r) : status;
+    return status == PSFM_OK ? finish_look(ctx, r) : status;
 }
 
 /* All results, first where they are staged, then swapped in. */

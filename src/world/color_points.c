@@ -1,5 +1,6 @@
 /* Colours of points: the mean over their images, sampled bilinearly. One task a photograph, which
- * is read once, at a part of its size where the file allows that, and forgotten. */
+ * is read at a part of its size where the file allows that, unless the keeper has it, and
+ * forgotten. */
 #include "world/color_points.h"
 
 #include <math.h>
@@ -19,19 +20,13 @@ typedef struct {
 typedef struct {
     const char *folder;
     int min_side;
-    const psfm_photo_watcher *watcher; /* NULL: none */
+    const psfm_photo_keeper *keeper; /* NULL: none */
     const psfm_model *model;
     samples *images;
 } coloring;
 
-/* A photograph, decoded at `scale` of its size. */
-typedef struct {
-    psfm_image image;
-    double scale;
-} photograph;
-
 /* Linear between the centres of the four nearest pixels; false outside the image. */
-static bool sample(const photograph *photo, const double place[2], uint8_t rgb[3]) {
+static bool sample(const psfm_small_photo *photo, const double place[2], uint8_t rgb[3]) {
     const psfm_image *image = &photo->image;
     double xy[2] = {photo->scale * place[0], photo->scale * place[1]};
     if (!(xy[0] >= 0.0 && xy[1] >= 0.0 && xy[0] < image->width && xy[1] < image->height))
@@ -49,18 +44,33 @@ static bool sample(const photograph *photo, const double place[2], uint8_t rgb[3
     return true;
 }
 
-static psfm_status read_photograph(psfm_context *ctx, const char *path, int min_side,
-                                   photograph *out) {
-    char *bytes = NULL;
+psfm_status psfm_small_photo_read(psfm_context *ctx, const char *folder, const char *name,
+                                  int min_side, psfm_small_photo *out) {
+    char *path = NULL, *bytes = NULL;
     size_t size = 0;
     int divisor = 1;
-    psfm_status status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
+    *out = (psfm_small_photo){.scale = 1.0};
+    psfm_status status = psfm_path_join(ctx, folder, name, &path);
+    if (status == PSFM_OK)
+        status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
         status = psfm_image_decode_small(ctx, (const uint8_t *)bytes, size, path,
                                          PSFM_IMAGE_GRAY_AND_RGB, min_side, &divisor, &out->image);
     out->scale = 1.0 / divisor;
     free(bytes);
+    free(path);
     return status;
+}
+
+/* From the keeper, or read and shown to it. */
+static psfm_status get_photo(psfm_context *ctx, const coloring *all, const char *name,
+                             psfm_small_photo *photo) {
+    const psfm_photo_keeper *keeper = all->keeper;
+    if (keeper != NULL && keeper->take(name, keeper->user, photo))
+        return PSFM_OK;
+    psfm_status status = psfm_small_photo_read(ctx, all->folder, name, all->min_side, photo);
+    return status == PSFM_OK && keeper != NULL ? keeper->see(ctx, name, &photo->image, keeper->user)
+                                               : status;
 }
 
 static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, void *user) {
@@ -68,24 +78,18 @@ static psfm_status sample_image(psfm_context *ctx, size_t index, int worker, voi
     coloring *all = user;
     const psfm_model_image *view = &all->model->images[index];
     samples *out = &all->images[index];
-    photograph photo = {0};
-    char *path = NULL;
+    psfm_small_photo photo = {0};
     psfm_status status = PSFM_ALLOC(ctx, view->num_keypoints, &out->rgb);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, view->num_keypoints, &out->seen);
     if (status == PSFM_OK)
-        status = psfm_path_join(ctx, all->folder, view->name, &path);
-    if (status == PSFM_OK)
-        status = read_photograph(ctx, path, all->min_side, &photo);
+        status = get_photo(ctx, all, view->name, &photo);
     for (size_t k = 0; status == PSFM_OK && k < view->num_keypoints; ++k)
         out->seen[k] = view->point3D_ids[k] != PSFM_NO_POINT &&
                        sample(&photo, view->keypoints[k], out->rgb[k]);
-    if (status == PSFM_OK && all->watcher != NULL)
-        status = all->watcher->see(ctx, view->name, &photo.image, all->watcher->user);
     if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
         status = psfm_strdup(ctx, psfm_context_message(ctx), &out->problem);
     psfm_image_free(&photo.image);
-    free(path);
     return status;
 }
 
@@ -106,8 +110,8 @@ static void color_point(const coloring *all, psfm_model_point *point) {
 }
 
 psfm_status psfm_color_points(psfm_context *ctx, const char *folder, int min_side,
-                              const psfm_photo_watcher *watcher, psfm_model *model) {
-    coloring all = {.folder = folder, .min_side = min_side, .watcher = watcher, .model = model};
+                              const psfm_photo_keeper *keeper, psfm_model *model) {
+    coloring all = {.folder = folder, .min_side = min_side, .keeper = keeper, .model = model};
     psfm_status status = PSFM_ALLOC(ctx, model->num_images, &all.images);
     if (status == PSFM_OK && model->num_points > 0)
         status = psfm_parallel_for(ctx, "colours", model->num_images, sample_image, &all);

@@ -67,12 +67,28 @@ static void points_get_the_mean_of_their_images(void **state) {
             assert_int_equal(f.points[p].rgb[c], expected[p][c]);
 }
 
-/* Every photograph that could be read is shown once. */
+/* Has one photograph, once, and counts those that are read. */
+typedef struct {
+    const char *name; /* NULL: none */
+    psfm_small_photo photo;
+    int num_halves;
+} keeper_facts;
+
+static bool hand_over(const char *name, void *user, psfm_small_photo *out) {
+    keeper_facts *k = user;
+    if (k->name == NULL || strcmp(name, k->name) != 0)
+        return false;
+    *out = k->photo;
+    k->name = NULL;
+    return true;
+}
+
 static psfm_status count_halves(psfm_context *unused, const char *name,
                                 const psfm_image *photograph, void *user) {
     (void)unused;
+    keeper_facts *k = user;
     assert_non_null(strstr(name, ".jpg"));
-    *(int *)user += photograph->width == 20 && photograph->height == 15;
+    k->num_halves += photograph->width == 20 && photograph->height == 15;
     return PSFM_OK;
 }
 
@@ -88,14 +104,31 @@ static void jpeg_files_give_the_same(void **state) {
         jpeg.images[i].name = names[i];
     }
     assert_ok(ctx, psfm_color_points(ctx, folder, 20, NULL, &f.model));
-    int num_halves = 0;
-    const psfm_photo_watcher watcher = {count_halves, &num_halves};
+    keeper_facts facts = {0};
+    const psfm_photo_keeper keeper = {hand_over, count_halves, &facts};
     psfm_context_set_threads(ctx, 1);
-    assert_ok(ctx, psfm_color_points(ctx, folder, 20, &watcher, &jpeg.model));
-    assert_int_equal(num_halves, 2);
+    assert_ok(ctx, psfm_color_points(ctx, folder, 20, &keeper, &jpeg.model));
+    assert_int_equal(facts.num_halves, 2);
     for (int p = 0; p < 3; ++p)
         for (int c = 0; c < 3; ++c)
             assert_in_range(jpeg.points[p].rgb[c], f.points[p].rgb[c] - 3, f.points[p].rgb[c] + 3);
+
+    /* A photograph that the keeper has is not read, and gives the same; another's colours show. */
+    fixture kept;
+    for (int k = 0; k < 2; ++k) {
+        facts = (keeper_facts){.name = names[1]};
+        make_model(&kept);
+        for (int i = 0; i < 2; ++i)
+            kept.images[i].name = names[i];
+        assert_ok(ctx, psfm_small_photo_read(ctx, folder, names[1 - k], 20, &facts.photo));
+        assert_true(facts.photo.scale == 0.5);
+        assert_ok(ctx, psfm_color_points(ctx, folder, 20, &keeper, &kept.model));
+        assert_int_equal(facts.num_halves, 1);
+        bool same = true;
+        for (int p = 0; p < 3; ++p)
+            same = same && memcmp(kept.points[p].rgb, jpeg.points[p].rgb, 3) == 0;
+        assert_true(same == (k == 0));
+    }
 }
 
 static void no_points_read_no_photographs(void **state) {

@@ -7,6 +7,9 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_refine_control_options, first_error_px, "first-error-px", 32.0, 0.1,
                        10000.0,
                        "largest reprojection error that the first round may allow, in pixels"),
+    PSFM_OPTION_INT(psfm_refine_control_options, long_tracks, "long-tracks", 100, 0, 255,
+                    "points that every two images keep in the first round's adjustment where poses "
+                    "are good, those seen most often; 0: all"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
                      "in the last round the loss bends where the residuals' distribution says; "
                      "off: at bundle.loss-scale-px"),

@@ -6,7 +6,9 @@
  * the error that most poses have now, judged by the matches that the pairs' own geometry explains,
  * at most first_error_px in the first and never below the final error; it adjusts with a loss that
  * bends at a quarter of that, and starts over from the tracks of all matches that now agree with
- * the poses: matches that the verification had lost come back, false ones leave.
+ * the poses: matches that the verification had lost come back, false ones leave. The first round
+ * adjusts long tracks alone (refine/long_tracks.c) if poses are good enough for the least error:
+ * where they are not, weak pairs need all that holds them.
  *
  * Between rounds images without a pose are tried by resection on the points, and images whose
  * points do not agree with them lose their pose and are tried the same way; after the last round
@@ -27,6 +29,7 @@
 #include "refine/camera_priors.h"
 #include "refine/choose_lens.h"
 #include "refine/left_over.h"
+#include "refine/long_tracks.h"
 #include "refine/observation_list.h"
 #include "refine/observation_noise.h"
 #include "refine/open_loops.h"
@@ -39,6 +42,7 @@
 
 #define MOST_IMAGES 0.9 /* share of the images whose poses a round's error must suit */
 #define MAX_FITS 2      /* of the loss to the residuals and the bundle to the loss */
+#define FIRST 2.0       /* final errors allowed in the first round, at least */
 #define AGAIN 2.0       /* final errors allowed in the first of the repeated rounds */
 #define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
 #define JOINED 4.0      /* final errors allowed in the round after one */
@@ -228,6 +232,44 @@ static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px)
     return status == PSFM_OK ? adjust_finally(ctx, r) : status;
 }
 
+/* The long tracks' observations in place of all of them, which become *all. */
+static psfm_status take_long_tracks(psfm_context *ctx, refinement *r, psfm_observation_list *all) {
+    const psfm_structure *st = &r->out->structure;
+    psfm_observation_list some = {0};
+    bool *chosen = NULL;
+    size_t num = 0;
+    psfm_status status = PSFM_ALLOC(ctx, st->num_points, &chosen);
+    if (status == PSFM_OK)
+        status = psfm_long_tracks_choose(ctx, &st->tracks, (const double(*)[2])r->list.xy,
+                                         r->evidence->set->num_views,
+                                         r->options->control.long_tracks, chosen, &num);
+    if (status == PSFM_OK)
+        status = psfm_observation_list_choose(ctx, &r->list, chosen, num, &some);
+    *all = r->list;
+    r->list = some;
+    free(chosen);
+    return status;
+}
+
+/* The first adjustment where the poses of pairs are good: of long tracks alone, for it has little
+ * to do, and all others would tell it little more. Then all points are placed anew. */
+static psfm_status adjust_first(psfm_context *ctx, refinement *r, double max_error_px) {
+    psfm_observation_list all = {0};
+    psfm_status status = find_planes(ctx, r);
+    if (status == PSFM_OK)
+        status = take_long_tracks(ctx, r, &all);
+    if (status == PSFM_OK)
+        status = adjust_roughly(ctx, r, max_error_px, false);
+    psfm_observation_list_free(&all);
+    if (status != PSFM_OK)
+        return status;
+    psfm_tracks tracks = r->out->structure.tracks;
+    r->out->structure.tracks = (psfm_tracks){0};
+    status = triangulate(ctx, r, &tracks, max_error_px);
+    psfm_tracks_free(&tracks);
+    return status == PSFM_OK ? list_observations(ctx, r) : status;
+}
+
 /* Images that see too few points lose their pose. */
 static void drop_images(refinement *r) {
     for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
@@ -262,20 +304,23 @@ static psfm_status find_error(psfm_context *ctx, const refinement *r, int k, dou
     double last = r->options->triangulate.max_error_px, off = 0.0;
     psfm_status status =
         psfm_pose_error(ctx, r->evidence, r->input, &r->s->poses, MOST_IMAGES, &off);
-    double least = k == 0 ? 2.0 * last : last;
+    double least = k == 0 ? FIRST * last : last;
     *error = fmax(fmin(MOST_ERRORS * off, most), least);
     return status;
 }
 
 /* One round: the matches that agree with the poses (`again`), points, adjustment. */
 static psfm_status run_round(psfm_context *ctx, refinement *r, double error, bool again) {
+    const double last = r->options->triangulate.max_error_px;
+    const bool is_good = error > last && error <= FIRST * last * (1.0 + 1e-9);
+    const bool is_first = !again && is_good && r->options->control.long_tracks > 0;
     psfm_status status = PSFM_OK;
     if (again)
         status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
     if (status == PSFM_OK)
         status = make_points(ctx, r, error, again);
     if (status == PSFM_OK)
-        status = adjust(ctx, r, error);
+        status = is_first ? adjust_first(ctx, r, error) : adjust(ctx, r, error);
     if (status == PSFM_OK)
         status = psfm_take_cameras(ctx, r->out->cameras, r->evidence->set);
     if (status == PSFM_OK)

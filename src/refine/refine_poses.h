@@ -21,6 +21,7 @@ typedef struct {
         first_error_px;   /* reprojection error allowed in the first round, while poses are rough */
     bool fit_loss;        /* last round: the loss bends where the residuals say */
     int min_image_points; /* an image that sees fewer points loses its pose */
+    int long_tracks;      /* per pair of images in the first adjustment; 0: all */
     int place_images;     /* that a track may grow to by its point's place; 0: none is looked for */
     bool covariance;      /* compute the covariance of the poses */
     bool check_intrinsics; /* at the end, whether given focal lengths are right */

@@ -182,6 +182,10 @@ void psfm_bundle_stats_free(psfm_bundle_stats *stats);
 psfm_status psfm_bundle_errors(psfm_context *ctx, const psfm_bundle_problem *problem,
                                double *error_px);
 
+/* Whether an adjustment with these options may move intrinsics of a camera. */
+bool psfm_bundle_moves_camera(const psfm_bundle_problem *problem,
+                              const psfm_bundle_options *options, size_t camera);
+
 /* A word for reports, e.g. "converged". */
 const char *psfm_bundle_stop_name(psfm_bundle_stop stop);
 

@@ -50,6 +50,15 @@ static double sigma_of(const psfm_bundle *b, const psfm_camera_prior *prior, int
     return prior->refine >= PSFM_REFINE_FOCAL_DISTORTION ? prior->distortion_sigma : 0.0;
 }
 
+bool psfm_bundle_moves_camera(const psfm_bundle_problem *problem,
+                              const psfm_bundle_options *options, size_t camera) {
+    if (options->refine == PSFM_REFINE_NONE)
+        return false;
+    if (problem->camera_priors == NULL)
+        return options->refine != PSFM_REFINE_AUTO;
+    return problem->camera_priors[camera].refine != PSFM_REFINE_NONE;
+}
+
 static void select_parameters(psfm_bundle *b, size_t c) {
     psfm_camera_prior prior = prior_of(b, c);
     uint32_t num = 0;

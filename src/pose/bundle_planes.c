@@ -56,6 +56,16 @@ static void weigh_images(psfm_bundle *b, uint32_t p) {
         b->obs_px2[o] /= num;
 }
 
+static psfm_status weigh_points(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx, (void)worker;
+    psfm_bundle *b = user;
+    for (uint32_t p = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
+         p < psfm_bundle_task_end(b, index); ++p)
+        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
+            weigh_images(b, p);
+    return PSFM_OK;
+}
+
 psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
     psfm_status status =
         b->options.planes == PSFM_PLANES_SOFT ? PSFM_ALLOC(ctx, b->num_obs, &b->obs_px2) : PSFM_OK;
@@ -68,10 +78,7 @@ psfm_status psfm_bundle_weigh_planes(psfm_context *ctx, psfm_bundle *b) {
         b->estimates_sigma = b->estimates_sigma || (used && !(sigma > 0.0));
         set_sigma(b, k, sigma > 0.0 ? sigma : PSFM_BUNDLE_START_SIGMA_PX);
     }
-    for (uint32_t p = 0; p < b->num_points; ++p)
-        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
-            weigh_images(b, p);
-    return PSFM_OK;
+    return psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), weigh_points, b);
 }
 
 /* Variance of an observation's coordinate: the median of a squared residual with two equal
@@ -116,6 +123,24 @@ static bool sample_distance(const psfm_bundle *b, uint32_t p, double variance,
     return true;
 }
 
+/* The distances of all points; d2 is NAN where there is none. */
+typedef struct {
+    const psfm_bundle *b;
+    double variance;
+    distance_sample *of_point;
+} sampling;
+
+static psfm_status sample_points(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx, (void)worker;
+    const sampling *s = user;
+    for (uint32_t p = (uint32_t)(index * PSFM_BUNDLE_POINTS_PER_TASK);
+         p < psfm_bundle_task_end(s->b, index); ++p)
+        if (s->b->point_plane[p] == PSFM_BUNDLE_NONE ||
+            !sample_distance(s->b, p, s->variance, &s->of_point[p]))
+            s->of_point[p].d2 = NAN;
+    return PSFM_OK;
+}
+
 static double misfit(const distance_sample *samples, size_t num, double sigma) {
     double sum = 0.0, sigma2 = sigma * sigma;
     for (size_t k = 0; k < num; ++k) {
@@ -140,38 +165,49 @@ static double fit_sigma(const distance_sample *samples, size_t num) {
     return low;
 }
 
-/* The sigma of all planes together. */
-static double common_sigma(const psfm_bundle *b, double variance, distance_sample *samples) {
+/* Those of some points that have one, all points without a list; returns how many. */
+static size_t gather(const sampling *s, const uint32_t *points, size_t num_points,
+                     distance_sample *out) {
     size_t num = 0;
-    for (uint32_t p = 0; p < b->num_points; ++p)
-        if (b->point_plane[p] != PSFM_BUNDLE_NONE)
-            num += sample_distance(b, p, variance, &samples[num]);
-    return fit_sigma(samples, num);
+    for (size_t k = 0; k < num_points; ++k) {
+        const distance_sample *sample = &s->of_point[points == NULL ? k : points[k]];
+        if (!isnan(sample->d2))
+            out[num++] = *sample;
+    }
+    return num;
+}
+
+/* Planes with enough points have a sigma of their own, the others that of all planes together. */
+static void set_sigmas(const sampling *s, psfm_bundle *b, double most_px,
+                       distance_sample *samples) {
+    /* The adjustment takes observations to have unit variance, so it is the ratio that counts. */
+    const double sigma0 = sqrt(fmax(s->variance, 1e-12));
+    double common = 0.0; /* 0: not needed yet */
+    for (size_t k = 0; k < b->problem->num_planes; ++k) {
+        if (b->problem->planes[k].sigma_px > 0.0)
+            continue;
+        size_t num = gather(s, b->plane_points + b->plane_begin[k],
+                            b->plane_begin[k + 1] - b->plane_begin[k], samples);
+        double sigma = num < MIN_OWN_POINTS ? common : fit_sigma(samples, num);
+        if (num < MIN_OWN_POINTS && common == 0.0)
+            sigma = common = fit_sigma(samples, gather(s, NULL, b->num_points, samples));
+        set_sigma(b, k, fmin(fmax(sigma / sigma0, MIN_SIGMA_PX), most_px));
+    }
 }
 
 psfm_status psfm_bundle_estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most_px) {
     distance_sample *samples = NULL;
-    double variance = 1.0, common = 0.0; /* 0: not needed yet */
+    sampling s = {.b = b, .variance = 1.0};
     psfm_status status = PSFM_ALLOC(ctx, b->num_points, &samples);
     if (status == PSFM_OK)
-        status = observation_variance(ctx, b, &variance);
-    if (status != PSFM_OK)
-        goto cleanup;
-    /* The adjustment takes observations to have unit variance, so it is the ratio that counts. */
-    double sigma0 = sqrt(fmax(variance, 1e-12));
-    for (size_t k = 0; k < b->problem->num_planes; ++k) {
-        if (b->problem->planes[k].sigma_px > 0.0)
-            continue;
-        size_t num = 0;
-        for (uint32_t i = b->plane_begin[k]; i < b->plane_begin[k + 1]; ++i)
-            num += sample_distance(b, b->plane_points[i], variance, &samples[num]);
-        if (num < MIN_OWN_POINTS && common == 0.0)
-            common = common_sigma(b, variance, samples);
-        double sigma = num < MIN_OWN_POINTS ? common : fit_sigma(samples, num);
-        set_sigma(b, k, fmin(fmax(sigma / sigma0, MIN_SIGMA_PX), most_px));
-    }
-
-cleanup:
+        status = PSFM_ALLOC(ctx, b->num_points, &s.of_point);
+    if (status == PSFM_OK)
+        status = observation_variance(ctx, b, &s.variance);
+    if (status == PSFM_OK)
+        status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), sample_points, &s);
+    if (status == PSFM_OK)
+        set_sigmas(&s, b, most_px, samples);
+    free(s.of_point);
     free(samples);
     return status;
 }

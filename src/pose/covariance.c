@@ -35,27 +35,61 @@ static double loss_slope(const psfm_bundle_options *options, double squared, dou
     return 1.0;
 }
 
-/* The factor of the manual page above. */
-static psfm_status estimate_variance(psfm_context *ctx, const psfm_bundle *b, long long redundancy,
-                                     double *variance) {
-    double psi = 0.0, weights = 0.0, slopes = 0.0, num = 0.0;
-    for (uint32_t o = 0; o < b->num_obs; ++o) {
+/* Sums over observations. */
+typedef struct {
+    double psi, weights, slopes, num;
+} loss_sums;
+
+typedef struct {
+    const psfm_bundle *b;
+    loss_sums *sums; /* per task */
+} loss_job;
+
+static psfm_status add_losses(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx, (void)worker;
+    const loss_job *job = user;
+    const psfm_bundle *b = job->b;
+    loss_sums sum = {0};
+    const uint32_t first = b->point_begin[index * PSFM_BUNDLE_POINTS_PER_TASK];
+    for (uint32_t o = first; o < b->point_begin[psfm_bundle_task_end(b, index)]; ++o) {
         double r[2];
         psfm_bundle_losses loss = {0};
         if (!psfm_bundle_residual(b, &b->now, o, b->now.X[b->obs_point[o]], r))
             continue;
         double squared = r[0] * r[0] + r[1] * r[1];
         double weight = psfm_bundle_add_loss(&b->options, squared, &loss);
-        psi += weight * weight * squared;
-        weights += weight;
-        slopes += loss_slope(&b->options, squared, weight);
-        num += 1.0;
+        sum.psi += weight * weight * squared;
+        sum.weights += weight;
+        sum.slopes += loss_slope(&b->options, squared, weight);
+        sum.num += 1.0;
     }
-    if (redundancy <= 0 || !(slopes > 0.0))
+    job->sums[index] = sum;
+    return PSFM_OK;
+}
+
+/* The factor of the formula above. */
+static psfm_status estimate_variance(psfm_context *ctx, const psfm_bundle *b, long long redundancy,
+                                     double *variance) {
+    const size_t num_tasks = psfm_bundle_num_point_tasks(b);
+    loss_job job = {.b = b};
+    loss_sums all = {0};
+    psfm_status status = PSFM_ALLOC(ctx, num_tasks, &job.sums);
+    if (status == PSFM_OK)
+        status = psfm_bundle_for(ctx, b, num_tasks, add_losses, &job);
+    for (size_t k = 0; status == PSFM_OK && k < num_tasks; ++k) {
+        all.psi += job.sums[k].psi;
+        all.weights += job.sums[k].weights;
+        all.slopes += job.sums[k].slopes;
+        all.num += job.sums[k].num;
+    }
+    free(job.sums);
+    if (status != PSFM_OK)
+        return status;
+    if (redundancy <= 0 || !(all.slopes > 0.0))
         return psfm_fail(ctx, PSFM_ERR_NUMERIC,
                          "the residuals do not tell their variance: %lld more than unknowns",
                          redundancy);
-    *variance = psi / (double)redundancy * weights * num / (slopes * slopes);
+    *variance = all.psi / (double)redundancy * all.weights * all.num / (all.slopes * all.slopes);
     return PSFM_OK;
 }
 
@@ -188,6 +222,11 @@ psfm_status psfm_camera_sigmas(psfm_context *ctx, const psfm_bundle_problem *pro
     for (size_t c = 0; c < problem->num_cameras; ++c)
         for (int k = 0; k < PSFM_CAMERA_MAX_PARAMS; ++k)
             sigma[c][k] = NAN;
+    bool is_any_free = false;
+    for (size_t c = 0; c < problem->num_cameras; ++c)
+        is_any_free = is_any_free || psfm_bundle_moves_camera(problem, options, c);
+    if (!is_any_free)
+        return PSFM_OK;
     psfm_status status = psfm_bundle_setup(ctx, problem, options, &b);
     if (status != PSFM_OK)
         return status;

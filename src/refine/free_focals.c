@@ -16,22 +16,12 @@ void psfm_free_focals_free(psfm_free_focals *focals) {
     *focals = (psfm_free_focals){0};
 }
 
-/* Whether the adjustment moves the intrinsics of a camera. */
-static bool moves(const psfm_bundle_problem *problem, const psfm_bundle_options *options,
-                  size_t camera) {
-    if (options->refine == PSFM_REFINE_NONE)
-        return false;
-    if (problem->camera_priors == NULL)
-        return options->refine != PSFM_REFINE_AUTO;
-    return problem->camera_priors[camera].refine != PSFM_REFINE_NONE;
-}
-
 /* Lets the focal lengths go that are held, and holds the others; returns how many. */
 static size_t release(const psfm_bundle_problem *problem, const psfm_bundle_options *options,
                       psfm_bundle_copy *copy) {
     size_t num = 0;
     for (size_t k = 0; k < problem->num_cameras; ++k) {
-        bool held = !moves(problem, options, k);
+        bool held = !psfm_bundle_moves_camera(problem, options, k);
         num += held;
         copy->priors[k] = (psfm_camera_prior){.refine = held ? PSFM_REFINE_FOCAL : PSFM_REFINE_NONE,
                                               .camera = copy->cameras[k],

@@ -233,32 +233,52 @@ static size_t most_matches(const psfm_pose_graph *graph, const psfm_match_set *s
     return most;
 }
 
+/* Per view: the median error of its matches; NAN without any. */
+typedef struct {
+    const psfm_evidence *evidence;
+    const psfm_refine_input *input;
+    const psfm_poses *poses;
+    double **scratch; /* per worker */
+    double *median;
+} view_job;
+
+static psfm_status survey_view(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)ctx;
+    const view_job *job = user;
+    const psfm_pose_graph *graph = job->input->graph;
+    const uint32_t *edges = psfm_adjacency_at(&graph->incident, (uint32_t)index);
+    survey s = {job->evidence, job->poses, job->scratch[worker], 0};
+    for (uint32_t k = 0; k < psfm_adjacency_degree(&graph->incident, (uint32_t)index); ++k)
+        if (job->input->edge_accepted[edges[k]])
+            survey_edge(&s, &graph->edges[edges[k]]);
+    job->median[index] = s.num > 0 ? psfm_median(s.error_px, s.num) : (double)NAN;
+    return PSFM_OK;
+}
+
 psfm_status psfm_pose_error(psfm_context *ctx, const psfm_evidence *evidence,
                             const psfm_refine_input *input, const psfm_poses *poses, double share,
                             double *error_px) {
     const psfm_pose_graph *graph = input->graph;
-    survey s = {.evidence = evidence, .poses = poses};
-    double *median = NULL;
+    const size_t room = 2 * most_matches(graph, evidence->set);
+    const int num_workers = psfm_parallel_workers(ctx, graph->num_nodes);
+    view_job job = {.evidence = evidence, .input = input, .poses = poses};
     size_t num = 0;
-    psfm_status status;
     *error_px = 0.0;
-    if ((status = PSFM_ALLOC(ctx, 2 * most_matches(graph, evidence->set), &s.error_px)) ||
-        (status = PSFM_ALLOC(ctx, graph->num_nodes, &median)))
-        goto cleanup;
-    for (uint32_t v = 0; v < graph->num_nodes; ++v) {
-        const uint32_t *edges = psfm_adjacency_at(&graph->incident, v);
-        s.num = 0;
-        for (uint32_t k = 0; k < psfm_adjacency_degree(&graph->incident, v); ++k)
-            if (input->edge_accepted[edges[k]])
-                survey_edge(&s, &graph->edges[edges[k]]);
-        if (s.num > 0)
-            median[num++] = psfm_median(s.error_px, s.num);
-    }
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &job.median);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, (size_t)num_workers, &job.scratch);
+    for (int k = 0; status == PSFM_OK && k < num_workers; ++k)
+        status = PSFM_ALLOC(ctx, room, &job.scratch[k]);
+    if (status == PSFM_OK)
+        status = psfm_parallel_for(ctx, NULL, graph->num_nodes, survey_view, &job);
+    for (size_t v = 0; status == PSFM_OK && v < graph->num_nodes; ++v)
+        if (!isnan(job.median[v]))
+            job.median[num++] = job.median[v];
     if (num > 0)
-        *error_px = psfm_select(median, num, (size_t)(share * (double)(num - 1)));
-
-cleanup:
-    free(s.error_px);
-    free(median);
+        *error_px = psfm_select(job.median, num, (size_t)(share * (double)(num - 1)));
+    for (int k = 0; job.scratch != NULL && k < num_workers; ++k)
+        free(job.scratch[k]);
+    free((void *)job.scratch);
+    free(job.median);
     return status;
 }

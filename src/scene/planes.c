@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "linalg/angle.h"
 #include "linalg/hull.h"
 #include "linalg/vec3.h"
@@ -230,14 +231,27 @@ static psfm_status add_plane(psfm_context *ctx, const candidate *c, uint32_t com
     return psfm_scene_plane_outline(ctx, f->points->xyz, c->member, c->num, plane);
 }
 
+/* Candidates that are fitted each for itself. */
+typedef struct {
+    const double (*xyz)[3];
+    const psfm_scene_plane_options *options;
+    candidate *candidates;
+} fit_job;
+
+static psfm_status fit_candidate(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const fit_job *job = user;
+    return psfm_flat_set_fit(ctx, job->xyz, job->options->min_points, job->options->merge_deg,
+                             &job->candidates[index]);
+}
+
 /* Planes of one component. `c` are its `num` candidates. */
 static psfm_status fit_part(psfm_context *ctx, const component_points *own, candidate *c,
                             uint32_t num, fitting *f) {
     const double(*xyz)[3] = f->points->xyz;
     const psfm_scene_plane_options *options = f->options;
-    psfm_status status = PSFM_OK;
-    for (uint32_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = psfm_flat_set_fit(ctx, xyz, options->min_points, options->merge_deg, &c[k]);
+    fit_job job = {xyz, options, c};
+    psfm_status status = psfm_parallel_for(ctx, NULL, num, fit_candidate, &job);
     if (status == PSFM_OK) {
         qsort(c, num, sizeof *c, by_size);
         status = merge_all(ctx, xyz, c, num, options);

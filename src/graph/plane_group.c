@@ -164,6 +164,14 @@ static bool sets_agree(const psfm_pose_graph *graph, const sets *s, const psfm_p
            psfm_degrees(psfm_angle3(n1, n2)) <= options->max_normal_deg;
 }
 
+/* Whether a link joins sets a and b: the cheap questions first. */
+static bool joins(const psfm_pose_graph *graph, sets *s, const psfm_plane_link *link,
+                  const psfm_plane_group_options *options, bool by_sets, uint32_t a, uint32_t b) {
+    if (a == b || (!by_sets && !agree(graph, link, options)) || share_an_edge(graph, s, a, b))
+        return false;
+    return !by_sets || sets_agree(graph, s, link, options);
+}
+
 /* Takes the links, most shared keypoints first, by the normals of the planes or of their sets. */
 static void take_links(const psfm_pose_graph *graph, const bool *keep,
                        const psfm_plane_links *links, const psfm_plane_group_options *options,
@@ -175,9 +183,7 @@ static void take_links(const psfm_pose_graph *graph, const bool *keep,
             continue;
         uint32_t a = psfm_sets_find(s->parent, link->plane1);
         uint32_t b = psfm_sets_find(s->parent, link->plane2);
-        if (a != b &&
-            (by_sets ? sets_agree(graph, s, link, options) : agree(graph, link, options)) &&
-            !share_an_edge(graph, s, a, b))
+        if (joins(graph, s, link, options, by_sets, a, b))
             join(s, a, b);
     }
 }

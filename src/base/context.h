@@ -52,7 +52,7 @@ bool psfm_context_made(const psfm_context *ctx, uint64_t device, uint64_t inode)
 int psfm_context_asked_threads(const psfm_context *ctx);
 size_t psfm_context_asked_memory(const psfm_context *ctx);
 
-/* Lets the loops of a spare context be shared by the threads of another one, which outlives it, as
+/* Lets the loops of a task's context be shared by the threads of another one, which outlives it, as
  * far as these have nothing else to do. */
 void psfm_context_borrow_threads(psfm_context *ctx, psfm_context *lender);
 bool psfm_context_borrows(const psfm_context *ctx);

@@ -42,11 +42,18 @@ static double scale2_of(const double *squares, size_t num, double n, double star
     return scale2;
 }
 
+/* Logarithms of products in place of sums of logarithms, which are slow. */
 static double log_likelihood(const double *squares, size_t num, double n, double scale2) {
-    double sum = 0.0;
-    for (size_t i = 0; i < num; ++i)
-        sum -= 0.5 * (n + 2.0) * log1p(squares[i] / (n * scale2)) + log(scale2);
-    return sum;
+    const double ns2 = n * scale2;
+    double logs = 0.0, product = 1.0;
+    for (size_t i = 0; i < num; ++i) {
+        product *= 1.0 + squares[i] / ns2;
+        if (product > 1e100) {
+            logs += log(product);
+            product = 1.0;
+        }
+    }
+    return -0.5 * (n + 2.0) * (logs + log(product)) - (double)num * log(scale2);
 }
 
 /* Whether half of the values are zero: a perfect fit, of which nothing can be told. */

@@ -54,18 +54,24 @@ static psfm_status draw_sample(psfm_context *ctx, const psfm_nearest_set *sets, 
     return status;
 }
 
-/* Mean and upper triangle of the covariance. */
+/* Mean and upper triangle of the covariance. The sums before they are divided are whole numbers
+ * below 2^53: exact in any order. */
 static void moments_of(const sample *s, double *mean, double *covariance) {
-    double d[PSFM_SIFT_SIZE], scale = s->n > 0 ? 1.0 / (double)s->n : 0.0;
-    for (size_t i = 0; i < s->n; ++i) {
-        for (size_t c = 0; c < PSFM_SIFT_SIZE; ++c)
-            d[c] = s->descriptors[i][c];
-        cblas_daxpy(PSFM_SIFT_SIZE, scale, d, 1, mean, 1);
-        cblas_dsyr(CblasRowMajor, CblasUpper, PSFM_SIFT_SIZE, scale, d, 1, covariance,
-                   PSFM_SIFT_SIZE);
+    enum { N = PSFM_SIFT_SIZE };
+    double d[BLOCK][N], scale = s->n > 0 ? 1.0 / (double)s->n : 0.0;
+    for (size_t i = 0; i < s->n; i += BLOCK) {
+        const size_t count = s->n - i < BLOCK ? s->n - i : BLOCK;
+        for (size_t k = 0; k < count; ++k)
+            for (size_t c = 0; c < N; ++c) {
+                d[k][c] = s->descriptors[i + k][c];
+                mean[c] += d[k][c];
+            }
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, N, (int)count, 1.0, d[0], N, 1.0,
+                    covariance, N);
     }
-    cblas_dsyr(CblasRowMajor, CblasUpper, PSFM_SIFT_SIZE, -1.0, mean, 1, covariance,
-               PSFM_SIFT_SIZE);
+    cblas_dscal(N, scale, mean, 1);
+    cblas_dscal(N * N, scale, covariance, 1);
+    cblas_dsyr(CblasRowMajor, CblasUpper, N, -1.0, mean, 1, covariance, N);
 }
 
 /* Rows of H A, with H[k][j] = (cos + sin)(2 pi k j / AXES) / sqrt(AXES), which is orthogonal. */

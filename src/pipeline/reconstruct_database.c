@@ -18,12 +18,10 @@
 #include "intake/court_views.h"
 #include "intake/photo_changes.h"
 #include "io/colmap_database.h"
-#include "io/planes_file.h"
-#include "pipeline/graph_record.h"
 #include "pipeline/last_look.h"
 #include "pipeline/reconstruct.h"
+#include "pipeline/run_files.h"
 #include "pipeline/settings.h"
-#include "pipeline/summary.h"
 #include "planarsfm/version.h"
 #include "report/report.h"
 #include "view/canonical.h"
@@ -93,101 +91,6 @@ static void keep_two_views(psfm_context *ctx, const char *database, const psfm_e
         PSFM_OK)
         psfm_log(ctx, PSFM_LOG_WARNING, "homographies were not kept: %s",
                  psfm_context_message(ctx));
-}
-
-/* model/0, 1, ... */
-static psfm_status write_models(psfm_context *ctx, const psfm_reconstruction *r,
-                                const char *out_folder) {
-    char *folder = NULL;
-    psfm_status status = psfm_path_join(ctx, out_folder, "model", &folder);
-    for (size_t k = 0; status == PSFM_OK && k < r->num_models; ++k) {
-        char name[32], *path = NULL;
-        snprintf(name, sizeof name, "%zu", k);
-        status = psfm_path_join(ctx, folder, name, &path);
-        if (status == PSFM_OK)
-            status = psfm_model_write(ctx, &r->models[k], PSFM_MODEL_TEXT, path);
-        free(path);
-    }
-    free(folder);
-    return status;
-}
-
-/* planes.json and planes.ply, if planes were looked for. */
-static psfm_status write_planes(psfm_context *ctx, const psfm_reconstruction *r,
-                                const char *out_folder) {
-    char *json = NULL, *ply = NULL;
-    if (r->refined.images == NULL)
-        return PSFM_OK;
-    psfm_status status = psfm_path_join(ctx, out_folder, "planes.json", &json);
-    if (status == PSFM_OK)
-        status = psfm_path_join(ctx, out_folder, "planes.ply", &ply);
-    if (status == PSFM_OK)
-        status = psfm_planes_write_json(ctx, &r->refined.planes, json);
-    if (status == PSFM_OK)
-        status = psfm_planes_write_ply(ctx, &r->refined.planes, ply);
-    free(json);
-    free(ply);
-    return status;
-}
-
-/* graph.json: the pose graph and what became of it. */
-static psfm_status write_graph(psfm_context *ctx, const psfm_evidence *evidence,
-                               const psfm_reconstruction *r, const char *photo_folder,
-                               const char *out_folder) {
-    psfm_graph_file graph;
-    char *path = NULL;
-    psfm_status status = psfm_graph_record(ctx, evidence, r, photo_folder, &graph);
-    if (status == PSFM_OK)
-        status = psfm_path_join(ctx, out_folder, "graph.json", &path);
-    if (status == PSFM_OK)
-        status = psfm_graph_file_write(ctx, &graph, path);
-    psfm_graph_file_free(&graph);
-    free(path);
-    return status;
-}
-
-/* report.html. The results are complete without it, so a page that cannot be written is no reason
- * to fail. */
-static psfm_status write_report(psfm_context *ctx, const psfm_settings *settings,
-                                const psfm_reconstruction *r, psfm_thumbnails *thumbnails,
-                                const char *out_folder) {
-    if (settings != NULL && settings->no_report)
-        return PSFM_OK;
-    psfm_status status =
-        psfm_report_write_run(ctx, out_folder, r->models, r->num_models, thumbnails);
-    if (status == PSFM_OK || status == PSFM_ERR_CANCELLED)
-        return status;
-    psfm_log(ctx, PSFM_LOG_WARNING, "no report: %s", psfm_context_message(ctx));
-    return PSFM_OK;
-}
-
-/* Puts the facts of the front end beside those of the reconstruction. */
-static bool add_front_end(const psfm_front_end *front, cJSON *summary) {
-    for (const cJSON *fact = front->facts->child; fact != NULL; fact = fact->next) {
-        cJSON *copy = cJSON_Duplicate(fact, true);
-        if (copy == NULL || !cJSON_AddItemToObject(summary, fact->string, copy)) {
-            cJSON_Delete(copy);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Writes summary.json and, if wanted, hands its tree out. */
-static psfm_status write_summary(psfm_context *ctx, cJSON *tree, const psfm_front_end *front,
-                                 const char *out_folder, cJSON **summary) {
-    char *path = NULL;
-    bool good = tree != NULL && (front == NULL || add_front_end(front, tree));
-    psfm_status status = !good ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
-                               : psfm_path_join(ctx, out_folder, "summary.json", &path);
-    if (status == PSFM_OK)
-        status = psfm_json_write(ctx, tree, path);
-    if (status == PSFM_OK && summary != NULL)
-        *summary = tree;
-    else
-        cJSON_Delete(tree);
-    free(path);
-    return status;
 }
 
 /* Leaves images without pairs whose names the text model could not keep: they would cost all others
@@ -466,20 +369,17 @@ static psfm_status solve(psfm_context *ctx, run *r) {
 /* All results, first where they are staged, then swapped in. */
 static psfm_status write_results(psfm_context *ctx, run *r, psfm_results *results,
                                  cJSON **summary) {
-    psfm_moment start = psfm_moment_now();
-    const char *folder = results->staging;
-    psfm_status status = write_models(ctx, &r->found, folder);
-    if (status == PSFM_OK)
-        status = write_planes(ctx, &r->found, folder);
-    if (status == PSFM_OK)
-        status = write_graph(ctx, &r->evidence, &r->found, r->photo_folder, folder);
-    psfm_timings_add(&r->stats.timings, "writing", start);
-    if (status == PSFM_OK)
-        status = write_summary(
-            ctx, psfm_summary_make(&r->evidence, &r->input, &r->options, &r->stats, &r->found),
-            r->front, folder, summary);
-    if (status == PSFM_OK)
-        status = write_report(ctx, r->settings, &r->found, &r->thumbnails, folder);
+    const psfm_run_files files = {
+        .evidence = &r->evidence,
+        .input = &r->input,
+        .options = &r->options,
+        .stats = &r->stats,
+        .found = &r->found,
+        .front_end = r->front == NULL ? NULL : r->front->facts,
+        .photo_folder = r->photo_folder,
+        .thumbnails = r->settings != NULL && r->settings->no_report ? NULL : &r->thumbnails,
+    };
+    psfm_status status = psfm_run_files_write(ctx, &files, results->staging, summary);
     return status == PSFM_OK ? psfm_results_commit(ctx, results) : status;
 }
 

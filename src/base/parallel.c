@@ -377,6 +377,14 @@ psfm_status psfm_job_begin(psfm_context *ctx, size_t n, psfm_task_fn task, void 
     return PSFM_OK;
 }
 
+void psfm_job_close(psfm_job *job) {
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&job->pool->lock);
+    job->loop.n = job->loop.next;
+    pthread_mutex_unlock(&job->pool->lock);
+}
+
 psfm_status psfm_job_stop(psfm_context *ctx, psfm_job **job) {
     psfm_job *j = *job;
     if (j == NULL)

@@ -32,6 +32,8 @@ typedef struct psfm_job psfm_job;
  * not what must be: with one thread there is no job, and *out is NULL. */
 psfm_status psfm_job_begin(psfm_context *ctx, size_t n, psfm_task_fn task, void *user,
                            psfm_job **out);
+/* Leaves what has not begun, and does not wait for what has. NULL: nothing. */
+void psfm_job_close(psfm_job *job);
 /* Leaves what has not begun, waits for what has, and sets *job to NULL. Returns the first failure,
  * with its message in ctx, which may be NULL. */
 psfm_status psfm_job_stop(psfm_context *ctx, psfm_job **job);

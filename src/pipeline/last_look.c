@@ -1,7 +1,7 @@
 /* Reading a photograph of twelve megapixels takes the codec 35 ms at any size: its bits are read
  * one after the other. So colours and thumbnails are of one reading. It does not depend on where
- * the points are, so threads do it while poses are refined and they have nothing else to do; small
- * photographs then wait in memory for the points, as many as there is room for. */
+ * the points are, so threads do it whenever they have nothing else to do; small photographs then
+ * wait in memory for the points, as many as there is room for. */
 #include "pipeline/last_look.h"
 
 #include <pthread.h>
@@ -17,14 +17,20 @@
 #define MAX_BYTES ((size_t)64 << 20)
 #define SHARE_OF_MEMORY 64
 
+typedef struct {
+    psfm_small_photo photo; /* empty: not there */
+    bool is_being_read;
+} waiting_photo;
+
 struct psfm_last_look {
     char *folder;
     char **names; /* in their order */
     size_t num;
     psfm_name_index places;      /* of the names */
     psfm_thumbnails *thumbnails; /* NULL: not wanted */
-    psfm_small_photo *photos;    /* per name; empty: not there */
-    pthread_mutex_t lock;        /* of the number of bytes */
+    pthread_mutex_t lock;        /* of what follows */
+    pthread_cond_t was_read;     /* some photograph, or it could not be */
+    waiting_photo *photos;       /* per name */
     size_t num_bytes, max_bytes;
     psfm_job *job;
 };
@@ -35,20 +41,23 @@ static size_t size_of(const psfm_image *image) {
     return 3 * (size_t)image->width * (size_t)image->height;
 }
 
-static bool has_room(psfm_last_look *look) {
+/* Whether there is room for a photograph, which is being read from now on. */
+static bool announce(psfm_last_look *look, size_t index) {
     pthread_mutex_lock(&look->lock);
-    const bool has = look->num_bytes < look->max_bytes;
+    const bool has_room = look->num_bytes < look->max_bytes;
+    look->photos[index].is_being_read = has_room;
     pthread_mutex_unlock(&look->lock);
-    return has;
+    return has_room;
 }
 
-/* Keeps the colours of a photograph. */
+/* Keeps the colours of a photograph that was read; without colours it could not be. */
 static void keep(psfm_last_look *look, size_t index, psfm_small_photo *photo) {
     free(photo->image.gray);
     photo->image.gray = NULL;
-    look->photos[index] = *photo;
     pthread_mutex_lock(&look->lock);
-    look->num_bytes += size_of(&photo->image);
+    look->photos[index] = (waiting_photo){.photo = *photo};
+    look->num_bytes += photo->image.rgb != NULL ? size_of(&photo->image) : 0;
+    pthread_cond_broadcast(&look->was_read);
     pthread_mutex_unlock(&look->lock);
 }
 
@@ -57,20 +66,19 @@ static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void 
     (void)worker;
     psfm_last_look *look = user;
     psfm_small_photo photo = {0};
-    if (!has_room(look))
+    if (!announce(look, index))
         return PSFM_OK;
     psfm_status status =
         psfm_small_photo_read(ctx, look->folder, look->names[index], PSFM_THUMBNAIL_SOURCE, &photo);
-    if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
-        return PSFM_OK;
     if (status == PSFM_OK && look->thumbnails != NULL)
         status =
             psfm_thumbnails_add(ctx, look->thumbnails, index, &photo.image, look->names[index]);
-    if (status == PSFM_OK)
-        keep(look, index, &photo);
-    else
+    if (status != PSFM_OK) {
         psfm_image_free(&photo.image);
-    return status;
+        photo = (psfm_small_photo){0};
+    }
+    keep(look, index, &photo);
+    return status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT ? PSFM_OK : status;
 }
 
 static psfm_status take_names(psfm_context *ctx, const psfm_match_set *set, psfm_last_look *look) {
@@ -99,6 +107,7 @@ psfm_status psfm_last_look_begin(psfm_context *ctx, const char *folder, const ps
         return status;
     psfm_last_look *look = *out;
     pthread_mutex_init(&look->lock, NULL);
+    pthread_cond_init(&look->was_read, NULL);
     look->thumbnails = thumbnails;
     look->max_bytes = share < MAX_BYTES ? share : MAX_BYTES;
     status = psfm_strdup(ctx, folder, &look->folder);
@@ -111,25 +120,41 @@ psfm_status psfm_last_look_begin(psfm_context *ctx, const char *folder, const ps
     return status;
 }
 
+static bool find(const psfm_last_look *look, const char *name, size_t *place) {
+    return psfm_name_index_find(&look->places, name, strlen(name), place);
+}
+
+bool psfm_last_look_is_at(const psfm_last_look *look, const psfm_match_set *set) {
+    size_t place;
+    bool is_same = look->num == set->num_views;
+    for (size_t v = 0; is_same && v < set->num_views; ++v)
+        is_same = find(look, set->views[v].name, &place);
+    return is_same;
+}
+
 /* ---- at the end ---- */
 
+/* Waits for a photograph that is being read. */
 static bool take_photo(const char *name, void *user, psfm_small_photo *out) {
     psfm_last_look *look = user;
     size_t place;
-    if (!psfm_name_index_find(&look->places, name, strlen(name), &place) ||
-        look->photos[place].image.rgb == NULL)
+    if (!find(look, name, &place))
         return false;
-    *out = look->photos[place];
-    look->photos[place] = (psfm_small_photo){0};
-    return true;
+    waiting_photo *waiting = &look->photos[place];
+    pthread_mutex_lock(&look->lock);
+    while (waiting->is_being_read)
+        pthread_cond_wait(&look->was_read, &look->lock);
+    *out = waiting->photo;
+    waiting->photo = (psfm_small_photo){0};
+    pthread_mutex_unlock(&look->lock);
+    return out->image.rgb != NULL;
 }
 
 static psfm_status keep_thumbnail(psfm_context *ctx, const char *name, const psfm_image *photograph,
                                   void *user) {
     const psfm_last_look *look = user;
     size_t place;
-    return look->thumbnails != NULL &&
-                   psfm_name_index_find(&look->places, name, strlen(name), &place)
+    return look->thumbnails != NULL && find(look, name, &place)
                ? psfm_thumbnails_add(ctx, look->thumbnails, place, photograph, name)
                : PSFM_OK;
 }
@@ -137,10 +162,13 @@ static psfm_status keep_thumbnail(psfm_context *ctx, const char *name, const psf
 psfm_status psfm_last_look_finish(psfm_context *ctx, psfm_last_look **look, psfm_model *models,
                                   size_t num_models) {
     const psfm_photo_keeper keeper = {take_photo, keep_thumbnail, *look};
-    psfm_status status = psfm_job_stop(ctx, &(*look)->job);
+    psfm_status status = PSFM_OK;
+    psfm_job_close((*look)->job);
     for (size_t k = 0; status == PSFM_OK && k < num_models; ++k)
         status =
             psfm_color_points(ctx, (*look)->folder, PSFM_THUMBNAIL_SOURCE, &keeper, &models[k]);
+    if (status == PSFM_OK)
+        status = psfm_job_stop(ctx, &(*look)->job);
     psfm_last_look_drop(look);
     return status;
 }
@@ -152,9 +180,10 @@ void psfm_last_look_drop(psfm_last_look **look) {
     (void)psfm_job_stop(NULL, &l->job);
     for (size_t k = 0; k < l->num; ++k) {
         free(l->names[k]);
-        psfm_image_free(&l->photos[k].image);
+        psfm_image_free(&l->photos[k].photo.image);
     }
     psfm_name_index_free(&l->places);
+    pthread_cond_destroy(&l->was_read);
     pthread_mutex_destroy(&l->lock);
     free(l->names);
     free(l->photos);

@@ -14,6 +14,9 @@ typedef struct psfm_last_look psfm_last_look;
 psfm_status psfm_last_look_begin(psfm_context *ctx, const char *folder, const psfm_match_set *set,
                                  psfm_thumbnails *thumbnails, psfm_last_look **out);
 
+/* Whether a look is at the photographs of a set. */
+bool psfm_last_look_is_at(const psfm_last_look *look, const psfm_match_set *set);
+
 /* Colours of the points of models, and the thumbnails of the photographs that were read for it.
  * Each photograph is read once. Ends the look and sets *look to NULL. */
 psfm_status psfm_last_look_finish(psfm_context *ctx, psfm_last_look **look, psfm_model *models,

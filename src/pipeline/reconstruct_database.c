@@ -150,24 +150,29 @@ static void free_evidence(run *r) {
     psfm_court_evidence_free(&r->court);
     psfm_court_target_free(&r->target);
     psfm_match_set_free(&r->set);
+}
+
+static void free_look(run *r) {
     psfm_last_look_drop(&r->look);
     psfm_thumbnails_free(&r->thumbnails);
 }
 
 static void run_free(run *r) {
     free_evidence(r);
+    free_look(r);
     psfm_kept_pairs_free(&r->kept);
     psfm_reconstruction_free(&r->found);
 }
 
-/* Forgets what was read, for it changed; times and alignments stay. */
+/* Forgets what was read, for it changed; times, alignments and the look stay. */
 static void run_reset(run *r) {
-    const psfm_timings timings = r->stats.timings;
-    const psfm_kept_pairs kept = r->kept;
+    const run before = *r;
     free_evidence(r);
-    run_init(r->database, r->settings, r->front, r);
-    r->stats.timings = timings;
-    r->kept = kept;
+    run_init(before.database, before.settings, before.front, r);
+    r->stats.timings = before.stats.timings;
+    r->kept = before.kept;
+    r->look = before.look;
+    r->thumbnails = before.thumbnails;
 }
 
 static bool wants_geometries(const run *r) {
@@ -242,12 +247,14 @@ static psfm_status align_planes(psfm_context *ctx, run *r) {
     return status;
 }
 
-/* Begins with what is shown of the photographs: colours of the points, thumbnails in the report. */
+/* Begins with what is shown of the photographs, colours of the points and thumbnails in the report:
+ * threads that have to wait from here on do it. */
 static psfm_status begin_look(psfm_context *ctx, run *r) {
     const bool is_shown = r->settings == NULL || !r->settings->no_report;
     psfm_status status = PSFM_OK;
-    if (r->photo_folder == NULL)
+    if (r->photo_folder == NULL || (r->look != NULL && psfm_last_look_is_at(r->look, &r->set)))
         return PSFM_OK;
+    free_look(r);
     if (is_shown)
         status = psfm_report_begin_thumbnails(ctx, r->set.num_views, &r->thumbnails);
     return status == PSFM_OK ? psfm_last_look_begin(ctx, r->photo_folder, &r->set,
@@ -297,6 +304,8 @@ static psfm_status register_photographs(psfm_context *ctx, run *r) {
 static psfm_status gather(psfm_context *ctx, run *r) {
     psfm_status status = read_database(ctx, r);
     if (status == PSFM_OK)
+        status = begin_look(ctx, r);
+    if (status == PSFM_OK)
         status = register_photographs(ctx, r);
     if (status == PSFM_OK)
         status = psfm_reconstruct_calibrate(ctx, &r->options, &r->evidence, &r->stats);
@@ -335,10 +344,7 @@ static bool is_doubtful(const psfm_reconstruction *found) {
 }
 
 static psfm_status pose(psfm_context *ctx, run *r) {
-    psfm_status status = begin_look(ctx, r);
-    return status == PSFM_OK
-               ? psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found)
-               : status;
+    return psfm_reconstruct(ctx, &r->options, &r->evidence, &r->stats, &r->found);
 }
 
 /* Solves again if the result is doubtful and photographs can be given more features. */

@@ -225,6 +225,26 @@ static void a_job_that_is_stopped_stands_still(void **state) {
     psfm_context_destroy(&ctx);
 }
 
+/* A job that is closed begins nothing more, and the caller goes on while what has begun ends. */
+static void a_job_that_is_closed_ends_by_itself(void **state) {
+    (void)state;
+    psfm_context *ctx = psfm_context_create();
+    psfm_context_set_threads(ctx, 2);
+    gate jobs = {0};
+    psfm_job *job = NULL;
+    assert_ok(ctx, psfm_job_begin(ctx, 1000, pass, &jobs, &job));
+    while (jobs.begun == 0)
+        wait_a_little();
+    psfm_job_close(job);
+    jobs.let = 1000;
+    for (int k = 0; k < 20; ++k) /* time for others to begin */
+        wait_a_little();
+    assert_int_equal(jobs.begun, 1);
+    assert_ok(ctx, psfm_job_stop(ctx, &job));
+    psfm_job_close(NULL);
+    psfm_context_destroy(&ctx);
+}
+
 /* Two tasks: the first is done at once, the second has a loop whose two tasks wait for each other.
  */
 typedef struct {
@@ -303,6 +323,7 @@ int main(void) {
         cmocka_unit_test(there_is_no_job_without_threads),
         cmocka_unit_test(a_job_tells_its_lowest_failure),
         cmocka_unit_test(a_job_that_is_stopped_stands_still),
+        cmocka_unit_test(a_job_that_is_closed_ends_by_itself),
         cmocka_unit_test(whoever_is_done_helps),
         cmocka_unit_test(a_child_makes_threads_of_its_own),
     };

@@ -19,7 +19,8 @@
 
 typedef struct {
     psfm_small_photo photo; /* empty: not there */
-    bool is_being_read;
+    bool is_claimed;        /* by whoever reads it, ahead or at the end */
+    bool is_being_read;     /* ahead */
 } waiting_photo;
 
 struct psfm_last_look {
@@ -41,13 +42,16 @@ static size_t size_of(const psfm_image *image) {
     return 3 * (size_t)image->width * (size_t)image->height;
 }
 
-/* Whether there is room for a photograph, which is being read from now on. */
-static bool announce(psfm_last_look *look, size_t index) {
+/* Whether a photograph is to be read ahead, which it is from now on: there is room for it, and
+ * nobody else reads it. */
+static bool claim(psfm_last_look *look, size_t index) {
+    waiting_photo *waiting = &look->photos[index];
     pthread_mutex_lock(&look->lock);
-    const bool has_room = look->num_bytes < look->max_bytes;
-    look->photos[index].is_being_read = has_room;
+    const bool is_ours = !waiting->is_claimed && look->num_bytes < look->max_bytes;
+    if (is_ours)
+        waiting->is_claimed = waiting->is_being_read = true;
     pthread_mutex_unlock(&look->lock);
-    return has_room;
+    return is_ours;
 }
 
 /* Keeps the colours of a photograph that was read; without colours it could not be. */
@@ -55,7 +59,8 @@ static void keep(psfm_last_look *look, size_t index, psfm_small_photo *photo) {
     free(photo->image.gray);
     photo->image.gray = NULL;
     pthread_mutex_lock(&look->lock);
-    look->photos[index] = (waiting_photo){.photo = *photo};
+    look->photos[index].photo = *photo;
+    look->photos[index].is_being_read = false;
     look->num_bytes += photo->image.rgb != NULL ? size_of(&photo->image) : 0;
     pthread_cond_broadcast(&look->was_read);
     pthread_mutex_unlock(&look->lock);
@@ -66,7 +71,7 @@ static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void 
     (void)worker;
     psfm_last_look *look = user;
     psfm_small_photo photo = {0};
-    if (!announce(look, index))
+    if (!claim(look, index))
         return PSFM_OK;
     psfm_status status =
         psfm_small_photo_read(ctx, look->folder, look->names[index], PSFM_THUMBNAIL_SOURCE, &photo);
@@ -134,7 +139,7 @@ bool psfm_last_look_is_at(const psfm_last_look *look, const psfm_match_set *set)
 
 /* ---- at the end ---- */
 
-/* Waits for a photograph that is being read. */
+/* Waits for a photograph that is being read; one that is not there is the caller's to read. */
 static bool take_photo(const char *name, void *user, psfm_small_photo *out) {
     psfm_last_look *look = user;
     size_t place;
@@ -145,7 +150,7 @@ static bool take_photo(const char *name, void *user, psfm_small_photo *out) {
     while (waiting->is_being_read)
         pthread_cond_wait(&look->was_read, &look->lock);
     *out = waiting->photo;
-    waiting->photo = (psfm_small_photo){0};
+    *waiting = (waiting_photo){.is_claimed = true};
     pthread_mutex_unlock(&look->lock);
     return out->image.rgb != NULL;
 }

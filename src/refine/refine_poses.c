@@ -6,19 +6,13 @@
  * the error that most poses have now, judged by the matches that the pairs' own geometry explains,
  * at most first_error_px in the first and never below the final error; it adjusts with a loss that
  * bends at a quarter of that, and starts over from the tracks of all matches that now agree with
- * the poses: matches that the verification had lost come back, false ones leave. The first round
- * adjusts long tracks alone (refine/long_tracks.c) if poses are good enough for the least error:
- * where they are not, weak pairs need all that holds them.
+ * the poses: matches that the verification had lost come back, false ones leave.
  *
  * Between rounds images without a pose are tried by resection on the points, and images whose
  * points do not agree with them lose their pose and are tried the same way; after the last round
  * that goes on as long as it places any. Pieces of the model that the points do not hold together
  * are joined (refine/pieces.c), and loops that came out open are closed: the next round allows as
- * much as their ends are apart (refine/open_loops.c).
- *
- * The last round lengthens its tracks by place (refine/track_places.c), between its adjustments:
- * poses of a rougher round are bent by more than the noise over the length of a track, and what is
- * chosen because it agrees with them would keep them so. */
+ * much as their ends are apart (refine/open_loops.c). */
 #include "refine/refine_poses.h"
 
 #include <math.h>
@@ -29,249 +23,25 @@
 #include "refine/camera_priors.h"
 #include "refine/choose_lens.h"
 #include "refine/left_over.h"
-#include "refine/long_tracks.h"
-#include "refine/observation_list.h"
 #include "refine/observation_noise.h"
 #include "refine/open_loops.h"
 #include "refine/pieces.h"
-#include "refine/plane_labels.h"
 #include "refine/refined_quality.h"
-#include "refine/track_places.h"
+#include "refine/refinement.h"
 #include "refine/usable_matches.h"
-#include "scene/merge.h"
 
-#define MOST_IMAGES 0.9 /* share of the images whose poses a round's error must suit */
-#define MAX_FITS 2      /* of the loss to the residuals and the bundle to the loss */
-#define FIRST 2.0       /* final errors allowed in the first round, at least */
-#define AGAIN 2.0       /* final errors allowed in the first of the repeated rounds */
-#define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
-#define JOINED 4.0      /* final errors allowed in the round after one */
-#define MOST_ERRORS 3.0 /* medians that hold most errors */
-#define FAR_APART 4.0   /* largest errors of a first round, beyond which ends are of no loop */
-#define NEARER 0.7      /* share of their distance to which a round must bring them to go on */
-#define ROUGH 1e-4      /* tolerance of adjustments that another one follows */
-#define ROUGH_SETTLED 3.0
+#define MOST_IMAGES 0.9  /* share of the images whose poses a round's error must suit */
+#define FIRST 2.0        /* final errors allowed in the first round, at least */
+#define AGAIN 2.0        /* final errors allowed in the first of the repeated rounds */
+#define MAX_JOINS 3      /* rounds after which pieces may be joined; each adds one */
+#define JOINED 4.0       /* final errors allowed in the round after one */
+#define MOST_ERRORS 3.0  /* medians that hold most errors */
+#define FAR_APART 4.0    /* largest errors of a first round, beyond which ends are of no loop */
+#define NEARER 0.7       /* share of their distance to which a round must bring them to go on */
 #define FOUND_WITHIN 3.0 /* deviations of keypoints, from where the poses put a point */
 
-/* Everything the rounds share. */
-typedef struct {
-    const psfm_refine_input *input;
-    const psfm_refine_options *options;
-    psfm_evidence *evidence;
-    psfm_pose_solution *s;
-    psfm_refined *out;
-    uint32_t *image_camera;
-    psfm_camera_prior *camera_priors;
-    bool *use;           /* per match of all pairs */
-    double open_px;      /* by which loops were open at last */
-    int rounds_to_align; /* of tracks in the photographs, still to come */
-    bool has_info;       /* a view knows how well its keypoints are known */
-    psfm_keypoint_labels labels;
-    psfm_observation_list list; /* of the current structure */
-    double loss_scale_px;       /* of the last adjustment */
-    psfm_bundle_plane *bundle_planes;
-} refinement;
-
-static psfm_bundle_problem make_problem(refinement *r) {
-    const psfm_structure *st = &r->out->structure;
-    return (psfm_bundle_problem){
-        .num_cameras = r->evidence->set->num_cameras,
-        .cameras = r->out->cameras,
-        .camera_priors = r->camera_priors,
-        .num_images = r->evidence->set->num_views,
-        .image_camera = r->image_camera,
-        .cam_from_world = r->s->poses.cam_from_world,
-        .centers = r->s->poses.center,
-        .num_points = st->num_points,
-        .points = st->points,
-        .point_plane = r->out->planes.point_plane,
-        .num_planes = r->out->planes.num_planes,
-        .planes = r->bundle_planes,
-        .num_observations = r->list.num,
-        .obs_image = r->list.image,
-        .obs_point = r->list.point,
-        .obs_xy = (const double(*)[2])r->list.xy,
-        .obs_sqrt_info = (const double(*)[3])r->list.sqrt_info,
-    };
-}
-
-/* Physical planes of the current points. */
-static psfm_status find_planes(psfm_context *ctx, refinement *r) {
-    psfm_scene_planes_free(&r->out->planes);
-    free(r->bundle_planes);
-    return psfm_labelled_planes_fit(ctx, &r->labels, r->input->num_groups, &r->out->structure,
-                                    &r->s->poses, &r->options->planes, &r->out->planes,
-                                    &r->bundle_planes);
-}
-
-static psfm_status triangulate(psfm_context *ctx, refinement *r, const psfm_tracks *tracks,
-                               double max_error_px) {
-    psfm_triangulate_options options = r->options->triangulate;
-    options.max_error_px = max_error_px;
-    psfm_structure_free(&r->out->structure);
-    return psfm_triangulate(ctx, r->evidence->set, tracks, &r->s->poses, &options,
-                            &r->out->structure, NULL);
-}
-
-static psfm_status list_observations(psfm_context *ctx, refinement *r) {
-    return psfm_observation_list_make(ctx, r->evidence->set, &r->out->structure, r->has_info,
-                                      &r->list);
-}
-
-/* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
- * ones, pieces of one point joined. */
-static psfm_status make_points(psfm_context *ctx, refinement *r, double max_error_px, bool merge) {
-    psfm_tracks tracks = {0};
-    psfm_status status =
-        psfm_tracks_build(ctx, r->evidence->set, r->use, &r->options->tracks, &tracks, NULL);
-    if (status == PSFM_OK)
-        status = triangulate(ctx, r, &tracks, max_error_px);
-    psfm_tracks_free(&tracks);
-    if (status == PSFM_OK && merge) {
-        status = psfm_points_merge(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
-                                   max_error_px, &tracks, NULL);
-        if (status == PSFM_OK)
-            status = triangulate(ctx, r, &tracks, max_error_px);
-        psfm_tracks_free(&tracks);
-    }
-    return status == PSFM_OK ? list_observations(ctx, r) : status;
-}
-
-static psfm_status adjust_with(psfm_context *ctx, refinement *r, const psfm_bundle_options *options,
-                               bool weighted) {
-    psfm_bundle_stats stats = {0};
-    psfm_bundle_problem problem = make_problem(r);
-    if (!weighted)
-        problem.obs_sqrt_info = NULL;
-    psfm_status status = psfm_bundle_adjust(ctx, &problem, options, &stats);
-    r->loss_scale_px = options->loss_scale_px;
-    if (status == PSFM_OK) {
-        r->out->mean_px = stats.mean_px;
-        r->out->stop = stats.stop;
-        r->out->iterations += stats.iterations;
-        for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
-            r->out->images[v].num_points = (uint32_t)stats.images[v].num_observations;
-            r->out->images[v].mean_px = stats.images[v].mean_px;
-        }
-    }
-    psfm_bundle_stats_free(&stats);
-    return status;
-}
-
-static size_t count_posed(const refinement *r) {
-    size_t num = 0;
-    for (uint32_t v = 0; v < r->s->num_nodes; ++v)
-        num += psfm_has_pose(&r->s->poses, v);
-    return num;
-}
-
-/* Longer tracks: points are looked for where the poses say. Where none is found, all stays. */
-static psfm_status lengthen_tracks(psfm_context *ctx, refinement *r) {
-    psfm_track_places_stats stats;
-    psfm_tracks tracks = {0};
-    psfm_status status =
-        psfm_track_places(ctx, r->evidence->set, &r->out->structure, &r->s->poses,
-                          (uint32_t)r->options->control.place_images, &tracks, &stats);
-    if (status == PSFM_OK && stats.merged.num_merged + stats.merged.num_added > 0 &&
-        !(status = triangulate(ctx, r, &tracks, r->options->triangulate.max_error_px)) &&
-        !(status = list_observations(ctx, r)))
-        status = find_planes(ctx, r);
-    psfm_tracks_free(&tracks);
-    return status;
-}
-
-/* Adjusts within the final error: the loss is fitted to the residuals, the bundle to the loss. On
- * the way tracks are lengthened, unless photographs are searched for their points. */
-static psfm_status adjust_finally(psfm_context *ctx, refinement *r) {
-    psfm_bundle_options options = r->options->bundle;
-    /* many patches: the last steps cost much and change nothing */
-    double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
-    double final_settled = options.settled;
-    bool fits = r->options->control.fit_loss && options.loss == PSFM_BUNDLE_LOSS_CAUCHY;
-    bool lengthens =
-        r->options->control.place_images > 0 && r->options->control.rounds > 1 && !r->has_info;
-    psfm_status status = PSFM_OK;
-    for (int k = fits || lengthens ? 0 : MAX_FITS - 1; status == PSFM_OK && k < MAX_FITS; ++k) {
-        bool last = k + 1 == MAX_FITS;
-        psfm_bundle_problem problem = make_problem(r);
-        if (fits)
-            status = psfm_noise_loss_scale(ctx, &problem, count_posed(r), &options.loss_scale_px);
-        options.tolerance = last ? final_tolerance : fmax(final_tolerance, ROUGH);
-        options.settled = last ? final_settled : fmax(final_settled, ROUGH_SETTLED);
-        if (status == PSFM_OK)
-            status = adjust_with(ctx, r, &options, true);
-        if (status == PSFM_OK && lengthens && !last)
-            status = lengthen_tracks(ctx, r);
-    }
-    return status;
-}
-
-static psfm_status adjust_roughly(psfm_context *ctx, refinement *r, double max_error_px,
-                                  bool weighted) {
-    psfm_bundle_options rough = r->options->bundle;
-    rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
-    rough.tolerance = fmax(rough.tolerance, ROUGH);
-    rough.settled = fmax(rough.settled, ROUGH_SETTLED);
-    return adjust_with(ctx, r, &rough, weighted);
-}
-
-static psfm_status adjust(psfm_context *ctx, refinement *r, double max_error_px) {
-    psfm_status status = find_planes(ctx, r);
-    if (status != PSFM_OK)
-        return status;
-    if (max_error_px > r->options->triangulate.max_error_px)
-        return adjust_roughly(ctx, r, max_error_px, false); /* not worth weights yet */
-    if (r->has_info || r->rounds_to_align > 0)
-        status = adjust_roughly(ctx, r, max_error_px, true);
-    if (status != PSFM_OK || r->rounds_to_align > 0) /* nothing final yet */
-        return status;
-    if (r->has_info) {
-        psfm_bundle_problem problem = make_problem(r);
-        status = psfm_noise_balance(ctx, &problem, &r->out->structure.tracks, r->list.sqrt_info);
-    }
-    return status == PSFM_OK ? adjust_finally(ctx, r) : status;
-}
-
-/* The long tracks' observations in place of all of them, which become *all. */
-static psfm_status take_long_tracks(psfm_context *ctx, refinement *r, psfm_observation_list *all) {
-    const psfm_structure *st = &r->out->structure;
-    psfm_observation_list some = {0};
-    bool *chosen = NULL;
-    size_t num = 0;
-    psfm_status status = PSFM_ALLOC(ctx, st->num_points, &chosen);
-    if (status == PSFM_OK)
-        status = psfm_long_tracks_choose(ctx, &st->tracks, (const double(*)[2])r->list.xy,
-                                         r->evidence->set->num_views,
-                                         r->options->control.long_tracks, chosen, &num);
-    if (status == PSFM_OK)
-        status = psfm_observation_list_choose(ctx, &r->list, chosen, num, &some);
-    *all = r->list;
-    r->list = some;
-    free(chosen);
-    return status;
-}
-
-/* The first adjustment where the poses of pairs are good: of long tracks alone, for it has little
- * to do, and all others would tell it little more. Then all points are placed anew. */
-static psfm_status adjust_first(psfm_context *ctx, refinement *r, double max_error_px) {
-    psfm_observation_list all = {0};
-    psfm_status status = find_planes(ctx, r);
-    if (status == PSFM_OK)
-        status = take_long_tracks(ctx, r, &all);
-    if (status == PSFM_OK)
-        status = adjust_roughly(ctx, r, max_error_px, false);
-    psfm_observation_list_free(&all);
-    if (status != PSFM_OK)
-        return status;
-    psfm_tracks tracks = r->out->structure.tracks;
-    r->out->structure.tracks = (psfm_tracks){0};
-    status = triangulate(ctx, r, &tracks, max_error_px);
-    psfm_tracks_free(&tracks);
-    return status == PSFM_OK ? list_observations(ctx, r) : status;
-}
-
 /* Images that see too few points lose their pose. */
-static void drop_images(refinement *r) {
+static void drop_images(psfm_refinement *r) {
     for (uint32_t v = 0; v < r->s->num_nodes; ++v) {
         psfm_refined_image *image = &r->out->images[v];
         if (!psfm_has_pose(&r->s->poses, v) ||
@@ -283,7 +53,7 @@ static void drop_images(refinement *r) {
 }
 
 /* Poses of images without one, from the points that their matches lead to. */
-static psfm_status resect_images(psfm_context *ctx, refinement *r, size_t *num_placed) {
+static psfm_status resect_images(psfm_context *ctx, psfm_refinement *r, size_t *num_placed) {
     bool *placed = NULL;
     psfm_left_over in = {r->evidence->set, &r->out->structure, r->input->part,
                          &r->options->resection};
@@ -299,7 +69,7 @@ static psfm_status resect_images(psfm_context *ctx, refinement *r, size_t *num_p
 /* Error allowed in round k, at most `most`: what the poses are off by in most images, thrice, since
  * that is a median. The first round allows no less than twice the final error: its poses come from
  * pairs alone. */
-static psfm_status find_error(psfm_context *ctx, const refinement *r, int k, double most,
+static psfm_status find_error(psfm_context *ctx, const psfm_refinement *r, int k, double most,
                               double *error) {
     double last = r->options->triangulate.max_error_px, off = 0.0;
     psfm_status status =
@@ -309,8 +79,10 @@ static psfm_status find_error(psfm_context *ctx, const refinement *r, int k, dou
     return status;
 }
 
-/* One round: the matches that agree with the poses (`again`), points, adjustment. */
-static psfm_status run_round(psfm_context *ctx, refinement *r, double error, bool again) {
+/* One round: the matches that agree with the poses (`again`), points, adjustment. The first adjusts
+ * long tracks alone if poses are good enough for its least error: where they are not, weak pairs
+ * need all that holds them. */
+static psfm_status run_round(psfm_context *ctx, psfm_refinement *r, double error, bool again) {
     const double last = r->options->triangulate.max_error_px;
     const bool is_good = error > last && error <= FIRST * last * (1.0 + 1e-9);
     const bool is_first = !again && is_good && r->options->control.long_tracks > 0;
@@ -318,9 +90,10 @@ static psfm_status run_round(psfm_context *ctx, refinement *r, double error, boo
     if (again)
         status = psfm_usable_matches_of_poses(ctx, r->evidence, &r->s->poses, error, r->use);
     if (status == PSFM_OK)
-        status = make_points(ctx, r, error, again);
+        status = psfm_refinement_make_points(ctx, r, error, again);
     if (status == PSFM_OK)
-        status = is_first ? adjust_first(ctx, r, error) : adjust(ctx, r, error);
+        status = is_first ? psfm_refinement_adjust_first(ctx, r, error)
+                          : psfm_refinement_adjust(ctx, r, error);
     if (status == PSFM_OK)
         status = psfm_take_cameras(ctx, r->out->cameras, r->evidence->set);
     if (status == PSFM_OK)
@@ -331,7 +104,7 @@ static psfm_status run_round(psfm_context *ctx, refinement *r, double error, boo
 /* Whether loops are open, and the error that the next round must allow to close them; 0 if there
  * are none, or the last round has brought their ends no nearer. Where they are too far apart for
  * that, it is another rough round that brings them nearer. */
-static psfm_status find_open_loops(psfm_context *ctx, refinement *r, double *error) {
+static psfm_status find_open_loops(psfm_context *ctx, psfm_refinement *r, double *error) {
     double last = r->options->triangulate.max_error_px, most = r->options->control.first_error_px;
     psfm_open_loops loops;
     psfm_status status = psfm_open_loops_find(ctx, r->evidence, r->input->graph, &r->out->structure,
@@ -349,7 +122,7 @@ static psfm_status find_open_loops(psfm_context *ctx, refinement *r, double *err
 /* Joins pieces that the points of this round do not hold together, and looks for open loops. *again
  * is the error that the next round must allow for either; 0 if nothing is to be done, or was tried
  * often enough. */
-static psfm_status join_pieces(psfm_context *ctx, refinement *r, int *joins, double *again) {
+static psfm_status join_pieces(psfm_context *ctx, psfm_refinement *r, int *joins, double *again) {
     uint32_t num_moved = 0;
     psfm_status status = PSFM_OK;
     *again = 0.0;
@@ -366,7 +139,7 @@ static psfm_status join_pieces(psfm_context *ctx, refinement *r, int *joins, dou
     return status;
 }
 
-static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
+static psfm_status run_rounds(psfm_context *ctx, psfm_refinement *r) {
     const psfm_refine_control_options *control = &r->options->control;
     double last = r->options->triangulate.max_error_px;
     double error = last, most = fmax(control->first_error_px, last);
@@ -400,13 +173,13 @@ static psfm_status run_rounds(psfm_context *ctx, refinement *r) {
 
 /* Places what is left over and adjusts, again and again, as long as that leaves more images with a
  * pose: the points of one are what the next is placed by. */
-static psfm_status place_left_over(psfm_context *ctx, refinement *r) {
+static psfm_status place_left_over(psfm_context *ctx, psfm_refinement *r) {
     size_t before = 0, num_placed = 1;
     psfm_status status = PSFM_OK;
     if (r->options->control.rounds == 1)
         return PSFM_OK;
-    while (status == PSFM_OK && num_placed > 0 && count_posed(r) > before) {
-        before = count_posed(r);
+    while (status == PSFM_OK && num_placed > 0 && psfm_refinement_num_posed(r) > before) {
+        before = psfm_refinement_num_posed(r);
         status = resect_images(ctx, r, &num_placed);
         if (status == PSFM_OK && num_placed > 0)
             status = run_round(ctx, r, r->options->triangulate.max_error_px, true);
@@ -416,9 +189,9 @@ static psfm_status place_left_over(psfm_context *ctx, refinement *r) {
 
 /* Frees distortions and principal points that want to be, and goes through the last rounds again
  * with them: points and matches had been chosen without. */
-static psfm_status free_intrinsics(psfm_context *ctx, refinement *r) {
+static psfm_status free_intrinsics(psfm_context *ctx, psfm_refinement *r) {
     size_t num = 0;
-    psfm_bundle_problem problem = make_problem(r);
+    psfm_bundle_problem problem = psfm_refinement_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
     if (options.refine != PSFM_REFINE_AUTO || r->out->structure.num_points == 0)
@@ -434,14 +207,14 @@ static psfm_status free_intrinsics(psfm_context *ctx, refinement *r) {
 }
 
 /* Seeks points in the photographs and adjusts to where they are found. */
-static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
+static psfm_status align_tracks(psfm_context *ctx, psfm_refinement *r) {
     psfm_track_scene scene = {r->out->cameras, &r->s->poses, &r->out->planes, r->evidence->photos};
     psfm_status status = PSFM_OK;
     while (status == PSFM_OK && r->rounds_to_align > 0) {
         char text[256];
         double noise_px = 0.0;
         psfm_track_align_options options = r->options->align;
-        const psfm_bundle_problem problem = make_problem(r);
+        const psfm_bundle_problem problem = psfm_refinement_problem(r);
         status = psfm_noise_of_keypoints(ctx, &problem, &r->out->structure.tracks, &noise_px);
         options.max_shift_px = fmax(options.max_shift_px, FOUND_WITHIN * noise_px);
         if (status == PSFM_OK)
@@ -453,25 +226,25 @@ static psfm_status align_tracks(psfm_context *ctx, refinement *r) {
         psfm_log(ctx, PSFM_LOG_INFO, "%s", text);
         r->has_info = true;
         --r->rounds_to_align;
-        status = list_observations(ctx, r);
+        status = psfm_refinement_list(ctx, r);
         if (status == PSFM_OK)
-            status = adjust(ctx, r, r->options->triangulate.max_error_px);
+            status = psfm_refinement_adjust(ctx, r, r->options->triangulate.max_error_px);
     }
     return status;
 }
 
 /* What is known about the result: errors of points, uncertainty of poses and intrinsics, whether
  * given focal lengths are right. */
-static psfm_status judge(psfm_context *ctx, refinement *r, psfm_free_focals *focals) {
-    psfm_bundle_problem problem = make_problem(r);
+static psfm_status judge(psfm_context *ctx, psfm_refinement *r, psfm_free_focals *focals) {
+    psfm_bundle_problem problem = psfm_refinement_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
     return psfm_refined_judge(ctx, &problem, &options, &r->options->control, focals, r->out);
 }
 
 /* Probes that cannot be adjusted leave the verdict without them; the poses stand. */
-static psfm_status make_probes(psfm_context *ctx, refinement *r, psfm_free_focals *focals) {
-    psfm_bundle_problem problem = make_problem(r);
+static psfm_status make_probes(psfm_context *ctx, psfm_refinement *r, psfm_free_focals *focals) {
+    psfm_bundle_problem problem = psfm_refinement_problem(r);
     psfm_bundle_options options = r->options->bundle;
     options.loss_scale_px = r->loss_scale_px;
     if (!r->options->control.probes || problem.num_observations == 0)
@@ -483,7 +256,7 @@ static psfm_status make_probes(psfm_context *ctx, refinement *r, psfm_free_focal
     return PSFM_OK;
 }
 
-static psfm_status begin(psfm_context *ctx, refinement *r) {
+static psfm_status begin(psfm_context *ctx, psfm_refinement *r) {
     const psfm_match_set *set = r->evidence->set;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, set->num_views, &r->image_camera)) ||
@@ -506,12 +279,12 @@ psfm_status psfm_refine_poses(psfm_context *ctx, const psfm_refine_input *input,
                               const psfm_refine_options *options, psfm_evidence *evidence,
                               psfm_pose_solution *solution, psfm_timings *timings,
                               psfm_refined *out) {
-    refinement r = {.input = input,
-                    .options = options,
-                    .evidence = evidence,
-                    .s = solution,
-                    .out = out,
-                    .open_px = INFINITY};
+    psfm_refinement r = {.input = input,
+                         .options = options,
+                         .evidence = evidence,
+                         .s = solution,
+                         .out = out,
+                         .open_px = INFINITY};
     psfm_free_focals focals = {0};
     psfm_moment start = psfm_moment_now();
     *out = (psfm_refined){0};

@@ -42,6 +42,25 @@ static void normal_values_are_recognised(void **state) {
     free(squares);
 }
 
+/* Of values that are alike, and that lie far apart. */
+static void the_scale_is_the_likeliest(void **state) {
+    (void)state;
+    enum { SOME = 1000 };
+    double squares[SOME];
+    for (int far = 0; far <= 12; far += 2)
+        for (int share = 50; share < 1000; share += 150) {
+            psfm_rng rng = psfm_rng_make(5, PSFM_RNG_TEST, (uint64_t)far, (uint64_t)share);
+            for (int i = 0; i < SOME; ++i)
+                squares[i] = (0.5 + psfm_rng_uniform(&rng)) * (i < share ? 1.0 : pow(10.0, -far));
+            psfm_student fit = psfm_student_fit(squares, SOME);
+            const double n = fit.freedom, ns2 = n * fit.scale * fit.scale;
+            double sum = 0.0;
+            for (int i = 0; i < SOME; ++i)
+                sum += squares[i] / (ns2 + squares[i]);
+            assert_close(0.5 * (n + 2.0) * sum / SOME, 1.0, 1e-3);
+        }
+}
+
 static void degenerate_values(void **state) {
     (void)state;
     static const double zeros[4] = {0.0, 0.0, 0.0, 1.0}, one[1] = {4.0},
@@ -56,6 +75,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_freedom_and_scale),
         cmocka_unit_test(normal_values_are_recognised),
+        cmocka_unit_test(the_scale_is_the_likeliest),
         cmocka_unit_test(degenerate_values),
     };
     return cmocka_run_group_tests_name("linalg/student", tests, NULL, NULL);

@@ -54,19 +54,25 @@ static bool claim(psfm_last_look *look, size_t index) {
     return is_ours;
 }
 
-/* Keeps the colours of a photograph that was read; without colours it could not be. */
+/* Keeps the colours of a photograph that was read, if it was and there is room for it. Where there
+ * is none, nothing more is read ahead. */
 static void keep(psfm_last_look *look, size_t index, psfm_small_photo *photo) {
+    const size_t size = photo->image.rgb != NULL ? size_of(&photo->image) : 0;
     free(photo->image.gray);
     photo->image.gray = NULL;
     pthread_mutex_lock(&look->lock);
-    look->photos[index].photo = *photo;
+    const bool fits = size <= look->max_bytes - look->num_bytes;
+    if (fits)
+        look->photos[index].photo = *photo;
     look->photos[index].is_being_read = false;
-    look->num_bytes += photo->image.rgb != NULL ? size_of(&photo->image) : 0;
+    look->num_bytes = fits ? look->num_bytes + size : look->max_bytes;
     pthread_cond_broadcast(&look->was_read);
     pthread_mutex_unlock(&look->lock);
+    if (!fits)
+        psfm_image_free(&photo->image);
 }
 
-/* One that cannot be read is left to the end, which says so. */
+/* One that cannot be read, for whatever reason, is left to the end, which says so. */
 static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     psfm_last_look *look = user;
@@ -83,7 +89,7 @@ static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void 
         photo = (psfm_small_photo){0};
     }
     keep(look, index, &photo);
-    return status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT ? PSFM_OK : status;
+    return PSFM_OK;
 }
 
 static psfm_status take_names(psfm_context *ctx, const psfm_match_set *set, psfm_last_look *look) {
@@ -172,8 +178,6 @@ psfm_status psfm_last_look_finish(psfm_context *ctx, psfm_last_look **look, psfm
     for (size_t k = 0; status == PSFM_OK && k < num_models; ++k)
         status =
             psfm_color_points(ctx, (*look)->folder, PSFM_THUMBNAIL_SOURCE, &keeper, &models[k]);
-    if (status == PSFM_OK)
-        status = psfm_job_stop(ctx, &(*look)->job);
     psfm_last_look_drop(look);
     return status;
 }

@@ -74,7 +74,7 @@ static void look(int threads, long milliseconds, fixture *f, psfm_thumbnails *th
     assert_null(l);
 }
 
-/* However many photographs were read by the end, or are just being read. */
+/* However many photographs were read by the end, are just being read, or had room. */
 static void colours_and_thumbnails_do_not_depend_on_the_threads(void **state) {
     (void)state;
     fixture f;
@@ -82,6 +82,7 @@ static void colours_and_thumbnails_do_not_depend_on_the_threads(void **state) {
     look(1, 0, &f, &first);
     for (int round = 0; round < 30; ++round) {
         psfm_thumbnails thumbnails = {0};
+        psfm_context_set_memory(ctx, round < 15 ? 0 : (size_t)64 * 20000); /* room for two */
         look(1 + round % 4, round % 10, &f, &thumbnails);
         for (int k = 0; k < NUM; ++k) {
             assert_int_equal(f.points[k].rgb[0], k == MISSING ? 7 : 10 * k);
@@ -93,6 +94,7 @@ static void colours_and_thumbnails_do_not_depend_on_the_threads(void **state) {
         }
         psfm_thumbnails_free(&thumbnails);
     }
+    psfm_context_set_memory(ctx, 0);
     psfm_thumbnails_free(&first);
 }
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "pose/bundle.h"
+#include "core/base/alloc.h"
+#include "core/base/rng.h"
+#include "core/bundle/bundle.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
 #include "synth/scene.h"
 
 typedef struct {

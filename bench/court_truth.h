@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "court/turns.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
+#include "core/base/context.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "court/court_evidence.h"
 #include "planarsfm/model.h"
 
 /* A pose is right within these. */

@@ -4,19 +4,20 @@
 #ifndef PSFM_BENCH_IMC_SCENE_H
 #define PSFM_BENCH_IMC_SCENE_H
 
+#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/name_index.h"
-#include "base/path.h"
-#include "base/text.h"
-#include "image/image_io.h"
-#include "image/image_list.h"
-#include "io/hdf5_file.h"
-#include "linalg/mat3.h"
+#include "core/base/alloc.h"
+#include "core/base/name_index.h"
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "core/linalg/mat3.h"
+#include "formats/hdf5_file.h"
+#include "images/image/image_io.h"
+#include "images/image/image_list.h"
 #include "planarsfm/model.h"
 
 /* One list of images. */
@@ -149,16 +150,17 @@ static inline const char *find_calibration(const imc_scene *s, const char *image
 }
 
 static inline psfm_status read_matrix(psfm_h5 *h5, const char *name, size_t num, double *out) {
-    double *values = NULL;
-    size_t rows, cols;
-    psfm_status status = psfm_h5_read_f64(h5, "", name, &values, &rows, &cols);
-    if (status == PSFM_OK && rows * cols != num)
-        status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: %s does not have %zu numbers", h5->path,
-                           name, num);
-    if (status == PSFM_OK)
-        memcpy(out, values, num * sizeof *out);
-    free(values);
-    return status;
+    hid_t dataset = H5Dopen2(h5->file, name, H5P_DEFAULT);
+    hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
+    bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)num &&
+              H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0;
+    if (space >= 0)
+        H5Sclose(space);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    return ok ? PSFM_OK
+              : psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: %s does not have %zu numbers", h5->path,
+                          name, num);
 }
 
 static inline psfm_status read_calibration(psfm_h5 *h5, psfm_camera *camera,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "scratch.h"
 
 /* A weights file being put together: header and numbers grow side by side. */

@@ -2,18 +2,18 @@
 #ifndef PSFM_CLI_H
 #define PSFM_CLI_H
 
-#include "base/options.h"
+#include <cjson/cJSON.h>
+
+#include "core/base/options.h"
 #include "court/court.h"
-#include "intake/extract_folder.h"
-#include "intake/match_images.h"
-#include "io/geo_reference.h"
-#include "io/planes_file.h"
-#include "pipeline/settings.h"
+#include "formats/geo_reference.h"
+#include "formats/planes_file.h"
 #include "planarsfm/model.h"
+#include "sfm/registry.h"
 
 /* In place of a number of values: one value, and the flag may be given again. One flag per command,
  * or its last positional argument, then named "NAME...". */
-#define CLI_REPEATABLE (-1)
+#define CLI_REPEATABLE PSFM_TAKES_MANY
 #define CLI_MAX_REPEATS 128
 
 /* A flag of one command. */
@@ -24,14 +24,7 @@ typedef struct {
     int num_values; /* 0 stands for 1 if it has a value; CLI_REPEATABLE */
 } cli_flag;
 
-/* A table of options, offered as --prefix.name VALUE or, with bare = true, as --name VALUE. */
-typedef struct {
-    const psfm_option_table *table;
-    void *options;
-    bool bare;
-} cli_option_group;
-
-#define CLI_MAX_FLAGS 32
+#define CLI_MAX_FLAGS 64
 
 #define CLI_EXIT_CODES "0 done, 1 failed, 2 wrong usage, 130 interrupted (Ctrl-C)"
 
@@ -52,14 +45,15 @@ typedef struct {
     const char *usage;             /* after the command's name */
     const char *description;       /* a paragraph or two, with an example */
     const char *const *positional; /* NULL-terminated names */
-    const cli_flag *flags;         /* name == NULL ends */
-    /* The groups of options it takes, ended by table == NULL; cli_parse sets them, the help prints
-     * them. NULL if it has none. */
-    const cli_option_group *(*groups)(void);
-    void (*defaults)(void); /* sets the options before the arguments are parsed; may be NULL */
-    psfm_settings
-        *settings; /* get their defaults from --mode, are cleared at the end; may be NULL */
-    bool goes_on;  /* interrupted, the same command goes on from there */
+    const cli_flag *flags;         /* its own; name == NULL ends */
+    /* Options of a run: those about these parts, and what they fill. NULL: none. */
+    psfm_run_options *run;
+    unsigned parts;
+    psfm_mode mode; /* that they start with */
+    /* Or tables of its own, all about part 1, ended by table == NULL, and what they fill. */
+    const psfm_option_group *groups;
+    void *options;
+    bool goes_on; /* interrupted, the same command goes on from there */
     psfm_status (*work)(psfm_context *ctx, const cli_arguments *arguments);
 } cli_command;
 
@@ -80,65 +74,6 @@ extern const cli_command cli_ablate;
 extern const cli_command cli_court;
 extern const cli_command cli_doctor;
 
-#define CLI_PAIRS_HELP                                                                            \
-    "exhaustive, sequential:K, ring:K (each image with the K after it), retrieval:K (with the K " \
-    "that look most like it), gps:K (with the K taken nearest to it, by EXIF data), some of "     \
-    "these joined by +, or file:PATH"
-
-/* Rows of flag tables that several commands share. */
-#define CLI_PHOTOGRAPH_FLAGS                                                                       \
-    {"--cameras", "PATH",                                                                          \
-     "intrinsics: a COLMAP model with an image of each photograph's name, the results of a run, "  \
-     "or a cameras file with one camera for all",                                                  \
-     0},                                                                                           \
-        {"--camera", "TEXT",                                                                       \
-         "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},                \
-        {"--share-cameras", "WHICH",                                                               \
-         PSFM_SHARE_CHOICES                                                                        \
-         ": which photographs share a camera; auto: those of one size with the "                   \
-         "same EXIF focal length, or all if one camera is given",                                  \
-         0},                                                                                       \
-        {"--images-list", "FILE",                                                                  \
-         "text file that names the photographs to take, one path a line, relative to PHOTOS or "   \
-         "absolute; # begins a comment",                                                           \
-         0},                                                                                       \
-        {"--replace", NULL, "OUT may lose most of its photographs: PHOTOS is another folder", 0},  \
-        {"--opencv-pixels", NULL,                                                                  \
-         "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},              \
-        {"--max-size", "N", "the same as --extract.max-image-size", 0}, {                          \
-        "--masks", "DIR", "DIR/NAME.png is the mask of photograph NAME: black forbids features", 0 \
-    }
-#define CLI_WEIGHTS_FLAG                                                                           \
-    {                                                                                              \
-        "--weights", "PATH",                                                                       \
-            "a network's weights (.safetensors), or a folder of them; may be given several times", \
-            CLI_REPEATABLE                                                                         \
-    }
-#define CLI_SETTINGS_FLAGS                                                                       \
-    {"--mode", "MODE", PSFM_MODE_CHOICES ": the method; its options get their defaults from it", \
-     0},                                                                                         \
-        {"--plane-points", "free|soft|hard", "the same as --bundle.planes", 0},                  \
-        {"--ambiguous", "mark|split|best", "the same as --ambiguity.models", 0},                 \
-        {"--refine", "WHAT", "intrinsics to refine, the same as --bundle.refine", 0},            \
-        {"--camera-model", "MODEL",                                                              \
-         "of cameras that nobody gave, the same as --calibrate.camera-model", 0},                \
-        {"--refine-matches", "on|off",                                                           \
-         "align points of planes in the photographs, the same as --photo.refine-matches", 0},    \
-        {"--scale", "S", "distance of the median camera from the dominant plane in the results", \
-         0},                                                                                     \
-        {"--court", "KIND,...",                                                                  \
-         "courts on the floor, docs/courts.md: their lines give poses, frame and scale", 0},     \
-        {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres",  \
-         0},                                                                                     \
-        {"--drawing", "FILE", "a drawing of your own on the floor instead of a court", 0},       \
-        {"--drawing-scale", "METRES", "that a unit of the drawing has", 0},                      \
-        {"--geometries", NULL,                                                                   \
-         "fill the database's two_view_geometries, from which COLMAP's mappers start", 0},       \
-        {"--no-report", NULL, "do not write OUT/report.html", 0}, {                              \
-        "--distance", "IMAGE:x,y IMAGE:x,y METRES",                                              \
-            "metric scale from the distance of two pixels' points on the dominant plane", 3      \
-    }
-
 /* A folder that a command writes anew each time. */
 typedef struct {
     const char *path;
@@ -153,9 +88,28 @@ psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder);
 /* Ends the work in a folder. If nothing was written, the mark goes, and a new folder with it. */
 void cli_own_folder_leave(const cli_own_folder *folder);
 
-/* Parses argv[1..]: positional arguments, the command's flags, its options, and the common flags
- * (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a message on
- * anything unknown, missing or given twice. */
+/* The command's own flags, then those of the run's options that it takes; name == NULL ends. Valid
+ * until the next call. */
+const cli_flag *cli_flags(const cli_command *command);
+/* Sets the run's options that the flags stand for. */
+psfm_status cli_apply_flags(psfm_context *ctx, const cli_command *command,
+                            const cli_arguments *arguments);
+/* The next group of options that the command takes, after this one (NULL: the first); NULL at the
+ * end. */
+const psfm_option_group *cli_next_group(const cli_command *command, const psfm_option_group *group);
+
+/* The option of this name, less its dashes, and its group; NULL if the command has none. */
+const psfm_option *cli_find_option(const cli_command *command, const char *name,
+                                   const psfm_option_group **group);
+/* The struct that the group's table is about. */
+void *cli_options_of(const cli_command *command, const psfm_option_group *group);
+
+/* Fills the options of a command with their defaults, which are those of the mode if the arguments
+ * name one. */
+psfm_status cli_set_defaults(psfm_context *ctx, const cli_command *command, int argc, char **argv);
+/* Parses argv[1..]: positional arguments, the command's flags, its options, which are set, and the
+ * common flags (--threads, --seed, --quiet), which are applied to ctx. PSFM_ERR_ARGUMENT with a
+ * message on anything unknown, missing or given twice. */
 psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, char **argv,
                       cli_arguments *out);
 
@@ -185,29 +139,11 @@ typedef struct {
 psfm_status cli_flag_int(psfm_context *ctx, const cli_command *command,
                          const cli_arguments *arguments, const cli_int_flag *flag, int *out);
 
-/* The option groups of a reconstruction, with their places in `options`. Static storage. */
-const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options);
-
-/* The mode sets the defaults, so it comes before every other option wherever it stands: fills the
- * settings with the defaults of the mode that the arguments name. */
-psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings *settings);
-/* Applies the flags of CLI_SETTINGS_FLAGS but the mode. */
-psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
-                               const cli_arguments *arguments, psfm_settings *settings);
 /* Tells the display of progress what a reconstruction with these settings will do. */
 void cli_plan_poses(const psfm_settings *settings, bool from_photographs);
-/* The paths that --weights gave; valid as long as the arguments. */
-psfm_weights_list cli_weights(const cli_arguments *arguments);
-/* The options of the networks, from `list` on: detectors and matchers; returns how many. */
-int cli_detector_groups(psfm_detector_options *options, cli_option_group *list);
-int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list);
 /* Applies --share-cameras. */
 psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
                               const cli_arguments *arguments, psfm_camera_sharing *sharing);
-/* Applies the flags of CLI_PHOTOGRAPH_FLAGS. */
-psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
-                                  const cli_arguments *arguments, psfm_folder_options *options);
-
 /* The court that --court names, of the size that --court-size gives. */
 psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,
                            const cli_arguments *arguments, psfm_court *court);
@@ -221,8 +157,9 @@ typedef struct {
     bool has_geo, has_planes;
 } cli_model;
 
-/* Reads the model that PATH stands for (io/model_folder.h) with its geo-reference, and the planes
- * from planes_path or, if that is NULL, from PATH/planes.json where there is one. Free in any case.
+/* Reads the model that PATH stands for (formats/colmap_model.h) with its geo-reference, and the
+ * planes from planes_path or, if that is NULL, from PATH/planes.json where there is one. Free in
+ * any case.
  */
 psfm_status cli_read_model(psfm_context *ctx, const char *path, const char *planes_path,
                            cli_model *out);

@@ -3,18 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/context.h"
-#include "base/path.h"
+#include "ablate/ablation_sweep.h"
 #include "cli.h"
-#include "io/colmap_database.h"
-#include "pipeline/ablation_sweep.h"
+#include "core/base/alloc.h"
+#include "core/base/context.h"
+#include "core/base/path.h"
+#include "store/colmap_database.h"
 
-static psfm_reconstruct_options options;
-
-static const cli_option_group *groups(void) {
-    return cli_reconstruct_groups(&options);
-}
+static psfm_run_options options;
 
 static const char *const positional[] = {"DATABASE...", NULL};
 static const cli_flag flags[] = {
@@ -107,8 +103,8 @@ static psfm_status sweep(psfm_context *ctx, const psfm_ablation_scene *scenes, s
                          int num_seeds, bool json) {
     psfm_ablation ablations[PSFM_MAX_READINGS];
     size_t num = 0;
-    psfm_status status =
-        psfm_ablate_readings(ctx, scenes, num_scenes, &options, num_seeds, ablations, &num);
+    psfm_status status = psfm_ablate_readings(ctx, scenes, num_scenes, &options.settings.options,
+                                              num_seeds, ablations, &num);
     if (status == PSFM_OK && json)
         status = cli_print_json(ctx, psfm_ablation_readings_to_json(ablations, num));
     else if (status == PSFM_OK)
@@ -119,7 +115,8 @@ static psfm_status sweep(psfm_context *ctx, const psfm_ablation_scene *scenes, s
 static psfm_status compare(psfm_context *ctx, const psfm_ablation_scene *scenes, size_t num_scenes,
                            int num_seeds, bool json) {
     psfm_ablation ablation;
-    psfm_status status = psfm_ablate(ctx, scenes, num_scenes, &options, num_seeds, &ablation);
+    psfm_status status =
+        psfm_ablate(ctx, scenes, num_scenes, &options.settings.options, num_seeds, &ablation);
     if (status == PSFM_OK && json)
         status = cli_print_json(ctx, psfm_ablation_to_json(&ablation));
     else if (status == PSFM_OK)
@@ -147,10 +144,6 @@ static psfm_status study(psfm_context *ctx, const cli_arguments *arguments, int 
     return status;
 }
 
-static void set_defaults(void) {
-    psfm_reconstruct_options_init(PSFM_MODE_PAPER, &options);
-}
-
 static psfm_status ablate(psfm_context *ctx, const cli_arguments *arguments) {
     int num_seeds = 0;
     static const cli_int_flag seeds = {"--seeds", 1, 1000000, 10};
@@ -174,7 +167,8 @@ const cli_command cli_ablate = {
         "    planarsfm ablate scene*/database.db --seeds 1",
     .positional = positional,
     .flags = flags,
-    .groups = groups,
-    .defaults = set_defaults,
+    .run = &options,
+    .parts = PSFM_OF_POSES,
+    .mode = PSFM_MODE_PAPER,
     .work = ablate,
 };

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/json.h"
-#include "base/number_locale.h"
-#include "base/path.h"
 #include "cli.h"
-#include "io/drawing_json.h"
+#include "core/base/context.h"
+#include "core/base/number_locale.h"
+#include "core/base/path.h"
+#include "formats/court_request.h"
+#include "formats/json.h"
 #include "report/report.h"
 #include "world/align.h"
-#include "world/align_court.h"
-#include "world/move_model.h"
+#include "world/align_points.h"
+#include "world/frame.h"
 
 static const char *const positional[] = {"MODEL", NULL};
 static const cli_flag flags[] = {
@@ -234,7 +234,7 @@ static psfm_status write_alignment(psfm_context *ctx, const work *w, const cli_a
               cJSON_AddStringToObject(root, "unit", upright ? "arbitrary" : "m") &&
               cJSON_AddStringToObject(root, "source", arguments->positional[0]) &&
               (w->drawing.num_parts == 0 || psfm_drawing_add_strokes(root, &w->drawing));
-    psfm_status status = ok ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    psfm_status status = ok ? PSFM_OK : psfm_fail_memory(ctx);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "alignment.json", &path);
     if (status == PSFM_OK)
@@ -272,7 +272,7 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const cli_argu
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "planes.json", &planes);
     if (status == PSFM_OK && w->source.has_planes)
-        status = psfm_planes_write_json(ctx, &w->source.planes, planes);
+        status = psfm_planes_write_json(ctx, &w->source.planes, planes, NULL);
     else if (status == PSFM_OK)
         status = psfm_remove_all(ctx, planes);
     if (status == PSFM_OK)

@@ -1,13 +1,12 @@
 /* planarsfm compare: two models of the same images. */
 #include <stdio.h>
 
-#include "base/context.h"
 #include "cli.h"
-#include "eval/comparison_svg.h"
+#include "core/base/context.h"
+#include "eval/compare_models.h"
 
 static const char *const positional[] = {"A", "B", NULL};
 static const cli_flag flags[] = {
-    {"-o", "PICTURE", "an SVG file of both models from above and from the side", 0},
     {"--json", NULL, "print JSON instead of a table", 0},
     {0},
 };
@@ -27,7 +26,6 @@ static void print_table(const psfm_comparison *c, const psfm_model *a) {
 }
 
 static psfm_status compare(psfm_context *ctx, const cli_arguments *arguments) {
-    const char *picture = cli_flag_value(&cli_compare, arguments, "-o");
     cli_model a = {0}, b = {0};
     psfm_comparison comparison = {0};
     psfm_status status = cli_read_model(ctx, arguments->positional[0], NULL, &a);
@@ -35,8 +33,6 @@ static psfm_status compare(psfm_context *ctx, const cli_arguments *arguments) {
         status = cli_read_model(ctx, arguments->positional[1], NULL, &b);
     if (status == PSFM_OK)
         status = psfm_compare_models(ctx, &a.model, &b.model, &comparison);
-    if (status == PSFM_OK && picture != NULL)
-        status = psfm_comparison_write_svg(ctx, &comparison, &a.model, &b.model, picture);
     if (status == PSFM_OK && cli_flag_value(&cli_compare, arguments, "--json") != NULL)
         status = cli_print_json(ctx, psfm_comparison_to_json(&comparison, &a.model));
     else if (status == PSFM_OK)
@@ -49,15 +45,15 @@ static psfm_status compare(psfm_context *ctx, const cli_arguments *arguments) {
 
 const cli_command cli_compare = {
     .name = "compare",
-    .summary = "differences between two models of the same images, and a picture",
-    .usage = "A B [-o PICTURE.svg] [--json]",
+    .summary = "differences between two models of the same images",
+    .usage = "A B [--json]",
     .description =
         "Brings model B into the frame of model A by a robust similarity of the camera centres\n"
         "(images are matched by name) and prints for every image how far its two positions and\n"
-        "orientations are apart. A and B are COLMAP models or the OUT of run or reconstruct. The\n"
-        "picture shows A in blue and B in orange, from above (x, y) and from the side (x, z) in\n"
-        "the frame of A; 'align --upright' gives a model from another program an upright frame.\n\n"
-        "    planarsfm compare out colmap/sparse/0 -o both.svg",
+        "orientations are apart. A and B are COLMAP models or the OUT of run or reconstruct.\n"
+        "'planarsfm report A B' shows both in one 3D view; 'align --upright' gives a model from\n"
+        "another program an upright frame for it.\n\n"
+        "    planarsfm compare out colmap/sparse/0",
     .positional = positional,
     .flags = flags,
     .work = compare,

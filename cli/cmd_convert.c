@@ -1,17 +1,17 @@
 /* planarsfm convert: a model in another program's format. */
 #include <stdio.h>
 
-#include "base/context.h"
 #include "cli.h"
-#include "io/export.h"
+#include "core/base/context.h"
+#include "formats/export.h"
+
+#define FORMAT(name, function, help) "- " name ": " help ".\n"
 
 static const char *const positional[] = {"MODEL", NULL};
 static const cli_flag flags[] = {
-    {"--to", "FORMAT",
-     "colmap-text, colmap-bin, transforms.json, tum, bundler, ply, opencv-yaml, kml, geojson", 0},
-    {"-o", "OUT", "file to write; a folder for colmap-text, colmap-bin and opencv-yaml", 0},
-    {"--images", "DIR",
-     "put before the images' names in transforms.json (default images) and Bundler's list", 0},
+    {"--to", "FORMAT", "one of those above", 0},
+    {"-o", "OUT", "file or folder to write", 0},
+    {"--images", "DIR", "put before the images' names in transforms.json (default images)", 0},
     {"--planes", "FILE", "planes.json for ply (default: MODEL/planes.json if it is there)", 0},
     {0},
 };
@@ -49,13 +49,11 @@ const cli_command cli_convert = {
     .usage = "MODEL --to FORMAT -o OUT [--images DIR] [--planes FILE]",
     .description =
         "MODEL is a COLMAP model folder, or the OUT of run or reconstruct, whose largest model is\n"
-        "taken. Formats: COLMAP's own; transforms.json for nerfstudio and instant-ngp, with the\n"
-        "points beside it in sparse_pc.ply; tum, a trajectory of camera centres and rotations to\n"
-        "the world; bundler, with OUT's list of images beside it; ply with points, cameras and\n"
-        "planes to look at; opencv-yaml, a folder with one calibration file per camera; kml and\n"
-        "geojson, the camera positions of a geo-referenced model (see align). A camera that a\n"
-        "format cannot hold is refused. docs/formats.md has the conventions of each.\n\n"
-        "    planarsfm convert out --to transforms.json -o photos/transforms.json --images images",
+        "taken. A lens that a format cannot express (FOV, thin prism, rational where it is not\n"
+        "known, ...) is an error that names the camera. Formats:\n" PSFM_EXPORT_FORMATS(
+            FORMAT) "\n"
+                    "    planarsfm convert out --to transforms.json -o photos/transforms.json "
+                    "--images images",
     .positional = positional,
     .flags = flags,
     .work = convert,

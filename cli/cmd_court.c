@@ -3,26 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/escape.h"
-#include "base/json.h"
-#include "base/number_locale.h"
-#include "base/path.h"
 #include "cli.h"
-#include "intake/court_folder.h"
-#include "io/colmap_model.h"
-#include "io/court_request.h"
-#include "linalg/vec3.h"
+#include "core/base/context.h"
+#include "core/base/escape.h"
+#include "core/base/number_locale.h"
+#include "core/base/path.h"
+#include "core/linalg/vec3.h"
+#include "formats/colmap_model.h"
+#include "formats/court_request.h"
+#include "formats/json.h"
+#include "frontend/court_folder.h"
 
 static psfm_court_folder_options options;
 
-static const cli_option_group *groups(void) {
-    static cli_option_group list[3];
-    list[0] = (cli_option_group){&psfm_court_option_table, &options.court, false};
-    list[1] = (cli_option_group){&psfm_line_option_table, &options.court.line, false};
-    list[2] = (cli_option_group){0};
-    return list;
-}
+static const psfm_option_group groups[] = {
+    {&psfm_court_option_table, offsetof(psfm_court_folder_options, court), 1},
+    {&psfm_line_option_table, offsetof(psfm_court_folder_options, court.line), 1},
+    {0},
+};
 
 static const char *const positional[] = {"PHOTOS", NULL};
 static const cli_flag flags[] = {
@@ -30,8 +28,7 @@ static const cli_flag flags[] = {
     {"--court", "KIND,...",
      "a court of docs/courts.md, or several: basketball, volleyball, tennis, soccer, ...", 0},
     {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0},
-    {"--drawing", "FILE", "a drawing of your own instead of a court (JSON or SVG, docs/formats.md)",
-     0},
+    {"--drawing", "FILE", "a drawing of your own instead of a court (JSON, docs/formats.md)", 0},
     {"--drawing-scale", "METRES", "that a unit of the drawing has (default: what the file says)",
      0},
     {"--cameras", "PATH",
@@ -110,8 +107,8 @@ static psfm_status write_results(psfm_context *ctx, const psfm_drawing *drawing,
                                  const psfm_court_results *results, const char *out, bool json) {
     char *path = NULL;
     cJSON *tree = psfm_court_results_to_json(drawing, results);
-    psfm_status status = tree == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory")
-                                      : psfm_path_join(ctx, out, "court.json", &path);
+    psfm_status status =
+        tree == NULL ? psfm_fail_memory(ctx) : psfm_path_join(ctx, out, "court.json", &path);
     if (status == PSFM_OK)
         status = psfm_json_write(ctx, tree, path);
     if (status == PSFM_OK)
@@ -168,11 +165,6 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     return status;
 }
 
-static void set_defaults(void) {
-    options = (psfm_court_folder_options){0};
-    psfm_court_options_init(&options.court);
-}
-
 const cli_command cli_court = {
     .name = "court",
     .summary = "camera poses from the lines of a court, one photograph at a time",
@@ -199,6 +191,6 @@ const cli_command cli_court = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .defaults = set_defaults,
+    .options = &options,
     .work = register_photographs,
 };

@@ -3,31 +3,22 @@
 #include <cholmod.h>
 #include <cjson/cJSON.h>
 #include <hdf5.h>
-#include <png.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/cpu.h"
 #include "cli.h"
-#include "nn/kernels.h"
+#include "core/base/context.h"
+#include "core/base/cpu.h"
+#include "images/image/image_codec.h"
+#include "images/nn/kernels.h"
 #include "planarsfm/version.h"
 #include "report/report.h"
 
 #ifdef PSFM_HAVE_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
-#endif
-#ifdef PSFM_HAVE_VLFEAT
-#include <vl/generic.h>
-#endif
-#ifdef PSFM_HAVE_TIFF
-#include <tiffio.h>
-#endif
-#ifdef PSFM_HAVE_HEIF
-#include <libheif/heif.h>
 #endif
 #ifdef PSFM_HAVE_MPI
 #include <mpi.h>
@@ -66,14 +57,6 @@ static void print_neural(void) {
 #endif
 }
 
-static void print_vlfeat(void) {
-#ifdef PSFM_HAVE_VLFEAT
-    printf("VLFeat:        %s\n", vl_get_version_string());
-#else
-    printf("VLFeat:        missing when this was built: no --sift.affine-shape\n");
-#endif
-}
-
 static void print_mpi(void) {
 #ifdef PSFM_HAVE_MPI
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -85,23 +68,14 @@ static void print_mpi(void) {
 #endif
 }
 
-/* Formats of photographs that are a matter of choice. */
-static void print_formats(void) {
-#ifdef PSFM_HAVE_TIFF
-    const char *version = TIFFGetVersion(), *number = strstr(version, "Version ");
-    printf("libtiff:       %.*s\n", (int)strcspn(version, "\n") - (int)(number - version) - 8,
-           number + 8);
-#else
-    printf("libtiff:       missing when this was built: no TIFF photographs (libtiff-dev)\n");
-#endif
-#ifdef PSFM_HAVE_HEIF
-    printf("libheif:       %s%s\n", heif_get_version(),
-           heif_have_decoder_for_format(heif_compression_HEVC)
-               ? ""
-               : ", without a decoder of HEIC (libheif-plugin-libde265)");
-#else
-    printf("libheif:       missing when this was built: no HEIC photographs (libheif-dev)\n");
-#endif
+static void print_codecs(void) {
+    char text[128], label[16];
+    for (const psfm_image_codec *const *codec = psfm_image_codecs; *codec != NULL; ++codec)
+        if ((*codec)->library != NULL) {
+            (*codec)->describe_library(text, sizeof text);
+            snprintf(label, sizeof label, "%s:", (*codec)->library);
+            printf("%-14s %s\n", label, text);
+        }
 }
 
 static psfm_status print_hdf5(psfm_context *ctx) {
@@ -126,10 +100,8 @@ static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
     print_blas();
     printf("CHOLMOD:       %d.%d.%d\n", cholmod[0], cholmod[1], cholmod[2]);
     printf("SQLite:        %s\n", sqlite3_libversion());
-    printf("libpng:        %s\n", png_get_libpng_ver(NULL));
-    print_formats();
+    print_codecs();
     print_mpi();
-    print_vlfeat();
     printf("cJSON:         %s\n", cJSON_Version());
     psfm_status status = print_hdf5(ctx);
     print_neural();

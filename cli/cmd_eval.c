@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/context.h"
-#include "base/path.h"
 #include "cli.h"
+#include "core/base/alloc.h"
+#include "core/base/context.h"
+#include "core/base/path.h"
 #include "eval/evaluate.h"
 
 static const char *const positional[] = {"GT", "EST", NULL};

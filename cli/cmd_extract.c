@@ -2,29 +2,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/context.h"
-#include "base/path.h"
 #include "cli.h"
-#include "pipeline/run.h"
+#include "core/base/context.h"
+#include "core/base/path.h"
+#include "sfm/summary_parts.h"
 
-static psfm_folder_options options;
-
-static const cli_option_group *groups(void) {
-    static cli_option_group list[12];
-    int k = cli_detector_groups(&options.detector, list);
-    list[k++] = (cli_option_group){&psfm_effort_option_table, &options.effort, true};
-    list[k++] = (cli_option_group){&psfm_extract_option_table, &options.extract, false};
-    list[k++] = (cli_option_group){&psfm_sift_option_table, &options.sift, false};
-    list[k] = (cli_option_group){0};
-    return list;
-}
+static psfm_run_options options;
 
 static const char *const positional[] = {"PHOTOS", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for database.db (created if missing)", 0},
     {"--database", "DB", "the database itself, instead of -o", 0},
-    CLI_PHOTOGRAPH_FLAGS,
-    CLI_WEIGHTS_FLAG,
     {"--json", NULL, "print what was done as JSON", 0},
     {0},
 };
@@ -44,11 +32,10 @@ static psfm_status find_database(psfm_context *ctx, const cli_arguments *argumen
 static psfm_status extract(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_extract_stats stats = {0};
     char *database = NULL;
-    psfm_status status = cli_apply_photographs(ctx, &cli_extract, arguments, &options);
+    psfm_status status = find_database(ctx, arguments, &database);
     if (status == PSFM_OK)
-        status = find_database(ctx, arguments, &database);
-    if (status == PSFM_OK)
-        status = psfm_extract_folder(ctx, arguments->positional[0], database, &options, &stats);
+        status =
+            psfm_extract_folder(ctx, arguments->positional[0], database, &options.folder, &stats);
     if (status == PSFM_OK && cli_flag_value(&cli_extract, arguments, "--json") != NULL) {
         status = cli_print_json(ctx, psfm_extract_stats_to_json(&stats));
     } else if (status == PSFM_OK) {
@@ -59,13 +46,6 @@ static psfm_status extract(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_extract_stats_free(&stats);
     free(database);
     return status;
-}
-
-static void set_defaults(void) {
-    psfm_options_init(&psfm_effort_option_table, &options.effort);
-    psfm_options_init(&psfm_extract_option_table, &options.extract);
-    psfm_options_init(&psfm_sift_option_table, &options.sift);
-    psfm_detector_options_init(&options.detector);
 }
 
 const cli_command cli_extract = {
@@ -86,8 +66,8 @@ const cli_command cli_extract = {
         "    planarsfm extract photos -o out --camera \"PINHOLE,1280,720,1200,1200,640,360\"",
     .positional = positional,
     .flags = flags,
-    .groups = groups,
-    .defaults = set_defaults,
+    .run = &options,
+    .parts = PSFM_OF_FEATURES,
     .goes_on = true,
     .work = extract,
 };

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/number_locale.h"
 #include "cli.h"
-#include "intake/import_matches.h"
+#include "core/base/context.h"
+#include "core/base/number_locale.h"
+#include "frontend/import_matches.h"
 
 /* ---- import-hloc ---- */
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/path.h"
 #include "cli.h"
-#include "intake/label_matches.h"
-#include "io/colmap_database.h"
+#include "core/base/context.h"
+#include "core/base/path.h"
+#include "frontend/label_matches.h"
+#include "store/colmap_database.h"
 
 static const char *const positional[] = {"POINTS", NULL};
 static const cli_flag flags[] = {

@@ -2,45 +2,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/context.h"
 #include "cli.h"
-#include "pipeline/run.h"
+#include "core/base/context.h"
+#include "sfm/summary_parts.h"
 
-static psfm_match_options options;
-
-static const cli_option_group *groups(void) {
-    static cli_option_group list[12];
-    int k = cli_matcher_groups(&options.matcher, list);
-    list[k++] = (cli_option_group){&psfm_expand_option_table, &options.expand, false};
-    list[k++] = (cli_option_group){&psfm_nearest_option_table, &options.nearest, false};
-    list[k++] = (cli_option_group){&psfm_guided_option_table, &options.guided, false};
-    list[k] = (cli_option_group){0};
-    return list;
-}
+static psfm_run_options options;
 
 static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
-    {"--pairs", "RULE", CLI_PAIRS_HELP, 0},
-    CLI_WEIGHTS_FLAG,
     {"--json", NULL, "print what was done as JSON", 0},
     {0},
 };
 
-static void set_defaults(void) {
-    psfm_options_init(&psfm_expand_option_table, &options.expand);
-    psfm_options_init(&psfm_nearest_option_table, &options.nearest);
-    psfm_matcher_options_init(&options.matcher);
-    psfm_options_init(&psfm_guided_option_table, &options.guided);
-}
-
 static psfm_status match(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_match_stats stats;
     char text[256], *database = NULL;
-    options.pairs = cli_flag_value(&cli_match, arguments, "--pairs");
-    options.weights = cli_weights(arguments);
+    options.match.two_view = options.settings.options.two_view;
     psfm_status status = cli_find_database(ctx, arguments->positional[0], &database);
     if (status == PSFM_OK)
-        status = psfm_match_images(ctx, database, &options, &stats);
+        status = psfm_match_images(ctx, database, &options.match, &stats);
     free(database);
     if (status != PSFM_OK)
         return status;
@@ -71,8 +51,8 @@ const cli_command cli_match = {
         "    planarsfm match out/database.db --pairs ring:2",
     .positional = positional,
     .flags = flags,
-    .groups = groups,
-    .defaults = set_defaults,
+    .run = &options,
+    .parts = PSFM_OF_MATCHES,
     .goes_on = true,
     .work = match,
 };

@@ -2,23 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/context.h"
 #include "cli.h"
-#include "pipeline/reconstruct_database.h"
-#include "pipeline/settings.h"
+#include "core/base/context.h"
+#include "sfm/run.h"
 
-static psfm_settings settings;
-
-static const cli_option_group *groups(void) {
-    return cli_reconstruct_groups(&settings.options);
-}
+static psfm_run_options options;
 
 static const char *const positional[] = {"DATABASE", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for the results (created if missing)", 0},
-    CLI_SETTINGS_FLAGS,
-    {"--images", "PHOTOS",
-     "folder of the photographs: points are aligned in them and get their colours", 0},
     {0},
 };
 
@@ -28,12 +20,10 @@ static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments
     const char *out = cli_flag_value(&cli_reconstruct, arguments, "-o");
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
-    psfm_status status = cli_apply_settings(ctx, &cli_reconstruct, arguments, &settings);
-    cli_plan_poses(&settings, false);
+    cli_plan_poses(&options.settings, false);
+    psfm_status status = cli_find_database(ctx, arguments->positional[0], &database);
     if (status == PSFM_OK)
-        status = cli_find_database(ctx, arguments->positional[0], &database);
-    if (status == PSFM_OK)
-        status = psfm_reconstruct_database_from(ctx, database, &settings, NULL, out, &summary);
+        status = psfm_run_matches(ctx, database, &options.settings, out, &summary);
     if (status == PSFM_OK)
         cli_print_results(ctx, summary, out);
     cJSON_Delete(summary);
@@ -61,8 +51,8 @@ const cli_command cli_reconstruct = {
         "    planarsfm reconstruct database.db -o out --distance a.jpg:100,420 b.jpg:900,380 28.0",
     .positional = positional,
     .flags = flags,
-    .groups = groups,
-    .settings = &settings,
+    .run = &options,
+    .parts = PSFM_OF_RECONSTRUCTION,
     .goes_on = true,
     .work = reconstruct,
 };

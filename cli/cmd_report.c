@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/context.h"
-#include "base/path.h"
 #include "cli.h"
+#include "core/base/context.h"
+#include "core/base/path.h"
 #include "report/report.h"
 
 static const char *const positional[] = {"OUT...", NULL};

@@ -2,22 +2,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/context.h"
-#include "base/path.h"
 #include "cli.h"
-#include "io/colmap_database.h"
+#include "core/base/context.h"
+#include "core/base/path.h"
+#include "store/colmap_database.h"
 #include "synth/render.h"
 #include "synth/scene.h"
 
-static psfm_scene_options options;
-static psfm_render_options render_options;
+typedef struct {
+    psfm_scene_options scene;
+    psfm_render_options render;
+} synth_options;
 
-static const cli_option_group *groups(void) {
-    static cli_option_group list[3];
-    list[0] = (cli_option_group){&psfm_scene_option_table, &options, true};
-    list[1] = (cli_option_group){&psfm_render_option_table, &render_options, false};
-    return list;
-}
+static synth_options options;
+
+static const psfm_option_group groups[] = {
+    {&psfm_scene_option_table, offsetof(synth_options, scene), 1},
+    {&psfm_render_option_table, offsetof(synth_options, render), 1},
+    {0},
+};
 
 static const char *const positional[] = {"SCENE", NULL};
 static const cli_flag flags[] = {
@@ -49,7 +52,7 @@ static psfm_status make_matches(psfm_context *ctx, psfm_scene_kind kind, const c
     static const char *const names[] = {"database.db", "gt", NULL};
     cli_own_folder own = {.path = folder, .names = names};
     psfm_scene scene = {0};
-    psfm_status status = psfm_scene_make(ctx, kind, psfm_context_seed(ctx), &options, &scene);
+    psfm_status status = psfm_scene_make(ctx, kind, psfm_context_seed(ctx), &options.scene, &scene);
     if (status == PSFM_OK)
         status = cli_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
@@ -64,11 +67,11 @@ static psfm_status make_images(psfm_context *ctx, psfm_scene_kind kind, const ch
     cli_own_folder own = {.path = folder, .names = names};
     psfm_status status = cli_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
-        status =
-            psfm_scene_render(ctx, kind, psfm_context_seed(ctx), &options, &render_options, folder);
+        status = psfm_scene_render(ctx, kind, psfm_context_seed(ctx), &options.scene,
+                                   &options.render, folder);
     cli_own_folder_leave(&own);
     if (status == PSFM_OK)
-        printf("%d images: %s/images and %s/gt\n", options.num_cameras, folder, folder);
+        printf("%d images: %s/images and %s/gt\n", options.scene.num_cameras, folder, folder);
     return status;
 }
 
@@ -85,11 +88,6 @@ static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
     if (cli_flag_value(&cli_synth, arguments, "--matches-only") != NULL)
         return make_matches(ctx, kind, folder);
     return make_images(ctx, kind, folder);
-}
-
-static void set_defaults(void) {
-    psfm_options_init(&psfm_scene_option_table, &options);
-    psfm_options_init(&psfm_render_option_table, &render_options);
 }
 
 const cli_command cli_synth = {
@@ -120,6 +118,6 @@ const cli_command cli_synth = {
     .positional = positional,
     .flags = flags,
     .groups = groups,
-    .defaults = set_defaults,
+    .options = &options,
     .work = make,
 };

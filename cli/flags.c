@@ -1,47 +1,112 @@
-/* Flags that several commands share, applied to the options they stand for. */
-#include <math.h>
+/* The options of a command: those of a run, by the registry (sfm/registry.h), or its own tables. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/number_locale.h"
 #include "cli.h"
+#include "core/base/alloc.h"
+#include "core/base/context.h"
 #include "progress.h"
 
-psfm_status cli_set_mode(psfm_context *ctx, int argc, char **argv, psfm_settings *settings) {
-    psfm_reconstruct_options_init(PSFM_MODE_DEFAULT, &settings->options);
-    for (int k = 1; k + 1 < argc; ++k)
+static const psfm_option_group *all_groups(const cli_command *command) {
+    return command->run != NULL ? psfm_run_groups : command->groups;
+}
+
+static unsigned parts_of(const cli_command *command) {
+    return command->run != NULL ? command->parts : 1;
+}
+
+const psfm_option_group *cli_next_group(const cli_command *command,
+                                        const psfm_option_group *group) {
+    group = group == NULL ? all_groups(command) : group + 1;
+    while (group != NULL && group->table != NULL && !(group->parts & parts_of(command)))
+        ++group;
+    return group == NULL || group->table == NULL ? NULL : group;
+}
+
+const psfm_option *cli_find_option(const cli_command *command, const char *name,
+                                   const psfm_option_group **group) {
+    return all_groups(command) == NULL
+               ? NULL
+               : psfm_option_groups_find(all_groups(command), parts_of(command), name, group);
+}
+
+void *cli_options_of(const cli_command *command, const psfm_option_group *group) {
+    return (command->run != NULL ? (char *)command->run : (char *)command->options) + group->offset;
+}
+
+psfm_status cli_set_defaults(psfm_context *ctx, const cli_command *command, int argc, char **argv) {
+    if (command->run == NULL) {
+        for (const psfm_option_group *g = NULL; (g = cli_next_group(command, g)) != NULL;)
+            psfm_options_init(g->table, cli_options_of(command, g));
+        return PSFM_OK;
+    }
+    psfm_run_options_init(command->mode, command->run);
+    for (int k = 1; (command->parts & PSFM_OF_RESULTS) && k + 1 < argc; ++k)
         if (strcmp(argv[k], "--mode") == 0)
-            return psfm_settings_set(ctx, settings, "mode", argv[k + 1]);
+            return psfm_run_option_set(ctx, command->parts, "mode", argv[k + 1], command->run);
     return PSFM_OK;
 }
 
-psfm_status cli_apply_settings(psfm_context *ctx, const cli_command *command,
-                               const cli_arguments *arguments, psfm_settings *settings) {
-    static const char *const names[][2] = {{"--plane-points", "bundle.planes"},
-                                           {"--ambiguous", "ambiguity.models"},
-                                           {"--refine", "bundle.refine"},
-                                           {"--camera-model", "calibrate.camera-model"},
-                                           {"--scale", "scale"},
-                                           {"--refine-matches", "photo.refine-matches"},
-                                           {"--court", "court"},
-                                           {"--court-size", "court-size"},
-                                           {"--drawing", "drawing"},
-                                           {"--drawing-scale", "drawing-scale"},
-                                           {"--images", "images"}};
-    psfm_status status = PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && k < sizeof names / sizeof *names; ++k) {
-        const char *value = cli_flag_value(command, arguments, names[k][0]);
-        if (value != NULL)
-            status = psfm_settings_set(ctx, settings, names[k][1], value);
+static psfm_status set_option(psfm_context *ctx, const cli_command *command, const char *flag,
+                              const char *value) {
+    return psfm_run_option_set(ctx, command->parts, flag + 2, value, command->run);
+}
+
+/* Sets an option that takes several values, as one text. */
+static psfm_status set_joined(psfm_context *ctx, const cli_command *command,
+                              const psfm_run_flag *flag, char **values) {
+    size_t size = 1;
+    char *text = NULL;
+    for (int k = 0; k < flag->num_values; ++k)
+        size += strlen(values[k]) + 1;
+    psfm_status status = PSFM_ALLOC(ctx, size, &text);
+    for (int k = 0; status == PSFM_OK && k < flag->num_values; ++k) {
+        strcat(text, k > 0 ? " " : "");
+        strcat(text, values[k]);
     }
-    if (cli_flag_value(command, arguments, "--no-report") != NULL)
-        settings->no_report = true;
-    if (cli_flag_value(command, arguments, "--geometries") != NULL)
-        settings->geometries = true;
-    char **distance = cli_flag_values(command, arguments, "--distance");
-    if (status == PSFM_OK && distance != NULL)
-        status = psfm_settings_set_distance(ctx, settings, distance[0], distance[1], distance[2]);
+    if (status == PSFM_OK)
+        status = set_option(ctx, command, flag->flag, text);
+    free(text);
     return status;
+}
+
+/* Sets what a flag was given. The mode was set before all others. */
+static psfm_status apply_flag(psfm_context *ctx, const cli_command *command,
+                              const psfm_run_flag *flag, const cli_arguments *arguments) {
+    const char *value = cli_flag_value(command, arguments, flag->flag);
+    psfm_status status = PSFM_OK;
+    if (value == NULL || strcmp(flag->flag, "--mode") == 0)
+        return PSFM_OK;
+    if (flag->num_values > 1)
+        return set_joined(ctx, command, flag, cli_flag_values(command, arguments, flag->flag));
+    if (flag->num_values != PSFM_TAKES_MANY)
+        return set_option(ctx, command, flag->flag, flag->value == NULL ? "on" : value);
+    for (size_t k = 0; status == PSFM_OK && k < arguments->num_repeated; ++k)
+        status = set_option(ctx, command, flag->flag, arguments->repeated[k]);
+    return status;
+}
+
+psfm_status cli_apply_flags(psfm_context *ctx, const cli_command *command,
+                            const cli_arguments *arguments) {
+    psfm_status status = PSFM_OK;
+    const psfm_run_flag *flag = psfm_run_flags;
+    for (; command->run != NULL && status == PSFM_OK && flag->flag != NULL; ++flag)
+        if (flag->parts & command->parts)
+            status = apply_flag(ctx, command, flag, arguments);
+    return status;
+}
+
+const cli_flag *cli_flags(const cli_command *command) {
+    static cli_flag list[CLI_MAX_FLAGS + 1];
+    int num = 0;
+    for (const cli_flag *f = command->flags; f != NULL && f->name != NULL; ++f)
+        if (num < CLI_MAX_FLAGS)
+            list[num++] = *f;
+    for (const psfm_run_flag *f = psfm_run_flags; command->run != NULL && f->flag != NULL; ++f)
+        if ((f->parts & command->parts) && num < CLI_MAX_FLAGS)
+            list[num++] = (cli_flag){f->flag, f->value, f->help, f->num_values};
+    list[num] = (cli_flag){0};
+    return list;
 }
 
 void cli_plan_poses(const psfm_settings *settings, bool from_photographs) {
@@ -54,28 +119,6 @@ void cli_plan_poses(const psfm_settings *settings, bool from_photographs) {
                                   .poses = true});
 }
 
-psfm_weights_list cli_weights(const cli_arguments *arguments) {
-    return (psfm_weights_list){arguments->repeated, arguments->num_repeated};
-}
-
-int cli_detector_groups(psfm_detector_options *options, cli_option_group *list) {
-    int k = 0;
-    list[k++] = (cli_option_group){&psfm_feature_option_table, options, true};
-    list[k++] = (cli_option_group){&psfm_superpoint_option_table, &options->superpoint, false};
-    list[k++] = (cli_option_group){&psfm_xfeat_option_table, &options->xfeat, false};
-    list[k++] = (cli_option_group){&psfm_edgepoint2_option_table, &options->edgepoint2, false};
-    return k;
-}
-
-int cli_matcher_groups(psfm_matcher_options *options, cli_option_group *list) {
-    int k = 0;
-    list[k++] = (cli_option_group){&psfm_matcher_option_table, options, true};
-    list[k++] = (cli_option_group){&psfm_nearest_float_option_table, &options->nearest, false};
-    list[k++] = (cli_option_group){&psfm_superglue_option_table, &options->superglue, false};
-    list[k++] = (cli_option_group){&psfm_lightglue_option_table, &options->lightglue, false};
-    return k;
-}
-
 psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
                               const cli_arguments *arguments, psfm_camera_sharing *sharing) {
     const char *name = cli_flag_value(command, arguments, "--share-cameras");
@@ -83,27 +126,6 @@ psfm_status cli_apply_sharing(psfm_context *ctx, const cli_command *command,
         return PSFM_OK;
     return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--share-cameras: '%s' is not allowed (%s)", name,
                      PSFM_SHARE_CHOICES);
-}
-
-psfm_status cli_apply_photographs(psfm_context *ctx, const cli_command *command,
-                                  const cli_arguments *arguments, psfm_folder_options *options) {
-    psfm_intrinsics_options *in = &options->intrinsics;
-    in->cameras_path = cli_flag_value(command, arguments, "--cameras");
-    in->camera_text = cli_flag_value(command, arguments, "--camera");
-    in->opencv_pixels = cli_flag_value(command, arguments, "--opencv-pixels") != NULL;
-    options->list_path = cli_flag_value(command, arguments, "--images-list");
-    options->replace = cli_flag_value(command, arguments, "--replace") != NULL;
-    options->mask_folder = cli_flag_value(command, arguments, "--masks");
-    options->weights = cli_weights(arguments);
-    psfm_status status = cli_apply_sharing(ctx, command, arguments, &in->sharing);
-    if (status != PSFM_OK)
-        return status;
-    const char *size = cli_flag_value(command, arguments, "--max-size");
-    if (size == NULL)
-        return PSFM_OK;
-    const psfm_option_table *table = &psfm_extract_option_table;
-    return psfm_option_set(ctx, table, psfm_options_find(table, "max-image-size"), size,
-                           &options->extract);
 }
 
 psfm_status cli_find_court(psfm_context *ctx, const cli_command *command,

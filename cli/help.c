@@ -25,28 +25,24 @@ static void print_flags(const cli_flag *flags) {
     }
 }
 
-static void print_group(const cli_option_group *group) {
+static void print_group(const psfm_option_group *group) {
     for (size_t k = 0; k < group->table->num_rows; ++k) {
         const psfm_option *row = &group->table->rows[k];
-        char range[256];
+        char range[256], name[PSFM_OPTION_NAME_SIZE];
         psfm_option_describe(row, range, sizeof range);
-        if (group->bare)
-            printf("  --%s\n", row->name);
-        else
-            printf("  --%s.%s\n", group->table->prefix, row->name);
-        printf("      %s (%s)\n", row->help, range);
+        psfm_option_name(group->table, row, name);
+        printf("  --%s\n      %s (%s)\n", name, row->help, range);
     }
 }
 
 void cli_print_help(const cli_command *command) {
     printf("usage: planarsfm %s %s\n\n%s\n\n", command->name, command->usage, command->description);
-    if (command->flags != NULL && command->flags[0].name != NULL)
-        print_flags(command->flags);
+    print_flags(cli_flags(command));
     print_flags(cli_common_flags);
-    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
+    const psfm_option_group *g = cli_next_group(command, NULL);
     if (g != NULL)
         printf("\noptions (value in brackets: range, default)\n");
-    for (; g != NULL && g->table != NULL; ++g)
+    for (; g != NULL; g = cli_next_group(command, g))
         print_group(g);
     printf("\nexit status: " CLI_EXIT_CODES "\n");
 }
@@ -67,13 +63,13 @@ static void markdown_flags(const cli_flag *flags) {
     }
 }
 
-static void markdown_group(const cli_option_group *group) {
+static void markdown_group(const psfm_option_group *group) {
     for (size_t k = 0; k < group->table->num_rows; ++k) {
         const psfm_option *row = &group->table->rows[k];
-        char range[256];
+        char range[256], name[PSFM_OPTION_NAME_SIZE];
         psfm_option_describe(row, range, sizeof range);
-        printf("| `--%s%s%s` | ", group->bare ? "" : group->table->prefix, group->bare ? "" : ".",
-               row->name);
+        psfm_option_name(group->table, row, name);
+        printf("| `--%s` | ", name);
         markdown_cell(range);
         printf(" | ");
         markdown_cell(row->help);
@@ -93,13 +89,12 @@ void cli_print_markdown(const cli_command *const *commands) {
         const cli_command *c = *commands;
         printf("\n## planarsfm %s\n\n    planarsfm %s %s\n\n%s\n\n", c->name, c->name, c->usage,
                c->description);
-        const cli_option_group *g = c->groups == NULL ? NULL : c->groups();
-        if (g == NULL && (c->flags == NULL || c->flags[0].name == NULL))
+        const psfm_option_group *g = cli_next_group(c, NULL);
+        if (g == NULL && cli_flags(c)->name == NULL)
             continue;
         printf("| flag | range and default | meaning |\n|---|---|---|\n");
-        if (c->flags != NULL)
-            markdown_flags(c->flags);
-        for (; g != NULL && g->table != NULL; ++g)
+        markdown_flags(cli_flags(c));
+        for (; g != NULL; g = cli_next_group(c, g))
             markdown_group(g);
     }
     printf("\n## Flags of every command\n\n| flag | | meaning |\n|---|---|---|\n");

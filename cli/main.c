@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/escape.h"
-#include "base/json.h"
-#include "base/path.h"
 #include "cli.h"
+#include "core/base/context.h"
+#include "core/base/escape.h"
+#include "core/base/path.h"
+#include "core/linalg/blas_reserve.h"
+#include "formats/json.h"
 #include "interrupt.h"
-#include "linalg/blas_reserve.h"
 #include "planarsfm/version.h"
 #include "progress.h"
 #include "ranks.h"
@@ -36,22 +36,11 @@ static const cli_command *const commands[] = {
     NULL,
 };
 
-const cli_option_group *cli_reconstruct_groups(psfm_reconstruct_options *options) {
-    static cli_option_group list[32];
-    int k = 0;
-    for (; psfm_reconstruct_option_groups[k].table != NULL; ++k) {
-        const psfm_option_group *g = &psfm_reconstruct_option_groups[k];
-        list[k] = (cli_option_group){g->table, (char *)options + g->offset, false};
-    }
-    list[k] = (cli_option_group){0};
-    return list;
-}
-
 psfm_status cli_print_json(psfm_context *ctx, cJSON *tree) {
     char *text = psfm_json_print(tree);
     cJSON_Delete(tree);
     if (text == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+        return psfm_fail_memory(ctx);
     cli_progress_finish(true);
     printf("%s\n", text);
     cJSON_free(text);
@@ -217,17 +206,13 @@ static psfm_status work(psfm_context *ctx, const cli_command *command,
 static int run(const cli_command *command, int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     cli_arguments arguments;
-    psfm_status status = PSFM_OK;
     if (ctx == NULL) {
         fprintf(stderr, "planarsfm: out of memory\n");
         return 1;
     }
     cli_progress_attach(ctx);
     cli_ranks_attach(ctx);
-    if (command->defaults != NULL)
-        command->defaults();
-    if (command->settings != NULL)
-        status = cli_set_mode(ctx, argc, argv, command->settings);
+    psfm_status status = cli_set_defaults(ctx, command, argc, argv);
     if (status == PSFM_OK)
         status = cli_parse(ctx, command, argc, argv, &arguments);
     if (status == PSFM_OK && arguments.help)
@@ -236,8 +221,8 @@ static int run(const cli_command *command, int argc, char **argv) {
         status = work(ctx, command, &arguments);
     cli_progress_finish(status == PSFM_OK);
     int code = report_status(ctx, command, status);
-    if (command->settings != NULL)
-        psfm_settings_clear(command->settings);
+    if (command->run != NULL)
+        psfm_run_options_free(command->run);
     psfm_context_destroy(&ctx);
     return code;
 }

@@ -53,7 +53,7 @@ static void print_title(const char *name) {
 }
 
 static void print_flags(const cli_flag *flags) {
-    for (; flags != NULL && flags->name != NULL; ++flags) {
+    for (; flags->name != NULL; ++flags) {
         fputs(".TP\n\\fB", stdout);
         print_text(flags->name);
         fputs("\\fR", stdout);
@@ -68,17 +68,14 @@ static void print_flags(const cli_flag *flags) {
     }
 }
 
-static void print_group(const cli_option_group *group) {
+static void print_group(const psfm_option_group *group) {
     for (size_t k = 0; k < group->table->num_rows; ++k) {
         const psfm_option *row = &group->table->rows[k];
-        char range[256];
+        char range[256], name[PSFM_OPTION_NAME_SIZE];
         psfm_option_describe(row, range, sizeof range);
         fputs(".TP\n\\fB\\-\\-", stdout);
-        if (!group->bare) {
-            print_text(group->table->prefix);
-            putchar('.');
-        }
-        print_text(row->name);
+        psfm_option_name(group->table, row, name);
+        print_text(name);
         fputs("\\fR (", stdout);
         print_text(range);
         fputs(")\n", stdout);
@@ -102,12 +99,12 @@ void cli_print_man(const cli_command *command) {
     fputs("\n.SH DESCRIPTION\n", stdout);
     print_description(command->description);
     puts(".SH FLAGS");
-    print_flags(command->flags);
+    print_flags(cli_flags(command));
     print_flags(cli_common_flags);
-    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
+    const psfm_option_group *g = cli_next_group(command, NULL);
     if (g != NULL)
         puts(".SH OPTIONS\nRange and default in brackets.");
-    for (; g != NULL && g->table != NULL; ++g)
+    for (; g != NULL; g = cli_next_group(command, g))
         print_group(g);
     puts(".SH EXIT STATUS\n" CLI_EXIT_CODES ".\n.SH SEE ALSO\n.BR planarsfm (1)");
 }

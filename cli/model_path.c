@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/path.h"
 #include "cli.h"
-#include "io/model_folder.h"
+#include "core/base/alloc.h"
+#include "core/base/path.h"
+#include "formats/colmap_model.h"
 
 /* Which of a run's models a folder is: K of .../model/K, otherwise the first. */
 static int32_t model_index(const char *folder) {

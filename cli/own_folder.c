@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/output.h"
-#include "base/path.h"
 #include "cli.h"
+#include "core/base/output.h"
+#include "core/base/path.h"
 
 #define MARK ".planarsfm-made"
 

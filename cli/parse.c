@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "cli.h"
+#include "core/base/context.h"
 #include "progress.h"
 
 static psfm_status whole_number(psfm_context *ctx, const char *name, const char *text, long min,
@@ -59,33 +59,11 @@ static psfm_status set_common_flag(psfm_context *ctx, const char *name, const ch
     return PSFM_OK;
 }
 
-/* An option of the tables by its name on the command line; NULL if there is none. */
-static const psfm_option *find_option(const cli_command *command, const char *name,
-                                      const cli_option_group **group) {
-    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
-    for (; g != NULL && g->table != NULL; ++g) {
-        const char *rest = name + 2;
-        size_t length = strlen(g->table->prefix);
-        if (!g->bare) {
-            if (strncmp(rest, g->table->prefix, length) != 0 || rest[length] != '.')
-                continue;
-            rest += length + 1;
-        }
-        const psfm_option *row = psfm_options_find(g->table, rest);
-        *group = g;
-        if (row != NULL)
-            return row;
-    }
-    return NULL;
-}
-
 static void try_options(const cli_command *command, cli_suggestion *suggestion) {
-    const cli_option_group *g = command->groups == NULL ? NULL : command->groups();
-    for (; g != NULL && g->table != NULL; ++g)
+    for (const psfm_option_group *g = NULL; (g = cli_next_group(command, g)) != NULL;)
         for (size_t k = 0; k < g->table->num_rows; ++k) {
-            char name[128];
-            snprintf(name, sizeof name, "--%s%s%s", g->bare ? "" : g->table->prefix,
-                     g->bare ? "" : ".", g->table->rows[k].name);
+            char name[PSFM_OPTION_NAME_SIZE + 2] = "--";
+            psfm_option_name(g->table, &g->table->rows[k], name + 2);
             cli_suggestion_try(suggestion, name);
         }
 }
@@ -93,8 +71,8 @@ static void try_options(const cli_command *command, cli_suggestion *suggestion) 
 /* Fails with the name that was meant, where one is near. */
 static psfm_status refuse(psfm_context *ctx, const cli_command *command, const char *name) {
     cli_suggestion suggestion = {.mistyped = name};
-    for (int k = 0; command->flags != NULL && command->flags[k].name != NULL; ++k)
-        cli_suggestion_try(&suggestion, command->flags[k].name);
+    for (const cli_flag *flag = cli_flags(command); flag->name != NULL; ++flag)
+        cli_suggestion_try(&suggestion, flag->name);
     for (int k = 0; cli_common_flags[k].name != NULL; ++k)
         cli_suggestion_try(&suggestion, cli_common_flags[k].name);
     try_options(command, &suggestion);
@@ -103,8 +81,9 @@ static psfm_status refuse(psfm_context *ctx, const cli_command *command, const c
 }
 
 static int find_flag(const cli_command *command, const char *name) {
-    for (int k = 0; command->flags != NULL && command->flags[k].name != NULL; ++k)
-        if (strcmp(command->flags[k].name, name) == 0)
+    const cli_flag *flags = cli_flags(command);
+    for (int k = 0; flags[k].name != NULL; ++k)
+        if (strcmp(flags[k].name, name) == 0)
             return k;
     return -1;
 }
@@ -142,14 +121,16 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
         return PSFM_OK;
     }
     int k = find_flag(command, name);
-    const cli_option_group *group = NULL;
-    const psfm_option *option = k >= 0 ? NULL : find_option(command, name, &group);
+    const cli_flag *flag = k >= 0 ? &cli_flags(command)[k] : NULL;
+    const psfm_option_group *group = NULL;
+    const psfm_option *option =
+        k >= 0 || strncmp(name, "--", 2) != 0 ? NULL : cli_find_option(command, name + 2, &group);
     if (k < 0 && option == NULL && !is_common_flag(name))
         return refuse(ctx, command, name);
-    bool repeatable = k >= 0 && command->flags[k].num_values == CLI_REPEATABLE;
+    bool repeatable = k >= 0 && flag->num_values == CLI_REPEATABLE;
     if (k >= 0 && out->flag[k] != NULL && !repeatable)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given twice", name);
-    if (k >= 0 && command->flags[k].value == NULL) {
+    if (k >= 0 && flag->value == NULL) {
         out->flag[k] = "";
         return PSFM_OK;
     }
@@ -164,18 +145,14 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
     if (k >= 0) {
         out->flag[k] = next;
         out->values[k] = argv + 1;
-        for (; *used < command->flags[k].num_values; ++*used)
+        for (; *used < flag->num_values; ++*used)
             if (argv[1 + *used] == NULL)
                 return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants %d values: %s", name,
-                                 command->flags[k].num_values, command->flags[k].value);
+                                 flag->num_values, flag->value);
         return PSFM_OK;
     }
-    if (option != NULL) {
-        psfm_option_table table = *group->table;
-        if (group->bare) /* messages name it as it was typed */
-            table.prefix = "";
-        return psfm_option_set(ctx, &table, option, next, group->options);
-    }
+    if (option != NULL)
+        return psfm_option_set(ctx, group->table, option, next, cli_options_of(command, group));
     return set_common_flag(ctx, name, next);
 }
 
@@ -203,7 +180,7 @@ psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, c
                                                            : names[num_positional] != NULL;
     if (!out->help && is_missing)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is missing", names[num_positional]);
-    return PSFM_OK;
+    return out->help ? PSFM_OK : cli_apply_flags(ctx, command, out);
 }
 
 const char *cli_flag_value(const cli_command *command, const cli_arguments *arguments,

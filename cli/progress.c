@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/escape.h"
-#include "base/timer.h"
+#include "core/base/escape.h"
+#include "core/base/timer.h"
 #include "interrupt.h"
 #include "progress_steps.h"
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/time_left.h"
+#include "core/base/time_left.h"
 #include "progress.h"
 
 /* What is known of a command's run. Zero-initialised: one step, whatever its stages are. */

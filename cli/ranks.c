@@ -29,14 +29,14 @@ static bool is_launched(void) {
 #include <signal.h>
 #include <time.h>
 
-#include "base/alloc.h"
-#include "intake/feature_tasks.h"
-#include "intake/match_tasks.h"
-#include "linalg/blas_reserve.h"
-#include "refine/pair_tasks.h"
-#include "refine/track_tasks.h"
-#include "tasks/tasks.h"
-#include "twoview/two_view_tasks.h"
+#include "core/base/alloc.h"
+#include "core/linalg/blas_reserve.h"
+#include "core/tasks/tasks.h"
+#include "core/twoview/two_view_tasks.h"
+#include "frontend/feature_tasks.h"
+#include "frontend/match_tasks.h"
+#include "images/photometric/pair_tasks.h"
+#include "images/photometric/track_tasks.h"
 
 enum { TAG = 1 };
 

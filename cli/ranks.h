@@ -2,7 +2,7 @@
 #ifndef PSFM_CLI_RANKS_H
 #define PSFM_CLI_RANKS_H
 
-#include "base/context.h"
+#include "core/base/context.h"
 
 /* To be called once, before anything else. Where the command was started alone, this looks at the
  * environment and does nothing; so does everything below. False if the ranks cannot work together:

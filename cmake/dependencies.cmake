@@ -2,7 +2,7 @@
 # more than one name is called differently by Debian, Fedora and Homebrew.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-set(PSFM_PC_MODULES sqlite3 libcjson openblas arpack libjpeg libpng libexif)
+set(PSFM_PC_MODULES sqlite3 libcjson openblas libjpeg libpng libexif)
 pkg_check_modules(PSFM_PC REQUIRED IMPORTED_TARGET ${PSFM_PC_MODULES})
 find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
@@ -54,8 +54,6 @@ function(psfm_choose option name header library without)
   set(PSFM_PC_LIBS ${PSFM_PC_LIBS} -l${library} PARENT_SCOPE)
 endfunction()
 psfm_choose(PSFM_ONEDNN ONEDNN oneapi/dnnl/dnnl.h dnnl "OpenBLAS multiplies the networks' matrices")
-# Debian 11 and Ubuntu 22.04 have VLFeat without its SIFT.
-psfm_choose(PSFM_VLFEAT VLFEAT vl/sift.h vl "no --sift.affine-shape")
 psfm_choose(PSFM_TIFF TIFF tiffio.h tiff "no TIFF photographs")
 psfm_choose(PSFM_HEIF HEIF libheif/heif.h heif "no HEIC photographs")
 
@@ -75,22 +73,22 @@ list(JOIN PSFM_PC_MODULES " " PSFM_PC_MODULES)
 
 # One source, three instruction sets, chosen at run time.
 set(PSFM_KERNEL_FLAGS -O3 -ffp-contract=fast)
-set_source_files_properties(src/nn/kernels_base.c PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(src/images/nn/kernels_base.c PROPERTIES COMPILE_OPTIONS
                             "${PSFM_KERNEL_FLAGS}")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
-  set_source_files_properties(src/nn/kernels_avx2.c PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(src/images/nn/kernels_avx2.c PROPERTIES COMPILE_OPTIONS
                               "${PSFM_KERNEL_FLAGS};-mavx2;-mfma")
-  set_source_files_properties(src/nn/kernels_avx512.c PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(src/images/nn/kernels_avx512.c PROPERTIES COMPILE_OPTIONS
                               "${PSFM_KERNEL_FLAGS};-mavx512f;-mavx512vl;-mavx512dq;-mavx2;-mfma")
 endif()
 
 # The same, but equal in every bit: nothing is contracted.
 set(PSFM_EXACT_FLAGS -O3 -ffp-contract=off)
-set_source_files_properties(src/photo/patch_kernel.c PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(src/images/photometric/patch_kernel.c PROPERTIES COMPILE_OPTIONS
                             "${PSFM_EXACT_FLAGS}")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
-  set_source_files_properties(src/photo/patch_kernel_avx2.c PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(src/images/photometric/patch_kernel_avx2.c PROPERTIES COMPILE_OPTIONS
                               "${PSFM_EXACT_FLAGS};-mavx2")
-  set_source_files_properties(src/photo/patch_kernel_avx512.c PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(src/images/photometric/patch_kernel_avx512.c PROPERTIES COMPILE_OPTIONS
                               "${PSFM_EXACT_FLAGS};-mavx512f;-mavx512bw;-mavx512vl;-mprefer-vector-width=512")
 endif()

@@ -4,7 +4,7 @@ enable_language(ASM)
 option(PSFM_REPORT_3D "Put three.js, if it is there, into reports" ON)
 find_file(PSFM_THREE_JS three.min.js PATHS /usr/share/javascript/three /usr/share/nodejs/three/build
           NO_DEFAULT_PATH)
-set(web ${PROJECT_SOURCE_DIR}/src/report/web)
+set(web ${PROJECT_SOURCE_DIR}/web)
 set(assets ${PROJECT_BINARY_DIR}/report)
 file(MAKE_DIRECTORY ${assets})
 if(PSFM_REPORT_3D AND PSFM_THREE_JS)
@@ -28,6 +28,6 @@ add_custom_command(OUTPUT ${assets}/script.js
 
 set(source ${PROJECT_SOURCE_DIR}/src/report/assets.S)
 set_source_files_properties(${source} PROPERTIES
-  OBJECT_DEPENDS "${assets}/script.js;${web}/page.html;${web}/style.css;${three}"
-  COMPILE_DEFINITIONS "PSFM_PAGE=\"${web}/page.html\";PSFM_STYLE=\"${web}/style.css\";PSFM_SCRIPT=\"${assets}/script.js\";PSFM_THREE=\"${three}\"")
+  OBJECT_DEPENDS "${assets}/script.js;${web}/page.html;${web}/style.css;${three};${web}/three_licence.html"
+  COMPILE_DEFINITIONS "PSFM_PAGE=\"${web}/page.html\";PSFM_STYLE=\"${web}/style.css\";PSFM_SCRIPT=\"${assets}/script.js\";PSFM_THREE=\"${three}\";PSFM_LICENCE=\"${web}/three_licence.html\"")
 target_sources(psfm_objects PRIVATE ${source} ${assets}/script.js)

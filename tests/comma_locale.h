@@ -7,7 +7,7 @@
 #include <locale.h>
 #include <stdbool.h>
 
-#include "base/path.h"
+#include "core/base/path.h"
 
 /* Builds the locale in a folder of its own if the system has its source, and switches to it. */
 static inline bool build_comma_locale(void) {

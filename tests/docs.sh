@@ -39,7 +39,7 @@ for file in $(grep -rhoE '\b[a-z]+/[a-z_0-9]+\.[ch]\b' --include='*.[ch]' src cl
     [ ! -d "src/${file%%/*}" ] || [ -e "src/$file" ] || complain "a comment names $file, which is not there"
 done
 
-for source in src/*/*.c cli/*.c; do
+for source in src/*/*.c src/*/*/*.c tools/*/*.c cli/*.c; do
     [ "$(wc -l <"$source")" -le 40 ] || [ "$(head -c 2 "$source")" = '/*' ] ||
         complain "$source does not open with its page"
 done

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "base/rng.h"
-#include "nn/engine.h"
+#include "core/base/rng.h"
+#include "images/nn/engine.h"
 #include "test_util.h"
 
 typedef struct {

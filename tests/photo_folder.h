@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "base/path.h"
-#include "image/image_io.h"
+#include "core/base/path.h"
+#include "images/image/image_io.h"
 #include "test_util.h"
 
 enum { PHOTO_WIDTH = 240, PHOTO_HEIGHT = 180, NUM_SPOTS = 12 };

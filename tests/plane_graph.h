@@ -5,9 +5,9 @@
 
 #include "test_util.h"
 
-#include "base/rng.h"
-#include "graph/pose_graph.h"
-#include "linalg/mat3.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
+#include "core/posegraph/pose_graph.h"
 
 /* A plane normal . X = distance in the world. */
 typedef struct {

@@ -2,10 +2,10 @@
 #ifndef PSFM_TESTS_PIPELINE_PLANE_VIEWS_H
 #define PSFM_TESTS_PIPELINE_PLANE_VIEWS_H
 
-#include "base/path.h"
-#include "photo/photo_cache.h"
-#include "refine/refine_matches.h"
-#include "unit/photo/plane_photos.h"
+#include "core/base/path.h"
+#include "images/photometric/photo_cache.h"
+#include "images/photometric/refine_matches.h"
+#include "unit/images/photometric/plane_photos.h"
 
 enum { NUM_VIEWS = 3, NUM_POINTS = 80 };
 

@@ -2,10 +2,10 @@
 #ifndef PSFM_TESTS_SCENE_TRUTH_H
 #define PSFM_TESTS_SCENE_TRUTH_H
 
-#include "base/alloc.h"
-#include "linalg/mat3.h"
-#include "scene/poses.h"
-#include "scene/triangulate.h"
+#include "core/base/alloc.h"
+#include "core/linalg/mat3.h"
+#include "core/structure/poses.h"
+#include "core/structure/triangulate.h"
 #include "synth/scene.h"
 #include "test_util.h"
 

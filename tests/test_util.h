@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/context.h"
+#include "core/base/context.h"
 
 /* Fails with the context's message if a call did not succeed. */
 #define assert_ok(ctx, call)                                                                     \

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "tasks/tasks.h"
+#include "core/tasks/tasks.h"
 
 enum { MOST_RANKS = 8, MOST_LETTERS = 4096 };
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "linalg/mat3.h"
-#include "view/match_set.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
+#include "core/matches/match_set.h"
 
 #define SCENE_MAX_PLANES 4
 

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 
 #include "../bundle_start.h"
-#include "base/path.h"
-#include "base/timer.h"
+#include "core/base/path.h"
+#include "core/base/timer.h"
 
 static double half_sum_of_squares(psfm_context *ctx, const psfm_bundle_problem *p) {
     double *error = bench_alloc(ctx, p->num_observations, sizeof *error), sum = 0.0;
@@ -66,7 +66,7 @@ static void compare(psfm_context *ctx, const char *scratch, psfm_scene_kind kind
     options.neighbours = 1;
     psfm_bundle_options bundle;
     psfm_options_init(&psfm_bundle_option_table, &bundle);
-    bundle.loss = PSFM_BUNDLE_LOSS_SQUARED;
+    bundle.loss = PSFM_LOSS_SQUARED;
     static bundle_start s;
     char *in = NULL, *out = NULL;
     bench_check(ctx, psfm_path_join(ctx, scratch, "start", &in));

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "../bundle_start.h"
-#include "linalg/angle.h"
-#include "linalg/sim3.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/sim3.h"
 
 typedef struct {
     const char *name;

@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/rotation_candidates.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "pipeline/reconstruct.h"
+#include "../../tests/rotation_score.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/solve/rotation_candidates.h"
+#include "sfm/reconstruct_options.h"
 #include "synth/scene.h"
 
 #define CHECK(ctx, call)                                                   \
@@ -84,16 +85,15 @@ static void compare_scores(psfm_context *ctx, const psfm_scene *scene,
     for (uint32_t v = 0; v < n; ++v)
         psfm_rotation_from_quat(scene->truth.images[v].cam_from_world_q, exact[v]);
     psfm_topology topology = {n, m, ends, ends + m};
-    CHECK(ctx, psfm_joint_choice(ctx, &options->robust.choice, graph, confidence));
-    const psfm_candidate_options candidate_options =
-        psfm_robust_candidate_options(&options->robust);
-    CHECK(ctx, psfm_candidate_list_make(ctx, graph, &candidate_options, confidence, &list));
+    CHECK(ctx, psfm_joint_choice(ctx, graph, confidence));
+    CHECK(ctx, psfm_candidate_list_make(ctx, graph, options->robust.control.noise_px, confidence,
+                                        &list));
     psfm_rotation_candidates candidates = psfm_candidate_list_view(&list);
-    const psfm_rotation_problem problem = {&topology, &candidates, &options->robust.consensus, 0};
-    CHECK(ctx, psfm_rotation_consensus_score(ctx, &problem, NULL, R, chosen, &score));
-    CHECK(ctx, psfm_rotation_consensus_score(ctx, &problem, chosen, R, other, &score));
+    const psfm_rotation_problem problem = {&topology, &candidates, 0};
+    CHECK(ctx, score_rotations(ctx, &problem, NULL, R, chosen, &score));
+    CHECK(ctx, score_rotations(ctx, &problem, chosen, R, other, &score));
     out->found = fmax(out->found, score);
-    CHECK(ctx, psfm_rotation_consensus_score(ctx, &problem, chosen, exact, other, &out->truth));
+    CHECK(ctx, score_rotations(ctx, &problem, chosen, exact, other, &out->truth));
     psfm_candidate_list_free(&list);
     free(confidence);
     free(exact);
@@ -113,9 +113,9 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
     options.robust.ambiguity.models = (int)ambiguous;
     CHECK(ctx, psfm_scene_make(ctx, kind, seed, scene_options, &scene));
-    psfm_evidence evidence = {.set = &scene.matches};
-    CHECK(ctx, psfm_evidence_verify(ctx, &options.two_view, &evidence));
-    CHECK(ctx, psfm_pose_graph_build(ctx, &scene.matches, evidence.two_views, true, &graph));
+    psfm_two_view *two_views = NULL;
+    CHECK(ctx, psfm_two_views_make(ctx, &scene.matches, &options.two_view, &two_views));
+    CHECK(ctx, psfm_pose_graph_build(ctx, &scene.matches, two_views, true, &graph));
     psfm_timings timings = {0};
     CHECK(ctx,
           psfm_robust_poses(ctx, &options.skeleton, &options.robust,
@@ -132,7 +132,7 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
     psfm_robust_edges_free(&edges);
     psfm_pose_solution_free(&solution);
     psfm_pose_graph_free(&graph);
-    psfm_evidence_free(&evidence);
+    psfm_two_views_free(&two_views, scene.matches.num_pairs);
     psfm_scene_free(&scene);
     return out;
 }

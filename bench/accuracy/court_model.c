@@ -7,7 +7,7 @@
  * cent. The whole model may be half a turn away: of the two turns the one with more right poses
  * counts. A MODEL that is not there has no photographs. */
 #include "../court_truth.h"
-#include "base/path.h"
+#include "core/base/path.h"
 
 #define MAX_PHOTOS 4096
 

@@ -9,14 +9,14 @@
  * bytes.
  */
 #include "../court_truth.h"
-#include "base/alloc.h"
-#include "base/path.h"
-#include "base/rng.h"
-#include "camera/camera_model.h"
-#include "camera/camera_scale.h"
+#include "core/base/alloc.h"
+#include "core/base/path.h"
+#include "core/base/rng.h"
+#include "core/camera/camera_convert.h"
+#include "core/camera/camera_model.h"
 #include "court/drawing.h"
-#include "image/image_io.h"
-#include "image/resize.h"
+#include "images/image/image_io.h"
+#include "images/image/resize.h"
 
 #define NOISE 15.0 /* grey levels */
 #define HIDDEN 0.3 /* share of the lines behind people */

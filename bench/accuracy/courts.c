@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "../court_truth.h"
-#include "base/path.h"
+#include "core/base/path.h"
 #include "court/target.h"
 
 #define MAX_PHOTOS 1000

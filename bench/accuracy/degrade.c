@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/path.h"
-#include "base/rng.h"
-#include "image/image_io.h"
-#include "image/image_list.h"
+#include "core/base/alloc.h"
+#include "core/base/path.h"
+#include "core/base/rng.h"
+#include "images/image/image_io.h"
+#include "images/image/image_list.h"
 
 static const char *const kinds[] = {"exposure", "jpeg", "noise", "covered", "blur", NULL};
 enum { EXPOSURE, JPEG, NOISE, COVERED, BLUR, NUM_KINDS };

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calib/calibrate.h"
-#include "io/colmap_database.h"
-#include "io/colmap_model.h"
-#include "pipeline/reconstruct.h"
-#include "view/canonical.h"
+#include "core/calibration/calibrate.h"
+#include "core/matches/canonical_order.h"
+#include "formats/colmap_model.h"
+#include "sfm/reconstruct_options.h"
+#include "store/colmap_database.h"
 
 typedef struct {
     size_t num, num_beyond1, num_beyond3;

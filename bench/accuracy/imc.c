@@ -14,15 +14,15 @@
 
 #include "../imc_scene.h"
 #include "../scratch.h"
-#include "base/json.h"
-#include "base/output.h"
-#include "base/text.h"
-#include "base/timer.h"
+#include "core/base/output.h"
+#include "core/base/text.h"
+#include "core/base/timer.h"
 #include "eval/evaluate.h"
-#include "intake/extract_folder.h"
-#include "intake/match_images.h"
-#include "io/colmap_database.h"
-#include "pipeline/reconstruct.h"
+#include "formats/json.h"
+#include "frontend/extract_folder.h"
+#include "frontend/match_images.h"
+#include "sfm/run.h"
+#include "store/colmap_database.h"
 
 enum { MAX_SIZES = 16, NUM_SHOWN = 3, FIRST_SHOWN = 2 }; /* AUCs at 3, 5, 10 degrees */
 
@@ -90,21 +90,22 @@ static psfm_status score_bag(psfm_context *ctx, const imc_scene *s, const imc_ba
                              psfm_evaluation *e) {
     psfm_match_set set;
     psfm_model gt = {0};
-    psfm_evidence evidence = {.set = &set};
-    psfm_reconstruct_stats stats = {0};
-    psfm_reconstruction r = {0};
-    psfm_reconstruct_options options;
-    psfm_reconstruct_options_init(mode, &options);
+    psfm_sfm r;
+    psfm_sfm_open(NULL, &r);
+    psfm_reconstruct_options_init(mode, &r.asked.settings.options);
     *e = (psfm_evaluation){.num_images = bag->num}; /* nothing posed scores 0 */
     psfm_status status = select_views(ctx, all, s, bag, &set);
     if (status == PSFM_OK)
         status = select_truth(ctx, truth, bag, &gt);
-    if (status == PSFM_OK)
-        status = psfm_reconstruct(ctx, &options, &evidence, &stats, &r);
+    if (status == PSFM_OK) {
+        r.set = set; /* lent */
+        r.stage = PSFM_AT_SET;
+        status = psfm_sfm_run(ctx, &r);
+    }
     if (status == PSFM_OK && r.num_models > 0)
         status = psfm_evaluate(ctx, &gt, r.models, r.num_models, e);
-    psfm_reconstruction_free(&r);
-    psfm_evidence_free(&evidence);
+    r.set = (psfm_match_set){0};
+    psfm_sfm_close(&r);
     free(set.views);
     free(set.pairs);
     free(gt.images);
@@ -193,6 +194,7 @@ static psfm_status match(psfm_context *ctx, const places *p) {
     options.pairs = rule;
     psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
+    psfm_options_init(&psfm_two_view_option_table, &options.two_view);
     psfm_matcher_options_init(&options.matcher);
     return psfm_match_images(ctx, p->database, &options, NULL);
 }
@@ -420,7 +422,7 @@ static psfm_status run_all(psfm_context *ctx, const arguments *a) {
     size_t num = 0, num_results = 0;
     scene_result *results = NULL;
     cJSON *root = cJSON_CreateObject();
-    psfm_status status = root == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory") : PSFM_OK;
+    psfm_status status = root == NULL ? psfm_fail_memory(ctx) : PSFM_OK;
     if (status == PSFM_OK && looks_like_scene(ctx, a->folder)) {
         status = PSFM_ALLOC(ctx, 1, &folders);
         if (status == PSFM_OK)
@@ -439,7 +441,7 @@ static psfm_status run_all(psfm_context *ctx, const arguments *a) {
         status =
             psfm_fail(ctx, PSFM_ERR_DATA, "%s: no lists of images (*bag*.txt) below it", a->folder);
     if (status == PSFM_OK && !report(results, num_results, root))
-        status = psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+        status = psfm_fail_memory(ctx);
     if (status == PSFM_OK && a->json != NULL)
         status = psfm_json_write(ctx, root, a->json);
     for (size_t k = 0; results != NULL && k < num; ++k)

@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/colmap_database.h"
-#include "io/colmap_model.h"
-#include "linalg/mat3.h"
-#include "pose/bundle.h"
-#include "scene/planes.h"
-#include "scene/triangulate.h"
+#include "core/bundle/bundle.h"
+#include "core/linalg/mat3.h"
+#include "core/structure/planes.h"
+#include "core/structure/triangulate.h"
+#include "formats/colmap_model.h"
+#include "store/colmap_database.h"
 
 static void check(psfm_context *ctx, psfm_status status) {
     if (status == PSFM_OK)
@@ -90,13 +90,11 @@ static int32_t *find_flat_points(const psfm_match_set *set, const psfm_model *tr
 /* The plane through the points on it. */
 static psfm_bundle_plane fit_plane(psfm_context *ctx, const psfm_structure *st,
                                    const int32_t *on_plane, const psfm_poses *poses) {
-    psfm_scene_plane_options options;
     psfm_scene_planes planes;
     psfm_bundle_plane plane = {{0.0, 0.0, 1.0}, 0.0, 0.0};
-    psfm_options_init(&psfm_scene_plane_option_table, &options);
     psfm_labelled_points points = {st->num_points, (const double(*)[3])st->points, st->component,
                                    on_plane, 1};
-    check(ctx, psfm_scene_planes_fit(ctx, &points, poses, &options, &planes));
+    check(ctx, psfm_scene_planes_fit(ctx, &points, poses, &planes));
     if (planes.num_planes != 1) {
         fprintf(stderr, "bench_limit: the points of the plane are not flat\n");
         exit(1);
@@ -117,7 +115,7 @@ static void adjust(psfm_context *ctx, psfm_match_set *set, psfm_structure *st, c
     double(*xy)[2] = allocate(num, sizeof *xy);
     psfm_bundle_options options;
     psfm_options_init(&psfm_bundle_option_table, &options);
-    options.loss = PSFM_BUNDLE_LOSS_SQUARED;
+    options.loss = PSFM_LOSS_SQUARED;
     for (size_t v = 0; v < set->num_views; ++v)
         camera[v] = set->views[v].camera_idx;
     for (size_t p = 0; p < st->num_points; ++p)
@@ -197,7 +195,7 @@ int main(int argc, char **argv) {
     bool *right = find_right_matches(&set, &truth);
     psfm_options_init(&psfm_triangulate_option_table, &options);
     options.max_error_px = 1000.0; /* they are right, however noisy */
-    check(ctx, psfm_tracks_build(ctx, &set, right, NULL, &tracks, NULL));
+    check(ctx, psfm_tracks_build(ctx, &set, right, &tracks, NULL));
     check(ctx, psfm_triangulate(ctx, &set, &tracks, &poses, &options, &structure, NULL));
     int32_t *flat = axis >= 0 ? find_flat_points(&set, &truth, &structure, axis) : NULL;
     adjust(ctx, &set, &structure, flat, &poses);

@@ -12,13 +12,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/alloc.h"
-#include "io/colmap_database.h"
-#include "io/colmap_model.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
-#include "refine/refine_matches.h"
+#include "core/base/alloc.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "formats/colmap_model.h"
+#include "images/photometric/refine_matches.h"
+#include "store/colmap_database.h"
 
 static void check(psfm_context *ctx, psfm_status status) {
     if (status == PSFM_OK)
@@ -271,9 +271,8 @@ int main(int argc, char **argv) {
     check(ctx, psfm_photo_cache_create(ctx, &set, argv[2], (size_t)options.control.cache_mb << 20,
                                        &photos));
     double start = cpu_seconds();
-    psfm_evidence evidence = {
-        .set = &set, .two_views = views, .num_pairs = set.num_pairs, .photos = photos};
-    check(ctx, psfm_refine_matches(ctx, &options, &evidence, &stats));
+    const psfm_photo_input input = {&set, views, photos, NULL};
+    check(ctx, psfm_refine_matches(ctx, &options, &input, &stats));
     double seconds = cpu_seconds() - start;
     psfm_photo_cache_destroy(&photos);
     for (size_t p = 0; p < set.num_pairs; ++p)

@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/timer.h"
-#include "engine/rotation_candidates.h"
-#include "graph/pose_graph.h"
-#include "intake/image_likeness.h"
-#include "intake/rank_alike.h"
-#include "io/colmap_database.h"
-#include "match/pair_expand.h"
-#include "refine/evidence.h"
+#include "core/base/timer.h"
+#include "core/posegraph/pose_graph.h"
+#include "core/solve/rotation_candidates.h"
+#include "frontend/retrieval_ranking.h"
+#include "frontend/retrieval_vectors.h"
+#include "images/match/pair_expand.h"
+#include "store/colmap_database.h"
 
 enum { MIN_INLIERS = 30 };
 
@@ -38,9 +37,9 @@ static size_t find_verified(psfm_context *ctx, const char *path, const psfm_stor
     size_t num = 0;
     psfm_options_init(&psfm_two_view_option_table, &options);
     check(ctx, psfm_database_read(ctx, path, &set, NULL));
-    psfm_evidence evidence = {.set = &set};
-    check(ctx, psfm_evidence_verify(ctx, &options, &evidence));
-    check(ctx, psfm_pose_graph_build(ctx, &set, evidence.two_views, true, &graph));
+    psfm_two_view *two_views = NULL;
+    check(ctx, psfm_two_views_make(ctx, &set, &options, &two_views));
+    check(ctx, psfm_pose_graph_build(ctx, &set, two_views, true, &graph));
     for (uint32_t e = 0; e < graph.num_edges; ++e) {
         size_t place[2] = {0};
         for (int end = 0; end < 2; ++end) {
@@ -56,7 +55,7 @@ static size_t find_verified(psfm_context *ctx, const char *path, const psfm_stor
         ++num;
     }
     psfm_pose_graph_free(&graph);
-    psfm_evidence_free(&evidence);
+    psfm_two_views_free(&two_views, set.num_pairs);
     psfm_match_set_free(&set);
     return num;
 }
@@ -79,7 +78,6 @@ static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *h
                    const size_t *verified, size_t num_verified) {
     size_t num = hints->likeness->num;
     psfm_pair_list list, added;
-    psfm_expand_options options;
     psfm_moment start = psfm_moment_now();
     check(ctx, psfm_pair_select(ctx, rule, NULL, num, hints, &list));
     double seconds = psfm_moment_now().cpu_seconds - start.cpu_seconds;
@@ -88,8 +86,7 @@ static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *h
         exit(1);
     size_t found = count_verified(&list, num, verified, inliers);
     double all = (double)num_verified;
-    psfm_options_init(&psfm_expand_option_table, &options);
-    check(ctx, psfm_pair_expand(ctx, num, &list, inliers, &options, &added));
+    check(ctx, psfm_pair_expand(ctx, num, &list, inliers, PSFM_EXPAND_MOST, &added));
     size_t more = count_verified(&added, num, verified, NULL);
     printf("  %-12s %s %6zu pairs (%.2f CPU s), recall %5.1f %%, best %5.1f %%; expanded %6zu "
            "pairs, recall %5.1f %%\n",

@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "../bundle_start.h"
-#include "base/timer.h"
-#include "scene/triangulate.h"
+#include "core/base/timer.h"
+#include "core/structure/triangulate.h"
 
 typedef struct {
     double pure, right, found;
@@ -101,19 +101,16 @@ static void judge_points(const psfm_scene *scene, const psfm_structure *structur
 }
 
 static void run(psfm_context *ctx, psfm_scene_kind kind, int neighbours, double outliers,
-                double miss, int conflict) {
+                double miss) {
     psfm_scene_options options;
-    psfm_track_options track_options;
     psfm_triangulate_options triangulate_options;
     psfm_options_init(&psfm_scene_option_table, &options);
-    psfm_options_init(&psfm_track_option_table, &track_options);
     psfm_options_init(&psfm_triangulate_option_table, &triangulate_options);
     options.num_cameras = 46;
     options.noise_px = 0.7;
     options.outliers = outliers;
     options.miss = miss;
     options.neighbours = neighbours;
-    track_options.conflict = conflict;
     static bundle_start s;
     psfm_tracks tracks;
     psfm_track_stats stats;
@@ -122,8 +119,7 @@ static void run(psfm_context *ctx, psfm_scene_kind kind, int neighbours, double 
     uint32_t *component = bench_alloc(ctx, s.scene.matches.num_views, sizeof *component);
 
     double start = psfm_now();
-    bench_check(ctx,
-                psfm_tracks_build(ctx, &s.scene.matches, NULL, &track_options, &tracks, &stats));
+    bench_check(ctx, psfm_tracks_build(ctx, &s.scene.matches, NULL, &tracks, &stats));
     double track_seconds = psfm_now() - start;
     psfm_poses poses = {(uint32_t)s.scene.matches.num_views, s.R, s.c, component};
     start = psfm_now();
@@ -132,10 +128,9 @@ static void run(psfm_context *ctx, psfm_scene_kind kind, int neighbours, double 
     double seconds = psfm_now() - start, near, observations;
     quality q = judge(ctx, &s.scene, &tracks);
     judge_points(&s.scene, &structure, &near, &observations);
-    printf("%-8s %d %4.0f%% %4.0f%% %-5s %7zu %6zu %6.3f %6.3f %6.3f | %6.2f %6.3f %6.3f | %7.4f "
+    printf("%-8s %d %4.0f%% %4.0f%% %7zu %6zu %6.3f %6.3f %6.3f | %6.2f %6.3f %6.3f | %7.4f "
            "%7.4f\n",
-           psfm_scene_kind_name(kind), neighbours, 100 * outliers, 100 * miss,
-           conflict == PSFM_TRACK_CONFLICT_SPLIT ? "split" : "drop", stats.num_matches,
+           psfm_scene_kind_name(kind), neighbours, 100 * outliers, 100 * miss, stats.num_matches,
            tracks.num_tracks, q.pure, q.right, q.found,
            (double)structure.num_points / (double)s.scene.truth.num_points, near, observations,
            track_seconds, seconds);
@@ -150,14 +145,13 @@ int main(void) {
     static const psfm_scene_kind kinds[] = {PSFM_SCENE_ARENA, PSFM_SCENE_FIELD};
     static const double outliers[] = {0.0, 0.05, 0.2, 0.4, 0.6};
     psfm_context *ctx = psfm_context_create();
-    printf("%-8s %s %5s %5s %-5s %7s %6s %6s %6s %6s | %6s %6s %6s | %7s %7s\n", "scene", "k",
-           "wrong", "miss", "", "matches", "tracks", "pure", "right", "found", "points", "near",
-           "obs", "track s", "triang s");
+    printf("%-8s %s %5s %5s %7s %6s %6s %6s %6s | %6s %6s %6s | %7s %7s\n", "scene", "k", "wrong",
+           "miss", "matches", "tracks", "pure", "right", "found", "points", "near", "obs",
+           "track s", "triang s");
     for (int k = 0; k < 2; ++k)
         for (int neighbours = 1; neighbours <= 4; neighbours *= 2)
             for (int o = 0; o < 5; ++o)
-                for (int conflict = 0; conflict < 2; ++conflict)
-                    run(ctx, kinds[k], neighbours, outliers[o], 0.2, conflict);
+                run(ctx, kinds[k], neighbours, outliers[o], 0.2);
     psfm_context_destroy(&ctx);
     return 0;
 }

@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "../../tests/two_view_scene.h"
-#include "linalg/angle.h"
+#include "core/linalg/angle.h"
+#include "core/twoview/homography.h"
+#include "core/twoview/homography_decompose.h"
+#include "core/twoview/two_view.h"
 #include "planarsfm/camera.h"
-#include "twoview/homography.h"
-#include "twoview/homography_decompose.h"
-#include "twoview/two_view.h"
 
 #define REPEATS 3
 

@@ -14,8 +14,8 @@
 #include <math.h>
 
 #include "../bundle_start.h"
-#include "camera/camera_model.h"
 #include "ceres_adjust.h"
+#include "core/camera/camera_model.h"
 
 /* Floating-point operations a second of a product of two 512 x 512 matrices. */
 static double dgemm_rate(psfm_context *ctx) {

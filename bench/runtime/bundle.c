@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../bundle_start.h"
-#include "base/timer.h"
+#include "core/base/timer.h"
 
 typedef struct {
     double num_obs, seconds_per_step;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/timer.h"
+#include "core/base/timer.h"
 #include "planarsfm/camera.h"
 
 #define SIDE 64

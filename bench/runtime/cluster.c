@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 #include "../scratch.h"
-#include "base/path.h"
-#include "image/image_list.h"
-#include "intake/extract_folder.h"
-#include "intake/match_images.h"
-#include "photo/pyramid.h"
-#include "pipeline/reconstruct_database.h"
+#include "core/base/path.h"
+#include "frontend/extract_folder.h"
+#include "frontend/match_images.h"
+#include "images/image/image_list.h"
+#include "images/photometric/pyramid.h"
+#include "sfm/run.h"
 #include "task_play.h"
 
-/* Of full tasks (src/intake/match_images.c, src/twoview/two_view_tasks.c, src/refine). */
+/* Of full tasks: src/frontend/match_images.c, src/core/twoview/two_view_tasks.c and those of
+ * src/images/photometric. */
 enum { PAIRS_PER_TASK = 16, VIEWS_PER_TASK = 4, SEARCHES_PER_TASK = 4000 };
 
 /* What the recorded run did. */
@@ -48,6 +49,7 @@ static psfm_status make_matches(psfm_context *ctx, const char *database, run_fac
     psfm_match_stats stats = {0};
     psfm_options_init(&psfm_nearest_option_table, &match.nearest);
     psfm_options_init(&psfm_guided_option_table, &match.guided);
+    psfm_options_init(&psfm_two_view_option_table, &match.two_view);
     psfm_matcher_options_init(&match.matcher);
     psfm_status status = psfm_match_images(ctx, database, &match, &stats);
     facts->num_matched = stats.num_matched;
@@ -67,7 +69,7 @@ static psfm_status make_models(psfm_context *ctx, const char *photos, const char
     if (status == PSFM_OK)
         status = psfm_settings_set(ctx, settings, "report", "off");
     if (status == PSFM_OK)
-        status = psfm_reconstruct_database_from(ctx, database, settings, NULL, folder, &summary);
+        status = psfm_run_matches(ctx, database, settings, folder, &summary);
     facts->num_aligned = member(summary, "refine_matches", "pairs");
     facts->num_searches =
         member(summary, "align_tracks", "patches") * (double)records[TRACKS].num_lists;

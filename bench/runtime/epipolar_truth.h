@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "feature/keypoint_set.h"
-#include "linalg/mat3.h"
-#include "match/nearest_neighbour.h"
+#include "core/linalg/mat3.h"
+#include "images/feature/keypoint_set.h"
+#include "images/match/nearest_neighbour.h"
 #include "planarsfm/model.h"
 
 #define MAX_ERROR_PX 2.0

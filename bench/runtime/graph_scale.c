@@ -11,11 +11,11 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include "base/timer.h"
-#include "graph/biconnect.h"
-#include "graph/embedding.h"
-#include "graph/similarity.h"
-#include "pose/position_lud.h"
+#include "core/base/timer.h"
+#include "core/posegraph/biconnect.h"
+#include "core/posegraph/embedding.h"
+#include "core/posegraph/similarity.h"
+#include "core/positions/position_lud.h"
 #include "synthetic_graph.h"
 
 enum { SIMILARITY, EMBEDDING, TREE, BICONNECTION, LUD, NUM_STAGES };

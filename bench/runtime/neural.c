@@ -17,12 +17,11 @@
 #include <unistd.h>
 
 #include "../network_weights.h"
-#include "base/rng.h"
-#include "base/timer.h"
-#include "feature/superpoint.h"
-#include "feature/xfeat.h"
-#include "match/lightglue.h"
-#include "match/superglue.h"
+#include "core/base/rng.h"
+#include "core/base/timer.h"
+#include "images/feature/detector.h"
+#include "images/match/lightglue.h"
+#include "images/match/superglue.h"
 
 #define MAX_THREADS 2
 
@@ -71,8 +70,8 @@ static void make_weights(network net, weights_file *w) {
 /* A network with its input, ready to run. */
 typedef struct {
     psfm_context *ctx;
-    psfm_superpoint *superpoint;
-    psfm_xfeat *xfeat;
+    void *superpoint;
+    void *xfeat;
     psfm_superglue *superglue;
     psfm_lightglue *lightglue;
     psfm_gray_view image;
@@ -104,28 +103,52 @@ static void make_image(subject *s, size_t width, size_t height) {
     s->image = (psfm_gray_view){s->pixels, width, height, width};
 }
 
+/* Operations of the matrix products of SuperGlue for num keypoints each: its encoder's layers, then
+ * as many layers within an image as across. */
+static double count_superglue(double num, double layers) {
+    const double d = 256, points = 2 * num;
+    double encoder = points * (3 * 32 + 32 * 64 + 64 * 128 + 128 * 256 + 256 * 256);
+    double linear = points * d * d * (3 + 1 + 4 + 2); /* Q, K, V, W, MLP */
+    return 2 * (encoder + layers * (linear + 4 * d * num * num) + points * d * d + num * num * d);
+}
+
+/* Those of LightGlue, all layers; dim_in differs from d where a layer in front takes it there. */
+static double count_lightglue(double num, double layers, double d, double dim_in) {
+    const double points = 2 * num;
+    double within = points * d * d * (3 + 1 + 4 + 2) + 4 * d * num * num;
+    double across = points * d * d * (2 + 1 + 4 + 2) + 4 * d * num * num;
+    double input = dim_in == d ? 0 : points * d * dim_in;
+    return 2 * (input + layers * (within + across) + points * d * d + num * num * d);
+}
+
+/* Of the convolutions of a pixel, counted as direct ones. */
+#define SUPERPOINT_FLOPS 169608.0
+#define XFEAT_FLOPS 8535.0
+
 static void make_subject(psfm_engine *nn, const bench_case *c, const char *path, subject *s) {
     psfm_context *ctx = s->ctx;
     if (c->height != 0)
         make_image(s, c->width, c->height);
     switch (c->net) {
     case SUPERPOINT:
-        check(ctx, psfm_superpoint_create(ctx, nn, path, &s->superpoint));
-        s->flops = psfm_superpoint_flops(c->width, c->height);
+        check(ctx,
+              psfm_network_create(ctx, psfm_superpoint_detector.network, nn, path, &s->superpoint));
+        s->flops = SUPERPOINT_FLOPS * (double)(c->width * c->height);
         break;
     case XFEAT:
-        check(ctx, psfm_xfeat_create(ctx, nn, path, &s->xfeat));
-        s->flops = psfm_xfeat_flops(c->width, c->height);
+        check(ctx, psfm_network_create(ctx, psfm_xfeat_detector.network, nn, path, &s->xfeat));
+        s->flops = XFEAT_FLOPS * (double)(c->width * c->height);
         break;
     case SUPERGLUE:
-        check(ctx, psfm_superglue_create(ctx, nn, path, &s->superglue));
-        s->flops = psfm_superglue_flops(s->superglue, c->width, c->width);
+        check(ctx, psfm_network_create(ctx, &psfm_superglue_network, nn, path, &s->superglue));
+        s->flops = count_superglue((double)c->width, 18);
         make_features(s, c->width, 256);
         break;
     case LIGHTERGLUE:
     case LIGHTGLUE:
-        check(ctx, psfm_lightglue_create(ctx, nn, path, &s->lightglue));
-        s->flops = psfm_lightglue_flops(s->lightglue, c->width, c->width);
+        check(ctx, psfm_network_create(ctx, &psfm_lightglue_network, nn, path, &s->lightglue));
+        s->flops = c->net == LIGHTGLUE ? count_lightglue((double)c->width, 9, 256, 256)
+                                       : count_lightglue((double)c->width, 6, 96, 64);
         make_features(s, c->width, psfm_lightglue_dim(s->lightglue));
     }
 }
@@ -134,17 +157,18 @@ static void run_subject(subject *s) {
     psfm_keypoint_set features = {0};
     psfm_neural_matches matches = {0};
     psfm_neural_input a = {&s->features[0], 640, 480}, b = {&s->features[1], 640, 480};
-    psfm_superpoint_options options;
-    psfm_options_init(&psfm_superpoint_option_table, &options);
+    psfm_neural_options options;
+    psfm_options_init(psfm_superpoint_detector.options, &options);
     options.max_keypoints = 1024;
-    psfm_xfeat_options xfeat_options;
-    psfm_options_init(&psfm_xfeat_option_table, &xfeat_options);
+    psfm_neural_options xfeat_options;
+    psfm_options_init(psfm_xfeat_detector.options, &xfeat_options);
     xfeat_options.max_keypoints = 1024;
     if (s->superpoint != NULL)
-        check(s->ctx,
-              psfm_superpoint_extract(s->ctx, s->superpoint, &s->image, &options, &features));
+        check(s->ctx, psfm_neural_extract(s->ctx, &psfm_superpoint_detector, s->superpoint,
+                                          &s->image, &options, &features));
     if (s->xfeat != NULL)
-        check(s->ctx, psfm_xfeat_extract(s->ctx, s->xfeat, &s->image, &xfeat_options, &features));
+        check(s->ctx, psfm_neural_extract(s->ctx, &psfm_xfeat_detector, s->xfeat, &s->image,
+                                          &xfeat_options, &features));
     if (s->superglue != NULL)
         check(s->ctx, psfm_superglue_match(s->ctx, s->superglue, &a, &b, NULL, &matches));
     if (s->lightglue != NULL)
@@ -154,10 +178,10 @@ static void run_subject(subject *s) {
 }
 
 static void free_subject(subject *s) {
-    psfm_superpoint_destroy(&s->superpoint);
-    psfm_xfeat_destroy(&s->xfeat);
-    psfm_superglue_destroy(&s->superglue);
-    psfm_lightglue_destroy(&s->lightglue);
+    psfm_network_destroy(psfm_superpoint_detector.network, &s->superpoint);
+    psfm_network_destroy(psfm_xfeat_detector.network, &s->xfeat);
+    psfm_network_destroy(&psfm_superglue_network, &s->superglue);
+    psfm_network_destroy(&psfm_lightglue_network, &s->lightglue);
     psfm_keypoint_set_free(&s->features[0]);
     psfm_keypoint_set_free(&s->features[1]);
     free(s->pixels);
@@ -292,7 +316,7 @@ int main(int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     psfm_engine *nn;
     check(ctx, psfm_engine_create(ctx, &nn));
-    printf("%s\n\n", psfm_engine_describe(nn));
+    printf("%s kernels\n\n", psfm_engine_kernels(nn)->name);
     psfm_engine_destroy(&nn);
     psfm_context_destroy(&ctx);
     printf("%-20s %7s %8s %9s %9s %9s %7s%s\n", "case", "threads", "GFLOP", "ms", "cpu ms",

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cpu.h"
-#include "base/timer.h"
-#include "linalg/mat3.h"
-#include "photo/corners.h"
-#include "photo/patch.h"
+#include "core/base/cpu.h"
+#include "core/base/timer.h"
+#include "core/linalg/mat3.h"
+#include "images/photometric/patch.h"
+#include "images/photometric/pyramid.h"
 
 static void check(psfm_context *ctx, psfm_status status) {
     if (status == PSFM_OK)

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/rng.h"
-#include "graph/rigidity.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
-#include "pose/position_lud.h"
-#include "pose/rotation_average.h"
+#include "core/base/rng.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "core/positions/position_lud.h"
+#include "core/rigidity/rigidity.h"
+#include "core/rotations/rotation_average.h"
 
 static const char *const kinds[] = {"ring", "grid", "random"};
 enum { RING, GRID, RANDOM, NUM_KINDS };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "../scratch.h"
-#include "base/path.h"
-#include "base/timer.h"
+#include "core/base/path.h"
+#include "core/base/timer.h"
 #include "synth/render.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
 /* SIFT extraction and matching, ours beside COLMAP's on the CPU:
- *   bench_sift_match IMAGE_FOLDER [PAIRS] [--affine-shape] [--upright] [--gt MODEL]
+ *   bench_sift_match IMAGE_FOLDER [PAIRS] [--upright] [--gt MODEL]
  * PAIRS as for psfm_pair_select but retrieval, default exhaustive. The flags go to both; MODEL is a
  * COLMAP model with true poses, by which matches are judged, also those of our matcher from
  * COLMAP's features. COLMAP (if it is on the PATH) extracts and matches in a temporary folder.
@@ -16,12 +16,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../tests/extract_photos.h"
 #include "../scratch.h"
-#include "base/path.h"
-#include "base/timer.h"
-#include "feature/extract.h"
-#include "image/image_list.h"
-#include "match/nearest_neighbour.h"
+#include "core/base/path.h"
+#include "core/base/timer.h"
+#include "images/image/image_list.h"
+#include "images/match/nearest_neighbour.h"
 
 #include "epipolar_truth.h"
 
@@ -48,7 +48,7 @@ static seconds since(seconds start) {
 
 typedef struct {
     const char *folder, *pairs;
-    bool affine_shape, upright;
+    bool upright;
     psfm_model truth; /* empty: not known */
 } task;
 
@@ -71,7 +71,6 @@ typedef struct {
 static psfm_status run_ours(psfm_context *ctx, const task *todo, ours *o) {
     psfm_sift_options options;
     psfm_options_init(&psfm_sift_option_table, &options);
-    options.affine_shape = todo->affine_shape;
     options.upright = todo->upright;
     psfm_status status = psfm_image_list_folder(ctx, todo->folder, &o->images);
     if (status != PSFM_OK)
@@ -79,9 +78,8 @@ static psfm_status run_ours(psfm_context *ctx, const task *todo, ours *o) {
     o->photos = calloc(o->images.num + 1, sizeof *o->photos);
     o->sets = calloc(o->images.num + 1, sizeof *o->sets);
     seconds start = read_clocks();
-    status = psfm_extract_photos(
-        ctx,
-        &(psfm_photo_list){todo->folder, (const char *const *)o->images.names, o->images.num, NULL},
+    status = extract_photos(
+        ctx, &(photo_list){todo->folder, (const char *const *)o->images.names, o->images.num, NULL},
         NULL, &options, o->photos);
     o->extract_time = since(start);
     if (status == PSFM_OK)
@@ -189,9 +187,7 @@ static void run_theirs(const task *todo, const ours *o, theirs *t) {
     if (!command("command -v %s >%s 2>&1%s", "colmap", "/dev/null", "") ||
         make_scratch(scratch) == NULL)
         return;
-    const char *flags = todo->affine_shape ? "--SiftExtraction.estimate_affine_shape 1"
-                        : todo->upright    ? "--SiftExtraction.upright 1"
-                                           : "";
+    const char *flags = todo->upright ? "--SiftExtraction.upright 1" : "";
     seconds start = read_clocks();
     bool ok = command("colmap feature_extractor --database_path %s/db --image_path '%s' "
                       "--SiftExtraction.use_gpu 0 %s >/dev/null 2>&1",
@@ -420,9 +416,7 @@ static psfm_status take_arguments(psfm_context *ctx, int argc, char **argv, task
     int num = 0;
     *todo = (task){.pairs = "exhaustive"};
     for (int k = 1; k < argc; ++k) {
-        if (strcmp(argv[k], "--affine-shape") == 0) {
-            todo->affine_shape = true;
-        } else if (strcmp(argv[k], "--upright") == 0) {
+        if (strcmp(argv[k], "--upright") == 0) {
             todo->upright = true;
         } else if (strcmp(argv[k], "--gt") == 0 && k + 1 < argc) {
             psfm_status status = psfm_model_read(ctx, argv[++k], &todo->truth);
@@ -434,11 +428,10 @@ static psfm_status take_arguments(psfm_context *ctx, int argc, char **argv, task
             todo->pairs = argv[k];
         }
     }
-    return num >= 1 && num <= 2 ? PSFM_OK
-                                : psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                                            "usage: %s IMAGE_FOLDER [PAIRS] [--affine-shape] "
-                                            "[--upright] [--gt MODEL]",
-                                            argv[0]);
+    return num >= 1 && num <= 2
+               ? PSFM_OK
+               : psfm_fail(ctx, PSFM_ERR_ARGUMENT,
+                           "usage: %s IMAGE_FOLDER [PAIRS] [--upright] [--gt MODEL]", argv[0]);
 }
 
 int main(int argc, char **argv) {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "graph/pose_graph.h"
-#include "linalg/mat3.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
+#include "core/posegraph/pose_graph.h"
 
 typedef enum { LAYOUT_FIELD, LAYOUT_RING } graph_layout;
 

@@ -1,12 +1,12 @@
-/* Recorded tasks, played again on ranks that are not here: a first rank that hands out and commits
- * one thing after the other by the rules of src/tasks, and a network whose bytes the first rank
- * sends and takes one by one. Waiting for the disk is left out. */
+/* Recorded tasks, played again on ranks that are not here: a first rank that hands out and
+ * commits one thing after the other by the rules of src/core/tasks, and a network whose bytes the
+ * first rank sends and takes one by one. Waiting for the disk is left out. */
 #ifndef PSFM_BENCH_TASK_PLAY_H
 #define PSFM_BENCH_TASK_PLAY_H
 
-#include "base/alloc.h"
+#include "core/base/alloc.h"
+#include "core/tasks/board.h"
 #include "task_record.h"
-#include "tasks/board.h"
 
 /* Seconds of the first rank for one thing of a kind, and bytes of it. */
 typedef struct {

@@ -9,12 +9,12 @@
 #include <time.h>
 
 #include "../../tests/thread_link.h"
-#include "intake/feature_tasks.h"
-#include "intake/match_tasks.h"
-#include "refine/pair_tasks.h"
-#include "refine/track_tasks.h"
-#include "tasks/messages.h"
-#include "twoview/two_view_tasks.h"
+#include "core/tasks/messages.h"
+#include "core/twoview/two_view_tasks.h"
+#include "frontend/feature_tasks.h"
+#include "frontend/match_tasks.h"
+#include "images/photometric/pair_tasks.h"
+#include "images/photometric/track_tasks.h"
 
 enum {
     FEATURES,
@@ -51,29 +51,25 @@ static double thread_cpu(void) {
 }
 
 /* A list that is opened: what follows belongs to its kind. */
-static void note_list(const psfm_packet *packet) {
-    psfm_packet_reader reader = psfm_packet_read(packet);
-    psfm_unpacking u = {.reader = &reader};
-    psfm_list_facts facts = {0};
-    char *version = NULL, *kind = NULL;
-    reader.at = sizeof(psfm_message_head);
-    psfm_unpack_text(&u, &version);
-    psfm_unpack(&u, &facts, sizeof facts);
-    psfm_unpack_text(&u, &kind);
-    for (int k = 0; u.status == PSFM_OK && k < NUM_STAGES; ++k)
-        if (strcmp(kind, recorded_kinds[k]->name) == 0)
+static void note_list(psfm_packet packet) {
+    psfm_transfer t = {.packet = &packet, .is_reading = true};
+    psfm_list_facts facts;
+    packet.at = sizeof(psfm_message_head);
+    psfm_list_facts_move(&t, &facts);
+    for (int k = 0; t.status == PSFM_OK && k < NUM_STAGES; ++k)
+        if (strcmp(facts.kind, recorded_kinds[k]->name) == 0)
             current = &records[k];
     ++current->num_lists;
     current->num_tasks += facts.num_tasks;
-    free(version);
-    free(kind);
+    free((char *)facts.version);
+    free((char *)facts.kind);
 }
 
 static void note_message(const psfm_packet *packet) {
     psfm_message_head head;
     memcpy(&head, packet->bytes, sizeof head);
     if (head.kind == PSFM_MESSAGE_OPEN)
-        note_list(packet);
+        note_list(*packet);
     double now = thread_cpu();
     current->bytes[head.kind] += (double)packet->size;
     current->cost[head.kind] += now - last_cpu;
@@ -102,56 +98,63 @@ static psfm_status recorded_receive(psfm_link *link, psfm_context *ctx, int *fro
     return status;
 }
 
-static psfm_status timed(int stage, psfm_context *ctx, void *state, int worker,
-                         psfm_packet_reader *input, psfm_packet *result) {
+static psfm_status timed(int stage, psfm_context *ctx, void *state, int worker, void *items,
+                         size_t num, void *results) {
     task_record *r = &records[stage];
+    const psfm_task_kind *kind = recorded_kinds[stage];
+    char *item = items, *result = results;
+    psfm_status status = PSFM_OK;
     double start = thread_cpu();
-    psfm_status status = recorded_kinds[stage]->run(ctx, state, worker, input, result);
+    if (kind->compute_all != NULL)
+        status = kind->compute_all(ctx, state, worker, items, num, results);
+    for (size_t k = 0; status == PSFM_OK && kind->compute_all == NULL && k < num; ++k)
+        status = kind->compute(ctx, state, worker, item + k * kind->item.size,
+                               result + k * kind->result.size);
     if (r->num < MOST_TASKS) /* the second rank has one thread */
         r->seconds[r->num++] = thread_cpu() - start;
     return status;
 }
 
-static psfm_status timed_features(psfm_context *ctx, void *state, int worker,
-                                  psfm_packet_reader *input, psfm_packet *result) {
-    return timed(FEATURES, ctx, state, worker, input, result);
+static psfm_status timed_features(psfm_context *ctx, void *state, int worker, void *items,
+                                  size_t num, void *results) {
+    return timed(FEATURES, ctx, state, worker, items, num, results);
 }
 
-static psfm_status timed_matches(psfm_context *ctx, void *state, int worker,
-                                 psfm_packet_reader *input, psfm_packet *result) {
-    return timed(MATCHES, ctx, state, worker, input, result);
+static psfm_status timed_matches(psfm_context *ctx, void *state, int worker, void *items,
+                                 size_t num, void *results) {
+    return timed(MATCHES, ctx, state, worker, items, num, results);
 }
 
-static psfm_status timed_geometries(psfm_context *ctx, void *state, int worker,
-                                    psfm_packet_reader *input, psfm_packet *result) {
-    return timed(GEOMETRIES, ctx, state, worker, input, result);
+static psfm_status timed_geometries(psfm_context *ctx, void *state, int worker, void *items,
+                                    size_t num, void *results) {
+    return timed(GEOMETRIES, ctx, state, worker, items, num, results);
 }
 
-static psfm_status timed_corners(psfm_context *ctx, void *state, int worker,
-                                 psfm_packet_reader *input, psfm_packet *result) {
-    return timed(CORNERS, ctx, state, worker, input, result);
+static psfm_status timed_corners(psfm_context *ctx, void *state, int worker, void *items,
+                                 size_t num, void *results) {
+    return timed(CORNERS, ctx, state, worker, items, num, results);
 }
 
-static psfm_status timed_pairs(psfm_context *ctx, void *state, int worker,
-                               psfm_packet_reader *input, psfm_packet *result) {
-    return timed(PAIRS, ctx, state, worker, input, result);
+static psfm_status timed_pairs(psfm_context *ctx, void *state, int worker, void *items, size_t num,
+                               void *results) {
+    return timed(PAIRS, ctx, state, worker, items, num, results);
 }
 
-static psfm_status timed_tracks(psfm_context *ctx, void *state, int worker,
-                                psfm_packet_reader *input, psfm_packet *result) {
-    return timed(TRACKS, ctx, state, worker, input, result);
+static psfm_status timed_tracks(psfm_context *ctx, void *state, int worker, void *items, size_t num,
+                                void *results) {
+    return timed(TRACKS, ctx, state, worker, items, num, results);
 }
 
 /* Two ranks of one thread each, whose tasks are recorded. */
 static thread_ranks *start_recording(psfm_context *ctx) {
-    static psfm_status (*const runs[NUM_STAGES])(psfm_context *, void *, int, psfm_packet_reader *,
-                                                 psfm_packet *) = {
+    static psfm_status (*const computes[NUM_STAGES])(psfm_context *, void *, int, void *, size_t,
+                                                     void *) = {
         timed_features, timed_matches, timed_geometries, timed_corners, timed_pairs, timed_tracks};
     static psfm_task_kind kinds[NUM_STAGES];
     static const psfm_task_kind *list[NUM_STAGES + 1];
     for (int k = 0; k < NUM_STAGES; ++k) {
         kinds[k] = *recorded_kinds[k];
-        kinds[k].run = runs[k];
+        kinds[k].compute_all = computes[k];
         list[k] = &kinds[k];
     }
     psfm_context_set_threads(ctx, 1);

@@ -16,17 +16,17 @@ PSFM_API psfm_settings *psfm_settings_create(void);
 /* Frees *settings and sets it to NULL. */
 PSFM_API void psfm_settings_destroy(psfm_settings **settings);
 
-/* Sets one option, e.g. ("mode", "paper"), ("scale", "10") or ("twoview.max-error-px", "3");
- * "images" is the folder of the photographs, from which points get their colours;
- * "report" (on or off) tells whether report.html is written, "geometries" (on or off) whether the
- * database's two_view_geometries, COLMAP's own table, gets the verification, for its mappers.
- * Setting the mode resets everything else to the defaults of that mode, so set it first.
- * PSFM_ERR_ARGUMENT names the allowed values. */
+/* Sets one option, as the command has it (docs/cli.md) without its leading dashes: ("mode",
+ * "paper"),
+ * ("scale", "10"), ("twoview.max-error-px", "3"), ("images", "photographs"), ("geometries", "on");
+ * '_' may stand for '-' and '.'. Values are text; a switch is "on" or "off". Setting the mode
+ * resets everything else to the defaults of that mode, so set it first. PSFM_ERR_ARGUMENT names
+ * what is allowed; nothing is changed then. */
 PSFM_API psfm_status psfm_settings_set(psfm_context *ctx, psfm_settings *settings, const char *name,
                                        const char *value);
 
 /* Metric scale from a known distance between two image points on the dominant plane, each given as
- * "IMAGE:x,y"; metres as text. */
+ * "IMAGE:x,y"; metres as text. The same as the option "distance", for names of any letters. */
 PSFM_API psfm_status psfm_settings_set_distance(psfm_context *ctx, psfm_settings *settings,
                                                 const char *point1, const char *point2,
                                                 const char *metres);

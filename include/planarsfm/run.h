@@ -16,10 +16,12 @@ PSFM_API psfm_run_settings *psfm_run_settings_create(void);
 /* Frees *settings and sets it to NULL. NULL and a pointer to NULL are fine. */
 PSFM_API void psfm_run_settings_destroy(psfm_run_settings **settings);
 
-/* Sets one option, as the command has it without its dashes: "cameras", "camera", "share-cameras",
- * "masks", "images-list", "pairs", "features", "matcher", "sift.max-num-features", ...; "weights"
- * may be set again for one more file; "replace" and "opencv-pixels" are on or off. Other names are
- * those of psfm_settings_set. PSFM_ERR_ARGUMENT names the allowed values. */
+/* Sets one option, as the command has it (docs/cli.md) without its leading dashes: "cameras",
+ * "pairs", "sift.max-num-features", "max-size", "court", ...; '_' may stand for '-' and '.'. Values
+ * are text; a switch ("replace", "no-report") is "on" or "off", "weights" may be set again for one
+ * more file, and the values of "distance" are one text with blanks between them. Setting "mode"
+ * resets what a reconstruction takes (psfm_settings_set), so set it first. PSFM_ERR_ARGUMENT names
+ * what is allowed; nothing is changed then. */
 PSFM_API psfm_status psfm_run_settings_set(psfm_context *ctx, psfm_run_settings *settings,
                                            const char *name, const char *value);
 

@@ -101,7 +101,7 @@ typedef struct {
     bool is_accepted;     /* agrees with the poses (robust mode), or was kept (paper mode) */
     bool is_in_tree;      /* of the minimum-range spanning tree */
     double embedding;     /* the edge's place on the real line */
-    double residual_deg;  /* of its rotation; NAN in paper mode */
+    double residual_deg;  /* of its rotation; NAN in paper mode and if rotations are not averaged */
     /* X_2 = R(q) X_1 + t up to the length of t; t is of unit length, or zero if unknown. */
     double cam2_from_cam1_q[4];
     double cam2_from_cam1_t[3];

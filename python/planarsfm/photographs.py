@@ -149,7 +149,7 @@ def _run(context, folder, out, settings):
 
 
 def run(photos, out=None, camera=None, cameras=None, pairs=None, settings=None, threads=0, seed=0, progress=None,
-        log=None):
+        log=None, **options):
     """Camera poses from photographs: what `planarsfm run` does.
 
     photos    a folder, or a list of files; images are named relative to the folder that holds them all
@@ -157,13 +157,14 @@ def run(photos, out=None, camera=None, cameras=None, pairs=None, settings=None, 
               temporary folder, which is gone when the result is
     camera    a Camera for all photographs; None: focal lengths come from EXIF data, planes and pairs
     cameras   or a COLMAP model, or the results of a run, that has a camera for each photograph
-    pairs     "exhaustive", "sequential:K", "ring:K" or "file:PATH"
+    pairs     which pairs are matched, a rule of --pairs: "exhaustive", "ring:2", "file:PATH", ...
     settings  all other options of `planarsfm run` by name, e.g. {"court": "basketball", "sift.max-num-features": 4000}
+    options   the same as arguments, underscores for dashes and dots: court="basketball", sift_max_num_features=4000
     progress  progress(stage, done, total) is called now and then; a true result cancels
     log       log(level, text)
 
     Returns a Run, also if no image could be posed. Raises Error, or Cancelled."""
-    given = dict(settings or {})
+    given = {**(settings or {}), **options}
     for name, value in (("camera", camera and _camera_text(camera)), ("cameras", cameras and os.fspath(cameras)),
                         ("pairs", pairs)):
         if value:

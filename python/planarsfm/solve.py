@@ -168,7 +168,8 @@ def _fill(context, problem, names, ordered, ids, keypoints, matches):
                                                    pairs.ctypes.data))
 
 
-def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed=0, progress=None, log=None):
+def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed=0, progress=None, log=None,
+                **options):
     """Camera poses from matches.
 
     cameras    a Camera for all images, or a dict from image names to Cameras; images that share a Camera
@@ -178,6 +179,7 @@ def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed
     keypoints  a dict from image names to arrays of pixels (N x 2); images that no match names may be here
     settings   options by name as of `planarsfm reconstruct`, e.g. {"mode": "paper"} or
                {"twoview.max-error-px": 3}
+    options    the same as arguments, underscores for dashes and dots: twoview_max_error_px=3
     progress   progress(stage, done, total) is called now and then; a true result cancels
     log        log(level, text)
 
@@ -192,13 +194,13 @@ def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed
         raise ValueError("no keypoints of %s" % ", ".join(sorted(map(str, unknown))))
     per_image, ordered, ids = _camera_ids(cameras, names)
     with Context(threads, seed, progress, log) as context:
-        problem, options = c.c_void_p(lib.psfm_problem_create()), c.c_void_p(lib.psfm_settings_create())
+        problem, asked = c.c_void_p(lib.psfm_problem_create()), c.c_void_p(lib.psfm_settings_create())
         handle = c.c_void_p()
         try:
-            apply(context, lib.psfm_settings_set, options, dict(settings or {}))
+            apply(context, lib.psfm_settings_set, asked, {**(settings or {}), **options})
             _fill(context, problem, names, ordered, ids, keypoints, matches)
-            context.check(lib.psfm_solve(context.handle, problem, options, c.byref(handle)))
+            context.check(lib.psfm_solve(context.handle, problem, asked, c.byref(handle)))
         finally:
             lib.psfm_problem_destroy(c.byref(problem))
-            lib.psfm_settings_destroy(c.byref(options))
+            lib.psfm_settings_destroy(c.byref(asked))
     return Result(handle, names, per_image)

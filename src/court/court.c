@@ -1,11 +1,12 @@
-/* Courts of other sizes than the rules': ends move with the length, side lines with the width. */
+/* Courts of other sizes than the rules': ends move with the length, side lines with the width, and
+ * with these the rounded corners of a rink. */
 #include "court/court.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number_locale.h"
+#include "core/base/number_locale.h"
 
 /* Metres within which a stroke's point counts as on the side line, which has a width, and which
  * some lines cross a little. */
@@ -34,7 +35,8 @@ static size_t append(char *text, size_t size, size_t used, const char *between, 
     return used + (printed > 0 ? (size_t)printed : 0);
 }
 
-void psfm_court_names(char *text, size_t size) {
+/* All names with commas between them; cut to `size`. */
+static void list_names(char *text, size_t size) {
     size_t used = 0;
     for (size_t k = 0; k < psfm_num_courts; ++k)
         used = append(text, size, used, ", ", psfm_courts[k].name);
@@ -97,10 +99,33 @@ void psfm_court_labels(const psfm_court *court, char *text, size_t size) {
     }
 }
 
+/* The arc of a rounded corner, from the end line to the side line; NULL: corners are square. */
+static const psfm_court_stroke *find_corner(const psfm_court *court) {
+    for (size_t k = 0; k < court->num_strokes; ++k) {
+        const psfm_court_stroke *arc = &court->strokes[k];
+        if (arc->radius > 0.0 && arc->b[0] == 0.0 && arc->b[1] == 90.0 &&
+            fabs(arc->a[1] + arc->radius - 0.5 * court->rule_width) < ON_SIDE)
+            return arc;
+    }
+    return NULL;
+}
+
+/* Whether a point goes with the side line: on it, on a rounded corner, or its middle. */
+static bool is_of_side(const psfm_court *court, const double at[2]) {
+    const psfm_court_stroke *corner = find_corner(court);
+    if (at[1] > 0.5 * court->rule_width - ON_SIDE)
+        return true;
+    if (corner == NULL)
+        return false;
+    double x = at[0] - corner->a[0], y = at[1] - corner->a[1], away = hypot(x, y);
+    return away == 0.0 || (x > 0.0 && y >= 0.0 && fabs(away - corner->radius) < ON_SIDE);
+}
+
 static void move_point(const psfm_court *court, double at[2]) {
+    bool is_side = is_of_side(court, at);
     if (at[0] != 0.0)
         at[0] += 0.5 * (court->length - court->rule_length);
-    if (at[1] > 0.5 * court->rule_width - ON_SIDE)
+    if (is_side)
         at[1] += 0.5 * (court->width - court->rule_width);
 }
 
@@ -116,7 +141,7 @@ psfm_status psfm_court_parse(psfm_context *ctx, const char *name, const char *si
                              psfm_court *court) {
     if (!psfm_court_get(name, court)) {
         char names[512];
-        psfm_court_names(names, sizeof names);
+        list_names(names, sizeof names);
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "there is no court '%s' (%s)", name, names);
     }
     if (size == NULL)

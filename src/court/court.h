@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/context.h"
+#include "core/base/context.h"
 
 /* World frame of a court: the origin is its middle, x along its length to the "e" end, y across to
  * the "n" side, z up; metres.
@@ -54,9 +54,6 @@ psfm_status psfm_court_parse(psfm_context *ctx, const char *name, const char *si
 
 /* Takes a court to be of its length and width. */
 void psfm_court_fix_size(psfm_court *court);
-
-/* All names with commas between them; cut to `size`. */
-void psfm_court_names(char *text, size_t size);
 
 /* Whether two courts, not the same, are of one game: their names are equal up to a dash. */
 bool psfm_court_is_related(const psfm_court *a, const psfm_court *b);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "linalg/angle.h"
+#include "core/base/alloc.h"
+#include "core/linalg/angle.h"
 
 #define PI 3.14159265358979323846
 #define SAME 1e-3 /* metres, or radians, within which two parts are one */

@@ -2,7 +2,7 @@
 #ifndef PSFM_COURT_DRAWING_H
 #define PSFM_COURT_DRAWING_H
 
-#include "base/context.h"
+#include "core/base/context.h"
 #include "court/court.h"
 
 /* Whether the paint is lighter or darker than the ground. */

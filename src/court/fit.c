@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "linalg/mat3.h"
-#include "twoview/least_squares.h"
+#include "core/base/alloc.h"
+#include "core/linalg/least_squares.h"
+#include "core/linalg/loss.h"
+#include "core/linalg/mat3.h"
 
 #define MAX_UNKNOWNS 9
 #define MAX_LENGTH 15.0 /* pixels of line that one sample stands for at most, in the fit */
@@ -171,10 +172,9 @@ static void collect(const psfm_court_job *j, const psfm_court_fit *f, double rea
             psfm_line_evidence_nearest(j->evidence, s.at, s.along, tone_of(j, f, sample), reach,
                                        &distance) < 0)
             continue;
-        double share = 1.0 - distance * distance / (reach * reach);
+        double weight = psfm_tukey_weight(distance * distance, reach * reach);
         across_jacobian(j, f, sample, &s, J);
-        add_equation(J, distance, share * share * fmin(s.length, MAX_LENGTH), size, sample->part,
-                     e);
+        add_equation(J, distance, weight * fmin(s.length, MAX_LENGTH), size, sample->part, e);
     }
     close_bundle(size, e);
     add_priors(j, f, e);
@@ -353,13 +353,13 @@ size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit
             psfm_line_evidence_nearest(job->evidence, s.at, s.along, tone_of(job, fit, sample),
                                        SIGMA_REACH, &distance) < 0)
             continue;
-        double share = 1.0 - distance * distance / (SIGMA_REACH * SIGMA_REACH);
+        double weight = psfm_tukey_weight(distance * distance, SIGMA_REACH * SIGMA_REACH);
         psfm_fitted_line *line = &out[num++];
         *line = (psfm_fitted_line){.on = {(double)sample->x + (double)sample->mx * fit->grow[0],
                                           (double)sample->y + (double)sample->my * fit->grow[1]},
                                    .move = {(double)sample->mx, (double)sample->my},
                                    .normal = {-s.along[1], s.along[0]},
-                                   .weight = share * share * fmin(s.length, MAX_LENGTH)};
+                                   .weight = weight * fmin(s.length, MAX_LENGTH)};
         for (int d = 0; d < 2; ++d)
             line->at[d] = s.at[d] + distance * line->normal[d];
     }

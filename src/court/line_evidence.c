@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "core/base/alloc.h"
 
 #define TOLERANCE 7.0F      /* pixels, of the coarse maps */
 #define FINE_TOLERANCE 4.0F /* pixels, of single places */

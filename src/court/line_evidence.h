@@ -3,7 +3,7 @@
 #define PSFM_COURT_LINE_EVIDENCE_H
 
 #include "court/drawing.h"
-#include "line/line_pixels.h"
+#include "lines/line_pixels.h"
 
 #define PSFM_NUM_WAYS 12  /* directions, 15 degrees apart */
 #define PSFM_COARSE 2     /* pixels of the image a pixel of the coarse maps has in x and y */

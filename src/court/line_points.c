@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "core/base/alloc.h"
 
 #define STEP 0.5            /* pixels, of the differences */
 #define SMALLEST_NOISE 0.05 /* pixels; nothing painted is straighter */

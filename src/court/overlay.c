@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "linalg/mat3.h"
+#include "core/linalg/mat3.h"
 
 #define PIECES 200        /* of a line as long as the drawing is large */
 #define CONFIRMED 0.5     /* share of a part's pixels */

@@ -9,16 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "camera/camera_model.h"
-#include "camera/camera_scale.h"
-#include "court/turns.h"
-#include "image/resize.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "line/rectify.h"
+#include "core/base/alloc.h"
+#include "core/camera/camera_convert.h"
+#include "core/camera/camera_model.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "court/court_evidence.h"
+#include "images/image/resize.h"
+#include "lines/rectify.h"
 
 #define MIN_SEGMENT 18.0   /* pixels */
+#define FRAMES 5           /* orientations that are searched with a known focal length */
+#define FREE_FRAMES 12     /* and with an unknown one, which leaves more of them open */
 #define FITTED 16          /* best guesses that are fitted with a known focal length */
 #define FREE_FITTED 80     /* and with an unknown one */
 #define MIN_SEEN 40.0      /* pixels of a line that count as seeing it */
@@ -32,10 +34,6 @@
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_court_options, max_image_size, "max-image-size", 1600, 200, 65000,
                     "longer side to which larger photographs are shrunk, in pixels"),
-    PSFM_OPTION_INT(psfm_court_options, num_frames, "frames", 5, 1, 100,
-                    "orientations that are tried, from the photograph's straight lines"),
-    PSFM_OPTION_INT(psfm_court_options, num_free_frames, "free-frames", 12, 1, 100,
-                    "the same where the focal length is unknown"),
     PSFM_OPTION_DOUBLE(psfm_court_options, min_height, "min-height", 0.0, 0.0, 10000.0,
                        "lowest height of a camera above the drawing, in metres; 0: a twentieth of "
                        "the drawing's diagonal"),
@@ -61,7 +59,7 @@ static const psfm_option rows[] = {
                        "off the book; a model of several photographs finds them; 0: not at all"),
 };
 
-const psfm_option_table psfm_court_option_table = {"court", rows, sizeof rows / sizeof *rows};
+const psfm_option_table psfm_court_option_table = PSFM_OPTION_TABLE("court", rows);
 
 void psfm_court_options_init(psfm_court_options *options) {
     psfm_options_init(&psfm_court_option_table, options);
@@ -108,10 +106,9 @@ static psfm_status find_pixels(psfm_context *ctx, const psfm_image *image,
 }
 
 /* The frames of the segments, in place of any earlier ones. */
-static psfm_status find_frames(psfm_context *ctx, const psfm_court_options *options,
-                               psfm_court_view *view) {
+static psfm_status find_frames(psfm_context *ctx, psfm_court_view *view) {
     bool free_focal = view->focal == PSFM_FOCAL_SEARCH;
-    size_t max = (size_t)(free_focal ? options->num_free_frames : options->num_frames);
+    size_t max = free_focal ? FREE_FRAMES : FRAMES;
     free(view->frames);
     view->frames = NULL;
     view->num_frames = 0;
@@ -134,7 +131,7 @@ psfm_status psfm_court_view_init(psfm_context *ctx, const psfm_image *image,
         status = psfm_segments_find(ctx, &view->pixels, MIN_SEGMENT, &view->segments);
     if (status == PSFM_OK)
         status = psfm_line_evidence_init(ctx, &view->pixels, &view->evidence);
-    return status == PSFM_OK ? find_frames(ctx, o, view) : status;
+    return status == PSFM_OK ? find_frames(ctx, view) : status;
 }
 
 static void scale_focal(double factor, psfm_camera *camera) {
@@ -144,13 +141,11 @@ static void scale_focal(double factor, psfm_camera *camera) {
         camera->params[info->focal[1]] *= factor;
 }
 
-psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor,
-                                        const psfm_court_options *options, psfm_court_view *view) {
-    psfm_court_options defaults;
+psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor, psfm_court_view *view) {
     scale_focal(factor, &view->camera);
     scale_focal(factor, &view->ideal);
     view->focal = PSFM_FOCAL_REFINE;
-    return find_frames(ctx, or_defaults(options, &defaults), view);
+    return find_frames(ctx, view);
 }
 
 void psfm_court_view_swap(psfm_court_view *a, psfm_court_view *b) {
@@ -233,7 +228,8 @@ static int best_guess_first(const void *p, const void *q) {
 static psfm_status guess_poses(psfm_context *ctx, attempt *a) {
     const psfm_court_view *v = a->view;
     const psfm_search_scene scene = {&v->evidence, &v->segments, &v->ideal};
-    psfm_status status = PSFM_ALLOC(ctx, 2 * PSFM_GUESSES * v->num_frames, &a->guesses);
+    size_t most = (size_t)PSFM_SEARCH_QUARTERS * PSFM_GUESSES * v->num_frames;
+    psfm_status status = PSFM_ALLOC(ctx, most, &a->guesses);
     for (size_t k = 0; k < v->num_frames && status == PSFM_OK; ++k) {
         size_t num = 0;
         status = psfm_court_search(ctx, &a->plan, &scene, &v->frames[k],

@@ -14,15 +14,13 @@
 #define PSFM_COURT_REGISTER_H
 
 #include "court/fit.h"
-#include "court/frames.h"
 #include "court/line_evidence.h"
 #include "court/line_points.h"
+#include "court/manhattan_frames.h"
 
 typedef struct {
     psfm_line_options line;
     int max_image_size;   /* longer side to which photographs are shrunk, pixels */
-    int num_frames;       /* right-angled frames tried with a known focal length */
-    int num_free_frames;  /* and with an unknown one */
     double min_height;    /* of the camera above the drawing, metres; 0: a twentieth of its size */
     double max_height;    /* 0: its size */
     double min_score;     /* of an accepted pose */
@@ -70,9 +68,8 @@ void psfm_court_view_free(psfm_court_view *view);
 void psfm_court_view_swap(psfm_court_view *a, psfm_court_view *b);
 
 /* Gives a view a focal length that is so many times its camera's and known to some per cent. Only
- * the frames are found anew: lines and segments stay as they are. Options as before. */
-psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor,
-                                        const psfm_court_options *options, psfm_court_view *view);
+ * the frames are found anew: lines and segments stay as they are. */
+psfm_status psfm_court_view_scale_focal(psfm_context *ctx, double factor, psfm_court_view *view);
 
 typedef enum {
     PSFM_COURT_ACCEPTED,

@@ -2,8 +2,12 @@
 #ifndef PSFM_COURT_SEARCH_H
 #define PSFM_COURT_SEARCH_H
 
-#include "court/frames.h"
 #include "court/line_evidence.h"
+#include "court/manhattan_frames.h"
+
+/* A frame and its quarter turn. Courts look the same after half a turn. Of other drawings the two
+ * half turns are not tried: they bring poses that fit by chance and make right ones doubtful. */
+#define PSFM_SEARCH_QUARTERS 2
 
 /* A drawing, made ready for searching. Owns its arrays but the drawing. */
 typedef struct {
@@ -38,8 +42,8 @@ typedef struct {
     const psfm_camera *camera;
 } psfm_search_scene;
 
-/* Tries the frame and its quarter turn: adds up to PSFM_GUESSES of the best guesses for each to
- * guesses, which has room for twice as many, best first. */
+/* Tries the frame and its quarter turns: adds up to PSFM_GUESSES of the best guesses for each of
+ * PSFM_SEARCH_QUARTERS to guesses, which has room for all, best first. */
 #define PSFM_GUESSES 24
 psfm_status psfm_court_search(psfm_context *ctx, const psfm_search_plan *plan,
                               const psfm_search_scene *scene, const psfm_court_frame *frame,

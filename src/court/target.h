@@ -27,7 +27,7 @@ typedef struct {
 } psfm_photo_camera;
 
 /* Registers a photograph that was made ready and holds the pose against the rivals. The pose is
- * canonical (court/turns.h). Options NULL are the defaults. Free *pose in any case. */
+ * canonical (court/court_evidence.h). Options NULL are the defaults. Free *pose in any case. */
 psfm_status psfm_court_target_register_view(psfm_context *ctx, const psfm_court_target *target,
                                             const psfm_court_view *view,
                                             const psfm_court_options *options,

@@ -8,11 +8,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
-#include "linalg/mat3.h"
-#include "line/smooth.h"
+#include "core/base/alloc.h"
+#include "core/linalg/mat3.h"
+#include "lines/smooth.h"
 
 #define CELLS 640.0      /* along the longer side */
 #define FINE 2.0         /* cells */
@@ -26,6 +25,7 @@
 psfm_top_raster psfm_top_raster_make(const psfm_drawing *drawing) {
     double low[2], high[2], size[2];
     psfm_top_raster raster;
+    int turns[4];
     psfm_drawing_bounds(drawing, low, high);
     for (int d = 0; d < 2; ++d) {
         size[d] = high[d] - low[d];
@@ -34,6 +34,8 @@ psfm_top_raster psfm_top_raster_make(const psfm_drawing *drawing) {
     raster.step = fmax(size[0], size[1]) / CELLS;
     raster.width = (int)ceil(size[0] / raster.step);
     raster.height = (int)ceil(size[1] / raster.step);
+    if (psfm_drawing_turns(drawing, turns) == 4) /* sides that differ by less than a millimetre */
+        raster.width = raster.height = (int)CELLS;
     return raster;
 }
 

@@ -7,30 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
+#include "core/base/alloc.h"
+#include "core/base/text.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "formats/json.h"
 
-typedef struct {
-    const char *name;
-    uint32_t idx;
-} named;
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const named *)a)->name, ((const named *)b)->name);
-}
-
-/* The images sorted by name; fails if a name comes twice. */
-static psfm_status sort_names(psfm_context *ctx, const psfm_model *model, named **out) {
+psfm_status psfm_sort_names(psfm_context *ctx, const psfm_model *model, psfm_named_image **out) {
     psfm_status status = PSFM_ALLOC(ctx, model->num_images, out);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < model->num_images; ++k)
-        (*out)[k] = (named){model->images[k].name, (uint32_t)k};
-    qsort(*out, model->num_images, sizeof **out, by_name);
+        (*out)[k] = (psfm_named_image){model->images[k].name, (uint32_t)k};
+    qsort(*out, model->num_images, sizeof **out, psfm_compare_strings);
     for (size_t k = 1; k < model->num_images; ++k)
-        if (by_name(&(*out)[k - 1], &(*out)[k]) == 0)
+        if (strcmp((*out)[k - 1].name, (*out)[k].name) == 0)
             return psfm_fail(ctx, PSFM_ERR_DATA, "a model has two images '%s'", (*out)[k].name);
     return PSFM_OK;
 }
@@ -38,14 +30,14 @@ static psfm_status sort_names(psfm_context *ctx, const psfm_model *model, named 
 /* Walks both sorted lists at once. */
 static psfm_status pair_images(psfm_context *ctx, const psfm_model *a, const psfm_model *b,
                                psfm_comparison *out) {
-    named *names_a = NULL, *names_b = NULL;
-    psfm_status status = sort_names(ctx, a, &names_a);
+    psfm_named_image *names_a = NULL, *names_b = NULL;
+    psfm_status status = psfm_sort_names(ctx, a, &names_a);
     if (status == PSFM_OK)
-        status = sort_names(ctx, b, &names_b);
+        status = psfm_sort_names(ctx, b, &names_b);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, a->num_images, &out->images);
     for (size_t i = 0, j = 0; status == PSFM_OK && i < a->num_images && j < b->num_images;) {
-        int order = by_name(&names_a[i], &names_b[j]);
+        int order = strcmp(names_a[i].name, names_b[j].name);
         if (order == 0) {
             psfm_camera_difference *d = &out->images[out->num_images++];
             d->image_a = names_a[i].idx;
@@ -178,41 +170,25 @@ void psfm_comparison_free(psfm_comparison *comparison) {
     *comparison = (psfm_comparison){0};
 }
 
-static bool add_image(cJSON *list, const psfm_camera_difference *d, const char *name) {
-    cJSON *object = cJSON_CreateObject();
-    if (object == NULL || !cJSON_AddItemToArray(list, object)) {
-        cJSON_Delete(object);
-        return false;
-    }
-    return cJSON_AddStringToObject(object, "name", name) != NULL &&
-           cJSON_AddNumberToObject(object, "position", d->position) != NULL &&
-           cJSON_AddNumberToObject(object, "rotation_deg", d->rotation_deg) != NULL;
-}
-
 cJSON *psfm_comparison_to_json(const psfm_comparison *c, const psfm_model *a) {
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {{"common", (double)c->num_images},
-                   {"only_a", (double)c->num_only_a},
-                   {"only_b", (double)c->num_only_b},
-                   {"scale", c->a_from_b.scale},
-                   {"extent", c->extent},
-                   {"median_position", c->median_position},
-                   {"max_position", c->max_position},
-                   {"median_rotation_deg", c->median_rotation_deg},
-                   {"max_rotation_deg", c->max_rotation_deg}};
+    psfm_json_maker m = {false};
     cJSON *root = cJSON_CreateObject();
-    bool ok = root != NULL;
-    for (size_t k = 0; ok && k < sizeof numbers / sizeof *numbers; ++k)
-        ok = cJSON_AddNumberToObject(root, numbers[k].name, numbers[k].value) != NULL;
-    cJSON *list = ok ? cJSON_AddArrayToObject(root, "images") : NULL;
-    ok = list != NULL;
-    for (size_t k = 0; ok && k < c->num_images; ++k)
-        ok = add_image(list, &c->images[k], a->images[c->images[k].image_a].name);
-    if (!ok) {
-        cJSON_Delete(root);
-        return NULL;
+    psfm_json_number(&m, root, "common", (double)c->num_images);
+    psfm_json_number(&m, root, "only_a", (double)c->num_only_a);
+    psfm_json_number(&m, root, "only_b", (double)c->num_only_b);
+    psfm_json_number(&m, root, "scale", c->a_from_b.scale);
+    psfm_json_number(&m, root, "extent", c->extent);
+    psfm_json_number(&m, root, "median_position", c->median_position);
+    psfm_json_number(&m, root, "max_position", c->max_position);
+    psfm_json_number(&m, root, "median_rotation_deg", c->median_rotation_deg);
+    psfm_json_number(&m, root, "max_rotation_deg", c->max_rotation_deg);
+    cJSON *list = psfm_json_list(&m, root, "images");
+    for (size_t k = 0; k < c->num_images; ++k) {
+        const psfm_camera_difference *d = &c->images[k];
+        cJSON *object = psfm_json_object(&m, list, NULL);
+        psfm_json_text(&m, object, "name", a->images[d->image_a].name);
+        psfm_json_number(&m, object, "position", d->position);
+        psfm_json_number(&m, object, "rotation_deg", d->rotation_deg);
     }
-    return root;
+    return psfm_json_finish(&m, root);
 }

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "linalg/sim3.h"
+#include "core/linalg/sim3.h"
 #include "planarsfm/model.h"
 
 /* One image that both models have. */
@@ -37,5 +37,15 @@ void psfm_comparison_free(psfm_comparison *comparison);
 
 /* All of it as an object; NULL when memory is out. */
 cJSON *psfm_comparison_to_json(const psfm_comparison *comparison, const psfm_model *a);
+
+/* An image of a model by its name. */
+typedef struct {
+    const char *name;
+    uint32_t idx;
+} psfm_named_image;
+
+/* The images of a model sorted by name; PSFM_ERR_DATA if a name comes twice. *out is freed by the
+ * caller in any case. */
+psfm_status psfm_sort_names(psfm_context *ctx, const psfm_model *model, psfm_named_image **out);
 
 #endif

@@ -7,16 +7,21 @@
 #include "eval/evaluate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/parallel.h"
-#include "base/rng.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
-#include "linalg/sim3.h"
+#include "core/base/alloc.h"
+#include "core/base/number_locale.h"
+#include "core/base/parallel.h"
+#include "core/base/rng.h"
+#include "core/base/text.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "core/linalg/sim3.h"
+#include "eval/compare_models.h"
+#include "formats/json.h"
 
 #define NOT_REGISTERED UINT32_MAX
 
@@ -28,31 +33,6 @@ typedef struct {
     double A[9], q[4];
     double true_center[3], center[3];
 } pose_pair;
-
-typedef struct {
-    const char *name;
-    const psfm_model_image *image;
-} name_entry;
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(((const name_entry *)a)->name, ((const name_entry *)b)->name);
-}
-
-/* Images of a model sorted by name, all different; *index is freed by the caller. */
-static psfm_status index_names(psfm_context *ctx, const psfm_model *model, const char *which,
-                               name_entry **index) {
-    psfm_status status = PSFM_ALLOC(ctx, model->num_images, index);
-    if (status != PSFM_OK)
-        return status;
-    for (size_t k = 0; k < model->num_images; ++k)
-        (*index)[k] = (name_entry){model->images[k].name, &model->images[k]};
-    qsort(*index, model->num_images, sizeof **index, compare_names);
-    for (size_t k = 1; k < model->num_images; ++k)
-        if (strcmp((*index)[k - 1].name, (*index)[k].name) == 0)
-            return psfm_fail(ctx, PSFM_ERR_DATA, "the image name %s appears twice in the %s model",
-                             (*index)[k].name, which);
-    return PSFM_OK;
-}
 
 static void relate(const psfm_model_image *truth, const psfm_model_image *estimate,
                    pose_pair *pose) {
@@ -68,18 +48,17 @@ static void relate(const psfm_model_image *truth, const psfm_model_image *estima
 /* Finds the images of one model among the truth's; those found in an earlier model stay there. */
 static psfm_status match_model(psfm_context *ctx, const psfm_model *truth, const psfm_model *model,
                                uint32_t model_idx, pose_pair *poses) {
-    name_entry *index = NULL;
-    psfm_status status = index_names(ctx, model, "estimated", &index);
+    psfm_named_image *index = NULL;
+    psfm_status status = psfm_sort_names(ctx, model, &index);
     for (size_t k = 0; status == PSFM_OK && k < truth->num_images; ++k) {
         if (poses[k].model != NOT_REGISTERED)
             continue;
-        name_entry wanted = {truth->images[k].name, NULL};
-        const name_entry *found =
-            bsearch(&wanted, index, model->num_images, sizeof *index, compare_names);
+        const psfm_named_image *found = bsearch(&truth->images[k].name, index, model->num_images,
+                                                sizeof *index, psfm_compare_strings);
         if (found == NULL)
             continue;
         poses[k].model = model_idx;
-        relate(&truth->images[k], found->image, &poses[k]);
+        relate(&truth->images[k], &model->images[found->idx], &poses[k]);
     }
     free(index);
     return status;
@@ -87,8 +66,8 @@ static psfm_status match_model(psfm_context *ctx, const psfm_model *truth, const
 
 static psfm_status match_all(psfm_context *ctx, const psfm_model *truth, const psfm_model *models,
                              size_t num_models, pose_pair *poses) {
-    name_entry *index = NULL;
-    psfm_status status = index_names(ctx, truth, "true", &index);
+    psfm_named_image *index = NULL;
+    psfm_status status = psfm_sort_names(ctx, truth, &index);
     free(index);
     for (size_t k = 0; k < truth->num_images; ++k) {
         const psfm_model_image *image = &truth->images[k];
@@ -329,4 +308,90 @@ psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm
         *out = e;
     free(poses);
     return status;
+}
+
+/* Area under the curve of recall over error, as the evaluation code of SuperGlue (Sarlin et al.,
+ * 2020) defines it: sorted errors e_1 <= e_2 <= ..., recall k / n at e_k, the point (0, 0) put in
+ * front; up to the threshold T the curve is joined by straight lines, from the last error below T
+ * on it stays level; the area is divided by T. */
+
+const double psfm_auc_thresholds_deg[PSFM_NUM_AUC] = {0.5, 1.0, 3.0, 5.0, 10.0};
+
+static double area(const double *sorted, size_t num, double threshold) {
+    double sum = 0.0, last = 0.0;
+    size_t k = 0;
+    for (; k < num && sorted[k] < threshold; ++k) {
+        sum += (sorted[k] - last) * ((double)k + 0.5);
+        last = sorted[k];
+    }
+    sum += (threshold - last) * (double)k;
+    return 100.0 * sum / ((double)num * threshold);
+}
+
+void psfm_auc(double *errors, size_t num_errors, const double *thresholds, size_t num_thresholds,
+              double *auc) {
+    for (size_t k = 0; k < num_errors; ++k)
+        if (isnan(errors[k]))
+            errors[k] = INFINITY;
+    psfm_sort(errors, num_errors);
+    for (size_t t = 0; t < num_thresholds; ++t)
+        auc[t] = num_errors == 0 ? 0.0 : area(errors, num_errors, thresholds[t]);
+}
+
+void psfm_recall(const double *errors, size_t num_errors, const double *thresholds,
+                 size_t num_thresholds, double *recall) {
+    for (size_t t = 0; t < num_thresholds; ++t) {
+        size_t num = 0;
+        for (size_t k = 0; k < num_errors; ++k)
+            num += errors[k] < thresholds[t];
+        recall[t] = num_errors == 0 ? 0.0 : 100.0 * (double)num / (double)num_errors;
+    }
+}
+
+/* ---- as JSON ---- */
+
+/* {"0.5": ..., "1": ..., ...}: one entry per threshold in degrees. */
+static void add_auc(psfm_json_maker *m, cJSON *object, const char *name,
+                    const double auc[PSFM_NUM_AUC]) {
+    cJSON *entry = psfm_json_object(m, object, name);
+    for (int k = 0; k < PSFM_NUM_AUC; ++k) {
+        char threshold[32];
+        locale_t before = psfm_number_locale_begin();
+        (void)snprintf(threshold, sizeof threshold, "%g", psfm_auc_thresholds_deg[k]);
+        psfm_number_locale_end(before);
+        psfm_json_number(m, entry, threshold, auc[k]);
+    }
+}
+
+static void add_fit(psfm_json_maker *m, cJSON *entry, const psfm_track_fit *fit) {
+    psfm_json_number(m, entry, "num_observations", (double)fit->num_observations);
+    psfm_json_number(m, entry, "estimate_px", fit->estimate_px);
+    psfm_json_number(m, entry, "truth_px", fit->truth_px);
+}
+
+cJSON *psfm_evaluation_to_json(const psfm_evaluation *e, const psfm_track_fit *fit) {
+    psfm_json_maker m = {false};
+    cJSON *json = cJSON_CreateObject();
+    psfm_json_number(&m, json, "num_images", (double)e->num_images);
+    psfm_json_number(&m, json, "num_registered", (double)e->num_registered);
+    psfm_json_number(&m, json, "num_components", (double)e->num_components);
+    psfm_json_number(&m, json, "num_pairs", (double)e->num_pairs);
+    psfm_json_number(&m, json, "pair_step", (double)e->pair_step);
+    add_auc(&m, json, "auc_rotation", e->auc_rotation);
+    add_auc(&m, json, "auc_translation", e->auc_translation);
+    add_auc(&m, json, "auc_max", e->auc_max);
+    add_auc(&m, json, "recall_rotation", e->recall_rotation);
+    add_auc(&m, json, "recall_max", e->recall_max);
+    psfm_json_number(&m, json, "median_rotation_deg", e->median_rotation_deg);
+    psfm_json_number(&m, json, "median_translation_deg", e->median_translation_deg);
+    psfm_json_number(&m, json, "position_median", e->position_median);
+    psfm_json_number(&m, json, "position_p90", e->position_p90);
+    psfm_json_number(&m, json, "position_max", e->position_max);
+    psfm_json_number(&m, json, "scene_extent", e->scene_extent);
+    psfm_json_number(&m, json, "position_median_share", e->position_median / e->scene_extent);
+    psfm_json_number(&m, json, "position_p90_share", e->position_p90 / e->scene_extent);
+    psfm_json_number(&m, json, "position_max_share", e->position_max / e->scene_extent);
+    if (fit != NULL)
+        add_fit(&m, psfm_json_object(&m, json, "track_fit"), fit);
+    return psfm_json_finish(&m, json);
 }

@@ -48,6 +48,6 @@ psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm
 
 /* An object with all of it, the position errors as shares of the extent, and the fit (NULL: left
  * out); what is not finite is null. NULL when memory is out. */
-cJSON *psfm_evaluation_to_json(const psfm_evaluation *evaluation, const psfm_track_fit *fit);
+cJSON *psfm_evaluation_to_json(const psfm_evaluation *e, const psfm_track_fit *fit);
 
 #endif

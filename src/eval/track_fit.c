@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/name_index.h"
-#include "base/parallel.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
+#include "core/base/alloc.h"
+#include "core/base/name_index.h"
+#include "core/base/parallel.h"
+#include "core/linalg/loss.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
 
 #define STEPS 8
 #define LOSS_PX 0.5 /* where the loss bends */
@@ -125,7 +126,7 @@ static bool improve(const pose *poses, const sighting *seen, size_t num, double 
         double r[2], J[6];
         if (!residual(&poses[seen[k].image], seen[k].xy, X, r, J))
             return false;
-        double weight = 1.0 / (1.0 + (r[0] * r[0] + r[1] * r[1]) / (LOSS_PX * LOSS_PX));
+        double weight = psfm_cauchy_weight(r[0] * r[0] + r[1] * r[1], LOSS_PX * LOSS_PX);
         for (int i = 0; i < 3; ++i) {
             b[i] -= weight * (J[i] * r[0] + J[3 + i] * r[1]);
             for (int c = 0; c < 3; ++c)

@@ -25,6 +25,7 @@
     asset NAME(psfm_asset_style), PSFM_STYLE
     asset NAME(psfm_asset_script), PSFM_SCRIPT
     asset NAME(psfm_asset_three), PSFM_THREE
+    asset NAME(psfm_asset_licence), PSFM_LICENCE
 
 #ifndef __APPLE__
     .section .note.GNU-stack, "", %progbits

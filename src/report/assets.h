@@ -8,5 +8,7 @@ extern const char psfm_asset_page[], psfm_asset_page_end[];     /* web/page.html
 extern const char psfm_asset_style[], psfm_asset_style_end[];   /* web/style.css */
 extern const char psfm_asset_script[], psfm_asset_script_end[]; /* web/(all).js */
 extern const char psfm_asset_three[], psfm_asset_three_end[];   /* three.min.js */
+/* web/three_licence.html: the licence of three.js, which wants to be in every copy */
+extern const char psfm_asset_licence[], psfm_asset_licence_end[];
 
 #endif

@@ -5,35 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
-#include "base/number_locale.h"
-#include "base/output.h"
-#include "base/path.h"
+#include "core/base/escape.h"
+#include "core/base/number_locale.h"
+#include "core/base/output.h"
+#include "core/base/path.h"
+#include "core/camera/camera_model.h"
 #include "planarsfm/version.h"
 #include "report/assets.h"
-#include "report/report_data.h"
+#include "report/report_input.h"
 #include "report/thumbnails.h"
-
-/* Its licence wants to be in every copy. */
-static const char three_licence[] =
-    "<!-- The next script is three.js.\n"
-    "The MIT License. Copyright (c) 2010-2019 three.js authors\n"
-    "Permission is hereby granted, free of charge, to any person obtaining a copy of this "
-    "software\n"
-    "and associated documentation files (the \"Software\"), to deal in the Software without\n"
-    "restriction, including without limitation the rights to use, copy, modify, merge, publish,\n"
-    "distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom "
-    "the\n"
-    "Software is furnished to do so, subject to the following conditions:\n"
-    "The above copyright notice and this permission notice shall be included in all copies or\n"
-    "substantial portions of the Software.\n"
-    "THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, "
-    "INCLUDING\n"
-    "BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND\n"
-    "NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,\n"
-    "DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING "
-    "FROM,\n"
-    "OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. -->\n";
 
 static const psfm_report_limits limits = {
     .max_points = 80000,
@@ -85,11 +65,21 @@ static void print_record(const psfm_report_input *input, FILE *file) {
         fprintf(file, ",\n\"isBare\":true");
 }
 
+/* What the parameters of each camera model are called. */
+static void print_parameters(FILE *file) {
+    fprintf(file, ",\n\"parameters\":{");
+    for (int k = 0; k < PSFM_NUM_CAMERA_MODELS; ++k)
+        fprintf(file, "%s\"%s\":\"%s\"", k == 0 ? "" : ",", psfm_camera_model_names[k],
+                psfm_camera_model_get((psfm_camera_model)k)->parameters);
+    fprintf(file, "}");
+}
+
 static psfm_status print_data(psfm_context *ctx, const psfm_report_input *input,
                               const psfm_report_other *other, FILE *file) {
     size_t max_points = other == NULL ? limits.max_points : limits.max_points / 2;
     fprintf(file, "<script id=\"data\" type=\"application/json\">{\"version\":\"%s\"",
             PSFM_VERSION);
+    print_parameters(file);
     print_record(input, file);
     print_images(input, file);
     print_components(&input->graph, file);
@@ -161,7 +151,8 @@ static psfm_status print_page(psfm_context *ctx, const psfm_report_input *input,
         status = print_thumbnails(ctx, input, photo_folder, thumbnails, file);
     page = print_up_to(page, "<!-- scripts -->", file);
     if (psfm_report_has_3d()) {
-        fprintf(file, "%s<script id=\"three\">", three_licence);
+        print_asset(psfm_asset_licence, psfm_asset_licence_end, file);
+        fprintf(file, "<script id=\"three\">");
         print_asset(psfm_asset_three, psfm_asset_three_end, file);
         fprintf(file, "</script>\n");
     }
@@ -215,10 +206,10 @@ psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char 
     return status;
 }
 
-psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, const psfm_model *models,
-                                  size_t num_models, psfm_thumbnails *thumbnails) {
+psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, psfm_run_record *record,
+                                  psfm_thumbnails *thumbnails) {
     psfm_report_input input;
-    psfm_status status = psfm_report_input_of_run(ctx, folder, models, num_models, &input);
+    psfm_status status = psfm_report_input_of_run(ctx, record, &input);
     if (status == PSFM_OK)
         status = write_report(ctx, &input, folder, NULL, thumbnails);
     psfm_report_input_free(&input);

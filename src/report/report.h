@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-#include "base/context.h"
+#include "core/base/context.h"
 #include "planarsfm/model.h"
+#include "report/report_input.h"
 #include "report/thumbnails.h"
 
 /* Makes folder/report.html from the files beside it: of a run summary.json, graph.json, planes.json
@@ -16,11 +17,11 @@
  * over the network. Its size is kept within some 20 MB: with many images thumbnails get smaller,
  * points and pairs fewer. The same files give the same bytes. Whole or absent. */
 psfm_status psfm_report_write(psfm_context *ctx, const char *folder, const char *photo_folder);
-/* The same of a run whose models are in memory still, and maybe some thumbnails of its images in
+/* The same of a run whose results are in memory still, and maybe some thumbnails of its images in
  * the order of their names (NULL: none): the page that psfm_report_write would make of its files.
- */
-psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, const psfm_model *models,
-                                  size_t num_models, psfm_thumbnails *thumbnails);
+ * Takes over what psfm_report_input_of_run does. */
+psfm_status psfm_report_write_run(psfm_context *ctx, const char *folder, psfm_run_record *record,
+                                  psfm_thumbnails *thumbnails);
 /* Room for the thumbnails of a page of so many images. */
 psfm_status psfm_report_begin_thumbnails(psfm_context *ctx, size_t num_images,
                                          psfm_thumbnails *out);

@@ -1,8 +1,12 @@
 /* Cameras and points of the models for the 3D view. Of many points an even choice is taken, in
  * proportion to the size of each model. */
 #include <math.h>
+#include <stdlib.h>
 
-#include "report/report_data.h"
+#include "core/base/alloc.h"
+#include "core/base/escape.h"
+#include "eval/compare_models.h"
+#include "report/report_input.h"
 
 enum {
     ERROR_STEPS = 32, /* of the error of a point, per pixel; a byte holds up to 8 px */
@@ -91,18 +95,11 @@ static bool print_images(const psfm_model *model, const uint32_t *views, FILE *f
         add_corners(&corners, camera);
         psfm_column_f32(&focal, camera->params[0]);
     }
-    bool failed = view.failed || center.failed || rotation.failed || corners.failed || focal.failed;
-    psfm_column_print(&view, "view", file);
-    psfm_column_print(&center, "center", file);
-    psfm_column_print(&rotation, "rotation", file);
-    psfm_column_print(&corners, "corners", file);
-    psfm_column_print(&focal, "focal", file);
-    psfm_column_free(&view);
-    psfm_column_free(&center);
-    psfm_column_free(&rotation);
-    psfm_column_free(&corners);
-    psfm_column_free(&focal);
-    return !failed;
+    bool good = psfm_column_print(&view, "view", file);
+    good = psfm_column_print(&center, "center", file) && good;
+    good = psfm_column_print(&rotation, "rotation", file) && good;
+    good = psfm_column_print(&corners, "corners", file) && good;
+    return psfm_column_print(&focal, "focal", file) && good;
 }
 
 /* `take` points, evenly picked. */
@@ -118,16 +115,10 @@ static bool print_points(const psfm_model *model, size_t take, FILE *file) {
         psfm_column_u8(&error, (uint8_t)fmin(fmax(point->error, 0.0) * ERROR_STEPS + 0.5, 255.0));
         psfm_column_u8(&length, (uint8_t)(point->track_length < 255 ? point->track_length : 255));
     }
-    bool failed = xyz.failed || rgb.failed || error.failed || length.failed;
-    psfm_column_print(&xyz, "xyz", file);
-    psfm_column_print(&rgb, "rgb", file);
-    psfm_column_print(&error, "error", file);
-    psfm_column_print(&length, "length", file);
-    psfm_column_free(&xyz);
-    psfm_column_free(&rgb);
-    psfm_column_free(&error);
-    psfm_column_free(&length);
-    return !failed;
+    bool good = psfm_column_print(&xyz, "xyz", file);
+    good = psfm_column_print(&rgb, "rgb", file) && good;
+    good = psfm_column_print(&error, "error", file) && good;
+    return psfm_column_print(&length, "length", file) && good;
 }
 
 psfm_status psfm_report_print_models(psfm_context *ctx, const psfm_report_input *input,
@@ -148,5 +139,181 @@ psfm_status psfm_report_print_models(psfm_context *ctx, const psfm_report_input 
         fprintf(file, "}");
     }
     fprintf(file, "]");
-    return good ? PSFM_OK : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory");
+    return good ? PSFM_OK : psfm_fail_memory(ctx);
+}
+
+/* The other run of a page that shows two: what the tables need of it, its largest model for the 3D
+ * view, and how the poses of the two differ. */
+
+static void print_numbers(const char *name, const double *values, int num, FILE *file) {
+    fprintf(file, "\"%s\":[", name);
+    for (int k = 0; k < num; ++k)
+        fprintf(file, "%s%.17g", k == 0 ? "" : ",", values[k]);
+    fprintf(file, "],");
+}
+
+static void print_differences(const psfm_comparison *c, const psfm_model *a, FILE *file) {
+    fprintf(file, ",\"images\":[");
+    for (size_t k = 0; k < c->num_images; ++k) {
+        const psfm_camera_difference *d = &c->images[k];
+        fprintf(file, "%s{\"name\":", k == 0 ? "" : ",");
+        psfm_print_json_string(file, a->images[d->image_a].name);
+        fprintf(file, ",\"position\":%.9g,\"rotation_deg\":%.9g}", d->position, d->rotation_deg);
+    }
+    fprintf(file, "]");
+}
+
+static void print_comparison(const psfm_comparison *c, const psfm_model *a, FILE *file) {
+    fprintf(file, ",\n\"comparison\":{\"from_other\":{");
+    print_numbers("rotation", c->a_from_b.R, 9, file);
+    print_numbers("translation", c->a_from_b.t, 3, file);
+    fprintf(file, "\"scale\":%.17g}", c->a_from_b.scale);
+    fprintf(file, ",\"common\":%zu,\"only_a\":%zu,\"only_b\":%zu,\"extent\":%.9g", c->num_images,
+            c->num_only_a, c->num_only_b, c->extent);
+    fprintf(file, ",\"median_position\":%.9g,\"max_position\":%.9g", c->median_position,
+            c->max_position);
+    fprintf(file, ",\"median_rotation_deg\":%.9g,\"max_rotation_deg\":%.9g", c->median_rotation_deg,
+            c->max_rotation_deg);
+    print_differences(c, a, file);
+    fprintf(file, "}");
+}
+
+static void print_names(const psfm_report_input *input, FILE *file) {
+    fprintf(file, ",\"names\":[");
+    for (size_t v = 0; v < input->graph.num_images; ++v) {
+        fprintf(file, "%s", v == 0 ? "" : ",");
+        psfm_print_json_string(file, input->names[v]);
+    }
+    fprintf(file, "]");
+}
+
+psfm_status psfm_report_print_other(psfm_context *ctx, const psfm_report_input *input,
+                                    const psfm_report_other *other, size_t max_points, FILE *file) {
+    const psfm_report_input *b = other->input;
+    psfm_comparison comparison = {0};
+    if (input->num_models == 0 || b->num_models == 0)
+        return psfm_fail(ctx, PSFM_ERR_DATA, "%s has no model to compare",
+                         other->label[input->num_models == 0 ? 0 : 1]);
+    psfm_status status = psfm_compare_models(ctx, &input->models[0], &b->models[0], &comparison);
+    if (status == PSFM_OK) {
+        print_comparison(&comparison, &input->models[0], file);
+        fprintf(file, ",\n\"other\":{\"labels\":[");
+        psfm_print_json_string(file, other->label[0]);
+        fputc(',', file);
+        psfm_print_json_string(file, other->label[1]);
+        fprintf(file, "],\"summary\":");
+        psfm_json_print_value(file, b->summary, psfm_report_photo_folder(b));
+        print_names(b, file);
+        status = psfm_report_print_models(ctx, b, max_points, file);
+    }
+    if (status == PSFM_OK)
+        status = psfm_report_print_residuals(ctx, b, 0, file);
+    if (status == PSFM_OK)
+        fprintf(file, "}");
+    psfm_comparison_free(&comparison);
+    return status;
+}
+
+/* ---- pairs ---- */
+
+/* Pairs and their homographies as columns. If there are too many, those that matter most are
+ * taken: the tree, kept pairs, other edges, the rest. */
+
+enum { IS_EDGE = 1, IN_TREE = 2, IS_KEPT = 4 };
+enum { IS_ROTATION = 1, IS_CHOSEN = 2 };
+enum { NUM_RANKS = 4 };
+
+/* How much a pair matters to the reader: 0 most. */
+static int rank(const psfm_graph_pair *pair) {
+    return pair->in_tree ? 0 : pair->kept ? 1 : pair->is_edge ? 2 : 3;
+}
+
+/* Marks the pairs to show: whole ranks as long as they fit, then every k-th of the next. */
+static void select_pairs(const psfm_graph_file *graph, size_t max_pairs, bool *shown) {
+    size_t count[NUM_RANKS] = {0}, left = max_pairs;
+    for (size_t p = 0; p < graph->num_pairs; ++p)
+        ++count[rank(&graph->pairs[p])];
+    for (int r = 0; r < NUM_RANKS; ++r) {
+        size_t take = count[r] < left ? count[r] : left, seen = 0;
+        for (size_t p = 0; p < graph->num_pairs; ++p) {
+            if (rank(&graph->pairs[p]) != r)
+                continue;
+            shown[p] = (seen + 1) * take / count[r] > seen * take / count[r];
+            ++seen;
+        }
+        left -= take;
+    }
+}
+
+/* One column per field. */
+typedef struct {
+    psfm_column image1, image2, matches, kind, essential, flags, part, component, h, rotation;
+    psfm_column num_homographies;
+    psfm_column inliers, rms, homography_flags, group, H, num_samples, samples;
+} columns;
+
+static void add_homography(columns *c, const psfm_graph_homography *h) {
+    psfm_column_u32(&c->inliers, h->num_inliers);
+    psfm_column_f32(&c->rms, h->rms_px);
+    psfm_column_u8(&c->homography_flags,
+                   (uint8_t)((h->is_rotation ? IS_ROTATION : 0) | (h->chosen ? IS_CHOSEN : 0)));
+    psfm_column_u32(&c->group, h->group < 0 ? UINT32_MAX : (uint32_t)h->group);
+    for (int k = 0; k < 9; ++k)
+        psfm_column_f32(&c->H, h->H_21[k]);
+    psfm_column_u32(&c->num_samples, (uint32_t)h->num_samples);
+    for (size_t k = 0; k < h->num_samples; ++k)
+        for (int d = 0; d < 4; ++d)
+            psfm_column_u16(&c->samples, (double)h->samples[k][d]);
+}
+
+static void add_pair(columns *c, const psfm_graph_pair *pair) {
+    psfm_column_u32(&c->image1, pair->image1);
+    psfm_column_u32(&c->image2, pair->image2);
+    psfm_column_u32(&c->matches, (uint32_t)pair->num_matches);
+    psfm_column_u8(&c->kind, (uint8_t)pair->kind);
+    psfm_column_u32(&c->essential, pair->essential_inliers);
+    psfm_column_u8(&c->flags,
+                   (uint8_t)((pair->is_edge ? IS_EDGE : 0) | (pair->in_tree ? IN_TREE : 0) |
+                             (pair->kept ? IS_KEPT : 0)));
+    psfm_column_u32(&c->part, pair->part);
+    psfm_column_u32(&c->component, pair->component);
+    psfm_column_f32(&c->h, pair->h);
+    psfm_column_f32(&c->rotation, pair->rotation_deg);
+    psfm_column_u8(&c->num_homographies, (uint8_t)fmin((double)pair->num_homographies, 255.0));
+    for (size_t k = 0; k < pair->num_homographies && k < 255; ++k)
+        add_homography(c, &pair->homographies[k]);
+}
+
+psfm_status psfm_report_print_pairs(psfm_context *ctx, const psfm_graph_file *graph,
+                                    size_t max_pairs, FILE *file) {
+    columns c = {0};
+    bool *shown = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_pairs, &shown);
+    if (status != PSFM_OK)
+        return status;
+    select_pairs(graph, max_pairs, shown);
+    for (size_t p = 0; p < graph->num_pairs; ++p)
+        if (shown[p])
+            add_pair(&c, &graph->pairs[p]);
+    struct {
+        const char *name;
+        psfm_column *column;
+    } pairs[] = {{"image1", &c.image1},     {"image2", &c.image2},         {"matches", &c.matches},
+                 {"kind", &c.kind},         {"essential", &c.essential},   {"flags", &c.flags},
+                 {"part", &c.part},         {"component", &c.component},   {"h", &c.h},
+                 {"rotation", &c.rotation}, {"count", &c.num_homographies}},
+      homographies[] = {{"inliers", &c.inliers}, {"rms", &c.rms}, {"flags", &c.homography_flags},
+                        {"group", &c.group},     {"H", &c.H},     {"count", &c.num_samples},
+                        {"samples", &c.samples}};
+    bool good = true;
+    fprintf(file, ",\n\"pairs\":{\"total\":%zu", graph->num_pairs);
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; ++k)
+        good = psfm_column_print(pairs[k].column, pairs[k].name, file) && good;
+    fprintf(file, "},\n\"homographies\":{\"columns\":%zu",
+            sizeof homographies / sizeof *homographies);
+    for (size_t k = 0; k < sizeof homographies / sizeof *homographies; ++k)
+        good = psfm_column_print(homographies[k].column, homographies[k].name, file) && good;
+    fprintf(file, "}");
+    free(shown);
+    return good ? PSFM_OK : psfm_fail_memory(ctx);
 }

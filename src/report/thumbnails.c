@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/parallel.h"
-#include "base/path.h"
-#include "image/image_codec.h"
-#include "image/resize.h"
+#include "core/base/alloc.h"
+#include "core/base/parallel.h"
+#include "core/base/path.h"
+#include "images/image/image_codec.h"
+#include "images/image/resize.h"
 
 enum { LARGEST_SIDE = PSFM_THUMBNAIL_SOURCE, SMALLEST_SIDE = 96, QUALITY = 68 };
 
@@ -31,7 +31,7 @@ static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char
     FILE *file = open_memstream(&buffer, size);
     if (file == NULL)
         return psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
-    psfm_status status = psfm_jpeg_encode(ctx, image, QUALITY, name, file);
+    psfm_status status = psfm_jpeg_codec.encode(ctx, image, QUALITY, name, file);
     if (fclose(file) != 0 && status == PSFM_OK)
         status = psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
     if (status == PSFM_OK) {

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "base/context.h"
-#include "image/image_io.h"
+#include "core/base/context.h"
+#include "images/image/image_io.h"
 
 /* JPEG files in memory; size 0: no thumbnail. Owns them. {0} is empty. */
 typedef struct {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/path.h"
-#include "camera/exif.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
-#include "scene/dominant_plane.h"
+#include "core/base/alloc.h"
+#include "core/base/path.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "core/structure/dominant_plane.h"
+#include "images/image/exif.h"
 #include "world/align_points.h"
 #include "world/frame.h"
 

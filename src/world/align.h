@@ -2,10 +2,10 @@
 #ifndef PSFM_WORLD_ALIGN_H
 #define PSFM_WORLD_ALIGN_H
 
-#include "io/control_file.h"
-#include "linalg/sim3.h"
+#include "core/linalg/sim3.h"
+#include "core/structure/planes.h"
+#include "formats/control_file.h"
 #include "planarsfm/model.h"
-#include "scene/planes.h"
 
 /* One known thing and how well it fits. */
 typedef struct {

@@ -2,6 +2,9 @@
 #ifndef PSFM_WORLD_ALIGN_POINTS_H
 #define PSFM_WORLD_ALIGN_POINTS_H
 
+#include "court/court.h"
+#include "formats/control_file.h"
+#include "planarsfm/model.h"
 #include "world/align.h"
 
 /* The image of this name, or NULL. */
@@ -39,5 +42,13 @@ double psfm_control_ray_error(const psfm_control_ray *ray, const psfm_sim3 *worl
 bool psfm_sim3_refine_pixels(const psfm_control_ray *rays, size_t num,
                              const psfm_control_point *points, const bool *use,
                              psfm_sim3 *world_from_model);
+
+/* Registers the photographs of a model's images to the court, keeps the registrations that turn
+ * against each other as the model's images do, and lists where each of them sees the court's marks:
+ * what psfm_align_points wants. Half a turn of the whole is free: the first image that is kept has
+ * its camera at the smaller y. PSFM_ERR_DATA if no photograph is registered. Parallel. Free *points
+ * in any case. */
+psfm_status psfm_court_points_find(psfm_context *ctx, const psfm_model *model, const char *folder,
+                                   const psfm_court *court, psfm_control_set *points);
 
 #endif

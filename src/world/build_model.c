@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "linalg/mat3.h"
+#include "core/base/alloc.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
 
 /* One model being built from the views of a component. */
 typedef struct {
@@ -103,16 +104,6 @@ static psfm_status add_points(psfm_context *ctx, assembly *a) {
     return status;
 }
 
-static int by_camera_id(const void *a, const void *b) {
-    uint32_t x = ((const psfm_camera *)a)->id, y = ((const psfm_camera *)b)->id;
-    return (x > y) - (x < y);
-}
-
-static int by_image_id(const void *a, const void *b) {
-    uint32_t x = ((const psfm_model_image *)a)->id, y = ((const psfm_model_image *)b)->id;
-    return (x > y) - (x < y);
-}
-
 /* Models are sorted by ids, whatever the order of the set. */
 static psfm_status build(psfm_context *ctx, assembly *a) {
     const psfm_match_set *set = a->set;
@@ -132,9 +123,9 @@ static psfm_status build(psfm_context *ctx, assembly *a) {
         status = add_points(ctx, a);
     if (status == PSFM_OK) {
         if (model->num_cameras > 0)
-            qsort(model->cameras, model->num_cameras, sizeof *model->cameras, by_camera_id);
+            qsort(model->cameras, model->num_cameras, sizeof *model->cameras, psfm_compare_u32);
         if (model->num_images > 0)
-            qsort(model->images, model->num_images, sizeof *model->images, by_image_id);
+            qsort(model->images, model->num_images, sizeof *model->images, psfm_compare_u32);
     }
     free((void *)a->image);
     a->image = NULL;

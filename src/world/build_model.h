@@ -2,9 +2,9 @@
 #ifndef PSFM_WORLD_BUILD_MODEL_H
 #define PSFM_WORLD_BUILD_MODEL_H
 
-#include "engine/pose_solution.h"
+#include "core/refine/refine_poses.h"
+#include "core/solve/pose_solution.h"
 #include "planarsfm/model.h"
-#include "refine/refine_poses.h"
 
 /* One model per component with a posed image, most images first: its cameras, its posed images,
  * and, from `refined` (may be NULL), keypoints and points. Ids and names as in the match set; point

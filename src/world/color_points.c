@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/parallel.h"
-#include "base/path.h"
+#include "core/base/alloc.h"
+#include "core/base/parallel.h"
+#include "core/base/path.h"
 
 /* What one image says about its keypoints. */
 typedef struct {

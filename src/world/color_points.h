@@ -2,8 +2,8 @@
 #ifndef PSFM_WORLD_COLOR_POINTS_H
 #define PSFM_WORLD_COLOR_POINTS_H
 
-#include "base/context.h"
-#include "image/image_io.h"
+#include "core/base/context.h"
+#include "images/image/image_io.h"
 #include "planarsfm/model.h"
 
 /* A photograph in colours, decoded at `scale` of its size. */

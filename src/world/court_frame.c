@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "court/turns.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
-#include "scene/members.h"
+#include "core/base/alloc.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "core/structure/model_members.h"
+#include "court/court_evidence.h"
 #include "world/frame.h"
 
 #define SAME_TURN 3.0     /* degrees between registrations that say the same */
@@ -246,4 +246,111 @@ psfm_status psfm_court_join(psfm_context *ctx, psfm_court_evidence *court,
     free(j.views);
     free(j.values);
     return status;
+}
+
+/* ---- edges to the drawing ---- */
+
+/* A registration is an edge between an image and the drawing. Of a court that looks the same after
+ * half a turn it has two candidates, and which of them is true shows only in how images go
+ * together: by the pairs between them, and by their floors. So all of it is one consensus (see
+ * core/rotations/rotation_consensus.h): pairs that contradict registrations lose against them and
+ * the other way round, images without matches are held by the drawing, and pairs that were matched
+ * to the court's twin are outvoted by floors. */
+
+#define REGISTERED 2.0   /* weight of a registration, in pairs with the median of the inliers */
+#define FLOOR 0.5        /* weight of two floors that clearly go together one way */
+#define CLEAR_MARGIN 0.1 /* of their likeness */
+
+static void turned_rotation(const psfm_court_evidence *court, uint32_t view, int quarters,
+                            double R[9]) {
+    double center[3];
+    psfm_turn_pose(court->middle, quarters, court->poses[view].R, court->poses[view].center, R,
+                   center);
+}
+
+static uint32_t count_registered(const psfm_court_evidence *court) {
+    uint32_t num = 0;
+    for (uint32_t v = 0; v < court->num_views; ++v)
+        num += psfm_court_accepts(court, v);
+    return num;
+}
+
+static bool is_useful(const psfm_court_evidence *court, const psfm_turn_link *link) {
+    return link->margin > 0.0 && psfm_court_accepts(court, link->view1) &&
+           psfm_court_accepts(court, link->view2);
+}
+
+static uint32_t count_links(const psfm_court_evidence *court) {
+    uint32_t num = 0;
+    for (size_t k = 0; k < court->num_links; ++k)
+        num += is_useful(court, &court->links[k]);
+    return num;
+}
+
+/* Adds an edge without candidates, and then a candidate to the last one. */
+static void add_edge(psfm_extra_edges *extra, uint32_t e, uint32_t node1, uint32_t node2,
+                     double weight) {
+    extra->node1[e] = node1;
+    extra->node2[e] = node2;
+    extra->list.weight[e] = weight;
+    extra->list.begin[e + 1] = extra->list.begin[e];
+}
+
+static void add_candidate(psfm_extra_edges *extra, uint32_t e, const double R_21[9],
+                          double confidence) {
+    uint32_t at = extra->list.begin[e + 1]++;
+    memcpy(extra->list.R_21[at], R_21, sizeof *extra->list.R_21);
+    extra->list.confidence[at] = confidence;
+}
+
+/* Two floors are one edge with one candidate: the turn under which they are most alike. */
+static void add_links(const psfm_court_evidence *court, psfm_extra_edges *extra) {
+    for (size_t k = 0; k < court->num_links; ++k) {
+        const psfm_turn_link *link = &court->links[k];
+        double R1[9], R2[9], R_21[9];
+        if (!is_useful(court, link))
+            continue;
+        turned_rotation(court, link->view1, 0, R1);
+        turned_rotation(court, link->view2, link->quarters, R2);
+        psfm_mat3_mul_t(R2, R1, R_21);
+        add_edge(extra, extra->num_between, link->view1, link->view2, FLOOR);
+        add_candidate(extra, extra->num_between++, R_21, fmin(link->margin / CLEAR_MARGIN, 1.0));
+    }
+}
+
+static void add_registrations(const psfm_court_evidence *court, psfm_extra_edges *extra) {
+    for (uint32_t v = 0; v < court->num_views; ++v) {
+        const uint32_t e = extra->num_between + extra->num_to_world;
+        if (!psfm_court_accepts(court, v))
+            continue;
+        add_edge(extra, e, v, court->num_views, REGISTERED);
+        for (int t = 0; t < court->num_turns; ++t) {
+            double R[9], back[9];
+            turned_rotation(court, v, court->turns[t], R);
+            psfm_mat3_transpose(R, back);
+            add_candidate(extra, e, back, 1.0);
+        }
+        ++extra->num_to_world;
+    }
+}
+
+psfm_status psfm_court_edges_make(psfm_context *ctx, const psfm_court_evidence *court,
+                                  psfm_extra_edges *extra) {
+    const uint32_t num_links = count_links(court), num = count_registered(court);
+    psfm_status status = psfm_extra_edges_init(ctx, num_links + num,
+                                               num_links + num * (uint32_t)court->num_turns, extra);
+    if (status == PSFM_OK) {
+        add_links(court, extra);
+        add_registrations(court, extra);
+    }
+    return status;
+}
+
+void psfm_court_edges_take(const psfm_extra_edges *extra, psfm_court_evidence *court) {
+    for (uint32_t e = extra->num_between; e < extra->num_between + extra->num_to_world; ++e) {
+        const uint32_t v = extra->node1[e];
+        court->agrees[v] = extra->chosen[e] != UINT32_MAX;
+        if (court->agrees[v])
+            court->quarters[v] = court->turns[extra->chosen[e]];
+    }
 }

@@ -3,13 +3,15 @@
 #ifndef PSFM_WORLD_FRAME_H
 #define PSFM_WORLD_FRAME_H
 
-#include "linalg/sim3.h"
-#include "refine/refine_poses.h"
+#include "core/linalg/sim3.h"
+#include "core/refine/refine_poses.h"
+#include "core/structure/planes.h"
+#include "planarsfm/model.h"
 
 /* A known distance between two image points on the dominant plane; image1 == NULL: none. */
 typedef struct {
-    const char *image1, *image2; /* names */
-    double xy1[2], xy2[2];       /* pixels */
+    char *image1, *image2; /* names */
+    double xy1[2], xy2[2]; /* pixels */
     double metres;
 } psfm_known_distance;
 
@@ -39,5 +41,11 @@ psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
 /* Moves the poses, points and planes of a component. */
 void psfm_component_move(const psfm_sim3 *frame, uint32_t component, psfm_pose_solution *solution,
                          psfm_refined *refined);
+
+/* Moves all poses and points: X becomes scale R X + t. Quaternions come out normalised, w >= 0. */
+void psfm_model_move(psfm_model *model, const psfm_sim3 *to_from);
+
+/* The same for a plane: normal, distance, sigma, area and polygon. */
+void psfm_scene_plane_move(psfm_scene_plane *plane, const psfm_sim3 *to_from);
 
 #endif

@@ -1,7 +1,7 @@
 """Makes a small model and checks what `planarsfm convert` writes of it, with readers of its own.
 
 make FOLDER: a COLMAP text model of a pinhole, a radial and an OPENCV camera (FOLDER/all), one of a
-fisheye (FOLDER/fish), and those that Bundler can hold (FOLDER/plain). check FOLDER FORMAT OUT: projects
+fisheye (FOLDER/fish), and one of what COLMAP's converter is given (FOLDER/plain). check FOLDER FORMAT OUT: projects
 every point through the written file by that format's own definition and compares with the model.
 """
 import json
@@ -184,47 +184,6 @@ def check_tum(model, path):
         near(quat_to_matrix(qw, qx, qy, qz), image["R"].T, 1e-9)
 
 
-def read_bundler(path):
-    words = open(path).read().split("\n", 1)
-    assert words[0] == "# Bundle file v0.3"
-    w = iter(map(float, words[1].split()))
-    take = lambda n: [next(w) for _ in range(n)]
-    num_cameras, num_points = map(int, take(2))
-    cameras = [take(15) for _ in range(num_cameras)]
-    points = []
-    for _ in range(num_points):
-        X, rgb, n = take(3), take(3), int(next(w))
-        points.append((X, rgb, [take(4) for _ in range(n)]))
-    assert next(w, None) is None
-    return cameras, points
-
-
-def check_bundler(model, path):
-    cameras, points = read_bundler(path)
-    names = open(path[:-4] + ".list.txt").read().splitlines()
-    assert len(points) == len(model.points) and len(cameras) == len(names) == len(model.images)
-    for X, rgb, views in points:
-        assert len(views) == len(model.images)
-        for c, key, x, y in views:
-            c = cameras[int(c)]
-            P = np.array(c[3:12]).reshape(3, 3) @ X + c[12:15]
-            assert P[2] < 0
-            p = -P[:2] / P[2]
-            r2 = p @ p
-            near(c[0] * (1 + c[1] * r2 + c[2] * r2**2) * p, [x, y])
-            # and in the image: from its middle, y up
-            image = model.by_name(names[cameras.index(c)])
-            camera = model.cameras[image["camera"]]
-            key = list(image["points"].values())[int(key)]
-            near([x + camera[1] / 2, camera[2] / 2 - y], key)
-    if len(sys.argv) > 5:  # the same by COLMAP
-        other_cameras, other_points = read_bundler(sys.argv[5])
-        near(sorted(cameras), sorted(other_cameras), 1e-9)
-        def pick(ps):
-            return sorted(list(X) + list(rgb) + [c for v in sorted(v[2:] for v in views) for c in v] for X, rgb, views in ps)
-        near(pick(points), pick(other_points), 2e-3)  # COLMAP prints six digits
-
-
 def read_ply(path):
     lines = open(path).read().splitlines()
     end = lines.index("end_header")
@@ -336,6 +295,6 @@ if sys.argv[1] == "make":
     make_model(sys.argv[2] + "/fish", [5])
     make_model(sys.argv[2] + "/mixed", [1, 5])
 else:
-    checks = {"transforms.json": check_transforms, "tum": check_tum, "bundler": check_bundler, "ply": check_ply,
+    checks = {"transforms.json": check_transforms, "tum": check_tum, "ply": check_ply,
               "opencv-yaml": check_opencv, "kml": check_geo, "geojson": check_geo, "colmap-text": check_colmap}
     checks[sys.argv[3]](Model(sys.argv[2]), sys.argv[4])

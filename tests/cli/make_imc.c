@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "linalg/mat3.h"
+#include "core/linalg/mat3.h"
 #include "planarsfm/model.h"
 
 static void put(hid_t file, const char *name, int rank, const double *values) {

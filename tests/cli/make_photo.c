@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image_io.h"
+#include "images/image/image_io.h"
 
 #ifdef PSFM_HAVE_TIFF
 #include <tiffio.h>

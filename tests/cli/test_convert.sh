@@ -47,7 +47,6 @@ for model in all one fish; do
     check $model transforms.json nerf/$model.json
 done
 check one tum one.tum
-check plain bundler plain.out
 check all ply all.ply
 check all colmap-text all.text
 grep -q '^# 0 is cam0/view 0.jpg$' one.tum || fail "names of the times"
@@ -72,11 +71,9 @@ diff geo.kml again.kml || fail "the geo-reference went lost"
 # What a format cannot hold.
 refuses 1 "camera 4 is FULL_OPENCV.*transforms.json" "$planarsfm" convert full --to transforms.json -o x
 refuses 1 "perspective and a fisheye" "$planarsfm" convert mixed --to transforms.json -o x
-refuses 1 "camera 3 is OPENCV .*Bundler" "$planarsfm" convert all --to bundler -o x
-refuses 1 "Bundler" "$planarsfm" convert fish --to bundler -o x
 mkdir fov && cp one/images.txt one/points3D.txt fov
 echo "3 FOV 1000 700 700 712 500 350 0.9" >fov/cameras.txt
-for format in transforms.json bundler opencv-yaml; do
+for format in transforms.json opencv-yaml; do
     refuses 1 "camera 3 is FOV" "$planarsfm" convert fov --to $format -o x
 done
 [ ! -e x ] || fail "a refused conversion left a file"
@@ -95,8 +92,6 @@ if command -v colmap >/dev/null; then
     mkdir plain.txt
     colmap model_converter --input_path plain.bin --output_path plain.txt --output_type TXT >colmap.log
     $python "$tests/check_convert.py" check plain colmap-text plain.txt || fail "COLMAP reads another model"
-    colmap model_converter --input_path plain.bin --output_path colmap --output_type Bundler >colmap.log
-    check plain bundler plain.out colmap.bundle.out
 else
     echo "no colmap: its converter is not compared"
 fi

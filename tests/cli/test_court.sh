@@ -1,5 +1,6 @@
 # Photographs of a rendered arena registered to the court's lines, one by one: right poses with known
 # and with unknown focal lengths, none of a wrong court.
+examples=$(cd "$(dirname "$0")/../../python/examples" && pwd)
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/court_poses.sh"
 if ! "$planarsfm" synth arena -o hall --cameras 3 --seed 2 --render.width 960 --quiet >/dev/null 2>synth.err ||
@@ -52,13 +53,15 @@ cat >floor.svg <<'END'
  </g>
 </svg>
 END
-"$planarsfm" court hall/images -o svg --drawing floor.svg --drawing-scale 0.1 --cameras hall/gt --json --quiet >svg.json
-[ "$(number svg.json accepted)" = 3 ] || fail "an SVG drawing: $(number svg.json accepted)"
-echo '<svg><use href="#court"/></svg>' >bad.svg
-refuses 1 "bad.svg: shape 1 (use) refers to another shape" "$planarsfm" court hall/images -o x --drawing bad.svg
-refuses 2 "not a positive number" "$planarsfm" court hall/images -o x --drawing floor.svg --drawing-scale 0
-: >empty.svg
-refuses 1 "empty.svg: there is nothing in it" "$planarsfm" court hall/images -o x --drawing empty.svg
+refuses 1 "floor.svg: .*python/examples/svg_to_drawing.py" "$planarsfm" court hall/images -o x --drawing floor.svg
+if command -v python3 >/dev/null; then
+    python3 "$examples/svg_to_drawing.py" floor.svg >plan.json
+    "$planarsfm" court hall/images -o svg --drawing plan.json --drawing-scale 0.1 --cameras hall/gt --json --quiet >svg.json
+    [ "$(number svg.json accepted)" = 3 ] || fail "a drawing from SVG: $(number svg.json accepted)"
+fi
+refuses 2 "not a positive number" "$planarsfm" court hall/images -o x --drawing floor.json --drawing-scale 0
+: >empty.json
+refuses 1 "empty.json: there is nothing in it" "$planarsfm" court hall/images -o x --drawing empty.json
 
 refuses 2 "is not allowed (distortion)" "$planarsfm" court hall/images -o x --court tennis --refine focal
 refuses 2 "either --court" "$planarsfm" court hall/images -o x

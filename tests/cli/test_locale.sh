@@ -45,7 +45,7 @@ both report report out --quiet
 sed 's/"\(cpu_\)\?seconds":{[^}]*}//g; s/"peak_memory_mb":{[^}]*}//' c/out/report.html | cmp - \
     <(sed 's/"\(cpu_\)\?seconds":{[^}]*}//g; s/"peak_memory_mb":{[^}]*}//' de/out/report.html) || fail "another report"
 both eval eval scene/gt out/model --json
-both compare compare out scene/gt -o picture.svg
+both compare compare out scene/gt
 both compare_json compare out scene/gt --json
 both ablate ablate scene/database.db --gt scene/gt --seeds 1 --json --quiet
 
@@ -57,7 +57,10 @@ both positions align out -o placed --positions positions.txt --json
 both earth align out -o earth --geo-positions earth.txt
 both control align out -o controlled --gcp gcp.txt
 both upright align out -o upright --upright --distance cam_0001.jpg:600.5,400.25 cam_0003.jpg:610.5,380.75 14.5
-for format in colmap-text colmap-bin transforms.json tum bundler ply opencv-yaml kml geojson; do
+"$planarsfm" convert earth --to none -o x 2>formats || true
+formats=$(sed -n "s/.*no format 'none' (\(.*\))/\1/p" formats | tr -d ,)
+[ -n "$formats" ] || fail "no formats"
+for format in $formats; do
     both "to-$format" convert earth --to $format -o "model.$format"
 done
 

@@ -21,6 +21,10 @@ limited() {
     return "$code"
 }
 
+# Whatever the caller's environment says of threads.
+OPENBLAS_NUM_THREADS=64 OMP_NUM_THREADS=64 limited 500000 reconstruct scene/database.db -o out ||
+    fail "a limit does not go with threads that the environment asks for"
+
 has_photos=
 "$planarsfm" synth field -o ring --cameras 4 --render.width 320 --quiet >/dev/null 2>&1 && [ -d ring/images ] &&
     "$planarsfm" extract ring/images --cameras ring/gt -o extracted --quiet >/dev/null && has_photos=1

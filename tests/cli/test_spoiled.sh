@@ -127,7 +127,7 @@ if [ -z "${ONLY_MEMORY:-}" ]; then
         spoil_files $kind "$planarsfm" convert done --to transforms.json -o out "${one[@]}"
         spoil_files $kind "$planarsfm" align done --positions positions.txt -o out "${one[@]}"
         spoil_changes $kind none "$planarsfm" eval scene/gt done/model --json --threads 1
-        spoil_changes $kind none "$planarsfm" compare done scene/gt -o out --json "${one[@]}"
+        spoil_changes $kind none "$planarsfm" compare done scene/gt --json "${one[@]}"
         spoil_changes $kind done "$planarsfm" report out "${one[@]}"
         spoil_changes $kind none "$planarsfm" import-points named.txt -o out --camera "$camera" "${one[@]}"
         spoil_changes $kind started "$planarsfm" import-matches out/database.db list.txt "${one[@]}"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "camera/camera_model.h"
-#include "intake/intrinsics.h"
+#include "core/camera/camera_model.h"
+#include "frontend/intrinsics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* Files of cameras as --cameras takes them, text or binary by the first byte; what is accepted is
  * one sane camera for all photographs. */
-#include "camera/camera_model.h"
+#include "core/camera/camera_model.h"
+#include "frontend/intrinsics.h"
 #include "fuzz_file.h"
-#include "intake/intrinsics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  * chooses among them. */
 #include <math.h>
 
-#include "io/control_file.h"
+#include "formats/control_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,18 +31,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         psfm_positions_free(&positions);
         break;
     case 2:
-        if (psfm_control_parse(ctx, text, size - 1, "fuzz", &set) == PSFM_OK)
+        if (psfm_control_parse(ctx, text, size - 1, "fuzz", PSFM_FILE_CONTROL, NULL, &set) ==
+            PSFM_OK)
             check_set(&set);
         psfm_control_free(&set);
         break;
     case 3:
-        if (psfm_labels_parse(ctx, text, size - 1, "fuzz", &set) == PSFM_OK)
+        if (psfm_control_parse(ctx, text, size - 1, "fuzz", PSFM_FILE_LABELS, NULL, &set) ==
+            PSFM_OK)
             check_set(&set);
         psfm_control_free(&set);
         break;
     default:
         if (psfm_court_get("soccer", &court) &&
-            psfm_court_points_parse(ctx, text, size - 1, "fuzz", &court, &set) == PSFM_OK)
+            psfm_control_parse(ctx, text, size - 1, "fuzz", PSFM_FILE_COURT, &court, &set) ==
+                PSFM_OK)
             check_set(&set);
         psfm_control_free(&set);
     }

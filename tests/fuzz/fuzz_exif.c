@@ -1,7 +1,7 @@
 /* The EXIF reader on arbitrary bytes. */
 #include <math.h>
 
-#include "camera/exif.h"
+#include "images/image/exif.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  * that begins with 'S' is a whole SQLite file, any other a recipe for rows of all its tables. What
  * is listed is read; afterwards the photographs are changed and dropped, as a run does. */
 #include "fuzz_sql.h"
-#include "io/feature_store.h"
+#include "store/feature_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);

@@ -1,7 +1,7 @@
 /* The reader of geo_reference.json on arbitrary bytes. */
 #include <stdint.h>
 
-#include "io/geo_reference.h"
+#include "formats/geo_reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/graph_file.h"
+#include "formats/graph_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <hdf5.h>
 
 #include "../../bench/imc_scene.h"
+#include "frontend/import_matches.h"
 #include "fuzz_sql.h"
-#include "intake/import_matches.h"
 
 #define MAX_DATASETS 12
 #define MAX_VALUES 64

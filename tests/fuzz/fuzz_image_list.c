@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/image_list.h"
+#include "images/image/image_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

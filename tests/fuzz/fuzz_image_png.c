@@ -1,11 +1,12 @@
 /* The PNG reader on arbitrary bytes. */
-#include "image/image_codec.h"
+#include "images/image/image_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     psfm_image image = {0};
-    if (psfm_png_decode(NULL, data, size, "fuzz", PSFM_IMAGE_GRAY_AND_RGB, &image) == PSFM_OK &&
+    if (psfm_png_codec.decode(NULL, data, size, "fuzz", PSFM_IMAGE_GRAY_AND_RGB, 0, &image) ==
+            PSFM_OK &&
         (image.width <= 0 || image.gray == NULL || image.rgb == NULL))
         __builtin_trap();
     psfm_image_free(&image);

@@ -1,5 +1,5 @@
 /* The size of a photograph from its header, on arbitrary bytes. */
-#include "image/image_size.h"
+#include "images/image/image_io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Masks: any file in place of one; what is accepted has the size of its image and an answer for
  * every point. */
 #include "fuzz_file.h"
-#include "image/mask.h"
+#include "images/image/mask.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

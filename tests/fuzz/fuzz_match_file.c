@@ -1,5 +1,5 @@
 /* The reader of match lists on arbitrary bytes. */
-#include "match/match_file.h"
+#include "images/match/match_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

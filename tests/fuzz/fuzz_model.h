@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/colmap_model.h"
+#include "formats/colmap_model.h"
 
 /* A copy of exactly that many bytes and the '\0' that the parsers may look at. */
 static inline char *copy_bytes(const uint8_t *bytes, size_t size) {

@@ -1,5 +1,5 @@
 /* The reader of pair files on arbitrary bytes. */
-#include "match/pair_select.h"
+#include "images/match/pair_select.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

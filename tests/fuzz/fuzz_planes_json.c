@@ -1,5 +1,5 @@
 /* The reader of planes.json on arbitrary bytes. */
-#include "io/planes_file.h"
+#include "formats/planes_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* The reader of weights files: any bytes, then every tensor that it accepted. */
 #include <stdlib.h>
 
-#include "nn/safetensors.h"
+#include "images/nn/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

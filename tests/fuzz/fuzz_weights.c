@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "../../bench/network_weights.h"
-#include "feature/edgepoint2.h"
-#include "feature/superpoint.h"
-#include "feature/xfeat.h"
 #include "fuzz_file.h"
-#include "match/lightglue.h"
-#include "match/superglue.h"
-#include "nn/engine.h"
+#include "images/feature/detector.h"
+#include "images/match/lightglue.h"
+#include "images/match/superglue.h"
+#include "images/nn/engine.h"
 
 enum { SUPERPOINT, XFEAT, EDGEPOINT2, SUPERGLUE, LIGHTERGLUE, NUM_NETWORKS };
 enum { SIDE = 32, NUM_POINTS = 9, MAX_DIM = 256 };
@@ -113,29 +111,31 @@ static void try_detector(psfm_context *ctx, psfm_engine *nn, int network, const 
     static uint8_t pixels[SIDE * SIDE];
     psfm_gray_view image = {pixels, SIDE, SIDE, SIDE};
     psfm_keypoint_set set = {0};
-    psfm_superpoint *superpoint = NULL;
-    psfm_xfeat *xfeat = NULL;
-    psfm_edgepoint2 *edgepoint2 = NULL;
+    void *superpoint = NULL;
+    void *xfeat = NULL;
+    void *edgepoint2 = NULL;
     psfm_status status;
     for (int k = 0; k < SIDE * SIDE; ++k)
         pixels[k] = (uint8_t)(k * 37 + k / SIDE * 91);
     if (network == SUPERPOINT) {
-        status = psfm_superpoint_create(ctx, nn, path, &superpoint);
+        status = psfm_network_create(ctx, psfm_superpoint_detector.network, nn, path, &superpoint);
         if (status == PSFM_OK)
-            status = psfm_superpoint_extract(ctx, superpoint, &image, NULL, &set);
+            status =
+                psfm_neural_extract(ctx, &psfm_superpoint_detector, superpoint, &image, NULL, &set);
     } else if (network == XFEAT) {
-        status = psfm_xfeat_create(ctx, nn, path, &xfeat);
+        status = psfm_network_create(ctx, psfm_xfeat_detector.network, nn, path, &xfeat);
         if (status == PSFM_OK)
-            status = psfm_xfeat_extract(ctx, xfeat, &image, NULL, &set);
+            status = psfm_neural_extract(ctx, &psfm_xfeat_detector, xfeat, &image, NULL, &set);
     } else {
-        status = psfm_edgepoint2_create(ctx, nn, path, &edgepoint2);
+        status = psfm_network_create(ctx, psfm_edgepoint2_detector.network, nn, path, &edgepoint2);
         if (status == PSFM_OK)
-            status = psfm_edgepoint2_extract(ctx, edgepoint2, &image, NULL, &set);
+            status =
+                psfm_neural_extract(ctx, &psfm_edgepoint2_detector, edgepoint2, &image, NULL, &set);
     }
     check_features(status, &set);
-    psfm_superpoint_destroy(&superpoint);
-    psfm_xfeat_destroy(&xfeat);
-    psfm_edgepoint2_destroy(&edgepoint2);
+    psfm_network_destroy(psfm_superpoint_detector.network, &superpoint);
+    psfm_network_destroy(psfm_xfeat_detector.network, &xfeat);
+    psfm_network_destroy(psfm_edgepoint2_detector.network, &edgepoint2);
 }
 
 static void check_matches(psfm_status status, psfm_neural_matches *matches) {
@@ -162,8 +162,10 @@ static void try_matcher(psfm_context *ctx, psfm_engine *nn, int network, const c
     }
     for (int k = 0; k < NUM_POINTS * MAX_DIM; ++k)
         descriptors[k] = 0.06F * sinf((float)(k * k % 1000));
-    psfm_status status = network == SUPERGLUE ? psfm_superglue_create(ctx, nn, path, &superglue)
-                                              : psfm_lightglue_create(ctx, nn, path, &lightglue);
+    psfm_status status =
+        network == SUPERGLUE
+            ? psfm_network_create(ctx, &psfm_superglue_network, nn, path, &superglue)
+            : psfm_network_create(ctx, &psfm_lightglue_network, nn, path, &lightglue);
     if (status == PSFM_OK) {
         set.descriptor_size =
             network == SUPERGLUE ? psfm_superglue_dim(superglue) : psfm_lightglue_dim(lightglue);
@@ -175,8 +177,8 @@ static void try_matcher(psfm_context *ctx, psfm_engine *nn, int network, const c
             status = psfm_lightglue_match(ctx, lightglue, &input, &input, NULL, &matches);
     }
     check_matches(status, &matches);
-    psfm_superglue_destroy(&superglue);
-    psfm_lightglue_destroy(&lightglue);
+    psfm_network_destroy(&psfm_superglue_network, &superglue);
+    psfm_network_destroy(&psfm_lightglue_network, &lightglue);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -185,7 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     source from = {data, data + size};
     if (ctx == NULL) {
         ctx = psfm_context_create();
-        if (psfm_engine_create_sized(ctx, 1, &nn) != PSFM_OK)
+        psfm_context_set_threads(ctx, 1);
+        if (psfm_engine_create(ctx, &nn) != PSFM_OK)
             return 0; /* built without networks */
     }
     if (nn == NULL)

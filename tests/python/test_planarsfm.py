@@ -1,7 +1,9 @@
 """The Python module against the command and the truth: test_planarsfm.py COMMAND SCRATCH_FOLDER"""
+import ctypes
 import json
 import locale
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -13,6 +15,9 @@ try:
 except ImportError:
     sys.exit(77)
 import planarsfm
+from planarsfm.context import Context
+from planarsfm._library import lib
+from planarsfm.settings import apply
 
 COMMAND, SCRATCH = sys.argv[1:3]
 
@@ -32,6 +37,42 @@ def read_database(path):
         matches[names[pair // 2147483647], names[pair % 2147483647]] = np.frombuffer(data, np.uint32).reshape(rows, 2)
     db.close()
     return keypoints, matches
+
+
+def flags_of(command):
+    """The flags of a command in the manual, each with a value that it takes."""
+    placeholders = {"": "on", "N": 800, "S": 2, "METRES": 2, "WHICH": "auto", "WHAT": "auto", "MODEL": "auto",
+                    "MODE": "robust", "PHOTOS": ".", "IMAGE:x,y IMAGE:x,y METRES": "a.jpg:1,2 b c.jpg:3,4 5"}
+    section = run("help", "--markdown").split("\n## planarsfm %s\n" % command)[1].split("\n## ")[0]
+    for flag, what, default in re.findall(r"^\| `(-[^ `]*) ?([^`]*)` \| ([^|]*(?:\\\|[^|]*)*) \|", section, re.M):
+        known = re.search("default ([^,]*)", default)
+        value = placeholders.get(what, what.split("\\|")[0])
+        yield flag.lstrip("-"), known.group(1).strip() if known else value
+
+
+class TestOptions(unittest.TestCase):
+    """Settings take what the command takes, by the same names."""
+
+    # What is no setting: where results go is an argument of the call, and so is what is printed of them.
+    NO_SETTINGS = {"run": {"o", "json"}, "reconstruct": {"o"}}
+
+    def take_all(self, command, create, setter, destroy):
+        flags = {name: value for name, value in flags_of(command) if name not in self.NO_SETTINGS[command]}
+        self.assertGreater(len(flags), 60)
+        with Context() as context:
+            handle = ctypes.c_void_p(create())
+            try:
+                apply(context, setter, handle, flags)
+                plain = {re.sub("[-.]", "_", name): value for name, value in flags.items()}
+                apply(context, setter, handle, plain)
+            finally:
+                destroy(ctypes.byref(handle))
+
+    def test_run(self):
+        self.take_all("run", lib.psfm_run_settings_create, lib.psfm_run_settings_set, lib.psfm_run_settings_destroy)
+
+    def test_reconstruct(self):
+        self.take_all("reconstruct", lib.psfm_settings_create, lib.psfm_settings_set, lib.psfm_settings_destroy)
 
 
 class TestModule(unittest.TestCase):
@@ -125,7 +166,7 @@ class TestModule(unittest.TestCase):
 
     def test_settings(self):
         paper = planarsfm.reconstruct(self.camera, self.matches, self.keypoints,
-                                      settings={"twoview.estimate-essential": True, "mode": "paper"})
+                                      settings={"twoview.estimate-essential": True}, mode="paper")
         self.assertEqual(paper.summary["mode"], "paper")
         self.assertEqual(len(paper.points.xyz), 0)
         with self.assertRaises(planarsfm.Error) as caught:
@@ -346,7 +387,7 @@ class TestRun(unittest.TestCase):
         files = sorted(os.listdir(self.photos))[:4]
         camera = planarsfm.read_model(self.folder + "/gt").cameras[1]
         result = planarsfm.run([os.path.join(self.photos, name) for name in files], camera=camera,
-                               settings={"report": False, "sift.max-num-features": 1500})
+                               settings={"report": False}, sift_max_num_features=1500)
         self.assertEqual(result.names, files)
         self.assertEqual(result.summary["photographs"]["images"], 4)
         self.assertLess(result.summary["photographs"]["features"], 12000)

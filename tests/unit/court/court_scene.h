@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
 #include "court/drawing.h"
-#include "image/image_io.h"
-#include "linalg/mat3.h"
+#include "images/image/image_io.h"
 #include "planarsfm/camera.h"
 
 typedef struct {

@@ -246,13 +246,221 @@ static void test_check(void **state) {
     psfm_drawing_free(&drawing);
 }
 
+/* ---- single parts ---- */
+
+/* A part with nothing in it that is the same in x and y. */
+static const psfm_drawing_part line = {.a = {1.0, 2.0}, .b = {4.0, -2.0}};
+static const psfm_drawing_part arc = {.a = {0.5, -1.0}, .b = {0.25, 1.75}, .radius = 2.0};
+
+static void test_measures(void **state) {
+    (void)state;
+    double at[2];
+    assert_close(psfm_drawing_part_length(&line), 5.0, 1e-12);
+    assert_close(psfm_drawing_part_length(&arc), 3.0, 1e-12);
+    psfm_drawing_part_at(&line, 0.25, at);
+    assert_true(fabs(at[0] - 1.75) < 1e-12 && fabs(at[1] - 1.0) < 1e-12);
+    psfm_drawing_part_at(&arc, 0.5, at);
+    assert_close(at[0], 0.5 + 2.0 * cos(1.0), 1e-12);
+    assert_close(at[1], -1.0 + 2.0 * sin(1.0), 1e-12);
+}
+
+/* Placed, a drawing is turned about its origin and moved: every place of it. */
+static void test_place(void **state) {
+    psfm_context *ctx = *state;
+    static const double to[2] = {3.0, -7.0}, turns[3] = {0.0, 30.0, -115.0};
+    for (int k = 0; k < 3; ++k) {
+        psfm_drawing from = {.name = NULL}, placed = {.name = NULL};
+        double c = cos(turns[k] * M_PI / 180.0), s = sin(turns[k] * M_PI / 180.0);
+        assert_ok(ctx, psfm_drawing_add(ctx, &from, &line));
+        assert_ok(ctx, psfm_drawing_add(ctx, &from, &arc));
+        assert_ok(ctx, psfm_drawing_place(ctx, &from, to, turns[k], &placed));
+        assert_ok(ctx, psfm_drawing_place(ctx, &from, (double[2]){90.0, 0.0}, 0.0, &placed));
+        assert_true(placed.num_parts == 4 && placed.num_layers == 2);
+        assert_true(placed.parts[1].layer == 0 && placed.parts[2].layer == 1);
+        for (size_t i = 0; i < 2; ++i)
+            for (int j = 0; j <= 4; ++j) {
+                double before[2], after[2];
+                psfm_drawing_part_at(&from.parts[i], 0.25 * j, before);
+                psfm_drawing_part_at(&placed.parts[i], 0.25 * j, after);
+                assert_close(after[0], to[0] + c * before[0] - s * before[1], 1e-12);
+                assert_close(after[1], to[1] + s * before[0] + c * before[1], 1e-12);
+            }
+        psfm_drawing_free(&from);
+        psfm_drawing_free(&placed);
+    }
+}
+
+/* How a sample goes with the size is where it is on the drawing of that size, less where it was. */
+static void test_moves(void **state) {
+    psfm_context *ctx = *state;
+    static const double more[2] = {3.0, -2.0};
+    static const char *const names[] = {"soccer", "ice-hockey", "basketball"};
+    for (int k = 0; k < 3; ++k) {
+        psfm_court court;
+        psfm_drawing usual, other;
+        psfm_drawing_sample *a, *b;
+        size_t num_a, num_b;
+        assert_true(psfm_court_get(names[k], &court));
+        assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &usual));
+        court.length += more[0];
+        court.width += more[1];
+        assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &other));
+        assert_ok(ctx, psfm_drawing_sample_lines(ctx, &usual, 1000.0, &a, &num_a));
+        assert_ok(ctx, psfm_drawing_sample_lines(ctx, &other, 1000.0, &b, &num_b));
+        assert_true(num_a == num_b && num_a == usual.num_parts); /* the middle of each */
+        for (size_t i = 0; i < num_a; ++i) {
+            assert_close((double)(b[i].x - a[i].x), more[0] * (double)a[i].mx, 1e-5);
+            assert_close((double)(b[i].y - a[i].y), more[1] * (double)a[i].my, 1e-5);
+        }
+        free(a);
+        free(b);
+        psfm_drawing_free(&usual);
+        psfm_drawing_free(&other);
+    }
+}
+
+/* A drawing off the origin: size and bounds, and the part that each part becomes. */
+static void test_turned_parts(void **state) {
+    psfm_context *ctx = *state;
+    static const double at[2] = {30.0, -4.0};
+    psfm_court court;
+    psfm_drawing usual, moved = {.name = NULL};
+    double low[2], high[2], middle[2], size[2];
+    assert_true(psfm_court_get("soccer", &court));
+    assert_ok(ctx, psfm_drawing_from_court(ctx, &court, &usual));
+    assert_ok(ctx, psfm_drawing_place(ctx, &usual, at, 0.0, &moved));
+    psfm_drawing_bounds(&moved, low, high);
+    for (int d = 0; d < 2; ++d) {
+        middle[d] = 0.5 * (low[d] + high[d]);
+        size[d] = high[d] - low[d];
+        assert_close(middle[d], at[d], 1e-9);
+    }
+    assert_close(psfm_drawing_size(&moved), hypot(size[0], size[1]), 1e-12);
+    assert_close(size[0], 105.0, 1e-9);
+    for (size_t k = 0; k < moved.num_parts; ++k) {
+        size_t to = psfm_drawing_turned_part(&moved, k, 2);
+        double a[2], b[2];
+        psfm_drawing_part_at(&moved.parts[k], 0.5, a);
+        psfm_drawing_part_at(&moved.parts[to], 0.5, b);
+        assert_close(a[0] + b[0], 2.0 * at[0], 1e-6);
+        assert_close(a[1] + b[1], 2.0 * at[1], 1e-6);
+        assert_int_equal(psfm_drawing_turned_part(&moved, to, 2), k);
+        if (moved.parts[k].radius == 0.0) /* a pitch is no square */
+            assert_int_equal(psfm_drawing_turned_part(&moved, k, 1), k);
+    }
+    psfm_drawing_free(&usual);
+    psfm_drawing_free(&moved);
+}
+
+/* Parts that only begin on a line, or that are beside it or beyond a bend, are other lines. */
+static void test_other_lines(void **state) {
+    psfm_context *ctx = *state;
+    static const psfm_drawing_part parts[] = {
+        {.a = {0.0, 0.0}, .b = {4.0, 2.0}},                  /* 0 */
+        {.a = {6.0, 3.0}, .b = {5.0, 2.5}},                  /* goes on: 0 */
+        {.a = {2.0, 1.0}, .b = {3.0, 9.0}},                  /* begins there: 1 */
+        {.a = {8.0, 8.0}, .b = {8.0, 4.0}},                  /* ends there: 2 */
+        {.a = {0.0, 0.01}, .b = {4.0, 2.01}},                /* beside it: 3 */
+        {.a = {1.0, 1.0}, .b = {0.0, 1.0}, .radius = 2.0},   /* 4 */
+        {.a = {1.0, 1.0}, .b = {2.0, 3.0}, .radius = 2.0},   /* of the same circle: 4 */
+        {.a = {1.0, 1.0}, .b = {2.0, 3.0}, .radius = 2.01},  /* 5 */
+        {.a = {1.01, 1.0}, .b = {2.0, 3.0}, .radius = 2.0}}; /* 6 */
+    static const uint32_t expected[] = {0, 0, 1, 2, 3, 4, 4, 5, 6};
+    uint32_t ids[9];
+    psfm_drawing drawing = {.name = NULL};
+    for (size_t k = 0; k < 9; ++k)
+        assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &parts[k]));
+    assert_int_equal(psfm_drawing_number_lines(&drawing, ids), 7);
+    assert_memory_equal(ids, expected, sizeof ids);
+    psfm_drawing_free(&drawing);
+}
+
+/* Circles are one wherever they start, arcs only if they go the same way round, modulo turns;
+ * points are nothing. */
+static void test_same_parts(void **state) {
+    psfm_context *ctx = *state;
+    static const psfm_drawing_part parts[] = {
+        {.a = {1, 1}, .b = {0.0, 2.0 * M_PI}, .radius = 2.0},
+        {.a = {1, 1}, .b = {1.0, 1.0 + 2.0 * M_PI}, .radius = 2.0},
+        {.a = {1, 1}, .b = {0.5, 1.5}, .radius = 2.0},
+        {.a = {1, 1}, .b = {0.5 + 2.0 * M_PI, 1.5 + 2.0 * M_PI}, .radius = 2.0},
+        {.a = {1, 1}, .b = {0.5 - M_PI, 1.5 - M_PI}, .radius = 2.0},
+        {.a = {1, 1}, .b = {0.5, 1.6}, .radius = 2.0},
+        {.a = {3, 1}, .b = {3.0, 1.0005}},
+        {.a = {3, 1}, .b = {3.0, 2.0}},
+        {.a = {3, 2}, .b = {3.0, 1.0}}};
+    static const size_t after[] = {1, 1, 2, 2, 3, 4, 4, 5, 5};
+    psfm_drawing drawing = {.name = NULL};
+    for (size_t k = 0; k < 9; ++k) {
+        assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &parts[k]));
+        assert_int_equal(drawing.num_parts, after[k]);
+    }
+    psfm_drawing_free(&drawing);
+}
+
+/* An empty drawing, and one of a single line: nothing to search, everything in its place. */
+static void test_next_to_nothing(void **state) {
+    psfm_context *ctx = *state;
+    psfm_drawing drawing = {.name = NULL};
+    psfm_drawing_sample *samples;
+    double low[2], high[2], *offsets;
+    uint32_t id = 7;
+    size_t num = 7;
+    int turns[4];
+    assert_ok(ctx, psfm_drawing_sample_lines(ctx, &drawing, 1.0, &samples, &num));
+    assert_true(num == 0 && samples == NULL);
+    assert_int_equal(psfm_drawing_number_lines(&drawing, &id), 0);
+    assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &line));
+    psfm_drawing_bounds(&drawing, low, high);
+    assert_true(low[0] == 1.0 && low[1] == -2.0 && high[0] == 4.0 && high[1] == 2.0);
+    assert_int_equal(psfm_drawing_turns(&drawing, turns), 2);
+    for (int axis = 0; axis < 2; ++axis) { /* it runs along neither */
+        assert_ok(ctx, psfm_drawing_offsets(ctx, &drawing, axis, &offsets, &num));
+        assert_int_equal(num, 0);
+        free(offsets);
+    }
+    assert_ok(ctx, psfm_drawing_sample_lines(ctx, &drawing, 100.0, &samples, &num));
+    assert_int_equal(num, 1);
+    assert_close((double)samples[0].x, 2.5, 1e-6);
+    assert_close((double)samples[0].ty, -0.8, 1e-6);
+    free(samples);
+    psfm_drawing_free(&drawing);
+}
+
+/* Three lines along one axis are refused as well, and the numbers of both are told. */
+static void test_check_counts(void **state) {
+    psfm_context *ctx = *state;
+    for (int axis = 0; axis < 2; ++axis) {
+        char name[] = "ladder";
+        psfm_drawing drawing = {.name = NULL};
+        for (int k = 0; k < 3; ++k) {
+            psfm_drawing_part rung = {.a = {0, 0}, .b = {0, 0}};
+            rung.a[axis] = -1.0;
+            rung.b[axis] = 1.0;
+            rung.a[1 - axis] = rung.b[1 - axis] = k;
+            assert_ok(ctx, psfm_drawing_add(ctx, &drawing, &rung));
+        }
+        drawing.name = name;
+        assert_int_equal(psfm_drawing_check(ctx, &drawing), PSFM_ERR_DATA);
+        assert_non_null(strstr(psfm_context_message(ctx),
+                               axis == 0 ? "ladder has 3 lines along x and 0 along y"
+                                         : "ladder has 0 lines along x and 3 along y"));
+        drawing.name = NULL;
+        psfm_drawing_free(&drawing);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_courts),  cmocka_unit_test(test_basketball),
-        cmocka_unit_test(test_joints),  cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_size),
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_stretch), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_courts),          cmocka_unit_test(test_basketball),
+        cmocka_unit_test(test_joints),          cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_samples),         cmocka_unit_test(test_size),
+        cmocka_unit_test(test_turns),           cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_stretch),         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_measures),        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_moves),           cmocka_unit_test(test_turned_parts),
+        cmocka_unit_test(test_other_lines),     cmocka_unit_test(test_same_parts),
+        cmocka_unit_test(test_next_to_nothing), cmocka_unit_test(test_check_counts),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

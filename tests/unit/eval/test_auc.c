@@ -1,6 +1,6 @@
 #include "test_util.h"
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "eval/evaluate.h"
 
 /* Expected values from a separate transcription of the definition. */

@@ -1,14 +1,10 @@
 #include "eval/compare_models.h"
 
-#include <unistd.h>
-
-#include "base/path.h"
-#include "eval/comparison_svg.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
 #include "synth/scene.h"
 #include "test_util.h"
-#include "world/move_model.h"
+#include "world/frame.h"
 
 static psfm_context *ctx;
 
@@ -124,49 +120,11 @@ static void test_refusals(void **state) {
     psfm_model_free(&b);
 }
 
-static size_t count(const char *text, const char *word) {
-    size_t num = 0;
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        ++num;
-    return num;
-}
-
-/* The picture has every camera of both in both panels, and stays inside its frame. */
-static void test_picture(void **state) {
-    (void)state;
-    psfm_model a, b;
-    psfm_comparison c;
-    char path[] = "/tmp/psfm_svg_XXXXXX", *text = NULL;
-    size_t size = 0;
-    int file = mkstemp(path);
-    close(file);
-    make_model(6, &a);
-    make_model(6, &b);
-    a.images[3].name[0] = b.images[3].name[0] = '<';
-    assert_ok(ctx, psfm_compare_models(ctx, &a, &b, &c));
-    assert_ok(ctx, psfm_comparison_write_svg(ctx, &c, &a, &b, path));
-    assert_ok(ctx, psfm_read_file(ctx, path, 1 << 20, &text, &size));
-    assert_int_equal(count(text, "<circle class=\"a\""), 12);
-    assert_int_equal(count(text, "<circle class=\"b\""), 12);
-    assert_int_equal(count(text, "<circle class=\"p\""), 2 * a.num_points);
-    assert_int_equal(count(text, "<title>&#60;am_0004.jpg"), 2);
-    for (const char *at = strstr(text, "cx=\""); at != NULL; at = strstr(at + 1, "cx=\"")) {
-        double x = atof(at + 4);
-        assert_true(x > 0.0 && x < 1120.0);
-    }
-    free(text);
-    unlink(path);
-    psfm_comparison_free(&c);
-    psfm_model_free(&a);
-    psfm_model_free(&b);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_degenerate),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_picture),
     };
     ctx = psfm_context_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

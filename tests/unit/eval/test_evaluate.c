@@ -1,11 +1,11 @@
 #include "test_util.h"
 
-#include "base/alloc.h"
-#include "base/rng.h"
+#include "core/base/alloc.h"
+#include "core/base/rng.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/sim3.h"
 #include "eval/evaluate.h"
-#include "linalg/angle.h"
-#include "linalg/mat3.h"
-#include "linalg/sim3.h"
 
 enum { NAME_SIZE = 32 };
 

@@ -1,7 +1,7 @@
 #include "eval/track_fit.h"
 
-#include "base/rng.h"
-#include "linalg/mat3.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
 #include "test_util.h"
 
 enum { NUM_IMAGES = 6, NUM_POINTS = 400 };

@@ -1,6 +1,6 @@
-#include "../io/io_util.h"
-#include "image/image_io.h"
+#include "images/image/image_io.h"
 #include "report/thumbnails.h"
+#include "unit/formats/io_util.h"
 
 static psfm_context *ctx;
 static char folder[MAX_PATH];
@@ -113,12 +113,66 @@ static void none_are_no_failure(void **state) {
     psfm_thumbnails_free(&t);
 }
 
+/* The side and the step that a number of photographs gets: so that all take about the bytes there
+ * are, at a quarter of a byte a pixel and 700 for a header. */
+static void sides_and_steps_fit_into_the_bytes(void **state) {
+    (void)state;
+    static const struct {
+        size_t num, max_size;
+        int side;
+        size_t step;
+    } cases[] = {{1, 4500000, 640, 1},   {57, 4500000, 640, 1},   {58, 4500000, 640, 1},
+                 {60, 4500000, 624, 1},  {1000, 4500000, 136, 1}, {1854, 4500000, 96, 1},
+                 {1855, 4500000, 96, 2}, {3708, 4500000, 96, 2},  {3709, 4500000, 96, 3},
+                 {10, 0, 96, 10},        {0, 4500000, 640, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        psfm_thumbnails t;
+        assert_ok(ctx, psfm_thumbnails_begin(ctx, cases[k].num, cases[k].max_size, &t));
+        assert_int_equal(t.num, cases[k].num);
+        assert_int_equal(t.side, cases[k].side);
+        assert_int_equal(t.step, cases[k].step);
+        psfm_thumbnails_free(&t);
+    }
+}
+
+static void count_warning(psfm_log_level level, const char *message, void *user) {
+    char *last = user;
+    assert_int_equal(level, PSFM_LOG_WARNING);
+    strncat(last, message, 400);
+    strcat(last, "\n");
+}
+
+/* One sentence for all that are missing, with the first of them. */
+static void the_log_counts_what_is_missing(void **state) {
+    (void)state;
+    static const char *const lists[3][3] = {{"a.jpg", "missing.jpg", "broken.jpg"},
+                                            {"broken.jpg", "a.jpg", "b.png"},
+                                            {"a.jpg", "b.png", "a.jpg"}};
+    static const char *const begins[3] = {
+        "report: no thumbnail of 2 photographs: ", "report: no thumbnail of 1 photograph: ", ""};
+    static const char *const first[3] = {"missing.jpg", "broken.jpg", ""};
+    for (int k = 0; k < 3; ++k) {
+        char said[1000] = "";
+        psfm_thumbnails t;
+        psfm_context_set_log(ctx, count_warning, said);
+        make(folder, lists[k], 3, 6000000, &t);
+        psfm_context_set_log(ctx, NULL, NULL);
+        assert_int_equal(strncmp(said, begins[k], strlen(begins[k])), 0);
+        assert_non_null(strstr(said, first[k]));
+        char *end = strchr(said, '\n');
+        assert_true(k == 2 ? end == NULL : end[1] == '\0');
+        psfm_thumbnails_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(photographs_shrink_and_others_are_left_out),
         cmocka_unit_test(added_ones_are_as_if_read),
         cmocka_unit_test(many_photographs_get_small_ones_then_fewer),
         cmocka_unit_test(none_are_no_failure),
+        cmocka_unit_test(sides_and_steps_fit_into_the_bytes),
+        cmocka_unit_test(the_log_counts_what_is_missing),
     };
     ctx = psfm_context_create();
     make_scratch(folder);

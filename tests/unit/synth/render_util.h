@@ -4,7 +4,7 @@
 
 #include "test_util.h"
 
-#include "image/image_io.h"
+#include "images/image/image_io.h"
 #include "synth/render.h"
 
 #define NUM_RENDERED 4 /* kinds of scenes, the first ones */

@@ -1,8 +1,8 @@
 /* The city: fronts are planes, blocks hide what is behind them, and the streets hang together. */
 #include "test_util.h"
 
-#include "base/union_find.h"
-#include "linalg/mat3.h"
+#include "core/base/union_find.h"
+#include "core/linalg/mat3.h"
 #include "synth/scene.h"
 
 enum { CAMERAS = 200, BLOCKS = 4 };

@@ -1,8 +1,8 @@
-#include "unit/io/io_util.h"
+#include "unit/formats/io_util.h"
 #include "unit/synth/render_util.h"
 
-#include "base/alloc.h"
-#include "image/image_io.h"
+#include "core/base/alloc.h"
+#include "images/image/image_io.h"
 
 static psfm_status render(psfm_context *ctx, int kind, const settings *s, const char *folder) {
     return psfm_scene_render(ctx, (psfm_scene_kind)kind, 3, &s->scene, &s->render, folder);

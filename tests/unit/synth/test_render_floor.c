@@ -4,8 +4,8 @@
 
 #include "unit/synth/render_util.h"
 
+#include "core/linalg/mat3.h"
 #include "court/drawing.h"
-#include "linalg/mat3.h"
 #include "synth/render_floor.h"
 #include "synth/render_scenes.h"
 

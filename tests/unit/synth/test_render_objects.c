@@ -2,8 +2,8 @@
 
 #include "unit/synth/render_util.h"
 
-#include "camera/camera_scale.h"
-#include "linalg/mat3.h"
+#include "core/camera/camera_convert.h"
+#include "core/linalg/mat3.h"
 #include "synth/render_scenes.h"
 #include "synth/render_shot.h"
 

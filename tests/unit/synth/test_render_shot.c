@@ -1,9 +1,9 @@
 #include "test_util.h"
 
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "camera/camera_scale.h"
-#include "linalg/mat3.h"
+#include "core/base/alloc.h"
+#include "core/base/rng.h"
+#include "core/camera/camera_convert.h"
+#include "core/linalg/mat3.h"
 #include "synth/render_shot.h"
 
 #define SQUARES 4

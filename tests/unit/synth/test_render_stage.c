@@ -1,8 +1,8 @@
 #include "test_util.h"
 
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "linalg/mat3.h"
+#include "core/base/alloc.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
 #include "synth/render_stage.h"
 
 static void paint_nothing(const psfm_surface *surface, double rgb[3]) {

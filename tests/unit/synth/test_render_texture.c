@@ -1,6 +1,6 @@
 #include "test_util.h"
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "synth/render_font.h"
 #include "synth/render_texture.h"
 

@@ -1,7 +1,7 @@
 #include "test_util.h"
 
-#include "base/alloc.h"
-#include "linalg/mat3.h"
+#include "core/base/alloc.h"
+#include "core/linalg/mat3.h"
 #include "synth/scene.h"
 
 #define NUM_KINDS 5 /* that have matches */

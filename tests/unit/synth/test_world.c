@@ -1,6 +1,6 @@
 #include "test_util.h"
 
-#include "linalg/mat3.h"
+#include "core/linalg/mat3.h"
 #include "synth/observe.h"
 
 static const psfm_layout *const layouts[] = {&psfm_layout_arena, &psfm_layout_field,

@@ -1,14 +1,14 @@
 /* A true model is moved away by a known similarity and must come back. */
 #include "world/align.h"
 
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "linalg/mat3.h"
-#include "linalg/order.h"
+#include "core/base/alloc.h"
+#include "core/base/rng.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
 #include "synth/scene.h"
 #include "test_util.h"
 #include "world/align_points.h"
-#include "world/move_model.h"
+#include "world/frame.h"
 
 static psfm_context *ctx;
 

@@ -1,7 +1,7 @@
 /* Three cameras over a plane, control points at known places: rays, places, errors, refinement. */
 #include "world/align_points.h"
 
-#include "linalg/mat3.h"
+#include "core/linalg/mat3.h"
 #include "test_util.h"
 
 enum { NUM_IMAGES = 3, NUM_POINTS = 5 };

@@ -1,7 +1,7 @@
 /* Models of made-up components: who is in which, and what refers to what. */
 #include "test_util.h"
 
-#include "linalg/mat3.h"
+#include "core/linalg/mat3.h"
 #include "world/build_model.h"
 
 enum { NUM_VIEWS = 5, NUM_POINTS = 3 };

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "image/image_io.h"
+#include "images/image/image_io.h"
 #include "test_util.h"
 #include "world/color_points.h"
 

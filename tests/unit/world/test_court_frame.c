@@ -1,8 +1,8 @@
 /* Models of any gauge put over the drawing by their registrations. */
 #include "world/court_frame.h"
 
-#include "../refine/court_model.h"
-#include "court/turns.h"
+#include "court/court_evidence.h"
+#include "unit/core/refine/court_model.h"
 
 static const double as_drawn[2] = {0.0, 0.0};
 
@@ -113,6 +113,129 @@ static void without_registrations_nothing_moves(void **state) {
     free_court_model(&m);
 }
 
+/* Of four registrations one is turned by half a turn against the others: the rotation that three
+ * second is the model's, and the image joins again with its own registration. */
+static void the_rotation_is_what_most_second(void **state) {
+    (void)state;
+    for (int wrong = 0; wrong < COURT_VIEWS; ++wrong) {
+        court_model m;
+        make_court_model(as_drawn, &m);
+        psfm_court_pose *pose = &m.court.poses[wrong];
+        double R[9], center[3], away[3];
+        psfm_turn_pose(m.court.middle, 1, pose->R, pose->center, R,
+                       center); /* no turn of a court */
+        memcpy(pose->R, R, sizeof R);
+        memcpy(pose->center, center, sizeof center);
+        move_world(&m, 0.4);
+        assert_int_equal(join(&m), 0);
+        for (int v = 0; v < COURT_VIEWS; ++v) {
+            const double *expected = v == wrong ? center : m.true_center[v];
+            psfm_sub3(m.solution.poses.center[v], expected, away);
+            assert_below(psfm_norm3(away), 1e-9);
+            assert_int_equal(m.solution.poses.component[v], 0);
+        }
+        free_court_model(&m);
+    }
+}
+
+/* One registration alone gets its size from the floor of its component; the wall beside it, and the
+ * floor of another component, say nothing. */
+static void one_registration_and_a_floor_give_the_size(void **state) {
+    (void)state;
+    court_model m;
+    double turn, away;
+    static psfm_scene_plane planes[3];
+    make_court_model(as_drawn, &m);
+    for (uint32_t v = 1; v < COURT_VIEWS; ++v)
+        m.court.agrees[v] = false;
+    move_world(&m, 0.37);
+    /* where the world's planes are then: the floor through the moved origin */
+    const double w[3] = {0.4, -0.7, 1.1}, t[3] = {3.0, -2.0, 0.5};
+    double G[9];
+    psfm_rotation_exp(w, G);
+    for (int k = 0; k < 3; ++k) {
+        planes[k] = (psfm_scene_plane){.component = k == 1 ? 1 : 0, .num_points = 50};
+        for (int d = 0; d < 3; ++d) /* a wall, another's floor, the floor upside down */
+            planes[k].normal[d] = k == 0 ? G[3 * d] : k == 1 ? G[3 * d + 2] : -G[3 * d + 2];
+        planes[k].distance = psfm_dot3(planes[k].normal, t) + (k == 2 ? 0.0 : 7.0);
+    }
+    m.refined.planes = (psfm_scene_planes){.planes = calloc(3, sizeof *planes), .num_planes = 3};
+    assert_non_null(m.refined.planes.planes);
+    memcpy(m.refined.planes.planes, planes, sizeof planes);
+    assert_int_equal(join(&m), 0);
+    court_errors(&m, &turn, &away);
+    assert_below(turn, 1e-7);
+    assert_below(away, 1e-9);
+    free_court_model(&m);
+}
+
+/* A single registration without a floor tells no size: its component falls apart, and one image is
+ * no model. */
+static void without_a_size_a_model_falls_apart(void **state) {
+    (void)state;
+    court_model m;
+    make_court_model(as_drawn, &m);
+    for (uint32_t v = 1; v < COURT_VIEWS; ++v)
+        m.court.agrees[v] = false;
+    move_world(&m, 0.37);
+    assert_int_equal(join(&m), PSFM_NO_COMPONENT);
+    for (uint32_t v = 0; v < COURT_VIEWS; ++v)
+        assert_false(psfm_has_pose(&m.solution.poses, v));
+    assert_int_equal(m.solution.num_components, 0);
+    free_court_model(&m);
+}
+
+/* An image that is some decimetres from its registration starts from there; one that is nearer
+ * stays where the model has it. */
+static void rough_images_take_their_registration(void **state) {
+    (void)state;
+    static const double off[COURT_VIEWS] = {0.0, 0.05, 0.6, 0.0};
+    court_model m;
+    make_court_model(as_drawn, &m);
+    for (int v = 0; v < COURT_VIEWS; ++v)
+        m.solution.poses.center[v][2] += off[v];
+    assert_int_equal(join(&m), 0);
+    for (int v = 0; v < COURT_VIEWS; ++v) {
+        double d[3];
+        psfm_sub3(m.solution.poses.center[v], m.true_center[v], d);
+        assert_true(m.court.agrees[v]);
+        if (v == 2)
+            assert_true(psfm_norm3(d) == 0.0);
+        if (v == 1)
+            assert_true(psfm_norm3(d) > 1e-4 && psfm_norm3(d) < 0.2);
+    }
+    free_court_model(&m);
+}
+
+/* Two components over one drawing become one; one without a registration stays as it is. */
+static void components_become_one(void **state) {
+    (void)state;
+    for (int alone = 0; alone < 2; ++alone) {
+        court_model m;
+        double before[3], away[3];
+        make_court_model(as_drawn, &m);
+        free(m.solution.components);
+        m.solution.num_components = 2;
+        m.solution.components = calloc(2, sizeof *m.solution.components);
+        assert_non_null(m.solution.components);
+        m.solution.poses.component[2] = m.solution.poses.component[3] = 1;
+        m.court.agrees[2] = m.court.agrees[3] = alone == 0;
+        move_world(&m, 0.4);
+        memcpy(before, m.solution.poses.center[3], sizeof before);
+        uint32_t component = join(&m);
+        for (uint32_t v = 0; v < COURT_VIEWS; ++v) {
+            bool is_joined = v < 2 || !alone;
+            psfm_sub3(m.solution.poses.center[v], m.true_center[v], away);
+            assert_int_equal(m.solution.poses.component[v] == component, is_joined);
+            assert_true(!is_joined || psfm_norm3(away) < 1e-9);
+        }
+        if (alone)
+            assert_memory_equal(m.solution.poses.center[3], before, sizeof before);
+        assert_int_equal(m.solution.num_components, 1 + alone);
+        free_court_model(&m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_and_single_images_join),
@@ -120,6 +243,11 @@ int main(void) {
         cmocka_unit_test(a_wrong_registration_is_dropped),
         cmocka_unit_test(a_contradicted_model_falls_apart),
         cmocka_unit_test(without_registrations_nothing_moves),
+        cmocka_unit_test(the_rotation_is_what_most_second),
+        cmocka_unit_test(one_registration_and_a_floor_give_the_size),
+        cmocka_unit_test(without_a_size_a_model_falls_apart),
+        cmocka_unit_test(rough_images_take_their_registration),
+        cmocka_unit_test(components_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The world frame of made-up components. */
 #include "test_util.h"
 
-#include "linalg/mat3.h"
+#include "core/linalg/mat3.h"
 #include "world/frame.h"
 
 enum { NUM_VIEWS = 6, NUM_POINTS = 8 };

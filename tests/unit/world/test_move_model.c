@@ -1,9 +1,9 @@
 #include "test_util.h"
 
-#include "camera/camera_model.h"
-#include "linalg/mat3.h"
+#include "core/camera/camera_model.h"
+#include "core/linalg/mat3.h"
 #include "synth/scene.h"
-#include "world/move_model.h"
+#include "world/frame.h"
 
 static psfm_sim3 some_similarity(void) {
     psfm_sim3 s = {.scale = 2.5, .t = {10, -20, 30}};

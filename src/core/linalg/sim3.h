@@ -1,0 +1,28 @@
+/* A similarity of space, and the one between two sets of corresponding points. */
+#ifndef PSFM_LINALG_SIM3_H
+#define PSFM_LINALG_SIM3_H
+
+#include <stddef.h>
+
+#include "core/base/context.h"
+
+/* y = scale R x + t */
+typedef struct {
+    double scale;
+    double R[9];
+    double t[3];
+} psfm_sim3;
+
+/* Least squares (Umeyama) over points with weight > 0 (NULL: all 1). PSFM_ERR_DATA if fewer than
+ * three points or all collinear (then R is not determined). */
+psfm_status psfm_sim3_fit(psfm_context *ctx, size_t num, const double (*x)[3], const double (*y)[3],
+                          const double *weight, psfm_sim3 *out);
+
+/* Robust: exhaustive or seeded minimal samples, then IRLS with L1 weights, so that up to 40 %
+ * gross outliers do not matter. Deterministic. */
+psfm_status psfm_sim3_fit_robust(psfm_context *ctx, size_t num, const double (*x)[3],
+                                 const double (*y)[3], psfm_sim3 *out);
+
+void psfm_sim3_apply(const psfm_sim3 *s, const double x[3], double y[3]);
+
+#endif

@@ -1,0 +1,98 @@
+/* Probes of an adjusted bundle. Each starts from the adjusted values, so that a few steps suffice.
+ */
+#include "core/refine/stability_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/alloc.h"
+
+#define HALF_STEPS 8   /* of a half, which ends near the solution that it starts at */
+#define DAMPING 1e-8   /* there a step may be believed along weak modes as well */
+#define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
+#define SETTLED 1.0    /* a half is off by several standard deviations of the whole anyway */
+
+/* Decrease of the cost per new unknown over the cost per redundant residual. */
+static double gain_of(const psfm_bundle_stats *stats, size_t num_new) {
+    double redundancy = 2.0 * (double)stats->num_observations - 3.0 * (double)stats->num_points -
+                        (double)stats->num_parameters;
+    if (num_new == 0 || redundancy <= 0.0 || stats->final_cost <= 0.0)
+        return 0.0;
+    double decrease = fmax(stats->initial_cost - stats->final_cost, 0.0);
+    return decrease / (double)num_new / (stats->final_cost / redundancy);
+}
+
+/* Cameras that took an image with a pose. */
+static psfm_status count_cameras(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                 const bool *posed, size_t *count) {
+    bool *seen = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, problem->num_cameras, &seen);
+    *count = 0;
+    for (size_t v = 0; status == PSFM_OK && v < problem->num_images; ++v) {
+        bool *slot = &seen[problem->image_camera[v]];
+        *count += posed[v] && !*slot;
+        *slot = *slot || posed[v];
+    }
+    free(seen);
+    return status;
+}
+
+/* The poses of an adjusted copy, which the probe takes over. */
+static psfm_status take_poses(psfm_context *ctx, psfm_bundle_copy *copy,
+                              const psfm_bundle_stats *stats, psfm_probe *probe) {
+    size_t num_cameras = 0;
+    psfm_status status = PSFM_ALLOC(ctx, copy->problem.num_images, &probe->posed);
+    if (status != PSFM_OK)
+        return status;
+    for (size_t v = 0; v < copy->problem.num_images; ++v)
+        probe->posed[v] = stats->images[v].state != PSFM_IMAGE_LEFT_OUT;
+    probe->cam_from_world = copy->cam_from_world;
+    probe->center = copy->centers;
+    copy->cam_from_world = NULL;
+    copy->centers = NULL;
+    status = count_cameras(ctx, &copy->problem, probe->posed, &num_cameras);
+    probe->gain = gain_of(stats, num_cameras);
+    return status;
+}
+
+static psfm_status make_half(psfm_context *ctx, const psfm_bundle_problem *problem,
+                             const psfm_bundle_options *options, psfm_bundle_part part,
+                             psfm_probe *probe) {
+    psfm_bundle_copy copy = {0};
+    psfm_bundle_stats stats = {0};
+    psfm_status status = psfm_bundle_copy_make(ctx, problem, part, &copy);
+    if (status == PSFM_OK)
+        status = psfm_bundle_adjust(ctx, &copy.problem, options, &stats);
+    if (status == PSFM_OK)
+        status = take_poses(ctx, &copy, &stats, probe);
+    psfm_bundle_stats_free(&stats);
+    psfm_bundle_copy_free(&copy);
+    return status;
+}
+
+psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
+                             const psfm_bundle_options *options, psfm_free_focals *focals,
+                             psfm_probe probe[PSFM_NUM_PROBES]) {
+    psfm_bundle_options half = *options;
+    half.max_iterations =
+        options->max_iterations < HALF_STEPS ? options->max_iterations : HALF_STEPS;
+    half.tolerance = TOLERANCE;
+    half.settled = fmax(options->settled, SETTLED);
+    half.initial_damping = DAMPING;
+    psfm_status status =
+        make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &probe[PSFM_PROBE_HALF_A]);
+    if (status == PSFM_OK)
+        status = make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &probe[PSFM_PROBE_HALF_B]);
+    if (status == PSFM_OK && focals->all)
+        status = take_poses(ctx, &focals->copy, &focals->stats, &probe[PSFM_PROBE_INTRINSICS]);
+    return status;
+}
+
+void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]) {
+    for (int k = 0; k < PSFM_NUM_PROBES; ++k) {
+        free(probe[k].cam_from_world);
+        free(probe[k].center);
+        free(probe[k].posed);
+        probe[k] = (psfm_probe){0};
+    }
+}

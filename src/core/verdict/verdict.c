@@ -1,0 +1,305 @@
+/* The verdict: features of models and images go through the calibrated tables. Without halves of
+ * the points there is none: most of it rests on them. */
+#include "core/verdict/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/alloc.h"
+#include "core/base/number_locale.h"
+#include "core/linalg/angle.h"
+#include "core/linalg/mat3.h"
+#include "core/linalg/order.h"
+#include "core/linalg/vec3.h"
+#include "core/verdict/calibration.h"
+
+#define CLEAR_GAIN 20.0 /* of the fit by free focal lengths, at which they count half */
+
+/* Free focal lengths count as far as the observations ask for them: where they do not, any focal
+ * length would do, and the one that was given stands. */
+static void weaken(double gain, uint32_t num, psfm_pose_shift *shift) {
+    double share = gain / (gain + CLEAR_GAIN);
+    for (uint32_t v = 0; v < num; ++v) {
+        psfm_scale3(share, shift[v].rotation, shift[v].rotation);
+        psfm_scale3(share, shift[v].center, shift[v].center);
+    }
+}
+
+static psfm_status find_shifts(psfm_context *ctx, const psfm_verdict_input *input,
+                               psfm_pose_shift *shift[PSFM_NUM_PROBES]) {
+    const psfm_poses *poses = &input->solution->poses;
+    psfm_status status = PSFM_OK;
+    for (int k = 0; k < PSFM_NUM_PROBES && status == PSFM_OK; ++k) {
+        const psfm_probe *probe = &input->refined->probe[k];
+        if (probe->posed == NULL)
+            continue;
+        status = PSFM_ALLOC(ctx, poses->num_views, &shift[k]);
+        for (uint32_t c = 0; status == PSFM_OK && c < input->solution->num_components; ++c)
+            psfm_pose_shifts_find(poses, c, probe, shift[k]);
+        if (status == PSFM_OK && k == PSFM_PROBE_INTRINSICS)
+            weaken(probe->gain, poses->num_views, shift[k]);
+    }
+    return status;
+}
+
+static bool is_piece(const psfm_model_features *features) {
+    return features->images < PSFM_FEW_IMAGES && features->left_out > 0.5;
+}
+
+static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *input,
+                                const psfm_image_features *images, psfm_verdicts *out) {
+    psfm_status status = PSFM_OK;
+    for (uint32_t c = 0; status == PSFM_OK && c < out->num_models; ++c) {
+        psfm_model_verdict *model = &out->models[c];
+        status = psfm_model_features_find(ctx, input, images, c, &model->features);
+        if (status == PSFM_OK)
+            status = psfm_sigma_factor_find(ctx, input, c, &model->sigma_factor);
+        model->probability = fmin(
+            is_piece(&model->features) ? PSFM_PIECE_RIGHT : 1.0,
+            psfm_probability_of(psfm_clues_log_odds(&psfm_model_calibration, &model->features)));
+    }
+    return status;
+}
+
+/* What speaks against a model, in log-odds. */
+static double doubt(const psfm_model_verdict *model) {
+    return psfm_model_calibration.bias -
+           psfm_clues_log_odds(&psfm_model_calibration, &model->features);
+}
+
+static psfm_image_case case_of(const psfm_image_features *image, const psfm_model_verdict *model) {
+    return (psfm_image_case){
+        .runner_up = image->runner_up,
+        .joint = image->joint,
+        .residual = image->residual,
+        .half_shift_deg = fmax(image->half_deg, psfm_center_angle_deg(image, image->half_center)),
+        .focal_shift_deg =
+            fmax(image->focal_deg, psfm_center_angle_deg(image, image->focal_center)),
+        .points = image->points,
+        .model_doubt = doubt(model),
+    };
+}
+
+static void judge_images(const psfm_verdict_input *input, const psfm_image_features *images,
+                         psfm_verdicts *out) {
+    for (uint32_t v = 0; v < out->num_images; ++v) {
+        const psfm_poses *poses = &input->solution->poses;
+        out->images[v] = (psfm_image_verdict){.features = images[v], .probability = NAN};
+        if (!psfm_has_pose(poses, v))
+            continue;
+        psfm_image_case about = case_of(&images[v], &out->models[poses->component[v]]);
+        out->images[v].probability =
+            psfm_probability_of(psfm_clues_log_odds(&psfm_image_calibration, &about));
+    }
+}
+
+static psfm_status judge(psfm_context *ctx, const psfm_verdict_input *input, psfm_verdicts *out) {
+    psfm_image_features *images = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, out->num_images, &images);
+    if (status == PSFM_OK)
+        status = psfm_image_features_find(ctx, input, images);
+    if (status == PSFM_OK)
+        status = judge_models(ctx, input, images, out);
+    if (status == PSFM_OK)
+        judge_images(input, images, out);
+    free(images);
+    return status;
+}
+
+psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *input,
+                               psfm_verdicts *out) {
+    psfm_verdict_input in = *input;
+    psfm_pose_shift *shift[PSFM_NUM_PROBES] = {NULL};
+    if (input->refined->probe[PSFM_PROBE_HALF_A].posed == NULL)
+        return PSFM_OK;
+    psfm_status status = find_shifts(ctx, input, shift);
+    for (int k = 0; k < PSFM_NUM_PROBES; ++k)
+        in.shift[k] = shift[k];
+    out->num_models = input->solution->num_components;
+    out->num_images = input->solution->num_nodes;
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, out->num_models, &out->models);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, out->num_images, &out->images);
+    if (status == PSFM_OK)
+        status = judge(ctx, &in, out);
+    for (int k = 0; k < PSFM_NUM_PROBES; ++k)
+        free(shift[k]);
+    return status;
+}
+
+void psfm_verdicts_free(psfm_verdicts *verdicts) {
+    free(verdicts->models);
+    free(verdicts->images);
+    *verdicts = (psfm_verdicts){0};
+}
+
+bool psfm_is_called_right(const psfm_model_verdict *model) {
+    return model->probability >= PSFM_CALLED_RIGHT &&
+           (model->num_by_lines > 0 || psfm_is_confirmed(&model->features));
+}
+
+/* Neither a single image nor one or two pairs that nothing confirms hold it together; and where
+ * parts hang on more of those, a runner-up has weighed them. */
+static bool is_joined(const psfm_model_features *features) {
+    bool weighed = features->joint == 0.0 ||
+                   (features->runner_up > 0.0 && features->joint <= PSFM_MOST_AGAINST_JOINT);
+    return weighed && features->thin_cuts == 0.0 && features->cut_images == 0.0;
+}
+
+/* No other explanation is nearly as good. Turns have their clue: they count as far as they go. */
+static bool is_alone(const psfm_model_features *features) {
+    return features->flip == 0.0 && features->shift <= PSFM_MOST_FOR_SHIFT;
+}
+
+bool psfm_is_confirmed(const psfm_model_features *features) {
+    return !is_piece(features) && is_joined(features) && is_alone(features) &&
+           features->shifted <= PSFM_MOST_SHIFTED &&
+           features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
+}
+
+/* The clue that weighs most of those that weigh less than `below`, and its weight; NULL if none is
+ * worth a word. */
+static const psfm_clue *find_worst(const psfm_model_verdict *model, double below, double *weight) {
+    const psfm_clue_table *table = &psfm_model_calibration;
+    const psfm_clue *worst = NULL;
+    *weight = PSFM_REASON_PENALTY;
+    for (int k = 0; k < table->num_rows; ++k) {
+        double own = psfm_clue_penalty(&table->rows[k], &model->features);
+        if (own < below && own > *weight) {
+            worst = &table->rows[k];
+            *weight = own;
+        }
+    }
+    return worst;
+}
+
+/* A model may be likely and yet not be called right: nothing would tell if a pair were wrong. */
+static const psfm_verdict_reason not_joined = {
+    .name = "thin_cuts",
+    .advice = "match more pairs (--pairs), or take photographs in between",
+    .text = "parts hang on single images, or on one or two pairs that nothing confirms",
+};
+
+static const psfm_verdict_reason only_a_piece = {
+    .name = "left_out",
+    .advice = "match more pairs (--pairs), or take photographs in between",
+    .text = "a few images, apart from most of the photographs: too few to contradict each other",
+};
+
+static const psfm_verdict_reason not_alone = {
+    .name = "ambiguity",
+    .advice = "match neighbours only (--pairs sequential:K), or take photographs in between",
+    .text = "a part could as well be shifted, or an image flipped",
+};
+
+/* Images that lines alone hold: no points tell more. */
+static int line_reason(const psfm_model_verdict *model, psfm_verdict_reason *reason) {
+    *reason = (psfm_verdict_reason){
+        .name = "lines",
+        .advice = "take photographs that show more of the drawing, or that share matches"};
+    snprintf(reason->text, sizeof reason->text,
+             "lines of the drawing alone hold %u images; all are right with a probability of %.0f "
+             "%%",
+             model->num_by_lines, 100.0 * model->probability);
+    return 1;
+}
+
+int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict_reason *reasons) {
+    if (model->num_by_lines > 0)
+        return most > 0 ? line_reason(model, reasons) : 0;
+    locale_t before = psfm_number_locale_begin();
+    int num = 0;
+    double weight = INFINITY;
+    if (is_piece(&model->features) && num < most)
+        reasons[num++] = only_a_piece;
+    if (!is_joined(&model->features) && num < most)
+        reasons[num++] = not_joined;
+    if (!is_alone(&model->features) && num < most)
+        reasons[num++] = not_alone;
+    for (; num < most; ++num) {
+        const psfm_clue *clue = find_worst(model, weight, &weight);
+        if (clue == NULL)
+            break;
+        reasons[num].name = clue->name;
+        reasons[num].advice = clue->advice;
+        snprintf(reasons[num].text, sizeof reasons[num].text, clue->reason,
+                 clue->shown * psfm_clue_value(clue, &model->features));
+    }
+    psfm_number_locale_end(before);
+    return num;
+}
+
+/* ---- the factor of the deviations ---- */
+
+/* The normal equations take every observation for independent and the intrinsics for true. Where
+ * lens, print or wrong matches push neighbouring points the same way, poses are off by many of
+ * their standard deviations, and halves of the points disagree by as many; where intrinsics are a
+ * little off, poses move when focal lengths are set free.
+ *
+ * Standard deviations are relative to the datum image, which has none itself. So shifts are taken
+ * relative to it as well: w'_v = w_v - R_v R_d^T w_d for rotation vectors in the axes of the
+ * cameras. Half of the difference of the halves is an error of the whole
+ * (core/refine/stability_tests.c). Its length over the deviation has the distribution of a chi
+ * variable, of which the median is known. In a chain all images share most of their error, so that
+ * the median over them is as uncertain as one error is. */
+
+#define CHI_MEDIAN 0.888 /* of a vector of three equal normal errors, over its deviation */
+#define CHANCE 1.5       /* a factor up to this may be chance */
+
+static const psfm_refined_image *refined(const psfm_verdict_input *in, uint32_t v) {
+    return &in->refined->images[v];
+}
+
+/* The image that the deviations of a component are relative to; UINT32_MAX if there is none. */
+static uint32_t find_datum(const psfm_verdict_input *in, uint32_t component) {
+    const psfm_poses *poses = &in->solution->poses;
+    for (uint32_t v = 0; v < poses->num_views; ++v)
+        if (poses->component[v] == component && refined(in, v)->rotation_sigma_deg == 0.0)
+            return v;
+    return UINT32_MAX;
+}
+
+static bool both_known(const psfm_verdict_input *in, uint32_t v) {
+    return in->shift[PSFM_PROBE_HALF_A][v].known && in->shift[PSFM_PROBE_HALF_B][v].known;
+}
+
+/* Half the difference of the halves' rotations, and the shift by free focal lengths, in the axes of
+ * the world. */
+static void find_errors(const psfm_verdict_input *in, uint32_t v, double half[3], double focal[3]) {
+    const psfm_pose_shift *intrinsics = in->shift[PSFM_PROBE_INTRINSICS];
+    const double *R = in->solution->poses.cam_from_world[v], none[3] = {0};
+    psfm_sub3(in->shift[PSFM_PROBE_HALF_A][v].rotation, in->shift[PSFM_PROBE_HALF_B][v].rotation,
+              half);
+    psfm_scale3(0.5, half, half);
+    psfm_mat3_tmul_vec(R, half, half);
+    psfm_mat3_tmul_vec(R, intrinsics == NULL ? none : intrinsics[v].rotation, focal);
+}
+
+psfm_status psfm_sigma_factor_find(psfm_context *ctx, const psfm_verdict_input *input,
+                                   uint32_t component, double *factor) {
+    const psfm_poses *poses = &input->solution->poses;
+    uint32_t datum = find_datum(input, component), num = 0;
+    double *ratio = NULL, base_half[3], base_focal[3];
+    *factor = NAN;
+    if (datum == UINT32_MAX || input->shift[PSFM_PROBE_HALF_A] == NULL ||
+        input->shift[PSFM_PROBE_HALF_B] == NULL || !both_known(input, datum))
+        return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, poses->num_views, &ratio);
+    find_errors(input, datum, base_half, base_focal);
+    for (uint32_t v = 0; status == PSFM_OK && v < poses->num_views; ++v) {
+        double half[3], focal[3], sigma = psfm_radians(refined(input, v)->rotation_sigma_deg);
+        if (poses->component[v] != component || !both_known(input, v) || !(sigma > 0.0))
+            continue;
+        find_errors(input, v, half, focal);
+        psfm_sub3(half, base_half, half);
+        psfm_sub3(focal, base_focal, focal);
+        ratio[num++] = hypot(psfm_norm3(half), psfm_norm3(focal)) / sigma;
+    }
+    double found = num > 0 ? psfm_median(ratio, num) / CHI_MEDIAN : 1.0;
+    if (num > 0)
+        *factor = found > CHANCE ? found : 1.0;
+    free(ratio);
+    return status;
+}

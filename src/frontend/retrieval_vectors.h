@@ -1,0 +1,15 @@
+/* How alike the images of a database look, from the features that they have. */
+#ifndef PSFM_FRONTEND_RETRIEVAL_VECTORS_H
+#define PSFM_FRONTEND_RETRIEVAL_VECTORS_H
+
+#include "images/match/retrieval.h"
+#include "store/feature_store.h"
+
+/* Vectors of all photographs, in their order (images/match/vlad.h): the codebook is learnt from the
+ * photographs themselves. All must have descriptors of one kind. Names and order of the photographs
+ * do not change the vectors. Features are loaded a few images at a time, twice at least. Needs
+ * 2 kB an image, and some 100 MB. */
+psfm_status psfm_image_likeness_find(psfm_context *ctx, psfm_feature_store *store,
+                                     const psfm_stored_photos *photos, psfm_likeness *out);
+
+#endif

@@ -1,0 +1,124 @@
+/* From photographs, or from matches, to results. The stages are listed in their order; psfm_sfm_run
+ * goes through them, once more where photographs turn out to need more features. */
+#include "sfm/run.h"
+
+#include <stdlib.h>
+
+#include "core/base/path.h"
+#include "sfm/stages.h"
+
+typedef psfm_status (*stage_function)(psfm_context *ctx, psfm_sfm *s);
+
+/* What the images say before there is a pose; ended by NULL. */
+static const stage_function evidence[] = {
+    psfm_stage_read,           /* cameras, keypoints, matches; nothing if they were given */
+    psfm_stage_start_prefetch, /* of photographs, for what is shown of them at the end */
+    psfm_stage_register_court, /* nothing without a drawing */
+    psfm_stage_calibrate,      /* nothing if all intrinsics were given */
+    psfm_stage_settle_cameras, /* nothing if planes determine them */
+    psfm_stage_measure_noise,  /* thresholds follow it */
+    psfm_stage_verify,         /* homographies, Eq. 1, and essential matrices */
+    psfm_stage_align_planes,   /* nothing without photographs */
+    NULL,
+};
+
+/* Poses from it; ended by NULL. */
+static const stage_function poses[] = {
+    psfm_stage_build_graph,    /* every hypothesis of every pair */
+    psfm_stage_solve_poses,    /* Eq. 2 to 7 and Algorithm 1, or robustly */
+    psfm_stage_refine,         /* bundle adjustment; nothing in paper mode */
+    psfm_stage_place_in_world, /* upright, or where the drawing is */
+    psfm_stage_judge,          /* verdict, models, what became of each image */
+    NULL,
+};
+
+static psfm_status run_stages(psfm_context *ctx, psfm_sfm *s, const stage_function *stages) {
+    psfm_status status = PSFM_OK;
+    for (size_t k = 0; status == PSFM_OK && stages[k] != NULL; ++k)
+        status = stages[k](ctx, s);
+    return status;
+}
+
+/* Evidence and poses of the features that there are now. *more: photographs need others, and if
+ * that shows before there are poses none are sought. */
+static psfm_status solve_once(psfm_context *ctx, psfm_sfm *s, bool *more) {
+    psfm_status status = run_stages(ctx, s, evidence);
+    if (status == PSFM_OK)
+        status = psfm_need_after_alignment(ctx, s, more);
+    if (status != PSFM_OK || *more)
+        return status;
+    status = run_stages(ctx, s, poses);
+    return status == PSFM_OK ? psfm_need_after_verdict(ctx, s, more) : status;
+}
+
+psfm_status psfm_sfm_run(psfm_context *ctx, psfm_sfm *s) {
+    bool more = false;
+    psfm_status status = psfm_stage_check(ctx, s);
+    if (status == PSFM_OK)
+        status = psfm_stage_extract_and_match(ctx, s); /* nothing if entered with matches */
+    if (status == PSFM_OK)
+        status = solve_once(ctx, s, &more);
+    while (status == PSFM_OK && more) { /* twice at most: each question is asked once */
+        psfm_sfm_rewind(s, PSFM_AT_MATCHES);
+        status = psfm_give_more_features(ctx, s);
+        if (status == PSFM_OK)
+            status = solve_once(ctx, s, &more);
+    }
+    if (status == PSFM_OK)
+        status = psfm_stage_colour(ctx, s);
+    if (status == PSFM_OK)
+        status = psfm_stage_write(ctx, s); /* nothing without a folder for results */
+    return status;
+}
+
+/* Runs, hands the summary out and closes. */
+static psfm_status run_and_close(psfm_context *ctx, psfm_sfm *s, cJSON **summary) {
+    psfm_status status = psfm_sfm_run(ctx, s);
+    if (summary != NULL) {
+        *summary = s->summary;
+        s->summary = NULL;
+    }
+    psfm_sfm_close(s);
+    return status;
+}
+
+psfm_status psfm_run(psfm_context *ctx, const char *folder, const char *out_folder,
+                     const psfm_run_options *options, cJSON **summary) {
+    psfm_sfm s;
+    char *database = NULL;
+    if (summary != NULL)
+        *summary = NULL;
+    psfm_status status = psfm_path_join(ctx, out_folder, "database.db", &database);
+    if (status != PSFM_OK)
+        return status;
+    psfm_sfm_open(options, &s);
+    s.photo_folder = folder;
+    s.database = database;
+    s.out_folder = out_folder;
+    status = run_and_close(ctx, &s, summary);
+    free(database);
+    return status;
+}
+
+psfm_status psfm_run_photographs(psfm_context *ctx, const char *folder,
+                                 const psfm_run_settings *settings, const char *out_folder) {
+    return psfm_run(ctx, folder, out_folder, settings, NULL);
+}
+
+psfm_status psfm_run_matches(psfm_context *ctx, const char *database, const psfm_settings *settings,
+                             const char *out_folder, cJSON **summary) {
+    psfm_sfm s;
+    psfm_sfm_open(NULL, &s);
+    if (settings != NULL)
+        s.asked.settings = *settings;
+    s.photo_folder = s.asked.settings.photo_folder;
+    s.database = database;
+    s.out_folder = out_folder;
+    s.stage = PSFM_AT_MATCHES;
+    return run_and_close(ctx, &s, summary);
+}
+
+psfm_status psfm_reconstruct_database(psfm_context *ctx, const char *database,
+                                      const psfm_settings *settings, const char *out_folder) {
+    return psfm_run_matches(ctx, database, settings, out_folder, NULL);
+}

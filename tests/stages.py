@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COMMON = {"asked", "photo_folder", "database", "out_folder", "stats", "stage"}  # of all stages
+COMMON = {"asked", "photo_folder", "database", "out_folder", "stats", "stage"}  # read by all stages
 ROW = re.compile(r"reads: ([\w, ]+); writes: ([\w, ]+?) \*/ psfm_status (psfm_\w+)\(")
 FUNCTION = re.compile(r"^[a-z][^;={}()]*?\b(\w+)\(([^;{}]*)\) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 STATE = re.compile(r"\bpsfm_sfm \*(\w+)")
@@ -60,7 +60,7 @@ def check_stage(functions, stage, reads, writes):
         reads = reads | {"target"}
     return ([f"{stage} mentions {name}, which its row does not name" for name in mentioned - COMMON - reads - writes] +
             [f"{stage} does not mention {name}, which its row names" for name in (reads | writes) - mentioned] +
-            [f"{stage} assigns {name}, which its row does not write" for name in assigned - COMMON - writes])
+            [f"{stage} assigns {name}, which its row does not write" for name in assigned - {"stats"} - writes])
 
 
 def check_page(header, rows):

@@ -10,14 +10,11 @@ psfm_status psfm_stage_calibrate(psfm_context *ctx, psfm_sfm *s) {
     const psfm_reconstruct_options *options = &s->asked.settings.options;
     const psfm_moment start = psfm_moment_now();
     psfm_status status = PSFM_OK;
-    if (s->stage >= PSFM_AT_CAMERAS)
-        return PSFM_OK;
     if (psfm_needs_calibration(&s->set, &options->calibrate)) {
         status = psfm_calibrate(ctx, &options->calibrate, &options->focal, &options->two_view,
                                 &s->set, &s->stats.calibration);
         psfm_timings_add(&s->stats.timings, "calibration", start);
     }
-    s->stage = PSFM_AT_CAMERAS;
     return status;
 }
 
@@ -31,17 +28,12 @@ static bool needs_adjustment(const psfm_match_set *set) {
     return false;
 }
 
-/* The stages that the cameras of an adjustment need, and no more. */
-static psfm_status reconstruct_once(psfm_context *ctx, psfm_sfm *once) {
-    psfm_status status = psfm_stage_measure_noise(ctx, once);
-    if (status == PSFM_OK)
-        status = psfm_stage_verify(ctx, once);
-    if (status == PSFM_OK)
-        status = psfm_stage_build_graph(ctx, once);
-    if (status == PSFM_OK)
-        status = psfm_stage_solve_poses(ctx, once);
-    return status == PSFM_OK ? psfm_stage_refine(ctx, once) : status;
-}
+/* What the cameras of an adjustment need, and no more. */
+static const psfm_step adjustment[] = {
+    {psfm_stage_measure_noise, PSFM_AT_TWO_VIEWS}, {psfm_stage_verify, PSFM_AT_TWO_VIEWS},
+    {psfm_stage_build_graph, PSFM_AT_GRAPH},       {psfm_stage_solve_poses, PSFM_AT_POSES},
+    {psfm_stage_refine, PSFM_AT_REFINED},          {NULL, PSFM_AT_START},
+};
 
 psfm_status psfm_stage_settle_cameras(psfm_context *ctx, psfm_sfm *s) {
     const psfm_reconstruct_options *options = &s->asked.settings.options;
@@ -56,7 +48,7 @@ psfm_status psfm_stage_settle_cameras(psfm_context *ctx, psfm_sfm *s) {
     once.set = s->set; /* lent: the refinement leaves its cameras and rays there */
     once.stats.timings = s->stats.timings;
     once.stage = PSFM_AT_CAMERAS;
-    psfm_status status = reconstruct_once(ctx, &once);
+    psfm_status status = psfm_sfm_advance(ctx, adjustment, &once);
     s->stats.timings = once.stats.timings;
     s->set = once.set;
     once.set = (psfm_match_set){0};

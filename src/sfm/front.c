@@ -35,8 +35,6 @@ static uint64_t find_patches_key(const psfm_run_options *asked) {
 psfm_status psfm_stage_extract_and_match(psfm_context *ctx, psfm_sfm *s) {
     const psfm_reconstruct_options *later = &s->asked.settings.options;
     psfm_front *front = &s->front;
-    if (s->stage >= PSFM_AT_MATCHES)
-        return PSFM_OK;
     front->is_used = true;
     front->extract = s->asked.folder;
     front->match = s->asked.match;
@@ -49,8 +47,6 @@ psfm_status psfm_stage_extract_and_match(psfm_context *ctx, psfm_sfm *s) {
     psfm_status status = psfm_take_photos(ctx, &what, &s->stats.timings, &front->taken);
     if (status == PSFM_OK && front->taken.state == PSFM_TAKEN_TO_ALIGN)
         status = PSFM_ALLOC(ctx, 1, &s->kept);
-    if (status == PSFM_OK)
-        s->stage = PSFM_AT_MATCHES;
     return status;
 }
 

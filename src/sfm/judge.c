@@ -125,7 +125,6 @@ psfm_status psfm_stage_judge(psfm_context *ctx, psfm_sfm *s) {
                                    &s->num_models);
     if (status == PSFM_OK)
         status = psfm_headline_make(ctx, s, s->headline);
-    s->stage = PSFM_AT_MODELS;
     return status;
 }
 

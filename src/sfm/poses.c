@@ -47,7 +47,6 @@ psfm_status psfm_stage_align_planes(psfm_context *ctx, psfm_sfm *s) {
         if (status == PSFM_OK)
             status = align_pairs(ctx, s);
     }
-    s->stage = PSFM_AT_ALIGNED;
     return status;
 }
 
@@ -103,7 +102,6 @@ psfm_status psfm_stage_build_graph(psfm_context *ctx, psfm_sfm *s) {
         status = psfm_edges_find_absence(ctx, &s->set, s->two_views, &s->graph);
         psfm_timings_add(&s->stats.timings, "absence", start);
     }
-    s->stage = PSFM_AT_GRAPH;
     return status;
 }
 
@@ -134,9 +132,7 @@ static psfm_status solve_robustly(psfm_context *ctx, psfm_sfm *s) {
 }
 
 psfm_status psfm_stage_solve_poses(psfm_context *ctx, psfm_sfm *s) {
-    psfm_status status = is_robust(s) ? solve_robustly(ctx, s) : solve_as_published(ctx, s);
-    s->stage = PSFM_AT_POSES;
-    return status;
+    return is_robust(s) ? solve_robustly(ctx, s) : solve_as_published(ctx, s);
 }
 
 /* The steps of a refinement (core/refine/refinement.h), with their times. */
@@ -196,6 +192,5 @@ psfm_status psfm_stage_refine(psfm_context *ctx, psfm_sfm *s) {
     if (status == PSFM_OK && refines)
         status =
             psfm_members_settle(ctx, &s->solution.poses, &s->refined.structure, &s->refined.planes);
-    s->stage = PSFM_AT_REFINED;
     return status;
 }

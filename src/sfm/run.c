@@ -7,55 +7,45 @@
 #include "core/base/path.h"
 #include "sfm/stages.h"
 
-typedef psfm_status (*stage_function)(psfm_context *ctx, psfm_sfm *s);
-
-/* What the images say before there is a pose; ended by NULL. */
-static const stage_function evidence[] = {
-    psfm_stage_read,           /* cameras, keypoints, matches; nothing if they were given */
-    psfm_stage_start_prefetch, /* of photographs, for what is shown of them at the end */
-    psfm_stage_register_court, /* nothing without a drawing */
-    psfm_stage_calibrate,      /* nothing if all intrinsics were given */
-    psfm_stage_settle_cameras, /* nothing if planes determine them */
-    psfm_stage_measure_noise,  /* thresholds follow it */
-    psfm_stage_verify,         /* homographies, Eq. 1, and essential matrices */
-    psfm_stage_align_planes,   /* nothing without photographs */
-    NULL,
+/* What the images say before there is a pose. */
+static const psfm_step evidence[] = {
+    {psfm_stage_extract_and_match, PSFM_AT_MATCHES}, /* features and matches to the database */
+    {psfm_stage_read, PSFM_AT_SET},                  /* cameras, keypoints, matches from there */
+    {psfm_stage_start_prefetch, PSFM_AT_CAMERAS},    /* of photographs, for what is shown of them */
+    {psfm_stage_register_court, PSFM_AT_CAMERAS},    /* nothing without a drawing */
+    {psfm_stage_calibrate, PSFM_AT_CAMERAS},         /* nothing if all intrinsics were given */
+    {psfm_stage_settle_cameras, PSFM_AT_CAMERAS},    /* nothing if planes determine them */
+    {psfm_stage_measure_noise, PSFM_AT_TWO_VIEWS},   /* thresholds follow it */
+    {psfm_stage_verify, PSFM_AT_TWO_VIEWS},          /* homographies, Eq. 1; essential matrices */
+    {psfm_stage_align_planes, PSFM_AT_ALIGNED},      /* nothing without photographs */
+    {NULL, PSFM_AT_START},
 };
 
-/* Poses from it; ended by NULL. */
-static const stage_function poses[] = {
-    psfm_stage_build_graph,    /* every hypothesis of every pair */
-    psfm_stage_solve_poses,    /* Eq. 2 to 7 and Algorithm 1, or robustly */
-    psfm_stage_refine,         /* bundle adjustment; nothing in paper mode */
-    psfm_stage_place_in_world, /* upright, or where the drawing is */
-    psfm_stage_judge,          /* verdict, models, what became of each image */
-    NULL,
+/* Poses from it. */
+static const psfm_step poses[] = {
+    {psfm_stage_build_graph, PSFM_AT_GRAPH},     /* every hypothesis of every pair */
+    {psfm_stage_solve_poses, PSFM_AT_POSES},     /* Eq. 2 to 7 and Algorithm 1, or robustly */
+    {psfm_stage_refine, PSFM_AT_REFINED},        /* bundle adjustment; nothing in paper mode */
+    {psfm_stage_place_in_world, PSFM_AT_MODELS}, /* upright, or where the drawing is */
+    {psfm_stage_judge, PSFM_AT_MODELS},          /* verdict, models, what became of each image */
+    {NULL, PSFM_AT_START},
 };
-
-static psfm_status run_stages(psfm_context *ctx, psfm_sfm *s, const stage_function *stages) {
-    psfm_status status = PSFM_OK;
-    for (size_t k = 0; status == PSFM_OK && stages[k] != NULL; ++k)
-        status = stages[k](ctx, s);
-    return status;
-}
 
 /* Evidence and poses of the features that there are now. *more: photographs need others, and if
  * that shows before there are poses none are sought. */
 static psfm_status solve_once(psfm_context *ctx, psfm_sfm *s, bool *more) {
-    psfm_status status = run_stages(ctx, s, evidence);
+    psfm_status status = psfm_sfm_advance(ctx, evidence, s); /* from where it was entered */
     if (status == PSFM_OK)
         status = psfm_need_after_alignment(ctx, s, more);
     if (status != PSFM_OK || *more)
         return status;
-    status = run_stages(ctx, s, poses);
+    status = psfm_sfm_advance(ctx, poses, s);
     return status == PSFM_OK ? psfm_need_after_verdict(ctx, s, more) : status;
 }
 
 psfm_status psfm_sfm_run(psfm_context *ctx, psfm_sfm *s) {
     bool more = false;
     psfm_status status = psfm_stage_check(ctx, s);
-    if (status == PSFM_OK)
-        status = psfm_stage_extract_and_match(ctx, s); /* nothing if entered with matches */
     if (status == PSFM_OK)
         status = solve_once(ctx, s, &more);
     while (status == PSFM_OK && more) { /* twice at most: each question is asked once */

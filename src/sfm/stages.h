@@ -1,9 +1,9 @@
 /* The stages of a reconstruction, in their order. Each takes the state. Its row names the members
  * that it only reads and those that it writes, which it may read too; `asked`, the folders and the
- * database are read by all, `stats` and `stage` written by all. tests/stages.py compares the rows
- * with the code, and with docs/pipeline.md, which follows one photograph through the stages. A
- * stage that has nothing to do (no drawing, all cameras given, no photographs) leaves everything as
- * it is. */
+ * database are read by all, `stats` is written by all, `stage` by psfm_sfm_advance alone.
+ * tests/stages.py compares the rows with the code, and with docs/pipeline.md, which follows one
+ * photograph through the stages. A stage that has nothing to do (no drawing, all cameras given, no
+ * photographs) leaves everything as it is. */
 #ifndef PSFM_SFM_STAGES_H
 #define PSFM_SFM_STAGES_H
 

@@ -64,6 +64,19 @@ void psfm_sfm_rewind(psfm_sfm *s, psfm_stage to) {
     s->stage = to < s->stage ? to : s->stage;
 }
 
+psfm_status psfm_sfm_advance(psfm_context *ctx, const psfm_step *steps, psfm_sfm *s) {
+    const psfm_stage begin = s->stage;
+    psfm_status status = PSFM_OK;
+    for (; status == PSFM_OK && steps->take != NULL; ++steps) {
+        if (steps->to <= begin)
+            continue;
+        status = steps->take(ctx, s);
+        if (status == PSFM_OK && steps[1].to != steps->to)
+            s->stage = steps->to;
+    }
+    return status;
+}
+
 void psfm_sfm_close(psfm_sfm *s) {
     psfm_sfm_rewind(s, PSFM_AT_START);
     psfm_prefetch_destroy(&s->prefetch);

@@ -51,7 +51,9 @@ typedef struct {
     psfm_timings timings;
 } psfm_sfm_stats;
 
-typedef struct {
+typedef struct psfm_sfm psfm_sfm;
+
+struct psfm_sfm {
     psfm_stage stage;
 
     /* What is asked for: no stage changes it. Texts are not owned. */
@@ -91,7 +93,13 @@ typedef struct {
     psfm_results results;    /* the folder that is written to */
     cJSON *summary;          /* as it was written; NULL: not yet */
     psfm_sfm_stats stats;
-} psfm_sfm;
+};
+
+/* A step on the way to a stage. */
+typedef struct {
+    psfm_status (*take)(psfm_context *ctx, psfm_sfm *s);
+    psfm_stage to;
+} psfm_step;
 
 /* The start, with what is asked for, NULL = defaults; the texts in it outlive the state. The caller
  * sets the folders and the database, and, to enter later, `stage` and what is valid there. Close in
@@ -103,6 +111,11 @@ void psfm_sfm_open(const psfm_run_options *asked, psfm_sfm *s);
  * in `set` and `two_views` themselves is not undone, so the stages that make these must be run
  * again: `to` is PSFM_AT_MATCHES or before it, or PSFM_AT_ALIGNED or after it. */
 void psfm_sfm_rewind(psfm_sfm *s, psfm_stage to);
+
+/* Goes on: takes steps, ended by take == NULL, in their order, but those that lead no further than
+ * where the state is now. Those to one stage follow each other; when the last of them has
+ * succeeded, and only then, the state is there. */
+psfm_status psfm_sfm_advance(psfm_context *ctx, const psfm_step *steps, psfm_sfm *s);
 
 void psfm_sfm_close(psfm_sfm *s);
 

@@ -97,8 +97,6 @@ static psfm_status write_two_views(psfm_context *ctx, const char *key, bool is_n
 
 psfm_status psfm_stage_verify(psfm_context *ctx, psfm_sfm *s) {
     char key[KEY_SIZE];
-    if (s->stage >= PSFM_AT_TWO_VIEWS)
-        return PSFM_OK;
     s->num_two_views = s->set.num_pairs;
     psfm_status status = s->database != NULL ? look_up_two_views(ctx, s, key) : PSFM_OK;
     const bool is_new = s->two_views == NULL;
@@ -106,7 +104,6 @@ psfm_status psfm_stage_verify(psfm_context *ctx, psfm_sfm *s) {
         status = estimate_two_views(ctx, s);
     if (status == PSFM_OK && s->database != NULL)
         status = write_two_views(ctx, key, is_new, s);
-    s->stage = PSFM_AT_TWO_VIEWS;
     return status;
 }
 
@@ -144,8 +141,6 @@ static psfm_status check_geometries(psfm_context *ctx, const psfm_sfm *s) {
 
 psfm_status psfm_stage_read(psfm_context *ctx, psfm_sfm *s) {
     const psfm_moment start = psfm_moment_now();
-    if (s->stage >= PSFM_AT_SET)
-        return PSFM_OK;
     psfm_status status = psfm_database_read(ctx, s->database, &s->set, &s->stats.input);
     if (status == PSFM_OK)
         status = check_geometries(ctx, s);
@@ -154,6 +149,5 @@ psfm_status psfm_stage_read(psfm_context *ctx, psfm_sfm *s) {
         status = psfm_match_set_canonical(ctx, &s->set);
     }
     psfm_timings_add(&s->stats.timings, "reading", start);
-    s->stage = PSFM_AT_SET;
     return status;
 }

@@ -7,8 +7,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/hash.h"
-#include "core/base/text.h"
-#include "core/matches/canonical_order.h"
 #include "planarsfm/version.h"
 #include "sfm/stages.h"
 
@@ -104,50 +102,5 @@ psfm_status psfm_stage_verify(psfm_context *ctx, psfm_sfm *s) {
         status = estimate_two_views(ctx, s);
     if (status == PSFM_OK && s->database != NULL)
         status = write_two_views(ctx, key, is_new, s);
-    return status;
-}
-
-/* ---- reading ---- */
-
-/* The database of a run, read into memory. */
-
-/* Leaves images without matches whose names the text model could not keep: they would cost all
- * others their poses at the end. */
-static void leave_out_names(psfm_context *ctx, psfm_match_set *set) {
-    for (size_t v = 0; v < set->num_views; ++v) {
-        const char *name = set->views[v].name;
-        if (psfm_name_fits_line(name))
-            continue;
-        psfm_log(ctx, PSFM_LOG_WARNING,
-                 "image '%s' is left out: its name begins or ends with a blank or has a line end, "
-                 "which text files cannot keep",
-                 name);
-        for (size_t p = 0; p < set->num_pairs; ++p)
-            if (set->pairs[p].view1 == v || set->pairs[p].view2 == v)
-                set->pairs[p].num_matches = 0;
-    }
-}
-
-/* Matches that are only in COLMAP's geometries would be lost if these were replaced. */
-static psfm_status check_geometries(psfm_context *ctx, const psfm_sfm *s) {
-    size_t num = s->stats.input.num_pairs_from_geometries;
-    if (!s->asked.settings.geometries || num == 0)
-        return PSFM_OK;
-    return psfm_fail(ctx, PSFM_ERR_DATA,
-                     "%s: two_view_geometries cannot be replaced: %zu pairs have their matches "
-                     "only there; run without --geometries",
-                     s->database, num);
-}
-
-psfm_status psfm_stage_read(psfm_context *ctx, psfm_sfm *s) {
-    const psfm_moment start = psfm_moment_now();
-    psfm_status status = psfm_database_read(ctx, s->database, &s->set, &s->stats.input);
-    if (status == PSFM_OK)
-        status = check_geometries(ctx, s);
-    if (status == PSFM_OK) {
-        leave_out_names(ctx, &s->set);
-        status = psfm_match_set_canonical(ctx, &s->set);
-    }
-    psfm_timings_add(&s->stats.timings, "reading", start);
     return status;
 }

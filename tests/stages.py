@@ -1,6 +1,7 @@
 """The rows of src/sfm/stages.h are true: each stage, with the functions of src/sfm that it calls, mentions the members
-of the state that its row names and no others, and assigns only those that it writes. docs/pipeline.md has the same
-stages, in the same order, with what they write."""
+of the state that its row names and no others. Those that it assigns, or hands out by a pointer through which they can
+be written, are those that its row says it writes. docs/pipeline.md has the same stages, in the same order, with what
+they read and write."""
 import pathlib
 import re
 import sys
@@ -9,9 +10,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMON = {"asked", "photo_folder", "database", "out_folder", "stats", "stage"}  # read by all stages
 ROW = re.compile(r"reads: ([\w, ]+); writes: ([\w, ]+?) \*/ psfm_status (psfm_\w+)\(")
 FUNCTION = re.compile(r"^[a-z][^;={}()]*?\b(\w+)\(([^;{}]*)\) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+PROTOTYPE = re.compile(r"\b(psfm_\w+)\(([^;{}()]*)\)[^;{}()]*;")
 STATE = re.compile(r"\bpsfm_sfm \*(\w+)")
 MEMBER = re.compile(r"\bs->(?:num_)?(\w+)")  # a count goes with what it counts
-ASSIGNED = re.compile(r"(?<!\*)\bs->(?:num_)?(\w+)[\w.\[\]>-]* (?:[-+*/|&]?=) ")
+PLACE = r"\bs->(?:num_)?(\w+)[\w.\[\]>-]*"  # a member or something in it
+ASSIGNED = re.compile(r"(?<!\*)" + PLACE + r" (?:[-+*/|&]?=) ")
+POINTED_AT = re.compile(r"(const )?\b\w+ \*\w+ = &?" + PLACE + ";")  # by a variable
+VALUE = re.compile("&?" + PLACE)
+STRUCT = re.compile(r"typedef struct[^{};]*\{([^{}]*)\} (\w+);")
+FILLED = re.compile(r"\b(psfm_\w+)(?: \w+ = |\))\{")  # a struct with values
+MACROS = {"PSFM_ALLOC", "PSFM_RESERVE"}  # write what they are given a pointer to
 
 
 def read_rows(header):
@@ -34,8 +42,64 @@ def read_functions(folder):
     return functions
 
 
-def look_into(functions, file, name, seen, mentioned, assigned):
-    """Adds what a function and those that it calls mention and assign of the state, which is called s. A state of
+def read_types():
+    """{function: its parameters, struct: its members} of all headers."""
+    types = {}
+    for path in (path for top in ("src", "include") for path in (ROOT / top).rglob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+        types.update((name, parameters.split(",")) for name, parameters in PROTOTYPE.findall(text))
+        types.update((name, [member for member in members.split(";") for _ in member.split(",")])
+                     for members, name in STRUCT.findall(text))
+    return types
+
+
+def split_values(text, begin):
+    """Those in the brackets that open before `begin`."""
+    depth, values = 0, [""]
+    for letter in text[begin:]:
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            break
+        if letter == "," and depth == 0:
+            values.append("")
+        else:
+            values[-1] += letter
+    return [value.strip() for value in values]
+
+
+def find_written(values, declared):
+    """Members in a list of values that can be written, by how what takes the values is declared."""
+    for place, value in enumerate(values):
+        named = re.match(r"\.(\w+) = ", value)
+        if named:
+            place = next(k for k, text in enumerate(declared) if re.search(rf"\b{named.group(1)}\b", text))
+        takes = declared[place].strip() if place < len(declared) else ""
+        if ("*" in takes or "[" in takes) and not takes.startswith("const "):
+            for choice in re.split("[?:]", value[named.end():] if named else value):
+                match = VALUE.fullmatch(choice.strip())
+                if match:
+                    yield match.group(1)
+
+
+def find_handed_out(functions, types, file, body):
+    """Members that a body hands out by pointers through which they can be written."""
+    written = {member for is_const, member in POINTED_AT.findall(body) if not is_const}
+    for struct in FILLED.finditer(body):
+        written.update(find_written(split_values(body, struct.end()), types.get(struct.group(1), [])))
+    for call in re.finditer(r"\b(\w+)\(", body):
+        name, values = call.group(1), split_values(body, call.end())
+        if (file, name) in functions:
+            written.update(find_written(values, functions[file, name][1].split(",")))
+        elif name in MACROS or name == "free":
+            given = [value for value in values if name == "free" or value.startswith("&")]
+            written.update(find_written(given, ["void *"] * len(given)))
+        else:
+            written.update(find_written(values, types.get(name, [])))
+    return written
+
+
+def look_into(functions, types, file, name, seen, mentioned, written):
+    """Adds what a function and those that it calls mention and write of the state, which is called s. A state of
     another name is another one."""
     if (file, name) not in functions or (functions[file, name][0], name) in seen:
         return
@@ -46,27 +110,31 @@ def look_into(functions, file, name, seen, mentioned, assigned):
         return
     if state:
         mentioned.update(MEMBER.findall(body))
-        assigned.update(ASSIGNED.findall(body))
+        written.update(ASSIGNED.findall(body), find_handed_out(functions, types, file, body))
     for callee in set(re.findall(r"\w+", body)):
-        look_into(functions, file, callee, seen, mentioned, assigned)
+        look_into(functions, types, file, callee, seen, mentioned, written)
 
 
-def check_stage(functions, stage, reads, writes):
+def check_stage(functions, types, stage, reads, writes):
     reads, writes = (set(names.split(", ")) - {"nothing"} for names in (reads, writes))
-    mentioned, assigned = set(), set()
-    look_into(functions, ROOT / "src/sfm/run.c", stage, set(), mentioned, assigned)
+    twice = reads & writes
+    mentioned, written = set(), set()
+    look_into(functions, types, ROOT / "src/sfm/run.c", stage, set(), mentioned, written)
+    can_write = written | ({"target"} if "court" in written else set())  # whose drawing it refers to
     if "court" in mentioned:
-        mentioned.add("target")  # whose drawing it refers to
-        reads = reads | {"target"}
+        mentioned.add("target")
+        reads.add("target")
     return ([f"{stage} mentions {name}, which its row does not name" for name in mentioned - COMMON - reads - writes] +
             [f"{stage} does not mention {name}, which its row names" for name in (reads | writes) - mentioned] +
-            [f"{stage} assigns {name}, which its row does not write" for name in assigned - {"stats"} - writes])
+            [f"{stage} writes {name}, which its row does not write" for name in written - {"stats"} - writes] +
+            [f"{stage} has {name} in its row twice" for name in twice] +
+            [f"{stage} never writes {name}, which its row writes" for name in writes - can_write])
 
 
 def check_page(header, rows):
     text = (ROOT / "docs/pipeline.md").read_text()
-    page = re.findall(r"^\| `(psfm_stage_\w+)` \|.*\| ([\w, ]+) \|$", text, re.MULTILINE)
-    stages = [(stage, writes) for stage, (_, writes) in rows.items() if stage.startswith("psfm_stage_")]
+    page = re.findall(r"^\| `(psfm_stage_\w+)` \|.*\| ([\w, ]+) \| ([\w, ]+) \|$", text, re.MULTILINE)
+    stages = [(stage, *row) for stage, row in rows.items() if stage.startswith("psfm_stage_")]
     wrong = [f"docs/pipeline.md: {' | '.join(there)} is {' | '.join(here)} in src/sfm/stages.h"
              for there, here in zip(page, stages) if there != here]
     if len(page) != len(stages):
@@ -80,10 +148,10 @@ def check_page(header, rows):
 def main():
     header = (ROOT / "src/sfm/stages.h").read_text()
     rows = read_rows(header)
-    functions = read_functions(ROOT / "src/sfm")
+    functions, types = read_functions(ROOT / "src/sfm"), read_types()
     wrong = check_page(header, rows)
     for stage, (reads, writes) in rows.items():
-        wrong += check_stage(functions, stage, reads, writes)
+        wrong += check_stage(functions, types, stage, reads, writes)
     for line in sorted(wrong):
         print("FAILED:", line)
     return 1 if wrong else 0

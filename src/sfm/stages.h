@@ -28,7 +28,7 @@ psfm_status psfm_stage_start_prefetch(psfm_context *ctx, psfm_sfm *s);
 
 /* Registers the photographs to the drawing; uncalibrated cameras get the focal lengths that its
  * lines show.
- * reads: target; writes: court, target, set */
+ * reads: nothing; writes: court, target, set */
 psfm_status psfm_stage_register_court(psfm_context *ctx, psfm_sfm *s);
 
 /* Intrinsics of uncalibrated cameras from homographies and fundamental matrices.
@@ -64,7 +64,7 @@ psfm_status psfm_stage_solve_poses(psfm_context *ctx, psfm_sfm *s);
 
 /* Rounds of triangulation and bundle adjustment, points sought in the photographs, uncertainty;
  * then views whose distance nothing determines lose their pose.
- * reads: two_views, graph, edges, photos, scaled; writes: refined, undetermined, solution, set */
+ * reads: two_views, graph, edges, scaled; writes: refined, undetermined, solution, set, photos */
 psfm_status psfm_stage_refine(psfm_context *ctx, psfm_sfm *s);
 
 /* The frame of the results: that of the drawing, whose lines join the adjustment, or upright over

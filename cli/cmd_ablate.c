@@ -8,7 +8,6 @@
 #include "core/base/alloc.h"
 #include "core/base/context.h"
 #include "core/base/path.h"
-#include "store/colmap_database.h"
 
 static psfm_run_options options;
 
@@ -88,13 +87,12 @@ static psfm_status truth_beside(psfm_context *ctx, const char *database, char **
 
 static psfm_status read_scene(psfm_context *ctx, const char *database, const char *gt,
                               psfm_ablation_scene *scene) {
-    psfm_database_stats stats;
     char *beside = NULL;
     psfm_status status = gt != NULL ? PSFM_OK : truth_beside(ctx, database, &beside);
     if (status == PSFM_OK)
         status = psfm_model_read(ctx, gt != NULL ? gt : beside, &scene->truth);
     if (status == PSFM_OK)
-        status = psfm_database_read(ctx, database, &scene->set, &stats);
+        status = psfm_ablation_read(ctx, database, &options.settings.options, &scene->set);
     free(beside);
     return status;
 }

@@ -30,6 +30,20 @@ at_least "$(number self.json auc_max)" 99.99 || fail "the truth is not its own b
 "$planarsfm" ablate arena/database.db --gt arena/gt --seeds 3 --json --quiet >ablate.json
 [ "$(grep -c '"name"' ablate.json)" = 7 ] || fail "the ablation has four rows and three of positions"
 [ "$(number ablate.json runs)" = 3 ] || fail "a seed is a run"
+# Its full method is paper mode: the same thresholds, by measured noise, the same order of images.
+"$planarsfm" synth arena -o noisy --matches-only --cameras 12 --off-plane 0.3 --noise-px 2 --quiet
+"$planarsfm" ablate noisy/database.db --seeds 1 --json --quiet >ablate.json
+"$planarsfm" reconstruct noisy/database.db -o noisy/out --mode paper --quiet
+"$planarsfm" eval noisy/gt noisy/out/model/0 --json >eval.json
+python3 - ablate.json eval.json <<'END' || fail "the ablation's full method is not paper mode"
+import json, sys
+ablation, evaluation = (json.load(open(path)) for path in sys.argv[1:])
+rows = {row["name"]: row["auc_mean"] for row in ablation["rows"]}
+for row, auc in ("full method", "auc_rotation"), ("agreeing edges", "auc_max"):
+    given = list(evaluation[auc].values())
+    if any(abs(a - b) > 1e-6 for a, b in zip(rows[row], given, strict=True)):
+        sys.exit(f"{row}: {rows[row]}, {given}")
+END
 "$planarsfm" ablate arena/database.db arena/database.db --seeds 1 --quiet >ablate.txt
 grep -q "2 scenes, 2 runs" ablate.txt || fail "several databases, the truth beside them: $(cat ablate.txt)"
 grep -q "^pruning off .*+-.*|" ablate.txt || fail "no mean and deviation: $(cat ablate.txt)"

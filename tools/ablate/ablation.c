@@ -1,7 +1,7 @@
 /* The ablation of the published method: pruning (Algorithm 1, or a random tree) times confidence
  * (Eq. 4, or random weights); the numbers are those of docs/paper.md. A run is one scene under one
- * seed: the pose graph is estimated once, and every row solves it with weights of its own. Scores
- * of all runs are kept, and reduced in their order at the end. */
+ * seed: the stages of paper mode make the pose graph once, and every row solves it with weights of
+ * its own. Scores of all runs are kept, and reduced in their order at the end. */
 #include "ablate/ablation.h"
 
 #include <math.h>
@@ -10,6 +10,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
+#include "sfm/stages.h"
 #include "world/build_model.h"
 
 static const psfm_ablation_row variants[PSFM_NUM_ABLATIONS] = {
@@ -44,9 +45,8 @@ typedef struct {
 /* One run. */
 typedef struct {
     const psfm_ablation_scene *scene;
-    const psfm_reconstruct_options *options;
-    psfm_pose_graph graph;
-    score *scores; /* per row */
+    const psfm_sfm *s; /* with the graph */
+    score *scores;     /* per row */
 } run;
 
 /* The graph with hypotheses of its own: each row sets its own weights. */
@@ -82,20 +82,21 @@ static psfm_status evaluate(psfm_context *ctx, const psfm_ablation_scene *scene,
 static psfm_status solve_row(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     const run *r = user;
+    const psfm_reconstruct_options *options = &r->s->scaled;
     const psfm_ablation_row *row = &variants[index];
     psfm_skeleton_variant variant = {.random_tree = !row->pruning,
                                      .random_weights = !row->confidence,
                                      .seed = psfm_context_seed(ctx)};
-    psfm_paper_options paper = r->options->paper;
+    psfm_paper_options paper = options->paper;
     psfm_pose_graph graph;
     psfm_pose_solution solution = {0};
-    psfm_status status = copy_hypotheses(ctx, &r->graph, &graph);
+    psfm_status status = copy_hypotheses(ctx, &r->s->graph, &graph);
     if (status == PSFM_OK)
         status =
-            psfm_skeleton_rotations(ctx, &r->options->skeleton, &variant, &graph, NULL, &solution);
+            psfm_skeleton_rotations(ctx, &options->skeleton, &variant, &graph, NULL, &solution);
     paper.positions = row->positions;
     if (status == PSFM_OK && row->has_positions)
-        status = psfm_paper_positions(ctx, &r->options->skeleton, &paper, &graph, NULL, &solution);
+        status = psfm_paper_positions(ctx, &options->skeleton, &paper, &graph, NULL, &solution);
     if (status == PSFM_OK)
         status = evaluate(ctx, r->scene, &solution, row->has_positions, &r->scores[index]);
     free(graph.hypotheses);
@@ -103,18 +104,45 @@ static psfm_status solve_row(psfm_context *ctx, size_t index, int worker, void *
     return status;
 }
 
-/* The pose graph under the context's seed, and all rows on it. */
+/* All rows on the pose graph that paper mode makes of a scene under the context's seed. */
 static psfm_status run_once(psfm_context *ctx, const psfm_ablation_scene *scene,
                             const psfm_reconstruct_options *options, score *scores) {
-    psfm_two_view *two_views = NULL;
-    run r = {.scene = scene, .options = options, .scores = scores};
-    psfm_status status = psfm_two_views_make(ctx, &scene->set, &options->two_view, &two_views);
-    if (status == PSFM_OK)
-        status = psfm_pose_graph_build(ctx, &scene->set, two_views, false, &r.graph);
+    static const psfm_step steps[] = {
+        {psfm_stage_measure_noise, PSFM_AT_TWO_VIEWS},
+        {psfm_stage_verify, PSFM_AT_TWO_VIEWS},
+        {psfm_stage_build_graph, PSFM_AT_GRAPH},
+        {NULL, PSFM_AT_START},
+    };
+    psfm_sfm s;
+    psfm_sfm_open(NULL, &s);
+    s.asked.settings.options = *options;
+    s.set = scene->set; /* lent */
+    s.stage = PSFM_AT_CAMERAS;
+    run r = {scene, &s, scores};
+    psfm_status status = psfm_sfm_advance(ctx, steps, &s);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, "ablation", PSFM_NUM_ABLATIONS, solve_row, &r);
-    psfm_two_views_free(&two_views, scene->set.num_pairs);
-    psfm_pose_graph_free(&r.graph);
+    s.set = (psfm_match_set){0};
+    psfm_sfm_close(&s);
+    return status;
+}
+
+psfm_status psfm_ablation_read(psfm_context *ctx, const char *database,
+                               const psfm_reconstruct_options *options, psfm_match_set *set) {
+    static const psfm_step steps[] = {
+        {psfm_stage_read, PSFM_AT_SET},
+        {psfm_stage_calibrate, PSFM_AT_CAMERAS},
+        {NULL, PSFM_AT_START},
+    };
+    psfm_sfm s;
+    psfm_sfm_open(NULL, &s);
+    s.asked.settings.options = *options;
+    s.database = database;
+    s.stage = PSFM_AT_MATCHES;
+    psfm_status status = psfm_sfm_advance(ctx, steps, &s);
+    *set = s.set;
+    s.set = (psfm_match_set){0};
+    psfm_sfm_close(&s);
     return status;
 }
 

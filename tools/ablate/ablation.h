@@ -35,9 +35,15 @@ typedef struct {
     psfm_ablation_row rows[PSFM_NUM_ABLATIONS];
 } psfm_ablation;
 
+/* The matches of a database with a camera each image, as a run has them; uncalibrated cameras are
+ * calibrated under the context's seed. Free *set in any case. */
+psfm_status psfm_ablation_read(psfm_context *ctx, const char *database,
+                               const psfm_reconstruct_options *options, psfm_match_set *set);
+
 /* Runs every row num_seeds times on every scene, with the context's seed and those that follow it:
  * a seed draws the samples of the two-view estimation, which all rows of a run share, and the
- * random trees and weights. Every pair of the truth counts, one with an unposed image as failed.
+ * random trees and weights. The full method with agreeing edges is what paper mode gives under that
+ * seed. Every pair of the truth counts, one with an unposed image as failed.
  * Parallel over pairs and rows. */
 psfm_status psfm_ablate(psfm_context *ctx, const psfm_ablation_scene *scenes, size_t num_scenes,
                         const psfm_reconstruct_options *options, int num_seeds, psfm_ablation *out);

@@ -1,12 +1,10 @@
 /* planarsfm court: photographs registered one by one to the drawing of a court. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "core/base/context.h"
 #include "core/base/escape.h"
-#include "core/base/number_locale.h"
 #include "core/base/path.h"
 #include "core/linalg/vec3.h"
 #include "formats/colmap_model.h"
@@ -14,33 +12,12 @@
 #include "formats/json.h"
 #include "frontend/court_folder.h"
 
-static psfm_court_folder_options options;
-
-static const psfm_option_group groups[] = {
-    {&psfm_court_option_table, offsetof(psfm_court_folder_options, court), 1},
-    {&psfm_line_option_table, offsetof(psfm_court_folder_options, court.line), 1},
-    {0},
-};
+static psfm_run_options options;
 
 static const char *const positional[] = {"PHOTOS", NULL};
 static const cli_flag flags[] = {
     {"-o", "OUT", "folder for court.json, overlay/ and model/0 (created if missing)", 0},
-    {"--court", "KIND,...",
-     "a court of docs/courts.md, or several: basketball, volleyball, tennis, soccer, ...", 0},
-    {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0},
-    {"--drawing", "FILE", "a drawing of your own instead of a court (JSON, docs/formats.md)", 0},
-    {"--drawing-scale", "METRES", "that a unit of the drawing has (default: what the file says)",
-     0},
-    {"--cameras", "PATH",
-     "intrinsics: a COLMAP model with an image of each photograph's name, or a cameras file with "
-     "one camera for all",
-     0},
-    {"--camera", "TEXT", "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0},
-    {"--opencv-pixels", NULL,
-     "given principal points have the first pixel's centre at 0, 0: add 0.5", 0},
     {"--search-focal", NULL, "take focal lengths as unknown, whatever was given", 0},
-    {"--refine", "distortion", "find the distortion of lenses, the same as --court.distortion on",
-     0},
     {"--no-overlay", NULL, "do not write OUT/overlay", 0},
     {"--json", NULL, "print what is in court.json", 0},
     {0},
@@ -48,19 +25,6 @@ static const cli_flag flags[] = {
 
 static const char *value_of(const cli_arguments *arguments, const char *name) {
     return cli_flag_value(&cli_court, arguments, name);
-}
-
-/* What was asked for. */
-static psfm_status find_target(psfm_context *ctx, const cli_arguments *arguments,
-                               psfm_court_target *target) {
-    const char *unit = value_of(arguments, "--drawing-scale");
-    psfm_court_request request = {value_of(arguments, "--court"),
-                                  value_of(arguments, "--court-size"),
-                                  value_of(arguments, "--drawing"), 0.0};
-    if (unit != NULL && (!psfm_parse_number(unit, &request.unit) || !(request.unit > 0.0)))
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--drawing-scale: '%s' is not a positive number",
-                         unit);
-    return psfm_court_request_open(ctx, &request, target);
 }
 
 static void print_results(const psfm_court_results *results) {
@@ -132,29 +96,25 @@ static psfm_status register_photographs(psfm_context *ctx, const cli_arguments *
     static const char *const names[] = {"court.json", "model", "overlay", NULL};
     const char *out = value_of(arguments, "-o");
     cli_own_folder own = {.path = out, .names = names};
+    const psfm_settings *settings = &options.settings;
+    const psfm_court_request request = {settings->court, settings->court_size, settings->drawing,
+                                        settings->drawing_unit};
+    psfm_court_folder_options how = {.court = settings->options.court,
+                                     .intrinsics = options.folder.intrinsics,
+                                     .search_focal = value_of(arguments, "--search-focal") != NULL};
     psfm_court_target target = {0};
     psfm_court_results results = {0};
     char *overlay = NULL;
     if (out == NULL)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "-o OUT is missing");
-    options.intrinsics.cameras_path = value_of(arguments, "--cameras");
-    options.intrinsics.camera_text = value_of(arguments, "--camera");
-    options.intrinsics.opencv_pixels = value_of(arguments, "--opencv-pixels") != NULL;
-    options.search_focal = value_of(arguments, "--search-focal") != NULL;
-    const char *refine = value_of(arguments, "--refine");
-    if (refine != NULL && strcmp(refine, "distortion") != 0)
-        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--refine: '%s' is not allowed (distortion)",
-                         refine);
-    options.court.distortion = options.court.distortion || refine != NULL;
-    psfm_status status = find_target(ctx, arguments, &target);
+    psfm_status status = psfm_court_request_open(ctx, &request, &target);
     if (status == PSFM_OK)
         status = cli_own_folder_take(ctx, &own);
     if (status == PSFM_OK)
         status = psfm_path_join(ctx, out, "overlay", &overlay);
-    options.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
+    how.overlay_folder = value_of(arguments, "--no-overlay") == NULL ? overlay : NULL;
     if (status == PSFM_OK)
-        status =
-            psfm_court_folder_register(ctx, arguments->positional[0], &target, &options, &results);
+        status = psfm_court_folder_register(ctx, arguments->positional[0], &target, &how, &results);
     if (status == PSFM_OK)
         status = write_results(ctx, &target.drawing, &results, out,
                                value_of(arguments, "--json") != NULL);
@@ -190,7 +150,7 @@ const cli_command cli_court = {
         "    planarsfm court photos -o out --drawing floor.json",
     .positional = positional,
     .flags = flags,
-    .groups = groups,
-    .options = &options,
+    .run = &options,
+    .parts = PSFM_OF_COURT,
     .work = register_photographs,
 };

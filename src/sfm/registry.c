@@ -47,8 +47,8 @@ const psfm_option_group psfm_run_groups[] = {
     {&psfm_bundle_option_table, OF_POSES(refine.bundle)},
     {&psfm_resection_option_table, OF_POSES(refine.resection)},
     {&psfm_track_align_option_table, OF_POSES(photo.tracks)},
-    {&psfm_court_option_table, OF_POSES(court)},
-    {&psfm_line_option_table, OF_POSES(court.line)},
+    {&psfm_court_option_table, OF_POSES(court) | PSFM_OF_COURT},
+    {&psfm_line_option_table, OF_POSES(court.line) | PSFM_OF_COURT},
     {NULL, 0, 0},
 };
 
@@ -89,6 +89,16 @@ static psfm_status set_switch(psfm_context *ctx, const char *name, const char *v
     if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: '%s' is not allowed (on | off)", name, value);
     *is_on = strcmp(value, "on") == 0;
+    return PSFM_OK;
+}
+
+static psfm_status set_distortion(psfm_context *ctx, const char *name, const char *value,
+                                  void *field) {
+    bool *is_on = field;
+    if (strcmp(value, "distortion") != 0)
+        return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: '%s' is not allowed (distortion)", name,
+                         value);
+    *is_on = true;
     return PSFM_OK;
 }
 
@@ -155,9 +165,9 @@ const psfm_run_flag psfm_run_flags[] = {
     {"--cameras", "PATH",
      "intrinsics: a COLMAP model with an image of each photograph's name, the results of a run, "
      "or a cameras file with one camera for all",
-     0, PSFM_OF_FEATURES, AT(cameras), set_text, NULL},
+     0, PSFM_OF_FEATURES | PSFM_OF_COURT, AT(cameras), set_text, NULL},
     {"--camera", "TEXT", "intrinsics for all: MODEL,width,height,parameters in COLMAP's order", 0,
-     PSFM_OF_FEATURES, AT(camera), set_text, NULL},
+     PSFM_OF_FEATURES | PSFM_OF_COURT, AT(camera), set_text, NULL},
     {"--share-cameras", "WHICH",
      PSFM_SHARE_CHOICES ": which photographs share a camera; auto: those of one size with the "
                         "same EXIF focal length, or all if one camera is given",
@@ -169,8 +179,8 @@ const psfm_run_flag psfm_run_flags[] = {
     {"--replace", NULL, "OUT may lose most of its photographs: PHOTOS is another folder", 0,
      PSFM_OF_FEATURES, AT(folder.replace), set_switch, NULL},
     {"--opencv-pixels", NULL,
-     "given principal points have the first pixel's centre at 0, 0: add 0.5", 0, PSFM_OF_FEATURES,
-     AT(folder.intrinsics.opencv_pixels), set_switch, NULL},
+     "given principal points have the first pixel's centre at 0, 0: add 0.5", 0,
+     PSFM_OF_FEATURES | PSFM_OF_COURT, AT(folder.intrinsics.opencv_pixels), set_switch, NULL},
     {"--max-size", "N", "the same as --extract.max-image-size", 0, PSFM_OF_FEATURES, 0, NULL,
      "extract.max-image-size"},
     {"--masks", "DIR", "DIR/NAME.png is the mask of photograph NAME: black forbids features", 0,
@@ -196,13 +206,16 @@ const psfm_run_flag psfm_run_flags[] = {
      PSFM_OF_RESULTS, AT(settings.options.frame.scale), set_positive, NULL},
     {"--court", "KIND,...",
      "courts on the floor, docs/courts.md: their lines give poses, frame and scale", 0,
-     PSFM_OF_RESULTS, AT(settings.court), set_text, NULL},
+     PSFM_OF_RESULTS | PSFM_OF_COURT, AT(settings.court), set_text, NULL},
     {"--court-size", "LENGTH,WIDTH", "of a court that is not of the usual size, in metres", 0,
-     PSFM_OF_RESULTS, AT(settings.court_size), set_text, NULL},
-    {"--drawing", "FILE", "a drawing of your own on the floor instead of a court", 0,
-     PSFM_OF_RESULTS, AT(settings.drawing), set_text, NULL},
-    {"--drawing-scale", "METRES", "that a unit of the drawing has", 0, PSFM_OF_RESULTS,
-     AT(settings.drawing_unit), set_positive, NULL},
+     PSFM_OF_RESULTS | PSFM_OF_COURT, AT(settings.court_size), set_text, NULL},
+    {"--drawing", "FILE",
+     "a drawing of your own on the floor instead of a court (JSON, docs/formats.md)", 0,
+     PSFM_OF_RESULTS | PSFM_OF_COURT, AT(settings.drawing), set_text, NULL},
+    {"--drawing-scale", "METRES", "that a unit of the drawing has (default: what the file says)", 0,
+     PSFM_OF_RESULTS | PSFM_OF_COURT, AT(settings.drawing_unit), set_positive, NULL},
+    {"--refine", "distortion", "find the distortion of lenses, the same as --court.distortion on",
+     0, PSFM_OF_COURT, AT(settings.options.court.distortion), set_distortion, NULL},
     {"--geometries", NULL,
      "fill the database's two_view_geometries, from which COLMAP's mappers start", 0,
      PSFM_OF_RESULTS, AT(settings.geometries), set_switch, NULL},

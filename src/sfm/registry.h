@@ -11,8 +11,9 @@ enum {
     PSFM_OF_FEATURES = 1,
     PSFM_OF_MATCHES = 2,
     PSFM_OF_POSES = 4,
-    PSFM_OF_RESULTS = 8,  /* which method, and what is made of its poses */
-    PSFM_OF_DATABASE = 16 /* beside matches that are in a database already */
+    PSFM_OF_RESULTS = 8,   /* which method, and what is made of its poses */
+    PSFM_OF_DATABASE = 16, /* beside matches that are in a database already */
+    PSFM_OF_COURT = 32     /* photographs registered to a drawing, each by itself */
 };
 #define PSFM_OF_RUN (PSFM_OF_FEATURES | PSFM_OF_MATCHES | PSFM_OF_POSES | PSFM_OF_RESULTS)
 #define PSFM_OF_RECONSTRUCTION (PSFM_OF_POSES | PSFM_OF_RESULTS | PSFM_OF_DATABASE)

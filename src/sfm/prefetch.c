@@ -147,12 +147,15 @@ bool psfm_prefetch_is_of(const psfm_prefetch *p, const psfm_match_set *set) {
 
 /* ---- at the end ---- */
 
-/* Waits for a photograph that is being read; one that is not there is the caller's to read. */
-static bool take_photo(const char *name, void *user, psfm_small_photo *out) {
-    psfm_prefetch *p = user;
-    size_t place;
-    if (!find(p, name, &place))
-        return false;
+typedef struct {
+    psfm_prefetch *prefetch;
+    const psfm_model *model;
+    psfm_image_colors *colors; /* per image of the model */
+    char **problems;           /* why there are none; NULL: there are */
+} coloring;
+
+/* Waits for a photograph that is being read; false if it is not there. */
+static bool take_photo(psfm_prefetch *p, size_t place, psfm_small_photo *out) {
     waiting_photo *waiting = &p->photos[place];
     pthread_mutex_lock(&p->lock);
     while (waiting->is_being_read)
@@ -163,22 +166,64 @@ static bool take_photo(const char *name, void *user, psfm_small_photo *out) {
     return out->image.rgb != NULL;
 }
 
-static psfm_status keep_thumbnail(psfm_context *ctx, const char *name, const psfm_image *photograph,
-                                  void *user) {
-    psfm_prefetch *p = user;
+/* The photograph of this name, read now if it was not ahead. */
+static psfm_status get_photo(psfm_context *ctx, psfm_prefetch *p, const char *name,
+                             psfm_small_photo *out) {
     size_t place;
-    return p->wants_thumbnails && find(p, name, &place)
-               ? psfm_thumbnails_add(ctx, &p->thumbnails, place, photograph, name)
-               : PSFM_OK;
+    const bool is_known = find(p, name, &place);
+    if (is_known && take_photo(p, place, out))
+        return PSFM_OK;
+    psfm_status status = psfm_small_photo_read(ctx, p->folder, name, PSFM_THUMBNAIL_SOURCE, out);
+    return status == PSFM_OK && p->wants_thumbnails && is_known
+               ? psfm_thumbnails_add(ctx, &p->thumbnails, place, &out->image, name)
+               : status;
+}
+
+static psfm_status look_at_photo(psfm_context *ctx, size_t index, int worker, void *user) {
+    (void)worker;
+    const coloring *all = user;
+    const psfm_model_image *image = &all->model->images[index];
+    psfm_small_photo photo = {0};
+    psfm_status status = get_photo(ctx, all->prefetch, image->name, &photo);
+    if (status == PSFM_OK)
+        status = psfm_image_colors_take(ctx, image, &photo, &all->colors[index]);
+    else if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT)
+        status = psfm_strdup(ctx, psfm_context_message(ctx), &all->problems[index]);
+    psfm_image_free(&photo.image);
+    return status;
+}
+
+/* One task a photograph; a point that no photograph shows keeps its colour. */
+static psfm_status color_model(psfm_context *ctx, psfm_prefetch *p, psfm_model *model) {
+    coloring all = {.prefetch = p, .model = model};
+    const size_t num = model->num_points > 0 ? model->num_images : 0;
+    psfm_status status = PSFM_ALLOC(ctx, num, &all.colors);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, num, &all.problems);
+    if (status == PSFM_OK && num > 0)
+        status = psfm_parallel_for(ctx, "colours", num, look_at_photo, &all);
+    for (size_t k = 0; status == PSFM_OK && k < num; ++k)
+        if (all.problems[k] != NULL)
+            psfm_log(ctx, PSFM_LOG_WARNING, "no colours from %s", all.problems[k]);
+    if (status == PSFM_OK)
+        psfm_color_points(all.colors, model);
+    for (size_t k = 0; k < num; ++k) {
+        if (all.colors != NULL)
+            psfm_image_colors_free(&all.colors[k]);
+        if (all.problems != NULL)
+            free(all.problems[k]);
+    }
+    free(all.colors);
+    free((void *)all.problems);
+    return status;
 }
 
 psfm_status psfm_prefetch_colour(psfm_context *ctx, psfm_prefetch *p, psfm_model *models,
                                  size_t num_models) {
-    const psfm_photo_keeper keeper = {take_photo, keep_thumbnail, p};
     psfm_status status = PSFM_OK;
     psfm_job_close(p->job);
     for (size_t k = 0; status == PSFM_OK && k < num_models; ++k)
-        status = psfm_color_points(ctx, p->folder, PSFM_THUMBNAIL_SOURCE, &keeper, &models[k]);
+        status = color_model(ctx, p, &models[k]);
     (void)psfm_job_stop(NULL, &p->job);
     return status;
 }

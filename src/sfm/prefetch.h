@@ -17,7 +17,8 @@ psfm_status psfm_prefetch_begin(psfm_context *ctx, const char *folder, const psf
 bool psfm_prefetch_is_of(const psfm_prefetch *prefetch, const psfm_match_set *set);
 
 /* Colours of the points of models, and the thumbnails of the photographs that were read for it.
- * Each photograph is read once. Ends the reading. */
+ * Each photograph is read once, with one in memory per thread beside those that were read ahead;
+ * one that cannot be read takes no part, with a warning. Ends the reading. */
 psfm_status psfm_prefetch_colour(psfm_context *ctx, psfm_prefetch *prefetch, psfm_model *models,
                                  size_t num_models);
 

@@ -17,22 +17,19 @@ typedef struct {
 psfm_status psfm_small_photo_read(psfm_context *ctx, const char *folder, const char *name,
                                   int min_side, psfm_small_photo *out);
 
-/* Whoever knows photographs already, or wants to know those that are read. Called from several
- * threads, for different photographs. */
+/* What the photograph of an image shows at its keypoints. Owns its arrays. */
 typedef struct {
-    /* Hands a photograph over; false if it is not there. */
-    bool (*take)(const char *name, void *user, psfm_small_photo *out);
-    psfm_status (*see)(psfm_context *ctx, const char *name, const psfm_image *photograph,
-                       void *user);
-    void *user;
-} psfm_photo_keeper;
+    uint8_t (*rgb)[3]; /* per keypoint; NULL: no photograph */
+    bool *seen;        /* per keypoint: it has a colour */
+} psfm_image_colors;
 
-/* Sets the colour of every point to the mean of its images at its keypoints. Photographs are read
- * below `folder` by the names of the images, with longer sides of min_side pixels or more where
- * they are as large; one that cannot be read, or is smaller than its keypoints say, takes no part,
- * with a warning. A point without any keeps its colour. `keeper` may be NULL. Parallel, one image
- * in memory per thread. */
-psfm_status psfm_color_points(psfm_context *ctx, const char *folder, int min_side,
-                              const psfm_photo_keeper *keeper, psfm_model *model);
+/* The colours at keypoints with points; none outside the photograph. Free *out in any case. */
+psfm_status psfm_image_colors_take(psfm_context *ctx, const psfm_model_image *image,
+                                   const psfm_small_photo *photo, psfm_image_colors *out);
+void psfm_image_colors_free(psfm_image_colors *colors);
+
+/* Sets the colour of every point to the mean of what its images (model->num_images) show at its
+ * keypoints. A point that none shows keeps its colour. */
+void psfm_color_points(const psfm_image_colors *images, psfm_model *model);
 
 #endif

@@ -1,18 +1,32 @@
 /* Twelve photographs, each of one colour, with a point in each; the last has no file. */
 #include "sfm/prefetch.h"
 
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "images/image/image_io.h"
 #include "sfm/state.h"
 #include "test_util.h"
+#include "world/color_points.h"
 
 enum { NUM = 12, MISSING = NUM - 1 };
 
 static psfm_context *ctx;
 static char folder[] = "/tmp/psfm_prefetch_XXXXXX";
 static char names[NUM][8];
+
+/* Stands before the reading of photographs, and counts it. */
+static atomic_int num_read;
+psfm_status __real_psfm_small_photo_read(psfm_context *c, const char *in, const char *name,
+                                         int min_side, psfm_small_photo *out);
+psfm_status __wrap_psfm_small_photo_read(psfm_context *c, const char *in, const char *name,
+                                         int min_side, psfm_small_photo *out);
+psfm_status __wrap_psfm_small_photo_read(psfm_context *c, const char *in, const char *name,
+                                         int min_side, psfm_small_photo *out) {
+    num_read += strcmp(name, names[MISSING]) != 0; /* which is tried twice */
+    return __real_psfm_small_photo_read(c, in, name, min_side, out);
+}
 
 static void write_photo(int k) {
     psfm_image image;
@@ -67,6 +81,7 @@ static void read_ahead(int threads, long milliseconds, fixture *f, psfm_thumbnai
     make_set(views, &set);
     make_model(f);
     psfm_context_set_threads(ctx, threads);
+    num_read = 0;
     assert_ok(ctx, psfm_prefetch_begin(ctx, folder, &set, true, &p));
     nanosleep(&pause, NULL);
     assert_ok(ctx, psfm_prefetch_colour(ctx, p, &f->model, 1));
@@ -86,6 +101,8 @@ static void colours_and_thumbnails_do_not_depend_on_the_threads(void **state) {
         psfm_thumbnails thumbnails = {0};
         psfm_context_set_memory(ctx, round < 15 ? 0 : (size_t)64 * 20000); /* room for two */
         read_ahead(1 + round % 4, round % 10, &f, &thumbnails);
+        if (round < 15)
+            assert_int_equal(num_read, NUM - 1); /* each once; beyond the room some are again */
         for (int k = 0; k < NUM; ++k) {
             assert_int_equal(f.points[k].rgb[0], k == MISSING ? 7 : 10 * k);
             assert_int_equal(thumbnails.images[k].size > 0, k != MISSING);

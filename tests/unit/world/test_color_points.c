@@ -56,94 +56,67 @@ static void make_model(fixture *f) {
     }
 }
 
+/* Colours from the photographs that there are: the third image has none. */
+static void color(fixture *f) {
+    psfm_image_colors colors[3] = {{0}};
+    for (int i = 0; i < 2; ++i) {
+        psfm_small_photo photo;
+        assert_ok(ctx, psfm_small_photo_read(ctx, folder, f->images[i].name, 20, &photo));
+        assert_ok(ctx, psfm_image_colors_take(ctx, &f->images[i], &photo, &colors[i]));
+        psfm_image_free(&photo.image);
+    }
+    psfm_color_points(colors, &f->model);
+    for (int i = 0; i < 3; ++i)
+        psfm_image_colors_free(&colors[i]);
+}
+
 static void points_get_the_mean_of_their_images(void **state) {
     (void)state;
     fixture f;
     make_model(&f);
-    assert_ok(ctx, psfm_color_points(ctx, folder, 20, NULL, &f.model));
+    color(&f);
     const uint8_t expected[3][3] = {{40, 80, 60}, {41, 20, 60}, {128, 128, 128}};
     for (int p = 0; p < 3; ++p)
         for (int c = 0; c < 3; ++c)
             assert_int_equal(f.points[p].rgb[c], expected[p][c]);
 }
 
-/* Has one photograph, once, and counts those that are read. */
-typedef struct {
-    const char *name; /* NULL: none */
-    psfm_small_photo photo;
-    int num_halves;
-} keeper_facts;
-
-static bool hand_over(const char *name, void *user, psfm_small_photo *out) {
-    keeper_facts *k = user;
-    if (k->name == NULL || strcmp(name, k->name) != 0)
-        return false;
-    *out = k->photo;
-    k->name = NULL;
-    return true;
-}
-
-static psfm_status count_halves(psfm_context *unused, const char *name,
-                                const psfm_image *photograph, void *user) {
-    (void)unused;
-    keeper_facts *k = user;
-    assert_non_null(strstr(name, ".jpg"));
-    k->num_halves += photograph->width == 20 && photograph->height == 15;
-    return PSFM_OK;
-}
-
 /* Decoded at half their size, to within what JPEG loses. */
 static void jpeg_files_give_the_same(void **state) {
     (void)state;
     static char names[2][8] = {"a.jpg", "b.jpg"};
+    psfm_small_photo photo;
     fixture f, jpeg;
     make_model(&f);
     make_model(&jpeg);
     for (int i = 0; i < 2; ++i) {
         write_photo(names[i], (uint8_t)(i == 0 ? 40 : 80));
         jpeg.images[i].name = names[i];
+        assert_ok(ctx, psfm_small_photo_read(ctx, folder, names[i], 20, &photo));
+        assert_true(photo.scale == 0.5 && photo.image.width == 20 && photo.image.height == 15);
+        psfm_image_free(&photo.image);
     }
-    assert_ok(ctx, psfm_color_points(ctx, folder, 20, NULL, &f.model));
-    keeper_facts facts = {0};
-    const psfm_photo_keeper keeper = {hand_over, count_halves, &facts};
-    psfm_context_set_threads(ctx, 1);
-    assert_ok(ctx, psfm_color_points(ctx, folder, 20, &keeper, &jpeg.model));
-    assert_int_equal(facts.num_halves, 2);
+    color(&f);
+    color(&jpeg);
     for (int p = 0; p < 3; ++p)
         for (int c = 0; c < 3; ++c)
             assert_in_range(jpeg.points[p].rgb[c], f.points[p].rgb[c] - 3, f.points[p].rgb[c] + 3);
-
-    /* A photograph that the keeper has is not read, and gives the same; another's colours show. */
-    fixture kept;
-    for (int k = 0; k < 2; ++k) {
-        facts = (keeper_facts){.name = names[1]};
-        make_model(&kept);
-        for (int i = 0; i < 2; ++i)
-            kept.images[i].name = names[i];
-        assert_ok(ctx, psfm_small_photo_read(ctx, folder, names[1 - k], 20, &facts.photo));
-        assert_true(facts.photo.scale == 0.5);
-        assert_ok(ctx, psfm_color_points(ctx, folder, 20, &keeper, &kept.model));
-        assert_int_equal(facts.num_halves, 1);
-        bool same = true;
-        for (int p = 0; p < 3; ++p)
-            same = same && memcmp(kept.points[p].rgb, jpeg.points[p].rgb, 3) == 0;
-        assert_true(same == (k == 0));
-    }
 }
 
-static void no_points_read_no_photographs(void **state) {
+static void what_no_photograph_shows_keeps_its_colour(void **state) {
     (void)state;
     fixture f;
     make_model(&f);
-    f.model.num_points = 0;
-    assert_ok(ctx, psfm_color_points(ctx, "/nowhere", 20, NULL, &f.model));
+    psfm_color_points((psfm_image_colors[3]){{0}}, &f.model);
+    for (int p = 0; p < 3; ++p)
+        assert_int_equal(f.points[p].rgb[0], 128);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_get_the_mean_of_their_images),
         cmocka_unit_test(jpeg_files_give_the_same),
-        cmocka_unit_test(no_points_read_no_photographs),
+        cmocka_unit_test(what_no_photograph_shows_keeps_its_colour),
     };
     static const char *const files[] = {"a.png", "b.png", "a.jpg", "b.jpg"};
     char path[128];

@@ -14,7 +14,6 @@
 #include "core/base/timer.h"
 #include "core/posegraph/pose_graph.h"
 #include "core/solve/rotation_candidates.h"
-#include "frontend/retrieval_ranking.h"
 #include "frontend/retrieval_vectors.h"
 #include "images/match/pair_expand.h"
 #include "store/colmap_database.h"
@@ -90,7 +89,7 @@ static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *h
     size_t more = count_verified(&added, num, verified, NULL);
     printf("  %-12s %s %6zu pairs (%.2f CPU s), recall %5.1f %%, best %5.1f %%; expanded %6zu "
            "pairs, recall %5.1f %%\n",
-           rule, hints->rank == NULL ? "by likeness" : "ranked     ", list.num, seconds,
+           rule, hints->sketches == NULL ? "by likeness" : "ranked     ", list.num, seconds,
            100.0 * (double)found / all,
            list.num < num_verified ? 100.0 * (double)list.num / all : 100.0, list.num + added.num,
            100.0 * (double)(found + more) / all);
@@ -111,18 +110,20 @@ static void run(psfm_context *ctx, const char *path) {
     size_t *verified = calloc(photos.num * photos.num, sizeof *verified);
     if (verified == NULL)
         exit(1);
-    psfm_alike_source source = {&store, &photos};
-    psfm_pair_hints hints = {.likeness = &likeness, .source = &source};
+    psfm_sketch *sketches = NULL;
+    psfm_pair_hints hints = {.likeness = &likeness};
+    check(ctx, psfm_image_sketches_draw(ctx, &store, &photos, &sketches));
     size_t num = find_verified(ctx, path, &photos, verified);
     printf("%s: %zu images, %zu of %zu pairs verified, likeness in %.2f CPU s\n", path, photos.num,
            num, photos.num * (photos.num - 1) / 2, seconds);
     for (size_t k = 0; k < 8; ++k) {
         char rule[32];
         snprintf(rule, sizeof rule, "retrieval:%d", 5 << (k / 2));
-        hints.rank = k % 2 == 0 ? NULL : psfm_rank_alike;
+        hints.sketches = k % 2 == 0 ? NULL : sketches;
         report(ctx, rule, &hints, verified, num);
     }
     psfm_store_close(&store);
+    free(sketches);
     free(verified);
     psfm_likeness_free(&likeness);
     psfm_stored_photos_free(&photos);

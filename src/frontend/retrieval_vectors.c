@@ -254,3 +254,35 @@ cleanup:
     psfm_principal_free(&l.principal);
     return status;
 }
+
+/* ---- sketches ---- */
+
+static psfm_status draw_sketch(psfm_context *ctx, psfm_feature_store *store,
+                               const psfm_stored_photo *photo, psfm_sketch *out) {
+    psfm_keypoint_set set = {0};
+    psfm_keypoint *keypoints = NULL;
+    if (photo->num_keypoints == 0)
+        return PSFM_OK;
+    psfm_status status = psfm_store_descriptors(store, photo, &set);
+    if (status == PSFM_OK)
+        status = PSFM_ALLOC(ctx, photo->num_keypoints, &keypoints);
+    if (status == PSFM_OK)
+        status = psfm_store_shapes(store, photo, keypoints);
+    if (status == PSFM_OK)
+        status = psfm_sketch_draw(ctx, keypoints, set.descriptors_u8, photo->num_keypoints, out);
+    free(keypoints);
+    psfm_keypoint_set_free(&set);
+    return status;
+}
+
+psfm_status psfm_image_sketches_draw(psfm_context *ctx, psfm_feature_store *store,
+                                     const psfm_stored_photos *photos, psfm_sketch **out) {
+    *out = NULL;
+    for (size_t k = 0; k < photos->num; ++k)
+        if (photos->photos[k].features != NULL)
+            return PSFM_OK;
+    psfm_status status = PSFM_ALLOC(ctx, photos->num, out);
+    for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k)
+        status = draw_sketch(ctx, store, &photos->photos[k], &(*out)[k]);
+    return status;
+}

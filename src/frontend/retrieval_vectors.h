@@ -2,7 +2,7 @@
 #ifndef PSFM_FRONTEND_RETRIEVAL_VECTORS_H
 #define PSFM_FRONTEND_RETRIEVAL_VECTORS_H
 
-#include "images/match/retrieval.h"
+#include "images/match/sketch.h"
 #include "store/feature_store.h"
 
 /* Vectors of all photographs, in their order (images/match/vlad.h): the codebook is learnt from the
@@ -11,5 +11,10 @@
  * 2 kB an image, and some 100 MB. */
 psfm_status psfm_image_likeness_find(psfm_context *ctx, psfm_feature_store *store,
                                      const psfm_stored_photos *photos, psfm_likeness *out);
+
+/* Sketches of all photographs, in their order; *out is NULL if not all have SIFT features. The
+ * caller frees it. */
+psfm_status psfm_image_sketches_draw(psfm_context *ctx, psfm_feature_store *store,
+                                     const psfm_stored_photos *photos, psfm_sketch **out);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/order.h"
-#include "frontend/retrieval_ranking.h"
 #include "frontend/retrieval_vectors.h"
 
 /* ---- stored pairs ---- */
@@ -67,19 +66,17 @@ bool psfm_pair_plan_by_likeness(const psfm_pair_plan *plan) {
 }
 
 /* Absent names stand behind those of the images; pairs with them go. */
-static psfm_status apply_rule(const psfm_pair_plan *plan, const psfm_likeness *likeness,
+static psfm_status apply_rule(const psfm_pair_plan *plan, const psfm_pair_hints *hints,
                               psfm_pair_list *list) {
     const char **names = NULL;
     const psfm_match_options *options = plan->options;
-    psfm_alike_source source = {plan->store, plan->images};
-    const psfm_pair_hints hints = {likeness, &plan->places, psfm_rank_alike, &source};
     size_t n = plan->images->num, kept = 0;
     size_t num_absent = strncmp(plan->rule, "file:", 5) == 0 ? options->num_absent : 0;
     psfm_status status = PSFM_ALLOC(plan->ctx, n + num_absent, &names);
     for (size_t k = 0; status == PSFM_OK && k < n + num_absent; ++k)
         names[k] = k < n ? plan->images->photos[k].name : options->absent[k - n];
     if (status == PSFM_OK)
-        status = psfm_pair_select(plan->ctx, plan->rule, names, n + num_absent, &hints, list);
+        status = psfm_pair_select(plan->ctx, plan->rule, names, n + num_absent, hints, list);
     for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
         if (list->pairs[k][0] < n && list->pairs[k][1] < n)
             memmove(list->pairs[kept++], list->pairs[k], sizeof *list->pairs);
@@ -91,6 +88,7 @@ static psfm_status apply_rule(const psfm_pair_plan *plan, const psfm_likeness *l
 psfm_status psfm_wanted_pairs(const psfm_pair_plan *plan, psfm_pair_list *list) {
     bool by_likeness = psfm_pair_plan_by_likeness(plan);
     psfm_likeness likeness = {0};
+    psfm_sketch *sketches = NULL;
     psfm_status status = PSFM_OK;
     *list = (psfm_pair_list){0};
     if (psfm_pair_rule_needs_places(plan->rule))
@@ -98,8 +96,12 @@ psfm_status psfm_wanted_pairs(const psfm_pair_plan *plan, psfm_pair_list *list) 
                  plan->places.num_known, plan->images->num);
     if (by_likeness)
         status = psfm_image_likeness_find(plan->ctx, plan->store, plan->images, &likeness);
+    if (status == PSFM_OK && by_likeness)
+        status = psfm_image_sketches_draw(plan->ctx, plan->store, plan->images, &sketches);
+    const psfm_pair_hints hints = {by_likeness ? &likeness : NULL, sketches, &plan->places};
     if (status == PSFM_OK)
-        status = apply_rule(plan, by_likeness ? &likeness : NULL, list);
+        status = apply_rule(plan, &hints, list);
+    free(sketches);
     psfm_likeness_free(&likeness);
     return status;
 }

@@ -87,8 +87,9 @@ static psfm_status select_alike(psfm_context *ctx, size_t k, bool unplaced, sele
     k = k < s->num ? k : s->num;
     psfm_status status = PSFM_ALLOC(ctx, s->num * k, &alike);
     if (status == PSFM_OK)
-        status = h->rank == NULL ? psfm_likeness_nearest(ctx, h->likeness, k, alike)
-                                 : h->rank(ctx, h->likeness, k, alike, h->source);
+        status = h->sketches == NULL
+                     ? psfm_likeness_nearest(ctx, h->likeness, k, alike)
+                     : psfm_sketches_nearest(ctx, h->likeness, h->sketches, k, alike);
     if (status == PSFM_OK)
         status = add_others(ctx, alike, k, unplaced, s);
     free(alike);

@@ -8,6 +8,7 @@
 #include "core/base/context.h"
 #include "core/linalg/geodetic.h"
 #include "images/match/retrieval.h"
+#include "images/match/sketch.h"
 
 /* Places of `num` photographs in metres from one of them. Owns its array. */
 typedef struct {
@@ -48,14 +49,12 @@ void psfm_pair_list_sort(psfm_pair_list *list);
 /* The same where it is known of most photographs where they were taken. */
 #define PSFM_DEFAULT_PAIRS_PLACED "sequential:5+gps:20+retrieval:10"
 
-/* What is known of the images beside their order; NULL if it is not. `rank` finds the most alike in
- * place of psfm_likeness_nearest, with `source` as its last argument. */
+/* What is known of the images beside their order; NULL if it is not. */
 typedef struct {
     const psfm_likeness *likeness;
+    const psfm_sketch
+        *sketches; /* one an image: with them, the most alike are those that also fit */
     const psfm_places *places;
-    psfm_status (*rank)(psfm_context *ctx, const psfm_likeness *likeness, size_t count,
-                        uint32_t *alike, void *source);
-    void *source;
 } psfm_pair_hints;
 
 /* What a text may say, for the manual and for messages. */

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "core/base/rng.h"
-#include "frontend/retrieval_ranking.h"
+#include "frontend/retrieval_vectors.h"
 #include "test_util.h"
 
 enum { NUM_IMAGES = 4, NUM_FEATURES = 60, WHOLE = 1, TORN = 2, EMPTY = 3 };
@@ -74,13 +74,15 @@ static void what_agrees_goes_first(void **state) {
     uint32_t plain[NUM_IMAGES], ranked[NUM_IMAGES];
     assert_ok(ctx, psfm_store_open(ctx, path, false, &store));
     assert_ok(ctx, psfm_store_list(&store, &photos));
-    psfm_alike_source source = {&store, &photos};
+    psfm_sketch *sketches = NULL;
+    assert_ok(ctx, psfm_image_sketches_draw(ctx, &store, &photos, &sketches));
     assert_ok(ctx, psfm_likeness_nearest(ctx, &likeness, 1, plain));
     assert_int_equal(plain[0], TORN);
-    assert_ok(ctx, psfm_rank_alike(ctx, &likeness, 1, ranked, &source));
+    assert_ok(ctx, psfm_sketches_nearest(ctx, &likeness, sketches, 1, ranked));
     assert_int_equal(ranked[0], WHOLE);
     assert_int_equal(ranked[WHOLE], 0);
     assert_int_equal(ranked[EMPTY], UINT32_MAX);
+    free(sketches);
     psfm_stored_photos_free(&photos);
     psfm_store_close(&store);
 }

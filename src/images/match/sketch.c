@@ -3,7 +3,7 @@
  * nearest descriptors, each of which tells a turn and a change of scale. Right matches agree on
  * both (weak geometric consistency; Jegou, Douze and Schmid, 2008), wrong ones do not. The votes in
  * the fullest window of bins are the score, which does not depend on which image is the first. */
-#include "frontend/retrieval_ranking.h"
+#include "images/match/sketch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,24 +13,16 @@
 #include "core/base/parallel.h"
 #include "core/linalg/order.h"
 #include "images/match/nearest_neighbour.h"
+#include "images/match/pair_select.h"
 
 enum {
-    FEATURES = 200,  /* of an image */
-    CANDIDATES = 2,  /* for each place */
-    TURN_BINS = 12,  /* of 30 degrees, circular */
-    SCALE_BINS = 8,  /* of an octave each */
-    DESCRIPTOR = 128 /* bytes */
+    CANDIDATES = 2, /* for each place */
+    TURN_BINS = 12, /* of 30 degrees, circular */
+    SCALE_BINS = 8  /* of an octave each */
 };
 
 static const double max_ratio = 0.9; /* few features leave few second best ones */
 static const double two_pi = 6.283185307179586;
-
-/* The largest features of an image. */
-typedef struct {
-    size_t num;
-    float octave[FEATURES], turn[FEATURES]; /* log2 of the scale; orientation */
-    uint8_t descriptors[FEATURES * DESCRIPTOR];
-} sketch;
 
 typedef struct {
     float scale;
@@ -38,7 +30,7 @@ typedef struct {
 } sized;
 
 typedef struct {
-    const sketch *sketches;
+    const psfm_sketch *sketches;
     psfm_pair_list pairs; /* that are looked at; sorted */
     uint32_t *score;      /* per pair */
     psfm_nearest_options options;
@@ -53,45 +45,27 @@ static int by_scale(const void *a, const void *b) {
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static void draw(const psfm_keypoint *keypoints, const uint8_t *descriptors, const sized *order,
-                 sketch *out) {
-    for (size_t k = 0; k < out->num; ++k) {
-        const psfm_keypoint *keypoint = &keypoints[order[k].index];
-        out->octave[k] = log2f(fmaxf(order[k].scale, 1e-6F));
-        out->turn[k] = psfm_keypoint_orientation(keypoint);
-        memcpy(out->descriptors + k * DESCRIPTOR, descriptors + (size_t)order[k].index * DESCRIPTOR,
-               DESCRIPTOR);
-    }
-}
-
-static psfm_status sketch_photo(psfm_context *ctx, const psfm_alike_source *source, size_t photo,
-                                sketch *out) {
-    const psfm_stored_photo *stored = &source->photos->photos[photo];
-    psfm_keypoint_set set = {0};
-    psfm_keypoint *keypoints = NULL;
+psfm_status psfm_sketch_draw(psfm_context *ctx, const psfm_keypoint *keypoints,
+                             const uint8_t *descriptors, size_t num, psfm_sketch *out) {
+    const size_t size = PSFM_SKETCH_DESCRIPTOR;
     sized *order = NULL;
-    size_t num = stored->num_keypoints;
-    psfm_status status;
-    if (num == 0)
-        return PSFM_OK;
-    if ((status = psfm_store_descriptors(source->store, stored, &set)) ||
-        (status = PSFM_ALLOC(ctx, num, &keypoints)) ||
-        (status = psfm_store_shapes(source->store, stored, keypoints)) ||
-        (status = PSFM_ALLOC(ctx, num, &order)))
-        goto cleanup;
+    psfm_status status = PSFM_ALLOC(ctx, num, &order);
+    if (status != PSFM_OK)
+        return status;
     for (size_t k = 0; k < num; ++k) {
         float scale = psfm_keypoint_scale(&keypoints[k]);
         order[k] = (sized){isfinite(scale) ? scale : 0.0F, (uint32_t)k};
     }
-    qsort(order, num, sizeof *order, by_scale);
-    out->num = num < FEATURES ? num : FEATURES;
-    draw(keypoints, set.descriptors_u8, order, out);
-
-cleanup:
+    if (num > 0)
+        qsort(order, num, sizeof *order, by_scale);
+    out->num = num < PSFM_SKETCH_FEATURES ? num : PSFM_SKETCH_FEATURES;
+    for (size_t k = 0; k < out->num; ++k) {
+        out->octave[k] = log2f(fmaxf(order[k].scale, 1e-6F));
+        out->turn[k] = psfm_keypoint_orientation(&keypoints[order[k].index]);
+        memcpy(out->descriptors + k * size, descriptors + order[k].index * size, size);
+    }
     free(order);
-    free(keypoints);
-    psfm_keypoint_set_free(&set);
-    return status;
+    return PSFM_OK;
 }
 
 /* ---- votes ---- */
@@ -120,8 +94,8 @@ static uint32_t fullest(uint32_t (*votes)[SCALE_BINS]) {
 
 static psfm_status vote(psfm_context *ctx, size_t index, int worker, void *user) {
     ranking *r = user;
-    const sketch *a = &r->sketches[r->pairs.pairs[index][0]];
-    const sketch *b = &r->sketches[r->pairs.pairs[index][1]];
+    const psfm_sketch *a = &r->sketches[r->pairs.pairs[index][0]];
+    const psfm_sketch *b = &r->sketches[r->pairs.pairs[index][1]];
     uint32_t votes[TURN_BINS][SCALE_BINS] = {{0}};
     psfm_match_list list = {0};
     (void)worker;
@@ -170,48 +144,34 @@ static void rank_image(const ranking *r, uint32_t image, const uint32_t *near, s
         alike[k] = k < num ? scratch[k].image : UINT32_MAX;
 }
 
-static psfm_status look(psfm_context *ctx, const psfm_alike_source *source, const uint32_t *near,
-                        size_t most, ranking *r) {
-    sketch *sketches = NULL;
-    size_t n = source->photos->num, capacity = 0;
-    psfm_status status = PSFM_ALLOC(ctx, n, &sketches);
-    for (size_t i = 0; status == PSFM_OK && i < n; ++i)
-        status = sketch_photo(ctx, source, i, &sketches[i]);
+/* Compares all images with their candidates. */
+static psfm_status look(psfm_context *ctx, size_t n, const uint32_t *near, size_t most,
+                        ranking *r) {
+    size_t capacity = 0;
+    psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && k < n * most; ++k)
         if (near[k] != UINT32_MAX)
             status = psfm_pair_list_add(ctx, &r->pairs, &capacity, k / most, near[k]);
     psfm_pair_list_sort(&r->pairs);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, r->pairs.num, &r->score);
-    r->sketches = sketches;
-    if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, r->pairs.num, vote, r);
-    free(sketches);
-    return status;
+    return status == PSFM_OK ? psfm_parallel_for(ctx, NULL, r->pairs.num, vote, r) : status;
 }
 
-static bool are_sift(const psfm_stored_photos *photos) {
-    for (size_t k = 0; k < photos->num; ++k)
-        if (photos->photos[k].features != NULL)
-            return false;
-    return true;
-}
-
-psfm_status psfm_rank_alike(psfm_context *ctx, const psfm_likeness *likeness, size_t count,
-                            uint32_t *alike, void *source) {
-    const psfm_alike_source *from = source;
+psfm_status psfm_sketches_nearest(psfm_context *ctx, const psfm_likeness *likeness,
+                                  const psfm_sketch *sketches, size_t count, uint32_t *alike) {
     size_t n = likeness->num, most = CANDIDATES * count < n ? CANDIDATES * count : n;
-    ranking r = {.score = NULL};
+    ranking r = {.sketches = sketches};
     uint32_t *near = NULL;
     candidate *scratch = NULL;
     psfm_status status;
-    if (!are_sift(from->photos) || most <= count)
+    if (most <= count)
         return psfm_likeness_nearest(ctx, likeness, count, alike);
     psfm_options_init(&psfm_nearest_option_table, &r.options);
     r.options.max_ratio = max_ratio;
     if ((status = PSFM_ALLOC(ctx, n * most, &near)) || (status = PSFM_ALLOC(ctx, most, &scratch)) ||
         (status = psfm_likeness_nearest(ctx, likeness, most, near)) ||
-        (status = look(ctx, from, near, most, &r)))
+        (status = look(ctx, n, near, most, &r)))
         goto cleanup;
     for (size_t i = 0; i < n; ++i)
         rank_image(&r, (uint32_t)i, near + i * most, most, count, scratch, alike + i * count);

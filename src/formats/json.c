@@ -60,8 +60,7 @@ psfm_status psfm_json_write_and_keep(psfm_context *ctx, const cJSON *tree, const
                                      char **text) {
     psfm_output out = {0};
     *text = psfm_json_print(tree);
-    psfm_status status = *text == NULL ? psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", path)
-                                       : psfm_output_open(ctx, path, &out);
+    psfm_status status = *text == NULL ? psfm_fail_memory(ctx) : psfm_output_open(ctx, path, &out);
     if (status == PSFM_OK) {
         fprintf(out.file, "%s\n", *text);
         status = psfm_output_commit(ctx, &out);

@@ -30,10 +30,10 @@ static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char
     char *buffer = NULL;
     FILE *file = open_memstream(&buffer, size);
     if (file == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
+        return psfm_fail_memory(ctx);
     psfm_status status = psfm_jpeg_codec.encode(ctx, image, QUALITY, name, file);
     if (fclose(file) != 0 && status == PSFM_OK)
-        status = psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
+        status = psfm_fail_memory(ctx);
     if (status == PSFM_OK) {
         *bytes = (uint8_t *)buffer;
     } else {

@@ -21,7 +21,7 @@ psfm_status psfm_sql_fail(const psfm_sql *sql) {
     const char *reason = sqlite3_errmsg(sql->db);
     switch (sqlite3_errcode(sql->db)) {
     case SQLITE_NOMEM:
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: %s: out of memory", path, doing);
+        return psfm_fail_memory(ctx);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return psfm_fail(ctx, PSFM_ERR_IO,
@@ -97,7 +97,7 @@ static psfm_status open_database(psfm_sql *sql, const char *name, int flags, int
     int result = sqlite3_open_v2(name, &sql->db, flags, NULL);
     psfm_status status = PSFM_OK;
     if (sql->db == NULL)
-        return psfm_fail(sql->ctx, PSFM_ERR_MEMORY, "%s: out of memory", sql->path);
+        return psfm_fail_memory(sql->ctx);
     if (result != SQLITE_OK)
         status = psfm_sql_fail(sql);
     else

@@ -25,15 +25,26 @@ static void set_pointer(void *out, void *value) {
     memcpy(out, &value, sizeof value);
 }
 
+static bool is_too_large(size_t count, size_t size) {
+    return size != 0 && count > SIZE_MAX / size;
+}
+
+/* Says how much was wanted. */
+static psfm_status fail_wanted(psfm_context *ctx, size_t count, size_t size) {
+    return is_too_large(count, size)
+               ? psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", count,
+                           size)
+               : psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", count * size);
+}
+
 psfm_status psfm_alloc(psfm_context *ctx, size_t count, size_t size, void *out) {
     set_pointer(out, NULL);
-    if (size != 0 && count > SIZE_MAX / size)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", count,
-                         size);
+    if (is_too_large(count, size))
+        return fail_wanted(ctx, count, size);
     size_t bytes = count * size;
     void *memory = must_fail() ? NULL : calloc(1, bytes == 0 ? 1 : bytes);
     if (memory == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", bytes);
+        return fail_wanted(ctx, count, size);
     set_pointer(out, memory);
     return PSFM_OK;
 }
@@ -45,14 +56,13 @@ psfm_status psfm_reserve(psfm_context *ctx, void *array, size_t *capacity, size_
     size_t grown = *capacity + *capacity / 2 + 8;
     if (grown < need)
         grown = need;
-    if (size != 0 && grown > SIZE_MAX / size)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu elements of %zu bytes", grown,
-                         size);
+    if (is_too_large(grown, size))
+        return fail_wanted(ctx, grown, size);
     void *memory;
     memcpy(&memory, array, sizeof memory);
     memory = must_fail() ? NULL : realloc(memory, grown * size);
     if (memory == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu bytes wanted", grown * size);
+        return fail_wanted(ctx, grown, size);
     memset((char *)memory + *capacity * size, 0, (grown - *capacity) * size);
     set_pointer(array, memory);
     *capacity = grown;

@@ -21,7 +21,7 @@ psfm_status psfm_cholmod_failure(psfm_context *ctx, const cholmod_common *common
                                  const char *step) {
     int code = common->status;
     if (code == CHOLMOD_OUT_OF_MEMORY || code == CHOLMOD_TOO_LARGE)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in %s %s", what, step);
+        return psfm_fail_memory(ctx);
     return psfm_fail(ctx, PSFM_ERR_NUMERIC, "%s %s failed (CHOLMOD status %d)", what, step, code);
 }
 
@@ -31,7 +31,7 @@ psfm_status psfm_cholmod_analyze(psfm_context *ctx, cholmod_sparse *A, cholmod_c
     if (*L == NULL)
         return psfm_cholmod_failure(ctx, common, what, "analysis");
     if (common->method[AMD_METHOD].lnz < 0.0) /* it was tried, and can only fail by memory */
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in %s analysis", what);
+        return psfm_fail_memory(ctx);
     return PSFM_OK;
 }
 

@@ -17,7 +17,7 @@ psfm_status psfm_eigen_symmetric(psfm_context *ctx, uint32_t n, double *A, doubl
     lapack_int info =
         LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, A, (lapack_int)n, w);
     if (info == LAPACK_WORK_MEMORY_ERROR)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory in the eigenproblem of %u rows", n);
+        return psfm_fail_memory(ctx);
     if (info != 0)
         return psfm_fail(ctx, PSFM_ERR_NUMERIC, "LAPACK could not solve an eigenproblem of %u rows",
                          n);

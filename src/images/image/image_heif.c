@@ -106,7 +106,7 @@ static psfm_status decode_heif(psfm_context *ctx, const uint8_t *bytes, size_t s
     (void)min_side;
     heif_reader r = {.file = heif_context_alloc()};
     if (r.file == NULL)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
+        return psfm_fail_memory(ctx);
 #if LIBHEIF_HAVE_VERSION(1, 13, 0)
     heif_context_set_max_decoding_threads(r.file, 1);
 #endif

@@ -146,7 +146,7 @@ static psfm_status decode_png(psfm_context *ctx, const uint8_t *bytes, size_t si
     bool finished = r.info != NULL && decode(ctx, &r, name, channels);
     psfm_status status = r.status;
     if (r.info == NULL)
-        status = psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
+        status = psfm_fail_memory(ctx);
     else if (!finished)
         status = psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a sound PNG file: %s", name, r.message);
     png_destroy_read_struct(&r.png, &r.info, NULL);
@@ -184,7 +184,7 @@ static psfm_status encode_png(psfm_context *ctx, const psfm_image *image, int qu
     w.info = w.png == NULL ? NULL : png_create_info_struct(w.png);
     psfm_status status = PSFM_OK;
     if (w.info == NULL)
-        status = psfm_fail(ctx, PSFM_ERR_MEMORY, "%s: out of memory", name);
+        status = psfm_fail_memory(ctx);
     else if (!encode(&w, image, file))
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot write: %s", name, w.message);
     png_destroy_write_struct(&w.png, &w.info);

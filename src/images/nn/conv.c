@@ -329,8 +329,7 @@ psfm_status psfm_map_resize(psfm_context *ctx, psfm_map *map, size_t height, siz
                             size_t channels) {
     size_t pitch = channels == 1 ? 1 : psfm_align_floats(channels);
     if (height > SIZE_MAX / 64 / pitch || (height != 0 && width > SIZE_MAX / 64 / pitch / height))
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: a map of %zu x %zu x %zu values",
-                         width, height, channels);
+        return psfm_fail_memory(ctx);
     psfm_status status = psfm_buffer_reserve(ctx, &map->buffer, height * width * pitch);
     if (status != PSFM_OK)
         return status;

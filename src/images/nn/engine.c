@@ -46,8 +46,8 @@ psfm_status psfm_buffer_reserve(psfm_context *ctx, psfm_buffer *buffer, size_t n
     if (need <= buffer->capacity)
         return PSFM_OK;
     void *base;
-    if (need > SIZE_MAX / sizeof(float) - 16)
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu floats wanted", need);
+    if (need > SIZE_MAX - 16)
+        return psfm_fail_memory(ctx);
     psfm_status status = psfm_alloc(ctx, need + 16, sizeof(float), &base);
     if (status != PSFM_OK)
         return status;

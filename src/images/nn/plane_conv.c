@@ -15,8 +15,7 @@ psfm_status psfm_planes_resize(psfm_context *ctx, psfm_planes *planes, size_t ch
                                size_t height, size_t width) {
     if (channels > SIZE_MAX / 64 || (channels != 0 && height > SIZE_MAX / 64 / channels) ||
         (channels * height != 0 && width > SIZE_MAX / 64 / (channels * height)))
-        return psfm_fail(ctx, PSFM_ERR_MEMORY, "out of memory: %zu planes of %zu x %zu values",
-                         channels, width, height);
+        return psfm_fail_memory(ctx);
     psfm_status status = psfm_buffer_reserve(ctx, &planes->buffer, channels * height * width);
     if (status != PSFM_OK)
         return status;

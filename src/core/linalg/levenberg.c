@@ -2,8 +2,6 @@
  * success, more after a failure. What is damped, and how, is the problem's own affair. */
 #include "core/linalg/levenberg.h"
 
-#include <math.h>
-
 #define LOOSE_SHARE 0.6 /* of the iterations of a robust descent */
 
 const psfm_damping psfm_light_damping = {

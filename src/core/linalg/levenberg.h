@@ -2,6 +2,7 @@
 #ifndef PSFM_LINALG_LEVENBERG_H
 #define PSFM_LINALG_LEVENBERG_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "core/base/context.h"
@@ -22,6 +23,15 @@ typedef struct {
 /* For few parameters that start well: up quickly, and equations without a step are the end. For
  * many that start anywhere: up until a step is good. */
 extern const psfm_damping psfm_light_damping, psfm_patient_damping;
+
+/* Gauss and Newton's method with halved steps: a damping is what a step is divided by, 1 at first
+ * and then 2, 4, ... up to so many times. */
+#define PSFM_HALVED_STEPS(max_halvings)                          \
+    {                                                            \
+        2 << (max_halvings), {0.0, 1.0, 1.0}, {2.0, 1.0, 0.0}, { \
+            INFINITY, 1.0, 0.0                                   \
+        }                                                        \
+    }
 
 /* A problem. It holds values, and those of the step tried last. */
 typedef struct {

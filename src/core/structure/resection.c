@@ -10,12 +10,14 @@
  * J. Matas, J. Kittler, "Locally optimized RANSAC" (2003). */
 #include "core/structure/resection.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/rng.h"
+#include "core/linalg/levenberg.h"
 #include "core/linalg/loss.h"
 #include "core/linalg/mat3.h"
 #include "core/matches/ransac.h"
@@ -178,36 +180,47 @@ static double normal_equations(const correspondences *s, const pose *p, double H
     return loss;
 }
 
-/* Gauss-Newton with halved steps on the robust cost. False if the pose is not determined. */
-static bool refine(const correspondences *s, int max_steps, pose *p) {
-    double H[36], g[6], d[6], next_H[36], next_g[6];
-    double loss = normal_equations(s, p, H, g);
-    for (int step = 0; step < max_steps; ++step) {
-        if (!solve6(H, g, d))
-            return false;
-        pose next = *p;
-        double E[9], next_loss = INFINITY;
-        for (int halvings = 0; halvings <= MAX_HALVINGS; ++halvings) {
-            double w[3], share = ldexp(1.0, -halvings);
-            psfm_scale3(share, d, w);
-            psfm_rotation_exp(w, E);
-            psfm_mat3_mul(E, p->R, next.R);
-            psfm_axpy3(p->c, share, d + 3, next.c);
-            next_loss = normal_equations(s, &next, next_H, next_g);
-            if (next_loss < loss)
-                break;
-        }
-        if (!(next_loss < loss))
-            break;
-        bool done = loss - next_loss <= 1e-12 * loss;
-        *p = next;
-        loss = next_loss;
-        memcpy(H, next_H, sizeof H);
-        memcpy(g, next_g, sizeof g);
-        if (done)
-            break;
+/* The pose, the equations there, and the same where the last step led. */
+typedef struct {
+    const correspondences *s;
+    pose p, tried;
+    double H[36], g[6], d[6], tried_H[36], tried_g[6];
+    int steps_left;
+    bool is_undetermined;
+} pose_descent;
+
+static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *loss) {
+    pose_descent *m = user;
+    double w[3], E[9], share = 1.0 / damping;
+    (void)ctx;
+    if (damping == 1.0 && !solve6(m->H, m->g, m->d)) {
+        m->is_undetermined = true;
+        return PSFM_ERR_NUMERIC;
     }
-    return true;
+    psfm_scale3(share, m->d, w);
+    psfm_rotation_exp(w, E);
+    psfm_mat3_mul(E, m->p.R, m->tried.R);
+    psfm_axpy3(m->p.c, share, m->d + 3, m->tried.c);
+    *loss = normal_equations(m->s, &m->tried, m->tried_H, m->tried_g);
+    return PSFM_OK;
+}
+
+static bool accept(void *user, double before, double after) {
+    pose_descent *m = user;
+    m->p = m->tried;
+    memcpy(m->H, m->tried_H, sizeof m->H);
+    memcpy(m->g, m->tried_g, sizeof m->g);
+    return --m->steps_left == 0 || before - after <= 1e-12 * before;
+}
+
+/* Gauss-Newton on the robust cost. False if the pose is not determined. */
+static bool refine(const correspondences *s, int max_steps, pose *p) {
+    static const psfm_damping halved = PSFM_HALVED_STEPS(MAX_HALVINGS);
+    pose_descent m = {.s = s, .p = *p, .tried = *p, .steps_left = max_steps};
+    const double loss = normal_equations(s, p, m.H, m.g);
+    (void)psfm_descend(&(psfm_descent){&m, 1.0, &halved, attempt, accept}, INT_MAX, loss);
+    *p = m.p;
+    return !m.is_undetermined;
 }
 
 /* Samples still needed, given the share of inliers. */

@@ -11,10 +11,12 @@
  * the final test use the exact projection. */
 #include "core/structure/triangulate_point.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/linalg/angle.h"
+#include "core/linalg/levenberg.h"
 #include "core/linalg/mat3.h"
 
 #define EXHAUSTIVE_LENGTH 8 /* up to this, all pairs are tried */
@@ -98,31 +100,48 @@ static bool normal_equations(const psfm_sight *s, size_t num, const double X[3],
     return true;
 }
 
-/* Gauss-Newton with halved steps. */
-static bool refine(const psfm_sight *s, size_t num, double X[3]) {
-    double H[9], g[3], d[3], cost;
-    if (!normal_equations(s, num, X, H, g, &cost))
-        return false;
-    for (int step = 0; step < MAX_STEPS && cost > 0.0; ++step) {
-        double next[3], next_H[9], next_g[3], next_cost = INFINITY;
-        if (!psfm_mat3_solve(H, g, d))
-            return false;
-        for (int halvings = 0; halvings <= MAX_HALVINGS; ++halvings) {
-            psfm_axpy3(X, ldexp(1.0, -halvings), d, next);
-            if (normal_equations(s, num, next, next_H, next_g, &next_cost) && next_cost < cost)
-                break;
-        }
-        if (!(next_cost < cost))
-            break;
-        bool done = cost - next_cost <= 1e-10 * cost;
-        memcpy(X, next, sizeof next);
-        memcpy(H, next_H, sizeof H);
-        memcpy(g, next_g, sizeof g);
-        cost = next_cost;
-        if (done)
-            break;
+/* The point, the equations there, and the same where the last step led. */
+typedef struct {
+    const psfm_sight *s;
+    size_t num;
+    double X[3], tried[3];
+    double H[9], g[3], d[3], tried_H[9], tried_g[3];
+    int steps_left;
+    bool is_undetermined;
+} point_descent;
+
+static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+    point_descent *p = user;
+    (void)ctx;
+    if (damping == 1.0 && !psfm_mat3_solve(p->H, p->g, p->d)) {
+        p->is_undetermined = true;
+        return PSFM_ERR_NUMERIC;
     }
-    return true;
+    psfm_axpy3(p->X, 1.0 / damping, p->d, p->tried);
+    if (!normal_equations(p->s, p->num, p->tried, p->tried_H, p->tried_g, cost))
+        *cost = INFINITY;
+    return PSFM_OK;
+}
+
+static bool accept(void *user, double before, double after) {
+    point_descent *p = user;
+    memcpy(p->X, p->tried, sizeof p->X);
+    memcpy(p->H, p->tried_H, sizeof p->H);
+    memcpy(p->g, p->tried_g, sizeof p->g);
+    return --p->steps_left == 0 || !(after > 0.0) || before - after <= 1e-10 * before;
+}
+
+/* Gauss-Newton. False if the point is not determined, or an inlier has no image of it. */
+static bool refine(const psfm_sight *s, size_t num, double X[3]) {
+    static const psfm_damping halved = PSFM_HALVED_STEPS(MAX_HALVINGS);
+    point_descent p = {.s = s, .num = num, .X = {X[0], X[1], X[2]}, .steps_left = MAX_STEPS};
+    double cost;
+    if (!normal_equations(s, num, X, p.H, p.g, &cost))
+        return false;
+    if (cost > 0.0)
+        (void)psfm_descend(&(psfm_descent){&p, 1.0, &halved, attempt, accept}, INT_MAX, cost);
+    memcpy(X, p.X, sizeof p.X);
+    return !p.is_undetermined;
 }
 
 static bool exact_error(const psfm_sight *s, const double X[3], double *error) {

@@ -81,6 +81,43 @@ static void follows_the_rules_of_damping(void **state) {
     assert_int_equal(v.num_attempts, 4);
 }
 
+/* Lowers the cost only by every fifth trial. */
+typedef struct {
+    double damping[16];
+    int num_attempts, num_accepted;
+} every_fifth;
+
+static psfm_status attempt_fifth(psfm_context *ctx, void *user, double damping, double *cost) {
+    every_fifth *e = user;
+    (void)ctx;
+    e->damping[e->num_attempts++] = damping;
+    *cost = e->num_attempts % 5 == 0 ? 1.0 : 9.0;
+    return PSFM_OK;
+}
+
+static bool accept_fifth(void *user, double before, double after) {
+    every_fifth *e = user;
+    ++e->num_accepted;
+    return before < after;
+}
+
+/* Each step is halved so many times, and the next one is whole again. */
+static void halves_steps(void **state) {
+    (void)state;
+    static const psfm_damping four = PSFM_HALVED_STEPS(4), three = PSFM_HALVED_STEPS(3);
+    every_fifth e = {.num_attempts = 0};
+    psfm_descent d = {&e, 1.0, &four, attempt_fifth, accept_fifth};
+    assert_close(psfm_descend(&d, 50, 7.0), 1.0, 0.0);
+    assert_int_equal(e.num_accepted, 1);
+    assert_int_equal(e.num_attempts, 10);
+    for (int k = 0; k < 10; ++k)
+        assert_close(e.damping[k], ldexp(1.0, k % 5), 0.0);
+    e = (every_fifth){.num_attempts = 0};
+    d.damping = &three;
+    assert_close(psfm_descend(&d, 50, 7.0), 7.0, 0.0);
+    assert_int_equal(e.num_attempts, 4);
+}
+
 typedef struct {
     valley v;
     int num_loose, num_tight;
@@ -110,9 +147,9 @@ static void goes_from_the_loose_to_the_tight_loss(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_end_of_a_valley),
-                                       cmocka_unit_test(ends_where_told_to),
-                                       cmocka_unit_test(follows_the_rules_of_damping),
-                                       cmocka_unit_test(goes_from_the_loose_to_the_tight_loss)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_end_of_a_valley), cmocka_unit_test(ends_where_told_to),
+        cmocka_unit_test(follows_the_rules_of_damping), cmocka_unit_test(halves_steps),
+        cmocka_unit_test(goes_from_the_loose_to_the_tight_loss)};
     return cmocka_run_group_tests_name("linalg/levenberg", tests, NULL, NULL);
 }

@@ -1,34 +1,62 @@
-/* Starting under a limit of memory.
+/* Starting under a limit of memory (ulimit -v).
  *
- * OpenBLAS makes a thread for each core when it is loaded, before main, and each asks for 128 MB,
- * again and again if the system has none. We never use these threads, but waiting for them would
- * never end, and a thread that cannot be made ends the process with SIGINT before main. They are
- * not made if the environment says so when OpenBLAS looks, and only functions in .preinit_array are
- * called before it does. A setenv there is lost, since the C library takes up the environment of
- * the start after them, and main comes too late for a message. So, if the address space is limited
- * (ulimit -v), the command starts itself anew there with what it needs in front of its environment,
- * where getenv looks first.
- * OpenMP, which CHOLMOD brings along, ends the process if it cannot make a thread, and each
- * thread's arena of the allocator reserves 64 MB: both get the same treatment. No result depends on
- * any of it. */
+ * OpenBLAS makes a thread for each core when it is loaded, before main. Each asks for 128 MB, and
+ * again without end if the system has none; a thread that cannot be made ends the process by a
+ * signal. We never use these threads, but what has begun to wait for memory cannot be ended. Only
+ * functions in .preinit_array are called before OpenBLAS begins. So there it is looked whether its
+ * threads have room, and where they have not, a sentence says what to set. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MAX_VARIABLES = 4096 };
+/* What the libraries take, and a thread: a buffer, a stack, an arena of the allocator, which
+ * reserves twice of what it keeps. */
+#define START_BYTES ((rlim_t)128 << 20)
+#define THREAD_BYTES ((rlim_t)(128 + 8 + 2 * 64) << 20)
 
-static void start_anew(int argc, char **argv, char **environment) {
-    static char *changed[MAX_VARIABLES + 4] = {"MALLOC_ARENA_MAX=1", "OPENBLAS_NUM_THREADS=1",
-                                               "OMP_NUM_THREADS=1"};
-    struct rlimit limit;
-    (void)argc;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        (environment[0] != NULL && strcmp(environment[0], changed[0]) == 0))
-        return;
-    for (size_t k = 0; k < MAX_VARIABLES && environment[k] != NULL; ++k)
-        changed[3 + k] = environment[k];
-    execve("/proc/self/exe", argv, changed); /* if that fails, things go on as they are */
+/* The number in front of a text; 0: none. */
+static rlim_t leading_number(const char *text) {
+    rlim_t number = 0;
+    for (; *text >= '0' && *text <= '9' && number < 100000; ++text)
+        number = 10 * number + (rlim_t)(*text - '0');
+    return number;
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,
-                                                                            char **) = start_anew;
+/* How many threads OpenBLAS will have: as many as the first of these variables says, and no more
+ * than there are processors. */
+static rlim_t count_threads(char **environment) {
+    static const char *const names[] = {
+        "OPENBLAS_NUM_THREADS=", "GOTO_NUM_THREADS=", "OMP_NUM_THREADS="};
+    cpu_set_t set;
+    const rlim_t most =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? (rlim_t)CPU_COUNT(&set) : CPU_SETSIZE;
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+        const size_t length = strlen(names[k]);
+        for (size_t v = 0; environment[v] != NULL; ++v) {
+            const rlim_t number = strncmp(environment[v], names[k], length) == 0
+                                      ? leading_number(environment[v] + length)
+                                      : 0;
+            if (number > 0)
+                return number < most ? number : most;
+        }
+    }
+    return most;
+}
+
+static void look_for_room(int argc, char **argv, char **environment) {
+    static const char sentence[] =
+        "planarsfm: the limit of memory (ulimit -v) is too small for the threads that OpenBLAS "
+        "starts with; set OPENBLAS_NUM_THREADS=1\n";
+    struct rlimit limit;
+    (void)argc, (void)argv;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    const rlim_t threads = count_threads(environment);
+    if (threads > 1 && limit.rlim_cur < START_BYTES + threads * THREAD_BYTES)
+        _exit(write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0 ? 2 : 1);
+}
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const first)(int, char **, char **) = look_for_room;

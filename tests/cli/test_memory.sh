@@ -1,7 +1,7 @@
 # Under a limit of memory of any size a command ends, with its results or with one sentence, and
 # never hangs, crashes or aborts. SIZES says how many limits from 100 MB to 1.1 GB each command gets.
 source "$(dirname "$0")/lib.sh"
-(ulimit -v 1000000 && "$planarsfm" --version) >/dev/null 2>&1 ||
+(ulimit -v 1000000 && OPENBLAS_NUM_THREADS=1 "$planarsfm" --version) >/dev/null 2>&1 ||
     { echo "the command cannot be limited (sanitizers)"; exit 77; }
 "$planarsfm" synth arena -o scene --cameras 6 --matches-only --quiet >/dev/null
 "$planarsfm" reconstruct scene/database.db -o done --quiet --threads 1 >/dev/null
@@ -21,8 +21,19 @@ limited() {
     return "$code"
 }
 
-# Whatever the caller's environment says of threads.
-OPENBLAS_NUM_THREADS=64 OMP_NUM_THREADS=64 limited 500000 reconstruct scene/database.db -o out ||
+# OpenBLAS starts with a thread for each processor: where they have no room a sentence says what to set,
+# and where they have it nothing needs to be set.
+unset OPENBLAS_NUM_THREADS GOTO_NUM_THREADS OMP_NUM_THREADS
+if [ "$(nproc)" -gt 1 ]; then
+    for limit in 300000 $((100000 + 200000 * $(nproc))); do
+        (ulimit -c 0 && ulimit -v "$limit" && refuses 1 "set OPENBLAS_NUM_THREADS=1" \
+            timeout -s KILL 120 "$planarsfm" reconstruct scene/database.db -o out)
+        (export OMP_NUM_THREADS=64 && ulimit -v "$limit" && refuses 1 "set OPENBLAS_NUM_THREADS=1" "$planarsfm" --version)
+    done
+fi
+limited $((500000 + 300000 * $(nproc))) reconstruct scene/database.db -o out || fail "room for all threads, and no result"
+export OPENBLAS_NUM_THREADS=1
+OMP_NUM_THREADS=64 limited 500000 reconstruct scene/database.db -o out ||
     fail "a limit does not go with threads that the environment asks for"
 
 has_photos=

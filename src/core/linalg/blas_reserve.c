@@ -7,6 +7,9 @@
 
 #include <cblas.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -50,6 +53,9 @@ psfm_status psfm_blas_reserve(psfm_context *ctx) {
                          "the limit of memory (ulimit -v) leaves no room for the linear algebra, "
                          "%zu MB",
                          (BUFFER_BYTES + REST_BYTES) >> 20);
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1); /* each thread would reserve 64 MB for one of its own */
+#endif
     psfm_context_set_threads(ctx, (int)num);
     psfm_status status = PSFM_ALLOC(ctx, num, &buffers);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)

@@ -18,6 +18,19 @@ uint64_t __wrap_psfm_two_view_hash(const psfm_two_view_options *options, uint64_
     return __real_psfm_two_view_hash(options, hash + is_other_revision);
 }
 
+/* Stands before the reading of files, and counts drawings. */
+#define DRAWING "floor-plan.json"
+static int num_drawings;
+psfm_status __real_psfm_read_file(psfm_context *ctx, const char *path, size_t max_size, char **out,
+                                  size_t *out_size);
+psfm_status __wrap_psfm_read_file(psfm_context *ctx, const char *path, size_t max_size, char **out,
+                                  size_t *out_size);
+psfm_status __wrap_psfm_read_file(psfm_context *ctx, const char *path, size_t max_size, char **out,
+                                  size_t *out_size) {
+    num_drawings += strstr(path, DRAWING) != NULL;
+    return __real_psfm_read_file(ctx, path, max_size, out, out_size);
+}
+
 typedef struct {
     psfm_context *ctx;
     char folder[32], database[64], out[64];
@@ -179,6 +192,29 @@ static void nothing_posed_is_said_with_reasons(void **state) {
     free_fixture(&f);
 }
 
+/* From the check to the summary; none of the photographs is there, which costs warnings. */
+static void a_drawing_is_read_once(void **state) {
+    (void)state;
+    fixture f;
+    char path[64];
+    make_fixture(&f);
+    snprintf(path, sizeof path, "%s/" DRAWING, f.folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("{\"name\": \"yard\", \"lines\": [[0, 0, 9, 0], [9, 0, 9, 5], [9, 5, 0, 5], [0, 5, 0, 0],"
+          " [3, 0, 3, 5]]}",
+          file);
+    fclose(file);
+    assert_ok(f.ctx, psfm_settings_set(f.ctx, f.settings, "drawing", path));
+    assert_ok(f.ctx, psfm_settings_set(f.ctx, f.settings, "images", f.folder));
+    num_drawings = 0;
+    assert_ok(f.ctx, reconstruct(&f));
+    assert_int_equal(num_drawings, 1);
+    const cJSON *drawing = cJSON_GetObjectItem(f.summary, "court");
+    assert_string_equal(cJSON_GetObjectItem(drawing, "drawing")->valuestring, "yard");
+    free_fixture(&f);
+}
+
 static void a_missing_database_is_named(void **state) {
     (void)state;
     fixture f;
@@ -194,6 +230,7 @@ int main(void) {
         cmocka_unit_test(a_second_run_takes_the_verification_over),
         cmocka_unit_test(results_of_earlier_runs_go),
         cmocka_unit_test(nothing_posed_is_said_with_reasons),
+        cmocka_unit_test(a_drawing_is_read_once),
         cmocka_unit_test(a_missing_database_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

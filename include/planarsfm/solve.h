@@ -5,7 +5,7 @@
  *   psfm_result      what was found: poses, models, points, planes, the pose graph.
  *
  * Progress and cancellation come from the context's callbacks, options from psfm_settings. The
- * structs of results begin with struct_size, which the caller sets to the size he was compiled
+ * structs of results begin with struct_size, which the caller sets to the size it was compiled
  * with; later versions of the library add fields at the end and fill no more than that size.
  * docs/example.c is a whole program. */
 #ifndef PLANARSFM_SOLVE_H

@@ -84,7 +84,7 @@ static psfm_status find_matcher(matching *m) {
     psfm_status status = find_features(m);
     m->is_guided = o->guided.enabled && m->features == PSFM_FEATURES_SIFT;
     m->two_view = o->two_view;
-    m->two_view.independent = false;
+    m->two_view.independent = false; /* it is about poses: both modes share their matches */
     m->key = psfm_hash(PSFM_HASH_START, PSFM_VERSION, sizeof PSFM_VERSION);
     if (status == PSFM_OK)
         status = psfm_matcher_resolve(m->ctx, m->features, (psfm_matcher_kind)o->matcher.kind,

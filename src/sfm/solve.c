@@ -1,6 +1,6 @@
 /* The C library without files: a problem is compiled, solved, and the result kept with arrays in
- * the shape that the interface promises. Structs of results carry their size, so that a caller who
- * was compiled with an older header gets the fields he knows. */
+ * the shape that the interface promises. Structs of results carry their size, so that a caller that
+ * was compiled with an older header gets the fields that it knows. */
 #include "planarsfm/solve.h"
 
 #include <math.h>
@@ -159,7 +159,7 @@ size_t psfm_result_num_planes(const psfm_result *result) {
     return result->sfm.refined.planes.num_planes;
 }
 
-/* Hands out as much of a struct as the caller knows; his struct_size stays. */
+/* Hands out as much of a struct as the caller knows; its struct_size stays. */
 static void hand_out(void *out, const void *full, size_t full_size, size_t struct_size) {
     memcpy(out, full, struct_size < full_size ? struct_size : full_size);
 }

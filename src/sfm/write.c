@@ -69,7 +69,8 @@ static psfm_status write_summary(psfm_context *ctx, psfm_sfm *s, char **text) {
     return status;
 }
 
-/* report.html, from what was just written. The results are complete without it. */
+/* report.html, from models and graph in memory and the texts of the other files. The results are
+ * complete without it. */
 static psfm_status write_report(psfm_context *ctx, psfm_sfm *s, psfm_run_record *record) {
     psfm_thumbnails *made = s->prefetch != NULL ? psfm_prefetch_thumbnails(s->prefetch) : NULL;
     if (s->asked.settings.no_report)

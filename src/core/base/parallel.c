@@ -314,7 +314,7 @@ static void wait_for_others(psfm_threads *pool, const loop *l) {
 }
 
 /* Does the tasks of a loop with all threads that are free. The caller is worker 0, and no other
- * gets to the tasks before him. */
+ * gets to the tasks before it. */
 static void share(psfm_threads *pool, loop *l, psfm_context *ctx) {
     size_t index;
     take_task(l, &index);

@@ -180,7 +180,7 @@ psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int
     const shrinking how = {size, is_sift && sift->reduced_decoding};
     if (size < MIN_IMAGE_SIZE)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
-                         "--sift.max-image-size: %d is too small, %d is the least", size,
+                         "--extract.max-image-size: %d is too small, %d is the least", size,
                          MIN_IMAGE_SIZE);
     psfm_status status = load(ctx, extractor, name, &how, photo, &image);
     if (status == PSFM_OK)

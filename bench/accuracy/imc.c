@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "../../tests/run_defaults.h"
 #include "../imc_scene.h"
 #include "../scratch.h"
 #include "core/base/output.h"
@@ -181,7 +182,7 @@ static psfm_status extract(psfm_context *ctx, const places *p) {
     psfm_extract_stats stats;
     psfm_options_init(&psfm_extract_option_table, &options.extract);
     psfm_options_init(&psfm_sift_option_table, &options.sift);
-    psfm_detector_options_init(&options.detector);
+    options.detector = default_detector();
     psfm_status status = psfm_extract_folder(ctx, p->images, p->database, &options, &stats);
     psfm_extract_stats_free(&stats);
     return status;
@@ -195,7 +196,7 @@ static psfm_status match(psfm_context *ctx, const places *p) {
     psfm_options_init(&psfm_nearest_option_table, &options.nearest);
     psfm_options_init(&psfm_guided_option_table, &options.guided);
     psfm_options_init(&psfm_two_view_option_table, &options.two_view);
-    psfm_matcher_options_init(&options.matcher);
+    options.matcher = default_matcher();
     return psfm_match_images(ctx, p->database, &options, NULL);
 }
 

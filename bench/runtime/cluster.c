@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../../tests/run_defaults.h"
 #include "../scratch.h"
 #include "core/base/path.h"
 #include "frontend/extract_folder.h"
@@ -36,7 +37,7 @@ static psfm_status make_features(psfm_context *ctx, const char *photos, const ch
     psfm_extract_stats stats = {0};
     psfm_options_init(&psfm_extract_option_table, &folder.extract);
     psfm_options_init(&psfm_sift_option_table, &folder.sift);
-    psfm_detector_options_init(&folder.detector);
+    folder.detector = default_detector();
     folder.effort.level = high ? PSFM_EFFORT_HIGH : PSFM_EFFORT_NORMAL;
     psfm_status status = psfm_extract_folder(ctx, photos, database, &folder, &stats);
     facts->num_images = stats.num_extracted;
@@ -50,7 +51,7 @@ static psfm_status make_matches(psfm_context *ctx, const char *database, run_fac
     psfm_options_init(&psfm_nearest_option_table, &match.nearest);
     psfm_options_init(&psfm_guided_option_table, &match.guided);
     psfm_options_init(&psfm_two_view_option_table, &match.two_view);
-    psfm_matcher_options_init(&match.matcher);
+    match.matcher = default_matcher();
     psfm_status status = psfm_match_images(ctx, database, &match, &stats);
     facts->num_matched = stats.num_matched;
     return status;

@@ -39,21 +39,13 @@ static char *valid(char *text) {
     return copy;
 }
 
-static char *print(const cJSON *tree, bool indented) {
+char *psfm_json_print(const cJSON *tree) {
     if (tree == NULL)
         return NULL;
     locale_t before = psfm_number_locale_begin();
-    char *text = indented ? cJSON_Print(tree) : cJSON_PrintUnformatted(tree);
+    char *text = cJSON_Print(tree);
     psfm_number_locale_end(before);
     return valid(text);
-}
-
-char *psfm_json_print(const cJSON *tree) {
-    return print(tree, true);
-}
-
-char *psfm_json_print_line(const cJSON *tree) {
-    return print(tree, false);
 }
 
 psfm_status psfm_json_write_and_keep(psfm_context *ctx, const cJSON *tree, const char *path,

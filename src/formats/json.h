@@ -13,10 +13,9 @@ cJSON *psfm_json_parse(const char *text, size_t size);
 /* The same for a text that ends with text[size] = 0; nothing may follow the value. */
 cJSON *psfm_json_parse_whole(const char *text, size_t size);
 
-/* The text of a tree, indented or in one line; NULL when memory is out or `tree` is NULL. Free with
+/* The text of a tree, indented; NULL when memory is out or `tree` is NULL. Free with
  * cJSON_free. */
 char *psfm_json_print(const cJSON *tree);
-char *psfm_json_print_line(const cJSON *tree);
 
 /* Writes the tree, indented, with a final newline; whole or absent. */
 psfm_status psfm_json_write(psfm_context *ctx, const cJSON *tree, const char *path);

@@ -70,13 +70,6 @@ void psfm_options_init_paper(const psfm_option_table *table, void *options) {
         store(&table->rows[k], options, table->rows[k].paper_value);
 }
 
-const psfm_option *psfm_options_find(const psfm_option_table *table, const char *name) {
-    for (size_t k = 0; k < table->num_rows; ++k)
-        if (strcmp(table->rows[k].name, name) == 0)
-            return &table->rows[k];
-    return NULL;
-}
-
 bool psfm_option_is_meant(const char *option, const char *name) {
     for (; *option != '\0'; ++option, ++name)
         if (*name != *option && (*name != '_' || (*option != '-' && *option != '.')))

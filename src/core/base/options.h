@@ -76,12 +76,9 @@ void psfm_options_init(const psfm_option_table *table, void *options);
 void psfm_options_init_paper(const psfm_option_table *table, void *options);
 
 /* Sets one option from text. PSFM_ERR_ARGUMENT with the allowed range if the text does not fit.
- * The caller has found `row` with psfm_options_find. */
+ * The caller has found `row` with psfm_option_groups_find. */
 psfm_status psfm_option_set(psfm_context *ctx, const psfm_option_table *table,
                             const psfm_option *row, const char *text, void *options);
-
-/* The row with this name (without prefix), or NULL. */
-const psfm_option *psfm_options_find(const psfm_option_table *table, const char *name);
 
 /* Whether an option is meant by a name: '_' in it stands for '-' or '.' as well, for languages
  * whose names have neither. */

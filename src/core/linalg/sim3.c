@@ -60,9 +60,8 @@ static size_t centroids(size_t num, const double (*x)[3], const double (*y)[3],
     return used;
 }
 
-/* False if the points do not determine the similarity. */
-static bool fit(size_t num, const double (*x)[3], const double (*y)[3], const double *weight,
-                psfm_sim3 *out) {
+bool psfm_sim3_fit(size_t num, const double (*x)[3], const double (*y)[3], const double *weight,
+                   psfm_sim3 *out) {
     double x_mean[3], y_mean[3], C[9] = {0}, x_var = 0.0;
     if (centroids(num, x, y, weight, x_mean, y_mean) < 3)
         return false;
@@ -94,11 +93,6 @@ static bool fit(size_t num, const double (*x)[3], const double (*y)[3], const do
 static psfm_status not_determined(psfm_context *ctx) {
     return psfm_fail(ctx, PSFM_ERR_DATA,
                      "the similarity is not determined: fewer than three points, or all on a line");
-}
-
-psfm_status psfm_sim3_fit(psfm_context *ctx, size_t num, const double (*x)[3], const double (*y)[3],
-                          const double *weight, psfm_sim3 *out) {
-    return fit(num, x, y, weight, out) ? PSFM_OK : not_determined(ctx);
 }
 
 static double residual(const psfm_sim3 *s, const double x[3], const double y[3]) {
@@ -135,7 +129,7 @@ static void try_sample(search *s, const uint32_t pick[3]) {
         memcpy(x[k], s->x[pick[k]], sizeof x[k]);
         memcpy(y[k], s->y[pick[k]], sizeof y[k]);
     }
-    if (!fit(3, (const double(*)[3])x, (const double(*)[3])y, NULL, &sim))
+    if (!psfm_sim3_fit(3, (const double(*)[3])x, (const double(*)[3])y, NULL, &sim))
         return;
     double score = quantile_residual(s, &sim, (s->num - 1) / SCORED_POINTS + 1);
     if (score < s->best_score) {
@@ -189,7 +183,7 @@ static bool refine(search *s, double *weight) {
         if (!(sum < before * (1.0 - 1e-12)))
             return true;
         before = sum;
-        if (!fit(s->num, s->x, s->y, weight, &s->best))
+        if (!psfm_sim3_fit(s->num, s->x, s->y, weight, &s->best))
             return round > 0;
     }
     return true;

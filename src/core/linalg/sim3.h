@@ -2,6 +2,7 @@
 #ifndef PSFM_LINALG_SIM3_H
 #define PSFM_LINALG_SIM3_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/base/context.h"
@@ -13,13 +14,13 @@ typedef struct {
     double t[3];
 } psfm_sim3;
 
-/* Least squares (Umeyama) over points with weight > 0 (NULL: all 1). PSFM_ERR_DATA if fewer than
- * three points or all collinear (then R is not determined). */
-psfm_status psfm_sim3_fit(psfm_context *ctx, size_t num, const double (*x)[3], const double (*y)[3],
-                          const double *weight, psfm_sim3 *out);
+/* Least squares (Umeyama) over points with weight > 0 (NULL: all 1). False if they are fewer than
+ * three, or all on a line: then R is not determined. */
+bool psfm_sim3_fit(size_t num, const double (*x)[3], const double (*y)[3], const double *weight,
+                   psfm_sim3 *out);
 
 /* Robust: exhaustive or seeded minimal samples, then IRLS with L1 weights, so that up to 40 %
- * gross outliers do not matter. Deterministic. */
+ * gross outliers do not matter. Deterministic. PSFM_ERR_DATA if it is not determined. */
 psfm_status psfm_sim3_fit_robust(psfm_context *ctx, size_t num, const double (*x)[3],
                                  const double (*y)[3], psfm_sim3 *out);
 

@@ -43,13 +43,6 @@ const psfm_neural_detector *psfm_detector_get(psfm_feature_kind kind) {
     return networks[kind];
 }
 
-void psfm_detector_options_init(psfm_detector_options *options) {
-    *options = (psfm_detector_options){0};
-    psfm_options_init(&psfm_feature_option_table, options);
-    for (int k = PSFM_FEATURES_SIFT + 1; k < PSFM_NUM_FEATURE_KINDS; ++k)
-        psfm_options_init(networks[k]->options, &options->neural[k]);
-}
-
 static int count_networks(const psfm_context *ctx, int num_wanted, double max_pixels) {
     double budget = 0.5 * (double)psfm_context_memory(ctx);
     double fitting = budget / (BYTES_PER_PIXEL * max_pixels);

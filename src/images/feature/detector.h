@@ -50,8 +50,6 @@ typedef struct {
 
 /* The kind alone; the options of each network have a table of their own. */
 extern const psfm_option_table psfm_feature_option_table;
-/* Fills in all defaults. */
-void psfm_detector_options_init(psfm_detector_options *options);
 /* The detector of a kind that is a network; NULL for SIFT. */
 const psfm_neural_detector *psfm_detector_get(psfm_feature_kind kind);
 

@@ -84,14 +84,6 @@ psfm_status psfm_peaks_window_max(psfm_context *ctx, psfm_engine *nn, const psfm
                            w + 2 * radius + w + (BAND_ROWS + 2 * radius) * w, window_task, &job);
 }
 
-void psfm_peak_list_free(psfm_peak_list *list) {
-    free(list->peaks);
-    free(list->sorted);
-    free(list->columns);
-    free(list->counts);
-    *list = (psfm_peak_list){0};
-}
-
 psfm_status psfm_peaks_add(psfm_context *ctx, psfm_peak_list *list, float score, size_t index) {
     psfm_status status = PSFM_RESERVE(ctx, &list->peaks, &list->capacity, list->num + 1);
     if (status == PSFM_OK)

@@ -31,8 +31,6 @@ typedef struct {
     size_t num, capacity, sorted_capacity, columns_capacity, counts_capacity;
 } psfm_peak_list;
 
-void psfm_peak_list_free(psfm_peak_list *list);
-
 typedef struct {
     size_t radius;   /* of the square in which a peak is the largest */
     size_t border;   /* pixels without peaks on all sides */

@@ -50,13 +50,6 @@ static psfm_matcher_kind find_best(psfm_feature_kind features) {
     return best == PSFM_MATCHER_AUTO ? PSFM_MATCHER_NEAREST : best;
 }
 
-void psfm_matcher_options_init(psfm_matcher_options *options) {
-    *options = (psfm_matcher_options){0};
-    psfm_options_init(&psfm_matcher_option_table, options);
-    for (int k = PSFM_MATCHER_NEAREST; k < PSFM_NUM_MATCHER_KINDS; ++k)
-        psfm_options_init(kinds[k].table, (char *)options + kinds[k].offset);
-}
-
 const psfm_option_table *psfm_matcher_table(psfm_matcher_kind kind) {
     return kinds[kind].table;
 }

@@ -26,8 +26,6 @@ typedef struct {
 
 /* The kind alone; the options of a matcher have its own table. */
 extern const psfm_option_table psfm_matcher_option_table;
-/* Fills in all defaults. */
-void psfm_matcher_options_init(psfm_matcher_options *options);
 /* The table of a matcher's options and their place in `options`. Not for AUTO. */
 const psfm_option_table *psfm_matcher_table(psfm_matcher_kind kind);
 const void *psfm_matcher_own_options(const psfm_matcher_options *options, psfm_matcher_kind kind);

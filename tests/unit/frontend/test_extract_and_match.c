@@ -2,6 +2,7 @@
 #include "frontend/extract_and_match.h"
 
 #include "photo_folder.h"
+#include "run_defaults.h"
 #include "store/colmap_database.h"
 
 enum { NUM_PHOTOS = 3 };
@@ -21,11 +22,11 @@ static void make_fixture(fixture *f) {
     psfm_options_init(&psfm_effort_option_table, &f->extract.effort);
     psfm_options_init(&psfm_extract_option_table, &f->extract.extract);
     psfm_options_init(&psfm_sift_option_table, &f->extract.sift);
-    psfm_detector_options_init(&f->extract.detector);
+    f->extract.detector = default_detector();
     psfm_options_init(&psfm_nearest_option_table, &f->match.nearest);
     psfm_options_init(&psfm_guided_option_table, &f->match.guided);
     psfm_options_init(&psfm_two_view_option_table, &f->match.two_view);
-    psfm_matcher_options_init(&f->match.matcher);
+    f->match.matcher = default_matcher();
 }
 
 /* The set of the database after the photographs were taken with the fixture's options. */

@@ -2,6 +2,7 @@
 #include "frontend/extract_folder.h"
 
 #include "photo_folder.h"
+#include "run_defaults.h"
 #include "store/colmap_database.h"
 
 static const char camera[] = "SIMPLE_PINHOLE,240,180,200,120,90";
@@ -10,7 +11,7 @@ static psfm_folder_options defaults(void) {
     psfm_folder_options options = {.intrinsics.camera_text = camera};
     psfm_options_init(&psfm_extract_option_table, &options.extract);
     psfm_options_init(&psfm_sift_option_table, &options.sift);
-    psfm_detector_options_init(&options.detector);
+    options.detector = default_detector();
     return options;
 }
 

@@ -86,7 +86,8 @@ static void json_has_a_point(void **state) {
     cJSON *tree = psfm_json_parse_whole(text, strlen(text));
     assert_non_null(tree);
     assert_true(cJSON_GetObjectItem(tree, "a")->valuedouble == 0.5);
-    char *back = psfm_json_print_line(tree);
+    char *back = psfm_json_print(tree);
+    cJSON_Minify(back);
     assert_string_equal(back, text);
     cJSON_free(back);
     cJSON_Delete(tree);

@@ -19,8 +19,16 @@ static const psfm_option rows[] = {
 };
 static const psfm_option_table table = PSFM_OPTION_TABLE("thing", rows);
 
+static const psfm_option *find(const char *name) {
+    static const psfm_option_group groups[] = {{&table, 0, 1}, {NULL, 0, 0}};
+    const psfm_option_group *group;
+    return psfm_option_groups_find(groups, 1, name, &group);
+}
+
 static psfm_status set(psfm_context *ctx, thing_options *o, const char *name, const char *text) {
-    const psfm_option *row = psfm_options_find(&table, name);
+    char whole[32];
+    snprintf(whole, sizeof whole, "thing.%s", name);
+    const psfm_option *row = find(whole);
     assert_non_null(row);
     return psfm_option_set(ctx, &table, row, text, o);
 }
@@ -34,7 +42,8 @@ static void defaults_pass_their_check(void **state) {
     assert_ok(ctx, psfm_options_check(ctx, &table, &o));
     o.size = NAN;
     assert_int_equal(psfm_options_check(ctx, &table, &o), PSFM_ERR_ARGUMENT);
-    assert_null(psfm_options_find(&table, "colour"));
+    assert_null(find("thing.colour"));
+    assert_null(find("count"));
     psfm_context_destroy(&ctx);
 }
 

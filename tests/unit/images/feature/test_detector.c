@@ -3,6 +3,7 @@
 #include "core/base/parallel.h"
 #include "images/feature/detector.h"
 #include "nn_util.h"
+#include "run_defaults.h"
 
 enum { WIDTH = 96, HEIGHT = 64, NUM_IMAGES = 6 };
 
@@ -31,8 +32,7 @@ static void make_file(int network, weights_file *w) {
 
 static psfm_detector_options make_options(int network) {
     const psfm_feature_kind kind = networks[network].kind;
-    psfm_detector_options options;
-    psfm_detector_options_init(&options);
+    psfm_detector_options options = default_detector();
     options.kind = (int)kind;
     options.neural[kind].max_keypoints = 40;
     options.neural[kind].threshold = networks[network].threshold;

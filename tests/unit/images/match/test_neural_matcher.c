@@ -3,6 +3,7 @@
 #include "core/base/parallel.h"
 #include "images/match/neural_matcher.h"
 #include "nn_util.h"
+#include "run_defaults.h"
 
 static psfm_context *ctx;
 
@@ -90,9 +91,8 @@ static psfm_status match_pair(psfm_context *worker_ctx, size_t index, int worker
 /* Matches all pairs with this many threads. */
 static void match(psfm_matcher_kind kind, const char *path, const psfm_neural_input *inputs,
                   int threads, psfm_match_list out[NUM_PAIRS]) {
-    psfm_matcher_options options;
+    psfm_matcher_options options = default_matcher();
     pair_matching m = {.inputs = inputs, .out = out};
-    psfm_matcher_options_init(&options);
     options.superglue.threshold = options.lightglue.threshold = 0;
     psfm_context_set_threads(ctx, threads);
     memset(out, 0, NUM_PAIRS * sizeof *out);

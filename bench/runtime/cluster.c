@@ -68,7 +68,7 @@ static psfm_status make_models(psfm_context *ctx, const char *photos, const char
     psfm_status status =
         settings == NULL ? PSFM_ERR_MEMORY : psfm_settings_set(ctx, settings, "images", photos);
     if (status == PSFM_OK)
-        status = psfm_settings_set(ctx, settings, "report", "off");
+        status = psfm_settings_set(ctx, settings, "no-report", "on");
     if (status == PSFM_OK)
         status = psfm_run_matches(ctx, database, settings, folder, &summary);
     facts->num_aligned = member(summary, "refine_matches", "pairs");

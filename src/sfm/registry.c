@@ -102,14 +102,6 @@ static psfm_status set_distortion(psfm_context *ctx, const char *name, const cha
     return PSFM_OK;
 }
 
-static psfm_status set_report(psfm_context *ctx, const char *name, const char *value, void *field) {
-    bool *no_report = field, wanted = false;
-    psfm_status status = set_switch(ctx, name, value, &wanted);
-    if (status == PSFM_OK)
-        *no_report = !wanted;
-    return status;
-}
-
 static psfm_status set_positive(psfm_context *ctx, const char *name, const char *value,
                                 void *field) {
     double x, *number = field;
@@ -219,9 +211,7 @@ const psfm_run_flag psfm_run_flags[] = {
     {"--geometries", NULL,
      "fill the database's two_view_geometries, from which COLMAP's mappers start", 0,
      PSFM_OF_RESULTS, AT(settings.geometries), set_switch, NULL},
-    {"--report", "on|off", "write OUT/report.html (default on)", 0, PSFM_OF_RESULTS,
-     AT(settings.no_report), set_report, NULL},
-    {"--no-report", NULL, "the same as --report off", 0, PSFM_OF_RESULTS, AT(settings.no_report),
+    {"--no-report", NULL, "leave OUT/report.html out", 0, PSFM_OF_RESULTS, AT(settings.no_report),
      set_switch, NULL},
     {"--distance", "IMAGE:x,y IMAGE:x,y METRES",
      "metric scale from the distance of two pixels' points on the dominant plane", 3,

@@ -387,7 +387,7 @@ class TestRun(unittest.TestCase):
         files = sorted(os.listdir(self.photos))[:4]
         camera = planarsfm.read_model(self.folder + "/gt").cameras[1]
         result = planarsfm.run([os.path.join(self.photos, name) for name in files], camera=camera,
-                               settings={"report": False}, sift_max_num_features=1500)
+                               settings={"no_report": True}, sift_max_num_features=1500)
         self.assertEqual(result.names, files)
         self.assertEqual(result.summary["photographs"]["images"], 4)
         self.assertLess(result.summary["photographs"]["features"], 12000)

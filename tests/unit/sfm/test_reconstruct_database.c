@@ -167,7 +167,7 @@ static void results_of_earlier_runs_go(void **state) {
     free(folder);
     put_file(&f, "mine.txt");
     assert_ok(f.ctx, psfm_settings_set(f.ctx, f.settings, "mode", "paper"));
-    assert_ok(f.ctx, psfm_settings_set(f.ctx, f.settings, "report", "off"));
+    assert_ok(f.ctx, psfm_settings_set(f.ctx, f.settings, "no-report", "on"));
     assert_ok(f.ctx, reconstruct(&f));
     assert_true(has(&f, "model/0") && has(&f, "mine.txt"));
     assert_false(has(&f, "model/7"));

@@ -50,7 +50,7 @@ static void names_of_the_command_are_known(void **state) {
                                           {"twoview.max-error-px", "3"},
                                           {"guided.enabled", "off"},
                                           {"court", "basketball"},
-                                          {"report", "off"}};
+                                          {"no-report", "on"}};
     for (size_t k = 0; k < sizeof good / sizeof *good; ++k)
         assert_ok(ctx, psfm_run_settings_set(ctx, settings, good[k][0], good[k][1]));
     assert_string_equal(settings->folder.intrinsics.cameras_path, "other");

@@ -24,10 +24,10 @@ static void bad_values_change_nothing(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_settings *s = psfm_settings_create();
-    const char *bad[][2] = {{"scale", "0"},   {"scale", "-1"},   {"scale", "1x"},
-                            {"mode", "odd"},  {"report", "no"},  {"twoview", "1"},
-                            {"no.such", "1"}, {"scale", ""},     {"scale", "nan"},
-                            {"scale", "inf"}, {"images", "/no"}, {"scale", "0,5"}};
+    const char *bad[][2] = {{"scale", "0"},   {"scale", "-1"},     {"scale", "1x"},
+                            {"mode", "odd"},  {"no-report", "no"}, {"twoview", "1"},
+                            {"no.such", "1"}, {"scale", ""},       {"scale", "nan"},
+                            {"scale", "inf"}, {"images", "/no"},   {"scale", "0,5"}};
     double scale = s->options.frame.scale;
     for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k)
         assert_int_not_equal(psfm_settings_set(ctx, s, bad[k][0], bad[k][1]), PSFM_OK);

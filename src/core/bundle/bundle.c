@@ -52,15 +52,20 @@ static const psfm_option option_rows[] = {
         "the normal equations of the poses: a sparse factor, conjugate gradients, or "
         "as is cheaper"),
 };
-static const psfm_bundle_options unlisted = {.loss = PSFM_LOSS_CAUCHY,
-                                             .loss_scale_px = 2.0,
-                                             .distortion_sigma = 0.1,
-                                             .center_sigma = 0.02,
-                                             .max_iterations = 100,
-                                             .tolerance = 1e-6,
-                                             .settled = 0.1,
-                                             .min_observations = 4,
-                                             .initial_damping = 1e-6};
+/* What nobody has a reason to turn. Results hardly depend on what stops it, on the damping, the
+ * scale of the loss and the number of observations ("Constants that were options" in
+ * docs/measurements.md). */
+static const psfm_bundle_options unlisted = {
+    .loss = PSFM_LOSS_CAUCHY, /* of the family that the last round fits to the residuals */
+    .loss_scale_px = 2.0,     /* two deviations of keypoints that are off by a pixel */
+    .distortion_sigma = 0.1,  /* as large as coefficients of common lenses are */
+    .center_sigma = 0.02,     /* principal points are within a few per cent of the middle */
+    .max_iterations = 100,    /* several times what it takes; valleys of long chains take most */
+    .tolerance = 1e-6,       /* a thousandth of what chance is to the cost of a million residuals */
+    .settled = 0.1,          /* a tenth of what noise does to them is no change */
+    .min_observations = 4,   /* three points determine a pose, the fourth confirms it */
+    .initial_damping = 1e-6, /* starts are good: nearly Gauss and Newton's step */
+};
 const psfm_option_table psfm_bundle_option_table =
     PSFM_OPTION_TABLE_FROM("bundle", option_rows, unlisted);
 

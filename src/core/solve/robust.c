@@ -43,6 +43,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_BOOL(psfm_robust_control_options, refinement, "refinement", 1,
                      "triangulate and adjust the bundle"),
 };
+/* The unit of thresholds in pixels, multiplied by the noise that was measured. */
 static const psfm_robust_control_options unlisted = {.noise_px = 1.0};
 const psfm_option_table psfm_robust_control_option_table =
     PSFM_OPTION_TABLE_FROM("robust", rows, unlisted);

@@ -26,6 +26,8 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_resection_options, max_error_px, "max-error-px", 4.0, 0.01, 1000.0,
                        "largest reprojection error of an inlier, in pixels"),
 };
+/* Three determine a pose, three more confirm it; among many points more are asked for, see
+ * is_beyond_chance. */
 static const psfm_resection_options unlisted = {.min_inliers = 6};
 const psfm_option_table psfm_resection_option_table =
     PSFM_OPTION_TABLE_FROM("resection", rows, unlisted);

@@ -54,7 +54,11 @@ static const psfm_option rows[] = {
         "all decompositions; off: each helps the other, the motions are made to agree"),
 };
 #undef O
-static const psfm_two_view_options unlisted = {.max_five_point = 10000, .rotation_px = 0.5};
+static const psfm_two_view_options unlisted = {
+    .max_five_point =
+        10000,          /* enough where three matches of four are wrong; most need a hundredth */
+    .rotation_px = 0.5, /* what a detector is off: less parallax says nothing of a baseline */
+};
 const psfm_option_table psfm_two_view_option_table =
     PSFM_OPTION_TABLE_FROM("twoview", rows, unlisted);
 

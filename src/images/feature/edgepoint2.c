@@ -30,6 +30,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_neural_options, threshold, "threshold", 0, -1000, 1000,
                        "lowest score of a keypoint, a logit"),
 };
+/* It makes poses better (docs/neural.md); without, positions are those of the original program. */
 static const psfm_neural_options unlisted = {.subpixel = true};
 const psfm_option_table psfm_edgepoint2_option_table =
     PSFM_OPTION_TABLE_FROM("edgepoint2", rows, unlisted);

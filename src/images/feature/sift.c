@@ -19,6 +19,7 @@ static const psfm_option rows[] = {
                        "smallest difference of Gaussians, for gray values from 0 to 1"),
     PSFM_OPTION_BOOL(psfm_sift_options, upright, "upright", false, "take the image as upright"),
 };
+/* The doubled image has two thirds of all features; efforts say which photographs do without. */
 static const psfm_sift_options unlisted = {.first_octave = -1};
 const psfm_option_table psfm_sift_option_table = PSFM_OPTION_TABLE_FROM("sift", rows, unlisted);
 

@@ -30,6 +30,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_neural_options, threshold, "threshold", 0.005, 0, 1,
                        "lowest score of a keypoint"),
 };
+/* It makes poses better (docs/neural.md); without, positions are those of the original program. */
 static const psfm_neural_options unlisted = {.subpixel = true};
 const psfm_option_table psfm_superpoint_option_table =
     PSFM_OPTION_TABLE_FROM("superpoint", rows, unlisted);

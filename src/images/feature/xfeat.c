@@ -36,6 +36,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_neural_options, threshold, "threshold", 0.05, 0, 1,
                        "lowest value of a keypoint in the keypoint map"),
 };
+/* It makes poses better (docs/neural.md); without, positions are those of the original program. */
 static const psfm_neural_options unlisted = {.subpixel = true};
 const psfm_option_table psfm_xfeat_option_table = PSFM_OPTION_TABLE_FROM("xfeat", rows, unlisted);
 

@@ -19,6 +19,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_nearest_options, max_ratio, "max-ratio", 0.8, 0.01, 1.0,
                        "largest ratio of the best to the second-best descriptor distance"),
 };
+/* COLMAP's default, so that its users get the matches they know. */
 static const psfm_nearest_options unlisted = {.max_distance = 0.7};
 const psfm_option_table psfm_nearest_option_table =
     PSFM_OPTION_TABLE_FROM("matching", rows, unlisted);

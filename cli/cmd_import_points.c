@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "core/base/context.h"
 #include "core/base/path.h"
-#include "frontend/label_matches.h"
+#include "frontend/labelled_points.h"
 #include "store/colmap_database.h"
 
 static const char *const positional[] = {"POINTS", NULL};

@@ -15,7 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "formats/colmap_model.h"
 #include "images/photometric/refine_matches.h"
 #include "store/colmap_database.h"

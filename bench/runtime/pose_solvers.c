@@ -14,7 +14,7 @@
 #include "core/base/rng.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/positions/position_lud.h"
 #include "core/rigidity/rigidity.h"
 #include "core/rotations/rotation_average.h"

@@ -5,7 +5,7 @@
 #define PSFM_BENCH_TASK_PLAY_H
 
 #include "core/base/alloc.h"
-#include "core/tasks/board.h"
+#include "core/tasks/scheduler.h"
 #include "task_record.h"
 
 /* Seconds of the first rank for one thing of a kind, and bytes of it. */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "../../tests/thread_link.h"
-#include "core/tasks/messages.h"
+#include "core/tasks/protocol.h"
 #include "core/twoview/two_view_tasks.h"
 #include "frontend/feature_tasks.h"
 #include "frontend/match_tasks.h"

@@ -1,7 +1,7 @@
 /* The observations of the structure's tracks come first, those of lines behind them: each is of a
  * point of its own, a known place of the drawing, and says only how far that is from its line, to
  * one side. Lines are weighted by how much the pieces of lines of their photograph disagree
- * (court/fit.c), keypoints by their residuals, so that both are in one unit. */
+ * (court/pose_fit.c), keypoints by their residuals, so that both are in one unit. */
 #include "court/court_adjust.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "core/base/alloc.h"
 #include "core/bundle/covariance.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/refine/focal_stability.h"
 #include "core/refine/observation_noise.h"
 #include "core/refine/refined_quality.h"

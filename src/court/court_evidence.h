@@ -3,7 +3,7 @@
 #ifndef PSFM_COURT_COURT_EVIDENCE_H
 #define PSFM_COURT_COURT_EVIDENCE_H
 
-#include "court/register.h"
+#include "court/registration.h"
 #include "court/target.h"
 
 /* The middle of the drawing's rectangle, about which it is turned. */

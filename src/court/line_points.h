@@ -2,7 +2,7 @@
 #ifndef PSFM_COURT_LINE_POINTS_H
 #define PSFM_COURT_LINE_POINTS_H
 
-#include "court/fit.h"
+#include "court/pose_fit.h"
 
 /* A known place of the drawing and the line it was found on: row . (projected - xy) is zero but for
  * noise of unit variance. */

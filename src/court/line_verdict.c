@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "core/base/alloc.h"
-#include "core/verdict/calibration.h"
+#include "core/verdict/signal_calibration.h"
 
 #define BIAS (-3.2) /* of the log-odds, as all below */
 #define PER_LINE 0.84

@@ -17,7 +17,7 @@
 #include "core/linalg/least_squares.h"
 #include "core/linalg/loss.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define MAX_SEGMENTS 1000 /* the longest; more add time only */
 #define DRAWS 3000        /* frames drawn with a known focal length */

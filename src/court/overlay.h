@@ -2,7 +2,7 @@
 #ifndef PSFM_COURT_OVERLAY_H
 #define PSFM_COURT_OVERLAY_H
 
-#include "court/register.h"
+#include "court/registration.h"
 
 /* Paints the drawing onto the photograph, which has RGB, as the pose sees it through its lens:
  * magenta where lines of the photograph confirm at least half of a part, yellow where they do not,

@@ -10,7 +10,7 @@
 #include "core/bundle/covariance.h"
 #include "core/camera/camera_model.h"
 #include "court/court_evidence.h"
-#include "court/register.h"
+#include "court/registration.h"
 
 /* ---- photographs straightened with a lens ---- */
 

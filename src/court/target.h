@@ -2,7 +2,7 @@
 #ifndef PSFM_COURT_TARGET_H
 #define PSFM_COURT_TARGET_H
 
-#include "court/register.h"
+#include "court/registration.h"
 
 #define PSFM_MAX_RIVALS 8
 

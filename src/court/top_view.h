@@ -3,7 +3,7 @@
 #ifndef PSFM_COURT_TOP_VIEW_H
 #define PSFM_COURT_TOP_VIEW_H
 
-#include "court/register.h"
+#include "court/registration.h"
 
 /* Square cells over a drawing; its middle is the raster's. What stands round the court is not on
  * the floor. */

@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "formats/json.h"
 
 psfm_status psfm_sort_names(psfm_context *ctx, const psfm_model *model, psfm_named_image **out) {

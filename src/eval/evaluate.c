@@ -18,7 +18,7 @@
 #include "core/base/text.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/sim3.h"
 #include "eval/compare_models.h"
 #include "formats/json.h"

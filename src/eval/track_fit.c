@@ -12,7 +12,7 @@
 #include "core/base/parallel.h"
 #include "core/linalg/loss.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define STEPS 8
 #define LOSS_PX 0.5 /* where the loss bends */

@@ -17,7 +17,7 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 static const char *const file_names[2][PSFM_NUM_MODEL_FILES] = {
     [PSFM_MODEL_TEXT] = {"cameras.txt", "images.txt", "points3D.txt"},

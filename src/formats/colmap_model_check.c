@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 #include "formats/colmap_model.h"
 

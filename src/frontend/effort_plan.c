@@ -14,7 +14,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/path.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "frontend/effort_need.h"
 #include "store/feature_store.h"
 

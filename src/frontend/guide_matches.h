@@ -4,7 +4,7 @@
 
 #include "core/twoview/two_view.h"
 #include "images/feature/keypoint_set.h"
-#include "images/match/guided.h"
+#include "images/match/guided_matching.h"
 #include "images/match/nearest_neighbour.h"
 
 /* Estimates the homographies of pairs of views from their matches and adds what guided matching

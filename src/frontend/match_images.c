@@ -13,9 +13,9 @@
 #include "core/base/alloc.h"
 #include "core/base/file_fingerprint.h"
 #include "core/base/hash.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "frontend/match_tasks.h"
-#include "frontend/wanted_pairs.h"
+#include "frontend/pair_plan.h"
 #include "planarsfm/version.h"
 
 /* Pairs that are written together: what is lost at most when a run is killed. The same number for

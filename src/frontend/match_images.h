@@ -3,7 +3,7 @@
 #define PSFM_FRONTEND_MATCH_IMAGES_H
 
 #include "core/twoview/two_view.h"
-#include "images/match/guided.h"
+#include "images/match/guided_matching.h"
 #include "images/match/neural_matcher.h"
 #include "images/match/pair_expand.h"
 

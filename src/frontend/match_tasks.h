@@ -5,7 +5,7 @@
 #include "core/matches/match_set.h"
 #include "core/tasks/tasks.h"
 #include "core/twoview/two_view.h"
-#include "images/match/guided.h"
+#include "images/match/guided_matching.h"
 #include "images/match/neural_matcher.h"
 
 /* The setup is a psfm_match_setup, a part a psfm_match_image, an item the indices of two images,

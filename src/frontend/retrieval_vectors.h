@@ -2,7 +2,7 @@
 #ifndef PSFM_FRONTEND_RETRIEVAL_VECTORS_H
 #define PSFM_FRONTEND_RETRIEVAL_VECTORS_H
 
-#include "images/match/sketch.h"
+#include "images/match/geometric_ranking.h"
 #include "store/feature_store.h"
 
 /* Vectors of all photographs, in their order (images/match/vlad.h): the codebook is learnt from the

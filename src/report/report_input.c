@@ -14,7 +14,7 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/camera/camera_model.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "formats/colmap_model.h"
 
 /* ---- a folder with models alone ---- */

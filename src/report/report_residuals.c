@@ -6,7 +6,7 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "planarsfm/model.h"
 #include "report/binary_column.h"
 #include "report/report_input.h"

@@ -3,8 +3,8 @@
 #include "core/base/alloc.h"
 #include "core/structure/model_members.h"
 #include "court/court_adjust.h"
-#include "court/court_posed.h"
 #include "court/court_views.h"
+#include "court/posed_registration.h"
 #include "sfm/stages.h"
 #include "world/court_frame.h"
 

@@ -10,7 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define MAX_SAMPLES ((size_t)200000) /* of the file */
 #define MOST_SAMPLES ((size_t)80)    /* of a homography */

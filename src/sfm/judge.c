@@ -9,7 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/number_locale.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/solve/component_facts.h"
 #include "court/line_verdict.h"
 #include "sfm/stages.h"

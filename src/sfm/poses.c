@@ -1,6 +1,6 @@
 /* From two-view geometry to poses: the graph, and what is solved on it. */
 #include "core/posegraph/missing_matches.h"
-#include "core/solve/determined.h"
+#include "core/solve/rigid_components.h"
 #include "sfm/stages.h"
 #include "world/court_frame.h"
 

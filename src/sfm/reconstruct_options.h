@@ -7,7 +7,7 @@
 #include "core/solve/paper.h"
 #include "core/solve/robust.h"
 #include "core/twoview/two_view.h"
-#include "court/register.h"
+#include "court/registration.h"
 #include "images/photometric/refine_matches.h"
 #include "world/frame.h"
 

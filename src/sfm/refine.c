@@ -5,7 +5,7 @@
 #include "core/base/alloc.h"
 #include "core/refine/observation_noise.h"
 #include "core/refine/refinement.h"
-#include "core/solve/determined.h"
+#include "core/solve/rigid_components.h"
 #include "core/structure/model_members.h"
 #include "sfm/stages.h"
 

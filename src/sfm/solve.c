@@ -9,7 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/matches/canonical_order.h"
 #include "formats/json.h"
 #include "sfm/problem.h"

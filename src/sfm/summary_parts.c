@@ -93,8 +93,8 @@ void psfm_summary_add_ambiguities(psfm_json_maker *m, cJSON *model, const psfm_s
 /* Intrinsics as they came and as they left, one object per camera. */
 
 /* Standard deviation of the logarithm of a focal length that is known. In photographs those of an
- * adjustment are too small by a factor of up to five (core/refine/choose_lens.c), and planes have
- * to know it to 0.02. */
+ * adjustment are too small by a factor of up to five (core/refine/lens_selection.c), and planes
+ * have to know it to 0.02. */
 #define SURE 0.005
 
 /* One value of a camera that may have two, for a reader who wants to know how long the lens is. */

@@ -8,7 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/camera/camera_model.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "formats/little_endian.h"
 #include "store/colmap_database_internal.h"
 

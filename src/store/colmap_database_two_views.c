@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "formats/little_endian.h"
 #include "store/colmap_database_internal.h"
 

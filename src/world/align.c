@@ -14,7 +14,7 @@
 #include "core/base/alloc.h"
 #include "core/base/path.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/structure/dominant_plane.h"
 #include "images/image/exif.h"
 #include "world/align_points.h"

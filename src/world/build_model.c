@@ -7,7 +7,7 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 /* One model being built from the views of a component. */
 typedef struct {

@@ -11,7 +11,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/structure/model_members.h"
 #include "court/court_evidence.h"
 #include "world/frame.h"

@@ -11,7 +11,7 @@
 #include "core/base/alloc.h"
 #include "core/base/number_locale.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 psfm_status psfm_parse_image_point(psfm_context *ctx, const char *text, char **image,
                                    double xy[2]) {

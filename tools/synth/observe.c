@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define NEAREST 0.3 /* metres in front of a camera */
 

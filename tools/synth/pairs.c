@@ -7,7 +7,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "synth/observe.h"
 
 /* A pair that shows fewer twins is not made a twin pair: nobody would be misled by it. */

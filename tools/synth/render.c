@@ -15,9 +15,9 @@
 #include "core/camera/camera_convert.h"
 #include "images/image/image_list.h"
 #include "synth/observe.h"
+#include "synth/render_camera.h"
 #include "synth/render_floor.h"
 #include "synth/render_scenes.h"
-#include "synth/render_shot.h"
 
 static const psfm_option rows[] = {
     PSFM_OPTION_INT(psfm_render_options, width, "width", 1280, 32, 16000,

@@ -13,7 +13,7 @@
  *   bundle_solver.c     how it is solved; bundle_cg.c without forming it
  *   bundle_linearize.c  residuals and derivatives
  *   bundle_intrinsics.c which intrinsics move, and their priors
- *   bundle_schur.c      elimination of the points; bundle_rows.c and bundle_halves.c of one
+ *   bundle_schur.c      elimination of the points; bundle_rows.c and bundle_elimination.c of one
  *   bundle_step.c       the step and the cost after it
  *   bundle_tree.c       the step along a tree of images, where a long chain bends
  *   bundle_planes.c     weights of soft planes

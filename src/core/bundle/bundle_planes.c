@@ -18,7 +18,7 @@
 #include "core/base/alloc.h"
 #include "core/bundle/bundle_internal.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define MIN_SIGMA_PX 0.05
 #define MAX_SIGMA_PX 1000.0

@@ -1,7 +1,7 @@
 /* Rows of the reduced system, point by point.
  *
  * With the derivatives P_o of an observation by a block i of the reduced system, a pose or a
- * camera's intrinsics, and the half U_i of the point (bundle_halves.c), a point adds
+ * camera's intrinsics, and the half U_i of the point (bundle_elimination.c), a point adds
  *   to S_ij:      [sum_o P_o^T P'_o] - U_i U_j^T,
  *   to g_i:       -sum_o P_o^T r_o - U_i G^T b,
  *   to S_i,plane: (sum_o P_o^T s_o - U_i G^T q) m^T,

@@ -3,7 +3,7 @@
 #ifndef PSFM_BUNDLE_BUNDLE_ROWS_H
 #define PSFM_BUNDLE_BUNDLE_ROWS_H
 
-#include "core/bundle/bundle_halves.h"
+#include "core/bundle/bundle_elimination.h"
 
 /* A row. Its blocks with cameras and planes are transposed, if it is that of a pose; those with
  * planes, if it is that of a camera. */

@@ -14,7 +14,7 @@
 #include "core/base/alloc.h"
 #include "core/bundle/bundle_internal.h"
 #include "core/bundle/bundle_rows.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define MAX_SHARES 8            /* of the points */
 #define SHARE_OBSERVATIONS 2048 /* at least */

@@ -9,7 +9,7 @@
  * its images takes a smaller one: a single point near a camera must not stop all others. */
 #include <string.h>
 
-#include "core/bundle/bundle_halves.h"
+#include "core/bundle/bundle_elimination.h"
 #include "core/bundle/bundle_internal.h"
 #include "core/linalg/mat3.h"
 

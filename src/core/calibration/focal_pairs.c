@@ -24,7 +24,7 @@
 #include "core/calibration/measured_planes.h"
 #include "core/calibration/radial_search.h"
 #include "core/linalg/loss.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define FREE_SIGMA 0.6     /* of log f about the median of all */
 #define CENTER_SIGMA 0.005 /* of principal points, as a share of the longer side */

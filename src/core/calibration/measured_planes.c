@@ -17,9 +17,9 @@
 #include "core/base/parallel.h"
 #include "core/camera/camera_model.h"
 #include "core/linalg/least_squares.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/twoview/homography.h"
-#include "core/twoview/transfer.h"
+#include "core/twoview/transfer_error.h"
 
 #define EFFECTIVE 200.0     /* inliers whose errors are independent, at most */
 #define MIN_NOISE_PX 1e-6   /* of noise-free data: numbers are no better */
@@ -239,8 +239,9 @@ void psfm_measured_planes_free(psfm_measured_planes *measured) {
 
 /* A ray r = (x, y, 1) has the pixel f r (1 + k |r|^2 + ...) + c, so that its pixel moves by
  * f r |r|^2 if k grows by one. The pixel is what was seen and stays; the ray moves the other way.
- * The error of a match, e = P2 y / (x2 . y) with y = H x1 (core/twoview/transfer.h), then changes
- * by -A m1  with the first image's movement m1 in pixels,  A = g H T1, m2    with the second's.
+ * The error of a match is e = P2 y / (x2 . y) with y = H x1 (core/twoview/transfer_error.h). If the
+ * pixel moves by m1 in the first image and by m2 in the second one, e changes by m2 - A m1 with
+ * A = g H T1.
  *
  * The gain is that of the best bends, H being refitted: gradient^T S^-1 gradient with
  * S = normal - by_H^T N^-1 by_H. Two lenses that bend alike in images that are alike cancel, so S

@@ -23,7 +23,7 @@
 #include "core/linalg/block_spd.h"
 #include "core/linalg/levenberg.h"
 #include "core/linalg/loss.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define DIM PSFM_LENS_DIM
 #define LOSS_SCALE 9.0   /* least excess at which the loss bends */

@@ -17,7 +17,7 @@
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
 #include "core/base/union_find.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 /* Two planes meet in an edge, and points near it fit the homographies of both within the noise:
  * boards around a court join its floor to the stands. So a share of common inliers does not make

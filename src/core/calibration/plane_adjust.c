@@ -21,7 +21,7 @@
 #include "core/linalg/levenberg.h"
 #include "core/linalg/loss.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 
 #define LOSS_SCALE 3.0 /* least chi at which the loss bends */

@@ -9,7 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define SURE 300.0 /* inliers from which on a link is as good as any */
 

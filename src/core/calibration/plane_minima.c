@@ -17,7 +17,7 @@
 #include "core/calibration/plane_adjust.h"
 #include "core/calibration/plane_search.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 void psfm_plane_found_free(psfm_plane_found *found) {
     for (size_t k = 0; k <= PSFM_MAX_MINIMA; ++k)

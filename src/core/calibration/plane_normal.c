@@ -20,7 +20,7 @@
 #include "core/calibration/plane_adjust.h"
 #include "core/calibration/plane_adjust_internal.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define GAUGE 1e-9 /* damping that is always there, of the largest diagonal entry */
 #define HELD 1e-9  /* deviation of a bend that is held, where others are not */

@@ -18,7 +18,7 @@
 #include "core/base/rng.h"
 #include "core/calibration/plane_adjust.h"
 #include "core/linalg/loss.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 
 #define NUM_FOCALS 13

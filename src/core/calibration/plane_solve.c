@@ -14,7 +14,7 @@
 #include "core/calibration/plane_adjust.h"
 #include "core/calibration/plane_minima.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define OWN_GAIN 0.1 /* share of its cost by which a region may be better on its own */
 #define MEDIAN_CHI2_8 7.34

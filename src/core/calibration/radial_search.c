@@ -20,7 +20,7 @@
 #include "core/base/parallel.h"
 #include "core/calibration/measured_planes.h"
 #include "core/camera/camera_model.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/twoview/homography.h"
 
 #define MAX_HOMOGRAPHIES 24 /* the largest are enough */

@@ -18,7 +18,7 @@
 #include "core/base/alloc.h"
 #include "core/base/rng.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define QUANTILE 0.6
 #define EXHAUSTIVE_UP_TO 20 /* points: 1140 samples */

@@ -11,7 +11,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 
 int psfm_match_pair_compare(const void *a, const void *b) {

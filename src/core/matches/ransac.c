@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 int psfm_ransac_iterations(double inlier_share, int sample_size, double confidence,
                            int max_iterations) {

@@ -19,7 +19,7 @@
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 enum { GRID = 10, MIN_EXPECTED = 3, MIN_CELLS = 6, MAX_CONFIRMED = 255 };
 static const double nearest_share = 0.1; /* of the matches are nearer than expected keypoints */

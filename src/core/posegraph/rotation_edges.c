@@ -16,7 +16,7 @@
 #include "core/base/alloc.h"
 #include "core/base/union_find.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/posegraph/plane_links.h"
 
 typedef struct {

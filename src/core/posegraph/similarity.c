@@ -23,7 +23,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 #include "core/posegraph/shared_inliers.h"
 

@@ -16,7 +16,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/union_find.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/sparse.h"
 #include "core/linalg/vec3.h"
 #include "core/posegraph/rotation_edges.h"

@@ -46,7 +46,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/loss.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/sparse.h"
 #include "core/linalg/vec3.h"
 #include "core/positions/ray_distance.h"

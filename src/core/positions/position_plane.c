@@ -23,7 +23,7 @@
 #include "core/base/alloc.h"
 #include "core/base/union_find.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/posegraph/rotation_edges.h"
 #include "core/positions/plane_scale.h"
 #include "core/positions/position_shift.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 #include "core/positions/position_shift.h"
 

@@ -17,7 +17,7 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/positions/position_tree.h"
 
 #define NONE UINT32_MAX

@@ -141,8 +141,8 @@ static uint32_t find_zeros(const psfm_camera *camera, bool *others) {
 }
 
 /* What of a camera moves if the options leave it to its origin. A distortion that the matches of
- * planes do not ask for waits for the refinement to ask for it (choose_lens.h), unless a model was
- * named. */
+ * planes do not ask for waits for the refinement to ask for it (lens_selection.h), unless a model
+ * was named. */
 static void refine_by_origin(const psfm_match_set *set, size_t c, psfm_camera_prior *prior) {
     const psfm_camera_origin *origin = set->origins == NULL ? NULL : &set->origins[c];
     bool distorts;

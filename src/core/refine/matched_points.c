@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/matches/canonical_order.h"
 
 /* Lists the pairs of each view. */

@@ -4,7 +4,7 @@
  * information, is the median of the residuals over that of a normal length (1.177), corrected for
  * the three parameters that a point takes from its 2 n residuals. Keypoints are brought to it;
  * patches only ever lose weight. Loss: Student's t fitted to the squared residuals
- * (core/linalg/student.h), its core enlarged by what all parameters took. */
+ * (core/linalg/student_t.h), its core enlarged by what all parameters took. */
 #include "core/refine/observation_noise.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
-#include "core/linalg/student.h"
+#include "core/linalg/order_statistics.h"
+#include "core/linalg/student_t.h"
 
 #define MIN_DEVIATIONS 50   /* to tell a typical one */
 #define MIN_SCALE 0.01      /* of residuals, that is taken for possible at all */

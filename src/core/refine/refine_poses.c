@@ -12,7 +12,7 @@
  * points do not agree with them lose their pose and are tried the same way; after the last round
  * that goes on as long as it places any. Pieces of the model that the points do not hold together
  * are joined (core/refine/submodel_joining.c), and loops that came out open are closed: the next
- * round allows as much as their ends are apart (core/refine/open_loops.c). */
+ * round allows as much as their ends are apart (core/refine/loop_closure.c). */
 #include "core/refine/refinement.h"
 
 #include <math.h>
@@ -20,10 +20,10 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/refine/choose_lens.h"
 #include "core/refine/focal_stability.h"
+#include "core/refine/lens_selection.h"
+#include "core/refine/loop_closure.h"
 #include "core/refine/matched_points.h"
-#include "core/refine/open_loops.h"
 #include "core/refine/submodel_joining.h"
 #include "core/refine/usable_matches.h"
 #include "core/structure/resection.h"

@@ -1,8 +1,8 @@
 /* Points and adjustments of a refinement.
  *
- * The final adjustment lengthens its tracks by place (core/refine/track_places.c) on the way: poses
- * of a rougher one are bent by more than the noise over the length of a track, and what is chosen
- * because it agrees with them would keep them so. The first one takes long tracks alone
+ * The final adjustment lengthens its tracks by place (core/refine/track_completion.c) on the way:
+ * poses of a rougher one are bent by more than the noise over the length of a track, and what is
+ * chosen because it agrees with them would keep them so. The first one takes long tracks alone
  * (core/refine/observation_list.c): it has little to do, and all others would tell it little more.
  */
 #include "core/refine/refinement.h"
@@ -16,8 +16,8 @@
 #include "core/refine/observation_list.h"
 #include "core/refine/observation_noise.h"
 #include "core/refine/refined_quality.h"
-#include "core/refine/track_places.h"
-#include "core/structure/merge.h"
+#include "core/refine/track_completion.h"
+#include "core/structure/track_merging.h"
 
 #define MAX_FITS 2 /* of the loss to the residuals and the bundle to the loss */
 #define ROUGH 1e-4 /* tolerance of adjustments that another one follows */

@@ -13,7 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 /* A pair keeps its agreeing matches if they are this many, and, less those that agree by chance,
  * this share of what its own geometry explains and this many deviations of chance. */

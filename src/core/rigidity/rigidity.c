@@ -21,7 +21,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/union_find.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/rigidity/pebble_game.h"
 #include "core/rigidity/rigid_growth.h"
 

@@ -25,7 +25,7 @@
 #include "core/linalg/angle.h"
 #include "core/linalg/loss.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/sparse.h"
 
 static const psfm_rotation_average_options defaults = {.l1_iterations = 50,

@@ -5,7 +5,7 @@
 
 #include "core/base/timer.h"
 #include "core/posegraph/confidence.h"
-#include "core/posegraph/cycle.h"
+#include "core/posegraph/cycle_consistency.h"
 #include "core/posegraph/embedding.h"
 #include "core/posegraph/similarity.h"
 #include "core/solve/pose_solution.h"

@@ -5,7 +5,7 @@
 #define PSFM_SOLVE_ROBUST_H
 
 #include "core/ambiguity/ambiguity.h"
-#include "core/posegraph/cycle.h"
+#include "core/posegraph/cycle_consistency.h"
 #include "core/posegraph/joint_choice.h"
 #include "core/positions/position_plane.h"
 #include "core/rotations/rotation_average.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/posegraph/joint_choice.h"
 #include "core/posegraph/missing_matches.h"
 

@@ -10,7 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/base/rng.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define NUM_SAMPLES 400
 #define SCORED_POINTS 3000 /* points that score a sample, evenly spaced */

@@ -13,7 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
 #include "core/linalg/angle.h"
-#include "core/linalg/hull.h"
+#include "core/linalg/convex_hull.h"
 #include "core/linalg/vec3.h"
 #include "core/structure/fit_plane.h"
 

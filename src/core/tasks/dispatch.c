@@ -9,7 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/cpu.h"
-#include "core/tasks/messages.h"
+#include "core/tasks/protocol.h"
 #include "planarsfm/version.h"
 
 #define LONGEST_PAUSE 2000 /* microseconds */

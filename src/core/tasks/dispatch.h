@@ -2,7 +2,7 @@
 #ifndef PSFM_TASKS_DISPATCH_H
 #define PSFM_TASKS_DISPATCH_H
 
-#include "core/tasks/board.h"
+#include "core/tasks/scheduler.h"
 
 /* Shares the tasks of a board with the other ranks until all are committed or one failed. Threads
  * of this process may work on the board at the same time. */

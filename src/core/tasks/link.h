@@ -2,7 +2,7 @@
 #ifndef PSFM_TASKS_LINK_H
 #define PSFM_TASKS_LINK_H
 
-#include "core/tasks/packet.h"
+#include "core/tasks/message.h"
 
 /* Packets from one rank to another arrive in the order in which they were sent. Only one thread of
  * a rank may use its link. */

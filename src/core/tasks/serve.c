@@ -12,9 +12,9 @@
 #include "core/base/alloc.h"
 #include "core/base/cpu.h"
 #include "core/base/parallel.h"
-#include "core/tasks/crew.h"
-#include "core/tasks/messages.h"
+#include "core/tasks/protocol.h"
 #include "core/tasks/task.h"
+#include "core/tasks/workers.h"
 #include "planarsfm/version.h"
 
 /* Microseconds: while tasks are computed, and between lists. */

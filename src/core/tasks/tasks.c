@@ -9,9 +9,9 @@
 
 #include "core/base/parallel.h"
 #include "core/base/timer.h"
-#include "core/tasks/board.h"
-#include "core/tasks/crew.h"
 #include "core/tasks/dispatch.h"
+#include "core/tasks/scheduler.h"
+#include "core/tasks/workers.h"
 
 /* Between two looks for a loop to help with, while nothing else is to do. */
 #define WAIT_NS 1000000

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "core/linalg/mat3.h"
-#include "core/twoview/transfer.h"
+#include "core/twoview/transfer_error.h"
 
 /* A triple product this small against its rays' spread means collinear points. */
 #define MIN_TRIPLE_RATIO 1e-3

@@ -13,7 +13,7 @@
 #include "core/linalg/least_squares.h"
 #include "core/linalg/levenberg.h"
 #include "core/twoview/kronecker_sums.h"
-#include "core/twoview/transfer.h"
+#include "core/twoview/transfer_error.h"
 
 /* Relative decrease of the cost below which a step is the last. */
 #define MIN_GAIN 1e-5

@@ -22,7 +22,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/matches/ransac.h"
 #include "core/twoview/essential.h"
 #include "core/twoview/homography.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define NUM_DIRECTIONS 16
 #define MIN_FOR_NOISE 20 /* errors needed to judge the noise */

@@ -8,7 +8,7 @@
 
 #include "core/linalg/least_squares.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/twoview/homography.h"
 #include "core/twoview/point_spread.h"
 

@@ -2,11 +2,11 @@
  *
  * The largest plane is searched first, then the essential matrix, with the motions of the plane
  * among its starts. If matches off the plane determine the motion, the other planes are searched
- * under it (core/twoview/reconcile.c), which leaves three unknowns per plane; otherwise they are
- * searched as free homographies and the essential matrix again with all their motions. A plane
- * that shares the motion of a determined essential matrix keeps the one decomposition that agrees
- * with it, any other plane keeps both. Random numbers come from the seed and the ids of the two
- * images. Pairs are independent tasks. */
+ * under it (core/twoview/plane_motion_agreement.c), which leaves three unknowns per plane;
+ * otherwise they are searched as free homographies and the essential matrix again with all their
+ * motions. A plane that shares the motion of a determined essential matrix keeps the one
+ * decomposition that agrees with it, any other plane keeps both. Random numbers come from the seed
+ * and the ids of the two images. Pairs are independent tasks. */
 #include "core/twoview/two_view.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@
 #include "core/twoview/homography.h"
 #include "core/twoview/homography_decompose.h"
 #include "core/twoview/multi_homography.h"
-#include "core/twoview/reconcile.h"
+#include "core/twoview/plane_motion_agreement.h"
 #include "core/twoview/rotation_fit.h"
 
 #define BRIEF_SEARCH 5000    /* samples of four that most pairs need at most */

@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 #include "core/verdict/weak_connection.h"
 

@@ -8,7 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/posegraph/missing_matches.h"
 #include "core/rotations/rotation_consensus.h"
 #include "core/verdict/weak_connection.h"

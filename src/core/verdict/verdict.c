@@ -10,9 +10,9 @@
 #include "core/base/number_locale.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
-#include "core/verdict/calibration.h"
+#include "core/verdict/signal_calibration.h"
 
 #define CLEAR_GAIN 20.0 /* of the fit by free focal lengths, at which they count half */
 

@@ -35,8 +35,8 @@ void psfm_verdicts_free(psfm_verdicts *verdicts);
  * no image could be flipped and no part shifted, hardly any pair contradicts its positions alone,
  * and the halves of the points agree. */
 bool psfm_is_confirmed(const psfm_model_features *features);
-/* A model is called right if that is likely (calibration.h) and it is confirmed, or held by the
- * lines of a drawing. */
+/* A model is called right if that is likely (signal_calibration.h) and it is confirmed, or held by
+ * the lines of a drawing. */
 bool psfm_is_called_right(const psfm_model_verdict *model);
 
 /* One clue against a model. */

@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/rng.h"
 #include "core/base/union_find.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 /* Edges between two parts, named by their lowest numbers. */
 typedef struct {

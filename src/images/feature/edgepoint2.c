@@ -16,7 +16,7 @@
 
 #include "core/base/alloc.h"
 #include "images/feature/gray_map.h"
-#include "images/feature/peaks.h"
+#include "images/feature/score_peaks.h"
 
 #define MULTIPLE 32
 #define BORDER 4

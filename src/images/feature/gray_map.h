@@ -3,7 +3,7 @@
 #define PSFM_FEATURE_GRAY_MAP_H
 
 #include "images/feature/neural_features.h"
-#include "images/nn/sample.h"
+#include "images/nn/map_sampling.h"
 
 /* Gray values between 0 and 1, one channel. */
 psfm_status psfm_gray_to_map(psfm_context *ctx, psfm_engine *nn, const psfm_gray_view *image,

@@ -1,7 +1,7 @@
 /* SIFT from an image to keypoints and descriptors, as COLMAP (VLFeat) extracts it: the scale space
  * octave by octave, extrema of the differences of Gaussians, then orientation and descriptor of
  * each point. Of too many points the coarse levels are kept, each level as a whole. The parts are
- * in sift_space.c and sift_describe.c. */
+ * in sift_scale_space.c and sift_describe.c. */
 #include "images/feature/sift.h"
 
 #include <math.h>

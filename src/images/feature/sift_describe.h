@@ -2,7 +2,7 @@
 #ifndef PSFM_FEATURE_SIFT_DESCRIBE_H
 #define PSFM_FEATURE_SIFT_DESCRIBE_H
 
-#include "images/feature/sift_space.h"
+#include "images/feature/sift_scale_space.h"
 
 /* Keypoints of one position, each with its orientation. */
 #define PSFM_SIFT_MAX_ORIENTATIONS 2

@@ -16,8 +16,8 @@
 
 #include "core/base/alloc.h"
 #include "images/feature/gray_map.h"
-#include "images/feature/peaks.h"
-#include "images/nn/sample.h"
+#include "images/feature/score_peaks.h"
+#include "images/nn/map_sampling.h"
 
 #define CELL ((size_t)8)
 #define DIM 256                /* of descriptors */

@@ -20,7 +20,7 @@
 
 #include "core/base/alloc.h"
 #include "images/feature/gray_map.h"
-#include "images/feature/peaks.h"
+#include "images/feature/score_peaks.h"
 #include "images/nn/plane_conv.h"
 
 #define CELL ((size_t)8)

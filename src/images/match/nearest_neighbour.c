@@ -12,7 +12,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/parallel.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "images/match/nearest_limit.h"
 
 static const psfm_option rows[] = {

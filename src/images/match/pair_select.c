@@ -13,7 +13,7 @@
 #include "core/base/parallel.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 

@@ -7,8 +7,8 @@
 
 #include "core/base/context.h"
 #include "core/linalg/geodetic.h"
+#include "images/match/geometric_ranking.h"
 #include "images/match/retrieval.h"
-#include "images/match/sketch.h"
 
 /* Places of `num` photographs in metres from one of them. Owns its array. */
 typedef struct {

@@ -15,7 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define MAX_HEADER ((size_t)100 << 20) /* the limit of the format's own reader */
 

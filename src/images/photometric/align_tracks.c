@@ -17,7 +17,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/number_locale.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "images/photometric/track_results.h"
 #include "images/photometric/track_tasks.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/hash.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/matches/canonical_order.h"
 
 static uint64_t hash_view(uint64_t hash, const psfm_match_set *set, uint32_t v) {

@@ -13,7 +13,7 @@
 
 #include "core/base/alloc.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/twoview/homography.h"
 #include "core/twoview/homography_ransac.h"
 

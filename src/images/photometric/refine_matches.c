@@ -1,7 +1,7 @@
 /* Pairs aligned in the photographs, before the graph is built.
  *
  * The pairs that tell most go first, and others only where these came to something
- * (images/photometric/pair_waves.c): first a few on trial, which settle whether there is anything
+ * (images/photometric/pair_order.c): first a few on trial, which settle whether there is anything
  * flat here at all, then the best ones of each image, then those beside them. Corners of a
  * photograph are found once, with the first of its pairs. Each pair's planes are aligned
  * (images/photometric/pair_planes.c) in an order that reads photographs seldom, by any thread or
@@ -16,10 +16,10 @@
 
 #include "core/base/alloc.h"
 #include "core/base/number_locale.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
+#include "images/photometric/pair_order.h"
 #include "images/photometric/pair_results.h"
 #include "images/photometric/pair_tasks.h"
-#include "images/photometric/pair_waves.h"
 #include "images/photometric/photo_cache.h"
 
 static const psfm_option rows[] = {

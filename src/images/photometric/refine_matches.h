@@ -44,7 +44,7 @@ typedef struct {
 
 /* Aligns the planes of pairs in their photographs: of a few on
  * trial, and, where these came to something, of the best pairs of each image, and of others where
- * these did (images/photometric/pair_waves.h). Its set
+ * these did (images/photometric/pair_order.h). Its set
  * gets new keypoints after the ones it has: each corner that was found in another photograph, and
  * each place where it was found, with their information, so that a corner is one keypoint in its
  * own image and one in each other: a track. Pairs get the matches, homographies their inliers and,

@@ -3,7 +3,7 @@
 #ifndef PSFM_TEST_LINE_FLOOR_H
 #define PSFM_TEST_LINE_FLOOR_H
 
-#include "court/register.h"
+#include "court/registration.h"
 #include "test_util.h"
 #include "unit/court/court_scene.h"
 

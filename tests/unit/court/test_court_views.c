@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "court/court_posed.h"
+#include "court/posed_registration.h"
 #include "test_util.h"
 #include "unit/court/court_scene.h"
 

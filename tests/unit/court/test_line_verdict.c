@@ -1,7 +1,7 @@
 /* How likely poses are right that lines hold. */
 #include "court/line_verdict.h"
 
-#include "core/verdict/calibration.h"
+#include "core/verdict/signal_calibration.h"
 #include "unit/core/refine/court_model.h"
 
 static const double as_drawn[2] = {0.0, 0.0};

@@ -360,5 +360,5 @@ int main(void) {
         cmocka_unit_test(turned_pairs_give_the_same_geometries),
         cmocka_unit_test(colmap_maps_from_our_geometries),
     };
-    return cmocka_run_group_tests_name("io/colmap_database_interop", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/colmap_database_interop", tests, NULL, NULL);
 }

@@ -364,5 +364,5 @@ int main(void) {
         cmocka_unit_test(survives_every_failing_allocation),
         cmocka_unit_test(reads_the_ground_truth_of_the_test_data),
     };
-    return cmocka_run_group_tests_name("io/colmap_model", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/colmap_model", tests, NULL, NULL);
 }

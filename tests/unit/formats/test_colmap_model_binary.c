@@ -168,5 +168,5 @@ int main(void) {
         cmocka_unit_test(names_file_and_byte_of_everything_wrong),
         cmocka_unit_test(keeps_bits_in_little_endian_order),
     };
-    return cmocka_run_group_tests_name("io/colmap_model_binary", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/colmap_model_binary", tests, NULL, NULL);
 }

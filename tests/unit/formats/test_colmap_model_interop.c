@@ -122,5 +122,5 @@ int main(void) {
         cmocka_unit_test(colmap_counts_what_we_wrote),
         cmocka_unit_test(rewrites_colmaps_binary_files_byte_by_byte),
     };
-    return cmocka_run_group_tests_name("io/colmap_model_interop", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/colmap_model_interop", tests, NULL, NULL);
 }

@@ -190,5 +190,5 @@ int main(void) {
         cmocka_unit_test(refuses_a_binary_file_under_a_text_name),
         cmocka_unit_test(takes_absurdly_long_lines),
     };
-    return cmocka_run_group_tests_name("io/colmap_model_text", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/colmap_model_text", tests, NULL, NULL);
 }

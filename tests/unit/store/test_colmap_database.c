@@ -556,5 +556,5 @@ int main(void) {
         cmocka_unit_test(survives_every_failing_allocation),
         cmocka_unit_test(can_be_cancelled),
     };
-    return cmocka_run_group_tests_name("io/colmap_database", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("store/colmap_database", tests, NULL, NULL);
 }

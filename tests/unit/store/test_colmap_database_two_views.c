@@ -380,5 +380,5 @@ int main(void) {
         cmocka_unit_test_setup_teardown(waits_for_another_writer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(geometries_follow_the_kind_of_pair, set_up, tear_down),
     };
-    return cmocka_run_group_tests_name("io/colmap_database_two_views", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("store/colmap_database_two_views", tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 
 #include "core/camera/camera_convert.h"
 #include "core/linalg/mat3.h"
+#include "synth/render_camera.h"
 #include "synth/render_scenes.h"
-#include "synth/render_shot.h"
 
 #define HALF 5
 #define SIDE (2 * HALF + 1)

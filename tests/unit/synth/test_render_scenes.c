@@ -4,8 +4,8 @@
 
 #include "core/camera/camera_convert.h"
 #include "core/linalg/mat3.h"
+#include "synth/render_camera.h"
 #include "synth/render_scenes.h"
-#include "synth/render_shot.h"
 
 /* Planes n . X = d of the scenes, as far as they are to be seen. */
 static size_t scene_planes(int kind, double planes[6][4]) {

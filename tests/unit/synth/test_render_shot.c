@@ -4,7 +4,7 @@
 #include "core/base/rng.h"
 #include "core/camera/camera_convert.h"
 #include "core/linalg/mat3.h"
-#include "synth/render_shot.h"
+#include "synth/render_camera.h"
 
 #define SQUARES 4
 

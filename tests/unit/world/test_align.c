@@ -4,7 +4,7 @@
 #include "core/base/alloc.h"
 #include "core/base/rng.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "synth/scene.h"
 #include "test_util.h"
 #include "world/align_points.h"

@@ -229,5 +229,5 @@ int main(void) {
         cmocka_unit_test(an_even_flip_is_listed),
         cmocka_unit_test(a_clear_flip_is_not),
     };
-    return cmocka_run_group_tests_name("pose/rotation_ambiguity", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("ambiguity/rotation_ambiguity", tests, NULL, NULL);
 }

@@ -176,5 +176,5 @@ int main(void) {
         cmocka_unit_test(an_even_gap_is_cut),
         cmocka_unit_test(no_other_set_is_weaker),
     };
-    return cmocka_run_group_tests_name("pose/shift_ambiguity", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("ambiguity/shift_ambiguity", tests, NULL, NULL);
 }

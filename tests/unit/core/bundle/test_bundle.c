@@ -534,5 +534,5 @@ int main(void) {
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(known_points_hold_poses_to_one_side),
     };
-    return cmocka_run_group_tests_name("pose/bundle", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("bundle/bundle", tests, NULL, NULL);
 }

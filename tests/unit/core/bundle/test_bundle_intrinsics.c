@@ -107,5 +107,5 @@ int main(void) {
         cmocka_unit_test(soft_planes_do_not_move_a_focal_length),
         cmocka_unit_test(priors_hold_what_they_know),
     };
-    return cmocka_run_group_tests_name("pose/bundle_intrinsics", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("bundle/bundle_intrinsics", tests, NULL, NULL);
 }

@@ -165,5 +165,5 @@ int main(void) {
         cmocka_unit_test(derivatives_agree_with_differences_for_every_camera_model),
         cmocka_unit_test(a_step_does_what_the_linear_model_says),
     };
-    return cmocka_run_group_tests_name("pose/bundle_linearize", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("bundle/bundle_linearize", tests, NULL, NULL);
 }

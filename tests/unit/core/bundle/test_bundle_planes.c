@@ -164,5 +164,5 @@ int main(void) {
         cmocka_unit_test(the_gradient_agrees_with_differences),
         cmocka_unit_test(the_end_of_a_walk_keeps_its_size),
     };
-    return cmocka_run_group_tests_name("pose/bundle_planes", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("bundle/bundle_planes", tests, NULL, NULL);
 }

@@ -197,5 +197,5 @@ int main(void) {
         cmocka_unit_test(with_a_loss),     cmocka_unit_test(with_a_loss_and_wrong_observations),
         cmocka_unit_test(the_gauge_shows), cmocka_unit_test(what_is_not_known_is_said),
     };
-    return cmocka_run_group_tests_name("pose/covariance", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("bundle/covariance", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "unit/core/calibration/plane_rig.h"
 
 #include "core/calibration/plane_minima.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 enum { MOST = 24 };
 

@@ -2,7 +2,7 @@
  * derived from. */
 #include "unit/core/calibration/plane_problem.h"
 
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 
 #define STEP 1e-5 /* of a difference */
 #define FLAT 1e30 /* scale at which the loss does not bend */

@@ -96,5 +96,5 @@ int main(void) {
         cmocka_unit_test(only_heavy_cuts_divide_groups),
         cmocka_unit_test(a_torus_is_one_group),
     };
-    return cmocka_run_group_tests_name("graph/heavy_groups", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("labelling/edge_connectivity", tests, NULL, NULL);
 }

@@ -293,5 +293,5 @@ int main(void) {
         cmocka_unit_test(what_is_bound_is_contracted),
         cmocka_unit_test(turned_squares_of_a_grid_are_exact),
     };
-    return cmocka_run_group_tests_name("graph/labelling", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("labelling/labelling", tests, NULL, NULL);
 }

@@ -66,5 +66,5 @@ int main(void) {
         cmocka_unit_test(complex_roots_are_no_roots),
         cmocka_unit_test(lower_degree_than_declared),
     };
-    return cmocka_run_group_tests_name("twoview/polynomial", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("linalg/polynomial", tests, NULL, NULL);
 }

@@ -137,5 +137,5 @@ int main(void) {
         cmocka_unit_test(streams_know_places_only),
         cmocka_unit_test(survives_failing_memory),
     };
-    return cmocka_run_group_tests_name("view/canonical", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("matches/canonical_order", tests, NULL, NULL);
 }

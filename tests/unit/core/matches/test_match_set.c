@@ -225,5 +225,5 @@ int main(void) {
         cmocka_unit_test(empty_sets_are_fine),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
-    return cmocka_run_group_tests_name("view/match_set", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("matches/match_set", tests, open_context, close_context);
 }

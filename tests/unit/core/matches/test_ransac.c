@@ -100,5 +100,5 @@ int main(void) {
         cmocka_unit_test(spatial_order_joins_neighbours),
         cmocka_unit_test(windows_give_distinct_neighbours),
     };
-    return cmocka_run_group_tests_name("twoview/ransac", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("matches/ransac", tests, NULL, NULL);
 }

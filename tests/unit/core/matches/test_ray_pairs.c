@@ -132,5 +132,5 @@ int main(void) {
         cmocka_unit_test(positions_are_pixels),
         cmocka_unit_test(selection_copies_rows),
     };
-    return cmocka_run_group_tests_name("twoview/ray_pairs", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("matches/ray_pairs", tests, NULL, NULL);
 }

@@ -266,5 +266,5 @@ int main(void) {
         cmocka_unit_test(refuses_what_is_no_tree),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("graph/biconnect", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/biconnect", tests, NULL, NULL);
 }

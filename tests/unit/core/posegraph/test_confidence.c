@@ -205,5 +205,5 @@ int main(void) {
         cmocka_unit_test(random_weights_follow_their_seed),
         cmocka_unit_test(refuses_bad_numbers),
     };
-    return cmocka_run_group_tests_name("graph/hypothesis", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/confidence", tests, NULL, NULL);
 }

@@ -145,5 +145,5 @@ int main(void) {
         cmocka_unit_test(opposite_directions_give_none),
         cmocka_unit_test(threads_do_not_matter),
     };
-    return cmocka_run_group_tests_name("pose/consolidate", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/consolidate", tests, NULL, NULL);
 }

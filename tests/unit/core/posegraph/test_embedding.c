@@ -355,5 +355,5 @@ int main(void) {
         cmocka_unit_test(empty_matrices_are_fine),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("graph/embedding", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/embedding", tests, NULL, NULL);
 }

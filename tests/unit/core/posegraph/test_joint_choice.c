@@ -191,5 +191,5 @@ int main(void) {
         cmocka_unit_test(ignores_the_number_of_threads),
         cmocka_unit_test(an_empty_plane_has_a_weight),
     };
-    return cmocka_run_group_tests_name("graph/joint_choice", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/joint_choice", tests, NULL, NULL);
 }

@@ -332,5 +332,5 @@ int main(void) {
         cmocka_unit_test(large_graphs_stay_exact),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("graph/spanning_tree", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/min_range_tree", tests, NULL, NULL);
 }

@@ -147,5 +147,6 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
-    return cmocka_run_group_tests_name("graph/absence", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("posegraph/missing_matches", tests, open_context,
+                                       close_context);
 }

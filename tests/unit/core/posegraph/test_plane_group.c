@@ -94,5 +94,5 @@ int main(void) {
         cmocka_unit_test(normals_and_edges_keep_planes_apart),
         cmocka_unit_test(goes_on_across_short_baselines),
     };
-    return cmocka_run_group_tests_name("graph/plane_group", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/plane_group", tests, NULL, NULL);
 }

@@ -58,5 +58,5 @@ static void equals_brute_force(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(equals_brute_force)};
-    return cmocka_run_group_tests_name("graph/plane_links", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/plane_links", tests, NULL, NULL);
 }

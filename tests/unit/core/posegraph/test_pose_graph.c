@@ -262,5 +262,5 @@ int main(void) {
         cmocka_unit_test(components_by_decreasing_size),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("graph/pose_graph", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/pose_graph", tests, NULL, NULL);
 }

@@ -155,5 +155,5 @@ int main(void) {
         cmocka_unit_test(stops_where_edges_run_out),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("graph/rigid_extension", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/rigid_extension", tests, NULL, NULL);
 }

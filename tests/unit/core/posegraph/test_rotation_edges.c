@@ -126,5 +126,6 @@ int main(void) {
         cmocka_unit_test(what_nobody_else_sees_has_no_plane),
         cmocka_unit_test(only_what_rotations_connect_is_one_place),
     };
-    return cmocka_run_group_tests_name("graph/rotation_edges", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("posegraph/rotation_edges", tests, open_context,
+                                       close_context);
 }

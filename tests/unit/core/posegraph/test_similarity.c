@@ -258,5 +258,5 @@ int main(void) {
         cmocka_unit_test(empty_and_bad_graphs),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("graph/similarity", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/similarity", tests, NULL, NULL);
 }

@@ -59,5 +59,5 @@ int main(void) {
         cmocka_unit_test(adjacency_lists_ascend),
         cmocka_unit_test(bad_edges_are_refused),
     };
-    return cmocka_run_group_tests_name("graph/topology", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("posegraph/topology", tests, NULL, NULL);
 }

@@ -421,5 +421,5 @@ int main(void) {
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(every_failing_allocation_is_said),
     };
-    return cmocka_run_group_tests_name("pose/position_lud", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("positions/position_lud", tests, NULL, NULL);
 }

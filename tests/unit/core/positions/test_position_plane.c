@@ -297,5 +297,5 @@ int main(void) {
         cmocka_unit_test(survives_false_baselines),
         cmocka_unit_test(walks_along_repeating_bays),
     };
-    return cmocka_run_group_tests_name("pose/position_plane", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("positions/position_plane", tests, NULL, NULL);
 }

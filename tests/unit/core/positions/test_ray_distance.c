@@ -95,5 +95,5 @@ int main(void) {
         cmocka_unit_test(curvature_is_that_of_the_hyperbola),
         cmocka_unit_test(a_step_across_the_bound_is_remembered),
     };
-    return cmocka_run_group_tests_name("pose/smooth_ray", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("positions/ray_distance", tests, NULL, NULL);
 }

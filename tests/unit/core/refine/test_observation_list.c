@@ -147,5 +147,5 @@ int main(void) {
         cmocka_unit_test(the_longest_come_first),     cmocka_unit_test(too_many_images_keep_all),
         cmocka_unit_test(a_list_keeps_the_chosen),
     };
-    return cmocka_run_group_tests_name("refine/long_tracks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("refine/observation_list", tests, NULL, NULL);
 }

@@ -382,5 +382,5 @@ int main(void) {
         cmocka_unit_test(large_graphs),
         cmocka_unit_test(small_and_bad_input),
     };
-    return cmocka_run_group_tests_name("graph/rigidity", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rigidity/rigidity", tests, NULL, NULL);
 }

@@ -132,5 +132,5 @@ int main(void) {
         cmocka_unit_test(nodes_out_of_reach_stay_untouched),
         cmocka_unit_test(long_chains_stay_rotations),
     };
-    return cmocka_run_group_tests_name("pose/rotation", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rotations/rotation", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "core/base/rng.h"
 #include "core/linalg/angle.h"
 #include "core/linalg/mat3.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/rotations/rotation_average.h"
 
 /* Cameras with random rotations, edges with their relative rotations, and a start. */
@@ -310,5 +310,5 @@ int main(void) {
         cmocka_unit_test(threads_and_failing_memory),
         cmocka_unit_test(nonsense_is_refused),
     };
-    return cmocka_run_group_tests_name("pose/rotation_average", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rotations/rotation_average", tests, NULL, NULL);
 }

@@ -164,5 +164,5 @@ int main(void) {
         cmocka_unit_test(turns_an_arc_back),
         cmocka_unit_test(finds_a_small_turn_among_others),
     };
-    return cmocka_run_group_tests_name("pose/rotation_consensus", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rotations/rotation_consensus", tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
 #include "unit/core/solve/ring_util.h"
 
 #include "core/base/alloc.h"
-#include "core/solve/determined.h"
 #include "core/solve/paper.h"
+#include "core/solve/rigid_components.h"
 #include "sfm/reconstruct_options.h"
 
 typedef struct {
@@ -150,5 +150,5 @@ int main(void) {
         cmocka_unit_test(edges_that_never_agree_stay_out),
         cmocka_unit_test(survives_failing_allocations),
     };
-    return cmocka_run_group_tests_name("engine/paper", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/paper", tests, NULL, NULL);
 }

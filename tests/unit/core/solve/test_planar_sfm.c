@@ -96,5 +96,5 @@ int main(void) {
         cmocka_unit_test(an_edge_that_disagrees_is_outside_the_range),
         cmocka_unit_test(several_of_them_are_outside_too),
     };
-    return cmocka_run_group_tests_name("engine/skeleton", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/planar_sfm", tests, NULL, NULL);
 }

@@ -124,5 +124,5 @@ int main(void) {
         cmocka_unit_test(facts_follow_their_component),
         cmocka_unit_test(a_subgraph_has_its_own_numbers),
     };
-    return cmocka_run_group_tests_name("engine/pose_solution", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/pose_solution", tests, NULL, NULL);
 }

@@ -188,5 +188,5 @@ int main(void) {
         cmocka_unit_test(pairs_matched_to_a_twin_are_rejected),
         cmocka_unit_test(components_keep_their_baselines),
     };
-    return cmocka_run_group_tests_name("engine/robust", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/robust", tests, NULL, NULL);
 }

@@ -115,5 +115,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_search_is_never_below_the_truth),
     };
-    return cmocka_run_group_tests_name("engine/robust_twins", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/robust_twins", tests, NULL, NULL);
 }

@@ -109,5 +109,5 @@ int main(void) {
         cmocka_unit_test(every_edge_lists_its_candidates),
         cmocka_unit_test(weights_are_limited),
     };
-    return cmocka_run_group_tests_name("engine/rotation_candidates", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/rotation_candidates", tests, NULL, NULL);
 }

@@ -126,5 +126,5 @@ int main(void) {
         cmocka_unit_test(a_plane_of_both_becomes_two),
         cmocka_unit_test(failed_allocations_leave_something_to_free),
     };
-    return cmocka_run_group_tests_name("scene/members", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("structure/model_members", tests, NULL, NULL);
 }

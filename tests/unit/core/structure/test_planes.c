@@ -157,5 +157,5 @@ int main(void) {
         cmocka_unit_test(a_long_wall_may_bend),
         cmocka_unit_test(takes_empty_input),
     };
-    return cmocka_run_group_tests_name("scene/planes", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("structure/planes", tests, NULL, NULL);
 }

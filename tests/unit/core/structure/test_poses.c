@@ -24,5 +24,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_share_a_world),
     };
-    return cmocka_run_group_tests_name("scene/poses", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("structure/poses", tests, NULL, NULL);
 }

@@ -237,5 +237,5 @@ int main(void) {
         cmocka_unit_test(nothing_to_find),
         cmocka_unit_test(numbers_that_are_none_are_never_inliers),
     };
-    return cmocka_run_group_tests_name("pose/resection", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("structure/resection", tests, NULL, NULL);
 }

@@ -230,5 +230,5 @@ int main(void) {
         cmocka_unit_test(nothing_and_nonsense),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
-    return cmocka_run_group_tests_name("scene/tracks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("structure/tracks", tests, NULL, NULL);
 }

@@ -338,5 +338,5 @@ int main(void) {
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(nonsense_and_failed_allocations),
     };
-    return cmocka_run_group_tests_name("scene/triangulate", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("structure/triangulate", tests, NULL, NULL);
 }

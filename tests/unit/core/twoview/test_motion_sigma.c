@@ -1,6 +1,6 @@
 #include "test_util.h"
 
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "core/twoview/motion_sigma.h"
 #include "unit/core/twoview/twoview_util.h"
 

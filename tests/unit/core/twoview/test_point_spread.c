@@ -93,5 +93,5 @@ int main(void) {
         cmocka_unit_test(repeated_matches_are_not_distinct),
         cmocka_unit_test(noise_bound_follows_the_noise),
     };
-    return cmocka_run_group_tests_name("twoview/spread", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("twoview/point_spread", tests, NULL, NULL);
 }

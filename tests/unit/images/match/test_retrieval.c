@@ -178,5 +178,5 @@ int main(void) {
         cmocka_unit_test(an_image_without_features_is_like_none),
         cmocka_unit_test(rules_join),
     };
-    return cmocka_run_group_tests_name("match/likeness", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("match/retrieval", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "comma_locale.h"
 #include "core/base/alloc.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "images/photometric/track_tasks.h"
 #include "plane_views.h"
 #include "thread_link.h"

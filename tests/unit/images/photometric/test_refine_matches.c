@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "comma_locale.h"
-#include "core/linalg/order.h"
+#include "core/linalg/order_statistics.h"
 #include "images/photometric/pair_tasks.h"
 #include "plane_views.h"
 #include "thread_link.h"

@@ -1,0 +1,62 @@
+/* What the verdict was calibrated to: the rows of a logistic regression, what is looked at, how it
+ * counts, and what to say about it; for models and for images. */
+#ifndef PSFM_VERDICT_SIGNAL_CALIBRATION_H
+#define PSFM_VERDICT_SIGNAL_CALIBRATION_H
+
+#include <stddef.h>
+
+/* One clue. Its badness is log(1 + (x - origin) / scale) where more is worse, x up to `most`, and
+ * log(1 + -scale / (x - origin)) for a negative scale, where less is; never negative. */
+typedef struct {
+    size_t offset;    /* of the double in the struct of features */
+    const char *name; /* of the feature */
+    double origin, scale, most;
+    double coefficient; /* by which its badness lowers the log-odds; not negative */
+    const char
+        *reason; /* of models: what is bad, a format of one double, the value times `shown` */
+    double shown;
+    const char *advice; /* of models: what to try */
+} psfm_clue;
+
+typedef struct {
+    double bias; /* log-odds of being right where nothing is bad */
+    const psfm_clue *rows;
+    int num_rows;
+} psfm_clue_table;
+
+/* By how much a row lowers the log-odds; features is the struct that the offsets are of. */
+double psfm_clue_penalty(const psfm_clue *row, const void *features);
+/* The value that a row looks at. */
+double psfm_clue_value(const psfm_clue *row, const void *features);
+/* log(P / (1 - P)) */
+double psfm_clues_log_odds(const psfm_clue_table *table, const void *features);
+double psfm_probability_of(double log_odds);
+
+/* A model is called right from this probability on, if it is confirmed; an image of it, too. */
+#define PSFM_CALLED_RIGHT 0.9
+/* In a confirmed model the halves of the points agree to half of what is claimed. */
+#define PSFM_HALVES_AGREE_DEG 0.5
+
+/* ... and hardly any pair contradicts the positions alone, nor could a part as well be shifted. */
+#define PSFM_MOST_SHIFTED 0.03
+#define PSFM_MOST_FOR_SHIFT 0.5
+/* ... and no joint has more pairs against it than for it. */
+#define PSFM_MOST_AGAINST_JOINT 1.0
+
+/* A model of fewer images that leaves out most of the photographs is a piece. It is too small to
+ * contradict itself, and right so often at most. */
+#define PSFM_FEW_IMAGES 5.0
+#define PSFM_PIECE_RIGHT 0.75
+
+/* About an image, put together from its features. */
+typedef struct {
+    double runner_up, joint, residual;
+    double half_shift_deg, focal_shift_deg;
+    double points;
+    double model_doubt; /* what speaks against its model, in log-odds */
+} psfm_image_case;
+
+extern const psfm_clue_table psfm_model_calibration; /* of psfm_model_features */
+extern const psfm_clue_table psfm_image_calibration; /* of psfm_image_case */
+
+#endif

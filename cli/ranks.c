@@ -40,10 +40,10 @@ static bool is_launched(void) {
 
 enum { TAG = 1 };
 
-/* A packet on its way. */
+/* A message on its way. */
 typedef struct {
     MPI_Request request;
-    psfm_packet packet;
+    psfm_message message;
 } letter;
 
 static struct {
@@ -62,31 +62,31 @@ static void drop_delivered(void) {
         int is_done = 0;
         MPI_Test(&ranks.out[k].request, &is_done, MPI_STATUS_IGNORE);
         if (is_done)
-            psfm_packet_free(&ranks.out[k].packet);
+            psfm_message_free(&ranks.out[k].message);
         else
             ranks.out[kept++] = ranks.out[k];
     }
     ranks.num_out = kept;
 }
 
-static psfm_status send(psfm_link *link, psfm_context *ctx, int to, psfm_packet *packet) {
+static psfm_status send(psfm_link *link, psfm_context *ctx, int to, psfm_message *message) {
     (void)link;
     drop_delivered();
-    if (packet->size > INT_MAX)
-        return psfm_fail(ctx, PSFM_ERR_DATA, "a packet of %zu bytes is too large for MPI",
-                         packet->size);
+    if (message->size > INT_MAX)
+        return psfm_fail(ctx, PSFM_ERR_DATA, "a message of %zu bytes is too large for MPI",
+                         message->size);
     psfm_status status = PSFM_RESERVE(ctx, &ranks.out, &ranks.capacity, ranks.num_out + 1);
     if (status != PSFM_OK)
         return status;
     letter *sent = &ranks.out[ranks.num_out++];
-    sent->packet = *packet;
-    *packet = (psfm_packet){0};
-    MPI_Isend(sent->packet.bytes, (int)sent->packet.size, MPI_BYTE, to, TAG, MPI_COMM_WORLD,
+    sent->message = *message;
+    *message = (psfm_message){0};
+    MPI_Isend(sent->message.bytes, (int)sent->message.size, MPI_BYTE, to, TAG, MPI_COMM_WORLD,
               &sent->request);
     return PSFM_OK;
 }
 
-static psfm_status receive(psfm_link *link, psfm_context *ctx, int *from, psfm_packet *packet) {
+static psfm_status receive(psfm_link *link, psfm_context *ctx, int *from, psfm_message *message) {
     (void)link;
     MPI_Status found;
     int is_there = 0, size = 0;
@@ -96,12 +96,12 @@ static psfm_status receive(psfm_link *link, psfm_context *ctx, int *from, psfm_p
     if (!is_there)
         return PSFM_OK;
     MPI_Get_count(&found, MPI_BYTE, &size);
-    psfm_status status = PSFM_RESERVE(ctx, &packet->bytes, &packet->capacity, (size_t)size);
+    psfm_status status = PSFM_RESERVE(ctx, &message->bytes, &message->capacity, (size_t)size);
     if (status != PSFM_OK)
         return status;
-    MPI_Recv(packet->bytes, size, MPI_BYTE, found.MPI_SOURCE, TAG, MPI_COMM_WORLD,
+    MPI_Recv(message->bytes, size, MPI_BYTE, found.MPI_SOURCE, TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
-    packet->size = (size_t)size;
+    message->size = (size_t)size;
     *from = found.MPI_SOURCE;
     return PSFM_OK;
 }

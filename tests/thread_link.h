@@ -12,7 +12,7 @@ enum { MOST_RANKS = 8, MOST_LETTERS = 4096 };
 /* Letters that wait for a rank, oldest first. */
 typedef struct {
     int from[MOST_LETTERS];
-    psfm_packet packets[MOST_LETTERS];
+    psfm_message messages[MOST_LETTERS];
     size_t first, end;
 } letter_box;
 
@@ -28,7 +28,7 @@ typedef struct {
 } thread_ranks;
 
 static inline psfm_status thread_link_send(psfm_link *link, psfm_context *ctx, int to,
-                                           psfm_packet *packet) {
+                                           psfm_message *message) {
     thread_ranks *ranks = link->own;
     psfm_status status = PSFM_OK;
     pthread_mutex_lock(&ranks->lock);
@@ -37,15 +37,15 @@ static inline psfm_status thread_link_send(psfm_link *link, psfm_context *ctx, i
         status = psfm_fail(ctx, PSFM_ERR_MEMORY, "a full letter box");
     } else {
         box->from[box->end % MOST_LETTERS] = link->rank;
-        box->packets[box->end++ % MOST_LETTERS] = *packet;
-        *packet = (psfm_packet){0};
+        box->messages[box->end++ % MOST_LETTERS] = *message;
+        *message = (psfm_message){0};
     }
     pthread_mutex_unlock(&ranks->lock);
     return status;
 }
 
 static inline psfm_status thread_link_receive(psfm_link *link, psfm_context *ctx, int *from,
-                                              psfm_packet *packet) {
+                                              psfm_message *message) {
     (void)ctx;
     thread_ranks *ranks = link->own;
     letter_box *box = &ranks->boxes[link->rank];
@@ -53,7 +53,7 @@ static inline psfm_status thread_link_receive(psfm_link *link, psfm_context *ctx
     pthread_mutex_lock(&ranks->lock);
     if (box->first < box->end) {
         *from = box->from[box->first % MOST_LETTERS];
-        *packet = box->packets[box->first++ % MOST_LETTERS];
+        *message = box->messages[box->first++ % MOST_LETTERS];
     }
     pthread_mutex_unlock(&ranks->lock);
     return PSFM_OK;

@@ -181,7 +181,7 @@ static psfm_status simulate(psfm_context *ctx, const stage *s, const world *w, s
     play p = {.s = s, .c = costs_of(s->r), .w = w, .num_ranks = num_ranks};
     const psfm_task_list list = {.num_parts = s->pairs_each > 0.0 || s->images_each > 0.0};
     psfm_status status;
-    p.reserve = psfm_board_reserve(&list, w->num_threads);
+    p.reserve = psfm_scheduler_reserve(&list, w->num_threads);
     p.window = 2 * num_ranks * (w->num_threads + p.reserve);
     if ((status = PSFM_ALLOC(ctx, p.window, &p.heap)) == PSFM_OK &&
         (status = PSFM_ALLOC(ctx, num_ranks * w->num_threads, &p.is_free)) == PSFM_OK &&

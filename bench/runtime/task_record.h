@@ -51,10 +51,10 @@ static double thread_cpu(void) {
 }
 
 /* A list that is opened: what follows belongs to its kind. */
-static void note_list(psfm_packet packet) {
-    psfm_transfer t = {.packet = &packet, .is_reading = true};
+static void note_list(psfm_message message) {
+    psfm_transfer t = {.message = &message, .is_reading = true};
     psfm_list_facts facts;
-    packet.at = sizeof(psfm_message_head);
+    message.at = sizeof(psfm_message_head);
     psfm_list_facts_move(&t, &facts);
     for (int k = 0; t.status == PSFM_OK && k < NUM_STAGES; ++k)
         if (strcmp(facts.kind, recorded_kinds[k]->name) == 0)
@@ -65,34 +65,35 @@ static void note_list(psfm_packet packet) {
     free((char *)facts.kind);
 }
 
-static void note_message(const psfm_packet *packet) {
+static void note_message(const psfm_message *message) {
     psfm_message_head head;
-    memcpy(&head, packet->bytes, sizeof head);
+    memcpy(&head, message->bytes, sizeof head);
     if (head.kind == PSFM_MESSAGE_OPEN)
-        note_list(*packet);
+        note_list(*message);
     double now = thread_cpu();
-    current->bytes[head.kind] += (double)packet->size;
+    current->bytes[head.kind] += (double)message->size;
     current->cost[head.kind] += now - last_cpu;
     ++current->num_messages[head.kind];
     last_cpu = now;
 }
 
-static psfm_status recorded_send(psfm_link *link, psfm_context *ctx, int to, psfm_packet *packet) {
-    note_message(packet);
-    psfm_status status = thread_link_send(link, ctx, to, packet);
+static psfm_status recorded_send(psfm_link *link, psfm_context *ctx, int to,
+                                 psfm_message *message) {
+    note_message(message);
+    psfm_status status = thread_link_send(link, ctx, to, message);
     last_cpu = thread_cpu();
     return status;
 }
 
 /* What happened since the last message belongs to the result before; waiting in vain to nobody. */
 static psfm_status recorded_receive(psfm_link *link, psfm_context *ctx, int *from,
-                                    psfm_packet *packet) {
+                                    psfm_message *message) {
     double before = thread_cpu();
-    psfm_status status = thread_link_receive(link, ctx, from, packet);
+    psfm_status status = thread_link_receive(link, ctx, from, message);
     if (status == PSFM_OK && *from >= 0) {
         current->cost[PSFM_MESSAGE_RESULT] += before - last_cpu;
         last_cpu = before;
-        note_message(packet);
+        note_message(message);
     }
     last_cpu = thread_cpu();
     return status;

@@ -16,7 +16,7 @@
 
 /* Another rank. */
 typedef struct {
-    psfm_place place;
+    psfm_executor executor;
     size_t num_workers; /* 0: not ready */
     psfm_link *link;
     uint32_t list;
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     psfm_context *ctx;
     psfm_link *link;
-    psfm_board *board;
+    psfm_scheduler *scheduler;
     remote *ranks; /* the first is not used */
     int num_ready;
     size_t num_workers; /* of those that are ready */
@@ -36,7 +36,7 @@ typedef struct {
 static psfm_status send(psfm_context *ctx, const remote *rank, psfm_message_kind kind,
                         uint64_t number, void (*move)(psfm_transfer *t, void *value), void *value) {
     const psfm_message_head head = {kind, rank->list, number};
-    return psfm_message_send(rank->link, ctx, rank->place.rank, &head, move, value);
+    return psfm_message_send(rank->link, ctx, rank->executor.rank, &head, move, value);
 }
 
 /* A part on its way to a rank. */
@@ -50,29 +50,30 @@ static void move_part(psfm_transfer *t, void *value) {
     psfm_task_value_move(t, part->kind, part->content);
 }
 
-static psfm_status bring_part(psfm_context *ctx, psfm_place *place, uint32_t part, void *content) {
-    const remote *rank = place->own;
+static psfm_status bring_part(psfm_context *ctx, psfm_executor *executor, uint32_t part,
+                              void *content) {
+    const remote *rank = executor->own;
     sent_part sent = {rank->kind, content};
     psfm_status status = send(ctx, rank, PSFM_MESSAGE_PART, part, move_part, &sent);
     psfm_task_value_free(rank->kind, content);
     return status;
 }
 
-static psfm_status forget_parts(psfm_context *ctx, psfm_place *place) {
-    return send(ctx, place->own, PSFM_MESSAGE_FORGET, 0, NULL, NULL);
+static psfm_status forget_parts(psfm_context *ctx, psfm_executor *executor) {
+    return send(ctx, executor->own, PSFM_MESSAGE_FORGET, 0, NULL, NULL);
 }
 
 /* ---- opening and closing ---- */
 
 static void move_list(psfm_transfer *t, void *value) {
-    const psfm_board *board = value;
-    const psfm_task_list *list = board->list;
+    const psfm_scheduler *scheduler = value;
+    const psfm_task_list *list = scheduler->list;
     psfm_list_facts facts = {.version = PSFM_VERSION,
                              .kind = list->kind->name,
                              .num_threads = psfm_context_asked_threads(t->ctx),
                              .memory = psfm_context_asked_memory(t->ctx),
                              .seed = psfm_context_seed(t->ctx),
-                             .num_tasks = board->num};
+                             .num_tasks = scheduler->num};
     psfm_list_facts_move(t, &facts);
     psfm_task_value_move(t, &list->kind->setup, list->setup);
 }
@@ -82,12 +83,12 @@ static psfm_status open_list(dispatch *d) {
     psfm_status status = PSFM_ALLOC(d->ctx, (size_t)d->link->num_ranks, &d->ranks);
     for (int k = 1; status == PSFM_OK && k < d->link->num_ranks; ++k) {
         remote *rank = &d->ranks[k];
-        *rank = (remote){.link = d->link, .list = number, .kind = &d->board->list->kind->part};
-        rank->place = (psfm_place){
+        *rank = (remote){.link = d->link, .list = number, .kind = &d->scheduler->list->kind->part};
+        rank->executor = (psfm_executor){
             .rank = k, .bring_part = bring_part, .forget_parts = forget_parts, .own = rank};
-        status = psfm_place_init(d->ctx, d->board->list, 0, &rank->place);
+        status = psfm_executor_init(d->ctx, d->scheduler->list, 0, &rank->executor);
         if (status == PSFM_OK)
-            status = send(d->ctx, rank, PSFM_MESSAGE_OPEN, 0, move_list, d->board);
+            status = send(d->ctx, rank, PSFM_MESSAGE_OPEN, 0, move_list, d->scheduler);
     }
     return status;
 }
@@ -99,7 +100,7 @@ static psfm_status close_list(dispatch *d) {
         psfm_status sent =
             rank->link == NULL ? PSFM_OK : send(NULL, rank, PSFM_MESSAGE_CLOSE, 0, NULL, NULL);
         status = status == PSFM_OK ? sent : status;
-        psfm_place_free(&rank->place);
+        psfm_executor_free(&rank->executor);
     }
     free(d->ranks);
     return status;
@@ -123,14 +124,14 @@ static psfm_status take_ready(dispatch *d, remote *rank, psfm_transfer *t) {
     psfm_rank_facts_move(t, &facts);
     psfm_status status = t->status;
     if (status == PSFM_OK && facts.status != PSFM_OK)
-        status = psfm_fail(d->ctx, facts.status, "rank %d on %s: %s", rank->place.rank, facts.host,
-                           facts.message);
+        status = psfm_fail(d->ctx, facts.status, "rank %d on %s: %s", rank->executor.rank,
+                           facts.host, facts.message);
     if (status == PSFM_OK) {
-        compare_machines(d, rank->place.rank, facts.host, facts.cpu);
+        compare_machines(d, rank->executor.rank, facts.host, facts.cpu);
         ++d->num_ready;
         d->num_workers += (size_t)facts.num_workers;
         rank->num_workers = (size_t)facts.num_workers;
-        rank->place.budget = facts.budget;
+        rank->executor.budget = facts.budget;
     }
     free(facts.host);
     free(facts.message);
@@ -138,17 +139,17 @@ static psfm_status take_ready(dispatch *d, remote *rank, psfm_transfer *t) {
 }
 
 static psfm_status take_result(dispatch *d, remote *rank, uint64_t index, psfm_transfer *t) {
-    psfm_task task = {.kind = d->board->list->kind, .index = (size_t)index};
+    psfm_task task = {.kind = d->scheduler->list->kind, .index = (size_t)index};
     psfm_task_move_results(t, &task);
     if (t->status == PSFM_OK)
-        psfm_board_give(d->board, &rank->place, &task);
+        psfm_scheduler_give(d->scheduler, &rank->executor, &task);
     else
         psfm_task_free(&task);
     return t->status;
 }
 
-static psfm_status take_message(dispatch *d, int from, psfm_packet *packet) {
-    psfm_transfer t = {.ctx = d->ctx, .packet = packet, .is_reading = true};
+static psfm_status take_message(dispatch *d, int from, psfm_message *message) {
+    psfm_transfer t = {.ctx = d->ctx, .message = message, .is_reading = true};
     psfm_message_head head;
     psfm_move(&t, &head, sizeof head);
     if (t.status != PSFM_OK || head.list != d->link->num_lists)
@@ -160,13 +161,13 @@ static psfm_status take_message(dispatch *d, int from, psfm_packet *packet) {
 static psfm_status receive(dispatch *d, bool *moved) {
     psfm_status status = PSFM_OK;
     for (int from = 0; status == PSFM_OK && from >= 0;) {
-        psfm_packet packet = {0};
-        status = d->link->receive(d->link, d->ctx, &from, &packet);
+        psfm_message message = {0};
+        status = d->link->receive(d->link, d->ctx, &from, &message);
         if (status == PSFM_OK && from >= 0) {
             *moved = true;
-            status = take_message(d, from, &packet);
+            status = take_message(d, from, &message);
         }
-        psfm_packet_free(&packet);
+        psfm_message_free(&message);
     }
     return status;
 }
@@ -176,12 +177,12 @@ static psfm_status receive(dispatch *d, bool *moved) {
 static psfm_status hand_out_to(dispatch *d, remote *rank, size_t most, bool *moved) {
     psfm_status status = PSFM_OK;
     psfm_task task;
-    while (status == PSFM_OK && rank->place.num_running < most &&
-           psfm_board_take(d->board, &rank->place, &task) == PSFM_TURN_TASK) {
+    while (status == PSFM_OK && rank->executor.num_running < most &&
+           psfm_scheduler_take(d->scheduler, &rank->executor, &task) == PSFM_HANDOUT_TASK) {
         *moved = true;
-        psfm_task_describe(d->ctx, d->board->list, d->board->begin[task.index], &task);
+        psfm_task_describe(d->ctx, d->scheduler->list, d->scheduler->begin[task.index], &task);
         if (task.status != PSFM_OK) {
-            psfm_board_give(d->board, &rank->place, &task);
+            psfm_scheduler_give(d->scheduler, &rank->executor, &task);
             continue;
         }
         status = send(d->ctx, rank, PSFM_MESSAGE_TASK, task.index, psfm_task_move_items, &task);
@@ -193,13 +194,13 @@ static psfm_status hand_out_to(dispatch *d, remote *rank, size_t most, bool *mov
 /* Ranks whose reserve is used up get a new one at once, smaller towards the end, lest one has much
  * to do while others have nothing. */
 static psfm_status hand_out(dispatch *d, bool *moved) {
-    const psfm_board *board = d->board;
+    const psfm_scheduler *scheduler = d->scheduler;
     psfm_status status = PSFM_OK;
     for (int k = 1; status == PSFM_OK && k < d->link->num_ranks; ++k) {
         remote *rank = &d->ranks[k];
-        size_t fair = (board->num - board->next) / (2 * d->num_workers + 1);
-        size_t reserve = psfm_board_reserve(board->list, rank->num_workers);
-        if (rank->place.num_running <= rank->num_workers)
+        size_t fair = (scheduler->num - scheduler->next) / (2 * d->num_workers + 1);
+        size_t reserve = psfm_scheduler_reserve(scheduler->list, rank->num_workers);
+        if (rank->executor.num_running <= rank->num_workers)
             status =
                 hand_out_to(d, rank, rank->num_workers + (fair < reserve ? fair : reserve), moved);
     }
@@ -208,24 +209,24 @@ static psfm_status hand_out(dispatch *d, bool *moved) {
 
 /* Whether a rank can work does not depend on how fast the others are: all have to answer. */
 static bool is_over(const dispatch *d) {
-    return psfm_board_is_done(d->board) && d->num_ready == d->link->num_ranks - 1;
+    return psfm_scheduler_is_done(d->scheduler) && d->num_ready == d->link->num_ranks - 1;
 }
 
 static psfm_status share(dispatch *d) {
-    psfm_board *board = d->board;
+    psfm_scheduler *scheduler = d->scheduler;
     psfm_status status = PSFM_OK;
     unsigned pause = 0;
     while (status == PSFM_OK && !is_over(d)) {
         bool moved = false;
-        pthread_mutex_lock(&board->lock);
-        size_t before = board->committed;
+        pthread_mutex_lock(&scheduler->lock);
+        size_t before = scheduler->committed;
         status = receive(d, &moved);
         if (status == PSFM_OK)
-            status = psfm_board_commit(board);
+            status = psfm_scheduler_commit(scheduler);
         if (status == PSFM_OK)
             status = hand_out(d, &moved);
-        moved = moved || board->committed > before;
-        pthread_mutex_unlock(&board->lock);
+        moved = moved || scheduler->committed > before;
+        pthread_mutex_unlock(&scheduler->lock);
         pause = moved ? 0 : pause;
         if (!moved)
             psfm_message_pause(&pause, LONGEST_PAUSE);
@@ -233,21 +234,21 @@ static psfm_status share(dispatch *d) {
     return status;
 }
 
-/* Whatever happened, threads of this process that wait for the board end. */
-static void release(psfm_board *board) {
-    pthread_mutex_lock(&board->lock);
-    board->end = 0;
-    pthread_cond_broadcast(&board->changed);
-    pthread_mutex_unlock(&board->lock);
+/* Whatever happened, threads of this process that wait for the scheduler end. */
+static void release(psfm_scheduler *scheduler) {
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->end = 0;
+    pthread_cond_broadcast(&scheduler->changed);
+    pthread_mutex_unlock(&scheduler->lock);
 }
 
-psfm_status psfm_dispatch(psfm_context *ctx, psfm_link *link, psfm_board *board) {
-    dispatch d = {.ctx = ctx, .link = link, .board = board};
+psfm_status psfm_dispatch(psfm_context *ctx, psfm_link *link, psfm_scheduler *scheduler) {
+    dispatch d = {.ctx = ctx, .link = link, .scheduler = scheduler};
     psfm_status status = open_list(&d);
     if (status == PSFM_OK)
         status = share(&d);
     psfm_status closed = close_list(&d);
-    release(board);
+    release(scheduler);
     return status == PSFM_OK ? closed : status;
 }
 
@@ -257,17 +258,17 @@ static psfm_status wait_for_byes(psfm_context *ctx, psfm_link *link, int num) {
     psfm_status status = PSFM_OK;
     unsigned pause = 0;
     while (status == PSFM_OK && num > 0) {
-        psfm_packet packet = {0};
+        psfm_message message = {0};
         psfm_message_head head = {0};
         int from = -1;
-        status = link->receive(link, ctx, &from, &packet);
+        status = link->receive(link, ctx, &from, &message);
         if (status == PSFM_OK && from >= 0) {
-            psfm_transfer t = {.ctx = ctx, .packet = &packet, .is_reading = true};
+            psfm_transfer t = {.ctx = ctx, .message = &message, .is_reading = true};
             psfm_move(&t, &head, sizeof head);
             status = t.status;
         }
         num -= from >= 0 && head.kind == PSFM_MESSAGE_BYE;
-        psfm_packet_free(&packet);
+        psfm_message_free(&message);
         if (from < 0)
             psfm_message_pause(&pause, LONGEST_PAUSE);
     }

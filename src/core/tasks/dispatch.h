@@ -4,8 +4,8 @@
 
 #include "core/tasks/scheduler.h"
 
-/* Shares the tasks of a board with the other ranks until all are committed or one failed. Threads
- * of this process may work on the board at the same time. */
-psfm_status psfm_dispatch(psfm_context *ctx, psfm_link *link, psfm_board *board);
+/* Shares the tasks of a scheduler with the other ranks until all are committed or one failed.
+ * Threads of this process may work on the scheduler at the same time. */
+psfm_status psfm_dispatch(psfm_context *ctx, psfm_link *link, psfm_scheduler *scheduler);
 
 #endif

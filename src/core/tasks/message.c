@@ -1,6 +1,6 @@
-/* Packets. Numbers stand in them as in memory, because all ranks run the same program on machines
+/* Messages. Numbers stand in them as in memory, because all ranks run the same program on machines
  * of one kind. Reading never goes beyond the end, and never allocates more than what is left: a
- * packet that was cut is a failure like any other. */
+ * message that was cut is a failure like any other. */
 #include "core/tasks/message.h"
 
 #include <stdlib.h>
@@ -8,26 +8,27 @@
 
 #include "core/base/alloc.h"
 
-void psfm_packet_free(psfm_packet *packet) {
-    free(packet->bytes);
-    *packet = (psfm_packet){0};
+void psfm_message_free(psfm_message *message) {
+    free(message->bytes);
+    *message = (psfm_message){0};
 }
 
-static psfm_status put(psfm_context *ctx, psfm_packet *packet, const void *bytes, size_t size) {
-    if (size > SIZE_MAX - packet->size)
+static psfm_status put(psfm_context *ctx, psfm_message *message, const void *bytes, size_t size) {
+    if (size > SIZE_MAX - message->size)
         return psfm_fail_memory(ctx);
-    psfm_status status = PSFM_RESERVE(ctx, &packet->bytes, &packet->capacity, packet->size + size);
+    psfm_status status =
+        PSFM_RESERVE(ctx, &message->bytes, &message->capacity, message->size + size);
     if (status == PSFM_OK && size > 0)
-        memcpy(packet->bytes + packet->size, bytes, size);
-    packet->size += status == PSFM_OK ? size : 0;
+        memcpy(message->bytes + message->size, bytes, size);
+    message->size += status == PSFM_OK ? size : 0;
     return status;
 }
 
 /* Fails if less than `size` bytes are left. */
 static void check_left(psfm_transfer *t, size_t size) {
-    if (t->status == PSFM_OK && size > t->packet->size - t->packet->at)
-        t->status = psfm_fail(t->ctx, PSFM_ERR_FORMAT, "a packet of %zu bytes ends too early",
-                              t->packet->size);
+    if (t->status == PSFM_OK && size > t->message->size - t->message->at)
+        t->status = psfm_fail(t->ctx, PSFM_ERR_FORMAT, "a message of %zu bytes ends too early",
+                              t->message->size);
 }
 
 static void get(psfm_transfer *t, void *bytes, size_t size) {
@@ -38,15 +39,15 @@ static void get(psfm_transfer *t, void *bytes, size_t size) {
         memset(bytes, 0, size);
         return;
     }
-    memcpy(bytes, t->packet->bytes + t->packet->at, size);
-    t->packet->at += size;
+    memcpy(bytes, t->message->bytes + t->message->at, size);
+    t->message->at += size;
 }
 
 void psfm_move(psfm_transfer *t, void *value, size_t size) {
     if (t->is_reading)
         get(t, value, size);
     else if (t->status == PSFM_OK)
-        t->status = put(t->ctx, t->packet, value, size);
+        t->status = put(t->ctx, t->message, value, size);
 }
 
 void psfm_move_array(psfm_transfer *t, void *array, size_t *num, size_t size) {
@@ -78,7 +79,7 @@ void psfm_move_text(psfm_transfer *t, void *text) {
     if (t->is_reading && letters != NULL && (size == 0 || letters[size - 1] != '\0')) {
         free(letters);
         letters = NULL;
-        t->status = psfm_fail(t->ctx, PSFM_ERR_FORMAT, "a text in a packet has no end");
+        t->status = psfm_fail(t->ctx, PSFM_ERR_FORMAT, "a text in a message has no end");
     }
     if (t->is_reading)
         memcpy(text, &letters, sizeof letters);

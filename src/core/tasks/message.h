@@ -12,16 +12,16 @@
 typedef struct {
     uint8_t *bytes;
     size_t size, capacity, at;
-} psfm_packet;
+} psfm_message;
 
-void psfm_packet_free(psfm_packet *packet);
+void psfm_message_free(psfm_message *message);
 
-/* Values on their way into a packet or out of it: one function tells both ways what a struct
- * consists of. `status` is the first failure, PSFM_ERR_FORMAT where a packet ends too early; after
+/* Values on their way into a message or out of it: one function tells both ways what a struct
+ * consists of. `status` is the first failure, PSFM_ERR_FORMAT where a message ends too early; after
  * it everything that is read is empty, zeros or NULL. */
 typedef struct {
     psfm_context *ctx;
-    psfm_packet *packet;
+    psfm_message *message;
     bool is_reading;
     psfm_status status;
 } psfm_transfer;

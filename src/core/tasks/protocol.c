@@ -20,14 +20,14 @@ void psfm_rank_facts_move(psfm_transfer *t, void *facts) {
 psfm_status psfm_message_send(psfm_link *link, psfm_context *ctx, int to,
                               const psfm_message_head *head,
                               void (*move)(psfm_transfer *t, void *value), void *value) {
-    psfm_packet packet = {0};
-    psfm_transfer t = {.ctx = ctx, .packet = &packet};
+    psfm_message message = {0};
+    psfm_transfer t = {.ctx = ctx, .message = &message};
     psfm_message_head first = *head;
     psfm_move(&t, &first, sizeof first);
     if (move != NULL)
         move(&t, value);
-    psfm_status status = t.status == PSFM_OK ? link->send(link, ctx, to, &packet) : t.status;
-    psfm_packet_free(&packet);
+    psfm_status status = t.status == PSFM_OK ? link->send(link, ctx, to, &message) : t.status;
+    psfm_message_free(&message);
     return status;
 }
 

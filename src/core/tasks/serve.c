@@ -2,8 +2,8 @@
  * says what came out. A failure of a task or of a list is said, too, and the first rank decides;
  * only a link that fails ends the rank by itself.
  *
- * While a list is open the serving thread leads a crew: it puts tasks into one queue, from which
- * the workers take them, and sends what they put into another. */
+ * While a list is open, the serving thread puts its tasks into one queue, from which the workers
+ * take them, and sends what the workers put into another queue. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +238,8 @@ static psfm_status take_for_list(service *s, const psfm_message_head *head, psfm
 
 static psfm_status work_on_list(service *s, psfm_transfer *t);
 
-static psfm_status take_message(service *s, psfm_packet *packet) {
-    psfm_transfer t = {.ctx = s->ctx, .packet = packet, .is_reading = true};
+static psfm_status take_message(service *s, psfm_message *message) {
+    psfm_transfer t = {.ctx = s->ctx, .message = message, .is_reading = true};
     psfm_message_head head;
     psfm_move(&t, &head, sizeof head);
     if (t.status != PSFM_OK)
@@ -260,16 +260,16 @@ static psfm_status take_message(service *s, psfm_packet *packet) {
 }
 
 static psfm_status turn(service *s, bool *moved) {
-    psfm_packet packet = {0};
+    psfm_message message = {0};
     int from = -1;
     psfm_status status = send_results(s, moved);
     if (status == PSFM_OK)
-        status = s->link->receive(s->link, s->ctx, &from, &packet);
+        status = s->link->receive(s->link, s->ctx, &from, &message);
     if (status == PSFM_OK && from >= 0) {
         *moved = true;
-        status = take_message(s, &packet);
+        status = take_message(s, &message);
     }
-    psfm_packet_free(&packet);
+    psfm_message_free(&message);
     return status;
 }
 
@@ -302,9 +302,9 @@ static void lead(void *user) {
 static psfm_status work_on_list(service *s, psfm_transfer *t) {
     s->is_closing = s->is_closed = false;
     psfm_status opened = open_list(s, t);
-    const psfm_crew crew = {s->num_workers, work, lead, s};
+    const psfm_workers workers = {s->num_workers, work, lead, s};
     if (opened == PSFM_OK)
-        opened = psfm_crew_run(s->ctx, &crew);
+        opened = psfm_workers_run(s->ctx, &workers);
     close_list(s);
     return opened == PSFM_OK ? s->status : answer(s, opened);
 }

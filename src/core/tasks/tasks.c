@@ -18,76 +18,76 @@
 
 typedef struct {
     psfm_context *ctx;
-    psfm_board *board;
-    psfm_place *place; /* this process */
+    psfm_scheduler *scheduler;
+    psfm_executor *executor; /* this process */
     void *state;
     psfm_status status; /* of the thread that commits */
 } local_work;
 
-static psfm_status bring_part_here(psfm_context *ctx, psfm_place *place, uint32_t part,
+static psfm_status bring_part_here(psfm_context *ctx, psfm_executor *executor, uint32_t part,
                                    void *content) {
-    const local_work *work = place->own;
-    return work->board->list->kind->take_part(ctx, work->state, part, content);
+    const local_work *work = executor->own;
+    return work->scheduler->list->kind->take_part(ctx, work->state, part, content);
 }
 
-static psfm_status forget_parts_here(psfm_context *ctx, psfm_place *place) {
+static psfm_status forget_parts_here(psfm_context *ctx, psfm_executor *executor) {
     (void)ctx;
-    const local_work *work = place->own;
-    work->board->list->kind->forget_parts(work->state);
+    const local_work *work = executor->own;
+    work->scheduler->list->kind->forget_parts(work->state);
     return PSFM_OK;
 }
 
 /* One task; the caller holds the lock, which is free while it is described and computed. */
-static psfm_turn work_once(psfm_context *ctx, int worker, const local_work *work) {
-    psfm_board *board = work->board;
+static psfm_handout work_once(psfm_context *ctx, int worker, const local_work *work) {
+    psfm_scheduler *scheduler = work->scheduler;
     psfm_task task;
-    psfm_turn turn = psfm_board_take(board, work->place, &task);
-    if (turn != PSFM_TURN_TASK)
-        return turn;
-    pthread_mutex_unlock(&board->lock);
-    psfm_task_describe(ctx, board->list, board->begin[task.index], &task);
+    psfm_handout handout = psfm_scheduler_take(scheduler, work->executor, &task);
+    if (handout != PSFM_HANDOUT_TASK)
+        return handout;
+    pthread_mutex_unlock(&scheduler->lock);
+    psfm_task_describe(ctx, scheduler->list, scheduler->begin[task.index], &task);
     psfm_task_compute(ctx, work->state, worker, &task);
-    pthread_mutex_lock(&board->lock);
-    psfm_board_give(board, work->place, &task);
-    return turn;
+    pthread_mutex_lock(&scheduler->lock);
+    psfm_scheduler_give(scheduler, work->executor, &task);
+    return handout;
 }
 
 static void work_on(psfm_context *ctx, int worker, const local_work *work) {
-    psfm_board *board = work->board;
-    pthread_mutex_lock(&board->lock);
-    for (psfm_turn turn = PSFM_TURN_TASK; turn != PSFM_TURN_NONE;) {
-        turn = work_once(ctx, worker, work);
-        if (turn == PSFM_TURN_LATER)
-            pthread_cond_wait(&board->changed, &board->lock);
+    psfm_scheduler *scheduler = work->scheduler;
+    pthread_mutex_lock(&scheduler->lock);
+    for (psfm_handout handout = PSFM_HANDOUT_TASK; handout != PSFM_HANDOUT_NONE;) {
+        handout = work_once(ctx, worker, work);
+        if (handout == PSFM_HANDOUT_LATER)
+            pthread_cond_wait(&scheduler->changed, &scheduler->lock);
     }
-    pthread_mutex_unlock(&board->lock);
+    pthread_mutex_unlock(&scheduler->lock);
 }
 
 /* Helps with a loop inside somebody's task, or waits a little for a result. The caller holds the
- * board's lock. */
-static void help_or_wait(psfm_context *ctx, psfm_board *board) {
-    pthread_mutex_unlock(&board->lock);
+ * scheduler's lock. */
+static void help_or_wait(psfm_context *ctx, psfm_scheduler *scheduler) {
+    pthread_mutex_unlock(&scheduler->lock);
     bool has_helped = psfm_parallel_help(ctx);
-    pthread_mutex_lock(&board->lock);
-    if (has_helped || psfm_board_has_result(board))
+    pthread_mutex_lock(&scheduler->lock);
+    if (has_helped || psfm_scheduler_has_result(scheduler))
         return;
     const struct timespec end = psfm_time_in(WAIT_NS);
-    pthread_cond_timedwait(&board->changed, &board->lock, &end);
+    pthread_cond_timedwait(&scheduler->changed, &scheduler->lock, &end);
 }
 
 /* The calling thread without a link: computes, and commits whenever it can. */
 static psfm_status work_and_commit(psfm_context *ctx, int worker, const local_work *work) {
-    psfm_board *board = work->board;
+    psfm_scheduler *scheduler = work->scheduler;
     psfm_status status = PSFM_OK;
-    pthread_mutex_lock(&board->lock);
-    while (status == PSFM_OK && !psfm_board_is_done(board)) {
-        psfm_turn turn = work_once(ctx, worker, work);
-        size_t before = board->committed;
-        status = psfm_board_commit(board);
-        if (turn != PSFM_TURN_TASK && status == PSFM_OK && board->committed == before)
-            help_or_wait(ctx, board);
+    pthread_mutex_lock(&scheduler->lock);
+    while (status == PSFM_OK && !psfm_scheduler_is_done(scheduler)) {
+        psfm_handout handout = work_once(ctx, worker, work);
+        size_t before = scheduler->committed;
+        status = psfm_scheduler_commit(scheduler);
+        if (handout != PSFM_HANDOUT_TASK && status == PSFM_OK && scheduler->committed == before)
+            help_or_wait(ctx, scheduler);
     }
-    pthread_mutex_unlock(&board->lock);
+    pthread_mutex_unlock(&scheduler->lock);
     return status;
 }
 
@@ -105,35 +105,35 @@ static void work_beside(psfm_context *ctx, int worker, void *user) {
 
 static void lead(void *user) {
     local_work *work = user;
-    work->status = psfm_dispatch(work->ctx, psfm_context_link(work->ctx), work->board);
+    work->status = psfm_dispatch(work->ctx, psfm_context_link(work->ctx), work->scheduler);
 }
 
-static psfm_status run_here(psfm_context *ctx, psfm_board *board, psfm_place *place, void *state,
-                            int num) {
+static psfm_status run_here(psfm_context *ctx, psfm_scheduler *scheduler, psfm_executor *executor,
+                            void *state, int num) {
     const bool has_link = psfm_context_link(ctx) != NULL;
-    local_work work = {.ctx = ctx, .board = board, .place = place, .state = state};
-    const psfm_crew crew = {num, has_link ? work_beside : work_alone, has_link ? lead : NULL,
-                            &work};
-    place->own = &work;
-    psfm_status status = psfm_crew_run(ctx, &crew);
+    local_work work = {.ctx = ctx, .scheduler = scheduler, .executor = executor, .state = state};
+    const psfm_workers workers = {num, has_link ? work_beside : work_alone, has_link ? lead : NULL,
+                                  &work};
+    executor->own = &work;
+    psfm_status status = psfm_workers_run(ctx, &workers);
     return status == PSFM_OK ? work.status : status;
 }
 
 /* Runs a list that is open here. */
 static psfm_status run_list(psfm_context *ctx, const psfm_task_list *list, void *state, int num) {
     const psfm_link *link = psfm_context_link(ctx);
-    psfm_place here = {.bring_part = bring_part_here, .forget_parts = forget_parts_here};
-    psfm_board board;
-    psfm_status status =
-        psfm_board_init(ctx, list, (size_t)num, link == NULL ? 1 : (size_t)link->num_ranks, &board);
+    psfm_executor here = {.bring_part = bring_part_here, .forget_parts = forget_parts_here};
+    psfm_scheduler scheduler;
+    psfm_status status = psfm_scheduler_init(
+        ctx, list, (size_t)num, link == NULL ? 1 : (size_t)link->num_ranks, &scheduler);
     if (status == PSFM_OK)
-        status = psfm_place_init(ctx, list, psfm_context_memory(ctx) / 4, &here);
+        status = psfm_executor_init(ctx, list, psfm_context_memory(ctx) / 4, &here);
     if (status == PSFM_OK && list->stage != NULL)
         status = psfm_progress(ctx, list->stage, 0, list->num);
     if (status == PSFM_OK)
-        status = run_here(ctx, &board, &here, state, num);
-    psfm_place_free(&here);
-    psfm_board_free(&board);
+        status = run_here(ctx, &scheduler, &here, state, num);
+    psfm_executor_free(&here);
+    psfm_scheduler_free(&scheduler);
     return status;
 }
 

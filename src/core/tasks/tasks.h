@@ -4,7 +4,7 @@
  * context has a link to other ranks, on theirs. Items that follow each other make a task. Whoever
  * is free gets the next task; the first rank takes the results one by one, in the order of the
  * items, so that what it writes does not depend on who computed what. Within a process everything
- * stays where it is; on its way to another rank it becomes a packet. */
+ * stays where it is; on its way to another rank it becomes a message. */
 #ifndef PSFM_TASKS_TASKS_H
 #define PSFM_TASKS_TASKS_H
 

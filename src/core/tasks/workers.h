@@ -11,12 +11,12 @@ typedef struct {
     /* What the calling thread does meanwhile; NULL: it is worker 0. */
     void (*lead)(void *user);
     void *user;
-} psfm_crew;
+} psfm_workers;
 
 /* Runs all of this at once, on the threads of the context or, with a leader, on as many beside the
  * calling one, and returns when all have ended. Threads that are no workers, or not any more, help
  * with loops. Fails without a call if the system does not give a leader any worker.
  */
-psfm_status psfm_crew_run(psfm_context *ctx, const psfm_crew *crew);
+psfm_status psfm_workers_run(psfm_context *ctx, const psfm_workers *workers);
 
 #endif

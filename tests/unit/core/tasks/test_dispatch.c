@@ -273,17 +273,17 @@ static void cancelling_stops_commits(void **state) {
 
 static atomic_int letters_left;
 
-static psfm_status send_some(psfm_link *link, psfm_context *ctx, int to, psfm_packet *packet) {
+static psfm_status send_some(psfm_link *link, psfm_context *ctx, int to, psfm_message *message) {
     if (to == 1 && atomic_fetch_sub(&letters_left, 1) <= 0)
         return psfm_fail(ctx, PSFM_ERR_IO, "rank 1 is gone");
-    return thread_link_send(link, ctx, to, packet);
+    return thread_link_send(link, ctx, to, message);
 }
 
 static psfm_status receive_some(psfm_link *link, psfm_context *ctx, int *from,
-                                psfm_packet *packet) {
-    psfm_status status = thread_link_receive(link, ctx, from, packet);
+                                psfm_message *message) {
+    psfm_status status = thread_link_receive(link, ctx, from, message);
     if (status == PSFM_OK && *from == 1 && atomic_fetch_sub(&letters_left, 1) <= 0) {
-        psfm_packet_free(packet);
+        psfm_message_free(message);
         return psfm_fail(ctx, PSFM_ERR_IO, "rank 1 is gone");
     }
     return status;

@@ -46,20 +46,20 @@ static void assert_same(const psfm_two_view *a, const psfm_two_view *b) {
 /* Cut anywhere, a geometry is a failure, and what was read of it can be freed. */
 static void assert_cuts_fail(psfm_context *ctx, psfm_two_view *view) {
     const psfm_task_value *kind = &psfm_two_view_tasks.result;
-    psfm_packet packet = {0};
-    psfm_transfer t = {.ctx = ctx, .packet = &packet};
+    psfm_message message = {0};
+    psfm_transfer t = {.ctx = ctx, .message = &message};
     kind->move(&t, view);
     assert_ok(ctx, t.status);
-    for (size_t size = packet.size; size > 0;) {
+    for (size_t size = message.size; size > 0;) {
         psfm_two_view got;
-        packet.size = --size;
-        packet.at = 0;
-        t = (psfm_transfer){.ctx = ctx, .packet = &packet, .is_reading = true};
+        message.size = --size;
+        message.at = 0;
+        t = (psfm_transfer){.ctx = ctx, .message = &message, .is_reading = true};
         kind->move(&t, &got);
         assert_int_equal(t.status, PSFM_ERR_FORMAT);
         kind->free(&got);
     }
-    psfm_packet_free(&packet);
+    psfm_message_free(&message);
 }
 
 static void test_ranks_do_not_matter(void **state) {

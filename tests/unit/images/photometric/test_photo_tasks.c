@@ -131,17 +131,17 @@ static void test_cut_views_are_refused(void **state) {
     (void)state;
     fixture f;
     psfm_corner corners[3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
-    psfm_packet packet = {0};
+    psfm_message message = {0};
     set_up(&f, 1);
     psfm_photo_view view = {.name = "a.png", .corners = corners, .num_corners = 3}, got;
-    psfm_transfer t = {.ctx = f.ctx, .packet = &packet};
+    psfm_transfer t = {.ctx = f.ctx, .message = &message};
     psfm_photo_view_move(&t, &view);
     assert_ok(f.ctx, t.status);
-    const size_t whole = packet.size;
+    const size_t whole = message.size;
     for (size_t size = 0; size <= whole; ++size) {
-        packet.size = size;
-        packet.at = 0;
-        t = (psfm_transfer){.ctx = f.ctx, .packet = &packet, .is_reading = true};
+        message.size = size;
+        message.at = 0;
+        t = (psfm_transfer){.ctx = f.ctx, .message = &message, .is_reading = true};
         psfm_photo_view_move(&t, &got);
         assert_int_equal(t.status, size < whole ? PSFM_ERR_FORMAT : PSFM_OK);
         assert_int_equal(got.num_corners, size < whole ? 0 : 3);
@@ -150,7 +150,7 @@ static void test_cut_views_are_refused(void **state) {
         free((char *)got.name);
         free(got.corners);
     }
-    psfm_packet_free(&packet);
+    psfm_message_free(&message);
     tear_down(&f);
 }
 

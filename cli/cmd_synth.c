@@ -109,12 +109,12 @@ const cli_command cli_synth = {
         "DIR/images, or with --matches-only keypoints and matches to DIR/database.db (a COLMAP\n"
         "database), and the true cameras and poses to DIR/gt (a COLMAP text model). Photographs\n"
         "have no use for points, noise-px, outliers, off-plane, neighbours, open-chain and miss;\n"
-        "a share of twins above 0 makes the scene symmetric; there are none of the general "
+        "a share of duplicates above 0 makes the scene symmetric; there are none of the general "
         "scene\n"
-        "and of the city, which has no twin either.\n"
+        "and of the city, which has no duplicate either.\n"
         "The same options and seed give the same bytes.\n\n"
         "    planarsfm synth arena -o hall --cameras 46 --render.moving 0.5\n"
-        "    planarsfm synth arena -o arena --matches-only --off-plane 0.3 --twins 0.15",
+        "    planarsfm synth arena -o arena --matches-only --off-plane 0.3 --duplicates 0.15",
     .positional = positional,
     .flags = flags,
     .groups = groups,

@@ -14,7 +14,7 @@ static inline psfm_status refine_poses(psfm_context *ctx, const psfm_refine_inpu
     if (status == PSFM_OK)
         status = psfm_refinement_judge(ctx, &r);
     if (status == PSFM_OK)
-        status = psfm_refinement_probe(ctx, &r);
+        status = psfm_refinement_test_stability(ctx, &r);
     psfm_refinement_end(&r);
     return status;
 }

@@ -48,7 +48,7 @@ function readPairs(raw) {
     kind: bytes(raw.kind),
     essential: u32(raw.essential),
     flags: bytes(raw.flags),
-    part: u32(raw.part),
+    embeddingComponent: u32(raw.embedding_component),
     component: u32(raw.component),
     h: f32(raw.h),
     rotation: f32(raw.rotation),

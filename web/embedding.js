@@ -48,7 +48,7 @@ function loadComponent(component) {
     if (pairs.flags[p] & IS_EDGE && pairs.component[p] === component) embedding.order.push(p);
   embedding.order.sort((a, b) => pairs.h[a] - pairs.h[b] || a - b);
   embedding.arcs = treeArcs(embedding.order.filter((p) => pairs.flags[p] & IN_TREE));
-  const parts = new Set(embedding.order.map((p) => pairs.part[p])).size;
+  const parts = new Set(embedding.order.map((p) => pairs.embeddingComponent[p])).size;
   const facts = report.components[component];
   $('embeddingNote').textContent = facts
     ? `${count(facts.images, 'image')}, ${count(facts.edges, 'edge')}; the tree spans h from ${shortNumber(facts.low)} to ${shortNumber(facts.high)}.` +

@@ -217,10 +217,11 @@ function qualityFindings(add) {
       'A wrong focal length, motion blur, or a pose that is off.',
       high.map(imageChip),
     );
-  if (summary.deviations)
+  const partial = summary.standard_deviations || summary.deviations; // its name in 0.1 runs
+  if (partial)
     add(
       'info',
-      sentence(summary.deviations.text),
+      sentence(partial.text),
       'All at once would have taken too long or too much memory. Those of images nearby are a good guess.',
     );
   const weak = images.filter((image) => image.rotation_sigma_deg > 1);

@@ -1,6 +1,6 @@
-/* Rotation consensus against twins: what the search finds, and what the truth is worth.
+/* Rotation consensus against duplicates: what the search finds, and what the truth is worth.
  *
- *   bench_consensus [--scene NAME] [--cameras N] [--neighbours K] [--twins SHARE] [--seeds S]
+ *   bench_consensus [--scene NAME] [--cameras N] [--neighbours K] [--duplicates SHARE] [--seeds S]
  *                   [--first SEED] [--ambiguous mark | split]
  *
  * One line a seed: the share of images whose rotation is within 20 degrees of the truth (drift is
@@ -125,7 +125,7 @@ static outcome run(psfm_context *ctx, psfm_scene_kind kind, const psfm_scene_opt
             out.seconds = timings.stages[k].seconds;
     out.right_share = right_share(&scene.truth, &solution);
     for (size_t k = 0; k < edges.ambiguities.num; ++k)
-        out.undecided += edges.ambiguities.item[k].kind == PSFM_AMBIGUITY_TURN &&
+        out.undecided += edges.ambiguities.item[k].kind == PSFM_AMBIGUITY_ROTATION &&
                          !edges.ambiguities.item[k].cut.decided;
     out.found = edges.consensus.score;
     compare_scores(ctx, &scene, &options, &graph, solution.poses.cam_from_world, &out);
@@ -152,8 +152,8 @@ int main(int argc, char **argv) {
             options.num_cameras = atoi(value);
         else if (strcmp(argv[k], "--neighbours") == 0)
             options.neighbours = atoi(value);
-        else if (strcmp(argv[k], "--twins") == 0)
-            options.twins = atof(value);
+        else if (strcmp(argv[k], "--duplicates") == 0)
+            options.duplicates = atof(value);
         else if (strcmp(argv[k], "--seeds") == 0)
             seeds = atoi(value);
         else if (strcmp(argv[k], "--ambiguous") == 0)
@@ -180,9 +180,10 @@ int main(int argc, char **argv) {
                           : ", cannot be told",
                is_silent ? ", silent" : "");
     }
-    printf("%s, %d cameras, %d neighbours, %g twins: right %d, below the truth %d, cannot be told "
+    printf("%s, %d cameras, %d neighbours, %g duplicates: right %d, below the truth %d, cannot be "
+           "told "
            "%d, with something undecided %d, silent %d of %d\n",
-           psfm_scene_kind_name(kind), options.num_cameras, options.neighbours, options.twins,
+           psfm_scene_kind_name(kind), options.num_cameras, options.neighbours, options.duplicates,
            right, below, untold, undecided, silent, seeds);
     psfm_context_destroy(&ctx);
     return 0;

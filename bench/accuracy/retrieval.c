@@ -1,11 +1,11 @@
-/* Pairs by likeness: of the pairs that verify, the share that `--pairs retrieval:K` would have
+/* Pairs by vectors: of the pairs that verify, the share that `--pairs retrieval:K` would have
  * tried.
  *
  *   bench_retrieval DATABASE...
  *
  * of databases whose pairs were all matched. Verified: 30 inliers of homographies or of the
  * essential matrix. "best" is the share that a selection of as many pairs could reach; then the
- * same with the pairs of `--pairs.expand`. Once as likeness alone has it, once ranked by geometry.
+ * same with the pairs of `--pairs.expand`. Once as vectors alone has it, once ranked by geometry.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static size_t count_verified(const psfm_pair_list *list, size_t num, const size_
 /* Pairs of a rule, verified ones among them, and the same with those by common neighbours. */
 static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *hints,
                    const size_t *verified, size_t num_verified) {
-    size_t num = hints->likeness->num;
+    size_t num = hints->vectors->num;
     psfm_pair_list list, added;
     psfm_moment start = psfm_moment_now();
     check(ctx, psfm_pair_select(ctx, rule, NULL, num, hints, &list));
@@ -89,7 +89,7 @@ static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *h
     size_t more = count_verified(&added, num, verified, NULL);
     printf("  %-12s %s %6zu pairs (%.2f CPU s), recall %5.1f %%, best %5.1f %%; expanded %6zu "
            "pairs, recall %5.1f %%\n",
-           rule, hints->sketches == NULL ? "by likeness" : "ranked     ", list.num, seconds,
+           rule, hints->sketches == NULL ? "by vectors" : "ranked     ", list.num, seconds,
            100.0 * (double)found / all,
            list.num < num_verified ? 100.0 * (double)list.num / all : 100.0, list.num + added.num,
            100.0 * (double)(found + more) / all);
@@ -101,20 +101,20 @@ static void report(psfm_context *ctx, const char *rule, const psfm_pair_hints *h
 static void run(psfm_context *ctx, const char *path) {
     psfm_feature_store store;
     psfm_stored_photos photos;
-    psfm_likeness likeness;
+    psfm_image_vectors vectors;
     check(ctx, psfm_store_open(ctx, path, false, &store));
     check(ctx, psfm_store_list(&store, &photos));
     psfm_moment start = psfm_moment_now();
-    check(ctx, psfm_image_likeness_find(ctx, &store, &photos, &likeness));
+    check(ctx, psfm_image_vectors_find(ctx, &store, &photos, &vectors));
     double seconds = psfm_moment_now().cpu_seconds - start.cpu_seconds;
     size_t *verified = calloc(photos.num * photos.num, sizeof *verified);
     if (verified == NULL)
         exit(1);
     psfm_sketch *sketches = NULL;
-    psfm_pair_hints hints = {.likeness = &likeness};
+    psfm_pair_hints hints = {.vectors = &vectors};
     check(ctx, psfm_image_sketches_draw(ctx, &store, &photos, &sketches));
     size_t num = find_verified(ctx, path, &photos, verified);
-    printf("%s: %zu images, %zu of %zu pairs verified, likeness in %.2f CPU s\n", path, photos.num,
+    printf("%s: %zu images, %zu of %zu pairs verified, vectors in %.2f CPU s\n", path, photos.num,
            num, photos.num * (photos.num - 1) / 2, seconds);
     for (size_t k = 0; k < 8; ++k) {
         char rule[32];
@@ -125,7 +125,7 @@ static void run(psfm_context *ctx, const char *path) {
     psfm_store_close(&store);
     free(sketches);
     free(verified);
-    psfm_likeness_free(&likeness);
+    psfm_image_vectors_free(&vectors);
     psfm_stored_photos_free(&photos);
 }
 

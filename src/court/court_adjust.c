@@ -250,7 +250,7 @@ static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem 
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
-/* Uncertainty and probes, with the lines. */
+/* Uncertainty and stability_tests, with the lines. */
 static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
     psfm_free_focals focals = {0};
@@ -260,11 +260,11 @@ static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, a
         psfm_refined_judge(ctx, &problem, bundle, &a->options->control, &focals, a->out);
     if (status == PSFM_OK)
         status = find_size_sigma(ctx, &problem, bundle, a);
-    psfm_probes_free(a->out->probe);
-    if (status == PSFM_OK && a->options->control.probes) {
-        status = psfm_probes_make(ctx, &problem, bundle, &focals, a->out->probe);
+    psfm_stability_tests_free(a->out->stability);
+    if (status == PSFM_OK && a->options->control.stability_tests) {
+        status = psfm_stability_tests_run(ctx, &problem, bundle, &focals, a->out->stability);
         if (status == PSFM_ERR_NUMERIC) {
-            psfm_probes_free(a->out->probe);
+            psfm_stability_tests_free(a->out->stability);
             status = PSFM_OK;
         }
     }

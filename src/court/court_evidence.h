@@ -31,9 +31,9 @@ psfm_status psfm_court_pose_make_canonical(psfm_context *ctx, const psfm_drawing
 /* The floor itself, seen by two images, says how their ends of the court go together. */
 typedef struct {
     uint32_t view1, view2;
-    int quarters;    /* turn of view2's pose that puts it into the world of view1's */
-    double likeness; /* of the floors then, see court/top_view.h */
-    double margin;   /* by how much that is more than with any other turn */
+    int quarters;       /* turn of view2's pose that puts it into the world of view1's */
+    double correlation; /* of the floors then, see court/top_view.h */
+    double margin;      /* by how much that is more than with any other turn */
 } psfm_turn_link;
 
 /* Owns its arrays. */

@@ -266,20 +266,20 @@ static psfm_status compare_pair(psfm_context *ctx, size_t k, int worker, void *u
     double second = -1.0;
     (void)ctx;
     (void)worker;
-    *link = (psfm_turn_link){.view1 = w->pairs[k][0], .view2 = w->pairs[k][1], .likeness = -1.0};
+    *link = (psfm_turn_link){.view1 = w->pairs[k][0], .view2 = w->pairs[k][1], .correlation = -1.0};
     for (int t = 0; t < e->num_turns; ++t) {
-        double likeness = psfm_top_view_likeness(&w->raster, &w->tops[link->view1],
-                                                 &w->tops[link->view2], e->turns[t]);
-        likeness = isnan(likeness) ? 0.0 : likeness;
-        if (likeness > link->likeness) {
-            second = link->likeness;
-            link->likeness = likeness;
+        double correlation = psfm_top_view_correlation(&w->raster, &w->tops[link->view1],
+                                                       &w->tops[link->view2], e->turns[t]);
+        correlation = isnan(correlation) ? 0.0 : correlation;
+        if (correlation > link->correlation) {
+            second = link->correlation;
+            link->correlation = correlation;
             link->quarters = e->turns[t];
         } else {
-            second = fmax(second, likeness);
+            second = fmax(second, correlation);
         }
     }
-    link->margin = link->likeness - second;
+    link->margin = link->correlation - second;
     return PSFM_OK;
 }
 

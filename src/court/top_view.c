@@ -218,8 +218,8 @@ psfm_status psfm_top_views_take_symmetric(psfm_context *ctx, const psfm_top_rast
     return status;
 }
 
-double psfm_top_view_likeness(const psfm_top_raster *raster, const psfm_top_view *a,
-                              const psfm_top_view *b, int quarters) {
+double psfm_top_view_correlation(const psfm_top_raster *raster, const psfm_top_view *a,
+                                 const psfm_top_view *b, int quarters) {
     int64_t ab = 0, aa = 0, bb = 0, num = 0;
     for (int y = 0; y < raster->height; ++y) {
         for (int x = 0; x < raster->width; ++x) {

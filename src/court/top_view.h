@@ -36,7 +36,7 @@ psfm_status psfm_top_views_take_symmetric(psfm_context *ctx, const psfm_top_rast
 
 /* Correlation, -1 to 1, of a view with another one whose pose is turned by so many quarters
  * (psfm_court_pose_turn), over what both see; NAN if that is too little. */
-double psfm_top_view_likeness(const psfm_top_raster *raster, const psfm_top_view *a,
-                              const psfm_top_view *b, int quarters);
+double psfm_top_view_correlation(const psfm_top_raster *raster, const psfm_top_view *a,
+                                 const psfm_top_view *b, int quarters);
 
 #endif

@@ -59,11 +59,13 @@ static void print_pair(FILE *file, const psfm_graph_pair *pair) {
     }
     fprintf(file, "]");
     if (pair->is_edge) {
-        fprintf(file, ",\n  \"edge\":{\"part\":%u,\"component\":%u,\"tree\":%s,\"kept\":%s",
-                pair->part, pair->component, truth(pair->in_tree), truth(pair->kept));
+        fprintf(
+            file,
+            ",\n  \"edge\":{\"embedding_component\":%u,\"component\":%u,\"tree\":%s,\"kept\":%s",
+            pair->embedding_component, pair->component, truth(pair->in_tree), truth(pair->kept));
         print_number(file, "h", pair->h);
         print_number(file, "rotation_deg", pair->rotation_deg);
-        print_number(file, "absence", pair->absence);
+        print_number(file, "missing_share", pair->missing_share);
         fprintf(file, "}");
     }
     fprintf(file, "}");
@@ -127,7 +129,7 @@ static void round_pair(psfm_graph_pair *pair) {
         return;
     round_to(DIGITS, &pair->h);
     round_to(DIGITS, &pair->rotation_deg);
-    round_to(DIGITS, &pair->absence);
+    round_to(DIGITS, &pair->missing_share);
 }
 
 void psfm_graph_file_round(psfm_graph_file *graph) {
@@ -279,17 +281,24 @@ static psfm_pair_kind read_kind(reader *r, const cJSON *item) {
     return PSFM_PAIR_OK;
 }
 
+/* A key, or its former name where the file is of an earlier version. */
+static const char *current_key(const cJSON *object, const char *key, const char *former) {
+    return cJSON_HasObjectItem(object, former) ? former : key;
+}
+
 static void read_edge(reader *r, const cJSON *edge, size_t num_components, psfm_graph_pair *pair) {
     pair->is_edge = true;
-    pair->part = get_index(r, edge, "part", UINT32_MAX);
+    pair->embedding_component =
+        get_index(r, edge, current_key(edge, "embedding_component", "part"), UINT32_MAX);
     pair->component = get_index(r, edge, "component", num_components);
     pair->in_tree = get_truth(r, edge, "tree");
     pair->kept = get_truth(r, edge, "kept");
     pair->h = get_number(r, edge, "h", false);
     pair->rotation_deg = get_number(r, edge, "rotation_deg", true);
-    pair->absence = (double)NAN; /* files of before do not have it */
-    if (cJSON_HasObjectItem(edge, "absence"))
-        pair->absence = get_number(r, edge, "absence", true);
+    pair->missing_share = (double)NAN; /* files of before do not have it */
+    const char *missing = current_key(edge, "missing_share", "absence");
+    if (cJSON_HasObjectItem(edge, missing))
+        pair->missing_share = get_number(r, edge, missing, true);
 }
 
 static void read_pair(reader *r, const cJSON *item, const psfm_graph_file *graph,

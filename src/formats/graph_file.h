@@ -36,13 +36,13 @@ typedef struct {
     psfm_graph_homography *homographies;
     size_t num_homographies;
     bool is_edge;
-    double h;            /* embedding */
-    uint32_t part;       /* of the line graph: parts are embedded apart */
-    uint32_t component;  /* into components */
-    bool in_tree;        /* of the minimum-range tree */
-    bool kept;           /* used for the poses: not pruned */
-    double rotation_deg; /* angle between its rotation and that of the poses; NAN if unknown */
-    double absence;      /* what its images should share and do not; NAN if unknown */
+    double h;                     /* embedding */
+    uint32_t embedding_component; /* of the line graph: parts are embedded apart */
+    uint32_t component;           /* into components */
+    bool in_tree;                 /* of the minimum-range tree */
+    bool kept;                    /* used for the poses: not pruned */
+    double rotation_deg;  /* angle between its rotation and that of the poses; NAN if unknown */
+    double missing_share; /* what its images should share and do not; NAN if unknown */
 } psfm_graph_pair;
 
 /* A connected component of the pose graph before pruning, with at least one edge. */

@@ -1,26 +1,26 @@
 /* The need of a photograph, from what its pairs came to.
  *
- * An image is held by its best neighbours. Three of them are enough to hold it in all directions,
- * and more pairs see the same points again; so its support is the number of verified matches in its
- * three best pairs, which is on one scale for a ring of two neighbours and for all pairs of a set.
- * Measured on sets with known poses, images of a support of 2000 end as exact as with the doubled
- * image, whose features are three times as many.
+ * An image is supported by its best neighbours. Three of them are enough to hold it in all
+ * directions, and more pairs see the same points again; so its support is the number of verified
+ * matches in its three best pairs, which is on one scale for a ring of two neighbours and for all
+ * pairs of a set. Measured on sets with known poses, images of a support of 2000 end as exact as
+ * with the doubled image, whose features are three times as many.
  *
  * Below that, what more features would bring depends on what else there is. Let K be the support
- * and P what the patches of three pairs are worth, in matches. Information adds up, so g times
- * the features shrink deviations by the factor sqrt((K + P) / (g K + P)). Where patches carry the
- * planes that is next to 1, and the photograph is left as it is. And one weak image between
- * images that are held well is as exact as its own matches; only where weak images hang on each
- * other do errors add up from one to the next. So it is those that get the next effort.
+ * and P what the patches of three pairs are best_matches, in matches. Information adds up, so g
+ * times the features shrink deviations by the factor sqrt((K + P) / (g K + P)). Where patches carry
+ * the planes that is next to 1, and the photograph is left as it is. And one weak image between
+ * images that are supported well is as exact as its own matches; only where weak images hang on
+ * each other do errors add up from one to the next. So it is those that get the next effort.
  *
  * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
- * to a twin has patches as well. A pair that is good makes one component of its two images; what is
- * not in the largest one has not been connected, whatever its support, and what is in it by three
- * pairs of few matches not surely. Where normal effort does not do for that, the set is hard, and
- * all its images get normal effort at least; but one photograph of something else among hundreds
- * does not make it so. High effort is for what normal effort does not connect, for what it holds
- * badly and, if what comes out is doubtful, for all where many are joined by few matches: doubts
- * about images with many matches are not of a kind that more of them would settle. */
+ * to a duplicate has patches as well. A pair that is good makes one component of its two images;
+ * what is not in the largest one has not been connected, whatever its support, and what is in it by
+ * three pairs of few matches not surely. Where normal effort does not do for that, the set is hard,
+ * and all its images get normal effort at least; but one photograph of something else among
+ * hundreds does not make it so. High effort is for what normal effort does not connect, for what it
+ * holds badly and, if what comes out is doubtful, for all where many are joined by few matches:
+ * doubts about images with many matches are not of a kind that more of them would settle. */
 #include "frontend/effort_need.h"
 
 #include <math.h>
@@ -95,12 +95,12 @@ static psfm_effort next_of(psfm_effort reached) {
     return reached == PSFM_EFFORT_LOW ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH;
 }
 
-/* Whether the features of the next effort would make an image clearly more exact that is held by
- * `held` matches, patches included, `support` of them keypoints'. */
-static bool is_weak(double support, double held, const psfm_effort_given *given) {
+/* Whether the features of the next effort would make an image clearly more exact that is supported
+ * by `supported` matches, patches included, `support` of them keypoints'. */
+static bool is_weak(double support, double supported, const psfm_effort_given *given) {
     const double least = given->reached == PSFM_EFFORT_LOW ? MIN_GAIN : MIN_GAIN_HIGH;
     return support < MIN_SUPPORT &&
-           sqrt(held / (held + (given->growth - 1.0) * support)) < 1.0 - least;
+           sqrt(supported / (supported + (given->growth - 1.0) * support)) < 1.0 - least;
 }
 
 static bool has_weak_neighbour(const best_pairs *best, const bool *weak) {
@@ -119,38 +119,39 @@ static void hold_by(double values[NUM_BEST], double value) {
     }
 }
 
-/* What holds each image: the three of its pairs that are worth most, patches included. */
-static psfm_status find_held(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                             size_t num_pairs, double *held) {
-    double(*worth)[NUM_BEST] = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, num_images, &worth);
+/* What holds each image: the three of its pairs that are best_matches most, patches included. */
+static psfm_status find_support(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
+                                size_t num_pairs, double *supported) {
+    double(*best_matches)[NUM_BEST] = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &best_matches);
     for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
         for (int e = 0; e < 2; ++e)
-            hold_by(worth[pairs[k].image[e]], (double)pairs[k].num_verified + pairs[k].patches);
+            hold_by(best_matches[pairs[k].image[e]],
+                    (double)pairs[k].num_verified + pairs[k].patches);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        held[i] = worth[i][0] + worth[i][1] + worth[i][2];
-    free(worth);
+        supported[i] = best_matches[i][0] + best_matches[i][1] + best_matches[i][2];
+    free(best_matches);
     return status;
 }
 
 /* Gives weak images that hang on others like them what they need. */
 static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, const best_pairs *best, psfm_image_effort *images) {
-    double *held = NULL;
+    double *supported = NULL;
     bool *weak = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, num_images, &held);
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &supported);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_images, &weak);
     if (status == PSFM_OK)
-        status = find_held(ctx, num_images, pairs, num_pairs, held);
+        status = find_support(ctx, num_images, pairs, num_pairs, supported);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        weak[i] = is_weak((double)support_of(&best[i]), held[i], &images[i].given);
+        weak[i] = is_weak((double)support_of(&best[i]), supported[i], &images[i].given);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
         if (weak[i] && has_weak_neighbour(&best[i], weak))
             images[i].needed = next_of(images[i].given.reached);
     }
     free(weak);
-    free(held);
+    free(supported);
     return status;
 }
 
@@ -193,8 +194,8 @@ bool psfm_effort_is_hard(const psfm_image_effort *images, size_t num_images) {
 }
 
 /* What an image needs to be joined to the others, beside how exact it is. */
-static psfm_effort need_by_joints(const psfm_image_effort *image, unsigned causes, bool is_hard,
-                                  bool is_loose) {
+static psfm_effort need_by_connections(const psfm_image_effort *image, unsigned causes,
+                                       bool is_hard, bool is_loose) {
     const psfm_effort reached = image->given.reached;
     const bool is_doubtful = (causes & PSFM_NEED_CERTAINTY) != 0;
     if (((causes & PSFM_NEED_CONNECTION) != 0 && !image->is_joined) ||
@@ -216,7 +217,7 @@ psfm_status psfm_effort_need(psfm_context *ctx, size_t num_images, const psfm_tr
     const bool is_hard = status == PSFM_OK && psfm_effort_is_hard(images, num_images);
     const bool is_loose = status == PSFM_OK && is_loose_set(images, num_images);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        images[i].needed = need_by_joints(&images[i], causes, is_hard, is_loose);
+        images[i].needed = need_by_connections(&images[i], causes, is_hard, is_loose);
     if (status == PSFM_OK && (causes & PSFM_NEED_EXACTNESS) != 0)
         status = find_weak(ctx, num_images, pairs, num_pairs, best, images);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {

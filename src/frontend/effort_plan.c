@@ -5,7 +5,7 @@
  * geometry and with no more matches than images have that share nothing. How many that are is told
  * by all pairs without geometry: their mean m, and a deviation of sqrt(m) beyond it. Most such
  * pairs of a large set do share nothing. Images that are not connected for sure are sought
- * everywhere, and where there are any with normal effort no pair is vain. */
+ * everywhere, and where there are any with normal effort no pair is failed. */
 #include "frontend/effort_plan.h"
 
 #include <math.h>
@@ -18,32 +18,32 @@
 #include "frontend/effort_need.h"
 #include "store/feature_store.h"
 
-void psfm_raised_photos_free(psfm_raised_photos *raised) {
-    for (size_t k = 0; k < raised->num; ++k)
-        free(raised->photos[k].name);
-    free(raised->photos);
-    *raised = (psfm_raised_photos){0};
+void psfm_second_pass_photos_free(psfm_second_pass_photos *second_pass) {
+    for (size_t k = 0; k < second_pass->num; ++k)
+        free(second_pass->photos[k].name);
+    free(second_pass->photos);
+    *second_pass = (psfm_second_pass_photos){0};
 }
 
 /* Takes the names of photographs with more than the base effort. */
 static psfm_status take_names(psfm_context *ctx, const psfm_stored_photos *photos,
                               const psfm_effort *efforts, psfm_effort base,
-                              psfm_raised_photos *raised) {
-    psfm_raised_photos_free(raised);
-    psfm_status status = PSFM_ALLOC(ctx, photos->num, &raised->photos);
+                              psfm_second_pass_photos *second_pass) {
+    psfm_second_pass_photos_free(second_pass);
+    psfm_status status = PSFM_ALLOC(ctx, photos->num, &second_pass->photos);
     for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k) {
         if (efforts[k] <= base)
             continue;
-        psfm_raised_photo *next = &raised->photos[raised->num];
+        psfm_second_pass_photo *next = &second_pass->photos[second_pass->num];
         next->effort = efforts[k];
         status = psfm_strdup(ctx, photos->photos[k].name, &next->name);
-        raised->num += status == PSFM_OK;
+        second_pass->num += status == PSFM_OK;
     }
     return status;
 }
 
 psfm_status psfm_effort_plan_read(psfm_context *ctx, const char *database, psfm_effort base,
-                                  uint64_t *key, psfm_raised_photos *raised) {
+                                  uint64_t *key, psfm_second_pass_photos *second_pass) {
     psfm_feature_store store = {0};
     psfm_stored_photos photos = {0};
     psfm_effort_plan plan = {0};
@@ -56,7 +56,7 @@ psfm_status psfm_effort_plan_read(psfm_context *ctx, const char *database, psfm_
     if (status == PSFM_OK)
         status = psfm_store_plan(&store, &photos, key, &plan);
     if (status == PSFM_OK && *key != 0)
-        status = take_names(ctx, &photos, plan.efforts, base, raised);
+        status = take_names(ctx, &photos, plan.efforts, base, second_pass);
     psfm_effort_plan_free(&plan);
     psfm_stored_photos_free(&photos);
     psfm_store_close(&store);
@@ -72,7 +72,7 @@ typedef struct {
 
 typedef struct {
     psfm_context *ctx;
-    const psfm_effort_grounds *grounds;
+    const psfm_effort_criteria *criteria;
     psfm_feature_store store;
     psfm_stored_photos photos;
     psfm_effort_plan plan; /* what was spent, then what is to be */
@@ -90,15 +90,15 @@ static bool find_image(const decision *d, uint32_t id, uint32_t *index) {
     return found != NULL;
 }
 
-static double patches_of(const psfm_effort_grounds *g, const psfm_stored_pair *pair) {
+static double patches_of(const psfm_effort_criteria *g, const psfm_stored_pair *pair) {
     const psfm_pair_patches *found =
         psfm_find(pair, g->patches, g->num_patches, sizeof *g->patches, psfm_compare_u32_pair);
-    return found == NULL ? 0.0 : found->worth;
+    return found == NULL ? 0.0 : found->num_matches;
 }
 
 /* Reads what there is, and what was spent on it. Both lists of photographs are sorted by names. */
-static psfm_status read_state(decision *d, const psfm_raised_photos *raised) {
-    const psfm_folder_options *x = d->grounds->extract;
+static psfm_status read_state(decision *d, const psfm_second_pass_photos *second_pass) {
+    const psfm_folder_options *x = d->criteria->extract;
     uint64_t key = 0;
     size_t r = 0;
     psfm_status status = psfm_store_list(&d->store, &d->photos);
@@ -112,10 +112,12 @@ static psfm_status read_state(decision *d, const psfm_raised_photos *raised) {
         status = PSFM_ALLOC(d->ctx, d->photos.num, &d->places);
     for (uint32_t k = 0; status == PSFM_OK && k < d->photos.num; ++k) {
         const psfm_stored_photo *photo = &d->photos.photos[k];
-        while (r < raised->num && strcmp(raised->photos[r].name, photo->name) < 0)
+        while (r < second_pass->num && strcmp(second_pass->photos[r].name, photo->name) < 0)
             ++r;
-        const bool is_raised = r < raised->num && strcmp(raised->photos[r].name, photo->name) == 0;
-        d->plan.efforts[k] = is_raised ? raised->photos[r].effort : (psfm_effort)x->effort.level;
+        const bool is_second_pass =
+            r < second_pass->num && strcmp(second_pass->photos[r].name, photo->name) == 0;
+        d->plan.efforts[k] =
+            is_second_pass ? second_pass->photos[r].effort : (psfm_effort)x->effort.level;
         d->places[k] = (place){photo->image_id, k};
         d->images[k].given =
             psfm_effort_give(d->plan.efforts[k], x->extract.max_image_size, &x->sift, photo->width,
@@ -133,13 +135,13 @@ static psfm_status find_needs(decision *d) {
     for (size_t k = 0; status == PSFM_OK && k < d->num_pairs; ++k) {
         psfm_tried_pair *pair = &tried[num];
         pair->num_verified = d->pairs[k].num_verified;
-        pair->patches = patches_of(d->grounds, &d->pairs[k]);
+        pair->patches = patches_of(d->criteria, &d->pairs[k]);
         num += find_image(d, d->pairs[k].id1, &pair->image[0]) &&
                find_image(d, d->pairs[k].id2, &pair->image[1]);
     }
     if (status == PSFM_OK)
-        status = psfm_effort_need(d->ctx, d->photos.num, tried, num, d->grounds->causes,
-                                  d->grounds->most, d->images);
+        status = psfm_effort_need(d->ctx, d->photos.num, tried, num, d->criteria->causes,
+                                  d->criteria->most, d->images);
     free(tried);
     return status;
 }
@@ -161,63 +163,63 @@ static bool is_settled(const decision *d, uint32_t id) {
     return find_image(d, id, &index) && d->images[index].is_certain;
 }
 
-/* Pairs that are not worth more features: those found now, and those left out before. */
-static psfm_status find_vain(decision *d) {
+/* Pairs that are not num_matches more features: those found now, and those left out before. */
+static psfm_status find_failed_pairs(decision *d) {
     psfm_effort_plan *plan = &d->plan;
-    uint32_t(*vain)[2] = NULL;
+    uint32_t(*failed)[2] = NULL;
     const double chance = chance_matches(d);
     size_t num = 0, kept = 0;
-    psfm_status status = PSFM_ALLOC(d->ctx, plan->num_vain + d->num_pairs, &vain);
+    psfm_status status = PSFM_ALLOC(d->ctx, plan->num_failed + d->num_pairs, &failed);
     if (status != PSFM_OK)
         return status;
     const bool is_hard = psfm_effort_is_hard(d->images, d->photos.num);
-    for (size_t k = 0; k < plan->num_vain; ++k, ++num)
-        memcpy(vain[num], plan->vain[k], sizeof *vain);
+    for (size_t k = 0; k < plan->num_failed; ++k, ++num)
+        memcpy(failed[num], plan->failed[k], sizeof *failed);
     for (size_t k = 0; k < d->num_pairs; ++k) {
         const psfm_stored_pair *pair = &d->pairs[k];
         if (pair->key == 0 || pair->num_verified > 0 || (double)pair->num_matches > chance)
             continue;
-        vain[num][0] = pair->id1;
-        vain[num++][1] = pair->id2;
+        failed[num][0] = pair->id1;
+        failed[num++][1] = pair->id2;
     }
     if (num > 0)
-        qsort(vain, num, sizeof *vain, psfm_compare_u32_pair);
+        qsort(failed, num, sizeof *failed, psfm_compare_u32_pair);
     for (size_t k = 0; k < num; ++k)
-        if (!is_hard && is_settled(d, vain[k][0]) && is_settled(d, vain[k][1]) &&
-            (kept == 0 || psfm_compare_u32_pair(vain[kept - 1], vain[k]) != 0))
-            memmove(vain[kept++], vain[k], sizeof *vain);
-    free(plan->vain);
-    plan->vain = vain;
-    plan->num_vain = kept;
+        if (!is_hard && is_settled(d, failed[k][0]) && is_settled(d, failed[k][1]) &&
+            (kept == 0 || psfm_compare_u32_pair(failed[kept - 1], failed[k]) != 0))
+            memmove(failed[kept++], failed[k], sizeof *failed);
+    free(plan->failed);
+    plan->failed = failed;
+    plan->num_failed = kept;
     return PSFM_OK;
 }
 
 psfm_status psfm_effort_plan_make(psfm_context *ctx, const char *database,
-                                  const psfm_effort_grounds *grounds, uint64_t key,
-                                  psfm_raised_photos *raised, size_t *num_more) {
-    decision d = {.ctx = ctx, .grounds = grounds};
+                                  const psfm_effort_criteria *criteria, uint64_t key,
+                                  psfm_second_pass_photos *second_pass, size_t *num_more) {
+    decision d = {.ctx = ctx, .criteria = criteria};
     *num_more = 0;
-    if (grounds->num_patches > 0)
-        qsort(grounds->patches, grounds->num_patches, sizeof *grounds->patches,
+    if (criteria->num_patches > 0)
+        qsort(criteria->patches, criteria->num_patches, sizeof *criteria->patches,
               psfm_compare_u32_pair);
     psfm_status status = psfm_store_open(ctx, database, false, &d.store);
     if (status == PSFM_OK)
-        status = read_state(&d, raised);
+        status = read_state(&d, second_pass);
     if (status == PSFM_OK)
         status = find_needs(&d);
     if (status == PSFM_OK)
-        status = find_vain(&d);
+        status = find_failed_pairs(&d);
     for (size_t k = 0; status == PSFM_OK && k < d.photos.num; ++k)
         if (d.images[k].needed > d.images[k].given.reached) {
             d.plan.efforts[k] = d.images[k].needed;
             ++*num_more;
         }
-    const bool stays = *num_more == 0 && (grounds->causes & PSFM_NEED_CERTAINTY) != 0;
+    const bool stays = *num_more == 0 && (criteria->causes & PSFM_NEED_CERTAINTY) != 0;
     if (status == PSFM_OK && !stays)
         status = psfm_store_put_plan(&d.store, key, &d.photos, &d.plan);
     if (status == PSFM_OK && !stays)
         status = take_names(ctx, &d.photos, d.plan.efforts,
-                            (psfm_effort)grounds->extract->effort.level, raised);
+                            (psfm_effort)criteria->extract->effort.level, second_pass);
     free(d.places);
     free(d.images);
     free(d.pairs);

@@ -43,7 +43,7 @@ static taking begin(psfm_context *ctx, const psfm_photos_to_take *what, psfm_tim
 }
 
 void psfm_taken_photos_free(psfm_taken_photos *taken) {
-    psfm_raised_photos_free(&taken->raised);
+    psfm_second_pass_photos_free(&taken->second_pass);
     psfm_extract_stats_free(&taken->extracted);
     *taken = (psfm_taken_photos){0};
 }
@@ -64,8 +64,8 @@ static psfm_status extract(taking *t) {
     const psfm_moment start = psfm_moment_now();
     psfm_extract_stats pass = {0};
     char text[256];
-    t->extract.raised = t->taken->raised.photos;
-    t->extract.num_raised = t->taken->raised.num;
+    t->extract.second_pass = t->taken->second_pass.photos;
+    t->extract.num_second_pass = t->taken->second_pass.num;
     psfm_status status = psfm_extract_folder(t->ctx, t->folder, t->database, &t->extract, &pass);
     psfm_extract_stats_describe(&pass, text, sizeof text);
     if (status == PSFM_OK)
@@ -101,15 +101,15 @@ static psfm_status match_options(const taking *t, psfm_match_options *options,
     return status;
 }
 
-/* `leave_vain` after a decision: pairs that it calls vain are not tried again. */
-static psfm_status match(taking *t, bool leave_vain) {
+/* `leave_failed` after a decision: pairs that it calls failed are not tried again. */
+static psfm_status match(taking *t, bool leave_failed) {
     const psfm_moment start = psfm_moment_now();
     psfm_match_options options;
     psfm_match_stats pass = {0};
     const char **absent = NULL;
     char text[256];
     psfm_status status = match_options(t, &options, &absent);
-    options.leave_vain = leave_vain;
+    options.leave_failed = leave_failed;
     if (status == PSFM_OK)
         status = psfm_match_images(t->ctx, t->database, &options, &pass);
     free((void *)absent);
@@ -156,9 +156,10 @@ static uint64_t key_of_doubt(uint64_t key, uint64_t patches_key) {
     return key_of(key_of(key, patches_key), 0);
 }
 
-static psfm_status decide(taking *t, uint64_t key, const psfm_effort_grounds *g, size_t *num_more) {
+static psfm_status decide(taking *t, uint64_t key, const psfm_effort_criteria *g,
+                          size_t *num_more) {
     psfm_status status =
-        psfm_effort_plan_make(t->ctx, t->database, g, key, &t->taken->raised, num_more);
+        psfm_effort_plan_make(t->ctx, t->database, g, key, &t->taken->second_pass, num_more);
     if (status == PSFM_OK && *num_more > 0)
         psfm_log(t->ctx, PSFM_LOG_INFO, "%zu of %zu images need more features", *num_more,
                  t->taken->extracted.num_images);
@@ -170,8 +171,8 @@ static psfm_status decide(taking *t, uint64_t key, const psfm_effort_grounds *g,
 /* One effort for all, whatever was decided before. */
 static psfm_status take_base(taking *t) {
     psfm_status status = PSFM_OK;
-    if (t->taken->raised.num > 0) { /* by a decision that does not hold any more */
-        psfm_raised_photos_free(&t->taken->raised);
+    if (t->taken->second_pass.num > 0) { /* by a decision that does not hold any more */
+        psfm_second_pass_photos_free(&t->taken->second_pass);
         status = extract(t);
     }
     return status == PSFM_OK ? match(t, false) : status;
@@ -179,9 +180,9 @@ static psfm_status take_base(taking *t) {
 
 /* What the first decisions go by. From low effort it is who is connected, at first surely; from
  * normal effort matches decide about everything. */
-static psfm_effort_grounds grounds_of(const taking *t, int round) {
+static psfm_effort_criteria criteria_of(const taking *t, int round) {
     const bool is_low = t->patches_key != 0;
-    return (psfm_effort_grounds){
+    return (psfm_effort_criteria){
         .extract = &t->extract,
         .causes = PSFM_NEED_CONNECTION | (is_low && round > 1 ? 0 : PSFM_NEED_SUPPORT) |
                   (is_low ? 0 : PSFM_NEED_EXACTNESS),
@@ -196,7 +197,7 @@ static psfm_status take_by_need(taking *t) {
     t->extract.effort.level = (int)base;
     t->taken->effort = base;
     psfm_status status =
-        psfm_effort_plan_read(t->ctx, t->database, base, &decided, &t->taken->raised);
+        psfm_effort_plan_read(t->ctx, t->database, base, &decided, &t->taken->second_pass);
     if (status == PSFM_OK)
         status = extract(t);
     if (status == PSFM_OK)
@@ -209,7 +210,7 @@ static psfm_status take_by_need(taking *t) {
     if (status == PSFM_OK)
         status = is_judged || round > 0 ? match(t, true) : take_base(t);
     while (status == PSFM_OK && !is_judged && round < num_rounds) {
-        const psfm_effort_grounds g = grounds_of(t, ++round);
+        const psfm_effort_criteria g = criteria_of(t, ++round);
         size_t num_more = 0;
         status = decide(t, key_of(key, (uint64_t)round), &g, &num_more);
         if (status == PSFM_OK && num_more > 0)
@@ -225,7 +226,7 @@ static psfm_status take_by_need(taking *t) {
 
 /* Decides anew which photographs need more. */
 static psfm_status decide_again(psfm_context *ctx, const psfm_photos_to_take *what,
-                                psfm_effort_grounds *g, psfm_taken_photos *taken, bool *more) {
+                                psfm_effort_criteria *g, psfm_taken_photos *taken, bool *more) {
     taking t = begin(ctx, what, NULL, taken);
     const bool is_doubt = (g->causes & PSFM_NEED_CERTAINTY) != 0;
     size_t num_more = 0;
@@ -245,17 +246,17 @@ static psfm_status decide_again(psfm_context *ctx, const psfm_photos_to_take *wh
 psfm_status psfm_take_judge(psfm_context *ctx, const psfm_photos_to_take *what,
                             psfm_pair_patches *patches, size_t num_patches,
                             psfm_taken_photos *taken, bool *more) {
-    psfm_effort_grounds g = {.causes = PSFM_NEED_EXACTNESS,
-                             .most = PSFM_EFFORT_HIGH,
-                             .patches = patches,
-                             .num_patches = num_patches};
+    psfm_effort_criteria g = {.causes = PSFM_NEED_EXACTNESS,
+                              .most = PSFM_EFFORT_HIGH,
+                              .patches = patches,
+                              .num_patches = num_patches};
     *more = false;
     return taken->state == PSFM_TAKEN_TO_ALIGN ? decide_again(ctx, what, &g, taken, more) : PSFM_OK;
 }
 
 psfm_status psfm_take_doubt(psfm_context *ctx, const psfm_photos_to_take *what,
                             psfm_taken_photos *taken, bool *more) {
-    psfm_effort_grounds g = {.causes = PSFM_NEED_CERTAINTY, .most = PSFM_EFFORT_HIGH};
+    psfm_effort_criteria g = {.causes = PSFM_NEED_CERTAINTY, .most = PSFM_EFFORT_HIGH};
     *more = false;
     return taken->state == PSFM_TAKEN_TO_SOLVE ? decide_again(ctx, what, &g, taken, more) : PSFM_OK;
 }

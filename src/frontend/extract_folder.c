@@ -1,9 +1,9 @@
 /* Features of a folder into a database, so that it can be interrupted and repeated.
  *
  * Each image's features have a key: the options and weights, size and time of the file and of its
- * mask, and what a raised effort adds. What has its key is kept, what has not is extracted again,
- * what is gone is removed. Names, sizes and whether given intrinsics know all photographs are
- * checked before hours of work; what cannot be used is left out with a reason. Photographs are
+ * mask, and what a second_pass effort adds. What has its key is kept, what has not is extracted
+ * again, what is gone is removed. Names, sizes and whether given intrinsics know all photographs
+ * are checked before hours of work; what cannot be used is left out with a reason. Photographs are
  * extracted anywhere (frontend/feature_tasks.h) and written in order, in batches of one transaction
  * each, so that an interruption loses one batch at most. */
 #include "frontend/extract_folder.h"
@@ -80,17 +80,17 @@ static int compare_file(const void *name, const void *file) {
     return strcmp(name, *(char *const *)file);
 }
 
-static int compare_raised(const void *name, const void *raised) {
-    return strcmp(name, ((const psfm_raised_photo *)raised)->name);
+static int compare_second_pass(const void *name, const void *second_pass) {
+    return strcmp(name, ((const psfm_second_pass_photo *)second_pass)->name);
 }
 
 static psfm_effort effort_of(const extraction *x, const char *name) {
     const psfm_folder_options *o = x->options;
-    const psfm_raised_photo *raised =
-        o->num_raised == 0
-            ? NULL
-            : bsearch(name, o->raised, o->num_raised, sizeof *o->raised, compare_raised);
-    return raised == NULL ? x->choice.effort : raised->effort;
+    const psfm_second_pass_photo *second_pass =
+        o->num_second_pass == 0 ? NULL
+                                : bsearch(name, o->second_pass, o->num_second_pass,
+                                          sizeof *o->second_pass, compare_second_pass);
+    return second_pass == NULL ? x->choice.effort : second_pass->effort;
 }
 
 static bool is_in_folder(const extraction *x, const char *name) {
@@ -181,10 +181,10 @@ static psfm_status plan(extraction *x) {
         todo->name = x->files.names[k];
         const psfm_stored_photo *photo = find_stored(x, todo->name);
         todo->effort = effort_of(x, todo->name);
-        const bool is_raised = todo->effort != x->choice.effort;
-        status =
-            psfm_photo_key(x->ctx, x->folder, x->options->mask_folder, todo->name, x->choice.key,
-                           is_raised ? x->choice.raised_keys[todo->effort] : 0, todo->key);
+        const bool is_second_pass = todo->effort != x->choice.effort;
+        status = psfm_photo_key(
+            x->ctx, x->folder, x->options->mask_folder, todo->name, x->choice.key,
+            is_second_pass ? x->choice.second_pass_keys[todo->effort] : 0, todo->key);
         if (status == PSFM_OK && photo != NULL && strcmp(photo->key, todo->key) == 0) {
             status = refresh_camera(x, photo);
             ++x->stats->num_unchanged;

@@ -10,7 +10,7 @@
 typedef struct {
     char *name;
     psfm_effort effort;
-} psfm_raised_photo;
+} psfm_second_pass_photo;
 
 typedef struct {
     psfm_intrinsics_options intrinsics;
@@ -22,8 +22,8 @@ typedef struct {
     psfm_effort_options effort; /* that SIFT is limited to; auto: high */
     /* Photographs that get more effort than that, sorted by the bytes of their names. NULL: none.
      */
-    const psfm_raised_photo *raised;
-    size_t num_raised;
+    const psfm_second_pass_photo *second_pass;
+    size_t num_second_pass;
     psfm_detector_options detector; /* the kind of features; the others' options */
     psfm_weights_list weights;      /* where the network's file is */
 } psfm_folder_options;

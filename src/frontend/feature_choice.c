@@ -21,7 +21,7 @@ static void limit_efforts(const psfm_folder_options *options, psfm_feature_choic
         psfm_sift_options *sift = &choice->sift[level];
         *sift = options->sift;
         psfm_effort_limit((psfm_effort)level, options->extract.max_image_size, sift);
-        choice->raised_keys[level] = hash_sift(sift, PSFM_HASH_START);
+        choice->second_pass_keys[level] = hash_sift(sift, PSFM_HASH_START);
     }
     choice->key = hash_sift(&choice->sift[choice->effort], choice->key);
 }

@@ -6,11 +6,11 @@
 
 /* Owns its path. */
 typedef struct {
-    psfm_effort effort;                           /* of photographs that are not raised */
+    psfm_effort effort;                           /* of photographs that are not second_pass */
     psfm_sift_options sift[PSFM_EFFORT_HIGH + 1]; /* within each effort */
     char *weights;                                /* path; NULL for SIFT */
     uint64_t key; /* of whatever the features depend on beside the photograph */
-    uint64_t raised_keys[PSFM_EFFORT_HIGH + 1]; /* of the options within each effort */
+    uint64_t second_pass_keys[PSFM_EFFORT_HIGH + 1]; /* of the options within each effort */
 } psfm_feature_choice;
 
 /* Finds the weights and makes the keys. */

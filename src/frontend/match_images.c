@@ -124,11 +124,11 @@ static uint64_t pair_key(const matching *m, const uint32_t pair[2]) {
 
 /* ---- which pairs ---- */
 
-static bool is_vain(const matching *m, const psfm_effort_plan *plan, const uint32_t pair[2]) {
+static bool has_failed(const matching *m, const psfm_effort_plan *plan, const uint32_t pair[2]) {
     const psfm_stored_pair wanted = psfm_pair_ids(&m->images, pair);
     const uint32_t ids[2] = {wanted.id1, wanted.id2};
-    return psfm_find(ids, plan->vain, plan->num_vain, sizeof *plan->vain, psfm_compare_u32_pair) !=
-           NULL;
+    return psfm_find(ids, plan->failed, plan->num_failed, sizeof *plan->failed,
+                     psfm_compare_u32_pair) != NULL;
 }
 
 /* Takes over the pairs that are still to be matched. */
@@ -138,7 +138,7 @@ static psfm_status leave_out_stored(matching *m, const psfm_pair_list *wanted) {
     uint64_t key = 0;
     psfm_status status = psfm_stored_pairs_read(&m->store, &stored);
     psfm_pair_list_free(&m->todo);
-    if (status == PSFM_OK && m->options->leave_vain)
+    if (status == PSFM_OK && m->options->leave_failed)
         status = psfm_store_plan(&m->store, &m->images, &key, &plan);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(m->ctx, wanted->num, &m->todo.pairs);
@@ -148,8 +148,8 @@ static psfm_status leave_out_stored(matching *m, const psfm_pair_list *wanted) {
         if (found != NULL && (found->key == 0 || found->key == pair_key(m, pair))) {
             ++m->stats->num_kept;
             m->stats->num_matches += found->num_matches;
-        } else if (is_vain(m, &plan, pair)) {
-            ++m->stats->num_vain;
+        } else if (has_failed(m, &plan, pair)) {
+            ++m->stats->num_failed;
         } else {
             memcpy(m->todo.pairs[m->todo.num++], pair, sizeof *m->todo.pairs);
         }
@@ -327,7 +327,7 @@ psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,
         *fingerprint = psfm_hash(*fingerprint, m.plan.rule, strlen(m.plan.rule));
     if (status == PSFM_OK && psfm_pair_rule_expands(m.plan.rule, &options->expand))
         *fingerprint = psfm_options_hash(&psfm_expand_option_table, &options->expand, *fingerprint);
-    if (status == PSFM_OK && !psfm_pair_plan_by_likeness(&m.plan)) /* which the features tell */
+    if (status == PSFM_OK && !psfm_pair_plan_by_retrieval(&m.plan)) /* which the features tell */
         status = psfm_wanted_pairs(&m.plan, &m.wanted);
     *fingerprint = psfm_hash(*fingerprint, m.wanted.pairs, m.wanted.num * sizeof *m.wanted.pairs);
     for (uint32_t k = 0; status == PSFM_OK && k < m.images.num; ++k) {
@@ -361,14 +361,15 @@ psfm_status psfm_match_images(psfm_context *ctx, const char *database,
 }
 
 void psfm_match_stats_describe(const psfm_match_stats *stats, char *text, size_t size) {
-    char added[64] = "", vain[64] = "";
-    if (stats->num_vain > 0)
-        snprintf(vain, sizeof vain, ", %zu left out, which had nothing before", stats->num_vain);
+    char added[64] = "", failed[64] = "";
+    if (stats->num_failed > 0)
+        snprintf(failed, sizeof failed, ", %zu left out, which had nothing before",
+                 stats->num_failed);
     if (stats->num_added > 0)
         snprintf(added, sizeof added, "; %zu of them by common neighbours", stats->num_added);
     snprintf(text, size,
              "%zu pairs of %zu images (%s%s): %zu matched, %zu there before%s; %zu matches by "
              "%s, %zu of them new along homographies",
              stats->num_pairs, stats->num_images, stats->rule, added, stats->num_matched,
-             stats->num_kept, vain, stats->num_matches, stats->matcher, stats->num_guided);
+             stats->num_kept, failed, stats->num_matches, stats->matcher, stats->num_guided);
 }

@@ -15,8 +15,8 @@ typedef struct {
     size_t num_absent;
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
-    /* Leave out pairs that are not there and that the plan of efforts calls vain. */
-    bool leave_vain;
+    /* Leave out pairs that are not there and that the plan of efforts calls failed. */
+    bool leave_failed;
     psfm_expand_options expand;   /* pairs beside those */
     psfm_nearest_options nearest; /* of SIFT */
     psfm_matcher_options matcher; /* of other features, and which matcher */
@@ -35,7 +35,7 @@ typedef struct {
     size_t num_added;    /* of these, by what the others came to */
     size_t num_matched;  /* of these, matched now */
     size_t num_kept;     /* of these, there already */
-    size_t num_vain;     /* of these, left out */
+    size_t num_failed;   /* of these, left out */
     size_t num_dropped;
     size_t num_matches; /* in all selected pairs */
     size_t num_guided;  /* of these, found now along homographies */

@@ -60,8 +60,8 @@ void psfm_pair_plan_free(psfm_pair_plan *plan) {
     psfm_places_free(&plan->places);
 }
 
-bool psfm_pair_plan_by_likeness(const psfm_pair_plan *plan) {
-    return psfm_pair_rule_needs_likeness(plan->rule) ||
+bool psfm_pair_plan_by_retrieval(const psfm_pair_plan *plan) {
+    return psfm_pair_rule_needs_retrieval(plan->rule) ||
            (psfm_pair_rule_needs_places(plan->rule) && plan->places.num_known < plan->places.num);
 }
 
@@ -86,23 +86,23 @@ static psfm_status apply_rule(const psfm_pair_plan *plan, const psfm_pair_hints 
 }
 
 psfm_status psfm_wanted_pairs(const psfm_pair_plan *plan, psfm_pair_list *list) {
-    bool by_likeness = psfm_pair_plan_by_likeness(plan);
-    psfm_likeness likeness = {0};
+    bool by_retrieval = psfm_pair_plan_by_retrieval(plan);
+    psfm_image_vectors vectors = {0};
     psfm_sketch *sketches = NULL;
     psfm_status status = PSFM_OK;
     *list = (psfm_pair_list){0};
     if (psfm_pair_rule_needs_places(plan->rule))
         psfm_log(plan->ctx, PSFM_LOG_INFO, "%zu of %zu images tell where they were taken",
                  plan->places.num_known, plan->images->num);
-    if (by_likeness)
-        status = psfm_image_likeness_find(plan->ctx, plan->store, plan->images, &likeness);
-    if (status == PSFM_OK && by_likeness)
+    if (by_retrieval)
+        status = psfm_image_vectors_find(plan->ctx, plan->store, plan->images, &vectors);
+    if (status == PSFM_OK && by_retrieval)
         status = psfm_image_sketches_draw(plan->ctx, plan->store, plan->images, &sketches);
-    const psfm_pair_hints hints = {by_likeness ? &likeness : NULL, sketches, &plan->places};
+    const psfm_pair_hints hints = {by_retrieval ? &vectors : NULL, sketches, &plan->places};
     if (status == PSFM_OK)
         status = apply_rule(plan, &hints, list);
     free(sketches);
-    psfm_likeness_free(&likeness);
+    psfm_image_vectors_free(&vectors);
     return status;
 }
 

@@ -39,7 +39,7 @@ psfm_status psfm_pair_plan_init(psfm_context *ctx, psfm_feature_store *store,
 void psfm_pair_plan_free(psfm_pair_plan *plan);
 
 /* Whether the rule goes by the features: by likeness, also where places are missing. */
-bool psfm_pair_plan_by_likeness(const psfm_pair_plan *plan);
+bool psfm_pair_plan_by_retrieval(const psfm_pair_plan *plan);
 /* The pairs of the rule. The caller frees *list. */
 psfm_status psfm_wanted_pairs(const psfm_pair_plan *plan, psfm_pair_list *list);
 /* Pairs to be matched beside `wanted`, which are in the database, by what these came to

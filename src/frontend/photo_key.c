@@ -22,9 +22,9 @@ static void describe_file(const char *path, char text[64]) {
 }
 
 psfm_status psfm_photo_key(psfm_context *ctx, const char *folder, const char *mask_folder,
-                           const char *name, uint64_t options_key, uint64_t raised_key,
+                           const char *name, uint64_t options_key, uint64_t second_pass_key,
                            char key[PSFM_PHOTO_KEY_SIZE]) {
-    char file[64] = "", mask[64] = "-", raised[24] = "";
+    char file[64] = "", mask[64] = "-", second_pass[24] = "";
     char *path = NULL, *mask_path = NULL;
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
     if (status == PSFM_OK)
@@ -33,11 +33,11 @@ psfm_status psfm_photo_key(psfm_context *ctx, const char *folder, const char *ma
         status = psfm_mask_path(ctx, mask_folder, name, &mask_path);
     if (mask_path != NULL)
         describe_file(mask_path, mask);
-    if (raised_key != 0)
-        snprintf(raised, sizeof raised, "+%016" PRIx64, raised_key);
+    if (second_pass_key != 0)
+        snprintf(second_pass, sizeof second_pass, "+%016" PRIx64, second_pass_key);
     if (status == PSFM_OK)
         snprintf(key, PSFM_PHOTO_KEY_SIZE, "%016" PRIx64 " %s %s%s", options_key, file, mask,
-                 raised);
+                 second_pass);
     free(path);
     free(mask_path);
     return status;

@@ -9,10 +9,10 @@
 #define PSFM_PHOTO_KEY_SIZE 184
 
 /* "options size@time mask": the number of the options, the file, its mask ("-" for none); followed
- * by "+" and the number of further options for a photograph that is worth more effort (raised_key
- * not 0). */
+ * by "+" and the number of further options for a photograph that is worth more effort
+ * (second_pass_key not 0). */
 psfm_status psfm_photo_key(psfm_context *ctx, const char *folder, const char *mask_folder,
-                           const char *name, uint64_t options_key, uint64_t raised_key,
+                           const char *name, uint64_t options_key, uint64_t second_pass_key,
                            char key[PSFM_PHOTO_KEY_SIZE]);
 
 /* Carries a hash on over the photograph's name and key, its higher effort left out. */

@@ -38,7 +38,7 @@ typedef struct {
     uint64_t *row_key;
     psfm_keypoint_set *sets; /* of the batch */
     const uint32_t *batch;   /* its images */
-    psfm_likeness *out;
+    psfm_image_vectors *out;
 } learner;
 
 static int by_fingerprint(const void *a, const void *b) {
@@ -224,12 +224,12 @@ static psfm_status learn_directions(learner *l, uint32_t *chosen) {
     return status;
 }
 
-psfm_status psfm_image_likeness_find(psfm_context *ctx, psfm_feature_store *store,
-                                     const psfm_stored_photos *photos, psfm_likeness *out) {
+psfm_status psfm_image_vectors_find(psfm_context *ctx, psfm_feature_store *store,
+                                    const psfm_stored_photos *photos, psfm_image_vectors *out) {
     learner l = {.ctx = ctx, .store = store, .photos = photos, .out = out};
     uint32_t *all = NULL;
     psfm_status status;
-    *out = (psfm_likeness){.num = photos->num};
+    *out = (psfm_image_vectors){.num = photos->num};
     if (photos->num == 0)
         return PSFM_OK;
     if ((status = PSFM_ALLOC(ctx, photos->num, &l.content)) ||

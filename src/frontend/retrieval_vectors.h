@@ -9,8 +9,8 @@
  * photographs themselves. All must have descriptors of one kind. Names and order of the photographs
  * do not change the vectors. Features are loaded a few images at a time, twice at least. Needs
  * 2 kB an image, and some 100 MB. */
-psfm_status psfm_image_likeness_find(psfm_context *ctx, psfm_feature_store *store,
-                                     const psfm_stored_photos *photos, psfm_likeness *out);
+psfm_status psfm_image_vectors_find(psfm_context *ctx, psfm_feature_store *store,
+                                    const psfm_stored_photos *photos, psfm_image_vectors *out);
 
 /* Sketches of all photographs, in their order; *out is NULL if not all have SIFT features. The
  * caller frees it. */

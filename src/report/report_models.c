@@ -247,7 +247,8 @@ static void select_pairs(const psfm_graph_file *graph, size_t max_pairs, bool *s
 
 /* One column per field. */
 typedef struct {
-    psfm_column image1, image2, matches, kind, essential, flags, part, component, h, rotation;
+    psfm_column image1, image2, matches, kind, essential, flags, embedding_component, component, h,
+        rotation;
     psfm_column num_homographies;
     psfm_column inliers, rms, homography_flags, group, H, num_samples, samples;
 } columns;
@@ -275,7 +276,7 @@ static void add_pair(columns *c, const psfm_graph_pair *pair) {
     psfm_column_u8(&c->flags,
                    (uint8_t)((pair->is_edge ? IS_EDGE : 0) | (pair->in_tree ? IN_TREE : 0) |
                              (pair->kept ? IS_KEPT : 0)));
-    psfm_column_u32(&c->part, pair->part);
+    psfm_column_u32(&c->embedding_component, pair->embedding_component);
     psfm_column_u32(&c->component, pair->component);
     psfm_column_f32(&c->h, pair->h);
     psfm_column_f32(&c->rotation, pair->rotation_deg);
@@ -298,10 +299,17 @@ psfm_status psfm_report_print_pairs(psfm_context *ctx, const psfm_graph_file *gr
     struct {
         const char *name;
         psfm_column *column;
-    } pairs[] = {{"image1", &c.image1},     {"image2", &c.image2},         {"matches", &c.matches},
-                 {"kind", &c.kind},         {"essential", &c.essential},   {"flags", &c.flags},
-                 {"part", &c.part},         {"component", &c.component},   {"h", &c.h},
-                 {"rotation", &c.rotation}, {"count", &c.num_homographies}},
+    } pairs[] = {{"image1", &c.image1},
+                 {"image2", &c.image2},
+                 {"matches", &c.matches},
+                 {"kind", &c.kind},
+                 {"essential", &c.essential},
+                 {"flags", &c.flags},
+                 {"embedding_component", &c.embedding_component},
+                 {"component", &c.component},
+                 {"h", &c.h},
+                 {"rotation", &c.rotation},
+                 {"count", &c.num_homographies}},
       homographies[] = {{"inliers", &c.inliers}, {"rms", &c.rms}, {"flags", &c.homography_flags},
                         {"group", &c.group},     {"H", &c.H},     {"count", &c.num_samples},
                         {"samples", &c.samples}};

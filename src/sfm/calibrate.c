@@ -35,7 +35,7 @@ static const psfm_step adjustment[] = {
     {psfm_stage_refine, PSFM_AT_REFINED},          {NULL, PSFM_AT_START},
 };
 
-psfm_status psfm_stage_settle_cameras(psfm_context *ctx, psfm_sfm *s) {
+psfm_status psfm_stage_presolve_cameras(psfm_context *ctx, psfm_sfm *s) {
     const psfm_reconstruct_options *options = &s->asked.settings.options;
     psfm_sfm once;
     if (!s->stats.calibration.done || options->mode != PSFM_MODE_ROBUST ||
@@ -44,7 +44,7 @@ psfm_status psfm_stage_settle_cameras(psfm_context *ctx, psfm_sfm *s) {
         return PSFM_OK;
     psfm_sfm_open(&s->asked, &once);
     psfm_refine_control_options *control = &once.asked.settings.options.refine.control;
-    control->check_intrinsics = control->covariance = control->probes = false;
+    control->check_intrinsics = control->covariance = control->stability_tests = false;
     once.set = s->set; /* lent: the refinement leaves its cameras and rays there */
     once.stats.timings = s->stats.timings;
     once.stage = PSFM_AT_CAMERAS;

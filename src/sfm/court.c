@@ -56,7 +56,7 @@ static psfm_status adjust_to_drawing(psfm_context *ctx, psfm_sfm *s) {
     psfm_status status = psfm_court_join(ctx, s->court, &s->solution, &s->refined, &s->drawn);
     if (status == PSFM_OK)
         status =
-            psfm_members_settle(ctx, &s->solution.poses, &s->refined.structure, &s->refined.planes);
+            psfm_members_assign(ctx, &s->solution.poses, &s->refined.structure, &s->refined.planes);
     if (status == PSFM_OK)
         status = fit_posed_photographs(ctx, s);
     if (status == PSFM_OK)

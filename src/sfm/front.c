@@ -58,7 +58,7 @@ static void forget_alignments(psfm_sfm *s) {
     s->kept = NULL;
 }
 
-/* What the patches of each pair are worth to its images. */
+/* What the patches of each pair are num_matches to its images. */
 static psfm_status weigh_patches(psfm_context *ctx, const psfm_sfm *s,
                                  psfm_pair_patches **patches) {
     const psfm_match_set *set = &s->set;
@@ -70,7 +70,7 @@ static psfm_status weigh_patches(psfm_context *ctx, const psfm_sfm *s,
         const uint32_t id1 = set->views[pair->view1].id, id2 = set->views[pair->view2].id;
         (*patches)[p] =
             (psfm_pair_patches){id1 < id2 ? id1 : id2, id1 < id2 ? id2 : id1,
-                                psfm_patch_worth(set, pair, given > 0.0 ? given : measured)};
+                                psfm_patch_weight(set, pair, given > 0.0 ? given : measured)};
     }
     return status;
 }

@@ -154,12 +154,12 @@ static void record_edge(const psfm_sfm *s, uint32_t e, uint32_t component, psfm_
     psfm_graph_component *c = &out->components[component];
     pair->is_edge = true;
     pair->h = s->solution.h[e];
-    pair->part = s->solution.similarity_component[e];
+    pair->embedding_component = s->solution.similarity_component[e];
     pair->component = component;
     pair->in_tree = s->solution.in_tree[e];
     pair->kept = s->edges.accepted != NULL ? s->edges.accepted[e] : s->solution.in_graph[e];
     pair->rotation_deg = rotation_residual(s, e);
-    pair->absence = edge->absence;
+    pair->missing_share = edge->missing_share;
     record_planes(s, edge, pair);
     ++c->num_edges;
     if (pair->in_tree) {

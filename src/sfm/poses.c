@@ -14,8 +14,8 @@ psfm_status psfm_stage_build_graph(psfm_context *ctx, psfm_sfm *s) {
     psfm_timings_add(&s->stats.timings, "pose graph", start);
     start = psfm_moment_now();
     if (status == PSFM_OK && is_robust(s)) {
-        status = psfm_edges_find_absence(ctx, &s->set, s->two_views, &s->graph);
-        psfm_timings_add(&s->stats.timings, "absence", start);
+        status = psfm_edges_find_missing(ctx, &s->set, s->two_views, &s->graph);
+        psfm_timings_add(&s->stats.timings, "missing matches", start);
     }
     return status;
 }

@@ -61,8 +61,8 @@ static psfm_status run_refinement(psfm_context *ctx, psfm_sfm *s, psfm_refinemen
     psfm_timings_add(&s->stats.timings, "uncertainty", start);
     start = psfm_moment_now();
     if (status == PSFM_OK)
-        status = psfm_refinement_probe(ctx, r);
-    psfm_timings_add(&s->stats.timings, "probes", start);
+        status = psfm_refinement_test_stability(ctx, r);
+    psfm_timings_add(&s->stats.timings, "stability tests", start);
     return status;
 }
 
@@ -105,6 +105,6 @@ psfm_status psfm_stage_refine(psfm_context *ctx, psfm_sfm *s) {
         status = split_undetermined(ctx, s);
     if (status == PSFM_OK && refines)
         status =
-            psfm_members_settle(ctx, &s->solution.poses, &s->refined.structure, &s->refined.planes);
+            psfm_members_assign(ctx, &s->solution.poses, &s->refined.structure, &s->refined.planes);
     return status;
 }

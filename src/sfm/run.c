@@ -14,7 +14,7 @@ static const psfm_step evidence[] = {
     {psfm_stage_start_prefetch, PSFM_AT_CAMERAS},    /* of photographs, for what is shown of them */
     {psfm_stage_register_court, PSFM_AT_CAMERAS},    /* nothing without a drawing */
     {psfm_stage_calibrate, PSFM_AT_CAMERAS},         /* nothing if all intrinsics were given */
-    {psfm_stage_settle_cameras, PSFM_AT_CAMERAS},    /* nothing if planes determine them */
+    {psfm_stage_presolve_cameras, PSFM_AT_CAMERAS},  /* nothing if planes determine them */
     {psfm_stage_measure_noise, PSFM_AT_TWO_VIEWS},   /* thresholds follow it */
     {psfm_stage_verify, PSFM_AT_TWO_VIEWS},          /* homographies, Eq. 1; essential matrices */
     {psfm_stage_align_planes, PSFM_AT_ALIGNED},      /* nothing without photographs */

@@ -38,7 +38,7 @@ psfm_status psfm_stage_calibrate(psfm_context *ctx, psfm_sfm *s);
 /* Intrinsics that these leave open, from a first reconstruction of the matches alone: pairs are
  * then verified, and homographies decomposed, with those of its adjustment.
  * reads: nothing; writes: set */
-psfm_status psfm_stage_settle_cameras(psfm_context *ctx, psfm_sfm *s);
+psfm_status psfm_stage_presolve_cameras(psfm_context *ctx, psfm_sfm *s);
 
 /* The noise of the keypoints, and thresholds that follow it.
  * reads: set; writes: noise, scaled */

@@ -187,7 +187,7 @@ static void add_image_verdict(psfm_json_maker *m, cJSON *image, const psfm_verdi
     psfm_json_number(m, evidence, "edges_rejected", f->rejected);
     psfm_json_number(m, evidence, "residual", f->residual);
     psfm_json_number(m, evidence, "runner_up", f->runner_up);
-    psfm_json_number(m, evidence, "joint", f->joint);
+    psfm_json_number(m, evidence, "weak_connection", f->weak_connection);
     psfm_json_number(m, evidence, "half_deg", f->half_deg);
     psfm_json_number(m, evidence, "half_center_deg", psfm_center_angle_deg(f, f->half_center));
     psfm_json_number(m, evidence, "focal_deg", f->focal_deg);
@@ -257,7 +257,7 @@ static void add_deviations(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
     }
     if (known == 0 || known == posed)
         return;
-    cJSON *deviations = psfm_json_object(m, root, "deviations");
+    cJSON *deviations = psfm_json_object(m, root, "standard_deviations");
     snprintf(line, sizeof line,
              "only %zu of %zu posed images have standard deviations; the others have none", known,
              posed);
@@ -313,7 +313,7 @@ static void add_robust(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
     psfm_json_number(m, robust, "edges_accepted", accepted);
     psfm_json_number(m, robust, "edges_rejected", s->graph.num_edges - accepted);
     psfm_json_number(m, robust, "consensus_node_moves", s->edges.consensus.num_node_moves);
-    psfm_json_number(m, robust, "consensus_world_turns", s->edges.consensus.num_world_turns);
+    psfm_json_number(m, robust, "consensus_gauge_moves", s->edges.consensus.num_gauge_moves);
     psfm_json_number(m, robust, "physical_planes_in_graph", s->edges.groups.num_groups);
     if (s->refined.images == NULL)
         return;
@@ -354,8 +354,8 @@ cJSON *psfm_summary_make(const psfm_sfm *s) {
     add_calibration(&m, root, &s->stats.calibration);
     psfm_summary_add_cameras(&m, root, s);
     add_check(&m, root, &s->set, &s->refined.check);
-    if (s->refined.cameras != NULL && isfinite(s->refined.bow))
-        psfm_json_number(&m, root, "bow", s->refined.bow);
+    if (s->refined.cameras != NULL && isfinite(s->refined.doming))
+        psfm_json_number(&m, root, "doming", s->refined.doming);
     add_pairs(&m, root, s);
     add_matches(&m, root, &s->stats.matches);
     add_tracks(&m, root, &s->stats.tracks);

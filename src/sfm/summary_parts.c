@@ -58,15 +58,15 @@ static void add_shift(psfm_json_maker *m, cJSON *item, const psfm_sfm *s, const 
 
 static void add_ambiguity(psfm_json_maker *m, cJSON *item, const psfm_sfm *s,
                           const psfm_ambiguity *a) {
-    static const char *const kinds[PSFM_NUM_AMBIGUITIES] = {"turn", "flip", "shift"};
+    static const char *const kinds[PSFM_NUM_AMBIGUITIES] = {"rotation", "flip", "shift"};
     const psfm_runner_up *cut = &a->cut;
     psfm_json_text(m, item, "kind", kinds[a->kind]);
     psfm_summary_add_names(m, item, "images", &s->set, cut->node, cut->num_nodes);
     if (a->kind == PSFM_AMBIGUITY_SHIFT) {
         add_shift(m, item, s, a);
     } else {
-        psfm_json_number(m, item, "turn_deg", a->turn_deg);
-        add_direction(m, item, "turn_axis", &s->solution.poses, a);
+        psfm_json_number(m, item, "rotation_deg", a->rotation_deg);
+        add_direction(m, item, "rotation_axis", &s->solution.poses, a);
     }
     psfm_json_number(m, item, "evidence_ratio", psfm_ambiguity_ratio(a));
     psfm_json_flag(m, item, "decided", cut->decided);
@@ -151,8 +151,9 @@ void psfm_summary_add_cameras(psfm_json_maker *m, cJSON *root, const psfm_sfm *s
 /* ---- warnings ---- */
 
 /* Warnings name the images that they are about, as far as there are any: those at which the model
- * hangs together, those that the strongest runner-up moves, or those with the worst value of a clue
- * that images have as well. Of thousands of images a sentence that names none helps nobody. */
+ * hangs together, those that the strongest runner-up moves, or those with the worst value of a
+ * signal that images have as well. Of thousands of images a sentence that names none helps nobody.
+ */
 
 #define MOST_REASONS 3
 #define MOST_NAMES 10    /* the others are counted */
@@ -175,7 +176,7 @@ static void find_moved(const psfm_sfm *s, uint32_t component, bool turned, conce
     const psfm_ambiguity *strongest = NULL;
     for (size_t k = 0; k < all->num; ++k) {
         const psfm_ambiguity *a = &all->item[k];
-        if ((a->kind == PSFM_AMBIGUITY_TURN) == turned &&
+        if ((a->kind == PSFM_AMBIGUITY_ROTATION) == turned &&
             s->solution.poses.component[a->cut.node[0]] == component &&
             (strongest == NULL || psfm_ambiguity_ratio(a) > psfm_ambiguity_ratio(strongest)))
             strongest = a;
@@ -184,25 +185,25 @@ static void find_moved(const psfm_sfm *s, uint32_t component, bool turned, conce
         add_view(c, strongest->cut.node[k]);
 }
 
-/* The value of a model's clue at an image; NAN if images have none. */
-static double value_at(const char *clue, const psfm_image_features *f) {
-    if (strcmp(clue, "joint") == 0)
-        return f->joint;
-    if (strcmp(clue, "half_shift_deg") == 0)
+/* The value of a model's signal at an image; NAN if images have none. */
+static double value_at(const char *signal, const psfm_image_features *f) {
+    if (strcmp(signal, "weak_connection") == 0)
+        return f->weak_connection;
+    if (strcmp(signal, "half_shift_deg") == 0)
         return fmax(f->half_deg, psfm_center_angle_deg(f, f->half_center));
-    if (strcmp(clue, "focal_shift_deg") == 0)
+    if (strcmp(signal, "focal_shift_deg") == 0)
         return fmax(f->focal_deg, psfm_center_angle_deg(f, f->focal_center));
     return NAN;
 }
 
 /* The worst image, which is among those that are named, and those that are nearly as bad. */
-static void find_worst(const psfm_sfm *s, uint32_t component, const char *clue, concerned *c) {
+static void find_worst(const psfm_sfm *s, uint32_t component, const char *signal, concerned *c) {
     const psfm_verdicts *verdicts = &s->verdicts;
     const uint32_t *of = s->solution.poses.component;
     double most = 0.0;
     uint32_t worst = 0;
     for (uint32_t v = 0; v < verdicts->num_images; ++v) {
-        double value = value_at(clue, &verdicts->images[v].features);
+        double value = value_at(signal, &verdicts->images[v].features);
         if (of[v] == component && value > most) {
             most = value;
             worst = v;
@@ -213,7 +214,7 @@ static void find_worst(const psfm_sfm *s, uint32_t component, const char *clue, 
     add_view(c, worst);
     for (uint32_t v = 0; v < verdicts->num_images; ++v)
         if (of[v] == component && v != worst &&
-            value_at(clue, &verdicts->images[v].features) >= NEARLY_WORST * most)
+            value_at(signal, &verdicts->images[v].features) >= NEARLY_WORST * most)
             add_view(c, v);
 }
 
@@ -229,17 +230,17 @@ static void find_cuts(const psfm_sfm *s, uint32_t component, concerned *c) {
         add_view(c, edge->node2);
     }
     if (c->num == 0)
-        find_worst(s, component, "joint", c);
+        find_worst(s, component, "weak_connection", c);
 }
 
-static concerned find_concerned(const psfm_sfm *s, uint32_t component, const char *clue) {
+static concerned find_concerned(const psfm_sfm *s, uint32_t component, const char *signal) {
     concerned c = {{0}, 0};
-    if (strcmp(clue, "thin_cuts") == 0)
+    if (strcmp(signal, "two_edge_cuts") == 0)
         find_cuts(s, component, &c);
-    else if (strcmp(clue, "ambiguity") == 0 || strcmp(clue, "runner_up") == 0)
-        find_moved(s, component, strcmp(clue, "runner_up") == 0, &c);
+    else if (strcmp(signal, "ambiguity") == 0 || strcmp(signal, "runner_up") == 0)
+        find_moved(s, component, strcmp(signal, "runner_up") == 0, &c);
     else
-        find_worst(s, component, clue, &c);
+        find_worst(s, component, signal, &c);
     return c;
 }
 
@@ -419,7 +420,7 @@ cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
     psfm_json_number(&m, object, "added_pairs", (double)stats->num_added);
     psfm_json_number(&m, object, "matched", (double)stats->num_matched);
     psfm_json_number(&m, object, "kept", (double)stats->num_kept);
-    psfm_json_number(&m, object, "vain", (double)stats->num_vain);
+    psfm_json_number(&m, object, "failed", (double)stats->num_failed);
     psfm_json_number(&m, object, "removed_pairs", (double)stats->num_dropped);
     psfm_json_number(&m, object, "matches", (double)stats->num_matches);
     psfm_json_number(&m, object, "guided", (double)stats->num_guided);
@@ -428,13 +429,13 @@ cJSON *psfm_match_stats_to_json(const psfm_match_stats *stats) {
 
 /* What was spent: the effort of all photographs, and the names of those that were given more. */
 static void add_effort(psfm_json_maker *m, cJSON *facts, const psfm_taken_photos *taken) {
-    cJSON *raised = psfm_json_object(m, facts, "raised");
+    cJSON *second_pass = psfm_json_object(m, facts, "second_pass");
     psfm_json_text(m, facts, "effort", psfm_effort_name(taken->effort));
     for (int level = PSFM_EFFORT_NORMAL; level <= PSFM_EFFORT_HIGH; ++level) {
-        cJSON *names = psfm_json_list(m, raised, psfm_effort_name((psfm_effort)level));
-        for (size_t k = 0; k < taken->raised.num; ++k)
-            if (taken->raised.photos[k].effort == (psfm_effort)level)
-                psfm_json_text(m, names, NULL, taken->raised.photos[k].name);
+        cJSON *names = psfm_json_list(m, second_pass, psfm_effort_name((psfm_effort)level));
+        for (size_t k = 0; k < taken->second_pass.num; ++k)
+            if (taken->second_pass.photos[k].effort == (psfm_effort)level)
+                psfm_json_text(m, names, NULL, taken->second_pass.photos[k].name);
     }
 }
 

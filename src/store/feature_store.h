@@ -130,8 +130,8 @@ psfm_status psfm_store_put_verified(psfm_feature_store *store, uint32_t id1, uin
 /* What is to be spent on the photographs, one entry each, and pairs that are not worth more. */
 typedef struct {
     psfm_effort *efforts;
-    uint32_t (*vain)[2]; /* ids, lower first; sorted */
-    size_t num_vain;
+    uint32_t (*failed)[2]; /* ids, lower first; sorted */
+    size_t num_failed;
 } psfm_effort_plan;
 
 void psfm_effort_plan_free(psfm_effort_plan *plan);

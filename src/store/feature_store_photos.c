@@ -1,9 +1,9 @@
 /* What is known of photographs beside their features: what was spent on which, and why, and where
  * they were taken:
- *   planarsfm_verified  pair_id, inliers: matches of a pair that its geometry explains; VAIN if it
- *                       need not be matched with more features
- *   planarsfm_spent     image_id, key (16 hexadecimal digits), effort: one plan for all images
- *   planarsfm_places    image_id, latitude_deg, longitude_deg, altitude_m (NULL: not known) */
+ *   planarsfm_verified  pair_id, inliers: matches of a pair that its geometry explains; FAILED if
+ * it need not be matched with more features planarsfm_spent     image_id, key (16 hexadecimal
+ * digits), effort: one plan for all images planarsfm_places    image_id, latitude_deg,
+ * longitude_deg, altitude_m (NULL: not known) */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 #include "store/colmap_database_internal.h"
 #include "store/feature_store.h"
 
-#define VAIN (-1)
+#define FAILED (-1)
 
 void psfm_effort_plan_free(psfm_effort_plan *plan) {
     free(plan->efforts);
-    free(plan->vain);
+    free(plan->failed);
     *plan = (psfm_effort_plan){0};
 }
 
@@ -53,8 +53,8 @@ psfm_status psfm_store_put_plan(psfm_feature_store *store, uint64_t key,
                                "UPDATE planarsfm_verified SET inliers = 0 WHERE inliers < 0");
     for (size_t k = 0; status == PSFM_OK && k < photos->num; ++k)
         status = put_effort(store, photos->photos[k].image_id, key, plan->efforts[k]);
-    for (size_t k = 0; status == PSFM_OK && k < plan->num_vain; ++k)
-        status = put_inliers(store, plan->vain[k][0], plan->vain[k][1], VAIN);
+    for (size_t k = 0; status == PSFM_OK && k < plan->num_failed; ++k)
+        status = put_inliers(store, plan->failed[k][0], plan->failed[k][1], FAILED);
     return status == PSFM_OK ? psfm_store_commit(store) : status;
 }
 
@@ -79,7 +79,7 @@ static psfm_status get_effort(psfm_feature_store *store, uint32_t image_id, uint
     return status;
 }
 
-static psfm_status get_vain(psfm_feature_store *store, psfm_effort_plan *plan) {
+static psfm_status get_failed_pairs(psfm_feature_store *store, psfm_effort_plan *plan) {
     sqlite3_stmt *statement;
     size_t capacity = 0;
     psfm_status status = psfm_sql_prepare(
@@ -88,12 +88,12 @@ static psfm_status get_vain(psfm_feature_store *store, psfm_effort_plan *plan) {
         "pair_id",
         NULL, 0, &statement);
     while (psfm_sql_next(&store->sql, statement, &status)) {
-        status = PSFM_RESERVE(store->sql.ctx, &plan->vain, &capacity, plan->num_vain + 1);
+        status = PSFM_RESERVE(store->sql.ctx, &plan->failed, &capacity, plan->num_failed + 1);
         if (status != PSFM_OK)
             break;
         const int64_t id = sqlite3_column_int64(statement, 0);
-        plan->vain[plan->num_vain][0] = (uint32_t)(id / PSFM_PAIR_ID_BASE);
-        plan->vain[plan->num_vain++][1] = (uint32_t)(id % PSFM_PAIR_ID_BASE);
+        plan->failed[plan->num_failed][0] = (uint32_t)(id / PSFM_PAIR_ID_BASE);
+        plan->failed[plan->num_failed++][1] = (uint32_t)(id % PSFM_PAIR_ID_BASE);
     }
     sqlite3_finalize(statement);
     return status;
@@ -111,7 +111,7 @@ psfm_status psfm_store_plan(psfm_feature_store *store, const psfm_stored_photos 
         *key = k == 0 || *key == own ? own : 0;
     }
     if (status == PSFM_OK)
-        status = get_vain(store, plan);
+        status = get_failed_pairs(store, plan);
     store->sql.doing = "cannot be written";
     return status;
 }

@@ -139,7 +139,7 @@ static bool is_placed(const joining *j, const psfm_sim3 *frame) {
 }
 
 /* Whether an image is turned against its registration, which the consensus of rotations agreed
- * with: matches to the court's twin brought it there afterwards. */
+ * with: matches to the court's duplicate brought it there afterwards. */
 static bool is_turned(const joining *j, uint32_t v) {
     double turn = psfm_rotation_angle(j->court->poses[v].R, j->s->poses.cam_from_world[v]);
     return psfm_degrees(turn) > SAME_TURN;
@@ -211,7 +211,7 @@ static psfm_status join(psfm_context *ctx, joining *j, uint32_t *component) {
     }
     if (status == PSFM_OK)
         status =
-            psfm_members_settle(ctx, &j->s->poses, &j->refined->structure, &j->refined->planes);
+            psfm_members_assign(ctx, &j->s->poses, &j->refined->structure, &j->refined->planes);
     for (uint32_t v = 0; v < j->court->num_views && status == PSFM_OK; ++v) {
         if (!j->court->agrees[v] || psfm_has_pose(&j->s->poses, v))
             continue;
@@ -255,11 +255,11 @@ psfm_status psfm_court_join(psfm_context *ctx, psfm_court_evidence *court,
  * together: by the pairs between them, and by their floors. So all of it is one consensus (see
  * core/rotations/rotation_consensus.h): pairs that contradict registrations lose against them and
  * the other way round, images without matches are held by the drawing, and pairs that were matched
- * to the court's twin are outvoted by floors. */
+ * to the court's duplicate are outvoted by floors. */
 
 #define REGISTERED 2.0   /* weight of a registration, in pairs with the median of the inliers */
 #define FLOOR 0.5        /* weight of two floors that clearly go together one way */
-#define CLEAR_MARGIN 0.1 /* of their likeness */
+#define CLEAR_MARGIN 0.1 /* of their correlation */
 
 static void turned_rotation(const psfm_court_evidence *court, uint32_t view, int quarters,
                             double R[9]) {

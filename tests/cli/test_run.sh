@@ -21,8 +21,8 @@ field() { # WIDTH OUT FLAGS...: poses of photographs of that width
     "$planarsfm" run "field$width/images" --cameras "field$width/gt" -o "$out" --pairs ring:2 --json --quiet "$@" \
         >"$out.json"
 }
-raised() { # RUN EFFORT: how many photographs got it
-    python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["photographs"]["raised"][sys.argv[2]]))' \
+second_pass() { # RUN EFFORT: how many photographs got it
+    python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["photographs"]["second_pass"][sys.argv[2]]))' \
         "$1/summary.json" "$2"
 }
 field 240 small.high --effort high --threads 1
@@ -30,18 +30,18 @@ field 240 small --threads 2
 diff -r small.high/model small/model || fail "small photographs did not get the high effort that they need"
 field 640 normal --effort normal --threads 1
 field 640 held --threads 2
-[ "$(raised held high)" = 0 ] || fail "photographs got more than they need"
-diff -r normal/model held/model || fail "nothing was raised, but the model is another"
+[ "$(second_pass held high)" = 0 ] || fail "photographs got more than they need"
+diff -r normal/model held/model || fail "nothing got more features, but the model is another"
 loose="--photo-plane.min-matches 100000"
 field 640 loose.high --effort high --threads 1 $loose
 field 640 loose --threads 2 $loose
-[ "$(raised loose high)" = 8 ] || fail "$(raised loose high) of 8 photographs without patches got more features"
-diff -r loose.high/model loose/model || fail "raised after the alignment, photographs give another model"
+[ "$(second_pass loose high)" = 8 ] || fail "$(second_pass loose high) of 8 photographs without patches got more features"
+diff -r loose.high/model loose/model || fail "a second pass after the alignment gives another model"
 field 640 loose --threads 1 $loose
 diff -r loose.high/model loose/model || fail "a second run changed the model"
 [ "$(number loose.json matched)" = 0 ] || fail "the second run matched $(number loose.json matched) pairs"
 field 640 loose --threads 1
-diff -r held/model loose/model || fail "an effort decided on other grounds was kept"
+diff -r held/model loose/model || fail "an effort decided by other criteria was kept"
 
 # A doubtful result, as that of any chain: all photographs get normal effort, and a second run finds that decision.
 "$planarsfm" synth field -o walk --cameras 6 --render.width 900 --quiet >/dev/null
@@ -53,7 +53,7 @@ walk() { # OUT FLAGS...
 walk walk.normal --effort normal --threads 1
 walk doubted --threads 2
 grep -q "once more with more features" doubted.err || fail "no second try of a doubtful result"
-[ "$(raised doubted normal)" = 6 ] || fail "$(raised doubted normal) of 6 doubtful photographs got more features"
+[ "$(second_pass doubted normal)" = 6 ] || fail "$(second_pass doubted normal) of 6 doubtful photographs got more features"
 diff -r walk.normal/model doubted/model || fail "after a doubt the model is not that of normal effort"
 walk doubted --threads 1
 diff -r walk.normal/model doubted/model || fail "a second run changed the model after a doubt"

@@ -7,21 +7,21 @@ tail -n 1 good.txt | grep -qE '^16 of 16 images posed in 1 model, [0-9.]+ px, [0
 ! grep -q doubtful good.txt || fail "a clean set is called doubtful"
 grep -qE '"verdict":[[:space:]]*"right"' good/out/summary.json || fail "a clean set is not called right"
 
-! grep -q '"deviations"' good/out/summary.json || fail "all images have standard deviations, and it says some"
+! grep -q '"standard_deviations"' good/out/summary.json || fail "all images have standard deviations, and it says some"
 
 # Where conjugate gradients are asked for, some images have standard deviations, and it is said.
 "$planarsfm" synth arena -o many --matches-only --cameras 40 --points 200 --quiet >/dev/null
-"$planarsfm" reconstruct many/database.db -o many/out --bundle.solver iterative --refine.probes off --quiet >/dev/null
+"$planarsfm" reconstruct many/database.db -o many/out --bundle.solver iterative --refine.stability-tests off --quiet >/dev/null
 grep -qE '"text":[[:space:]]*"only 2[0-9] of 40 posed images have standard deviations' many/out/summary.json ||
     fail "nothing says which images have standard deviations"
 
-"$planarsfm" synth arena -o twins --matches-only --cameras 16 --points 400 --twins 0.4 --quiet >/dev/null
-"$planarsfm" reconstruct twins/database.db -o twins/out --quiet >twins.txt || fail "a doubtful model is no failure"
-grep -qE '^doubtful: .*; .*--pairs' twins.txt || fail "40 % twins without a word: $(cat twins.txt)"
-grep -qE '"verdict":[[:space:]]*"doubtful"' twins/out/summary.json || fail "40 % twins are called right"
+"$planarsfm" synth arena -o duplicates --matches-only --cameras 16 --points 400 --duplicates 0.4 --quiet >/dev/null
+"$planarsfm" reconstruct duplicates/database.db -o duplicates/out --quiet >duplicates.txt || fail "a doubtful model is no failure"
+grep -qE '^doubtful: .*; .*--pairs' duplicates.txt || fail "40 % duplicates without a word: $(cat duplicates.txt)"
+grep -qE '"verdict":[[:space:]]*"doubtful"' duplicates/out/summary.json || fail "40 % duplicates are called right"
 
 # The images that a warning is about are named.
-grep -qE '^doubtful: images could as well be turned: .*\(cam_[0-9]{4}\.jpg' twins.txt || fail "no image is named: $(cat twins.txt)"
+grep -qE '^doubtful: images could as well be turned: .*\(cam_[0-9]{4}\.jpg' duplicates.txt || fail "no image is named: $(cat duplicates.txt)"
 "$planarsfm" synth arena -o thin --matches-only --cameras 10 --points 400 --neighbours 1 --open-chain on --quiet >/dev/null
 "$planarsfm" reconstruct thin/database.db -o thin/out --quiet >thin.txt
 grep -q '^doubtful: parts hang on single images.* (cam_0002.jpg, cam_0003.jpg, cam_0004.jpg and 5 more); match' thin.txt ||
@@ -29,7 +29,7 @@ grep -q '^doubtful: parts hang on single images.* (cam_0002.jpg, cam_0003.jpg, c
 
 # What cannot be told: marked in one model, split into parts that are right, or taken as it is and still doubtful.
 models() { find "$1/model" -mindepth 1 -maxdepth 1 -type d | wc -l; }
-"$planarsfm" synth arena -o even --matches-only --cameras 20 --points 400 --twins 0.3 --seed 5 --quiet >/dev/null
+"$planarsfm" synth arena -o even --matches-only --cameras 20 --points 400 --duplicates 0.3 --seed 5 --quiet >/dev/null
 for how in mark split best; do
     "$planarsfm" reconstruct even/database.db -o "even/$how" --ambiguous $how --quiet >"$how.txt"
     grep -q '^doubtful: ' "$how.txt" || fail "--ambiguous $how says nothing: $(cat "$how.txt")"
@@ -51,12 +51,12 @@ parts_are_right() { # GT MODELS RECALL
 parts_are_right even/gt even/split/model recall_rotation
 
 # An image that is split off alone stays so: no point brings it back.
-"$planarsfm" synth arena -o alone --matches-only --cameras 20 --twins 0.3 --seed 2 --quiet >/dev/null
+"$planarsfm" synth arena -o alone --matches-only --cameras 20 --duplicates 0.3 --seed 2 --quiet >/dev/null
 "$planarsfm" reconstruct alone/database.db -o alone/split --ambiguous split --quiet >alone.txt
 grep -q '^19 of 20 images posed in 1 model.*cam_0006.jpg (contradicts' alone.txt || fail "a single image is not split off: $(cat alone.txt)"
 
 # Bays of a facade: the shift by one of them is named, in the unit of the model, and the parts are right.
-"$planarsfm" synth facade -o bays --matches-only --cameras 20 --neighbours 3 --twins 0.1 --seed 3 --quiet >/dev/null
+"$planarsfm" synth facade -o bays --matches-only --cameras 20 --neighbours 3 --duplicates 0.1 --seed 3 --quiet >/dev/null
 for how in mark split; do
     "$planarsfm" reconstruct bays/database.db -o "bays/$how" --ambiguous $how --quiet >"$how.txt"
     grep -q '^doubtful: .*could as well be shifted' "$how.txt" || fail "--ambiguous $how says nothing of bays: $(cat "$how.txt")"

@@ -17,7 +17,7 @@ fi
 # method; nothing at all.
 "$planarsfm" synth field -o field --cameras 6 --render.width 320 --quiet >/dev/null
 "$planarsfm" run field/images --cameras field/gt -o photos --quiet >/dev/null
-"$planarsfm" synth arena -o arena --matches-only --cameras 24 --twins 0.2 --quiet >/dev/null
+"$planarsfm" synth arena -o arena --matches-only --cameras 24 --duplicates 0.2 --quiet >/dev/null
 sqlite3 arena/database.db "DELETE FROM matches WHERE pair_id / 2147483647 = 5 OR pair_id % 2147483647 = 5;
     UPDATE images SET name = '</script><img src=x onerror=alert(1)>&\"''.jpg' WHERE image_id = 2;"
 "$planarsfm" reconstruct arena/database.db -o matches --quiet >/dev/null

@@ -1,6 +1,7 @@
 /* A ring of cameras round a 28 x 15 m court (its surroundings included, 30 x 17 m), as broadcast or
  * motion-capture cameras hang in an arena. Off the plane: the stands, rows that rise outward all
- * round; a camera sees those on the other side. The twin is the court turned by 180 degrees. */
+ * round; a camera sees those on the other side. The duplicate is the court turned by 180 degrees.
+ */
 #include <math.h>
 
 #include "synth/world.h"

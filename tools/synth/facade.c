@@ -1,8 +1,8 @@
 /* A walk along a building front, the plane y = 0: cameras on its side y < 0 that look at it from
  * slightly varying distance and direction. An image shows 12.8 m of the front whatever the focal
  * length, which sets the distance (12 m at 1200 px). Off the plane: balconies in front of it and
- * window niches behind it, one of either in every bay of 4 m and storey of 4 m. With twins all
- * bays are alike, and the twin is the next bay. */
+ * window niches behind it, one of either in every bay of 4 m and storey of 4 m. With duplicates all
+ * bays are equal, and the duplicate of a bay is the next one. */
 #include <math.h>
 
 #include "synth/world.h"
@@ -16,10 +16,10 @@
 static void measure(psfm_plan *plan) {
     double length = (double)(plan->num_cameras - 1) * STEP + 1.6 * SHOWN;
     double num_bays = ceil(length / BAY);
-    bool alike = plan->options->twins > 0.0;
-    plan->num_cells[0] = alike ? (int)num_bays : 1;
+    bool repeats = plan->options->duplicates > 0.0;
+    plan->num_cells[0] = repeats ? (int)num_bays : 1;
     plan->num_cells[1] = 1;
-    plan->cell_size[0] = alike ? BAY : num_bays * BAY;
+    plan->cell_size[0] = repeats ? BAY : num_bays * BAY;
     plan->origin[0] = 0.5 * (plan->cell_size[0] - num_bays * BAY);
     if (plan->num_points == 0)
         plan->num_points = (size_t)(POINTS_PER_METRE * num_bays * BAY);
@@ -63,7 +63,7 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
 
 const psfm_layout psfm_layout_facade = {.name = "facade",
                                         .never_wraps = true,
-                                        .twin_is_shift = true,
+                                        .duplicate_is_shift = true,
                                         .measure = measure,
                                         .place = place,
                                         .draw = draw};

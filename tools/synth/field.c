@@ -1,8 +1,8 @@
 /* A drone over a flat field: straight lines back and forth, the camera looking down but for a few
  * degrees, or a given angle ahead; about 70 % overlap along and across the lines. An image shows 53
  * x 30 m whatever the focal length, which sets the altitude (50 m at 1200 px). Off the plane: huts
- * and trees. With twins the field repeats: cells with the same crop marks, each symmetric under
- * half a turn, so that neighbouring images can be matched half a turn and some cells off. */
+ * and trees. With duplicates the field repeats: cells with the same crop marks, each symmetric
+ * under half a turn, so that neighbouring images can be matched half a turn and some cells off. */
 #include <math.h>
 
 #include "core/linalg/mat3.h"
@@ -13,7 +13,7 @@
 
 static const double shown[2] = {160.0 / 3.0, 30.0}; /* metres of ground in an image */
 static const double spacing[2] = {16.0, 9.0};
-static const double twin_cell[2] = {18.0, 15.0};
+static const double duplicate_cell[2] = {18.0, 15.0};
 
 static double altitude(const psfm_plan *plan) {
     return plan->focal_px / 24.0;
@@ -27,7 +27,8 @@ static void measure(psfm_plan *plan) {
     for (int k = 0; k < 2; ++k) {
         double size = (lines[k] - 1.0) * spacing[k] + 1.4 * shown[k];
         area *= size;
-        plan->num_cells[k] = plan->options->twins > 0.0 ? (int)ceil(size / twin_cell[k]) : 1;
+        plan->num_cells[k] =
+            plan->options->duplicates > 0.0 ? (int)ceil(size / duplicate_cell[k]) : 1;
         plan->cell_size[k] = size / plan->num_cells[k];
         plan->origin[k] = -0.5 * (plan->num_cells[k] - 1) * plan->cell_size[k];
     }

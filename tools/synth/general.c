@@ -1,5 +1,5 @@
-/* A ring of cameras round a ball of points: no plane anywhere. The twin is the cloud turned by 180
- * degrees about the vertical. */
+/* A ring of cameras round a ball of points: no plane anywhere. The duplicate is the cloud turned by
+ * 180 degrees about the vertical. */
 #include <math.h>
 
 #include "core/linalg/vec3.h"

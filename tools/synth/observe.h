@@ -24,10 +24,10 @@ void psfm_synth_views_free(psfm_synth_view *views, size_t num);
 psfm_status psfm_synth_list_pairs(psfm_context *ctx, const psfm_plan *plan, psfm_match_pair **pairs,
                                   size_t *num_pairs);
 
-/* Matches the listed pairs. *is_twin is allocated, one per pair. */
+/* Matches the listed pairs. *is_duplicate is allocated, one per pair. */
 psfm_status psfm_synth_match(psfm_context *ctx, const psfm_world *world,
                              const psfm_synth_view *views, psfm_match_pair *pairs, size_t num_pairs,
-                             bool **is_twin);
+                             bool **is_duplicate);
 
 /* The true model of what was seen; point_plane is allocated, one per point of the model. */
 psfm_status psfm_synth_truth(psfm_context *ctx, const psfm_world *world,

@@ -1,6 +1,6 @@
 /* Pairs by the neighbour rule, and their matches: the common points less those missed, a share of
- * them joined to a wrong keypoint. In a twin pair each point is joined to its twin instead of
- * itself, so that the matches agree with a wrong relative pose. */
+ * them joined to a wrong keypoint. In a duplicate pair each point is joined to its duplicate
+ * instead of itself, so that the matches agree with a wrong relative pose. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "core/linalg/order_statistics.h"
 #include "synth/observe.h"
 
-/* A pair that shows fewer twins is not made a twin pair: nobody would be misled by it. */
-#define MIN_TWIN_MATCHES 20
+/* A pair that shows fewer duplicates is not made a duplicate pair: nobody would be misled by it. */
+#define MIN_DUPLICATE_MATCHES 20
 
 typedef struct {
     psfm_match_pair *pairs;
@@ -129,8 +129,8 @@ typedef struct {
     const psfm_world *world;
     const psfm_synth_view *views;
     psfm_match_pair *pairs;
-    size_t *num_twins; /* per pair: points whose twin the second image shows */
-    bool *is_twin;
+    size_t *num_duplicates; /* per pair: points whose duplicate the second image shows */
+    bool *is_duplicate;
 } match_job;
 
 /* The place of a point in a view, or PSFM_NO_INDEX. */
@@ -142,7 +142,8 @@ static uint32_t find_in_view(const psfm_synth_view *view, uint32_t point) {
     return found == NULL ? PSFM_NO_INDEX : (uint32_t)(found - view->points);
 }
 
-/* Where the second image shows each point of the first; as find_twins, by one pass over both. */
+/* Where the second image shows each point of the first; as find_duplicates, by one pass over both.
+ */
 static size_t find_same(const psfm_synth_view *a, const psfm_synth_view *b, uint32_t *partner) {
     size_t num = 0, at = 0;
     for (size_t k = 0; k < a->num; ++k) {
@@ -155,61 +156,63 @@ static size_t find_same(const psfm_synth_view *a, const psfm_synth_view *b, uint
     return num;
 }
 
-/* Where the second image shows the twin of each point of the first: partner has one entry per point
- * of the first view, a place in the second or PSFM_NO_INDEX. Returns how many are found. */
-static size_t find_twins(const match_job *job, const psfm_match_pair *pair, uint32_t *partner) {
+/* Where the second image shows the duplicate of each point of the first: partner has one entry per
+ * point of the first view, a place in the second or PSFM_NO_INDEX. Returns how many are found. */
+static size_t find_duplicates(const match_job *job, const psfm_match_pair *pair,
+                              uint32_t *partner) {
     const psfm_synth_view *a = &job->views[pair->view1], *b = &job->views[pair->view2];
     const double *view1 = job->world->poses[pair->view1].view;
     const double *view2 = job->world->poses[pair->view2].view;
     const double middle[2] = {0.5 * (view1[0] + view2[0]), 0.5 * (view1[1] + view2[1])};
     size_t num = 0;
     for (size_t k = 0; k < a->num; ++k) {
-        partner[k] = find_in_view(b, psfm_world_twin(job->world, middle, a->points[k]));
+        partner[k] = find_in_view(b, psfm_world_duplicate(job->world, middle, a->points[k]));
         num += partner[k] != PSFM_NO_INDEX;
     }
     return num;
 }
 
-static psfm_status count_twins(psfm_context *ctx, size_t index, int worker, void *user) {
+static psfm_status count_duplicates(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     match_job *job = user;
     const psfm_match_pair *pair = &job->pairs[index];
     uint32_t *partner = NULL;
     psfm_status status = PSFM_ALLOC(ctx, job->views[pair->view1].num, &partner);
     if (status == PSFM_OK)
-        job->num_twins[index] = find_twins(job, pair, partner);
+        job->num_duplicates[index] = find_duplicates(job, pair, partner);
     free(partner);
     return status;
 }
 
-/* Picks the twin pairs among those that show enough twins. */
-static psfm_status choose_twins(psfm_context *ctx, match_job *job, size_t num_pairs) {
+/* Picks the duplicate pairs among those that show enough duplicates. */
+static psfm_status choose_duplicate_pairs(psfm_context *ctx, match_job *job, size_t num_pairs) {
     const psfm_plan *plan = &job->world->plan;
-    size_t wanted = (size_t)lround(plan->options->twins * (double)num_pairs);
+    size_t wanted = (size_t)lround(plan->options->duplicates * (double)num_pairs);
     if (wanted == 0)
         return PSFM_OK;
     uint32_t *eligible = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, num_pairs, &job->num_twins);
+    psfm_status status = PSFM_ALLOC(ctx, num_pairs, &job->num_duplicates);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_pairs, &eligible);
     if (status == PSFM_OK)
-        status = psfm_parallel_for(ctx, NULL, num_pairs, count_twins, job);
+        status = psfm_parallel_for(ctx, NULL, num_pairs, count_duplicates, job);
     if (status == PSFM_OK) {
         size_t num = 0;
         for (size_t k = 0; k < num_pairs; ++k)
-            if (job->num_twins[k] >= MIN_TWIN_MATCHES)
+            if (job->num_duplicates[k] >= MIN_DUPLICATE_MATCHES)
                 eligible[num++] = (uint32_t)k;
-        psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_TWIN, 0);
+        psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_DUPLICATE, 0);
         psfm_rng_shuffle(&rng, eligible, num);
         for (size_t k = 0; k < wanted && k < num; ++k)
-            job->is_twin[eligible[k]] = true;
+            job->is_duplicate[eligible[k]] = true;
         if (num < wanted)
-            status = psfm_fail(ctx, PSFM_ERR_DATA,
-                               "scene %s: %zu of %zu pairs shall be matched to the twin, but only "
-                               "%zu show at least %d of its points",
-                               plan->layout->name, wanted, num_pairs, num, MIN_TWIN_MATCHES);
+            status =
+                psfm_fail(ctx, PSFM_ERR_DATA,
+                          "scene %s: %zu of %zu pairs shall be matched to the duplicate, but only "
+                          "%zu show at least %d of its points",
+                          plan->layout->name, wanted, num_pairs, num, MIN_DUPLICATE_MATCHES);
     }
-    free(job->num_twins);
+    free(job->num_duplicates);
     free(eligible);
     return status;
 }
@@ -268,7 +271,8 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
         status = PSFM_ALLOC(ctx, b->num, &keypoints);
     if (status != PSFM_OK)
         goto cleanup;
-    size_t num = job->is_twin[index] ? find_twins(job, pair, partner) : find_same(a, b, partner);
+    size_t num =
+        job->is_duplicate[index] ? find_duplicates(job, pair, partner) : find_same(a, b, partner);
     status = PSFM_ALLOC(ctx, num, &pair->matches);
     if (status != PSFM_OK)
         goto cleanup;
@@ -292,13 +296,13 @@ cleanup:
 
 psfm_status psfm_synth_match(psfm_context *ctx, const psfm_world *world,
                              const psfm_synth_view *views, psfm_match_pair *pairs, size_t num_pairs,
-                             bool **is_twin) {
+                             bool **is_duplicate) {
     match_job job = {.world = world, .views = views, .pairs = pairs};
-    psfm_status status = PSFM_ALLOC(ctx, num_pairs, is_twin);
+    psfm_status status = PSFM_ALLOC(ctx, num_pairs, is_duplicate);
     if (status != PSFM_OK)
         return status;
-    job.is_twin = *is_twin;
-    status = choose_twins(ctx, &job, num_pairs);
+    job.is_duplicate = *is_duplicate;
+    status = choose_duplicate_pairs(ctx, &job, num_pairs);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, num_pairs, match_pair, &job);
     return status;

@@ -28,12 +28,12 @@ extern const psfm_option_table psfm_render_option_table;
 
 /* Renders a scene of the given kind (not PSFM_SCENE_GENERAL: a cloud of points has no surface) into
  * FOLDER/images/cam_0001.jpg, ... and writes FOLDER/gt, a COLMAP text model with camera and poses
- * but no points. Options NULL are the defaults. With scene->twins > 0 the scene is symmetric: equal
- * under a turn by 180 degrees, but for players, or made of equal bays or cells; the other options
- * about points and matches have no effect. A FOLDER/images that holds anything but images of an
- * earlier scene is refused, otherwise replaced as a whole. Progress is reported by image; memory is
- * about 20 MB a thread for 1280 x 720, whatever the number of images. Same arguments, same bytes,
- * for any number of threads. */
+ * but no points. Options NULL are the defaults. With scene->duplicates > 0 the scene is symmetric:
+ * equal under a turn by 180 degrees, but for players, or made of equal bays or cells; the other
+ * options about points and matches have no effect. A FOLDER/images that holds anything but images
+ * of an earlier scene is refused, otherwise replaced as a whole. Progress is reported by image;
+ * memory is about 20 MB a thread for 1280 x 720, whatever the number of images. Same arguments,
+ * same bytes, for any number of threads. */
 psfm_status psfm_scene_render(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
                               const psfm_scene_options *scene, const psfm_render_options *render,
                               const char *folder);

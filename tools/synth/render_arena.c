@@ -274,12 +274,12 @@ void psfm_stage_build_arena(const psfm_take *take, psfm_stage *stage) {
                                      .from_below = {0.42, 0.38, 0.34},
                                      .sun = {0.24, 0.32, 0.9165},
                                      .sun_rgb = {0.35, 0.35, 0.34}};
-    bool has_twin = take->plan->options->twins > 0.0;
+    bool has_duplicate = take->plan->options->duplicates > 0.0;
     stage->light = lamps;
-    if (has_twin)
+    if (has_duplicate)
         psfm_stage_raise_sun(stage);
     add_floor_and_ceiling(stage, take);
-    stage->is_turned = has_twin;
+    stage->is_turned = has_duplicate;
     for (int s = 0; s < 4; ++s) {
         uint32_t seed = psfm_paint_seed(take->plan, 10 + (uint64_t)s);
         add_boards(stage, &sides[s], seed);
@@ -290,7 +290,7 @@ void psfm_stage_build_arena(const psfm_take *take, psfm_stage *stage) {
         }
     }
     add_hoop(stage, 1.0, psfm_paint_seed(take->plan, 1));
-    if (!has_twin)
+    if (!has_duplicate)
         add_hoop(stage, -1.0, psfm_paint_seed(take->plan, 2));
     add_table(stage, psfm_paint_seed(take->plan, 3));
     stage->is_turned = false; /* players and people are only once */
@@ -298,5 +298,5 @@ void psfm_stage_build_arena(const psfm_take *take, psfm_stage *stage) {
     add_players(stage, take);
     if (take->options->people > 0.0)
         psfm_stage_crowd(take, first, stage);
-    stage->is_turned = has_twin;
+    stage->is_turned = has_duplicate;
 }

@@ -2,7 +2,7 @@
  * has a window set into the wall (or, on the ground, sometimes a door) and a balcony (or, on the
  * ground, a stall) in front of it, at the places where the scene has its points off the plane;
  * cornices, pilasters, signs and downpipes stand out by a few centimetres. In front of it all lies
- * a pavement in the plane z = 0. With twins all bays are alike. */
+ * a pavement in the plane z = 0. With duplicates all bays are equal. */
 #include <string.h>
 
 #include "synth/render_paint.h"
@@ -25,15 +25,15 @@ typedef struct {
     bool has_door;
 } cell;
 
-/* Wall coordinates: along the front, and up. With twins, along the bay. */
+/* Wall coordinates: along the front, and up. With duplicates, along the bay. */
 static psfm_texel wall_texel(const psfm_surface *surface, int32_t *house) {
     const psfm_plan *plan = surface->solid->coat.data;
     psfm_texel t = surface->texel;
     double left = plan->origin[0] - 0.5 * plan->cell_size[0]; /* a border of bays */
     double along = surface->xyz[0] - left;
-    bool alike = plan->options->twins > 0.0;
-    *house = alike ? 0 : psfm_floor(along / (HOUSE * BAY));
-    t.u = alike ? along - BAY * floor(along / BAY) : along;
+    bool repeats = plan->options->duplicates > 0.0;
+    *house = repeats ? 0 : psfm_floor(along / (HOUSE * BAY));
+    t.u = repeats ? along - BAY * floor(along / BAY) : along;
     t.v = surface->xyz[2];
     return t;
 }
@@ -237,10 +237,10 @@ static void add_trim(psfm_stage *stage, const cell *c) {
 }
 
 static void add_bay(psfm_stage *stage, const psfm_plan *plan, double x, uint32_t seed, long bay) {
-    bool alike = plan->options->twins > 0.0;
+    bool repeats = plan->options->duplicates > 0.0;
     for (int storey = 0; storey < PSFM_FACADE_NUM_STOREYS; ++storey) {
         cell c = {.x = x, .z = STOREY * storey, .storey = storey};
-        c.hash = psfm_hash(seed, alike ? 0 : (int32_t)bay, storey);
+        c.hash = psfm_hash(seed, repeats ? 0 : (int32_t)bay, storey);
         c.has_door = storey == 0 && psfm_hash_share(c.hash >> 3, 0) < DOOR_SHARE;
         add_wall_cell(stage, plan, &c);
         add_trim(stage, &c);

@@ -1,6 +1,6 @@
 /* A field from above: parcels of soil, crops, stubble and meadow with grass between them, a wheel
  * track, stones and clods; huts and trees that throw shadows. The ground is the plane z = 0. With
- * twins every cell of the plan is alike, and alike its own half turn. */
+ * duplicates every cell of the plan is the same, and equals its own half turn. */
 #include <string.h>
 
 #include "core/linalg/mat3.h"
@@ -18,12 +18,12 @@ static const double soil[3] = {0.23, 0.15, 0.09}, grass[3] = {0.13, 0.2, 0.05};
 static const double straw[3] = {0.46, 0.36, 0.17}, leaf[3] = {0.1, 0.24, 0.04};
 static const double stone[3] = {0.5, 0.48, 0.45}, dust[3] = {0.4, 0.31, 0.21};
 
-/* Place in its cell, for a plan with twins; otherwise the world. */
+/* Place in its cell, for a plan with duplicates; otherwise the world. */
 static psfm_texel cell_texel(const psfm_surface *surface) {
     const psfm_plan *plan = surface->solid->coat.data;
     psfm_texel t = surface->texel;
     double at[2] = {surface->xyz[0], surface->xyz[1]};
-    if (plan->options->twins > 0.0) {
+    if (plan->options->duplicates > 0.0) {
         for (int k = 0; k < 2; ++k) {
             double cells = (at[k] - plan->origin[k]) / plan->cell_size[k];
             at[k] = (cells - floor(cells + 0.5)) * plan->cell_size[k];
@@ -233,7 +233,7 @@ static void add_objects(const psfm_take *take, psfm_stage *stage, const double m
 
 static void add_cells(const psfm_take *take, psfm_stage *stage) {
     const psfm_plan *plan = take->plan;
-    if (!(plan->options->twins > 0.0)) {
+    if (!(plan->options->duplicates > 0.0)) {
         add_objects(take, stage, plan->origin, false);
         return;
     }
@@ -269,7 +269,7 @@ void psfm_stage_build_field(const psfm_take *take, psfm_stage *stage) {
                                         .has_shadows = true};
     stage->light = daylight;
     stage->sky = field_sky;
-    if (take->plan->options->twins > 0.0)
+    if (take->plan->options->duplicates > 0.0)
         psfm_stage_raise_sun(stage);
     psfm_coat ground = {
         .paint = paint_ground, .seed = psfm_paint_seed(take->plan, 0), .data = take->plan};

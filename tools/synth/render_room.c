@@ -330,7 +330,7 @@ void psfm_stage_room_shell(const psfm_plan *plan, psfm_stage *stage) {
     stage->light = lamps;
     psfm_stage_rect(stage, low, right, up, &floor_coat);
     psfm_stage_rect(stage, high, right, up, &ceiling);
-    stage->is_turned = plan->options->twins > 0.0;
+    stage->is_turned = plan->options->duplicates > 0.0;
     if (stage->is_turned)
         psfm_stage_raise_sun(stage);
     add_walls(stage, plan);

@@ -1,6 +1,6 @@
 /* A figure of ellipsoids grown together, painted all over, on a plain turntable before a plain
  * backdrop. Camera and lamps stand still and the object turns: seen from the object, the light goes
- * round with the camera. With twins the figure equals its half turn. */
+ * round with the camera. With duplicates the figure equals its half turn. */
 #include "core/linalg/mat3.h"
 #include "synth/render_paint.h"
 #include "synth/render_scenes.h"
@@ -53,7 +53,7 @@ void psfm_stage_build_turntable(const psfm_take *take, psfm_stage *stage) {
     psfm_mat3_tmul_vec(take->pose->R, lamp, stage->light.sun);
     psfm_normalize3(stage->light.sun);
     stage->sky = backdrop;
-    stage->is_turned = plan->options->twins > 0.0;
+    stage->is_turned = plan->options->duplicates > 0.0;
     psfm_stage_ellipsoid(stage, middle, disc, &plain);
     psfm_stage_ellipsoid(stage, body, radii, &glaze);
     for (size_t k = 0; k < NUM_LUMPS; ++k)

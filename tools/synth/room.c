@@ -1,6 +1,6 @@
 /* Inside a box of 8 x 6 x 3 m: floor, ceiling and four walls are the planes 0 to 5. Cameras stand
  * in a ring along the walls and look across, mostly at the far wall, the floor and a side wall. Off
- * the planes: furniture. The twin is the room turned by 180 degrees about its middle. */
+ * the planes: furniture. The duplicate is the room turned by 180 degrees about its middle. */
 #include <math.h>
 
 #include "synth/world.h"

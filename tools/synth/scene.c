@@ -1,9 +1,9 @@
 /* Synthetic scenes of points and matches. A layout (arena.c, field.c, room.c, facade.c, general.c,
  * city.c)
  * says where points and cameras are; the rest is the same for all: points are seen (observe.c),
- * pairs are matched with misses, wrong matches and twins (pairs.c), and the truth is written down
- * (truth.c). Every random draw has a stream of its own, so that one option does not change what
- * another draws. */
+ * pairs are matched with misses, wrong matches and duplicates (pairs.c), and the truth is written
+ * down (truth.c). Every random draw has a stream of its own, so that one option does not change
+ * what another draws. */
 #include "synth/scene.h"
 
 #include <math.h>
@@ -28,9 +28,10 @@ static const psfm_option rows[] = {
     PSFM_OPTION_DOUBLE(psfm_scene_options, off_plane, "off-plane", 0, 0, 1,
                        "share of the points off the main planes: stands, huts, furniture, "
                        "balconies"),
-    PSFM_OPTION_DOUBLE(psfm_scene_options, twins, "twins", 0, 0, 1,
-                       "share of the pairs that are matched to the scene's twin: the scene turned "
-                       "by 180 degrees, or the next bay of a facade"),
+    PSFM_OPTION_DOUBLE(
+        psfm_scene_options, duplicates, "duplicates", 0, 0, 1,
+        "share of the pairs that are matched to the scene's duplicate: the scene turned "
+        "by 180 degrees, or the next bay of a facade"),
     PSFM_OPTION_INT(psfm_scene_options, neighbours, "neighbours", 2, 1, 1000,
                     "each image is matched with so many on either side, in the order of the ring "
                     "or chain, or with those so many steps away in a grid or a city"),
@@ -140,8 +141,8 @@ static psfm_status observe_world(psfm_context *ctx, const psfm_world *world, psf
     if (status == PSFM_OK)
         status = psfm_synth_list_pairs(ctx, &world->plan, &set->pairs, &set->num_pairs);
     if (status == PSFM_OK)
-        status =
-            psfm_synth_match(ctx, world, seen, set->pairs, set->num_pairs, &scene->pair_is_twin);
+        status = psfm_synth_match(ctx, world, seen, set->pairs, set->num_pairs,
+                                  &scene->pair_is_duplicate);
     if (status == PSFM_OK)
         status = psfm_synth_truth(ctx, world, seen, &scene->truth, &scene->point_plane);
     if (status == PSFM_OK)
@@ -199,7 +200,7 @@ psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t se
 void psfm_scene_free(psfm_scene *scene) {
     psfm_match_set_free(&scene->matches);
     psfm_model_free(&scene->truth);
-    free(scene->pair_is_twin);
+    free(scene->pair_is_duplicate);
     free(scene->point_plane);
     memset(scene, 0, sizeof *scene);
 }

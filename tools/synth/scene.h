@@ -32,11 +32,11 @@ typedef struct {
     double noise_px;  /* standard deviation per coordinate */
     double outliers;  /* share of each pair's matches that join a wrong keypoint */
     double off_plane; /* share of the points off the scene's main plane(s) */
-    /* Share of the pairs that are matched to the scene's twin: every true match is replaced by
+    /* Share of the pairs that are matched to the scene's duplicate: every true match is replaced by
      * one to the same point of the scene turned by 180 degrees about a vertical axis, or of the
      * facade's next bay. The scene is then symmetric, so that these points exist; a field is made
      * of equal cells, and num_points is rounded to fill them. */
-    double twins;
+    double duplicates;
     int neighbours;   /* pairs: each camera with this many on either side (ring or grid order) */
     bool open_chain;  /* the order does not wrap round; fields and facades never do */
     double miss;      /* share of the common points that a pair fails to match */
@@ -55,15 +55,15 @@ extern const psfm_option_table psfm_scene_option_table;
 /* Owns everything in it. Views and images have the ids 1, 2, ... and the names "cam_0001.jpg", ...;
  * keypoints are the same in both. Truth has the points that at least one image shows. */
 typedef struct {
-    psfm_match_set matches; /* rays computed */
-    psfm_model truth;       /* poses, points and tracks */
-    bool *pair_is_twin;     /* per pair of `matches` */
-    int *point_plane;       /* per point of `truth`: index of the plane it lies on, -1 if none */
+    psfm_match_set matches;  /* rays computed */
+    psfm_model truth;        /* poses, points and tracks */
+    bool *pair_is_duplicate; /* per pair of `matches` */
+    int *point_plane;        /* per point of `truth`: index of the plane it lies on, -1 if none */
 } psfm_scene;
 
 /* Makes a scene; options NULL are the defaults. PSFM_ERR_ARGUMENT if the scene is for photographs
- * only, PSFM_ERR_DATA if more twin pairs are asked for than
- * show at least 20 points of the twin. Freed by psfm_scene_free; empty on failure. Cost: about
+ * only, PSFM_ERR_DATA if more duplicate pairs are asked for than
+ * show at least 20 points of the duplicate. Freed by psfm_scene_free; empty on failure. Cost: about
  * 0.1 ms a pair and 0.3 ms a camera. */
 psfm_status psfm_scene_make(psfm_context *ctx, psfm_scene_kind kind, uint64_t seed,
                             const psfm_scene_options *options, psfm_scene *scene);

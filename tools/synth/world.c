@@ -1,7 +1,7 @@
-/* Points are drawn for one cell and repeated in all cells. Where twins are wanted that turn by 180
- * degrees, each point drawn is followed by its turned copy, so that in a cell the points 2k and
- * 2k + 1 are each other's twins. With cell (a, b) centred on origin + (a, b) * size, a turn about
- * origin + (A, B) / 2 * size takes cell (a, b) to (A - a, B - b). */
+/* Points are drawn for one cell and repeated in all cells. Where duplicates are wanted that turn by
+ * 180 degrees, each point drawn is followed by its turned copy, so that in a cell the points 2k and
+ * 2k + 1 are each other's duplicates. With cell (a, b) centred on origin + (a, b) * size, a turn
+ * about origin + (A, B) / 2 * size takes cell (a, b) to (A - a, B - b). */
 #include "synth/world.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ static void draw_cell(psfm_world *world) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_POINTS, 0);
     size_t n = world->num_per_cell;
     size_t num_on_plane = n - (size_t)lround(plan->options->off_plane * (double)n);
-    bool turned = plan->options->twins > 0.0 && !layout->twin_is_shift;
+    bool turned = plan->options->duplicates > 0.0 && !layout->duplicate_is_shift;
     for (size_t k = 0; k < n; ++k) {
         int plane = layout->draw(plan, &rng, k >= num_on_plane, world->points[k]);
         world->plane[k] = plane;
@@ -119,7 +119,7 @@ psfm_status psfm_world_init(psfm_context *ctx, const psfm_plan *plan, psfm_world
     size_t num_cells = (size_t)plan->num_cells[0] * (size_t)plan->num_cells[1];
     world->num_per_cell = plan->num_points / num_cells;
     if (world->num_per_cell < 2 && num_cells > 1)
-        world->num_per_cell = 2; /* a point and its twin */
+        world->num_per_cell = 2; /* a point and its duplicate */
     world->num_points = num_cells * world->num_per_cell;
     psfm_status status = PSFM_ALLOC(ctx, world->num_points, &world->points);
     if (status == PSFM_OK)
@@ -144,12 +144,12 @@ void psfm_world_free(psfm_world *world) {
     memset(world, 0, sizeof *world);
 }
 
-uint32_t psfm_world_twin(const psfm_world *world, const double middle[2], uint32_t point) {
+uint32_t psfm_world_duplicate(const psfm_world *world, const double middle[2], uint32_t point) {
     const psfm_plan *plan = &world->plan;
     size_t k = point % world->num_per_cell, cell = point / world->num_per_cell;
     long columns = plan->num_cells[0], rows = plan->num_cells[1];
     long a = (long)cell % columns, b = (long)cell / columns;
-    if (plan->layout->twin_is_shift) {
+    if (plan->layout->duplicate_is_shift) {
         ++a;
     } else {
         double A = columns > 1 ? 2.0 * (middle[0] - plan->origin[0]) / plan->cell_size[0] : 0.0;

@@ -15,7 +15,7 @@ typedef enum {
     PSFM_STREAM_OBJECT, /* by object: hut, tree, piece of furniture */
     PSFM_STREAM_NOISE,  /* by camera */
     PSFM_STREAM_ORDER,  /* by camera: order of its keypoints */
-    PSFM_STREAM_TWIN,
+    PSFM_STREAM_DUPLICATE,
     PSFM_STREAM_MATCH,    /* by pair, view1 in the upper half */
     PSFM_STREAM_SENSOR,   /* by image and row, the image in the upper half */
     PSFM_STREAM_EXPOSURE, /* by image */
@@ -39,7 +39,7 @@ typedef struct {
     size_t num_cameras;
     size_t num_points; /* asked for, or the layout's choice */
     /* The ground plan is a grid of cells with the same points in each; one cell unless there are
-     * twins. origin is the centre of the first cell. */
+     * duplicates. origin is the centre of the first cell. */
     int num_cells[2];
     double cell_size[2], origin[2];
     int columns;       /* of a camera grid; 0 for a chain of cameras */
@@ -57,11 +57,11 @@ typedef struct {
 /* One kind of scene. */
 struct psfm_layout {
     const char *name;
-    bool never_wraps;    /* a chain that cannot close */
-    bool twin_is_shift;  /* the twin is the next cell, not the turn by 180 degrees */
-    bool swaps_planes;   /* the turn takes plane 2k to 2k + 1 and back, for 2k >= 2 */
-    double zoom;         /* factor of the focal length; 0 is 1 */
-    double focal_spread; /* at least so much */
+    bool never_wraps;        /* a chain that cannot close */
+    bool duplicate_is_shift; /* the duplicate is the next cell, not the turn by 180 degrees */
+    bool swaps_planes;       /* the turn takes plane 2k to 2k + 1 and back, for 2k >= 2 */
+    double zoom;             /* factor of the focal length; 0 is 1 */
+    double focal_spread;     /* at least so much */
     /* Fills num_points (if 0), cells, columns and reaches. */
     void (*measure)(psfm_plan *plan);
     /* Centre and view direction of camera `index`. */
@@ -133,8 +133,9 @@ void psfm_synth_draw_on_box(psfm_rng *rng, const double foot[3], const double si
 psfm_status psfm_world_init(psfm_context *ctx, const psfm_plan *plan, psfm_world *world);
 void psfm_world_free(psfm_world *world);
 
-/* The index of the twin of `point` for cameras whose views meet around `middle`; PSFM_NO_INDEX if
- * it has none. The turn is about the centre or the half-way point of cells nearest to `middle`. */
-uint32_t psfm_world_twin(const psfm_world *world, const double middle[2], uint32_t point);
+/* The index of the duplicate of `point` for cameras whose views meet around `middle`; PSFM_NO_INDEX
+ * if it has none. The turn is about the centre or the half-way point of cells nearest to `middle`.
+ */
+uint32_t psfm_world_duplicate(const psfm_world *world, const double middle[2], uint32_t point);
 
 #endif

@@ -6,9 +6,9 @@
 #include "core/labelling/runner_up.h"
 
 typedef enum {
-    PSFM_AMBIGUITY_TURN,  /* a set could be turned, as a twin of the scene would have it */
-    PSFM_AMBIGUITY_FLIP,  /* one image could be turned, as its other decompositions have it */
-    PSFM_AMBIGUITY_SHIFT, /* a set could be shifted, as the next repetition would have it */
+    PSFM_AMBIGUITY_ROTATION, /* a set could be turned, as a duplicate of the scene would have it */
+    PSFM_AMBIGUITY_FLIP,     /* one image could be turned, as its other decompositions have it */
+    PSFM_AMBIGUITY_SHIFT,    /* a set could be shifted, as the next repetition would have it */
     PSFM_NUM_AMBIGUITIES,
 } psfm_ambiguity_kind;
 
@@ -16,7 +16,7 @@ typedef enum {
 typedef struct {
     psfm_ambiguity_kind kind;
     psfm_runner_up cut;  /* nodes and edges of the pose graph */
-    double turn_deg;     /* by which the set turns, 0 to 180; 0 for a shift */
+    double rotation_deg; /* by which the set turns, 0 to 180; 0 for a shift */
     double shift;        /* by which it is shifted, in baselines of the edge `ruler`; or 0 */
     uint32_t ruler;      /* an edge that agrees */
     double direction[3]; /* axis of the turn or direction of the shift, a unit vector in the frame

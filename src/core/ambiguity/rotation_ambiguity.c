@@ -18,7 +18,7 @@ typedef struct {
     bool *agrees; /* per edge, as the images are */
     double unit;  /* mean support of an agreeing edge */
     double max_ratio;
-    double moves[2 * PSFM_CONSENSUS_TURNS]
+    double moves[2 * PSFM_CONSENSUS_GAUGES]
                 [9]; /* the turns that edges ask for, and their inverses */
     int num_moves;
 } finder;
@@ -50,9 +50,9 @@ static void weigh_turn(const void *data, int move, double (*value)[4]) {
 }
 
 static psfm_status list_moves(psfm_context *ctx, const uint32_t *chosen, finder *f) {
-    psfm_world_turn turns[PSFM_CONSENSUS_TURNS];
+    psfm_gauge_rotation turns[PSFM_CONSENSUS_GAUGES];
     int num = 0;
-    psfm_status status = psfm_consensus_find_turns(ctx, &f->s, chosen, turns, &num);
+    psfm_status status = psfm_consensus_find_gauges(ctx, &f->s, chosen, turns, &num);
     for (int k = 0; status == PSFM_OK && k < num; ++k) {
         double back[9];
         psfm_mat3_transpose(turns[k].G, back);
@@ -68,7 +68,7 @@ static void describe_turn(const finder *f, const double G[9], psfm_ambiguity *it
     double vector[3], axis[3];
     psfm_rotation_log(G, vector);
     double angle = psfm_norm3(vector);
-    item->turn_deg = psfm_degrees(angle);
+    item->rotation_deg = psfm_degrees(angle);
     psfm_scale3(angle > 0.0 ? (item->cut.back ? -1.0 : 1.0) / angle : 0.0, vector, axis);
     psfm_mat3_mul_vec(f->s.R[item->cut.reference], axis, item->direction);
 }
@@ -87,7 +87,7 @@ static psfm_status find_turns(psfm_context *ctx, const finder *f, uint64_t seed,
                                             .data = f};
     psfm_status status = psfm_runner_ups_find(ctx, &problem, &found);
     for (size_t k = 0; status == PSFM_OK && k < found.num; ++k) {
-        psfm_ambiguity item = {.kind = PSFM_AMBIGUITY_TURN, .cut = found.item[k]};
+        psfm_ambiguity item = {.kind = PSFM_AMBIGUITY_ROTATION, .cut = found.item[k]};
         found.item[k] = (psfm_runner_up){0};
         describe_turn(f, f->moves[item.cut.move], &item);
         status = psfm_ambiguities_add(ctx, &item, out);

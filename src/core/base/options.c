@@ -83,8 +83,22 @@ void psfm_option_name(const psfm_option_table *table, const psfm_option *row,
              table->prefix[0] == '\0' ? "" : ".", row->name);
 }
 
+/* Names that options had before; they are read for one release. */
+static const char *const former_names[][2] = {
+    {"refine.probes", "refine.stability-tests"},
+    {"twins", "duplicates"},
+};
+
+static const char *find_current_name(const char *name) {
+    for (size_t k = 0; k < sizeof former_names / sizeof *former_names; ++k)
+        if (psfm_option_is_meant(former_names[k][0], name))
+            return former_names[k][1];
+    return name;
+}
+
 const psfm_option *psfm_option_groups_find(const psfm_option_group *groups, unsigned parts,
                                            const char *name, const psfm_option_group **group) {
+    name = find_current_name(name);
     for (const psfm_option_group *g = groups; g->table != NULL; ++g) {
         for (size_t k = 0; (g->parts & parts) && k < g->table->num_rows; ++k) {
             char option[PSFM_OPTION_NAME_SIZE];

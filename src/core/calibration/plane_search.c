@@ -33,9 +33,9 @@
 #define MAX_VIEWS 32 /* that take part in the search: those with the fewest links */
 #define SCATTER 0.02 /* of a view's disagreement, plus SCATTER_PER_HOP of it a link */
 #define SCATTER_PER_HOP 0.3
-#define ALIKE 0.35 /* focal lengths of one set differ by about so much, in logarithms */
-#define ALIKE_WEIGHT 0.15
-#define ALIKE_MOST 9.0
+#define FOCAL_SPREAD 0.35 /* focal lengths of one set differ by about so much, in logarithms */
+#define FOCAL_SPREAD_WEIGHT 0.15
+#define FOCAL_SPREAD_MOST 9.0
 #define USUAL_WEIGHT                                                                         \
     0.1              /* of the median's squared distance from the longer side, in logarithms \
                       */
@@ -144,8 +144,8 @@ static void evaluate(search *s, place *at) {
     }
     double median = 0.5 * log(psfm_median(s->scratch, s->num));
     for (size_t k = 0; k < s->num; ++k) {
-        double off = (0.5 * log(s->focal2[k]) - median) / ALIKE;
-        cost += ALIKE_WEIGHT * fmin(off * off, ALIKE_MOST);
+        double off = (0.5 * log(s->focal2[k]) - median) / FOCAL_SPREAD;
+        cost += FOCAL_SPREAD_WEIGHT * fmin(off * off, FOCAL_SPREAD_MOST);
     }
     at->cost = cost + USUAL_WEIGHT * median * median * (double)s->num;
 }

@@ -1,6 +1,6 @@
 /* Triangle evidence.
  *
- * Normals cannot tell a scene from its twin: the floor of a court turned by 180 degrees has the
+ * Normals cannot tell duplicate structure: the floor of a court turned by 180 degrees has the
  * same normal. Rotations can: along i -> j -> k -> i they must multiply to the identity, and a
  * false edge breaks every triangle that it is in. The factor of two edges is the closure of the
  * triangle they span, so that after embedding the edges of broken triangles drift apart from the
@@ -14,7 +14,7 @@
 #include "core/linalg/mat3.h"
 
 /* A triangle that fails to close by so much has dropped to 1/e: a few times what rotations of pairs
- * are off, far less than a twin's turn. */
+ * are off, far less than a duplicate's turn. */
 #define CLOSURE_BANDWIDTH_DEG 3.0
 
 /* Rows of S that one task works on. */

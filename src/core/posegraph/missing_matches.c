@@ -204,9 +204,9 @@ static void scratch_free(scratch *w) {
     free(w->matched);
 }
 
-/* The absence of a pair under one motion. */
-static double absence_of(const survey *s, uint32_t p, const double R[9], const double t[3],
-                         scratch *w) {
+/* The missing_share of a pair under one motion. */
+static double missing_share_of(const survey *s, uint32_t p, const double R[9], const double t[3],
+                               scratch *w) {
     const psfm_match_pair *pair = &s->set->pairs[p];
     direction ways[2];
     tally sum = {0};
@@ -232,17 +232,17 @@ static psfm_status survey_edge(psfm_context *ctx, size_t index, int worker, void
     double least = 1.0;
     for (uint32_t h = edge->hypothesis_begin; status == PSFM_OK && h < edge->hypothesis_end; ++h) {
         const psfm_plane_motion *motion = &s->graph->hypotheses[h].motion;
-        least = fmin(least, absence_of(s, edge->pair, motion->R_21, motion->t_21, &w));
+        least = fmin(least, missing_share_of(s, edge->pair, motion->R_21, motion->t_21, &w));
     }
     if (status == PSFM_OK && edge->has_essential)
-        least =
-            fmin(least, absence_of(s, edge->pair, edge->essential_R_21, edge->essential_t_21, &w));
-    edge->absence = least;
+        least = fmin(
+            least, missing_share_of(s, edge->pair, edge->essential_R_21, edge->essential_t_21, &w));
+    edge->missing_share = least;
     scratch_free(&w);
     return status;
 }
 
-psfm_status psfm_edges_find_absence(psfm_context *ctx, const psfm_match_set *set,
+psfm_status psfm_edges_find_missing(psfm_context *ctx, const psfm_match_set *set,
                                     const psfm_two_view *two_views, psfm_pose_graph *graph) {
     survey s = {.set = set, .two_views = two_views, .graph = graph};
     psfm_status status = PSFM_ALLOC(ctx, set->num_views + 1, &s.begin);
@@ -259,8 +259,8 @@ psfm_status psfm_edges_find_absence(psfm_context *ctx, const psfm_match_set *set
     return status;
 }
 
-double psfm_edge_credit(const psfm_edge *edge) {
+double psfm_edge_missing_weight(const psfm_edge *edge) {
     const double least = 0.01; /* of what its images should share: they do share its matches */
     const double power = 4.0;  /* found on mugs that are printed alike on two sides */
-    return pow(fmax(1.0 - edge->absence, least), power);
+    return pow(fmax(1.0 - edge->missing_share, least), power);
 }

@@ -4,13 +4,13 @@
 
 #include "core/posegraph/pose_graph.h"
 
-/* Fills `absence` of all edges: the share of what the two images should have in common, if a motion
- * of the edge is right, that they were not found to have in common; 0 where there is nothing to go
- * by. Parallel; O(edges * keypoints). */
-psfm_status psfm_edges_find_absence(psfm_context *ctx, const psfm_match_set *set,
+/* Fills `missing_share` of all edges: the share of what the two images should have in common, if a
+ * motion of the edge is right, that they were not found to have in common; 0 where there is nothing
+ * to go by. Parallel; O(edges * keypoints). */
+psfm_status psfm_edges_find_missing(psfm_context *ctx, const psfm_match_set *set,
                                     const psfm_two_view *two_views, psfm_pose_graph *graph);
 
-/* What an edge is worth as a witness, 0 to 1: the fourth power of 1 - absence. */
-double psfm_edge_credit(const psfm_edge *edge);
+/* What an edge is worth as a witness, 0 to 1: the fourth power of 1 - missing_share. */
+double psfm_edge_missing_weight(const psfm_edge *edge);
 
 #endif

@@ -46,7 +46,7 @@ typedef struct {
     double essential_sigma_rad; /* of its rotation, for noise of one pixel */
     double essential_plane_share;
     uint32_t essential_inliers;
-    double absence; /* share of what its images should share that they do not
+    double missing_share; /* share of what its images should share that they do not
                        (core/posegraph/missing_matches.h) */
 } psfm_edge;
 

@@ -1,5 +1,5 @@
 /* One adjustment with free focal lengths serves two: the check of given ones asks what they want to
- * be, the probes how far poses go with them. */
+ * be, the stability_tests how far poses go with them. */
 #include "core/refine/focal_stability.h"
 
 #include <math.h>

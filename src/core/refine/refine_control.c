@@ -20,8 +20,8 @@ static const psfm_option rows[] = {
                      "compute the uncertainty of each pose"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, check_intrinsics, "check-intrinsics", 1,
                      "at the end, see whether given focal lengths want to change, and whether flat "
-                     "ground would bow with refined ones"),
-    PSFM_OPTION_BOOL(psfm_refine_control_options, probes, "probes", 1,
+                     "ground would dome with refined ones"),
+    PSFM_OPTION_BOOL(psfm_refine_control_options, stability_tests, "stability-tests", 1,
                      "adjust two halves of the points apart, and all with free focal lengths: what "
                      "the verdict rests on"),
 };

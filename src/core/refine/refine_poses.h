@@ -24,7 +24,7 @@ typedef struct {
     int place_images;     /* that a track may grow to by its point's place; 0: none is looked for */
     bool covariance;      /* compute the covariance of the poses */
     bool check_intrinsics; /* at the end, whether given focal lengths are right */
-    bool probes;           /* adjust halves of the points, and free intrinsics */
+    bool stability_tests;  /* adjust halves of the points, and free intrinsics */
 } psfm_refine_control_options;
 
 extern const psfm_option_table psfm_refine_control_option_table;
@@ -64,12 +64,13 @@ typedef struct {
      * not computed. */
     double (*camera_sigma)[PSFM_CAMERA_MAX_PARAMS];
     psfm_intrinsics_check check;
-    double bow;                 /* of flat ground; NAN if it was not measured */
+    double doming;              /* of flat ground; NAN if it was not measured */
     psfm_refined_image *images; /* per view */
     double mean_px;             /* over all observations */
     psfm_bundle_stop stop;
     int iterations;
-    psfm_probe probe[PSFM_NUM_PROBES]; /* arrays NULL if they were not asked for */
+    psfm_stability_test
+        stability[PSFM_NUM_STABILITY_TESTS]; /* arrays NULL if they were not asked for */
 } psfm_refined;
 
 void psfm_refined_free(psfm_refined *refined);

@@ -66,7 +66,7 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
                                const psfm_refine_control_options *control, psfm_free_focals *focals,
                                psfm_refined *out) {
     psfm_status status = measure_points(ctx, problem, &out->structure);
-    out->bow = NAN;
+    out->doming = NAN;
     for (size_t v = 0; v < problem->num_images; ++v)
         out->images[v].rotation_sigma_deg = out->images[v].center_sigma = NAN;
     if (status != PSFM_OK || problem->num_observations == 0)
@@ -75,12 +75,12 @@ psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *pro
         status = find_covariance(ctx, problem, options, out->images);
     if (status == PSFM_OK && control->covariance)
         status = find_camera_sigmas(ctx, problem, options, out);
-    if (status == PSFM_OK && (control->check_intrinsics || control->probes))
+    if (status == PSFM_OK && (control->check_intrinsics || control->stability_tests))
         status = psfm_free_focals_make(ctx, problem, options, focals);
     if (status == PSFM_OK && control->check_intrinsics)
         status = psfm_check_intrinsics(ctx, problem, focals, &out->check);
     if (status == PSFM_OK && control->check_intrinsics)
-        status = psfm_bow_measure(ctx, problem, options, &out->bow);
+        status = psfm_doming_measure(ctx, problem, options, &out->doming);
     return status;
 }
 
@@ -90,11 +90,11 @@ void psfm_refined_free(psfm_refined *refined) {
     free(refined->cameras);
     free(refined->camera_sigma);
     free(refined->images);
-    psfm_probes_free(refined->probe);
+    psfm_stability_tests_free(refined->stability);
     *refined = (psfm_refined){0};
 }
 
-/* ---- bow ---- */
+/* ---- doming ---- */
 
 /* Over flat ground that is seen from above a longer lens, a lens that bends more and ground that
  * bows explain the same images. Planes hold the ground flat; how much depends on them shows when
@@ -177,13 +177,13 @@ static double find_height(const psfm_bundle_problem *p, const psfm_bundle_plane 
     return sum / (double)p->num_observations;
 }
 
-psfm_status psfm_bow_measure(psfm_context *ctx, const psfm_bundle_problem *problem,
-                             const psfm_bundle_options *options, double *bow) {
+psfm_status psfm_doming_measure(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                const psfm_bundle_options *options, double *doming) {
     psfm_bundle_copy copy = {0};
     psfm_bundle_options steps = *options;
     int32_t main = -1;
     double axes[9];
-    *bow = NAN;
+    *doming = NAN;
     psfm_status status = PSFM_OK;
     if (options->planes != PSFM_PLANES_FREE && moves_any(problem, options))
         status = find_main_plane(ctx, problem, &main);
@@ -198,15 +198,15 @@ psfm_status psfm_bow_measure(psfm_context *ctx, const psfm_bundle_problem *probl
     if (status == PSFM_OK)
         status = psfm_bundle_adjust(ctx, &copy.problem, &steps, NULL);
     if (status == PSFM_OK)
-        *bow = (find_rise(&copy.problem, &plane, main, axes) -
-                find_rise(problem, &plane, main, axes)) /
-               find_height(problem, &plane);
+        *doming = (find_rise(&copy.problem, &plane, main, axes) -
+                   find_rise(problem, &plane, main, axes)) /
+                  find_height(problem, &plane);
     psfm_bundle_copy_free(&copy);
-    if (fabs(*bow) > MUCH)
+    if (fabs(*doming) > MUCH)
         psfm_log(ctx, PSFM_LOG_WARNING,
                  "only planes keep the ground flat: without them it would bow by %.1f %% of the "
                  "cameras' height, as focal length, distortion and height trade against each "
                  "other; photographs at a slant, or known intrinsics, would hold it",
-                 100.0 * fabs(*bow));
+                 100.0 * fabs(*doming));
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }

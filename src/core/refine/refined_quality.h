@@ -7,18 +7,18 @@
 
 /* Fills the errors of the points, the standard deviations of poses and refined intrinsics, and the
  * check of given ones, from the problem as the last adjustment with these options left it. What is
- * not determined is NAN. The bundle with focal lengths let go, which the probes want as well, is
- * left in `focals`, to be freed in any case. */
+ * not determined is NAN. The bundle with focal lengths let go, which the stability_tests want as
+ * well, is left in `focals`, to be freed in any case. */
 psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_bundle_options *options,
                                const psfm_refine_control_options *control, psfm_free_focals *focals,
                                psfm_refined *out);
 
-/* Adjusts a copy of an adjusted problem for some steps without planes. *bow is how far the middle
- * of the main plane's points rises above their rim by that, as a share of the height of the cameras
- * above it. NAN if most points are on no one plane, or if no intrinsics move: nothing is traded
- * then. Warns where it is much. */
-psfm_status psfm_bow_measure(psfm_context *ctx, const psfm_bundle_problem *problem,
-                             const psfm_bundle_options *options, double *bow);
+/* Adjusts a copy of an adjusted problem for some steps without planes. *doming is how far the
+ * middle of the main plane's points rises above their rim by that, as a share of the height of the
+ * cameras above it. NAN if most points are on no one plane, or if no intrinsics move: nothing is
+ * traded then. Warns where it is much. */
+psfm_status psfm_doming_measure(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                const psfm_bundle_options *options, double *doming);
 
 #endif

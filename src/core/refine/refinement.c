@@ -276,15 +276,16 @@ psfm_status psfm_refinement_judge(psfm_context *ctx, psfm_refinement *r) {
     return psfm_refined_judge(ctx, &problem, &options, &r->options->control, &r->focals, r->out);
 }
 
-psfm_status psfm_refinement_probe(psfm_context *ctx, psfm_refinement *r) {
+psfm_status psfm_refinement_test_stability(psfm_context *ctx, psfm_refinement *r) {
     const psfm_bundle_problem problem = psfm_refinement_problem(r);
     const psfm_bundle_options options = last_options(r);
-    if (!r->options->control.probes || problem.num_observations == 0)
+    if (!r->options->control.stability_tests || problem.num_observations == 0)
         return PSFM_OK;
-    psfm_status status = psfm_probes_make(ctx, &problem, &options, &r->focals, r->out->probe);
+    psfm_status status =
+        psfm_stability_tests_run(ctx, &problem, &options, &r->focals, r->out->stability);
     if (status != PSFM_ERR_NUMERIC)
         return status;
-    psfm_probes_free(r->out->probe);
+    psfm_stability_tests_free(r->out->stability);
     return PSFM_OK;
 }
 

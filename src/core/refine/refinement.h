@@ -21,7 +21,8 @@ typedef struct {
     psfm_observation_list list; /* of the current structure */
     double loss_scale_px;       /* of the last adjustment */
     psfm_bundle_plane *bundle_planes;
-    psfm_free_focals focals; /* of the check of given focal lengths; the probes want it as well */
+    psfm_free_focals
+        focals; /* of the check of given focal lengths; the stability_tests want it as well */
 } psfm_refinement;
 
 /* Begins with poses of `solution`, which are refined in place; what is found goes to `out`, which
@@ -47,7 +48,7 @@ psfm_status psfm_refinement_judge(psfm_context *ctx, psfm_refinement *r);
 /* Adjusts halves of the points, and free intrinsics, for the verdict, if that is wanted. What
  * cannot be adjusted leaves the verdict without it; the poses stand. After psfm_refinement_judge.
  */
-psfm_status psfm_refinement_probe(psfm_context *ctx, psfm_refinement *r);
+psfm_status psfm_refinement_test_stability(psfm_context *ctx, psfm_refinement *r);
 
 /* Frees what it owns; `out` is the caller's. */
 void psfm_refinement_end(psfm_refinement *r);

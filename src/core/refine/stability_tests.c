@@ -37,42 +37,42 @@ static psfm_status count_cameras(psfm_context *ctx, const psfm_bundle_problem *p
     return status;
 }
 
-/* The poses of an adjusted copy, which the probe takes over. */
+/* The poses of an adjusted copy, which the test takes over. */
 static psfm_status take_poses(psfm_context *ctx, psfm_bundle_copy *copy,
-                              const psfm_bundle_stats *stats, psfm_probe *probe) {
+                              const psfm_bundle_stats *stats, psfm_stability_test *test) {
     size_t num_cameras = 0;
-    psfm_status status = PSFM_ALLOC(ctx, copy->problem.num_images, &probe->posed);
+    psfm_status status = PSFM_ALLOC(ctx, copy->problem.num_images, &test->posed);
     if (status != PSFM_OK)
         return status;
     for (size_t v = 0; v < copy->problem.num_images; ++v)
-        probe->posed[v] = stats->images[v].state != PSFM_IMAGE_LEFT_OUT;
-    probe->cam_from_world = copy->cam_from_world;
-    probe->center = copy->centers;
+        test->posed[v] = stats->images[v].state != PSFM_IMAGE_LEFT_OUT;
+    test->cam_from_world = copy->cam_from_world;
+    test->center = copy->centers;
     copy->cam_from_world = NULL;
     copy->centers = NULL;
-    status = count_cameras(ctx, &copy->problem, probe->posed, &num_cameras);
-    probe->gain = gain_of(stats, num_cameras);
+    status = count_cameras(ctx, &copy->problem, test->posed, &num_cameras);
+    test->gain = gain_of(stats, num_cameras);
     return status;
 }
 
 static psfm_status make_half(psfm_context *ctx, const psfm_bundle_problem *problem,
                              const psfm_bundle_options *options, psfm_bundle_part part,
-                             psfm_probe *probe) {
+                             psfm_stability_test *test) {
     psfm_bundle_copy copy = {0};
     psfm_bundle_stats stats = {0};
     psfm_status status = psfm_bundle_copy_make(ctx, problem, part, &copy);
     if (status == PSFM_OK)
         status = psfm_bundle_adjust(ctx, &copy.problem, options, &stats);
     if (status == PSFM_OK)
-        status = take_poses(ctx, &copy, &stats, probe);
+        status = take_poses(ctx, &copy, &stats, test);
     psfm_bundle_stats_free(&stats);
     psfm_bundle_copy_free(&copy);
     return status;
 }
 
-psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                             const psfm_bundle_options *options, psfm_free_focals *focals,
-                             psfm_probe probe[PSFM_NUM_PROBES]) {
+psfm_status psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                     const psfm_bundle_options *options, psfm_free_focals *focals,
+                                     psfm_stability_test test[PSFM_NUM_STABILITY_TESTS]) {
     psfm_bundle_options half = *options;
     half.max_iterations =
         options->max_iterations < HALF_STEPS ? options->max_iterations : HALF_STEPS;
@@ -80,19 +80,19 @@ psfm_status psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *probl
     half.settled = fmax(options->settled, SETTLED);
     half.initial_damping = DAMPING;
     psfm_status status =
-        make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &probe[PSFM_PROBE_HALF_A]);
+        make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &test[PSFM_STABILITY_HALF_A]);
     if (status == PSFM_OK)
-        status = make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &probe[PSFM_PROBE_HALF_B]);
+        status = make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_B, &test[PSFM_STABILITY_HALF_B]);
     if (status == PSFM_OK && focals->all)
-        status = take_poses(ctx, &focals->copy, &focals->stats, &probe[PSFM_PROBE_INTRINSICS]);
+        status = take_poses(ctx, &focals->copy, &focals->stats, &test[PSFM_STABILITY_INTRINSICS]);
     return status;
 }
 
-void psfm_probes_free(psfm_probe probe[PSFM_NUM_PROBES]) {
-    for (int k = 0; k < PSFM_NUM_PROBES; ++k) {
-        free(probe[k].cam_from_world);
-        free(probe[k].center);
-        free(probe[k].posed);
-        probe[k] = (psfm_probe){0};
+void psfm_stability_tests_free(psfm_stability_test test[PSFM_NUM_STABILITY_TESTS]) {
+    for (int k = 0; k < PSFM_NUM_STABILITY_TESTS; ++k) {
+        free(test[k].cam_from_world);
+        free(test[k].center);
+        free(test[k].posed);
+        test[k] = (psfm_stability_test){0};
     }
 }

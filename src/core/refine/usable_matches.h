@@ -11,7 +11,7 @@ psfm_status psfm_usable_matches_of_edges(const psfm_refine_input *input, bool *u
 
 /* The matches of all pairs of posed images of one component whose epipolar error under the poses
  * is at most max_error_px, if they are more than chance and a fair share of those that the pair's
- * own geometry explains: a pair that was matched to a twin of the scene has a few that agree by
+ * own geometry explains: a pair that was matched to duplicate structure has a few that agree by
  * chance, and many that agree among themselves on something else. Parallel. */
 psfm_status psfm_usable_matches_of_poses(psfm_context *ctx, const psfm_refine_input *input,
                                          const psfm_poses *poses, double max_error_px, bool *use);

@@ -1,9 +1,10 @@
 /* World turns.
  *
  * An edge (i, j) that disagrees would agree if j were turned by G = R_j^T R_ji R_i, a rotation of
- * the world (R_j G = R_ji R_i). Edges to a twin of the scene all name the same G, whichever images
- * they join. So the most frequent G of the disagreeing edges is proposed to all images at once, and
- * a binary labelling says who turns: true edges want equal labels, twin edges different ones. */
+ * the world (R_j G = R_ji R_i). Edges to a duplicate of the scene all name the same G, whichever
+ * images they join. So the most frequent G of the disagreeing edges is proposed to all images at
+ * once, and a binary labelling says who turns: true edges want equal labels, duplicate edges
+ * different ones. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 /* Proposals that the turns are chosen from. */
 enum { MAX_PROPOSALS = 512 };
 
-typedef psfm_world_turn turn;
+typedef psfm_gauge_rotation turn;
 
 /* Adds a proposal; of more than MAX_PROPOSALS the lightest are forgotten. */
 static void add_proposal(turn *proposals, uint32_t *num, const double G[9], double weight) {
@@ -37,7 +38,7 @@ static void add_proposal(turn *proposals, uint32_t *num, const double G[9], doub
 
 /* How far two turns are one and the same, 0 to 1; a turn and its inverse are the same cut, seen
  * from either side. */
-static double likeness(const psfm_consensus_search *s, const turn *a, const turn *b) {
+static double rate_agreement(const psfm_consensus_search *s, const turn *a, const turn *b) {
     double inverse[9], trace = 0.0, trace_inverse = 0.0;
     psfm_mat3_transpose(b->G, inverse);
     for (int k = 0; k < 9; ++k) {
@@ -60,7 +61,7 @@ static bool take_favourite(const psfm_consensus_search *s, turn *proposals, uint
         double votes = 0.0;
         for (uint32_t i = 0; proposals[k].weight > 0.0 && i < num; ++i)
             if (proposals[i].weight > 0.0)
-                votes += proposals[i].weight * likeness(s, &proposals[k], &proposals[i]);
+                votes += proposals[i].weight * rate_agreement(s, &proposals[k], &proposals[i]);
         if (votes > most) {
             most = votes;
             best = k;
@@ -70,14 +71,14 @@ static bool take_favourite(const psfm_consensus_search *s, turn *proposals, uint
         return false;
     *out = proposals[best];
     for (uint32_t i = 0; i < num; ++i)
-        if (likeness(s, out, &proposals[i]) > 0.0)
+        if (rate_agreement(s, out, &proposals[i]) > 0.0)
             proposals[i].weight = 0.0;
     return true;
 }
 
-psfm_status psfm_consensus_find_turns(psfm_context *ctx, const psfm_consensus_search *s,
-                                      const uint32_t *chosen, turn best[PSFM_CONSENSUS_TURNS],
-                                      int *num_best) {
+psfm_status psfm_consensus_find_gauges(psfm_context *ctx, const psfm_consensus_search *s,
+                                       const uint32_t *chosen, turn best[PSFM_CONSENSUS_GAUGES],
+                                       int *num_best) {
     const psfm_rotation_candidates *c = s->candidates;
     turn *proposals = NULL;
     uint32_t num = 0;
@@ -93,7 +94,7 @@ psfm_status psfm_consensus_find_turns(psfm_context *ctx, const psfm_consensus_se
         }
     }
     *num_best = 0;
-    while (*num_best < PSFM_CONSENSUS_TURNS && take_favourite(s, proposals, num, &best[*num_best]))
+    while (*num_best < PSFM_CONSENSUS_GAUGES && take_favourite(s, proposals, num, &best[*num_best]))
         ++*num_best;
     free(proposals);
     return PSFM_OK;
@@ -141,11 +142,11 @@ cleanup:
     return status;
 }
 
-psfm_status psfm_consensus_turn_world(psfm_context *ctx, psfm_consensus_search *s,
-                                      const uint32_t *chosen, uint64_t seed, uint32_t *num_turns) {
-    turn turns[PSFM_CONSENSUS_TURNS];
+psfm_status psfm_consensus_move_gauges(psfm_context *ctx, psfm_consensus_search *s,
+                                       const uint32_t *chosen, uint64_t seed, uint32_t *num_turns) {
+    turn turns[PSFM_CONSENSUS_GAUGES];
     int num = 0;
-    psfm_status status = psfm_consensus_find_turns(ctx, s, chosen, turns, &num);
+    psfm_status status = psfm_consensus_find_gauges(ctx, s, chosen, turns, &num);
     *num_turns = 0;
     for (int k = 0; status == PSFM_OK && k < num; ++k) {
         bool accepted = false;

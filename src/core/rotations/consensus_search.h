@@ -44,19 +44,20 @@ uint32_t psfm_consensus_move_nodes(psfm_consensus_search *s);
 typedef struct {
     double G[9];
     double weight; /* of the edge that named it */
-} psfm_world_turn;
+} psfm_gauge_rotation;
 
-enum { PSFM_CONSENSUS_TURNS = 3 }; /* tried in a round */
+enum { PSFM_CONSENSUS_GAUGES = 3 }; /* tried in a round */
 
 /* The turns that edges ask for that disagree, the most wanted first. */
-psfm_status psfm_consensus_find_turns(psfm_context *ctx, const psfm_consensus_search *s,
-                                      const uint32_t *chosen,
-                                      psfm_world_turn best[PSFM_CONSENSUS_TURNS], int *num_best);
+psfm_status psfm_consensus_find_gauges(psfm_context *ctx, const psfm_consensus_search *s,
+                                       const uint32_t *chosen,
+                                       psfm_gauge_rotation best[PSFM_CONSENSUS_GAUGES],
+                                       int *num_best);
 
 /* World turns: the rotations of the world that most disagreeing edges ask for, one after the other;
  * each is carried out on the images for which the sum of supports becomes largest. */
-psfm_status psfm_consensus_turn_world(psfm_context *ctx, psfm_consensus_search *s,
-                                      const uint32_t *chosen, uint64_t seed, uint32_t *num_turns);
+psfm_status psfm_consensus_move_gauges(psfm_context *ctx, psfm_consensus_search *s,
+                                       const uint32_t *chosen, uint64_t seed, uint32_t *num_turns);
 
 /* Relaxation: least squares over all edges that agree at least roughly. May lower the sum. */
 psfm_status psfm_consensus_relax(psfm_context *ctx, psfm_consensus_search *s);

@@ -1,14 +1,14 @@
 /* Support and typicality.
  *
- * Agreement alone cannot always tell a scene from its twin: in a ring where each image is matched
- * with two on either side, three edges cross each gap, and if two of them are false the turned half
- * has the majority. What remains is how images came to be paired: by order, by overlap or by
- * likeness, so that the images of most pairs are turned by similar angles, whatever the scene. So a
- * candidate's confidence is multiplied by the density of its angle, learnt from all candidates at
- * first and from those that agree later. It is smoothed so widely that it does not choose between
- * decompositions; where pairs are turned in all ways, or in two (a drone's strips to and fro), it
- * is flat or has two peaks and does not choose either; and an edge with an unusual angle still
- * holds its images as long as no other edges contradict it. */
+ * Agreement alone cannot always tell a scene from its duplicate: in a ring where each image is
+ * matched with two on either side, three edges cross each gap, and if two of them are false the
+ * turned half has the majority. What remains is how images came to be paired: by order, by overlap
+ * or by likeness, so that the images of most pairs are turned by similar angles, whatever the
+ * scene. So a candidate's confidence is multiplied by the density of its angle, learnt from all
+ * candidates at first and from those that agree later. It is smoothed so widely that it does not
+ * choose between decompositions; where pairs are turned in all ways, or in two (a drone's strips to
+ * and fro), it is flat or has two peaks and does not choose either; and an edge with an unusual
+ * angle still holds its images as long as no other edges contradict it. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -32,9 +32,9 @@ static psfm_status climb(psfm_context *ctx, psfm_consensus_search *s, uint64_t s
         psfm_consensus_choose(s, chosen);
         if (round > 0 || !fresh)
             psfm_consensus_learn_typical(s, chosen);
-        status = psfm_consensus_turn_world(ctx, s, chosen, seed, &turns);
+        status = psfm_consensus_move_gauges(ctx, s, chosen, seed, &turns);
         stats->num_node_moves += moves;
-        stats->num_world_turns += turns;
+        stats->num_gauge_moves += turns;
         if (status == PSFM_OK)
             status = psfm_progress(ctx, "consensus", (size_t)round + 1, MAX_ROUNDS);
         if (moves == 0 && turns == 0)

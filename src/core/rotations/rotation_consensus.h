@@ -2,7 +2,7 @@
  *
  * Rotation averaging descends from its start; this search looks further. It may move one image, or
  * turn a whole set of images by a rotation of the world at once, which is what a falsely matched
- * twin of the scene (a court turned by 180 degrees, the next wing of a building) asks for. */
+ * duplicate of the scene (a court turned by 180 degrees, the next wing of a building) asks for. */
 #ifndef PSFM_ROTATIONS_ROTATION_CONSENSUS_H
 #define PSFM_ROTATIONS_ROTATION_CONSENSUS_H
 
@@ -39,7 +39,7 @@ typedef struct {
 
 typedef struct {
     uint32_t num_node_moves;
-    uint32_t num_world_turns; /* accepted ones */
+    uint32_t num_gauge_moves; /* accepted ones */
     uint32_t num_agreeing;    /* edges */
     double score;             /* sum of supports, at these rotations or relaxed, the larger */
 } psfm_rotation_consensus_stats;

@@ -35,7 +35,7 @@ static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, 
     double median = psfm_median(inliers, n);
     for (uint32_t e = 0; e < n; ++e)
         weight[e] = pow(fmin(fmax(weight[e] / fmax(median, 1.0), 0.01), 4.0), power) *
-                    psfm_edge_credit(&graph->edges[e]);
+                    psfm_edge_missing_weight(&graph->edges[e]);
     free(inliers);
     return PSFM_OK;
 }

@@ -205,7 +205,7 @@ cleanup:
     return status;
 }
 
-psfm_status psfm_members_settle(psfm_context *ctx, const psfm_poses *poses,
+psfm_status psfm_members_assign(psfm_context *ctx, const psfm_poses *poses,
                                 psfm_structure *structure, psfm_scene_planes *planes) {
     psfm_status status = settle_points(ctx, poses, structure, &planes->point_plane);
     return status == PSFM_OK ? settle_planes(ctx, structure, planes) : status;

@@ -11,7 +11,7 @@
  * see it, with the coordinates it has, to be moved with that component; so does a plane with points
  * in several. Planes without points go. O(observations + points log points). On failure both are
  * unchanged or partly so, and can be freed. */
-psfm_status psfm_members_settle(psfm_context *ctx, const psfm_poses *poses,
+psfm_status psfm_members_assign(psfm_context *ctx, const psfm_poses *poses,
                                 psfm_structure *structure, psfm_scene_planes *planes);
 
 #endif

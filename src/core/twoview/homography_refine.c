@@ -106,8 +106,8 @@ static psfm_status attempt(psfm_context *ctx, void *user, double damping, double
     psfm_homography_normalize_norm(s->H_new);
     psfm_homography_normal_equations(s->pairs, s->num_blocks, s->H_new, s->loss, &s->trial);
     *cost = s->trial.cost;
-    bool is_vain = !(*cost < s->at.cost) && gain < MIN_GAIN * s->at.inlier_cost;
-    return is_vain ? PSFM_ERR_NUMERIC : PSFM_OK;
+    bool has_stalled = !(*cost < s->at.cost) && gain < MIN_GAIN * s->at.inlier_cost;
+    return has_stalled ? PSFM_ERR_NUMERIC : PSFM_OK;
 }
 
 static bool accept(void *user, double before, double after) {

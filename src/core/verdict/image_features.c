@@ -32,23 +32,23 @@ static void find_runner_ups(const psfm_verdict_input *in, psfm_image_features *f
     const psfm_ambiguities *all = &in->edges->ambiguities;
     for (size_t k = 0; k < all->num; ++k) {
         const psfm_ambiguity *own = &all->item[k];
-        for (uint32_t i = 0; own->kind == PSFM_AMBIGUITY_TURN && i < own->cut.num_nodes; ++i) {
+        for (uint32_t i = 0; own->kind == PSFM_AMBIGUITY_ROTATION && i < own->cut.num_nodes; ++i) {
             psfm_image_features *image = &features[own->cut.node[i]];
             image->runner_up = fmax(image->runner_up, psfm_ambiguity_ratio(own));
         }
     }
 }
 
-static psfm_status find_joints(psfm_context *ctx, const psfm_verdict_input *in,
-                               psfm_image_features *features) {
-    double *joint = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, in->solution->num_nodes, &joint);
+static psfm_status find_weak_connections(psfm_context *ctx, const psfm_verdict_input *in,
+                                         psfm_image_features *features) {
+    double *weak_connection = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, in->solution->num_nodes, &weak_connection);
     for (uint32_t c = 0; status == PSFM_OK && c < in->solution->num_components; ++c)
-        status = psfm_weak_joint_find(ctx, in->graph, in->edges->accepted, &in->solution->poses, c,
-                                      joint);
+        status = psfm_weak_connection_find(ctx, in->graph, in->edges->accepted,
+                                           &in->solution->poses, c, weak_connection);
     for (uint32_t v = 0; status == PSFM_OK && v < in->solution->num_nodes; ++v)
-        features[v].joint = joint[v];
-    free(joint);
+        features[v].weak_connection = weak_connection[v];
+    free(weak_connection);
     return status;
 }
 
@@ -132,10 +132,11 @@ static void take_focal(const psfm_pose_shift *shift, psfm_image_features *image)
     image->focal_center = psfm_norm3(shift->center);
 }
 
-static void take_probes(const psfm_verdict_input *in, psfm_image_features *features) {
+static void take_stability_tests(const psfm_verdict_input *in, psfm_image_features *features) {
     static const psfm_pose_shift unknown = {0};
-    const psfm_pose_shift *a = in->shift[PSFM_PROBE_HALF_A], *b = in->shift[PSFM_PROBE_HALF_B];
-    const psfm_pose_shift *focal = in->shift[PSFM_PROBE_INTRINSICS];
+    const psfm_pose_shift *a = in->shift[PSFM_STABILITY_HALF_A],
+                          *b = in->shift[PSFM_STABILITY_HALF_B];
+    const psfm_pose_shift *focal = in->shift[PSFM_STABILITY_INTRINSICS];
     for (uint32_t v = 0; v < in->solution->num_nodes; ++v) {
         if (!psfm_has_pose(&in->solution->poses, v))
             continue;
@@ -158,14 +159,14 @@ psfm_status psfm_image_features_find(psfm_context *ctx, const psfm_verdict_input
     count_edges(input, features);
     find_runner_ups(input, features);
     take_refined(input, features);
-    take_probes(input, features);
-    psfm_status status = find_joints(ctx, input, features);
+    take_stability_tests(input, features);
+    psfm_status status = find_weak_connections(ctx, input, features);
     return status == PSFM_OK ? find_depths(ctx, input, features) : status;
 }
 
 /* ---- shifts of poses ---- */
 
-/* Alignment of a probe with a model: the rotation between the two worlds by the mean of the images'
+/* Alignment of a test with a model: the rotation between the two worlds by the mean of the images'
  * own, then scale and translation of the centres. Both are reweighted for the least sum of
  * distances, so that a few images that moved do not drag the others along. Rotations are taken from
  * rotations, not from centres: two images suffice, and centres on a line. */
@@ -173,16 +174,16 @@ psfm_status psfm_image_features_find(psfm_context *ctx, const psfm_verdict_input
 #define ROUNDS 12
 #define NEAR 1e-7 /* distances below it weigh no more: radians, or share of the spread */
 
-/* A component, its probe, and the similarity between them: X_probe = scale G X + t. */
+/* A component, its test, and the similarity between them: X_probe = scale G X + t. */
 typedef struct {
     const psfm_poses *poses;
-    const psfm_probe *probe;
+    const psfm_stability_test *test;
     uint32_t component;
     double G[9], scale, t[3];
 } alignment;
 
 static bool takes_part(const alignment *a, uint32_t v) {
-    return a->poses->component[v] == a->component && a->probe->posed[v];
+    return a->poses->component[v] == a->component && a->test->posed[v];
 }
 
 static void rotate_once(alignment *a) {
@@ -191,7 +192,7 @@ static void rotate_once(alignment *a) {
         double own[9];
         if (!takes_part(a, v))
             continue;
-        psfm_mat3_t_mul(a->probe->cam_from_world[v], a->poses->cam_from_world[v], own);
+        psfm_mat3_t_mul(a->test->cam_from_world[v], a->poses->cam_from_world[v], own);
         double weight = 1.0 / fmax(psfm_rotation_angle(own, a->G), NEAR);
         for (int k = 0; k < 9; ++k)
             sum[k] += weight * own[k];
@@ -201,50 +202,50 @@ static void rotate_once(alignment *a) {
         memcpy(a->G, G, sizeof G);
 }
 
-/* Where the model's centre would be in the world of the probe, less the probe's own. */
+/* Where the model's centre would be in the world of the test, less the test's own. */
 static double miss(const alignment *a, uint32_t v, double turned[3]) {
     double off[3];
     psfm_mat3_mul_vec(a->G, a->poses->center[v], turned);
     for (int k = 0; k < 3; ++k)
-        off[k] = a->scale * turned[k] + a->t[k] - a->probe->center[v][k];
+        off[k] = a->scale * turned[k] + a->t[k] - a->test->center[v][k];
     return psfm_norm3(off);
 }
 
 /* Weighted means of the centres in both worlds. */
 static void find_means(const alignment *a, double near, bool reweigh, double mean[3],
-                       double mean_probe[3], double *total) {
+                       double mean_test[3], double *total) {
     for (uint32_t v = 0; v < a->poses->num_views; ++v) {
         double x[3];
         if (!takes_part(a, v))
             continue;
         double distance = miss(a, v, x), weight = reweigh ? 1.0 / fmax(distance, near) : 1.0;
         psfm_axpy3(mean, weight, x, mean);
-        psfm_axpy3(mean_probe, weight, a->probe->center[v], mean_probe);
+        psfm_axpy3(mean_test, weight, a->test->center[v], mean_test);
         *total += weight;
     }
     psfm_scale3(1.0 / *total, mean, mean);
-    psfm_scale3(1.0 / *total, mean_probe, mean_probe);
+    psfm_scale3(1.0 / *total, mean_test, mean_test);
 }
 
 /* Scale and translation by least squares with the weights of the last ones. Returns the spread of
- * the centres in the world of the probe. */
+ * the centres in the world of the test. */
 static double place_once(alignment *a, double near, bool reweigh) {
-    double mean[3] = {0}, mean_probe[3] = {0}, total = 0.0, cross = 0.0, square = 0.0, spread = 0.0;
-    find_means(a, near, reweigh, mean, mean_probe, &total);
+    double mean[3] = {0}, mean_test[3] = {0}, total = 0.0, cross = 0.0, square = 0.0, spread = 0.0;
+    find_means(a, near, reweigh, mean, mean_test, &total);
     for (uint32_t v = 0; v < a->poses->num_views; ++v) {
         double x[3], y[3];
         if (!takes_part(a, v))
             continue;
         double distance = miss(a, v, x), weight = reweigh ? 1.0 / fmax(distance, near) : 1.0;
         psfm_sub3(x, mean, x);
-        psfm_sub3(a->probe->center[v], mean_probe, y);
+        psfm_sub3(a->test->center[v], mean_test, y);
         cross += weight * psfm_dot3(x, y);
         square += weight * psfm_dot3(x, x);
         spread = fmax(spread, psfm_norm3(y));
     }
     if (square > 0.0 && cross > 0.0)
         a->scale = cross / square;
-    psfm_axpy3(mean_probe, -a->scale, mean, a->t);
+    psfm_axpy3(mean_test, -a->scale, mean, a->t);
     return spread;
 }
 
@@ -257,19 +258,19 @@ static uint32_t count_parts(const alignment *a) {
 
 static void measure(const alignment *a, uint32_t v, psfm_pose_shift *shift) {
     double turned[9], off[9], center[3];
-    psfm_mat3_mul(a->probe->cam_from_world[v], a->G, turned);
+    psfm_mat3_mul(a->test->cam_from_world[v], a->G, turned);
     psfm_mat3_mul_t(turned, a->poses->cam_from_world[v], off);
     psfm_rotation_log(off, shift->rotation);
     for (int k = 0; k < 3; ++k)
-        center[k] = (a->probe->center[v][k] - a->t[k]) / a->scale;
+        center[k] = (a->test->center[v][k] - a->t[k]) / a->scale;
     psfm_mat3_tmul_vec(a->G, center, center);
     psfm_sub3(center, a->poses->center[v], shift->center);
     shift->known = true;
 }
 
-void psfm_pose_shifts_find(const psfm_poses *poses, uint32_t component, const psfm_probe *probe,
-                           psfm_pose_shift *shift) {
-    alignment a = {.poses = poses, .probe = probe, .component = component, .scale = 1.0};
+void psfm_pose_shifts_find(const psfm_poses *poses, uint32_t component,
+                           const psfm_stability_test *test, psfm_pose_shift *shift) {
+    alignment a = {.poses = poses, .test = test, .component = component, .scale = 1.0};
     bool enough = count_parts(&a) >= 2;
     double spread = 0.0;
     psfm_mat3_identity(a.G);

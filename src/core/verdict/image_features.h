@@ -8,16 +8,16 @@
 #include "core/structure/poses.h"
 
 typedef struct {
-    bool known;         /* the probe has a pose of this image */
+    bool known;         /* the test has a pose of this image */
     double rotation[3]; /* rotation vector in the axes of the camera, radians */
     double center[3];   /* in the frame and the unit of the model */
 } psfm_pose_shift;
 
 /* The shifts of the images of one component, after the similarity that brings most images of the
- * probe onto it (least sum of distances). shift[v] of other images is left as it is. Images less
+ * test onto it (least sum of distances). shift[v] of other images is left as it is. Images less
  * than two: not known. O(images). */
-void psfm_pose_shifts_find(const psfm_poses *poses, uint32_t component, const psfm_probe *probe,
-                           psfm_pose_shift *shift);
+void psfm_pose_shifts_find(const psfm_poses *poses, uint32_t component,
+                           const psfm_stability_test *test, psfm_pose_shift *shift);
 
 /* The final results that the features are about. */
 typedef struct {
@@ -25,8 +25,8 @@ typedef struct {
     const psfm_pose_solution *solution;
     const psfm_robust_edges *edges;
     const psfm_refined *refined;
-    /* Per view; NULL: there is no such probe. Those of free focal lengths as far as they count. */
-    const psfm_pose_shift *shift[PSFM_NUM_PROBES];
+    /* Per view; NULL: there is no such test. Those of free focal lengths as far as they count. */
+    const psfm_pose_shift *shift[PSFM_NUM_STABILITY_TESTS];
     double noise_px; /* standard deviation of a keypoint's coordinate; 0: not known */
 } psfm_verdict_input;
 
@@ -35,18 +35,18 @@ typedef struct {
 #define PSFM_UNKNOWN_DEG 90.0
 
 typedef struct {
-    double points;    /* that it sees */
-    double accepted;  /* its edges that agree with the poses ... */
-    double rejected;  /* ... and those that do not, with images of its model */
-    double residual;  /* mean reprojection error over what the noise explains */
-    double runner_up; /* evidence ratio of the strongest explanation that turns it; 0: none */
-    double
-        joint; /* how weakly its part of the model is joined; see core/verdict/weak_connection.h */
-    double half_deg;     /* rotation from one half of the points against the other, halved */
-    double half_center;  /* the same of the centre, in units of the model */
-    double focal_deg;    /* rotation with free focal lengths against the model's */
-    double focal_center; /* the same of the centre */
-    double depth;        /* median distance of its points; 0 without points */
+    double points;          /* that it sees */
+    double accepted;        /* its edges that agree with the poses ... */
+    double rejected;        /* ... and those that do not, with images of its model */
+    double residual;        /* mean reprojection error over what the noise explains */
+    double runner_up;       /* evidence ratio of the strongest explanation that turns it; 0: none */
+    double weak_connection; /* how weakly its part of the model is joined; see
+                               core/verdict/weak_connection.h */
+    double half_deg;        /* rotation from one half of the points against the other, halved */
+    double half_center;     /* the same of the centre, in units of the model */
+    double focal_deg;       /* rotation with free focal lengths against the model's */
+    double focal_center;    /* the same of the centre */
+    double depth;           /* median distance of its points; 0 without points */
     bool resected;
 } psfm_image_features;
 

@@ -22,12 +22,12 @@ static const struct {
     const char *name;
     size_t offset;
 } table[] = {
-    ROW(images),        ROW(rejected),        ROW(worst_rejected), ROW(common_turn),
-    ROW(shifted),       ROW(runner_up),       ROW(flip),           ROW(shift),
-    ROW(joint),         ROW(thin_cuts),       ROW(residual),       ROW(edge_deg),
-    ROW(half_deg),      ROW(half_center_deg), ROW(focal_deg),      ROW(focal_center_deg),
-    ROW(fewest_points), ROW(median_points),   ROW(track_length),   ROW(parallax_deg),
-    ROW(bridges),       ROW(cut_images),      ROW(fewest_edges),   ROW(left_out),
+    ROW(images),          ROW(rejected),        ROW(worst_rejected), ROW(common_rotation),
+    ROW(shifted),         ROW(runner_up),       ROW(flip),           ROW(shift),
+    ROW(weak_connection), ROW(two_edge_cuts),   ROW(residual),       ROW(edge_deg),
+    ROW(half_deg),        ROW(half_center_deg), ROW(focal_deg),      ROW(focal_center_deg),
+    ROW(fewest_points),   ROW(median_points),   ROW(track_length),   ROW(parallax_deg),
+    ROW(bridges),         ROW(cut_images),      ROW(fewest_edges),   ROW(left_out),
     ROW(resected),
 };
 #undef ROW
@@ -96,7 +96,7 @@ static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_feat
                         R_21);
         if (!m->in->edges->accepted[e]) {
             ++rejected;
-            shifted += has_rotation(m, edge, R_21) ? psfm_edge_credit(edge) : 0.0;
+            shifted += has_rotation(m, edge, R_21) ? psfm_edge_missing_weight(edge) : 0.0;
             continue;
         }
         double off = psfm_degrees(psfm_rotation_angle(s->edge_pose[e].R_21, R_21));
@@ -107,9 +107,9 @@ static psfm_status scan_edges(psfm_context *ctx, const model *m, psfm_model_feat
         f->rejected = (double)rejected / (double)(accepted + rejected);
         f->shifted = shifted / (double)(accepted + rejected);
     }
-    psfm_status status =
-        psfm_thin_cuts_count(ctx, graph, m->in->edges->accepted, &s->poses, m->component, &thin);
-    f->thin_cuts = accepted > 0 ? thin / (double)accepted : 1.0;
+    psfm_status status = psfm_two_edge_cuts_count(ctx, graph, m->in->edges->accepted, &s->poses,
+                                                  m->component, &thin);
+    f->two_edge_cuts = accepted > 0 ? thin / (double)accepted : 1.0;
     return status;
 }
 
@@ -117,7 +117,7 @@ static void scan_image(const psfm_image_features *image, psfm_model_features *f)
     double edges = image->accepted + image->rejected;
     if (edges >= FEW_EDGES)
         f->worst_rejected = fmax(f->worst_rejected, image->rejected / edges);
-    f->joint = fmax(f->joint, image->joint);
+    f->weak_connection = fmax(f->weak_connection, image->weak_connection);
     f->half_deg = fmax(f->half_deg, image->half_deg);
     f->half_center_deg = fmax(f->half_center_deg, psfm_center_angle_deg(image, image->half_center));
     f->focal_deg = fmax(f->focal_deg, image->focal_deg);
@@ -195,26 +195,27 @@ psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input
     free(m.room);
     if (status != PSFM_OK)
         return status;
-    return psfm_common_turn_find(ctx, input->graph, input->edges->accepted, &input->solution->poses,
-                                 component, &features->common_turn);
+    return psfm_common_rotation_find(ctx, input->graph, input->edges->accepted,
+                                     &input->solution->poses, component,
+                                     &features->common_rotation);
 }
 
-/* ---- a common turn ---- */
+/* ---- a common rotation ---- */
 
 /* An edge (i, j) that contradicts the rotations asks for G = R_j^T R_ji R_i: turned by it, i would
- * agree with j. Edges to a twin of the scene all name the same G, or its inverse, for whichever
- * side of the twin they start from; wrong edges of other kinds name any. */
+ * agree with j. Edges to a duplicate of the scene all name the same G, or its inverse, for
+ * whichever side of the duplicate they start from; wrong edges of other kinds name any. */
 
 #define MOST_EDGES 256
 
 /* What the edges of a sample ask for: edge k the turns begin[k] .. begin[k + 1]. Owns its arrays.
  */
 typedef struct {
-    double (*turn)[9];
+    double (*rotation)[9];
     uint32_t *begin, num_edges;
-    double *credit; /* of each edge */
+    double *weight; /* of each edge */
     double near;    /* 1 + 2 cos(angle) of two rotations that are one */
-} wishes;
+} votes;
 
 static bool is_inside(const psfm_pose_graph *graph, uint32_t e, const psfm_poses *poses,
                       uint32_t component) {
@@ -222,35 +223,35 @@ static bool is_inside(const psfm_pose_graph *graph, uint32_t e, const psfm_poses
            poses->component[graph->edges[e].node2] == component;
 }
 
-/* A turn by no more than the rotations agree to is none. */
-static void add_wish(const psfm_poses *poses, const psfm_edge *edge, const double R_21[9],
-                     wishes *w, uint32_t *num) {
-    double turned[9], *turn = w->turn[*num];
+/* A rotation by no more than the rotations agree to is none. */
+static void add_vote(const psfm_poses *poses, const psfm_edge *edge, const double R_21[9], votes *w,
+                     uint32_t *num) {
+    double turned[9], *rotation = w->rotation[*num];
     psfm_mat3_mul(R_21, poses->cam_from_world[edge->node1], turned);
-    psfm_mat3_t_mul(poses->cam_from_world[edge->node2], turned, turn);
-    *num += turn[0] + turn[4] + turn[8] < w->near;
+    psfm_mat3_t_mul(poses->cam_from_world[edge->node2], turned, rotation);
+    *num += rotation[0] + rotation[4] + rotation[8] < w->near;
 }
 
 /* Every stride-th of the rejected edges. */
-static psfm_status list_wishes(psfm_context *ctx, const psfm_pose_graph *graph,
-                               const bool *accepted, const psfm_poses *poses, uint32_t component,
-                               uint32_t stride, wishes *w) {
+static psfm_status list_votes(psfm_context *ctx, const psfm_pose_graph *graph, const bool *accepted,
+                              const psfm_poses *poses, uint32_t component, uint32_t stride,
+                              votes *w) {
     uint32_t num = 0, seen = 0;
     psfm_status status =
-        PSFM_ALLOC(ctx, (size_t)graph->num_hypotheses + graph->num_edges, &w->turn);
+        PSFM_ALLOC(ctx, (size_t)graph->num_hypotheses + graph->num_edges, &w->rotation);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, (size_t)graph->num_edges + 1, &w->begin);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, graph->num_edges, &w->credit);
+        status = PSFM_ALLOC(ctx, graph->num_edges, &w->weight);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
         if (accepted[e] || !is_inside(graph, e, poses, component) || seen++ % stride != 0)
             continue;
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
-            add_wish(poses, edge, graph->hypotheses[h].motion.R_21, w, &num);
+            add_vote(poses, edge, graph->hypotheses[h].motion.R_21, w, &num);
         if (edge->has_essential)
-            add_wish(poses, edge, edge->essential_R_21, w, &num);
-        w->credit[w->num_edges] = psfm_edge_credit(edge);
+            add_vote(poses, edge, edge->essential_R_21, w, &num);
+        w->weight[w->num_edges] = psfm_edge_missing_weight(edge);
         w->begin[++w->num_edges] = num;
     }
     return status;
@@ -268,24 +269,24 @@ static bool are_one(const double A[9], const double B[9], double near) {
     return fmax(same, inverse) > near;
 }
 
-/* Credit of the edges that ask for the turn; 0 if only one does. */
-static double sum_seconds(const wishes *w, const double turn[9]) {
+/* Credit of the edges that ask for the rotation; 0 if only one does. */
+static double sum_votes(const votes *w, const double rotation[9]) {
     uint32_t count = 0;
     double sum = 0.0;
     for (uint32_t k = 0; k < w->num_edges; ++k) {
         bool agrees = false;
         for (uint32_t q = w->begin[k]; !agrees && q < w->begin[k + 1]; ++q)
-            agrees = are_one(turn, w->turn[q], w->near);
+            agrees = are_one(rotation, w->rotation[q], w->near);
         count += agrees;
-        sum += agrees ? w->credit[k] : 0.0;
+        sum += agrees ? w->weight[k] : 0.0;
     }
     return count > 1 ? sum : 0.0;
 }
 
-psfm_status psfm_common_turn_find(psfm_context *ctx, const psfm_pose_graph *graph,
-                                  const bool *accepted, const psfm_poses *poses, uint32_t component,
-                                  double *share) {
-    wishes w = {.near = 1.0 + 2.0 * cos(psfm_radians(PSFM_AGREEMENT_DEG))};
+psfm_status psfm_common_rotation_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                      const bool *accepted, const psfm_poses *poses,
+                                      uint32_t component, double *share) {
+    votes w = {.near = 1.0 + 2.0 * cos(psfm_radians(PSFM_AGREEMENT_DEG))};
     uint32_t num_edges = 0, num_rejected = 0;
     double best = 0.0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
@@ -294,15 +295,14 @@ psfm_status psfm_common_turn_find(psfm_context *ctx, const psfm_pose_graph *grap
         num_rejected += inside && !accepted[e];
     }
     uint32_t stride = num_rejected / MOST_EDGES + 1;
-    psfm_status status = num_rejected < 2
-                             ? PSFM_OK
-                             : list_wishes(ctx, graph, accepted, poses, component, stride, &w);
-    uint32_t num_turns = w.num_edges == 0 ? 0 : w.begin[w.num_edges];
-    for (uint32_t q = 0; status == PSFM_OK && q < num_turns; ++q)
-        best = fmax(best, sum_seconds(&w, w.turn[q]));
+    psfm_status status =
+        num_rejected < 2 ? PSFM_OK : list_votes(ctx, graph, accepted, poses, component, stride, &w);
+    uint32_t num_rotations = w.num_edges == 0 ? 0 : w.begin[w.num_edges];
+    for (uint32_t q = 0; status == PSFM_OK && q < num_rotations; ++q)
+        best = fmax(best, sum_votes(&w, w.rotation[q]));
     *share = num_edges > 0 ? best * stride / num_edges : 0.0;
-    free(w.turn);
+    free(w.rotation);
     free(w.begin);
-    free(w.credit);
+    free(w.weight);
     return status;
 }

@@ -4,11 +4,11 @@
  *     bench/accuracy/verdict make PHOTOGRAPHS.jsonl --photographs
  *     bench/accuracy/verdict fit RUNS.jsonl PHOTOGRAPHS.jsonl --images
  *
- * which reconstructs some hundred made-up sets (good ones, noise, wrong matches, twins, repeated
- * bays, chains, few points, wrong focal lengths, and photographs rendered of scenes with and
- * without planes), compares them with their truth, and fits a logistic regression with coefficients
- * that are not negative, so that worse clues never raise a probability. docs/measurements.md has
- * the result. */
+ * which reconstructs some hundred made-up sets (good ones, noise, wrong matches, duplicates,
+ * repeated bays, chains, few points, wrong focal lengths, and photographs rendered of scenes with
+ * and without planes), compares them with their truth, and fits a logistic regression with
+ * coefficients that are not negative, so that worse clues never raise a probability.
+ * docs/measurements.md has the result. */
 #include "core/verdict/signal_calibration.h"
 
 #include <math.h>
@@ -25,14 +25,14 @@
 #define FURTHER "take photographs from places further apart"
 
 #define MODEL(field) offsetof(psfm_model_features, field), #field
-static const psfm_clue model_rows[] = {
-    {MODEL(common_turn), 0.0, 0.01, 0.1, 0.973,
+static const psfm_signal model_rows[] = {
+    {MODEL(common_rotation), 0.0, 0.01, 0.1, 0.973,
      "%.0f %% of the pairs contradict the poses and agree with each other", 100.0, REPEATED},
     {MODEL(shifted), 0.0, 0.01, 0.1, 1.033,
      "%.0f %% of the pairs agree with the rotations and contradict the positions", 100.0, REPEATED},
     {MODEL(runner_up), 0.3, 0.1, 1.0, 1.075, "images could as well be turned: evidence %.2f to 1",
      1.0, REPEATED},
-    {MODEL(joint), 0.34, 0.1, 1.0, 0.280,
+    {MODEL(weak_connection), 0.34, 0.1, 1.0, 0.280,
      "%.1f pairs contradict each that joins two parts without a third image to confirm it", 1.0,
      MORE_PAIRS},
     {MODEL(edge_deg), 0.4, 0.4, 5.0, 0.765,
@@ -49,9 +49,9 @@ static const psfm_clue model_rows[] = {
 #undef MODEL
 
 #define IMAGE(field) offsetof(psfm_image_case, field), #field
-static const psfm_clue image_rows[] = {
+static const psfm_signal image_rows[] = {
     {IMAGE(runner_up), 0.3, 0.1, 1.0, 0.827, NULL, 0.0, NULL},
-    {IMAGE(joint), 0.34, 0.1, 1.0, 0.224, NULL, 0.0, NULL},
+    {IMAGE(weak_connection), 0.34, 0.1, 1.0, 0.224, NULL, 0.0, NULL},
     {IMAGE(residual), 1.0, 0.1, 3.0, 0.435, NULL, 0.0, NULL},
     {IMAGE(half_shift_deg), 0.0, 0.05, 3.0, 0.337, NULL, 0.0, NULL},
     {IMAGE(focal_shift_deg), 0.0, 0.3, 5.0, 0.536, NULL, 0.0, NULL},
@@ -60,28 +60,28 @@ static const psfm_clue image_rows[] = {
 };
 #undef IMAGE
 
-const psfm_clue_table psfm_model_calibration = {6.424, model_rows,
-                                                sizeof model_rows / sizeof *model_rows};
-const psfm_clue_table psfm_image_calibration = {6.206, image_rows,
-                                                sizeof image_rows / sizeof *image_rows};
+const psfm_signal_table psfm_model_calibration = {6.424, model_rows,
+                                                  sizeof model_rows / sizeof *model_rows};
+const psfm_signal_table psfm_image_calibration = {6.206, image_rows,
+                                                  sizeof image_rows / sizeof *image_rows};
 
 #define LEAST 0.5 /* of what is counted, so that none is worse than one, and finite */
 
-double psfm_clue_value(const psfm_clue *row, const void *features) {
+double psfm_signal_value(const psfm_signal *row, const void *features) {
     return *(const double *)((const char *)features + row->offset);
 }
 
-double psfm_clue_penalty(const psfm_clue *row, const void *features) {
-    double above = fmin(psfm_clue_value(row, features), row->most) - row->origin;
+double psfm_signal_penalty(const psfm_signal *row, const void *features) {
+    double above = fmin(psfm_signal_value(row, features), row->most) - row->origin;
     double badness = row->scale < 0.0 ? log1p(-row->scale / fmax(above, LEAST))
                                       : log1p(fmax(above, 0.0) / row->scale);
     return row->coefficient * badness;
 }
 
-double psfm_clues_log_odds(const psfm_clue_table *table, const void *features) {
+double psfm_signals_log_odds(const psfm_signal_table *table, const void *features) {
     double odds = table->bias;
     for (int k = 0; k < table->num_rows; ++k)
-        odds -= psfm_clue_penalty(&table->rows[k], features);
+        odds -= psfm_signal_penalty(&table->rows[k], features);
     return odds;
 }
 

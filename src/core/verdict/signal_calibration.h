@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* One clue. Its badness is log(1 + (x - origin) / scale) where more is worse, x up to `most`, and
+/* One signal. Its badness is log(1 + (x - origin) / scale) where more is worse, x up to `most`, and
  * log(1 + -scale / (x - origin)) for a negative scale, where less is; never negative. */
 typedef struct {
     size_t offset;    /* of the double in the struct of features */
@@ -16,20 +16,20 @@ typedef struct {
         *reason; /* of models: what is bad, a format of one double, the value times `shown` */
     double shown;
     const char *advice; /* of models: what to try */
-} psfm_clue;
+} psfm_signal;
 
 typedef struct {
     double bias; /* log-odds of being right where nothing is bad */
-    const psfm_clue *rows;
+    const psfm_signal *rows;
     int num_rows;
-} psfm_clue_table;
+} psfm_signal_table;
 
 /* By how much a row lowers the log-odds; features is the struct that the offsets are of. */
-double psfm_clue_penalty(const psfm_clue *row, const void *features);
+double psfm_signal_penalty(const psfm_signal *row, const void *features);
 /* The value that a row looks at. */
-double psfm_clue_value(const psfm_clue *row, const void *features);
+double psfm_signal_value(const psfm_signal *row, const void *features);
 /* log(P / (1 - P)) */
-double psfm_clues_log_odds(const psfm_clue_table *table, const void *features);
+double psfm_signals_log_odds(const psfm_signal_table *table, const void *features);
 double psfm_probability_of(double log_odds);
 
 /* A model is called right from this probability on, if it is confirmed; an image of it, too. */
@@ -40,23 +40,23 @@ double psfm_probability_of(double log_odds);
 /* ... and hardly any pair contradicts the positions alone, nor could a part as well be shifted. */
 #define PSFM_MOST_SHIFTED 0.03
 #define PSFM_MOST_FOR_SHIFT 0.5
-/* ... and no joint has more pairs against it than for it. */
-#define PSFM_MOST_AGAINST_JOINT 1.0
+/* ... and no weak_connection has more pairs against it than for it. */
+#define PSFM_MOST_AGAINST_CONNECTION 1.0
 
 /* A model of fewer images that leaves out most of the photographs is a piece. It is too small to
  * contradict itself, and right so often at most. */
 #define PSFM_FEW_IMAGES 5.0
-#define PSFM_PIECE_RIGHT 0.75
+#define PSFM_FEW_IMAGES_RIGHT 0.75
 
 /* About an image, put together from its features. */
 typedef struct {
-    double runner_up, joint, residual;
+    double runner_up, weak_connection, residual;
     double half_shift_deg, focal_shift_deg;
     double points;
     double model_doubt; /* what speaks against its model, in log-odds */
 } psfm_image_case;
 
-extern const psfm_clue_table psfm_model_calibration; /* of psfm_model_features */
-extern const psfm_clue_table psfm_image_calibration; /* of psfm_image_case */
+extern const psfm_signal_table psfm_model_calibration; /* of psfm_model_features */
+extern const psfm_signal_table psfm_image_calibration; /* of psfm_image_case */
 
 #endif

@@ -27,23 +27,23 @@ static void weaken(double gain, uint32_t num, psfm_pose_shift *shift) {
 }
 
 static psfm_status find_shifts(psfm_context *ctx, const psfm_verdict_input *input,
-                               psfm_pose_shift *shift[PSFM_NUM_PROBES]) {
+                               psfm_pose_shift *shift[PSFM_NUM_STABILITY_TESTS]) {
     const psfm_poses *poses = &input->solution->poses;
     psfm_status status = PSFM_OK;
-    for (int k = 0; k < PSFM_NUM_PROBES && status == PSFM_OK; ++k) {
-        const psfm_probe *probe = &input->refined->probe[k];
-        if (probe->posed == NULL)
+    for (int k = 0; k < PSFM_NUM_STABILITY_TESTS && status == PSFM_OK; ++k) {
+        const psfm_stability_test *test = &input->refined->stability[k];
+        if (test->posed == NULL)
             continue;
         status = PSFM_ALLOC(ctx, poses->num_views, &shift[k]);
         for (uint32_t c = 0; status == PSFM_OK && c < input->solution->num_components; ++c)
-            psfm_pose_shifts_find(poses, c, probe, shift[k]);
-        if (status == PSFM_OK && k == PSFM_PROBE_INTRINSICS)
-            weaken(probe->gain, poses->num_views, shift[k]);
+            psfm_pose_shifts_find(poses, c, test, shift[k]);
+        if (status == PSFM_OK && k == PSFM_STABILITY_INTRINSICS)
+            weaken(test->gain, poses->num_views, shift[k]);
     }
     return status;
 }
 
-static bool is_piece(const psfm_model_features *features) {
+static bool is_small_submodel(const psfm_model_features *features) {
     return features->images < PSFM_FEW_IMAGES && features->left_out > 0.5;
 }
 
@@ -56,8 +56,8 @@ static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *inp
         if (status == PSFM_OK)
             status = psfm_sigma_factor_find(ctx, input, c, &model->sigma_factor);
         model->probability = fmin(
-            is_piece(&model->features) ? PSFM_PIECE_RIGHT : 1.0,
-            psfm_probability_of(psfm_clues_log_odds(&psfm_model_calibration, &model->features)));
+            is_small_submodel(&model->features) ? PSFM_FEW_IMAGES_RIGHT : 1.0,
+            psfm_probability_of(psfm_signals_log_odds(&psfm_model_calibration, &model->features)));
     }
     return status;
 }
@@ -65,13 +65,13 @@ static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *inp
 /* What speaks against a model, in log-odds. */
 static double doubt(const psfm_model_verdict *model) {
     return psfm_model_calibration.bias -
-           psfm_clues_log_odds(&psfm_model_calibration, &model->features);
+           psfm_signals_log_odds(&psfm_model_calibration, &model->features);
 }
 
 static psfm_image_case case_of(const psfm_image_features *image, const psfm_model_verdict *model) {
     return (psfm_image_case){
         .runner_up = image->runner_up,
-        .joint = image->joint,
+        .weak_connection = image->weak_connection,
         .residual = image->residual,
         .half_shift_deg = fmax(image->half_deg, psfm_center_angle_deg(image, image->half_center)),
         .focal_shift_deg =
@@ -90,7 +90,7 @@ static void judge_images(const psfm_verdict_input *input, const psfm_image_featu
             continue;
         psfm_image_case about = case_of(&images[v], &out->models[poses->component[v]]);
         out->images[v].probability =
-            psfm_probability_of(psfm_clues_log_odds(&psfm_image_calibration, &about));
+            psfm_probability_of(psfm_signals_log_odds(&psfm_image_calibration, &about));
     }
 }
 
@@ -110,11 +110,11 @@ static psfm_status judge(psfm_context *ctx, const psfm_verdict_input *input, psf
 psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *input,
                                psfm_verdicts *out) {
     psfm_verdict_input in = *input;
-    psfm_pose_shift *shift[PSFM_NUM_PROBES] = {NULL};
-    if (input->refined->probe[PSFM_PROBE_HALF_A].posed == NULL)
+    psfm_pose_shift *shift[PSFM_NUM_STABILITY_TESTS] = {NULL};
+    if (input->refined->stability[PSFM_STABILITY_HALF_A].posed == NULL)
         return PSFM_OK;
     psfm_status status = find_shifts(ctx, input, shift);
-    for (int k = 0; k < PSFM_NUM_PROBES; ++k)
+    for (int k = 0; k < PSFM_NUM_STABILITY_TESTS; ++k)
         in.shift[k] = shift[k];
     out->num_models = input->solution->num_components;
     out->num_images = input->solution->num_nodes;
@@ -124,7 +124,7 @@ psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *inpu
         status = PSFM_ALLOC(ctx, out->num_images, &out->images);
     if (status == PSFM_OK)
         status = judge(ctx, &in, out);
-    for (int k = 0; k < PSFM_NUM_PROBES; ++k)
+    for (int k = 0; k < PSFM_NUM_STABILITY_TESTS; ++k)
         free(shift[k]);
     return status;
 }
@@ -143,30 +143,32 @@ bool psfm_is_called_right(const psfm_model_verdict *model) {
 /* Neither a single image nor one or two pairs that nothing confirms hold it together; and where
  * parts hang on more of those, a runner-up has weighed them. */
 static bool is_joined(const psfm_model_features *features) {
-    bool weighed = features->joint == 0.0 ||
-                   (features->runner_up > 0.0 && features->joint <= PSFM_MOST_AGAINST_JOINT);
-    return weighed && features->thin_cuts == 0.0 && features->cut_images == 0.0;
+    bool weighed =
+        features->weak_connection == 0.0 ||
+        (features->runner_up > 0.0 && features->weak_connection <= PSFM_MOST_AGAINST_CONNECTION);
+    return weighed && features->two_edge_cuts == 0.0 && features->cut_images == 0.0;
 }
 
-/* No other explanation is nearly as good. Turns have their clue: they count as far as they go. */
+/* No other explanation is nearly as good. Turns have their signal: they count as far as they go. */
 static bool is_alone(const psfm_model_features *features) {
     return features->flip == 0.0 && features->shift <= PSFM_MOST_FOR_SHIFT;
 }
 
 bool psfm_is_confirmed(const psfm_model_features *features) {
-    return !is_piece(features) && is_joined(features) && is_alone(features) &&
+    return !is_small_submodel(features) && is_joined(features) && is_alone(features) &&
            features->shifted <= PSFM_MOST_SHIFTED &&
            features->half_shift_deg <= PSFM_HALVES_AGREE_DEG;
 }
 
-/* The clue that weighs most of those that weigh less than `below`, and its weight; NULL if none is
- * worth a word. */
-static const psfm_clue *find_worst(const psfm_model_verdict *model, double below, double *weight) {
-    const psfm_clue_table *table = &psfm_model_calibration;
-    const psfm_clue *worst = NULL;
+/* The signal that weighs most of those that weigh less than `below`, and its weight; NULL if none
+ * is worth a word. */
+static const psfm_signal *find_worst(const psfm_model_verdict *model, double below,
+                                     double *weight) {
+    const psfm_signal_table *table = &psfm_model_calibration;
+    const psfm_signal *worst = NULL;
     *weight = PSFM_REASON_PENALTY;
     for (int k = 0; k < table->num_rows; ++k) {
-        double own = psfm_clue_penalty(&table->rows[k], &model->features);
+        double own = psfm_signal_penalty(&table->rows[k], &model->features);
         if (own < below && own > *weight) {
             worst = &table->rows[k];
             *weight = own;
@@ -177,12 +179,12 @@ static const psfm_clue *find_worst(const psfm_model_verdict *model, double below
 
 /* A model may be likely and yet not be called right: nothing would tell if a pair were wrong. */
 static const psfm_verdict_reason not_joined = {
-    .name = "thin_cuts",
+    .name = "two_edge_cuts",
     .advice = "match more pairs (--pairs), or take photographs in between",
     .text = "parts hang on single images, or on one or two pairs that nothing confirms",
 };
 
-static const psfm_verdict_reason only_a_piece = {
+static const psfm_verdict_reason only_a_submodel = {
     .name = "left_out",
     .advice = "match more pairs (--pairs), or take photographs in between",
     .text = "a few images, apart from most of the photographs: too few to contradict each other",
@@ -212,20 +214,20 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
     locale_t before = psfm_number_locale_begin();
     int num = 0;
     double weight = INFINITY;
-    if (is_piece(&model->features) && num < most)
-        reasons[num++] = only_a_piece;
+    if (is_small_submodel(&model->features) && num < most)
+        reasons[num++] = only_a_submodel;
     if (!is_joined(&model->features) && num < most)
         reasons[num++] = not_joined;
     if (!is_alone(&model->features) && num < most)
         reasons[num++] = not_alone;
     for (; num < most; ++num) {
-        const psfm_clue *clue = find_worst(model, weight, &weight);
-        if (clue == NULL)
+        const psfm_signal *signal = find_worst(model, weight, &weight);
+        if (signal == NULL)
             break;
-        reasons[num].name = clue->name;
-        reasons[num].advice = clue->advice;
-        snprintf(reasons[num].text, sizeof reasons[num].text, clue->reason,
-                 clue->shown * psfm_clue_value(clue, &model->features));
+        reasons[num].name = signal->name;
+        reasons[num].advice = signal->advice;
+        snprintf(reasons[num].text, sizeof reasons[num].text, signal->reason,
+                 signal->shown * psfm_signal_value(signal, &model->features));
     }
     psfm_number_locale_end(before);
     return num;
@@ -262,16 +264,16 @@ static uint32_t find_datum(const psfm_verdict_input *in, uint32_t component) {
 }
 
 static bool both_known(const psfm_verdict_input *in, uint32_t v) {
-    return in->shift[PSFM_PROBE_HALF_A][v].known && in->shift[PSFM_PROBE_HALF_B][v].known;
+    return in->shift[PSFM_STABILITY_HALF_A][v].known && in->shift[PSFM_STABILITY_HALF_B][v].known;
 }
 
 /* Half the difference of the halves' rotations, and the shift by free focal lengths, in the axes of
  * the world. */
 static void find_errors(const psfm_verdict_input *in, uint32_t v, double half[3], double focal[3]) {
-    const psfm_pose_shift *intrinsics = in->shift[PSFM_PROBE_INTRINSICS];
+    const psfm_pose_shift *intrinsics = in->shift[PSFM_STABILITY_INTRINSICS];
     const double *R = in->solution->poses.cam_from_world[v], none[3] = {0};
-    psfm_sub3(in->shift[PSFM_PROBE_HALF_A][v].rotation, in->shift[PSFM_PROBE_HALF_B][v].rotation,
-              half);
+    psfm_sub3(in->shift[PSFM_STABILITY_HALF_A][v].rotation,
+              in->shift[PSFM_STABILITY_HALF_B][v].rotation, half);
     psfm_scale3(0.5, half, half);
     psfm_mat3_tmul_vec(R, half, half);
     psfm_mat3_tmul_vec(R, intrinsics == NULL ? none : intrinsics[v].rotation, focal);
@@ -283,8 +285,8 @@ psfm_status psfm_sigma_factor_find(psfm_context *ctx, const psfm_verdict_input *
     uint32_t datum = find_datum(input, component), num = 0;
     double *ratio = NULL, base_half[3], base_focal[3];
     *factor = NAN;
-    if (datum == UINT32_MAX || input->shift[PSFM_PROBE_HALF_A] == NULL ||
-        input->shift[PSFM_PROBE_HALF_B] == NULL || !both_known(input, datum))
+    if (datum == UINT32_MAX || input->shift[PSFM_STABILITY_HALF_A] == NULL ||
+        input->shift[PSFM_STABILITY_HALF_B] == NULL || !both_known(input, datum))
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, poses->num_views, &ratio);
     find_errors(input, datum, base_half, base_focal);

@@ -25,8 +25,9 @@ typedef struct {
     uint32_t num_models, num_images;
 } psfm_verdicts;
 
-/* Judges refined models (input->shift is filled here). Without halves of the points (their probes
- * were not made) `out` stays empty. Free it in any case. Cost: small against that of the probes. */
+/* Judges refined models (input->shift is filled here). Without halves of the points (their
+ * stability_tests were not made) `out` stays empty. Free it in any case. Cost: small against that
+ * of the stability_tests. */
 psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *input,
                                psfm_verdicts *out);
 void psfm_verdicts_free(psfm_verdicts *verdicts);
@@ -39,7 +40,7 @@ bool psfm_is_confirmed(const psfm_model_features *features);
  * the lines of a drawing. */
 bool psfm_is_called_right(const psfm_model_verdict *model);
 
-/* One clue against a model. */
+/* One signal against a model. */
 typedef struct {
     const char *name;   /* of the feature */
     const char *advice; /* what to try */

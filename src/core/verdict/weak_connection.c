@@ -1,7 +1,8 @@
-/* Twins and repeated bays give edges that agree with each other and not with the others. A ring
- * with two neighbours on either side has three edges across each gap: if two of them lead to the
- * twin, the third, true one is rejected, and nothing inside the parts tells. What tells is that the
- * two stand in no triangle with others, and that a third contradicts them. */
+/* Duplicate structure and repeated bays give edges that agree with each other and not with the
+ * others. A ring with two neighbours on either side has three edges across each gap: if two of them
+ * lead to the duplicate, the third, true one is rejected, and nothing inside the triangle
+ * components tells. What tells is that the two stand in no triangle with others, and that a third
+ * contradicts them. */
 #include "core/verdict/weak_connection.h"
 
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 #include "core/base/union_find.h"
 #include "core/linalg/order_statistics.h"
 
-/* Edges between two parts, named by their lowest numbers. */
+/* Edges between two triangle components, named by their lowest numbers. */
 typedef struct {
     uint32_t part1, part2;
     uint32_t accepted, rejected;
-} joint_edges;
+} connecting_edges;
 
 static bool is_inside(const psfm_pose_graph *graph, uint32_t e, const psfm_poses *poses,
                       uint32_t component) {
@@ -64,23 +65,24 @@ static psfm_status join_triangles(psfm_context *ctx, const psfm_pose_graph *grap
     return status;
 }
 
-/* One entry for each edge between parts. */
-static size_t list_joints(const psfm_pose_graph *graph, const bool *accepted,
-                          const psfm_poses *poses, uint32_t component, const uint32_t *part,
-                          joint_edges *list) {
+/* One entry for each edge between triangle components. */
+static size_t list_connecting_edges(const psfm_pose_graph *graph, const bool *accepted,
+                                    const psfm_poses *poses, uint32_t component,
+                                    const uint32_t *component_of, connecting_edges *list) {
     size_t num = 0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         if (!is_inside(graph, e, poses, component))
             continue;
-        uint32_t a = part[graph->edges[e].node1];
-        uint32_t b = part[graph->edges[e].node2];
+        uint32_t a = component_of[graph->edges[e].node1];
+        uint32_t b = component_of[graph->edges[e].node2];
         if (a != b)
-            list[num++] = (joint_edges){a < b ? a : b, a < b ? b : a, accepted[e], !accepted[e]};
+            list[num++] =
+                (connecting_edges){a < b ? a : b, a < b ? b : a, accepted[e], !accepted[e]};
     }
     return num;
 }
 
-static double find_weakest(joint_edges *list, size_t num) {
+static double find_weakest(connecting_edges *list, size_t num) {
     double weakest = 0.0;
     qsort(list, num, sizeof *list, psfm_compare_u32_pair);
     for (size_t k = 0, next; k < num; k = next) {
@@ -96,7 +98,7 @@ static double find_weakest(joint_edges *list, size_t num) {
     return weakest;
 }
 
-/* The lowest label of a component: parts are labelled by decreasing size. */
+/* The lowest label of a component: triangle components are labelled by decreasing size. */
 static uint32_t find_largest(const psfm_poses *poses, uint32_t component, const uint32_t *label) {
     uint32_t largest = UINT32_MAX;
     for (uint32_t v = 0; v < poses->num_views; ++v)
@@ -105,37 +107,38 @@ static uint32_t find_largest(const psfm_poses *poses, uint32_t component, const 
     return largest;
 }
 
-psfm_status psfm_joined_parts_find(psfm_context *ctx, const psfm_pose_graph *graph,
-                                   const bool *accepted, const psfm_poses *poses,
-                                   uint32_t component, uint32_t *part) {
-    uint32_t num_parts = 0;
-    psfm_sets_init(part, graph->num_nodes);
-    psfm_status status = join_triangles(ctx, graph, accepted, poses, component, part);
+psfm_status psfm_triangle_components_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                          const bool *accepted, const psfm_poses *poses,
+                                          uint32_t component, uint32_t *component_of) {
+    uint32_t num_labels = 0;
+    psfm_sets_init(component_of, graph->num_nodes);
+    psfm_status status = join_triangles(ctx, graph, accepted, poses, component, component_of);
     if (status == PSFM_OK)
-        status = psfm_sets_label(ctx, part, graph->num_nodes, part, &num_parts);
+        status = psfm_sets_label(ctx, component_of, graph->num_nodes, component_of, &num_labels);
     return status;
 }
 
-psfm_status psfm_weak_joint_find(psfm_context *ctx, const psfm_pose_graph *graph,
-                                 const bool *accepted, const psfm_poses *poses, uint32_t component,
-                                 double *joint) {
-    uint32_t *part = NULL;
-    joint_edges *list = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &part);
+psfm_status psfm_weak_connection_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                      const bool *accepted, const psfm_poses *poses,
+                                      uint32_t component, double *weak_connection) {
+    uint32_t *component_of = NULL;
+    connecting_edges *list = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &component_of);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, graph->num_edges, &list);
     if (status == PSFM_OK)
-        status = psfm_joined_parts_find(ctx, graph, accepted, poses, component, part);
+        status =
+            psfm_triangle_components_find(ctx, graph, accepted, poses, component, component_of);
     if (status == PSFM_OK) {
-        uint32_t largest = find_largest(poses, component, part);
-        double weakest =
-            find_weakest(list, list_joints(graph, accepted, poses, component, part, list));
+        uint32_t largest = find_largest(poses, component, component_of);
+        double weakest = find_weakest(
+            list, list_connecting_edges(graph, accepted, poses, component, component_of, list));
         for (uint32_t v = 0; v < poses->num_views; ++v)
             if (poses->component[v] == component)
-                joint[v] = part[v] == largest ? 0.0 : weakest;
+                weak_connection[v] = component_of[v] == largest ? 0.0 : weakest;
     }
     free(list);
-    free(part);
+    free(component_of);
     return status;
 }
 
@@ -242,15 +245,16 @@ static uint32_t count_cuts(uint64_t *label, size_t num) {
     return count;
 }
 
-psfm_status psfm_thin_cuts_count(psfm_context *ctx, const psfm_pose_graph *graph,
-                                 const bool *accepted, const psfm_poses *poses, uint32_t component,
-                                 uint32_t *count) {
+psfm_status psfm_two_edge_cuts_count(psfm_context *ctx, const psfm_pose_graph *graph,
+                                     const bool *accepted, const psfm_poses *poses,
+                                     uint32_t component, uint32_t *count) {
     cut_finder f = {.graph = graph, .poses = poses, .component = component};
-    uint32_t *part = NULL;
+    uint32_t *component_of = NULL;
     size_t num = 0;
-    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &part);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &component_of);
     if (status == PSFM_OK)
-        status = psfm_joined_parts_find(ctx, graph, accepted, poses, component, part);
+        status =
+            psfm_triangle_components_find(ctx, graph, accepted, poses, component, component_of);
     if (status == PSFM_OK)
         status = alloc_finder(ctx, &f);
     if (status == PSFM_OK) {
@@ -258,11 +262,11 @@ psfm_status psfm_thin_cuts_count(psfm_context *ctx, const psfm_pose_graph *graph
         label_edges(&f);
         for (uint32_t e = 0; e < graph->num_edges; ++e)
             if (accepted[e] && takes_part(&f, e) &&
-                part[graph->edges[e].node1] != part[graph->edges[e].node2])
+                component_of[graph->edges[e].node1] != component_of[graph->edges[e].node2])
                 f.label[num++] = f.label[e];
         *count = count_cuts(f.label, num);
     }
     free_finder(&f);
-    free(part);
+    free(component_of);
     return status;
 }

@@ -1,4 +1,5 @@
-/* The weakest joint of a model: where few edges hold parts together that many others contradict. */
+/* The weakest weak_connection of a model: where few edges hold triangle components together that
+ * many others contradict. */
 #ifndef PSFM_VERDICT_WEAK_CONNECTION_H
 #define PSFM_VERDICT_WEAK_CONNECTION_H
 
@@ -6,28 +7,29 @@
 #include "core/structure/poses.h"
 
 /* Accepted edges that stand in a triangle of accepted edges confirm each other; the images that
- * they connect are a part. part[v] is its number, of all views; those outside the component are
- * alone. */
-psfm_status psfm_joined_parts_find(psfm_context *ctx, const psfm_pose_graph *graph,
-                                   const bool *accepted, const psfm_poses *poses,
-                                   uint32_t component, uint32_t *part);
+ * they connect are a component_of. component_of[v] is its number, of all views; those outside the
+ * component are alone. */
+psfm_status psfm_triangle_components_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                          const bool *accepted, const psfm_poses *poses,
+                                          uint32_t component, uint32_t *component_of);
 
-/* Between two parts accepted and rejected edges are counted: the ratio is the largest (rejected +
- * 1/2) / (accepted + 1/2) of two parts that an accepted edge joins, 0 if the model is one part.
- * joint[v] is it for the images of the component outside its largest part, and 0 within it; those
- * of other components stay as they are. O(edges log edges) where triangles are frequent, edges
- * times degree where they are rare. */
-psfm_status psfm_weak_joint_find(psfm_context *ctx, const psfm_pose_graph *graph,
-                                 const bool *accepted, const psfm_poses *poses, uint32_t component,
-                                 double *joint);
+/* Between two triangle components accepted and rejected edges are counted: the ratio is the largest
+ * (rejected + 1/2) / (accepted + 1/2) of two triangle components that an accepted edge joins, 0 if
+ * the model is one component_of. weak_connection[v] is it for the images of the component outside
+ * its largest component_of, and 0 within it; those of other components stay as they are. O(edges
+ * log edges) where triangles are frequent, edges times degree where they are rare. */
+psfm_status psfm_weak_connection_find(psfm_context *ctx, const psfm_pose_graph *graph,
+                                      const bool *accepted, const psfm_poses *poses,
+                                      uint32_t component, double *weak_connection);
 
-/* Counts the accepted edges between parts of a component (core/verdict/weak_connection.h) that,
- * alone or with one other of them, are all the edges between two sides of it. A ring of images,
- * each matched with the next one only, consists of them: two false edges that agree would turn half
- * of it, and no third one would tell. Where rejected edges cross as well, the runner-up weighs
- * them. O(edges log edges) beside the cost of the parts. */
-psfm_status psfm_thin_cuts_count(psfm_context *ctx, const psfm_pose_graph *graph,
-                                 const bool *accepted, const psfm_poses *poses, uint32_t component,
-                                 uint32_t *count);
+/* Counts the accepted edges between triangle components of a component
+ * (core/verdict/weak_connection.h) that, alone or with one other of them, are all the edges between
+ * two sides of it. A ring of images, each matched with the next one only, consists of them: two
+ * false edges that agree would turn half of it, and no third one would tell. Where rejected edges
+ * cross as well, the runner-up weighs them. O(edges log edges) beside the cost of the triangle
+ * components. */
+psfm_status psfm_two_edge_cuts_count(psfm_context *ctx, const psfm_pose_graph *graph,
+                                     const bool *accepted, const psfm_poses *poses,
+                                     uint32_t component, uint32_t *count);
 
 #endif

@@ -113,7 +113,7 @@ static psfm_status vote(psfm_context *ctx, size_t index, int worker, void *user)
 
 /* ---- ranks ---- */
 
-/* A candidate at its place by likeness. */
+/* A candidate at its place by vectors. */
 typedef struct {
     uint32_t score, rank, image;
 } candidate;
@@ -134,14 +134,14 @@ static uint32_t score_of(const ranking *r, uint32_t i, uint32_t j) {
 
 /* Sorts an image's candidates and keeps the first `count`. */
 static void rank_image(const ranking *r, uint32_t image, const uint32_t *near, size_t most,
-                       size_t count, candidate *scratch, uint32_t *alike) {
+                       size_t count, candidate *scratch, uint32_t *nearest) {
     size_t num = 0;
     for (size_t k = 0; k < most && near[k] != UINT32_MAX; ++k, ++num)
         scratch[k] = (candidate){score_of(r, image, near[k]), (uint32_t)k, near[k]};
     if (num > 1)
         qsort(scratch, num, sizeof *scratch, by_score);
     for (size_t k = 0; k < count; ++k)
-        alike[k] = k < num ? scratch[k].image : UINT32_MAX;
+        nearest[k] = k < num ? scratch[k].image : UINT32_MAX;
 }
 
 /* Compares all images with their candidates. */
@@ -158,23 +158,23 @@ static psfm_status look(psfm_context *ctx, size_t n, const uint32_t *near, size_
     return status == PSFM_OK ? psfm_parallel_for(ctx, NULL, r->pairs.num, vote, r) : status;
 }
 
-psfm_status psfm_sketches_nearest(psfm_context *ctx, const psfm_likeness *likeness,
-                                  const psfm_sketch *sketches, size_t count, uint32_t *alike) {
-    size_t n = likeness->num, most = CANDIDATES * count < n ? CANDIDATES * count : n;
+psfm_status psfm_retrieve_ranked(psfm_context *ctx, const psfm_image_vectors *vectors,
+                                 const psfm_sketch *sketches, size_t count, uint32_t *nearest) {
+    size_t n = vectors->num, most = CANDIDATES * count < n ? CANDIDATES * count : n;
     ranking r = {.sketches = sketches};
     uint32_t *near = NULL;
     candidate *scratch = NULL;
     psfm_status status;
     if (most <= count)
-        return psfm_likeness_nearest(ctx, likeness, count, alike);
+        return psfm_retrieve_nearest(ctx, vectors, count, nearest);
     psfm_options_init(&psfm_nearest_option_table, &r.options);
     r.options.max_ratio = max_ratio;
     if ((status = PSFM_ALLOC(ctx, n * most, &near)) || (status = PSFM_ALLOC(ctx, most, &scratch)) ||
-        (status = psfm_likeness_nearest(ctx, likeness, most, near)) ||
+        (status = psfm_retrieve_nearest(ctx, vectors, most, near)) ||
         (status = look(ctx, n, near, most, &r)))
         goto cleanup;
     for (size_t i = 0; i < n; ++i)
-        rank_image(&r, (uint32_t)i, near + i * most, most, count, scratch, alike + i * count);
+        rank_image(&r, (uint32_t)i, near + i * most, most, count, scratch, nearest + i * count);
 
 cleanup:
     psfm_pair_list_free(&r.pairs);

@@ -1,4 +1,4 @@
-/* Which of the images that look alike also fit: a cheap look at their geometry. */
+/* Which of the images that look nearest also fit: a cheap look at their geometry. */
 #ifndef PSFM_MATCH_GEOMETRIC_RANKING_H
 #define PSFM_MATCH_GEOMETRIC_RANKING_H
 
@@ -18,10 +18,10 @@ typedef struct {
 psfm_status psfm_sketch_draw(psfm_context *ctx, const psfm_keypoint *keypoints,
                              const uint8_t *descriptors, size_t num, psfm_sketch *out);
 
-/* Like psfm_likeness_nearest, but of twice as many images that look alike those whose sketches (one
- * an image) agree best: matches of their features vote for a turn and a change of scale. About 0.1
- * ms for each pair that is looked at. */
-psfm_status psfm_sketches_nearest(psfm_context *ctx, const psfm_likeness *likeness,
-                                  const psfm_sketch *sketches, size_t count, uint32_t *alike);
+/* Like psfm_retrieve_nearest, but of twice as many images that look nearest those whose sketches
+ * (one an image) agree best: matches of their features vote for a turn and a change of scale. About
+ * 0.1 ms for each pair that is looked at. */
+psfm_status psfm_retrieve_ranked(psfm_context *ctx, const psfm_image_vectors *vectors,
+                                 const psfm_sketch *sketches, size_t count, uint32_t *nearest);
 
 #endif

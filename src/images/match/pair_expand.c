@@ -25,7 +25,7 @@ const psfm_option_table psfm_expand_option_table = PSFM_OPTION_TABLE("pairs", ro
 bool psfm_pair_rule_expands(const char *rule, const psfm_expand_options *options) {
     if (options->kind != PSFM_EXPAND_AUTO)
         return options->kind == PSFM_EXPAND_ON;
-    return psfm_pair_rule_needs_likeness(rule) || psfm_pair_rule_needs_places(rule);
+    return psfm_pair_rule_needs_retrieval(rule) || psfm_pair_rule_needs_places(rule);
 }
 
 /* A neighbour, or an image two steps away. */

@@ -79,20 +79,20 @@ static psfm_status add_others(psfm_context *ctx, const uint32_t *others, size_t 
 }
 
 /* Each image with the k that look most like it. */
-static psfm_status select_alike(psfm_context *ctx, size_t k, bool unplaced, selection *s) {
-    uint32_t *alike = NULL;
+static psfm_status retrieve_neighbours(psfm_context *ctx, size_t k, bool unplaced, selection *s) {
+    uint32_t *nearest = NULL;
     const psfm_pair_hints *h = &s->hints;
-    if (h->likeness == NULL)
+    if (h->vectors == NULL)
         return PSFM_OK;
     k = k < s->num ? k : s->num;
-    psfm_status status = PSFM_ALLOC(ctx, s->num * k, &alike);
+    psfm_status status = PSFM_ALLOC(ctx, s->num * k, &nearest);
     if (status == PSFM_OK)
         status = h->sketches == NULL
-                     ? psfm_likeness_nearest(ctx, h->likeness, k, alike)
-                     : psfm_sketches_nearest(ctx, h->likeness, h->sketches, k, alike);
+                     ? psfm_retrieve_nearest(ctx, h->vectors, k, nearest)
+                     : psfm_retrieve_ranked(ctx, h->vectors, h->sketches, k, nearest);
     if (status == PSFM_OK)
-        status = add_others(ctx, alike, k, unplaced, s);
-    free(alike);
+        status = add_others(ctx, nearest, k, unplaced, s);
+    free(nearest);
     return status;
 }
 
@@ -108,7 +108,7 @@ static psfm_status select_near(psfm_context *ctx, size_t k, selection *s) {
     if (status == PSFM_OK)
         status = add_others(ctx, near, k, false, s);
     free(near);
-    return status == PSFM_OK ? select_alike(ctx, k, true, s) : status;
+    return status == PSFM_OK ? retrieve_neighbours(ctx, k, true, s) : status;
 }
 
 /* The K of "sequential:K": a whole number of at least 1. */
@@ -217,18 +217,18 @@ static psfm_status select_in_ring(psfm_context *ctx, size_t k, selection *s) {
     return select_neighbours(ctx, k, true, s);
 }
 
-static psfm_status select_lookalikes(psfm_context *ctx, size_t k, selection *s) {
-    return select_alike(ctx, k, false, s);
+static psfm_status select_retrieved(psfm_context *ctx, size_t k, selection *s) {
+    return retrieve_neighbours(ctx, k, false, s);
 }
 
 /* Those that may stand beside others; a name with a colon is followed by K. */
 static const struct {
     const char *name;
     psfm_status (*select)(psfm_context *ctx, size_t k, selection *s);
-    bool needs_likeness, needs_places;
+    bool needs_retrieval, needs_places;
 } rules[] = {
     {"exhaustive", select_all, false, false}, {"sequential:", select_next, false, false},
-    {"ring:", select_in_ring, false, false},  {"retrieval:", select_lookalikes, true, false},
+    {"ring:", select_in_ring, false, false},  {"retrieval:", select_retrieved, true, false},
     {"gps:", select_near, false, true},
 };
 enum { NUM_RULES = sizeof rules / sizeof *rules };
@@ -241,10 +241,10 @@ static bool is_file(const char *text) {
     return starts_with(text, "file:");
 }
 
-bool psfm_pair_rule_needs_likeness(const char *text) {
+bool psfm_pair_rule_needs_retrieval(const char *text) {
     bool needs = false;
     for (int k = 0; k < NUM_RULES && !is_file(text); ++k)
-        needs = needs || (rules[k].needs_likeness && strstr(text, rules[k].name) != NULL);
+        needs = needs || (rules[k].needs_retrieval && strstr(text, rules[k].name) != NULL);
     return needs;
 }
 

@@ -51,7 +51,7 @@ void psfm_pair_list_sort(psfm_pair_list *list);
 
 /* What is known of the images beside their order; NULL if it is not. */
 typedef struct {
-    const psfm_likeness *likeness;
+    const psfm_image_vectors *vectors;
     const psfm_sketch
         *sketches; /* one an image: with them, the most alike are those that also fit */
     const psfm_places *places;
@@ -75,7 +75,7 @@ psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *co
  * text itself or, of auto and NULL, exhaustive up to 200 images and one of the defaults beyond. */
 const char *psfm_pair_rule(const char *text, size_t num, size_t num_placed);
 /* Whether a rule needs to know which images look alike, or where they were taken. */
-bool psfm_pair_rule_needs_likeness(const char *rule);
+bool psfm_pair_rule_needs_retrieval(const char *rule);
 bool psfm_pair_rule_needs_places(const char *rule);
 
 /* Parses the contents of a pair file (COLMAP's match list): two names a line with white space

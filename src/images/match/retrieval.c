@@ -1,5 +1,6 @@
 /* Principal directions come from the products of the rows with each other: there are fewer rows
- * than entries. The most alike are found by blocks of products, so that n^2 numbers are never kept.
+ * than entries. The most nearest are found by blocks of products, so that n^2 numbers are never
+ * kept.
  */
 #include "images/match/retrieval.h"
 
@@ -16,9 +17,9 @@ enum { BLOCK = 128 }; /* images whose products with all others are at hand */
 /* Directions with a smaller share of the largest variance are rounding. */
 static const double smallest_share = 1e-6;
 
-void psfm_likeness_free(psfm_likeness *likeness) {
-    free(likeness->vector);
-    *likeness = (psfm_likeness){0};
+void psfm_image_vectors_free(psfm_image_vectors *vectors) {
+    free(vectors->vector);
+    *vectors = (psfm_image_vectors){0};
 }
 
 void psfm_principal_free(psfm_principal *principal) {
@@ -80,19 +81,19 @@ void psfm_principal_shorten(const psfm_principal *principal, const float *row, f
         cblas_sscal((int)principal->num, 1.0F / length, out, 1);
 }
 
-/* ---- the most alike ---- */
+/* ---- the most nearest ---- */
 
 typedef struct {
-    const psfm_likeness *in;
+    const psfm_image_vectors *in;
     size_t count;
-    uint32_t *alike;
+    uint32_t *nearest;
     bool *empty;     /* per image: it has no features */
     float **product; /* per worker: BLOCK x num */
 } search;
 
 /* The `count` largest of a row but its own, in order; of equal ones the earlier. */
 static void keep_largest(const search *s, const float *product, size_t image) {
-    uint32_t *best = s->alike + image * s->count;
+    uint32_t *best = s->nearest + image * s->count;
     size_t num = 0;
     for (size_t k = 0; k < s->in->num; ++k) {
         if (k == image || s->empty[k] || s->empty[image] ||
@@ -120,23 +121,22 @@ static psfm_status search_block(psfm_context *ctx, size_t index, int worker, voi
     return PSFM_OK;
 }
 
-psfm_status psfm_likeness_nearest(psfm_context *ctx, const psfm_likeness *likeness, size_t count,
-                                  uint32_t *alike) {
-    size_t num_blocks = (likeness->num + BLOCK - 1) / BLOCK;
+psfm_status psfm_retrieve_nearest(psfm_context *ctx, const psfm_image_vectors *vectors,
+                                  size_t count, uint32_t *nearest) {
+    size_t num_blocks = (vectors->num + BLOCK - 1) / BLOCK;
     int workers = psfm_parallel_workers(ctx, num_blocks);
-    search s = {.in = likeness, .count = count, .alike = alike};
+    search s = {.in = vectors, .count = count, .nearest = nearest};
     psfm_status status = PSFM_ALLOC(ctx, (size_t)workers, &s.product);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, likeness->num, &s.empty);
-    for (size_t k = 0; status == PSFM_OK && k < likeness->num; ++k)
-        s.empty[k] =
-            cblas_snrm2((int)likeness->size, likeness->vector + k * likeness->size, 1) < 0.5F;
+        status = PSFM_ALLOC(ctx, vectors->num, &s.empty);
+    for (size_t k = 0; status == PSFM_OK && k < vectors->num; ++k)
+        s.empty[k] = cblas_snrm2((int)vectors->size, vectors->vector + k * vectors->size, 1) < 0.5F;
     for (int w = 0; status == PSFM_OK && w < workers; ++w)
-        status = PSFM_ALLOC(ctx, BLOCK * likeness->num, &s.product[w]);
-    if (status == PSFM_OK && likeness->size > 0)
+        status = PSFM_ALLOC(ctx, BLOCK * vectors->num, &s.product[w]);
+    if (status == PSFM_OK && vectors->size > 0)
         status = psfm_parallel_for(ctx, NULL, num_blocks, search_block, &s);
-    for (size_t k = 0; likeness->size == 0 && k < likeness->num * count; ++k)
-        alike[k] = UINT32_MAX;
+    for (size_t k = 0; vectors->size == 0 && k < vectors->num * count; ++k)
+        nearest[k] = UINT32_MAX;
     for (int w = 0; s.product != NULL && w < workers; ++w)
         free(s.product[w]);
     free(s.product);

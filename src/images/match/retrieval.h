@@ -1,4 +1,4 @@
-/* Which images look alike: short vectors of images, and the most alike of each. */
+/* Which images look nearest: short vectors of images, and the most nearest of each. */
 #ifndef PSFM_MATCH_RETRIEVAL_H
 #define PSFM_MATCH_RETRIEVAL_H
 
@@ -11,9 +11,9 @@
 typedef struct {
     float *vector; /* num x size; unit length, or 0 for an image without features */
     size_t num, size;
-} psfm_likeness;
+} psfm_image_vectors;
 
-void psfm_likeness_free(psfm_likeness *likeness);
+void psfm_image_vectors_free(psfm_image_vectors *vectors);
 
 /* Directions that hold most of what a few long vectors tell apart, so that others can be shortened.
  * Owns its array. */
@@ -31,9 +31,9 @@ void psfm_principal_free(psfm_principal *principal);
 /* A long vector (principal->size) shortened to principal->num, of unit length or 0. */
 void psfm_principal_shorten(const psfm_principal *principal, const float *row, float *out);
 
-/* For each image the `count` most alike other ones, the most alike first: alike[image * count + k],
- * UINT32_MAX where there are no more. Images without features are like none. */
-psfm_status psfm_likeness_nearest(psfm_context *ctx, const psfm_likeness *likeness, size_t count,
-                                  uint32_t *alike);
+/* For each image the `count` most nearest other ones, the most nearest first: nearest[image * count
+ * + k], UINT32_MAX where there are no more. Images without features are like none. */
+psfm_status psfm_retrieve_nearest(psfm_context *ctx, const psfm_image_vectors *vectors,
+                                  size_t count, uint32_t *nearest);
 
 #endif

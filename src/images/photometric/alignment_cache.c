@@ -113,15 +113,15 @@ void psfm_kept_pairs_free(psfm_kept_pairs *kept) {
     *kept = (psfm_kept_pairs){0};
 }
 
-/* ---- what patches are worth ---- */
+/* ---- what patches are num_matches ---- */
 
 /* Patches beside keypoints.
  *
  * A match says how far two positions are from what a motion and a plane predict, and its variance
  * is the sum of theirs. With the information i = 1 / variance of a coordinate, the mean of both, a
  * match of patches has 1 / (1 / i1 + 1 / i2), and one of keypoints 1 / (2 noise^2). Their ratio is
- * what one is worth in the other: at 0.1 px beside 0.3 px, nine. Correlations between patches,
- * which share the errors of a plane that is not quite flat, are not known here. */
+ * what one is num_matches in the other: at 0.1 px beside 0.3 px, nine. Correlations between
+ * patches, which share the errors of a plane that is not quite flat, are not known here. */
 
 /* Mean information of a coordinate; 0 for a keypoint as a detector finds it. */
 static double patch_information(const psfm_view *view, uint32_t keypoint) {
@@ -132,7 +132,7 @@ static double patch_information(const psfm_view *view, uint32_t keypoint) {
     return is_detected ? 0.0 : 0.5 * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
 }
 
-double psfm_patch_worth(const psfm_match_set *set, const psfm_match_pair *pair, double noise_px) {
+double psfm_patch_weight(const psfm_match_set *set, const psfm_match_pair *pair, double noise_px) {
     const psfm_view *view1 = &set->views[pair->view1], *view2 = &set->views[pair->view2];
     double sum = 0.0;
     for (size_t k = 0; k < pair->num_matches; ++k) {

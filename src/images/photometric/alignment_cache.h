@@ -45,6 +45,6 @@ void psfm_kept_pairs_free(psfm_kept_pairs *kept);
 /* The patches of a pair that was aligned (images/photometric/refine_matches.h), as the number of
  * matches of keypoints with as much information; noise_px is the standard deviation of a keypoint's
  * coordinate. O(matches). */
-double psfm_patch_worth(const psfm_match_set *set, const psfm_match_pair *pair, double noise_px);
+double psfm_patch_weight(const psfm_match_set *set, const psfm_match_pair *pair, double noise_px);
 
 #endif

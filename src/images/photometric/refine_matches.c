@@ -211,7 +211,7 @@ static psfm_status align_wave(psfm_context *ctx, refinement *r) {
 
 /* A few pairs, and whether they came to so little that the others are not worth it. */
 static psfm_status align_trial(psfm_context *ctx, refinement *r, const bool *can_align,
-                               bool *is_vain) {
+                               bool *has_failed) {
     size_t num = 0, num_flat = 0;
     psfm_pairs_trial(r->set, r->two_views, can_align, r->in_wave);
     psfm_status status = align_wave(ctx, r);
@@ -219,7 +219,7 @@ static psfm_status align_trial(psfm_context *ctx, refinement *r, const bool *can
         num += r->in_wave[p];
         num_flat += r->in_wave[p] && r->pairs[p].stats.num_refined_planes > 0;
     }
-    *is_vain = (double)num_flat < MIN_FLAT * (double)num;
+    *has_failed = (double)num_flat < MIN_FLAT * (double)num;
     return status;
 }
 
@@ -231,17 +231,17 @@ static psfm_status align_first(psfm_context *ctx, refinement *r, const bool *can
 }
 
 static psfm_status align_waves(psfm_context *ctx, refinement *r) {
-    bool *can_align = NULL, is_vain = false;
+    bool *can_align = NULL, has_failed = false;
     psfm_status status = PSFM_ALLOC(ctx, r->set->num_pairs, &can_align);
     for (size_t p = 0; status == PSFM_OK && p < r->set->num_pairs; ++p)
         can_align[p] = has_plane(&r->two_views[p]);
     if (status == PSFM_OK)
-        status = align_trial(ctx, r, can_align, &is_vain);
-    if (status == PSFM_OK && !is_vain)
+        status = align_trial(ctx, r, can_align, &has_failed);
+    if (status == PSFM_OK && !has_failed)
         status = align_first(ctx, r, can_align);
-    if (status == PSFM_OK && !is_vain)
+    if (status == PSFM_OK && !has_failed)
         status = find_last_wave(ctx, r, can_align);
-    if (status == PSFM_OK && !is_vain)
+    if (status == PSFM_OK && !has_failed)
         status = align_wave(ctx, r);
     free(can_align);
     return status;

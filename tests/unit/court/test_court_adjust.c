@@ -8,7 +8,7 @@ static psfm_refine_options default_options(void) {
     psfm_refine_options options = {0};
     psfm_options_init(&psfm_refine_control_option_table, &options.control);
     psfm_options_init(&psfm_bundle_option_table, &options.bundle);
-    options.control.probes = false;
+    options.control.stability_tests = false;
     options.bundle.tolerance = 1e-14;
     options.bundle.settled = 0.0;
     options.bundle.refine = PSFM_REFINE_NONE;

@@ -70,8 +70,8 @@ static void floors_tell_the_ends_apart(void **state) {
     for (int i = 0; i < 4; ++i)
         for (int j = i + 1; j < 4; ++j) {
             int same = (quarters[i] + quarters[j]) & 3;
-            double right = psfm_top_view_likeness(&raster, &views[i], &views[j], same);
-            double wrong = psfm_top_view_likeness(&raster, &views[i], &views[j], same ^ 2);
+            double right = psfm_top_view_correlation(&raster, &views[i], &views[j], same);
+            double wrong = psfm_top_view_correlation(&raster, &views[i], &views[j], same ^ 2);
             assert_true(right > wrong + 0.2);
         }
     for (int k = 0; k < 4; ++k)
@@ -201,11 +201,12 @@ static void likeness_is_a_correlation(void **state) {
             aa += both * a.detail[k] * a.detail[k];
             bb += both * b.detail[from] * b.detail[from];
         }
-        double likeness = psfm_top_view_likeness(&small, &a, &b, quarters);
-        assert_close(likeness, ab / sqrt(aa * bb), 1e-12);
-        assert_close(psfm_top_view_likeness(&small, &b, &a, (4 - quarters) & 3), likeness, 1e-12);
+        double correlation = psfm_top_view_correlation(&small, &a, &b, quarters);
+        assert_close(correlation, ab / sqrt(aa * bb), 1e-12);
+        assert_close(psfm_top_view_correlation(&small, &b, &a, (4 - quarters) & 3), correlation,
+                     1e-12);
     }
-    assert_close(psfm_top_view_likeness(&small, &a, &a, 0), 1.0, 1e-12);
+    assert_close(psfm_top_view_correlation(&small, &a, &a, 0), 1.0, 1e-12);
     psfm_top_view_free(&a);
     psfm_top_view_free(&b);
 }
@@ -219,11 +220,11 @@ static void little_in_common_says_nothing(void **state) {
     memset(b.seen, 0, SIDE * SIDE);
     memset(a.seen, 1, SIDE * SIDE);
     memset(b.seen, 1, SIDE * SIDE / 50);
-    assert_true(isnan(psfm_top_view_likeness(&small, &a, &b, 0)));
+    assert_true(isnan(psfm_top_view_correlation(&small, &a, &b, 0)));
     b.seen[SIDE * SIDE / 50] = 1;
-    assert_close(psfm_top_view_likeness(&small, &a, &b, 0), 1.0, 1e-12);
+    assert_close(psfm_top_view_correlation(&small, &a, &b, 0), 1.0, 1e-12);
     memset(b.detail, 0, SIDE * SIDE);
-    assert_true(isnan(psfm_top_view_likeness(&small, &a, &b, 0)));
+    assert_true(isnan(psfm_top_view_correlation(&small, &a, &b, 0)));
     psfm_top_view_free(&a);
     psfm_top_view_free(&b);
 }

@@ -26,11 +26,11 @@ static psfm_graph_pair pairs[2] = {
      .num_homographies = 2,
      .is_edge = true,
      .h = -0.0625,
-     .part = 1,
+     .embedding_component = 1,
      .in_tree = true,
      .kept = true,
      .rotation_deg = 0.125,
-     .absence = 0.25},
+     .missing_share = 0.25},
     {.image1 = 1, .image2 = 2, .num_matches = 3, .kind = PSFM_PAIR_FEW_MATCHES},
 };
 static psfm_graph_image images[3];
@@ -70,7 +70,7 @@ static void a_round_trip_keeps_everything(void **state) {
     const psfm_graph_pair *edge = &back.pairs[0];
     assert_true(edge->is_edge && edge->in_tree && edge->kept);
     assert_close(edge->h, -0.0625, 0.0);
-    assert_close(edge->absence, 0.25, 0.0);
+    assert_close(edge->missing_share, 0.25, 0.0);
     assert_int_equal(edge->homographies[0].group, 3);
     assert_true(edge->homographies[0].chosen && !edge->homographies[1].chosen);
     assert_memory_equal(edge->homographies[0].samples, samples, sizeof samples);
@@ -99,8 +99,8 @@ static void unknown_numbers_are_null(void **state) {
     free(text);
 }
 
-/* Replaces the first `from` in the file by `to` and wants a message with `part`. */
-static void refuses(const char *from, const char *to, const char *part) {
+/* Replaces the first `from` in the file by `to` and wants a message with `embedding_component`. */
+static void refuses(const char *from, const char *to, const char *embedding_component) {
     psfm_graph_file graph = make_graph(), back;
     size_t size;
     char *text = written(&graph, &size), *at = strstr(text, from), *changed = NULL;
@@ -108,8 +108,8 @@ static void refuses(const char *from, const char *to, const char *part) {
     assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
     psfm_status status = psfm_graph_file_parse(ctx, changed, strlen(changed), "graph", &back);
     assert_int_equal(status, PSFM_ERR_FORMAT);
-    if (strstr(psfm_context_message(ctx), part) == NULL)
-        fail_msg("no '%s' in: %s", part, psfm_context_message(ctx));
+    if (strstr(psfm_context_message(ctx), embedding_component) == NULL)
+        fail_msg("no '%s' in: %s", embedding_component, psfm_context_message(ctx));
     assert_null(back.images);
     free(changed);
     free(text);

@@ -54,7 +54,7 @@ static void what_is_held_well_needs_nothing(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_HIGH);
 }
 
-/* Connected all the same, by many matches or by few: nothing is asked for on other grounds. */
+/* Connected all the same, by many matches or by few: nothing is asked for on other criteria. */
 static void the_causes_are_apart(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
@@ -78,7 +78,7 @@ static void the_causes_are_apart(void **state) {
         assert_int_equal(images[i].needed, PSFM_EFFORT_NORMAL);
 }
 
-/* 1500 matches and patches that are worth p. From low effort, four times the features shrink
+/* 1500 matches and patches that are num_matches p. From low effort, four times the features shrink
  * deviations by 10 % where 0.19 p = 2.24 * 1500; from normal effort, three times the features
  * shrink them by 30 % where 0.51 p = 0.47 * 1500. */
 static void patches_hold_an_image_instead(void **state) {
@@ -104,7 +104,7 @@ static void patches_hold_an_image_instead(void **state) {
 }
 
 /* Image 3 is weak, and its neighbours are not: it stays as it is. Two weak images that hang on
- * each other are raised, with their best three neighbours. */
+ * each other are second_pass, with their best three neighbours. */
 static void weak_images_that_hang_on_each_other_are_raised(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];
@@ -126,7 +126,7 @@ static void weak_images_that_hang_on_each_other_are_raised(void **state) {
 }
 
 /* Image 3 hangs on few matches, though its neighbours are held well: the best three of these are
- * raised with it. */
+ * second_pass with it. */
 static void the_partners_of_a_lone_weak_image_are_raised(void **state) {
     (void)state;
     psfm_tried_pair pairs[2 * NUM];

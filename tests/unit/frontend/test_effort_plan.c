@@ -72,64 +72,65 @@ static void read_plan(uint64_t *key, psfm_effort_plan *plan) {
     psfm_store_close(&store);
 }
 
-static size_t make_plan(unsigned causes, uint64_t key, psfm_raised_photos *raised) {
+static size_t make_plan(unsigned causes, uint64_t key, psfm_second_pass_photos *second_pass) {
     psfm_folder_options extract = {.effort.level = PSFM_EFFORT_LOW};
-    const psfm_effort_grounds grounds = {
+    const psfm_effort_criteria criteria = {
         .extract = &extract, .causes = causes, .most = PSFM_EFFORT_HIGH};
     size_t num_more = 0;
     psfm_options_init(&psfm_sift_option_table, &extract.sift);
-    assert_ok(ctx, psfm_effort_plan_make(ctx, path, &grounds, key, raised, &num_more));
+    assert_ok(ctx, psfm_effort_plan_make(ctx, path, &criteria, key, second_pass, &num_more));
     return num_more;
 }
 
-static bool is_vain(const psfm_effort_plan *plan, int i, int j) {
-    for (size_t k = 0; k < plan->num_vain; ++k)
-        if (plan->vain[k][0] == ids[i] && plan->vain[k][1] == ids[j])
+static bool has_failed(const psfm_effort_plan *plan, int i, int j) {
+    for (size_t k = 0; k < plan->num_failed; ++k)
+        if (plan->failed[k][0] == ids[i] && plan->failed[k][1] == ids[j])
             return true;
     return false;
 }
 
 /* 1000 matches in two pairs connect an image; at the ends of the chain 500 do not, not for sure. */
-static void pairs_without_anything_are_vain(void **state) {
+static void pairs_without_anything_have_failed(void **state) {
     (void)state;
-    psfm_raised_photos raised = {0};
+    psfm_second_pass_photos second_pass = {0};
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(500);
-    assert_int_equal(make_plan(PSFM_NEED_SUPPORT, 5, &raised), 4);
-    assert_int_equal(raised.num, 4);
-    assert_string_equal(raised.photos[2].name, "k");
-    assert_int_equal(raised.photos[2].effort, PSFM_EFFORT_NORMAL);
+    assert_int_equal(make_plan(PSFM_NEED_SUPPORT, 5, &second_pass), 4);
+    assert_int_equal(second_pass.num, 4);
+    assert_string_equal(second_pass.photos[2].name, "k");
+    assert_int_equal(second_pass.photos[2].effort, PSFM_EFFORT_NORMAL);
     read_plan(&key, &plan);
     assert_int_equal(key, 5);
     assert_int_equal(plan.efforts[0], PSFM_EFFORT_NORMAL);
     assert_int_equal(plan.efforts[5], PSFM_EFFORT_LOW);
-    assert_false(is_vain(&plan, 2, 5)); /* more than chance */
-    assert_false(is_vain(&plan, 0, 6)); /* image 0 is sought everywhere */
-    assert_false(is_vain(&plan, 3, 4));
-    assert_true(is_vain(&plan, 1, 3));
-    assert_int_equal(plan.num_vain, 35); /* of 10 images, 45 pairs but 9 neighbours and that one */
+    assert_false(has_failed(&plan, 2, 5)); /* more than chance */
+    assert_false(has_failed(&plan, 0, 6)); /* image 0 is sought everywhere */
+    assert_false(has_failed(&plan, 3, 4));
+    assert_true(has_failed(&plan, 1, 3));
+    assert_int_equal(plan.num_failed,
+                     35); /* of 10 images, 45 pairs but 9 neighbours and that one */
     psfm_effort_plan_free(&plan);
-    psfm_raised_photos_free(&raised);
-    assert_ok(ctx, psfm_effort_plan_read(ctx, path, PSFM_EFFORT_LOW, &key, &raised));
-    assert_int_equal(raised.num, 4);
-    psfm_raised_photos_free(&raised);
+    psfm_second_pass_photos_free(&second_pass);
+    assert_ok(ctx, psfm_effort_plan_read(ctx, path, PSFM_EFFORT_LOW, &key, &second_pass));
+    assert_int_equal(second_pass.num, 4);
+    psfm_second_pass_photos_free(&second_pass);
 }
 
 /* For exactness all get more. */
 static void efforts_are_by_need(void **state) {
     (void)state;
-    psfm_raised_photos raised = {0};
+    psfm_second_pass_photos second_pass = {0};
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(590);
-    assert_int_equal(make_plan(PSFM_NEED_EXACTNESS, 5, &raised), NUM);
+    assert_int_equal(make_plan(PSFM_NEED_EXACTNESS, 5, &second_pass), NUM);
     read_plan(&key, &plan);
     for (int i = 0; i < NUM; ++i)
         assert_int_equal(plan.efforts[i], PSFM_EFFORT_NORMAL);
-    assert_true(is_vain(&plan, 1, 5));
+    assert_true(has_failed(&plan, 1, 5));
     psfm_effort_plan_free(&plan);
-    psfm_raised_photos_free(&raised);
+    psfm_second_pass_photos_free(&second_pass);
 }
 
 /* As when image 1 is extracted again, and matched with image 2. */
@@ -147,62 +148,62 @@ static void remove_matches_of_image_1(void) {
     psfm_store_close(&store);
 }
 
-/* What was vain stays vain, once: 66 pairs, but for 11 neighbours and the one above chance. */
+/* What was failed stays failed, once: 66 pairs, but for 11 neighbours and the one above chance. */
 static void a_later_plan_goes_on_from_an_earlier_one(void **state) {
     (void)state;
-    psfm_raised_photos raised = {0};
+    psfm_second_pass_photos second_pass = {0};
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(700);
-    make_plan(PSFM_NEED_EXACTNESS, 5, &raised);
+    make_plan(PSFM_NEED_EXACTNESS, 5, &second_pass);
     remove_matches_of_image_1();
-    make_plan(PSFM_NEED_EXACTNESS, 6, &raised);
+    make_plan(PSFM_NEED_EXACTNESS, 6, &second_pass);
     read_plan(&key, &plan);
     assert_int_equal(key, 6);
-    assert_true(is_vain(&plan, 1, 5));
-    assert_int_equal(plan.num_vain, 54);
+    assert_true(has_failed(&plan, 1, 5));
+    assert_int_equal(plan.num_failed, 54);
     assert_int_equal(plan.efforts[5], PSFM_EFFORT_HIGH); /* normal effort, and no patches */
     psfm_effort_plan_free(&plan);
-    psfm_raised_photos_free(&raised);
+    psfm_second_pass_photos_free(&second_pass);
 }
 
 /* Normal effort did not connect the ends for sure: every pair may count. */
-static void among_hard_ones_nothing_is_vain(void **state) {
+static void among_hard_ones_nothing_has_failed(void **state) {
     (void)state;
-    psfm_raised_photos raised = {0};
+    psfm_second_pass_photos second_pass = {0};
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(500);
-    make_plan(PSFM_NEED_SUPPORT, 5, &raised);
-    make_plan(PSFM_NEED_SUPPORT, 6, &raised);
+    make_plan(PSFM_NEED_SUPPORT, 5, &second_pass);
+    make_plan(PSFM_NEED_SUPPORT, 6, &second_pass);
     read_plan(&key, &plan);
     assert_int_equal(plan.efforts[0], PSFM_EFFORT_HIGH);
-    assert_int_equal(plan.num_vain, 0);
+    assert_int_equal(plan.num_failed, 0);
     psfm_effort_plan_free(&plan);
-    psfm_raised_photos_free(&raised);
+    psfm_second_pass_photos_free(&second_pass);
 }
 
 /* A doubt gives all normal effort, and every pair is tried again. Once all have it the plan stays
  * as it was. */
 static void a_doubt_is_written_down_if_it_gives_more(void **state) {
     (void)state;
-    psfm_raised_photos raised = {0};
+    psfm_second_pass_photos second_pass = {0};
     psfm_effort_plan plan;
     uint64_t key = 0;
     make_database(500);
-    make_plan(PSFM_NEED_SUPPORT, 5, &raised);
-    assert_int_equal(make_plan(PSFM_NEED_CERTAINTY, 6, &raised), NUM - 4);
-    assert_int_equal(raised.num, NUM);
+    make_plan(PSFM_NEED_SUPPORT, 5, &second_pass);
+    assert_int_equal(make_plan(PSFM_NEED_CERTAINTY, 6, &second_pass), NUM - 4);
+    assert_int_equal(second_pass.num, NUM);
     read_plan(&key, &plan);
     assert_int_equal(key, 6);
-    assert_int_equal(plan.num_vain, 0);
+    assert_int_equal(plan.num_failed, 0);
     psfm_effort_plan_free(&plan);
-    assert_int_equal(make_plan(PSFM_NEED_CERTAINTY, 7, &raised), 0);
-    assert_int_equal(raised.num, NUM);
+    assert_int_equal(make_plan(PSFM_NEED_CERTAINTY, 7, &second_pass), 0);
+    assert_int_equal(second_pass.num, NUM);
     read_plan(&key, &plan);
     assert_int_equal(key, 6);
     psfm_effort_plan_free(&plan);
-    psfm_raised_photos_free(&raised);
+    psfm_second_pass_photos_free(&second_pass);
 }
 
 static int make_scratch(void **state) {
@@ -224,10 +225,10 @@ static int remove_scratch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_without_anything_are_vain),
+        cmocka_unit_test(pairs_without_anything_have_failed),
         cmocka_unit_test(efforts_are_by_need),
         cmocka_unit_test(a_later_plan_goes_on_from_an_earlier_one),
-        cmocka_unit_test(among_hard_ones_nothing_is_vain),
+        cmocka_unit_test(among_hard_ones_nothing_has_failed),
         cmocka_unit_test(a_doubt_is_written_down_if_it_gives_more),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -64,13 +64,13 @@ static void weak_photographs_end_as_with_high_effort(void **state) {
     g.extract.effort.level = PSFM_EFFORT_HIGH;
     psfm_match_set set = take(&f, &taken), high = take(&g, &all);
     assert_int_equal(taken.effort, PSFM_EFFORT_NORMAL);
-    assert_int_equal(taken.raised.num, NUM_PHOTOS);
-    assert_string_equal(taken.raised.photos[1].name, "b.png");
-    assert_int_equal(taken.raised.photos[1].effort, PSFM_EFFORT_HIGH);
+    assert_int_equal(taken.second_pass.num, NUM_PHOTOS);
+    assert_string_equal(taken.second_pass.photos[1].name, "b.png");
+    assert_int_equal(taken.second_pass.photos[1].effort, PSFM_EFFORT_HIGH);
     assert_int_equal(taken.extracted.num_extracted, NUM_PHOTOS);
     assert_int_equal(taken.matched.num_matched, 3);
     assert_int_equal(all.effort, PSFM_EFFORT_HIGH);
-    assert_int_equal(all.raised.num, 0);
+    assert_int_equal(all.second_pass.num, 0);
     assert_same_views(&set, &high);
     psfm_match_set_free(&set);
     psfm_match_set_free(&high);
@@ -88,7 +88,7 @@ static void nothing_is_done_twice(void **state) {
     psfm_match_set set = take(&f, &taken), again;
     psfm_taken_photos_free(&taken);
     again = take(&f, &taken);
-    assert_int_equal(taken.raised.num, NUM_PHOTOS);
+    assert_int_equal(taken.second_pass.num, NUM_PHOTOS);
     assert_int_equal(taken.extracted.num_extracted, 0);
     assert_int_equal(taken.extracted.num_unchanged, NUM_PHOTOS);
     assert_int_equal(taken.matched.num_matched, 0);
@@ -116,7 +116,7 @@ static void a_decision_survives_an_interruption(void **state) {
     psfm_extract_stats_free(&stats);
     f.extract.effort.level = PSFM_EFFORT_AUTO;
     psfm_match_set again = take(&f, &taken);
-    assert_int_equal(taken.raised.num, NUM_PHOTOS);
+    assert_int_equal(taken.second_pass.num, NUM_PHOTOS);
     assert_int_equal(taken.matched.num_matched, 3); /* once: the decision was there */
     assert_same_views(&set, &again);
     psfm_match_set_free(&set);
@@ -164,7 +164,7 @@ static void decisions_come_in_their_order(void **state) {
     const psfm_photos_to_take what = {f.folder.photos, f.folder.database, &f.extract, &f.match, 9};
     assert_ok(ctx, psfm_take_photos(ctx, &what, &timings, &taken));
     assert_int_equal(taken.state, PSFM_TAKEN_TO_ALIGN);
-    assert_int_equal(taken.raised.num, NUM_PHOTOS);
+    assert_int_equal(taken.second_pass.num, NUM_PHOTOS);
     assert_ok(ctx, psfm_take_doubt(ctx, &what, &taken, &more));
     assert_true(!more && taken.state == PSFM_TAKEN_TO_ALIGN);
     assert_ok(ctx, psfm_take_judge(ctx, &what, NULL, 0, &taken, &more));
@@ -175,7 +175,7 @@ static void decisions_come_in_their_order(void **state) {
     assert_int_equal(taken.matched.num_matched, 0);
     assert_ok(ctx, psfm_take_doubt(ctx, &what, &taken, &more));
     assert_true(!more && taken.state == PSFM_TAKEN_ALL);
-    assert_int_equal(taken.raised.num, NUM_PHOTOS);
+    assert_int_equal(taken.second_pass.num, NUM_PHOTOS);
     psfm_taken_photos_free(&taken);
     drop_photo_folder(&f.folder);
 }

@@ -18,7 +18,7 @@ static const psfm_camera camera = {0,   PSFM_CAMERA_SIMPLE_RADIAL,    1000,
                                    800, {900.0, 500.0, 400.0, -0.05}, true};
 
 /* Feature k is point k of the plane z = 4 as image `image` sees it, with 0.3 px of noise. Features
- * from NUM_UNIQUE on come in twins with one descriptor. */
+ * from NUM_UNIQUE on come in duplicates with one descriptor. */
 static void make_features(uint32_t image, psfm_keypoint *keypoints, uint8_t *descriptors) {
     psfm_rng scene = psfm_rng_make(1, PSFM_RNG_TEST, 0, 0);
     psfm_rng noise = psfm_rng_make(1, PSFM_RNG_TEST, 1, image);
@@ -34,8 +34,8 @@ static void make_features(uint32_t image, psfm_keypoint *keypoints, uint8_t *des
         for (int c = 0; c < 2; ++c)
             x[c] += 0.3 * psfm_rng_normal(&noise);
         keypoints[k] = psfm_keypoint_make((float)x[0], (float)x[1], 2.0F, 0.5F);
-        bool is_twin = k > NUM_UNIQUE && (k - NUM_UNIQUE) % 2 == 1;
-        psfm_rng shape = psfm_rng_make(1, PSFM_RNG_TEST, 2, is_twin ? k - 1 : k);
+        bool is_duplicate = k > NUM_UNIQUE && (k - NUM_UNIQUE) % 2 == 1;
+        psfm_rng shape = psfm_rng_make(1, PSFM_RNG_TEST, 2, is_duplicate ? k - 1 : k);
         for (size_t c = 0; c < 128; ++c)
             descriptors[128 * k + c] =
                 (uint8_t)(psfm_rng_below(&shape, 2) * 60 + psfm_rng_below(&noise, 8));
@@ -96,7 +96,7 @@ static psfm_match_stats match(bool guided) {
     return match_by(&options);
 }
 
-static void twins_come_back(void **state) {
+static void duplicates_come_back(void **state) {
     (void)state;
     enum { PAIRS = NUM_IMAGES * (NUM_IMAGES - 1) / 2 };
     psfm_match_set set;
@@ -207,7 +207,7 @@ static void refuses_a_missing_camera(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(twins_come_back, make_database),
+        cmocka_unit_test_setup(duplicates_come_back, make_database),
         cmocka_unit_test_setup(new_cameras_and_seeds_are_noticed, make_database),
         cmocka_unit_test_setup(two_view_options_are_used, make_database),
         cmocka_unit_test_setup(paper_mode_keeps_matches, make_database),

@@ -64,21 +64,21 @@ static int free_database(void **state) {
     return 0;
 }
 
-/* By likeness the torn image comes first; what agrees on a turn and a scale goes before it. */
+/* By vectors the torn image comes first; what agrees on a turn and a scale goes before it. */
 static void what_agrees_goes_first(void **state) {
     (void)state;
     psfm_feature_store store;
     psfm_stored_photos photos;
     float vector[NUM_IMAGES][2] = {{1.0F, 0.0F}, {0.8F, 0.6F}, {0.96F, 0.28F}, {0.0F, 0.0F}};
-    const psfm_likeness likeness = {.vector = vector[0], .num = NUM_IMAGES, .size = 2};
+    const psfm_image_vectors vectors = {.vector = vector[0], .num = NUM_IMAGES, .size = 2};
     uint32_t plain[NUM_IMAGES], ranked[NUM_IMAGES];
     assert_ok(ctx, psfm_store_open(ctx, path, false, &store));
     assert_ok(ctx, psfm_store_list(&store, &photos));
     psfm_sketch *sketches = NULL;
     assert_ok(ctx, psfm_image_sketches_draw(ctx, &store, &photos, &sketches));
-    assert_ok(ctx, psfm_likeness_nearest(ctx, &likeness, 1, plain));
+    assert_ok(ctx, psfm_retrieve_nearest(ctx, &vectors, 1, plain));
     assert_int_equal(plain[0], TORN);
-    assert_ok(ctx, psfm_sketches_nearest(ctx, &likeness, sketches, 1, ranked));
+    assert_ok(ctx, psfm_retrieve_ranked(ctx, &vectors, sketches, 1, ranked));
     assert_int_equal(ranked[0], WHOLE);
     assert_int_equal(ranked[WHOLE], 0);
     assert_int_equal(ranked[EMPTY], UINT32_MAX);

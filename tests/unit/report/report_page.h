@@ -9,28 +9,29 @@
 #include "report/report_input.h"
 #include "test_util.h"
 
-/* A part of the data is printed between begin_part and end_part, which gives the tree
- * { "x": 0, ... }. */
+/* A embedding_component of the data is printed between begin_part and end_part, which gives the
+ * tree { "x": 0, ... }. */
 typedef struct {
     char *text;
     size_t size;
     FILE *file;
 } printed_part;
 
-static inline FILE *begin_part(printed_part *part) {
-    part->file = open_memstream(&part->text, &part->size);
-    assert_non_null(part->file);
-    fputs("{\"x\":0", part->file);
-    return part->file;
+static inline FILE *begin_part(printed_part *embedding_component) {
+    embedding_component->file =
+        open_memstream(&embedding_component->text, &embedding_component->size);
+    assert_non_null(embedding_component->file);
+    fputs("{\"x\":0", embedding_component->file);
+    return embedding_component->file;
 }
 
-static inline cJSON *end_part(printed_part *part) {
-    fputc('}', part->file);
-    assert_int_equal(fclose(part->file), 0);
-    cJSON *tree = cJSON_Parse(part->text);
+static inline cJSON *end_part(printed_part *embedding_component) {
+    fputc('}', embedding_component->file);
+    assert_int_equal(fclose(embedding_component->file), 0);
+    cJSON *tree = cJSON_Parse(embedding_component->text);
     if (tree == NULL)
-        fail_msg("no JSON: %s", part->text);
-    free(part->text);
+        fail_msg("no JSON: %s", embedding_component->text);
+    free(embedding_component->text);
     return tree;
 }
 

@@ -43,7 +43,7 @@ static inline psfm_graph_file run_graph(void) {
                              .kept = true,
                              .h = -0.5,
                              .rotation_deg = (double)NAN,
-                             .absence = (double)NAN};
+                             .missing_share = (double)NAN};
     return (psfm_graph_file){.images = images,
                              .num_images = 3,
                              .pairs = &pair,

@@ -10,9 +10,10 @@
 static psfm_context *ctx;
 
 static psfm_status print(const psfm_graph_file *graph, size_t max_pairs, cJSON **tree) {
-    printed_part part;
-    psfm_status status = psfm_report_print_pairs(ctx, graph, max_pairs, begin_part(&part));
-    *tree = end_part(&part);
+    printed_part embedding_component;
+    psfm_status status =
+        psfm_report_print_pairs(ctx, graph, max_pairs, begin_part(&embedding_component));
+    *tree = end_part(&embedding_component);
     return status;
 }
 
@@ -76,7 +77,7 @@ static psfm_graph_file make_graph(psfm_graph_pair pairs[3], psfm_graph_homograph
                                  .in_tree = true,
                                  .kept = true,
                                  .h = -0.0625,
-                                 .part = 1,
+                                 .embedding_component = 1,
                                  .component = 2,
                                  .rotation_deg = 0.125};
     pairs[1] = (psfm_graph_pair){.image1 = 1, .image2 = 70000, .num_matches = 3, .kind = 1};
@@ -88,7 +89,7 @@ static psfm_graph_file make_graph(psfm_graph_pair pairs[3], psfm_graph_homograph
                                  .num_homographies = 1,
                                  .is_edge = true,
                                  .h = 1.5,
-                                 .part = 4,
+                                 .embedding_component = 4,
                                  .component = 5,
                                  .rotation_deg = (double)NAN};
     return (psfm_graph_file){.pairs = pairs, .num_pairs = 3};
@@ -110,7 +111,7 @@ static void every_number_is_that_of_the_graph(void **state) {
     assert_column(p, "kind", COLUMN_U8, (double[]){0, 1, 3}, 3, 0.0);
     assert_column(p, "essential", COLUMN_U32, (double[]){123, 0, 0}, 3, 0.0);
     assert_column(p, "flags", COLUMN_U8, (double[]){7, 0, 1}, 3, 0.0);
-    assert_column(p, "part", COLUMN_U32, (double[]){1, 0, 4}, 3, 0.0);
+    assert_column(p, "embedding_component", COLUMN_U32, (double[]){1, 0, 4}, 3, 0.0);
     assert_column(p, "component", COLUMN_U32, (double[]){2, 0, 5}, 3, 0.0);
     assert_column(p, "h", COLUMN_F32, (double[]){-0.0625, 0.0, 1.5}, 3, 0.0);
     assert_column(p, "rotation", COLUMN_F32, (double[]){0.125, 0.0, (double)NAN}, 3, 0.0);

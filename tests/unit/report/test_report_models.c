@@ -5,9 +5,10 @@
 static psfm_context *ctx;
 
 static cJSON *print(const fixture *f, size_t max_points) {
-    printed_part part;
-    assert_ok(ctx, psfm_report_print_models(ctx, &f->input, max_points, begin_part(&part)));
-    return end_part(&part);
+    printed_part embedding_component;
+    assert_ok(ctx, psfm_report_print_models(ctx, &f->input, max_points,
+                                            begin_part(&embedding_component)));
+    return end_part(&embedding_component);
 }
 
 static const cJSON *model_of(const cJSON *tree, int k) {
@@ -201,12 +202,13 @@ static void make_other(const fixture *f, fixture *other) {
 
 static psfm_status print_other(const fixture *f, const fixture *g, cJSON **tree) {
     const psfm_report_other other = {&g->input, {"one </script>", "two \"2\""}};
-    printed_part part;
-    psfm_status status = psfm_report_print_other(ctx, &f->input, &other, 10, begin_part(&part));
-    *tree = status == PSFM_OK ? end_part(&part) : NULL;
+    printed_part embedding_component;
+    psfm_status status =
+        psfm_report_print_other(ctx, &f->input, &other, 10, begin_part(&embedding_component));
+    *tree = status == PSFM_OK ? end_part(&embedding_component) : NULL;
     if (status != PSFM_OK) {
-        fclose(part.file);
-        free(part.text);
+        fclose(embedding_component.file);
+        free(embedding_component.text);
     }
     return status;
 }

@@ -5,9 +5,10 @@
 static psfm_context *ctx;
 
 static cJSON *print(const psfm_report_input *input, size_t max_residuals) {
-    printed_part part;
-    assert_ok(ctx, psfm_report_print_residuals(ctx, input, max_residuals, begin_part(&part)));
-    return end_part(&part);
+    printed_part embedding_component;
+    assert_ok(ctx, psfm_report_print_residuals(ctx, input, max_residuals,
+                                               begin_part(&embedding_component)));
+    return end_part(&embedding_component);
 }
 
 static double item_of(const cJSON *object, const char *name, size_t k) {

@@ -13,13 +13,13 @@ psfm_status __wrap_psfm_stage_judge(psfm_context *ctx, psfm_sfm *s) {
     (void)s;
     return psfm_fail(ctx, PSFM_ERR_DATA, "a verdict");
 }
-psfm_status __wrap_psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                    const psfm_bundle_options *options, psfm_free_focals *focals,
-                                    psfm_probe *probe);
-psfm_status __wrap_psfm_probes_make(psfm_context *ctx, const psfm_bundle_problem *problem,
-                                    const psfm_bundle_options *options, psfm_free_focals *focals,
-                                    psfm_probe *probe) {
-    (void)problem, (void)options, (void)focals, (void)probe;
+psfm_status __wrap_psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                            const psfm_bundle_options *options,
+                                            psfm_free_focals *focals, psfm_stability_test *test);
+psfm_status __wrap_psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_problem *problem,
+                                            const psfm_bundle_options *options,
+                                            psfm_free_focals *focals, psfm_stability_test *test) {
+    (void)problem, (void)options, (void)focals, (void)test;
     return psfm_fail(ctx, PSFM_ERR_DATA, "stability tests");
 }
 psfm_status __wrap_psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *problem,
@@ -57,7 +57,7 @@ static void an_adjustment_finds_the_camera_and_nothing_else(void **state) {
     assert_ok(ctx, psfm_match_set_compute_rays(ctx, &s.set, NULL));
     s.stats.calibration.done = true;
     s.stage = PSFM_AT_CAMERAS;
-    assert_ok(ctx, psfm_stage_settle_cameras(ctx, &s));
+    assert_ok(ctx, psfm_stage_presolve_cameras(ctx, &s));
     assert_below(fabs(log(s.set.cameras[0].params[0] / focal)), 0.01);
     assert_true(s.two_views == NULL && s.models == NULL && s.refined.images == NULL);
     scene.matches = s.set;

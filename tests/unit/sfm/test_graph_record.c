@@ -14,7 +14,7 @@ static psfm_scene make_scene(psfm_context *ctx) {
     psfm_scene scene = {0};
     psfm_options_init(&psfm_scene_option_table, &options);
     options.num_cameras = 14;
-    options.twins = 0.15;
+    options.duplicates = 0.15;
     assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, 1, &options, &scene));
     /* the first image loses its matches */
     for (size_t p = 0; p < scene.matches.num_pairs; ++p)

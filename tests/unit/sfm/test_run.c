@@ -155,10 +155,10 @@ static int watch(const char *stage, size_t done, size_t total, void *user) {
     return 0;
 }
 
-static size_t num_raised(const cJSON *summary) {
+static size_t num_second_pass(const cJSON *summary) {
     const cJSON *photographs = cJSON_GetObjectItem(summary, "photographs"), *level = NULL;
     size_t num = 0;
-    cJSON_ArrayForEach(level, cJSON_GetObjectItem(photographs, "raised")) {
+    cJSON_ArrayForEach(level, cJSON_GetObjectItem(photographs, "second_pass")) {
         num += (size_t)cJSON_GetArraySize(level);
     }
     return num;
@@ -177,7 +177,7 @@ static void photographs_get_more_features(void **state) {
     f.options.settings.options.photo.planes.min_matches = 100000;
     assert_ok(f.ctx, psfm_run(f.ctx, f.photos, f.out, &f.options, &summary));
     assert_true(c.has_more);
-    assert_int_equal(num_raised(summary), NUM_PHOTOS);
+    assert_int_equal(num_second_pass(summary), NUM_PHOTOS);
     assert_true(cJSON_GetObjectItem(summary, "images_posed")->valuedouble == NUM_PHOTOS);
     assert_true(has_file(&f, "report.html"));
     cJSON_Delete(summary);

@@ -203,15 +203,15 @@ static void no_memory_gives_no_summary(void **state) {
     free_fixture(&f);
 }
 
-/* A scene with pairs matched to its twin: the summary says who could be turned, how, and what holds
- * them. */
+/* A scene with pairs matched to its duplicate: the summary says who could be turned, how, and what
+ * holds them. */
 static void runner_ups_are_named(void **state) {
     (void)state;
     fixture f = {.ctx = psfm_context_create()};
     psfm_scene_options options;
     psfm_options_init(&psfm_scene_option_table, &options);
     options.num_cameras = 16;
-    options.twins = 0.15;
+    options.duplicates = 0.15;
     assert_ok(f.ctx, psfm_scene_make(f.ctx, PSFM_SCENE_ARENA, 3, &options, &f.scene));
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &f.options);
     assert_ok(f.ctx, reconstruct_set(f.ctx, &f.scene.matches, &f.options, &f.found));
@@ -219,12 +219,12 @@ static void runner_ups_are_named(void **state) {
     const cJSON *list = get(model, "ambiguity"), *first = cJSON_GetArrayItem(list, 0);
     assert_true(cJSON_GetArraySize(list) >= 1);
     const psfm_runner_up *a = &f.found.edges.ambiguities.item[0].cut;
-    assert_string_equal(get(first, "kind")->valuestring, "turn");
-    const cJSON *images = get(first, "images"), *axis = get(first, "turn_axis");
+    assert_string_equal(get(first, "kind")->valuestring, "rotation");
+    const cJSON *images = get(first, "images"), *axis = get(first, "rotation_axis");
     assert_int_equal(cJSON_GetArraySize(images), a->num_nodes);
     assert_string_equal(cJSON_GetArrayItem(images, 0)->valuestring,
                         f.scene.matches.views[a->node[0]].name);
-    assert_close(number(first, "turn_deg"), 180.0, 1.0);
+    assert_close(number(first, "rotation_deg"), 180.0, 1.0);
     assert_close(fabs(cJSON_GetArrayItem(axis, 2)->valuedouble), 1.0, 0.01);
     double ratio = (number(first, "opposing") + 0.5) / (number(first, "agreeing") + 0.5);
     assert_close(number(first, "evidence_ratio"), fmin(1.0, ratio), 1e-9);

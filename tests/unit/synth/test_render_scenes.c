@@ -184,11 +184,12 @@ static double difference(const psfm_image *a, const psfm_image *b) {
     return sum / (double)n;
 }
 
-/* The camera as the scene's twin has it: turned by 180 degrees about (x, y), or moved by one bay.
+/* The camera as the scene's duplicate has it: turned by 180 degrees about (x, y), or moved by one
+ * bay.
  */
-static psfm_synth_pose twin_pose(const psfm_synth_pose *pose, bool is_shift,
-                                 const double about[2]) {
-    psfm_synth_pose twin = *pose;
+static psfm_synth_pose duplicate_pose(const psfm_synth_pose *pose, bool is_shift,
+                                      const double about[2]) {
+    psfm_synth_pose duplicate = *pose;
     double R[9], center[3] = {pose->center[0] + 4.0, pose->center[1], pose->center[2]};
     memcpy(R, pose->R, sizeof R);
     for (int k = 0; k < 2 && !is_shift; ++k) {
@@ -196,20 +197,20 @@ static psfm_synth_pose twin_pose(const psfm_synth_pose *pose, bool is_shift,
         for (int row = 0; row < 3; ++row)
             R[3 * row + k] = -R[3 * row + k];
     }
-    psfm_synth_set_pose(center, R, &twin);
-    twin.view[0] = is_shift ? pose->view[0] + 4.0 : 2.0 * about[0] - pose->view[0];
-    twin.view[1] = is_shift ? pose->view[1] : 2.0 * about[1] - pose->view[1];
-    return twin;
+    psfm_synth_set_pose(center, R, &duplicate);
+    duplicate.view[0] = is_shift ? pose->view[0] + 4.0 : 2.0 * about[0] - pose->view[0];
+    duplicate.view[1] = is_shift ? pose->view[1] : 2.0 * about[1] - pose->view[1];
+    return duplicate;
 }
 
-/* With twins a scene looks the same from a camera and its twin; without, it does not. */
-static void twins_look_alike(void **state) {
+/* With duplicates a scene looks the same from a camera and its duplicate; without, it does not. */
+static void duplicates_look_alike(void **state) {
     psfm_context *ctx = *state;
     for (int kind = 0; kind < NUM_RENDERED; ++kind) {
-        for (int has_twin = 0; has_twin < 2; ++has_twin) {
+        for (int has_duplicate = 0; has_duplicate < 2; ++has_duplicate) {
             settings s = plain_settings(46, 128);
             psfm_plan plan;
-            s.scene.twins = 0.2 * has_twin;
+            s.scene.duplicates = 0.2 * has_duplicate;
             s.render.num_players = 0;
             assert_ok(ctx, psfm_plan_init(ctx, (psfm_scene_kind)kind, 3, &s.scene, &plan));
             view a = take(ctx, kind, &s, 5, NULL);
@@ -217,9 +218,9 @@ static void twins_look_alike(void **state) {
             const double about[2] = {
                 plan.num_cells[0] > 1 ? plan.origin[0] + 1.5 * plan.cell_size[0] : 0.0,
                 plan.num_cells[0] > 1 ? plan.origin[1] + plan.cell_size[1] : 0.0};
-            psfm_synth_pose pose = twin_pose(&a.pose, kind == PSFM_SCENE_FACADE, about);
+            psfm_synth_pose pose = duplicate_pose(&a.pose, kind == PSFM_SCENE_FACADE, about);
             view b = take(ctx, kind, &s, 5, &pose);
-            if (has_twin == 1)
+            if (has_duplicate == 1)
                 assert_below(difference(&a.image, &b.image), 0.2);
             else
                 assert_true(difference(&a.image, &b.image) > 8.0);
@@ -255,7 +256,7 @@ static void players_move_if_asked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_are_where_the_truth_has_them),
-        cmocka_unit_test(twins_look_alike),
+        cmocka_unit_test(duplicates_look_alike),
         cmocka_unit_test(players_move_if_asked),
     };
     return cmocka_run_group_tests_name("synth/render_scenes", tests, setup, teardown);

@@ -223,18 +223,18 @@ static void misses_are_as_many_as_asked(void **state) {
     }
 }
 
-/* Whether xyz2 is the twin of xyz1: turned by 180 degrees about a vertical axis, whose place is
- * given by the first true match of the pair, or moved by one bay. */
-static bool is_twin_of(int kind, const double xyz1[3], const double xyz2[3],
-                       const double axis_sum[2]) {
+/* Whether xyz2 is the duplicate of xyz1: turned by 180 degrees about a vertical axis, whose place
+ * is given by the first true match of the pair, or moved by one bay. */
+static bool is_duplicate_of(int kind, const double xyz1[3], const double xyz2[3],
+                            const double axis_sum[2]) {
     if (kind == PSFM_SCENE_FACADE)
         return fabs(xyz2[0] - xyz1[0] - 4.0) < 1e-9 && xyz1[1] == xyz2[1] && xyz1[2] == xyz2[2];
     return fabs(xyz1[0] + xyz2[0] - axis_sum[0]) < 1e-9 &&
            fabs(xyz1[1] + xyz2[1] - axis_sum[1]) < 1e-9 && xyz1[2] == xyz2[2];
 }
 
-/* The largest number of matches of a pair that agree on one twin. */
-static size_t count_twins(const psfm_scene *scene, int kind, const psfm_match_pair *pair) {
+/* The largest number of matches of a pair that agree on one duplicate. */
+static size_t count_duplicates(const psfm_scene *scene, int kind, const psfm_match_pair *pair) {
     size_t best = 0;
     for (size_t first = 0; first < 20 && first < pair->num_matches; ++first) {
         size_t num = 0;
@@ -245,47 +245,47 @@ static size_t count_twins(const psfm_scene *scene, int kind, const psfm_match_pa
             const double *a = scene->truth.points[p1].xyz, *b = scene->truth.points[p2].xyz;
             for (int c = 0; c < 2 && m == first; ++c)
                 axis_sum[c] = a[c] + b[c];
-            num += is_twin_of(kind, a, b, axis_sum);
+            num += is_duplicate_of(kind, a, b, axis_sum);
         }
         best = num + first > best ? num + first : best;
     }
     return best;
 }
 
-static void twins_are_consistent_and_as_many_as_asked(void **state) {
+static void duplicates_are_consistent_and_as_many_as_asked(void **state) {
     psfm_context *ctx = *state;
     for (int kind = 0; kind < NUM_KINDS; ++kind) {
         psfm_scene_options options = defaults();
         options.num_cameras = 30;
-        options.twins = 0.15;
+        options.duplicates = 0.15;
         options.outliers = 0.1;
         options.off_plane = 0.2;
         psfm_scene scene = make(ctx, kind, 4, options);
-        size_t num_twins = 0;
+        size_t num_duplicates = 0;
         for (size_t p = 0; p < scene.matches.num_pairs; ++p) {
             const psfm_match_pair *pair = &scene.matches.pairs[p];
             double n = (double)pair->num_matches;
             double wrong = (double)count_wrong(&scene, pair);
-            double twins = (double)count_twins(&scene, kind, pair);
-            num_twins += scene.pair_is_twin[p];
-            if (scene.pair_is_twin[p]) {
+            double duplicates = (double)count_duplicates(&scene, kind, pair);
+            num_duplicates += scene.pair_is_duplicate[p];
+            if (scene.pair_is_duplicate[p]) {
                 assert_true(pair->num_matches >= 8);
-                assert_true(twins >= 0.9 * n - 0.6 && twins <= 0.9 * n + 20.6);
+                assert_true(duplicates >= 0.9 * n - 0.6 && duplicates <= 0.9 * n + 20.6);
                 assert_true(wrong >= n - 3.0); /* a wrong match may hit the point itself */
             } else {
                 assert_close(wrong, 0.1 * n, 0.5001);
             }
         }
-        assert_close((double)num_twins, 0.15 * (double)scene.matches.num_pairs, 0.5001);
+        assert_close((double)num_duplicates, 0.15 * (double)scene.matches.num_pairs, 0.5001);
         psfm_scene_free(&scene);
     }
 }
 
-static void twins_that_nobody_sees_are_refused(void **state) {
+static void duplicates_that_nobody_sees_are_refused(void **state) {
     psfm_context *ctx = *state;
     psfm_scene_options options = defaults();
     options.num_points = 10;
-    options.twins = 0.5;
+    options.duplicates = 0.5;
     psfm_scene scene;
     assert_int_equal(psfm_scene_make(ctx, PSFM_SCENE_ARENA, 1, &options, &scene), PSFM_ERR_DATA);
     assert_non_null(strstr(psfm_context_message(ctx), "scene arena: 46 of 92 pairs"));
@@ -301,7 +301,7 @@ static void assert_same(const void *a, const void *b, size_t size) {
 static void assert_scenes_equal(const psfm_scene *a, const psfm_scene *b) {
     assert_int_equal(a->matches.num_pairs, b->matches.num_pairs);
     assert_int_equal(a->truth.num_points, b->truth.num_points);
-    assert_same(a->pair_is_twin, b->pair_is_twin, a->matches.num_pairs);
+    assert_same(a->pair_is_duplicate, b->pair_is_duplicate, a->matches.num_pairs);
     assert_same(a->point_plane, b->point_plane, a->truth.num_points * sizeof(int));
     for (size_t k = 0; k < a->matches.num_views; ++k) {
         const psfm_view *x = &a->matches.views[k], *y = &b->matches.views[k];
@@ -327,7 +327,7 @@ static void same_seed_same_scene_for_any_threads(void **state) {
     for (int kind = 0; kind < NUM_KINDS; ++kind) {
         psfm_scene_options options = defaults();
         options.num_cameras = 12;
-        options.twins = 0.2;
+        options.duplicates = 0.2;
         options.off_plane = 0.2;
         psfm_context_set_threads(ctx, 1);
         psfm_scene one = make(ctx, kind, 7, options);
@@ -382,7 +382,7 @@ static void planes_are_planes(void **state) {
         options.num_points = 3000;
         options.off_plane = 0.25;
         options.focal_px = kind == PSFM_SCENE_ROOM ? 500 : 1200; /* see the ceiling too */
-        options.twins = round < NUM_KINDS ? 0.0 : 0.1;
+        options.duplicates = round < NUM_KINDS ? 0.0 : 0.1;
         psfm_scene scene = make(ctx, kind, 6, options);
         double worst;
         for (int plane = 0; plane < num_planes[kind]; ++plane) {
@@ -453,9 +453,9 @@ static void bad_options_are_refused(void **state) {
         double value;
         const char *name;
     } doubles[] = {
-        {&options.noise_px, -0.1, "noise-px"}, {&options.noise_px, NAN, "noise-px"},
-        {&options.outliers, 1.1, "outliers"},  {&options.off_plane, -1, "off-plane"},
-        {&options.twins, 2, "twins"},          {&options.miss, INFINITY, "miss"},
+        {&options.noise_px, -0.1, "noise-px"},  {&options.noise_px, NAN, "noise-px"},
+        {&options.outliers, 1.1, "outliers"},   {&options.off_plane, -1, "off-plane"},
+        {&options.duplicates, 2, "duplicates"}, {&options.miss, INFINITY, "miss"},
         {&options.focal_px, 0, "focal-px"},
     };
     for (size_t k = 0; k < sizeof doubles / sizeof *doubles; ++k) {
@@ -493,7 +493,7 @@ static void every_failing_allocation_is_survived(void **state) {
         psfm_scene_options options = defaults();
         options.num_cameras = 3;
         options.num_points = 200;
-        options.twins = 0.3;
+        options.duplicates = 0.3;
         psfm_status status = PSFM_ERR_MEMORY;
         size_t n = 1;
         for (; status != PSFM_OK; ++n) {
@@ -517,8 +517,8 @@ int main(void) {
         cmocka_unit_test(truth_and_matches_are_of_one_piece),
         cmocka_unit_test(outliers_are_as_many_as_asked),
         cmocka_unit_test(misses_are_as_many_as_asked),
-        cmocka_unit_test(twins_are_consistent_and_as_many_as_asked),
-        cmocka_unit_test(twins_that_nobody_sees_are_refused),
+        cmocka_unit_test(duplicates_are_consistent_and_as_many_as_asked),
+        cmocka_unit_test(duplicates_that_nobody_sees_are_refused),
         cmocka_unit_test(same_seed_same_scene_for_any_threads),
         cmocka_unit_test(planes_are_planes),
         cmocka_unit_test(every_image_sees_enough),

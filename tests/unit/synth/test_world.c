@@ -18,35 +18,35 @@ static psfm_plan plan_of(const psfm_layout *layout, const psfm_scene_options *op
     return plan;
 }
 
-/* The twin of a twin is the point itself for turns; positions are as promised. */
-static void twins_exist_as_points(void **state) {
+/* The duplicate of a duplicate is the point itself for turns; positions are as promised. */
+static void duplicates_exist_as_points(void **state) {
     psfm_context *ctx = *state;
     for (int l = 0; l < 5; ++l) {
         psfm_scene_options options;
         psfm_options_init(&psfm_scene_option_table, &options);
-        options.twins = 0.1;
+        options.duplicates = 0.1;
         options.off_plane = 0.3;
         psfm_plan plan = plan_of(layouts[l], &options);
         psfm_world world;
         assert_ok(ctx, psfm_world_init(ctx, &plan, &world));
         const double middle[2] = {3.0, -2.0};
         size_t found = 0;
-        double sum[2] = {0}; /* of the coordinates of a point and its twin: twice the axis */
+        double sum[2] = {0}; /* of the coordinates of a point and its duplicate: twice the axis */
         for (uint32_t k = 0; k < world.num_points; ++k) {
-            uint32_t twin = psfm_world_twin(&world, middle, k);
-            if (twin == PSFM_NO_INDEX)
+            uint32_t duplicate = psfm_world_duplicate(&world, middle, k);
+            if (duplicate == PSFM_NO_INDEX)
                 continue;
-            assert_true(twin < world.num_points);
-            const double *a = world.points[k], *b = world.points[twin];
+            assert_true(duplicate < world.num_points);
+            const double *a = world.points[k], *b = world.points[duplicate];
             for (int c = 0; c < 2 && found == 0; ++c)
                 sum[c] = a[c] + b[c];
             ++found;
-            assert_true(a[2] == b[2] && (world.plane[k] < 0) == (world.plane[twin] < 0));
+            assert_true(a[2] == b[2] && (world.plane[k] < 0) == (world.plane[duplicate] < 0));
             if (l == 3) {
                 assert_close(b[0] - a[0], 4.0, 1e-9);
                 assert_true(a[1] == b[1]);
             } else {
-                assert_int_equal(psfm_world_twin(&world, middle, twin), k);
+                assert_int_equal(psfm_world_duplicate(&world, middle, duplicate), k);
                 for (int c = 0; c < 2 && l != 1; ++c)
                     assert_true(b[c] == -a[c]);
                 for (int c = 0; c < 2 && l == 1; ++c) {
@@ -121,7 +121,7 @@ static void buckets_lose_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twins_exist_as_points),
+        cmocka_unit_test(duplicates_exist_as_points),
         cmocka_unit_test(poses_look_where_they_say),
         cmocka_unit_test(buckets_lose_nothing),
     };

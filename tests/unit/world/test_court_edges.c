@@ -31,15 +31,15 @@ static void look(double angle, double R[9]) {
     memcpy(R + 6, ahead, sizeof ahead);
 }
 
-/* R of a pair, to the court's twin if `twin`. */
-static void add_pair(setting *s, uint32_t a, uint32_t b, bool twin) {
+/* R of a pair, to the court's duplicate if `duplicate`. */
+static void add_pair(setting *s, uint32_t a, uint32_t b, bool duplicate) {
     static const double half[9] = {-1, 0, 0, 0, -1, 0, 0, 0, 1};
     uint32_t e = s->pairs.num_edges++;
     double turned[9];
     s->ends[0][e] = a;
     s->ends[1][e] = b;
     memcpy(turned, s->truth[b], sizeof turned);
-    if (twin)
+    if (duplicate)
         psfm_mat3_mul(s->truth[b], half, turned);
     psfm_mat3_mul_t(turned, s->truth[a], s->list.R_21[e]);
     s->list.confidence[e] = s->list.weight[e] = 1.0;
@@ -124,8 +124,8 @@ static void floors_turn_images_without_pairs(void **state) {
     drop(&s);
 }
 
-/* Half of the pairs are matched to the court's twin; the floors tell. */
-static void floors_outvote_twins(void **state) {
+/* Half of the pairs are matched to the court's duplicate; the floors tell. */
+static void floors_outvote_duplicates(void **state) {
     psfm_context *ctx = *state;
     setting s;
     make(ctx, &s);
@@ -155,7 +155,7 @@ static void pairs_outvote_a_wrong_registration(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(floors_turn_images_without_pairs),
-                                       cmocka_unit_test(floors_outvote_twins),
+                                       cmocka_unit_test(floors_outvote_duplicates),
                                        cmocka_unit_test(pairs_outvote_a_wrong_registration)};
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,4 +1,4 @@
-/* Runner-ups of rings that are joined with their half-turned twins. */
+/* Runner-ups of rings that are joined with their half-turned duplicates. */
 #include "test_util.h"
 
 #include "core/ambiguity/rotation_ambiguity.h"
@@ -44,7 +44,7 @@ static void misplace(ring *r, uint32_t e, const double G[9]) {
     psfm_mat3_mul_t(turned, r->R[r->node1[e]], r->R_21[e]);
 }
 
-/* Matches an edge to the twin of the scene. */
+/* Matches an edge to the duplicate of the scene. */
 static void falsify(ring *r, uint32_t e) {
     misplace(r, e, half_turn);
 }
@@ -101,7 +101,7 @@ static void one_edge_holds_an_image(void **state) {
     assert_close(a->agreeing, 1.0, 0.02); /* an average edge */
     assert_below(a->opposing, 0.1);       /* images half a turn apart are not typical */
     assert_true(a->decided);
-    assert_close(found.item[0].turn_deg, 180.0, 1e-6);
+    assert_close(found.item[0].rotation_deg, 180.0, 1e-6);
     double axis[3];
     psfm_mat3_tmul_vec(r.R[a->reference], found.item[0].direction, axis);
     assert_close(fabs(axis[2]), 1.0, 1e-9);
@@ -111,7 +111,7 @@ static void one_edge_holds_an_image(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* Only false edges cross two gaps: the arc between them cannot be told from its twin. */
+/* Only false edges cross two gaps: the arc between them cannot be told from its duplicate. */
 static void two_false_gaps_cannot_be_told(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -203,7 +203,7 @@ static void an_even_flip_is_listed(void **state) {
     assert_int_equal(a->num_opposing, 1);
     assert_false(a->decided);
     double turn = psfm_rotation_angle(r.R_21[EDGES - 1], r.R_21[EDGES]);
-    assert_close(found.item[0].turn_deg, psfm_degrees(turn), 1e-6);
+    assert_close(found.item[0].rotation_deg, psfm_degrees(turn), 1e-6);
     assert_true(found.part[0] != UINT32_MAX && found.part[5] == UINT32_MAX);
     psfm_ambiguities_free(&found);
     psfm_context_destroy(&ctx);

@@ -42,13 +42,13 @@ static void survey(psfm_context *ctx, example *x) {
     free_views(x);
     assert_ok(ctx, psfm_two_view_estimate_all(ctx, set, &options, x->two_views));
     assert_ok(ctx, psfm_pose_graph_build(ctx, set, x->two_views, true, &x->graph));
-    assert_ok(ctx, psfm_edges_find_absence(ctx, set, x->two_views, &x->graph));
+    assert_ok(ctx, psfm_edges_find_missing(ctx, set, x->two_views, &x->graph));
 }
 
-/* The absence of the edge of pair 0. */
+/* The missing_share of the edge of pair 0. */
 static double first_absence(const example *x) {
     assert_true(x->graph.num_edges > 0 && x->graph.edges[0].pair == 0);
-    return x->graph.edges[0].absence;
+    return x->graph.edges[0].missing_share;
 }
 
 /* Leaves of pair 0 only the matches within a square of image 1, as if it were another thing that
@@ -72,7 +72,7 @@ static void whole_pairs_leave_nothing_out(void **state) {
     make_example(ctx, &x);
     survey(ctx, &x);
     for (uint32_t e = 0; e < x.graph.num_edges; ++e)
-        assert_below(x.graph.edges[e].absence, 0.25);
+        assert_below(x.graph.edges[e].missing_share, 0.25);
     free_example(&x);
 }
 
@@ -87,7 +87,7 @@ static void what_is_left_out_counts(void **state) {
     double after = first_absence(&x);
     assert_true(after > before + 0.2);
     for (uint32_t e = 1; e < x.graph.num_edges; ++e)
-        assert_below(x.graph.edges[e].absence, 0.25);
+        assert_below(x.graph.edges[e].missing_share, 0.25);
     free_example(&x);
 }
 
@@ -106,7 +106,7 @@ static void a_single_pair_leaves_nothing_out(void **state) {
 
 static void threads_do_not_matter(void **state) {
     psfm_context *ctx = *state;
-    double absence[200];
+    double missing_share[200];
     example x;
     make_example(ctx, &x);
     for (int threads = 1; threads <= 4; threads += 3) {
@@ -115,8 +115,8 @@ static void threads_do_not_matter(void **state) {
         assert_true(x.graph.num_edges <= 200);
         for (uint32_t e = 0; e < x.graph.num_edges; ++e) {
             if (threads == 1)
-                absence[e] = x.graph.edges[e].absence;
-            assert_true(absence[e] == x.graph.edges[e].absence);
+                missing_share[e] = x.graph.edges[e].missing_share;
+            assert_true(missing_share[e] == x.graph.edges[e].missing_share);
         }
     }
     psfm_context_set_threads(ctx, 0);
@@ -131,7 +131,7 @@ static void lack_of_memory_is_reported(void **state) {
     psfm_context_set_threads(ctx, 1);
     for (size_t n = 1; n < 6; ++n) {
         psfm_alloc_fail_after(n);
-        psfm_status status = psfm_edges_find_absence(ctx, &x.scene.matches, x.two_views, &x.graph);
+        psfm_status status = psfm_edges_find_missing(ctx, &x.scene.matches, x.two_views, &x.graph);
         psfm_alloc_fail_after(0);
         assert_int_equal(status, PSFM_ERR_MEMORY);
     }

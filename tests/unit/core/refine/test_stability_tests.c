@@ -14,7 +14,7 @@ typedef struct {
     double R[IMAGES][9], center[IMAGES][3], points[POINTS][3], xy[OBSERVATIONS][2];
     psfm_bundle_problem problem;
     psfm_bundle_options options;
-    psfm_probe probe[PSFM_NUM_PROBES];
+    psfm_stability_test probe[PSFM_NUM_STABILITY_TESTS];
 } fixture;
 
 /* Cameras side by side, turned a little each, before a cloud of points; every image sees every
@@ -71,17 +71,18 @@ static void adjust(fixture *f) {
 static void make(fixture *f) {
     psfm_free_focals focals;
     assert_ok(f->ctx, psfm_free_focals_make(f->ctx, &f->problem, &f->options, &focals));
-    assert_ok(f->ctx, psfm_probes_make(f->ctx, &f->problem, &f->options, &focals, f->probe));
+    assert_ok(f->ctx,
+              psfm_stability_tests_run(f->ctx, &f->problem, &f->options, &focals, f->probe));
     psfm_free_focals_free(&focals);
 }
 
 static void free_fixture(fixture *f) {
-    psfm_probes_free(f->probe);
+    psfm_stability_tests_free(f->probe);
     psfm_context_destroy(&f->ctx);
 }
 
 /* The largest angle between relative rotations of a probe and of the problem, in degrees. */
-static double largest_turn(const fixture *f, const psfm_probe *probe) {
+static double largest_turn(const fixture *f, const psfm_stability_test *probe) {
     double largest = 0.0;
     for (int v = 1; v < IMAGES; ++v) {
         double a[9], b[9];
@@ -97,7 +98,7 @@ static void test_nothing_moves_without_noise(void **state) {
     (void)state;
     make_fixture(&f, 0.0);
     make(&f);
-    for (int k = 0; k < PSFM_NUM_PROBES; ++k) {
+    for (int k = 0; k < PSFM_NUM_STABILITY_TESTS; ++k) {
         assert_below(largest_turn(&f, &f.probe[k]), 1e-6);
         for (int v = 0; v < IMAGES; ++v)
             assert_true(f.probe[k].posed[v]);
@@ -114,10 +115,10 @@ static void test_halves_differ_with_noise_and_the_problem_stays(void **state) {
     memcpy(R, f.R, sizeof R);
     memcpy(points, f.points, sizeof points);
     make(&f);
-    assert_true(largest_turn(&f, &f.probe[PSFM_PROBE_HALF_A]) > 1e-3);
-    assert_true(largest_turn(&f, &f.probe[PSFM_PROBE_HALF_B]) > 1e-3);
-    assert_below(largest_turn(&f, &f.probe[PSFM_PROBE_HALF_A]), 0.5);
-    assert_below(f.probe[PSFM_PROBE_INTRINSICS].gain, 10.0); /* the focal length is right */
+    assert_true(largest_turn(&f, &f.probe[PSFM_STABILITY_HALF_A]) > 1e-3);
+    assert_true(largest_turn(&f, &f.probe[PSFM_STABILITY_HALF_B]) > 1e-3);
+    assert_below(largest_turn(&f, &f.probe[PSFM_STABILITY_HALF_A]), 0.5);
+    assert_below(f.probe[PSFM_STABILITY_INTRINSICS].gain, 10.0); /* the focal length is right */
     assert_memory_equal(R, f.R, sizeof R);
     assert_memory_equal(points, f.points, sizeof points);
     assert_close(f.camera.params[0], 900.0, 0.0);
@@ -131,8 +132,8 @@ static void test_a_wrong_focal_length_is_asked_for(void **state) {
     f.camera.params[0] = f.camera.params[1] = 990.0;
     adjust(&f);
     make(&f);
-    assert_true(f.probe[PSFM_PROBE_INTRINSICS].gain > 100.0);
-    assert_true(largest_turn(&f, &f.probe[PSFM_PROBE_INTRINSICS]) > 0.3);
+    assert_true(f.probe[PSFM_STABILITY_INTRINSICS].gain > 100.0);
+    assert_true(largest_turn(&f, &f.probe[PSFM_STABILITY_INTRINSICS]) > 0.3);
     free_fixture(&f);
 }
 
@@ -142,8 +143,8 @@ static void test_refined_intrinsics_have_no_probe(void **state) {
     make_fixture(&f, 0.5);
     f.options.refine = PSFM_REFINE_FOCAL;
     make(&f);
-    assert_non_null(f.probe[PSFM_PROBE_HALF_A].posed);
-    assert_null(f.probe[PSFM_PROBE_INTRINSICS].posed);
+    assert_non_null(f.probe[PSFM_STABILITY_HALF_A].posed);
+    assert_null(f.probe[PSFM_STABILITY_INTRINSICS].posed);
     free_fixture(&f);
 }
 

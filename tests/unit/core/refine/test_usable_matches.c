@@ -151,7 +151,7 @@ static void misguide(psfm_match_pair *pair, size_t first) {
     pair->matches[first][1] = last;
 }
 
-/* Of a pair that was matched to a twin a few matches agree, and most of it agrees on something
+/* Of a pair that was matched to a duplicate a few matches agree, and most of it agrees on something
  * else: none counts. If nothing else explains the others, they are just wrong, and the few count.
  */
 static void what_agrees_is_weighed_against_the_pairs_own_geometry(void **state) {
@@ -160,7 +160,7 @@ static void what_agrees_is_weighed_against_the_pairs_own_geometry(void **state) 
     psfm_match_pair *pair = &f.scene.matches.pairs[0];
     size_t num = pair->num_matches, right, wrong;
     uint32_t *inliers = calloc(num, sizeof *inliers);
-    psfm_homography twin = {.inliers = inliers, .num_inliers = num - num / 5};
+    psfm_homography duplicate = {.inliers = inliers, .num_inliers = num - num / 5};
     assert_true(num > 40);
     misguide(pair, num / 5);
     find(&f, 0.01);
@@ -168,7 +168,7 @@ static void what_agrees_is_weighed_against_the_pairs_own_geometry(void **state) 
     assert_int_equal(right, num / 5);
     for (size_t k = num / 5; k < num; ++k)
         inliers[k - num / 5] = (uint32_t)k;
-    f.two_views[0].homographies = &twin;
+    f.two_views[0].homographies = &duplicate;
     f.two_views[0].num_homographies = 1;
     find(&f, 0.01);
     count_used(&f, 0, &right, &wrong);

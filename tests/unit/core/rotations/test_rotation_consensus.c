@@ -78,7 +78,7 @@ static void keeps_the_truth(void **state) {
     memcpy(r->start, r->truth, sizeof r->truth);
     psfm_rotation_consensus_stats stats = solve(ctx, r);
     assert_int_equal(stats.num_agreeing, EDGES);
-    assert_int_equal(stats.num_world_turns, 0);
+    assert_int_equal(stats.num_gauge_moves, 0);
     for (uint32_t e = 0; e < EDGES; ++e)
         assert_int_equal(r->chosen[e], 2 * e);
     free(r);
@@ -100,8 +100,8 @@ static void moves_single_images_home(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* A share of the edges joins the scene with its 180-degree twin, and the start has a whole arc of
- * the ring turned, as a tree through one of those edges gives. */
+/* A share of the edges joins the scene with its 180-degree duplicate, and the start has a whole arc
+ * of the ring turned, as a tree through one of those edges gives. */
 static void turns_an_arc_back(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -118,7 +118,7 @@ static void turns_an_arc_back(void **state) {
             memcpy(r->start[v], turned, sizeof turned);
         }
         psfm_rotation_consensus_stats stats = solve(ctx, r);
-        assert_true(stats.num_world_turns >= 1);
+        assert_true(stats.num_gauge_moves >= 1);
         assert_below(worst_error(r), 0.05);
         for (uint32_t e = seed % 7; e < EDGES; e += 7)
             assert_true(r->chosen[e] != 2 * e);
@@ -150,7 +150,7 @@ static void finds_a_small_turn_among_others(void **state) {
             psfm_mat3_mul(off, R, r->R_21[2 * e]);
         }
         psfm_rotation_consensus_stats stats = solve(ctx, r);
-        assert_true(stats.num_world_turns >= 1);
+        assert_true(stats.num_gauge_moves >= 1);
         assert_below(worst_error(r), 0.05);
         free(r);
     }

@@ -49,8 +49,9 @@ static void add_false_motion(plane_graph *g, uint32_t e, psfm_rng *rng) {
     }
 }
 
-/* Turns the motions of an edge by half a turn about the floor's normal: matched to the twin. */
-static void match_to_twin(plane_graph *g, uint32_t e) {
+/* Turns the motions of an edge by half a turn about the floor's normal: matched to the duplicate.
+ */
+static void match_to_duplicate(plane_graph *g, uint32_t e) {
     double turn[9] = {-1, 0, 0, 0, -1, 0, 0, 0, 1}, world[9], R[9];
     const psfm_edge *edge = &g->graph.edges[e];
     psfm_plane_motion *m = &g->graph.hypotheses[edge->hypothesis_begin].motion;
@@ -147,12 +148,12 @@ static void false_decompositions_are_left(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-static void pairs_matched_to_a_twin_are_rejected(void **state) {
+static void pairs_matched_to_a_duplicate_are_rejected(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     plane_graph g = make_ring(2);
-    match_to_twin(&g, 4);
-    match_to_twin(&g, 11);
+    match_to_duplicate(&g, 4);
+    match_to_duplicate(&g, 11);
     answer a = solve(ctx, &g);
     check_poses(&g, &a.solution, 1e-6);
     for (uint32_t e = 0; e < g.graph.num_edges; ++e)
@@ -185,7 +186,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(true_motions_give_true_poses),
         cmocka_unit_test(false_decompositions_are_left),
-        cmocka_unit_test(pairs_matched_to_a_twin_are_rejected),
+        cmocka_unit_test(pairs_matched_to_a_duplicate_are_rejected),
         cmocka_unit_test(components_keep_their_baselines),
     };
     return cmocka_run_group_tests_name("solve/robust", tests, NULL, NULL);

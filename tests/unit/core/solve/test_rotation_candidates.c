@@ -65,7 +65,7 @@ static void every_edge_lists_its_candidates(void **state) {
     make_graph();
     hypotheses[3].sigma_rad = 0.01;
     edges[2].essential_sigma_rad = 0.02;
-    edges[2].absence = 0.4;
+    edges[2].missing_share = 0.4;
     assert_ok(ctx, psfm_candidate_list_make(ctx, &graph, 3.0, confidence, &list));
     psfm_rotation_candidates view = psfm_candidate_list_view(&list);
     assert_memory_equal(view.begin, ((const uint32_t[]){0, 4, 5, 6}), 4 * sizeof *view.begin);

@@ -58,7 +58,7 @@ static void hinges_belong_to_both(void **state) {
     psfm_scene_planes planes;
     size_t num[2] = {0};
     make(&st, &planes);
-    assert_ok(ctx, psfm_members_settle(ctx, &poses, &st, &planes));
+    assert_ok(ctx, psfm_members_assign(ctx, &poses, &st, &planes));
     /* five hinges twice; views 0 and 1 see the sixth and, beside the lost view, the last */
     assert_int_equal(st.num_points, 2 * NUM_SHARED + 2);
     for (size_t p = 0; p < st.num_points; ++p) {
@@ -82,7 +82,7 @@ static void a_plane_of_both_becomes_two(void **state) {
     psfm_structure st;
     psfm_scene_planes planes;
     make(&st, &planes);
-    assert_ok(ctx, psfm_members_settle(ctx, &poses, &st, &planes));
+    assert_ok(ctx, psfm_members_assign(ctx, &poses, &st, &planes));
     assert_int_equal(planes.num_planes, 2);
     assert_int_equal(planes.planes[0].component + planes.planes[1].component, 1);
     for (int k = 0; k < 2; ++k) {
@@ -110,7 +110,7 @@ static void failed_allocations_leave_something_to_free(void **state) {
         psfm_scene_planes planes;
         make(&st, &planes);
         psfm_alloc_fail_after(n);
-        status = psfm_members_settle(ctx, &poses, &st, &planes);
+        status = psfm_members_assign(ctx, &poses, &st, &planes);
         psfm_alloc_fail_after(0);
         assert_true(status == PSFM_OK || status == PSFM_ERR_MEMORY);
         assert_true(n < 100);

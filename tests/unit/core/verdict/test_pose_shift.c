@@ -1,4 +1,4 @@
-/* Shifts of a probe that is a model in another frame with some images moved. */
+/* Shifts of a test that is a model in another frame with some images moved. */
 #include "core/verdict/image_features.h"
 
 #include "core/base/rng.h"
@@ -8,11 +8,11 @@
 enum { NUM = 9, MOVED = 4 };
 
 typedef struct {
-    double R[NUM][9], center[NUM][3], probe_R[NUM][9], probe_center[NUM][3];
+    double R[NUM][9], center[NUM][3], test_R[NUM][9], test_center[NUM][3];
     uint32_t component[NUM];
     bool posed[NUM];
     psfm_poses poses;
-    psfm_probe probe;
+    psfm_stability_test test;
 } fixture;
 
 static const double turn_of_moved[3] = {0.01, -0.02, 0.005}, step_of_moved[3] = {0.3, -0.1, 0.2};
@@ -38,20 +38,20 @@ static void make_fixture(fixture *f, bool on_a_line) {
             psfm_mat3_mul(turn, f->R[v], R);
             psfm_axpy3(center, 1.0, step_of_moved, center);
         }
-        psfm_mat3_mul_t(R, G, f->probe_R[v]);
-        psfm_mat3_mul_vec(G, center, f->probe_center[v]);
-        psfm_axpy3(t, 2.5, f->probe_center[v], f->probe_center[v]);
+        psfm_mat3_mul_t(R, G, f->test_R[v]);
+        psfm_mat3_mul_vec(G, center, f->test_center[v]);
+        psfm_axpy3(t, 2.5, f->test_center[v], f->test_center[v]);
         f->posed[v] = true;
     }
     f->poses = (psfm_poses){NUM, f->R, f->center, f->component};
-    f->probe = (psfm_probe){f->probe_R, f->probe_center, f->posed, 0.0};
+    f->test = (psfm_stability_test){f->test_R, f->test_center, f->posed, 0.0};
 }
 
 static void check(bool on_a_line) {
     fixture f;
     psfm_pose_shift shift[NUM] = {0};
     make_fixture(&f, on_a_line);
-    psfm_pose_shifts_find(&f.poses, 0, &f.probe, shift);
+    psfm_pose_shifts_find(&f.poses, 0, &f.test, shift);
     for (uint32_t v = 0; v < NUM; ++v) {
         assert_true(shift[v].known);
         for (int k = 0; k < 3; ++k) {
@@ -79,7 +79,7 @@ static void test_other_components_and_images_without_a_pose(void **state) {
     f.component[1] = 1;
     f.posed[2] = false;
     shift[1].rotation[0] = 42.0;
-    psfm_pose_shifts_find(&f.poses, 0, &f.probe, shift);
+    psfm_pose_shifts_find(&f.poses, 0, &f.test, shift);
     assert_false(shift[1].known);
     assert_close(shift[1].rotation[0], 42.0, 0.0);
     assert_false(shift[2].known);

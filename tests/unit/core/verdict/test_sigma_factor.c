@@ -73,7 +73,7 @@ static void test_deviations_are_never_lowered(void **state) {
     (void)state;
     make_fixture(&f, 0.1);
     assert_close(find(&f), 1.0, 0.0);
-    f.input.shift[PSFM_PROBE_HALF_B] = NULL;
+    f.input.shift[PSFM_STABILITY_HALF_B] = NULL;
     assert_true(isnan(find(&f)));
     free_fixture(&f);
 }

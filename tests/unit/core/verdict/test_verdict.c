@@ -21,7 +21,8 @@ static psfm_scene_options usual(void) {
 }
 
 /* `focal` multiplies the focal lengths that the reconstruction is told. */
-static void reconstruct(fixture *f, const psfm_scene_options *scene, double focal, bool probes) {
+static void reconstruct(fixture *f, const psfm_scene_options *scene, double focal,
+                        bool stability_tests) {
     psfm_reconstruct_options options;
     *f = (fixture){.ctx = psfm_context_create()};
     assert_ok(f->ctx, psfm_scene_make(f->ctx, PSFM_SCENE_ARENA, 5, scene, &f->scene));
@@ -32,7 +33,7 @@ static void reconstruct(fixture *f, const psfm_scene_options *scene, double foca
     }
     assert_ok(f->ctx, psfm_match_set_compute_rays(f->ctx, set, NULL));
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &options);
-    options.refine.control.probes = probes;
+    options.refine.control.stability_tests = stability_tests;
     assert_ok(f->ctx, reconstruct_set(f->ctx, set, &options, &f->found));
 }
 
@@ -69,16 +70,16 @@ static void test_a_good_model_is_called_right(void **state) {
     free_fixture(&f);
 }
 
-static void test_twins_are_doubtful(void **state) {
+static void test_duplicates_are_doubtful(void **state) {
     fixture f;
     psfm_scene_options options = usual();
     (void)state;
-    options.twins = 0.4;
+    options.duplicates = 0.4;
     reconstruct(&f, &options, 1.0, true);
     const psfm_model_verdict *model = &f.found.verdicts.models[0];
     assert_false(psfm_is_called_right(model));
-    assert_true(model->features.common_turn > 0.1);
-    assert_true(has_reason(model, "common_turn"));
+    assert_true(model->features.common_rotation > 0.1);
+    assert_true(has_reason(model, "common_rotation"));
     free_fixture(&f);
 }
 
@@ -104,7 +105,7 @@ static void test_a_chain_is_not_confirmed(void **state) {
     const psfm_model_verdict *model = &f.found.verdicts.models[0];
     assert_false(psfm_is_confirmed(&model->features));
     assert_false(psfm_is_called_right(model));
-    assert_true(has_reason(model, "thin_cuts"));
+    assert_true(has_reason(model, "two_edge_cuts"));
     free_fixture(&f);
 }
 
@@ -114,12 +115,13 @@ static void test_what_must_be_confirmed(void **state) {
     psfm_model_verdict model = {.features = good, .probability = 0.99};
     (void)state;
     assert_true(psfm_is_called_right(&model));
-    model.features.runner_up = 0.2; /* weighed, and as many pairs for the joint as against it */
-    model.features.joint = 1.0;
+    model.features.runner_up =
+        0.2; /* weighed, and as many pairs for the weak_connection as against it */
+    model.features.weak_connection = 1.0;
     assert_true(psfm_is_called_right(&model));
-    model.features.joint = 3.0;
+    model.features.weak_connection = 3.0;
     assert_false(psfm_is_called_right(&model));
-    assert_true(has_reason(&model, "thin_cuts"));
+    assert_true(has_reason(&model, "two_edge_cuts"));
     model.features = good;
     model.features.shift = 0.4; /* decided */
     assert_true(psfm_is_called_right(&model));
@@ -150,7 +152,7 @@ static void test_without_probes_there_is_no_verdict(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_model_is_called_right),
-        cmocka_unit_test(test_twins_are_doubtful),
+        cmocka_unit_test(test_duplicates_are_doubtful),
         cmocka_unit_test(test_wrong_focal_lengths_are_doubtful),
         cmocka_unit_test(test_a_chain_is_not_confirmed),
         cmocka_unit_test(test_what_must_be_confirmed),

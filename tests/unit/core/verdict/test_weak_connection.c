@@ -1,4 +1,4 @@
-/* The weakest joint of graphs that can be counted by hand. */
+/* The weakest weak_connection of graphs that can be counted by hand. */
 #include "core/verdict/weak_connection.h"
 
 #include "core/solve/pose_solution.h"
@@ -11,7 +11,7 @@ typedef struct {
     psfm_pose_graph graph;
     bool accepted[MOST];
     uint32_t component[NUM];
-    double joint[NUM];
+    double weak_connection[NUM];
 } fixture;
 
 static void add(fixture *f, uint32_t a, uint32_t b, bool accepted) {
@@ -32,7 +32,8 @@ static void make_fixture(fixture *f) {
 static void find(fixture *f) {
     psfm_poses poses = {.num_views = NUM, .component = f->component};
     assert_ok(f->ctx, psfm_pose_graph_index(f->ctx, &f->graph));
-    assert_ok(f->ctx, psfm_weak_joint_find(f->ctx, &f->graph, f->accepted, &poses, 0, f->joint));
+    assert_ok(f->ctx, psfm_weak_connection_find(f->ctx, &f->graph, f->accepted, &poses, 0,
+                                                f->weak_connection));
 }
 
 static void free_fixture(fixture *f) {
@@ -49,7 +50,7 @@ static void test_two_against_one(void **state) {
     add(&f, 2, 7, false);
     find(&f);
     for (uint32_t v = 0; v < NUM; ++v) /* those outside the larger part */
-        assert_close(f.joint[v], v < 5 ? 0.0 : 1.5 / 2.5, 1e-12);
+        assert_close(f.weak_connection[v], v < 5 ? 0.0 : 1.5 / 2.5, 1e-12);
     free_fixture(&f);
 }
 
@@ -62,7 +63,7 @@ static void test_a_triangle_across_makes_one_part(void **state) {
     add(&f, 2, 7, false);
     find(&f);
     for (uint32_t v = 0; v < NUM; ++v)
-        assert_close(f.joint[v], 0.0, 0.0);
+        assert_close(f.weak_connection[v], 0.0, 0.0);
     free_fixture(&f);
 }
 
@@ -73,11 +74,11 @@ static void test_other_components_stay(void **state) {
     add(&f, 0, 5, true);
     for (uint32_t v = 5; v < NUM; ++v) {
         f.component[v] = 1;
-        f.joint[v] = 42.0;
+        f.weak_connection[v] = 42.0;
     }
     find(&f);
     for (uint32_t v = 0; v < NUM; ++v)
-        assert_close(f.joint[v], v < 5 ? 0.0 : 42.0, 0.0);
+        assert_close(f.weak_connection[v], v < 5 ? 0.0 : 42.0, 0.0);
     free_fixture(&f);
 }
 

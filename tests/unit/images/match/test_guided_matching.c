@@ -20,8 +20,8 @@ static int free_context(void **state) {
 }
 
 /* Two cameras and a plane n . X = 4 in the first; keypoint k of both images is the same point of
- * it, but for the last OFF_PLANE, which lie off it. All descriptors come in twins, one at either
- * end of the image, so that a ratio test over the whole image fails. */
+ * it, but for the last OFF_PLANE, which lie off it. All descriptors come in duplicates, one at
+ * either end of the image, so that a ratio test over the whole image fails. */
 enum { NUM = 400, OFF_PLANE = 40, KNOWN = 60 };
 
 typedef struct {
@@ -93,7 +93,7 @@ static scene make_scene(double noise) {
         for (size_t c = 0; c < 128; ++c) {
             int value = (int)psfm_rng_below(&rng, 2) * (int)psfm_rng_below(&rng, 110);
             if (k >= NUM / 2)
-                value = s.descriptors1[128 * (k - NUM / 2) + c]; /* the twin */
+                value = s.descriptors1[128 * (k - NUM / 2) + c]; /* the duplicate */
             s.descriptors1[128 * k + c] = (uint8_t)value;
             s.descriptors2[128 * k + c] = (uint8_t)(value + (int)psfm_rng_below(&rng, 7));
         }

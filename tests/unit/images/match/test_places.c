@@ -85,14 +85,14 @@ static void likeness_stands_in_for_places(void **state) {
     (void)state;
     psfm_geodetic at[NUM];
     float vector[NUM] = {0.0F};
-    const psfm_likeness likeness = {.num = NUM, .size = 1, .vector = vector};
+    const psfm_image_vectors vectors = {.num = NUM, .size = 1, .vector = vector};
     psfm_places places;
     psfm_pair_list list;
     make_row(at);
     at[0].latitude_deg = (double)NAN;
     vector[0] = vector[7] = 1.0F;
     assert_ok(ctx, psfm_places_init(ctx, at, NUM, &places));
-    const psfm_pair_hints hints = {.likeness = &likeness, .places = &places};
+    const psfm_pair_hints hints = {.vectors = &vectors, .places = &places};
     assert_ok(ctx, psfm_pair_select(ctx, "gps:1", NULL, NUM, &hints, &list));
     assert_int_equal(list.pairs[0][0], 0);
     assert_int_equal(list.pairs[0][1], 7);
@@ -108,7 +108,8 @@ static void defaults_go_by_what_is_known(void **state) {
     assert_string_equal(psfm_pair_rule(NULL, 201, 100), PSFM_DEFAULT_PAIRS);
     assert_string_equal(psfm_pair_rule(NULL, 201, 101), PSFM_DEFAULT_PAIRS_PLACED);
     assert_string_equal(psfm_pair_rule("ring:2", 201, 201), "ring:2");
-    assert_true(psfm_pair_rule_needs_likeness(PSFM_DEFAULT_PAIRS_PLACED)); /* places may be wrong */
+    assert_true(
+        psfm_pair_rule_needs_retrieval(PSFM_DEFAULT_PAIRS_PLACED)); /* places may be wrong */
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* Images as vectors: codebooks, what is kept when vectors are shortened, and the most alike. */
+/* Images as vectors: codebooks, what is kept when vectors are shortened, and the most nearest. */
 #include "images/match/retrieval.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct {
     float thing[THINGS][SIZE];
     psfm_keypoint_set sets[IMAGES];
     psfm_codebook codebook;
-    psfm_likeness likeness;
+    psfm_image_vectors vectors;
 } row_of_things;
 
 static void unit(float *x) {
@@ -59,43 +59,43 @@ static void encode(row_of_things *r) {
               psfm_codebook_train(r->ctx, rows, IMAGES * PER_IMAGE, SIZE, 16, &r->codebook));
     free(rows);
     assert_int_equal(r->codebook.num_words, 16);
-    r->likeness = (psfm_likeness){.num = IMAGES, .size = 16 * SIZE};
-    r->likeness.vector = calloc(IMAGES * r->likeness.size, sizeof(float));
+    r->vectors = (psfm_image_vectors){.num = IMAGES, .size = 16 * SIZE};
+    r->vectors.vector = calloc(IMAGES * r->vectors.size, sizeof(float));
     for (int k = 0; k < IMAGES; ++k)
         assert_ok(r->ctx, psfm_vlad_encode(r->ctx, &r->codebook, &r->sets[k],
-                                           r->likeness.vector + (size_t)k * r->likeness.size));
+                                           r->vectors.vector + (size_t)k * r->vectors.size));
 }
 
 static void free_images(row_of_things *r) {
     for (int k = 0; k < IMAGES; ++k)
         psfm_keypoint_set_free(&r->sets[k]);
     psfm_codebook_free(&r->codebook);
-    psfm_likeness_free(&r->likeness);
+    psfm_image_vectors_free(&r->vectors);
     psfm_context_destroy(&r->ctx);
 }
 
-static double product(const psfm_likeness *l, size_t a, size_t b) {
+static double product(const psfm_image_vectors *l, size_t a, size_t b) {
     double sum = 0.0;
     for (size_t i = 0; i < l->size; ++i)
         sum += (double)l->vector[a * l->size + i] * (double)l->vector[b * l->size + i];
     return sum;
 }
 
-/* Images that share most things are the most alike. */
+/* Images that share most things are the most nearest. */
 static void neighbours_look_alike(void **state) {
     row_of_things r;
-    uint32_t alike[IMAGES * 4];
+    uint32_t nearest[IMAGES * 4];
     (void)state;
     make_images(&r);
     encode(&r);
-    assert_close(product(&r.likeness, 5, 5), 1.0, 1e-5);
-    assert_ok(r.ctx, psfm_likeness_nearest(r.ctx, &r.likeness, 4, alike));
+    assert_close(product(&r.vectors, 5, 5), 1.0, 1e-5);
+    assert_ok(r.ctx, psfm_retrieve_nearest(r.ctx, &r.vectors, 4, nearest));
     for (uint32_t k = 2; k + 2 < IMAGES; ++k) {
         for (uint32_t i = 0; i < 4; ++i) {
-            assert_true(abs((int)alike[4 * k + i] - (int)k) <= 6); /* of 40 */
+            assert_true(abs((int)nearest[4 * k + i] - (int)k) <= 6); /* of 40 */
             if (i > 0)
-                assert_true(product(&r.likeness, k, alike[4 * k + i]) <=
-                            product(&r.likeness, k, alike[4 * k + i - 1]) + 1e-6);
+                assert_true(product(&r.vectors, k, nearest[4 * k + i]) <=
+                            product(&r.vectors, k, nearest[4 * k + i - 1]) + 1e-6);
         }
     }
     free_images(&r);
@@ -108,37 +108,35 @@ static void shortened_vectors_have_the_same_products(void **state) {
     (void)state;
     make_images(&r);
     encode(&r);
-    assert_ok(r.ctx,
-              psfm_principal_find(r.ctx, r.likeness.vector, IMAGES, r.likeness.size, 512, &p));
+    assert_ok(r.ctx, psfm_principal_find(r.ctx, r.vectors.vector, IMAGES, r.vectors.size, 512, &p));
     assert_true(p.num <= IMAGES);
-    psfm_likeness brief = {.num = IMAGES, .size = p.num};
+    psfm_image_vectors brief = {.num = IMAGES, .size = p.num};
     brief.vector = calloc(IMAGES * p.num, sizeof(float));
     for (size_t k = 0; k < IMAGES; ++k)
-        psfm_principal_shorten(&p, r.likeness.vector + k * r.likeness.size,
-                               brief.vector + k * p.num);
+        psfm_principal_shorten(&p, r.vectors.vector + k * r.vectors.size, brief.vector + k * p.num);
     for (size_t a = 0; a < IMAGES; ++a)
         for (size_t b = 0; b < a; ++b)
-            assert_close(product(&brief, a, b), product(&r.likeness, a, b), 1e-4);
-    psfm_likeness_free(&brief);
+            assert_close(product(&brief, a, b), product(&r.vectors, a, b), 1e-4);
+    psfm_image_vectors_free(&brief);
     psfm_principal_free(&p);
     free_images(&r);
 }
 
 static void an_image_without_features_is_like_none(void **state) {
     row_of_things r;
-    uint32_t alike[IMAGES * 39];
+    uint32_t nearest[IMAGES * 39];
     (void)state;
     make_images(&r);
     r.sets[7].num = 0;
     r.sets[9].descriptors_f32[5] = NAN; /* one descriptor is void, its image is not */
     encode(&r);
-    assert_true(isfinite(product(&r.likeness, 9, 10)));
-    assert_ok(r.ctx, psfm_likeness_nearest(r.ctx, &r.likeness, 39, alike));
+    assert_true(isfinite(product(&r.vectors, 9, 10)));
+    assert_ok(r.ctx, psfm_retrieve_nearest(r.ctx, &r.vectors, 39, nearest));
     for (uint32_t k = 0; k < IMAGES; ++k) {
         for (uint32_t i = 0; i < 39; ++i)
-            assert_true(alike[39 * k + i] != 7 && alike[39 * k + i] != k);
-        assert_true((alike[39 * k] == UINT32_MAX) == (k == 7));
-        assert_int_equal(alike[39 * k + 38], UINT32_MAX); /* 38 others have features */
+            assert_true(nearest[39 * k + i] != 7 && nearest[39 * k + i] != k);
+        assert_true((nearest[39 * k] == UINT32_MAX) == (k == 7));
+        assert_int_equal(nearest[39 * k + 38], UINT32_MAX); /* 38 others have features */
     }
     free_images(&r);
 }
@@ -150,7 +148,7 @@ static void rules_join(void **state) {
     (void)state;
     make_images(&r);
     encode(&r);
-    const psfm_pair_hints hints = {.likeness = &r.likeness};
+    const psfm_pair_hints hints = {.vectors = &r.vectors};
     psfm_context_set_threads(r.ctx, 1);
     assert_ok(r.ctx,
               psfm_pair_select(r.ctx, "sequential:1+retrieval:3", NULL, IMAGES, &hints, &one));

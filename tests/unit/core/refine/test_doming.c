@@ -3,7 +3,7 @@
 
 #include "core/refine/refined_quality.h"
 
-/* The bow of a scene whose only camera moves like this. */
+/* The doming of a scene whose only camera moves like this. */
 static double measure(bool from_above, int num_planes, psfm_bundle_refine refine) {
     static scene s;
     psfm_context *ctx = psfm_context_create();
@@ -17,7 +17,7 @@ static double measure(bool from_above, int num_planes, psfm_bundle_refine refine
                        .from_above = from_above,
                        .seed = 3};
     psfm_bundle_options options;
-    double bow = 1.0;
+    double doming = 1.0;
     psfm_options_init(&psfm_bundle_option_table, &options);
     scene_make(&o, &s);
     psfm_camera_prior prior = {.refine = refine,
@@ -28,10 +28,10 @@ static double measure(bool from_above, int num_planes, psfm_bundle_refine refine
     s.problem.camera_priors = &prior;
     assert_ok(ctx, psfm_bundle_adjust(ctx, &s.problem, &options, NULL));
     scene before = s;
-    assert_ok(ctx, psfm_bow_measure(ctx, &s.problem, &options, &bow));
+    assert_ok(ctx, psfm_doming_measure(ctx, &s.problem, &options, &doming));
     assert_memory_equal(s.points, before.points, sizeof s.points); /* nothing has changed */
     psfm_context_destroy(&ctx);
-    return bow;
+    return doming;
 }
 
 static void ground_seen_from_above_would_bow(void **state) {

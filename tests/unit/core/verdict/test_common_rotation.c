@@ -1,4 +1,4 @@
-/* Rejected edges of made-up rotations: some to a twin, some anywhere. */
+/* Rejected edges of made-up rotations: some to a duplicate, some anywhere. */
 #include "core/verdict/model_features.h"
 
 #include "core/base/rng.h"
@@ -22,9 +22,9 @@ static void random_rotation(psfm_rng *rng, double R[9]) {
     psfm_rotation_exp(w, R);
 }
 
-/* All pairs of images: the first `twins` edges lead to the world turned by G, the next `wild` ones
- * anywhere, the others are accepted. */
-static void make_fixture(fixture *f, uint32_t twins, uint32_t wild) {
+/* All pairs of images: the first `duplicates` edges lead to the world turned by G, the next `wild`
+ * ones anywhere, the others are accepted. */
+static void make_fixture(fixture *f, uint32_t duplicates, uint32_t wild) {
     psfm_rng rng = psfm_rng_make(3, 0, 0, 0);
     double half_turn[3] = {0.0, 0.0, 3.141592653589793}, G[9];
     *f = (fixture){.ctx = psfm_context_create(), .graph.num_nodes = NUM};
@@ -39,10 +39,10 @@ static void make_fixture(fixture *f, uint32_t twins, uint32_t wild) {
             double turned[9];
             *edge = (psfm_edge){.node1 = a, .node2 = b, .has_essential = true};
             psfm_mat3_mul(f->R[b], G, turned);
-            psfm_mat3_mul_t(e < twins ? turned : f->R[b], f->R[a], edge->essential_R_21);
-            if (e >= twins && e < twins + wild)
+            psfm_mat3_mul_t(e < duplicates ? turned : f->R[b], f->R[a], edge->essential_R_21);
+            if (e >= duplicates && e < duplicates + wild)
                 random_rotation(&rng, edge->essential_R_21);
-            f->accepted[e] = e >= twins + wild;
+            f->accepted[e] = e >= duplicates + wild;
         }
     }
 }
@@ -52,7 +52,7 @@ static double find(const fixture *f) {
                         .cam_from_world = (double(*)[9])f->R,
                         .component = (uint32_t *)f->component};
     double share = -1.0;
-    assert_ok(f->ctx, psfm_common_turn_find(f->ctx, &f->graph, f->accepted, &poses, 0, &share));
+    assert_ok(f->ctx, psfm_common_rotation_find(f->ctx, &f->graph, f->accepted, &poses, 0, &share));
     return share;
 }
 
@@ -63,31 +63,31 @@ static void free_fixture(fixture *f) {
 
 static void test_share(void **state) {
     static const struct {
-        uint32_t twins, wild;
+        uint32_t duplicates, wild;
         double share;
     } cases[] = {{0, 0, 0.0}, {1, 0, 0.0}, {0, 9, 0.0}, {10, 9, 10.0 / EDGES}};
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         fixture f;
-        make_fixture(&f, cases[k].twins, cases[k].wild);
+        make_fixture(&f, cases[k].duplicates, cases[k].wild);
         assert_close(find(&f), cases[k].share, 1e-12);
         free_fixture(&f);
     }
 }
 
-/* Edges that leave out half of what their images should share are weak witnesses. */
-static void test_edges_count_by_their_credit(void **state) {
+/* Edges that leave out half of what their images should share count for less. */
+static void test_edges_count_by_their_weight(void **state) {
     fixture f;
     (void)state;
     make_fixture(&f, 10, 0);
     for (uint32_t e = 0; e < 10; ++e)
-        f.graph.edges[e].absence = 0.5;
+        f.graph.edges[e].missing_share = 0.5;
     assert_close(find(&f), 10.0 / 16.0 / EDGES, 1e-12);
     free_fixture(&f);
 }
 
 /* They were rejected for their baselines, as edges to the next bay of a facade are. */
-static void test_edges_with_the_right_rotation_ask_for_no_turn(void **state) {
+static void test_edges_with_the_right_rotation_ask_for_no_other(void **state) {
     fixture f;
     (void)state;
     make_fixture(&f, 0, 0);
@@ -100,8 +100,8 @@ static void test_edges_with_the_right_rotation_ask_for_no_turn(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_share),
-        cmocka_unit_test(test_edges_count_by_their_credit),
-        cmocka_unit_test(test_edges_with_the_right_rotation_ask_for_no_turn),
+        cmocka_unit_test(test_edges_count_by_their_weight),
+        cmocka_unit_test(test_edges_with_the_right_rotation_ask_for_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static uint32_t count(fixture *f) {
     psfm_poses poses = {.num_views = NUM, .component = f->component};
     uint32_t found = UINT32_MAX;
     assert_ok(f->ctx, psfm_pose_graph_index(f->ctx, &f->graph));
-    assert_ok(f->ctx, psfm_thin_cuts_count(f->ctx, &f->graph, f->accepted, &poses, 0, &found));
+    assert_ok(f->ctx, psfm_two_edge_cuts_count(f->ctx, &f->graph, f->accepted, &poses, 0, &found));
     psfm_pose_graph_free(&f->graph);
     psfm_context_destroy(&f->ctx);
     return found;

@@ -20,12 +20,12 @@ static void patches_count_by_their_variance(void **state) {
     const psfm_match_set set = {.views = views, .num_views = 2};
     const psfm_match_pair keypoints = {0, 1, 1, matches}, pair = {0, 1, 3, matches},
                           uneven = {0, 1, 1, matches + 3};
-    assert_worth(psfm_patch_worth(&set, &keypoints, 0.3), 0.0, 0.0);
-    assert_worth(psfm_patch_worth(&set, &pair, 0.3), 9.0, 1e-12);
+    assert_worth(psfm_patch_weight(&set, &keypoints, 0.3), 0.0, 0.0);
+    assert_worth(psfm_patch_weight(&set, &pair, 0.3), 9.0, 1e-12);
     /* informations of 100 and (25 + 400) / 2 */
-    assert_worth(psfm_patch_worth(&set, &uneven, 0.3), 0.18 / (1.0 / 100.0 + 1.0 / 212.5), 1e-12);
+    assert_worth(psfm_patch_weight(&set, &uneven, 0.3), 0.18 / (1.0 / 100.0 + 1.0 / 212.5), 1e-12);
     views[1].sqrt_info = NULL;
-    assert_worth(psfm_patch_worth(&set, &pair, 0.3), 0.0, 0.0);
+    assert_worth(psfm_patch_weight(&set, &pair, 0.3), 0.0, 0.0);
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* The robust engine on scenes matched to their twins, beside what the truth is worth. */
+/* The robust engine on scenes matched to their duplicates, beside what the truth is worth. */
 #include "test_util.h"
 
 #include "core/linalg/angle.h"
@@ -8,8 +8,8 @@
 #include "sfm/reconstruct_options.h"
 #include "synth/scene.h"
 
-/* An arena some of whose pairs are matched to its half-turned twin, solved up to the rotations and
- * split where the photographs do not tell. */
+/* An arena some of whose pairs are matched to its half-turned duplicate, solved up to the rotations
+ * and split where the photographs do not tell. */
 typedef struct {
     psfm_scene scene;
     psfm_reconstruct_options options;
@@ -19,13 +19,13 @@ typedef struct {
     psfm_robust_edges edges;
 } solved;
 
-static void solve(psfm_context *ctx, int num_cameras, double twins, uint64_t seed, solved *s) {
+static void solve(psfm_context *ctx, int num_cameras, double duplicates, uint64_t seed, solved *s) {
     psfm_scene_options options;
     psfm_timings timings = {0};
     *s = (solved){0};
     psfm_options_init(&psfm_scene_option_table, &options);
     options.num_cameras = num_cameras;
-    options.twins = twins;
+    options.duplicates = duplicates;
     assert_ok(ctx, psfm_scene_make(ctx, PSFM_SCENE_ARENA, seed, &options, &s->scene));
     psfm_reconstruct_options_init(PSFM_MODE_ROBUST, &s->options);
     s->options.robust.ambiguity.models = PSFM_AMBIGUOUS_SPLIT;
@@ -102,8 +102,8 @@ static void the_search_is_never_below_the_truth(void **state) {
             solved s;
             solve(ctx, sizes[k], percent / 100.0, (uint64_t)k, &s);
             double truth = score_of_truth(ctx, &s);
-            print_message("%d cameras, %d %% twins: found %.3f, truth %.3f\n", sizes[k], percent,
-                          s.edges.consensus.score, truth);
+            print_message("%d cameras, %d %% duplicates: found %.3f, truth %.3f\n", sizes[k],
+                          percent, s.edges.consensus.score, truth);
             assert_true(s.edges.consensus.score >= truth * (1.0 - 1e-9));
             assert_int_equal(count_turned(&s), 0); /* what cannot be told is split */
             free_solved(&s);
@@ -115,5 +115,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_search_is_never_below_the_truth),
     };
-    return cmocka_run_group_tests_name("solve/robust_twins", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("solve/robust_duplicates", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What the benches of courts share: failures, medians, and a pose held against the truth, which is
+/* What the benches of courts share: failures, medians, and a pose compared with the truth, which is
  * known up to half a turn of the court. */
 #ifndef PSFM_BENCH_COURT_TRUTH_H
 #define PSFM_BENCH_COURT_TRUTH_H

@@ -25,7 +25,7 @@ enum { FIRST_SHOWN = 1, LAST_SHOWN = 3 };
 
 static void print_score(const psfm_ablation_score *score) {
     for (int k = FIRST_SHOWN; k <= LAST_SHOWN; ++k)
-        printf(" %5.1f +-%4.1f", score->mean[k], score->deviation[k]);
+        printf(" %5.1f +-%4.1f", score->mean[k], score->sigma[k]);
 }
 
 static void print_head(const char *what) {

@@ -105,7 +105,7 @@ const cli_command cli_synth = {
         "Photographs only:\n"
         "turntable (a curved figure through a long lens), statue (visitors' photographs in a\n"
         "square, light and focal lengths differ), board (one plane with strict repetition), mug\n"
-        "(once round a mug printed alike on opposite sides, in a room). Writes photographs to\n"
+        "(once round a mug with one print on opposite sides, in a room). Writes photographs to\n"
         "DIR/images, or with --matches-only keypoints and matches to DIR/database.db (a COLMAP\n"
         "database), and the true cameras and poses to DIR/gt (a COLMAP text model). Photographs\n"
         "have no use for points, noise-px, outliers, off-plane, neighbours, open-chain and miss;\n"

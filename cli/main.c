@@ -116,7 +116,7 @@ static void print_overview(FILE *file) {
     for (int k = 0; commands[k] != NULL; ++k)
         fprintf(file, "  planarsfm %-14s %s\n", commands[k]->name, commands[k]->summary);
     fprintf(file, "  planarsfm %-14s %s\n", "help COMMAND", "what a command does, with an example");
-    fprintf(file, "\nA first try, with made-up data:\n"
+    fprintf(file, "\nA first try, with synthetic data:\n"
                   "  planarsfm synth arena -o demo --matches-only\n"
                   "  planarsfm reconstruct demo/database.db -o demo/out\n"
                   "  planarsfm eval demo/gt demo/out/model\n");

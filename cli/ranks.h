@@ -9,14 +9,14 @@
  * the first one has said why. */
 bool cli_ranks_open(void);
 
-/* Whether this is not the first rank: then it does what the first one says until that lets it go.
+/* Whether this is not the first rank: then it does what the first one says until that dismisses it.
  * *code is how it ended. */
 bool cli_ranks_serve(int *code);
 
 /* Gives the context of the first rank's command the others for its tasks. */
 void cli_ranks_attach(psfm_context *ctx);
 
-/* Lets the others go. */
+/* Dismisses the others. */
 void cli_ranks_close(void);
 
 #endif

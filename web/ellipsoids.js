@@ -1,5 +1,5 @@
 /* How uncertain the centres are: for each camera the ellipsoid of its covariance at one standard
- * deviation, enlarged alike for all so that the typical one is as large as a frustum. */
+ * deviation, enlarged by one factor for all so that the typical one is as large as a frustum. */
 
 /* L with C = L L^T of a symmetric matrix given as xx, xy, xz, yy, yz, zz; rows of three. */
 function cholesky([xx, xy, xz, yy, yz, zz]) {

@@ -114,7 +114,7 @@ function modelFindings(add) {
     if (model.lud_converged === false && model.lud_iterations > 0)
       add(
         'warn',
-        `${name}the positions had not settled`,
+        `${name}the positions had not converged`,
         'Directions contradict each other, or hardly determine them: match more pairs (--pairs).',
       );
   });
@@ -202,7 +202,7 @@ function qualityFindings(add) {
   if (robust.bundle_stop === 'max_iterations')
     add(
       'warn',
-      'The bundle adjustment stopped before it had settled',
+      'The bundle adjustment stopped before it had converged',
       'Something is weakly determined: match more pairs (--pairs), or give the intrinsics (--cameras).',
     );
   const errors = images.filter((image) => image.mean_error_px > 0);

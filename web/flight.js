@@ -44,7 +44,7 @@ function setProjection(camera, matrix) {
   else inverse.copy(matrix).invert();
 }
 
-/* The photograph of camera k as a mesh `depth` before it, bent as its lens bends. */
+/* The photograph of camera k as a mesh `depth` before it, with the distortion of its lens. */
 function makePhotograph(model, k, depth, redraw) {
   const f = frustum(model, k, depth);
   const grid = model.rays && model.rays.xy[k];

@@ -3,7 +3,7 @@
 const LISTED = 60;
 const lists = { shown: 'images' };
 
-/* A small photograph that is decoded when it comes into sight; null without one. */
+/* A small photograph that is decoded when it comes into view; null without one. */
 function showSmall(image) {
   image.src = 'data:image/jpeg;base64,' + report.thumbnails[+image.dataset.view];
   inSight.unobserve(image);

@@ -1,4 +1,4 @@
-/* A model that `run --court` made, held against the truth in the frame of the court:
+/* A model that `run --court` made, compared with the truth in the frame of the court:
  *
  *     bench_court_model GT MODEL [NAME]
  *

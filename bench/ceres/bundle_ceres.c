@@ -61,7 +61,7 @@ static void run_ours(psfm_context *ctx, bundle_start *s, bool settles, double bo
     psfm_options_init(&psfm_bundle_option_table, &options);
     options.planes = PSFM_PLANES_FREE;
     if (!settles) {
-        options.settled = 0.0;
+        options.converged = 0.0;
         options.tolerance = 1e-8;
     }
     double start = bench_cpu();

@@ -44,7 +44,7 @@ typedef struct {
     double focal_sigma;        /* relative; 0: it was known */
     double score, runner_up;   /* evidence of the pose and of the best other one */
     int num_lines;             /* distinct lines and arcs that were found */
-    double confirmed;          /* share of the drawing in sight that lines confirm */
+    double confirmed;          /* share of the drawing in view that lines confirm */
     double rms_px;             /* distances of line pixels from the drawing */
     double size[2];          /* the drawing's length and width in metres, found if they are free */
     double size_sigma[2];    /* 0: they were known */

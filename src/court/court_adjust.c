@@ -1,6 +1,6 @@
 /* The observations of the structure's tracks come first, those of lines behind them: each is of a
  * point of its own, a known place of the drawing, and says only how far that is from its line, to
- * one side. Lines are weighted by how much the pieces of lines of their photograph disagree
+ * one side. Lines are weighted by how much the segments of lines of their photograph disagree
  * (court/pose_fit.c), keypoints by their residuals, so that both are in one unit. */
 #include "court/court_adjust.h"
 
@@ -15,9 +15,9 @@
 #include "core/refine/observation_noise.h"
 #include "core/refine/refined_quality.h"
 
-#define MEDIAN_RADIUS 1.1774 /* of a plane error of unit deviation in each coordinate */
+#define MEDIAN_RADIUS 1.1774 /* of a plane error of unit standard deviation in each coordinate */
 #define SMALLEST_SIGMA 0.05  /* pixels */
-#define LINES_ALONE 3.0      /* deviations at which the loss bends where there are only lines */
+#define LINES_ALONE 3.0      /* scale of the loss, in sigmas, where there are only lines */
 
 typedef struct {
     const psfm_refine_options *options;
@@ -105,7 +105,7 @@ static void list_points(adjustment *a) {
     }
 }
 
-/* The lines behind them; `unit` is the deviation of a keypoint in its own unit. */
+/* The lines behind them; `unit` is the standard deviation of a keypoint in its own unit. */
 static void list_lines(adjustment *a, double unit) {
     const psfm_court_evidence *court = a->court;
     size_t p = a->num_points, k = a->num_elements;
@@ -187,7 +187,7 @@ static void prepare(adjustment *a) {
     list_points(a);
 }
 
-/* The deviation of a keypoint in the unit of its residual, and where the loss bends. */
+/* The standard deviation of a keypoint in the unit of its residual, and the scale of the loss. */
 static psfm_status measure_keypoints(psfm_context *ctx, adjustment *a, double *unit,
                                      double *loss_scale) {
     psfm_bundle_problem problem = make_problem(a, false);
@@ -250,7 +250,7 @@ static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem 
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
-/* Uncertainty and stability_tests, with the lines. */
+/* Uncertainty and stability tests, with the lines. */
 static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
     psfm_free_focals focals = {0};

@@ -8,7 +8,7 @@
 /* Adjusts poses, points, planes and, as the options say, intrinsics of all models once more, with
  * the lines of the images that agree with the drawing (court->agrees, poses in their final turn)
  * as observations of known points. The frame is that of the drawing. Errors, uncertainties and
- * stability_tests of `refined` are found anew, and cameras go back to the set. */
+ * stability tests of `refined` are found anew, and cameras go back to the set. */
 psfm_status psfm_court_adjust(psfm_context *ctx, const psfm_refine_options *options,
                               psfm_match_set *set, psfm_court_evidence *court,
                               psfm_pose_solution *solution, psfm_refined *refined);

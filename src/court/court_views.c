@@ -19,7 +19,7 @@
 #define MIN_ACCEPTED 3  /* photographs that show that the drawing is there */
 #define WIDER 0.14      /* beyond the focal lengths of the others; of logarithms, as the next two */
 #define FOCAL_STEP 0.05 /* between focal lengths that are tried */
-#define FOCAL_SPREAD 0.1 /* of lenses that are alike */
+#define FOCAL_SPREAD 0.1 /* of similar lenses */
 #define MAX_FOCALS 20    /* that are tried at most */
 #define FEWER_LINES 2    /* that are enough then */
 
@@ -340,8 +340,8 @@ static double vote_size(const psfm_court_evidence *e, int d, size_vote *votes, d
 }
 
 /* Gives the drawing the size that its photographs agree on. */
-static psfm_status settle_size(psfm_context *ctx, const work *w, psfm_drawing *drawing,
-                               double sigma[2]) {
+static psfm_status find_size(psfm_context *ctx, const work *w, psfm_drawing *drawing,
+                             double sigma[2]) {
     size_vote *votes = NULL;
     psfm_status status = PSFM_ALLOC(ctx, w->evidence->num_views, &votes);
     if (status == PSFM_OK) {
@@ -386,7 +386,7 @@ psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *s
     psfm_status status = register_all(ctx, &target->drawing, &w);
     if (status == PSFM_OK && psfm_drawing_is_free(&target->drawing)) {
         double sigma[2] = {0.0, 0.0};
-        status = settle_size(ctx, &w, &target->drawing, sigma);
+        status = find_size(ctx, &w, &target->drawing, sigma);
         psfm_court_evidence_free(evidence);
         forget_tops(&w);
         if (status == PSFM_OK)
@@ -432,7 +432,7 @@ static void take_distortion(const psfm_court_evidence *evidence, size_t c, psfm_
 }
 
 size_t psfm_court_views_calibrate(const psfm_court_evidence *evidence, psfm_match_set *set) {
-    const double least = 0.002; /* relative; lines bend a little, floors are not quite flat */
+    const double least = 0.002; /* relative; lines are curved a little, floors are not quite flat */
     size_t num = 0;
     for (size_t c = 0; c < set->num_cameras; ++c) {
         const psfm_camera_model_info *info = psfm_camera_model_get(set->cameras[c].model);

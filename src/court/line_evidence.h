@@ -1,4 +1,4 @@
-/* How well line pixels speak for a line at a place and in a direction. */
+/* The evidence of line pixels for a line at a place and in a direction. */
 #ifndef PSFM_COURT_LINE_EVIDENCE_H
 #define PSFM_COURT_LINE_EVIDENCE_H
 
@@ -11,7 +11,7 @@
 #define PSFM_NUM_TONES 2  /* light lines, dark lines */
 #define PSFM_CELL_SIZE 16 /* pixels; the density of line pixels is known per cell */
 
-/* The evidence for a predicted piece of line is the logarithm of how much more likely the line
+/* The evidence for a predicted segment of a line is the logarithm of how much more likely the line
  * pixels near it are if the line is there than if they are there by chance:
  *
  *     log((1 - p) + p e / d),   e = 1.5 max(0, 1 - (distance / tolerance)^2)

@@ -1,4 +1,4 @@
-/* A registration has no points whose halves could be held against each other. What tells right from
+/* A registration has no points whose halves could be compared. What tells right from
  * wrong is how many distinct lines confirm it and how far behind the best other pose is: a logistic
  * regression on registrations with known truth, accepted or not, most of them of wrong drawings
  * (docs/measurements.md). That the drawing is there, which other photographs show, counts less than
@@ -77,7 +77,7 @@ typedef struct {
     psfm_verdicts *verdicts;
 } judging;
 
-static bool is_held_by_lines(const judging *j, uint32_t v) {
+static bool rests_on_lines(const judging *j, uint32_t v) {
     return j->court->agrees[v] && j->input->refined->images[v].num_points < j->min_points;
 }
 
@@ -92,7 +92,7 @@ static void judge_model(const judging *j, uint32_t component) {
             continue;
         double registered = psfm_line_probability(&j->court->poses[v], is_shown(j->court, v));
         double turned = psfm_turn_probability(j->court, v);
-        if (is_held_by_lines(j, v)) {
+        if (rests_on_lines(j, v)) {
             lines *= registered;
             turn = fmin(turn, turned);
             *own = registered * turned;
@@ -116,7 +116,7 @@ psfm_status psfm_line_verdicts_find(psfm_context *ctx, const psfm_court_evidence
     for (uint32_t c = 0; c < input->solution->num_components && status == PSFM_OK; ++c) {
         bool any = false;
         for (uint32_t v = 0; v < court->num_views; ++v)
-            any = any || (input->solution->poses.component[v] == c && is_held_by_lines(&j, v));
+            any = any || (input->solution->poses.component[v] == c && rests_on_lines(&j, v));
         if (!any)
             continue;
         status = fill(ctx, input, verdicts);

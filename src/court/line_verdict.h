@@ -13,7 +13,7 @@ double psfm_line_probability(const psfm_court_pose *pose, bool is_shown);
  * those that do not. 1 for a drawing that looks like itself only as it is. */
 double psfm_turn_probability(const psfm_court_evidence *court, uint32_t view);
 
-/* Judges models in which an image sees fewer than min_points points and is held by lines: these
+/* Judges models in which an image sees fewer than min_points points and rests on lines: these
  * images by their registrations, the others by their points (what `verdicts` has) or, if that is
  * surer, by their registrations; the model by all of them. Fills `verdicts` if it is empty. Nothing
  * changes for other models. */

@@ -1,7 +1,7 @@
 /* A segment and the camera's centre span a plane with unit normal n; the segment is along direction
  * d of the world if n . d = 0. Seen from the segment's middle m (a unit ray), the angle between the
  * segment and the way to the vanishing point of d has the sine |n . d| / |m x d|, whatever the
- * lens: that is what is held against a tolerance.
+ * lens: that is what is compared with a tolerance.
  *
  * Frames are drawn from three segments each: two that are along one axis, and a third along a
  * second one, which is then fixed up to its sign. The best are refined on all segments that agree.
@@ -42,11 +42,11 @@ typedef struct {
     float *n[3], *m[3], *weight, *tolerance2;
     double *draw; /* running sums of the probabilities */
     psfm_rng rng;
-} sight;
+} segment_view;
 
 /* ---- segments ---- */
 
-static void ray_of(const sight *s, const double at[2], double ray[3]) {
+static void ray_of(const segment_view *s, const double at[2], double ray[3]) {
     ray[0] = (at[0] - s->cx) / s->fx;
     ray[1] = (at[1] - s->cy) / s->fy;
     ray[2] = 1.0;
@@ -54,7 +54,7 @@ static void ray_of(const sight *s, const double at[2], double ray[3]) {
 }
 
 /* Looks at the segments through focal lengths `focal` times the camera's. */
-static void set_focal(sight *s, const psfm_camera *camera, double focal) {
+static void set_focal(segment_view *s, const psfm_camera *camera, double focal) {
     s->fx = focal * camera->params[0];
     s->fy = focal * camera->params[1];
     s->cx = camera->params[2];
@@ -76,7 +76,7 @@ static void set_focal(sight *s, const psfm_camera *camera, double focal) {
     }
 }
 
-static psfm_status open_sight(psfm_context *ctx, const psfm_segments *segments, sight *s) {
+static psfm_status open_view(psfm_context *ctx, const psfm_segments *segments, segment_view *s) {
     s->segments = segments;
     s->num = segments->num < MAX_SEGMENTS ? segments->num : MAX_SEGMENTS;
     psfm_status status = PSFM_ALLOC(ctx, FLOATS * s->num, &s->memory);
@@ -106,7 +106,7 @@ static int compare_sum(const void *sum, const void *at) {
     return *(const double *)sum > *(const double *)at ? 1 : -1;
 }
 
-static size_t draw_segment(const sight *s, psfm_rng *rng) {
+static size_t draw_segment(const segment_view *s, psfm_rng *rng) {
     double at = psfm_rng_uniform(rng) * s->draw[s->num - 1];
     return psfm_lower_bound(&at, s->draw, s->num - 1, sizeof at, compare_sum);
 }
@@ -114,7 +114,7 @@ static size_t draw_segment(const sight *s, psfm_rng *rng) {
 /* ---- frames ---- */
 
 /* Weighted number of segments along one of the columns of R. */
-static double count_support(const sight *s, const double R[9]) {
+static double count_support(const segment_view *s, const double R[9]) {
     float r[9], sum = 0.0F;
     for (int k = 0; k < 9; ++k)
         r[k] = (float)R[k];
@@ -151,7 +151,7 @@ static bool make_upright(double F[9], double R[9]) {
     return true;
 }
 
-static bool draw_frame(const sight *s, psfm_rng *rng, double R[9]) {
+static bool draw_frame(const segment_view *s, psfm_rng *rng, double R[9]) {
     double n[3][3], F[9];
     for (int k = 0; k < 3; ++k) {
         size_t at = draw_segment(s, rng);
@@ -226,7 +226,7 @@ static void add_equation(const double n[3], const double d[3], double focal_part
 }
 
 /* One step of least squares on the segments that agree, within `wide` times the tolerance. */
-static bool step_frame(const sight *s, double wide, int size, double R[9], double step[4]) {
+static bool step_frame(const segment_view *s, double wide, int size, double R[9], double step[4]) {
     double H[16] = {0}, g[4] = {0};
     int count = 0;
     for (size_t k = 0; k < s->num; ++k) {
@@ -261,7 +261,7 @@ static bool step_frame(const sight *s, double wide, int size, double R[9], doubl
     return true;
 }
 
-static void refine_frame(sight *s, const psfm_camera *camera, bool free_focal,
+static void refine_frame(segment_view *s, const psfm_camera *camera, bool free_focal,
                          psfm_court_frame *frame) {
     int size = free_focal ? 4 : 3;
     for (int round = 0; round < MAX_ROUNDS; ++round) {
@@ -284,7 +284,7 @@ static void refine_frame(sight *s, const psfm_camera *camera, bool free_focal,
 /* ---- search ---- */
 
 /* The best frames at one focal length, not refined. */
-static void search_frames(sight *s, const psfm_camera *camera, double focal, int draws,
+static void search_frames(segment_view *s, const psfm_camera *camera, double focal, int draws,
                           psfm_court_frame *best, size_t *num, size_t max) {
     set_focal(s, camera, focal);
     for (int k = 0; k < draws; ++k) {
@@ -297,8 +297,8 @@ static void search_frames(sight *s, const psfm_camera *camera, double focal, int
     }
 }
 
-static void find_known(sight *s, const psfm_camera *camera, size_t max, psfm_court_frame *frames,
-                       size_t *num) {
+static void find_known(segment_view *s, const psfm_camera *camera, size_t max,
+                       psfm_court_frame *frames, size_t *num) {
     enum { DRAWN = 16 };
     psfm_court_frame drawn[DRAWN];
     size_t num_drawn = 0;
@@ -309,8 +309,8 @@ static void find_known(sight *s, const psfm_camera *camera, size_t max, psfm_cou
     }
 }
 
-static void find_free(sight *s, const psfm_camera *camera, size_t max, psfm_court_frame *frames,
-                      size_t *num) {
+static void find_free(segment_view *s, const psfm_camera *camera, size_t max,
+                      psfm_court_frame *frames, size_t *num) {
     double side = (double)(camera->width > camera->height ? camera->width : camera->height);
     double low = MIN_FOCAL * side / camera->params[0], high = MAX_FOCAL * side / camera->params[0];
     int num_steps = (int)ceil(log(high / low) / FREE_STEP);
@@ -333,11 +333,11 @@ static void find_free(sight *s, const psfm_camera *camera, size_t max, psfm_cour
 psfm_status psfm_court_frames_find(psfm_context *ctx, const psfm_segments *segments,
                                    const psfm_camera *camera, bool free_focal, size_t max_frames,
                                    psfm_court_frame *frames, size_t *num_frames) {
-    sight s = {.rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_COURT, 0, 0)};
+    segment_view s = {.rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_COURT, 0, 0)};
     *num_frames = 0;
     if (segments->num < 3)
         return PSFM_OK;
-    psfm_status status = open_sight(ctx, segments, &s);
+    psfm_status status = open_view(ctx, segments, &s);
     if (status == PSFM_OK && free_focal)
         find_free(&s, camera, max_frames, frames, num_frames);
     else if (status == PSFM_OK)

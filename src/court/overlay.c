@@ -1,12 +1,12 @@
-/* Parts are cut into short pieces, and those of which both ends are in the photograph are painted
- * as straight strokes: lenses bend lines, and a piece is too short to show it. */
+/* Parts are cut into short segments, and those of which both ends are in the photograph are painted
+ * as straight strokes: a segment is too short to show the distortion of the lens. */
 #include "court/overlay.h"
 
 #include <math.h>
 
 #include "core/linalg/mat3.h"
 
-#define PIECES 200        /* of a line as long as the drawing is large */
+#define SEGMENTS 200      /* of a line as long as the drawing is large */
 #define CONFIRMED 0.5     /* share of a part's pixels */
 #define MAX_STROKE 4000.0 /* pixels; longer ones come from the edge of a lens's range */
 
@@ -55,12 +55,12 @@ static void paint_part(const psfm_drawing *drawing, size_t k, const psfm_court_p
     double visible = pose->part_visible[k];
     bool found = visible > 0.0 && pose->part_hit[k] >= CONFIRMED * visible;
     const uint8_t *color = found ? found_color : missed_color;
-    int pieces = (int)fmax(ceil(psfm_drawing_part_length(&drawing->parts[k]) / step), 1.0);
+    int segments = (int)fmax(ceil(psfm_drawing_part_length(&drawing->parts[k]) / step), 1.0);
     double before[2] = {0}, here[2];
     bool had = false;
-    for (int j = 0; j <= pieces; ++j) {
+    for (int j = 0; j <= segments; ++j) {
         double at[2];
-        psfm_drawing_part_at(&drawing->parts[k], (double)j / pieces, at);
+        psfm_drawing_part_at(&drawing->parts[k], (double)j / segments, at);
         bool has = project(pose, at, here);
         if (has && had)
             paint_stroke(image, before, here, color);
@@ -73,7 +73,7 @@ static void paint_part(const psfm_drawing *drawing, size_t k, const psfm_court_p
 void psfm_court_overlay(const psfm_drawing *drawing, const psfm_court_pose *pose,
                         psfm_image *image) {
     size_t num = (size_t)image->width * (size_t)image->height;
-    double step = psfm_drawing_size(drawing) / PIECES;
+    double step = psfm_drawing_size(drawing) / SEGMENTS;
     for (size_t k = 0; k < 3 * num; ++k)
         image->rgb[k] = (uint8_t)(image->rgb[k] * 3 / 5);
     for (size_t k = 0; k < num; ++k)

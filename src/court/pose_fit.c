@@ -188,7 +188,7 @@ static void take_size(const psfm_court_job *j, const double step[2], psfm_court_
     }
 }
 
-/* One round; false if the drawing is lost from sight. *change is the largest of the steps. */
+/* One round; false if the drawing is out of view. *change is the largest of the steps. */
 static bool step(const psfm_court_job *j, double reach, psfm_court_fit *f, double *change) {
     int size = num_unknowns(j);
     equations e;
@@ -214,7 +214,7 @@ static bool step(const psfm_court_job *j, double reach, psfm_court_fit *f, doubl
     return f->center[2] > 0.0 && f->center[2] < MAX_HEIGHT * j->plan->size;
 }
 
-/* ---- what speaks for it ---- */
+/* ---- its evidence ---- */
 
 psfm_status psfm_court_claims_init(psfm_context *ctx, const psfm_line_evidence *evidence,
                                    psfm_court_claims *claims) {
@@ -245,13 +245,13 @@ static double sample_value(const psfm_court_job *j, const seen *s, int tone, uin
     return psfm_line_evidence_value(j->evidence, s->at, s->along, tone, pixel < 0 ? NAN : distance);
 }
 
-/* What speaks for a pose. */
+/* The evidence for a pose. */
 typedef struct {
     double layers[PSFM_DRAWING_LAYERS]; /* evidence */
-    double visible, found;              /* pixels in sight, and with evidence for a line */
+    double visible, found;              /* pixels in view, and with evidence for a line */
 } verdict;
 
-/* Pixels in sight and found also per part (visible and hit, or NULL). */
+/* Pixels in view and found also per part (visible and hit, or NULL). */
 static verdict judge_tones(const psfm_court_job *j, const psfm_court_fit *f, double *visible,
                            double *hit) {
     verdict sums = {.visible = 0.0};
@@ -309,9 +309,9 @@ static bool inverse_column(const double *H, int size, int k, double column[MAX_U
     return psfm_solve_spd(copy, size, column);
 }
 
-/* Standard deviations from how much the bundles of samples, each a piece of line whose errors go
- * together, disagree about the pose: H^-1 (sum of g g^T) H^-1. The noise is what would explain them
- * if the samples' errors had nothing in common: noise^2 H^-1. */
+/* Standard deviations from how much the bundles of samples, each a segment of a line whose errors
+ * go together, disagree about the pose: H^-1 (sum of g g^T) H^-1. The noise is what would explain
+ * them if the samples' errors had nothing in common: noise^2 H^-1. */
 static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
     int size = num_unknowns(j);
     double sigma[MAX_UNKNOWNS] = {0}, ratio = 0.0;
@@ -395,7 +395,7 @@ static double rough_score(const psfm_court_job *j, const psfm_court_fit *f) {
     return sum;
 }
 
-/* The best length (d = 0) or width; where the end at `anchor` (-1, 0 the middle, 1) stays in sight
+/* The best length (d = 0) or width; where the end at `anchor` (-1, 0 the middle, 1) stays in view
  * where it is, the camera moves with it. */
 static void scan_size(const psfm_court_job *j, int d, int anchor, psfm_court_fit *best,
                       double *best_score) {

@@ -1,4 +1,4 @@
-/* A camera pose fitted to the line pixels along a drawing, and what speaks for it. */
+/* A camera pose fitted to the line pixels along a drawing, and the evidence for it. */
 #ifndef PSFM_COURT_POSE_FIT_H
 #define PSFM_COURT_POSE_FIT_H
 
@@ -18,7 +18,7 @@ typedef struct {
     double sigma_center[3]; /* metres */
     double sigma_focal;     /* relative; 0 if it was known */
     double sigma_grow[2];   /* metres; 0 if the size was known */
-    double noise;           /* deviation of a pixel of line, as the pieces of lines show it */
+    double noise; /* standard deviation of a pixel of line, as the segments of lines show it */
 } psfm_court_fit;
 
 /* A place of the drawing and where its line was found: across the line only, of course. */
@@ -30,8 +30,9 @@ typedef struct {
     double weight;    /* pixels of line that it stands for, less if it is far off */
 } psfm_fitted_line;
 
-/* Which part of the drawing a line pixel speaks for while a pose is judged. Where the drawing is
- * seen so flat that its lines run into one, one line of the photograph would confirm all of them.
+/* Which part of the drawing a line pixel is evidence for while a pose is judged. Where the drawing
+ * is seen so flat that its lines run into one, one line of the photograph would confirm all of
+ * them.
  */
 typedef struct {
     uint64_t *owner; /* per line pixel */

@@ -1,6 +1,6 @@
 /* With the rotation known, the lines of the photograph along x lie at offsets o (in heights of the
  * camera) from the point below it, those of the drawing at y: y = h o + cy, with the same height h
- * and cy for all. Two lines of the photograph that are held against two of the drawing give both;
+ * and cy for all. Two lines of the photograph that are matched with two of the drawing give both;
  * each such pair of numbers is judged by how many other lines it places onto lines of the drawing.
  * The best of them, with each place of one line along y, give whole positions (cx, cy, h), and the
  * other way round. All of these are scored on a few samples of the drawing, the best on all. */
@@ -134,7 +134,7 @@ static double score_position(const psfm_scorer *scorer, const double center[3],
 /* ---- lines along the axes of a drawing ---- */
 
 /* On a floor below the camera a line along x has one y: in units of the camera's height it is
- * -ray_y / ray_z for any of its points. Segments that agree in it are pieces of one line. */
+ * -ray_y / ray_z for any of its points. Segments that agree in it are of one line. */
 
 #define AXIS_LINES 14 /* the best are kept */
 

@@ -35,7 +35,7 @@ typedef struct {
     double score;     /* evidence, see court/line_evidence.h; coarse */
 } psfm_court_guess;
 
-/* What a photograph shows: lines, straight pieces of them, and the camera of both (PINHOLE). */
+/* What a photograph shows: lines, straight segments of them, and the camera of both (PINHOLE). */
 typedef struct {
     const psfm_line_evidence *evidence;
     const psfm_segments *segments;

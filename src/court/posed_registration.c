@@ -1,5 +1,5 @@
-/* A photograph that was refused may have too few lines to be found by them, and yet enough to be
- * held by them, once matches say where to look. */
+/* A photograph that was refused may have too few lines for a search, and yet enough for a fit once
+ * matches say where to look. */
 #include "court/posed_registration.h"
 
 #include <stdlib.h>

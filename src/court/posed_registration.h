@@ -7,7 +7,7 @@
 #include "court/court_evidence.h"
 
 /* For every view of `component`, whose frame is that of the drawing, that no registration holds:
- * fits its lines from its pose. Where the drawing is in sight, lines confirm it and the fit stays
+ * fits its lines from its pose. Where the drawing is in view, lines confirm it and the fit stays
  * at the pose, evidence gets it, agrees and with the verdict PSFM_COURT_POSED. Parallel, one
  * photograph in memory per thread; the same bytes for any number of threads. A photograph that
  * cannot be read is passed over. Returns how many in *num. */

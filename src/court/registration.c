@@ -53,7 +53,7 @@ static const psfm_option rows[] = {
                        "largest standard deviation of the camera's place, as a share of the "
                        "drawing's diagonal"),
     PSFM_OPTION_BOOL(psfm_court_options, distortion, "distortion", false,
-                     "find the distortion of lenses from lines that are bent"),
+                     "find the distortion of lenses from lines that come out curved"),
     PSFM_OPTION_DOUBLE(psfm_court_options, tolerance, "tolerance", 0.0, 0.0, 10.0,
                        "standard deviation in metres by which a real court's length and width are "
                        "off the book; a model of several photographs finds them; 0: not at all"),

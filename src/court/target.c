@@ -1,5 +1,5 @@
 /* Courts of one game differ by decimetres: a wrong one fits roughly, and better than nothing. So a
- * pose is held against all of them before it is believed. */
+ * pose is compared with all of them before it is believed. */
 #include "court/target.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@
 #define DISTORTION_SIGMA 0.1 /* of each coefficient, before the lines are looked at */
 #define FOCAL_SIGMA 0.5      /* relative, of one that is not known */
 #define FIXED_SIGMA 1e-6     /* of one that is */
-#define LOSS_BENDS 3.0       /* standard deviations */
-#define SETTLED 1e-3         /* change of the first coefficient */
+#define LOSS_SCALE 3.0       /* standard deviations */
+#define CONVERGED 1e-3       /* change of the first coefficient */
 
 typedef struct {
     const psfm_image *image;
@@ -167,7 +167,7 @@ static psfm_status refine_lens(psfm_context *ctx, const psfm_image *image,
     const int first = psfm_camera_first_coefficient(f.camera.model);
     psfm_status status = PSFM_OK;
     psfm_options_init(&psfm_bundle_option_table, &f.options);
-    f.options.loss_scale_px = LOSS_BENDS;
+    f.options.loss_scale_px = LOSS_SCALE;
     f.options.refine = PSFM_REFINE_FOCAL_DISTORTION;
     f.prior = (psfm_camera_prior){.refine = PSFM_REFINE_FOCAL_DISTORTION,
                                   .camera = f.camera,
@@ -182,7 +182,7 @@ static psfm_status refine_lens(psfm_context *ctx, const psfm_image *image,
             status = look_again(ctx, &f, view, pose, &better);
         if (status == PSFM_OK && better)
             pose->sigma_distortion = sigma;
-        better = better && fabs(f.camera.params[first] - before) > SETTLED;
+        better = better && fabs(f.camera.params[first] - before) > CONVERGED;
         f.camera = better ? pose->camera : f.camera;
     }
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;

@@ -1,6 +1,6 @@
 /* Each cell of the floor takes the lightness of its pixel: colours tell less, since a hall's lights
  * and windows mirror in the floor in colours, and as symmetrically as the hall is. A Gaussian of
- * two cells takes out what the photographs do not resolve alike, one of ten cells lighting and
+ * two cells takes out what the photographs do not resolve equally, one of ten cells lighting and
  * exposure; both are weighted with what is seen. What is left are lines, letters, scratches and
  * boards. Lines are the same after the court's turn, and would drown the rest: so the mean of all
  * views, turned and not, is taken away before views are compared. */

@@ -15,7 +15,7 @@
 #include "core/linalg/order_statistics.h"
 
 #define STEPS 8
-#define LOSS_PX 0.5 /* where the loss bends */
+#define LOSS_PX 0.5 /* scale of the loss */
 #define MIN_LENGTH 3
 #define MEDIAN_OF_RAYLEIGH 1.17741
 
@@ -66,10 +66,11 @@ static psfm_status match_images(psfm_context *ctx, const psfm_model *truth, comp
 typedef struct {
     size_t image;
     const double *xy;
-} sighting;
+} observation;
 
 /* The observations of a point in known images; returns their number. list may be NULL. */
-static size_t list_sightings(const comparison *c, const psfm_model_point *point, sighting *list) {
+static size_t list_observations(const comparison *c, const psfm_model_point *point,
+                                observation *list) {
     size_t num = 0;
     for (size_t k = 0; k < point->track_length; ++k) {
         const psfm_track_element *element = &point->track[k];
@@ -78,14 +79,14 @@ static size_t list_sightings(const comparison *c, const psfm_model_point *point,
         if (image == NULL || !c->known[idx])
             continue;
         if (list != NULL)
-            list[num] = (sighting){idx, image->keypoints[element->keypoint_idx]};
+            list[num] = (observation){idx, image->keypoints[element->keypoint_idx]};
         ++num;
     }
     return num;
 }
 
 /* The point nearest to all rays. */
-static bool intersect(const pose *poses, const sighting *seen, size_t num, double X[3]) {
+static bool intersect(const pose *poses, const observation *seen, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0};
     for (size_t k = 0; k < num; ++k) {
         const pose *p = &poses[seen[k].image];
@@ -120,7 +121,7 @@ static bool residual(const pose *p, const double xy[2], const double X[3], doubl
     return true;
 }
 
-static bool improve(const pose *poses, const sighting *seen, size_t num, double X[3]) {
+static bool improve(const pose *poses, const observation *seen, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0}, step[3];
     for (size_t k = 0; k < num; ++k) {
         double r[2], J[6];
@@ -141,7 +142,7 @@ static bool improve(const pose *poses, const sighting *seen, size_t num, double 
 }
 
 /* Residuals of a track with the given poses; INFINITY where they leave no point. */
-static void fit_track(const pose *poses, const sighting *seen, size_t num, double *out) {
+static void fit_track(const pose *poses, const observation *seen, size_t num, double *out) {
     double X[3], scale = 1.0 / sqrt(1.0 - 1.5 / (double)num);
     bool good = intersect(poses, seen, num, X);
     for (int k = 0; good && k < STEPS; ++k)
@@ -158,13 +159,13 @@ static psfm_status fit_point(psfm_context *ctx, size_t index, int worker, void *
     (void)worker;
     comparison *c = user;
     size_t num = c->begin[index + 1] - c->begin[index];
-    sighting *seen = NULL;
+    observation *seen = NULL;
     if (num == 0)
         return PSFM_OK;
     psfm_status status = PSFM_ALLOC(ctx, num, &seen);
     if (status != PSFM_OK)
         return status;
-    list_sightings(c, &c->model->points[index], seen);
+    list_observations(c, &c->model->points[index], seen);
     for (int k = 0; k < 2; ++k)
         fit_track(c->poses[k], seen, num, c->residuals[k] + c->begin[index]);
     free(seen);
@@ -183,7 +184,7 @@ psfm_status psfm_track_fit_measure(psfm_context *ctx, const psfm_model *truth,
         (status = match_images(ctx, truth, &c)))
         goto cleanup;
     for (size_t p = 0; p < num_points; ++p) {
-        size_t num = list_sightings(&c, &model->points[p], NULL);
+        size_t num = list_observations(&c, &model->points[p], NULL);
         c.begin[p + 1] = c.begin[p] + (num < MIN_LENGTH ? 0 : num);
     }
     size_t total = c.begin[num_points];

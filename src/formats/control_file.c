@@ -89,7 +89,7 @@ psfm_status psfm_positions_add(psfm_context *ctx, psfm_positions *positions, con
     return status;
 }
 
-/* East, north and up; the first position settles the origin. */
+/* East, north and up; the first position is the origin. */
 static void locate(bool *has_geo, psfm_geo_reference *geo, const psfm_geodetic *at, double out[3]) {
     if (!*has_geo)
         geo->origin = (psfm_geodetic){at->latitude_deg, at->longitude_deg, 0.0};

@@ -37,7 +37,7 @@ typedef struct {
     size_t num_homographies;
     bool is_edge;
     double h;                     /* embedding */
-    uint32_t embedding_component; /* of the line graph: parts are embedded apart */
+    uint32_t embedding_component; /* connected component of the line graph */
     uint32_t component;           /* into components */
     bool in_tree;                 /* of the minimum-range tree */
     bool kept;                    /* used for the poses: not pruned */

@@ -1,5 +1,5 @@
 /* Cameras are looked up before the work begins, so that a missing one stops it at once; the size of
- * a photograph is held against its camera when it is read. */
+ * a photograph is compared with its camera when it is read. */
 #include "frontend/court_folder.h"
 
 #include <stdio.h>

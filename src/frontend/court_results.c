@@ -45,7 +45,7 @@ static void add_scores(psfm_json_maker *m, cJSON *object, const psfm_court_pose 
     psfm_json_text(m, object, "paint", pose->is_dark ? "dark" : "light");
 }
 
-/* The share of each part that lines confirm; null for parts that are not in sight. */
+/* The share of each part that lines confirm; null for parts that are not in view. */
 static void add_parts(psfm_json_maker *m, cJSON *object, const psfm_court_pose *pose,
                       size_t num_parts) {
     cJSON *list = psfm_json_list(m, object, "parts");

@@ -1,17 +1,18 @@
 /* The need of a photograph, from what its pairs came to.
  *
- * An image is supported by its best neighbours. Three of them are enough to hold it in all
+ * An image is supported by its best neighbours. Three of them are enough to fix it in all
  * directions, and more pairs see the same points again; so its support is the number of verified
  * matches in its three best pairs, which is on one scale for a ring of two neighbours and for all
  * pairs of a set. Measured on sets with known poses, images of a support of 2000 end as exact as
  * with the doubled image, whose features are three times as many.
  *
  * Below that, what more features would bring depends on what else there is. Let K be the support
- * and P what the patches of three pairs are best_matches, in matches. Information adds up, so g
- * times the features shrink deviations by the factor sqrt((K + P) / (g K + P)). Where patches carry
- * the planes that is next to 1, and the photograph is left as it is. And one weak image between
- * images that are supported well is as exact as its own matches; only where weak images hang on
- * each other do errors add up from one to the next. So it is those that get the next effort.
+ * and P the weight of the patches of three pairs, in matches. Information adds up, so g
+ * times the features shrink standard deviations by the factor sqrt((K + P) / (g K + P)). Where
+ * patches carry the planes that is next to 1, and the photograph is left as it is. And one weak
+ * image between well-supported images is as exact as its own matches; only where weak images
+ * support each other do errors add up from one to the next. So it is those that get the next
+ * effort.
  *
  * Which pairs are true is another question, and numbers of matches decide it, not patches: a pair
  * to a duplicate has patches as well. A pair that is good makes one component of its two images;
@@ -19,8 +20,8 @@
  * three pairs of few matches not surely. Where normal effort does not do for that, the set is hard,
  * and all its images get normal effort at least; but one photograph of something else among
  * hundreds does not make it so. High effort is for what normal effort does not connect, for what it
- * holds badly and, if what comes out is doubtful, for all where many are joined by few matches:
- * doubts about images with many matches are not of a kind that more of them would settle. */
+ * supports badly and, if the result is doubtful, for all where many are connected by few matches:
+ * doubts about images with many matches are not of a kind that more of them would resolve. */
 #include "frontend/effort_need.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@
 #define MIN_SUPPORT 2000  /* verified matches of the best pairs together */
 #define MIN_CERTAIN 600   /* the same, for an image that is connected for sure */
 #define MIN_GOOD 100      /* verified matches of a pair that connects two images */
-#define MIN_GAIN 0.1      /* of the deviations, by the features of normal effort */
+#define MIN_GAIN 0.1      /* of the standard deviations, by the features of normal effort */
 #define MIN_GAIN_HIGH 0.3 /* by those of high effort, which cost three times as much */
 #define LOOSE_SHARE                                                                             \
     0.25                /* of the images, joined by few matches, that make a doubtful set loose \
@@ -95,12 +96,12 @@ static psfm_effort next_of(psfm_effort reached) {
     return reached == PSFM_EFFORT_LOW ? PSFM_EFFORT_NORMAL : PSFM_EFFORT_HIGH;
 }
 
-/* Whether the features of the next effort would make an image clearly more exact that is supported
- * by `supported` matches, patches included, `support` of them keypoints'. */
-static bool is_weak(double support, double supported, const psfm_effort_given *given) {
+/* Whether the features of the next effort would make an image clearly more exact that has `total`
+ * matches, patches included, `support` of them of keypoints. */
+static bool is_weak(double support, double total, const psfm_effort_given *given) {
     const double least = given->reached == PSFM_EFFORT_LOW ? MIN_GAIN : MIN_GAIN_HIGH;
     return support < MIN_SUPPORT &&
-           sqrt(supported / (supported + (given->growth - 1.0) * support)) < 1.0 - least;
+           sqrt(total / (total + (given->growth - 1.0) * support)) < 1.0 - least;
 }
 
 static bool has_weak_neighbour(const best_pairs *best, const bool *weak) {
@@ -111,7 +112,7 @@ static bool has_weak_neighbour(const best_pairs *best, const bool *weak) {
 }
 
 /* Keeps the largest of the values. */
-static void hold_by(double values[NUM_BEST], double value) {
+static void add_support(double values[NUM_BEST], double value) {
     for (int k = 0; k < NUM_BEST; ++k) {
         const double less = fmin(values[k], value);
         values[k] = fmax(values[k], value);
@@ -119,39 +120,39 @@ static void hold_by(double values[NUM_BEST], double value) {
     }
 }
 
-/* What holds each image: the three of its pairs that are best_matches most, patches included. */
+/* The support of each image, patches included: the three of its pairs that have most. */
 static psfm_status find_support(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
-                                size_t num_pairs, double *supported) {
+                                size_t num_pairs, double *total) {
     double(*best_matches)[NUM_BEST] = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num_images, &best_matches);
     for (size_t k = 0; status == PSFM_OK && k < num_pairs; ++k)
         for (int e = 0; e < 2; ++e)
-            hold_by(best_matches[pairs[k].image[e]],
-                    (double)pairs[k].num_verified + pairs[k].patches);
+            add_support(best_matches[pairs[k].image[e]],
+                        (double)pairs[k].num_verified + pairs[k].patches);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        supported[i] = best_matches[i][0] + best_matches[i][1] + best_matches[i][2];
+        total[i] = best_matches[i][0] + best_matches[i][1] + best_matches[i][2];
     free(best_matches);
     return status;
 }
 
-/* Gives weak images that hang on others like them what they need. */
+/* Gives weak images whose neighbours are weak as well what they need. */
 static psfm_status find_weak(psfm_context *ctx, size_t num_images, const psfm_tried_pair *pairs,
                              size_t num_pairs, const best_pairs *best, psfm_image_effort *images) {
-    double *supported = NULL;
+    double *total = NULL;
     bool *weak = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, num_images, &supported);
+    psfm_status status = PSFM_ALLOC(ctx, num_images, &total);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num_images, &weak);
     if (status == PSFM_OK)
-        status = find_support(ctx, num_images, pairs, num_pairs, supported);
+        status = find_support(ctx, num_images, pairs, num_pairs, total);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i)
-        weak[i] = is_weak((double)support_of(&best[i]), supported[i], &images[i].given);
+        weak[i] = is_weak((double)support_of(&best[i]), total[i], &images[i].given);
     for (size_t i = 0; status == PSFM_OK && i < num_images; ++i) {
         if (weak[i] && has_weak_neighbour(&best[i], weak))
             images[i].needed = next_of(images[i].given.reached);
     }
     free(weak);
-    free(supported);
+    free(total);
     return status;
 }
 

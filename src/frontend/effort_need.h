@@ -1,4 +1,4 @@
-/* Which photographs are worth more features than they have. */
+/* Which photographs need more features than they have. */
 #ifndef PSFM_FRONTEND_EFFORT_NEED_H
 #define PSFM_FRONTEND_EFFORT_NEED_H
 
@@ -8,7 +8,7 @@
 typedef struct {
     uint32_t image[2]; /* indices */
     size_t num_verified;
-    double patches; /* what the patches that were aligned are worth, in verified matches */
+    double patches; /* the weight of the patches that were aligned, in verified matches */
 } psfm_tried_pair;
 
 /* Why an image may need the next effort, to be combined. */

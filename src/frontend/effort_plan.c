@@ -3,9 +3,9 @@
  * What pairs came to with few features tells two things. Which images need more
  * (frontend/effort_need.h); and which pairs need not be tried again with more: those without any
  * geometry and with no more matches than images have that share nothing. How many that are is told
- * by all pairs without geometry: their mean m, and a deviation of sqrt(m) beyond it. Most such
- * pairs of a large set do share nothing. Images that are not connected for sure are sought
- * everywhere, and where there are any with normal effort no pair is failed. */
+ * by all pairs without geometry: their mean m, and a standard deviation of sqrt(m) beyond it. Most
+ * such pairs of a large set do share nothing. Images that are not connected for sure are sought
+ * everywhere, and where there are any with normal effort no pair has failed. */
 #include "frontend/effort_plan.h"
 
 #include <math.h>
@@ -158,12 +158,12 @@ static double chance_matches(const decision *d) {
     return mean + sqrt(mean);
 }
 
-static bool is_settled(const decision *d, uint32_t id) {
+static bool has_final_effort(const decision *d, uint32_t id) {
     uint32_t index;
     return find_image(d, id, &index) && d->images[index].is_certain;
 }
 
-/* Pairs that are not num_matches more features: those found now, and those left out before. */
+/* Pairs that failed and get no more features: those found now, and those left out before. */
 static psfm_status find_failed_pairs(decision *d) {
     psfm_effort_plan *plan = &d->plan;
     uint32_t(*failed)[2] = NULL;
@@ -185,7 +185,7 @@ static psfm_status find_failed_pairs(decision *d) {
     if (num > 0)
         qsort(failed, num, sizeof *failed, psfm_compare_u32_pair);
     for (size_t k = 0; k < num; ++k)
-        if (!is_hard && is_settled(d, failed[k][0]) && is_settled(d, failed[k][1]) &&
+        if (!is_hard && has_final_effort(d, failed[k][0]) && has_final_effort(d, failed[k][1]) &&
             (kept == 0 || psfm_compare_u32_pair(failed[kept - 1], failed[k]) != 0))
             memmove(failed[kept++], failed[k], sizeof *failed);
     free(plan->failed);

@@ -5,7 +5,7 @@
 
 #include "frontend/extract_folder.h"
 
-/* What the patches of a pair of the database are num_matches, in verified matches. */
+/* The weight of the patches of a pair of the database, in verified matches. */
 typedef struct {
     uint32_t id1, id2; /* of its images, id1 < id2 */
     double num_matches;
@@ -13,15 +13,16 @@ typedef struct {
 
 /* What a decision goes by beside the pairs. */
 typedef struct {
-    const psfm_folder_options *extract; /* the effort of photographs that are not second_pass;
-                                           SIFT's options before any limit */
-    unsigned causes;                    /* for more, see psfm_effort_need */
-    psfm_effort most;                   /* that a photograph may get */
-    psfm_pair_patches *patches;         /* any order; sorted in the decision */
+    const psfm_folder_options
+        *extract; /* the effort of photographs of the first pass; SIFT's options before any limit */
+    unsigned causes;            /* for more, see psfm_effort_need */
+    psfm_effort most;           /* that a photograph may get */
+    psfm_pair_patches *patches; /* any order; sorted in the decision */
     size_t num_patches;
 } psfm_effort_criteria;
 
-/* Photographs that are second_pass, sorted by the bytes of their names. Owns them. */
+/* Photographs of the second pass, which get more effort, sorted by the bytes of their names. Owns
+ * them. */
 typedef struct {
     psfm_second_pass_photo *photos;
     size_t num;
@@ -33,10 +34,10 @@ void psfm_second_pass_photos_free(psfm_second_pass_photos *second_pass);
 psfm_status psfm_effort_plan_read(psfm_context *ctx, const char *database, psfm_effort base,
                                   uint64_t *key, psfm_second_pass_photos *second_pass);
 
-/* Decides which photographs need more than they have, and which pairs would be matched in failed
- * with more features, and writes both down under `key`. `second_pass` is what was second_pass
- * before, and becomes what is now. *num_more: photographs that get more than before. If what came
- * out is doubtful and none can be given more, all stays as it was. */
+/* Decides which photographs need more than they have, and which pairs would fail with more
+ * features, too, and writes both down under `key`. `second_pass` has the photographs of the last
+ * decision, and gets those of this one. *num_more: photographs that get more than before. If what
+ * came out is doubtful and none can be given more, all stays as it was. */
 psfm_status psfm_effort_plan_make(psfm_context *ctx, const char *database,
                                   const psfm_effort_criteria *criteria, uint64_t key,
                                   psfm_second_pass_photos *second_pass, size_t *num_more);

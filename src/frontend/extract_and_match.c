@@ -1,13 +1,13 @@
 /* Effort that follows need.
  *
  * Which photographs get more is decided from what all pairs came to with little effort, and
- * written down with a number of everything it depends on. So a run that is interrupted while it
+ * written down with a hash of everything it depends on. So a run that is interrupted while it
  * extracts again ends like one that was not: it finds the decision, though the features it was made
  * from are gone. A decision about other photographs or other pairs is not used.
  *
  * Where planes will be aligned in the photographs, all start with low effort. What is not connected
  * surely then gets normal effort, and what that does not connect at all high effort, since nothing
- * could be aligned; what is held badly in spite of its patches gets the next effort after the
+ * could be aligned; what is weakly connected in spite of its patches gets the next effort after the
  * alignment; and if the verdict in the end is doubtful all get normal effort, or high effort where
  * that did not do: few features may have been what misled the poses.
  * Otherwise all start with normal effort, and matches decide alone. Each decision replaces the one
@@ -101,7 +101,7 @@ static psfm_status match_options(const taking *t, psfm_match_options *options,
     return status;
 }
 
-/* `leave_failed` after a decision: pairs that it calls failed are not tried again. */
+/* `leave_failed` after a decision: pairs that have failed are not tried again. */
 static psfm_status match(taking *t, bool leave_failed) {
     const psfm_moment start = psfm_moment_now();
     psfm_match_options options;
@@ -124,7 +124,7 @@ static psfm_status match(taking *t, bool leave_failed) {
 
 /* ---- decisions ---- */
 
-/* A number of everything that the decision depends on. Never 0. */
+/* A hash of everything that the decision depends on. Never 0. */
 static psfm_status find_key(const taking *t, uint64_t *key) {
     psfm_match_options options;
     psfm_feature_store store = {0};

@@ -27,7 +27,7 @@ typedef enum {
 typedef struct {
     psfm_extract_stats extracted;
     psfm_match_stats matched;            /* pairs that were matched twice count once */
-    psfm_effort effort;                  /* of the photographs but those second_pass */
+    psfm_effort effort;                  /* of the photographs but those of the second pass */
     psfm_second_pass_photos second_pass; /* that were given more */
     psfm_taken_state state;
 } psfm_taken_photos;
@@ -53,8 +53,7 @@ psfm_status psfm_take_judge(psfm_context *ctx, const psfm_photos_to_take *what,
                             psfm_pair_patches *patches, size_t num_patches,
                             psfm_taken_photos *taken, bool *more);
 /* The same where the verdict on what came out is doubtful: all photographs get normal effort, or
- * high effort where normal effort does not connect them surely, and no pair counts as tried in
- * failed. */
+ * high effort where normal effort does not connect them surely, and no pair counts as failed. */
 psfm_status psfm_take_doubt(psfm_context *ctx, const psfm_photos_to_take *what,
                             psfm_taken_photos *taken, bool *more);
 psfm_status psfm_take_more(psfm_context *ctx, const psfm_photos_to_take *what,

@@ -1,11 +1,11 @@
 /* Features of a folder into a database, so that it can be interrupted and repeated.
  *
  * Each image's features have a key: the options and weights, size and time of the file and of its
- * mask, and what a second_pass effort adds. What has its key is kept, what has not is extracted
- * again, what is gone is removed. Names, sizes and whether given intrinsics know all photographs
- * are checked before hours of work; what cannot be used is left out with a reason. Photographs are
- * extracted anywhere (frontend/feature_tasks.h) and written in order, in batches of one transaction
- * each, so that an interruption loses one batch at most. */
+ * mask, and what the effort of a second pass adds. What has its key is kept, what has not is
+ * extracted again, what is gone is removed. Names, sizes and whether given intrinsics know all
+ * photographs are checked before hours of work; what cannot be used is left out with a reason.
+ * Photographs are extracted anywhere (frontend/feature_tasks.h) and written in order, in batches of
+ * one transaction each, so that an interruption loses one batch at most. */
 #include "frontend/extract_folder.h"
 
 #include <math.h>

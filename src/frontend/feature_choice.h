@@ -6,7 +6,7 @@
 
 /* Owns its path. */
 typedef struct {
-    psfm_effort effort;                           /* of photographs that are not second_pass */
+    psfm_effort effort;                           /* of photographs of the first pass */
     psfm_sift_options sift[PSFM_EFFORT_HIGH + 1]; /* within each effort */
     char *weights;                                /* path; NULL for SIFT */
     uint64_t key; /* of whatever the features depend on beside the photograph */

@@ -15,15 +15,15 @@ static int by_image_and_point(const void *a, const void *b) {
     return order != 0 ? order : p->point < q->point ? -1 : p->point > q->point;
 }
 
-/* The sightings of all images, each image's by ascending points. */
+/* The labelled points of all images, each image's by ascending points. */
 typedef struct {
     const psfm_control_view **views;
     size_t *begin; /* per image, num_images + 1 */
     size_t num_images;
-} sightings;
+} label_views;
 
-static psfm_status sort_sightings(psfm_context *ctx, const psfm_control_set *labels,
-                                  sightings *out) {
+static psfm_status sort_label_views(psfm_context *ctx, const psfm_control_set *labels,
+                                    label_views *out) {
     size_t n = labels->num_views;
     psfm_status status = PSFM_ALLOC(ctx, n, &out->views);
     if (status == PSFM_OK)
@@ -63,7 +63,7 @@ static psfm_status find_camera(psfm_context *ctx, psfm_intrinsics *intrinsics, c
     return PSFM_OK;
 }
 
-static psfm_status add_view(psfm_context *ctx, const sightings *s, size_t image, double shift,
+static psfm_status add_view(psfm_context *ctx, const label_views *s, size_t image, double shift,
                             psfm_match_set *set) {
     psfm_view *view = &set->views[image];
     size_t first = s->begin[image], n = s->begin[image + 1] - first;
@@ -80,7 +80,7 @@ static psfm_status add_view(psfm_context *ctx, const sightings *s, size_t image,
     return PSFM_OK;
 }
 
-static psfm_status add_views(psfm_context *ctx, const sightings *s, bool opencv_pixels,
+static psfm_status add_views(psfm_context *ctx, const label_views *s, bool opencv_pixels,
                              psfm_intrinsics *intrinsics, psfm_match_set *set) {
     char **sources = NULL;
     size_t n = s->num_images;
@@ -102,7 +102,7 @@ static psfm_status add_views(psfm_context *ctx, const sightings *s, bool opencv_
 }
 
 /* Common points of two images; writes them if `matches` is not NULL. */
-static size_t match_images(const sightings *s, size_t i, size_t j, uint32_t (*matches)[2]) {
+static size_t match_images(const label_views *s, size_t i, size_t j, uint32_t (*matches)[2]) {
     size_t a = s->begin[i], b = s->begin[j], num = 0;
     while (a < s->begin[i + 1] && b < s->begin[j + 1]) {
         uint32_t p = s->views[a]->point, q = s->views[b]->point;
@@ -117,7 +117,7 @@ static size_t match_images(const sightings *s, size_t i, size_t j, uint32_t (*ma
     return num;
 }
 
-static psfm_status add_pairs(psfm_context *ctx, const sightings *s, psfm_match_set *set) {
+static psfm_status add_pairs(psfm_context *ctx, const label_views *s, psfm_match_set *set) {
     size_t capacity = 0;
     psfm_status status = PSFM_OK;
     for (size_t i = 0; i < s->num_images; ++i) {
@@ -142,12 +142,12 @@ static psfm_status add_pairs(psfm_context *ctx, const sightings *s, psfm_match_s
 psfm_status psfm_label_matches(psfm_context *ctx, const psfm_control_set *labels,
                                bool opencv_pixels, psfm_intrinsics *intrinsics,
                                psfm_match_set *set) {
-    sightings s = {0};
+    label_views s = {0};
     *set = (psfm_match_set){0};
     if (intrinsics->kind == PSFM_INTRINSICS_PHOTOGRAPHS)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "the intrinsics are missing: give --cameras MODEL or --camera TEXT");
-    psfm_status status = sort_sightings(ctx, labels, &s);
+    psfm_status status = sort_label_views(ctx, labels, &s);
     if (status == PSFM_OK)
         status = add_views(ctx, &s, opencv_pixels, intrinsics, set);
     if (status == PSFM_OK)

@@ -15,7 +15,7 @@ typedef struct {
     size_t num_absent;
     /* Remove pairs of earlier runs of ours that `pairs` leaves out. */
     bool drop_others;
-    /* Leave out pairs that are not there and that the plan of efforts calls failed. */
+    /* Leave out pairs that are not there and that failed by the plan of efforts. */
     bool leave_failed;
     psfm_expand_options expand;   /* pairs beside those */
     psfm_nearest_options nearest; /* of SIFT */
@@ -49,7 +49,7 @@ typedef struct {
 psfm_status psfm_match_images(psfm_context *ctx, const char *database,
                               const psfm_match_options *options, psfm_match_stats *stats);
 
-/* A number of everything but the features that the matches of all selected pairs depend on: which
+/* A hash of everything but the features that the matches of all selected pairs depend on: which
  * pairs, matcher, options, cameras, seed. Pairs count by the places of their images in the order of
  * names, or by their rule if it goes by the features. */
 psfm_status psfm_match_fingerprint(psfm_context *ctx, const char *database,

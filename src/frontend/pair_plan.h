@@ -38,7 +38,7 @@ psfm_status psfm_pair_plan_init(psfm_context *ctx, psfm_feature_store *store,
                                 psfm_pair_plan *plan);
 void psfm_pair_plan_free(psfm_pair_plan *plan);
 
-/* Whether the rule goes by the features: by likeness, also where places are missing. */
+/* Whether the rule goes by the features: by retrieval, also where places are missing. */
 bool psfm_pair_plan_by_retrieval(const psfm_pair_plan *plan);
 /* The pairs of the rule. The caller frees *list. */
 psfm_status psfm_wanted_pairs(const psfm_pair_plan *plan, psfm_pair_list *list);

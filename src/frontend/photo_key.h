@@ -9,7 +9,7 @@
 #define PSFM_PHOTO_KEY_SIZE 184
 
 /* "options size@time mask": the number of the options, the file, its mask ("-" for none); followed
- * by "+" and the number of further options for a photograph that is worth more effort
+ * by "+" and the number of further options for a photograph of the second pass
  * (second_pass_key not 0). */
 psfm_status psfm_photo_key(psfm_context *ctx, const char *folder, const char *mask_folder,
                            const char *name, uint64_t options_key, uint64_t second_pass_key,

@@ -1,4 +1,4 @@
-/* How alike the images of a database look, from the features that they have. */
+/* Retrieval vectors of the images of a database, from the features that they have. */
 #ifndef PSFM_FRONTEND_RETRIEVAL_VECTORS_H
 #define PSFM_FRONTEND_RETRIEVAL_VECTORS_H
 

@@ -1,7 +1,7 @@
 /* Groups grow from the strongest line pixels. A pixel joins the group beside it if it runs along
  * the group's direction and lies on its line, which is fitted again and again while the group
  * grows: so a long line does not run off into the grain of the floor that touches it, and an arc
- * breaks into pieces that are straight enough. */
+ * breaks into segments that are straight enough. */
 #include "lines/segments.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define REACH 2             /* pixels between neighbours of one group, in x or y */
 #define SAME_WAY 0.9781476F /* cosine of 12 degrees */
-#define MAX_RMS 1.0         /* pixels, for short pieces */
+#define MAX_RMS 1.0         /* pixels, for short segments */
 #define RMS_PER_LENGTH 0.004
 #define MIN_FILL 0.5   /* line pixels per pixel of length */
 #define FIRST_FIT 10   /* line pixels from which a group has a line of its own */

@@ -1,4 +1,4 @@
-/* Straight pieces of lines. */
+/* Straight line segments. */
 #ifndef PSFM_LINES_SEGMENTS_H
 #define PSFM_LINES_SEGMENTS_H
 

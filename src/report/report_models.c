@@ -10,10 +10,10 @@
 
 enum {
     ERROR_STEPS = 32, /* of the error of a point, per pixel; a byte holds up to 8 px */
-    RAY_SIDE = 13,    /* of the grid that shows how a lens bends */
+    RAY_SIDE = 13,    /* of the grid that shows the distortion of a lens */
     MOST_RAYS = 500   /* images that have one */
 };
-#define BENT 1e-3 /* of the width of the image: a lens bends by more */
+#define DISTORTED 1e-3 /* of the width of the image: more counts as distortion */
 
 /* Where the image's four corners are at depth 1 in front of the camera, x and y. Beyond 80 degrees
  * off the axis a frustum says nothing; such corners, and those the model cannot tell, are drawn at
@@ -33,8 +33,9 @@ static void add_corners(psfm_column *column, const psfm_camera *camera) {
 }
 
 /* Directions (x, y at depth 1) of a grid of pixels from edge to edge, row by row; false if the
- * camera cannot tell one. *bent: they are not those of a pinhole with the same corners. */
-static bool ray_grid(const psfm_camera *camera, double grid[RAY_SIDE * RAY_SIDE][2], bool *bent) {
+ * camera cannot tell one. *distorted: they are not those of a pinhole with the same corners. */
+static bool ray_grid(const psfm_camera *camera, double grid[RAY_SIDE * RAY_SIDE][2],
+                     bool *distorted) {
     double size[2] = {(double)camera->width, (double)camera->height}, ray[3];
     for (int k = 0; k < RAY_SIDE * RAY_SIDE; ++k) {
         int row = k / RAY_SIDE, column = k % RAY_SIDE;
@@ -46,17 +47,18 @@ static bool ray_grid(const psfm_camera *camera, double grid[RAY_SIDE * RAY_SIDE]
             grid[k][d] = ray[d] / ray[2];
     }
     const double *first = grid[0], *last = grid[RAY_SIDE * RAY_SIDE - 1];
-    *bent = false;
+    *distorted = false;
     for (int k = 0; k < RAY_SIDE * RAY_SIDE; ++k)
         for (int d = 0; d < 2; ++d) {
             double along = (d == 0 ? k % RAY_SIDE : k / RAY_SIDE) / (RAY_SIDE - 1.0);
             double straight = first[d] + along * (last[d] - first[d]);
-            *bent = *bent || fabs(grid[k][d] - straight) > BENT * fabs(last[d] - first[d]);
+            *distorted =
+                *distorted || fabs(grid[k][d] - straight) > DISTORTED * fabs(last[d] - first[d]);
         }
     return true;
 }
 
-/* Where a photograph lies before its camera, for lenses that bend it; an empty text for others.
+/* Where a photograph lies before its camera, for lenses with distortion; an empty text for others.
  * Nothing of many images. */
 static bool print_rays(const psfm_model *model, FILE *file) {
     bool good = true;
@@ -65,9 +67,10 @@ static bool print_rays(const psfm_model *model, FILE *file) {
     fprintf(file, ",\"rays\":{\"side\":%d,\"xy\":[", RAY_SIDE);
     for (size_t k = 0; good && k < model->num_images; ++k) {
         double grid[RAY_SIDE * RAY_SIDE][2];
-        bool bent = false;
+        bool distorted = false;
         psfm_column column = {0};
-        if (ray_grid(psfm_model_camera(model, model->images[k].camera_id), grid, &bent) && bent)
+        if (ray_grid(psfm_model_camera(model, model->images[k].camera_id), grid, &distorted) &&
+            distorted)
             for (int i = 0; i < 2 * RAY_SIDE * RAY_SIDE; ++i)
                 psfm_column_f32(&column, grid[i / 2][i % 2]);
         fprintf(file, "%s\"", k == 0 ? "" : ",");

@@ -1,8 +1,8 @@
 /* Intrinsics, and the noise of the keypoints.
  *
  * Planes give focal lengths before there are poses; what they leave open an adjustment can find.
- * Homographies are decomposed with the intrinsics, so it is worth a reconstruction of the matches
- * alone, which is thrown away but for its cameras. */
+ * Homographies are decomposed with the intrinsics, so better ones pay for a first reconstruction of
+ * the matches alone, of which only the cameras are kept. */
 
 #include "sfm/stages.h"
 

@@ -58,7 +58,7 @@ static void forget_alignments(psfm_sfm *s) {
     s->kept = NULL;
 }
 
-/* What the patches of each pair are num_matches to its images. */
+/* The weight of the patches of each pair for its images, in matches. */
 static psfm_status weigh_patches(psfm_context *ctx, const psfm_sfm *s,
                                  psfm_pair_patches **patches) {
     const psfm_match_set *set = &s->set;

@@ -1,4 +1,4 @@
-/* What a result is worth, and what became of each image.
+/* How likely a result is right, and what became of each image.
  *
  * An image without a pose gets the reason of its pair that got furthest: outcomes are ordered, and
  * later ones overrule earlier ones. */

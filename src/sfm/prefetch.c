@@ -45,7 +45,7 @@ static size_t size_of(const psfm_image *image) {
 }
 
 /* Whether a photograph is to be read ahead, which it is from now on: there is room for it, and
- * nobody else reads it. */
+ * no other thread reads it. */
 static bool claim(psfm_prefetch *p, size_t index) {
     waiting_photo *waiting = &p->photos[index];
     pthread_mutex_lock(&p->lock);

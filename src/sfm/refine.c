@@ -1,5 +1,5 @@
 /* From poses to refined ones: rounds of triangulation and adjustment, points of tracks sought in
- * the photographs, and what they are worth. */
+ * the photographs, and their uncertainty. */
 #include <math.h>
 
 #include "core/base/alloc.h"
@@ -85,8 +85,8 @@ static psfm_status refine_poses(psfm_context *ctx, psfm_sfm *s) {
     return status;
 }
 
-/* Parts whose scale nothing determines become models of their own, views that are left lose their
- * pose. */
+/* Rigid components whose relative scale is open become models of their own, views that are left
+ * lose their pose. */
 static psfm_status split_undetermined(psfm_context *ctx, psfm_sfm *s) {
     const psfm_moment start = psfm_moment_now();
     psfm_status status = psfm_split_undetermined(ctx, &s->graph, &s->edges, &s->refined.structure,

@@ -177,7 +177,7 @@ static psfm_status hang(psfm_context *ctx, const psfm_results *r, const char *na
 }
 
 /* Step 3 for one name, whatever current is. */
-static psfm_status settle(psfm_context *ctx, const psfm_results *r, const char *name) {
+static psfm_status unlink_result(psfm_context *ctx, const psfm_results *r, const char *name) {
     char *path = NULL, *file = NULL;
     psfm_status status = join(ctx, r->folder, name, NULL, &path);
     if (status == PSFM_OK)
@@ -190,10 +190,10 @@ static psfm_status settle(psfm_context *ctx, const psfm_results *r, const char *
     return status;
 }
 
-static psfm_status settle_all(psfm_context *ctx, const psfm_results *r) {
+static psfm_status unlink_results(psfm_context *ctx, const psfm_results *r) {
     psfm_status status = PSFM_OK;
     for (int k = 0; status == PSFM_OK && k < NUM_NAMES; ++k)
-        status = settle(ctx, r, names[k]);
+        status = unlink_result(ctx, r, names[k]);
     return status;
 }
 
@@ -250,10 +250,10 @@ static psfm_status move_one_by_one(psfm_context *ctx, const psfm_results *r) {
 psfm_status psfm_results_commit(psfm_context *ctx, psfm_results *r) {
     bool possible = true;
     psfm_status status = turn(ctx, r, &possible);
-    psfm_status settled = settle_all(ctx, r);
-    r->is_settled = settled == PSFM_OK;
+    psfm_status unlinked = unlink_results(ctx, r);
+    r->is_unlinked = unlinked == PSFM_OK;
     if (status == PSFM_OK)
-        status = settled;
+        status = unlinked;
     if (status == PSFM_OK && !possible)
         status = move_one_by_one(ctx, r);
     if (status == PSFM_OK)
@@ -270,12 +270,12 @@ static psfm_status recover(psfm_context *ctx, const psfm_results *r) {
         return PSFM_OK;
     if (!S_ISDIR(info.st_mode))
         return refuse(ctx, r->own);
-    psfm_status status = settle_all(ctx, r);
+    psfm_status status = unlink_results(ctx, r);
     return status == PSFM_OK ? psfm_remove_all(ctx, r->own) : status;
 }
 
 psfm_status psfm_results_open(psfm_context *ctx, const char *folder, psfm_results *results) {
-    psfm_results r = {.is_new = !exists(folder), .is_settled = true};
+    psfm_results r = {.is_new = !exists(folder), .is_unlinked = true};
     psfm_status status = psfm_strdup(ctx, folder, &r.folder);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, folder);
@@ -303,7 +303,7 @@ psfm_status psfm_results_open(psfm_context *ctx, const char *folder, psfm_result
 }
 
 void psfm_results_close(psfm_results *results) {
-    if (results->own != NULL && results->is_settled)
+    if (results->own != NULL && results->is_unlinked)
         (void)!psfm_remove_all(NULL, results->own); /* the next run tries again */
     if (results->is_new)
         rmdir(results->folder); /* only an empty one goes */

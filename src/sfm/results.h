@@ -7,11 +7,11 @@
 
 /* A folder whose results are being made. Zero-initialise. */
 typedef struct {
-    char *folder;    /* where they will be */
-    char *staging;   /* where they are written */
-    char *own;       /* what holds both during the swap */
-    bool is_settled; /* no name in the folder is a link into `own` */
-    bool is_new;     /* the folder was not there before */
+    char *folder;     /* where they will be */
+    char *staging;    /* where they are written */
+    char *own;        /* what holds both during the swap */
+    bool is_unlinked; /* no name in the folder is a link into `own` */
+    bool is_new;      /* the folder was not there before */
     psfm_lock lock;
 } psfm_results;
 

@@ -88,7 +88,7 @@ psfm_status psfm_stage_write(psfm_context *ctx, psfm_sfm *s);
 
 /* ---- the two questions of the loop, and what it does then ---- */
 
-/* Whether photographs are not held well although their planes are aligned, asked once.
+/* Whether photographs are weakly connected although their planes are aligned, asked once.
  * reads: set, noise; writes: front, kept */
 psfm_status psfm_need_after_alignment(psfm_context *ctx, psfm_sfm *s, bool *more);
 

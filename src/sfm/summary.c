@@ -54,7 +54,7 @@ static void add_input(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
     psfm_json_number(m, input, "matches_dropped", (double)stats->num_matches_dropped);
 }
 
-/* What was found out about cameras that nobody gave. */
+/* What was found out about uncalibrated cameras. */
 static void add_calibration(psfm_json_maker *m, cJSON *root, const psfm_calibrate_stats *stats) {
     if (!stats->done)
         return;
@@ -67,8 +67,8 @@ static void add_calibration(psfm_json_maker *m, cJSON *root, const psfm_calibrat
     psfm_json_number(m, calibration, "homographies", stats->num_homographies);
     psfm_json_number(m, calibration, "pairs", stats->num_pairs);
     psfm_json_number(m, calibration, "distortion", stats->distortion);
-    psfm_json_number(m, calibration, "distortion_free", (double)stats->num_bends);
-    psfm_json_number(m, calibration, "distortion_determined", (double)stats->num_bent);
+    psfm_json_number(m, calibration, "distortion_free", (double)stats->num_k1_free);
+    psfm_json_number(m, calibration, "distortion_determined", (double)stats->num_k1_determined);
     psfm_json_number(m, calibration, "fisheye", (double)stats->num_fisheye);
 }
 

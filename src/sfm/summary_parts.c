@@ -151,8 +151,9 @@ void psfm_summary_add_cameras(psfm_json_maker *m, cJSON *root, const psfm_sfm *s
 /* ---- warnings ---- */
 
 /* Warnings name the images that they are about, as far as there are any: those at which the model
- * hangs together, those that the strongest runner-up moves, or those with the worst value of a
- * signal that images have as well. Of thousands of images a sentence that names none helps nobody.
+ * is weakly connected, those that the strongest runner-up moves, or those with the worst value of a
+ * signal that images have as well. A sentence about thousands of images that names none does not
+ * help.
  */
 
 #define MOST_REASONS 3
@@ -218,8 +219,8 @@ static void find_worst(const psfm_sfm *s, uint32_t component, const char *signal
             add_view(c, v);
 }
 
-/* Images that alone hold parts together; without any, those of pairs that do; without these, all
- * outside the largest part. */
+/* Cut images; without any, those of bridges; without these, all outside the largest triangle
+ * component. */
 static void find_cuts(const psfm_sfm *s, uint32_t component, concerned *c) {
     const psfm_component_facts *facts = &s->solution.components[component];
     for (uint32_t k = 0; k < facts->num_cut_nodes; ++k)
@@ -274,7 +275,7 @@ void psfm_summary_add_warnings(psfm_json_maker *m, cJSON *root, const psfm_sfm *
 /* The drawing goes into the summary as each photograph sees it, part by part, so that a page can
  * lay it over the photographs without knowing of lenses. */
 
-#define PIECES 40       /* of a part as long as the drawing is large */
+#define SEGMENTS 40     /* of a part as long as the drawing is large */
 #define FOUND 0.5       /* share of a part's pixels that lines confirm */
 #define MOST_POINTS 256 /* of a stroke */
 
@@ -299,22 +300,22 @@ static void add_stroke(psfm_json_maker *m, cJSON *list, const double *xy, int nu
     psfm_json_flag(m, stroke, "found", found);
 }
 
-/* The pieces of a part that are in the photograph, each one stroke. */
+/* The segments of a part that are in the photograph, each one stroke. */
 static void add_part(psfm_json_maker *m, cJSON *list, const photograph *p, size_t k) {
     const psfm_drawing_part *part = &p->drawing->parts[k];
     double share = psfm_drawing_part_length(part) / psfm_drawing_size(p->drawing);
-    int pieces = (int)fmin(ceil(PIECES * share), MOST_POINTS - 1), num = 0;
+    int segments = (int)fmin(ceil(SEGMENTS * share), MOST_POINTS - 1), num = 0;
     double visible = p->lines->part_visible[k], xy[2 * MOST_POINTS];
     bool found = visible > 0.0 && p->lines->part_hit[k] >= FOUND * visible;
-    for (int i = 0; i <= pieces; ++i) {
+    for (int i = 0; i <= segments; ++i) {
         double at[2], pixel[2];
-        psfm_drawing_part_at(part, (double)i / pieces, at);
+        psfm_drawing_part_at(part, (double)i / segments, at);
         bool seen = project(p, at, pixel);
         if (seen) {
             xy[2 * num] = 0.1 * round(10.0 * pixel[0]);
             xy[2 * num++ + 1] = 0.1 * round(10.0 * pixel[1]);
         }
-        if (num > 1 && (!seen || i == pieces))
+        if (num > 1 && (!seen || i == segments))
             add_stroke(m, list, xy, num, found);
         num = seen ? num : 0;
     }
@@ -339,14 +340,14 @@ static void add_photograph(psfm_json_maker *m, cJSON *item, const psfm_sfm *s, u
     const psfm_view *view = &s->set.views[v];
     const psfm_poses *poses = &s->solution.poses;
     photograph p = {.drawing = court->drawing, .lines = &court->poses[v]};
-    bool held = court->agrees[v] && psfm_has_pose(poses, v);
-    p.camera = held ? &s->set.cameras[view->camera_idx] : &court->poses[v].camera;
-    memcpy(p.R, held ? poses->cam_from_world[v] : court->poses[v].R, sizeof p.R);
-    memcpy(p.center, held ? poses->center[v] : court->poses[v].center, sizeof p.center);
+    bool in_model = court->agrees[v] && psfm_has_pose(poses, v);
+    p.camera = in_model ? &s->set.cameras[view->camera_idx] : &court->poses[v].camera;
+    memcpy(p.R, in_model ? poses->cam_from_world[v] : court->poses[v].R, sizeof p.R);
+    memcpy(p.center, in_model ? poses->center[v] : court->poses[v].center, sizeof p.center);
     psfm_json_text(m, item, "name", view->name);
     psfm_json_text(m, item, "registration", psfm_court_verdict_text(p.lines->verdict));
-    psfm_json_flag(m, item, "in_model", held);
-    if (held)
+    psfm_json_flag(m, item, "in_model", in_model);
+    if (in_model)
         psfm_json_number(m, item, "turn_deg", 90.0 * court->quarters[v]);
     if (psfm_court_has_pose(court, v))
         add_lines(m, item, &p);
@@ -366,17 +367,17 @@ static void add_model(psfm_json_maker *m, cJSON *object, const psfm_court_eviden
 
 void psfm_summary_add_court(psfm_json_maker *m, cJSON *root, const psfm_sfm *s) {
     const psfm_court_evidence *court = s->court;
-    uint32_t registered = 0, held = 0;
+    uint32_t registered = 0, in_model = 0;
     if (court == NULL)
         return;
     for (uint32_t v = 0; v < court->num_views; ++v) {
         registered += psfm_court_accepts(court, v);
-        held += court->agrees[v] && psfm_has_pose(&s->solution.poses, v);
+        in_model += court->agrees[v] && psfm_has_pose(&s->solution.poses, v);
     }
     cJSON *object = psfm_json_object(m, root, "court");
     psfm_json_text(m, object, "drawing", court->drawing->name);
     psfm_json_number(m, object, "registered", registered);
-    psfm_json_number(m, object, "in_model", held);
+    psfm_json_number(m, object, "in_model", in_model);
     psfm_json_numbers(m, object, "expected_size", court->expected_size, 2);
     psfm_json_numbers(m, object, "size", court->drawing->size, 2);
     psfm_json_numbers(m, object, "sigma_size", court->sigma_size, 2);

@@ -27,7 +27,7 @@ void psfm_summary_add_cameras(psfm_json_maker *m, cJSON *root, const psfm_sfm *s
  * found see it. Nothing without a drawing. */
 void psfm_summary_add_court(psfm_json_maker *m, cJSON *root, const psfm_sfm *s);
 
-/* "warnings": what speaks against a model that is not called right, and of which images. */
+/* "warnings": the signals against a model that is not called right, and of which images. */
 void psfm_summary_add_warnings(psfm_json_maker *m, cJSON *root, const psfm_sfm *s);
 
 /* "photographs" and "matching". Nothing if matches were given. */

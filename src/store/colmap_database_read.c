@@ -265,7 +265,7 @@ static psfm_status read_keypoints(psfm_sql *sql, psfm_match_set *set) {
     return status;
 }
 
-/* Views without a row of keypoints get an empty array, so that all look alike. */
+/* Views without a row of keypoints get an empty array, so that all have the same form. */
 static psfm_status count_empty_views(const psfm_sql *sql, psfm_match_set *set,
                                      psfm_database_stats *stats) {
     psfm_status status = PSFM_OK;

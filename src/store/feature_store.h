@@ -127,7 +127,7 @@ psfm_status psfm_store_drop_pair(psfm_feature_store *store, uint32_t id1, uint32
 psfm_status psfm_store_put_verified(psfm_feature_store *store, uint32_t id1, uint32_t id2,
                                     size_t num);
 
-/* What is to be spent on the photographs, one entry each, and pairs that are not worth more. */
+/* What is to be spent on the photographs, one entry each, and pairs that failed. */
 typedef struct {
     psfm_effort *efforts;
     uint32_t (*failed)[2]; /* ids, lower first; sorted */

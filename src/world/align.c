@@ -4,7 +4,8 @@
  * Positions of cameras: a robust fit of the similarity to pairs of places. Known points: they are
  * placed in the model first, by triangulation or on the dominant plane, which gives a first
  * similarity; then it is refined on the pixel errors of the points that fit
- * (world/align_points.c), and these are chosen again. Outliers are beyond 3.5 robust deviations. */
+ * (world/align_points.c), and these are chosen again. Outliers are beyond 3.5 robust standard
+ * deviations. */
 #include "world/align.h"
 
 #include <math.h>

@@ -407,7 +407,7 @@ static psfm_status list_points(psfm_context *ctx, finding *f, psfm_control_set *
         int turn = is_registered(f, k) ? turn_with(f, leader, k) : -1;
         if (turn < 0)
             continue;
-        if (k != leader) /* whose pose the others are held against */
+        if (k != leader) /* with whose pose the others are compared */
             status = psfm_court_pose_take_turn(ctx, &f->target.drawing, turn, &f->poses[k]);
         for (uint32_t p = 0; p < points->num_points && status == PSFM_OK; ++p)
             status = add_view(ctx, f, k, p, points);

@@ -148,7 +148,7 @@ static bool is_turned(const joining *j, uint32_t v) {
 /* Images that are turned leave the component, to join with their registration. Other registrations
  * that are not where the component is lose their flag; images that are only roughly where theirs
  * says start from there. */
-static void settle_views(const joining *j, const psfm_sim3 *frame) {
+static void move_views(const joining *j, const psfm_sim3 *frame) {
     static const psfm_sim3 identity = {1.0, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0}};
     psfm_component_move(frame, j->s->poses.component[j->views[0]], j->s, j->refined);
     for (uint32_t a = 0; a < j->num; ++a) {
@@ -174,7 +174,7 @@ static bool place_component(joining *j, uint32_t component) {
     find_place(j, &frame);
     if (!is_placed(j, &frame))
         return false;
-    settle_views(j, &frame);
+    move_views(j, &frame);
     return true;
 }
 
@@ -254,7 +254,7 @@ psfm_status psfm_court_join(psfm_context *ctx, psfm_court_evidence *court,
  * half a turn it has two candidates, and which of them is true shows only in how images go
  * together: by the pairs between them, and by their floors. So all of it is one consensus (see
  * core/rotations/rotation_consensus.h): pairs that contradict registrations lose against them and
- * the other way round, images without matches are held by the drawing, and pairs that were matched
+ * the other way round, images without matches rest on the drawing, and pairs that were matched
  * to the court's duplicate are outvoted by floors. */
 
 #define REGISTERED 2.0   /* weight of a registration, in pairs with the median of the inliers */
@@ -303,7 +303,7 @@ static void add_candidate(psfm_extra_edges *extra, uint32_t e, const double R_21
     extra->list.confidence[at] = confidence;
 }
 
-/* Two floors are one edge with one candidate: the turn under which they are most alike. */
+/* Two floors are one edge with one candidate: the turn under which they correlate most. */
 static void add_links(const psfm_court_evidence *court, psfm_extra_edges *extra) {
     for (size_t k = 0; k < court->num_links; ++k) {
         const psfm_turn_link *link = &court->links[k];

@@ -101,7 +101,8 @@ static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_
     return status;
 }
 
-/* The frame of a component, scale not yet settled: that of its plane, or its cameras' middle. */
+/* The frame of a component, before its scale is known: that of its plane, or its cameras' middle.
+ */
 static void upright(const part *p, psfm_sim3 *frame) {
     double origin[3] = {0}, num = 0.0;
     if (p->plane != NULL) {
@@ -188,8 +189,8 @@ static uint32_t component_of_image(const psfm_match_set *set, const psfm_pose_so
     return UINT32_MAX;
 }
 
-static psfm_status settle_scale(psfm_context *ctx, const part *p, const psfm_frame_options *options,
-                                psfm_sim3 *f) {
+static psfm_status find_scale(psfm_context *ctx, const part *p, const psfm_frame_options *options,
+                              psfm_sim3 *f) {
     const psfm_known_distance *known = &options->distance;
     double now = 0.0, wanted = options->scale > 0.0 ? options->scale : 1.0;
     psfm_status status;
@@ -217,7 +218,7 @@ static psfm_status settle_scale(psfm_context *ctx, const part *p, const psfm_fra
 }
 
 psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
-                           const psfm_frame_options *options, uint32_t settled,
+                           const psfm_frame_options *options, uint32_t done,
                            psfm_pose_solution *solution, psfm_refined *refined) {
     psfm_status status = PSFM_OK;
     const char *image = options->distance.image1;
@@ -225,13 +226,13 @@ psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
         return psfm_fail(ctx, PSFM_ERR_DATA, "the known distance starts in %s, which has no pose",
                          image);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
-        if (c == settled)
+        if (c == done)
             continue;
         part p = {set, solution, refined, c, NULL};
         psfm_sim3 frame;
         p.plane = dominant_plane(&p);
         upright(&p, &frame);
-        status = settle_scale(ctx, &p, options, &frame);
+        status = find_scale(ctx, &p, options, &frame);
         if (status == PSFM_OK)
             psfm_component_move(&frame, c, solution, refined);
     }

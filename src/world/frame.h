@@ -33,9 +33,9 @@ void psfm_frame_of_plane(const psfm_scene_plane *plane, psfm_sim3 *frame);
  * rotation and gets its cameras' middle as origin. Scaled so that the median distance of its
  * cameras from the plane (or the origin) is 1, or as asked. The known distance applies to the
  * component that has both images; an image that is not posed is PSFM_ERR_DATA. The component
- * `settled` has its frame already (PSFM_NO_COMPONENT: none has). */
+ * `done` has its frame already (PSFM_NO_COMPONENT: none has). */
 psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
-                           const psfm_frame_options *options, uint32_t settled,
+                           const psfm_frame_options *options, uint32_t done,
                            psfm_pose_solution *solution, psfm_refined *refined);
 
 /* Moves the poses, points and planes of a component. */

@@ -146,8 +146,8 @@ psfm_status psfm_ablation_read(psfm_context *ctx, const char *database,
     return status;
 }
 
-/* Mean and deviation of one row over the runs, at each threshold; `first` is its score in the first
- * run. */
+/* Mean and standard deviation of one row over the runs, at each threshold; `first` is its score in
+ * the first run. */
 static void spread(const score *first, size_t num_runs, score_kind kind, psfm_ablation_score *out) {
     for (size_t t = 0; t < PSFM_NUM_AUC; ++t) {
         double sum = 0.0, square = 0.0;
@@ -158,7 +158,7 @@ static void spread(const score *first, size_t num_runs, score_kind kind, psfm_ab
             double off = first[k * PSFM_NUM_ABLATIONS].value[kind][t] - out->mean[t];
             square += off * off;
         }
-        out->deviation[t] = num_runs > 1 ? sqrt(square / ((double)num_runs - 1.0)) : 0.0;
+        out->sigma[t] = num_runs > 1 ? sqrt(square / ((double)num_runs - 1.0)) : 0.0;
     }
 }
 
@@ -211,9 +211,9 @@ static bool add_row(cJSON *list, const psfm_ablation_row *row) {
            cJSON_AddStringToObject(object, "error", row->has_positions ? "max" : "rotation") !=
                NULL &&
            add_numbers(object, "auc_mean", row->auc.mean) &&
-           add_numbers(object, "auc_deviation", row->auc.deviation) &&
+           add_numbers(object, "auc_deviation", row->auc.sigma) &&
            add_numbers(object, "recall_mean", row->recall.mean) &&
-           add_numbers(object, "recall_deviation", row->recall.deviation);
+           add_numbers(object, "recall_deviation", row->recall.sigma);
 }
 
 cJSON *psfm_ablation_to_json(const psfm_ablation *ablation) {

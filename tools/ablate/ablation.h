@@ -15,7 +15,7 @@ typedef struct {
 
 /* Mean and standard deviation over the runs, at each threshold of the evaluation. */
 typedef struct {
-    double mean[PSFM_NUM_AUC], deviation[PSFM_NUM_AUC];
+    double mean[PSFM_NUM_AUC], sigma[PSFM_NUM_AUC];
 } psfm_ablation_score;
 
 #define PSFM_NUM_ABLATIONS (4 + PSFM_NUM_POSITIONS)

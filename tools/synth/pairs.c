@@ -10,7 +10,7 @@
 #include "core/linalg/order_statistics.h"
 #include "synth/observe.h"
 
-/* A pair that shows fewer duplicates is not made a duplicate pair: nobody would be misled by it. */
+/* A pair that shows fewer duplicates is not made a duplicate pair: it would mislead no solver. */
 #define MIN_DUPLICATE_MATCHES 20
 
 typedef struct {

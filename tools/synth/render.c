@@ -41,7 +41,7 @@ static const psfm_option rows[] = {
     PSFM_OPTION_CHOICE(psfm_render_options, game, "game", PSFM_GAME_BASKETBALL, psfm_game_names,
                        "whose lines are on the floor of an arena; all but basketball on bare wood"),
     PSFM_OPTION_DOUBLE(psfm_render_options, people, "people", 0, 0, 0.6,
-                       "share of the lines in sight that people hide, who stand elsewhere in every "
+                       "share of the lines in view that people hide, who stand elsewhere in every "
                        "image of an arena"),
     PSFM_OPTION_DOUBLE(psfm_render_options, wear, "wear", 0, 0, 1,
                        "share of the lines' paint that is gone; the rest has faded"),

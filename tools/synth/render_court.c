@@ -74,7 +74,7 @@ static double end_lines(const psfm_texel *t) {
     return sum;
 }
 
-/* Coordinates of the nearer end: turned so that both ends look alike. */
+/* Coordinates of the nearer end: turned so that both ends look the same. */
 static psfm_texel end_texel(const psfm_texel *t) {
     psfm_texel out = *t;
     double side = t->u < 0.0 ? -1.0 : 1.0;

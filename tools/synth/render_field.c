@@ -113,8 +113,8 @@ static void paint_parcel(uint32_t hash, const psfm_texel *t, double rough, doubl
 
 /* Two ruts that wind along u, with the marks of tyres. */
 static void paint_track(uint32_t seed, const psfm_texel *t, double rgb[3]) {
-    double bend = 5.0 * psfm_noise(seed + 90, t->u / 31.0, 0.5);
-    double place = t->v - bend, w = psfm_texel_extent(t, 0.0, 1.0);
+    double winding = 5.0 * psfm_noise(seed + 90, t->u / 31.0, 0.5);
+    double place = t->v - winding, w = psfm_texel_extent(t, 0.0, 1.0);
     place -= TRACK_PITCH * floor(place / TRACK_PITCH + 0.5);
     double ruts = psfm_cover_band(fabs(place), 0.6, 1.05, w);
     double verge = psfm_cover_band(place, -1.5, 1.5, w + 0.3);
@@ -127,10 +127,10 @@ static void paint_ground(const psfm_surface *surface, double rgb[3]) {
     uint32_t seed = surface->solid->coat.seed;
     psfm_texel t = cell_texel(surface);
     double rough = psfm_noise_octaves(seed, &t, 9.0, 0.93), to_border;
-    psfm_texel bent = t; /* borders are not drawn with a ruler */
-    bent.u += 0.5 * rough;
-    bent.v += 0.5 * psfm_noise(seed + 91, 0.3 * t.u, 0.3 * t.v);
-    uint32_t hash = parcel(seed, &bent, &to_border);
+    psfm_texel rough_place = t; /* borders are not drawn with a ruler */
+    rough_place.u += 0.5 * rough;
+    rough_place.v += 0.5 * psfm_noise(seed + 91, 0.3 * t.u, 0.3 * t.v);
+    uint32_t hash = parcel(seed, &rough_place, &to_border);
     paint_soil(seed, &t, rough, rgb);
     paint_parcel(hash, &t, rough, rgb);
     double margin = psfm_clamp(3.0 * (0.6 - to_border), 0.0, 1.0);

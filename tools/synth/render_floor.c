@@ -1,5 +1,5 @@
 /* Courts are symmetric to both axes and every stroke of their tables lies in one quarter, so a
- * place is folded into that quarter and held against the table as it is. */
+ * place is folded into that quarter and compared with the table as it is. */
 #include "synth/render_floor.h"
 
 #include <stdbool.h>

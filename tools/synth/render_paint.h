@@ -14,14 +14,14 @@ void psfm_paint_concrete(const psfm_surface *surface, double rgb[3]);
 void psfm_paint_wood(const psfm_surface *surface, double rgb[3]);
 /* Cloth: plain, striped or checked, by the seed. */
 void psfm_paint_cloth(const psfm_surface *surface, double rgb[3]);
-/* A sign with the coat's text, or a made-up name, in contrasting ink. */
+/* A sign with the coat's text, or an invented name, in contrasting ink. */
 void psfm_paint_sign(const psfm_surface *surface, double rgb[3]);
 
 /* Octaves of noise through the body of a solid, in its own frame: no seams and no poles, for round
- * things. Mean 0, deviation about 0.3 an octave. */
+ * things. Mean 0, standard deviation about 0.3 an octave. */
 double psfm_solid_noise(uint32_t seed, const psfm_surface *surface, double wavelength, double gain);
 
-/* A made-up name. */
+/* An invented name. */
 const char *psfm_paint_name(uint32_t hash);
 
 /* Grain of a board along u of a texel, as a factor around 1. */

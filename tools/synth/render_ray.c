@@ -18,9 +18,9 @@ typedef struct {
     /* As the boxes want it, in single precision. */
     float from[3], inverse[3], near, far;
     int entry[3]; /* which bound it passes first */
-} probe;
+} ray_search;
 
-static void meet(probe *p, const psfm_solid *solid) {
+static void meet(ray_search *p, const psfm_solid *solid) {
     double s = psfm_solid_meet(solid, p->origin, p->dir, p->low, p->distance);
     if (s < p->distance) {
         p->distance = s;
@@ -29,7 +29,7 @@ static void meet(probe *p, const psfm_solid *solid) {
     }
 }
 
-static void init_probe(const psfm_stage *stage, probe *p) {
+static void init_ray_search(const psfm_stage *stage, ray_search *p) {
     p->near = (float)p->low * 0.999F;
     p->far = 1e30F;
     p->distance = HUGE_VAL;
@@ -41,13 +41,13 @@ static void init_probe(const psfm_stage *stage, probe *p) {
     }
 }
 
-static bool is_done(const probe *p) {
+static bool is_done(const ray_search *p) {
     return p->takes_any && p->found != NULL;
 }
 
 /* Where the ray enters the boxes of a node's children; returns the bits of those that it meets. */
 #if defined(__SSE2__)
-static unsigned enter_boxes(const psfm_stage_node *node, const probe *p, float near[4]) {
+static unsigned enter_boxes(const psfm_stage_node *node, const ray_search *p, float near[4]) {
     __m128 first = _mm_set1_ps(p->near), last = _mm_set1_ps(p->far);
     for (int k = 0; k < 3; ++k) {
         __m128 from = _mm_set1_ps(p->from[k]), inverse = _mm_set1_ps(p->inverse[k]);
@@ -60,7 +60,7 @@ static unsigned enter_boxes(const psfm_stage_node *node, const probe *p, float n
     return (unsigned)_mm_movemask_ps(_mm_cmple_ps(first, last));
 }
 #else
-static unsigned enter_boxes(const psfm_stage_node *node, const probe *p, float near[4]) {
+static unsigned enter_boxes(const psfm_stage_node *node, const ray_search *p, float near[4]) {
     unsigned met = 0;
     for (int l = 0; l < 4; ++l) {
         float last = p->far;
@@ -89,7 +89,7 @@ static const uint8_t far_to_near[8][4] = {{3, 2, 1, 0}, {2, 3, 1, 0}, {3, 2, 0, 
                                           {1, 0, 3, 2}, {1, 0, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}};
 
 /* Puts the children that the ray meets on the stack, the farthest first. */
-static size_t push_children(const psfm_stage_node *node, const probe *p, waiting_child *stack,
+static size_t push_children(const psfm_stage_node *node, const ray_search *p, waiting_child *stack,
                             size_t num) {
     float near[4];
     unsigned met = enter_boxes(node, p, near);
@@ -111,7 +111,7 @@ static size_t push_children(const psfm_stage_node *node, const probe *p, waiting
     return num;
 }
 
-static void descend(const psfm_stage *stage, probe *p) {
+static void descend(const psfm_stage *stage, ray_search *p) {
     waiting_child stack[STACK_SIZE];
     if (stage->num_nodes == 0 || is_done(p))
         return;
@@ -130,8 +130,8 @@ static void descend(const psfm_stage *stage, probe *p) {
 const psfm_solid *psfm_stage_nearest(const psfm_stage *stage, const double origin[3],
                                      const double dir[3], double low, const psfm_solid *guess,
                                      double *distance) {
-    probe p = {.origin = origin, .dir = dir, .low = low};
-    init_probe(stage, &p);
+    ray_search p = {.origin = origin, .dir = dir, .low = low};
+    init_ray_search(stage, &p);
     if (guess != NULL)
         meet(&p, guess);
     for (size_t k = 0; k < stage->num_large; ++k)
@@ -143,8 +143,8 @@ const psfm_solid *psfm_stage_nearest(const psfm_stage *stage, const double origi
 
 bool psfm_stage_is_blocked(const psfm_stage *stage, const double origin[3], const double dir[3],
                            double low) {
-    probe p = {.origin = origin, .dir = dir, .low = low, .takes_any = true};
-    init_probe(stage, &p);
+    ray_search p = {.origin = origin, .dir = dir, .low = low, .takes_any = true};
+    init_ray_search(stage, &p);
     for (size_t k = 0; k < stage->num_large; ++k)
         meet(&p, &stage->solids[k]);
     descend(stage, &p);

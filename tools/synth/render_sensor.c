@@ -1,6 +1,6 @@
 /* Bytes are 255 f(light) with the curve f of sRGB. The noise is added to bytes, as it is there that
- * its size is given; each value is the sum of four uniform ones, scaled to deviation 1, which has
- * tails to 3.5 deviations and takes one draw. */
+ * its size is given; each value is the sum of four uniform ones, scaled to standard deviation 1,
+ * which has tails to 3.5 standard deviations and takes one draw. */
 #include "synth/render_sensor.h"
 
 #include <math.h>

@@ -88,7 +88,7 @@ double psfm_cover_stripes(double x, double period, double on, double w);
 double psfm_cover_rect(const psfm_texel *texel, double u0, double v0, double u1, double v1);
 double psfm_cover_disc(const psfm_texel *texel, double u0, double v0, double radius);
 
-/* Gradient noise of one octave: lattice of pitch 1, mean 0, deviation about 0.3. */
+/* Gradient noise of one octave: lattice of pitch 1, mean 0, standard deviation about 0.3. */
 double psfm_noise(uint32_t seed, double u, double v);
 
 /* Octaves of noise from `wavelength` down to what the sample resolves, each `gain` times as strong

@@ -21,7 +21,7 @@ typedef enum {
     PSFM_SCENE_TURNTABLE, /* a curved, painted object through a long lens */
     PSFM_SCENE_STATUE,    /* visitors' photographs in a square: light and focal lengths differ */
     PSFM_SCENE_BOARD,     /* one plane with strict repetition */
-    PSFM_SCENE_MUG,       /* once round a mug that is printed alike on opposite sides, in a room */
+    PSFM_SCENE_MUG,       /* once round a mug with the same print on opposite sides, in a room */
     /* Matches only. */
     PSFM_SCENE_CITY, /* walks along the fronts of blocks in a grid of streets */
 } psfm_scene_kind;

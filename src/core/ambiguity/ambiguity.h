@@ -1,12 +1,12 @@
-/* Runner-ups of a model: the next best explanations, in which a set of images is turned by a
- * rotation of the world, or shifted, or one image is flipped, and how much speaks against each. */
+/* Runner-ups of a model: the next best explanations, in which a set of images moves by a gauge
+ * rotation, or is shifted, or one image is flipped, and the evidence against each. */
 #ifndef PSFM_AMBIGUITY_AMBIGUITY_H
 #define PSFM_AMBIGUITY_AMBIGUITY_H
 
 #include "core/labelling/runner_up.h"
 
 typedef enum {
-    PSFM_AMBIGUITY_ROTATION, /* a set could be turned, as a duplicate of the scene would have it */
+    PSFM_AMBIGUITY_ROTATION, /* a set could be turned, as duplicate structure would have it */
     PSFM_AMBIGUITY_FLIP,     /* one image could be turned, as its other decompositions have it */
     PSFM_AMBIGUITY_SHIFT,    /* a set could be shifted, as the next repetition would have it */
     PSFM_NUM_AMBIGUITIES,

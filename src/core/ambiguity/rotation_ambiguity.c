@@ -1,6 +1,6 @@
-/* Turns of sets are labellings (core/labelling/runner_up.h). Flips are looked for image by image: a
- * plane seen in two images has two decompositions, and where few pairs hold an image, all over the
- * same plane, the other ones may agree with each other nearly as well. */
+/* Gauge rotations of sets are labellings (core/labelling/runner_up.h). Flips are looked for image
+ * by image: a plane seen in two images has two decompositions, and where few pairs hold an image,
+ * all over the same plane, the other ones may agree with each other nearly as well. */
 #include "core/ambiguity/rotation_ambiguity.h"
 
 #include <math.h>
@@ -19,13 +19,13 @@ typedef struct {
     double unit;  /* mean support of an agreeing edge */
     double max_ratio;
     double moves[2 * PSFM_CONSENSUS_GAUGES]
-                [9]; /* the turns that edges ask for, and their inverses */
+                [9]; /* the rotations that edges ask for, and their inverses */
     int num_moves;
 } finder;
 
 /* Support of an edge with an end turned. A candidate that agrees either way, because its matches
- * determine it poorly, does not ask for the turn: where an image is within the reach of one
- * candidate is settled by the points. */
+ * determine it poorly, does not ask for the rotation: where an image is within the reach of one
+ * candidate is decided by the points. */
 static double support_turned(const psfm_consensus_search *s, uint32_t e, uint32_t now,
                              const double R1[9], const double R2[9]) {
     uint32_t best;
@@ -33,7 +33,7 @@ static double support_turned(const psfm_consensus_search *s, uint32_t e, uint32_
     return best == now ? 0.0 : support;
 }
 
-static void weigh_turn(const void *data, int move, double (*value)[4]) {
+static void weigh_rotation(const void *data, int move, double (*value)[4]) {
     const finder *f = data;
     const double *G = f->moves[move];
     const psfm_topology *t = f->s.topology;
@@ -50,21 +50,21 @@ static void weigh_turn(const void *data, int move, double (*value)[4]) {
 }
 
 static psfm_status list_moves(psfm_context *ctx, const uint32_t *chosen, finder *f) {
-    psfm_gauge_rotation turns[PSFM_CONSENSUS_GAUGES];
+    psfm_gauge_rotation rotations[PSFM_CONSENSUS_GAUGES];
     int num = 0;
-    psfm_status status = psfm_consensus_find_gauges(ctx, &f->s, chosen, turns, &num);
+    psfm_status status = psfm_consensus_find_gauges(ctx, &f->s, chosen, rotations, &num);
     for (int k = 0; status == PSFM_OK && k < num; ++k) {
         double back[9];
-        psfm_mat3_transpose(turns[k].G, back);
-        memcpy(f->moves[f->num_moves++], turns[k].G, sizeof back);
-        if (psfm_rotation_angle(turns[k].G, back) > f->s.reach)
+        psfm_mat3_transpose(rotations[k].G, back);
+        memcpy(f->moves[f->num_moves++], rotations[k].G, sizeof back);
+        if (psfm_rotation_angle(rotations[k].G, back) > f->s.reach)
             memcpy(f->moves[f->num_moves++], back, sizeof back);
     }
     return status;
 }
 
-/* Says how the set of an item turns: by G, a rotation of the world, as its reference sees it. */
-static void describe_turn(const finder *f, const double G[9], psfm_ambiguity *item) {
+/* Says how the set of an item turns: by the gauge rotation G, as its reference sees it. */
+static void describe_rotation(const finder *f, const double G[9], psfm_ambiguity *item) {
     double vector[3], axis[3];
     psfm_rotation_log(G, vector);
     double angle = psfm_norm3(vector);
@@ -73,8 +73,8 @@ static void describe_turn(const finder *f, const double G[9], psfm_ambiguity *it
     psfm_mat3_mul_vec(f->s.R[item->cut.reference], axis, item->direction);
 }
 
-static psfm_status find_turns(psfm_context *ctx, const finder *f, uint64_t seed,
-                              psfm_ambiguities *out) {
+static psfm_status find_rotations(psfm_context *ctx, const finder *f, uint64_t seed,
+                                  psfm_ambiguities *out) {
     psfm_runner_ups found;
     const psfm_runner_up_problem problem = {.graph = f->s.topology,
                                             .agrees = f->agrees,
@@ -83,13 +83,13 @@ static psfm_status find_turns(psfm_context *ctx, const finder *f, uint64_t seed,
                                             .max_ratio = f->max_ratio,
                                             .seed = seed,
                                             .num_moves = f->num_moves,
-                                            .weigh = weigh_turn,
+                                            .weigh = weigh_rotation,
                                             .data = f};
     psfm_status status = psfm_runner_ups_find(ctx, &problem, &found);
     for (size_t k = 0; status == PSFM_OK && k < found.num; ++k) {
         psfm_ambiguity item = {.kind = PSFM_AMBIGUITY_ROTATION, .cut = found.item[k]};
         found.item[k] = (psfm_runner_up){0};
-        describe_turn(f, f->moves[item.cut.move], &item);
+        describe_rotation(f, f->moves[item.cut.move], &item);
         status = psfm_ambiguities_add(ctx, &item, out);
         psfm_runner_up_free(&item.cut);
     }
@@ -149,7 +149,7 @@ static bool is_plain(const finder *f, uint32_t v, const uint32_t *chosen) {
     return psfm_evidence_ratio(agreeing / f->unit, most / f->unit) <= f->max_ratio;
 }
 
-/* The flip of v that most speaks for, of those that the edges agreeing with it have as their other
+/* The flip of v with most support, of those that the edges agreeing with it have as their other
  * candidates; false if there is none. */
 static bool find_best_flip(const finder *f, uint32_t v, const uint32_t *chosen, double best[9],
                            psfm_runner_up *cut) {
@@ -188,7 +188,7 @@ static psfm_status list_flip(psfm_context *ctx, const finder *f, uint32_t v, con
         if (f->agrees[f->s.adjacency.edge[k]])
             item.cut.edge[num++] = f->s.adjacency.edge[k];
     psfm_mat3_t_mul(f->s.R[v], R, G);
-    describe_turn(f, G, &item);
+    describe_rotation(f, G, &item);
     status = psfm_ambiguities_add(ctx, &item, out);
     if (status == PSFM_OK)
         out->part[v] = out->num_parts++;
@@ -244,7 +244,7 @@ psfm_status psfm_rotation_ambiguities_find(psfm_context *ctx, const psfm_rotatio
     if (f.unit > 0.0)
         status = list_moves(ctx, chosen, &f);
     if (status == PSFM_OK)
-        status = find_turns(ctx, &f, problem->seed, out);
+        status = find_rotations(ctx, &f, problem->seed, out);
     if (status == PSFM_OK && f.unit > 0.0)
         status = find_flips(ctx, &f, agreed, out);
 

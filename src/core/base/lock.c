@@ -42,9 +42,9 @@ psfm_status psfm_lock_folder(psfm_context *ctx, const char *folder, psfm_lock *l
 
 /* Whether the locked file still has its name: the holder before removed it with its lock. */
 static bool has_its_name(int descriptor, const char *path) {
-    struct stat held, named;
-    return fstat(descriptor, &held) == 0 && stat(path, &named) == 0 &&
-           held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+    struct stat locked, named;
+    return fstat(descriptor, &locked) == 0 && stat(path, &named) == 0 &&
+           locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
 }
 
 psfm_status psfm_lock_file(psfm_context *ctx, const char *path, psfm_lock *lock) {

@@ -22,7 +22,7 @@ typedef struct {
     size_t length;
 } piece;
 
-static int compare_piece(const void *a, const void *b) {
+static int compare_name(const void *a, const void *b) {
     const piece *p = a;
     const char *name = ((const struct psfm_named *)b)->name;
     int order = strncmp(p->text, name, p->length);
@@ -32,7 +32,7 @@ static int compare_piece(const void *a, const void *b) {
 static const struct psfm_named *find_name(const psfm_name_index *index, const char *text,
                                           size_t length) {
     const piece key = {text, length};
-    return bsearch(&key, index->sorted, index->num, sizeof *index->sorted, compare_piece);
+    return bsearch(&key, index->sorted, index->num, sizeof *index->sorted, compare_name);
 }
 
 /* No split of the line gives two known names: say which part is unknown. */

@@ -14,7 +14,7 @@
  * do.
  *
  * A thread that no loop needed for a while takes one task of a job and then looks again. So while
- * the caller does what cannot be shared, the others do what nobody waits for yet.
+ * the caller does what cannot be shared, the others do what no thread waits for yet.
  *
  * Plain threads rather than OpenMP: a task may fail, and ThreadSanitizer understands them. */
 #include "core/base/parallel.h"

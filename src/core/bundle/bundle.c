@@ -4,7 +4,7 @@
  * distances of points from their planes). Each step solves the damped normal equations
  * (H + lambda diag H) d = -g; lambda follows the ratio of the true to the predicted decrease.
  *
- * H is that of the weighted squares, which lie above a loss that bends: near the end steps are too
+ * H is that of the weighted squares, which lie above a robust loss: near the end steps are too
  * short, by a factor that the last step shows, and are stretched by it.
  *
  *   bundle_check.c      what is refused
@@ -15,7 +15,7 @@
  *   bundle_intrinsics.c which intrinsics move, and their priors
  *   bundle_schur.c      elimination of the points; bundle_rows.c and bundle_elimination.c of one
  *   bundle_step.c       the step and the cost after it
- *   bundle_tree.c       the step along a tree of images, where a long chain bends
+ *   bundle_tree.c       the step along a tree of images, where a long chain is curved
  *   bundle_planes.c     weights of soft planes
  *   bundle_errors.c     reprojection errors
  *
@@ -41,7 +41,7 @@ static const psfm_option option_rows[] = {
                        "points of a plane: ignore it, pull them to it, or keep them in it"),
     PSFM_OPTION_CHOICE(psfm_bundle_options, refine, "refine", PSFM_REFINE_AUTO, refine_choices,
                        "intrinsics to refine, shared by the images of a camera; auto: focal length "
-                       "and distortion of cameras that nobody gave"),
+                       "and distortion of uncalibrated cameras"),
     PSFM_OPTION_BOOL(psfm_bundle_options, two_focals, "two-focals", 0,
                      "refine the two focal lengths of a camera model that has two apart"),
     PSFM_OPTION_DOUBLE(psfm_bundle_options, focal_sigma, "focal-sigma", 0.2, 1e-9, 100.0,
@@ -52,17 +52,17 @@ static const psfm_option option_rows[] = {
         "the normal equations of the poses: a sparse factor, conjugate gradients, or "
         "as is cheaper"),
 };
-/* What nobody has a reason to turn. Results hardly depend on what stops it, on the damping, the
+/* What no user has a reason to change. Results hardly depend on what stops it, on the damping, the
  * scale of the loss and the number of observations ("Constants that were options" in
  * docs/measurements.md). */
 static const psfm_bundle_options unlisted = {
     .loss = PSFM_LOSS_CAUCHY, /* of the family that the last round fits to the residuals */
-    .loss_scale_px = 2.0,     /* two deviations of keypoints that are off by a pixel */
+    .loss_scale_px = 2.0,     /* two standard deviations of keypoints with noise of a pixel */
     .distortion_sigma = 0.1,  /* as large as coefficients of common lenses are */
     .center_sigma = 0.02,     /* principal points are within a few per cent of the middle */
     .max_iterations = 100,    /* several times what it takes; valleys of long chains take most */
     .tolerance = 1e-6,       /* a thousandth of what chance is to the cost of a million residuals */
-    .settled = 0.1,          /* a tenth of what noise does to them is no change */
+    .converged = 0.1,        /* a tenth of what noise does to them is no change */
     .min_observations = 4,   /* three points determine a pose, the fourth confirms it */
     .initial_damping = 1e-6, /* starts are good: nearly Gauss and Newton's step */
 };
@@ -72,7 +72,7 @@ const psfm_option_table psfm_bundle_option_table =
 #define SIGMA_ROUNDS 2       /* of estimating how flat planes are */
 #define POINT_STEPS 3        /* when that has changed */
 #define ROUGH_TOLERANCE 1e-4 /* before the last of them */
-#define ROUGH_SETTLED 3.0
+#define ROUGH_CONVERGED 3.0
 #define MIN_LAMBDA 1e-12
 #define MAX_LAMBDA 1e12
 #define LESS_DAMPING 0.1 /* at most, after a step that did what was predicted */
@@ -166,7 +166,7 @@ static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double cost,
 
 /* When to stop: see psfm_bundle_options. */
 typedef struct {
-    double tolerance, settled, settled_share;
+    double tolerance, converged, converged_share;
     double light; /* with more damping a step may hide that it is not there yet */
 } stop_rule;
 
@@ -222,15 +222,15 @@ static void after_failure(step_control *c) {
 
 /* Whether a step did so little that none need follow. A share of the cost of millions of
  * observations is many standard deviations of the weakest mode: a rule that asks for fewer than one
- * goes on until the cost falls by less than one of them is worth. */
+ * goes on until the cost falls by less than what one of them counts. */
 static bool is_last(const psfm_bundle_trial *trial, const step_facts *step, const stop_rule *rule) {
     double decrease = step->cost - trial->cost, tiny = rule->tolerance * step->cost;
-    if (rule->settled < 1.0)
+    if (rule->converged < 1.0)
         tiny = fmin(tiny, 0.5 * step->variance);
     if (trial->predicted <= tiny || decrease <= 0.0)
         return trial->predicted <= tiny;
     double little =
-        fmax(rule->settled * sqrt(step->variance), rule->settled_share * step->travelled);
+        fmax(rule->converged * sqrt(step->variance), rule->converged_share * step->travelled);
     return decrease <= tiny || (step->lambda <= LIGHT_DAMPING && trial->moved <= little * little);
 }
 
@@ -279,7 +279,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
 }
 
 /* Points alone, as far as that lowers the cost much. */
-static psfm_status settle_points(psfm_context *ctx, psfm_bundle *b) {
+static psfm_status converge_points(psfm_context *ctx, psfm_bundle *b) {
     for (int k = 0; k < POINT_STEPS; ++k) {
         psfm_bundle_trial trial;
         double cost;
@@ -303,16 +303,16 @@ static psfm_status estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most
     psfm_status status = psfm_bundle_linearize(ctx, b, &cost);
     if (status == PSFM_OK)
         status = psfm_bundle_estimate_sigma(ctx, b, most_px);
-    return status == PSFM_OK ? settle_points(ctx, b) : status;
+    return status == PSFM_OK ? converge_points(ctx, b) : status;
 }
 
-/* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. Cameras are held while
+/* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. Cameras are fixed while
  * planes are loose: over flat ground a shorter focal length with lower cameras brings points nearer
  * to their plane, and a plane that lets them leave it would be paid for that. */
 static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
-    stop_rule last = {b->options.tolerance, b->options.settled, b->options.settled_share,
+    stop_rule last = {b->options.tolerance, b->options.converged, b->options.converged_share,
                       light_damping(b)};
-    stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.settled, ROUGH_SETTLED),
+    stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.converged, ROUGH_CONVERGED),
                        0.0, INFINITY};
     psfm_status status = PSFM_OK;
     double lambda = b->options.initial_damping;

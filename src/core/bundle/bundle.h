@@ -34,7 +34,7 @@ typedef struct {
     double distortion_sigma;   /* of each coefficient */
     double center_sigma;       /* of the principal point, as a share of the longer side */
     bool two_focals;           /* fx and fy move apart, as if the options said so */
-    uint32_t held;             /* bit k: parameter k stays although `refine` lets it move */
+    uint32_t fixed;            /* bit k: parameter k stays although `refine` lets it move */
 } psfm_camera_prior;
 
 /* Known points that lie on a thing whose size is known only roughly, such as the lines of a court:
@@ -57,12 +57,12 @@ typedef struct {
     const uint32_t *image_camera; /* per image: index into cameras */
     double (*cam_from_world)[9];  /* rotation, row-major */
     double (*centers)[3];
-    const bool *image_fixed; /* pose is known and held; NULL: none */
+    const bool *image_fixed; /* pose is known and fixed; NULL: none */
 
     size_t num_points;
     double (*points)[3];
     const int32_t *point_plane; /* index into planes, -1 for none; NULL: none */
-    const bool *point_fixed;    /* known and held, off all planes; NULL: none */
+    const bool *point_fixed;    /* known and fixed, off all planes; NULL: none */
     psfm_bundle_shape *shape;   /* that the fixed points go with; NULL: none */
 
     size_t num_planes;
@@ -95,7 +95,7 @@ typedef enum {
 
 typedef struct {
     int loss;              /* psfm_loss_kind */
-    double loss_scale_px;  /* residual at which the loss starts to bend */
+    double loss_scale_px;  /* scale of the loss, a residual */
     int planes;            /* psfm_plane_mode */
     double plane_sigma_px; /* soft: for planes without sigma_px; 0: estimated for each */
     int refine;            /* psfm_bundle_refine; with priors these decide unless it is NONE */
@@ -105,9 +105,9 @@ typedef struct {
     double tolerance;       /* stop when a step lowers the cost by less than this share; where less
                              * than one standard deviation is asked for below, it must also be less
                              * than half the variance of a residual */
-    double settled;         /* stop when it moves poses, intrinsics and planes, all taken together,
+    double converged;       /* stop when it moves poses, intrinsics and planes, all taken together,
                              * by fewer standard deviations than this */
-    double settled_share;   /* or by less than this share of all steps so far */
+    double converged_share; /* or by less than this share of all steps so far */
     int min_observations;   /* an image with fewer is left out */
     int solver;             /* psfm_bundle_solver */
     double initial_damping; /* of Levenberg and Marquardt, relative to the diagonal */
@@ -125,14 +125,14 @@ typedef enum {
 /* What became of an image. */
 typedef enum {
     PSFM_IMAGE_ADJUSTED,
-    PSFM_IMAGE_HELD,     /* fixed by the caller */
-    PSFM_IMAGE_DATUM,    /* held by the adjustment: it carries the coordinate frame */
+    PSFM_IMAGE_FIXED,    /* fixed by the caller */
+    PSFM_IMAGE_DATUM,    /* fixed by the adjustment: it carries the coordinate frame */
     PSFM_IMAGE_LEFT_OUT, /* too few observations; its pose is untouched */
 } psfm_image_state;
 
 typedef struct {
     psfm_image_state state;
-    bool fixes_scale; /* its distance from the datum image is held */
+    bool fixes_scale; /* its distance from the datum image is fixed */
     size_t num_observations;
     double mean_px; /* mean reprojection error; 0 without observations */
     double rms_px;
@@ -157,9 +157,9 @@ typedef struct {
     psfm_bundle_image_stats *images; /* num_images of the problem; owned */
 } psfm_bundle_stats;
 
-/* Adjusts. Gauge: in each connected part without an image fixed by the caller, the image with the
- * most observations is held together with the distance to the image farthest from it; with one
- * fixed image, only that distance. All images that see fixed points are one part, which these
+/* Adjusts. Gauge: in each connected component without an image fixed by the caller, the image with
+ * the most observations is fixed together with the distance to the image farthest from it; with one
+ * fixed image, only that distance. All images that see fixed points are one component, which these
  * hold. Images with too few observations and points seen by fewer than two images, unless they are
  * fixed, are left out and keep their values. Input that is not finite, or out of range, is
  * refused with PSFM_ERR_ARGUMENT. NULL options are the defaults. stats may be NULL; otherwise it

@@ -2,7 +2,7 @@
  *
  * With B the derivatives of all residuals by the blocks (poses, intrinsics, planes) and C those by
  * the points, the reduced system is S = B^T B - B^T C V^-1 C^T B + E; V is the damped C^T C, and E
- * what stands on the diagonal beside the observations: damping, priors, the held distance. So
+ * what stands on the diagonal beside the observations: damping, priors, the fixed distance. So
  *   S x = B^T (B x + C d) + E x,   d = -V^-1 C^T B x,
  * which is one pass over the points (d and the change of each residual) and one over the blocks.
  * Memory and time of a product are proportional to the observations, whatever sees what.

@@ -78,7 +78,7 @@ typedef struct {
 
     /* Gauge. */
     psfm_image_state *image_state;
-    uint32_t *scale_anchor; /* per image: the image its distance is held from, or NONE */
+    uint32_t *scale_anchor; /* per image: the image that its fixed distance is from, or NONE */
     double *scale_distance; /* that distance */
 
     /* Blocks of the reduced system: poses, then intrinsics, then planes. */
@@ -158,7 +158,7 @@ double psfm_bundle_total_loss(const psfm_bundle_options *options, const psfm_bun
 /* Fills rows and systems at the current values. */
 psfm_status psfm_bundle_linearize(psfm_context *ctx, psfm_bundle *b, double *cost);
 
-/* Half the sum of the squared deviations of the intrinsics from their priors, in standard
+/* Half the sum of the squared differences of the intrinsics from their priors, in standard
  * deviations; and how much of it the step takes away by the linear model. */
 typedef struct {
     double value, weight; /* the weight is an inverse variance */
@@ -204,7 +204,7 @@ void psfm_bundle_add_pull(const psfm_bundle *b, uint32_t o, double rhs[3]);
 double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values *values, uint32_t p,
                                  const double X[3]);
 
-/* Loose enough not to bend the cameras towards a plane that is none. */
+/* Loose enough not to pull the cameras towards a plane that is none. */
 #define PSFM_BUNDLE_START_SIGMA_PX 4.0
 
 /* Scales of soft planes at the start, and their sigma re-estimated after an adjustment, from the
@@ -270,7 +270,7 @@ void psfm_bundle_tree_destroy(psfm_bundle_tree **tree);
  * point that moves. */
 psfm_status psfm_bundle_tree_move(psfm_context *ctx, psfm_bundle *b);
 void psfm_bundle_tree_carry(const psfm_bundle *b, uint32_t point, double X[3]);
-/* Puts the trial centre of an image back to the distance that is held, if one is. */
+/* Puts the trial centre of an image back to the distance that is fixed, if one is. */
 void psfm_bundle_hold_distance(psfm_bundle *b, uint32_t image);
 
 /* Whether a shape moves, and how far it takes a fixed point in use along x and y, a unit each. */

@@ -14,7 +14,7 @@
 #define MIN_FOCAL_RATIO 0.2 /* of a step; beyond, the linear model says nothing */
 #define MIN_FOCAL 0.02      /* of the longer side: a field of view of 178 degrees */
 #define MAX_FOCAL 1000.0
-#define HELD 1e10 /* times the weight of a prior: the parameter does not move */
+#define FIXED 1e10 /* times the weight of a prior: the parameter does not move */
 
 static double longer_side(const psfm_camera *camera) {
     return (double)(camera->width > camera->height ? camera->width : camera->height);
@@ -38,7 +38,7 @@ static double sigma_of(const psfm_bundle *b, const psfm_camera_prior *prior, int
     const psfm_camera_model_info *info = psfm_camera_model_get(prior->camera.model);
     bool is_second = k == info->focal[1] && k != info->focal[0];
     bool are_apart = b->options.two_focals || prior->two_focals;
-    if (prior->held >> k & 1)
+    if (prior->fixed >> k & 1)
         return 0.0;
     if (k == info->focal[0] || is_second)
         return prior->refine >= PSFM_REFINE_FOCAL && (!is_second || are_apart)
@@ -161,7 +161,7 @@ psfm_bundle_prior psfm_bundle_prior_of(const psfm_bundle *b, size_t c, uint32_t 
     psfm_bundle_prior prior = {b->prior_value[c][k], b->prior_weight[c][k]};
     if (b->holds_cameras) {
         prior.value = b->problem->cameras[c].params[b->free_params[c][k]];
-        prior.weight *= HELD;
+        prior.weight *= FIXED;
     }
     return prior;
 }

@@ -79,7 +79,7 @@ double psfm_bundle_soft_residual(const psfm_bundle *b, const psfm_bundle_values 
            (psfm_dot3(plane->normal, X) - plane->distance);
 }
 
-/* Removes the part of a derivative by the centre that would change the held distance. */
+/* Removes the part of a derivative by the centre that would change the fixed distance. */
 static void hold_distance(const psfm_bundle *b, uint32_t image, double J[3]) {
     if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
         return;

@@ -27,10 +27,10 @@ typedef struct {
 /* Adds a point to the rows of all that it has a part in. */
 void psfm_bundle_rows_add(const psfm_bundle_rows *rows, uint32_t point);
 
-/* What no point gives: the pivot of a held distance, the priors of intrinsics. */
+/* What no point gives: the pivot of a fixed distance, the priors of intrinsics. */
 void psfm_bundle_row_complete(const psfm_bundle *b, psfm_bundle_row_sum *row);
 
-/* Parts of diagonal blocks. A pivot for the direction that a held distance takes out of the
+/* Parts of diagonal blocks. A pivot for the direction that a fixed distance takes out of the
  * derivatives by an image's centre; the priors of a camera's intrinsics; a point on a plane. */
 void psfm_bundle_add_pivot(const psfm_bundle *b, uint32_t image, const double *diagonal,
                            double *block);

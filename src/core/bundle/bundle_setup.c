@@ -1,9 +1,9 @@
-/* What takes part in the adjustment, in which order, and what holds the coordinate frame.
+/* What takes part in the adjustment, in which order, and what fixes the coordinate frame.
  *
  * Images with too few observations and points with fewer than two drop out, and drop others in
- * turn, until nothing changes. The rest falls into connected parts. In each part seven degrees of
- * freedom are not observable (where, which way, how large); they are taken away by holding one
- * image and the distance of another one from it. */
+ * turn, until nothing changes. The rest falls into connected components. In each of them seven
+ * degrees of freedom are not observable (where, which way, how large); they are taken away by
+ * holding one image and the distance of another one from it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +183,7 @@ static psfm_status select_planes(psfm_context *ctx, psfm_bundle *b) {
     return PSFM_OK;
 }
 
-/* Images that see fixed points are of one part; the first of them, or NONE. */
+/* Images that see fixed points are of one component; the first of them, or NONE. */
 static uint32_t unite_known(const psfm_bundle *b, uint32_t *parent) {
     uint32_t first = NONE;
     for (uint32_t o = 0; o < b->num_obs; ++o) {
@@ -196,9 +196,9 @@ static uint32_t unite_known(const psfm_bundle *b, uint32_t *parent) {
     return first;
 }
 
-/* Images that see a common point, or points of a common plane, are of one part. Returns an image of
- * the part that fixed points hold, or NONE. */
-static uint32_t find_parts(const psfm_bundle *b, uint32_t *parent) {
+/* Images that see a common point, or points of a common plane, are of one component. Returns an
+ * image of the component that fixed points hold, or NONE. */
+static uint32_t find_components(const psfm_bundle *b, uint32_t *parent) {
     psfm_sets_init(parent, (uint32_t)b->problem->num_images);
     uint32_t known = unite_known(b, parent);
     for (uint32_t o = 1; o < b->num_obs; ++o)
@@ -217,18 +217,18 @@ static uint32_t num_seen(const psfm_bundle *b, uint32_t image) {
     return b->image_begin[image + 1] - b->image_begin[image];
 }
 
-/* Holds the scale of a part by its image farthest from `datum`. */
-static void hold_scale(psfm_bundle *b, const uint32_t *part, uint32_t datum) {
+/* Fixes the scale of a component by its image farthest from `datum`. */
+static void fix_scale(psfm_bundle *b, const uint32_t *component, uint32_t datum) {
     const psfm_bundle_problem *p = b->problem;
     uint32_t farthest = NONE;
     double distance = 0.0;
     for (uint32_t i = 0; i < p->num_images; ++i) {
         double D[3];
-        if (part[i] != part[datum] || b->image_state[i] == PSFM_IMAGE_LEFT_OUT)
+        if (component[i] != component[datum] || b->image_state[i] == PSFM_IMAGE_LEFT_OUT)
             continue;
         psfm_sub3(p->centers[i], p->centers[datum], D);
         double length = psfm_norm3(D);
-        if (length > 0.0 && b->image_state[i] == PSFM_IMAGE_HELD)
+        if (length > 0.0 && b->image_state[i] == PSFM_IMAGE_FIXED)
             return; /* two known centres hold the scale */
         if (length > distance) {
             distance = length;
@@ -244,42 +244,42 @@ static void hold_scale(psfm_bundle *b, const uint32_t *part, uint32_t datum) {
 static bool is_better_datum(const psfm_bundle *b, uint32_t image, uint32_t than) {
     if (than == NONE)
         return true;
-    bool held = b->image_state[image] == PSFM_IMAGE_HELD;
-    bool than_held = b->image_state[than] == PSFM_IMAGE_HELD;
-    return held != than_held ? held : num_seen(b, image) > num_seen(b, than);
+    bool fixed = b->image_state[image] == PSFM_IMAGE_FIXED;
+    bool than_fixed = b->image_state[than] == PSFM_IMAGE_FIXED;
+    return fixed != than_fixed ? fixed : num_seen(b, image) > num_seen(b, than);
 }
 
 static psfm_status fix_gauge(psfm_context *ctx, psfm_bundle *b, const selection *s) {
     size_t n = b->problem->num_images;
-    uint32_t *part = NULL, *datum = NULL;
+    uint32_t *component = NULL, *datum = NULL;
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, n, &part)) != PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, n, &component)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &datum)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &b->image_state)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &b->scale_anchor)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &b->scale_distance)) != PSFM_OK)
         goto cleanup;
-    uint32_t known = find_parts(b, part);
+    uint32_t known = find_components(b, component);
     for (uint32_t i = 0; i < n; ++i) {
-        b->image_state[i] = is_fixed(b->problem, i) ? PSFM_IMAGE_HELD
+        b->image_state[i] = is_fixed(b->problem, i) ? PSFM_IMAGE_FIXED
                             : s->image[i]           ? PSFM_IMAGE_ADJUSTED
                                                     : PSFM_IMAGE_LEFT_OUT;
         b->scale_anchor[i] = datum[i] = NONE;
     }
     for (uint32_t i = 0; i < n; ++i)
-        if (num_seen(b, i) > 0 && (known == NONE || part[i] != part[known]) &&
-            is_better_datum(b, i, datum[part[i]]))
-            datum[part[i]] = i;
+        if (num_seen(b, i) > 0 && (known == NONE || component[i] != component[known]) &&
+            is_better_datum(b, i, datum[component[i]]))
+            datum[component[i]] = i;
     for (uint32_t i = 0; i < n; ++i) {
         if (datum[i] == NONE)
             continue;
-        hold_scale(b, part, datum[i]);
+        fix_scale(b, component, datum[i]);
         if (b->image_state[datum[i]] == PSFM_IMAGE_ADJUSTED)
             b->image_state[datum[i]] = PSFM_IMAGE_DATUM;
     }
 
 cleanup:
-    free(part);
+    free(component);
     free(datum);
     return status;
 }

@@ -1,10 +1,10 @@
 /* From the solution of the reduced system to trial values.
  *
- * Poses move by R <- exp(w) R, c <- c + d; a centre whose distance is held goes back to it along
+ * Poses move by R <- exp(w) R, c <- c + d; a centre whose distance is fixed goes back to it along
  * the new direction. Points follow by back-substitution,
  *   d_p = V_p^-1 (b_p - sum_o J_o^T P_o d_i(o) - q_p (m_p . d_plane)),
  * and are put along the normal of their moved plane: hard points onto it, soft ones to the distance
- * that the step says. A soft plane may be far stiffer than the images, and what the step bends it
+ * that the step says. A soft plane may be far stiffer than the images, and what the step curves it
  * by in the second order would cost more than the step gains. A point whose step would lose one of
  * its images takes a smaller one: a single point near a camera must not stop all others. */
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "core/linalg/mat3.h"
 
 #define FEW_OBSERVATIONS 64 /* of a point, whose changes by the blocks are computed once */
-#define STRAIGHT 0.75       /* share of the predicted decrease from which a step need not bend */
+#define STRAIGHT 0.75 /* share of the predicted decrease from which a step need not be curved */
 
 void psfm_bundle_hold_distance(psfm_bundle *b, uint32_t image) {
     uint32_t anchor = b->scale_anchor[image];

@@ -320,7 +320,7 @@ static void carry_plane(psfm_bundle *b, uint32_t plane) {
     psfm_bundle_plane_frame(normal, b->trial.plane_frame[plane]);
 }
 
-/* Scales each tree about its root to where a distance from it is as it is held. */
+/* Scales each tree about its root to where a distance from it has its fixed value. */
 static void hold_distances(psfm_bundle *b) {
     psfm_bundle_tree *tree = b->tree;
     for (uint32_t i = 0; i < tree->num_images; ++i) {

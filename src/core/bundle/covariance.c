@@ -82,7 +82,7 @@ static psfm_status estimate_variance(psfm_context *ctx, const psfm_bundle *b, lo
 }
 
 /* The direction whose pivot holds the distance is known, not of variance 1 / pivot. */
-static void remove_held_direction(const psfm_bundle *b, uint32_t image, double C[36]) {
+static void remove_fixed_direction(const psfm_bundle *b, uint32_t image, double C[36]) {
     if (b->scale_anchor[image] == PSFM_BUNDLE_NONE)
         return;
     double u[6] = {0}, P[36], T[36], length = 0.0;
@@ -127,7 +127,7 @@ static void store(const psfm_bundle *b, double *blocks, double variance, double 
             add_shape(b, k, shape, blocks + 36 * (size_t)k);
         for (int v = 0; v < 36; ++v)
             C[v] = variance * blocks[36 * (size_t)k + (size_t)v];
-        remove_held_direction(b, b->block_source[k], C);
+        remove_fixed_direction(b, b->block_source[k], C);
     }
 }
 

@@ -1,5 +1,5 @@
-/* The inner loops of the elimination of points (bundle_rows.c). All versions round alike, so that
- * results do not depend on the machine. */
+/* The inner loops of the elimination of points (bundle_rows.c). All versions round the same way, so
+ * that results do not depend on the machine. */
 #ifndef PSFM_BUNDLE_SCHUR_KERNEL_H
 #define PSFM_BUNDLE_SCHUR_KERNEL_H
 

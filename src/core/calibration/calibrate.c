@@ -27,11 +27,11 @@
 #define MAX_PASSES 2
 #define CONTRADICTION 4.0 /* standard deviations between EXIF data and planes */
 #define OPEN_SIGMA 0.2    /* from which on matches do not tell a wrong value from a right one */
-#define BEND_SIGMA 0.1    /* by which distortions of lenses differ from the common one */
-#define BEND_KNOWN 0.5    /* share of it below which a lens's own is determined */
-#define BEND_SETTLED 0.1  /* of its standard deviation, */
-#define MIN_BEND 1e-9     /* or this: a change that matters no more */
-#define MAX_BEND_ROUNDS 5
+#define K1_SIGMA 0.1      /* by which distortions of lenses differ from the common one */
+#define K1_KNOWN 0.5      /* share of it below which a lens's own is determined */
+#define K1_CONVERGED 0.1  /* of its standard deviation, */
+#define MIN_K1 1e-9       /* or this: a change that matters no more */
+#define MAX_K1_ROUNDS 5
 #define FISHEYE_SIGMA 0.05 /* of a fisheye's focal length: no lens is quite equidistant */
 #define MAX_FISHEYE_ROUNDS 4
 
@@ -73,7 +73,7 @@ typedef struct {
     psfm_two_view_options two_view;
     psfm_match_set *set;
     bool *unknown; /* per camera */
-    bool *bends;   /* per camera: its distortion is searched */
+    bool *free_k1; /* per camera: its distortion is searched */
     psfm_two_view *two_views;
     psfm_calibrate_stats *stats;
 } calibration;
@@ -107,7 +107,7 @@ static psfm_status find_distortion(psfm_context *ctx, calibration *c, bool same_
     if (!c->options->distortion)
         return PSFM_OK;
     psfm_status status =
-        psfm_radial_search(ctx, c->set, c->two_views, c->bends, same_coefficient, &radial);
+        psfm_radial_search(ctx, c->set, c->two_views, c->free_k1, same_coefficient, &radial);
     if (status != PSFM_OK || !radial.found)
         return status;
     *found = true;
@@ -127,7 +127,7 @@ static psfm_status find_fisheye(psfm_context *ctx, calibration *c, bool *found) 
     if (!c->options->distortion || c->options->camera_model != 0)
         return PSFM_OK;
     for (int round = 0; status == PSFM_OK && lens.found && round < MAX_FISHEYE_ROUNDS; ++round) {
-        status = psfm_fisheye_search(ctx, c->set, c->two_views, c->bends, *found, &lens);
+        status = psfm_fisheye_search(ctx, c->set, c->two_views, c->free_k1, *found, &lens);
         if (status != PSFM_OK || !lens.found)
             break;
         *found = true;
@@ -135,7 +135,7 @@ static psfm_status find_fisheye(psfm_context *ctx, calibration *c, bool *found) 
         status = verify_anew(ctx, c);
     }
     for (size_t k = 0; *found && k < c->set->num_cameras; ++k) {
-        if (!c->bends[k])
+        if (!c->free_k1[k])
             continue;
         c->set->origins[k].source = PSFM_FOCAL_HINT;
         c->set->origins[k].sigma = FISHEYE_SIGMA;
@@ -174,11 +174,11 @@ static bool weigh_exif(double log_exif, double *log_factor, double *sigma,
 typedef struct {
     uint32_t *group;
     double *known;
-    double *start;                   /* strength of the radial distortion at the beginning */
-    double *prior_bend, *bend_sigma; /* from where the lens is now to where it began */
+    double *start;               /* strength of the radial distortion at the beginning */
+    double *prior_k1, *k1_sigma; /* from where the lens is now to where it began */
 } lens_input;
 
-static psfm_status lens_input_init(psfm_context *ctx, const calibration *c, bool bends,
+static psfm_status lens_input_init(psfm_context *ctx, const calibration *c, bool free_k1,
                                    lens_input *in) {
     const psfm_match_set *set = c->set;
     double scale[2];
@@ -186,18 +186,18 @@ static psfm_status lens_input_init(psfm_context *ctx, const calibration *c, bool
     if ((status = PSFM_ALLOC(ctx, set->num_views, &in->group)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, set->num_cameras, &in->known)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, set->num_cameras, &in->start)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->prior_bend)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->bend_sigma)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->prior_k1)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, set->num_cameras, &in->k1_sigma)) != PSFM_OK)
         return status;
     for (size_t v = 0; v < set->num_views; ++v)
         in->group[v] = set->views[v].camera_idx;
     for (size_t k = 0; k < set->num_cameras; ++k) {
         if (!c->unknown[k] && psfm_image_scale(&set->cameras[k], scale))
             in->known[k] = sqrt(scale[0] * scale[1]);
-        if (!bends || !c->bends[k])
+        if (!free_k1 || !c->free_k1[k])
             continue;
         in->start[k] = psfm_radial_strength(&set->cameras[k]);
-        in->bend_sigma[k] = BEND_SIGMA;
+        in->k1_sigma[k] = K1_SIGMA;
     }
     return PSFM_OK;
 }
@@ -206,20 +206,20 @@ static void lens_input_free(lens_input *in) {
     free(in->group);
     free(in->known);
     free(in->start);
-    free(in->prior_bend);
-    free(in->bend_sigma);
+    free(in->prior_k1);
+    free(in->k1_sigma);
 }
 
 /* Homographies of the rays as they are, and what they say of the lenses. */
-static psfm_status estimate_lenses(psfm_context *ctx, calibration *c, bool bends, lens_input *in,
+static psfm_status estimate_lenses(psfm_context *ctx, calibration *c, bool free_k1, lens_input *in,
                                    psfm_focal_estimate *out) {
     psfm_measured_planes measured = {0};
-    for (size_t k = 0; bends && k < c->set->num_cameras; ++k)
-        if (in->bend_sigma[k] > 0.0)
-            in->prior_bend[k] = in->start[k] - psfm_radial_strength(&c->set->cameras[k]);
+    for (size_t k = 0; free_k1 && k < c->set->num_cameras; ++k)
+        if (in->k1_sigma[k] > 0.0)
+            in->prior_k1[k] = in->start[k] - psfm_radial_strength(&c->set->cameras[k]);
     psfm_focal_input input = {
         c->set->num_views, c->set->num_cameras,           in->group,
-        in->known,         bends ? in->prior_bend : NULL, bends ? in->bend_sigma : NULL};
+        in->known,         free_k1 ? in->prior_k1 : NULL, free_k1 ? in->k1_sigma : NULL};
     psfm_focal_estimate_free(out);
     psfm_status status = psfm_measured_planes_init(ctx, c->set, c->two_views, &measured);
     if (status == PSFM_OK)
@@ -228,20 +228,21 @@ static psfm_status estimate_lenses(psfm_context *ctx, calibration *c, bool bends
     return status;
 }
 
-/* Bends the lenses as the estimate asks, and computes their rays anew; *moved says whether it was
- * worth it. Focal lengths stay, so that homographies remain nearly what they are. */
-static psfm_status bend_lenses(psfm_context *ctx, calibration *c, const lens_input *in,
-                               const psfm_focal_estimate *estimate, bool *moved) {
+/* Changes the distortion of the lenses by the estimate, and computes their rays anew; *moved says
+ * whether that changed much. Focal lengths stay, so that homographies remain nearly what they are.
+ */
+static psfm_status distort_lenses(psfm_context *ctx, calibration *c, const lens_input *in,
+                                  const psfm_focal_estimate *estimate, bool *moved) {
     *moved = false;
-    c->stats->num_bends = c->stats->num_bent = 0;
+    c->stats->num_k1_free = c->stats->num_k1_determined = 0;
     for (size_t k = 0; k < c->set->num_cameras; ++k) {
-        if (!(in->bend_sigma[k] > 0.0))
+        if (!(in->k1_sigma[k] > 0.0))
             continue;
-        double bend = estimate->bend[k], sigma = estimate->bend_sigma[k];
-        psfm_radial_set(&c->set->cameras[k], psfm_radial_strength(&c->set->cameras[k]) + bend);
-        *moved = *moved || fabs(bend) > fmax(BEND_SETTLED * sigma, MIN_BEND);
-        ++c->stats->num_bends;
-        c->stats->num_bent += sigma < BEND_KNOWN * BEND_SIGMA;
+        double k1 = estimate->k1[k], sigma = estimate->k1_sigma[k];
+        psfm_radial_set(&c->set->cameras[k], psfm_radial_strength(&c->set->cameras[k]) + k1);
+        *moved = *moved || fabs(k1) > fmax(K1_CONVERGED * sigma, MIN_K1);
+        ++c->stats->num_k1_free;
+        c->stats->num_k1_determined += sigma < K1_KNOWN * K1_SIGMA;
     }
     return psfm_match_set_compute_rays(ctx, c->set, NULL);
 }
@@ -283,7 +284,7 @@ static bool list_knowledge(const calibration *c, const lens_input *in,
         known[k].is_certain = in->known[k] > 0.0;
         known[k].free = c->unknown[k] && !(planes->sigma[k] < c->focal->max_sigma) &&
                         psfm_image_scale(&c->set->cameras[k], scale);
-        known[k].bend_sigma = c->bends[k] && c->options->distortion ? BEND_SIGMA : 0.0;
+        known[k].k1_sigma = c->free_k1[k] && c->options->distortion ? K1_SIGMA : 0.0;
         any = any || known[k].free;
     }
     return any;
@@ -301,7 +302,7 @@ static psfm_status estimate_pairs(psfm_context *ctx, calibration *c, const lens_
     return status;
 }
 
-/* What planes and pairs say of a camera into it; a bend that pairs only needed themselves goes. */
+/* What planes and pairs say of a camera into it; a k1 that only the pairs needed is undone. */
 static void take_lens(calibration *c, size_t k, const psfm_focal_estimate *planes,
                       const psfm_pair_estimate *pairs) {
     psfm_camera *camera = &c->set->cameras[k];
@@ -310,24 +311,24 @@ static void take_lens(calibration *c, size_t k, const psfm_focal_estimate *plane
         return;
     bool taken = isfinite(pairs->sigma[k]) &&
                  take_focal(c, k, pairs->focal[k], pairs->sigma[k], PSFM_FOCAL_PAIRS);
-    if (!taken && pairs->bend[k] != 0.0)
-        psfm_radial_set(camera, psfm_radial_strength(camera) - pairs->bend[k]);
+    if (!taken && pairs->k1[k] != 0.0)
+        psfm_radial_set(camera, psfm_radial_strength(camera) - pairs->k1[k]);
 }
 
 /* Lenses from planes into the cameras and their origins. Distortion has its effect on homographies
  * to first order, so it is repeated until nothing moves. */
-static psfm_status find_lenses(psfm_context *ctx, calibration *c, bool bends) {
+static psfm_status find_lenses(psfm_context *ctx, calibration *c, bool free_k1) {
     lens_input in = {0};
     psfm_focal_estimate estimate = {0};
     psfm_pair_estimate pairs = {0};
-    bool moved = bends;
-    psfm_status status = lens_input_init(ctx, c, bends, &in);
+    bool moved = free_k1;
+    psfm_status status = lens_input_init(ctx, c, free_k1, &in);
     if (status == PSFM_OK)
-        status = estimate_lenses(ctx, c, bends, &in, &estimate);
-    for (int round = 0; status == PSFM_OK && moved && round < MAX_BEND_ROUNDS; ++round) {
-        status = bend_lenses(ctx, c, &in, &estimate, &moved);
+        status = estimate_lenses(ctx, c, free_k1, &in, &estimate);
+    for (int round = 0; status == PSFM_OK && moved && round < MAX_K1_ROUNDS; ++round) {
+        status = distort_lenses(ctx, c, &in, &estimate, &moved);
         if (status == PSFM_OK && moved)
-            status = estimate_lenses(ctx, c, bends, &in, &estimate);
+            status = estimate_lenses(ctx, c, free_k1, &in, &estimate);
     }
     c->stats->num_planes = estimate.num_planes;
     c->stats->num_homographies = estimate.num_homographies;
@@ -355,7 +356,7 @@ static psfm_status begin(psfm_context *ctx, calibration *c) {
     psfm_match_set *set = c->set;
     psfm_status status = PSFM_ALLOC(ctx, set->num_cameras, &c->unknown);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, set->num_cameras, &c->bends);
+        status = PSFM_ALLOC(ctx, set->num_cameras, &c->free_k1);
     if (status == PSFM_OK && set->origins == NULL) {
         status = PSFM_ALLOC(ctx, set->num_cameras, &set->origins);
         for (size_t k = 0; status == PSFM_OK && k < set->num_cameras; ++k)
@@ -365,7 +366,7 @@ static psfm_status begin(psfm_context *ctx, calibration *c) {
         c->unknown[k] = is_unknown(set, c->options, k);
         if (c->unknown[k])
             name_model(set, k, c->options->camera_model);
-        c->bends[k] = c->unknown[k] && psfm_has_radial(&set->cameras[k]);
+        c->free_k1[k] = c->unknown[k] && psfm_has_radial(&set->cameras[k]);
         c->stats->num_unknown += c->unknown[k];
         if (c->unknown[k] && set->origins[k].source == PSFM_FOCAL_GIVEN) {
             set->origins[k].source = PSFM_FOCAL_GUESS;
@@ -376,18 +377,18 @@ static psfm_status begin(psfm_context *ctx, calibration *c) {
 }
 
 static psfm_status run_passes(psfm_context *ctx, calibration *c) {
-    bool bends = false, is_fisheye = false;
+    bool free_k1 = false, is_fisheye = false;
     psfm_status status = verify(ctx, c);
     for (int pass = 0; status == PSFM_OK && pass < MAX_PASSES; ++pass) {
         if (pass > 0)
             status = verify_anew(ctx, c);
         if (status == PSFM_OK)
-            status = find_distortion(ctx, c, pass > 0, &bends);
+            status = find_distortion(ctx, c, pass > 0, &free_k1);
         if (status == PSFM_OK && pass == 0)
             status = find_fisheye(ctx, c, &is_fisheye);
-        if (status == PSFM_OK && !is_fisheye && (pass == 0 || bends))
-            status = find_lenses(ctx, c, bends);
-        if (!bends || is_fisheye)
+        if (status == PSFM_OK && !is_fisheye && (pass == 0 || free_k1))
+            status = find_lenses(ctx, c, free_k1);
+        if (!free_k1 || is_fisheye)
             break;
     }
     return status == PSFM_OK ? psfm_match_set_compute_rays(ctx, c->set, NULL) : status;
@@ -411,7 +412,7 @@ psfm_status psfm_calibrate(psfm_context *ctx, const psfm_calibrate_options *opti
     }
     forget_two_views(&c);
     free(c.unknown);
-    free(c.bends);
+    free(c.free_k1);
     return status;
 }
 
@@ -435,11 +436,11 @@ void psfm_calibrate_describe(const psfm_calibrate_stats *s, char *text, size_t s
             s->num_fisheye, s->fisheye_focal);
         return;
     }
-    if (s->num_bends > 0 && (size_t)n < size)
+    if (s->num_k1_free > 0 && (size_t)n < size)
         n +=
             snprintf(text + n, size - (size_t)n,
                      "; radial distortion of %zu of %zu determined, the others keep the common one",
-                     s->num_bent, s->num_bends);
+                     s->num_k1_determined, s->num_k1_free);
     if (s->num_determined < s->num_unknown && (size_t)n < size)
         snprintf(text + n, size - (size_t)n,
                  "; for the others turn the camera between photographs, take some at a slant to "

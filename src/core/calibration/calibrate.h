@@ -1,4 +1,4 @@
-/* Intrinsics of cameras that nobody gave, from the homographies of a match set. */
+/* Intrinsics of uncalibrated cameras, from the homographies of a match set. */
 #ifndef PSFM_CALIBRATION_CALIBRATE_H
 #define PSFM_CALIBRATION_CALIBRATE_H
 
@@ -25,13 +25,13 @@ typedef struct {
     size_t num_determined; /* of these */
     size_t num_wrong_exif; /* whose EXIF focal length contradicts the planes */
     uint32_t num_planes, num_homographies;
-    size_t num_by_pairs;  /* of the determined: from the epipolar geometry of pairs, */
-    uint32_t num_pairs;   /* so many of them */
-    size_t num_fisheye;   /* that look like equidistant fisheyes, */
-    double fisheye_focal; /* of this focal length in units of the longer side */
-    double distortion;    /* first radial coefficient for a focal length of one longer side */
-    size_t num_bends;     /* cameras whose own distortion was estimated about it */
-    size_t num_bent;      /* of these: determined */
+    size_t num_by_pairs;      /* of the determined: from the epipolar geometry of pairs, */
+    uint32_t num_pairs;       /* so many of them */
+    size_t num_fisheye;       /* that look like equidistant fisheyes, */
+    double fisheye_focal;     /* of this focal length in units of the longer side */
+    double distortion;        /* first radial coefficient for a focal length of one longer side */
+    size_t num_k1_free;       /* cameras whose own distortion was estimated about it */
+    size_t num_k1_determined; /* of these: determined */
 } psfm_calibrate_stats;
 
 /* Whether there is a camera to calibrate. */

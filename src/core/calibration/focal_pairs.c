@@ -28,18 +28,18 @@
 
 #define FREE_SIGMA 0.6     /* of log f about the median of all */
 #define CENTER_SIGMA 0.005 /* of principal points, as a share of the longer side */
-#define CERTAIN 1e-3       /* deviation of what is given */
+#define CERTAIN 1e-3       /* standard deviation of what is given */
 #define MODEL_SIGMA 0.005  /* by lenses that are not as assumed */
 #define FIRST_FOCAL 0.5    /* of the starts, in units of the longer side, */
 #define FOCAL_STEP 1.4142  /* and from one to the next */
 #define START_ITERATIONS 12
 #define LAST_ITERATIONS 30
 #define LOSS_SCALE 9.0 /* excess of a pair at which it begins to count less */
-#define AROUND 2.0     /* deviations to either side at which they are looked at again, */
+#define AROUND 2.0     /* standard deviations to either side at which they are looked at again, */
 #define GROWS 1.1      /* once more if they grow by this factor, */
 #define MAX_LOOKS 4    /* so often at most */
 #define OTHERS 8.0     /* equations for which all pairs count in those of a camera */
-#define BEND_SURE 5.0  /* deviations from which on bends are more than chance */
+#define K1_SURE 5.0    /* standard deviations from which on k1 is more than chance */
 
 enum { NUM_STARTS = 7 };
 
@@ -92,9 +92,9 @@ static psfm_lens_prior prior_of(const psfm_camera *camera, const psfm_camera_kno
     psfm_lens_prior prior = {.is_free = known->free,
                              .sigma = is_open ? FREE_SIGMA : fmax(known->sigma, CERTAIN),
                              .center_sigma = known->is_certain ? CERTAIN : CENTER_SIGMA,
-                             .bend_sigma = known->bend_sigma};
-    if (known->bend_sigma > 0.0)
-        prior.bend = -psfm_radial_strength(camera);
+                             .k1_sigma = known->k1_sigma};
+    if (known->k1_sigma > 0.0)
+        prior.k1 = -psfm_radial_strength(camera);
     psfm_image_scale(camera, prior.scale);
     prior.log_factor = known->free ? 0.0 : log(known->focal) - log_scale(&prior);
     return prior;
@@ -183,10 +183,10 @@ static const double *weights_of(search *s) {
     return s->excess;
 }
 
-/* Deviations are those at the minimum, and far from it they may be larger: a turntable's focal
- * length has some minimum, where principal points seem not to matter. So all free focal lengths are
- * taken to either side by what they are thought to be unsure by, motions follow, and the largest
- * deviation counts, until it grows no more. */
+/* Standard deviations are those at the minimum, and far from it they may be larger: a turntable's
+ * focal length has some minimum, where principal points seem not to matter. So all free focal
+ * lengths are taken to either side by what they are thought to be unsure by, motions follow, and
+ * the largest standard deviation counts, until it grows no more. */
 static psfm_status look_around(search *s, double widening) {
     const minimum *last = &s->minima[NUM_STARTS];
     size_t num = s->problem.num_groups;
@@ -229,14 +229,14 @@ static double ambiguity_of(const search *s, size_t c, double variance) {
     return largest;
 }
 
-/* Whether lenses bend beyond chance: all of them, or one. */
-static bool are_bends_sure(const search *s, const psfm_pair_fit *fit, double widening,
-                           const psfm_pair_estimate *e) {
-    bool sure = fabs(fit->common_bend) > BEND_SURE * widening * fit->common_bend_sigma;
+/* Whether the distortion of all lenses, or of one, is more than chance. */
+static bool is_k1_sure(const search *s, const psfm_pair_fit *fit, double widening,
+                       const psfm_pair_estimate *e) {
+    bool sure = fabs(fit->common_k1) > K1_SURE * widening * fit->common_k1_sigma;
     for (size_t c = 0; c < s->problem.num_groups; ++c) {
         const psfm_camera_knowledge *known = &s->known[c];
-        if (s->num_pairs[c] > 0 && known->free && known->bend_sigma > 0.0)
-            sure = sure || fabs(e->bend[c] - s->priors[c].bend) > BEND_SURE * e->bend_sigma[c];
+        if (s->num_pairs[c] > 0 && known->free && known->k1_sigma > 0.0)
+            sure = sure || fabs(e->k1[c] - s->priors[c].k1) > K1_SURE * e->k1_sigma[c];
     }
     return sure;
 }
@@ -247,7 +247,7 @@ static double dependence_of(const search *s) {
 }
 
 /* Variance of the pairs of a camera, beside what their matches say: what is left of them compared
- * with the equations that are left over, as if OTHERS more were like those of all. */
+ * with the redundant equations, as if OTHERS more were like those of all. */
 static double local_variance(const search *s, size_t c, double variance) {
     double num = 2.0 * (double)s->problem.num_pairs, free = 0.0;
     for (size_t g = 0; g < s->problem.num_groups; ++g)
@@ -266,18 +266,18 @@ static void fill_estimate(const search *s, const psfm_pair_fit *fit, psfm_pair_e
         out->focal[c] = exp(s->minima[NUM_STARTS].log_factor[c] + log_scale(&s->priors[c]));
         if (s->num_pairs[c] > 0 && s->known[c].free)
             out->sigma[c] = sqrt(sigma * sigma + other * other + MODEL_SIGMA * MODEL_SIGMA);
-        out->bend[c] = s->posterior[c].bend;
-        out->bend_sigma[c] = fmin(widening * s->posterior[c].bend_sigma, s->known[c].bend_sigma);
+        out->k1[c] = s->posterior[c].k1;
+        out->k1_sigma[c] = fmin(widening * s->posterior[c].k1_sigma, s->known[c].k1_sigma);
     }
-    out->asks_bends = are_bends_sure(s, fit, common, out);
+    out->asks_k1 = is_k1_sure(s, fit, common, out);
 }
 
 static psfm_status alloc_estimate(psfm_context *ctx, size_t num, psfm_pair_estimate *out) {
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, num, &out->focal)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num, &out->sigma)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num, &out->bend)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, num, &out->bend_sigma)) != PSFM_OK)
+        (status = PSFM_ALLOC(ctx, num, &out->k1)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, num, &out->k1_sigma)) != PSFM_OK)
         return status;
     for (size_t c = 0; c < num; ++c)
         out->sigma[c] = INFINITY;
@@ -333,44 +333,45 @@ cleanup:
 void psfm_pair_estimate_free(psfm_pair_estimate *estimate) {
     free(estimate->focal);
     free(estimate->sigma);
-    free(estimate->bend);
-    free(estimate->bend_sigma);
+    free(estimate->k1);
+    free(estimate->k1_sigma);
     *estimate = (psfm_pair_estimate){0};
 }
 
 /* Lenses of cameras that planes leave undetermined: their distortion moves points, not fundamental
  * matrices, so it is known to first order only, and is applied and estimated again until nothing
- * moves. A distortion that matches do not ask for stays away; it is in the deviations all the same.
+ * moves. A distortion that matches do not ask for stays away; it is in the standard deviations all
+ * the same.
  */
 
-#define SETTLED 0.1 /* of its standard deviation: a bend that matters no more */
+#define K1_CONVERGED 0.1 /* of its standard deviation: a change that matters no more */
 #define MAX_ROUNDS 5
 
-static bool can_bend(const psfm_camera_knowledge *known) {
-    return known->free && known->bend_sigma > 0.0;
+static bool can_distort(const psfm_camera_knowledge *known) {
+    return known->free && known->k1_sigma > 0.0;
 }
 
-/* Whether a lens that can bend does. */
-static bool is_bent(const psfm_match_set *set, const psfm_camera_knowledge *known) {
+/* Whether a lens that may have distortion has some. */
+static bool is_distorted(const psfm_match_set *set, const psfm_camera_knowledge *known) {
     for (size_t c = 0; c < set->num_cameras; ++c)
-        if (can_bend(&known[c]) && psfm_radial_strength(&set->cameras[c]) != 0.0)
+        if (can_distort(&known[c]) && psfm_radial_strength(&set->cameras[c]) != 0.0)
             return true;
     return false;
 }
 
-/* Bends the lenses as the estimate asks, and computes their rays anew; *moved says whether it was
- * worth it. */
-static psfm_status bend_lenses(psfm_context *ctx, psfm_match_set *set,
-                               const psfm_camera_knowledge *known,
-                               const psfm_pair_estimate *estimate, double *total, bool *moved) {
+/* Changes the distortion of the lenses by the estimate, and computes their rays anew; *moved says
+ * whether that changed much. */
+static psfm_status distort_lenses(psfm_context *ctx, psfm_match_set *set,
+                                  const psfm_camera_knowledge *known,
+                                  const psfm_pair_estimate *estimate, double *total, bool *moved) {
     *moved = false;
     for (size_t c = 0; c < set->num_cameras; ++c) {
         psfm_camera *camera = &set->cameras[c];
-        if (!can_bend(&known[c]) || !isfinite(estimate->sigma[c]))
+        if (!can_distort(&known[c]) || !isfinite(estimate->sigma[c]))
             continue;
-        psfm_radial_set(camera, psfm_radial_strength(camera) + estimate->bend[c]);
-        total[c] += estimate->bend[c];
-        *moved = *moved || fabs(estimate->bend[c]) > SETTLED * estimate->bend_sigma[c];
+        psfm_radial_set(camera, psfm_radial_strength(camera) + estimate->k1[c]);
+        total[c] += estimate->k1[c];
+        *moved = *moved || fabs(estimate->k1[c]) > K1_CONVERGED * estimate->k1_sigma[c];
     }
     return psfm_match_set_compute_rays(ctx, set, NULL);
 }
@@ -386,13 +387,13 @@ psfm_status psfm_lenses_from_pairs(psfm_context *ctx, psfm_match_set *set,
     for (int round = 0; status == PSFM_OK && again && round < MAX_ROUNDS; ++round) {
         psfm_pair_estimate_free(out);
         status = psfm_focal_from_pairs(ctx, set, two_views, options, known, out);
-        again = status == PSFM_OK && (out->asks_bends || is_bent(set, known));
+        again = status == PSFM_OK && (out->asks_k1 || is_distorted(set, known));
         if (again)
-            status = bend_lenses(ctx, set, known, out, total, &again);
+            status = distort_lenses(ctx, set, known, out, total, &again);
     }
     if (status == PSFM_OK) {
-        free(out->bend);
-        out->bend = total;
+        free(out->k1);
+        out->k1 = total;
     } else {
         free(total);
         psfm_pair_estimate_free(out);

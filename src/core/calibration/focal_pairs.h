@@ -6,20 +6,20 @@
 
 /* What is known of a camera of a match set before. */
 typedef struct {
-    bool free;         /* its focal length is to be found */
-    double focal;      /* else: this, in units of the longer side, */
-    double sigma;      /* with this standard deviation of its logarithm */
-    bool is_certain;   /* its principal point is where it is said to be */
-    double bend_sigma; /* deviation of its bend from what is usual; 0: it is as it is */
+    bool free;       /* its focal length is to be found */
+    double focal;    /* else: this, in units of the longer side, */
+    double sigma;    /* with this standard deviation of its logarithm */
+    bool is_certain; /* its principal point is where it is said to be */
+    double k1_sigma; /* standard deviation of its k1 about the usual one; 0: it is as it is */
 } psfm_camera_knowledge;
 
 /* Per camera. Owns its arrays. */
 typedef struct {
     double *focal;      /* in units of the longer side */
     double *sigma;      /* of log focal; INFINITY if it is not free, or no pair says anything */
-    double *bend;       /* by how much the lens bends more than the rays have it, */
-    double *bend_sigma; /* and its deviation */
-    bool asks_bends;    /* the bends are more than chance */
+    double *k1;         /* by how much k1 is larger than the rays have it, */
+    double *k1_sigma;   /* and its standard deviation */
+    bool asks_k1;       /* the distortion is more than chance */
     uint32_t num_pairs; /* that took part */
 } psfm_pair_estimate;
 
@@ -30,9 +30,9 @@ psfm_status psfm_focal_from_pairs(psfm_context *ctx, const psfm_match_set *set,
                                   const psfm_two_view_options *options,
                                   const psfm_camera_knowledge *known, psfm_pair_estimate *out);
 
-/* The same again and again while the lenses of free cameras bend, if the matches ask for it or if
- * they did already. The cameras of the set and their rays have the bends in the end, but keep their
- * focal lengths; out->bend is by how much they were bent in all. */
+/* The same again and again while the distortion of free cameras changes, if the matches ask for it
+ * or if they have some already. The cameras of the set and their rays have that distortion in the
+ * end, but keep their focal lengths; out->k1 is the whole change of k1. */
 psfm_status psfm_lenses_from_pairs(psfm_context *ctx, psfm_match_set *set,
                                    const psfm_two_view *two_views,
                                    const psfm_two_view_options *options,

@@ -9,8 +9,8 @@
  * Planes are taken one by one, largest first: chained to a reference view, searched for the
  * reference's focal length and the normal (plane_search.c), adjusted (plane_adjust.c). Several
  * references and several minima of each are tried. All planes so far are then adjusted together;
- * focal lengths that are determined are held in the searches on later planes, where there are often
- * too few views to find them.
+ * focal lengths that are determined are fixed in the searches on later planes, where there are
+ * often too few views to find them.
  *
  * The standard deviation is that of the adjustment (plane_sigma.c), which has the noise of
  * homographies and principal points in it, widened by two things. Another minimum of nearly the
@@ -27,7 +27,7 @@
 #include "core/calibration/plane_minima.h"
 
 #define MODEL_SIGMA 0.005 /* by lenses that are not as assumed */
-#define HELD_SIGMA 0.12   /* focal lengths known this well are held in later searches */
+#define FIXED_SIGMA 0.12  /* focal lengths known this well are fixed in later searches */
 #define REFERENCES 4      /* views of a plane that its first values are searched from, in turn */
 #define MIN_GOOD 0.4      /* share of its homographies that fit a further plane */
 
@@ -45,12 +45,12 @@ typedef struct {
     const psfm_focal_options *options;
     const psfm_measured_planes *measured;
     double *log_focal, *sigma, *ambiguity; /* per group, so far */
-    double *bend, *bend_sigma;             /* per group, so far */
-    double *held;                          /* per group: focal length in searches, or 0 */
+    double *k1, *k1_sigma;                 /* per group, so far */
+    double *fixed;                         /* per group: focal length in searches, or 0 */
     bool *seen;                            /* per group */
-    psfm_plane_sight *sights;              /* of all planes so far */
+    psfm_plane_pose *poses;                /* of all planes so far */
     psfm_plane_edge *edges;
-    size_t num_sights, num_edges, sight_capacity, edge_capacity;
+    size_t num_poses, num_edges, pose_capacity, edge_capacity;
     uint32_t num_planes;
     bool pending; /* the last planes were not adjusted with the others yet */
 } focal_state;
@@ -59,34 +59,34 @@ static double uncertainty(const focal_state *c, size_t g) {
     return hypot(c->sigma[g], c->ambiguity[g]);
 }
 
-/* Adds the sights and edges of a plane to those of all, and what it says of groups where nothing
+/* Adds the poses and edges of a plane to those of all, and what it says of groups where nothing
  * better is known. */
 static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_solution *s) {
     const psfm_plane_region *r = &s->region;
     psfm_status status =
-        PSFM_RESERVE(ctx, &c->sights, &c->sight_capacity, c->num_sights + r->num_sights);
+        PSFM_RESERVE(ctx, &c->poses, &c->pose_capacity, c->num_poses + r->num_poses);
     if (status == PSFM_OK)
         status = PSFM_RESERVE(ctx, &c->edges, &c->edge_capacity, c->num_edges + r->num_edges);
     if (status != PSFM_OK)
         return status;
-    for (size_t k = 0; k < r->num_sights; ++k) {
-        c->sights[c->num_sights + k] = s->minimum.sights[k];
-        c->sights[c->num_sights + k].group = r->global[r->group[k]];
-        c->sights[c->num_sights + k].plane = c->num_planes;
+    for (size_t k = 0; k < r->num_poses; ++k) {
+        c->poses[c->num_poses + k] = s->minimum.poses[k];
+        c->poses[c->num_poses + k].group = r->global[r->group[k]];
+        c->poses[c->num_poses + k].plane = c->num_planes;
     }
     for (size_t e = 0; e < r->num_edges; ++e) {
         psfm_plane_edge *edge = &c->edges[c->num_edges + e];
         *edge = r->edges[e];
-        edge->sight1 += (uint32_t)c->num_sights;
-        edge->sight2 += (uint32_t)c->num_sights;
+        edge->pose1 += (uint32_t)c->num_poses;
+        edge->pose2 += (uint32_t)c->num_poses;
     }
     for (size_t k = 0; k < r->num_groups; ++k) {
         uint32_t g = r->global[k];
-        if (c->num_planes == 0 || !(uncertainty(c, g) < HELD_SIGMA))
+        if (c->num_planes == 0 || !(uncertainty(c, g) < FIXED_SIGMA))
             c->log_focal[g] = s->minimum.log_focal[k];
         c->seen[g] = true;
     }
-    c->num_sights += r->num_sights;
+    c->num_poses += r->num_poses;
     c->num_edges += r->num_edges;
     ++c->num_planes;
     return PSFM_OK;
@@ -96,26 +96,26 @@ static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_so
 static psfm_status adjust_all(psfm_context *ctx, focal_state *c) {
     psfm_plane_fit fit;
     psfm_plane_problem p = {.num_planes = c->num_planes,
-                            .num_sights = c->num_sights,
+                            .num_poses = c->num_poses,
                             .num_edges = c->num_edges,
                             .num_groups = c->in->num_groups,
-                            .sights = c->sights,
+                            .poses = c->poses,
                             .edges = c->edges,
                             .log_focal = c->log_focal,
-                            .bend = c->in->prior_bend == NULL ? NULL : c->bend,
-                            .prior_bend = c->in->prior_bend,
-                            .prior_bend_sigma = c->in->prior_bend_sigma};
-    bool is_settled = c->num_planes == 1 && p.bend == NULL;
-    psfm_status status =
-        psfm_focal_adjust(ctx, c->in, NULL, &p, is_settled ? PSFM_PLANE_SETTLED : PSFM_PLANE_GROWN,
-                          c->sigma, c->bend_sigma, &fit);
+                            .k1 = c->in->prior_k1 == NULL ? NULL : c->k1,
+                            .prior_k1 = c->in->prior_k1,
+                            .prior_k1_sigma = c->in->prior_k1_sigma};
+    bool has_converged = c->num_planes == 1 && p.k1 == NULL;
+    psfm_status status = psfm_focal_adjust(ctx, c->in, NULL, &p,
+                                           has_converged ? PSFM_PLANE_CONVERGED : PSFM_PLANE_GROWN,
+                                           c->sigma, c->k1_sigma, &fit);
     c->pending = false;
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
-/* Whether a focal length is held in searches; before the first plane only known ones are. */
-static bool is_held(const focal_state *c, size_t g) {
-    return c->in->known[g] > 0.0 || (c->num_planes > 0 && uncertainty(c, g) < HELD_SIGMA);
+/* Whether a focal length is fixed in searches; before the first plane only known ones are. */
+static bool is_fixed(const focal_state *c, size_t g) {
+    return c->in->known[g] > 0.0 || (c->num_planes > 0 && uncertainty(c, g) < FIXED_SIGMA);
 }
 
 /* Takes the solution of a plane, if it is one. All planes are adjusted at once if it shows lenses
@@ -126,7 +126,7 @@ static psfm_status take_plane(psfm_context *ctx, focal_state *c, const psfm_plan
     if (!s->minimum.found || !fits)
         return PSFM_OK;
     for (size_t k = 0; k < s->region.num_groups; ++k)
-        can_wait = can_wait && is_held(c, s->region.global[k]);
+        can_wait = can_wait && is_fixed(c, s->region.global[k]);
     psfm_status status = append(ctx, c, s);
     c->pending = true;
     return status == PSFM_OK && !can_wait ? adjust_all(ctx, c) : status;
@@ -139,7 +139,7 @@ static psfm_status is_determined(psfm_context *ctx, const psfm_plane_task *task,
     psfm_status status = PSFM_ALLOC(ctx, task->in->num_groups, &counted);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k) {
         uint32_t g = task->group[k];
-        num_free += !counted[g] && !(task->held[g] > 0.0);
+        num_free += !counted[g] && !(task->fixed[g] > 0.0);
         counted[g] = true;
     }
     *answer = n >= 3 && 2 * n >= 4 + num_free;
@@ -150,7 +150,7 @@ static psfm_status is_determined(psfm_context *ctx, const psfm_plane_task *task,
 static psfm_status solve_plane(psfm_context *ctx, focal_state *c, const uint32_t *items,
                                size_t num_items) {
     psfm_plane_views views = {0};
-    psfm_plane_task task = {.in = c->in, .views = &views, .held = c->held};
+    psfm_plane_task task = {.in = c->in, .views = &views, .fixed = c->fixed};
     psfm_plane_solution solution = {0};
     uint32_t *group = NULL;
     bool determined = false;
@@ -180,9 +180,9 @@ static psfm_status solve_planes(psfm_context *ctx, focal_state *c) {
         if (k >= (size_t)c->options->max_planes)
             break;
         for (size_t g = 0; g < c->in->num_groups; ++g)
-            c->held[g] = !is_held(c, g)          ? 0.0
-                         : c->in->known[g] > 0.0 ? c->in->known[g]
-                                                 : exp(c->log_focal[g]);
+            c->fixed[g] = !is_fixed(c, g)         ? 0.0
+                          : c->in->known[g] > 0.0 ? c->in->known[g]
+                                                  : exp(c->log_focal[g]);
         status = solve_plane(ctx, c, planes.items + planes.begin[k],
                              planes.begin[k + 1] - planes.begin[k]);
     }
@@ -205,9 +205,9 @@ static void fill_estimate(const focal_state *c, psfm_focal_estimate *out) {
             out->sigma[g] = 0.0;
         }
     }
-    memcpy(out->bend, c->bend, c->in->num_groups * sizeof *out->bend);
-    for (size_t g = 0; c->in->prior_bend != NULL && g < c->in->num_groups; ++g)
-        out->bend_sigma[g] = c->bend_sigma[g];
+    memcpy(out->k1, c->k1, c->in->num_groups * sizeof *out->k1);
+    for (size_t g = 0; c->in->prior_k1 != NULL && g < c->in->num_groups; ++g)
+        out->k1_sigma[g] = c->k1_sigma[g];
     out->num_planes = c->num_planes;
     out->num_homographies = (uint32_t)c->num_edges;
 }
@@ -218,17 +218,17 @@ static psfm_status begin(psfm_context *ctx, focal_state *c) {
     if ((status = PSFM_ALLOC(ctx, ng, &c->log_focal)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->sigma)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->ambiguity)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, ng, &c->bend)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, ng, &c->bend_sigma)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, ng, &c->held)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, ng, &c->k1)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, ng, &c->k1_sigma)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, ng, &c->fixed)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, ng, &c->seen)) != PSFM_OK)
         return status;
     for (size_t g = 0; g < ng; ++g) {
         c->log_focal[g] = c->in->known[g] > 0.0 ? log(c->in->known[g]) : 0.0;
         c->sigma[g] = PSFM_FREE_LOG_FOCAL;
-        if (c->in->prior_bend != NULL) {
-            c->bend[g] = c->in->prior_bend[g];
-            c->bend_sigma[g] = c->in->prior_bend_sigma[g];
+        if (c->in->prior_k1 != NULL) {
+            c->k1[g] = c->in->prior_k1[g];
+            c->k1_sigma[g] = c->in->prior_k1_sigma[g];
         }
     }
     return PSFM_OK;
@@ -250,9 +250,9 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, input->num_groups, &out->sigma);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, input->num_groups, &out->bend);
+        status = PSFM_ALLOC(ctx, input->num_groups, &out->k1);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, input->num_groups, &out->bend_sigma);
+        status = PSFM_ALLOC(ctx, input->num_groups, &out->k1_sigma);
     if (status == PSFM_OK)
         status = solve_planes(ctx, &c);
     if (status == PSFM_OK)
@@ -261,12 +261,12 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
         psfm_focal_estimate_free(out);
     free(c.log_focal);
     free(c.sigma);
-    free(c.bend);
-    free(c.bend_sigma);
+    free(c.k1);
+    free(c.k1_sigma);
     free(c.ambiguity);
-    free(c.held);
+    free(c.fixed);
     free(c.seen);
-    free(c.sights);
+    free(c.poses);
     free(c.edges);
     return status;
 }
@@ -274,7 +274,7 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
 void psfm_focal_estimate_free(psfm_focal_estimate *estimate) {
     free(estimate->focal);
     free(estimate->sigma);
-    free(estimate->bend);
-    free(estimate->bend_sigma);
+    free(estimate->k1);
+    free(estimate->k1_sigma);
     *estimate = (psfm_focal_estimate){0};
 }

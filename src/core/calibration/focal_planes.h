@@ -16,17 +16,17 @@ typedef struct {
     size_t num_views, num_groups;
     const uint32_t *group; /* per view: the camera, or group of cameras, of one focal length */
     const double *known;   /* per group: focal length in units of the longer side, 0 if unknown */
-    /* Per group: prior of the bend (see measured_planes.h) and its deviation, 0 where the lens is
-     * as it is; NULL: all are. */
-    const double *prior_bend, *prior_bend_sigma;
+    /* Per group: prior of k1 (see measured_planes.h) and its standard deviation, 0 where the lens
+     * is as it is; NULL: all are. */
+    const double *prior_k1, *prior_k1_sigma;
 } psfm_focal_input;
 
 /* Per group. Owns its arrays. */
 typedef struct {
     double *focal; /* in units of the longer side; what is known, or a value within the range */
     double *sigma; /* of log focal; INFINITY if no plane says anything */
-    double *bend;  /* by how much the radial distortion differs from what the rays have */
-    double *bend_sigma;
+    double *k1;    /* by how much the radial distortion differs from what the rays have */
+    double *k1_sigma;
     uint32_t num_planes, num_homographies; /* that took part */
 } psfm_focal_estimate;
 

@@ -4,8 +4,8 @@
  * taken to image coordinates, in which no focal length occurs: an entry (r, c) is multiplied by
  * scale2_r / scale1_c, and the information of the nine entries is divided by these factors.
  *
- * Keypoints that lie on one plane often err together (a bent floor, a lens not quite modelled), so
- * that hundreds of them are not as good as their number says: the information is that of
+ * Keypoints that lie on one plane often err together (a curved floor, a lens not quite modelled),
+ * so that hundreds of them are not as good as their number says: the information is that of
  * EFFECTIVE at most. */
 #include "core/calibration/measured_planes.h"
 
@@ -84,11 +84,11 @@ static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, const p
             psfm_homography_refine(pairs, pairs->num_blocks, loss, MAX_STEPS, m->H);
     }
     psfm_homography_normal_equations(pairs, pairs->num_blocks, m->H, loss, &normal);
-    psfm_bend_information_find(pairs, m->H, loss, normal.N, camera1, camera2, &m->bend);
+    psfm_k1_information_find(pairs, m->H, loss, normal.N, camera1, camera2, &m->k1);
     double share = fmin(1.0, EFFECTIVE / (double)pairs->num) / (sigma * sigma);
     for (int k = 0; k < 81; ++k)
         m->information[k] = share * normal.N[k];
-    psfm_bend_information_scale(share, &m->bend);
+    psfm_k1_information_scale(share, &m->k1);
     *max_squared = loss.max_squared;
     return status;
 }
@@ -145,7 +145,7 @@ static void change_units(const double scale1[2], const double scale2[2], psfm_me
         for (int c = 0; c < 9; ++c)
             m->information[9 * r + c] *= norm / (factor[r] * factor[c]);
         for (int side = 0; side < 2; ++side)
-            m->bend.by_H[r][side] *= sqrt(norm) / factor[r];
+            m->k1.by_H[r][side] *= sqrt(norm) / factor[r];
     }
 }
 
@@ -235,7 +235,7 @@ void psfm_measured_planes_free(psfm_measured_planes *measured) {
     *measured = (psfm_measured_planes){0};
 }
 
-/* ---- what a bend changes ---- */
+/* ---- what k1 changes ---- */
 
 /* A ray r = (x, y, 1) has the pixel f r (1 + k |r|^2 + ...) + c, so that its pixel moves by
  * f r |r|^2 if k grows by one. The pixel is what was seen and stays; the ray moves the other way.
@@ -243,23 +243,23 @@ void psfm_measured_planes_free(psfm_measured_planes *measured) {
  * pixel moves by m1 in the first image and by m2 in the second one, e changes by m2 - A m1 with
  * A = g H T1.
  *
- * The gain is that of the best bends, H being refitted: gradient^T S^-1 gradient with
- * S = normal - by_H^T N^-1 by_H. Two lenses that bend alike in images that are alike cancel, so S
- * may be singular: what is usual of lenses is added. */
+ * The gain is that of the best k1 of both lenses, H being refitted: gradient^T S^-1 gradient with
+ * S = normal - by_H^T N^-1 by_H. Two lenses of equal distortion in similar images cancel, so S may
+ * be singular: what is usual of lenses is added. */
 
-#define USUAL_BEND 0.5 /* no lens bends more */
+#define USUAL_K1 0.5 /* no lens has more */
 
-/* Movement of the pixel of a ray for a bend of one. */
+/* Movement of the pixel of a ray if k1 grows by one. */
 static void movement(const psfm_camera *camera, const double ray[3], double m[2]) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
     double scale[2], x = ray[0] / ray[2], y = ray[1] / ray[2];
-    bool bends = psfm_image_scale(camera, scale) && info->radial[0] != 0;
-    double factor = bends ? scale[0] * scale[1] * (x * x + y * y) : 0.0;
+    bool has_k1 = psfm_image_scale(camera, scale) && info->radial[0] != 0;
+    double factor = has_k1 ? scale[0] * scale[1] * (x * x + y * y) : 0.0;
     m[0] = factor * camera->params[info->focal[0]] * x;
     m[1] = factor * camera->params[info->focal[1]] * y;
 }
 
-/* Derivatives of a match's error by the bends: by[k][side]. */
+/* Derivatives of a match's error by k1 of both lenses: by[k][side]. */
 static void differentiate(const psfm_ray_block *b, int l, const psfm_transfer *t, const double H[9],
                           const psfm_camera *camera1, const psfm_camera *camera2, double by[2][2]) {
     const double g[2][3] = {{t->g00, t->g01, t->g02}, {t->g10, t->g11, t->g12}};
@@ -283,7 +283,7 @@ static void differentiate(const psfm_ray_block *b, int l, const psfm_transfer *t
 
 static void add_match(const psfm_ray_block *b, int l, const double H[9], psfm_loss loss,
                       const psfm_camera *camera1, const psfm_camera *camera2,
-                      psfm_bend_information *out) {
+                      psfm_k1_information *out) {
     psfm_transfer t = psfm_transfer_at(b, l, H);
     double det = t.m00 * t.m11 - t.m01 * t.m01, by[2][2], q[2][2];
     double W[2][2] = {{t.m11 / det, -t.m01 / det}, {-t.m01 / det, t.m00 / det}};
@@ -305,8 +305,8 @@ static void add_match(const psfm_ray_block *b, int l, const double H[9], psfm_lo
     }
 }
 
-/* The gain of the best bends. */
-static double find_gain(const psfm_bend_information *b, const double N[81], const double H[9]) {
+/* The gain of the best k1 of both lenses. */
+static double find_gain(const psfm_k1_information *b, const double N[81], const double H[9]) {
     double A[81], solved[2][9], S[4], x[2] = {b->gradient[0], b->gradient[1]}, trace = 0.0;
     for (int i = 0; i < 9; ++i)
         trace += N[10 * i];
@@ -320,7 +320,7 @@ static double find_gain(const psfm_bend_information *b, const double N[81], cons
     }
     for (int s = 0; s < 2; ++s)
         for (int u = 0; u < 2; ++u) {
-            S[2 * s + u] = b->normal[s][u] + (s == u ? 1.0 / (USUAL_BEND * USUAL_BEND) : 0.0);
+            S[2 * s + u] = b->normal[s][u] + (s == u ? 1.0 / (USUAL_K1 * USUAL_K1) : 0.0);
             for (int i = 0; i < 9; ++i)
                 S[2 * s + u] -= b->by_H[i][s] * solved[u][i];
         }
@@ -329,9 +329,9 @@ static double find_gain(const psfm_bend_information *b, const double N[81], cons
     return fmax(x[0] * b->gradient[0] + x[1] * b->gradient[1], 0.0);
 }
 
-void psfm_bend_information_find(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
-                                const double N[81], const psfm_camera *camera1,
-                                const psfm_camera *camera2, psfm_bend_information *out) {
+void psfm_k1_information_find(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
+                              const double N[81], const psfm_camera *camera1,
+                              const psfm_camera *camera2, psfm_k1_information *out) {
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < pairs->num; ++i)
         add_match(&pairs->blocks[i / PSFM_LANES], (int)(i % PSFM_LANES), H, loss, camera1, camera2,
@@ -339,7 +339,7 @@ void psfm_bend_information_find(const psfm_ray_pairs *pairs, const double H[9], 
     out->gain = find_gain(out, N, H);
 }
 
-void psfm_bend_information_scale(double factor, psfm_bend_information *b) {
+void psfm_k1_information_scale(double factor, psfm_k1_information *b) {
     for (int i = 0; i < 9; ++i)
         for (int s = 0; s < 2; ++s)
             b->by_H[i][s] *= factor;

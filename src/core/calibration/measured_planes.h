@@ -6,22 +6,22 @@
 #include "core/twoview/two_view.h"
 #include "planarsfm/camera.h"
 
-/* A bend is a change of the first radial coefficient for a focal length of one longer side. With d
- * the change of H and b the bends of both sides, the squared errors of the matches change by
+/* k1 is a change of the first radial coefficient for a focal length of one longer side. With d the
+ * change of H and b that of k1 on both sides, the squared errors of the matches change by
  *   d^T N d + 2 d^T by_H b + b^T normal b + 2 gradient . b,
  * N being the information of H, which is the best one for b = 0. At best they fall by `gain`. */
 typedef struct {
     double by_H[9][2], normal[2][2], gradient[2], gain;
-} psfm_bend_information;
+} psfm_k1_information;
 
 /* From pairs of rays of these cameras. N is the normal matrix of H (unit norm) under this loss.
  * Zero for a side without a radial coefficient. */
-void psfm_bend_information_find(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
-                                const double N[81], const psfm_camera *camera1,
-                                const psfm_camera *camera2, psfm_bend_information *out);
+void psfm_k1_information_find(const psfm_ray_pairs *pairs, const double H[9], psfm_loss loss,
+                              const double N[81], const psfm_camera *camera1,
+                              const psfm_camera *camera2, psfm_k1_information *out);
 
 /* Multiplies all squared errors. */
-void psfm_bend_information_scale(double factor, psfm_bend_information *bend);
+void psfm_k1_information_scale(double factor, psfm_k1_information *k1);
 
 #define PSFM_PLANE_SAMPLES 8
 
@@ -30,11 +30,11 @@ void psfm_bend_information_scale(double factor, psfm_bend_information *bend);
  * x ~ diag(f, f, 1) ray, so that H = K2 (R + t n^T) K1^-1 whatever the focal lengths are. */
 typedef struct {
     uint32_t view1, view2;
-    double H[9];                /* unit Frobenius norm; positive third coordinate on the inliers */
-    double information[81];     /* of the entries of H, row-major; annihilates H itself */
-    psfm_bend_information bend; /* of the lenses about the distortion they have now */
-    uint32_t num;               /* inliers, as far as their errors are no more than the noise */
-    uint32_t *keypoints[2];     /* of the inliers, per view, ascending in each; owned */
+    double H[9];            /* unit Frobenius norm; positive third coordinate on the inliers */
+    double information[81]; /* of the entries of H, row-major; annihilates H itself */
+    psfm_k1_information k1; /* of the lenses about the distortion they have now */
+    uint32_t num;           /* inliers, as far as their errors are no more than the noise */
+    uint32_t *keypoints[2]; /* of the inliers, per view, ascending in each; owned */
     double samples[2][PSFM_PLANE_SAMPLES][2]; /* image points of some inliers, per view */
 } psfm_measured_plane;
 

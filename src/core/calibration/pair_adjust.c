@@ -10,8 +10,9 @@
  * tells only one of the two numbers, one whose matches are all but on a plane tells little, and
  * nobody needs a threshold for either.
  *
- * Deviations come from the inverse of the normal equations, in which principal points and bends are
- * free within what is usual. Where optical axes meet they are all that an equation may rest on. */
+ * Standard deviations come from the inverse of the normal equations, in which principal points and
+ * k1 are free within what is usual. Where optical axes meet they are all that an equation may rest
+ * on. */
 #include "core/calibration/pair_adjust.h"
 
 #include <math.h>
@@ -26,16 +27,16 @@
 #include "core/linalg/order_statistics.h"
 
 #define DIM PSFM_LENS_DIM
-#define LOSS_SCALE 9.0   /* least excess at which the loss bends */
-#define LOOSE 4.0        /* medians at which it bends while the start is rough */
+#define LOSS_SCALE 9.0   /* least scale of the loss, an excess */
+#define LOOSE 4.0        /* its scale in medians while the start is rough */
 #define TIGHT 2.0        /* and afterwards */
 #define MOTION_STEPS 6   /* of a pair's motion each time */
 #define START_STEPS 15   /* the first time */
 #define TOLERANCE 1e-6   /* relative decrease of the last step */
 #define MAX_LOG 0.3      /* of a step in a focal length */
-#define COMMON_BEND 0.3  /* deviation of the common bend */
+#define COMMON_K1 0.3    /* standard deviation of the common one */
 #define COMMON_FOCAL 1.0 /* and of the common log f */
-#define HELD 1e12        /* information of what is held */
+#define FIXED 1e12       /* information of what is fixed */
 #define MAX_TRIALS 8
 #define MAX_FACTOR 3.0 /* log of the focal length over that of the rays, at most */
 #define MAX_EXCESS 8.0 /* of a pair in the variance: four times what two numbers have */
@@ -48,7 +49,7 @@ typedef struct {
 
 typedef struct {
     const psfm_pair_problem *p;
-    psfm_block_pattern pattern; /* a block per group, and a last one for the common bend */
+    psfm_block_pattern pattern; /* a block per group, and a last one for the common k1 */
     size_t *slot;               /* per pair: place of its block off the diagonal */
     psfm_block_spd *spd;
     pair_state now, trial;
@@ -56,8 +57,8 @@ typedef struct {
     double (*normal)[DIM * DIM];        /* per place of the pattern */
     double *rhs, *step, *scratch;
     double median_focal; /* log, in units of the longer side, of the free groups */
-    double scale;        /* at which the loss bends now */
-    bool all;            /* principal points and bends are free */
+    double scale;        /* of the loss now */
+    bool all;            /* principal points and k1 are free */
 } adjustment;
 
 /* Log of the focal length of the rays, in units of the longer side. */
@@ -158,7 +159,8 @@ static void add_block(const psfm_lens_information *from, int i, int j, double we
             to[DIM * r + c] += weight * from->N[DIM * i + r][DIM * j + c];
 }
 
-/* A value x of group g is p + c, c the common one, within a deviation: (x - p - c)^2 / sigma^2. */
+/* A value x of group g is p + c, c the common one, with a standard deviation: (x - p - c)^2 /
+ * sigma^2. */
 static void tie_to_common(adjustment *a, size_t g, int which, double p, double sigma) {
     size_t common = a->p->num_groups, corner = (DIM + 1) * (size_t)which;
     double inverse = 1.0 / (sigma * sigma);
@@ -169,13 +171,13 @@ static void tie_to_common(adjustment *a, size_t g, int which, double p, double s
     a->rhs[DIM * common + (size_t)which] -= inverse * p;
 }
 
-/* Priors on the diagonal; what is held gets something there and nothing else. While focal lengths
+/* Priors on the diagonal; what is fixed gets something there and nothing else. While focal lengths
  * are searched the common one is their median; in the end it is as unknown as they are. */
 static void add_priors(adjustment *a) {
-    double held = a->all ? HELD : 1.0;
+    double fixed = a->all ? FIXED : 1.0;
     double *common = a->normal[a->pattern.row_begin[a->p->num_groups]];
     for (int k = 0; k < DIM; ++k)
-        common[(DIM + 1) * k] = k == PSFM_LENS_BEND    ? 1.0 / (COMMON_BEND * COMMON_BEND)
+        common[(DIM + 1) * k] = k == PSFM_LENS_K1      ? 1.0 / (COMMON_K1 * COMMON_K1)
                                 : k == PSFM_LENS_FOCAL ? 1.0 / (COMMON_FOCAL * COMMON_FOCAL)
                                                        : 1.0;
     for (size_t g = 0; g < a->p->num_groups; ++g) {
@@ -187,13 +189,13 @@ static void add_priors(adjustment *a) {
             block[0] += 1.0 / (prior->sigma * prior->sigma);
             a->rhs[DIM * g] -= off / (prior->sigma * prior->sigma);
         }
-        for (int k = PSFM_LENS_CENTER; k < PSFM_LENS_BEND; ++k)
+        for (int k = PSFM_LENS_CENTER; k < PSFM_LENS_K1; ++k)
             block[(DIM + 1) * k] +=
-                a->all ? 1.0 / (prior->center_sigma * prior->center_sigma) : held;
-        if (a->all && prior->bend_sigma > 0.0)
-            tie_to_common(a, g, PSFM_LENS_BEND, prior->bend, prior->bend_sigma);
+                a->all ? 1.0 / (prior->center_sigma * prior->center_sigma) : fixed;
+        if (a->all && prior->k1_sigma > 0.0)
+            tie_to_common(a, g, PSFM_LENS_K1, prior->k1, prior->k1_sigma);
         else
-            block[(DIM + 1) * PSFM_LENS_BEND] += held;
+            block[(DIM + 1) * PSFM_LENS_K1] += fixed;
     }
 }
 
@@ -282,7 +284,7 @@ static psfm_status iterate(psfm_context *ctx, adjustment *a, int max_iterations)
 /* What is known of the lenses in the end. */
 static psfm_status find_posterior(psfm_context *ctx, adjustment *a, psfm_lens_posterior *out,
                                   psfm_pair_fit *fit) {
-    size_t *begin = NULL, num = a->p->num_groups, corner = (DIM + 1) * PSFM_LENS_BEND;
+    size_t *begin = NULL, num = a->p->num_groups, corner = (DIM + 1) * PSFM_LENS_K1;
     double *blocks = NULL;
     a->all = true;
     psfm_status status = linearize(ctx, a, loss_scale(a, TIGHT));
@@ -301,22 +303,22 @@ static psfm_status find_posterior(psfm_context *ctx, adjustment *a, psfm_lens_po
         status = psfm_block_spd_solve(ctx, a->spd, 1, a->rhs, a->step);
     for (size_t g = 0; g < num; ++g) {
         const psfm_lens_prior *prior = &a->p->priors[g];
-        out[g] = (psfm_lens_posterior){prior->sigma, prior->bend, prior->bend_sigma};
+        out[g] = (psfm_lens_posterior){prior->sigma, prior->k1, prior->k1_sigma};
         if (status != PSFM_OK)
             continue; /* nothing is known beyond the priors */
         out[g].sigma = sqrt(fmax(blocks[DIM * DIM * g], 0.0));
-        out[g].bend = a->step[DIM * g + PSFM_LENS_BEND];
-        out[g].bend_sigma = sqrt(fmax(blocks[DIM * DIM * g + corner], 0.0));
+        out[g].k1 = a->step[DIM * g + PSFM_LENS_K1];
+        out[g].k1_sigma = sqrt(fmax(blocks[DIM * DIM * g + corner], 0.0));
     }
-    fit->common_bend = status == PSFM_OK ? a->step[DIM * num + PSFM_LENS_BEND] : 0.0;
-    fit->common_bend_sigma =
-        status == PSFM_OK ? sqrt(fmax(blocks[DIM * DIM * num + corner], 0.0)) : COMMON_BEND;
+    fit->common_k1 = status == PSFM_OK ? a->step[DIM * num + PSFM_LENS_K1] : 0.0;
+    fit->common_k1_sigma =
+        status == PSFM_OK ? sqrt(fmax(blocks[DIM * DIM * num + corner], 0.0)) : COMMON_K1;
     free(begin);
     free(blocks);
     return status == PSFM_ERR_NUMERIC ? PSFM_OK : status;
 }
 
-/* Equations of the pairs that are left over: two each, less the focal lengths that they find. */
+/* Redundant equations of the pairs: two each, less the focal lengths that they find. */
 static double count_left(const adjustment *a) {
     const psfm_pair_problem *p = a->p;
     double left = 2.0 * (double)p->num_pairs, *is_seen = a->scratch; /* per group */
@@ -329,7 +331,7 @@ static double count_left(const adjustment *a) {
 }
 
 /* The least variance that explains the excess of the pairs, of which none counts for more than
- * MAX_EXCESS times it, compared with the equations that are left over. */
+ * MAX_EXCESS times it, compared with the redundant equations. */
 static double find_variance(const adjustment *a) {
     const psfm_pair_problem *p = a->p;
     double left = count_left(a), variance = 1.0, before;

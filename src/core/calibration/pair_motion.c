@@ -6,7 +6,7 @@
  * its derivatives are those of the normal equations by the nine entries of F: d F / d log s1 = -F
  * diag(1, 1, 0),   d F / d log s2 = -diag(1, 1, 0) F, and a principal point that moves by c in
  * units of the longer side takes c / scale times the first two columns (rows) of F off the third.
- * Only the bend does not: it moves points by -k r^2 x, and has sums of its own.
+ * Only k1 does not: it moves points by -k r^2 x, and has sums of its own.
  *
  * The five parameters of the motion are eliminated: what is left is what the pair says of its
  * lenses, to first order two equations, and in degenerate motions less. */
@@ -74,7 +74,7 @@ double psfm_pair_motion_refine(const psfm_measured_pair *pair, const psfm_pair_l
                                                 max_iterations, &family, motion, &moved);
 }
 
-/* Derivatives of F by focal length and principal point of either lens; zero by the bends. */
+/* Derivatives of F by focal length and principal point of either lens; zero by k1. */
 static void lens_derivatives(const psfm_pair_lenses *lenses, const double F[9], double D[][9]) {
     memset(D, 0, LENSES * sizeof *D);
     for (int k = 0; k < 9; ++k) {
@@ -90,13 +90,13 @@ static void lens_derivatives(const psfm_pair_lenses *lenses, const double F[9], 
     }
 }
 
-/* What the bends of both sides do to the errors. */
+/* What k1 of both sides does to the errors. */
 typedef struct {
     double by_F[2][9], normal[2][2], gradient[2];
-} bend_sums;
+} k1_sums;
 
-static void add_bends(const psfm_ray_block *b, int l, const psfm_pair_lenses *lenses,
-                      const double F[9], bend_sums *out) {
+static void add_k1_sums(const psfm_ray_block *b, int l, const psfm_pair_lenses *lenses,
+                        const double F[9], k1_sums *out) {
     psfm_epipolar e = psfm_epipolar_at(b, l, F);
     if (!(e.g > 0.0))
         return;
@@ -123,29 +123,29 @@ static void add_bends(const psfm_ray_block *b, int l, const psfm_pair_lenses *le
     }
 }
 
-static void sum_bends(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
-                      const double F[9], bend_sums *out) {
+static void sum_k1(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
+                   const double F[9], k1_sums *out) {
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < pair->rays.num; ++i)
-        add_bends(&pair->rays.blocks[i / PSFM_LANES], (int)(i % PSFM_LANES), lenses, F, out);
+        add_k1_sums(&pair->rays.blocks[i / PSFM_LANES], (int)(i % PSFM_LANES), lenses, F, out);
 }
 
-/* Adds rows and columns of the bends to the normal equations. */
-static void place_bends(const bend_sums *bends, double D[][9], double A[][ALL], double g[ALL]) {
+/* Adds rows and columns of k1 to the normal equations. */
+static void place_k1(const k1_sums *sums, double D[][9], double A[][ALL], double g[ALL]) {
     for (int side = 0; side < 2; ++side) {
-        int place = MOTION + PSFM_LENS_DIM * side + PSFM_LENS_BEND;
-        g[place] = bends->gradient[side];
+        int place = MOTION + PSFM_LENS_DIM * side + PSFM_LENS_K1;
+        g[place] = sums->gradient[side];
         for (int p = 0; p < ALL; ++p) {
             double sum = 0.0;
             for (int k = 0; k < 9; ++k)
-                sum += D[p][k] * bends->by_F[side][k];
+                sum += D[p][k] * sums->by_F[side][k];
             A[place][p] = A[p][place] = sum;
         }
     }
     for (int side = 0; side < 2; ++side)
         for (int other = 0; other < 2; ++other)
-            A[MOTION + PSFM_LENS_DIM * side + PSFM_LENS_BEND]
-             [MOTION + PSFM_LENS_DIM * other + PSFM_LENS_BEND] = bends->normal[side][other];
+            A[MOTION + PSFM_LENS_DIM * side + PSFM_LENS_K1]
+             [MOTION + PSFM_LENS_DIM * other + PSFM_LENS_K1] = sums->normal[side][other];
 }
 
 /* Schur complement of the motion; false if it is not determined. */
@@ -167,7 +167,7 @@ static bool eliminate_motion(double A[ALL][ALL], double g[ALL]) {
 bool psfm_pair_information(const psfm_measured_pair *pair, const psfm_pair_lenses *lenses,
                            const psfm_motion *motion, bool all, psfm_lens_information *out) {
     psfm_normal9 at;
-    bend_sums bends;
+    k1_sums sums;
     double factor[9], F[9], D[ALL][9], A[ALL][ALL], g[ALL] = {0};
     lens_factors(lenses, factor);
     fundamental_of(motion, factor, F);
@@ -179,8 +179,8 @@ bool psfm_pair_information(const psfm_measured_pair *pair, const psfm_pair_lense
         for (int k = 0; k < 9; ++k)
             g[p] += D[p][k] * at.g[k];
     if (all) {
-        sum_bends(pair, lenses, F, &bends);
-        place_bends(&bends, D, A, g);
+        sum_k1(pair, lenses, F, &sums);
+        place_k1(&sums, D, A, g);
     }
     memset(out, 0, sizeof *out);
     if (!eliminate_motion(A, g))

@@ -35,8 +35,8 @@ psfm_status psfm_measured_pairs_init(psfm_context *ctx, const psfm_match_set *se
 void psfm_measured_pairs_free(psfm_measured_pairs *pairs);
 
 /* What may be wrong with a camera: the logarithm of its focal length, its principal point and its
- * bend (see measured_planes.h). Principal points are in units of the longer side. */
-enum { PSFM_LENS_DIM = 4, PSFM_LENS_FOCAL = 0, PSFM_LENS_CENTER = 1, PSFM_LENS_BEND = 3 };
+ * k1 (see measured_planes.h). Principal points are in units of the longer side. */
+enum { PSFM_LENS_DIM = 4, PSFM_LENS_FOCAL = 0, PSFM_LENS_CENTER = 1, PSFM_LENS_K1 = 3 };
 
 /* The lenses of a pair: scale is that of the rays (psfm_image_scale), and factor the focal length
  * over that of the rays. */

@@ -25,7 +25,7 @@
  * reach, then every homography that has them is that of their plane.
  *
  * How well they do depends on where they are, hardly on the homography: it is taken for the
- * identity, whose eight parameters h (the ninth entry is held) move a point (x, y) by
+ * identity, whose eight parameters h (the ninth entry is fixed) move a point (x, y) by
  *   (h0 x + h1 y + h2 - x q, h3 x + h4 y + h5 - y q),  q = h6 x + h7 y.
  * With N the sum of J^T J over points, a homography of some points has the covariance
  * inverse(N_some), and the squared errors of all points sum up to trace(inverse(N_some) N_all). */

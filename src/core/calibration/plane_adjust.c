@@ -4,12 +4,12 @@
  * derivatives, and the pattern of the equations, are in plane_normal.c.
  *
  * Homographies do not tell where on the plane its origin is, nor its axes and scale: these four
- * directions are held by a little damping, and the focal lengths do not depend on them.
+ * directions are kept by a little damping, and the focal lengths do not depend on them.
  *
  * The scale of the loss follows the residuals, first loosely, then tightly: homographies that are
  * no plane, or of another one, must not count in the end.
  *
- * Principal points are held. What they may be off is in the standard deviations, plane_sigma.c. */
+ * Principal points are fixed. What they may be off is in the standard deviations, plane_sigma.c. */
 #include "core/calibration/plane_adjust.h"
 
 #include <math.h>
@@ -24,15 +24,15 @@
 #include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 
-#define LOSS_SCALE 3.0 /* least chi at which the loss bends */
-#define LOOSE 2.0      /* medians at which it bends while the start is rough */
+#define LOSS_SCALE 3.0 /* least scale of the loss, a chi */
+#define LOOSE 2.0      /* its scale in medians while the start is rough */
 #define TIGHT 1.2      /* and afterwards */
 #define GOOD_CHI 8.0   /* of an edge that fits */
 #define MAX_TRIALS 12
 #define MAX_TURN 0.3  /* of a step, radians */
 #define MAX_SHIFT 0.5 /* of a step, relative */
 #define MAX_LOG 0.3   /* of a step in a focal length */
-#define MAX_BEND 0.05 /* of a step in a radial distortion */
+#define MAX_K1 0.05   /* of a step in a radial distortion */
 
 /* How an adjustment goes on from its start. Damping is relative to the diagonal, where the soft
  * ways of a large plane, all lenses of a part of it a little longer, have but a millionth of the
@@ -48,7 +48,7 @@ static const schedule schedules[] = {
     [PSFM_PLANE_FROM_SEARCH] = {40, 1e-3, 1e-5, 1e-5},
     [PSFM_PLANE_GROWING] = {12, 1e-6, 1e-2, 1e-3},
     [PSFM_PLANE_GROWN] = {40, 1e-6, 1e-2, 1e-5},
-    [PSFM_PLANE_SETTLED] = {30, 1e-6, 0.0, 1e-5},
+    [PSFM_PLANE_CONVERGED] = {30, 1e-6, 0.0, 1e-5},
 };
 
 static double median_chi(const psfm_plane_adjustment *a) {
@@ -63,8 +63,8 @@ static double total_cost(const psfm_plane_problem *p, const psfm_plane_state *s,
     for (size_t g = 0; g < p->num_groups; ++g) {
         double off = (s->log_focal[g] - p->prior_log_focal[g]) / p->prior_sigma[g];
         cost += off * off;
-        if (p->bend != NULL && p->prior_bend_sigma[g] > 0.0) {
-            off = (s->bend[g] - p->prior_bend[g]) / p->prior_bend_sigma[g];
+        if (p->k1 != NULL && p->prior_k1_sigma[g] > 0.0) {
+            off = (s->k1[g] - p->prior_k1[g]) / p->prior_k1_sigma[g];
             cost += off * off;
         }
     }
@@ -82,13 +82,13 @@ static void move(psfm_plane_adjustment *a) {
         a->trial.log_focal[g] =
             fmin(fmax(a->now.log_focal[g] + limited(step[0], MAX_LOG), log(0.7 * PSFM_MIN_FOCAL)),
                  log(1.5 * PSFM_MAX_FOCAL));
-        if (p->bend != NULL)
-            a->trial.bend[g] = a->now.bend[g] + limited(step[PSFM_LENS_BEND], MAX_BEND);
+        if (p->k1 != NULL)
+            a->trial.k1[g] = a->now.k1[g] + limited(step[PSFM_LENS_K1], MAX_K1);
     }
-    for (size_t k = 0; k < p->num_sights; ++k) {
+    for (size_t k = 0; k < p->num_poses; ++k) {
         const double *step = a->eq.step + a->eq.pattern.scalar_begin[p->num_groups + k];
-        const psfm_plane_sight *from = &a->now.sights[k];
-        psfm_plane_sight *to = &a->trial.sights[k];
+        const psfm_plane_pose *from = &a->now.poses[k];
+        psfm_plane_pose *to = &a->trial.poses[k];
         double w[3] = {step[0], step[1], step[2]}, E[9], length = psfm_norm3(from->t);
         psfm_scale3(fmin(1.0, MAX_TURN / fmax(psfm_norm3(w), 1e-300)), w, w);
         psfm_rotation_exp(w, E);
@@ -147,40 +147,40 @@ static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, psfm_pla
  * together, and its homographies are off by more than their inliers' scatter tells. What is left of
  * them in the adjustment shows it. But a plane has few more measurements than unknowns, down to
  * none at all in a chain, and an adjustment with as many unknowns leaves nothing. So the residuals
- * are compared with the measurements that are left over: 8 an edge, less 6 a sight, less its share
+ * are compared with the redundant measurements: 8 an edge, less 6 a pose, less its share
  * of the focal lengths, and 4 more for its origin, axes and unit.
  *
  * The variance is the least one that explains the residuals if none counts for more than MAX_EDGE
- * times it: a few homographies that are of no plane do not matter where many are left over. Where
- * few are, a loss that lets go of them leaves nothing of the others, and this counts.
+ * times it: a few homographies that are of no plane do not matter where there are many redundant
+ * ones. Where few are, a loss that rejects them leaves nothing of the others, and this counts.
  *
- * A plane that has few measurements left over is taken for like the others, as if these had one
+ * A plane that has few redundant measurements is taken for like the others, as if these had one
  * homography to add to its own. */
 
 #define FREE_SIGMA 0.1 /* of a prior from which on the data find a focal length */
 #define MAX_EDGE 16.0  /* chi^2 of an edge, at most: twice what eight numbers have */
 #define OTHERS 8.0     /* measurements for which all planes count in each */
-#define SETTLED 1e-3   /* relative change of a variance that matters no more */
+#define CONVERGED 1e-3 /* relative change of a variance that matters no more */
 
-/* Measurements left over, per plane. */
+/* Redundant measurements, per plane. */
 static psfm_status count_left(psfm_context *ctx, const psfm_plane_problem *p, double *left) {
-    double *sights = NULL; /* per group */
-    psfm_status status = PSFM_ALLOC(ctx, p->num_groups, &sights);
+    double *poses = NULL; /* per group */
+    psfm_status status = PSFM_ALLOC(ctx, p->num_groups, &poses);
     if (status != PSFM_OK)
         return status;
     for (size_t k = 0; k < p->num_planes; ++k)
         left[k] = 4.0;
-    for (size_t k = 0; k < p->num_sights; ++k)
-        sights[p->sights[k].group] += 1.0;
-    for (size_t k = 0; k < p->num_sights; ++k) {
-        uint32_t g = p->sights[k].group;
-        left[p->sights[k].plane] -= 6.0 + (p->prior_sigma[g] > FREE_SIGMA ? 1.0 / sights[g] : 0.0);
+    for (size_t k = 0; k < p->num_poses; ++k)
+        poses[p->poses[k].group] += 1.0;
+    for (size_t k = 0; k < p->num_poses; ++k) {
+        uint32_t g = p->poses[k].group;
+        left[p->poses[k].plane] -= 6.0 + (p->prior_sigma[g] > FREE_SIGMA ? 1.0 / poses[g] : 0.0);
     }
     for (size_t e = 0; e < p->num_edges; ++e)
-        left[p->sights[p->edges[e].sight1].plane] += 8.0;
+        left[p->poses[p->edges[e].pose1].plane] += 8.0;
     for (size_t k = 0; k < p->num_planes; ++k)
         left[k] = fmax(left[k], 0.0);
-    free(sights);
+    free(poses);
     return PSFM_OK;
 }
 
@@ -190,7 +190,7 @@ static void sum_residuals(const psfm_plane_adjustment *a, const double *variance
     for (size_t k = 0; k < p->num_planes; ++k)
         sum[k] = 0.0;
     for (size_t e = 0; e < p->num_edges; ++e) {
-        uint32_t k = p->sights[p->edges[e].sight1].plane;
+        uint32_t k = p->poses[p->edges[e].pose1].plane;
         double chi2 = a->now.chi[e] * a->now.chi[e] / a->weight[k];
         sum[k] += fmin(chi2, MAX_EDGE * variance[k]);
     }
@@ -213,7 +213,7 @@ static double find_common(const psfm_plane_adjustment *a, const double *left, do
         for (size_t k = 0; k < a->p->num_planes; ++k)
             total += sum[k];
         common = fmax(common, total / total_left);
-    } while (common > before * (1.0 + SETTLED));
+    } while (common > before * (1.0 + CONVERGED));
     return common;
 }
 
@@ -227,7 +227,7 @@ static void find_own(const psfm_plane_adjustment *a, const double *left, double 
         sum_residuals(a, variance, sum);
         for (size_t k = 0; k < a->p->num_planes; ++k) {
             double next = (sum[k] + OTHERS * common) / (left[k] + OTHERS);
-            grows = grows || next > variance[k] * (1.0 + SETTLED);
+            grows = grows || next > variance[k] * (1.0 + CONVERGED);
             variance[k] = fmax(variance[k], next);
         }
     } while (grows);
@@ -265,14 +265,14 @@ static psfm_status weigh_planes(psfm_context *ctx, psfm_plane_adjustment *a) {
 
 /* Once more with each plane weighed by its noise, and the standard deviations. */
 static psfm_status finish(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
-                          double *bend_sigma) {
+                          double *k1_sigma) {
     psfm_status status = weigh_planes(ctx, a);
     if (status == PSFM_OK)
-        status = iterate(ctx, a, PSFM_PLANE_SETTLED);
+        status = iterate(ctx, a, PSFM_PLANE_CONVERGED);
     if (status == PSFM_OK)
         status = weigh_planes(ctx, a);
     double scale = fmax(LOSS_SCALE, TIGHT * median_chi(a));
-    return status == PSFM_OK ? psfm_plane_find_sigma(ctx, a, scale, sigma, bend_sigma) : status;
+    return status == PSFM_OK ? psfm_plane_find_sigma(ctx, a, scale, sigma, k1_sigma) : status;
 }
 
 static void describe(psfm_plane_adjustment *a, psfm_plane_fit *fit) {
@@ -289,26 +289,26 @@ static void describe(psfm_plane_adjustment *a, psfm_plane_fit *fit) {
 static psfm_status alloc_state(psfm_context *ctx, const psfm_plane_problem *p,
                                psfm_plane_state *s) {
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, p->num_sights, &s->sights)) != PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, p->num_poses, &s->poses)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_groups, &s->log_focal)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, p->num_groups, &s->bend)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, p->num_sights, &s->G)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, p->num_sights, &s->G_inverse)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_groups, &s->k1)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_poses, &s->G)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, p->num_poses, &s->G_inverse)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, p->num_edges, &s->chi)) != PSFM_OK)
         return status;
-    if (p->num_sights > 0) /* an empty problem has no arrays */
-        memcpy(s->sights, p->sights, p->num_sights * sizeof *s->sights);
+    if (p->num_poses > 0) /* an empty problem has no arrays */
+        memcpy(s->poses, p->poses, p->num_poses * sizeof *s->poses);
     if (p->num_groups > 0)
         memcpy(s->log_focal, p->log_focal, p->num_groups * sizeof *s->log_focal);
-    if (p->bend != NULL)
-        memcpy(s->bend, p->bend, p->num_groups * sizeof *s->bend);
+    if (p->k1 != NULL)
+        memcpy(s->k1, p->k1, p->num_groups * sizeof *s->k1);
     return PSFM_OK;
 }
 
 static void free_state(psfm_plane_state *s) {
-    free(s->sights);
+    free(s->poses);
     free(s->log_focal);
-    free(s->bend);
+    free(s->k1);
     free(s->G);
     free(s->G_inverse);
     free(s->chi);
@@ -347,23 +347,23 @@ psfm_status psfm_plane_describe(psfm_context *ctx, const psfm_plane_problem *pro
 }
 
 psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *problem,
-                              psfm_plane_stage stage, double *sigma, double *bend_sigma,
+                              psfm_plane_stage stage, double *sigma, double *k1_sigma,
                               psfm_plane_fit *fit) {
     psfm_plane_adjustment a = {.p = problem};
     psfm_status status = set_up(ctx, &a);
     if (status == PSFM_OK)
         status = psfm_plane_equations_init(ctx, problem, &a.eq);
-    if (status == PSFM_OK && stage != PSFM_PLANE_SETTLED)
+    if (status == PSFM_OK && stage != PSFM_PLANE_CONVERGED)
         status = iterate(ctx, &a, stage);
     if (status == PSFM_OK && sigma != NULL)
-        status = finish(ctx, &a, sigma, bend_sigma);
+        status = finish(ctx, &a, sigma, k1_sigma);
     if (status == PSFM_OK) {
         describe(&a, fit);
-        memcpy(problem->sights, a.now.sights, problem->num_sights * sizeof *problem->sights);
+        memcpy(problem->poses, a.now.poses, problem->num_poses * sizeof *problem->poses);
         memcpy(problem->log_focal, a.now.log_focal,
                problem->num_groups * sizeof *problem->log_focal);
-        if (problem->bend != NULL)
-            memcpy(problem->bend, a.now.bend, problem->num_groups * sizeof *problem->bend);
+        if (problem->k1 != NULL)
+            memcpy(problem->k1, a.now.k1, problem->num_groups * sizeof *problem->k1);
     }
     take_down(&a);
     return status;
@@ -371,7 +371,7 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
 
 /* ---- the map of a plane ---- */
 
-void psfm_plane_map(const psfm_plane_sight *s, double f, double G[9]) {
+void psfm_plane_map(const psfm_plane_pose *s, double f, double G[9]) {
     for (int r = 0; r < 3; ++r) {
         double scale = r < 2 ? f : 1.0;
         G[3 * r] = scale * s->R[3 * r];
@@ -382,7 +382,7 @@ void psfm_plane_map(const psfm_plane_sight *s, double f, double G[9]) {
 
 /* The nearest orthonormal pair to the first two columns of M, after scaling M so that they have
  * unit length in the mean: M (M^T M)^-1/2 by the closed form of a 2 x 2 root. */
-void psfm_plane_pose(const double M[9], psfm_plane_sight *sight) {
+void psfm_plane_pose_from_map(const double M[9], psfm_plane_pose *pose) {
     double a = 0.0, b = 0.0, d = 0.0, scale;
     for (int r = 0; r < 3; ++r) {
         a += M[3 * r] * M[3 * r];
@@ -396,13 +396,13 @@ void psfm_plane_pose(const double M[9], psfm_plane_sight *sight) {
     for (int r = 0; r < 3; ++r) {
         r1[r] = M[3 * r] * inv[0] + M[3 * r + 1] * inv[1];
         r2[r] = M[3 * r] * inv[1] + M[3 * r + 1] * inv[2];
-        sight->t[r] = scale * M[3 * r + 2];
+        pose->t[r] = scale * M[3 * r + 2];
     }
     psfm_cross3(r1, r2, r3);
     for (int r = 0; r < 3; ++r) {
-        sight->R[3 * r] = r1[r];
-        sight->R[3 * r + 1] = r2[r];
-        sight->R[3 * r + 2] = r3[r];
+        pose->R[3 * r] = r1[r];
+        pose->R[3 * r + 1] = r2[r];
+        pose->R[3 * r + 2] = r3[r];
     }
 }
 

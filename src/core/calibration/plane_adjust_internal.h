@@ -5,32 +5,32 @@
 #include "core/calibration/plane_adjust.h"
 #include "core/linalg/block_spd.h"
 
-/* Parameters of a lens. A bend is unknown only if bends are not held, a principal point never. */
-enum { PSFM_LENS_FOCAL, PSFM_LENS_BEND, PSFM_LENS_CENTER };
+/* Parameters of a lens. k1 is unknown only if it is not fixed, a principal point never. */
+enum { PSFM_LENS_FOCAL, PSFM_LENS_K1, PSFM_LENS_CENTER };
 
-/* Unknowns of a lens at most, and of a sight. */
-enum { PSFM_LENS_DIM = 2, PSFM_SIGHT_DIM = 6 };
+/* Unknowns of a lens at most, and of a pose. */
+enum { PSFM_LENS_DIM = 2, PSFM_PLANE_POSE_DIM = 6 };
 
-/* Residuals of an edge: differences of the nine entries of H, and the bends of either side. */
+/* Residuals of an edge: differences of the nine entries of H, and k1 of either side. */
 enum { PSFM_EDGE_DIM = 11 };
 
 /* What an edge adds to, and how its parts are numbered. */
 typedef struct {
-    uint32_t block[4]; /* of the groups of sight 1 and 2, sight1, sight2 */
+    uint32_t block[4]; /* of the groups of pose 1 and 2, pose1, pose2 */
     size_t slot[4][4]; /* places of their products in the pattern; row block <= column block */
 } psfm_edge_place;
 
 typedef struct {
-    psfm_plane_sight *sights;
-    double *log_focal, *bend;
-    double (*G)[9], (*G_inverse)[9]; /* per sight */
+    psfm_plane_pose *poses;
+    double *log_focal, *k1;
+    double (*G)[9], (*G_inverse)[9]; /* per pose */
     double *chi;                     /* per edge */
 } psfm_plane_state;
 
 /* Normal equations. */
 typedef struct {
-    int lens_dim;               /* unknowns of each group: log f, and the bend if it is not held */
-    psfm_block_pattern pattern; /* a block for each group, then one for each sight */
+    int lens_dim;               /* unknowns of each group: log f, and k1 if it is not fixed */
+    psfm_block_pattern pattern; /* a block for each group, then one for each pose */
     psfm_block_spd *spd;
     psfm_edge_place *places; /* per edge */
     double (*normal)[36];    /* per place of the pattern */
@@ -43,7 +43,7 @@ typedef struct {
     psfm_plane_state now, trial;
     double *weight; /* per plane: of what its edges say, at most 1 */
     double *scratch;
-    double scale; /* at which the loss bends now */
+    double scale; /* of the loss now */
 } psfm_plane_adjustment;
 
 /* Predicted homography H, its unit vector h of the measured sign, *length with that sign, and the
@@ -54,7 +54,7 @@ void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, 
 /* Sets the weight of each plane by what its edges cost at the current state. */
 psfm_status psfm_plane_measure_noise(psfm_context *ctx, psfm_plane_adjustment *a);
 
-/* Fills the maps and the weighed residuals of a state; false if a sight is degenerate. */
+/* Fills the maps and the weighed residuals of a state; false if a pose is degenerate. */
 bool psfm_plane_evaluate(const psfm_plane_adjustment *a, psfm_plane_state *s);
 
 /* Makes the equations of a problem. The caller frees them, whether it worked or not. */
@@ -78,8 +78,8 @@ enum { PSFM_NUM_DRAWS = 64 };
 void psfm_plane_displace(const psfm_plane_adjustment *a, double scale, double share,
                          const uint64_t (*signs)[2], int first, int num, double *rhs);
 
-/* Standard deviations of log f, and of bends unless NULL or held. */
+/* Standard deviations of log f, and of k1 unless NULL or fixed. */
 psfm_status psfm_plane_find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double scale,
-                                  double *sigma, double *bend_sigma);
+                                  double *sigma, double *k1_sigma);
 
 #endif

@@ -26,8 +26,8 @@ void psfm_plane_found_free(psfm_plane_found *found) {
 }
 
 /* Poses of a region's views against the plane of a start: M = K_i^-1 H_i K_r [e1 e2 n]. */
-static void place_sights(const psfm_plane_search_input *in, const psfm_plane_start *start,
-                         const psfm_plane_region *region, psfm_plane_sight *sights) {
+static void place_poses(const psfm_plane_search_input *in, const psfm_plane_start *start,
+                        const psfm_plane_region *region, psfm_plane_pose *poses) {
     double e1[3], e2[3], base[9], M[9];
     const double *n = start->normal;
     double axis[3] = {fabs(n[0]) < 0.6, fabs(n[0]) >= 0.6, 0.0};
@@ -40,11 +40,11 @@ static void place_sights(const psfm_plane_search_input *in, const psfm_plane_sta
         base[3 * r + 1] = f * e2[r];
         base[3 * r + 2] = f * n[r];
     }
-    for (size_t k = 0; k < region->num_sights; ++k) {
+    for (size_t k = 0; k < region->num_poses; ++k) {
         psfm_mat3_mul(in->H[region->place[k]], base, M);
         for (int i = 0; i < 6; ++i)
             M[i] /= start->focal[region->place[k]];
-        psfm_plane_pose(M, &sights[k]);
+        psfm_plane_pose_from_map(M, &poses[k]);
     }
 }
 
@@ -55,11 +55,12 @@ static psfm_status adjust_start(psfm_context *ctx, const psfm_plane_task *task,
     psfm_status status = psfm_plane_minimum_init(ctx, region, out);
     if (status != PSFM_OK)
         return status;
-    for (size_t k = 0; k < region->num_sights; ++k) {
-        double held = task->held[region->global[region->group[k]]];
-        out->log_focal[region->group[k]] = log(held > 0.0 ? held : start->focal[region->place[k]]);
+    for (size_t k = 0; k < region->num_poses; ++k) {
+        double fixed = task->fixed[region->global[region->group[k]]];
+        out->log_focal[region->group[k]] =
+            log(fixed > 0.0 ? fixed : start->focal[region->place[k]]);
     }
-    place_sights(in, start, region, out->sights);
+    place_poses(in, start, region, out->poses);
     return psfm_plane_region_adjust(ctx, task->in, region, PSFM_PLANE_FROM_SEARCH, out);
 }
 
@@ -84,12 +85,12 @@ static psfm_status find_minima(psfm_context *ctx, const psfm_plane_task *task,
     psfm_plane_start starts[PSFM_MAX_STARTS] = {0};
     uint32_t *one = NULL;
     size_t num = 0, num_shared = 0;
-    bool any_held = false;
+    bool any_fixed = false;
     const double none = 0.0;
     for (size_t g = 0; g < task->in->num_groups; ++g)
-        any_held = any_held || task->held[g] > 0.0;
+        any_fixed = any_fixed || task->fixed[g] > 0.0;
     psfm_status status = psfm_plane_search(ctx, in, PSFM_MAX_MINIMA, starts, &num);
-    if (status == PSFM_OK && !any_held && in->num_groups > 1) {
+    if (status == PSFM_OK && !any_fixed && in->num_groups > 1) {
         psfm_plane_search_input shared = *in;
         status = PSFM_ALLOC(ctx, task->views->num_views, &one);
         shared.group = one;
@@ -139,7 +140,7 @@ static psfm_status solve_from_reference(psfm_context *ctx, size_t index, int wor
     psfm_plane_search_input in = {.views = task->views,
                                   .group = task->group,
                                   .num_groups = task->in->num_groups,
-                                  .fixed = task->held,
+                                  .fixed = task->fixed,
                                   .reference = found->reference,
                                   .reference_rank = (uint32_t)index};
     psfm_status status;
@@ -215,29 +216,29 @@ psfm_status psfm_plane_minima_find(psfm_context *ctx, const psfm_plane_task *tas
 #define KNOWN_SIGMA 1e-3   /* of a known focal length, and of its principal point */
 #define CENTER_SIGMA 0.005 /* of other principal points, as a share of the longer side */
 
-/* Numbers the groups of the sights; `group` has the number among all on entry. */
+/* Numbers the groups of the poses; `group` has the number among all on entry. */
 static void number_groups(psfm_plane_region *r) {
     size_t num = 0;
-    memcpy(r->global, r->group, r->num_sights * sizeof *r->global);
-    qsort(r->global, r->num_sights, sizeof *r->global, psfm_compare_u32);
-    for (size_t k = 0; k < r->num_sights; ++k)
+    memcpy(r->global, r->group, r->num_poses * sizeof *r->global);
+    qsort(r->global, r->num_poses, sizeof *r->global, psfm_compare_u32);
+    for (size_t k = 0; k < r->num_poses; ++k)
         if (k == 0 || r->global[k] != r->global[num - 1])
             r->global[num++] = r->global[k];
     r->num_groups = num;
-    for (size_t k = 0; k < r->num_sights; ++k) {
+    for (size_t k = 0; k < r->num_poses; ++k) {
         const uint32_t *found =
             bsearch(&r->group[k], r->global, num, sizeof *r->global, psfm_compare_u32);
         r->group[k] = (uint32_t)(found - r->global);
     }
 }
 
-/* Lists the edges between sights, or only counts them without a list. */
+/* Lists the edges between poses, or only counts them without a list. */
 static size_t list_edges(const psfm_plane_views *views, const psfm_plane_region *r,
-                         const uint32_t *sight, psfm_plane_edge *edges) {
+                         const uint32_t *pose, psfm_plane_edge *edges) {
     size_t num = 0;
-    for (size_t k = 0; k < r->num_sights; ++k)
+    for (size_t k = 0; k < r->num_poses; ++k)
         for (size_t i = views->begin[r->place[k]]; i < views->begin[r->place[k] + 1]; ++i) {
-            uint32_t e = views->incident[i], other = sight[views->ends[e][1]];
+            uint32_t e = views->incident[i], other = pose[views->ends[e][1]];
             if (views->ends[e][0] != r->place[k] || other == UINT32_MAX)
                 continue;
             if (edges != NULL)
@@ -250,27 +251,27 @@ static size_t list_edges(const psfm_plane_views *views, const psfm_plane_region 
 psfm_status psfm_plane_region_init(psfm_context *ctx, const psfm_plane_views *views,
                                    const uint32_t *group, const uint32_t *places, size_t num,
                                    psfm_plane_region *out) {
-    uint32_t *sight = NULL;
-    *out = (psfm_plane_region){.num_sights = num};
+    uint32_t *pose = NULL;
+    *out = (psfm_plane_region){.num_poses = num};
     psfm_status status;
-    if ((status = PSFM_ALLOC(ctx, views->num_views, &sight)) != PSFM_OK ||
+    if ((status = PSFM_ALLOC(ctx, views->num_views, &pose)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num, &out->place)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num, &out->group)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num, &out->global)) != PSFM_OK)
         goto cleanup;
-    memset(sight, 0xff, views->num_views * sizeof *sight);
+    memset(pose, 0xff, views->num_views * sizeof *pose);
     for (uint32_t k = 0; k < num; ++k) {
         out->place[k] = places[k];
         out->group[k] = group[places[k]];
-        sight[places[k]] = k;
+        pose[places[k]] = k;
     }
     number_groups(out);
-    out->num_edges = list_edges(views, out, sight, NULL);
+    out->num_edges = list_edges(views, out, pose, NULL);
     if ((status = PSFM_ALLOC(ctx, out->num_edges, &out->edges)) == PSFM_OK)
-        list_edges(views, out, sight, out->edges);
+        list_edges(views, out, pose, out->edges);
 
 cleanup:
-    free(sight);
+    free(pose);
     if (status != PSFM_OK)
         psfm_plane_region_free(out);
     return status;
@@ -287,34 +288,34 @@ void psfm_plane_region_free(psfm_plane_region *r) {
 psfm_status psfm_plane_minimum_init(psfm_context *ctx, const psfm_plane_region *region,
                                     psfm_plane_minimum *out) {
     *out = (psfm_plane_minimum){0};
-    psfm_status status = PSFM_ALLOC(ctx, region->num_sights, &out->sights);
+    psfm_status status = PSFM_ALLOC(ctx, region->num_poses, &out->poses);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, region->num_groups, &out->log_focal);
     return status;
 }
 
 void psfm_plane_minimum_free(psfm_plane_minimum *m) {
-    free(m->sights);
+    free(m->poses);
     free(m->log_focal);
     *m = (psfm_plane_minimum){0};
 }
 
-/* The median of log f over all sights. */
+/* The median of log f over all poses. */
 static psfm_status median_log_focal(psfm_context *ctx, const psfm_plane_problem *p,
                                     double *median) {
     double *values = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, p->num_sights, &values);
-    for (size_t k = 0; status == PSFM_OK && k < p->num_sights; ++k)
-        values[k] = p->log_focal[p->sights[k].group];
+    psfm_status status = PSFM_ALLOC(ctx, p->num_poses, &values);
+    for (size_t k = 0; status == PSFM_OK && k < p->num_poses; ++k)
+        values[k] = p->log_focal[p->poses[k].group];
     if (status == PSFM_OK)
-        *median = psfm_median(values, p->num_sights);
+        *median = psfm_median(values, p->num_poses);
     free(values);
     return status;
 }
 
 psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, const uint32_t *global,
                               psfm_plane_problem *p, psfm_plane_stage stage, double *sigma,
-                              double *bend_sigma, psfm_plane_fit *fit) {
+                              double *k1_sigma, psfm_plane_fit *fit) {
     double *prior = NULL, *prior_sigma = NULL, *center_sigma = NULL, median = 0.0;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, p->num_groups, &prior)) != PSFM_OK ||
@@ -331,7 +332,7 @@ psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, con
     p->prior_log_focal = prior;
     p->prior_sigma = prior_sigma;
     p->center_sigma = center_sigma;
-    status = psfm_plane_adjust(ctx, p, stage, sigma, bend_sigma, fit);
+    status = psfm_plane_adjust(ctx, p, stage, sigma, k1_sigma, fit);
 
 cleanup:
     free(prior);
@@ -342,15 +343,15 @@ cleanup:
 
 /* The problem of a region, whose values are those of a minimum. */
 static psfm_plane_problem region_problem(const psfm_plane_region *region, psfm_plane_minimum *m) {
-    for (size_t k = 0; k < region->num_sights; ++k) {
-        m->sights[k].group = region->group[k];
-        m->sights[k].plane = 0;
+    for (size_t k = 0; k < region->num_poses; ++k) {
+        m->poses[k].group = region->group[k];
+        m->poses[k].plane = 0;
     }
     return (psfm_plane_problem){.num_planes = 1,
-                                .num_sights = region->num_sights,
+                                .num_poses = region->num_poses,
                                 .num_edges = region->num_edges,
                                 .num_groups = region->num_groups,
-                                .sights = m->sights,
+                                .poses = m->poses,
                                 .edges = region->edges,
                                 .log_focal = m->log_focal};
 }

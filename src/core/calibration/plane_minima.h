@@ -8,14 +8,14 @@
 
 #define PSFM_FREE_LOG_FOCAL 0.6 /* standard deviation of log f about the median of all */
 
-/* Views are sights of the plane, numbered from 0, and so are the groups of cameras that occur.
+/* Views have one pose each, numbered from 0, and so are the groups of cameras that occur.
  * Owns its arrays. */
 typedef struct {
-    size_t num_sights, num_edges, num_groups;
-    uint32_t *place;        /* per sight: place among the plane's views */
-    uint32_t *group;        /* per sight */
+    size_t num_poses, num_edges, num_groups;
+    uint32_t *place;        /* per pose: place among the plane's views */
+    uint32_t *group;        /* per pose */
     uint32_t *global;       /* per group: its number among all, ascending */
-    psfm_plane_edge *edges; /* between its sights */
+    psfm_plane_edge *edges; /* between its poses */
 } psfm_plane_region;
 
 /* The region of these places among the plane's views; group is per view of the plane, among all. */
@@ -25,16 +25,16 @@ psfm_status psfm_plane_region_init(psfm_context *ctx, const psfm_plane_views *vi
 void psfm_plane_region_free(psfm_plane_region *region);
 
 /* Adjusts a problem whose group g is global[g] of the input (NULL: g itself). Known focal lengths
- * are what they are, others have a prior about the median of the problem's sights. sigma and
- * bend_sigma as psfm_plane_adjust has them. */
+ * are what they are, others have a prior about the median of the problem's poses. sigma and
+ * k1_sigma as psfm_plane_adjust has them. */
 psfm_status psfm_focal_adjust(psfm_context *ctx, const psfm_focal_input *in, const uint32_t *global,
                               psfm_plane_problem *p, psfm_plane_stage stage, double *sigma,
-                              double *bend_sigma, psfm_plane_fit *fit);
+                              double *k1_sigma, psfm_plane_fit *fit);
 
 /* A solution of a region: poses and focal lengths. Owns its arrays. */
 typedef struct {
-    psfm_plane_sight *sights; /* per sight of the region */
-    double *log_focal;        /* per group of the region */
+    psfm_plane_pose *poses; /* per pose of the region */
+    double *log_focal;      /* per group of the region */
     psfm_plane_fit fit;
     bool found;
 } psfm_plane_minimum;
@@ -60,7 +60,7 @@ typedef struct {
     const psfm_focal_input *in;
     const psfm_plane_views *views;
     const uint32_t *group; /* per view of the plane */
-    const double *held;    /* per group among all: focal length in searches, or 0 */
+    const double *fixed;   /* per group among all: focal length in searches, or 0 */
 } psfm_plane_task;
 
 /* What was found from one reference, in the region about it. */

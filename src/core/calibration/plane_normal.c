@@ -2,7 +2,7 @@
  *
  * A change of a lens's distortion has an effect on the matches that no homography has, and one that
  * a homography absorbs: measured_planes.c has both, to first order, so that an edge has eleven
- * residuals, nine of H and the bends.
+ * residuals, nine of H and k1 of both lenses.
  *
  * The residual of an edge is the difference of the unit vectors h (predicted) and h' (measured), of
  * squared length d^T A d in the measured information A. With H' the predicted homography before
@@ -23,16 +23,16 @@
 #include "core/linalg/order_statistics.h"
 
 #define GAUGE 1e-9 /* damping that is always there, of the largest diagonal entry */
-#define HELD 1e-9  /* deviation of a bend that is held, where others are not */
+#define FIXED 1e-9 /* standard deviation of a k1 that is fixed, where others are not */
 
-enum { MAX_LOCAL = 2 * (PSFM_LENS_DIM + PSFM_SIGHT_DIM) };
+enum { MAX_LOCAL = 2 * (PSFM_LENS_DIM + PSFM_PLANE_POSE_DIM) };
 
-/* First of an edge's local unknowns of the groups of sight 1 and 2, and of the sights; their number
+/* First of an edge's local unknowns of the groups of pose 1 and 2, and of the poses; their number
  * is the last. */
 static void number_locals(const psfm_plane_equations *eq, int begin[5]) {
     begin[0] = 0;
     for (int k = 0; k < 4; ++k)
-        begin[k + 1] = begin[k] + (k < 2 ? eq->lens_dim : PSFM_SIGHT_DIM);
+        begin[k + 1] = begin[k] + (k < 2 ? eq->lens_dim : PSFM_PLANE_POSE_DIM);
 }
 
 /* y = A d, A being the information of the residuals; returns d . y. */
@@ -40,15 +40,15 @@ static double weigh_residuals(const psfm_measured_plane *m, const double d[PSFM_
                               double y[PSFM_EDGE_DIM]) {
     double sum = 0.0;
     for (int r = 0; r < 9; ++r) {
-        y[r] = m->bend.by_H[r][0] * d[9] + m->bend.by_H[r][1] * d[10];
+        y[r] = m->k1.by_H[r][0] * d[9] + m->k1.by_H[r][1] * d[10];
         for (int c = 0; c < 9; ++c)
             y[r] += m->information[9 * r + c] * d[c];
         sum += d[r] * y[r];
     }
     for (int s = 0; s < 2; ++s) {
-        y[9 + s] = m->bend.normal[s][0] * d[9] + m->bend.normal[s][1] * d[10];
+        y[9 + s] = m->k1.normal[s][0] * d[9] + m->k1.normal[s][1] * d[10];
         for (int c = 0; c < 9; ++c)
-            y[9 + s] += m->bend.by_H[c][s] * d[c];
+            y[9 + s] += m->k1.by_H[c][s] * d[c];
         sum += d[9 + s] * y[9 + s];
     }
     return sum;
@@ -60,7 +60,7 @@ void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, 
                         double h[9], double *length, double d[PSFM_EDGE_DIM]) {
     const double *measured = edge->measured->H;
     double squared = 0.0, dot = 0.0;
-    psfm_mat3_mul(s->G[edge->sight2], s->G_inverse[edge->sight1], H);
+    psfm_mat3_mul(s->G[edge->pose2], s->G_inverse[edge->pose1], H);
     for (int k = 0; k < 9; ++k) {
         squared += H[k] * H[k];
         dot += H[k] * measured[k];
@@ -70,32 +70,32 @@ void psfm_plane_predict(const psfm_plane_state *s, const psfm_plane_edge *edge, 
         h[k] = H[k] / *length;
         d[k] = h[k] - measured[k];
     }
-    d[9] = s->bend[s->sights[edge->sight1].group];
-    d[10] = s->bend[s->sights[edge->sight2].group];
+    d[9] = s->k1[s->poses[edge->pose1].group];
+    d[10] = s->k1[s->poses[edge->pose2].group];
 }
 
-/* The squared residual. Where bends are free it is that beyond the best bends and homography of the
+/* The squared residual. Where k1 is free it is that beyond the best k1 and homography of the
  * pair alone, so that it is a square. */
 static double squared_residual(const psfm_plane_problem *p, const psfm_plane_state *s,
                                const psfm_plane_edge *edge) {
-    const psfm_bend_information *bend = &edge->measured->bend;
+    const psfm_k1_information *k1 = &edge->measured->k1;
     double H[9], h[9], d[PSFM_EDGE_DIM], y[PSFM_EDGE_DIM], length;
     psfm_plane_predict(s, edge, H, h, &length, d);
     double squared = weigh_residuals(edge->measured, d, y);
-    if (p->bend != NULL)
-        squared += bend->gain + 2.0 * (bend->gradient[0] * d[9] + bend->gradient[1] * d[10]);
+    if (p->k1 != NULL)
+        squared += k1->gain + 2.0 * (k1->gradient[0] * d[9] + k1->gradient[1] * d[10]);
     return squared < 0.0 ? 0.0 : squared;
 }
 
 bool psfm_plane_evaluate(const psfm_plane_adjustment *a, psfm_plane_state *s) {
     const psfm_plane_problem *p = a->p;
-    for (size_t k = 0; k < p->num_sights; ++k) {
-        psfm_plane_map(&s->sights[k], exp(s->log_focal[s->sights[k].group]), s->G[k]);
+    for (size_t k = 0; k < p->num_poses; ++k) {
+        psfm_plane_map(&s->poses[k], exp(s->log_focal[s->poses[k].group]), s->G[k]);
         if (!psfm_mat3_inverse(s->G[k], s->G_inverse[k]))
             return false;
     }
     for (size_t e = 0; e < p->num_edges; ++e) {
-        double weight = a->weight[p->sights[p->edges[e].sight1].plane];
+        double weight = a->weight[p->poses[p->edges[e].pose1].plane];
         s->chi[e] = sqrt(weight * squared_residual(p, s, &p->edges[e]));
         if (!isfinite(s->chi[e]))
             return false;
@@ -117,9 +117,9 @@ static void differentiate_lens(const double H[9], int side, int parameter,
                                double out[PSFM_EDGE_DIM]) {
     int k = parameter - PSFM_LENS_CENTER;
     memset(out, 0, PSFM_EDGE_DIM * sizeof *out);
-    if (parameter == PSFM_LENS_BEND)
+    if (parameter == PSFM_LENS_K1)
         out[9 + side] = 1.0;
-    for (int i = 0; i < 9 && parameter != PSFM_LENS_BEND; ++i) {
+    for (int i = 0; i < 9 && parameter != PSFM_LENS_K1; ++i) {
         int r = i / 3, c = i % 3;
         if (parameter == PSFM_LENS_FOCAL)
             out[i] = side == 0 ? (c < 2 ? -H[i] : 0.0) : (r < 2 ? H[i] : 0.0);
@@ -130,14 +130,14 @@ static void differentiate_lens(const double H[9], int side, int parameter,
 
 /* The same by the poses of either side. */
 static void differentiate_poses(const psfm_plane_state *s, const psfm_plane_edge *edge,
-                                const double H[9], double by1[PSFM_SIGHT_DIM][PSFM_EDGE_DIM],
-                                double by2[PSFM_SIGHT_DIM][PSFM_EDGE_DIM]) {
-    const psfm_plane_sight *s1 = &s->sights[edge->sight1], *s2 = &s->sights[edge->sight2];
+                                const double H[9], double by1[PSFM_PLANE_POSE_DIM][PSFM_EDGE_DIM],
+                                double by2[PSFM_PLANE_POSE_DIM][PSFM_EDGE_DIM]) {
+    const psfm_plane_pose *s1 = &s->poses[edge->pose1], *s2 = &s->poses[edge->pose2];
     double f1 = exp(s->log_focal[s1->group]), f2 = exp(s->log_focal[s2->group]);
     double t1 = psfm_norm3(s1->t), t2 = psfm_norm3(s2->t), T[9];
-    const double *last = s->G_inverse[edge->sight1] + 6;
-    memset(by1, 0, PSFM_SIGHT_DIM * sizeof *by1);
-    memset(by2, 0, PSFM_SIGHT_DIM * sizeof *by2);
+    const double *last = s->G_inverse[edge->pose1] + 6;
+    memset(by1, 0, PSFM_PLANE_POSE_DIM * sizeof *by1);
+    memset(by2, 0, PSFM_PLANE_POSE_DIM * sizeof *by2);
     for (int k = 0; k < 3; ++k) {
         turned(f1, k, T);
         psfm_mat3_mul(H, T, by1[k]);
@@ -209,15 +209,15 @@ static void place_locals(const psfm_plane_equations *eq, size_t e, const int beg
 static void add_edge(psfm_plane_adjustment *a, size_t e, double weight) {
     psfm_plane_equations *eq = &a->eq;
     const psfm_plane_edge *edge = &a->p->edges[e];
-    const double *gradient = edge->measured->bend.gradient;
+    const double *gradient = edge->measured->k1.gradient;
     linear_edge l;
     uint32_t place[MAX_LOCAL];
     double N[MAX_LOCAL][MAX_LOCAL];
     differentiate_edge(a, edge, &l);
     place_locals(eq, e, l.begin, place);
     for (int u = 0; u < l.begin[4]; ++u) {
-        double by_bends = l.D[u][9] * gradient[0] + l.D[u][10] * gradient[1];
-        eq->rhs[place[u]] -= weight * (psfm_dot(l.AD[u], l.d, PSFM_EDGE_DIM) + by_bends);
+        double by_k1 = l.D[u][9] * gradient[0] + l.D[u][10] * gradient[1];
+        eq->rhs[place[u]] -= weight * (psfm_dot(l.AD[u], l.d, PSFM_EDGE_DIM) + by_k1);
         for (int v = 0; v < l.begin[4]; ++v)
             N[u][v] = weight * psfm_dot(l.D[u], l.AD[v], PSFM_EDGE_DIM);
     }
@@ -227,17 +227,17 @@ static void add_edge(psfm_plane_adjustment *a, size_t e, double weight) {
 /* What an edge counts for under a Cauchy loss. */
 static double edge_weight(const psfm_plane_adjustment *a, size_t e, double scale) {
     double x = a->now.chi[e] / scale;
-    return a->weight[a->p->sights[a->p->edges[e].sight1].plane] / (1.0 + x * x);
+    return a->weight[a->p->poses[a->p->edges[e].pose1].plane] / (1.0 + x * x);
 }
 
 /* Products of an edge's unknowns with displacements of either principal point along either axis,
- * by one deviation. */
+ * by one standard deviation. */
 static void displace_edge(const psfm_plane_adjustment *a, const psfm_plane_edge *edge,
                           const linear_edge *l, double weight, double C[MAX_LOCAL][4]) {
     for (int k = 0; k < 4; ++k) {
         double by[PSFM_EDGE_DIM];
-        uint32_t sight = k < 2 ? edge->sight1 : edge->sight2;
-        double sigma = a->p->center_sigma[a->p->sights[sight].group];
+        uint32_t pose = k < 2 ? edge->pose1 : edge->pose2;
+        double sigma = a->p->center_sigma[a->p->poses[pose].group];
         differentiate_lens(l->H, k / 2, PSFM_LENS_CENTER + k % 2, by);
         project(l->h, l->length, by);
         for (int u = 0; u < l->begin[4]; ++u)
@@ -258,7 +258,7 @@ void psfm_plane_displace(const psfm_plane_adjustment *a, double scale, double sh
         place_locals(&a->eq, e, l.begin, place);
         displace_edge(a, edge, &l, share * edge_weight(a, e, scale), C);
         for (int k = 0; k < 4; ++k) {
-            uint64_t bits = signs[p->sights[k < 2 ? edge->sight1 : edge->sight2].group][k % 2];
+            uint64_t bits = signs[p->poses[k < 2 ? edge->pose1 : edge->pose2].group][k % 2];
             for (int s = 0; s < num; ++s)
                 for (int u = 0; u < l.begin[4]; ++u)
                     rhs[(size_t)s * n + place[u]] += bits >> (first + s) & 1 ? C[u][k] : -C[u][k];
@@ -271,10 +271,10 @@ static double lens_prior(const psfm_plane_adjustment *a, size_t g, int parameter
     const psfm_plane_problem *p = a->p;
     double sigma = p->prior_sigma[g];
     *off = a->now.log_focal[g] - p->prior_log_focal[g];
-    if (parameter == PSFM_LENS_BEND) {
-        bool bends = p->prior_bend_sigma[g] > 0.0;
-        sigma = bends ? p->prior_bend_sigma[g] : HELD;
-        *off = bends ? a->now.bend[g] - p->prior_bend[g] : 0.0;
+    if (parameter == PSFM_LENS_K1) {
+        bool is_free = p->prior_k1_sigma[g] > 0.0;
+        sigma = is_free ? p->prior_k1_sigma[g] : FIXED;
+        *off = is_free ? a->now.k1[g] - p->prior_k1[g] : 0.0;
     }
     return 1.0 / (sigma * sigma);
 }
@@ -300,14 +300,15 @@ psfm_status psfm_plane_factor(psfm_context *ctx, psfm_plane_adjustment *a, doubl
     const psfm_block_pattern *pattern = &eq->pattern;
     double largest = 0.0, block[36];
     for (uint32_t b = (uint32_t)a->p->num_groups; b < pattern->num_blocks; ++b)
-        for (int k = 0; k < PSFM_SIGHT_DIM; ++k)
-            largest = fmax(largest, eq->normal[pattern->row_begin[b]][k * (PSFM_SIGHT_DIM + 1)]);
+        for (int k = 0; k < PSFM_PLANE_POSE_DIM; ++k)
+            largest =
+                fmax(largest, eq->normal[pattern->row_begin[b]][k * (PSFM_PLANE_POSE_DIM + 1)]);
     for (uint32_t b = 0; b < pattern->num_blocks; ++b) {
-        bool is_sight = b >= a->p->num_groups;
-        int dim = is_sight ? PSFM_SIGHT_DIM : eq->lens_dim;
+        bool is_pose = b >= a->p->num_groups;
+        int dim = is_pose ? PSFM_PLANE_POSE_DIM : eq->lens_dim;
         memcpy(block, eq->normal[pattern->row_begin[b]], sizeof block);
         for (int k = 0; k < dim; ++k)
-            block[k * dim + k] += damping * block[k * dim + k] + (is_sight ? GAUGE * largest : 0.0);
+            block[k * dim + k] += damping * block[k * dim + k] + (is_pose ? GAUGE * largest : 0.0);
         psfm_block_spd_set(eq->spd, pattern->row_begin[b], block);
         for (size_t k = pattern->row_begin[b] + 1; k < pattern->row_begin[b + 1]; ++k)
             psfm_block_spd_set(eq->spd, k, eq->normal[k]);
@@ -323,10 +324,10 @@ typedef struct {
 
 static void number_blocks(const psfm_plane_problem *p, const psfm_plane_edge *edge,
                           uint32_t block[4]) {
-    block[0] = p->sights[edge->sight1].group;
-    block[1] = p->sights[edge->sight2].group;
-    block[2] = (uint32_t)p->num_groups + edge->sight1;
-    block[3] = (uint32_t)p->num_groups + edge->sight2;
+    block[0] = p->poses[edge->pose1].group;
+    block[1] = p->poses[edge->pose2].group;
+    block[2] = (uint32_t)p->num_groups + edge->pose1;
+    block[3] = (uint32_t)p->num_groups + edge->pose2;
 }
 
 static size_t find_slot(const psfm_block_pattern *pattern, uint32_t row, uint32_t col) {
@@ -378,8 +379,8 @@ static psfm_status make_pattern(psfm_context *ctx, const psfm_plane_problem *p,
                                 psfm_plane_equations *eq) {
     psfm_block_pattern *pattern = &eq->pattern;
     entry *entries = NULL;
-    size_t most = 10 * p->num_edges + p->num_groups + p->num_sights;
-    pattern->num_blocks = (uint32_t)(p->num_groups + p->num_sights);
+    size_t most = 10 * p->num_edges + p->num_groups + p->num_poses;
+    pattern->num_blocks = (uint32_t)(p->num_groups + p->num_poses);
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, most, &entries)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, most, &pattern->col)) != PSFM_OK ||
@@ -389,7 +390,7 @@ static psfm_status make_pattern(psfm_context *ctx, const psfm_plane_problem *p,
     for (uint32_t k = 0; k < pattern->num_blocks; ++k)
         pattern->scalar_begin[k + 1] =
             pattern->scalar_begin[k] +
-            (uint32_t)(k < p->num_groups ? eq->lens_dim : PSFM_SIGHT_DIM);
+            (uint32_t)(k < p->num_groups ? eq->lens_dim : PSFM_PLANE_POSE_DIM);
     fill_pattern(entries, list_entries(p, eq, entries), pattern);
     for (size_t e = 0; e < p->num_edges; ++e)
         find_slots(eq, &eq->places[e]);
@@ -403,7 +404,7 @@ cleanup:
 psfm_status psfm_plane_equations_init(psfm_context *ctx, const psfm_plane_problem *p,
                                       psfm_plane_equations *eq) {
     psfm_status status;
-    *eq = (psfm_plane_equations){.lens_dim = p->bend == NULL ? 1 : PSFM_LENS_DIM};
+    *eq = (psfm_plane_equations){.lens_dim = p->k1 == NULL ? 1 : PSFM_LENS_DIM};
     if ((status = PSFM_ALLOC(ctx, p->num_edges, &eq->places)) != PSFM_OK ||
         (status = make_pattern(ctx, p, eq)) != PSFM_OK)
         return status;

@@ -5,7 +5,7 @@
  * of the absolute conic, (v1^2 + v2^2) / f_i^2 + v3^2 = 0, a complex equation for one real unknown:
  *   f_i^2 = -Re(w conj z) / |z|^2,  w = v1^2 + v2^2,  z = v3^2,
  * and what is left of it says how well view i agrees. Views that share a focal length take the
- * median of theirs. The cost is robust and weakly prefers focal lengths that are alike and usual.
+ * median of theirs. The cost is robust and weakly prefers focal lengths that are similar and usual.
  *
  * A grid covers everything; its best cells are improved by random steps that become smaller. */
 #include "core/calibration/plane_search.h"

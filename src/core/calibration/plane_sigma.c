@@ -9,9 +9,9 @@
  * they are off by c, the unknowns are off by x = N^-1 B c, B being the products with their
  * derivatives. (This is more than if they were unknowns with a prior: then the homographies would
  * correct them.) The variance of x, the diagonal of N^-1 B S B^T N^-1, would take as many solves as
- * there are lenses. It is estimated by draws of c instead, each principal point one deviation to
- * either side along either axis: 64 draws give a standard deviation to within 9 %, and each is a
- * solve with the factor that is there.
+ * there are lenses. It is estimated by draws of c instead, each principal point one standard
+ * deviation to either side along either axis: 64 draws give a standard deviation to within 9 %, and
+ * each is a solve with the factor that is there.
  *
  * Cost: a factorisation, two more for the diagonal of the inverse, and 64 solves. */
 #include <math.h>
@@ -26,7 +26,7 @@
 
 /* The share of what they say for which homographies count. */
 static double independent_share(const psfm_plane_problem *p) {
-    return p->num_edges <= p->num_sights ? 1.0 : (double)p->num_sights / (double)p->num_edges;
+    return p->num_edges <= p->num_poses ? 1.0 : (double)p->num_poses / (double)p->num_edges;
 }
 
 /* Variances by noise, of the unknowns of the groups. */
@@ -77,11 +77,11 @@ static psfm_status add_centers(psfm_context *ctx, psfm_plane_adjustment *a, doub
 }
 
 psfm_status psfm_plane_find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, double scale,
-                                  double *sigma, double *bend_sigma) {
+                                  double *sigma, double *k1_sigma) {
     const psfm_plane_problem *p = a->p;
     size_t dim = (size_t)a->eq.lens_dim;
     double *variance = NULL, share = independent_share(p);
-    bool bends = bend_sigma != NULL && p->bend != NULL;
+    bool free_k1 = k1_sigma != NULL && p->k1 != NULL;
     psfm_status status = PSFM_ALLOC(ctx, dim * p->num_groups, &variance);
     if (status == PSFM_OK) {
         psfm_plane_linearize(a, scale, share);
@@ -93,13 +93,13 @@ psfm_status psfm_plane_find_sigma(psfm_context *ctx, psfm_plane_adjustment *a, d
         status = add_centers(ctx, a, scale, share, variance);
     for (size_t g = 0; status == PSFM_OK && g < p->num_groups; ++g) {
         sigma[g] = fmin(sqrt(variance[dim * g]), p->prior_sigma[g]);
-        if (bends)
-            bend_sigma[g] = fmin(sqrt(variance[dim * g + PSFM_LENS_BEND]), p->prior_bend_sigma[g]);
+        if (free_k1)
+            k1_sigma[g] = fmin(sqrt(variance[dim * g + PSFM_LENS_K1]), p->prior_k1_sigma[g]);
     }
     if (status == PSFM_ERR_NUMERIC) { /* nothing is known beyond the priors */
         memcpy(sigma, p->prior_sigma, p->num_groups * sizeof *sigma);
-        if (bends)
-            memcpy(bend_sigma, p->prior_bend_sigma, p->num_groups * sizeof *sigma);
+        if (free_k1)
+            memcpy(k1_sigma, p->prior_k1_sigma, p->num_groups * sizeof *sigma);
         status = PSFM_OK;
     }
     free(variance);

@@ -36,18 +36,18 @@ static const psfm_plane_minimum *best_of(const psfm_plane_found *found) {
 static psfm_status restrict_to(psfm_context *ctx, const psfm_plane_task *task,
                                const psfm_plane_solution *whole, const psfm_plane_region *r,
                                psfm_plane_minimum *out) {
-    uint32_t *sight = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, task->views->num_views, &sight);
+    uint32_t *pose = NULL;
+    psfm_status status = PSFM_ALLOC(ctx, task->views->num_views, &pose);
     if (status == PSFM_OK)
         status = psfm_plane_minimum_init(ctx, r, out);
-    for (uint32_t k = 0; status == PSFM_OK && k < whole->region.num_sights; ++k)
-        sight[whole->region.place[k]] = k;
-    for (size_t k = 0; status == PSFM_OK && k < r->num_sights; ++k) {
-        uint32_t s = sight[r->place[k]];
-        out->sights[k] = whole->minimum.sights[s];
+    for (uint32_t k = 0; status == PSFM_OK && k < whole->region.num_poses; ++k)
+        pose[whole->region.place[k]] = k;
+    for (size_t k = 0; status == PSFM_OK && k < r->num_poses; ++k) {
+        uint32_t s = pose[r->place[k]];
+        out->poses[k] = whole->minimum.poses[s];
         out->log_focal[r->group[k]] = whole->minimum.log_focal[whole->region.group[s]];
     }
-    free(sight);
+    free(pose);
     return status == PSFM_OK ? psfm_plane_region_describe(ctx, r, out) : status;
 }
 
@@ -56,7 +56,7 @@ static psfm_status is_better_alone(psfm_context *ctx, const psfm_plane_task *tas
                                    const psfm_plane_solution *whole, const psfm_plane_found *found,
                                    const psfm_plane_minimum *own, bool *answer) {
     psfm_plane_minimum part = {0};
-    bool is_part = found->region.num_sights < whole->region.num_sights;
+    bool is_part = found->region.num_poses < whole->region.num_poses;
     psfm_status status = restrict_to(ctx, task, whole, &found->region, &part);
     *answer = own->fit.cost < part.fit.cost * (is_part ? 1.0 - OWN_GAIN : 1.0);
     psfm_plane_minimum_free(&part);
@@ -169,7 +169,7 @@ typedef struct {
     uint32_t *order; /* places of views, in order of growth */
     size_t num_order;
     bool *placed;
-    psfm_plane_sight *sights;
+    psfm_plane_pose *poses;
     double *focal; /* 0 if unknown */
 } growth;
 
@@ -205,7 +205,7 @@ static bool map_by_edge(const growth *g, uint32_t edge, uint32_t place, double M
     memcpy(H, v->edges[edge]->H, sizeof H);
     if (!is_second && !psfm_mat3_inverse(v->edges[edge]->H, H))
         return false;
-    psfm_plane_map(&g->sights[other], g->focal[g->task->group[other]], G);
+    psfm_plane_map(&g->poses[other], g->focal[g->task->group[other]], G);
     psfm_mat3_mul(H, G, M);
     return true;
 }
@@ -245,14 +245,14 @@ static void place_view(growth *g, uint32_t place, double usual) {
         *focal = num == 0 ? usual : sqrt(psfm_median(focal2, num));
     for (int i = 0; i < 6; ++i)
         best[i] /= *focal;
-    psfm_plane_pose(best, &g->sights[place]);
+    psfm_plane_pose_from_map(best, &g->poses[place]);
     g->placed[place] = true;
 }
 
 /* What an adjusted region says goes into the growth, */
 static void learn(growth *g, const psfm_plane_region *r, const psfm_plane_minimum *m) {
-    for (size_t k = 0; k < r->num_sights; ++k) {
-        g->sights[r->place[k]] = m->sights[k];
+    for (size_t k = 0; k < r->num_poses; ++k) {
+        g->poses[r->place[k]] = m->poses[k];
         g->placed[r->place[k]] = true;
     }
     for (size_t k = 0; k < r->num_groups; ++k)
@@ -261,8 +261,8 @@ static void learn(growth *g, const psfm_plane_region *r, const psfm_plane_minimu
 
 /* and the other way round, before it is adjusted. */
 static void recall(const growth *g, const psfm_plane_region *r, psfm_plane_minimum *m) {
-    for (size_t k = 0; k < r->num_sights; ++k)
-        m->sights[k] = g->sights[r->place[k]];
+    for (size_t k = 0; k < r->num_poses; ++k)
+        m->poses[k] = g->poses[r->place[k]];
     for (size_t k = 0; k < r->num_groups; ++k)
         m->log_focal[k] = log(g->focal[r->global[k]]);
 }
@@ -299,12 +299,12 @@ static psfm_status begin(psfm_context *ctx, growth *g, const psfm_plane_region *
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, n, &g->order)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, n, &g->placed)) != PSFM_OK ||
-        (status = PSFM_ALLOC(ctx, n, &g->sights)) != PSFM_OK ||
+        (status = PSFM_ALLOC(ctx, n, &g->poses)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_groups, &g->focal)) != PSFM_OK)
         return status;
-    memcpy(g->focal, g->task->held, num_groups * sizeof *g->focal);
-    memcpy(g->order, region->place, region->num_sights * sizeof *g->order);
-    g->num_order = region->num_sights;
+    memcpy(g->focal, g->task->fixed, num_groups * sizeof *g->focal);
+    memcpy(g->order, region->place, region->num_poses * sizeof *g->order);
+    g->num_order = region->num_poses;
     learn(g, region, minimum);
     return order_views(ctx, g);
 }
@@ -313,7 +313,7 @@ psfm_status psfm_plane_grow(psfm_context *ctx, const psfm_plane_task *task,
                             const psfm_plane_region *region, const psfm_plane_minimum *minimum,
                             psfm_plane_region *whole, psfm_plane_minimum *grown) {
     growth g = {.task = task};
-    size_t num = region->num_sights;
+    size_t num = region->num_poses;
     psfm_status status = begin(ctx, &g, region, minimum);
     do {
         size_t wanted = 2 * num < g.num_order ? 2 * num : g.num_order;
@@ -325,7 +325,7 @@ psfm_status psfm_plane_grow(psfm_context *ctx, const psfm_plane_task *task,
     } while (status == PSFM_OK && num < g.num_order);
     free(g.order);
     free(g.placed);
-    free(g.sights);
+    free(g.poses);
     free(g.focal);
     return status;
 }

@@ -1,4 +1,4 @@
-/* A lens that bends lines spoils homographies: matches of one plane no longer agree with any. So
+/* A lens with distortion spoils homographies: matches of one plane no longer agree with any. So
  * the distortion that lets the strongest homographies fit best is that of the lens. One number is
  * searched: on a grid, then by golden section. For each value the pixels of the matches are
  * undistorted anew, every homography is refitted, and the score is the sum of num * log rms over
@@ -8,8 +8,8 @@
  * Matches count that are within a loose bound of a homography, not only its inliers: those that
  * distortion has pushed out are the ones that tell about it.
  *
- * A fisheye bends more than that number can say. Its images of angles are linear, r = f theta, and
- * which angle a pixel shows depends on f: so the same search finds the focal length. */
+ * A fisheye has more distortion than that number can say. Its images of angles are linear, r = f
+ * theta, and which angle a pixel shows depends on f: so the same search finds the focal length. */
 #include "core/calibration/radial_search.h"
 
 #include <math.h>
@@ -330,16 +330,16 @@ static psfm_status find_rival(psfm_context *ctx, const search *fisheye, double *
     return status;
 }
 
-/* Whether the value found is worth it: the scatter falls by so much, and beyond chance. */
-static bool is_worth_it(const search *s, double gain, double min_fall,
-                        const psfm_radial_result *result) {
+/* Whether the value found is significant: the scatter falls by so much, and beyond chance. */
+static bool is_significant(const search *s, double gain, double min_fall,
+                           const psfm_radial_result *result) {
     bool is_inside = s->what != FISHEYE || result->value < s->high;
     return is_inside && gain > MIN_GAIN &&
            result->sigma_px < (1.0 - min_fall) * result->sigma_before_px;
 }
 
-/* Searches; if it is worth it the cameras of the set change. Fisheyes have a rival, unless there
- * are such already. */
+/* Searches; if the value is significant the cameras of the set change. Fisheyes have a rival,
+ * unless there are such already. */
 static psfm_status run(psfm_context *ctx, const psfm_two_view *two_views, search *s, bool has_rival,
                        double min_fall, psfm_radial_result *out) {
     double before = 0.0, after = 0.0;
@@ -357,7 +357,7 @@ static psfm_status run(psfm_context *ctx, const psfm_two_view *two_views, search
     set_value(s, out->value, s->cameras);
     if ((status = evaluate(ctx, s, &after, &out->sigma_px)) != PSFM_OK)
         goto cleanup;
-    out->found = is_worth_it(s, before - after, min_fall, out);
+    out->found = is_significant(s, before - after, min_fall, out);
     if (out->found)
         memcpy(s->set->cameras, s->cameras, s->set->num_cameras * sizeof *s->cameras);
 

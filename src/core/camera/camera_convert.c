@@ -35,7 +35,7 @@ psfm_camera psfm_camera_convert(const psfm_camera *camera, psfm_camera_model mod
 }
 
 /* Pixel coordinates count from the corner of the image, so focal lengths and principal point scale
- * alike and need no half pixel. */
+ * the same way and need no half pixel. */
 void psfm_camera_scale(psfm_camera *camera, uint64_t new_width, uint64_t new_height) {
     double sx = (double)new_width / (double)camera->width;
     double sy = (double)new_height / (double)camera->height;

@@ -1,4 +1,4 @@
-/* A database only says whether a focal length is worth more than a guess. Some programs leave that
+/* A database only says whether a focal length is better than a guess. Some programs leave that
  * open although they know the camera, so what does not look like a guess is taken as given. */
 #include "core/camera/camera_origin.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/base/alloc.h"
 
-/* Nodes drawn, of which the one with most neighbours is held. */
+/* Nodes drawn, of which the one with most neighbours is fixed. */
 enum { DRAWS = 4 };
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
     int max_width;
     list *neighbours; /* of each node, with some that have left */
     uint32_t *degree; /* those still there */
-    bool *left;       /* eliminated or held */
+    bool *left;       /* eliminated or fixed */
     uint32_t *mark, stamp;
     list *waiting;        /* per degree up to max_width */
     uint32_t *there, *at; /* nodes still there, and where each is among them */
@@ -60,7 +60,7 @@ static psfm_status list_neighbours(psfm_context *ctx, const psfm_topology *graph
 }
 
 static psfm_status begin_work(psfm_context *ctx, const psfm_topology *graph,
-                              const psfm_adjacency *adjacency, const bool *held, int max_width,
+                              const psfm_adjacency *adjacency, const bool *fixed, int max_width,
                               work *w) {
     uint32_t n = graph->num_nodes;
     psfm_status status;
@@ -72,8 +72,8 @@ static psfm_status begin_work(psfm_context *ctx, const psfm_topology *graph,
         (status = PSFM_ALLOC(ctx, (size_t)max_width + 1, &w->waiting)) ||
         (status = PSFM_ALLOC(ctx, n, &w->there)) || (status = PSFM_ALLOC(ctx, n, &w->at)))
         return status;
-    if (held != NULL)
-        memcpy(w->left, held, n * sizeof *held);
+    if (fixed != NULL)
+        memcpy(w->left, fixed, n * sizeof *fixed);
     for (uint32_t v = 0; status == PSFM_OK && v < n; ++v) {
         if (w->left[v])
             continue;
@@ -181,8 +181,8 @@ static psfm_status eliminate_one(psfm_context *ctx, work *w, uint32_t v, psfm_el
     return status;
 }
 
-/* Drops from the scopes what came to be held after they were written. */
-static void drop_held(psfm_elimination *out) {
+/* Drops from the scopes what came to be fixed after they were written. */
+static void drop_fixed(psfm_elimination *out) {
     size_t kept = 0, k = 0;
     for (uint32_t r = 0; r < out->num; ++r) {
         size_t begin = kept;
@@ -195,7 +195,7 @@ static void drop_held(psfm_elimination *out) {
 }
 
 psfm_status psfm_eliminate(psfm_context *ctx, const psfm_topology *graph,
-                           const psfm_adjacency *adjacency, const bool *held_in, int max_width,
+                           const psfm_adjacency *adjacency, const bool *fixed_in, int max_width,
                            psfm_rng *rng, psfm_elimination *out) {
     uint32_t n = graph->num_nodes;
     work w = {0};
@@ -203,7 +203,7 @@ psfm_status psfm_eliminate(psfm_context *ctx, const psfm_topology *graph,
     *out = (psfm_elimination){0};
     if ((status = PSFM_ALLOC(ctx, n, &out->node)) || (status = PSFM_ALLOC(ctx, n, &out->rank)) ||
         (status = PSFM_ALLOC(ctx, (size_t)n + 1, &out->begin)) ||
-        (status = begin_work(ctx, graph, adjacency, held_in, max_width, &w)))
+        (status = begin_work(ctx, graph, adjacency, fixed_in, max_width, &w)))
         goto cleanup;
     for (uint32_t v = 0; v < n; ++v)
         out->rank[v] = UINT32_MAX;
@@ -211,7 +211,7 @@ psfm_status psfm_eliminate(psfm_context *ctx, const psfm_topology *graph,
         uint32_t v = pop_smallest(&w);
         status = v == UINT32_MAX ? hold_one(ctx, &w, rng) : eliminate_one(ctx, &w, v, out);
     }
-    drop_held(out);
+    drop_fixed(out);
 
 cleanup:
     end_work(&w);

@@ -32,14 +32,14 @@ typedef struct {
     double (*value)[4];
     double *own; /* what flipping a node adds by itself */
     psfm_adjacency adjacency;
-    bool *held;
+    bool *fixed;
 } level;
 
 static void level_free(level *l) {
     free(l->ends);
     free(l->value);
     free(l->own);
-    free(l->held);
+    free(l->fixed);
     psfm_adjacency_free(&l->adjacency);
 }
 
@@ -60,23 +60,23 @@ static void apply(level *l, const bool *flip) {
         l->own[v] = flip[v] ? -l->own[v] : l->own[v];
 }
 
-/* A copy with the labels given; `own` and `held` may be NULL. */
+/* A copy with the labels given; `own` and `fixed` may be NULL. */
 static psfm_status level_init(psfm_context *ctx, const psfm_topology *graph,
                               const double (*value)[4], const double *own, const bool *label,
-                              const bool *held, level *l) {
+                              const bool *fixed, level *l) {
     psfm_status status;
     *l = (level){.graph = *graph};
     if ((status = PSFM_ALLOC(ctx, graph->num_edges, &l->value)) ||
         (status = PSFM_ALLOC(ctx, graph->num_nodes, &l->own)) ||
-        (status = PSFM_ALLOC(ctx, graph->num_nodes, &l->held)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &l->fixed)) ||
         (status = psfm_adjacency_init(ctx, graph, NULL, graph->num_edges, &l->adjacency)))
         return status;
     if (graph->num_edges > 0)
         memcpy(l->value, value, graph->num_edges * sizeof *value);
     if (own != NULL)
         memcpy(l->own, own, graph->num_nodes * sizeof *own);
-    if (held != NULL)
-        memcpy(l->held, held, graph->num_nodes * sizeof *held);
+    if (fixed != NULL)
+        memcpy(l->fixed, fixed, graph->num_nodes * sizeof *fixed);
     apply(l, label);
     return PSFM_OK;
 }
@@ -158,14 +158,14 @@ static psfm_status contract(psfm_context *ctx, const level *fine, const uint32_t
     if ((status = PSFM_ALLOC(ctx, 2 * (size_t)fine->graph.num_edges, &coarse->ends)) ||
         (status = PSFM_ALLOC(ctx, fine->graph.num_edges, &coarse->value)) ||
         (status = PSFM_ALLOC(ctx, num, &coarse->own)) ||
-        (status = PSFM_ALLOC(ctx, num, &coarse->held)) ||
+        (status = PSFM_ALLOC(ctx, num, &coarse->fixed)) ||
         (status = PSFM_ALLOC(ctx, (size_t)num + 1, &begin)) ||
         (status = PSFM_ALLOC(ctx, n, &member)) || (status = PSFM_ALLOC(ctx, num, &edge_to)))
         goto cleanup;
     psfm_list_labelled(group, n, num, begin, member);
     for (uint32_t v = 0; v < n; ++v) {
         coarse->own[group[v]] += fine->own[v];
-        coarse->held[group[v]] = coarse->held[group[v]] || fine->held[v];
+        coarse->fixed[group[v]] = coarse->fixed[group[v]] || fine->fixed[v];
     }
     coarse->graph = (psfm_topology){num, 0, coarse->ends, coarse->ends + fine->graph.num_edges};
     for (uint32_t a = 0; a < num; ++a) {
@@ -187,22 +187,22 @@ cleanup:
 typedef struct {
     int width;          /* of the tables, at most ... */
     size_t max_entries; /* ... and so many entries in all */
-    bool all;           /* nothing is done unless no node but the held ones is left out */
+    bool all;           /* nothing is done unless no node but the fixed ones is left out */
     bool differ;        /* at least one flip */
 } flip_task;
 
-/* The best flips on one level. *whole if only the held nodes were left out. */
+/* The best flips on one level. *whole if only the fixed nodes were left out. */
 static psfm_status flip_level(psfm_context *ctx, const level *l, const flip_task *task,
                               psfm_rng *rng, bool *flip, double *gain, bool *whole) {
     psfm_elimination order;
     psfm_flip_problem problem = view(l);
     uint32_t num = 0;
     psfm_status status =
-        psfm_eliminate(ctx, &l->graph, &l->adjacency, l->held, task->width, rng, &order);
+        psfm_eliminate(ctx, &l->graph, &l->adjacency, l->fixed, task->width, rng, &order);
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < l->graph.num_nodes; ++v)
-        num += !l->held[v];
+        num += !l->fixed[v];
     *whole = order.num == num && order.num_entries <= task->max_entries;
     *gain = task->differ ? -INFINITY : 0.0;
     if (*whole || !task->all)
@@ -272,7 +272,7 @@ static psfm_status go_rounds(psfm_context *ctx, const level *start,
         for (uint32_t v = 0; v < n; ++v)
             from[v] = !differ && flip[v];
         status = level_init(ctx, &start->graph, (const double(*)[4])start->value, start->own, from,
-                            start->held, &l);
+                            start->fixed, &l);
         if (status == PSFM_OK)
             status = descend(ctx, &l, options->search_width, differ, rng, found, &more);
         level_free(&l);
@@ -299,7 +299,7 @@ static psfm_status search(psfm_context *ctx, const level *l, const psfm_labellin
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, l->graph.num_nodes, &annealed);
     for (int k = 0; status == PSFM_OK && k < options->anneals; ++k) {
-        psfm_flips_anneal(&problem, l->held, options->sweeps, rng, annealed);
+        psfm_flips_anneal(&problem, l->fixed, options->sweeps, rng, annealed);
         double sum = psfm_flips_sum(&problem, annealed) - psfm_flips_sum(&problem, NULL);
         status = go_rounds(ctx, l, options, false, rng, annealed, &sum);
         if (status == PSFM_OK && sum > *gain * (1.0 + 1e-9)) {
@@ -408,7 +408,7 @@ static psfm_status flip_and_search(psfm_context *ctx, const level *l,
                                    psfm_labelling_result *result) {
     level copy = {0};
     psfm_status status =
-        level_init(ctx, &l->graph, (const double(*)[4])l->value, l->own, flip, l->held, &copy);
+        level_init(ctx, &l->graph, (const double(*)[4])l->value, l->own, flip, l->fixed, &copy);
     if (status == PSFM_OK)
         status = flip_by_bounds(ctx, &copy, options, flip, &result->gain, &result->exact);
     if (status == PSFM_OK && !result->exact)
@@ -470,13 +470,13 @@ psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_labelling_problem 
 }
 
 psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_labelling_problem *problem,
-                                     const bool *label, const bool *held,
+                                     const bool *label, const bool *fixed,
                                      const psfm_labelling_options *options, bool *flip,
                                      psfm_labelling_result *result) {
     level l;
     *result = (psfm_labelling_result){0};
     memset(flip, 0, problem->graph->num_nodes * sizeof *flip);
-    psfm_status status = level_init(ctx, problem->graph, problem->value, NULL, label, held, &l);
+    psfm_status status = level_init(ctx, problem->graph, problem->value, NULL, label, fixed, &l);
     if (status == PSFM_OK)
         status = best_flips(ctx, &l, problem->seed, options, true, flip, result);
     level_free(&l);

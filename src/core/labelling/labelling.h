@@ -2,7 +2,7 @@
  *
  * Exact where the graph is nearly a chain, a ring or a tree, which is what walks give: by dynamic
  * programming over an elimination order of small width. On other graphs a search that does the same
- * on as much of the graph at once as fits, the rest held, and again on contracted graphs, where a
+ * on as much of the graph at once as fits, the rest fixed, and again on contracted graphs, where a
  * move flips whole sets. */
 #ifndef PSFM_LABELLING_LABELLING_H
 #define PSFM_LABELLING_LABELLING_H
@@ -42,10 +42,10 @@ psfm_status psfm_labelling_best(psfm_context *ctx, const psfm_labelling_problem 
                                 psfm_labelling_result *result);
 
 /* The next best: the labelling with the largest sum among those that differ from `label` and give
- * the nodes of `held` (may be NULL) the labels they have. flip (num_nodes) says where it differs;
+ * the nodes of `fixed` (may be NULL) the labels they have. flip (num_nodes) says where it differs;
  * nowhere, with a gain of -INFINITY, if there is none. */
 psfm_status psfm_labelling_runner_up(psfm_context *ctx, const psfm_labelling_problem *problem,
-                                     const bool *label, const bool *held,
+                                     const bool *label, const bool *fixed,
                                      const psfm_labelling_options *options, bool *flip,
                                      psfm_labelling_result *result);
 

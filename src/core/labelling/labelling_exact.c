@@ -48,7 +48,7 @@ static double value_at(const psfm_flip_problem *p, uint32_t e, uint32_t v, int s
     return p->value[e][p->graph->node1[e] == v ? 2 * self + other : 2 * other + self];
 }
 
-/* Starts the sums of the k-th node by its edges to the scope and to the held nodes. */
+/* Starts the sums of the k-th node by its edges to the scope and to the fixed nodes. */
 static void sum_edges(tables *t, uint32_t k, size_t width) {
     const psfm_flip_problem *p = t->problem;
     uint32_t v = t->order->node[k];
@@ -261,7 +261,7 @@ static double mean_range(const psfm_flip_problem *p) {
     return sum / fmax(1.0, p->graph->num_edges);
 }
 
-void psfm_flips_anneal(const psfm_flip_problem *problem, const bool *held, int sweeps,
+void psfm_flips_anneal(const psfm_flip_problem *problem, const bool *fixed, int sweeps,
                        psfm_rng *rng, bool *flip) {
     uint32_t n = problem->graph->num_nodes;
     double mean = mean_range(problem);
@@ -270,7 +270,7 @@ void psfm_flips_anneal(const psfm_flip_problem *problem, const bool *held, int s
         double share = sweeps > 1 ? (double)sweep / (sweeps - 1) : 1.0;
         double temperature = mean * 2.0 * pow(0.01, share);
         for (uint32_t v = 0; v < n; ++v) {
-            if (held[v])
+            if (fixed[v])
                 continue;
             double gain = flip_gain(problem, flip, v), u = psfm_rng_uniform(rng);
             if (gain > 0.0 || u < exp(gain / temperature))

@@ -14,7 +14,7 @@ typedef struct {
     const double *own;
 } psfm_flip_problem;
 
-/* The flips with the largest sum of values in which the held nodes stay as they are, and of equal
+/* The flips with the largest sum of values in which the fixed nodes stay as they are, and of equal
  * sums (up to rounding) the one that leaves more as it is; with `differ`, the best of those that
  * flip at least one node. flip has num_nodes entries; *gain is its sum less that without any flip,
  * -INFINITY if `differ` asks for what is not there. Exact.
@@ -31,9 +31,9 @@ psfm_status psfm_flips_bound(psfm_context *ctx, const psfm_flip_problem *problem
                              double *most);
 
 /* Simulated annealing from the state without flips, ending in `flip`: `sweeps` over all nodes that
- * are not held, from well above the mean value of an edge down to where hardly any loss is
+ * are not fixed, from well above the mean value of an edge down to where hardly any loss is
  * accepted. O(sweeps * edges). */
-void psfm_flips_anneal(const psfm_flip_problem *problem, const bool *held, int sweeps,
+void psfm_flips_anneal(const psfm_flip_problem *problem, const bool *fixed, int sweeps,
                        psfm_rng *rng, bool *flip);
 
 /* The sum of all values in which `flip` holds (NULL: without any flip). */

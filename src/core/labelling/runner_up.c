@@ -1,5 +1,5 @@
 /* Runner-ups, one part of the graph after the other. A part is labelled by each of the moves, one
- * node held (the others moved is the same as this one moved back, so the inverse of a move must be
+ * node fixed (the others moved is the same as this one moved back, so the inverse of a move must be
  * a move as well), and the set against whose move least speaks is the runner-up. */
 #include "core/labelling/runner_up.h"
 
@@ -20,7 +20,7 @@ typedef struct {
     uint32_t *edge;  /* the same of its edges */
     uint32_t *node1, *node2;
     double (*value)[4];
-    bool *held, *none, *flip, *best;
+    bool *fixed, *none, *flip, *best;
     psfm_topology graph;
 } part_graph;
 
@@ -41,7 +41,7 @@ static void finder_free(finder *f) {
     free(p->node1);
     free(p->node2);
     free(p->value);
-    free(p->held);
+    free(p->fixed);
     free(p->none);
     free(p->flip);
     free(p->best);
@@ -55,7 +55,7 @@ static psfm_status finder_init(psfm_context *ctx, const psfm_runner_up_problem *
     if ((status = PSFM_ALLOC(ctx, n, &p->local)) || (status = PSFM_ALLOC(ctx, n, &p->node)) ||
         (status = PSFM_ALLOC(ctx, m, &p->edge)) || (status = PSFM_ALLOC(ctx, m, &p->node1)) ||
         (status = PSFM_ALLOC(ctx, m, &p->node2)) || (status = PSFM_ALLOC(ctx, m, &p->value)) ||
-        (status = PSFM_ALLOC(ctx, n, &p->held)) || (status = PSFM_ALLOC(ctx, n, &p->none)) ||
+        (status = PSFM_ALLOC(ctx, n, &p->fixed)) || (status = PSFM_ALLOC(ctx, n, &p->none)) ||
         (status = PSFM_ALLOC(ctx, n, &p->flip)) || (status = PSFM_ALLOC(ctx, n, &p->best)) ||
         (status = PSFM_ALLOC(ctx, (size_t)in->num_moves, &f->value)))
         return status;
@@ -67,14 +67,14 @@ static psfm_status finder_init(psfm_context *ctx, const psfm_runner_up_problem *
     return status;
 }
 
-/* The graph of one part; its first node is held. */
+/* The graph of one part; its first node is fixed. */
 static void extract(const psfm_topology *t, const uint32_t *part, uint32_t which, part_graph *p) {
     uint32_t n = 0, m = 0;
     for (uint32_t v = 0; v < t->num_nodes; ++v) {
         if (part[v] != which)
             continue;
         p->local[v] = n;
-        p->held[n] = n == 0;
+        p->fixed[n] = n == 0;
         p->node[n++] = v;
     }
     for (uint32_t e = 0; e < t->num_edges; ++e) {
@@ -105,8 +105,8 @@ static void weigh_cut(const finder *f, int move, psfm_runner_up *out) {
     out->decided = psfm_evidence_ratio(out->agreeing, out->opposing) <= f->in->max_ratio;
 }
 
-/* The set of the part against whose move least speaks. *least is what the best one costs so far,
- * and *out what it is. */
+/* The set of the part whose move has least evidence against it. *least is what the best one costs
+ * so far, and *out what it is. */
 static psfm_status try_move(psfm_context *ctx, finder *f, int move, double *least,
                             psfm_runner_up *out) {
     part_graph *p = &f->part;
@@ -118,7 +118,7 @@ static psfm_status try_move(psfm_context *ctx, finder *f, int move, double *leas
     }
     const psfm_labelling_problem problem = {&p->graph, (const double(*)[4])p->value, f->in->seed};
     psfm_status status =
-        psfm_labelling_runner_up(ctx, &problem, p->none, p->held, NULL, p->flip, &result);
+        psfm_labelling_runner_up(ctx, &problem, p->none, p->fixed, NULL, p->flip, &result);
     if (status != PSFM_OK || !(-result.gain < *least))
         return status;
     *least = -result.gain;
@@ -161,23 +161,23 @@ static psfm_status find_one(psfm_context *ctx, finder *f, const uint32_t *part, 
     return status == PSFM_OK && isfinite(least) ? describe_cut(ctx, f, out) : status;
 }
 
-/* Numbers the parts anew after part.best was cut off: its pieces, connected by edges that agree,
+/* Numbers the parts anew after part.best was cut off: its connected components by edges that agree,
  * get numbers from *num on. */
 static psfm_status cut(psfm_context *ctx, const finder *f, uint32_t *part, uint32_t *num) {
     const part_graph *p = &f->part;
     bool *keep = NULL;
-    uint32_t *label = NULL, pieces;
+    uint32_t *label = NULL, num_new;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, p->graph.num_edges, &keep)) ||
         (status = PSFM_ALLOC(ctx, p->graph.num_nodes, &label)))
         goto cleanup;
     for (uint32_t k = 0; k < p->graph.num_edges; ++k)
         keep[k] = f->in->agrees[p->edge[k]] && p->best[p->node1[k]] == p->best[p->node2[k]];
-    status = psfm_topology_components(ctx, &p->graph, keep, label, &pieces);
+    status = psfm_topology_components(ctx, &p->graph, keep, label, &num_new);
     for (uint32_t v = 0; status == PSFM_OK && v < p->graph.num_nodes; ++v)
         part[p->node[v]] = *num + label[v];
     if (status == PSFM_OK)
-        *num += pieces;
+        *num += num_new;
 
 cleanup:
     free(keep);
@@ -195,7 +195,8 @@ static psfm_status keep_item(psfm_context *ctx, psfm_runner_up *item, psfm_runne
     return PSFM_OK;
 }
 
-/* Looks at the parts one after the other, cutting those that are undecided, whose pieces follow. */
+/* Looks at the parts one after the other, cutting those that are undecided, whose components
+ * follow. */
 static psfm_status find_all(psfm_context *ctx, finder *f, uint32_t num_parts,
                             psfm_runner_ups *out) {
     uint32_t whole = num_parts, cuts = 0;

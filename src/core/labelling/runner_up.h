@@ -1,6 +1,6 @@
 /* The runner-up of how things stand on a graph: the next best explanation, in which a set of nodes
- * is moved by one of a few moves that edges ask for (a turn of the world, a shift), and how much
- * speaks against it.
+ * is moved by one of a few moves that edges ask for (a gauge rotation, a shift), and the evidence
+ * against it.
  *
  * What decides is the cut between the set and the other nodes: the edges across it that agree now
  * against those that would agree if the set were moved. Where hardly anything decides, because few

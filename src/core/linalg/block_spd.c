@@ -124,7 +124,7 @@ psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *p
     if (status != PSFM_OK)
         return status;
     psfm_cholmod_start(&made->common);
-    made->common.supernodal = CHOLMOD_SUPERNODAL; /* columns of a block are alike */
+    made->common.supernodal = CHOLMOD_SUPERNODAL; /* columns of a block have the same pattern */
     made->num_blocks = pattern->num_blocks;
     size_t num_pattern = pattern->row_begin[pattern->num_blocks];
     if ((status = PSFM_ALLOC(ctx, (size_t)made->num_blocks + 1, &made->scalar_begin)) == PSFM_OK &&

@@ -58,7 +58,7 @@ static uint32_t strongest_free(const grouping *g, uint32_t i) {
     return best;
 }
 
-/* The grouped node that a leftover is tied to most, unless that would hide a slow node. */
+/* The grouped node that a single one is tied to most, unless that would hide a slow node. */
 static uint32_t strongest_grouped(const grouping *g, uint32_t i) {
     uint32_t best = NONE;
     double weight = 0.0;

@@ -6,7 +6,7 @@
 
 /* Groups the nodes of the graph with symmetric weights W >= 0 (diagonal ignored) and node masses >
  * 0: group[i] in [0, *num_groups). Groups grow to 16 nodes around a node and its strongest
- * neighbours; leftovers join the group of their strongest neighbour. O(entries). */
+ * neighbours; nodes without a group join that of their strongest neighbour. O(entries). */
 psfm_status psfm_coarsen_group(psfm_context *ctx, const psfm_csr *W, const double *mass,
                                uint32_t *group, uint32_t *num_groups);
 

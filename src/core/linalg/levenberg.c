@@ -62,7 +62,7 @@ psfm_status psfm_descend_robustly(psfm_context *ctx, const psfm_descent *d,
             continue;
         if (!is_loose)
             break;
-        k = loose - 1; /* settled under the loose loss: go on with the tight one */
+        k = loose - 1; /* converged under the loose loss: go on with the tight one */
         damping = fmin(damping, 1.0);
     }
     return PSFM_OK;

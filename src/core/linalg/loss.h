@@ -42,7 +42,7 @@ static inline double psfm_loss_weight(psfm_loss loss, double s) {
     return ((s < M ? 1.0 : 0.0) + loss.graded * tight) / (1.0 + 2.0 * loss.graded);
 }
 
-/* ---- rho(s) of a squared error s that bends at a squared scale c2, and weights rho'(s) ---- */
+/* ---- rho(s) of a squared error s, with a squared scale c2, and weights rho'(s) ---- */
 
 /* Huber: squares, then absolute values. */
 static inline double psfm_huber(double s, double c2) {

@@ -2,9 +2,9 @@
  * rotations to the graph of positions (docs/paper.md).
  *
  * Bi-connected: no node whose removal disconnects it. A tree falls apart at every inner node; its
- * blocks (maximal bi-connected parts) are its edges. Adding a non-tree edge (u, v) makes one block
- * of all the blocks on the tree path from u to v. So blocks are sets of tree edges, and because
- * each is a connected piece of the tree, it has one topmost node once the tree is hung from node 0.
+ * biconnected components ("blocks" below) are its edges. Adding a non-tree edge (u, v) makes one
+ * block of all the blocks on the tree path from u to v. So blocks are sets of tree edges, and
+ * because each is a connected subtree, it has one topmost node once the tree is hung from node 0.
  * With union-find over the tree edges (each known by its lower end) a path is walked block by
  * block: from u straight to the top of the block that holds the edge above u.
  *

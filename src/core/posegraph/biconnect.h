@@ -16,8 +16,8 @@ typedef struct {
 
 /* Adds non-tree edges in the order in which they widen the range [low, high] of the tree least
  * (an edge inside it widens it by nothing; ties by index), each only if it joins two different
- * bi-connected blocks, until the graph is bi-connected or no edge is left. Near-linear:
- * blocks are merged with union-find on the tree paths. */
+ * biconnected components, until the graph is bi-connected or no edge is left. Near-linear:
+ * components are merged with union-find on the tree paths. */
 psfm_status psfm_biconnect(psfm_context *ctx, const psfm_edge_list *graph,
                            const psfm_spanning_tree *tree, psfm_biconnected *out);
 void psfm_biconnected_free(psfm_biconnected *b);

@@ -1,11 +1,11 @@
 /* What an edge leaves out.
  *
- * A mug that is printed alike on two sides matches itself from behind. The motion that follows is
+ * A mug with the same print on two sides matches itself from behind. The motion that follows is
  * as good as any, but if it were right the two images would share the room behind the mug as well,
  * and they share nothing of it. So for each edge the keypoints of one image are carried to the
  * other: those that other pairs have confirmed, since these do exist and can be matched. Their
  * depth is unknown, but it is mostly between that of the nearest matches of the edge and infinity:
- * where both ends of that piece of the epipolar line are in the other image, so is the keypoint,
+ * where both ends of that segment of the epipolar line are in the other image, so is the keypoint,
  * unless something hides it.
  *
  * Keypoints come in bunches, so cells of a grid are counted and not keypoints: cells in which
@@ -204,7 +204,7 @@ static void scratch_free(scratch *w) {
     free(w->matched);
 }
 
-/* The missing_share of a pair under one motion. */
+/* The share of missing matches of a pair under one motion. */
 static double missing_share_of(const survey *s, uint32_t p, const double R[9], const double t[3],
                                scratch *w) {
     const psfm_match_pair *pair = &s->set->pairs[p];
@@ -261,6 +261,6 @@ psfm_status psfm_edges_find_missing(psfm_context *ctx, const psfm_match_set *set
 
 double psfm_edge_missing_weight(const psfm_edge *edge) {
     const double least = 0.01; /* of what its images should share: they do share its matches */
-    const double power = 4.0;  /* found on mugs that are printed alike on two sides */
+    const double power = 4.0;  /* found on mugs with the same print on two sides */
     return pow(fmax(1.0 - edge->missing_share, least), power);
 }

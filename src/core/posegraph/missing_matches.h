@@ -10,7 +10,7 @@
 psfm_status psfm_edges_find_missing(psfm_context *ctx, const psfm_match_set *set,
                                     const psfm_two_view *two_views, psfm_pose_graph *graph);
 
-/* What an edge is worth as a witness, 0 to 1: the fourth power of 1 - missing_share. */
+/* The weight of an edge by its missing matches, 0 to 1: the fourth power of 1 - missing_share. */
 double psfm_edge_missing_weight(const psfm_edge *edge);
 
 #endif

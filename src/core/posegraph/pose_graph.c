@@ -172,7 +172,7 @@ static double weigh_rotation(const psfm_motion_support *support, const psfm_plan
     return psfm_rotation_sigma(support, motion->R_21, &edge->slack, edge->ahead);
 }
 
-/* What the rotations of an edge are worth. */
+/* The standard deviations of the rotations of an edge. */
 static void weigh_rotations(const builder *b, psfm_edge *edge) {
     const psfm_match_pair *pair = &b->set->pairs[edge->pair];
     const psfm_two_view *view = &b->two_views[edge->pair];

@@ -11,18 +11,18 @@
  * the truth attains it, up to translation and scale.
  *
  * Reweighted least squares would creep: parabolas that touch a norm from above know nothing of its
- * kink, and most edges end in one. So the distance is smoothed (smooth_ray.h), and Newton's method
- * follows the minimum as the smoothing d shrinks, starting at the mean residual. Its plain form
- * would hardly move where norms bend sharply. With a multiplier z for each edge, a vector of length
- * 1 at most that is r / norm at the minimum, the condition is norm z = r instead, linearised in
- * both c and z. The matrix of an edge is then (u / norm) B (I - (z r^T + r z^T) / (2 norm)) B + u
- * (z . g) q'' g g^T (made symmetric; not negative, as z . g and q'' are not positive). For q'' the
- * bound has multipliers of its own (smooth_ray.c), without which single edges that run into it cut
- * most steps on large graphs. The step is solved for by sparse Cholesky (or, roughly, by conjugate
- * gradients, where the graph would fill the factor), and z <- (r + dr - z (r . dr) / norm) / norm,
- * cut to its length. A line search on the smoothed cost follows, and a second one along the centres
- * themselves, for the scale is what single edges settle slowest. Once a step is taken by more than
- * half, d shrinks. That takes 20 to 50 solves whatever the size.
+ * kink, and most edges end in one. So the distance is smoothed (ray_distance.h), and Newton's
+ * method follows the minimum as the smoothing d shrinks, starting at the mean residual. Its plain
+ * form would hardly move where norms have a kink. With a multiplier z for each edge, a vector of
+ * length 1 at most that is r / norm at the minimum, the condition is norm z = r instead, linearised
+ * in both c and z. The matrix of an edge is then (u / norm) B (I - (z r^T + r z^T) / (2 norm)) B +
+ * u (z . g) q'' g g^T (made symmetric; not negative, as z . g and q'' are not positive). For q''
+ * the bound has multipliers of its own (ray_distance.c), without which single edges that run into
+ * it cut most steps on large graphs. The step is solved for by sparse Cholesky (or, roughly, by
+ * conjugate gradients, where the graph would fill the factor), and z <- (r + dr - z (r . dr) /
+ * norm) / norm, cut to its length. A line search on the smoothed cost follows, and a second one
+ * along the centres themselves, for the scale is what single edges correct slowest. Once a step is
+ * taken by more than half, d shrinks. That takes 20 to 50 solves whatever the size.
  *
  * Where directions leave something free (translation always; scale when all s > 1; flexes of a
  * graph that is not rigid) the model is singular. A relative damping of 1e-12 makes the step there

@@ -9,7 +9,7 @@
  * Where things repeat at even spaces, as along a facade, false edges have right rotations and wrong
  * baselines, in such numbers that the sum's minimum folds the scene onto itself. Edges with most
  * matches are the last to be false. So there is a second start, from the tree of the best edges,
- * with weights that let go of what does not fit; it wins if clearly more agrees with it. Then sets
+ * with robust weights for what does not fit; it wins if clearly more agrees with it. Then sets
  * of cameras are moved by what edges ask for (core/positions/position_shift.h).
  *
  * Directions do not collapse here, as they would alone: the lengths hold them open. */
@@ -129,8 +129,8 @@ static psfm_status list_terms(psfm_context *ctx, const psfm_position_plane_input
 /* Parts that only rotations connect, and whose planes do not go on across, have no common scale:
  * left free, all but one would shrink to nothing. So in each that has not the first scale component
  * the largest that it has is taken for it: cameras are about as far from their planes in all. */
-static psfm_status settle_sizes(psfm_context *ctx, const psfm_position_plane_input *in,
-                                uint32_t num_components, psfm_baseline *baseline) {
+static psfm_status find_sizes(psfm_context *ctx, const psfm_position_plane_input *in,
+                              uint32_t num_components, psfm_baseline *baseline) {
     const psfm_pose_graph *graph = in->graph;
     uint32_t n = graph->num_nodes, total = n + num_components, *set = NULL, *largest = NULL;
     psfm_status status = PSFM_ALLOC(ctx, total, &set); /* of nodes, then scale components */
@@ -317,16 +317,16 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_in
     psfm_position_system s = {0};
     psfm_baseline *baseline = NULL;
     psfm_plane_scale_stats scale = {0};
-    const psfm_scale_joints_input joints = {graph, input->keep, input->cam_from_world_R,
-                                            input->edge_pose};
+    const psfm_scale_links_input links = {graph, input->keep, input->cam_from_world_R,
+                                          input->edge_pose};
     *known = (psfm_known_baselines){0};
     *stats = (psfm_position_plane_stats){0};
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, graph->num_edges, &baseline)) ||
         (status = psfm_plane_scale(ctx, graph, input->keep, input->groups, SCALE_ITERATIONS,
                                    baseline, &scale)) ||
-        (status = psfm_scale_join(ctx, &joints, scale.num_components, baseline)) ||
-        (status = settle_sizes(ctx, input, scale.num_components, baseline)) ||
+        (status = psfm_scale_join(ctx, &links, scale.num_components, baseline)) ||
+        (status = find_sizes(ctx, input, scale.num_components, baseline)) ||
         (status = number_nodes(ctx, graph, input->posed, &s)) ||
         (status = list_terms(ctx, input, baseline, scale.num_components, DIRECTION_WEIGHT, &s)) ||
         (status = list_known(ctx, &s, graph, known)))

@@ -8,7 +8,7 @@
  * in both units, and the median of the ratios counts. Components are joined to the first, those
  * with most such edges first.
  *
- * O(n log n) in the edges, for the trees and sorts, beside the joints times the components. */
+ * O(n log n) in the edges, for the trees and sorts, beside the links times the components. */
 #include "core/positions/scale_merging.h"
 
 #include <math.h>
@@ -37,10 +37,10 @@ typedef struct {
 typedef struct {
     uint32_t a, b, num;
     double log_ratio;
-} joint;
+} scale_link;
 
 typedef struct {
-    const psfm_scale_joints_input *in;
+    const psfm_scale_links_input *in;
     const psfm_baseline *baseline;
     uint32_t *num_edges; /* per component, rotations not counted */
     incidence *list;     /* by node, then component */
@@ -48,8 +48,8 @@ typedef struct {
     double *place; /* per incidence */
     vote *votes;
     size_t num_votes;
-    joint *joints;
-    size_t num_joints;
+    scale_link *links;
+    size_t num_links;
 } search;
 
 static int by_components(const void *x, const void *y) {
@@ -62,7 +62,7 @@ static int by_components(const void *x, const void *y) {
 }
 
 static int by_votes(const void *x, const void *y) {
-    const joint *a = x, *b = y;
+    const scale_link *a = x, *b = y;
     if (a->num != b->num)
         return a->num > b->num ? -1 : 1;
     if (a->a != b->a)
@@ -188,18 +188,19 @@ static psfm_status collect_votes(psfm_context *ctx, search *s) {
 }
 
 /* The median of the votes on each pair of components; most votes first. */
-static psfm_status make_joints(psfm_context *ctx, search *s) {
-    psfm_status status = PSFM_ALLOC(ctx, s->num_votes, &s->joints);
+static psfm_status make_links(psfm_context *ctx, search *s) {
+    psfm_status status = PSFM_ALLOC(ctx, s->num_votes, &s->links);
     for (size_t begin = 0, end; status == PSFM_OK && begin < s->num_votes; begin = end) {
         const vote *v = &s->votes[begin];
         for (end = begin; end < s->num_votes && s->votes[end].a == v->a && s->votes[end].b == v->b;)
             ++end;
-        s->joints[s->num_joints++] = (joint){v->a, v->b, (uint32_t)(end - begin),
-                                             0.5 * (s->votes[(begin + end - 1) / 2].log_ratio +
-                                                    s->votes[begin + (end - begin) / 2].log_ratio)};
+        s->links[s->num_links++] =
+            (scale_link){v->a, v->b, (uint32_t)(end - begin),
+                         0.5 * (s->votes[(begin + end - 1) / 2].log_ratio +
+                                s->votes[begin + (end - begin) / 2].log_ratio)};
     }
-    if (s->num_joints > 0)
-        qsort(s->joints, s->num_joints, sizeof *s->joints, by_votes);
+    if (s->num_links > 0)
+        qsort(s->links, s->num_links, sizeof *s->links, by_votes);
     return status;
 }
 
@@ -207,8 +208,8 @@ static psfm_status make_joints(psfm_context *ctx, search *s) {
 static void find_units(const search *s, uint32_t num_components, double *log_unit) {
     for (uint32_t c = 0; c < num_components; ++c)
         log_unit[c] = c == 0 ? 0.0 : NAN;
-    for (size_t k = 0; k < s->num_joints;) {
-        const joint *j = &s->joints[k++];
+    for (size_t k = 0; k < s->num_links;) {
+        const scale_link *j = &s->links[k++];
         if (isnan(log_unit[j->a]) == isnan(log_unit[j->b]))
             continue;
         if (isnan(log_unit[j->b]))
@@ -219,7 +220,7 @@ static void find_units(const search *s, uint32_t num_components, double *log_uni
     }
 }
 
-psfm_status psfm_scale_join(psfm_context *ctx, const psfm_scale_joints_input *input,
+psfm_status psfm_scale_join(psfm_context *ctx, const psfm_scale_links_input *input,
                             uint32_t num_components, psfm_baseline *baseline) {
     search s = {.in = input, .baseline = baseline};
     double *log_unit = NULL;
@@ -231,7 +232,7 @@ psfm_status psfm_scale_join(psfm_context *ctx, const psfm_scale_joints_input *in
         goto cleanup;
     count_edges(&s);
     if ((status = list_incidences(ctx, &s)) || (status = place_cameras(ctx, &s)) ||
-        (status = collect_votes(ctx, &s)) || (status = make_joints(ctx, &s)))
+        (status = collect_votes(ctx, &s)) || (status = make_links(ctx, &s)))
         goto cleanup;
     find_units(&s, num_components, log_unit);
     for (uint32_t e = 0; e < input->graph->num_edges; ++e) {
@@ -248,7 +249,7 @@ cleanup:
     free(s.list);
     free(s.place);
     free(s.votes);
-    free(s.joints);
+    free(s.links);
     free(log_unit);
     return status;
 }

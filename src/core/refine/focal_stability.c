@@ -1,5 +1,5 @@
 /* One adjustment with free focal lengths serves two: the check of given ones asks what they want to
- * be, the stability_tests how far poses go with them. */
+ * be, the stability tests how far poses go with them. */
 #include "core/refine/focal_stability.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 
 #define STEPS 15       /* of an adjustment that starts at a solution */
 #define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
-#define SETTLED 0.3    /* how far poses move is asked for, not where they end */
-#define SETTLED_SHARE 0.02
+#define CONVERGED 0.3  /* how far poses move is asked for, not where they end */
+#define CONVERGED_SHARE 0.02
 #define FREE_SIGMA 100 /* of the logarithm of a focal length: none at all */
 
 void psfm_free_focals_free(psfm_free_focals *focals) {
@@ -22,17 +22,18 @@ void psfm_free_focals_free(psfm_free_focals *focals) {
     *focals = (psfm_free_focals){0};
 }
 
-/* Lets the focal lengths go that are held, and holds the others; returns how many. */
+/* Frees the focal lengths that are fixed, and fixes the others; returns how many it freed. */
 static size_t release(const psfm_bundle_problem *problem, const psfm_bundle_options *options,
                       psfm_bundle_copy *copy) {
     size_t num = 0;
     for (size_t k = 0; k < problem->num_cameras; ++k) {
-        bool held = !psfm_bundle_moves_camera(problem, options, k);
-        num += held;
-        copy->priors[k] = (psfm_camera_prior){.refine = held ? PSFM_REFINE_FOCAL : PSFM_REFINE_NONE,
-                                              .camera = copy->cameras[k],
-                                              .focal_sigma = FREE_SIGMA,
-                                              .two_focals = true};
+        bool is_fixed = !psfm_bundle_moves_camera(problem, options, k);
+        num += is_fixed;
+        copy->priors[k] =
+            (psfm_camera_prior){.refine = is_fixed ? PSFM_REFINE_FOCAL : PSFM_REFINE_NONE,
+                                .camera = copy->cameras[k],
+                                .focal_sigma = FREE_SIGMA,
+                                .two_focals = true};
     }
     copy->problem.camera_priors = copy->priors;
     return num;
@@ -43,8 +44,8 @@ psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *
     *out = (psfm_free_focals){.options = *options};
     out->options.refine = PSFM_REFINE_AUTO;
     out->options.tolerance = TOLERANCE;
-    out->options.settled_share = SETTLED_SHARE;
-    out->options.settled = fmax(options->settled, SETTLED);
+    out->options.converged_share = CONVERGED_SHARE;
+    out->options.converged = fmax(options->converged, CONVERGED);
     if (out->options.max_iterations > STEPS)
         out->options.max_iterations = STEPS;
     psfm_status status = psfm_bundle_copy_make(ctx, problem, PSFM_BUNDLE_ALL, &out->copy);
@@ -59,12 +60,12 @@ psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *
 
 /* ---- the check of given focal lengths ---- */
 
-/* A wrong focal length rarely stops a reconstruction. It bends it, and the residuals hide most of
- * that. So once everything is adjusted, the focal lengths are let go, and what they do is compared
- * with how well the images determine them. */
+/* A wrong focal length rarely stops a reconstruction. It deforms the model, and the residuals hide
+ * most of that. So once everything is adjusted, the focal lengths are freed, and what they do is
+ * compared with how well the images determine them. */
 
 #define MAX_SIGMAS 5.0   /* that a focal length may want to move */
-#define MIN_CHANGE 0.005 /* less than that is nobody's concern */
+#define MIN_CHANGE 0.005 /* less than that does not matter */
 
 /* What the cameras want, against how surely. */
 static void judge(const psfm_bundle_problem *given, const psfm_camera *free_cameras,
@@ -113,12 +114,12 @@ psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *
 
 /* ---- priors of cameras ---- */
 
-/* A focal length from planes comes with its standard deviation, and planes are worth more than the
+/* A focal length from planes comes with its standard deviation, and planes are surer than the
  * points on them: an adjustment that lets these leave their plane must not lose what is known. A
  * focal length that planes leave open stays as it is. A given one moves only if asked for, by what
  * the options allow. */
 
-/* Deviation of the logarithm of a camera's focal length. */
+/* Standard deviation of the logarithm of a camera's focal length. */
 static double focal_sigma(const psfm_match_set *set, size_t c, const psfm_bundle_options *options) {
     if (set->origins == NULL || set->origins[c].source == PSFM_FOCAL_GIVEN)
         return options->focal_sigma;
@@ -149,9 +150,9 @@ static void refine_by_origin(const psfm_match_set *set, size_t c, psfm_camera_pr
     prior->refine = PSFM_REFINE_NONE;
     if (origin == NULL || origin->source == PSFM_FOCAL_GIVEN || origin->is_open)
         return;
-    prior->held = find_zeros(&set->cameras[c], &distorts);
+    prior->fixed = find_zeros(&set->cameras[c], &distorts);
     if (origin->keeps_model)
-        prior->held = 0;
+        prior->fixed = 0;
     prior->refine =
         distorts || origin->keeps_model ? PSFM_REFINE_FOCAL_DISTORTION : PSFM_REFINE_FOCAL;
 }

@@ -1,4 +1,4 @@
-/* What an adjusted bundle becomes when the focal lengths that were given are let go. */
+/* What an adjusted bundle becomes when the focal lengths that were given are freed. */
 #ifndef PSFM_REFINE_FOCAL_STABILITY_H
 #define PSFM_REFINE_FOCAL_STABILITY_H
 
@@ -11,12 +11,12 @@ typedef struct {
     psfm_bundle_copy copy; /* adjusted */
     psfm_bundle_options options;
     psfm_bundle_stats stats;
-    size_t num_free; /* cameras that were let go; 0: nothing was adjusted */
+    size_t num_free; /* cameras that were freed; 0: nothing was adjusted */
     bool all;        /* these are all cameras */
 } psfm_free_focals;
 
-/* Lets the focal lengths go that the adjustment with `options` held, holds the others, and adjusts
- * a copy until its poses have settled. Free it in any case. Cost: an adjustment of some ten steps.
+/* Frees the focal lengths that the adjustment with `options` fixed, fixes the others, and adjusts a
+ * copy until its poses have converged. Free it in any case. Cost: an adjustment of some ten steps.
  */
 psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *problem,
                                   const psfm_bundle_options *options, psfm_free_focals *out);
@@ -24,7 +24,7 @@ void psfm_free_focals_free(psfm_free_focals *focals);
 
 typedef struct {
     size_t num_checked, num_wrong; /* cameras */
-    uint32_t worst;                /* index of the camera that is off by most deviations */
+    uint32_t worst;                /* index of the camera that is off by most standard deviations */
     double change;                 /* of its focal length: what it wants, as a share */
     double sigma;                  /* standard deviation of that */
     double before_px, after_px;    /* mean reprojection error of all, as given and with it free */

@@ -2,8 +2,8 @@
  * is true. How many is many, standard deviations from the normal equations do not tell: they take
  * every observation for independent, while neighbours share the errors of the detector, the light
  * and the surface. So both halves of the points are adjusted on their own as well. What these
- * differ by, over all intrinsics, is what the deviations are raised to, and they are doubled at
- * least.
+ * differ by, over all intrinsics, is what the standard deviations are raised to, and they are
+ * doubled at least.
  *
  * Numbers that trade against each other hide each other: a second coefficient of the distortion
  * makes the first one uncertain, and a decentred lens looks much like a principal point. So all are
@@ -21,10 +21,11 @@
 #include "core/refine/bundle_copy.h"
 
 #define STEPS 10
-#define TOLERANCE 1e-5   /* of these: intrinsics settle early */
-#define MAX_SIGMAS 5.0   /* more is not chance */
-#define MIN_FACTOR 2.0   /* of deviations: few intrinsics may agree by chance in both halves */
-#define MIN_IMAGES 5     /* of a camera, for all but the first coefficient of the distortion */
+#define TOLERANCE 1e-5 /* of these: intrinsics converge early */
+#define MAX_SIGMAS 5.0 /* more is not chance */
+#define MIN_FACTOR \
+    2.0              /* of standard deviations: few intrinsics may agree by chance in both halves */
+#define MIN_IMAGES 5 /* of a camera, for all but the first coefficient of the distortion */
 #define MIN_SHIFT 0.002  /* of a principal point, as a share of the longer side */
 #define MIN_ASPECT 0.005 /* sensors have square pixels; a picture squeezed by less is rare */
 
@@ -69,22 +70,22 @@ static unsigned kinds_of_prior(const psfm_camera_prior *prior) {
                                                                      : (unsigned)ASPECT;
     unsigned kinds = 0;
     for (int k = 0; k < info->num_params; ++k)
-        if ((prior->held >> k & 1) == 0)
+        if ((prior->fixed >> k & 1) == 0)
             kinds |= kind_of(info, k) & level;
     return prior->two_focals ? kinds : kinds & ~(unsigned)ASPECT;
 }
 
 /* Lets these kinds move, and the focal length. */
-static void let_go(psfm_camera_prior *prior, unsigned kinds) {
+static void free_kinds(psfm_camera_prior *prior, unsigned kinds) {
     const psfm_camera_model_info *info = psfm_camera_model_get(prior->camera.model);
     prior->refine = kinds & CENTER                          ? PSFM_REFINE_ALL
                     : kinds & (RADIAL | HIGHER | DECENTRED) ? PSFM_REFINE_FOCAL_DISTORTION
                                                             : PSFM_REFINE_FOCAL;
     prior->two_focals = (kinds & ASPECT) != 0;
-    prior->held = 0;
+    prior->fixed = 0;
     for (int k = 0; k < info->num_params; ++k)
         if (k != info->focal[0] && (kinds & kind_of(info, k)) == 0)
-            prior->held |= 1u << k;
+            prior->fixed |= 1u << k;
 }
 
 /* The smallest model for these kinds: the camera's own if it has them, else the first in a row. */
@@ -116,7 +117,7 @@ typedef struct {
     size_t *num_images;        /* per camera */
     psfm_camera *adjusted;     /* per camera, of the last trial */
     double (*sigma)[PSFM_CAMERA_MAX_PARAMS];
-    double factor; /* that deviations of the last trial are raised by */
+    double factor; /* that standard deviations of the last trial are raised by */
 } choice;
 
 /* Adjusts a part of the points with the kinds of now. */
@@ -130,7 +131,7 @@ static psfm_status adjust(psfm_context *ctx, choice *c, psfm_bundle_part part,
         psfm_camera_model model = find_model(prior->camera.model, c->kinds[k]);
         copy->cameras[k] = psfm_camera_convert(&copy->cameras[k], model);
         prior->camera = psfm_camera_convert(&prior->camera, model);
-        let_go(prior, c->kinds[k]);
+        free_kinds(prior, c->kinds[k]);
     }
     return status == PSFM_OK ? psfm_bundle_adjust(ctx, &copy->problem, &c->options, NULL) : status;
 }
@@ -141,7 +142,7 @@ static void compare_halves(choice *c, const psfm_bundle_copy *a, const psfm_bund
     size_t num = 0;
     for (size_t k = 0; k < c->problem->num_cameras; ++k)
         for (int i = 0; i < psfm_camera_num_params(c->adjusted[k].model); ++i) {
-            if (!(c->sigma[k][i] > 0.0)) /* or NAN: held */
+            if (!(c->sigma[k][i] > 0.0)) /* or NAN: fixed */
                 continue;
             double off = 0.5 * (a->cameras[k].params[i] - b->cameras[k].params[i]) / c->sigma[k][i];
             sum += off * off;
@@ -190,7 +191,7 @@ static bool has_any_moved(const choice *c) {
     return false;
 }
 
-/* How much the deviations are to be raised. */
+/* By how much the standard deviations are to be raised. */
 static psfm_status find_factor(psfm_context *ctx, choice *c) {
     psfm_bundle_copy half[2];
     memset(half, 0, sizeof half);
@@ -204,7 +205,7 @@ static psfm_status find_factor(psfm_context *ctx, choice *c) {
     return status;
 }
 
-/* Tries the kinds of now: values, deviations and, where that may matter, their factor. */
+/* Tries the kinds of now: values, standard deviations and, where that may matter, their factor. */
 static psfm_status try_kinds(psfm_context *ctx, choice *c) {
     psfm_bundle_copy all = {0};
     psfm_status status = adjust(ctx, c, PSFM_BUNDLE_ALL, &all);
@@ -270,7 +271,7 @@ static psfm_status begin(psfm_context *ctx, choice *c) {
 
 /* Hands the kinds over; counts cameras that have gained some, and kinds for the log. */
 static void finish(psfm_context *ctx, choice *c, size_t *num) {
-    size_t centers = 0, bent = 0, large = 0, squeezed = 0;
+    size_t centers = 0, distorted = 0, large = 0, squeezed = 0;
     for (size_t k = 0; k < c->problem->num_cameras; ++k) {
         psfm_camera_prior *prior = &c->priors[k];
         unsigned gained =
@@ -280,10 +281,10 @@ static void finish(psfm_context *ctx, choice *c, size_t *num) {
         psfm_camera_model model = find_model(prior->camera.model, c->kinds[k]);
         c->problem->cameras[k] = psfm_camera_convert(&c->problem->cameras[k], model);
         prior->camera = psfm_camera_convert(&prior->camera, model);
-        let_go(prior, c->kinds[k]);
+        free_kinds(prior, c->kinds[k]);
         ++*num;
         centers += (gained & CENTER) != 0;
-        bent += (gained & (RADIAL | HIGHER | DECENTRED)) != 0;
+        distorted += (gained & (RADIAL | HIGHER | DECENTRED)) != 0;
         large += (gained & (HIGHER | DECENTRED)) != 0;
         squeezed += (gained & ASPECT) != 0;
     }
@@ -291,7 +292,7 @@ static void finish(psfm_context *ctx, choice *c, size_t *num) {
         psfm_log(ctx, PSFM_LOG_INFO,
                  "lenses: %zu cameras have a principal point off the middle, %zu distort (%zu by "
                  "more than one coefficient), %zu have pixels that are not square",
-                 centers, bent, large, squeezed);
+                 centers, distorted, large, squeezed);
 }
 
 psfm_status psfm_choose_lenses(psfm_context *ctx, const psfm_bundle_problem *problem,

@@ -58,7 +58,7 @@ psfm_status psfm_point_views_init(psfm_context *ctx, const psfm_match_set *set,
 }
 
 /* Leaves one lead of those that say the same: several pairs do so of a point that several images
- * see, and that is one piece of evidence. */
+ * see, and that is evidence only once. */
 static size_t drop_repeats(psfm_lead *leads, size_t num) {
     size_t kept = 0;
     if (num == 0)

@@ -1,6 +1,6 @@
 /* Noise from residuals.
  *
- * Balance: the typical deviation of keypoints and of aligned patches, each in units of its claimed
+ * Balance: the typical error of keypoints and of aligned patches, each in units of its claimed
  * information, is the median of the residuals over that of a normal length (1.177), corrected for
  * the three parameters that a point takes from its 2 n residuals. Keypoints are brought to it;
  * patches only ever lose weight. Loss: Student's t fitted to the squared residuals
@@ -16,7 +16,7 @@
 #include "core/linalg/order_statistics.h"
 #include "core/linalg/student_t.h"
 
-#define MIN_DEVIATIONS 50   /* to tell a typical one */
+#define MIN_SIGMAS 50       /* to tell a typical one */
 #define MIN_SCALE 0.01      /* of residuals, that is taken for possible at all */
 #define MAX_RESIDUALS 20000 /* that a loss is fitted to, evenly spaced */
 
@@ -25,12 +25,11 @@ static bool is_keypoint(const double sqrt_info[3]) {
     return sqrt_info[0] == 1.0 && sqrt_info[2] == 1.0;
 }
 
-/* Typical deviation of the observations of one kind in units of their information, from tracks of
- * three images or more; the point takes three of the 2 n residuals of a track of n. Without
- * information all are keypoints. `unknown` if there are too few. */
-static double find_deviation(const psfm_tracks *tracks, const double (*sqrt_info)[3],
-                             const double *error_px, bool keypoints, double unknown,
-                             double *values) {
+/* Typical standard deviation of the observations of one kind in units of their information, from
+ * tracks of three images or more; the point takes three of the 2 n residuals of a track of n.
+ * Without information all are keypoints. `unknown` if there are too few. */
+static double find_sigma(const psfm_tracks *tracks, const double (*sqrt_info)[3],
+                         const double *error_px, bool keypoints, double unknown, double *values) {
     static const double keypoint[3] = {1.0, 0.0, 1.0};
     size_t num = 0;
     for (size_t p = 0; p < tracks->num_tracks; ++p) {
@@ -42,12 +41,12 @@ static double find_deviation(const psfm_tracks *tracks, const double (*sqrt_info
                 values[num++] = error_px[k] * sqrt(s[0] * s[2] / share);
         }
     }
-    return num < MIN_DEVIATIONS ? unknown : psfm_median(values, num) / 1.17741;
+    return num < MIN_SIGMAS ? unknown : psfm_median(values, num) / 1.17741;
 }
 
 psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_tracks *tracks, double (*sqrt_info)[3]) {
-    double *error_px = NULL, *values = NULL, deviation[2];
+    double *error_px = NULL, *values = NULL, sigma[2];
     size_t n = problem->num_observations;
     psfm_status status = PSFM_ALLOC(ctx, n, &error_px);
     if (status == PSFM_OK)
@@ -55,16 +54,16 @@ psfm_status psfm_noise_balance(psfm_context *ctx, const psfm_bundle_problem *pro
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     for (int kind = 0; status == PSFM_OK && kind < 2; ++kind)
-        deviation[kind] = fmin(fmax(find_deviation(tracks, (const double(*)[3])sqrt_info, error_px,
-                                                   kind == 1, 1.0, values),
-                                    kind == 1 ? 0.05 : 1.0),
-                               20.0);
+        sigma[kind] = fmin(fmax(find_sigma(tracks, (const double(*)[3])sqrt_info, error_px,
+                                           kind == 1, 1.0, values),
+                                kind == 1 ? 0.05 : 1.0),
+                           20.0);
     for (size_t k = 0; status == PSFM_OK && k < n; ++k)
-        psfm_scale3(1.0 / deviation[is_keypoint(sqrt_info[k])], sqrt_info[k], sqrt_info[k]);
+        psfm_scale3(1.0 / sigma[is_keypoint(sqrt_info[k])], sqrt_info[k], sqrt_info[k]);
     if (status == PSFM_OK)
         psfm_log(ctx, PSFM_LOG_INFO,
-                 "deviations: keypoints %.2f px, aligned patches %.2f times their sigma",
-                 deviation[1], deviation[0]);
+                 "standard deviations: keypoints %.2f px, aligned patches %.2f times their sigma",
+                 sigma[1], sigma[0]);
     free(error_px);
     free(values);
     return status;
@@ -79,7 +78,7 @@ psfm_status psfm_noise_of_keypoints(psfm_context *ctx, const psfm_bundle_problem
     if (status == PSFM_OK)
         status = psfm_bundle_errors(ctx, problem, error_px);
     if (status == PSFM_OK)
-        *sigma_px = find_deviation(tracks, problem->obs_sqrt_info, error_px, true, 0.0, values);
+        *sigma_px = find_sigma(tracks, problem->obs_sqrt_info, error_px, true, 0.0, values);
     free(error_px);
     free(values);
     return status;

@@ -11,7 +11,7 @@ static const psfm_option rows[] = {
                     "points that every two images keep in the first round's adjustment where poses "
                     "are good, those seen most often; 0: all"),
     PSFM_OPTION_BOOL(psfm_refine_control_options, fit_loss, "fit-loss", 1,
-                     "in the last round the loss bends where the residuals' distribution says; "
+                     "in the last round the residuals' distribution gives the scale of the loss; "
                      "off: where it does in the rounds before"),
     PSFM_OPTION_INT(psfm_refine_control_options, place_images, "place-images", 64, 0, 100000,
                     "images that a track may grow to as its point is looked for where it must be; "

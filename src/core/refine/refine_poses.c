@@ -4,13 +4,13 @@
  * with a dozen, so that a fixed threshold of a few pixels would throw away either the outliers
  * too late or the inliers too early. Each round therefore triangulates within three times
  * the error that most poses have now, judged by the matches that the pairs' own geometry explains,
- * at most first_error_px in the first and never below the final error; it adjusts with a loss that
- * bends at a quarter of that, and starts over from the tracks of all matches that now agree with
+ * at most first_error_px in the first and never below the final error; it adjusts with a loss of a
+ * quarter of that as its scale, and starts over from the tracks of all matches that now agree with
  * the poses: matches that the verification had lost come back, false ones leave.
  *
  * Between rounds images without a pose are tried by resection on the points, and images whose
  * points do not agree with them lose their pose and are tried the same way; after the last round
- * that goes on as long as it places any. Pieces of the model that the points do not hold together
+ * that goes on as long as it places any. Sub-models that the points do not connect
  * are joined (core/refine/submodel_joining.c), and loops that came out open are closed: the next
  * round allows as much as their ends are apart (core/refine/loop_closure.c). */
 #include "core/refine/refinement.h"
@@ -29,7 +29,7 @@
 #include "core/structure/resection.h"
 #include "core/structure/triangulate.h"
 
-/* ---- images that are left over ---- */
+/* ---- unregistered images ---- */
 
 /* Next best first: an image that few points lead to is better placed after its neighbours, when
  * there are more points to lead to, and wrong poses spoil points for everybody. */
@@ -40,7 +40,7 @@ typedef struct {
     const uint32_t *part; /* per view: images of two parts (UINT32_MAX is none) never share a model;
                              NULL: there are no parts */
     const psfm_resection_options *resection;
-} left_over;
+} unregistered;
 
 #define SURE 0.5 /* of the agreeing points of the surest image */
 
@@ -50,7 +50,8 @@ typedef struct {
 } trial;
 
 /* Whether an image may join a component: none of its images is of another part. */
-static bool may_join(const left_over *in, const psfm_poses *poses, uint32_t v, uint32_t component) {
+static bool may_join(const unregistered *in, const psfm_poses *poses, uint32_t v,
+                     uint32_t component) {
     for (uint32_t w = 0; in->part != NULL && w < poses->num_views; ++w)
         if (poses->component[w] == component && in->part[w] != UINT32_MAX &&
             in->part[v] != UINT32_MAX && in->part[w] != in->part[v])
@@ -58,7 +59,7 @@ static bool may_join(const left_over *in, const psfm_poses *poses, uint32_t v, u
     return true;
 }
 
-static psfm_status try_all(psfm_context *ctx, const left_over *in, const psfm_poses *poses,
+static psfm_status try_all(psfm_context *ctx, const unregistered *in, const psfm_poses *poses,
                            trial *trials) {
     psfm_point_views links = {0};
     psfm_status status = psfm_point_views_init(ctx, in->set, in->structure, poses, &links);
@@ -77,7 +78,7 @@ static psfm_status try_all(psfm_context *ctx, const left_over *in, const psfm_po
  * that are surest now: those with at least half as many agreeing points as the best. Others wait
  * for the points that these bring. Sets poses and placed[v] of the images placed (num_views
  * entries, others untouched), and their number. */
-static psfm_status place_rest(psfm_context *ctx, const left_over *in, psfm_poses *poses,
+static psfm_status place_rest(psfm_context *ctx, const unregistered *in, psfm_poses *poses,
                               bool *placed, size_t *num_placed) {
     trial *trials = NULL;
     size_t most = 0;
@@ -107,7 +108,7 @@ static psfm_status place_rest(psfm_context *ctx, const left_over *in, psfm_poses
 #define MOST_IMAGES 0.9 /* share of the images whose poses a round's error must suit */
 #define FIRST 2.0       /* final errors allowed in the first round, at least */
 #define AGAIN 2.0       /* final errors allowed in the first of the repeated rounds */
-#define MAX_JOINS 3     /* rounds after which pieces may be joined; each adds one */
+#define MAX_JOINS 3     /* rounds after which sub-models may be joined; each adds one */
 #define JOINED 4.0      /* final errors allowed in the round after one */
 #define MOST_ERRORS 3.0 /* medians that hold most errors */
 #define FAR_APART 4.0   /* largest errors of a first round, beyond which ends are of no loop */
@@ -128,7 +129,7 @@ static void drop_images(psfm_refinement *r) {
 /* Poses of images without one, from the points that their matches lead to. */
 static psfm_status resect_images(psfm_context *ctx, psfm_refinement *r, size_t *num_placed) {
     bool *placed = NULL;
-    left_over in = {r->input->set, &r->out->structure, r->input->part, &r->options->resection};
+    unregistered in = {r->input->set, &r->out->structure, r->input->part, &r->options->resection};
     psfm_status status = PSFM_ALLOC(ctx, r->s->num_nodes, &placed);
     if (status == PSFM_OK)
         status = place_rest(ctx, &in, &r->s->poses, placed, num_placed);
@@ -190,20 +191,21 @@ static psfm_status find_open_loops(psfm_context *ctx, psfm_refinement *r, double
     return PSFM_OK;
 }
 
-/* Joins pieces that the points of this round do not hold together, and looks for open loops. *again
+/* Joins sub-models that the points of this round do not connect, and looks for open loops. *again
  * is the error that the next round must allow for either; 0 if nothing is to be done, or was tried
  * often enough. */
-static psfm_status join_pieces(psfm_context *ctx, psfm_refinement *r, int *joins, double *again) {
+static psfm_status join_submodels(psfm_context *ctx, psfm_refinement *r, int *joins,
+                                  double *again) {
     uint32_t num_moved = 0;
     psfm_status status = PSFM_OK;
     *again = 0.0;
     if (*joins < MAX_JOINS)
-        status = psfm_pieces_join(ctx, r->input, &r->options->resection, &r->out->structure,
-                                  &r->s->poses, &num_moved);
+        status = psfm_submodels_join(ctx, r->input, &r->options->resection, &r->out->structure,
+                                     &r->s->poses, &num_moved);
     if (status == PSFM_OK && *joins < MAX_JOINS)
         status = find_open_loops(ctx, r, again);
     if (status == PSFM_OK && num_moved > 0) {
-        psfm_log(ctx, PSFM_LOG_INFO, "refinement: %u pieces joined", num_moved);
+        psfm_log(ctx, PSFM_LOG_INFO, "refinement: %u sub-models joined", num_moved);
         *again = fmax(*again, JOINED * r->options->triangulate.max_error_px);
     }
     *joins += *again > 0.0;
@@ -226,7 +228,7 @@ static psfm_status run_rounds(psfm_context *ctx, psfm_refinement *r) {
         if (status == PSFM_OK)
             status = run_round(ctx, r, error, k > 0);
         if (status == PSFM_OK && control->rounds > 1)
-            status = join_pieces(ctx, r, &joins, &joined);
+            status = join_submodels(ctx, r, &joins, &joined);
         if (status != PSFM_OK)
             break;
         size_t rounds = (size_t)control->rounds + (size_t)joins;
@@ -242,9 +244,9 @@ static psfm_status run_rounds(psfm_context *ctx, psfm_refinement *r) {
     return status;
 }
 
-/* Places what is left over and adjusts, again and again, as long as that leaves more images with a
- * pose: the points of one are what the next is placed by. */
-static psfm_status place_left_over(psfm_context *ctx, psfm_refinement *r) {
+/* Registers the remaining images and adjusts, again and again, as long as that leaves more images
+ * with a pose: the points of one are what the next is placed by. */
+static psfm_status register_remaining(psfm_context *ctx, psfm_refinement *r) {
     size_t before = 0, num_placed = 1;
     psfm_status status = PSFM_OK;
     if (r->options->control.rounds == 1)
@@ -282,6 +284,6 @@ psfm_status psfm_refine_poses(psfm_context *ctx, psfm_refinement *r) {
     if (status == PSFM_OK)
         status = run_rounds(ctx, r);
     if (status == PSFM_OK)
-        status = place_left_over(ctx, r);
+        status = register_remaining(ctx, r);
     return status == PSFM_OK ? free_intrinsics(ctx, r) : status;
 }

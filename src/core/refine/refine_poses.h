@@ -1,5 +1,5 @@
 /* From approximate poses to refined ones: tracks, points, bundle adjustment in rounds, images that
- * were left over, planes, uncertainty. */
+ * were unregistered, planes, uncertainty. */
 #ifndef PSFM_REFINE_REFINE_POSES_H
 #define PSFM_REFINE_REFINE_POSES_H
 
@@ -18,7 +18,7 @@ typedef struct {
     int rounds; /* of triangulation and adjustment; the last at triangulate.max_error_px */
     double
         first_error_px;   /* reprojection error allowed in the first round, while poses are rough */
-    bool fit_loss;        /* last round: the loss bends where the residuals say */
+    bool fit_loss;        /* last round: the residuals give the scale of the loss */
     int min_image_points; /* an image that sees fewer points loses its pose */
     int long_tracks;      /* per pair of images in the first adjustment; 0: all */
     int place_images;     /* that a track may grow to by its point's place; 0: none is looked for */

@@ -96,9 +96,9 @@ void psfm_refined_free(psfm_refined *refined) {
 
 /* ---- doming ---- */
 
-/* Over flat ground that is seen from above a longer lens, a lens that bends more and ground that
- * bows explain the same images. Planes hold the ground flat; how much depends on them shows when
- * they do not. A paraboloid over the points' place in the plane has the size. */
+/* Over flat ground that is seen from above a longer lens, a lens with more distortion and ground
+ * that domes explain the same images. Planes hold the ground flat; how much depends on them shows
+ * when they do not. A paraboloid over the points' place in the plane has the size. */
 
 #define STEPS 15
 #define MIN_SHARE 0.8 /* of the points, on the main plane */
@@ -204,7 +204,7 @@ psfm_status psfm_doming_measure(psfm_context *ctx, const psfm_bundle_problem *pr
     psfm_bundle_copy_free(&copy);
     if (fabs(*doming) > MUCH)
         psfm_log(ctx, PSFM_LOG_WARNING,
-                 "only planes keep the ground flat: without them it would bow by %.1f %% of the "
+                 "only planes keep the ground flat: without them it would dome by %.1f %% of the "
                  "cameras' height, as focal length, distortion and height trade against each "
                  "other; photographs at a slant, or known intrinsics, would hold it",
                  100.0 * fabs(*doming));

@@ -7,7 +7,7 @@
 
 /* Fills the errors of the points, the standard deviations of poses and refined intrinsics, and the
  * check of given ones, from the problem as the last adjustment with these options left it. What is
- * not determined is NAN. The bundle with focal lengths let go, which the stability_tests want as
+ * not determined is NAN. The bundle with freed focal lengths, which the stability tests need as
  * well, is left in `focals`, to be freed in any case. */
 psfm_status psfm_refined_judge(psfm_context *ctx, const psfm_bundle_problem *problem,
                                const psfm_bundle_options *options,

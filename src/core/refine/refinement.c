@@ -1,7 +1,7 @@
 /* Points and adjustments of a refinement.
  *
  * The final adjustment lengthens its tracks by place (core/refine/track_completion.c) on the way:
- * poses of a rougher one are bent by more than the noise over the length of a track, and what is
+ * poses of a rougher one drift by more than the noise over the length of a track, and what is
  * chosen because it agrees with them would keep them so. The first one takes long tracks alone
  * (core/refine/observation_list.c): it has little to do, and all others would tell it little more.
  */
@@ -21,7 +21,7 @@
 
 #define MAX_FITS 2 /* of the loss to the residuals and the bundle to the loss */
 #define ROUGH 1e-4 /* tolerance of adjustments that another one follows */
-#define ROUGH_SETTLED 3.0
+#define ROUGH_CONVERGED 3.0
 
 psfm_bundle_problem psfm_refinement_problem(psfm_refinement *r) {
     const psfm_structure *st = &r->out->structure;
@@ -115,11 +115,11 @@ size_t psfm_refinement_num_posed(const psfm_refinement *r) {
 
 /* Longer tracks: points are looked for where the poses say. Where none is found, all stays. */
 static psfm_status lengthen_tracks(psfm_context *ctx, psfm_refinement *r) {
-    psfm_track_places_stats stats;
+    psfm_track_completion_stats stats;
     psfm_tracks tracks = {0};
     psfm_status status =
-        psfm_track_places(ctx, r->input->set, &r->out->structure, &r->s->poses,
-                          (uint32_t)r->options->control.place_images, &tracks, &stats);
+        psfm_tracks_complete(ctx, r->input->set, &r->out->structure, &r->s->poses,
+                             (uint32_t)r->options->control.place_images, &tracks, &stats);
     if (status == PSFM_OK && stats.merged.num_merged + stats.merged.num_added > 0 &&
         !(status = triangulate(ctx, r, &tracks, r->options->triangulate.max_error_px)) &&
         !(status = psfm_refinement_list(ctx, r)))
@@ -134,7 +134,7 @@ static psfm_status adjust_finally(psfm_context *ctx, psfm_refinement *r) {
     psfm_bundle_options options = r->options->bundle;
     /* many patches: the last steps cost much and change nothing */
     double final_tolerance = r->has_info ? fmax(options.tolerance, 1e-5) : options.tolerance;
-    double final_settled = options.settled;
+    double final_converged = options.converged;
     bool fits = r->options->control.fit_loss && options.loss == PSFM_LOSS_CAUCHY;
     bool lengthens =
         r->options->control.place_images > 0 && r->options->control.rounds > 1 && !r->has_info;
@@ -146,7 +146,7 @@ static psfm_status adjust_finally(psfm_context *ctx, psfm_refinement *r) {
             status = psfm_noise_loss_scale(ctx, &problem, psfm_refinement_num_posed(r),
                                            &options.loss_scale_px);
         options.tolerance = last ? final_tolerance : fmax(final_tolerance, ROUGH);
-        options.settled = last ? final_settled : fmax(final_settled, ROUGH_SETTLED);
+        options.converged = last ? final_converged : fmax(final_converged, ROUGH_CONVERGED);
         if (status == PSFM_OK)
             status = adjust_with(ctx, r, &options, true);
         if (status == PSFM_OK && lengthens && !last)
@@ -160,7 +160,7 @@ static psfm_status adjust_roughly(psfm_context *ctx, psfm_refinement *r, double 
     psfm_bundle_options rough = r->options->bundle;
     rough.loss_scale_px = fmax(rough.loss_scale_px, 0.25 * max_error_px);
     rough.tolerance = fmax(rough.tolerance, ROUGH);
-    rough.settled = fmax(rough.settled, ROUGH_SETTLED);
+    rough.converged = fmax(rough.converged, ROUGH_CONVERGED);
     return adjust_with(ctx, r, &rough, weighted);
 }
 
@@ -169,7 +169,7 @@ psfm_status psfm_refinement_adjust(psfm_context *ctx, psfm_refinement *r, double
     if (status != PSFM_OK)
         return status;
     if (max_error_px > r->options->triangulate.max_error_px)
-        return adjust_roughly(ctx, r, max_error_px, false); /* not worth weights yet */
+        return adjust_roughly(ctx, r, max_error_px, false); /* too rough for weights */
     if (r->has_info || r->num_to_follow > 0)
         status = adjust_roughly(ctx, r, max_error_px, true);
     if (status != PSFM_OK || r->num_to_follow > 0) /* nothing final yet */

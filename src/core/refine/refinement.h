@@ -22,7 +22,7 @@ typedef struct {
     double loss_scale_px;       /* of the last adjustment */
     psfm_bundle_plane *bundle_planes;
     psfm_free_focals
-        focals; /* of the check of given focal lengths; the stability_tests want it as well */
+        focals; /* of the check of given focal lengths; the stability tests need it as well */
 } psfm_refinement;
 
 /* Begins with poses of `solution`, which are refined in place; what is found goes to `out`, which
@@ -61,7 +61,7 @@ psfm_bundle_problem psfm_refinement_problem(psfm_refinement *r);
 size_t psfm_refinement_num_posed(const psfm_refinement *r);
 
 /* Tracks of the usable matches, triangulated within max_error_px; then, if the poses are refined
- * ones (`merge`), pieces of one point joined. */
+ * ones (`merge`), fragments of one track merged. */
 psfm_status psfm_refinement_make_points(psfm_context *ctx, psfm_refinement *r, double max_error_px,
                                         bool merge);
 

@@ -1,4 +1,5 @@
-/* Probes of an adjusted bundle. Each starts from the adjusted values, so that a few steps suffice.
+/* Stability tests of an adjusted bundle. Each starts from the adjusted values, so that a few steps
+ * suffice.
  */
 #include "core/refine/stability_tests.h"
 
@@ -10,7 +11,7 @@
 #define HALF_STEPS 8   /* of a half, which ends near the solution that it starts at */
 #define DAMPING 1e-8   /* there a step may be believed along weak modes as well */
 #define TOLERANCE 1e-6 /* the weak modes of a chain cost little */
-#define SETTLED 1.0    /* a half is off by several standard deviations of the whole anyway */
+#define CONVERGED 1.0  /* a half is off by several standard deviations of the whole anyway */
 
 /* Decrease of the cost per new unknown over the cost per redundant residual. */
 static double gain_of(const psfm_bundle_stats *stats, size_t num_new) {
@@ -77,7 +78,7 @@ psfm_status psfm_stability_tests_run(psfm_context *ctx, const psfm_bundle_proble
     half.max_iterations =
         options->max_iterations < HALF_STEPS ? options->max_iterations : HALF_STEPS;
     half.tolerance = TOLERANCE;
-    half.settled = fmax(options->settled, SETTLED);
+    half.converged = fmax(options->converged, CONVERGED);
     half.initial_damping = DAMPING;
     psfm_status status =
         make_half(ctx, problem, &half, PSFM_BUNDLE_HALF_A, &test[PSFM_STABILITY_HALF_A]);

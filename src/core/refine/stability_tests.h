@@ -1,5 +1,5 @@
-/* How far the poses of an adjusted bundle move when something about it changes: probes of how well
- * they are known that ask the observations, not the normal equations. */
+/* How far the poses of an adjusted bundle move when something about it changes: tests of how well
+ * they are known by the observations themselves, not by the normal equations. */
 #ifndef PSFM_REFINE_STABILITY_TESTS_H
 #define PSFM_REFINE_STABILITY_TESTS_H
 

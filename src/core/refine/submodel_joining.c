@@ -1,4 +1,4 @@
-/* Pieces of a model that hang on nothing, and how they are joined again.
+/* Sub-models that no points connect any more, and how they are joined again.
  *
  * Poses from pairs drift along a chain of images. Where two neighbours in a row are far off, the
  * first adjustment finds no point that agrees on both sides of the place. Each side then becomes
@@ -6,10 +6,10 @@
  * contradict the poses. Nothing in the residuals shows it.
  *
  * An accepted edge holds if its two images share a fair part of the matches that its own geometry
- * explains as points. Images joined by edges that hold are a piece. For each edge between two
- * pieces, those with most matches first, an image at the border of the smaller one is resected on
- * the points of the larger. If more matches agree with that pose than with the one it has, the
- * whole piece follows it; its size comes from the depths of points that both pieces have. */
+ * explains as points. Images connected by edges that hold are a sub-model. For each edge between
+ * two sub-models, those with most matches first, an image at the border of the smaller one is
+ * resected on the points of the larger. If more matches agree with that pose than with the one it
+ * has, the whole sub-model follows it; its scale comes from the depths of points that both have. */
 #include "core/refine/submodel_joining.h"
 
 #include <math.h>
@@ -25,11 +25,11 @@
 
 /* An edge holds if its images share this share of the matches that its geometry explains. */
 static const double fair_share = 0.25;
-/* A piece moves if so many times more matches agree then. */
+/* A sub-model moves if so many times more matches agree then. */
 static const double gain = 2.0;
-enum { MIN_DEPTHS = 3 }; /* points that both pieces have, to tell their sizes */
+enum { MIN_DEPTHS = 3 }; /* points that both sub-models have, to tell their scales */
 
-/* An edge between two pieces. */
+/* An edge between two sub-models. */
 typedef struct {
     uint32_t edge;
     size_t explained;
@@ -41,20 +41,20 @@ typedef struct {
     psfm_structure *structure;
     psfm_poses *poses;
     psfm_point_views links;
-    uint32_t *piece;       /* per view: its piece as a set (core/base/union_find.h) */
-    uint32_t *size;        /* per root: views */
-    uint32_t *point_piece; /* per point: a view of its piece; UINT32_MAX if several see it */
+    uint32_t *submodel;       /* per view: its sub-model as a set (core/base/union_find.h) */
+    uint32_t *size;           /* per root: views */
+    uint32_t *point_submodel; /* per point: a view of its sub-model; UINT32_MAX if several see it */
     border *borders;
     size_t num_borders;
 } joining;
 
 static uint32_t root(joining *j, uint32_t view) {
-    return psfm_sets_find(j->piece, view);
+    return psfm_sets_find(j->submodel, view);
 }
 
 static void unite(joining *j, uint32_t a, uint32_t b) {
     uint32_t size = j->size[a] + j->size[b];
-    if (psfm_sets_unite(j->piece, a, b))
+    if (psfm_sets_unite(j->submodel, a, b))
         j->size[root(j, a)] = size;
 }
 
@@ -85,8 +85,8 @@ static int by_explained(const void *a, const void *b) {
     return x->edge < y->edge ? -1 : x->edge > y->edge;
 }
 
-/* Unites the ends of edges that hold, and lists the accepted edges between different pieces. */
-static psfm_status find_pieces(psfm_context *ctx, joining *j) {
+/* Unites the ends of edges that hold, and lists the accepted edges between different sub-models. */
+static psfm_status find_submodels(psfm_context *ctx, joining *j) {
     const psfm_pose_graph *graph = j->input->graph;
     size_t kept = 0;
     psfm_status status = PSFM_ALLOC(ctx, graph->num_edges, &j->borders);
@@ -115,46 +115,47 @@ static psfm_status find_pieces(psfm_context *ctx, joining *j) {
 
 static psfm_status assign_points(psfm_context *ctx, joining *j) {
     const psfm_tracks *tracks = &j->structure->tracks;
-    psfm_status status = PSFM_ALLOC(ctx, j->structure->num_points, &j->point_piece);
+    psfm_status status = PSFM_ALLOC(ctx, j->structure->num_points, &j->point_submodel);
     for (size_t p = 0; status == PSFM_OK && p < j->structure->num_points; ++p) {
         uint32_t own = UINT32_MAX;
         bool mixed = false;
         for (size_t k = tracks->begin[p]; k < tracks->begin[p + 1]; ++k) {
-            uint32_t piece = root(j, tracks->view[k]);
-            mixed = mixed || (own != UINT32_MAX && piece != own);
-            own = piece;
+            uint32_t submodel = root(j, tracks->view[k]);
+            mixed = mixed || (own != UINT32_MAX && submodel != own);
+            own = submodel;
         }
-        j->point_piece[p] = mixed ? UINT32_MAX : own;
+        j->point_submodel[p] = mixed ? UINT32_MAX : own;
     }
     return status;
 }
 
-/* Points of one piece that the matches of an image of another lead to. */
+/* Points of one sub-model that the matches of an image of another lead to. */
 typedef struct {
-    uint32_t view, onto; /* the image, and the root of the piece that has the points */
+    uint32_t view, onto; /* the image, and the root of the sub-model that has the points */
     size_t num;
     psfm_lead *leads;
     double (*xy)[2], (*X)[3];
     bool *inlier;
-} sighting;
+} shared_points;
 
-static void free_sighting(sighting *s) {
+static void free_shared_points(shared_points *s) {
     free(s->leads);
     free(s->xy);
     free(s->X);
     free(s->inlier);
 }
 
-static psfm_status sight(psfm_context *ctx, joining *j, uint32_t view, uint32_t onto, sighting *s) {
+static psfm_status find_shared_points(psfm_context *ctx, joining *j, uint32_t view, uint32_t onto,
+                                      shared_points *s) {
     size_t num = 0;
-    *s = (sighting){.view = view, .onto = onto};
+    *s = (shared_points){.view = view, .onto = onto};
     psfm_status status = psfm_point_views_leads(ctx, &j->links, view, &s->leads, &num);
     if (status != PSFM_OK || (status = PSFM_ALLOC(ctx, num, &s->xy)) ||
         (status = PSFM_ALLOC(ctx, num, &s->X)) || (status = PSFM_ALLOC(ctx, num, &s->inlier)))
         return status;
     for (size_t k = 0; k < num; ++k) {
-        uint32_t piece = j->point_piece[s->leads[k].point];
-        if (piece == UINT32_MAX || root(j, piece) != onto)
+        uint32_t submodel = j->point_submodel[s->leads[k].point];
+        if (submodel == UINT32_MAX || root(j, submodel) != onto)
             continue;
         s->leads[s->num] = s->leads[k];
         memcpy(s->xy[s->num], j->input->set->views[view].keypoints[s->leads[k].keypoint],
@@ -170,8 +171,8 @@ static void to_camera(const double R[9], const double c[3], const double X[3], d
     psfm_mat3_mul_vec(R, d, out);
 }
 
-/* Number of the sighted points that agree with the pose that the image has. */
-static size_t num_agreeing(const joining *j, const sighting *s) {
+/* Number of the shared points that agree with the pose that the image has. */
+static size_t num_agreeing(const joining *j, const shared_points *s) {
     const psfm_view *view = &j->input->set->views[s->view];
     size_t agreeing = 0;
     for (size_t k = 0; k < s->num; ++k) {
@@ -184,9 +185,9 @@ static size_t num_agreeing(const joining *j, const sighting *s) {
     return agreeing;
 }
 
-/* By what the smaller piece must grow: the median ratio of the depths of points that both have. A
- * single image has no size. */
-static psfm_status find_scale(psfm_context *ctx, joining *j, const sighting *s,
+/* By what the smaller sub-model must be scaled: the median ratio of the depths of points that both
+ * have. A single image has no scale. */
+static psfm_status find_scale(psfm_context *ctx, joining *j, const shared_points *s,
                               const psfm_resection *pose, double *scale) {
     double *ratio = NULL;
     size_t num = 0;
@@ -195,8 +196,8 @@ static psfm_status find_scale(psfm_context *ctx, joining *j, const sighting *s,
     for (size_t k = 0; status == PSFM_OK && k < s->num; ++k) {
         uint32_t q = point_at(&j->links, s->view, s->leads[k].keypoint);
         double there[3], here[3];
-        if (!s->inlier[k] || q == UINT32_MAX || j->point_piece[q] == UINT32_MAX ||
-            root(j, j->point_piece[q]) != own)
+        if (!s->inlier[k] || q == UINT32_MAX || j->point_submodel[q] == UINT32_MAX ||
+            root(j, j->point_submodel[q]) != own)
             continue;
         to_camera(pose->cam_from_world, pose->center, s->X[k], there);
         to_camera(j->poses->cam_from_world[s->view], j->poses->center[s->view],
@@ -224,8 +225,8 @@ static void apply(const similarity *m, double x[3]) {
         x[c] = m->scale * turned[c] + m->to[c];
 }
 
-/* Moves the piece of the view so that the view has the given pose. */
-static void move_piece(joining *j, uint32_t view, const psfm_resection *pose, double scale) {
+/* Moves the sub-model of the view so that the view has the given pose. */
+static void move_submodel(joining *j, uint32_t view, const psfm_resection *pose, double scale) {
     similarity m = {.scale = scale};
     uint32_t own = root(j, view);
     psfm_mat3_t_mul(pose->cam_from_world, j->poses->cam_from_world[view], m.R);
@@ -240,18 +241,19 @@ static void move_piece(joining *j, uint32_t view, const psfm_resection *pose, do
         apply(&m, j->poses->center[v]);
     }
     for (size_t p = 0; p < j->structure->num_points; ++p)
-        if (j->point_piece[p] != UINT32_MAX && root(j, j->point_piece[p]) == own)
+        if (j->point_submodel[p] != UINT32_MAX && root(j, j->point_submodel[p]) == own)
             apply(&m, j->structure->points[p]);
 }
 
-/* Resects the view on the points of the other piece, and moves its own if that explains more. */
+/* Resects the view on the points of the other sub-model, and moves its own if that explains more.
+ */
 static psfm_status join(psfm_context *ctx, joining *j, uint32_t view, uint32_t onto,
                         uint32_t *num_moved) {
     const psfm_view *image = &j->input->set->views[view];
-    sighting s;
+    shared_points s;
     psfm_resection pose = {0};
     double scale = NAN;
-    psfm_status status = sight(ctx, j, view, onto, &s);
+    psfm_status status = find_shared_points(ctx, j, view, onto, &s);
     psfm_seen_points seen = {&j->input->set->cameras[image->camera_idx], s.num,
                              (const double(*)[2])s.xy, (const double(*)[3])s.X};
     if (status == PSFM_OK && s.num >= (size_t)j->resection->min_inliers)
@@ -262,13 +264,13 @@ static psfm_status join(psfm_context *ctx, joining *j, uint32_t view, uint32_t o
         if (moves)
             status = find_scale(ctx, j, &s, &pose, &scale);
         if (status == PSFM_OK && moves && isfinite(scale)) {
-            move_piece(j, view, &pose, scale);
+            move_submodel(j, view, &pose, scale);
             ++*num_moved;
         }
         if (status == PSFM_OK && (!moves || isfinite(scale)))
             unite(j, root(j, view), onto);
     }
-    free_sighting(&s);
+    free_shared_points(&s);
     return status;
 }
 
@@ -286,20 +288,20 @@ static psfm_status join_all(psfm_context *ctx, joining *j, uint32_t *num_moved) 
     return status;
 }
 
-psfm_status psfm_pieces_join(psfm_context *ctx, const psfm_refine_input *input,
-                             const psfm_resection_options *resection, psfm_structure *structure,
-                             psfm_poses *poses, uint32_t *num_moved) {
+psfm_status psfm_submodels_join(psfm_context *ctx, const psfm_refine_input *input,
+                                const psfm_resection_options *resection, psfm_structure *structure,
+                                psfm_poses *poses, uint32_t *num_moved) {
     joining j = {.input = input, .resection = resection, .structure = structure, .poses = poses};
     psfm_status status;
     *num_moved = 0;
     if ((status = psfm_point_views_init(ctx, input->set, structure, poses, &j.links)) ||
-        (status = PSFM_ALLOC(ctx, poses->num_views, &j.piece)) ||
+        (status = PSFM_ALLOC(ctx, poses->num_views, &j.submodel)) ||
         (status = PSFM_ALLOC(ctx, poses->num_views, &j.size)))
         goto cleanup;
-    psfm_sets_init(j.piece, poses->num_views);
+    psfm_sets_init(j.submodel, poses->num_views);
     for (uint32_t v = 0; v < poses->num_views; ++v)
         j.size[v] = 1;
-    status = find_pieces(ctx, &j);
+    status = find_submodels(ctx, &j);
     if (status == PSFM_OK && j.num_borders > 0)
         status = assign_points(ctx, &j);
     if (status == PSFM_OK && j.num_borders > 0)
@@ -307,9 +309,9 @@ psfm_status psfm_pieces_join(psfm_context *ctx, const psfm_refine_input *input,
 
 cleanup:
     psfm_point_views_free(&j.links);
-    free(j.piece);
+    free(j.submodel);
     free(j.size);
-    free(j.point_piece);
+    free(j.point_submodel);
     free(j.borders);
     return status;
 }

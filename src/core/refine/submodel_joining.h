@@ -1,4 +1,4 @@
-/* Parts of a model that its points no longer hold together. */
+/* Sub-models that the points of their model no longer connect, joined again. */
 #ifndef PSFM_REFINE_SUBMODEL_JOINING_H
 #define PSFM_REFINE_SUBMODEL_JOINING_H
 
@@ -10,12 +10,12 @@
 bool psfm_edge_holds(const psfm_refine_input *input, const psfm_point_views *links,
                      const psfm_edge *edge, size_t min_shared);
 
-/* Finds the parts ("pieces") of each component that the points of `structure` hold together, and
- * lays the smaller of two pieces, with its points, where the matches of an accepted edge between
- * them say. Pieces that already lie there are left alone. *num_moved is the number of pieces that
- * moved; the observations between them are to be triangulated anew. Deterministic. */
-psfm_status psfm_pieces_join(psfm_context *ctx, const psfm_refine_input *input,
-                             const psfm_resection_options *resection, psfm_structure *structure,
-                             psfm_poses *poses, uint32_t *num_moved);
+/* Finds the sub-models of each component that the points of `structure` connect, and moves the
+ * smaller of two, with its points, to where the matches of an accepted edge between them have it.
+ * Sub-models that are already there stay. *num_moved is the number of sub-models that moved; the
+ * observations between them are to be triangulated anew. Deterministic. */
+psfm_status psfm_submodels_join(psfm_context *ctx, const psfm_refine_input *input,
+                                const psfm_resection_options *resection, psfm_structure *structure,
+                                psfm_poses *poses, uint32_t *num_moved);
 
 #endif

@@ -6,17 +6,17 @@
  * are good, a point need not be matched to be found: it is where it projects to.
  *
  * So each image is searched for the points that images matched with it see and it does not. Found
- * is one that has exactly one keypoint within NEAR deviations of its place, and no other within
- * CLEAR. The keypoint mostly has a track of its own, the next piece of the same point: both become
- * one if one point explains them (core/structure/track_merging.c).
+ * is one that has exactly one keypoint within NEAR standard deviations of its place, and no other
+ * within CLEAR. The keypoint mostly has a track of its own, the next fragment of the same track:
+ * both become one if one point explains them (core/structure/track_merging.c).
  *
  * A keypoint may also be there by chance, or because the scene repeats. The same search at places
  * beside the right ones tells how often. An image where that finds more than CHANCE of what is
  * found at the right places is left alone, and so is a pair that does not share points already.
  *
- * The deviation s is that of the residuals: of squared residuals with two equal coordinates the
- * median is 2 ln 2 s^2, less the share that a point's three coordinates take of the 2 n of its
- * track. */
+ * The standard deviation s is that of the residuals: of squared residuals with two equal
+ * coordinates the median is 2 ln 2 s^2, less the share that a point's three coordinates take of the
+ * 2 n of its track. */
 #include "core/refine/track_completion.h"
 
 #include <math.h>
@@ -29,10 +29,10 @@
 #include "core/linalg/order_statistics.h"
 #include "core/refine/matched_points.h"
 
-#define NEAR 3.0      /* deviations within which a keypoint shows the point */
-#define CLEAR 6.0     /* deviations within which there must be no other one */
+#define NEAR 3.0      /* standard deviations within which a keypoint shows the point */
+#define CLEAR 6.0     /* standard deviations within which there must be no other one */
 #define ELSEWHERE 4   /* places beside the right one that are looked at, too */
-#define ASIDE 20.0    /* deviations to them */
+#define ASIDE 20.0    /* standard deviations to them */
 #define CHANCE 0.1    /* share of what is found that may be found there */
 #define MIN_SHARED 6  /* points that a pair must have */
 #define MIN_LENGTH 3  /* images of a track whose residuals tell the noise */
@@ -53,7 +53,7 @@ typedef struct {
 } scratch;
 
 typedef struct {
-    psfm_sighting *sightings;
+    psfm_found_keypoint *found;
     size_t num, capacity, num_sought;
     size_t num_beside, num_elsewhere; /* places looked at beside the right ones; found there */
     bool is_fair;
@@ -104,7 +104,8 @@ static psfm_status fill_grid(psfm_context *ctx, const psfm_view *view, const psf
     return PSFM_OK;
 }
 
-/* The only keypoint within NEAR deviations of a place, if no other is within CLEAR; NONE. */
+/* The only keypoint within NEAR standard deviations of a place, if no other is within CLEAR; NONE.
+ */
 static uint32_t find_keypoint(const search *s, const key_grid *g, const psfm_view *view,
                               const double xy[2]) {
     double near = NEAR * s->sigma_px, clear = CLEAR * s->sigma_px;
@@ -153,9 +154,9 @@ static psfm_status seek(psfm_context *ctx, const search *s, const key_grid *g, u
     uint32_t keypoint = find_keypoint(s, g, view, xy);
     if (keypoint == NONE)
         return PSFM_OK;
-    psfm_status status = PSFM_RESERVE(ctx, &f->sightings, &f->capacity, f->num + 1);
+    psfm_status status = PSFM_RESERVE(ctx, &f->found, &f->capacity, f->num + 1);
     if (status == PSFM_OK)
-        f->sightings[f->num++] = (psfm_sighting){point, v, keypoint};
+        f->found[f->num++] = (psfm_found_keypoint){point, v, keypoint};
     return status;
 }
 
@@ -207,8 +208,8 @@ static psfm_status search_view(psfm_context *ctx, size_t index, int worker, void
     return status;
 }
 
-/* Deviation of a keypoint from its point, by coordinate. */
-static psfm_status find_deviation(psfm_context *ctx, search *s) {
+/* Standard deviation of a keypoint from its point, by coordinate. */
+static psfm_status find_sigma(psfm_context *ctx, search *s) {
     const psfm_tracks *tracks = &s->structure->tracks;
     size_t num = 0,
            all = s->structure->num_points == 0 ? 0 : tracks->begin[s->structure->num_points];
@@ -238,7 +239,7 @@ static psfm_status find_deviation(psfm_context *ctx, search *s) {
 
 static psfm_status begin(psfm_context *ctx, search *s, int num_workers) {
     psfm_status status;
-    if ((status = find_deviation(ctx, s)) ||
+    if ((status = find_sigma(ctx, s)) ||
         (status = psfm_point_views_init(ctx, s->set, s->structure, s->poses, &s->links)) ||
         (status = PSFM_ALLOC(ctx, s->set->num_views, &s->by_view)) ||
         (status = PSFM_ALLOC(ctx, (size_t)num_workers, &s->scratch)))
@@ -257,15 +258,15 @@ static void end(search *s, int num_workers) {
         free(s->scratch[w].grid.order);
     }
     for (size_t v = 0; s->by_view != NULL && v < s->set->num_views; ++v)
-        free(s->by_view[v].sightings);
+        free(s->by_view[v].found);
     free(s->scratch);
     free(s->by_view);
     psfm_point_views_free(&s->links);
 }
 
-/* The sightings of all views that chance does not explain, view by view. */
-static psfm_status gather(psfm_context *ctx, const search *s, psfm_sighting **sightings,
-                          size_t *num, psfm_track_places_stats *stats) {
+/* The found keypoints of all views that chance does not explain, view by view. */
+static psfm_status gather(psfm_context *ctx, const search *s, psfm_found_keypoint **keypoints,
+                          size_t *num, psfm_track_completion_stats *stats) {
     size_t all = 0;
     for (size_t v = 0; v < s->set->num_views; ++v) {
         const findings *f = &s->by_view[v];
@@ -275,24 +276,24 @@ static psfm_status gather(psfm_context *ctx, const search *s, psfm_sighting **si
         stats->num_views += f->num > 0 && !f->is_fair;
         all += f->is_fair ? f->num : 0;
     }
-    psfm_status status = PSFM_ALLOC(ctx, all, sightings);
+    psfm_status status = PSFM_ALLOC(ctx, all, keypoints);
     for (size_t v = 0; status == PSFM_OK && v < s->set->num_views; ++v) {
         const findings *f = &s->by_view[v];
         if (!f->is_fair || f->num == 0)
             continue;
-        memcpy(*sightings + *num, f->sightings, f->num * sizeof *f->sightings);
+        memcpy(*keypoints + *num, f->found, f->num * sizeof *f->found);
         *num += f->num;
     }
     return status;
 }
 
-psfm_status psfm_track_places(psfm_context *ctx, const psfm_match_set *set,
-                              const psfm_structure *structure, const psfm_poses *poses,
-                              uint32_t max_images, psfm_tracks *tracks,
-                              psfm_track_places_stats *stats) {
+psfm_status psfm_tracks_complete(psfm_context *ctx, const psfm_match_set *set,
+                                 const psfm_structure *structure, const psfm_poses *poses,
+                                 uint32_t max_images, psfm_tracks *tracks,
+                                 psfm_track_completion_stats *stats) {
     search s = {.set = set, .structure = structure, .poses = poses};
-    psfm_track_places_stats found = {0};
-    psfm_sighting *sightings = NULL;
+    psfm_track_completion_stats found = {0};
+    psfm_found_keypoint *keypoints = NULL;
     size_t num = 0;
     int num_workers = psfm_parallel_workers(ctx, set->num_views);
     *tracks = (psfm_tracks){0};
@@ -300,14 +301,13 @@ psfm_status psfm_track_places(psfm_context *ctx, const psfm_match_set *set,
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, set->num_views, search_view, &s);
     if (status == PSFM_OK)
-        status = gather(ctx, &s, &sightings, &num, &found);
-    found.deviation_px = s.sigma_px;
+        status = gather(ctx, &s, &keypoints, &num, &found);
+    found.sigma_px = s.sigma_px;
     end(&s, num_workers);
     if (status == PSFM_OK)
-        status =
-            psfm_points_merge_sighted(ctx, set, structure, poses, sightings, num,
-                                      NEAR * found.deviation_px, max_images, tracks, &found.merged);
-    free(sightings);
+        status = psfm_points_merge_found(ctx, set, structure, poses, keypoints, num,
+                                         NEAR * found.sigma_px, max_images, tracks, &found.merged);
+    free(keypoints);
     if (status == PSFM_OK && stats != NULL)
         *stats = found;
     return status;

@@ -16,7 +16,7 @@
 #include "core/linalg/order_statistics.h"
 
 /* A pair keeps its agreeing matches if they are this many, and, less those that agree by chance,
- * this share of what its own geometry explains and this many deviations of chance. */
+ * this share of what its own geometry explains and this many standard deviations of chance. */
 enum { FAIR_NUMBER = 5 };
 static const double fair_share = 0.25, fair_sigmas = 3.0;
 

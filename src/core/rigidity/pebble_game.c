@@ -135,7 +135,7 @@ typedef struct {
     uint32_t inside, outside; /* values of verdict[] */
 } question;
 
-/* Whether node w, not known to be inside, can reach a free pebble outside. Settles the verdict of
+/* Whether node w, not known to be inside, can reach a free pebble outside. Finds the verdict of
  * w, and of all nodes that follow from it. */
 static bool is_outside(question *q, uint32_t w) {
     psfm_pebbles *g = q->game;

@@ -215,8 +215,8 @@ static psfm_status grow_from_group(psfm_context *ctx, growth *g, const uint32_t 
     return PSFM_OK;
 }
 
-/* Every connected piece of a scale group starts a body, also if its edges are inside several others
- * already: these then become one. */
+/* Every connected component of a scale group starts a body, also if its edges are inside several
+ * others already: these then become one. */
 static psfm_status grow_from_groups(psfm_context *ctx, growth *g, const uint32_t *scale_group) {
     bool *done = NULL;
     psfm_status status = PSFM_ALLOC(ctx, g->graph->num_edges, &done);

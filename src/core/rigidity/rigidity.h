@@ -20,7 +20,7 @@ typedef struct {
 /* Analyses the directions of all edges of `graph` in space, for points in general position: exact
  * as to the graph, blind to accidents such as points on a line. scale_group (num_edges, or NULL)
  * gives edges with the same value, other than UINT32_MAX, known relative lengths: where they hang
- * together, a tree of them is rigid. (Pieces of one group that do not hang together are taken as
+ * together, a tree of them is rigid. (Components of one group that are not connected are taken as
  * scaled apart.) A graph of fewer than two nodes is rigid. Near-linear for graphs with triangles or
  * quadrangles all over, quadratic at worst. */
 psfm_status psfm_rigidity_analyse(psfm_context *ctx, const psfm_topology *graph,

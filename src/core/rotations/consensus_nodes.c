@@ -48,25 +48,25 @@ static bool move_node(psfm_consensus_search *s, uint32_t v) {
     return moved;
 }
 
-static void unsettle_neighbours(const psfm_consensus_search *s, uint32_t v) {
+static void wake_neighbours(const psfm_consensus_search *s, uint32_t v) {
     for (size_t k = s->adjacency.begin[v]; k < s->adjacency.begin[v + 1]; ++k)
-        s->unsettled[psfm_topology_other(s->topology, s->adjacency.edge[k], v)] = true;
+        s->may_move[psfm_topology_other(s->topology, s->adjacency.edge[k], v)] = true;
 }
 
 uint32_t psfm_consensus_move_nodes(psfm_consensus_search *s) {
     uint32_t num_moves = 0, n = s->topology->num_nodes;
     enum { MAX_SWEEPS = 20 };
-    memset(s->unsettled, true, n * sizeof *s->unsettled);
+    memset(s->may_move, true, n * sizeof *s->may_move);
     for (int sweep = 0; sweep < MAX_SWEEPS; ++sweep) {
         uint32_t before = num_moves;
         for (uint32_t v = 0; v < n; ++v) {
-            if (!s->unsettled[v])
+            if (!s->may_move[v])
                 continue;
-            s->unsettled[v] = false;
+            s->may_move[v] = false;
             if (!move_node(s, v))
                 continue;
             ++num_moves;
-            unsettle_neighbours(s, v);
+            wake_neighbours(s, v);
         }
         if (num_moves == before)
             break;

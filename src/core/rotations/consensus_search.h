@@ -12,7 +12,7 @@ typedef struct {
     double *confidence;       /* of the candidates, with their typicality */
     double (*R)[9];           /* current rotations */
     psfm_adjacency adjacency; /* edges at each node */
-    bool *unsettled;          /* nodes that might move: they or those beside them have changed */
+    bool *may_move;           /* nodes that might move: they or those beside them have changed */
 } psfm_consensus_search;
 
 /* Starts with typicality learnt from all candidates. Free in any case. */
@@ -40,7 +40,7 @@ double psfm_consensus_choose(const psfm_consensus_search *s, uint32_t *chosen);
  * most, until none moves. Returns the number of moves. */
 uint32_t psfm_consensus_move_nodes(psfm_consensus_search *s);
 
-/* A turn of the world that edges ask for. */
+/* A gauge rotation of a set of images that edges ask for. */
 typedef struct {
     double G[9];
     double weight; /* of the edge that named it */
@@ -48,16 +48,16 @@ typedef struct {
 
 enum { PSFM_CONSENSUS_GAUGES = 3 }; /* tried in a round */
 
-/* The turns that edges ask for that disagree, the most wanted first. */
+/* The gauge rotations that disagreeing edges ask for, the most supported first. */
 psfm_status psfm_consensus_find_gauges(psfm_context *ctx, const psfm_consensus_search *s,
                                        const uint32_t *chosen,
                                        psfm_gauge_rotation best[PSFM_CONSENSUS_GAUGES],
                                        int *num_best);
 
-/* World turns: the rotations of the world that most disagreeing edges ask for, one after the other;
- * each is carried out on the images for which the sum of supports becomes largest. */
+/* Gauge moves: the gauge rotations that most disagreeing edges ask for, one after the other; each
+ * is applied to the images for which the sum of supports becomes largest. */
 psfm_status psfm_consensus_move_gauges(psfm_context *ctx, psfm_consensus_search *s,
-                                       const uint32_t *chosen, uint64_t seed, uint32_t *num_turns);
+                                       const uint32_t *chosen, uint64_t seed, uint32_t *num_moves);
 
 /* Relaxation: least squares over all edges that agree at least roughly. May lower the sum. */
 psfm_status psfm_consensus_relax(psfm_context *ctx, psfm_consensus_search *s);

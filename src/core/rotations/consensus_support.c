@@ -1,9 +1,9 @@
 /* Support and typicality.
  *
- * Agreement alone cannot always tell a scene from its duplicate: in a ring where each image is
+ * Agreement alone cannot always tell duplicate structure: in a ring where each image is
  * matched with two on either side, three edges cross each gap, and if two of them are false the
  * turned half has the majority. What remains is how images came to be paired: by order, by overlap
- * or by likeness, so that the images of most pairs are turned by similar angles, whatever the
+ * or by retrieval, so that the images of most pairs are turned by similar angles, whatever the
  * scene. So a candidate's confidence is multiplied by the density of its angle, learnt from all
  * candidates at first and from those that agree later. It is smoothed so widely that it does not
  * choose between decompositions; where pairs are turned in all ways, or in two (a drone's strips to
@@ -117,7 +117,7 @@ psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_rotation_problem *
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, s->candidates->begin[topology->num_edges], &s->confidence);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, topology->num_nodes, &s->unsettled);
+        status = PSFM_ALLOC(ctx, topology->num_nodes, &s->may_move);
     if (status == PSFM_OK)
         psfm_consensus_learn_typical(s, NULL);
     return status;
@@ -126,7 +126,7 @@ psfm_status psfm_consensus_init(psfm_context *ctx, const psfm_rotation_problem *
 void psfm_consensus_free(psfm_consensus_search *s) {
     psfm_adjacency_free(&s->adjacency);
     free(s->confidence);
-    free(s->unsettled);
+    free(s->may_move);
     s->confidence = NULL;
-    s->unsettled = NULL;
+    s->may_move = NULL;
 }

@@ -12,7 +12,7 @@
 #include "core/base/alloc.h"
 #include "core/rotations/consensus_search.h"
 
-/* Rounds of moves of single images and of turns of the world; they end when neither helps. */
+/* Rounds of moves of single images and of gauge rotations of sets; they end when neither helps. */
 enum { MAX_ROUNDS = 10 };
 
 static uint32_t count_agreeing(const psfm_consensus_search *s, const uint32_t *chosen) {
@@ -46,7 +46,7 @@ static psfm_status climb(psfm_context *ctx, psfm_consensus_search *s, uint64_t s
     return status;
 }
 
-/* Relaxes and climbs again; *better if that is worth at least as much as one more edge, else the
+/* Relaxes and climbs again; *better if that gains at least as much as one more edge, else the
  * rotations are as before: what is less than that is left to the averaging that follows. */
 static psfm_status relax_and_climb(psfm_context *ctx, psfm_consensus_search *s, uint64_t seed,
                                    uint32_t *chosen, psfm_rotation_consensus_stats *stats,

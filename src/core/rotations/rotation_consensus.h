@@ -1,8 +1,8 @@
 /* Absolute rotations that the largest weight of edges agrees with.
  *
  * Rotation averaging descends from its start; this search looks further. It may move one image, or
- * turn a whole set of images by a rotation of the world at once, which is what a falsely matched
- * duplicate of the scene (a court turned by 180 degrees, the next wing of a building) asks for. */
+ * turn a whole set of images by a rotation of the world at once, which is what falsely matched
+ * duplicate structure (a court turned by 180 degrees, the next wing of a building) asks for. */
 #ifndef PSFM_ROTATIONS_ROTATION_CONSENSUS_H
 #define PSFM_ROTATIONS_ROTATION_CONSENSUS_H
 

@@ -1,10 +1,11 @@
-/* What holds each model together.
+/* How well each model is connected.
  *
  * The edges of a model are kept pairs between its images. Their minimum-range tree is extended to a
  * bi-connected graph as far as edges allow (core/posegraph/biconnect.c); every edge that could join
- * two blocks is taken, so that the cut nodes and bridges that remain are those of all its edges.
- * The ranges are of the embedding. Where rejected pairs leave a model in several pieces that only
- * points join, cuts and bridges are those of each piece, and the ranges cover all of them. */
+ * two biconnected components is taken, so that the cut nodes and bridges that remain are those of
+ * all its edges. The ranges are of the embedding. Where rejected pairs leave a model in several
+ * subgraphs that only points join, cuts and bridges are those of each subgraph, and the ranges
+ * cover all of them. */
 #include "core/solve/component_facts.h"
 
 #include <math.h>
@@ -17,17 +18,17 @@
 
 /* The edges of all models, and where they are weak. Owns its arrays. */
 typedef struct {
-    bool *inside;        /* per edge: kept, between images of one model */
-    uint32_t *piece;     /* per node: what such edges connect */
-    uint32_t num_pieces; /* of at least two images; they have the lowest labels */
-    bool *is_cut;        /* per node */
-    bool *is_bridge;     /* per edge */
-    bool *seen;          /* per label of the embedding; false between uses */
+    bool *inside;           /* per edge: kept, between images of one model */
+    uint32_t *subgraph;     /* per node: what such edges connect */
+    uint32_t num_subgraphs; /* of at least two images; they have the lowest labels */
+    bool *is_cut;           /* per node */
+    bool *is_bridge;        /* per edge */
+    bool *seen;             /* per label of the embedding; false between uses */
 } inner_graph;
 
 static void free_inner(inner_graph *g) {
     free(g->inside);
-    free(g->piece);
+    free(g->subgraph);
     free(g->is_cut);
     free(g->is_bridge);
     free(g->seen);
@@ -38,7 +39,7 @@ static psfm_status make_inner(psfm_context *ctx, const psfm_pose_graph *graph, c
     uint32_t num_labels = 0;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, graph->num_edges, &g->inside)) ||
-        (status = PSFM_ALLOC(ctx, graph->num_nodes, &g->piece)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &g->subgraph)) ||
         (status = PSFM_ALLOC(ctx, graph->num_nodes, &g->is_cut)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &g->is_bridge)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &g->seen)))
@@ -48,10 +49,10 @@ static psfm_status make_inner(psfm_context *ctx, const psfm_pose_graph *graph, c
         g->inside[e] =
             (keep == NULL || keep[e]) && at != NONE && at == component[graph->edges[e].node2];
     }
-    status = psfm_pose_graph_components(ctx, graph, g->inside, g->piece, &num_labels);
+    status = psfm_pose_graph_components(ctx, graph, g->inside, g->subgraph, &num_labels);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
-        if (g->inside[e] && g->piece[graph->edges[e].node1] >= g->num_pieces)
-            g->num_pieces = g->piece[graph->edges[e].node1] + 1;
+        if (g->inside[e] && g->subgraph[graph->edges[e].node1] >= g->num_subgraphs)
+            g->num_subgraphs = g->subgraph[graph->edges[e].node1] + 1;
     return status;
 }
 
@@ -69,15 +70,15 @@ static void widen(double low, double high, double *all_low, double *all_high) {
     *all_high = fmax(*all_high, high);
 }
 
-/* Marks the cuts and bridges of one connected piece, and widens the ranges of its component. */
-static psfm_status examine_piece(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t piece,
-                                 inner_graph *g, psfm_pose_solution *s) {
+/* Marks the cuts and bridges of one connected subgraph, and widens the ranges of its component. */
+static psfm_status examine_subgraph(psfm_context *ctx, const psfm_pose_graph *graph,
+                                    uint32_t subgraph, inner_graph *g, psfm_pose_solution *s) {
     psfm_subgraph sub = {0};
     psfm_spanning_tree tree = {0};
     psfm_biconnected blocks = {0};
     double *weight = NULL;
     psfm_edge_list list;
-    psfm_status status = psfm_subgraph_extract(ctx, graph, g->piece, piece, g->inside, &sub);
+    psfm_status status = psfm_subgraph_extract(ctx, graph, g->subgraph, subgraph, g->inside, &sub);
     if (status != PSFM_OK || (status = psfm_subgraph_weigh(ctx, &sub, s->h, &weight, &list)) ||
         (status = psfm_spanning_tree_min_range(ctx, &list, &tree)) ||
         (status = psfm_biconnect(ctx, &list, &tree, &blocks)))
@@ -151,8 +152,8 @@ psfm_status psfm_component_facts_find(psfm_context *ctx, const psfm_pose_graph *
     psfm_status status = make_inner(ctx, graph, keep, solution->poses.component, &g);
     for (uint32_t c = 0; c < solution->num_components; ++c)
         forget(&solution->components[c]);
-    for (uint32_t k = 0; status == PSFM_OK && k < g.num_pieces; ++k)
-        status = examine_piece(ctx, graph, k, &g, solution);
+    for (uint32_t k = 0; status == PSFM_OK && k < g.num_subgraphs; ++k)
+        status = examine_subgraph(ctx, graph, k, &g, solution);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c)
         status = describe(ctx, graph, c, &g, solution);
     free_inner(&g);

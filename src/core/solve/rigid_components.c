@@ -1,4 +1,4 @@
-/* Which images have a known place against each other.
+/* Which images have a known position relative to each other.
  *
  * With rotations known, every observation is a direction between a camera and a point, and every
  * accepted edge one between two cameras. What these directions fix is a question of parallel
@@ -100,82 +100,82 @@ cleanup:
 }
 
 typedef struct {
-    uint32_t num_cameras, part;
-} ranked_part;
+    uint32_t num_cameras, rigid;
+} ranked_component;
 
 static int by_cameras(const void *a, const void *b) {
-    const ranked_part *p = a, *q = b;
+    const ranked_component *p = a, *q = b;
     if (p->num_cameras != q->num_cameras)
         return p->num_cameras > q->num_cameras ? -1 : 1;
-    return p->part < q->part ? -1 : p->part > q->part;
+    return p->rigid < q->rigid ? -1 : p->rigid > q->rigid;
 }
 
-/* The cameras of rigid part c that no part has yet; takes them if `take`. */
+/* The cameras of rigid component c that no other has yet; takes them if `take`. */
 static uint32_t free_cameras(const psfm_rigidity *rigidity, uint32_t c, uint32_t num_cameras,
-                             bool take, uint32_t *part) {
+                             bool take, uint32_t *rigid) {
     uint32_t num = 0;
     for (size_t k = rigidity->node_begin[c]; k < rigidity->node_begin[c + 1]; ++k) {
         uint32_t v = rigidity->nodes[k];
-        if (v >= num_cameras || part[v] != NONE)
+        if (v >= num_cameras || rigid[v] != NONE)
             continue;
         ++num;
         if (take)
-            part[v] = c;
+            rigid[v] = c;
     }
     return num;
 }
 
-/* Deals the cameras out to the rigid parts, the largest first, to none that would get only one.
- * part[v] is NONE for those left over. */
-static psfm_status choose_parts(psfm_context *ctx, const psfm_rigidity *rigidity,
-                                uint32_t num_cameras, uint32_t *part) {
-    ranked_part *order = NULL;
+/* Assigns the cameras to the rigid components, the largest first, to none that would get only one.
+ * rigid[v] is NONE for the remaining ones. */
+static psfm_status assign_cameras(psfm_context *ctx, const psfm_rigidity *rigidity,
+                                  uint32_t num_cameras, uint32_t *rigid) {
+    ranked_component *order = NULL;
     uint32_t n = rigidity->num_components;
     psfm_status status = PSFM_ALLOC(ctx, n, &order);
     if (status != PSFM_OK)
         return status;
     for (uint32_t v = 0; v < num_cameras; ++v)
-        part[v] = NONE;
+        rigid[v] = NONE;
     for (uint32_t c = 0; c < n; ++c)
-        order[c] = (ranked_part){free_cameras(rigidity, c, num_cameras, false, part), c};
+        order[c] = (ranked_component){free_cameras(rigidity, c, num_cameras, false, rigid), c};
     qsort(order, n, sizeof *order, by_cameras);
     for (uint32_t k = 0; k < n; ++k)
-        if (free_cameras(rigidity, order[k].part, num_cameras, false, part) >= 2)
-            free_cameras(rigidity, order[k].part, num_cameras, true, part);
+        if (free_cameras(rigidity, order[k].rigid, num_cameras, false, rigid) >= 2)
+            free_cameras(rigidity, order[k].rigid, num_cameras, true, rigid);
     free(order);
     return PSFM_OK;
 }
 
-/* Gives every part its own component: the part of the first image keeps the old one. `label` has
- * room for one entry per part. */
-static psfm_status relabel(psfm_context *ctx, psfm_pose_solution *s, const uint32_t *part,
-                           uint32_t *label, uint32_t num_parts) {
+/* Makes every rigid component a component of the solution: that of the first image keeps the old
+ * number. `label` has room for one entry per rigid component. */
+static psfm_status relabel(psfm_context *ctx, psfm_pose_solution *s, const uint32_t *rigid,
+                           uint32_t *label, uint32_t num_rigid) {
     uint32_t num = s->num_components, first_new = num;
     psfm_component_facts *facts = NULL;
     bool *taken = NULL;
     psfm_status status = PSFM_ALLOC(ctx, num, &taken);
     if (status == PSFM_OK)
-        status = PSFM_ALLOC(ctx, (size_t)num + num_parts, &facts);
+        status = PSFM_ALLOC(ctx, (size_t)num + num_rigid, &facts);
     if (status != PSFM_OK) {
         free(taken);
         return status;
     }
     memcpy(facts, s->components, num * sizeof *facts);
-    for (uint32_t k = 0; k < num_parts; ++k)
+    for (uint32_t k = 0; k < num_rigid; ++k)
         label[k] = NONE;
     for (uint32_t v = 0; v < s->num_nodes; ++v) {
         uint32_t old = s->poses.component[v];
         s->poses.component[v] = NONE;
-        if (old == NONE || part[v] == NONE)
+        if (old == NONE || rigid[v] == NONE)
             continue;
-        if (label[part[v]] == NONE && taken[old]) {
+        if (label[rigid[v]] == NONE && taken[old]) {
             facts[num].is_split = facts[old].is_split = true;
-            label[part[v]] = num++;
-        } else if (label[part[v]] == NONE) {
-            label[part[v]] = old;
+            label[rigid[v]] = num++;
+        } else if (label[rigid[v]] == NONE) {
+            label[rigid[v]] = old;
             taken[old] = true;
         }
-        s->poses.component[v] = label[part[v]];
+        s->poses.component[v] = label[rigid[v]];
     }
     free(taken);
     free(s->components);
@@ -183,7 +183,8 @@ static psfm_status relabel(psfm_context *ctx, psfm_pose_solution *s, const uint3
     s->num_components = num;
     if (num > first_new)
         psfm_log(ctx, PSFM_LOG_WARNING,
-                 "nothing determines the relative scale of %u parts: they become models of their "
+                 "nothing determines the relative scale of %u rigid components: they become models "
+                 "of their "
                  "own",
                  num - first_new + 1);
     return PSFM_OK;
@@ -194,18 +195,18 @@ psfm_status psfm_split_undetermined(psfm_context *ctx, const psfm_pose_graph *gr
                                     psfm_pose_solution *s, bool *alone) {
     direction_graph d = {0};
     psfm_rigidity rigidity = {0};
-    uint32_t *part = NULL, *label = NULL;
+    uint32_t *rigid = NULL, *label = NULL;
     psfm_status status = make_directions(ctx, graph, edges, structure, s, &d);
     psfm_topology topology = {d.num_nodes, d.num_edges, d.node1, d.node2};
     if (status != PSFM_OK ||
         (status = psfm_rigidity_analyse(ctx, &topology, d.scale_group, &rigidity)) ||
-        (status = PSFM_ALLOC(ctx, graph->num_nodes, &part)) ||
+        (status = PSFM_ALLOC(ctx, graph->num_nodes, &rigid)) ||
         (status = PSFM_ALLOC(ctx, rigidity.num_components, &label)) ||
-        (status = choose_parts(ctx, &rigidity, graph->num_nodes, part)))
+        (status = assign_cameras(ctx, &rigidity, graph->num_nodes, rigid)))
         goto cleanup;
     for (uint32_t v = 0; v < s->num_nodes; ++v)
         alone[v] = s->poses.component[v] != NONE; /* has a pose now, may lose it */
-    if ((status = relabel(ctx, s, part, label, rigidity.num_components)) != PSFM_OK)
+    if ((status = relabel(ctx, s, rigid, label, rigidity.num_components)) != PSFM_OK)
         goto cleanup;
     status = psfm_pose_solution_compact(ctx, s);
     for (uint32_t v = 0; status == PSFM_OK && v < s->num_nodes; ++v)
@@ -214,7 +215,7 @@ psfm_status psfm_split_undetermined(psfm_context *ctx, const psfm_pose_graph *gr
 cleanup:
     psfm_rigidity_free(&rigidity);
     free_directions(&d);
-    free(part);
+    free(rigid);
     free(label);
     return status;
 }
@@ -223,16 +224,16 @@ psfm_status psfm_count_undetermined(psfm_context *ctx, const psfm_pose_graph *gr
                                     const bool *keep, psfm_pose_solution *s) {
     psfm_status status = PSFM_OK;
     for (uint32_t c = 0; status == PSFM_OK && c < s->num_components; ++c) {
-        psfm_subgraph part = {0};
+        psfm_subgraph sub = {0};
         psfm_rigidity rigidity = {0};
-        status = psfm_subgraph_extract(ctx, graph, s->poses.component, c, keep, &part);
-        psfm_topology topology = {part.num_nodes, part.num_edges, part.node1, part.node2};
+        status = psfm_subgraph_extract(ctx, graph, s->poses.component, c, keep, &sub);
+        psfm_topology topology = {sub.num_nodes, sub.num_edges, sub.node1, sub.node2};
         if (status == PSFM_OK)
             status = psfm_rigidity_analyse(ctx, &topology, NULL, &rigidity);
         if (status == PSFM_OK)
             s->components[c].num_free = rigidity.num_free;
         psfm_rigidity_free(&rigidity);
-        psfm_subgraph_free(&part);
+        psfm_subgraph_free(&sub);
     }
     return status;
 }

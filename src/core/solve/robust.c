@@ -14,7 +14,7 @@
  * weighed; where nothing decides, models are marked or split.
  *
  * Nothing is removed from the graph: choosing sets weights, rejecting clears a flag. Each step has
- * a switch (--robust.*), so that its worth can be measured. */
+ * a switch (--robust.*), so that its effect can be measured. */
 #include "core/solve/robust.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static void keep_best(psfm_pose_graph *graph) {
     }
 }
 
-/* How far a rotation with this deviation at one pixel's noise may be off. */
+/* How far a rotation with this standard deviation at one pixel's noise may be off. */
 static double reach(const psfm_robust_options *options, double sigma_rad) {
     return fmax(psfm_radians(PSFM_AGREEMENT_DEG),
                 PSFM_CONSENSUS_SIGMAS * options->control.noise_px * sigma_rad);
@@ -144,8 +144,9 @@ static void choose_by_rotations(const psfm_robust_options *options, psfm_pose_gr
 
 /* One rotation per edge from what agrees with the rotations: its hypotheses with weight, or the
  * essential matrix. accepted[e] is false if nothing does. */
-static psfm_status settle_edges(psfm_context *ctx, const psfm_robust_options *options,
-                                psfm_pose_graph *graph, psfm_pose_solution *s, bool *accepted) {
+static psfm_status choose_edge_hypotheses(psfm_context *ctx, const psfm_robust_options *options,
+                                          psfm_pose_graph *graph, psfm_pose_solution *s,
+                                          bool *accepted) {
     choose_by_rotations(options, graph, s);
     psfm_status status = psfm_consolidate(ctx, graph, s->edge_pose);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
@@ -266,7 +267,7 @@ static psfm_status whole_topology(psfm_context *ctx, const psfm_pose_graph *grap
     return status;
 }
 
-/* Lets go of the edges between parts that nothing decided holds together. */
+/* Rejects the edges between sub-models that no decided edge connects. */
 static void split(const psfm_pose_graph *graph, psfm_robust_edges *edges) {
     const uint32_t *part = edges->ambiguities.part;
     for (uint32_t e = 0; part != NULL && e < graph->num_edges; ++e) {
@@ -293,7 +294,7 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
         status = PSFM_ALLOC(ctx, graph->num_edges, &edges->residual_deg);
     enum { ROUNDS = 2 }; /* the second lets edges change sides after the first average */
     for (int k = 0; status == PSFM_OK && k < ROUNDS; ++k) {
-        status = settle_edges(ctx, options, graph, s, edges->accepted);
+        status = choose_edge_hypotheses(ctx, options, graph, s, edges->accepted);
         if (status == PSFM_OK && options->control.averaging)
             status = average(ctx, graph, &topology, s, edges);
     }

@@ -13,7 +13,7 @@
 #include "core/solve/extra_edges.h"
 #include "core/solve/planar_sfm.h"
 
-/* Parts that can be switched off, to measure what they are worth. */
+/* Steps that can be switched off, to measure their effect. */
 typedef struct {
     bool joint_choice; /* off: weights from the essential matrix, as published */
     bool cycles;       /* off: no triangle evidence and no consensus search */

@@ -19,8 +19,8 @@ double psfm_edge_num_inliers(const psfm_pose_graph *graph, const psfm_edge *edge
                              : 0.0);
 }
 
-/* Weight of each edge by its inliers: few are worth less than many, but ten times as many are not
- * worth ten edges; and by what it leaves out. */
+/* Weight of each edge by its inliers: few count less than many, but ten times as many do not count
+ * as ten edges; and by what it leaves out. */
 static psfm_status weigh_edges(psfm_context *ctx, const psfm_pose_graph *graph, double *weight) {
     const double power = 0.5;
     double *inliers = NULL;

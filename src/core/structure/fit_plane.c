@@ -2,13 +2,13 @@
  * mislabelled points do not move. The spread of a plane is 1.4826 times the median |r|. A set is
  * flat if it is much thinner than it is wide.
  *
- * Poses drift along a walk, and a wall along it bends with them: by some metres over kilometres,
+ * Poses drift along a walk, and a wall along it curves with them: by some metres over kilometres,
  * more than it is high, though any part of it is flat. That it is one plane is what would take the
- * drift away. Worse, when it bends by more than it is high, it is thinnest from top to bottom, and
+ * drift away. Worse, when it curves by more than it is high, it is thinnest from top to bottom, and
  * the plane fitted to it lies on the ground. So a set that is much longer than wide is halved
- * across its length until the pieces are not. Where most points are in flat pieces whose normals
+ * across its length until the patches are not. Where most points are in flat patches whose normals
  * are close to a common one, that is the plane's; its distance is the median. A round wall is flat
- * piece by piece as well, but its normals turn. */
+ * patch by patch as well, but its normals turn. */
 #include "core/structure/fit_plane.h"
 
 #include <math.h>
@@ -99,14 +99,14 @@ static spread fit_robustly(const double (*points)[3], int iterations, const room
 
 /* ---- long sets ---- */
 
-/* The normals of flat pieces, with the number of their points. */
+/* The normals of flat patches, with the number of their points. */
 typedef struct {
     double (*normal)[3];
     size_t *weight;
     size_t num, room;
-} pieces;
+} flat_patches;
 
-static psfm_status add_piece(psfm_context *ctx, const psfm_flat_set *c, pieces *p) {
+static psfm_status add_flat_patch(psfm_context *ctx, const psfm_flat_set *c, flat_patches *p) {
     size_t capacity = p->room;
     psfm_status status = PSFM_RESERVE(ctx, &p->normal, &capacity, p->num + 1);
     if (status == PSFM_OK)
@@ -134,14 +134,14 @@ static size_t halve(const double (*points)[3], const double axis[3], double *scr
     return low;
 }
 
-/* Collects flat pieces. */
+/* Collects flat patches. */
 static psfm_status cut(psfm_context *ctx, const double (*points)[3], size_t min_points,
-                       int halvings, const room *r, psfm_flat_set *c, pieces *p) {
+                       int halvings, const room *r, psfm_flat_set *c, flat_patches *p) {
     if (c->num < min_points)
         return PSFM_OK;
     spread s = fit_robustly(points, ROUGHLY, r, c);
     if (halvings == MOST_HALVINGS || !is_long(&s))
-        return c->flat ? add_piece(ctx, c, p) : PSFM_OK;
+        return c->flat ? add_flat_patch(ctx, c, p) : PSFM_OK;
     size_t low = halve(points, s.axis, r->scratch, c);
     psfm_flat_set half[2] = {{.member = c->member, .num = low},
                              {.member = c->member + low, .num = c->num - low}};
@@ -151,9 +151,10 @@ static psfm_status cut(psfm_context *ctx, const double (*points)[3], size_t min_
     return status;
 }
 
-/* How many points are in pieces whose normals, of either sign, are within `reach` of `normal`;
+/* How many points are in patches whose normals, of either sign, are within `reach` of `normal`;
  * their mean normal becomes `mean`. */
-static size_t count_close(const pieces *p, const double normal[3], double reach, double mean[3]) {
+static size_t count_close(const flat_patches *p, const double normal[3], double reach,
+                          double mean[3]) {
     size_t num = 0;
     double sum[3] = {0};
     for (size_t k = 0; k < p->num; ++k) {
@@ -169,8 +170,8 @@ static size_t count_close(const pieces *p, const double normal[3], double reach,
     return num;
 }
 
-/* Whether most points are in pieces that are turned alike; then the normal of these. */
-static bool agree(const pieces *p, size_t num_points, double reach, double normal[3]) {
+/* Whether most points are in patches of one orientation; then the normal of these. */
+static bool agree(const flat_patches *p, size_t num_points, double reach, double normal[3]) {
     size_t most = 0;
     double best[3];
     for (size_t k = 0; k < p->num; ++k) {
@@ -187,18 +188,18 @@ static bool agree(const pieces *p, size_t num_points, double reach, double norma
     return 2 * count_close(p, best, reach, normal) > num_points;
 }
 
-/* Whether most points are in pieces that have nothing to do with the normal. */
-static bool contradict(const pieces *p, size_t num_points, const double normal[3]) {
+/* Whether most points are in patches that have nothing to do with the normal. */
+static bool contradict(const flat_patches *p, size_t num_points, const double normal[3]) {
     size_t num = 0;
     for (size_t k = 0; k < p->num; ++k)
         num += fabs(psfm_dot3(p->normal[k], normal)) < M_SQRT1_2 ? p->weight[k] : 0;
     return 2 * num > num_points;
 }
 
-/* Takes the plane of the pieces of a long set, if they have one and that of the whole is none. */
-static psfm_status fit_pieces(psfm_context *ctx, const double (*points)[3], int min_points,
-                              double merge_deg, const room *r, psfm_flat_set *c) {
-    pieces p = {0};
+/* Takes the plane of the patches of a long set, if they have one and that of the whole is none. */
+static psfm_status fit_flat_patches(psfm_context *ctx, const double (*points)[3], int min_points,
+                                    double merge_deg, const room *r, psfm_flat_set *c) {
+    flat_patches p = {0};
     psfm_flat_set whole = *c;
     double normal[3];
     psfm_status status = cut(ctx, points, (size_t)min_points, 0, r, &whole, &p);
@@ -210,7 +211,7 @@ static psfm_status fit_pieces(psfm_context *ctx, const double (*points)[3], int 
             r->scratch[k] = psfm_dot3(c->normal, points[c->member[k]]);
         c->distance = psfm_select(r->scratch, c->num, c->num / 2);
         c->sigma = PSFM_MAD_TO_SIGMA * median_offset(points, c, r->scratch);
-        c->flat = c->bent = true;
+        c->flat = c->curved = true;
     }
     free(p.normal);
     free(p.weight);
@@ -223,11 +224,11 @@ psfm_status psfm_flat_set_fit(psfm_context *ctx, const double (*points)[3], int 
     psfm_status status = PSFM_ALLOC(ctx, set->num, &r.weight);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, set->num, &r.scratch);
-    set->flat = set->bent = false;
+    set->flat = set->curved = false;
     if (status == PSFM_OK && set->num >= (size_t)min_points) {
         spread s = fit_robustly(points, CLOSELY, &r, set);
         if (is_long(&s))
-            status = fit_pieces(ctx, points, min_points, merge_deg, &r, set);
+            status = fit_flat_patches(ctx, points, min_points, merge_deg, &r, set);
     }
     free(r.weight);
     free(r.scratch);

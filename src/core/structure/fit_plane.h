@@ -11,13 +11,13 @@
 typedef struct {
     uint32_t *member; /* point indices */
     size_t num;
-    double normal[3], distance, sigma; /* sigma: robust deviation of its points from it */
+    double normal[3], distance, sigma; /* sigma: robust standard deviation of its points from it */
     bool flat;
-    bool bent; /* flat piece by piece only */
+    bool curved; /* flat patch by patch only */
 } psfm_flat_set;
 
-/* Fits a plane robustly and says whether the set is flat: as it is, or, where it is long, piece by
- * piece with normals within merge_deg of a common one for most points. Sets of fewer than
+/* Fits a plane robustly and says whether the set is flat: as it is, or, where it is long, patch by
+ * patch with normals within merge_deg of a common one for most points. Sets of fewer than
  * min_points are not. Changes the order of the members of long sets. O(num log(length / width)). */
 psfm_status psfm_flat_set_fit(psfm_context *ctx, const double (*points)[3], int min_points,
                               double merge_deg, psfm_flat_set *set);

@@ -66,7 +66,7 @@ static void add_point(const psfm_poses *poses, const psfm_structure *from, size_
 }
 
 /* The points of each component; *point_plane goes along with them. */
-static psfm_status settle_points(psfm_context *ctx, const psfm_poses *poses, psfm_structure *st,
+static psfm_status assign_points(psfm_context *ctx, const psfm_poses *poses, psfm_structure *st,
                                  int32_t **point_plane) {
     psfm_structure made = {0};
     const psfm_tracks *tracks = &st->tracks;
@@ -152,7 +152,7 @@ static size_t end_of_run(const membership *m, size_t first, size_t num, bool sam
 
 /* The planes of `from` whose points are m[first .. last): the plane itself if they are of one
  * component, else a copy for each component. */
-static psfm_status settle_plane(psfm_context *ctx, const psfm_structure *st, psfm_scene_plane *from,
+static psfm_status assign_plane(psfm_context *ctx, const psfm_structure *st, psfm_scene_plane *from,
                                 const membership *m, size_t num, psfm_scene_planes *out) {
     psfm_status status = PSFM_OK;
     bool whole = m[0].component == m[num - 1].component;
@@ -175,7 +175,7 @@ static psfm_status settle_plane(psfm_context *ctx, const psfm_structure *st, psf
     return status;
 }
 
-static psfm_status settle_planes(psfm_context *ctx, const psfm_structure *st,
+static psfm_status assign_planes(psfm_context *ctx, const psfm_structure *st,
                                  psfm_scene_planes *planes) {
     membership *m = NULL;
     size_t num = 0;
@@ -191,7 +191,7 @@ static psfm_status settle_planes(psfm_context *ctx, const psfm_structure *st,
         made.point_plane[p] = -1;
     for (size_t k = 0, next; status == PSFM_OK && k < num; k = next) {
         next = end_of_run(m, k, num, false);
-        status = settle_plane(ctx, st, &planes->planes[m[k].plane], m + k, next - k, &made);
+        status = assign_plane(ctx, st, &planes->planes[m[k].plane], m + k, next - k, &made);
     }
     if (status == PSFM_OK)
         status = psfm_scene_planes_sort(ctx, st->num_points, &made);
@@ -207,6 +207,6 @@ cleanup:
 
 psfm_status psfm_members_assign(psfm_context *ctx, const psfm_poses *poses,
                                 psfm_structure *structure, psfm_scene_planes *planes) {
-    psfm_status status = settle_points(ctx, poses, structure, &planes->point_plane);
-    return status == PSFM_OK ? settle_planes(ctx, structure, planes) : status;
+    psfm_status status = assign_points(ctx, poses, structure, &planes->point_plane);
+    return status == PSFM_OK ? assign_planes(ctx, structure, planes) : status;
 }

@@ -1,4 +1,4 @@
-/* Which model points and planes belong to, once it is settled which images do. */
+/* Which model points and planes belong to, once it is known which images do. */
 #ifndef PSFM_STRUCTURE_MODEL_MEMBERS_H
 #define PSFM_STRUCTURE_MODEL_MEMBERS_H
 

@@ -19,8 +19,9 @@
 
 enum { MIN_POINTS = 10 }; /* of a plane */
 
-#define MERGE_DEG 5.0      /* planes whose normals differ by less may be one */
-#define MAX_OFF_SIGMAS 4.0 /* points within so many robust deviations of a plane are on it */
+#define MERGE_DEG 5.0 /* planes whose normals differ by less may be one */
+#define MAX_OFF_SIGMAS \
+    4.0 /* points within so many robust standard deviations of a plane are on it */
 
 typedef psfm_flat_set candidate;
 
@@ -142,7 +143,7 @@ static void trim(const double (*points)[3], double max_off_sigmas, candidate *c)
         if (fabs(offset(c, points[c->member[k]])) <= fmax(max_off_sigmas * c->sigma, 1e-12))
             c->member[kept++] = c->member[k];
     c->num = kept;
-    if (kept >= 3 && !c->bent)
+    if (kept >= 3 && !c->curved)
         psfm_flat_set_refit(points, c);
 }
 

@@ -1,15 +1,15 @@
-/* Joining the pieces of a point.
+/* Merging the fragments of a track.
  *
  * One wrong match among thousands chains two points into a track that no single point explains, and
- * what triangulation keeps of it are pieces: the larger part here, some left-over observations
+ * what triangulation keeps of it are fragments: the larger part here, some single observations
  * there. A point that forty cameras see ends as four or five points of eight to ten, and the
  * constraints between far cameras, which hold a ring or a strip straight, are lost. Once poses are
- * good to a few pixels the pieces can be recognised: a match joins them, and one point explains
+ * good to a few pixels the fragments can be recognised: a match joins them, and one point explains
  * the observations of both.
  *
- * A piece carries the normal equations of the point nearest to its rays,
+ * A fragment carries the normal equations of the point nearest to its rays,
  *   sum w (I - d d^T) X = sum w (I - d d^T) c,   w = (focal / distance)^2,
- * so that the point of two pieces together is one 3 x 3 solve. */
+ * so that the point of two fragments together is one 3 x 3 solve. */
 #include "core/structure/track_merging.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@
 #include "core/linalg/mat3.h"
 
 #define NONE UINT32_MAX
-#define MIN_AGREEING                                                                     \
-    0.8          /* share of either piece's observations that the common point must have \
+#define MIN_AGREEING                                                                        \
+    0.8          /* share of either fragment's observations that the common point must have \
                   */
 #define PASSES 2 /* over the matches: what joined in the first may lead on in the second */
 
@@ -31,7 +31,7 @@ typedef struct {
     double X[3];
     uint32_t first, last; /* list of nodes */
     uint32_t num;
-} piece;
+} fragment;
 
 /* A node is a keypoint; nodes of one view are consecutive. */
 typedef struct {
@@ -40,12 +40,12 @@ typedef struct {
     double max_error2;
     uint32_t *first_node; /* per view, num_views + 1 */
     uint32_t *view;       /* per node */
-    uint32_t *owner;      /* per node: its piece, to be looked up in parent; NONE */
-    uint32_t *next;       /* per node: in the list of its piece */
-    uint32_t *parent;     /* per piece */
-    piece *pieces;
-    uint32_t max_images; /* of a piece that grows by sightings */
-    uint32_t *mark;      /* per view, by sightings: the last comparison it was met in */
+    uint32_t *owner;      /* per node: its fragment, to be looked up in parent; NONE */
+    uint32_t *next;       /* per node: in the list of its fragment */
+    uint32_t *parent;     /* per fragment */
+    fragment *fragments;
+    uint32_t max_images; /* of a fragment that grows by found keypoints */
+    uint32_t *mark;      /* per view, by found keypoints: the last comparison it was met in */
     uint32_t num_marks;
     psfm_merge_stats stats;
 } merger;
@@ -69,8 +69,8 @@ static double squared_error(const merger *m, uint32_t node, const double X[3]) {
     return (x * x + y * y) / (depth * depth);
 }
 
-/* Adds a node to the list and the normal equations of a piece. */
-static void add_node(merger *m, uint32_t node, piece *p) {
+/* Adds a node to the list and the normal equations of a fragment. */
+static void add_node(merger *m, uint32_t node, fragment *p) {
     uint32_t v = m->view[node], k = node - m->first_node[v];
     const psfm_view *view = &m->set->views[v];
     const double *px = view->px_from_ray[k], *c = m->poses->center[v];
@@ -94,7 +94,7 @@ static void add_node(merger *m, uint32_t node, piece *p) {
     ++p->num;
 }
 
-static bool explains(const merger *m, const double X[3], const piece *p) {
+static bool explains(const merger *m, const double X[3], const fragment *p) {
     uint32_t misses = 0;
     double allowed = (1.0 - MIN_AGREEING) * p->num;
     for (uint32_t node = p->first; node != NONE; node = m->next[node]) {
@@ -106,7 +106,7 @@ static bool explains(const merger *m, const double X[3], const piece *p) {
 }
 
 static void try_to_join(merger *m, uint32_t a, uint32_t b) {
-    piece *p = &m->pieces[a], *q = &m->pieces[b];
+    fragment *p = &m->fragments[a], *q = &m->fragments[b];
     double A[9], sum[3], inverse[9], X[3];
     for (int k = 0; k < 9; ++k)
         A[k] = p->A[k] + q->A[k];
@@ -122,12 +122,12 @@ static void try_to_join(merger *m, uint32_t a, uint32_t b) {
     }
     psfm_sets_unite(m->parent, a, b);
     uint32_t root = psfm_sets_find(m->parent, a);
-    piece joined = {.first = p->first, .last = q->last, .num = p->num + q->num};
+    fragment joined = {.first = p->first, .last = q->last, .num = p->num + q->num};
     m->next[p->last] = q->first;
     memcpy(joined.A, A, sizeof A);
     memcpy(joined.b, sum, sizeof sum);
     memcpy(joined.X, X, sizeof X);
-    m->pieces[root] = joined;
+    m->fragments[root] = joined;
     ++m->stats.num_merged;
 }
 
@@ -144,10 +144,10 @@ static void follow_match(merger *m, uint32_t node1, uint32_t node2) {
     }
     uint32_t free_node = a == NONE ? node1 : node2;
     uint32_t root = psfm_sets_find(m->parent, a == NONE ? b : a);
-    if (squared_error(m, free_node, m->pieces[root].X) > m->max_error2)
+    if (squared_error(m, free_node, m->fragments[root].X) > m->max_error2)
         return;
     m->owner[free_node] = root;
-    add_node(m, free_node, &m->pieces[root]);
+    add_node(m, free_node, &m->fragments[root]);
     ++m->stats.num_added;
 }
 
@@ -162,8 +162,8 @@ static void follow_matches(merger *m) {
     }
 }
 
-/* Whether an image sees both pieces. */
-static bool share_view(merger *m, const piece *p, const piece *q) {
+/* Whether an image sees both fragments. */
+static bool share_view(merger *m, const fragment *p, const fragment *q) {
     uint32_t mark = ++m->num_marks;
     for (uint32_t node = p->first; node != NONE; node = m->next[node])
         m->mark[m->view[node]] = mark;
@@ -173,17 +173,17 @@ static bool share_view(merger *m, const piece *p, const piece *q) {
     return false;
 }
 
-static bool sees(const merger *m, uint32_t view, const piece *p) {
+static bool sees(const merger *m, uint32_t view, const fragment *p) {
     for (uint32_t node = p->first; node != NONE; node = m->next[node])
         if (m->view[node] == view)
             return true;
     return false;
 }
 
-static void follow_sighting(merger *m, const psfm_sighting *s) {
+static void follow_found(merger *m, const psfm_found_keypoint *s) {
     uint32_t node = m->first_node[s->view] + s->keypoint, b = m->owner[node];
     uint32_t a = psfm_sets_find(m->parent, s->point);
-    piece *p = &m->pieces[a];
+    fragment *p = &m->fragments[a];
     if (b == NONE) {
         if (p->num < m->max_images && !sees(m, s->view, p) &&
             squared_error(m, node, p->X) <= m->max_error2) {
@@ -194,7 +194,8 @@ static void follow_sighting(merger *m, const psfm_sighting *s) {
         return;
     }
     b = psfm_sets_find(m->parent, b);
-    if (a != b && p->num + m->pieces[b].num <= m->max_images && !share_view(m, p, &m->pieces[b]))
+    if (a != b && p->num + m->fragments[b].num <= m->max_images &&
+        !share_view(m, p, &m->fragments[b]))
         try_to_join(m, a, b);
 }
 
@@ -210,7 +211,7 @@ static psfm_status start(psfm_context *ctx, const psfm_structure *st, merger *m)
         (status = PSFM_ALLOC(ctx, total, &m->owner)) ||
         (status = PSFM_ALLOC(ctx, total, &m->next)) ||
         (status = PSFM_ALLOC(ctx, num_points, &m->parent)) ||
-        (status = PSFM_ALLOC(ctx, num_points, &m->pieces)))
+        (status = PSFM_ALLOC(ctx, num_points, &m->fragments)))
         return status;
     for (uint32_t v = 0; v < set->num_views; ++v) {
         m->first_node[v + 1] = m->first_node[v] + (uint32_t)set->views[v].num_keypoints;
@@ -221,19 +222,19 @@ static psfm_status start(psfm_context *ctx, const psfm_structure *st, merger *m)
     }
     psfm_sets_init(m->parent, (uint32_t)num_points);
     for (uint32_t p = 0; p < num_points; ++p) {
-        m->pieces[p] = (piece){.first = NONE, .last = NONE};
-        memcpy(m->pieces[p].X, st->points[p], sizeof m->pieces[p].X);
+        m->fragments[p] = (fragment){.first = NONE, .last = NONE};
+        memcpy(m->fragments[p].X, st->points[p], sizeof m->fragments[p].X);
         for (size_t k = st->tracks.begin[p]; k < st->tracks.begin[p + 1]; ++k) {
             uint32_t node = m->first_node[st->tracks.view[k]] + st->tracks.keypoint[k];
             m->owner[node] = p;
-            add_node(m, node, &m->pieces[p]);
+            add_node(m, node, &m->fragments[p]);
         }
     }
     return PSFM_OK;
 }
 
-/* Where a piece holds several nodes of one view, only the nearest to its point keeps its owner.
- * Nodes of one view are consecutive; last (per piece) is where the piece was met last. */
+/* Where a fragment holds several nodes of one view, only the nearest to its point keeps its owner.
+ * Nodes of one view are consecutive; last (per fragment) is where the fragment was met last. */
 static void keep_one_per_view(merger *m, uint32_t *last, size_t num_points) {
     for (size_t p = 0; p < num_points; ++p)
         last[p] = NONE;
@@ -245,7 +246,7 @@ static void keep_one_per_view(merger *m, uint32_t *last, size_t num_points) {
         last[p] = node;
         if (before == NONE || m->view[before] != m->view[node])
             continue;
-        const double *X = m->pieces[p].X;
+        const double *X = m->fragments[p].X;
         if (squared_error(m, node, X) < squared_error(m, before, X)) {
             m->owner[before] = NONE;
         } else {
@@ -301,7 +302,7 @@ static void free_merger(merger *m) {
     free(m->owner);
     free(m->next);
     free(m->parent);
-    free(m->pieces);
+    free(m->fragments);
     free(m->mark);
 }
 
@@ -329,11 +330,11 @@ psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
     return finish(ctx, status, &m, structure->num_points, tracks, stats);
 }
 
-psfm_status psfm_points_merge_sighted(psfm_context *ctx, const psfm_match_set *set,
-                                      const psfm_structure *structure, const psfm_poses *poses,
-                                      const psfm_sighting *sightings, size_t num_sightings,
-                                      double max_error_px, uint32_t max_images, psfm_tracks *tracks,
-                                      psfm_merge_stats *stats) {
+psfm_status psfm_points_merge_found(psfm_context *ctx, const psfm_match_set *set,
+                                    const psfm_structure *structure, const psfm_poses *poses,
+                                    const psfm_found_keypoint *found, size_t num_found,
+                                    double max_error_px, uint32_t max_images, psfm_tracks *tracks,
+                                    psfm_merge_stats *stats) {
     merger m = {.set = set,
                 .poses = poses,
                 .max_error2 = max_error_px * max_error_px,
@@ -342,7 +343,7 @@ psfm_status psfm_points_merge_sighted(psfm_context *ctx, const psfm_match_set *s
     psfm_status status = start(ctx, structure, &m);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, set->num_views, &m.mark);
-    for (size_t k = 0; status == PSFM_OK && k < num_sightings; ++k)
-        follow_sighting(&m, &sightings[k]);
+    for (size_t k = 0; status == PSFM_OK && k < num_found; ++k)
+        follow_found(&m, &found[k]);
     return finish(ctx, status, &m, structure->num_points, tracks, stats);
 }

@@ -1,4 +1,4 @@
-/* Longer tracks from points: pieces of one point joined, left-over keypoints added. */
+/* Longer tracks from points: fragments of one track merged, keypoints without a point added. */
 #ifndef PSFM_STRUCTURE_TRACK_MERGING_H
 #define PSFM_STRUCTURE_TRACK_MERGING_H
 
@@ -22,15 +22,15 @@ psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
 /* A point of the structure and a keypoint of a view that does not see it, which may show it. */
 typedef struct {
     uint32_t point, view, keypoint;
-} psfm_sighting;
+} psfm_found_keypoint;
 
-/* The same, where sightings stand for the matches: a keypoint of no point joins the sighted one if
- * it agrees; two points that a sighting joins become one if no image sees both, they have at most
- * max_images together, and the observations of either agree. Sightings are taken in their order. */
-psfm_status psfm_points_merge_sighted(psfm_context *ctx, const psfm_match_set *set,
-                                      const psfm_structure *structure, const psfm_poses *poses,
-                                      const psfm_sighting *sightings, size_t num_sightings,
-                                      double max_error_px, uint32_t max_images, psfm_tracks *tracks,
-                                      psfm_merge_stats *stats);
+/* The same, where found keypoints stand for the matches: one of no point joins the point it was
+ * found for if it agrees; two points that one joins become one if no image sees both, they have at
+ * most max_images together, and the observations of either agree. They are taken in their order. */
+psfm_status psfm_points_merge_found(psfm_context *ctx, const psfm_match_set *set,
+                                    const psfm_structure *structure, const psfm_poses *poses,
+                                    const psfm_found_keypoint *found, size_t num_found,
+                                    double max_error_px, uint32_t max_images, psfm_tracks *tracks,
+                                    psfm_merge_stats *stats);
 
 #endif

@@ -1,5 +1,5 @@
-/* Triangulation of all tracks in parallel; see sight.c for the geometry of one. With `reuse` a
- * track is searched again for a point among what is left over, because a wrong match may have
+/* Triangulation of all tracks in parallel; see triangulate_point.c for the geometry of one. With
+ * `reuse` a track is searched again for a point among the rest, because a wrong match may have
  * chained two points. */
 #include "core/structure/triangulate.h"
 
@@ -31,13 +31,13 @@ typedef struct {
     const psfm_poses *poses;
     const psfm_triangulate_options *options;
     uint64_t seed;
-    psfm_sight **scratch; /* per worker: longest track */
+    psfm_ray_observation **scratch; /* per worker: longest track */
     /* Results: which point of its track an element belongs to (1, 2, ..., 0 for none, 255 if it
      * has no pose or ray), and per track the points. */
     uint8_t *label;
     uint8_t *num_points, *outcome;
     uint32_t *component; /* per track */
-    psfm_sighted_point (*points)[MAX_POINTS_PER_TRACK];
+    psfm_triangulated_point (*points)[MAX_POINTS_PER_TRACK];
 } triangulation;
 
 void psfm_structure_free(psfm_structure *structure) {
@@ -71,7 +71,7 @@ static uint32_t component_of_track(const psfm_tracks *tracks, const uint32_t *co
 }
 
 /* Collects the observations of a track that have a ray and a pose in the track's component. */
-static size_t look(const triangulation *tri, size_t track, psfm_sight *s) {
+static size_t look(const triangulation *tri, size_t track, psfm_ray_observation *s) {
     size_t num = 0;
     uint32_t component = component_of_track(tri->tracks, tri->poses->component, track);
     tri->component[track] = component;
@@ -83,28 +83,28 @@ static size_t look(const triangulation *tri, size_t track, psfm_sight *s) {
         if (!psfm_has_pose(tri->poses, v) || tri->poses->component[v] != component || !has_ray)
             continue;
         tri->label[e] = 0;
-        s[num] = (psfm_sight){.element = e,
-                              .camera = &tri->set->cameras[view->camera_idx],
-                              .R = tri->poses->cam_from_world[v],
-                              .c = tri->poses->center[v],
-                              .ray = view->rays[k],
-                              .px_from_ray = view->px_from_ray[k],
-                              .xy = view->keypoints[k]};
+        s[num] = (psfm_ray_observation){.element = e,
+                                        .camera = &tri->set->cameras[view->camera_idx],
+                                        .R = tri->poses->cam_from_world[v],
+                                        .c = tri->poses->center[v],
+                                        .ray = view->rays[k],
+                                        .px_from_ray = view->px_from_ray[k],
+                                        .xy = view->keypoints[k]};
         psfm_mat3_tmul_vec(s[num].R, s[num].ray, s[num].direction);
         ++num;
     }
     return num;
 }
 
-static void triangulate_track(const triangulation *tri, size_t track, psfm_sight *s) {
+static void triangulate_track(const triangulation *tri, size_t track, psfm_ray_observation *s) {
     size_t num = look(tri, track, s), min_length = 2;
     uint8_t found = 0;
     psfm_rng rng = psfm_rng_make(tri->seed, PSFM_RNG_TRIANGULATE, track, 0);
     psfm_point_outcome first = PSFM_POINT_FEW;
     for (int k = 0; k < MAX_POINTS_PER_TRACK; ++k) {
         psfm_point_outcome result =
-            psfm_sight_point(s, num, min_length, tri->options->max_error_px,
-                             tri->options->min_angle_deg, &rng, &tri->points[track][found]);
+            psfm_triangulate_point(s, num, min_length, tri->options->max_error_px,
+                                   tri->options->min_angle_deg, &rng, &tri->points[track][found]);
         first = k == 0 ? result : first;
         if (result != PSFM_POINT_FOUND)
             break;
@@ -140,8 +140,8 @@ static psfm_status alloc_triangulation(psfm_context *ctx, triangulation *tri, in
     }
     size_t num_elements = num_tracks == 0 ? 0 : tracks->begin[num_tracks];
     psfm_status status;
-    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_sight *), &tri->scratch)) !=
-            PSFM_OK ||
+    if ((status = psfm_alloc(ctx, (size_t)num_workers, sizeof(psfm_ray_observation *),
+                             &tri->scratch)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_elements, &tri->label)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_tracks, &tri->num_points)) != PSFM_OK ||
         (status = PSFM_ALLOC(ctx, num_tracks, &tri->outcome)) != PSFM_OK ||
@@ -198,7 +198,7 @@ static void emit_points(const triangulation *tri, psfm_structure *s) {
     size_t to = 0;
     for (size_t t = 0; t < tri->tracks->num_tracks; ++t) {
         for (uint8_t k = 0; k < tri->num_points[t]; ++k) {
-            const psfm_sighted_point *p = &tri->points[t][k];
+            const psfm_triangulated_point *p = &tri->points[t][k];
             size_t n = s->num_points++;
             for (size_t e = tri->tracks->begin[t]; e < tri->tracks->begin[t + 1]; ++e) {
                 if (tri->label[e] != k + 1)

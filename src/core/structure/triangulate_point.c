@@ -27,7 +27,7 @@
 #define MAX_ROUNDS 4    /* of choosing inliers and refining */
 #define MIN_SINE2 1e-10 /* squared sine of the smallest angle of a pair that is tried at all */
 
-static double squared_error(const psfm_sight *s, const double X[3]) {
+static double squared_error(const psfm_ray_observation *s, const double X[3]) {
     double D[3], Y[3];
     psfm_sub3(X, s->c, D);
     double depth = psfm_dot3(D, s->direction);
@@ -39,7 +39,7 @@ static double squared_error(const psfm_sight *s, const double X[3]) {
 }
 
 /* The point nearest to the rays of all inliers: sum (I - d d^T) (X - c) = 0. */
-static bool nearest_to_rays(const psfm_sight *s, size_t num, double X[3]) {
+static bool nearest_to_rays(const psfm_ray_observation *s, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0};
     for (size_t k = 0; k < num; ++k) {
         if (!s[k].inlier)
@@ -56,7 +56,7 @@ static bool nearest_to_rays(const psfm_sight *s, size_t num, double X[3]) {
 }
 
 /* The same for two rays; false if they are parallel or meet behind a camera. */
-static bool meet(const psfm_sight *a, const psfm_sight *b, double X[3]) {
+static bool meet(const psfm_ray_observation *a, const psfm_ray_observation *b, double X[3]) {
     double D[3];
     double cosine = psfm_dot3(a->direction, b->direction), sine2 = 1.0 - cosine * cosine;
     if (!(sine2 > MIN_SINE2))
@@ -73,8 +73,8 @@ static bool meet(const psfm_sight *a, const psfm_sight *b, double X[3]) {
 }
 
 /* Normal equations of the inliers' reprojection errors; false if one has no image. */
-static bool normal_equations(const psfm_sight *s, size_t num, const double X[3], double H[9],
-                             double g[3], double *cost) {
+static bool normal_equations(const psfm_ray_observation *s, size_t num, const double X[3],
+                             double H[9], double g[3], double *cost) {
     memset(H, 0, 9 * sizeof *H);
     memset(g, 0, 3 * sizeof *g);
     *cost = 0.0;
@@ -102,7 +102,7 @@ static bool normal_equations(const psfm_sight *s, size_t num, const double X[3],
 
 /* The point, the equations there, and the same where the last step led. */
 typedef struct {
-    const psfm_sight *s;
+    const psfm_ray_observation *s;
     size_t num;
     double X[3], tried[3];
     double H[9], g[3], d[3], tried_H[9], tried_g[3];
@@ -132,7 +132,7 @@ static bool accept(void *user, double before, double after) {
 }
 
 /* Gauss-Newton. False if the point is not determined, or an inlier has no image of it. */
-static bool refine(const psfm_sight *s, size_t num, double X[3]) {
+static bool refine(const psfm_ray_observation *s, size_t num, double X[3]) {
     static const psfm_damping halved = PSFM_HALVED_STEPS(MAX_HALVINGS);
     point_descent p = {.s = s, .num = num, .X = {X[0], X[1], X[2]}, .steps_left = MAX_STEPS};
     double cost;
@@ -144,7 +144,7 @@ static bool refine(const psfm_sight *s, size_t num, double X[3]) {
     return !p.is_undetermined;
 }
 
-static bool exact_error(const psfm_sight *s, const double X[3], double *error) {
+static bool exact_error(const psfm_ray_observation *s, const double X[3], double *error) {
     double D[3], Y[3], xy[2];
     psfm_sub3(X, s->c, D);
     psfm_mat3_mul_vec(s->R, D, Y);
@@ -155,8 +155,8 @@ static bool exact_error(const psfm_sight *s, const double X[3], double *error) {
 }
 
 /* Marks the unused observations within the threshold of X; *changed if that is news. */
-static size_t choose_inliers(psfm_sight *s, size_t num, double max_error, const double X[3],
-                             bool *changed) {
+static size_t choose_inliers(psfm_ray_observation *s, size_t num, double max_error,
+                             const double X[3], bool *changed) {
     size_t count = 0;
     *changed = false;
     for (size_t k = 0; k < num; ++k) {
@@ -170,7 +170,8 @@ static size_t choose_inliers(psfm_sight *s, size_t num, double max_error, const 
 }
 
 /* Refines X on its inliers until these stay the same; returns their number. */
-static size_t settle(psfm_sight *s, size_t num, double max_error_px, double X[3]) {
+static size_t refine_inliers(psfm_ray_observation *s, size_t num, double max_error_px,
+                             double X[3]) {
     bool changed = true;
     size_t count = choose_inliers(s, num, max_error_px, X, &changed);
     for (int round = 0; round < MAX_ROUNDS && count >= 2; ++round) {
@@ -184,7 +185,7 @@ static size_t settle(psfm_sight *s, size_t num, double max_error_px, double X[3]
 }
 
 /* Score of a point over the unused observations, and how many agree. */
-static double score(const psfm_sight *s, size_t num, double max_error2, double limit,
+static double score(const psfm_ray_observation *s, size_t num, double max_error2, double limit,
                     const double X[3], size_t *agree) {
     double sum = 0.0;
     *agree = 0;
@@ -208,7 +209,7 @@ static void nth_pair(size_t n, size_t index, size_t *a, size_t *b) {
 }
 
 /* The best point from pairs of unused observations; false if no pair meets. */
-static bool search(const psfm_sight *s, size_t num, double max_error_px, psfm_rng *rng,
+static bool search(const psfm_ray_observation *s, size_t num, double max_error_px, psfm_rng *rng,
                    double best[3]) {
     double max_error2 = max_error_px * max_error_px;
     double best_score = INFINITY;
@@ -243,7 +244,7 @@ static bool search(const psfm_sight *s, size_t num, double max_error_px, psfm_rn
 }
 
 /* Largest angle at X between the rays of two inliers, in degrees. */
-static double largest_angle(const psfm_sight *s, size_t num, const double X[3]) {
+static double largest_angle(const psfm_ray_observation *s, size_t num, const double X[3]) {
     double least = 2.0, angle = 0.0;
     for (size_t a = 0; a < num; ++a) {
         if (!s[a].inlier)
@@ -266,7 +267,7 @@ static double largest_angle(const psfm_sight *s, size_t num, const double X[3]) 
     return psfm_degrees(angle);
 }
 
-static double mean_error(const psfm_sight *s, size_t num, const double X[3]) {
+static double mean_error(const psfm_ray_observation *s, size_t num, const double X[3]) {
     double sum = 0.0, error;
     size_t count = 0;
     for (size_t k = 0; k < num; ++k)
@@ -278,9 +279,9 @@ static double mean_error(const psfm_sight *s, size_t num, const double X[3]) {
 }
 
 /* One point from the unused observations. */
-psfm_point_outcome psfm_sight_point(psfm_sight *s, size_t num, size_t min_length,
-                                    double max_error_px, double min_angle_deg, psfm_rng *rng,
-                                    psfm_sighted_point *p) {
+psfm_point_outcome psfm_triangulate_point(psfm_ray_observation *s, size_t num, size_t min_length,
+                                          double max_error_px, double min_angle_deg, psfm_rng *rng,
+                                          psfm_triangulated_point *p) {
     size_t unused = 0, count = 0;
     for (size_t k = 0; k < num; ++k) {
         s[k].inlier = !s[k].used;
@@ -295,7 +296,7 @@ psfm_point_outcome psfm_sight_point(psfm_sight *s, size_t num, size_t min_length
     if (count < unused) {
         if (!search(s, num, max_error_px, rng, p->X))
             return PSFM_POINT_NO_AGREEMENT;
-        count = settle(s, num, max_error_px, p->X);
+        count = refine_inliers(s, num, max_error_px, p->X);
     }
     if (count < min_length)
         return PSFM_POINT_NO_AGREEMENT;

@@ -1,4 +1,4 @@
-/* One point from several sights of it: what triangulation does with the observations of a track. */
+/* One point from its observations: what triangulation does with the observations of a track. */
 #ifndef PSFM_STRUCTURE_TRIANGULATE_POINT_H
 #define PSFM_STRUCTURE_TRIANGULATE_POINT_H
 
@@ -17,7 +17,7 @@ typedef struct {
     double direction[3]; /* of the ray in the world */
     bool used;           /* by a point already */
     bool inlier;         /* of the point being looked for */
-} psfm_sight;
+} psfm_ray_observation;
 
 typedef enum {
     PSFM_POINT_FOUND,
@@ -30,12 +30,12 @@ typedef struct {
     double X[3];
     double error_px;  /* mean over the inliers */
     double angle_deg; /* largest angle at X between the rays of two inliers */
-} psfm_sighted_point;
+} psfm_triangulated_point;
 
-/* Finds a point from the unused sights and marks its inliers: at least min_length, within
+/* Finds a point from the unused observations and marks its inliers: at least min_length, within
  * max_error_px by exact projection, in front of their cameras. */
-psfm_point_outcome psfm_sight_point(psfm_sight *s, size_t num, size_t min_length,
-                                    double max_error_px, double min_angle_deg, psfm_rng *rng,
-                                    psfm_sighted_point *p);
+psfm_point_outcome psfm_triangulate_point(psfm_ray_observation *s, size_t num, size_t min_length,
+                                          double max_error_px, double min_angle_deg, psfm_rng *rng,
+                                          psfm_triangulated_point *p);
 
 #endif

@@ -69,7 +69,7 @@ psfm_status psfm_scheduler_init(psfm_context *ctx, const psfm_task_list *list, s
     pthread_mutex_init(&scheduler->lock, NULL);
     pthread_cond_init(&scheduler->changed, NULL);
     psfm_status status = cut(scheduler, task_weight(list, num_workers * num_ranks, num_ranks));
-    /* Twice what is has_part at once: one slow task must not stop the others soon. */
+    /* Twice what is handed out at once: one slow task must not stop the others soon. */
     scheduler->size = 2 * num_ranks * (num_workers + psfm_scheduler_reserve(list, num_workers));
     if (scheduler->size > scheduler->num)
         scheduler->size = scheduler->num + 1;

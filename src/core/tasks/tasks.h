@@ -70,11 +70,11 @@ struct psfm_task_list {
 psfm_status psfm_tasks_run(psfm_context *ctx, const psfm_task_list *list);
 
 /* What all ranks but the first do: compute tasks of these kinds (NULL-terminated) until the first
- * rank lets them go. `ctx` gets threads, seed and memory from it. */
+ * rank dismisses them. `ctx` gets threads, seed and memory from it. */
 psfm_status psfm_tasks_serve(psfm_context *ctx, psfm_link *link,
                              const psfm_task_kind *const *kinds);
 
-/* Lets the other ranks go. The first rank's last word. */
+/* Dismisses the other ranks. The first rank's last message. */
 psfm_status psfm_tasks_dismiss(psfm_context *ctx, psfm_link *link);
 
 #endif

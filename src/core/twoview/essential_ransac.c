@@ -34,7 +34,7 @@
 #define TEST_BLOCKS 8         /* 64 pairs that show whether a five-point sample is worth scoring */
 #define MIN_TEST_SHARE 0.08   /* of them must agree; samples can only find larger shares anyway */
 #define CHECK_PLANE_SHARE 0.8 /* plane share below which they are drawn */
-#define NUM_WITNESSES 64      /* inliers that choose among the four motions of an E */
+#define NUM_VOTERS 64         /* inliers that choose among the four motions of an E */
 #define MAX_LOG10_FALSE_ALARMS (-3.0)
 
 typedef struct {
@@ -76,7 +76,7 @@ static bool consider_essential(seeker *s, const double E[9]) {
     psfm_motion m;
     size_t num = 0;
     psfm_essential_errors(&s->scored, E, s->squared);
-    for (size_t i = 0; i < s->scored.num && num < NUM_WITNESSES; ++i)
+    for (size_t i = 0; i < s->scored.num && num < NUM_VOTERS; ++i)
         if (s->squared[i] < s->max_squared)
             s->idx[num++] = (uint32_t)i;
     return psfm_essential_to_motion(s->pairs, s->idx, num, E, &m) && consider(s, &m);

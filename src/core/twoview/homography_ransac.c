@@ -5,7 +5,7 @@
  * (most samples see a fraction of the pairs), and a few leading blocks are a fair subset for the
  * local optimisation: each new best sample is refined on them, first with a wider bound because
  * four noisy points predict poorly away from themselves. The first hypothesis is the linear fit to
- * the leading pairs, which settles matches without outliers at once. Samples compete under the
+ * the leading pairs, which is enough for matches without outliers. Samples compete under the
  * graded loss of loss.h, the winner is refined with squares truncated where its noise ends. */
 #include "core/twoview/homography_ransac.h"
 

@@ -1,4 +1,4 @@
-/* Rotations of pairs and what they are worth.
+/* Rotations of pairs and how well they are determined.
  *
  * Through a long lens rays are nearly parallel. What two such images tell is nearly an affine map,
  * and a small turn about the object looks like a small shift: the rotation of a pair is then known

@@ -23,9 +23,9 @@ double psfm_essential_sigma(const psfm_motion_support *support, const double R_2
 
 /* The same of a rotation that was fitted as if the cameras had one centre: with a small translation
  * free, and no less than a third of what admitting one would turn it by. *slack is how far the
- * centres may be apart, in distances of what the images show: three deviations, and no less than
- * the translation that fits best. At most PSFM_MAX_MOTION_SIGMA each. The distance is that of a
- * plane in the direction `ahead`, the mean ray of camera 1, that faces the camera. */
+ * centres may be apart, in distances of what the images show: three standard deviations, and no
+ * less than the translation that fits best. At most PSFM_MAX_MOTION_SIGMA each. The distance is
+ * that of a plane in the direction `ahead`, the mean ray of camera 1, that faces the camera. */
 double psfm_rotation_sigma(const psfm_motion_support *support, const double R_21[9], double *slack,
                            double ahead[3]);
 

@@ -9,8 +9,8 @@
  * contrario; Moisan, Moulon and Monasse 2012). So 8 of 8 labelled points are significant, 8 of 500
  * are not. Repeated keypoints count once, and areas are smaller where keypoints cluster.
  *
- * Leftovers. Matches just beyond the bound of a plane that is already known are its noise, not
- * chance: within 3 T of a known plane they get p = 1/4, the share of that ring's area that lies
+ * Residual matches. Matches just beyond the bound of a plane that is already known are its noise,
+ * not chance: within 3 T of a known plane they get p = 1/4, the share of that ring's area that lies
  * within T of any other homography.
  *
  * Assignment. After each find every match goes to the homography that fits it best, all are refined
@@ -27,12 +27,12 @@
 #include "core/twoview/point_spread.h"
 
 #define MAX_LOG10_FALSE_ALARMS (-3.0)
-#define LEFTOVER_BOUND 3.0        /* errors, in units of the bound, that may be a plane's noise */
-#define LOG10_LEFTOVER (-0.60206) /* log10 of 1/4 */
+#define RESIDUAL_BOUND 3.0        /* errors, in units of the bound, that may be a plane's noise */
+#define LOG10_RESIDUAL (-0.60206) /* log10 of 1/4 */
 #define UNIFORM_ITERATIONS 1000   /* after which samples of neighbours are tried, too */
 #define REST_ITERATIONS 500       /* for what is left after the first plane */
 #define MERGE_SHARE 0.9           /* of two planes' matches that one homography must explain */
-#define MIN_PEAK 0.6              /* of the matches within LEFTOVER_BOUND that must be inliers */
+#define MIN_PEAK 0.6              /* of the matches within RESIDUAL_BOUND that must be inliers */
 #define MAX_ROUNDS 3              /* of assignment and refinement */
 #define MAX_SMALL 3               /* homographies over too little area to set aside */
 
@@ -54,19 +54,19 @@ typedef struct {
     psfm_plane_set *set;
 } finder;
 
-static bool is_leftover(const finder *f, size_t i) {
-    return f->nearest[i] < LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
+static bool is_residual(const finder *f, size_t i) {
+    return f->nearest[i] < RESIDUAL_BOUND * RESIDUAL_BOUND * f->max_squared;
 }
 
 /* Whether `num` inliers f->idx among the pairs without a plane are more than chance. */
 static bool is_significant(const finder *f, size_t num) {
-    psfm_chance_group far = {.log10_p = f->log10_chance}, near = {.log10_p = LOG10_LEFTOVER};
+    psfm_chance_group far = {.log10_p = f->log10_chance}, near = {.log10_p = LOG10_RESIDUAL};
     double distinct = psfm_distinct_share(f->pairs, f->idx, num, 0.5 * f->options->max_error_px);
     for (size_t i = 0; i < f->pairs->num; ++i)
         if (f->set->plane[i] == PSFM_NO_PLANE)
-            ++(is_leftover(f, i) ? &near : &far)->num;
+            ++(is_residual(f, i) ? &near : &far)->num;
     for (size_t i = 0; i < num; ++i)
-        ++(is_leftover(f, f->idx[i]) ? &near : &far)->num_inliers;
+        ++(is_residual(f, f->idx[i]) ? &near : &far)->num_inliers;
     near.num_inliers = (size_t)(distinct * (double)near.num_inliers);
     far.num_inliers = (size_t)(distinct * (double)far.num_inliers);
     psfm_chance_group evidence[2] = {far, near};
@@ -81,7 +81,7 @@ static bool is_slice(const finder *f, size_t num_inliers) {
     size_t around = 0;
     for (size_t i = 0; i < f->pairs->num; ++i)
         around += f->set->plane[i] == PSFM_NO_PLANE &&
-                  f->squared[i] < LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
+                  f->squared[i] < RESIDUAL_BOUND * RESIDUAL_BOUND * f->max_squared;
     return (double)num_inliers < MIN_PEAK * (double)around;
 }
 
@@ -96,7 +96,7 @@ static bool assign(finder *f) {
 
 /* Refines each homography on its own pairs and assigns again, until nothing changes. One plane
  * alone is refined already. */
-static psfm_status settle(finder *f) {
+static psfm_status reassign_until_stable(finder *f) {
     psfm_plane_set *set = f->set;
     bool changed = assign(f);
     for (int round = 0; changed && round < MAX_ROUNDS && set->num_planes > 1; ++round) {
@@ -163,7 +163,7 @@ static psfm_status try_local_search(finder *f, const psfm_ray_pairs *rest, int m
 }
 
 /* Samples after which a homography with the fewest inliers that could be more than chance among
- * `num` pairs would have been met: more are not worth while. */
+ * `num` pairs would have been met: more are not needed. */
 static int worthwhile_iterations(const finder *f, size_t num) {
     psfm_chance_group group = {num, (size_t)f->options->min_inliers, f->log10_chance};
     while (group.num_inliers < num &&
@@ -199,7 +199,7 @@ static psfm_status find_next(finder *f, double H[9], outcome *result) {
 /* Whether most pairs of plane `from` are at least near to the homography of plane `to`. */
 static bool is_near(const finder *f, uint32_t from, uint32_t to) {
     size_t near = 0;
-    double bound = LEFTOVER_BOUND * LEFTOVER_BOUND * f->max_squared;
+    double bound = RESIDUAL_BOUND * RESIDUAL_BOUND * f->max_squared;
     psfm_homography_errors(f->pairs, f->set->H_21[to], f->squared);
     for (size_t i = 0; i < f->pairs->num; ++i)
         near += f->set->plane[i] == from && f->squared[i] < bound;
@@ -243,7 +243,7 @@ static psfm_status merge_planes(finder *f) {
             bool merged;
             status = try_merge(f, a, b, &merged);
             if (status == PSFM_OK && merged)
-                status = settle(f);
+                status = reassign_until_stable(f);
             if (status != PSFM_OK)
                 return status;
             if (!merged)
@@ -257,13 +257,13 @@ static psfm_status merge_planes(finder *f) {
 static psfm_status drop_weak(finder *f) {
     psfm_plane_set *set = f->set;
     if (set->num_planes == 1)
-        return PSFM_OK; /* nobody took anything from it */
+        return PSFM_OK; /* no other plane took a match from it */
     for (uint32_t p = (uint32_t)set->num_planes; p-- > 0;) {
         size_t num = psfm_plane_set_gather(set, f->pairs->num, p, f->idx);
         if (is_large_enough(f, num))
             continue;
         psfm_plane_set_remove(set, f->pairs->num, p, PSFM_NO_PLANE);
-        psfm_status status = settle(f);
+        psfm_status status = reassign_until_stable(f);
         if (status != PSFM_OK)
             return status;
     }
@@ -283,7 +283,7 @@ static psfm_status find_all(finder *f, size_t max_planes) {
             return status;
         ++k;
         memcpy(set->H_21[set->num_planes++], H, sizeof H);
-        status = settle(f);
+        status = reassign_until_stable(f);
         if (status == PSFM_OK)
             status = merge_planes(f);
         if (status != PSFM_OK)

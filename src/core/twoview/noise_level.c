@@ -7,9 +7,9 @@
  * more: a smaller T loses inliers, a larger one pays for room that holds none (a contrario; Moisan,
  * Moulon and Monasse 2012). For normal noise that is at 2.7 standard deviations. From the bound
  * asked for it is doubled, or else halved, until the evidence of the sample, summed, falls. At the
- * best one each pair gives a deviation, from the lower quartile of the squared residuals within
- * twice the bound, which neither wrong matches nor points off a plane move much; their median is
- * the set's.
+ * best one each pair gives a standard deviation, from the lower quartile of the squared residuals
+ * within twice the bound, which neither wrong matches nor points off a plane move much; their
+ * median is the set's.
  *
  * A bound at which models are found by one pair in four only is no basis. Where brief searches find
  * none, most matches are wrong, and longer ones follow; where these find none either, nothing is
@@ -74,7 +74,7 @@ static double evidence_of(size_t num, size_t num_inliers, double p, size_t sampl
 }
 
 /* Standard deviation behind squared errors of so many coordinates. Reorders the values. */
-static double deviation(double *squared, size_t num, int dimension, double bound_px) {
+static double find_sigma(double *squared, size_t num, int dimension, double bound_px) {
     double window = 4.0 * bound_px * bound_px;
     return sqrt(psfm_noise_bound(squared, num, dimension, window)) / PSFM_NOISE_BOUND_SIGMAS;
 }
@@ -94,7 +94,7 @@ static psfm_status weigh_models(psfm_context *ctx, const psfm_correspondences *c
         double p = 3.141592653589793 * bound_px * bound_px * (1.0 / area1 + 1.0 / area2);
         out->evidence = evidence_of(pairs.num, h->num_inliers, p, 4);
         psfm_homography_errors(&pairs, h->H_21, squared);
-        out->sigma_px = deviation(squared, pairs.num, 2, bound_px);
+        out->sigma_px = find_sigma(squared, pairs.num, 2, bound_px);
     }
     if (status == PSFM_OK && view->essential.found) {
         double strip = 2.0 * bound_px * hypot(images->size[1][0], images->size[1][1]) / area2;
@@ -105,7 +105,7 @@ static psfm_status weigh_models(psfm_context *ctx, const psfm_correspondences *c
             memcpy(motion.t_21, view->essential.t_21, sizeof motion.t_21);
             psfm_essential_from_motion(&motion, E);
             psfm_essential_errors(&pairs, E, squared);
-            *out = (opinion){evidence, deviation(squared, pairs.num, 1, bound_px)};
+            *out = (opinion){evidence, find_sigma(squared, pairs.num, 1, bound_px)};
         }
     }
     free(squared);
@@ -145,7 +145,7 @@ static psfm_status ask_pair(psfm_context *ctx, size_t index, int worker, void *u
     return status;
 }
 
-/* Evidence of the whole sample at the bound of its options, and the median deviation. */
+/* Evidence of the whole sample at the bound of its options, and the median standard deviation. */
 static psfm_status ask(psfm_context *ctx, sample *s, double *evidence, psfm_noise_level *level) {
     double sigma[MAX_PAIRS];
     *level = (psfm_noise_level){0};

@@ -1,5 +1,5 @@
-/* Features of images: counts of what the engine and the refinement found, and how far probes move
- * their poses. */
+/* Features of images: counts of what the engine and the refinement found, and how far stability
+ * tests move their poses. */
 #include "core/verdict/image_features.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #include "core/linalg/vec3.h"
 #include "core/verdict/weak_connection.h"
 
-#define RAYLEIGH_MEAN 1.2533141373155 /* mean length of a planar normal error of unit deviation */
+#define RAYLEIGH_MEAN \
+    1.2533141373155 /* mean length of a planar normal error of unit standard deviation */
 
 static void count_edges(const psfm_verdict_input *in, psfm_image_features *features) {
     for (uint32_t e = 0; e < in->graph->num_edges; ++e) {
@@ -166,15 +167,15 @@ psfm_status psfm_image_features_find(psfm_context *ctx, const psfm_verdict_input
 
 /* ---- shifts of poses ---- */
 
-/* Alignment of a test with a model: the rotation between the two worlds by the mean of the images'
- * own, then scale and translation of the centres. Both are reweighted for the least sum of
- * distances, so that a few images that moved do not drag the others along. Rotations are taken from
- * rotations, not from centres: two images suffice, and centres on a line. */
+/* Alignment of a stability test with a model: the rotation between the two worlds by the mean of
+ * the images' own, then scale and translation of the centres. Both are reweighted for the least sum
+ * of distances, so that a few images that moved do not drag the others along. Rotations are taken
+ * from rotations, not from centres: two images suffice, and centres on a line. */
 
 #define ROUNDS 12
 #define NEAR 1e-7 /* distances below it weigh no more: radians, or share of the spread */
 
-/* A component, its test, and the similarity between them: X_probe = scale G X + t. */
+/* A component, its stability test, and the similarity between them: X_test = scale G X + t. */
 typedef struct {
     const psfm_poses *poses;
     const psfm_stability_test *test;

@@ -1,4 +1,4 @@
-/* What speaks for and against the pose of an image, without knowing the truth. */
+/* Signals for and against the pose of an image, without knowing the truth. */
 #ifndef PSFM_VERDICT_IMAGE_FEATURES_H
 #define PSFM_VERDICT_IMAGE_FEATURES_H
 
@@ -40,7 +40,7 @@ typedef struct {
     double rejected;        /* ... and those that do not, with images of its model */
     double residual;        /* mean reprojection error over what the noise explains */
     double runner_up;       /* evidence ratio of the strongest explanation that turns it; 0: none */
-    double weak_connection; /* how weakly its part of the model is joined; see
+    double weak_connection; /* how weakly its sub-model is connected; see
                                core/verdict/weak_connection.h */
     double half_deg;        /* rotation from one half of the points against the other, halved */
     double half_center;     /* the same of the centre, in units of the model */

@@ -203,7 +203,7 @@ psfm_status psfm_model_features_find(psfm_context *ctx, const psfm_verdict_input
 /* ---- a common rotation ---- */
 
 /* An edge (i, j) that contradicts the rotations asks for G = R_j^T R_ji R_i: turned by it, i would
- * agree with j. Edges to a duplicate of the scene all name the same G, or its inverse, for
+ * agree with j. Edges to duplicate structure all name the same G, or its inverse, for
  * whichever side of the duplicate they start from; wrong edges of other kinds name any. */
 
 #define MOST_EDGES 256
@@ -269,7 +269,7 @@ static bool are_one(const double A[9], const double B[9], double near) {
     return fmax(same, inverse) > near;
 }
 
-/* Credit of the edges that ask for the rotation; 0 if only one does. */
+/* Weight of the edges that ask for the rotation; 0 if only one does. */
 static double sum_votes(const votes *w, const double rotation[9]) {
     uint32_t count = 0;
     double sum = 0.0;

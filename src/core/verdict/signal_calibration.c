@@ -4,10 +4,10 @@
  *     bench/accuracy/verdict make PHOTOGRAPHS.jsonl --photographs
  *     bench/accuracy/verdict fit RUNS.jsonl PHOTOGRAPHS.jsonl --images
  *
- * which reconstructs some hundred made-up sets (good ones, noise, wrong matches, duplicates,
+ * which reconstructs some hundred synthetic sets (good ones, noise, wrong matches, duplicates,
  * repeated bays, chains, few points, wrong focal lengths, and photographs rendered of scenes with
  * and without planes), compares them with their truth, and fits a logistic regression with
- * coefficients that are not negative, so that worse clues never raise a probability.
+ * coefficients that are not negative, so that worse signals never raise a probability.
  * docs/measurements.md has the result. */
 #include "core/verdict/signal_calibration.h"
 

@@ -37,14 +37,15 @@ double psfm_probability_of(double log_odds);
 /* In a confirmed model the halves of the points agree to half of what is claimed. */
 #define PSFM_HALVES_AGREE_DEG 0.5
 
-/* ... and hardly any pair contradicts the positions alone, nor could a part as well be shifted. */
+/* ... and hardly any pair contradicts the positions alone, nor could a sub-model as well be
+ * shifted. */
 #define PSFM_MOST_SHIFTED 0.03
 #define PSFM_MOST_FOR_SHIFT 0.5
-/* ... and no weak_connection has more pairs against it than for it. */
+/* ... and no weak connection has more pairs against it than for it. */
 #define PSFM_MOST_AGAINST_CONNECTION 1.0
 
-/* A model of fewer images that leaves out most of the photographs is a piece. It is too small to
- * contradict itself, and right so often at most. */
+/* A model of fewer images that leaves out most of the photographs is a small sub-model. It is too
+ * small to contradict itself, and is right so often at most. */
 #define PSFM_FEW_IMAGES 5.0
 #define PSFM_FEW_IMAGES_RIGHT 0.75
 
@@ -53,7 +54,7 @@ typedef struct {
     double runner_up, weak_connection, residual;
     double half_shift_deg, focal_shift_deg;
     double points;
-    double model_doubt; /* what speaks against its model, in log-odds */
+    double model_doubt; /* by which the signals lower the log-odds of its model */
 } psfm_image_case;
 
 extern const psfm_signal_table psfm_model_calibration; /* of psfm_model_features */

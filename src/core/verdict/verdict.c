@@ -62,7 +62,7 @@ static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *inp
     return status;
 }
 
-/* What speaks against a model, in log-odds. */
+/* By how much the signals lower the log-odds of a model. */
 static double doubt(const psfm_model_verdict *model) {
     return psfm_model_calibration.bias -
            psfm_signals_log_odds(&psfm_model_calibration, &model->features);
@@ -140,8 +140,8 @@ bool psfm_is_called_right(const psfm_model_verdict *model) {
            (model->num_by_lines > 0 || psfm_is_confirmed(&model->features));
 }
 
-/* Neither a single image nor one or two pairs that nothing confirms hold it together; and where
- * parts hang on more of those, a runner-up has weighed them. */
+/* Neither a single image nor one or two pairs that nothing confirms connect it; and where weak
+ * connections have more pairs, a runner-up has weighed them. */
 static bool is_joined(const psfm_model_features *features) {
     bool weighed =
         features->weak_connection == 0.0 ||
@@ -149,7 +149,8 @@ static bool is_joined(const psfm_model_features *features) {
     return weighed && features->two_edge_cuts == 0.0 && features->cut_images == 0.0;
 }
 
-/* No other explanation is nearly as good. Turns have their signal: they count as far as they go. */
+/* No other explanation is nearly as good. Rotations have a signal of their own: they count as far
+ * as they go. */
 static bool is_alone(const psfm_model_features *features) {
     return features->flip == 0.0 && features->shift <= PSFM_MOST_FOR_SHIFT;
 }
@@ -161,7 +162,7 @@ bool psfm_is_confirmed(const psfm_model_features *features) {
 }
 
 /* The signal that weighs most of those that weigh less than `below`, and its weight; NULL if none
- * is worth a word. */
+ * is worth a sentence. */
 static const psfm_signal *find_worst(const psfm_model_verdict *model, double below,
                                      double *weight) {
     const psfm_signal_table *table = &psfm_model_calibration;
@@ -233,7 +234,7 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
     return num;
 }
 
-/* ---- the factor of the deviations ---- */
+/* ---- the factor of the standard deviations ---- */
 
 /* The normal equations take every observation for independent and the intrinsics for true. Where
  * lens, print or wrong matches push neighbouring points the same way, poses are off by many of
@@ -243,18 +244,19 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
  * Standard deviations are relative to the datum image, which has none itself. So shifts are taken
  * relative to it as well: w'_v = w_v - R_v R_d^T w_d for rotation vectors in the axes of the
  * cameras. Half of the difference of the halves is an error of the whole
- * (core/refine/stability_tests.c). Its length over the deviation has the distribution of a chi
- * variable, of which the median is known. In a chain all images share most of their error, so that
- * the median over them is as uncertain as one error is. */
+ * (core/refine/stability_tests.c). Its length over the standard deviation has the distribution of a
+ * chi variable, of which the median is known. In a chain all images share most of their error, so
+ * that the median over them is as uncertain as one error is. */
 
-#define CHI_MEDIAN 0.888 /* of a vector of three equal normal errors, over its deviation */
+#define CHI_MEDIAN 0.888 /* of a vector of three unit normal errors */
 #define CHANCE 1.5       /* a factor up to this may be chance */
 
 static const psfm_refined_image *refined(const psfm_verdict_input *in, uint32_t v) {
     return &in->refined->images[v];
 }
 
-/* The image that the deviations of a component are relative to; UINT32_MAX if there is none. */
+/* The image that the standard deviations of a component are relative to; UINT32_MAX if there is
+ * none. */
 static uint32_t find_datum(const psfm_verdict_input *in, uint32_t component) {
     const psfm_poses *poses = &in->solution->poses;
     for (uint32_t v = 0; v < poses->num_views; ++v)

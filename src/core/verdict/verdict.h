@@ -26,18 +26,18 @@ typedef struct {
 } psfm_verdicts;
 
 /* Judges refined models (input->shift is filled here). Without halves of the points (their
- * stability_tests were not made) `out` stays empty. Free it in any case. Cost: small against that
- * of the stability_tests. */
+ * stability tests were not run) `out` stays empty. Free it in any case. Cost: small against that of
+ * the stability tests. */
 psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *input,
                                psfm_verdicts *out);
 void psfm_verdicts_free(psfm_verdicts *verdicts);
 
 /* Whether neither a single image nor one or two pairs that nothing confirms hold a model together,
- * no image could be flipped and no part shifted, hardly any pair contradicts its positions alone,
- * and the halves of the points agree. */
+ * no image could be flipped and no sub-model shifted, hardly any pair contradicts its positions
+ * alone, and the halves of the points agree. */
 bool psfm_is_confirmed(const psfm_model_features *features);
-/* A model is called right if that is likely (signal_calibration.h) and it is confirmed, or held by
- * the lines of a drawing. */
+/* A model is called right if that is likely (signal_calibration.h) and it is confirmed, or the
+ * lines of a drawing hold it. */
 bool psfm_is_called_right(const psfm_model_verdict *model);
 
 /* One signal against a model. */
@@ -55,7 +55,7 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
 
 /* What the standard deviations of a component's poses are to be multiplied with so that they
  * explain the differences between the halves and the shifts by free focal lengths: 1, or more than
- * chance would give; NAN without halves or deviations. */
+ * chance would give; NAN without halves or standard deviations. */
 psfm_status psfm_sigma_factor_find(psfm_context *ctx, const psfm_verdict_input *input,
                                    uint32_t component, double *factor);
 

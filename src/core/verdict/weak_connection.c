@@ -42,7 +42,7 @@ static bool has_marked_neighbour(const psfm_pose_graph *graph, const bool *accep
     return false;
 }
 
-/* Joins the ends of accepted edges that stand in a triangle. */
+/* Joins the ends of accepted edges that are in a triangle. */
 static psfm_status join_triangles(psfm_context *ctx, const psfm_pose_graph *graph,
                                   const bool *accepted, const psfm_poses *poses, uint32_t component,
                                   uint32_t *parent) {
@@ -68,13 +68,13 @@ static psfm_status join_triangles(psfm_context *ctx, const psfm_pose_graph *grap
 /* One entry for each edge between triangle components. */
 static size_t list_connecting_edges(const psfm_pose_graph *graph, const bool *accepted,
                                     const psfm_poses *poses, uint32_t component,
-                                    const uint32_t *component_of, connecting_edges *list) {
+                                    const uint32_t *triangle, connecting_edges *list) {
     size_t num = 0;
     for (uint32_t e = 0; e < graph->num_edges; ++e) {
         if (!is_inside(graph, e, poses, component))
             continue;
-        uint32_t a = component_of[graph->edges[e].node1];
-        uint32_t b = component_of[graph->edges[e].node2];
+        uint32_t a = triangle[graph->edges[e].node1];
+        uint32_t b = triangle[graph->edges[e].node2];
         if (a != b)
             list[num++] =
                 (connecting_edges){a < b ? a : b, a < b ? b : a, accepted[e], !accepted[e]};
@@ -109,40 +109,39 @@ static uint32_t find_largest(const psfm_poses *poses, uint32_t component, const 
 
 psfm_status psfm_triangle_components_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                           const bool *accepted, const psfm_poses *poses,
-                                          uint32_t component, uint32_t *component_of) {
-    uint32_t num_labels = 0;
-    psfm_sets_init(component_of, graph->num_nodes);
-    psfm_status status = join_triangles(ctx, graph, accepted, poses, component, component_of);
+                                          uint32_t component, uint32_t *triangle) {
+    uint32_t num_triangles = 0;
+    psfm_sets_init(triangle, graph->num_nodes);
+    psfm_status status = join_triangles(ctx, graph, accepted, poses, component, triangle);
     if (status == PSFM_OK)
-        status = psfm_sets_label(ctx, component_of, graph->num_nodes, component_of, &num_labels);
+        status = psfm_sets_label(ctx, triangle, graph->num_nodes, triangle, &num_triangles);
     return status;
 }
 
 psfm_status psfm_weak_connection_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                       const bool *accepted, const psfm_poses *poses,
                                       uint32_t component, double *weak_connection) {
-    uint32_t *component_of = NULL;
+    uint32_t *triangle = NULL;
     connecting_edges *list = NULL;
-    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &component_of);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &triangle);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, graph->num_edges, &list);
     if (status == PSFM_OK)
-        status =
-            psfm_triangle_components_find(ctx, graph, accepted, poses, component, component_of);
+        status = psfm_triangle_components_find(ctx, graph, accepted, poses, component, triangle);
     if (status == PSFM_OK) {
-        uint32_t largest = find_largest(poses, component, component_of);
+        uint32_t largest = find_largest(poses, component, triangle);
         double weakest = find_weakest(
-            list, list_connecting_edges(graph, accepted, poses, component, component_of, list));
+            list, list_connecting_edges(graph, accepted, poses, component, triangle, list));
         for (uint32_t v = 0; v < poses->num_views; ++v)
             if (poses->component[v] == component)
-                weak_connection[v] = component_of[v] == largest ? 0.0 : weakest;
+                weak_connection[v] = triangle[v] == largest ? 0.0 : weakest;
     }
     free(list);
-    free(component_of);
+    free(triangle);
     return status;
 }
 
-/* ---- thin cuts ---- */
+/* ---- two-edge cuts ---- */
 
 /* Cuts of one and two edges by labels in the cycle space (Pritchard and Thurimella 2011): every
  * edge outside a spanning tree gets a random number, every edge of the tree the exclusive or of the
@@ -249,12 +248,11 @@ psfm_status psfm_two_edge_cuts_count(psfm_context *ctx, const psfm_pose_graph *g
                                      const bool *accepted, const psfm_poses *poses,
                                      uint32_t component, uint32_t *count) {
     cut_finder f = {.graph = graph, .poses = poses, .component = component};
-    uint32_t *component_of = NULL;
+    uint32_t *triangle = NULL;
     size_t num = 0;
-    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &component_of);
+    psfm_status status = PSFM_ALLOC(ctx, graph->num_nodes, &triangle);
     if (status == PSFM_OK)
-        status =
-            psfm_triangle_components_find(ctx, graph, accepted, poses, component, component_of);
+        status = psfm_triangle_components_find(ctx, graph, accepted, poses, component, triangle);
     if (status == PSFM_OK)
         status = alloc_finder(ctx, &f);
     if (status == PSFM_OK) {
@@ -262,11 +260,11 @@ psfm_status psfm_two_edge_cuts_count(psfm_context *ctx, const psfm_pose_graph *g
         label_edges(&f);
         for (uint32_t e = 0; e < graph->num_edges; ++e)
             if (accepted[e] && takes_part(&f, e) &&
-                component_of[graph->edges[e].node1] != component_of[graph->edges[e].node2])
+                triangle[graph->edges[e].node1] != triangle[graph->edges[e].node2])
                 f.label[num++] = f.label[e];
         *count = count_cuts(f.label, num);
     }
     free_finder(&f);
-    free(component_of);
+    free(triangle);
     return status;
 }

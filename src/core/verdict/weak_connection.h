@@ -1,5 +1,5 @@
-/* The weakest weak_connection of a model: where few edges hold triangle components together that
- * many others contradict. */
+/* The weakest connection of a model: few edges between two sets of images that many others
+ * contradict. */
 #ifndef PSFM_VERDICT_WEAK_CONNECTION_H
 #define PSFM_VERDICT_WEAK_CONNECTION_H
 
@@ -7,17 +7,17 @@
 #include "core/structure/poses.h"
 
 /* Accepted edges that stand in a triangle of accepted edges confirm each other; the images that
- * they connect are a component_of. component_of[v] is its number, of all views; those outside the
+ * they connect are a triangle component. triangle[v] is its number, of all views; those outside the
  * component are alone. */
 psfm_status psfm_triangle_components_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                           const bool *accepted, const psfm_poses *poses,
-                                          uint32_t component, uint32_t *component_of);
+                                          uint32_t component, uint32_t *triangle);
 
 /* Between two triangle components accepted and rejected edges are counted: the ratio is the largest
- * (rejected + 1/2) / (accepted + 1/2) of two triangle components that an accepted edge joins, 0 if
- * the model is one component_of. weak_connection[v] is it for the images of the component outside
- * its largest component_of, and 0 within it; those of other components stay as they are. O(edges
- * log edges) where triangles are frequent, edges times degree where they are rare. */
+ * (rejected + 1/2) / (accepted + 1/2) of two of them that an accepted edge joins, 0 if the model is
+ * one. weak_connection[v] is it for the images of the component outside its largest triangle
+ * component, and 0 within it; those of other components stay as they are. O(edges log edges) where
+ * triangles are frequent, edges times degree where they are rare. */
 psfm_status psfm_weak_connection_find(psfm_context *ctx, const psfm_pose_graph *graph,
                                       const bool *accepted, const psfm_poses *poses,
                                       uint32_t component, double *weak_connection);

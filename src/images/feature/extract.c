@@ -41,20 +41,20 @@ void psfm_photo_free(psfm_photo *photo) {
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t freed;
-    size_t held, budget;
+    size_t in_use, budget;
 } gate;
 
 static void enter(gate *g, size_t bytes) {
     pthread_mutex_lock(&g->lock);
-    while (g->held > 0 && g->held + bytes > g->budget)
+    while (g->in_use > 0 && g->in_use + bytes > g->budget)
         pthread_cond_wait(&g->freed, &g->lock);
-    g->held += bytes;
+    g->in_use += bytes;
     pthread_mutex_unlock(&g->lock);
 }
 
 static void leave(gate *g, size_t bytes) {
     pthread_mutex_lock(&g->lock);
-    g->held -= bytes;
+    g->in_use -= bytes;
     pthread_cond_broadcast(&g->freed);
     pthread_mutex_unlock(&g->lock);
 }

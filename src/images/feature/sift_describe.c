@@ -109,8 +109,8 @@ psfm_status psfm_sift_patch_load(psfm_context *ctx, const psfm_sift_octave *octa
 }
 
 /* exp(-d^2 / (2 sigma^2)) for the pixels begin .. end, d their distance from the keypoint. From the
- * pixel next to it outwards each is the last one times a factor, and the factors shrink alike: four
- * exponentials instead of one a pixel, to some 1e-14. */
+ * pixel next to it outwards each is the last one times a factor, and the factors shrink by one
+ * factor: four exponentials instead of one a pixel, to some 1e-14. */
 static void gaussian_weights(double centre, double sigma, int begin, int end, float *weight) {
     double over = 1.0 / (sigma * sigma), shrink = exp(-over);
     int middle = (int)floor(centre + 0.5);

@@ -1,4 +1,4 @@
-/* Likeness knows what is in two images, not where. So twice as many candidates as are wanted are
+/* Retrieval knows what is in two images, not where. So twice as many candidates as are wanted are
  * compared by their largest features, which are few, stable and spread over the image: mutual
  * nearest descriptors, each of which tells a turn and a change of scale. Right matches agree on
  * both (weak geometric consistency; Jegou, Douze and Schmid, 2008), wrong ones do not. The votes in
@@ -113,7 +113,7 @@ static psfm_status vote(psfm_context *ctx, size_t index, int worker, void *user)
 
 /* ---- ranks ---- */
 
-/* A candidate at its place by vectors. */
+/* A candidate at its place by retrieval. */
 typedef struct {
     uint32_t score, rank, image;
 } candidate;

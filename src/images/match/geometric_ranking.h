@@ -1,4 +1,4 @@
-/* Which of the images that look nearest also fit: a cheap look at their geometry. */
+/* Retrieved images ranked by their geometry, as far as it is cheap to compare. */
 #ifndef PSFM_MATCH_GEOMETRIC_RANKING_H
 #define PSFM_MATCH_GEOMETRIC_RANKING_H
 
@@ -18,7 +18,7 @@ typedef struct {
 psfm_status psfm_sketch_draw(psfm_context *ctx, const psfm_keypoint *keypoints,
                              const uint8_t *descriptors, size_t num, psfm_sketch *out);
 
-/* Like psfm_retrieve_nearest, but of twice as many images that look nearest those whose sketches
+/* Like psfm_retrieve_nearest, but of twice as many retrieved images those whose sketches
  * (one an image) agree best: matches of their features vote for a turn and a change of scale. About
  * 0.1 ms for each pair that is looked at. */
 psfm_status psfm_retrieve_ranked(psfm_context *ctx, const psfm_image_vectors *vectors,

@@ -236,7 +236,7 @@ static bool is_among(const psfm_nearest_seeds seeds, size_t idx) {
 }
 
 /* Full products of the pairs that the bounds leave. */
-static void settle_hits(scorer *s, size_t first_row, size_t first_col, size_t num) {
+static void resolve_hits(scorer *s, size_t first_row, size_t first_col, size_t num) {
     const psfm_nearest_kernel *kernel = s->kernel;
     psfm_nearest_scores *scores = s->scores;
     kernel->multiply_hits(row_at(s, first_row), s->set2->descriptors + first_col * PSFM_SIFT_SIZE,
@@ -260,7 +260,7 @@ static void screen_strip(scorer *s, size_t panel, size_t i) {
     size_t num =
         kernel->screen_panel(head_row_at(s, i), count, head_panel_at(s, j), s->row_head_bias + i,
                              s->row_limit + i, s->col_head_bias + j, s->col_limit + j, s->hits);
-    settle_hits(s, i, j, num);
+    resolve_hits(s, i, j, num);
     s->num_screened += count * kernel->cols;
     s->num_hits += num;
 }

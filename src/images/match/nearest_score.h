@@ -29,7 +29,7 @@ typedef struct {
 } psfm_nearest_screen;
 
 /* Fills the scores. Wherever the true best and second best pass the rule, so do these, with the
- * same best; wherever they fail, these fail. With a screen (NULL: none) most pairs are settled by
+ * same best; wherever they fail, these fail. With a screen (NULL: none) most pairs are decided by
  * the shortened descriptors; the result obeys the same contract. */
 psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
                                const psfm_nearest_set *set2, const psfm_nearest_screen *screen,

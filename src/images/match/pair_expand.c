@@ -1,4 +1,4 @@
-/* Pairs two steps apart. A rule that goes by likeness or by names misses pairs that overlap, and
+/* Pairs two steps apart. A rule that goes by retrieval or by names misses pairs that overlap, and
  * their images mostly share a neighbour that was found. How well two images overlap is foretold
  * about equally well by the weaker of the two steps and by the keypoints that both steps share in
  * the middle; the first needs no matches, only their numbers.
@@ -18,7 +18,7 @@ static const char *const kinds[] = {"auto", "on", "off", NULL};
 static const psfm_option rows[] = {
     PSFM_OPTION_CHOICE(psfm_expand_options, kind, "expand", PSFM_EXPAND_AUTO, kinds,
                        "match images that share a verified neighbour as well; auto: where pairs "
-                       "are by likeness or position"),
+                       "are by retrieval or position"),
 };
 const psfm_option_table psfm_expand_option_table = PSFM_OPTION_TABLE("pairs", rows);
 

@@ -7,7 +7,7 @@
 
 /* When pairs are added. */
 typedef enum {
-    PSFM_EXPAND_AUTO, /* where the rule guesses: pairs by likeness or position */
+    PSFM_EXPAND_AUTO, /* where the rule guesses: pairs by retrieval or position */
     PSFM_EXPAND_ON,
     PSFM_EXPAND_OFF
 } psfm_expand_kind;

@@ -44,7 +44,7 @@ void psfm_pair_list_sort(psfm_pair_list *list);
 
 /* Up to this many images all pairs are matched by default. */
 #define PSFM_MAX_EXHAUSTIVE 200
-/* ... and beyond these: neighbours in the order of names, and those that look alike. */
+/* ... and beyond these: neighbours in the order of names, and the most similar ones. */
 #define PSFM_DEFAULT_PAIRS "sequential:5+retrieval:20"
 /* The same where it is known of most photographs where they were taken. */
 #define PSFM_DEFAULT_PAIRS_PLACED "sequential:5+gps:20+retrieval:10"
@@ -53,7 +53,7 @@ void psfm_pair_list_sort(psfm_pair_list *list);
 typedef struct {
     const psfm_image_vectors *vectors;
     const psfm_sketch
-        *sketches; /* one an image: with them, the most alike are those that also fit */
+        *sketches; /* one an image: with them, the retrieved ones are ranked by geometry */
     const psfm_places *places;
 } psfm_pair_hints;
 
@@ -74,7 +74,7 @@ psfm_status psfm_pair_select(psfm_context *ctx, const char *text, const char *co
 /* The rule that a text stands for with so many images, num_placed of them with a known place: the
  * text itself or, of auto and NULL, exhaustive up to 200 images and one of the defaults beyond. */
 const char *psfm_pair_rule(const char *text, size_t num, size_t num_placed);
-/* Whether a rule needs to know which images look alike, or where they were taken. */
+/* Whether a rule needs retrieval vectors, or to know where the images were taken. */
 bool psfm_pair_rule_needs_retrieval(const char *rule);
 bool psfm_pair_rule_needs_places(const char *rule);
 

@@ -1,5 +1,5 @@
 /* Principal directions come from the products of the rows with each other: there are fewer rows
- * than entries. The most nearest are found by blocks of products, so that n^2 numbers are never
+ * than entries. The nearest are found by blocks of products, so that n^2 numbers are never
  * kept.
  */
 #include "images/match/retrieval.h"
@@ -81,7 +81,7 @@ void psfm_principal_shorten(const psfm_principal *principal, const float *row, f
         cblas_sscal((int)principal->num, 1.0F / length, out, 1);
 }
 
-/* ---- the most nearest ---- */
+/* ---- the nearest ---- */
 
 typedef struct {
     const psfm_image_vectors *in;

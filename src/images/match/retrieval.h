@@ -1,4 +1,4 @@
-/* Which images look nearest: short vectors of images, and the most nearest of each. */
+/* Image retrieval: short vectors of images, and the nearest of each by their products. */
 #ifndef PSFM_MATCH_RETRIEVAL_H
 #define PSFM_MATCH_RETRIEVAL_H
 
@@ -31,7 +31,7 @@ void psfm_principal_free(psfm_principal *principal);
 /* A long vector (principal->size) shortened to principal->num, of unit length or 0. */
 void psfm_principal_shorten(const psfm_principal *principal, const float *row, float *out);
 
-/* For each image the `count` most nearest other ones, the most nearest first: nearest[image * count
+/* For each image the `count` nearest other ones, the nearest first: nearest[image * count
  * + k], UINT32_MAX where there are no more. Images without features are like none. */
 psfm_status psfm_retrieve_nearest(psfm_context *ctx, const psfm_image_vectors *vectors,
                                   size_t count, uint32_t *nearest);

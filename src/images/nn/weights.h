@@ -42,7 +42,7 @@ typedef struct {
 
 /* Finds the one file that fits best. PSFM_ERR_ARGUMENT with one sentence if the library was built
  * without networks, none is given, none
- * fits or two fit alike; a file that is named and cannot be read fails with its reason, one that
+ * fits or two fit equally; a file that is named and cannot be read fails with its reason, one that
  * just lies in a folder is passed over with a warning. *path is malloc'ed; *fingerprint identifies
  * the contents of the file. */
 psfm_status psfm_weights_find(psfm_context *ctx, const psfm_weights_list *list,

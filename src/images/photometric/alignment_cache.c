@@ -113,14 +113,14 @@ void psfm_kept_pairs_free(psfm_kept_pairs *kept) {
     *kept = (psfm_kept_pairs){0};
 }
 
-/* ---- what patches are num_matches ---- */
+/* ---- weights of patches ---- */
 
 /* Patches beside keypoints.
  *
  * A match says how far two positions are from what a motion and a plane predict, and its variance
  * is the sum of theirs. With the information i = 1 / variance of a coordinate, the mean of both, a
  * match of patches has 1 / (1 / i1 + 1 / i2), and one of keypoints 1 / (2 noise^2). Their ratio is
- * what one is num_matches in the other: at 0.1 px beside 0.3 px, nine. Correlations between
+ * how many of the other one counts for: at 0.1 px beside 0.3 px, nine. Correlations between
  * patches, which share the errors of a plane that is not quite flat, are not known here. */
 
 /* Mean information of a coordinate; 0 for a keypoint as a detector finds it. */

@@ -2,7 +2,7 @@
  *
  * Ground with relief is flat in no pair: its patches spread about every plane that keypoints fit to
  * it, and all that was aligned is given up again. Where each image is matched with dozens of others
- * that is most of the work, all of it in vain. So the pairs that tell most go first, those with
+ * that is most of the work, all of it for nothing. So the pairs that tell most go first, those with
  * most matches on planes: near pairs see the least parallax from relief, and most patches. A pair
  * beside them is aligned only if one of its images had a plane that came out better among its own
  * first ones. */

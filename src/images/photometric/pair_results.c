@@ -154,9 +154,9 @@ psfm_status psfm_pair_results_take(psfm_context *ctx, const psfm_view_corners *v
  *
  * Where one plane decides the motion, its refined homography is decomposed again and the motions
  * nearest to the known ones are kept. Where points off the planes decide, motion and all planes
- * that obey it are fitted together, patches and keypoints each in units of their deviations
- * (core/twoview/joint_motion.c). A result far from what was known is not taken: then the alignment,
- * not the knowledge, is in doubt. */
+ * that obey it are fitted together, patches and keypoints each in units of their standard
+ * deviations (core/twoview/joint_motion.c). A result far from what was known is not taken: then the
+ * alignment, not the knowledge, is in doubt. */
 
 /* A motion is found again if it changed by less than this; farther apart, the decomposition is too
  * unsure to tell which is which. */
@@ -212,7 +212,7 @@ typedef struct {
     size_t first_new;
     const psfm_refined_plane *refined;
     psfm_two_view *view;
-    psfm_ray_pairs pairs;    /* all matches, in units of their deviations */
+    psfm_ray_pairs pairs;    /* all matches, in units of their standard deviations */
     uint32_t *pair_of_match; /* UINT32_MAX: without a ray */
     uint32_t *idx;
     double *squared;

@@ -1,7 +1,7 @@
 /* Inverse-compositional Lucas-Kanade for a translation under a plane's homography.
  *
  * Let T(x) be the patch about a point of image 1, and W_p(x) image 2 at the warp of x + p. The p is
- * sought for which the two are alike up to gain and offset. With <a, b> = sum of a b over the
+ * sought for which the two are equal up to gain and offset. With <a, b> = sum of a b over the
  * window, let t and w be T and W_p less their means, of norm 1. By the gradient g of t, freed of
  * its parts along the constant and along t,
  *   w - t = g . (p - p*) to first order,  p - p* = M^-1 <g, w - t> = <D, w>,
@@ -268,7 +268,7 @@ typedef struct {
 } search;
 
 /* Whether what a search has come to in step k promises nothing. A finest search starts within a
- * pixel or two, where what is alike looks alike. */
+ * pixel or two, where similar things look the same. */
 static bool is_hopeless(const search *s, int k) {
     return s->ncc < HOPELESS_NCC && (k >= HOPELESS_STEPS || !s->is_coarse);
 }

@@ -48,7 +48,7 @@ typedef struct {
                    const float *v, size_t num, float *out);
 
     /* The same for the samples (-radius, -radius) to (radius, radius), row by row, of a map that
-     * neither turns nor bends: x by u alone and y by v alone, in steps above 0, and within the
+     * neither turns nor curves: x by u alone and y by v alone, in steps above 0, and within the
      * image. Rows are interpolated once for all samples that need them. May write
      * PSFM_PATCH_LANES floats too many. */
     void (*sample_grid)(const psfm_pyramid_level *level, const psfm_patch_map *map, int radius,

@@ -87,7 +87,7 @@ static void measure(const psfm_plane_points *all, const double H_21[9], psfm_pla
     }
 }
 
-/* By how much the deviations of most points exceed their covariances, at least 1: the median of a
+/* By how much the errors of most points exceed their covariances, at least 1: the median of a
  * two-dimensional normal deviate is sqrt(2 ln 2). Reorders the values. */
 static double excess(double *values, size_t num) {
     return num == 0 ? 1.0 : fmax(psfm_median(values, num) / 1.17741, 1.0);

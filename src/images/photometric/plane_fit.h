@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     bool fitted;      /* false: the points determine no homography */
     double H_21[9];   /* in: a start; out: the fit, middle singular value 1, det > 0 */
-    double scale;     /* by how much deviations exceed covariances; 1 if they do not */
+    double scale;     /* by how much errors exceed covariances; 1 if they do not */
     double *error_px; /* num entries: distance of a found point from where the fit puts it,
                          INFINITY if nowhere */
     double *sigmas;   /* num entries: the same in standard deviations */

@@ -1,7 +1,7 @@
 /* Pairs aligned in the photographs, before the graph is built.
  *
  * The pairs that tell most go first, and others only where these came to something
- * (images/photometric/pair_order.c): first a few on trial, which settle whether there is anything
+ * (images/photometric/pair_order.c): first a few on trial, which decide whether there is anything
  * flat here at all, then the best ones of each image, then those beside them. Corners of a
  * photograph are found once, with the first of its pairs. Each pair's planes are aligned
  * (images/photometric/pair_planes.c) in an order that reads photographs seldom, by any thread or
@@ -209,7 +209,7 @@ static psfm_status align_wave(psfm_context *ctx, refinement *r) {
                : status;
 }
 
-/* A few pairs, and whether they came to so little that the others are not worth it. */
+/* A few pairs, and whether they came to so little that the others are not tried. */
 static psfm_status align_trial(psfm_context *ctx, refinement *r, const bool *can_align,
                                bool *has_failed) {
     size_t num = 0, num_flat = 0;

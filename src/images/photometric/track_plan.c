@@ -1,12 +1,12 @@
 /* The plan of an alignment of tracks.
  *
- * Not every point is worth a search: those that together cover the images are chosen. The warp of
+ * Not every point is searched: those that together cover the images are chosen. The warp of
  * a patch wants the normal of the surface about the point. A point on a plane has the plane's; the
  * surface about any other is taken to face the cameras that matched it, by the mean of their
  * directions. To first order a wrong slope stretches a patch about its centre, which stays where it
  * is, so that this is nearly as good as a plane through the nearest points (docs/measurements.md)
  * and needs none. What is seen too differently does not correlate. Three images or more must have
- * matched such a point: no plane speaks for it.
+ * matched such a point: no plane supports it.
  *
  * A point has one patch, in the image of its track that shows the surface about it largest: any
  * other would be enlarged there, and an enlarged patch has no more detail than it had before. The
@@ -40,7 +40,7 @@ static const psfm_option rows[] = {
                     "images in which a point is sought beside those that matched it"),
     PSFM_OPTION_DOUBLE(psfm_track_align_options, max_shift_px, "max-shift-px", 1.5, 0.1, 100.0,
                        "distance of a point from where the poses put it, in pixels, or three "
-                       "deviations of keypoints where that is more"),
+                       "standard deviations of keypoints where that is more"),
     PSFM_OPTION_INT(psfm_track_align_options, radius, "radius", 8, 3, PSFM_PATCH_MAX_RADIUS,
                     "half the width of a patch of a track, in pixels of the coarser photograph"),
 };
@@ -49,7 +49,7 @@ const psfm_option_table psfm_track_align_option_table = PSFM_OPTION_TABLE("photo
 #define MIN_COSINE 0.1 /* of the angle under which a surface is seen */
 #define CHUNK 256      /* points that are planned together */
 /* Images of a point on no plane. Any two rays meet nearly, and what was matched wrongly looks
- * alike, so that its patches would be found and count for much. */
+ * the same, so that its patches would be found and count for much. */
 #define MIN_CONFIRMED 3
 
 typedef struct {

@@ -15,15 +15,15 @@ typedef struct {
 typedef struct {
     double xy1[2];
     double point[3], normal[3];
-} psfm_track_sight;
+} psfm_track_patch;
 
 /* What a search of a plan starts from. */
-psfm_track_sight psfm_track_sight_of(const psfm_match_set *set, const psfm_structure *structure,
+psfm_track_patch psfm_track_patch_of(const psfm_match_set *set, const psfm_structure *structure,
                                      const psfm_track_plan *plan, const psfm_track_search *search);
 
 /* Finds it in the second view, both ways, at most max_shift_px from where it should be. */
-void psfm_track_sight_seek(psfm_patch_aligner *aligner, const psfm_track_view views[2],
-                           const psfm_track_sight *sight, double max_shift_px,
+void psfm_track_patch_find(psfm_patch_aligner *aligner, const psfm_track_view views[2],
+                           const psfm_track_patch *patch, double max_shift_px,
                            psfm_patch_match *found);
 
 #endif

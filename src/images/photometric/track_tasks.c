@@ -15,12 +15,12 @@
 typedef struct {
     uint32_t ends[2]; /* views */
     size_t num;
-    psfm_track_sight *sights;
+    psfm_track_patch *patches;
 } group_item;
 
 typedef struct {
     size_t num, num_aligned;
-    uint8_t *outcomes; /* of all sights */
+    uint8_t *outcomes; /* of all patches */
     psfm_patch_match *aligned;
 } group_result;
 
@@ -29,11 +29,11 @@ typedef struct {
 static void move_group(psfm_transfer *t, void *value) {
     group_item *item = value;
     psfm_move(t, item, sizeof *item);
-    psfm_move_array(t, &item->sights, &item->num, sizeof *item->sights);
+    psfm_move_array(t, &item->patches, &item->num, sizeof *item->patches);
 }
 
 static void free_group(void *value) {
-    free(((group_item *)value)->sights);
+    free(((group_item *)value)->patches);
 }
 
 static void move_found(psfm_transfer *t, void *value) {
@@ -75,7 +75,7 @@ static psfm_status seek_group(psfm_context *ctx, void *state, int worker, void *
     }
     for (size_t k = 0; k < item->num; ++k) {
         psfm_patch_match *found = &out->aligned[out->num_aligned];
-        psfm_track_sight_seek(s->aligners[worker], views, &item->sights[k], s->setup->max_shift_px,
+        psfm_track_patch_find(s->aligners[worker], views, &item->patches[k], s->setup->max_shift_px,
                               found);
         out->outcomes[k] = (uint8_t)found->outcome;
         out->num_aligned += found->outcome == PSFM_PATCH_ALIGNED;
@@ -118,9 +118,9 @@ static psfm_status describe_group(psfm_context *ctx, size_t index, void *user, v
     group_item *item = value;
     memcpy(item->ends, &w->ends[2 * index], sizeof item->ends);
     item->num = w->weights[index];
-    psfm_status status = PSFM_ALLOC(ctx, item->num, &item->sights);
+    psfm_status status = PSFM_ALLOC(ctx, item->num, &item->patches);
     for (size_t k = 0; status == PSFM_OK && k < item->num; ++k)
-        item->sights[k] = psfm_track_sight_of(w->set, w->structure, w->plan, &searches[k]);
+        item->patches[k] = psfm_track_patch_of(w->set, w->structure, w->plan, &searches[k]);
     return status;
 }
 

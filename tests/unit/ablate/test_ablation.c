@@ -25,7 +25,7 @@ static psfm_ablation ablate(psfm_context *ctx, psfm_scene *scenes,
     return ablation;
 }
 
-/* Full method, then no pruning, then no confidence: each part carries its share. Mean, deviation
+/* Full method, then no pruning, then no confidence: each part carries its share. Mean, sigma
  * and recall are consistent, nothing depends on threads, and the seed is given back. */
 static void the_published_order_appears(void **state) {
     (void)state;
@@ -48,7 +48,7 @@ static void the_published_order_appears(void **state) {
         const psfm_ablation_row *row = &one.rows[r];
         auc[r] = row->auc.mean[AT_3_DEG];
         assert_true(row->recall.mean[AT_3_DEG] >= auc[r]); /* the curve rises up to its end */
-        assert_true(row->auc.deviation[AT_3_DEG] >= 0.0);
+        assert_true(row->auc.sigma[AT_3_DEG] >= 0.0);
         assert_memory_equal(&row->auc, &two.rows[r].auc, sizeof row->auc);
         assert_memory_equal(&row->recall, &two.rows[r].recall, sizeof row->recall);
     }
@@ -57,7 +57,7 @@ static void the_published_order_appears(void **state) {
     assert_true(auc[0] > auc[2] + 40.0);           /* confidence off */
     assert_true(auc[2] + 2.0 > auc[3]);            /* both off */
     assert_true(auc[5] > auc[4] && auc[6] > 70.0); /* positions: rigid, agreeing */
-    assert_true(one.rows[1].auc.deviation[AT_3_DEG] > 1.0);
+    assert_true(one.rows[1].auc.sigma[AT_3_DEG] > 1.0);
     for (int k = 0; k < 3; ++k)
         psfm_scene_free(&scenes[k]);
     psfm_context_destroy(&ctx);

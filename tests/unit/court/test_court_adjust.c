@@ -10,7 +10,7 @@ static psfm_refine_options default_options(void) {
     psfm_options_init(&psfm_bundle_option_table, &options.bundle);
     options.control.stability_tests = false;
     options.bundle.tolerance = 1e-14;
-    options.bundle.settled = 0.0;
+    options.bundle.converged = 0.0;
     options.bundle.refine = PSFM_REFINE_NONE;
     return options;
 }

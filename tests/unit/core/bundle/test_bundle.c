@@ -75,7 +75,7 @@ static void different_starts_reach_one_optimum(void **state) {
             psfm_bundle_options options = default_options();
             options.planes = mode;
             options.tolerance = 1e-12;
-            options.settled = 0.0;
+            options.converged = 0.0;
             /* The weight of a soft plane depends on the start a little. */
             options.plane_sigma_px = 1e-3;
             psfm_bundle_stats stats = adjust(ctx, &s, &options);
@@ -176,7 +176,7 @@ static void settled_poses_end_it(void **state) {
         scene_perturb(&s, 2, 0.02, 0.05, NULL);
         psfm_bundle_options options = default_options();
         options.tolerance = settles ? 0.0 : 1e-13;
-        options.settled = settles ? 0.1 : 0.0;
+        options.converged = settles ? 0.1 : 0.0;
         options.max_iterations = 1000;
         psfm_bundle_stats stats = adjust(ctx, &s, &options);
         assert_int_equal(stats.stop, PSFM_BUNDLE_CONVERGED);
@@ -208,7 +208,7 @@ static void weights_weigh(void **state) {
     psfm_bundle_options options = default_options();
     options.loss = PSFM_LOSS_SQUARED;
     options.tolerance = 1e-13;
-    options.settled = 0.0;
+    options.converged = 0.0;
     scene_make(&o, &plain);
     scene_make(&o, &weighted);
     for (size_t k = 0; k < plain.problem.num_observations; ++k) {
@@ -285,7 +285,7 @@ static void the_gauge_is_held(void **state) {
             num_scale += stats.images[i].fixes_scale;
             datum = stats.images[i].state == PSFM_IMAGE_DATUM ? i : datum;
             far = stats.images[i].fixes_scale ? i : far;
-            assert_int_equal(stats.images[i].state == PSFM_IMAGE_HELD, fixed[i]);
+            assert_int_equal(stats.images[i].state == PSFM_IMAGE_FIXED, fixed[i]);
             if (stats.images[i].state != PSFM_IMAGE_ADJUSTED) {
                 assert_memory_equal(s.R[i], start.R[i], sizeof s.R[i]);
                 assert_memory_equal(s.c[i], start.c[i], sizeof s.c[i]);
@@ -502,7 +502,7 @@ static void known_points_hold_poses_to_one_side(void **state) {
     s.problem.obs_sqrt_info = (const double(*)[3])sqrt_info;
     psfm_bundle_options options = default_options();
     options.tolerance = 1e-14;
-    options.settled = 0.0;
+    options.converged = 0.0;
     options.max_iterations = 100;
     psfm_bundle_stats stats = adjust(ctx, &s, &options);
     for (size_t i = 0; i < o.num_images; ++i) {

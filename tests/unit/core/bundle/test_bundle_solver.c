@@ -96,7 +96,7 @@ static void adjustments_end_in_the_same_place(void **state) {
     for (int mode = PSFM_PLANES_FREE; mode <= PSFM_PLANES_HARD; ++mode) {
         psfm_bundle_options options = options_of(PSFM_BUNDLE_DIRECT, mode, PSFM_REFINE_NONE);
         options.tolerance = 1e-13;
-        options.settled = 0.0;
+        options.converged = 0.0;
         make(&direct, 2, 1);
         make(&iterative, 2, 1);
         psfm_bundle_stats a = adjust(ctx, &direct, &options);

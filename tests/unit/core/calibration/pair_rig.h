@@ -18,7 +18,7 @@ typedef struct {
     size_t num;
     bool shared;
     double R[MAX_CAMERAS][9], center[MAX_CAMERAS][3], focal[MAX_CAMERAS]; /* focal in pixels */
-    double bend; /* radial coefficient of all lenses */
+    double k1; /* radial coefficient of all lenses */
     double noise_px, outliers;
     psfm_match_set set;
 } rig;
@@ -60,7 +60,7 @@ static inline bool see(const rig *r, psfm_rng *rng, size_t k, const double X[3],
     double from[3], ray[3];
     psfm_axpy3(X, -1.0, r->center[k], from);
     psfm_mat3_mul_vec(r->R[k], from, ray);
-    double x = ray[0] / ray[2], y = ray[1] / ray[2], s = 1.0 + r->bend * (x * x + y * y);
+    double x = ray[0] / ray[2], y = ray[1] / ray[2], s = 1.0 + r->k1 * (x * x + y * y);
     xy[0] = 0.5 * WIDTH + r->focal[k] * s * x + r->noise_px * psfm_rng_normal(rng);
     xy[1] = 0.5 * HEIGHT + r->focal[k] * s * y + r->noise_px * psfm_rng_normal(rng);
     return ray[2] > 0.1 && xy[0] > 0 && xy[0] < WIDTH && xy[1] > 0 && xy[1] < HEIGHT;

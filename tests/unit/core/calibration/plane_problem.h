@@ -6,21 +6,21 @@
 
 #include "core/calibration/plane_adjust_internal.h"
 
-enum { MAX_SIGHTS = 24, MAX_EDGES = 80 };
+enum { MAX_POSES = 24, MAX_EDGES = 80 };
 
 /* The arrays of a problem; it stays where it was made, and so do the rigs that it was made of. */
 typedef struct {
-    psfm_plane_sight sights[MAX_SIGHTS];
+    psfm_plane_pose poses[MAX_POSES];
     psfm_plane_edge edges[MAX_EDGES];
-    double log_focal[MAX_SIGHTS], prior_log_focal[MAX_SIGHTS], prior_sigma[MAX_SIGHTS];
-    double center_sigma[MAX_SIGHTS], bend[MAX_SIGHTS];
-    double prior_bend[MAX_SIGHTS], prior_bend_sigma[MAX_SIGHTS];
+    double log_focal[MAX_POSES], prior_log_focal[MAX_POSES], prior_sigma[MAX_POSES];
+    double center_sigma[MAX_POSES], k1[MAX_POSES];
+    double prior_k1[MAX_POSES], prior_k1_sigma[MAX_POSES];
     psfm_plane_problem p;
 } plane_case;
 
 /* The true pose of view k against the plane z = 0. */
-static inline psfm_plane_sight true_sight(const rig *r, size_t k, uint32_t group, uint32_t plane) {
-    psfm_plane_sight s = {.group = group, .plane = plane};
+static inline psfm_plane_pose true_sight(const rig *r, size_t k, uint32_t group, uint32_t plane) {
+    psfm_plane_pose s = {.group = group, .plane = plane};
     memcpy(s.R, r->R[k], sizeof s.R);
     psfm_mat3_mul_vec(r->R[k], r->c[k], s.t);
     psfm_scale3(-1.0, s.t, s.t);
@@ -29,10 +29,10 @@ static inline psfm_plane_sight true_sight(const rig *r, size_t k, uint32_t group
 
 /* Adds all views and homographies of a rig as one more plane. group is per view. */
 static inline void add_plane(plane_case *c, const rig *r, const uint32_t *group) {
-    size_t first = c->p.num_sights;
+    size_t first = c->p.num_poses;
     for (size_t k = 0; k < r->num; ++k) {
         uint32_t g = group[k];
-        c->sights[first + k] = true_sight(r, k, g, (uint32_t)c->p.num_planes);
+        c->poses[first + k] = true_sight(r, k, g, (uint32_t)c->p.num_planes);
         c->log_focal[g] = c->prior_log_focal[g] = log(r->f[k]);
         c->prior_sigma[g] = 0.6;
         c->p.num_groups = g + 1 > c->p.num_groups ? g + 1 : c->p.num_groups;
@@ -41,20 +41,20 @@ static inline void add_plane(plane_case *c, const rig *r, const uint32_t *group)
         c->edges[c->p.num_edges++] =
             (psfm_plane_edge){&r->planes[e], (uint32_t)first + r->planes[e].view1,
                               (uint32_t)first + r->planes[e].view2};
-    c->p.num_sights += r->num;
+    c->p.num_poses += r->num;
     ++c->p.num_planes;
-    c->p.sights = c->sights;
+    c->p.poses = c->poses;
     c->p.edges = c->edges;
     c->p.log_focal = c->log_focal;
     c->p.prior_log_focal = c->prior_log_focal;
     c->p.prior_sigma = c->prior_sigma;
     c->p.center_sigma = c->center_sigma;
-    c->p.prior_bend = c->prior_bend;
-    c->p.prior_bend_sigma = c->prior_bend_sigma;
+    c->p.prior_k1 = c->prior_k1;
+    c->p.prior_k1_sigma = c->prior_k1_sigma;
 }
 
-/* Turns a sight by w, and moves it by `shift` of its distance: the unknowns of the adjustment. */
-static inline void move_sight(psfm_plane_sight *s, const double w[3], const double shift[3]) {
+/* Turns a pose by w, and moves it by `shift` of its distance: the unknowns of the adjustment. */
+static inline void move_sight(psfm_plane_pose *s, const double w[3], const double shift[3]) {
     double E[9], R[9], t[3], length = psfm_norm3(s->t);
     psfm_rotation_exp(w, E);
     psfm_mat3_mul(E, s->R, R);
@@ -65,11 +65,11 @@ static inline void move_sight(psfm_plane_sight *s, const double w[3], const doub
 
 /* Takes all unknowns off their true values. */
 static inline void disturb(plane_case *c, psfm_rng *rng, double by) {
-    for (size_t k = 0; k < c->p.num_sights; ++k) {
+    for (size_t k = 0; k < c->p.num_poses; ++k) {
         double step[6];
         for (int i = 0; i < 6; ++i)
             step[i] = by * psfm_rng_normal(rng);
-        move_sight(&c->sights[k], step, step + 3);
+        move_sight(&c->poses[k], step, step + 3);
     }
     for (size_t g = 0; g < c->p.num_groups; ++g)
         c->log_focal[g] += by * psfm_rng_normal(rng);
@@ -81,16 +81,16 @@ static inline void open_adjustment(psfm_context *ctx, const plane_case *c, doubl
                                    psfm_plane_adjustment *a) {
     *a = (psfm_plane_adjustment){.p = &c->p, .weight = weight};
     psfm_plane_state *s = &a->now;
-    s->sights = calloc(MAX_SIGHTS, sizeof *s->sights);
-    s->log_focal = calloc(MAX_SIGHTS, sizeof *s->log_focal);
-    s->bend = calloc(MAX_SIGHTS, sizeof *s->bend);
-    s->G = calloc(MAX_SIGHTS, sizeof *s->G);
-    s->G_inverse = calloc(MAX_SIGHTS, sizeof *s->G_inverse);
+    s->poses = calloc(MAX_POSES, sizeof *s->poses);
+    s->log_focal = calloc(MAX_POSES, sizeof *s->log_focal);
+    s->k1 = calloc(MAX_POSES, sizeof *s->k1);
+    s->G = calloc(MAX_POSES, sizeof *s->G);
+    s->G_inverse = calloc(MAX_POSES, sizeof *s->G_inverse);
     s->chi = calloc(MAX_EDGES, sizeof *s->chi);
-    memcpy(s->sights, c->sights, c->p.num_sights * sizeof *s->sights);
+    memcpy(s->poses, c->poses, c->p.num_poses * sizeof *s->poses);
     memcpy(s->log_focal, c->log_focal, c->p.num_groups * sizeof *s->log_focal);
-    if (c->p.bend != NULL)
-        memcpy(s->bend, c->bend, c->p.num_groups * sizeof *s->bend);
+    if (c->p.k1 != NULL)
+        memcpy(s->k1, c->k1, c->p.num_groups * sizeof *s->k1);
     for (size_t k = 0; k < c->p.num_planes; ++k)
         weight[k] = 1.0;
     assert_true(psfm_plane_evaluate(a, s));
@@ -99,9 +99,9 @@ static inline void open_adjustment(psfm_context *ctx, const plane_case *c, doubl
 
 static inline void close_adjustment(psfm_plane_adjustment *a) {
     psfm_plane_equations_free(&a->eq);
-    free(a->now.sights);
+    free(a->now.poses);
     free(a->now.log_focal);
-    free(a->now.bend);
+    free(a->now.k1);
     free(a->now.G);
     free(a->now.G_inverse);
     free(a->now.chi);

@@ -146,22 +146,22 @@ static void fisheyes_are_told_from_other_wide_lenses(void **state) {
 }
 
 /* Gives camera c of a scene a radial coefficient of its own; its keypoints move. */
-static void bend_camera(psfm_context *ctx, psfm_match_set *set, size_t c, double k1) {
-    psfm_camera bent = set->cameras[c];
+static void distort_camera(psfm_context *ctx, psfm_match_set *set, size_t c, double k1) {
+    psfm_camera distorted = set->cameras[c];
     double ray[3];
-    bent.params[3] = k1;
+    distorted.params[3] = k1;
     for (size_t v = 0; v < set->num_views; ++v)
         for (size_t i = 0; set->views[v].camera_idx == c && i < set->views[v].num_keypoints; ++i) {
             assert_true(psfm_camera_unproject(&set->cameras[c], set->views[v].keypoints[i], ray));
-            assert_true(psfm_camera_project(&bent, ray, set->views[v].keypoints[i]));
+            assert_true(psfm_camera_project(&distorted, ray, set->views[v].keypoints[i]));
         }
-    set->cameras[c] = bent;
+    set->cameras[c] = distorted;
     assert_ok(ctx, psfm_match_set_compute_rays(ctx, set, NULL));
 }
 
-/* Forgets the cameras of a scene whose lenses bend by -0.14, -0.1 and -0.06 in turn; k1 gets the
+/* Forgets the cameras of a scene whose lenses have k1 of -0.14, -0.1 and -0.06 in turn; k1 gets the
  * truth. */
-static unknown_scene make_bent(psfm_context *ctx, double noise_px, double k1[16]) {
+static unknown_scene make_distorted(psfm_context *ctx, double noise_px, double k1[16]) {
     psfm_scene_options options = scene_options(16);
     unknown_scene s;
     options.camera_model = PSFM_CAMERA_SIMPLE_RADIAL;
@@ -173,7 +173,7 @@ static unknown_scene make_bent(psfm_context *ctx, double noise_px, double k1[16]
     assert_int_equal(set->num_cameras, 16);
     for (size_t c = 0; c < 16; ++c) {
         k1[c] = -0.1 + 0.04 * ((double)(c % 3) - 1.0);
-        bend_camera(ctx, set, c, k1[c]);
+        distort_camera(ctx, set, c, k1[c]);
     }
     forget(ctx, &s);
     return s;
@@ -184,12 +184,12 @@ static void every_lens_has_its_own_distortion(void **state) {
     psfm_context *ctx = psfm_context_create();
     for (int noisy = 0; noisy < 2; ++noisy) {
         double k1[16];
-        unknown_scene s = make_bent(ctx, noisy ? 0.7 : 0.0, k1);
+        unknown_scene s = make_distorted(ctx, noisy ? 0.7 : 0.0, k1);
         psfm_calibrate_stats stats = calibrate(ctx, &s);
         const psfm_match_set *set = &s.scene.matches;
         assert_int_equal(stats.num_determined, 16);
-        assert_int_equal(stats.num_bends, 16);
-        assert_int_equal(stats.num_bent, 16);
+        assert_int_equal(stats.num_k1_free, 16);
+        assert_int_equal(stats.num_k1_determined, 16);
         for (size_t c = 0; c < 16; ++c) {
             assert_close(set->cameras[c].params[0] / s.true_focal[c], 1.0, noisy ? 0.005 : 1e-8);
             assert_close(set->cameras[c].params[3], k1[c], noisy ? 0.02 : 1e-8);
@@ -283,7 +283,7 @@ static void exif_data_of_all_kinds_may_be_mixed(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* EXIF data that planes can neither replace nor refute are not held: the adjustment may do so. */
+/* EXIF data that planes can neither replace nor refute are not fixed: the adjustment may do so. */
 static void exif_data_that_planes_cannot_judge_stay_free(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -373,8 +373,8 @@ static void sentences_say_what_was_found(void **state) {
                                   .num_by_pairs = 2,
                                   .num_pairs = 12,
                                   .num_wrong_exif = 1,
-                                  .num_bends = 6,
-                                  .num_bent = 4};
+                                  .num_k1_free = 6,
+                                  .num_k1_determined = 4};
     psfm_calibrate_describe(&stats, text, sizeof text);
     assert_non_null(strstr(text, "7 of 9 unknown focal lengths determined, from 44 homographies "
                                  "of 3 planes and, 2 of them, from the epipolar geometry of 12 "

@@ -4,13 +4,13 @@
 
 #include "core/calibration/focal_pairs.h"
 
-static psfm_pair_estimate estimate(psfm_context *ctx, rig *r, double bend_sigma) {
+static psfm_pair_estimate estimate(psfm_context *ctx, rig *r, double k1_sigma) {
     psfm_camera_knowledge known[MAX_CAMERAS];
     psfm_two_view_options options;
     psfm_two_view *two_views = calloc(r->set.num_pairs, sizeof *two_views);
     psfm_pair_estimate out;
     for (size_t c = 0; c < MAX_CAMERAS; ++c)
-        known[c] = (psfm_camera_knowledge){.free = true, .bend_sigma = bend_sigma};
+        known[c] = (psfm_camera_knowledge){.free = true, .k1_sigma = k1_sigma};
     psfm_options_init(&psfm_two_view_option_table, &options);
     options.estimate_essential = false;
     assert_ok(ctx, psfm_two_view_estimate_all(ctx, &r->set, &options, two_views));
@@ -56,7 +56,7 @@ static void noisy_matches_are_within_their_sigma(void **state) {
         for (size_t c = 0; c < r.set.num_cameras; ++c) {
             assert_below(e.sigma[c], 0.05);
             assert_below(fabs(error_of(&r, &e, c)), 3.0 * e.sigma[c]);
-            assert_close(e.bend[c], 0.0, 0.0); /* which nothing asks for */
+            assert_close(e.k1[c], 0.0, 0.0); /* which nothing asks for */
             squares += pow(error_of(&r, &e, c) / e.sigma[c], 2.0);
             num += 1.0;
         }
@@ -67,20 +67,20 @@ static void noisy_matches_are_within_their_sigma(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* Of a lens that bends a focal length would come out 5 % wrong. */
+/* Of a lens with distortion a focal length would come out 5 % wrong. */
 static void distortion_is_found_beside(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     psfm_rng rng = psfm_rng_make(4, PSFM_RNG_TEST, 2, 0);
     rig r = new_rig(&rng, true);
-    r.bend = -0.1;
+    r.k1 = -0.1;
     place_ring(&r, &rng, 0.2);
     make_set(ctx, &r, &rng, 1.0);
     psfm_pair_estimate e = estimate(ctx, &r, 0.1);
     assert_below(fabs(error_of(&r, &e, 0)), 3.0 * e.sigma[0]);
     assert_below(e.sigma[0], 0.02);
-    double strength = r.bend * WIDTH * WIDTH / (1200.0 * 1200.0);
-    assert_close(e.bend[0], strength, 0.02);
+    double strength = r.k1 * WIDTH * WIDTH / (1200.0 * 1200.0);
+    assert_close(e.k1[0], strength, 0.02);
     psfm_pair_estimate_free(&e);
     psfm_match_set_free(&r.set);
     psfm_context_destroy(&ctx);
@@ -194,9 +194,9 @@ static void nothing_in_nothing_out(void **state) {
         r.set.pairs[p].num_matches = 0;
     psfm_pair_estimate e = estimate(ctx, &r, 0.1);
     assert_int_equal(e.num_pairs, 0);
-    assert_false(e.asks_bends);
+    assert_false(e.asks_k1);
     for (size_t c = 0; c < r.num; ++c)
-        assert_true(isinf(e.sigma[c]) && e.bend[c] == 0.0);
+        assert_true(isinf(e.sigma[c]) && e.k1[c] == 0.0);
     psfm_pair_estimate_free(&e);
     psfm_match_set_free(&r.set);
     psfm_context_destroy(&ctx);

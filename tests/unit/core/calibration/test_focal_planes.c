@@ -120,8 +120,8 @@ static void distortion_that_nothing_tells_stays_at_its_prior(void **state) {
     psfm_focal_estimate out;
     assert_ok(ctx, psfm_focal_from_planes(ctx, &measured, &input, NULL, &out));
     for (size_t k = 0; k < 8; ++k) {
-        assert_close(out.bend[k], prior[k], 1e-12);
-        assert_close(out.bend_sigma[k], prior_sigma[k], 1e-9);
+        assert_close(out.k1[k], prior[k], 1e-12);
+        assert_close(out.k1_sigma[k], prior_sigma[k], 1e-9);
         assert_below(fabs(log(out.focal[k] / r.f[k])), 0.01);
     }
     psfm_focal_estimate_free(&out);

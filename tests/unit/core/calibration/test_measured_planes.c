@@ -271,7 +271,7 @@ static void lenses_that_bend_are_measured(void **state) {
         assert_ok(ctx, psfm_match_set_compute_rays(ctx, &f[k].set, NULL));
         out[k] = measure(ctx, &f[k]);
     }
-    const psfm_bend_information *a = &out[0].planes[0].bend, *b = &out[1].planes[0].bend;
+    const psfm_k1_information *a = &out[0].planes[0].k1, *b = &out[1].planes[0].k1;
     for (int side = 0; side < 2; ++side) { /* in terms of the image, whatever its focal length */
         assert_true(a->normal[side][side] > 1e3);
         assert_close(b->normal[side][side] / a->normal[side][side], 1.0, 0.01);

@@ -121,7 +121,7 @@ static void costs_are_made_of_their_terms(void **state) {
                             : (log_factor[g] - median) / 0.6;
         expected += off * off;
     }
-    assert_true(sum > 100.0); /* so that the loss bends */
+    assert_true(sum > 100.0); /* so that the loss matters */
     assert_close(fit.cost, expected, 1e-9 * expected);
     tear_down(&f);
     psfm_context_destroy(&ctx);
@@ -217,8 +217,8 @@ static void add_measurement(double N[][(GROUPS + 1) * DIM], double *rhs, int a, 
     rhs[b] -= w * value;
 }
 
-/* The normal equations of all unknowns about the values there are: log f, principal point and bend
- * of each lens, and a common log f and bend. */
+/* The normal equations of all unknowns about the values there are: log f, principal point and k1
+ * of each lens, and a common log f and k1. */
 static void make_equations(const fixture *f, const double *log_factor, const double *weight,
                            double N[][(GROUPS + 1) * DIM], double *rhs) {
     const int common = GROUPS * DIM;
@@ -248,17 +248,17 @@ static void make_equations(const fixture *f, const double *log_factor, const dou
             add_measurement(N, rhs, first, common, median - log_factor[g], prior->sigma);
         else
             add_measurement(N, rhs, first, -1, prior->log_factor - log_factor[g], prior->sigma);
-        for (int k = PSFM_LENS_CENTER; k < PSFM_LENS_BEND; ++k)
+        for (int k = PSFM_LENS_CENTER; k < PSFM_LENS_K1; ++k)
             add_measurement(N, rhs, first + k, -1, 0.0, prior->center_sigma);
-        if (prior->bend_sigma > 0.0)
-            add_measurement(N, rhs, first + PSFM_LENS_BEND, common + PSFM_LENS_BEND, prior->bend,
-                            prior->bend_sigma);
+        if (prior->k1_sigma > 0.0)
+            add_measurement(N, rhs, first + PSFM_LENS_K1, common + PSFM_LENS_K1, prior->k1,
+                            prior->k1_sigma);
         else
-            add_measurement(N, rhs, first + PSFM_LENS_BEND, -1, 0.0, 1e-6);
+            add_measurement(N, rhs, first + PSFM_LENS_K1, -1, 0.0, 1e-6);
     }
     add_measurement(N, rhs, common + PSFM_LENS_FOCAL, -1, 0.0, 1.0);
-    add_measurement(N, rhs, common + PSFM_LENS_BEND, -1, 0.0, 0.3);
-    for (int k = PSFM_LENS_CENTER; k < PSFM_LENS_BEND; ++k) /* there is none */
+    add_measurement(N, rhs, common + PSFM_LENS_K1, -1, 0.0, 0.3);
+    for (int k = PSFM_LENS_CENTER; k < PSFM_LENS_K1; ++k) /* there is none */
         add_measurement(N, rhs, common + k, -1, 0.0, 1.0);
 }
 
@@ -276,8 +276,8 @@ static void posteriors_are_those_of_all_unknowns(void **state) {
     for (int g = 0; g < GROUPS; ++g) {
         log_factor[g] = f.truth[g] + 0.002 * (g - 1);
         f.priors[g].center_sigma = 0.004;
-        f.priors[g].bend_sigma = g == 2 ? 0.0 : 0.1;
-        f.priors[g].bend = 0.02 * g;
+        f.priors[g].k1_sigma = g == 2 ? 0.0 : 0.1;
+        f.priors[g].k1 = 0.02 * g;
     }
     f.priors[1].is_free = false;
     f.priors[1].log_factor = f.truth[1] + 0.003;
@@ -295,14 +295,14 @@ static void posteriors_are_those_of_all_unknowns(void **state) {
     for (int g = 0; g < GROUPS; ++g) {
         assert_close(posterior[g].sigma / deviation[g * DIM], 1.0, 1e-6);
         if (g == 2)
-            continue; /* its bend is held */
-        assert_close(posterior[g].bend_sigma / deviation[g * DIM + PSFM_LENS_BEND], 1.0, 1e-6);
-        assert_close(posterior[g].bend, x[g * DIM + PSFM_LENS_BEND],
-                     1e-5 * deviation[g * DIM + PSFM_LENS_BEND]);
+            continue; /* its k1 is fixed */
+        assert_close(posterior[g].k1_sigma / deviation[g * DIM + PSFM_LENS_K1], 1.0, 1e-6);
+        assert_close(posterior[g].k1, x[g * DIM + PSFM_LENS_K1],
+                     1e-5 * deviation[g * DIM + PSFM_LENS_K1]);
     }
-    assert_below(fabs(posterior[2].bend), 1e-6);
-    assert_close(fit.common_bend, x[ALL - DIM + PSFM_LENS_BEND], 1e-6);
-    assert_close(fit.common_bend_sigma / deviation[ALL - DIM + PSFM_LENS_BEND], 1.0, 1e-6);
+    assert_below(fabs(posterior[2].k1), 1e-6);
+    assert_close(fit.common_k1, x[ALL - DIM + PSFM_LENS_K1], 1e-6);
+    assert_close(fit.common_k1_sigma / deviation[ALL - DIM + PSFM_LENS_K1], 1.0, 1e-6);
     tear_down(&f);
     psfm_context_destroy(&ctx);
 }

@@ -58,7 +58,7 @@ static void change_lens(psfm_camera *camera, int parameter, double by) {
         p[0] *= exp(by);
         p[1] *= exp(by);
         break;
-    case PSFM_LENS_BEND:
+    case PSFM_LENS_K1:
         p[4] += by * p[0] * p[1] / (PAIR_LONGER * PAIR_LONGER);
         break;
     default:

@@ -96,16 +96,17 @@ static void the_order_of_the_images_does_not_matter(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* Homographies that saw a lens bend by `truth` beyond its rays, and no change of themselves. */
-static void bend(plane_case *c, rig *r, const double *truth) {
+/* Homographies that saw a lens whose k1 is larger by `truth` than its rays have it, and no change
+ * of themselves. */
+static void k1(plane_case *c, rig *r, const double *truth) {
     for (size_t e = 0; e < r->num_planes; ++e) {
         psfm_measured_plane *m = &r->planes[e];
-        const double b[2] = {truth[c->sights[m->view1].group], truth[c->sights[m->view2].group]};
-        m->bend.normal[0][0] = m->bend.normal[1][1] = 1e6;
-        m->bend.normal[0][1] = m->bend.normal[1][0] = 3e5;
+        const double b[2] = {truth[c->poses[m->view1].group], truth[c->poses[m->view2].group]};
+        m->k1.normal[0][0] = m->k1.normal[1][1] = 1e6;
+        m->k1.normal[0][1] = m->k1.normal[1][0] = 3e5;
         for (int s = 0; s < 2; ++s)
-            m->bend.gradient[s] = -m->bend.normal[s][0] * b[0] - m->bend.normal[s][1] * b[1];
-        m->bend.gain = -m->bend.gradient[0] * b[0] - m->bend.gradient[1] * b[1];
+            m->k1.gradient[s] = -m->k1.normal[s][0] * b[0] - m->k1.normal[s][1] * b[1];
+        m->k1.gain = -m->k1.gradient[0] * b[0] - m->k1.gradient[1] * b[1];
     }
 }
 
@@ -116,22 +117,22 @@ static void lenses_that_bend_are_found(void **state) {
     rig r;
     plane_case c = {0};
     psfm_plane_fit fit;
-    double truth[VIEWS], sigma[VIEWS], bend_sigma[VIEWS];
+    double truth[VIEWS], sigma[VIEWS], k1_sigma[VIEWS];
     add_ring_plane(&c, &r, &rng, 0.0);
-    c.p.bend = c.bend;
+    c.p.k1 = c.k1;
     for (size_t g = 0; g < VIEWS; ++g) {
-        truth[g] = c.prior_bend[g] = 0.02 * (double)g - 0.06;
-        c.prior_bend_sigma[g] = 0.1;
+        truth[g] = c.prior_k1[g] = 0.02 * (double)g - 0.06;
+        c.prior_k1_sigma[g] = 0.1;
     }
-    truth[5] = c.bend[5] = -0.03; /* one that is held where it is */
-    c.prior_bend_sigma[5] = 0.0;
-    bend(&c, &r, truth);
+    truth[5] = c.k1[5] = -0.03; /* one that is fixed where it is */
+    c.prior_k1_sigma[5] = 0.0;
+    k1(&c, &r, truth);
     disturb(&c, &rng, 0.03);
-    assert_ok(ctx, psfm_plane_adjust(ctx, &c.p, PSFM_PLANE_GROWN, sigma, bend_sigma, &fit));
+    assert_ok(ctx, psfm_plane_adjust(ctx, &c.p, PSFM_PLANE_GROWN, sigma, k1_sigma, &fit));
     assert_below(worst_focal(&c, &r), 1e-8);
     for (size_t g = 0; g < VIEWS; ++g) {
-        assert_close(c.bend[g], truth[g], 1e-9);
-        assert_true(g == 5 ? bend_sigma[g] == 0.0 : bend_sigma[g] > 0.0 && bend_sigma[g] < 1e-3);
+        assert_close(c.k1[g], truth[g], 1e-9);
+        assert_true(g == 5 ? k1_sigma[g] == 0.0 : k1_sigma[g] > 0.0 && k1_sigma[g] < 1e-3);
     }
     assert_below(fit.median_chi, 1e-3);
     free_rig(&r);
@@ -187,7 +188,7 @@ static void a_fit_is_described_term_by_term(void **state) {
     assert_close(fit.cost, cost, 1e-9 * cost);
     assert_close(fit.share_good, (double)good / (double)c.p.num_edges, 1e-15);
     assert_true(2 * below >= c.p.num_edges && 2 * above >= c.p.num_edges);
-    assert_memory_equal(a.now.sights, c.sights, c.p.num_sights * sizeof *c.sights);
+    assert_memory_equal(a.now.poses, c.poses, c.p.num_poses * sizeof *c.poses);
     close_adjustment(&a);
     free_rig(&r);
     psfm_context_destroy(&ctx);
@@ -283,7 +284,7 @@ static void starts_that_are_no_views_are_refused(void **state) {
     psfm_plane_fit fit;
     add_ring_plane(&c, &r, &rng, 0.0);
     for (int k = 0; k < 3; ++k) /* in the plane */
-        c.sights[3].t[k] = c.sights[3].R[3 * k];
+        c.poses[3].t[k] = c.poses[3].R[3 * k];
     assert_int_equal(psfm_plane_describe(ctx, &c.p, &fit), PSFM_ERR_NUMERIC);
     assert_non_null(strstr(psfm_context_message(ctx), "edge-on"));
     assert_int_equal(psfm_plane_adjust(ctx, &c.p, PSFM_PLANE_GROWN, NULL, NULL, &fit),

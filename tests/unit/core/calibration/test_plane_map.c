@@ -6,8 +6,8 @@
 #include "core/linalg/mat3.h"
 
 /* A view of a plane at some angle, in front of it. */
-static psfm_plane_sight make_sight(psfm_rng *rng) {
-    psfm_plane_sight s = {0};
+static psfm_plane_pose make_sight(psfm_rng *rng) {
+    psfm_plane_pose s = {0};
     double w[3];
     psfm_rng_direction(rng, w);
     psfm_scale3(psfm_rng_range(rng, 0.1, 1.2), w, w);
@@ -18,7 +18,7 @@ static psfm_plane_sight make_sight(psfm_rng *rng) {
     return s;
 }
 
-static void assert_same_pose(const psfm_plane_sight *a, const psfm_plane_sight *b, double most) {
+static void assert_same_pose(const psfm_plane_pose *a, const psfm_plane_pose *b, double most) {
     for (int k = 0; k < 9; ++k)
         assert_close(a->R[k], b->R[k], most);
     for (int k = 0; k < 3; ++k)
@@ -29,7 +29,7 @@ static void a_map_shows_points_where_the_camera_does(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 30, 0);
     for (int trial = 0; trial < 10; ++trial) {
-        psfm_plane_sight s = make_sight(&rng);
+        psfm_plane_pose s = make_sight(&rng);
         const double f = 1.3, X[3] = {0.3, -0.7, 0.0}, at[3] = {0.3, -0.7, 1.0};
         double G[9], y[3], Y[3];
         psfm_plane_map(&s, f, G);
@@ -46,12 +46,12 @@ static void a_pose_comes_back_from_its_map(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(2, PSFM_RNG_TEST, 30, 0);
     for (int trial = 0; trial < 20; ++trial) {
-        psfm_plane_sight s = make_sight(&rng), back = {.group = 3, .plane = 5};
+        psfm_plane_pose s = make_sight(&rng), back = {.group = 3, .plane = 5};
         double M[9], scale = exp(psfm_rng_range(&rng, -5.0, 5.0));
         psfm_plane_map(&s, 1.0, M);
         for (int k = 0; k < 9; ++k)
             M[k] *= scale;
-        psfm_plane_pose(M, &back);
+        psfm_plane_pose_from_map(M, &back);
         assert_same_pose(&s, &back, 1e-12);
         assert_true(back.group == 3 && back.plane == 5);
     }
@@ -62,7 +62,7 @@ static void columns_that_are_not_orthonormal_go_to_the_nearest_that_are(void **s
     (void)state;
     psfm_rng rng = psfm_rng_make(3, PSFM_RNG_TEST, 30, 0);
     for (int trial = 0; trial < 20; ++trial) {
-        psfm_plane_sight s = make_sight(&rng), back = {0};
+        psfm_plane_pose s = make_sight(&rng), back = {0};
         const double S[3] = {1.2, psfm_rng_range(&rng, -0.4, 0.4), 0.9}; /* xx, xy, yy */
         double M[9], first = 0.0, second = 0.0;
         for (int r = 0; r < 3; ++r) {
@@ -73,7 +73,7 @@ static void columns_that_are_not_orthonormal_go_to_the_nearest_that_are(void **s
             second += M[3 * r + 1] * M[3 * r + 1];
         }
         psfm_scale3(2.0 / (sqrt(first) + sqrt(second)), s.t, s.t);
-        psfm_plane_pose(M, &back);
+        psfm_plane_pose_from_map(M, &back);
         assert_same_pose(&s, &back, 1e-12);
         assert_close(psfm_mat3_det(back.R), 1.0, 1e-12);
     }
@@ -83,8 +83,8 @@ static void columns_that_are_not_orthonormal_go_to_the_nearest_that_are(void **s
 static void an_edge_on_view_has_a_finite_pose(void **state) {
     (void)state;
     const double M[9] = {1.0, 2.0, 0.0, 0.5, 1.0, 0.0, 0.2, 0.4, 3.0};
-    psfm_plane_sight s = {0};
-    psfm_plane_pose(M, &s);
+    psfm_plane_pose s = {0};
+    psfm_plane_pose_from_map(M, &s);
     assert_true(psfm_all_finite(s.R, 9) && psfm_all_finite(s.t, 3));
 }
 
@@ -93,7 +93,7 @@ static void circular_points_tell_the_focal_length(void **state) {
     (void)state;
     psfm_rng rng = psfm_rng_make(4, PSFM_RNG_TEST, 30, 0);
     for (int trial = 0; trial < 20; ++trial) {
-        psfm_plane_sight s = make_sight(&rng);
+        psfm_plane_pose s = make_sight(&rng);
         double f = psfm_rng_range(&rng, 0.5, 3.0), G[9], v[6], w[2], z[2];
         psfm_plane_map(&s, f, G);
         for (int k = 0; k < 3; ++k) {

@@ -11,7 +11,7 @@ typedef struct {
     psfm_measured_planes measured;
     psfm_plane_views views;
     uint32_t group[MOST];
-    double known[MOST], held[MOST];
+    double known[MOST], fixed[MOST];
     psfm_focal_input in;
     psfm_plane_task task;
 } fixture;
@@ -26,7 +26,7 @@ static void open_views(psfm_context *ctx, fixture *f) {
     f->in = (psfm_focal_input){
         .num_views = f->r.num, .num_groups = f->r.num, .group = f->group, .known = f->known};
     f->task =
-        (psfm_plane_task){.in = &f->in, .views = &f->views, .group = f->group, .held = f->held};
+        (psfm_plane_task){.in = &f->in, .views = &f->views, .group = f->group, .fixed = f->fixed};
 }
 
 /* Views round the plane with a lens each. Without wrap they form a chain. */
@@ -58,11 +58,11 @@ static void set_truth(psfm_context *ctx, const fixture *f, const psfm_plane_regi
                       psfm_plane_minimum *m) {
     assert_ok(ctx, psfm_plane_minimum_init(ctx, region, m));
     m->found = true;
-    for (size_t k = 0; k < region->num_sights; ++k) {
+    for (size_t k = 0; k < region->num_poses; ++k) {
         uint32_t v = region->place[k];
-        memcpy(m->sights[k].R, f->r.R[v], sizeof f->r.R[v]);
-        psfm_mat3_mul_vec(f->r.R[v], f->r.c[v], m->sights[k].t);
-        psfm_scale3(-1.0, m->sights[k].t, m->sights[k].t);
+        memcpy(m->poses[k].R, f->r.R[v], sizeof f->r.R[v]);
+        psfm_mat3_mul_vec(f->r.R[v], f->r.c[v], m->poses[k].t);
+        psfm_scale3(-1.0, m->poses[k].t, m->poses[k].t);
         m->log_focal[region->group[k]] = log(f->r.f[v]);
     }
 }
@@ -70,7 +70,7 @@ static void set_truth(psfm_context *ctx, const fixture *f, const psfm_plane_regi
 static double worst_focal(const fixture *f, const psfm_plane_region *region,
                           const psfm_plane_minimum *m) {
     double worst = 0.0;
-    for (size_t k = 0; k < region->num_sights; ++k)
+    for (size_t k = 0; k < region->num_poses; ++k)
         worst = fmax(worst, fabs(m->log_focal[region->group[k]] - log(f->r.f[region->place[k]])));
     return worst;
 }
@@ -92,7 +92,7 @@ static void references_are_far_apart(void **state) {
     assert_int_equal(num, 3);
     for (size_t k = 0; k < num; ++k) {
         assert_int_equal(found[k].reference, expected[k]);
-        assert_int_equal(found[k].region.num_sights, 9);
+        assert_int_equal(found[k].region.num_poses, 9);
         psfm_plane_found_free(&found[k]);
     }
     assert_ok(ctx, psfm_plane_minima_find(ctx, &f.task, 100, found, &num));
@@ -129,7 +129,7 @@ static void the_truth_is_among_the_minima_of_each_reference(void **state) {
                 continue;
             ++found_here;
             assert_memory_equal(m->log_focal, n->log_focal, 8 * sizeof *m->log_focal);
-            assert_memory_equal(m->sights, n->sights, 8 * sizeof *m->sights);
+            assert_memory_equal(m->poses, n->poses, 8 * sizeof *m->poses);
             best = fmin(best, worst_focal(&f, &found[0][k].region, m));
         }
         assert_below(best, 1e-8);
@@ -143,7 +143,7 @@ static void the_truth_is_among_the_minima_of_each_reference(void **state) {
     psfm_context_destroy(&ctx[1]);
 }
 
-/* Focal lengths that are held in searches are those of all minima, as far as the homographies do
+/* Focal lengths that are fixed in searches are those of all minima, as far as the homographies do
  * not move them: a search for one lens in common would not know of them. */
 static void held_focal_lengths_are_kept_in_the_search(void **state) {
     (void)state;
@@ -153,7 +153,7 @@ static void held_focal_lengths_are_kept_in_the_search(void **state) {
     size_t num, last = PSFM_MAX_MINIMA;
     set_up(ctx, &f, 8, 0.0, true);
     for (size_t k = 0; k < 8; ++k)
-        f.known[k] = f.held[k] = k % 2 == 0 ? f.r.f[k] : 0.0;
+        f.known[k] = f.fixed[k] = k % 2 == 0 ? f.r.f[k] : 0.0;
     assert_ok(ctx, psfm_plane_minima_find(ctx, &f.task, 1, found, &num));
     assert_int_equal(num, 1);
     assert_true(found[0].minima[0].found);
@@ -166,7 +166,7 @@ static void held_focal_lengths_are_kept_in_the_search(void **state) {
 }
 
 /* From four views round the ring, through regions that double; shared lenses are those of the
- * region, held ones what they are. */
+ * region, fixed ones what they are. */
 static void a_region_grows_to_all_views(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -193,7 +193,7 @@ static void a_region_grows_to_all_views(void **state) {
         set_truth(ctx, &f, &region, &minimum);
         assert_ok(ctx, psfm_plane_grow(ctx, &f.task, &region, &minimum, &whole, &grown));
         assert_true(grown.found);
-        assert_int_equal(whole.num_sights, MOST);
+        assert_int_equal(whole.num_poses, MOST);
         assert_int_equal(whole.num_edges, 2 * MOST);
         assert_int_equal(whole.num_groups, shared ? 3 : MOST);
         assert_below(worst_focal(&f, &whole, &grown), 1e-8);
@@ -254,12 +254,12 @@ static void a_plane_is_solved_and_not_ambiguous(void **state) {
     f.in.num_groups = MOST + 1;
     for (size_t g = 0; g <= MOST; ++g)
         ambiguity[g] = -7.0;
-    double known[MOST + 1] = {0.0}, held[MOST + 1] = {0.0};
+    double known[MOST + 1] = {0.0}, fixed[MOST + 1] = {0.0};
     f.in.known = known;
-    f.task.held = held;
+    f.task.fixed = fixed;
     assert_ok(ctx, psfm_plane_solve(ctx, &f.task, 4, &solution, ambiguity));
     assert_true(solution.minimum.found);
-    assert_int_equal(solution.region.num_sights, 12);
+    assert_int_equal(solution.region.num_poses, 12);
     assert_below(worst_focal(&f, &solution.region, &solution.minimum), 0.01);
     for (size_t g = 0; g <= MOST; ++g)
         assert_true(g < 12 ? ambiguity[g] >= 0.0 && ambiguity[g] < 0.003 : ambiguity[g] == -7.0);

@@ -2,7 +2,7 @@
 #include "unit/core/calibration/plane_problem.h"
 
 /* Rings of one plane each whose lenses are known, so that nothing of the measurements goes into
- * them: 8 an edge, less 6 a sight, and 4 more are left over. */
+ * them: 8 an edge, less 6 a pose, and 4 more are left over. */
 typedef struct {
     rig rigs[2];
     plane_case c;
@@ -16,7 +16,7 @@ static void set_up(psfm_context *ctx, fixture *f, size_t num_views, size_t neigh
     memset(f, 0, sizeof *f);
     for (uint32_t k = 0; k < 2; ++k) {
         rig *r = &f->rigs[k];
-        uint32_t group[MAX_SIGHTS];
+        uint32_t group[MAX_POSES];
         r->num = num_views;
         for (uint32_t v = 0; v < num_views; ++v) {
             r->f[v] = 1.1;
@@ -40,7 +40,7 @@ static void tear_down(fixture *f) {
 /* Gives all edges of a plane this squared residual. */
 static void set_residuals(fixture *f, uint32_t plane, double chi2) {
     for (size_t e = 0; e < f->c.p.num_edges; ++e)
-        if (f->c.sights[f->c.edges[e].sight1].plane == plane)
+        if (f->c.poses[f->c.edges[e].pose1].plane == plane)
             f->a.now.chi[e] = sqrt(chi2);
 }
 
@@ -108,7 +108,7 @@ static void lenses_that_are_free_take_their_share(void **state) {
         fixture f;
         set_up(ctx, &f, VIEWS, 2, 0.6);
         for (uint32_t v = 0; shared && v < 2 * VIEWS; ++v) /* the same eight in both */
-            f.c.sights[v].group = v % VIEWS;
+            f.c.poses[v].group = v % VIEWS;
         double left = LEFT - (shared ? 0.5 : 1.0) * VIEWS;
         set_residuals(&f, 0, 5.0 * left / EDGES);
         set_residuals(&f, 1, 5.0 * left / EDGES);
@@ -149,12 +149,12 @@ static void a_chain_is_taken_for_like_the_others(void **state) {
     size_t num = EDGES;
     for (size_t e = EDGES; e < 2 * EDGES; ++e) {
         const psfm_plane_edge edge = f.c.edges[e];
-        if (edge.sight2 == edge.sight1 + 1 && edge.sight2 < VIEWS + 3)
+        if (edge.pose2 == edge.pose1 + 1 && edge.pose2 < VIEWS + 3)
             f.c.edges[num++] = edge;
     }
     assert_int_equal(num, EDGES + 2);
     f.c.p.num_edges = num;
-    f.c.p.num_sights = VIEWS + 3;
+    f.c.p.num_poses = VIEWS + 3;
     for (size_t g = VIEWS; g < f.c.p.num_groups; ++g)
         f.c.prior_sigma[g] = 0.6;
     set_residuals(&f, 0, 3.0 * LEFT / EDGES);

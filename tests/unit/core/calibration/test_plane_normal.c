@@ -5,7 +5,7 @@
 #include "core/linalg/order_statistics.h"
 
 #define STEP 1e-5 /* of a difference */
-#define FLAT 1e30 /* scale at which the loss does not bend */
+#define FLAT 1e30 /* scale at which the loss is quadratic */
 
 /* Four views of one plane and three of another; two views share a lens, which another sees both. */
 typedef struct {
@@ -15,27 +15,27 @@ typedef struct {
     double weight[2];
 } fixture;
 
-/* Gives a homography what its matches could say of the bends: any positive matrix of eleven
+/* Gives a homography what its matches could say of k1: any positive matrix of eleven
  * numbers that annihilates H will do. */
-static void add_bends(psfm_rng *rng, psfm_measured_plane *m) {
+static void add_k1_sums(psfm_rng *rng, psfm_measured_plane *m) {
     for (int s = 0; s < 2; ++s) {
         double along = 0.0;
         for (int k = 0; k < 9; ++k) {
-            m->bend.by_H[k][s] = 1e3 * psfm_rng_normal(rng);
-            along += m->bend.by_H[k][s] * m->H[k];
+            m->k1.by_H[k][s] = 1e3 * psfm_rng_normal(rng);
+            along += m->k1.by_H[k][s] * m->H[k];
         }
         for (int k = 0; k < 9; ++k)
-            m->bend.by_H[k][s] -= along * m->H[k];
-        m->bend.gradient[s] = 100.0 * psfm_rng_normal(rng);
-        m->bend.normal[s][s] = 1e5;
+            m->k1.by_H[k][s] -= along * m->H[k];
+        m->k1.gradient[s] = 100.0 * psfm_rng_normal(rng);
+        m->k1.normal[s][s] = 1e5;
     }
-    m->bend.normal[0][1] = m->bend.normal[1][0] = 2e4;
-    m->bend.gain = 1e4;
+    m->k1.normal[0][1] = m->k1.normal[1][0] = 2e4;
+    m->k1.gain = 1e4;
 }
 
-static void set_up(psfm_context *ctx, fixture *f, bool bends) {
+static void set_up(psfm_context *ctx, fixture *f, bool free_k1) {
     static const uint32_t groups[2][4] = {{0, 1, 1, 2}, {2, 3, 0, 0}};
-    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 31, bends);
+    psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 31, free_k1);
     memset(f, 0, sizeof *f);
     for (int k = 0; k < 2; ++k) {
         rig *r = &f->rigs[k];
@@ -46,18 +46,18 @@ static void set_up(psfm_context *ctx, fixture *f, bool bends) {
         place_ring(r, &rng);
         add_ring(r, &rng, 2, 2.5);
         for (size_t e = 0; e < r->num_planes; ++e)
-            add_bends(&rng, &r->planes[e]);
+            add_k1_sums(&rng, &r->planes[e]);
         add_plane(&f->c, r, groups[k]);
     }
     for (uint32_t g = 0; g < 4; ++g) {
         f->c.prior_log_focal[g] += 0.05;
         f->c.prior_sigma[g] = 0.02 + 0.01 * g;
         f->c.center_sigma[g] = 0.01 + 0.005 * g;
-        f->c.bend[g] = 0.02 * psfm_rng_normal(&rng);
-        f->c.prior_bend[g] = 0.01;
-        f->c.prior_bend_sigma[g] = g == 1 ? 0.0 : 0.02; /* one is held */
+        f->c.k1[g] = 0.02 * psfm_rng_normal(&rng);
+        f->c.prior_k1[g] = 0.01;
+        f->c.prior_k1_sigma[g] = g == 1 ? 0.0 : 0.02; /* one is fixed */
     }
-    f->c.p.bend = bends ? f->c.bend : NULL;
+    f->c.p.k1 = free_k1 ? f->c.k1 : NULL;
     disturb(&f->c, &rng, 0.01);
     open_adjustment(ctx, &f->c, f->weight, &f->a);
     f->weight[0] = 0.7;
@@ -71,15 +71,15 @@ static void tear_down(fixture *f) {
     free_rig(&f->rigs[1]);
 }
 
-/* Moves unknown u of the state, numbered as the equations are: lenses, then sights. */
+/* Moves unknown u of the state, numbered as the equations are: lenses, then poses. */
 static void move_unknown(const psfm_plane_adjustment *a, psfm_plane_state *s, size_t u, double by) {
     size_t dim = (size_t)a->eq.lens_dim, num = dim * a->p->num_groups;
     if (u < num) {
-        *(u % dim == PSFM_LENS_FOCAL ? &s->log_focal[u / dim] : &s->bend[u / dim]) += by;
+        *(u % dim == PSFM_LENS_FOCAL ? &s->log_focal[u / dim] : &s->k1[u / dim]) += by;
     } else {
         double step[6] = {0};
         step[(u - num) % 6] = by;
-        move_sight(&s->sights[(u - num) / 6], step, step + 3);
+        move_sight(&s->poses[(u - num) / 6], step, step + 3);
     }
     assert_true(psfm_plane_evaluate(a, s));
 }
@@ -87,9 +87,9 @@ static void move_unknown(const psfm_plane_adjustment *a, psfm_plane_state *s, si
 /* A state to be moved, that starts where the adjustment is. */
 static void copy_state(const psfm_plane_adjustment *a, psfm_plane_state *copy) {
     const psfm_plane_state *now = &a->now;
-    memcpy(copy->sights, now->sights, MAX_SIGHTS * sizeof *now->sights);
-    memcpy(copy->log_focal, now->log_focal, MAX_SIGHTS * sizeof *now->log_focal);
-    memcpy(copy->bend, now->bend, MAX_SIGHTS * sizeof *now->bend);
+    memcpy(copy->poses, now->poses, MAX_POSES * sizeof *now->poses);
+    memcpy(copy->log_focal, now->log_focal, MAX_POSES * sizeof *now->log_focal);
+    memcpy(copy->k1, now->k1, MAX_POSES * sizeof *now->k1);
 }
 
 /* Sum of the weighed residuals under a Cauchy loss, and the priors. */
@@ -100,27 +100,27 @@ static double cost_of(const psfm_plane_adjustment *a, const psfm_plane_state *s,
         cost += c2 * log1p(s->chi[e] * s->chi[e] / c2);
     for (size_t g = 0; g < p->num_groups; ++g) {
         cost += pow((s->log_focal[g] - p->prior_log_focal[g]) / p->prior_sigma[g], 2.0);
-        if (p->bend != NULL && p->prior_bend_sigma[g] > 0.0)
-            cost += pow((s->bend[g] - p->prior_bend[g]) / p->prior_bend_sigma[g], 2.0);
+        if (p->k1 != NULL && p->prior_k1_sigma[g] > 0.0)
+            cost += pow((s->k1[g] - p->prior_k1[g]) / p->prior_k1_sigma[g], 2.0);
     }
     return cost;
 }
 
-/* The right-hand side is minus half the derivative of the cost, under a loss that bends, too. */
+/* The right-hand side is minus half the derivative of the cost, under a robust loss, too. */
 static void the_gradient_is_that_of_the_cost(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    for (int bends = 0; bends < 2; ++bends)
+    for (int free_k1 = 0; free_k1 < 2; ++free_k1)
         for (int robust = 0; robust < 2; ++robust) {
             fixture f, other;
-            set_up(ctx, &f, bends);
-            set_up(ctx, &other, bends);
+            set_up(ctx, &f, free_k1);
+            set_up(ctx, &other, free_k1);
             double scale = robust ? 3.0 : FLAT;
             psfm_plane_linearize(&f.a, scale, 1.0);
             for (size_t u = 0; u < num_unknowns(&f.a); ++u) {
                 double cost[2];
-                if (bends && u == 2 * 1 + PSFM_LENS_BEND)
-                    continue; /* the one that is held does not follow its gradient */
+                if (free_k1 && u == 2 * 1 + PSFM_LENS_K1)
+                    continue; /* the one that is fixed does not follow its gradient */
                 for (int k = 0; k < 2; ++k) {
                     copy_state(&f.a, &other.a.now);
                     move_unknown(&f.a, &other.a.now, u, k == 0 ? -STEP : STEP);
@@ -157,22 +157,22 @@ static double information_of(const psfm_measured_plane *m, const double x[PSFM_E
             sum += x[r] * m->information[9 * r + c] * y[c];
     for (int r = 0; r < 9; ++r)
         for (int s = 0; s < 2; ++s)
-            sum += m->bend.by_H[r][s] * (x[r] * y[9 + s] + x[9 + s] * y[r]);
+            sum += m->k1.by_H[r][s] * (x[r] * y[9 + s] + x[9 + s] * y[r]);
     for (int r = 0; r < 2; ++r)
         for (int s = 0; s < 2; ++s)
-            sum += x[9 + r] * m->bend.normal[r][s] * y[9 + s];
+            sum += x[9 + r] * m->k1.normal[r][s] * y[9 + s];
     return sum;
 }
 
-/* Every entry, with weights of planes, a loss that bends and a share; the priors are on the
+/* Every entry, with weights of planes, a robust loss and a share; the priors are on the
  * diagonal. */
 static void the_normal_matrix_is_made_of_products_of_derivatives(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
-    for (int bends = 0; bends < 2; ++bends) {
+    for (int free_k1 = 0; free_k1 < 2; ++free_k1) {
         fixture f, scratch;
-        set_up(ctx, &f, bends);
-        set_up(ctx, &scratch, bends);
+        set_up(ctx, &f, free_k1);
+        set_up(ctx, &scratch, free_k1);
         const double scale = 4.0, share = 0.6;
         size_t n = num_unknowns(&f.a), dim = (size_t)f.a.eq.lens_dim;
         double *N = calloc(n * n, sizeof *N), *expected = calloc(n * n, sizeof *expected);
@@ -183,7 +183,7 @@ static void the_normal_matrix_is_made_of_products_of_derivatives(void **state) {
         for (size_t e = 0; e < f.c.p.num_edges; ++e) {
             const psfm_plane_edge *edge = &f.c.edges[e];
             double x = f.a.now.chi[e] / scale;
-            double weight = share * f.weight[f.c.sights[edge->sight1].plane] / (1.0 + x * x);
+            double weight = share * f.weight[f.c.poses[edge->pose1].plane] / (1.0 + x * x);
             for (size_t u = 0; u < n; ++u)
                 find_derivative(&f, &scratch, e, u, D[u]);
             for (size_t u = 0; u < n; ++u)
@@ -192,14 +192,14 @@ static void the_normal_matrix_is_made_of_products_of_derivatives(void **state) {
         }
         for (size_t g = 0; g < 4; ++g) {
             expected[dim * g * (n + 1)] += 1.0 / (f.c.prior_sigma[g] * f.c.prior_sigma[g]);
-            if (bends && g != 1) /* the one that is held has any large number */
+            if (free_k1 && g != 1) /* the one that is fixed has any large number */
                 expected[(2 * g + 1) * (n + 1)] +=
-                    1.0 / (f.c.prior_bend_sigma[g] * f.c.prior_bend_sigma[g]);
+                    1.0 / (f.c.prior_k1_sigma[g] * f.c.prior_k1_sigma[g]);
         }
         for (size_t u = 0; u < n; ++u)
             for (size_t v = 0; v < n; ++v) {
                 double size = sqrt(expected[u * (n + 1)] * expected[v * (n + 1)]);
-                if (bends && u == 3 && v == 3)
+                if (free_k1 && u == 3 && v == 3)
                     assert_true(N[u * n + v] > 1e6 * expected[u * n + v]);
                 else
                     assert_close(N[u * n + v], expected[u * n + v], 1e-6 * size);
@@ -250,9 +250,9 @@ static void displaced_principal_points_move_the_right_hand_side(void **state) {
     for (size_t e = 0; e < f.c.p.num_edges; ++e) {
         const psfm_plane_edge *edge = &f.c.edges[e];
         double x = f.a.now.chi[e] / 4.0;
-        double weight = 0.6 * f.weight[f.c.sights[edge->sight1].plane] / (1.0 + x * x);
+        double weight = 0.6 * f.weight[f.c.poses[edge->pose1].plane] / (1.0 + x * x);
         for (int k = 0; k < 4; ++k) {
-            uint32_t g = f.c.sights[k < 2 ? edge->sight1 : edge->sight2].group;
+            uint32_t g = f.c.poses[k < 2 ? edge->pose1 : edge->pose2].group;
             double d[2][PSFM_EDGE_DIM], by[PSFM_EDGE_DIM], D[PSFM_EDGE_DIM];
             for (int s = 0; s < 2; ++s)
                 displaced_residual(&f, e, k / 2, k % 2, s == 0 ? -STEP : STEP, d[s]);
@@ -290,7 +290,7 @@ static void damping_goes_onto_the_diagonal(void **state) {
     fill_dense(&f.a, N);
     assert_ok(ctx, psfm_plane_factor(ctx, &f.a, damping));
     assert_ok(ctx, psfm_block_spd_solve(ctx, f.a.eq.spd, 1, f.a.eq.rhs, f.a.eq.step));
-    for (size_t u = 8; u < n; ++u) /* of the sights, for the four directions that nothing tells */
+    for (size_t u = 8; u < n; ++u) /* of the poses, for the four directions that nothing tells */
         largest = fmax(largest, N[u * (n + 1)]);
     for (size_t u = 0; u < n; ++u) {
         double sum = damping * N[u * (n + 1)] * f.a.eq.step[u], size = 0.0;
@@ -330,7 +330,7 @@ static void views_of_no_area_and_infinite_ones_are_refused(void **state) {
     psfm_context *ctx = psfm_context_create();
     fixture f;
     set_up(ctx, &f, false);
-    psfm_plane_sight *s = &f.a.now.sights[2], right = *s;
+    psfm_plane_pose *s = &f.a.now.poses[2], right = *s;
     for (int k = 0; k < 3; ++k) /* between r1 and r2 */
         s->t[k] = right.R[3 * k] + 2.0 * right.R[3 * k + 1];
     assert_false(psfm_plane_evaluate(&f.a, &f.a.now));

@@ -43,11 +43,11 @@ static void tear_down(fixture *f) {
 static void set_truth(psfm_context *ctx, const fixture *f, const psfm_plane_region *region,
                       psfm_plane_minimum *m) {
     assert_ok(ctx, psfm_plane_minimum_init(ctx, region, m));
-    for (size_t k = 0; k < region->num_sights; ++k) {
+    for (size_t k = 0; k < region->num_poses; ++k) {
         uint32_t v = region->place[k];
-        memcpy(m->sights[k].R, f->r.R[v], sizeof f->r.R[v]);
-        psfm_mat3_mul_vec(f->r.R[v], f->r.c[v], m->sights[k].t);
-        psfm_scale3(-1.0, m->sights[k].t, m->sights[k].t);
+        memcpy(m->poses[k].R, f->r.R[v], sizeof f->r.R[v]);
+        psfm_mat3_mul_vec(f->r.R[v], f->r.c[v], m->poses[k].t);
+        psfm_scale3(-1.0, m->poses[k].t, m->poses[k].t);
         m->log_focal[region->group[k]] = log(f->r.f[v]);
     }
 }
@@ -63,7 +63,7 @@ static void a_region_has_what_is_between_its_views(void **state) {
     f.group[4] = f.group[5] = 3;
     f.group[7] = 5;
     assert_ok(ctx, psfm_plane_region_init(ctx, &f.views, f.group, places, 4, &region));
-    assert_int_equal(region.num_sights, 4);
+    assert_int_equal(region.num_poses, 4);
     assert_int_equal(region.num_groups, 3);
     assert_memory_equal(region.place, places, sizeof places);
     assert_memory_equal(region.group, group, sizeof group);
@@ -81,8 +81,8 @@ static void a_region_has_what_is_between_its_views(void **state) {
             if (edge->measured != m)
                 continue;
             ++num;
-            assert_int_equal(places[edge->sight1], m->view1);
-            assert_int_equal(places[edge->sight2], m->view2);
+            assert_int_equal(places[edge->pose1], m->view1);
+            assert_int_equal(places[edge->pose2], m->view2);
         }
         assert_int_equal(num, first && second);
         expected += num;
@@ -121,14 +121,14 @@ static void lenses_that_nothing_tells_end_at_their_priors(void **state) {
     for (size_t g = 0; g < 4; ++g)
         m.log_focal[g] = 0.1 * (double)g;
     psfm_plane_problem p = {.num_planes = 1,
-                            .num_sights = region.num_sights,
+                            .num_poses = region.num_poses,
                             .num_edges = region.num_edges,
                             .num_groups = region.num_groups,
-                            .sights = m.sights,
+                            .poses = m.poses,
                             .edges = region.edges,
                             .log_focal = m.log_focal};
     for (size_t k = 0; k < 5; ++k)
-        m.sights[k].group = region.group[k];
+        m.poses[k].group = region.group[k];
     assert_ok(
         ctx, psfm_focal_adjust(ctx, &f.in, region.global, &p, PSFM_PLANE_GROWN, sigma, NULL, &fit));
     for (size_t g = 0; g < 4; ++g) { /* of 0, 0.1, 0.2, 0.3, 0.3 */
@@ -158,14 +158,14 @@ static void lenses_are_adjusted_under_their_priors(void **state) {
     for (int k = 0; k < 2; ++k) {
         set_truth(ctx, &f, &region, &m[k]);
         psfm_plane_problem p = {.num_planes = 1,
-                                .num_sights = region.num_sights,
+                                .num_poses = region.num_poses,
                                 .num_edges = region.num_edges,
                                 .num_groups = region.num_groups,
-                                .sights = m[k].sights,
+                                .poses = m[k].poses,
                                 .edges = region.edges,
                                 .log_focal = m[k].log_focal};
         for (size_t s = 0; s < 7; ++s)
-            m[k].sights[s].group = region.group[s];
+            m[k].poses[s].group = region.group[s];
         for (size_t g = 0; g < 4; ++g) { /* of lenses 3, 3, 5, 7, 7, 9, 9 the median is 7 */
             prior[g] = g == 1 ? log(1.3) : log(f.r.f[2]);
             prior_sigma[g] = g == 1 ? 1e-3 : 0.6;
@@ -224,7 +224,7 @@ static void a_view_from_within_the_plane_is_not_found(void **state) {
     set_up(ctx, &f);
     assert_ok(ctx, psfm_plane_region_init(ctx, &f.views, f.group, places, 3, &region));
     set_truth(ctx, &f, &region, &m);
-    memset(m.sights[1].t, 0, sizeof m.sights[1].t);
+    memset(m.poses[1].t, 0, sizeof m.poses[1].t);
     assert_ok(ctx, psfm_plane_region_adjust(ctx, &f.in, &region, PSFM_PLANE_FROM_SEARCH, &m));
     assert_false(m.found);
     m.found = true;

@@ -1,7 +1,7 @@
 /* Deviations of lenses against the inverse of the normal matrix, and against repeated draws. */
 #include "unit/core/calibration/plane_problem.h"
 
-#define SCALE 1e30 /* of a loss that does not bend */
+#define SCALE 1e30 /* of a loss that is quadratic */
 
 typedef struct {
     rig r;
@@ -11,9 +11,9 @@ typedef struct {
 } fixture;
 
 /* A ring with a lens a view, but the first two views share one. */
-static void set_up(fixture *f, size_t neighbours, bool bends) {
+static void set_up(fixture *f, size_t neighbours, bool free_k1) {
     psfm_rng rng = psfm_rng_make(1, PSFM_RNG_TEST, 33, 0);
-    uint32_t group[MAX_SIGHTS];
+    uint32_t group[MAX_POSES];
     memset(f, 0, sizeof *f);
     f->r.num = 6;
     f->r.sigma = 1e-3;
@@ -25,11 +25,11 @@ static void set_up(fixture *f, size_t neighbours, bool bends) {
     add_ring(&f->r, &rng, neighbours, 2.5);
     for (size_t e = 0; e < f->r.num_planes; ++e)
         for (int s = 0; s < 2; ++s)
-            f->r.planes[e].bend.normal[s][s] = 1e4;
+            f->r.planes[e].k1.normal[s][s] = 1e4;
     add_plane(&f->c, &f->r, group);
     for (size_t g = 0; g < f->c.p.num_groups; ++g)
-        f->c.prior_bend_sigma[g] = 0.1;
-    f->c.p.bend = bends ? f->c.bend : NULL;
+        f->c.prior_k1_sigma[g] = 0.1;
+    f->c.p.k1 = free_k1 ? f->c.k1 : NULL;
 }
 
 static void open(psfm_context *ctx, fixture *f) {
@@ -82,8 +82,8 @@ static double noise_variance(fixture *f, double share, size_t u) {
     return variance;
 }
 
-static void find(psfm_context *ctx, fixture *f, double *sigma, double *bend_sigma) {
-    assert_ok(ctx, psfm_plane_find_sigma(ctx, &f->a, SCALE, sigma, bend_sigma));
+static void find(psfm_context *ctx, fixture *f, double *sigma, double *k1_sigma) {
+    assert_ok(ctx, psfm_plane_find_sigma(ctx, &f->a, SCALE, sigma, k1_sigma));
 }
 
 /* With principal points that are known. Twice as many homographies as views count for half. */
@@ -91,26 +91,26 @@ static void noise_is_the_inverse_of_the_normal_matrix(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     for (size_t neighbours = 1; neighbours < 3; ++neighbours)
-        for (int bends = 0; bends < 2; ++bends) {
+        for (int free_k1 = 0; free_k1 < 2; ++free_k1) {
             fixture f;
-            double sigma[MAX_SIGHTS], bend_sigma[MAX_SIGHTS] = {-1.0};
-            set_up(&f, neighbours, bends);
+            double sigma[MAX_POSES], k1_sigma[MAX_POSES] = {-1.0};
+            set_up(&f, neighbours, free_k1);
             open(ctx, &f);
-            find(ctx, &f, sigma, bend_sigma);
+            find(ctx, &f, sigma, k1_sigma);
             double share = 1.0 / (double)neighbours;
             for (size_t g = 0; g < f.c.p.num_groups; ++g) {
-                size_t dim = bends ? 2 : 1;
+                size_t dim = free_k1 ? 2 : 1;
                 double expected = sqrt(noise_variance(&f, share, dim * g));
                 assert_below(expected, 0.3);
                 assert_close(sigma[g], expected, 1e-4 * expected);
-                if (!bends)
+                if (!free_k1)
                     continue;
                 expected = sqrt(noise_variance(&f, share, dim * g + 1));
                 assert_below(expected, 0.09);
-                assert_close(bend_sigma[g], expected, 1e-4 * expected);
+                assert_close(k1_sigma[g], expected, 1e-4 * expected);
             }
-            if (!bends)
-                assert_true(bend_sigma[0] == -1.0); /* there are none to be written */
+            if (!free_k1)
+                assert_true(k1_sigma[0] == -1.0); /* there are none to be written */
             tear_down(&f);
         }
     psfm_context_destroy(&ctx);
@@ -121,7 +121,7 @@ static void noise_is_the_inverse_of_the_normal_matrix(void **state) {
 static void add_center_variances(fixture *f, double share, uint32_t group, int axis,
                                  double *variance) {
     size_t n = num_unknowns(&f->a);
-    uint64_t signs[MAX_SIGHTS][2] = {{0}};
+    uint64_t signs[MAX_POSES][2] = {{0}};
     double *rhs = calloc(2 * n, sizeof *rhs);
     psfm_plane_displace(&f->a, SCALE, share, (const uint64_t(*)[2])signs, 0, 1, rhs);
     signs[group][axis] = 1;
@@ -141,7 +141,7 @@ static void principal_points_are_added_to_noise(void **state) {
     psfm_context *ctx = psfm_context_create();
     enum { CALLS = 40 };
     fixture f;
-    double sigma[MAX_SIGHTS], variance[200] = {0.0}, mean[MAX_SIGHTS] = {0.0};
+    double sigma[MAX_POSES], variance[200] = {0.0}, mean[MAX_POSES] = {0.0};
     set_up(&f, 2, false);
     for (size_t g = 0; g < f.c.p.num_groups; ++g)
         f.c.center_sigma[g] = 0.002 * (double)(g + 1);
@@ -170,22 +170,22 @@ static void nothing_is_known_less_than_before(void **state) {
     psfm_context *ctx = psfm_context_create();
     for (int nothing = 0; nothing < 2; ++nothing) {
         fixture f;
-        double sigma[MAX_SIGHTS], bend_sigma[MAX_SIGHTS];
+        double sigma[MAX_POSES], k1_sigma[MAX_POSES];
         set_up(&f, 1, true);
         for (size_t g = 0; g < f.c.p.num_groups; ++g) {
             f.c.prior_sigma[g] = nothing ? 0.6 : 1e-5;
-            f.c.prior_bend_sigma[g] = nothing ? 0.2 : 1e-5;
+            f.c.prior_k1_sigma[g] = nothing ? 0.2 : 1e-5;
             f.c.center_sigma[g] = 100.0;
         }
         for (size_t e = 0; nothing && e < f.r.num_planes; ++e) {
             memset(f.r.planes[e].information, 0, sizeof f.r.planes[e].information);
-            memset(&f.r.planes[e].bend, 0, sizeof f.r.planes[e].bend);
+            memset(&f.r.planes[e].k1, 0, sizeof f.r.planes[e].k1);
         }
         open(ctx, &f);
-        find(ctx, &f, sigma, bend_sigma);
+        find(ctx, &f, sigma, k1_sigma);
         for (size_t g = 0; g < f.c.p.num_groups; ++g) {
             assert_close(sigma[g], f.c.prior_sigma[g], 1e-7 * f.c.prior_sigma[g]);
-            assert_close(bend_sigma[g], f.c.prior_bend_sigma[g], 1e-4 * f.c.prior_bend_sigma[g]);
+            assert_close(k1_sigma[g], f.c.prior_k1_sigma[g], 1e-4 * f.c.prior_k1_sigma[g]);
         }
         tear_down(&f);
     }
@@ -193,7 +193,7 @@ static void nothing_is_known_less_than_before(void **state) {
 }
 
 /* Errors of a ring's focal lengths in their deviations. As many homographies as views, with noise
- * of their own each: nothing is held to be dependent. */
+ * of their own each: nothing is fixed to be dependent. */
 static void errors_are_as_large_as_their_deviations(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -204,7 +204,7 @@ static void errors_are_as_large_as_their_deviations(void **state) {
         rig r = {.num = VIEWS, .sigma = 0.5 / 1280.0};
         plane_case c = {0};
         psfm_plane_fit fit;
-        double sigma[MAX_SIGHTS];
+        double sigma[MAX_POSES];
         uint32_t group[VIEWS];
         for (uint32_t k = 0; k < VIEWS; ++k) {
             r.f[k] = psfm_rng_range(&rng, 0.8, 1.25);

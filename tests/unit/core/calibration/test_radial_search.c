@@ -57,7 +57,7 @@ static void strengths_do_not_depend_on_the_focal_length(void **state) {
         psfm_radial_set(&camera, -0.25);
         assert_close(camera.params[4], -0.25 * 0.5 * 0.8, 1e-15);
         assert_close(psfm_radial_strength(&camera), -0.25, 1e-15);
-        camera.params[0] *= 2.0; /* a longer lens that bends its image as much */
+        camera.params[0] *= 2.0; /* a longer lens with as much distortion */
         camera.params[4] *= 2.0;
         assert_close(psfm_radial_strength(&camera), -0.25, 1e-15);
         assert_true(psfm_has_radial(&camera));
@@ -119,7 +119,8 @@ static void the_coefficient_of_one_kind_of_lens_is_found(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* Nothing is found where there is none, where nobody may bend, and in nothing; cameras stay. */
+/* Nothing is found where there is none, where no lens may have any, and in nothing; cameras stay.
+ */
 static void what_is_not_there_is_not_found(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
@@ -142,7 +143,7 @@ static void what_is_not_there_is_not_found(void **state) {
     psfm_context_destroy(&ctx);
 }
 
-/* Fewer than twenty matches of each plane say nothing, even of a lens that bends. */
+/* Fewer than twenty matches of each plane say nothing, even of a lens with distortion. */
 static void few_matches_are_not_asked(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();

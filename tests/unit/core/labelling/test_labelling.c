@@ -71,7 +71,7 @@ static int count_missed(psfm_context *ctx, const psfm_labelling_options *options
     problem *p = calloc(1, sizeof *p);
     for (uint32_t seed = 0; seed < 400; ++seed) {
         psfm_labelling_result result;
-        bool flip[MAX_NODES], held[MAX_NODES] = {true};
+        bool flip[MAX_NODES], fixed[MAX_NODES] = {true};
         double best, next;
         random_problem(seed, 2 + seed % 13, p);
         solve(ctx, options, p, &result);
@@ -81,7 +81,7 @@ static int count_missed(psfm_context *ctx, const psfm_labelling_options *options
         missed += result.score < best - 1e-9;
         psfm_labelling_problem asked = {&p->graph, (const double(*)[4])p->value, 0};
         assert_ok(ctx,
-                  psfm_labelling_runner_up(ctx, &asked, p->label, held, options, flip, &result));
+                  psfm_labelling_runner_up(ctx, &asked, p->label, fixed, options, flip, &result));
         assert_true(result.score <= next + 1e-9);
         missed += result.score < next - 1e-9;
         assert_false(flip[0]);

@@ -4,7 +4,7 @@
 #include "core/refine/focal_stability.h"
 
 /* The second camera's focal length is 3 % too long, the first one is adjusted or given. */
-static void let_go(scene *s, bool first_moves, psfm_free_focals *out) {
+static void free_focals(scene *s, bool first_moves, psfm_free_focals *out) {
     psfm_context *ctx = psfm_context_create();
     psfm_bundle_options options;
     psfm_camera_prior priors[2];
@@ -30,7 +30,7 @@ static void given_focal_lengths_find_their_true_values(void **state) {
     (void)state;
     static scene s;
     psfm_free_focals focals;
-    let_go(&s, false, &focals);
+    free_focals(&s, false, &focals);
     assert_int_equal(focals.num_free, 2);
     assert_true(focals.all);
     for (int axis = 0; axis < 2; ++axis)
@@ -44,7 +44,7 @@ static void what_moved_before_is_held(void **state) {
     (void)state;
     static scene s;
     psfm_free_focals focals;
-    let_go(&s, true, &focals);
+    free_focals(&s, true, &focals);
     assert_int_equal(focals.num_free, 1);
     assert_false(focals.all);
     assert_memory_equal(&focals.copy.cameras[0], &s.cameras[0], sizeof s.cameras[0]);

@@ -91,7 +91,7 @@ static void a_distortion_is_set_free_where_there_is_one(void **state) {
     assert_int_equal(f.num, 1);
     assert_int_equal(f.priors[0].refine, PSFM_REFINE_FOCAL);
     assert_int_equal(f.priors[1].refine, PSFM_REFINE_FOCAL_DISTORTION);
-    assert_int_equal(f.priors[1].held & 8, 0);
+    assert_int_equal(f.priors[1].fixed & 8, 0);
     assert_int_equal(s.cameras[1].model, PSFM_CAMERA_SIMPLE_RADIAL);
     psfm_context_destroy(&f.ctx);
 }
@@ -115,7 +115,7 @@ static void a_model_grows_unless_it_was_asked_for(void **state) {
         assert_int_equal(s.cameras[0].model,
                          keeps ? PSFM_CAMERA_SIMPLE_RADIAL : PSFM_CAMERA_OPENCV);
         if (!keeps) {
-            assert_int_equal(f.priors[0].held & 0xd0, 0); /* k1, p1, p2 move */
+            assert_int_equal(f.priors[0].fixed & 0xd0, 0); /* k1, p1, p2 move */
             assert_ok(f.ctx, psfm_bundle_adjust(f.ctx, &s.problem, &f.options, NULL));
             assert_close(s.cameras[0].params[4], -0.1, 0.01);
             assert_close(s.cameras[0].params[6], 0.001, 2e-4);

@@ -105,8 +105,8 @@ static uint32_t join(fixture *f) {
     psfm_refine_input input = {
         &f->scene.matches, f->two_views, &f->graph, f->accepted, NULL, 0, NULL};
     uint32_t num_moved = 99;
-    assert_ok(f->ctx, psfm_pieces_join(f->ctx, &input, &f->resection, &f->structure, &f->poses,
-                                       &num_moved));
+    assert_ok(f->ctx, psfm_submodels_join(f->ctx, &input, &f->resection, &f->structure, &f->poses,
+                                          &num_moved));
     return num_moved;
 }
 

@@ -50,10 +50,10 @@ static void drop(fixture *f) {
     psfm_context_destroy(&f->ctx);
 }
 
-static psfm_tracks find(fixture *f, uint32_t max_images, psfm_track_places_stats *stats) {
+static psfm_tracks find(fixture *f, uint32_t max_images, psfm_track_completion_stats *stats) {
     psfm_tracks tracks;
-    assert_ok(f->ctx, psfm_track_places(f->ctx, &f->scene.matches, &f->structure, &f->poses,
-                                        max_images, &tracks, stats));
+    assert_ok(f->ctx, psfm_tracks_complete(f->ctx, &f->scene.matches, &f->structure, &f->poses,
+                                           max_images, &tracks, stats));
     return tracks;
 }
 
@@ -91,10 +91,10 @@ static size_t num_breaks(const fixture *f, const psfm_tracks *t) {
 static void broken_tracks_are_found_again(void **state) {
     (void)state;
     fixture f;
-    psfm_track_places_stats stats;
+    psfm_track_completion_stats stats;
     make(0.5, &f);
     psfm_tracks found = find(&f, LONGEST, &stats);
-    assert_true(stats.deviation_px > 0.45 && stats.deviation_px < 0.55);
+    assert_true(stats.sigma_px > 0.45 && stats.sigma_px < 0.55);
     assert_int_equal(stats.num_views, 0);
     assert_true(mean_length(&found) > 2.0 * mean_length(&f.structure.tracks));
     assert_true(num_breaks(&f, &found) * 500 < found.begin[found.num_tracks]);
@@ -120,7 +120,7 @@ static void tracks_grow_no_longer_than_asked(void **state) {
 static void a_wrong_pose_finds_nothing(void **state) {
     (void)state;
     fixture f;
-    psfm_track_places_stats stats;
+    psfm_track_completion_stats stats;
     double w[3] = {0.02, -0.03, 0.01}, turn[9], R[9];
     make(0.5, &f);
     size_t before = num_in_view(&f.structure.tracks, 7);
@@ -139,7 +139,7 @@ static void a_wrong_pose_finds_nothing(void **state) {
 static void what_chance_finds_is_left_alone(void **state) {
     (void)state;
     fixture f;
-    psfm_track_places_stats stats;
+    psfm_track_completion_stats stats;
     make(4.0, &f);
     psfm_tracks found = find(&f, LONGEST, &stats);
     assert_true(stats.num_by_chance > 0.1 * (double)stats.num_found);

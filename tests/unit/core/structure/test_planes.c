@@ -107,7 +107,7 @@ static void make_wall(double turn, double thick, double points[LONG][3]) {
 
 /* Poses that drift bend a long wall by more than it is high: by 6 or 19 over 1000 it is one plane
  * all the same. By a right angle it is none, and neither is what is as thick as it is high. */
-static void a_long_wall_may_bend(void **state) {
+static void a_long_wall_may_curve(void **state) {
     (void)state;
     psfm_context *ctx = psfm_context_create();
     static double points[LONG][3];
@@ -154,7 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_and_merges_planes),
         cmocka_unit_test(components_keep_their_planes_apart),
-        cmocka_unit_test(a_long_wall_may_bend),
+        cmocka_unit_test(a_long_wall_may_curve),
         cmocka_unit_test(takes_empty_input),
     };
     return cmocka_run_group_tests_name("structure/planes", tests, NULL, NULL);

@@ -55,13 +55,13 @@ static void points_are_found_where_the_plane_has_them(void **state) {
             for (int k = 0; from != to && k < 6; ++k) {
                 const double xy[2] = {120.5 + 30 * (k % 3), 95.5 + 40 * (double)(k / 3)};
                 const psfm_track_view views[2] = {view_of(&m, from), view_of(&m, to)};
-                psfm_track_sight sight;
+                psfm_track_patch patch;
                 psfm_patch_match found = {0};
                 double at[2];
-                place(&m, xy, from, sight.point, sight.xy1);
-                place(&m, xy, to, sight.point, at);
-                psfm_scale3(k % 2 == 0 ? -1.0 : 2.5, plane_normal, sight.normal);
-                psfm_track_sight_seek(m.aligner, views, &sight, 3.0, &found);
+                place(&m, xy, from, patch.point, patch.xy1);
+                place(&m, xy, to, patch.point, at);
+                psfm_scale3(k % 2 == 0 ? -1.0 : 2.5, plane_normal, patch.normal);
+                psfm_track_patch_find(m.aligner, views, &patch, 3.0, &found);
                 if (found.outcome != PSFM_PATCH_ALIGNED)
                     continue;
                 ++num;
@@ -77,27 +77,27 @@ static void points_are_found_where_the_plane_has_them(void **state) {
 static void the_start_is_the_point_whatever_the_normal(void **state) {
     (void)state;
     model m;
-    psfm_track_sight sight = {.xy1 = {160.5, 120.5}};
+    psfm_track_patch patch = {.xy1 = {160.5, 120.5}};
     psfm_patch_match found;
     double at[2];
     set_up_model(&m);
     const psfm_track_view views[2] = {view_of(&m, 0), view_of(&m, 2)};
-    place(&m, sight.xy1, 2, sight.point, at);
+    place(&m, patch.xy1, 2, patch.point, at);
     const double tilted_normal[3] = {0.35, -0.1, 0.9};
-    memcpy(sight.normal, tilted_normal, sizeof sight.normal);
-    psfm_track_sight_seek(m.aligner, views, &sight, 3.0, &found);
+    memcpy(patch.normal, tilted_normal, sizeof patch.normal);
+    psfm_track_patch_find(m.aligner, views, &patch, 3.0, &found);
     assert_int_equal(found.outcome, PSFM_PATCH_ALIGNED);
     assert_below(hypot(found.xy2[0] - at[0], found.xy2[1] - at[1]), 0.3);
     /* a point that is nearer starts elsewhere: it is sought no farther from there than asked for */
     double D[3], Y[3], start[2];
-    psfm_scale3(0.8, sight.point, sight.point);
-    psfm_sub3(sight.point, m.center[2], D);
+    psfm_scale3(0.8, patch.point, patch.point);
+    psfm_sub3(patch.point, m.center[2], D);
     psfm_mat3_mul_vec(m.R[2], D, Y);
     assert_true(psfm_camera_project(m.f.set.cameras, Y, start));
     double off = hypot(start[0] - at[0], start[1] - at[1]);
     assert_true(off > 2.0);
-    memcpy(sight.normal, plane_normal, sizeof sight.normal);
-    psfm_track_sight_seek(m.aligner, views, &sight, 0.5 * off, &found);
+    memcpy(patch.normal, plane_normal, sizeof patch.normal);
+    psfm_track_patch_find(m.aligner, views, &patch, 0.5 * off, &found);
     assert_true(found.outcome != PSFM_PATCH_ALIGNED);
     tear_down_model(&m);
 }
@@ -107,20 +107,20 @@ static void surfaces_that_are_no_image_are_not_found(void **state) {
     (void)state;
     model m;
     psfm_patch_match found = {.outcome = PSFM_PATCH_ALIGNED};
-    psfm_track_sight sight = {.xy1 = {160.5, 120.5}};
+    psfm_track_patch patch = {.xy1 = {160.5, 120.5}};
     double at[2];
     set_up_model(&m);
     const psfm_track_view views[2] = {view_of(&m, 0), view_of(&m, 1)};
-    place(&m, sight.xy1, 1, sight.point, at);
-    psfm_track_sight_seek(m.aligner, views, &sight, 3.0, &found); /* no normal */
+    place(&m, patch.xy1, 1, patch.point, at);
+    psfm_track_patch_find(m.aligner, views, &patch, 3.0, &found); /* no normal */
     assert_true(found.outcome != PSFM_PATCH_ALIGNED);
-    const double D[3] = {sight.point[0], sight.point[1], sight.point[2]};
+    const double D[3] = {patch.point[0], patch.point[1], patch.point[2]};
     const double across[3] = {D[2], 0.0, -D[0]}; /* edge-on */
-    memcpy(sight.normal, across, sizeof sight.normal);
-    psfm_track_sight_seek(m.aligner, views, &sight, 3.0, &found);
+    memcpy(patch.normal, across, sizeof patch.normal);
+    psfm_track_patch_find(m.aligner, views, &patch, 3.0, &found);
     assert_true(found.outcome != PSFM_PATCH_ALIGNED);
-    sight.point[1] = NAN;
-    psfm_track_sight_seek(m.aligner, views, &sight, 3.0, &found);
+    patch.point[1] = NAN;
+    psfm_track_patch_find(m.aligner, views, &patch, 3.0, &found);
     assert_int_equal(found.outcome, PSFM_PATCH_OUTSIDE);
     tear_down_model(&m);
 }
@@ -139,7 +139,7 @@ static void sights_are_those_of_the_reference(void **state) {
         .num_points = 2, .points = points, .tracks = {2, begin, view, keypoint}};
     const psfm_track_plan plan = {.reference = reference, .normals = normals};
     const psfm_track_search search = {.from = 1, .to = 0, .point = 1};
-    psfm_track_sight s = psfm_track_sight_of(&set, &structure, &plan, &search);
+    psfm_track_patch s = psfm_track_patch_of(&set, &structure, &plan, &search);
     assert_memory_equal(s.xy1, keypoints[1][1], sizeof s.xy1);
     assert_memory_equal(s.point, points[1], sizeof s.point);
     assert_memory_equal(s.normal, normals[1], sizeof s.normal);

@@ -97,8 +97,8 @@ static psfm_status read_scene(psfm_context *ctx, const char *database, const cha
     return status;
 }
 
-static psfm_status sweep(psfm_context *ctx, const psfm_ablation_scene *scenes, size_t num_scenes,
-                         int num_seeds, bool json) {
+static psfm_status ablate_readings(psfm_context *ctx, const psfm_ablation_scene *scenes,
+                                   size_t num_scenes, int num_seeds, bool json) {
     psfm_ablation ablations[PSFM_MAX_READINGS];
     size_t num = 0;
     psfm_status status = psfm_ablate_readings(ctx, scenes, num_scenes, &options.settings.options,
@@ -110,8 +110,8 @@ static psfm_status sweep(psfm_context *ctx, const psfm_ablation_scene *scenes, s
     return status;
 }
 
-static psfm_status compare(psfm_context *ctx, const psfm_ablation_scene *scenes, size_t num_scenes,
-                           int num_seeds, bool json) {
+static psfm_status ablate_variants(psfm_context *ctx, const psfm_ablation_scene *scenes,
+                                   size_t num_scenes, int num_seeds, bool json) {
     psfm_ablation ablation;
     psfm_status status =
         psfm_ablate(ctx, scenes, num_scenes, &options.settings.options, num_seeds, &ablation);
@@ -122,7 +122,7 @@ static psfm_status compare(psfm_context *ctx, const psfm_ablation_scene *scenes,
     return status;
 }
 
-static psfm_status study(psfm_context *ctx, const cli_arguments *arguments, int num_seeds) {
+static psfm_status ablate_scenes(psfm_context *ctx, const cli_arguments *arguments, int num_seeds) {
     psfm_ablation_scene *scenes = NULL;
     size_t num = arguments->num_repeated;
     const char *gt = cli_flag_value(&cli_ablate, arguments, "--gt");
@@ -132,8 +132,8 @@ static psfm_status study(psfm_context *ctx, const cli_arguments *arguments, int 
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
         status = read_scene(ctx, arguments->repeated[k], gt, &scenes[k]);
     if (status == PSFM_OK)
-        status = all_readings ? sweep(ctx, scenes, num, num_seeds, json)
-                              : compare(ctx, scenes, num, num_seeds, json);
+        status = all_readings ? ablate_readings(ctx, scenes, num, num_seeds, json)
+                              : ablate_variants(ctx, scenes, num, num_seeds, json);
     for (size_t k = 0; scenes != NULL && k < num; ++k) {
         psfm_match_set_free(&scenes[k].set);
         psfm_model_free(&scenes[k].truth);
@@ -142,11 +142,11 @@ static psfm_status study(psfm_context *ctx, const cli_arguments *arguments, int 
     return status;
 }
 
-static psfm_status ablate(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_ablate(psfm_context *ctx, const cli_arguments *arguments) {
     int num_seeds = 0;
     static const cli_int_flag seeds = {"--seeds", 1, 1000000, 10};
     psfm_status status = cli_flag_int(ctx, &cli_ablate, arguments, &seeds, &num_seeds);
-    return status != PSFM_OK ? status : study(ctx, arguments, num_seeds);
+    return status != PSFM_OK ? status : ablate_scenes(ctx, arguments, num_seeds);
 }
 
 const cli_command cli_ablate = {
@@ -168,5 +168,5 @@ const cli_command cli_ablate = {
     .run = &options,
     .parts = PSFM_OF_POSES,
     .mode = PSFM_MODE_PAPER,
-    .work = ablate,
+    .work = work_ablate,
 };

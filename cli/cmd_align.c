@@ -129,7 +129,7 @@ static psfm_status align_to_points(psfm_context *ctx, const cli_arguments *argum
 }
 
 /* Moves everything into the frame that the alignment leads to. */
-static void apply(work *w) {
+static void move_to_world(work *w) {
     const psfm_sim3 *s = &w->alignment.world_from_model;
     psfm_model_move(&w->source.model, s);
     for (uint32_t k = 0; k < w->source.planes.num_planes; ++k)
@@ -150,7 +150,7 @@ static psfm_status align_upright_or_scale(psfm_context *ctx, const cli_arguments
         status = psfm_align_upright(ctx, &w->plane, &w->alignment);
         if (status != PSFM_OK || distance == NULL)
             return status;
-        apply(w);
+        move_to_world(w);
         psfm_alignment_free(&w->alignment);
     }
     double metres;
@@ -285,7 +285,7 @@ static psfm_status write_result(psfm_context *ctx, const work *w, const cli_argu
 }
 
 /* Which way was asked for; exactly one, but --upright and --distance go together. */
-static psfm_status choose(psfm_context *ctx, const cli_arguments *arguments, int *way) {
+static psfm_status choose_way(psfm_context *ctx, const cli_arguments *arguments, int *way) {
     static const char *const ways[] = {"--positions", "--geo-positions", "--exif",
                                        "--gcp",       "--court",         "--distance"};
     int num = 0;
@@ -306,11 +306,11 @@ static psfm_status choose(psfm_context *ctx, const cli_arguments *arguments, int
     return PSFM_OK;
 }
 
-static psfm_status align(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_align(psfm_context *ctx, const cli_arguments *arguments) {
     work w = {0};
     int way = 0;
     const char *out = value_of(arguments, "-o");
-    psfm_status status = choose(ctx, arguments, &way);
+    psfm_status status = choose_way(ctx, arguments, &way);
     if (status != PSFM_OK)
         return status;
     status =
@@ -324,7 +324,7 @@ static psfm_status align(psfm_context *ctx, const cli_arguments *arguments) {
     else if (status == PSFM_OK)
         status = align_upright_or_scale(ctx, arguments, &w);
     if (status == PSFM_OK) {
-        apply(&w);
+        move_to_world(&w);
         status = write_result(ctx, &w, arguments, way, out);
     }
     bool points = way == 3 || way == 4;
@@ -366,5 +366,5 @@ const cli_command cli_align = {
         "    planarsfm align out -o out/metric --upright --distance a.jpg:100,420 b.jpg:900,380 28",
     .positional = positional,
     .flags = flags,
-    .work = align,
+    .work = work_align,
 };

@@ -25,7 +25,7 @@ static void print_table(const psfm_comparison *c, const psfm_model *a) {
            c->max_rotation_deg);
 }
 
-static psfm_status compare(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_compare(psfm_context *ctx, const cli_arguments *arguments) {
     cli_model a = {0}, b = {0};
     psfm_comparison comparison = {0};
     psfm_status status = cli_read_model(ctx, arguments->positional[0], NULL, &a);
@@ -56,5 +56,5 @@ const cli_command cli_compare = {
         "    planarsfm compare out colmap/sparse/0",
     .positional = positional,
     .flags = flags,
-    .work = compare,
+    .work = work_compare,
 };

@@ -16,7 +16,7 @@ static const cli_flag flags[] = {
     {0},
 };
 
-static psfm_status convert(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_convert(psfm_context *ctx, const cli_arguments *arguments) {
     const char *to = cli_flag_value(&cli_convert, arguments, "--to");
     const char *out = cli_flag_value(&cli_convert, arguments, "-o");
     const char *images = cli_flag_value(&cli_convert, arguments, "--images");
@@ -56,5 +56,5 @@ const cli_command cli_convert = {
                     "--images images",
     .positional = positional,
     .flags = flags,
-    .work = convert,
+    .work = work_convert,
 };

@@ -86,7 +86,7 @@ static psfm_status print_hdf5(psfm_context *ctx) {
     return PSFM_OK;
 }
 
-static psfm_status examine(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_doctor(psfm_context *ctx, const cli_arguments *arguments) {
     static const char *const levels[] = {"plain", "AVX2", "AVX-512"};
     int cholmod[3];
     (void)arguments;
@@ -119,5 +119,5 @@ const cli_command cli_doctor = {
                    "problem is best begun with it.\n\n"
                    "    planarsfm doctor",
     .positional = positional,
-    .work = examine,
+    .work = work_doctor,
 };

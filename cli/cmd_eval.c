@@ -67,7 +67,7 @@ static void print_table(const psfm_evaluation *e, const psfm_track_fit *fit) {
                fit->num_observations, fit->estimate_px, fit->truth_px);
 }
 
-static psfm_status evaluate(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_eval(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_model truth = {0}, *models = NULL;
     size_t num_models = 0;
     psfm_evaluation evaluation;
@@ -106,5 +106,5 @@ const cli_command cli_eval = {
         "    planarsfm eval demo/gt demo/out/model",
     .positional = positional,
     .flags = flags,
-    .work = evaluate,
+    .work = work_eval,
 };

@@ -29,7 +29,7 @@ static psfm_status find_database(psfm_context *ctx, const cli_arguments *argumen
     return status == PSFM_OK ? psfm_path_join(ctx, out, "database.db", path) : status;
 }
 
-static psfm_status extract(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_extract(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_extract_stats stats = {0};
     char *database = NULL;
     psfm_status status = find_database(ctx, arguments, &database);
@@ -69,5 +69,5 @@ const cli_command cli_extract = {
     .run = &options,
     .parts = PSFM_OF_FEATURES,
     .goes_on = true,
-    .work = extract,
+    .work = work_extract,
 };

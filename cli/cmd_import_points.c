@@ -44,7 +44,7 @@ static psfm_status write_database(psfm_context *ctx, const char *out, const psfm
     return status;
 }
 
-static psfm_status import(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_import_points(psfm_context *ctx, const cli_arguments *arguments) {
     const char *out = value_of(arguments, "-o");
     bool opencv = value_of(arguments, "--opencv-pixels") != NULL;
     psfm_intrinsics_options given = {.cameras_path = value_of(arguments, "--cameras"),
@@ -82,5 +82,5 @@ const cli_command cli_import_points = {
         "    planarsfm reconstruct out/database.db -o out",
     .positional = positional,
     .flags = flags,
-    .work = import,
+    .work = work_import_points,
 };

@@ -14,7 +14,7 @@ static const cli_flag flags[] = {
     {0},
 };
 
-static psfm_status match(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_match(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_match_stats stats;
     char text[256], *database = NULL;
     options.match.two_view = options.settings.options.two_view;
@@ -54,5 +54,5 @@ const cli_command cli_match = {
     .run = &options,
     .parts = PSFM_OF_MATCHES,
     .goes_on = true,
-    .work = match,
+    .work = work_match,
 };

@@ -14,7 +14,7 @@ static const cli_flag flags[] = {
     {0},
 };
 
-static psfm_status reconstruct(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_reconstruct(psfm_context *ctx, const cli_arguments *arguments) {
     cJSON *summary = NULL;
     char *database = NULL;
     const char *out = cli_flag_value(&cli_reconstruct, arguments, "-o");
@@ -54,5 +54,5 @@ const cli_command cli_reconstruct = {
     .run = &options,
     .parts = PSFM_OF_RECONSTRUCTION,
     .goes_on = true,
-    .work = reconstruct,
+    .work = work_reconstruct,
 };

@@ -40,7 +40,7 @@ static psfm_status make_two(psfm_context *ctx, const char *const *folders, const
     return status;
 }
 
-static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_report(psfm_context *ctx, const cli_arguments *arguments) {
     const char *images = value_of(arguments, "--images"), *page = value_of(arguments, "-o");
     size_t num = arguments->num_repeated;
     if (num > 2)
@@ -79,5 +79,5 @@ const cli_command cli_report = {
         "    planarsfm report out other -o both.html",
     .positional = positional,
     .flags = flags,
-    .work = make,
+    .work = work_report,
 };

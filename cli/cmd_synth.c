@@ -75,7 +75,7 @@ static psfm_status make_images(psfm_context *ctx, psfm_scene_kind kind, const ch
     return status;
 }
 
-static psfm_status make(psfm_context *ctx, const cli_arguments *arguments) {
+static psfm_status work_synth(psfm_context *ctx, const cli_arguments *arguments) {
     psfm_scene_kind kind;
     const char *folder = cli_flag_value(&cli_synth, arguments, "-o");
     if (folder == NULL)
@@ -119,5 +119,5 @@ const cli_command cli_synth = {
     .flags = flags,
     .groups = groups,
     .options = &options,
-    .work = make,
+    .work = work_synth,
 };

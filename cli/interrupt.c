@@ -10,7 +10,7 @@
 static volatile sig_atomic_t interrupted, line_length;
 
 /* Says it in the place of the line that is being drawn, which ends with the terminal's "^C". */
-static void note(int number) {
+static void note_interrupt(int number) {
     enum { SAID = 36, WIDEST = 256 };
     static const char text[] = "\rstopping; Ctrl-C again stops at once\n";
     char line[WIDEST];
@@ -33,7 +33,7 @@ void cli_interrupt_catch(void) {
     struct sigaction action, before;
     if (sigaction(SIGINT, NULL, &before) != 0 || before.sa_handler == SIG_IGN)
         return; /* in the background of a script it stays ignored */
-    action = (struct sigaction){.sa_handler = note, .sa_flags = SA_RESTART};
+    action = (struct sigaction){.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
 }

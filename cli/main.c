@@ -122,7 +122,7 @@ static void print_overview(FILE *file) {
                   "  planarsfm eval demo/gt demo/out/model\n");
 }
 
-static const cli_command *find(const char *name) {
+static const cli_command *find_command(const char *name) {
     for (int k = 0; commands[k] != NULL; ++k)
         if (strcmp(commands[k]->name, name) == 0)
             return commands[k];
@@ -130,7 +130,7 @@ static const cli_command *find(const char *name) {
 }
 
 /* Says that there is no such command, and which was meant. */
-static int refuse(const char *name) {
+static int refuse_command(const char *name) {
     cli_suggestion suggestion = {.mistyped = name};
     for (int k = 0; commands[k] != NULL; ++k)
         cli_suggestion_try(&suggestion, commands[k]->name);
@@ -141,7 +141,7 @@ static int refuse(const char *name) {
     return 2;
 }
 
-static int help(int argc, char **argv) {
+static int print_help(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stdout);
         return 0;
@@ -161,9 +161,9 @@ static int help(int argc, char **argv) {
         return 0;
     }
     const char *name = argv[man ? 2 : 1];
-    const cli_command *command = find(name);
+    const cli_command *command = find_command(name);
     if (command == NULL)
-        return refuse(name);
+        return refuse_command(name);
     if (man)
         cli_print_man(command);
     else
@@ -196,14 +196,14 @@ static int report_status(psfm_context *ctx, const cli_command *command, psfm_sta
  * and wait for it. */
 static bool is_starved;
 
-static psfm_status work(psfm_context *ctx, const cli_command *command,
-                        const cli_arguments *arguments) {
+static psfm_status work_with_blas(psfm_context *ctx, const cli_command *command,
+                                  const cli_arguments *arguments) {
     psfm_status status = psfm_blas_reserve(ctx);
     is_starved = status == PSFM_ERR_MEMORY;
     return status == PSFM_OK ? command->work(ctx, arguments) : status;
 }
 
-static int run(const cli_command *command, int argc, char **argv) {
+static int run_command(const cli_command *command, int argc, char **argv) {
     psfm_context *ctx = psfm_context_create();
     cli_arguments arguments;
     if (ctx == NULL) {
@@ -218,7 +218,7 @@ static int run(const cli_command *command, int argc, char **argv) {
     if (status == PSFM_OK && arguments.help)
         cli_print_help(command);
     else if (status == PSFM_OK)
-        status = work(ctx, command, &arguments);
+        status = work_with_blas(ctx, command, &arguments);
     cli_progress_finish(status == PSFM_OK);
     int code = report_status(ctx, command, status);
     if (command->run != NULL)
@@ -237,7 +237,7 @@ static int close_output(int code) {
     return code == 0 ? 1 : code;
 }
 
-static int dispatch(int argc, char **argv) {
+static int dispatch_command(int argc, char **argv) {
     if (argc < 2) {
         print_overview(stderr);
         return 2;
@@ -248,11 +248,11 @@ static int dispatch(int argc, char **argv) {
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0)
-        return help(argc - 1, argv + 1);
-    const cli_command *command = find(argv[1]);
+        return print_help(argc - 1, argv + 1);
+    const cli_command *command = find_command(argv[1]);
     if (command == NULL)
-        return refuse(argv[1]);
-    return run(command, argc - 1, argv + 1);
+        return refuse_command(argv[1]);
+    return run_command(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {
@@ -262,7 +262,7 @@ int main(int argc, char **argv) {
         return 2;
     if (cli_ranks_serve(&code))
         return code;
-    code = close_output(dispatch(argc, argv));
+    code = close_output(dispatch_command(argc, argv));
     cli_ranks_close();
     if (is_starved)
         _exit(code);

@@ -11,7 +11,7 @@
 
 #define MARK ".planarsfm-made"
 
-static psfm_status find(psfm_context *ctx, const char *folder, const char *name, bool *found) {
+static psfm_status find_file(psfm_context *ctx, const char *folder, const char *name, bool *found) {
     struct stat info;
     char *path = NULL;
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
@@ -26,14 +26,14 @@ static psfm_status find_any(psfm_context *ctx, const cli_own_folder *folder, con
     *name = NULL;
     for (const char *const *n = folder->names; status == PSFM_OK && *n != NULL; ++n) {
         bool is_there = false;
-        status = find(ctx, folder->path, *n, &is_there);
+        status = find_file(ctx, folder->path, *n, &is_there);
         if (is_there && *name == NULL)
             *name = *n;
     }
     return status;
 }
 
-static psfm_status mark(psfm_context *ctx, const char *folder) {
+static psfm_status mark_folder(psfm_context *ctx, const char *folder) {
     char *path = NULL;
     psfm_output out = {0};
     psfm_status status = psfm_make_folders(ctx, folder);
@@ -53,7 +53,7 @@ psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder) {
     bool is_ours = false;
     const char *name = NULL;
     folder->is_taken = false;
-    psfm_status status = find(ctx, folder->path, MARK, &is_ours);
+    psfm_status status = find_file(ctx, folder->path, MARK, &is_ours);
     if (status == PSFM_OK && !is_ours)
         status = find_any(ctx, folder, &name);
     if (status == PSFM_OK && name != NULL)
@@ -65,7 +65,7 @@ psfm_status cli_own_folder_take(psfm_context *ctx, cli_own_folder *folder) {
         return status;
     folder->is_new = !psfm_path_is_folder(folder->path);
     folder->is_taken = true;
-    return is_ours ? PSFM_OK : mark(ctx, folder->path);
+    return is_ours ? PSFM_OK : mark_folder(ctx, folder->path);
 }
 
 void cli_own_folder_leave(const cli_own_folder *folder) {

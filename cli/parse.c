@@ -69,7 +69,7 @@ static void try_options(const cli_command *command, cli_suggestion *suggestion) 
 }
 
 /* Fails with the name that was meant, where one is near. */
-static psfm_status refuse(psfm_context *ctx, const cli_command *command, const char *name) {
+static psfm_status refuse_option(psfm_context *ctx, const cli_command *command, const char *name) {
     cli_suggestion suggestion = {.mistyped = name};
     for (const cli_flag *flag = cli_flags(command); flag->name != NULL; ++flag)
         cli_suggestion_try(&suggestion, flag->name);
@@ -88,8 +88,8 @@ static int find_flag(const cli_command *command, const char *name) {
     return -1;
 }
 
-static psfm_status repeat(psfm_context *ctx, const char *name, const char *value,
-                          cli_arguments *out) {
+static psfm_status add_repeated(psfm_context *ctx, const char *name, const char *value,
+                                cli_arguments *out) {
     if (out->num_repeated == CLI_MAX_REPEATS)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given more than %d times", name,
                          CLI_MAX_REPEATS);
@@ -126,7 +126,7 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
     const psfm_option *option =
         k >= 0 || strncmp(name, "--", 2) != 0 ? NULL : cli_find_option(command, name + 2, &group);
     if (k < 0 && option == NULL && !is_common_flag(name))
-        return refuse(ctx, command, name);
+        return refuse_option(ctx, command, name);
     bool repeatable = k >= 0 && flag->num_values == CLI_REPEATABLE;
     if (k >= 0 && out->flag[k] != NULL && !repeatable)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s is given twice", name);
@@ -138,7 +138,7 @@ static psfm_status take_flag(psfm_context *ctx, const cli_command *command, char
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s wants a value", name);
     *used = 1;
     if (repeatable) {
-        psfm_status status = repeat(ctx, name, next, out);
+        psfm_status status = add_repeated(ctx, name, next, out);
         if (status != PSFM_OK)
             return status;
     }
@@ -167,7 +167,7 @@ psfm_status cli_parse(psfm_context *ctx, const cli_command *command, int argc, c
         if (argv[k][0] == '-' && argv[k][1] != '\0')
             status = take_flag(ctx, command, argv + k, &used, out);
         else if (is_repeatable(names[num_positional]))
-            status = repeat(ctx, names[num_positional], argv[k], out);
+            status = add_repeated(ctx, names[num_positional], argv[k], out);
         else if (names[num_positional] == NULL)
             status = psfm_fail(ctx, PSFM_ERR_ARGUMENT, "'%s' is one argument too many", argv[k]);
         else

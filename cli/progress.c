@@ -36,15 +36,15 @@ static bool shows_steps(void) {
     return !state.quiet && (state.insisted || is_terminal());
 }
 
-static int columns(void) {
+static int count_columns(void) {
     struct winsize size;
     bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
     return known ? size.ws_col : 80;
 }
 
 /* Draws a line over the last one; the last column stays free, lest the terminal wraps. */
-static void draw(const char *text) {
-    int length = (int)strlen(text), room = columns() - 1;
+static void draw_line(const char *text) {
+    int length = (int)strlen(text), room = count_columns() - 1;
     length = length < room ? length : room;
     cli_interrupt_set_line(length > state.length ? length : state.length); /* it may come now */
     fprintf(stderr, "\r%.*s%*s", length, text, state.length > length ? state.length - length : 0,
@@ -52,9 +52,9 @@ static void draw(const char *text) {
     state.length = length;
 }
 
-static void wipe(void) {
+static void wipe_line(void) {
     if (state.length > 0) {
-        draw("");
+        draw_line("");
         fputc('\r', stderr);
     }
     state.length = 0;
@@ -69,7 +69,7 @@ static int print_bar(char *text, size_t size, double share) {
     return snprintf(text, size, "[%s] %3.0f %%", bar, 100.0 * share);
 }
 
-static void show(int step, const char *stage, double share, double now) {
+static void show_step(int step, const char *stage, double share, double now) {
     char line[LINE_SIZE], spent[32], left[32];
     bool whole = cli_steps_is_whole(step);
     double rest = psfm_time_left(&state.run.steps, whole ? share : -1.0, now - state.began);
@@ -82,10 +82,10 @@ static void show(int step, const char *stage, double share, double now) {
     if (rest >= 0.0)
         snprintf(line + at, sizeof line - (size_t)at, ", about %s left in all", left);
     state.drawn = now;
-    draw(line);
+    draw_line(line);
 }
 
-static void enter(int step, const char *stage) {
+static void enter_step(int step, const char *stage) {
     const char *label = cli_steps_label(step, stage);
     if (strcmp(label, state.label) == 0)
         return;
@@ -95,14 +95,14 @@ static void enter(int step, const char *stage) {
     state.drawn = 0.0;
 }
 
-static int progress(const char *stage, size_t done, size_t total, void *user) {
+static int show_progress(const char *stage, size_t done, size_t total, void *user) {
     (void)user;
     double now = psfm_now(), share = total == 0 ? 1.0 : (double)done / (double)total;
     cli_steps_learn(&state.run, stage, total);
     int step = cli_steps_find(&state.run, stage);
-    enter(step, stage);
+    enter_step(step, stage);
     if (shows_steps() && is_terminal() && now - state.drawn > REDRAW_SECONDS)
-        show(step, stage, share < 1.0 ? share : 1.0, now);
+        show_step(step, stage, share < 1.0 ? share : 1.0, now);
     if (done >= total && (cli_steps_is_whole(step) || !state.run.plan.poses))
         cli_progress_finish(true);
     return cli_interrupted();
@@ -112,7 +112,7 @@ static void log_line(psfm_log_level level, const char *message, void *user) {
     (void)user;
     if (level == PSFM_LOG_DEBUG || (state.quiet && level != PSFM_LOG_WARNING))
         return;
-    wipe();
+    wipe_line();
     fputs(level == PSFM_LOG_WARNING ? "warning: " : "", stderr);
     psfm_print_plain(stderr, message);
     fputc('\n', stderr);
@@ -120,7 +120,7 @@ static void log_line(psfm_log_level level, const char *message, void *user) {
 
 void cli_progress_attach(psfm_context *ctx) {
     state.began = psfm_now();
-    psfm_context_set_progress(ctx, progress, NULL);
+    psfm_context_set_progress(ctx, show_progress, NULL);
     psfm_context_set_log(ctx, log_line, NULL);
     cli_interrupt_catch();
 }
@@ -140,7 +140,7 @@ void cli_progress_insist(void) {
 void cli_progress_finish(bool is_done) {
     char spent[32];
     double now = psfm_now();
-    wipe();
+    wipe_line();
     if (state.label[0] != '\0' && shows_steps()) {
         psfm_print_duration(now - state.began, spent);
         fprintf(stderr, STEP_FORMAT "%s %s\n", state.label, is_done ? "done in" : "stopped after",

@@ -82,7 +82,7 @@ static bool is_planned(const cli_plan *plan, int step) {
     }
 }
 
-static double weight(const cli_steps *run, int step) {
+static double weigh_step(const cli_steps *run, int step) {
     double images = steps[step].per_image * (double)run->num_images;
     double pairs = steps[step].per_pair * (double)run->num_pairs;
     if (!is_planned(&run->plan, step))
@@ -99,7 +99,7 @@ void cli_steps_learn(cli_steps *run, const char *stage, size_t total) {
     if (strcmp(stage, "matching") == 0 || strcmp(stage, "two-view geometry") == 0)
         run->num_pairs = total;
     for (int k = 0; k < NUM_STEPS; ++k)
-        run->steps.steps[k].weight = weight(run, k);
+        run->steps.steps[k].weight = weigh_step(run, k);
     if (!run->plan.poses) /* a command of one step */
         run->steps.steps[cli_steps_find(run, stage)].weight = 1.0;
 }

@@ -69,7 +69,7 @@ static void drop_delivered(void) {
     ranks.num_out = kept;
 }
 
-static psfm_status send(psfm_link *link, psfm_context *ctx, int to, psfm_message *message) {
+static psfm_status send_by_mpi(psfm_link *link, psfm_context *ctx, int to, psfm_message *message) {
     (void)link;
     drop_delivered();
     if (message->size > INT_MAX)
@@ -86,7 +86,8 @@ static psfm_status send(psfm_link *link, psfm_context *ctx, int to, psfm_message
     return PSFM_OK;
 }
 
-static psfm_status receive(psfm_link *link, psfm_context *ctx, int *from, psfm_message *message) {
+static psfm_status receive_by_mpi(psfm_link *link, psfm_context *ctx, int *from,
+                                  psfm_message *message) {
     (void)link;
     MPI_Status found;
     int is_there = 0, size = 0;
@@ -131,7 +132,7 @@ bool cli_ranks_open(void) {
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return false;
     ranks.is_open = true;
-    ranks.link = (psfm_link){.send = send, .receive = receive};
+    ranks.link = (psfm_link){.send = send_by_mpi, .receive = receive_by_mpi};
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.link.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.link.num_ranks);
     find_neighbours();
@@ -149,7 +150,7 @@ static void finish_sending(void) {
     ranks.out = NULL;
 }
 
-static psfm_status serve(psfm_context *ctx) {
+static psfm_status serve_tasks(psfm_context *ctx) {
     static const psfm_task_kind *const kinds[] = {&psfm_feature_tasks,
                                                   &psfm_match_tasks,
                                                   &psfm_two_view_tasks,
@@ -166,7 +167,7 @@ bool cli_ranks_serve(int *code) {
     if (!ranks.is_open || ranks.link.rank == 0)
         return false;
     psfm_context *ctx = psfm_context_create();
-    psfm_status status = ctx == NULL ? PSFM_ERR_MEMORY : serve(ctx);
+    psfm_status status = ctx == NULL ? PSFM_ERR_MEMORY : serve_tasks(ctx);
     *code = status != PSFM_OK;
     if (status != PSFM_OK) { /* the first rank cannot know */
         fprintf(stderr, "planarsfm: rank %d: %s\n", ranks.link.rank,

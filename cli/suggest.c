@@ -7,7 +7,7 @@
 
 enum { LONGEST = 80 };
 
-static int smaller(int a, int b) {
+static int min_int(int a, int b) {
     return a < b ? a : b;
 }
 
@@ -25,9 +25,9 @@ static int num_changes(const char *a, const char *b) {
         row[0] = i;
         for (int j = 1; j <= length_b; ++j) {
             row[j] =
-                smaller(smaller(last[j], row[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+                min_int(min_int(last[j], row[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = smaller(row[j], before[j - 2] + 1);
+                row[j] = min_int(row[j], before[j - 2] + 1);
         }
         int *free_row = before;
         before = last;
@@ -47,7 +47,7 @@ void cli_suggestion_try(cli_suggestion *suggestion, const char *name) {
 
 /* A third of its letters may be wrong; more are another word. */
 const char *cli_suggestion_text(cli_suggestion *suggestion) {
-    int most = smaller((int)strlen(suggestion->mistyped), (int)strlen(suggestion->best)) / 3;
+    int most = min_int((int)strlen(suggestion->mistyped), (int)strlen(suggestion->best)) / 3;
     suggestion->text[0] = '\0';
     if (suggestion->best[0] != '\0' && suggestion->changes <= most)
         snprintf(suggestion->text, sizeof suggestion->text, "; did you mean %s?", suggestion->best);

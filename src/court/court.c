@@ -28,7 +28,8 @@ void psfm_court_fix_size(psfm_court *court) {
 }
 
 /* Appends a word to a list; cut to `size`. */
-static size_t append(char *text, size_t size, size_t used, const char *between, const char *word) {
+static size_t append_word(char *text, size_t size, size_t used, const char *between,
+                          const char *word) {
     if (used >= size)
         return used;
     int printed = snprintf(text + used, size - used, "%s%s", used > 0 ? between : "", word);
@@ -39,7 +40,7 @@ static size_t append(char *text, size_t size, size_t used, const char *between, 
 static void list_names(char *text, size_t size) {
     size_t used = 0;
     for (size_t k = 0; k < psfm_num_courts; ++k)
-        used = append(text, size, used, ", ", psfm_courts[k].name);
+        used = append_word(text, size, used, ", ", psfm_courts[k].name);
 }
 
 bool psfm_court_is_related(const psfm_court *a, const psfm_court *b) {
@@ -94,7 +95,7 @@ void psfm_court_labels(const psfm_court *court, char *text, size_t size) {
             char name[64];
             double place[3];
             if (mark_point(court, &court->marks[m], k, name, sizeof name, place))
-                used = append(text, size, used, " ", name);
+                used = append_word(text, size, used, " ", name);
         }
     }
 }

@@ -54,7 +54,7 @@ static size_t count_lines(const adjustment *a) {
     return num;
 }
 
-static psfm_status allocate(psfm_context *ctx, adjustment *a) {
+static psfm_status allocate_adjustment(psfm_context *ctx, adjustment *a) {
     const psfm_match_set *set = a->set;
     size_t points = a->num_points + a->num_lines, n = a->num_elements + a->num_lines;
     psfm_status status;
@@ -71,7 +71,7 @@ static psfm_status allocate(psfm_context *ctx, adjustment *a) {
     return psfm_camera_priors_make(ctx, set, &a->options->bundle, &a->priors);
 }
 
-static void release(adjustment *a) {
+static void release_adjustment(adjustment *a) {
     free(a->image_camera);
     free(a->priors);
     free(a->points);
@@ -175,7 +175,7 @@ static psfm_bundle_problem make_problem(adjustment *a, bool with_lines) {
                                  .obs_sqrt_info = (const double(*)[3])a->obs_sqrt_info};
 }
 
-static void prepare(adjustment *a) {
+static void prepare_views(adjustment *a) {
     const psfm_match_set *set = a->set;
     for (size_t v = 0; v < set->num_views; ++v)
         a->image_camera[v] = set->views[v].camera_idx;
@@ -251,7 +251,8 @@ static psfm_status find_size_sigma(psfm_context *ctx, const psfm_bundle_problem 
 }
 
 /* Uncertainty and stability tests, with the lines. */
-static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, adjustment *a) {
+static psfm_status judge_adjusted(psfm_context *ctx, const psfm_bundle_options *bundle,
+                                  adjustment *a) {
     psfm_bundle_problem problem = make_problem(a, true);
     psfm_free_focals focals = {0};
     free(a->out->camera_sigma);
@@ -272,7 +273,7 @@ static psfm_status judge(psfm_context *ctx, const psfm_bundle_options *bundle, a
     return status;
 }
 
-static psfm_status adjust(psfm_context *ctx, adjustment *a) {
+static psfm_status adjust_model(psfm_context *ctx, adjustment *a) {
     psfm_bundle_options bundle = a->options->bundle;
     psfm_bundle_stats stats = {0};
     double unit;
@@ -290,7 +291,7 @@ static psfm_status adjust(psfm_context *ctx, adjustment *a) {
         status = psfm_take_cameras(ctx, a->out->cameras, a->set);
     }
     psfm_bundle_stats_free(&stats);
-    return status == PSFM_OK ? judge(ctx, &bundle, a) : status;
+    return status == PSFM_OK ? judge_adjusted(ctx, &bundle, a) : status;
 }
 
 psfm_status psfm_court_adjust(psfm_context *ctx, const psfm_refine_options *options,
@@ -307,11 +308,11 @@ psfm_status psfm_court_adjust(psfm_context *ctx, const psfm_refine_options *opti
     a.num_lines = count_lines(&a);
     for (size_t v = 0; v < set->num_views; ++v)
         a.has_info = a.has_info || set->views[v].sqrt_info != NULL;
-    psfm_status status = a.num_lines > 0 ? allocate(ctx, &a) : PSFM_OK;
+    psfm_status status = a.num_lines > 0 ? allocate_adjustment(ctx, &a) : PSFM_OK;
     if (status == PSFM_OK && a.num_lines > 0) {
-        prepare(&a);
-        status = adjust(ctx, &a);
+        prepare_views(&a);
+        status = adjust_model(ctx, &a);
     }
-    release(&a);
+    release_adjustment(&a);
     return status;
 }

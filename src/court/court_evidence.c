@@ -67,7 +67,7 @@ void psfm_turn_pose(const double middle[2], int quarters, const double R[9], con
     turn_back(middle, quarters & 3, at, center_out);
 }
 
-static void translation(const double R[9], const double center[3], double t[3]) {
+static void find_translation(const double R[9], const double center[3], double t[3]) {
     psfm_mat3_mul_vec(R, center, t);
     psfm_scale3(-1.0, t, t);
 }
@@ -77,7 +77,7 @@ void psfm_court_pose_turn(const psfm_drawing *drawing, int quarters, const psfm_
     double middle[2], center[3];
     psfm_drawing_middle(drawing, middle);
     psfm_turn_pose(middle, quarters, pose->R, pose->center, R, center);
-    translation(R, center, t);
+    find_translation(R, center, t);
 }
 
 /* What lines confirm goes with the parts that are now where they were seen. */
@@ -109,7 +109,7 @@ psfm_status psfm_court_pose_take_turn(psfm_context *ctx, const psfm_drawing *dra
         return PSFM_OK;
     psfm_drawing_middle(drawing, middle);
     psfm_turn_pose(middle, quarters, pose->R, pose->center, pose->R, pose->center);
-    translation(pose->R, pose->center, pose->t);
+    find_translation(pose->R, pose->center, pose->t);
     for (size_t k = 0; k < pose->lines.num; ++k)
         turn_line(middle, quarters & 3, &pose->lines.items[k]);
     if (pose->part_visible != NULL)

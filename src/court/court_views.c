@@ -97,7 +97,7 @@ static bool is_good(const work *w, const psfm_court_pose *p) {
            psfm_norm3(p->sigma_center) <= o->max_sigma * psfm_drawing_size(w->evidence->drawing);
 }
 
-static void reconsider(const work *w) {
+static void reconsider_views(const work *w) {
     psfm_court_evidence *e = w->evidence;
     uint32_t num = 0;
     for (uint32_t v = 0; v < e->num_views; ++v)
@@ -219,7 +219,7 @@ static psfm_status retry_view(psfm_context *ctx, size_t v, int worker, void *use
 
 /* Tries refused photographs again; poses change when all are done, so that none depends on the
  * order. */
-static psfm_status retry(psfm_context *ctx, work *w) {
+static psfm_status retry_views(psfm_context *ctx, work *w) {
     uint32_t n = w->evidence->num_views;
     psfm_status status = list_focals(ctx, w);
     if (status != PSFM_OK || w->num_focals == 0)
@@ -397,9 +397,9 @@ psfm_status psfm_court_views_register(psfm_context *ctx, const psfm_match_set *s
     evidence->photo_folder = folder;
     memcpy(evidence->expected_size, target->drawing.size, sizeof evidence->expected_size);
     if (status == PSFM_OK)
-        status = retry(ctx, &w);
+        status = retry_views(ctx, &w);
     if (status == PSFM_OK)
-        reconsider(&w);
+        reconsider_views(&w);
     if (status == PSFM_OK && evidence->num_turns > 1)
         status = compare_floors(ctx, &w);
     forget_tops(&w);

@@ -51,8 +51,8 @@ psfm_status psfm_drawing_add(psfm_context *ctx, psfm_drawing *drawing,
 
 /* A stroke mirrored at the y axis (bit 0), the x axis (bit 1), both or not at all. `grown` is the
  * stroke of a court that is a metre longer and wider. */
-static psfm_drawing_part mirror(const psfm_court_stroke *stroke, const psfm_court_stroke *grown,
-                                int how) {
+static psfm_drawing_part mirror_stroke(const psfm_court_stroke *stroke,
+                                       const psfm_court_stroke *grown, int how) {
     const double signs[2] = {how & 1 ? -1.0 : 1.0, how & 2 ? -1.0 : 1.0};
     psfm_drawing_part part = {.radius = stroke->radius};
     for (int d = 0; d < 2; ++d) {
@@ -83,7 +83,7 @@ psfm_status psfm_drawing_from_court(psfm_context *ctx, const psfm_court *court,
         psfm_court_stroke stroke = psfm_court_stroke_at(court, k);
         psfm_court_stroke grown = psfm_court_stroke_at(&larger, k);
         for (int how = 0; how < 4 && status == PSFM_OK; ++how) {
-            psfm_drawing_part part = mirror(&stroke, &grown, how);
+            psfm_drawing_part part = mirror_stroke(&stroke, &grown, how);
             status = psfm_drawing_add(ctx, drawing, &part);
         }
     }
@@ -241,7 +241,7 @@ psfm_status psfm_drawing_sample_lines(psfm_context *ctx, const psfm_drawing *dra
 
 /* ---- structure ---- */
 
-static int ascending(const void *a, const void *b) {
+static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -258,7 +258,7 @@ psfm_status psfm_drawing_offsets(psfm_context *ctx, const psfm_drawing *drawing,
             fabs(p->a[axis] - p->b[axis]) > SAME)
             (*offsets)[n++] = p->a[1 - axis];
     }
-    qsort(*offsets, n, sizeof **offsets, ascending);
+    qsort(*offsets, n, sizeof **offsets, compare_doubles);
     for (size_t k = 0; k < n; ++k)
         if (distinct == 0 || (*offsets)[k] - (*offsets)[distinct - 1] > SAME)
             (*offsets)[distinct++] = (*offsets)[k];

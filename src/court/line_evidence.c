@@ -37,7 +37,7 @@ static size_t num_cells(const psfm_line_evidence *e) {
 /* ---- coarse maps: closeness first, then evidence ---- */
 
 /* Raises the closeness around a line pixel in one map. */
-static void stamp(const psfm_line_evidence *e, const psfm_line_pixel *p, int8_t *map) {
+static void stamp_pixel(const psfm_line_evidence *e, const psfm_line_pixel *p, int8_t *map) {
     float x = p->x / PSFM_COARSE, y = p->y / PSFM_COARSE, reach = TOLERANCE / PSFM_COARSE;
     int u0 = (int)fmaxf(ceilf(x - reach - 0.5F), 0.0F), v0 = (int)fmaxf(ceilf(y - reach - 0.5F), 0);
     int u1 = (int)fminf(floorf(x + reach - 0.5F), (float)(e->coarse_width - 1));
@@ -64,9 +64,9 @@ static void stamp_all(psfm_line_evidence *e) {
                 continue;
             size_t at = (size_t)way * coarse_size(e);
             if (p->polarity >= 0)
-                stamp(e, p, e->coarse[0] + at);
+                stamp_pixel(e, p, e->coarse[0] + at);
             if (p->polarity <= 0)
-                stamp(e, p, e->coarse[1] + at);
+                stamp_pixel(e, p, e->coarse[1] + at);
         }
     }
 }

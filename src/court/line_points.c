@@ -39,8 +39,8 @@ static bool to_plane(const plane *ideal, const psfm_camera *camera, double x, do
 }
 
 /* Component of the row by one coordinate of the photograph. */
-static bool derive(const plane *ideal, const psfm_camera *camera, const psfm_fitted_line *line,
-                   const double xy[2], int d, double *slope) {
+static bool derive_row(const plane *ideal, const psfm_camera *camera, const psfm_fitted_line *line,
+                       const double xy[2], int d, double *slope) {
     double before[2], behind[2], h[2] = {d == 0 ? STEP : 0.0, d == 1 ? STEP : 0.0};
     if (!to_plane(ideal, camera, xy[0] - h[0], xy[1] - h[1], before) ||
         !to_plane(ideal, camera, xy[0] + h[0], xy[1] + h[1], behind))
@@ -65,8 +65,8 @@ psfm_status psfm_line_points_make(psfm_context *ctx, const psfm_court_job *job,
         psfm_line_point *point = &out->items[out->num];
         double slope[2], sharp = sqrt(lines[k].weight) / fmax(fit->noise, SMALLEST_NOISE);
         if (!to_photograph(&ideal, camera, lines[k].at, point->xy) ||
-            !derive(&ideal, camera, &lines[k], point->xy, 0, &slope[0]) ||
-            !derive(&ideal, camera, &lines[k], point->xy, 1, &slope[1]) || !(sharp > 0.0))
+            !derive_row(&ideal, camera, &lines[k], point->xy, 0, &slope[0]) ||
+            !derive_row(&ideal, camera, &lines[k], point->xy, 1, &slope[1]) || !(sharp > 0.0))
             continue;
         for (int d = 0; d < 2; ++d) {
             point->on[d] = lines[k].on[d];

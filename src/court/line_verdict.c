@@ -54,7 +54,8 @@ double psfm_turn_probability(const psfm_court_evidence *court, uint32_t view) {
     return psfm_probability_of(FLOOR * votes);
 }
 
-static psfm_status fill(psfm_context *ctx, const psfm_verdict_input *input, psfm_verdicts *out) {
+static psfm_status fill_verdicts(psfm_context *ctx, const psfm_verdict_input *input,
+                                 psfm_verdicts *out) {
     psfm_status status = PSFM_OK;
     if (out->models != NULL)
         return PSFM_OK;
@@ -119,7 +120,7 @@ psfm_status psfm_line_verdicts_find(psfm_context *ctx, const psfm_court_evidence
             any = any || (input->solution->poses.component[v] == c && rests_on_lines(&j, v));
         if (!any)
             continue;
-        status = fill(ctx, input, verdicts);
+        status = fill_verdicts(ctx, input, verdicts);
         if (status == PSFM_OK)
             judge_model(&j, c);
     }

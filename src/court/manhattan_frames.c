@@ -189,8 +189,8 @@ static bool is_same_frame(const psfm_court_frame *a, const psfm_court_frame *b, 
 
 /* Puts a frame into a list of the best, most support first; of frames that are the same, within
  * focal_step of log focal length, the better stays. */
-static void insert(psfm_court_frame *list, size_t *num, size_t max, const psfm_court_frame *frame,
-                   double focal_step) {
+static void insert_frame(psfm_court_frame *list, size_t *num, size_t max,
+                         const psfm_court_frame *frame, double focal_step) {
     size_t at = 0, kept;
     while (at < *num && list[at].support >= frame->support) {
         if (is_same_frame(&list[at], frame, focal_step))
@@ -293,7 +293,7 @@ static void search_frames(segment_view *s, const psfm_camera *camera, double foc
             continue;
         frame.support = count_support(s, frame.R);
         if (*num < max || frame.support > best[*num - 1].support)
-            insert(best, num, max, &frame, 1.0);
+            insert_frame(best, num, max, &frame, 1.0);
     }
 }
 
@@ -305,7 +305,7 @@ static void find_known(segment_view *s, const psfm_camera *camera, size_t max,
     search_frames(s, camera, 1.0, DRAWS, drawn, &num_drawn, DRAWN);
     for (size_t k = 0; k < num_drawn; ++k) {
         refine_frame(s, camera, false, &drawn[k]);
-        insert(frames, num, max, &drawn[k], 1.0);
+        insert_frame(frames, num, max, &drawn[k], 1.0);
     }
 }
 
@@ -321,10 +321,10 @@ static void find_free(segment_view *s, const psfm_camera *camera, size_t max,
         search_frames(s, camera, focal, FREE_DRAWS, drawn, &num_drawn, FREE_PER_FOCAL);
         for (size_t k = 0; k < num_drawn; ++k) {
             refine_frame(s, camera, false, &drawn[k]);
-            insert(frames, num, max, &drawn[k], 0.03);
+            insert_frame(frames, num, max, &drawn[k], 0.03);
             refine_frame(s, camera, true, &drawn[k]);
             if (drawn[k].focal > low && drawn[k].focal < high)
-                insert(frames, num, max, &drawn[k], 0.03);
+                insert_frame(frames, num, max, &drawn[k], 0.03);
             set_focal(s, camera, focal);
         }
     }

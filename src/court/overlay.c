@@ -40,7 +40,7 @@ static void paint_stroke(psfm_image *image, const double a[2], const double b[2]
 }
 
 /* The pixel of a place of the drawing; false if the camera does not see it. */
-static bool project(const psfm_court_pose *pose, const double at[2], double xy[2]) {
+static bool project_place(const psfm_court_pose *pose, const double at[2], double xy[2]) {
     double X[3] = {at[0], at[1], 0.0}, q[3];
     psfm_mat3_mul_vec(pose->R, X, q);
     for (int d = 0; d < 3; ++d)
@@ -61,7 +61,7 @@ static void paint_part(const psfm_drawing *drawing, size_t k, const psfm_court_p
     for (int j = 0; j <= segments; ++j) {
         double at[2];
         psfm_drawing_part_at(&drawing->parts[k], (double)j / segments, at);
-        bool has = project(pose, at, here);
+        bool has = project_place(pose, at, here);
         if (has && had)
             paint_stroke(image, before, here, color);
         before[0] = here[0];

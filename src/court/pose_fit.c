@@ -55,8 +55,8 @@ typedef struct {
 } seen;
 
 /* Where the sample is in the camera and in the image; false if it is not in front of it. */
-static bool place(const psfm_court_job *j, const psfm_court_fit *f, const psfm_drawing_sample *s,
-                  double q[3], double at[2]) {
+static bool place_sample(const psfm_court_job *j, const psfm_court_fit *f,
+                         const psfm_drawing_sample *s, double q[3], double at[2]) {
     double X[3] = {(double)s->x + (double)s->mx * f->grow[0] - f->center[0],
                    (double)s->y + (double)s->my * f->grow[1] - f->center[1], -f->center[2]};
     psfm_mat3_mul_vec(f->R, X, q);
@@ -67,11 +67,11 @@ static bool place(const psfm_court_job *j, const psfm_court_fit *f, const psfm_d
     return true;
 }
 
-static bool see(const psfm_court_job *j, const psfm_court_fit *f, const psfm_drawing_sample *s,
-                seen *out) {
+static bool see_sample(const psfm_court_job *j, const psfm_court_fit *f,
+                       const psfm_drawing_sample *s, seen *out) {
     double fx = f->focal * j->camera->params[0], fy = f->focal * j->camera->params[1];
     double along[3] = {(double)s->tx, (double)s->ty, 0.0}, T[3];
-    if (!place(j, f, s, out->q, out->at) || !psfm_line_evidence_sees(j->evidence, out->at))
+    if (!place_sample(j, f, s, out->q, out->at) || !psfm_line_evidence_sees(j->evidence, out->at))
         return false;
     double x = out->q[0] / out->q[2], y = out->q[1] / out->q[2];
     psfm_mat3_mul_vec(f->R, along, T);
@@ -161,14 +161,15 @@ static void add_priors(const psfm_court_job *j, const psfm_court_fit *f, equatio
     }
 }
 
-static void collect(const psfm_court_job *j, const psfm_court_fit *f, double reach, equations *e) {
+static void collect_equations(const psfm_court_job *j, const psfm_court_fit *f, double reach,
+                              equations *e) {
     int size = num_unknowns(j);
     *e = (equations){0};
     for (size_t k = 0; k < j->plan->num_fine; ++k) {
         const psfm_drawing_sample *sample = &j->plan->fine[k];
         seen s;
         double distance, J[MAX_UNKNOWNS];
-        if (!see(j, f, sample, &s) ||
+        if (!see_sample(j, f, sample, &s) ||
             psfm_line_evidence_nearest(j->evidence, s.at, s.along, tone_of(j, f, sample), reach,
                                        &distance) < 0)
             continue;
@@ -189,11 +190,11 @@ static void take_size(const psfm_court_job *j, const double step[2], psfm_court_
 }
 
 /* One round; false if the drawing is out of view. *change is the largest of the steps. */
-static bool step(const psfm_court_job *j, double reach, psfm_court_fit *f, double *change) {
+static bool step_pose(const psfm_court_job *j, double reach, psfm_court_fit *f, double *change) {
     int size = num_unknowns(j);
     equations e;
     double turn[9], R[9];
-    collect(j, f, reach, &e);
+    collect_equations(j, f, reach, &e);
     if (e.num < MIN_SAMPLES)
         return false;
     for (int a = 0; a < size; ++a)
@@ -228,7 +229,7 @@ void psfm_court_claims_free(psfm_court_claims *claims) {
 }
 
 /* Whether a part may have a line pixel, which is its own from then on. */
-static bool claim(psfm_court_claims *claims, int32_t pixel, uint32_t part) {
+static bool claim_pixel(psfm_court_claims *claims, int32_t pixel, uint32_t part) {
     uint64_t mine = (claims->round << 32) | part, *owner = &claims->owner[pixel];
     if (*owner >> 32 != claims->round)
         *owner = mine;
@@ -240,7 +241,7 @@ static double sample_value(const psfm_court_job *j, const seen *s, int tone, uin
     double distance;
     int32_t pixel =
         psfm_line_evidence_nearest(j->evidence, s->at, s->along, tone, SIGMA_REACH, &distance);
-    if (pixel >= 0 && !claim(j->claims, pixel, part))
+    if (pixel >= 0 && !claim_pixel(j->claims, pixel, part))
         return 0.0;
     return psfm_line_evidence_value(j->evidence, s->at, s->along, tone, pixel < 0 ? NAN : distance);
 }
@@ -259,7 +260,7 @@ static verdict judge_tones(const psfm_court_job *j, const psfm_court_fit *f, dou
     for (size_t k = 0; k < j->plan->num_fine; ++k) {
         const psfm_drawing_sample *sample = &j->plan->fine[k];
         seen s;
-        if (!see(j, f, sample, &s))
+        if (!see_sample(j, f, sample, &s))
             continue;
         double length = fmin(s.length, MAX_WEIGHT);
         double value = sample_value(j, &s, tone_of(j, f, sample), sample->part);
@@ -275,7 +276,7 @@ static verdict judge_tones(const psfm_court_job *j, const psfm_court_fit *f, dou
     return sums;
 }
 
-static void judge(const psfm_court_job *j, psfm_court_fit *f) {
+static void judge_pose(const psfm_court_job *j, psfm_court_fit *f) {
     verdict sums = judge_tones(j, f, NULL, NULL);
     f->score = 0.0;
     for (int k = 0; k < PSFM_DRAWING_LAYERS; ++k)
@@ -316,7 +317,7 @@ static bool find_sigmas(const psfm_court_job *j, psfm_court_fit *f) {
     int size = num_unknowns(j);
     double sigma[MAX_UNKNOWNS] = {0}, ratio = 0.0;
     equations e;
-    collect(j, f, SIGMA_REACH, &e);
+    collect_equations(j, f, SIGMA_REACH, &e);
     if (e.num < MIN_SAMPLES || e.num_bundles <= size)
         return false;
     double scale = (double)e.num_bundles / (e.num_bundles - size);
@@ -349,7 +350,7 @@ size_t psfm_court_fit_lines(const psfm_court_job *job, const psfm_court_fit *fit
         const psfm_drawing_sample *sample = &job->plan->fine[k];
         seen s;
         double distance;
-        if (!see(job, fit, sample, &s) ||
+        if (!see_sample(job, fit, sample, &s) ||
             psfm_line_evidence_nearest(job->evidence, s.at, s.along, tone_of(job, fit, sample),
                                        SIGMA_REACH, &distance) < 0)
             continue;
@@ -382,7 +383,7 @@ static double rough_score(const psfm_court_job *j, const psfm_court_fit *f) {
     for (size_t k = 0; k < j->plan->num_coarse; ++k) {
         const psfm_drawing_sample *sample = &j->plan->coarse[k];
         seen s;
-        if (!see(j, f, sample, &s))
+        if (!see_sample(j, f, sample, &s))
             continue;
         int tone = tone_of(j, f, sample);
         double distance;
@@ -442,10 +443,10 @@ bool psfm_court_fit_guess(const psfm_court_job *job, const psfm_court_guess *gue
         double change = INFINITY;
         choose_tone(job, fit);
         for (int round = 0; round < ROUNDS && change > 1e-5; ++round)
-            if (!step(job, reaches[r], fit, &change))
+            if (!step_pose(job, reaches[r], fit, &change))
                 return false;
     }
-    judge(job, fit);
+    judge_pose(job, fit);
     return find_sigmas(job, fit);
 }
 
@@ -455,9 +456,9 @@ double psfm_court_fit_offset(const psfm_court_job *job, const psfm_court_fit *fi
     for (size_t k = 0; k < job->plan->num_coarse; ++k) {
         seen s;
         double q[3], at[2];
-        if (!see(job, first, &job->plan->coarse[k], &s))
+        if (!see_sample(job, first, &job->plan->coarse[k], &s))
             continue;
-        if (!place(job, second, &job->plan->coarse[k], q, at))
+        if (!place_sample(job, second, &job->plan->coarse[k], q, at))
             return INFINITY;
         sum += hypot(at[0] - s.at[0], at[1] - s.at[1]);
         num += 1.0;

@@ -199,7 +199,7 @@ static int by_weight(const void *a, const void *b) {
 }
 
 /* Joins sorted places that are less than one and a half pixels apart; returns how many remain. */
-static size_t join(axis_line *lines, size_t num) {
+static size_t join_lines(axis_line *lines, size_t num) {
     size_t out = 0;
     double last = 0.0, last_sigma = 0.0;
     for (size_t k = 0; k < num; ++k) {
@@ -231,7 +231,7 @@ static size_t find_axis_lines(const psfm_segments *segments, const psfm_camera *
         if (place_segment(&segments->items[k], camera, R, axis, &all[num]))
             ++num;
     qsort(all, num, sizeof *all, by_offset);
-    num = join(all, num);
+    num = join_lines(all, num);
     qsort(all, num, sizeof *all, by_weight);
     size_t kept = num < AXIS_LINES ? num : AXIS_LINES;
     for (size_t k = 0; k < kept; ++k)

@@ -166,7 +166,7 @@ void psfm_court_view_free(psfm_court_view *view) {
 
 /* ---- poses ---- */
 
-static void translation(const double R[9], const double center[3], double t[3]) {
+static void find_translation(const double R[9], const double center[3], double t[3]) {
     psfm_mat3_mul_vec(R, center, t);
     psfm_scale3(-1.0, t, t);
 }
@@ -280,7 +280,8 @@ static psfm_status count_lines(psfm_context *ctx, const attempt *a, psfm_court_p
     return status;
 }
 
-static psfm_court_verdict judge(const attempt *a, const psfm_court_pose *pose, bool enough_lines) {
+static psfm_court_verdict judge_pose(const attempt *a, const psfm_court_pose *pose,
+                                     bool enough_lines) {
     const psfm_court_options *o = a->options;
     double rival = psfm_drawing_is_free(a->plan.drawing) ? FREE_RUNNER_UP : 1.0;
     if (pose->score < o->min_score || !enough_lines)
@@ -324,13 +325,13 @@ static bool doubts_focal(const attempt *a, const psfm_court_fit *best) {
     return doubts;
 }
 
-static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *pose) {
+static psfm_status report_pose(psfm_context *ctx, const attempt *a, psfm_court_pose *pose) {
     const psfm_court_fit *best = &a->fits[0];
     size_t num_parts = a->plan.drawing->num_parts;
     bool enough_lines = false;
     memcpy(pose->R, best->R, sizeof pose->R);
     memcpy(pose->center, best->center, sizeof pose->center);
-    translation(pose->R, pose->center, pose->t);
+    find_translation(pose->R, pose->center, pose->t);
     pose->camera = a->view->camera;
     scale_focal(best->focal, &pose->camera);
     pose->score = best->score;
@@ -356,7 +357,7 @@ static psfm_status report(psfm_context *ctx, const attempt *a, psfm_court_pose *
     status = count_lines(ctx, a, pose, &enough_lines);
     if (status == PSFM_OK)
         status = psfm_line_points_make(ctx, &a->job, best, &pose->camera, &pose->lines);
-    pose->verdict = judge(a, pose, enough_lines);
+    pose->verdict = judge_pose(a, pose, enough_lines);
     if (pose->verdict == PSFM_COURT_ACCEPTED && a->view->focal == PSFM_FOCAL_FIXED &&
         doubts_focal(a, best))
         pose->verdict = PSFM_COURT_FOCAL;
@@ -398,7 +399,7 @@ psfm_status psfm_court_register(psfm_context *ctx, const psfm_court_view *view,
         if (status == PSFM_OK)
             fit_poses(&a);
         if (status == PSFM_OK && a.num_fits > 0)
-            status = report(ctx, &a, pose);
+            status = report_pose(ctx, &a, pose);
     }
     close_attempt(&a);
     return status;
@@ -446,7 +447,7 @@ psfm_status psfm_court_refit(psfm_context *ctx, const psfm_court_view *view,
     if (status == PSFM_OK && psfm_court_fit_guess(&a.job, &guess, &a.fits[0])) {
         a.fits[1].score = start->runner_up;
         a.num_fits = 2;
-        status = report(ctx, &a, pose);
+        status = report_pose(ctx, &a, pose);
     }
     close_attempt(&a);
     return status;

@@ -111,8 +111,8 @@ static void close_fit(lens_fit *f) {
 }
 
 /* Adjusts camera and pose to the lines of the pose; *sigma is that of the first coefficient. */
-static psfm_status adjust(psfm_context *ctx, const psfm_court_pose *pose, lens_fit *f,
-                          double *sigma) {
+static psfm_status adjust_lens(psfm_context *ctx, const psfm_court_pose *pose, lens_fit *f,
+                               double *sigma) {
     double sigmas[1][PSFM_CAMERA_MAX_PARAMS];
     psfm_status status = open_fit(ctx, pose, f);
     if (status == PSFM_OK)
@@ -177,7 +177,7 @@ static psfm_status refine_lens(psfm_context *ctx, const psfm_image *image,
     for (int round = 0; round < MAX_ROUNDS && status == PSFM_OK && better && pose->lines.num > 0;
          ++round) {
         double before = f.camera.params[first], sigma = 0.0;
-        status = adjust(ctx, pose, &f, &sigma);
+        status = adjust_lens(ctx, pose, &f, &sigma);
         if (status == PSFM_OK)
             status = look_again(ctx, &f, view, pose, &better);
         if (status == PSFM_OK && better)
@@ -214,9 +214,9 @@ void psfm_court_target_free(psfm_court_target *target) {
 }
 
 /* Holds a pose against the rivals and makes it canonical. */
-static psfm_status finish(psfm_context *ctx, const psfm_court_target *target,
-                          const psfm_court_view *view, const psfm_court_options *options,
-                          psfm_court_pose *pose) {
+static psfm_status finish_pose(psfm_context *ctx, const psfm_court_target *target,
+                               const psfm_court_view *view, const psfm_court_options *options,
+                               psfm_court_pose *pose) {
     psfm_status status = PSFM_OK;
     for (size_t k = 0; k < target->num_rivals && status == PSFM_OK; ++k)
         status = psfm_court_challenge(ctx, view, &target->rivals[k], options, pose);
@@ -228,7 +228,7 @@ psfm_status psfm_court_target_register_view(psfm_context *ctx, const psfm_court_
                                             const psfm_court_options *options,
                                             psfm_court_pose *pose) {
     psfm_status status = psfm_court_register(ctx, view, &target->drawing, options, pose);
-    return status == PSFM_OK ? finish(ctx, target, view, options, pose) : status;
+    return status == PSFM_OK ? finish_pose(ctx, target, view, options, pose) : status;
 }
 
 psfm_status psfm_court_target_register(psfm_context *ctx, const psfm_court_target *target,
@@ -243,7 +243,7 @@ psfm_status psfm_court_target_register(psfm_context *ctx, const psfm_court_targe
     if (status == PSFM_OK && options != NULL && options->distortion)
         status = refine_lens(ctx, image, &target->drawing, options, &view, pose);
     if (status == PSFM_OK)
-        status = finish(ctx, target, &view, options, pose);
+        status = finish_pose(ctx, target, &view, options, pose);
     psfm_court_view_free(&view);
     return status;
 }

@@ -45,8 +45,8 @@ static size_t num_cells(const psfm_top_raster *raster) {
 
 /* Pixel of a place of the raster, in cells from its corner; false if it is not in the photograph.
  */
-static bool project(const psfm_top_raster *raster, const psfm_court_pose *pose, double x, double y,
-                    double xy[2]) {
+static bool project_cell(const psfm_top_raster *raster, const psfm_court_pose *pose, double x,
+                         double y, double xy[2]) {
     double X[3] = {raster->middle[0] + (x - 0.5 * raster->width) * raster->step,
                    raster->middle[1] + (y - 0.5 * raster->height) * raster->step, 0.0};
     double q[3];
@@ -61,14 +61,15 @@ static bool project(const psfm_top_raster *raster, const psfm_court_pose *pose, 
 static bool is_resolved(const psfm_top_raster *raster, const psfm_court_pose *pose, double x,
                         double y, const double xy[2]) {
     double right[2], up[2];
-    if (!project(raster, pose, x + 1.0, y, right) || !project(raster, pose, x, y + 1.0, up))
+    if (!project_cell(raster, pose, x + 1.0, y, right) ||
+        !project_cell(raster, pose, x, y + 1.0, up))
         return false;
     double area = (right[0] - xy[0]) * (up[1] - xy[1]) - (right[1] - xy[1]) * (up[0] - xy[0]);
     return fabs(area) >= MIN_AREA;
 }
 
 /* Lightness at a pixel, between the four around it. */
-static double sample(const psfm_image *image, const double xy[2]) {
+static double sample_light(const psfm_image *image, const double xy[2]) {
     double u = fmin(fmax(xy[0] - 0.5, 0.0), image->width - 1.001);
     double v = fmin(fmax(xy[1] - 0.5, 0.0), image->height - 1.001);
     size_t x = (size_t)u, y = (size_t)v, stride = (size_t)image->width;
@@ -79,16 +80,16 @@ static double sample(const psfm_image *image, const double xy[2]) {
 }
 
 /* Fills the floor's lightness, 0 where nothing is seen, and the plane of what is seen. */
-static void rectify(const psfm_top_raster *raster, const psfm_image *image,
-                    const psfm_court_pose *pose, float *light, float *seen) {
+static void rectify_floor(const psfm_top_raster *raster, const psfm_image *image,
+                          const psfm_court_pose *pose, float *light, float *seen) {
     for (int y = 0; y < raster->height; ++y) {
         for (int x = 0; x < raster->width; ++x) {
             size_t at = (size_t)y * (size_t)raster->width + (size_t)x;
             double xy[2];
-            if (!project(raster, pose, x + 0.5, y + 0.5, xy) ||
+            if (!project_cell(raster, pose, x + 0.5, y + 0.5, xy) ||
                 !is_resolved(raster, pose, x + 0.5, y + 0.5, xy))
                 continue;
-            light[at] = (float)sample(image, xy);
+            light[at] = (float)sample_light(image, xy);
             seen[at] = 1.0F;
         }
     }
@@ -120,7 +121,7 @@ static void close_workshop(workshop *w) {
     free(w->scratch);
 }
 
-static int8_t quantise(double value) {
+static int8_t quantise_value(double value) {
     return (int8_t)lround(fmin(fmax(value, -MOST), MOST));
 }
 
@@ -135,8 +136,8 @@ static void find_detail(const psfm_top_raster *raster, workshop *w, psfm_top_vie
     psfm_smooth(w->light, width, height, COARSE, w->scratch, w->coarse);
     for (size_t k = 0; k < n; ++k)
         if (view->seen[k])
-            view->detail[k] = quantise(LEVELS * (double)(w->fine[k] / w->fine_share[k] -
-                                                         w->coarse[k] / w->coarse_share[k]));
+            view->detail[k] = quantise_value(LEVELS * (double)(w->fine[k] / w->fine_share[k] -
+                                                               w->coarse[k] / w->coarse_share[k]));
 }
 
 psfm_status psfm_top_view_make(psfm_context *ctx, const psfm_top_raster *raster,
@@ -151,7 +152,7 @@ psfm_status psfm_top_view_make(psfm_context *ctx, const psfm_top_raster *raster,
     if (status == PSFM_OK)
         status = open_workshop(ctx, raster, &w);
     if (status == PSFM_OK) {
-        rectify(raster, image, pose, w.light, w.seen);
+        rectify_floor(raster, image, pose, w.light, w.seen);
         find_detail(raster, &w, view);
     }
     close_workshop(&w);
@@ -212,7 +213,7 @@ psfm_status psfm_top_views_take_symmetric(psfm_context *ctx, const psfm_top_rast
         for (size_t at = 0; views[k].detail != NULL && at < n; ++at)
             if (views[k].seen[at])
                 views[k].detail[at] =
-                    quantise((double)((float)views[k].detail[at] - sum[at] / count[at]));
+                    quantise_value((double)((float)views[k].detail[at] - sum[at] / count[at]));
     free(sum);
     free(count);
     return status;

@@ -66,7 +66,7 @@ static void world_rotation(const psfm_model *a, const psfm_model *b,
     psfm_mat3_t_mul(R_a, R_b, R);
 }
 
-static double spread(const psfm_comparison *c, bool of_b, double middle[3]) {
+static double find_spread(const psfm_comparison *c, bool of_b, double middle[3]) {
     double sum = 0.0, n = (double)c->num_images;
     memset(middle, 0, 3 * sizeof *middle);
     for (size_t k = 0; k < c->num_images; ++k)
@@ -89,14 +89,14 @@ static void align_by_rotations(const psfm_model *a, const psfm_model *b, psfm_co
     }
     if (!psfm_mat3_nearest_rotation(sum, c->a_from_b.R))
         world_rotation(a, b, &c->images[0], c->a_from_b.R);
-    double of_a = spread(c, false, middle_a), of_b = spread(c, true, middle_b);
+    double of_a = find_spread(c, false, middle_a), of_b = find_spread(c, true, middle_b);
     c->a_from_b.scale = of_a > 0.0 && of_b > 0.0 ? of_a / of_b : 1.0;
     psfm_mat3_mul_vec(c->a_from_b.R, middle_b, moved);
     psfm_axpy3(middle_a, -c->a_from_b.scale, moved, c->a_from_b.t);
 }
 
-static psfm_status align(psfm_context *ctx, const psfm_model *a, const psfm_model *b,
-                         psfm_comparison *c) {
+static psfm_status align_models(psfm_context *ctx, const psfm_model *a, const psfm_model *b,
+                                psfm_comparison *c) {
     double(*x)[3] = NULL, (*y)[3] = NULL;
     psfm_status status = PSFM_ALLOC(ctx, c->num_images, &x);
     if (status == PSFM_OK)
@@ -118,8 +118,8 @@ static psfm_status align(psfm_context *ctx, const psfm_model *a, const psfm_mode
 }
 
 /* Median and largest of a field over all images. */
-static psfm_status statistics(psfm_context *ctx, const psfm_comparison *c, bool rotation,
-                              double *median, double *largest) {
+static psfm_status find_statistics(psfm_context *ctx, const psfm_comparison *c, bool rotation,
+                                   double *median, double *largest) {
     double *values = NULL;
     psfm_status status = PSFM_ALLOC(ctx, c->num_images, &values);
     *largest = 0.0;
@@ -132,9 +132,9 @@ static psfm_status statistics(psfm_context *ctx, const psfm_comparison *c, bool 
     return status;
 }
 
-static void measure(const psfm_model *a, const psfm_model *b, psfm_comparison *c) {
+static void measure_differences(const psfm_model *a, const psfm_model *b, psfm_comparison *c) {
     double middle[3];
-    (void)spread(c, false, middle);
+    (void)find_spread(c, false, middle);
     c->extent = 0.0;
     for (size_t k = 0; k < c->num_images; ++k) {
         psfm_camera_difference *d = &c->images[k];
@@ -155,13 +155,13 @@ psfm_status psfm_compare_models(psfm_context *ctx, const psfm_model *a, const ps
     *out = (psfm_comparison){0};
     psfm_status status = pair_images(ctx, a, b, out);
     if (status == PSFM_OK)
-        status = align(ctx, a, b, out);
+        status = align_models(ctx, a, b, out);
     if (status != PSFM_OK)
         return status;
-    measure(a, b, out);
-    status = statistics(ctx, out, false, &out->median_position, &out->max_position);
+    measure_differences(a, b, out);
+    status = find_statistics(ctx, out, false, &out->median_position, &out->max_position);
     if (status == PSFM_OK)
-        status = statistics(ctx, out, true, &out->median_rotation_deg, &out->max_rotation_deg);
+        status = find_statistics(ctx, out, true, &out->median_rotation_deg, &out->max_rotation_deg);
     return status;
 }
 

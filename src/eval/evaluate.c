@@ -34,8 +34,8 @@ typedef struct {
     double true_center[3], center[3];
 } pose_pair;
 
-static void relate(const psfm_model_image *truth, const psfm_model_image *estimate,
-                   pose_pair *pose) {
+static void relate_poses(const psfm_model_image *truth, const psfm_model_image *estimate,
+                         pose_pair *pose) {
     double R_true[9], R[9];
     psfm_rotation_from_quat(truth->cam_from_world_q, R_true);
     psfm_rotation_from_quat(estimate->cam_from_world_q, R);
@@ -58,7 +58,7 @@ static psfm_status match_model(psfm_context *ctx, const psfm_model *truth, const
         if (found == NULL)
             continue;
         poses[k].model = model_idx;
-        relate(&truth->images[k], &model->images[found->idx], &poses[k]);
+        relate_poses(&truth->images[k], &model->images[found->idx], &poses[k]);
     }
     free(index);
     return status;
@@ -93,7 +93,7 @@ typedef struct {
     double *extent; /* per row */
 } pair_errors;
 
-static double degrees(double radians) {
+static double degrees_or_infinity(double radians) {
     double d = psfm_degrees(radians);
     return isnan(d) ? INFINITY : d;
 }
@@ -116,11 +116,11 @@ static void compare_pair(const pose_pair *i, const pose_pair *j, const double tr
     *translation = has_direction ? INFINITY : (double)NAN;
     if (i->model == NOT_REGISTERED || i->model != j->model)
         return;
-    *rotation = degrees(quaternion_angle(i->q, j->q));
+    *rotation = degrees_or_infinity(quaternion_angle(i->q, j->q));
     psfm_sub3(i->center, j->center, diff);
     psfm_mat3_mul_vec(j->A, diff, turned);
     if (has_direction && psfm_norm3(diff) > 0.0)
-        *translation = degrees(psfm_angle3(turned, true_diff));
+        *translation = degrees_or_infinity(psfm_angle3(turned, true_diff));
 }
 
 /* Makes room for the errors; returns their number in *num_pairs. */
@@ -317,7 +317,7 @@ psfm_status psfm_evaluate(psfm_context *ctx, const psfm_model *truth, const psfm
 
 const double psfm_auc_thresholds_deg[PSFM_NUM_AUC] = {0.5, 1.0, 3.0, 5.0, 10.0};
 
-static double area(const double *sorted, size_t num, double threshold) {
+static double area_under_curve(const double *sorted, size_t num, double threshold) {
     double sum = 0.0, last = 0.0;
     size_t k = 0;
     for (; k < num && sorted[k] < threshold; ++k) {
@@ -335,7 +335,7 @@ void psfm_auc(double *errors, size_t num_errors, const double *thresholds, size_
             errors[k] = INFINITY;
     psfm_sort(errors, num_errors);
     for (size_t t = 0; t < num_thresholds; ++t)
-        auc[t] = num_errors == 0 ? 0.0 : area(errors, num_errors, thresholds[t]);
+        auc[t] = num_errors == 0 ? 0.0 : area_under_curve(errors, num_errors, thresholds[t]);
 }
 
 void psfm_recall(const double *errors, size_t num_errors, const double *thresholds,

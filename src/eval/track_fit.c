@@ -86,7 +86,7 @@ static size_t list_observations(const comparison *c, const psfm_model_point *poi
 }
 
 /* The point nearest to all rays. */
-static bool intersect(const pose *poses, const observation *seen, size_t num, double X[3]) {
+static bool intersect_rays(const pose *poses, const observation *seen, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0};
     for (size_t k = 0; k < num; ++k) {
         const pose *p = &poses[seen[k].image];
@@ -107,8 +107,8 @@ static bool intersect(const pose *poses, const observation *seen, size_t num, do
 }
 
 /* Residual of an observation; false if the point has no image there. */
-static bool residual(const pose *p, const double xy[2], const double X[3], double r[2],
-                     double J[6]) {
+static bool find_residual(const pose *p, const double xy[2], const double X[3], double r[2],
+                          double J[6]) {
     double D[3], ray[3], at[2], by_ray[6];
     psfm_sub3(X, p->center, D);
     psfm_mat3_mul_vec(p->R, D, ray);
@@ -121,11 +121,11 @@ static bool residual(const pose *p, const double xy[2], const double X[3], doubl
     return true;
 }
 
-static bool improve(const pose *poses, const observation *seen, size_t num, double X[3]) {
+static bool improve_point(const pose *poses, const observation *seen, size_t num, double X[3]) {
     double A[9] = {0}, b[3] = {0}, step[3];
     for (size_t k = 0; k < num; ++k) {
         double r[2], J[6];
-        if (!residual(&poses[seen[k].image], seen[k].xy, X, r, J))
+        if (!find_residual(&poses[seen[k].image], seen[k].xy, X, r, J))
             return false;
         double weight = psfm_cauchy_weight(r[0] * r[0] + r[1] * r[1], LOSS_PX * LOSS_PX);
         for (int i = 0; i < 3; ++i) {
@@ -144,12 +144,12 @@ static bool improve(const pose *poses, const observation *seen, size_t num, doub
 /* Residuals of a track with the given poses; INFINITY where they leave no point. */
 static void fit_track(const pose *poses, const observation *seen, size_t num, double *out) {
     double X[3], scale = 1.0 / sqrt(1.0 - 1.5 / (double)num);
-    bool good = intersect(poses, seen, num, X);
+    bool good = intersect_rays(poses, seen, num, X);
     for (int k = 0; good && k < STEPS; ++k)
-        good = improve(poses, seen, num, X);
+        good = improve_point(poses, seen, num, X);
     for (size_t k = 0; k < num; ++k) {
         double r[2], J[6];
-        out[k] = good && residual(&poses[seen[k].image], seen[k].xy, X, r, J)
+        out[k] = good && find_residual(&poses[seen[k].image], seen[k].xy, X, r, J)
                      ? hypot(r[0], r[1]) * scale
                      : INFINITY;
     }

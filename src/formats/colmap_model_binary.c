@@ -30,7 +30,7 @@ static size_t bytes_left(const reader *r) {
 }
 
 /* Takes `num` bytes, or NULL with a message if the file is shorter. */
-static const char *take(reader *r, size_t num, const char *what) {
+static const char *take_bytes(reader *r, size_t num, const char *what) {
     if (num > bytes_left(r)) {
         (void)!psfm_fail(r->ctx, PSFM_ERR_FORMAT, "%s: byte %zu: the file ends within %s",
                          r->file->path, r->at, what);
@@ -43,7 +43,7 @@ static const char *take(reader *r, size_t num, const char *what) {
 
 static psfm_status take_count(reader *r, size_t min_bytes, const char *what, size_t *count) {
     size_t start = r->at;
-    const char *bytes = take(r, 8, "a count");
+    const char *bytes = take_bytes(r, 8, "a count");
     if (bytes == NULL)
         return PSFM_ERR_FORMAT;
     uint64_t value = psfm_get_u64(bytes);
@@ -70,7 +70,7 @@ static psfm_status check_id(const reader *r, size_t at, const char *what, uint32
 
 static psfm_status parse_camera(reader *r, psfm_model_builder *builder) {
     size_t start = r->at;
-    const char *bytes = take(r, 24, "a camera");
+    const char *bytes = take_bytes(r, 24, "a camera");
     if (bytes == NULL)
         return PSFM_ERR_FORMAT;
     uint32_t id = psfm_get_u32(bytes), model = psfm_get_u32(bytes + 4);
@@ -89,7 +89,7 @@ static psfm_status parse_camera(reader *r, psfm_model_builder *builder) {
     camera->width = psfm_get_u64(bytes + 8);
     camera->height = psfm_get_u64(bytes + 16);
     size_t num = (size_t)psfm_camera_num_params(camera->model);
-    const char *params = take(r, 8 * num, "the parameters of a camera");
+    const char *params = take_bytes(r, 8 * num, "the parameters of a camera");
     if (params == NULL)
         return PSFM_ERR_FORMAT;
     get_doubles(params, num, camera->params);
@@ -124,7 +124,7 @@ static psfm_status parse_keypoints(reader *r, psfm_model_image *image) {
 
 static psfm_status parse_image(reader *r, psfm_model_builder *builder) {
     size_t start = r->at;
-    const char *bytes = take(r, 4 + 7 * 8 + 4, "an image");
+    const char *bytes = take_bytes(r, 4 + 7 * 8 + 4, "an image");
     if (bytes == NULL)
         return PSFM_ERR_FORMAT;
     uint32_t id = psfm_get_u32(bytes);
@@ -157,7 +157,7 @@ static psfm_status parse_track(reader *r, psfm_model_point *point) {
 
 static psfm_status parse_point(reader *r, psfm_model_builder *builder) {
     size_t start = r->at;
-    const char *bytes = take(r, 8 + 3 * 8 + 3 + 8, "a point");
+    const char *bytes = take_bytes(r, 8 + 3 * 8 + 3 + 8, "a point");
     if (bytes == NULL)
         return PSFM_ERR_FORMAT;
     psfm_model_point *point = NULL;

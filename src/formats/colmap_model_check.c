@@ -23,7 +23,7 @@ typedef struct {
 } checker;
 
 /* Points `where` at a record, for the message to come. */
-static const char *locate(checker *check, psfm_model_part part, uint64_t id) {
+static const char *locate_record(checker *check, psfm_model_part part, uint64_t id) {
     check->where[0] = '\0';
     if (check->origin == NULL)
         return check->where;
@@ -46,12 +46,12 @@ static psfm_status check_camera(checker *check, size_t idx) {
     char reason[PSFM_MESSAGE_SIZE];
     snprintf(reason, sizeof reason, "%s", psfm_context_message(check->ctx));
     return psfm_fail(check->ctx, check->status, "%s%s",
-                     locate(check, PSFM_MODEL_CAMERAS, camera->id), reason);
+                     locate_record(check, PSFM_MODEL_CAMERAS, camera->id), reason);
 }
 
 static psfm_status fail_image(checker *check, const psfm_model_image *image, const char *reason) {
     return psfm_fail(check->ctx, check->status, "%simage %u (%.200s): %s",
-                     locate(check, PSFM_MODEL_IMAGES, image->id), image->id,
+                     locate_record(check, PSFM_MODEL_IMAGES, image->id), image->id,
                      image->name == NULL ? "" : image->name, reason);
 }
 
@@ -123,19 +123,19 @@ static psfm_status check_point(checker *check, size_t idx) {
                          id);
     if (point->id == PSFM_NO_POINT)
         return psfm_fail(check->ctx, check->status, "%spoint id %llu means \"no point\"",
-                         locate(check, PSFM_MODEL_POINTS, id), id);
+                         locate_record(check, PSFM_MODEL_POINTS, id), id);
     if (!psfm_all_finite(point->xyz, 3) || !isfinite(point->error))
         return psfm_fail(check->ctx, check->status,
                          "%spoint %llu: its coordinates or error are "
                          "not finite",
-                         locate(check, PSFM_MODEL_POINTS, id), id);
+                         locate_record(check, PSFM_MODEL_POINTS, id), id);
     for (size_t k = 0; k < point->track_length; ++k) {
         const char *reason = mark_keypoint(check, point->id, point->track[k]);
         if (reason != NULL)
             return psfm_fail(check->ctx, check->status,
                              "%spoint %llu: its track names keypoint %u of image %u, %s",
-                             locate(check, PSFM_MODEL_POINTS, id), id, point->track[k].keypoint_idx,
-                             point->track[k].image_id, reason);
+                             locate_record(check, PSFM_MODEL_POINTS, id), id,
+                             point->track[k].keypoint_idx, point->track[k].image_id, reason);
     }
     return PSFM_OK;
 }

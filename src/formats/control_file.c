@@ -55,7 +55,7 @@ static psfm_status next_line(reader *r, bool *found) {
 
 /* Cuts the buffer into fields, at tabs if it has one, otherwise at blanks. Returns their number,
  * MAX_FIELDS + 1 if there are more than MAX_FIELDS. */
-static int split(char *line, char *fields[MAX_FIELDS]) {
+static int split_fields(char *line, char *fields[MAX_FIELDS]) {
     const char *separators = strchr(line, '\t') != NULL ? "\t" : " ";
     int num = 0;
     char *rest = NULL;
@@ -90,7 +90,8 @@ psfm_status psfm_positions_add(psfm_context *ctx, psfm_positions *positions, con
 }
 
 /* East, north and up; the first position is the origin. */
-static void locate(bool *has_geo, psfm_geo_reference *geo, const psfm_geodetic *at, double out[3]) {
+static void locate_position(bool *has_geo, psfm_geo_reference *geo, const psfm_geodetic *at,
+                            double out[3]) {
     if (!*has_geo)
         geo->origin = (psfm_geodetic){at->latitude_deg, at->longitude_deg, 0.0};
     *has_geo = true;
@@ -105,7 +106,7 @@ psfm_status psfm_positions_add_geodetic(psfm_context *ctx, psfm_positions *posit
                          "the image '%s': latitude %g, longitude %g, altitude %g is not a place on "
                          "the earth",
                          image, at->latitude_deg, at->longitude_deg, at->altitude_m);
-    locate(&positions->has_geo, &positions->geo, at, enu);
+    locate_position(&positions->has_geo, &positions->geo, at, enu);
     return psfm_positions_add(ctx, positions, image, enu);
 }
 
@@ -272,7 +273,7 @@ static psfm_status parse_control(reader *r, const coordinates *kind, psfm_contro
     char *fields[MAX_FIELDS];
     double value[5], at[3];
     uint32_t point = 0;
-    int num = split(r->buffer, fields);
+    int num = split_fields(r->buffer, fields);
     bool ok = num == 6 || num == 7;
     for (int k = 0; ok && k < 5; ++k)
         ok = psfm_parse_number(fields[k], &value[k]);
@@ -285,7 +286,7 @@ static psfm_status parse_control(reader *r, const coordinates *kind, psfm_contro
     if (!ok || (kind->kind != COORDINATES_LOCAL && !psfm_geodetic_is_valid(&place)))
         return bad_line(r, "a place on the earth, in the coordinates that the first line names");
     if (kind->kind != COORDINATES_LOCAL)
-        locate(&set->has_geo, &set->geo, &place, at);
+        locate_position(&set->has_geo, &set->geo, &place, at);
     psfm_status status =
         find_point(r->ctx, PSFM_FILE_CONTROL, set, num == 7 ? fields[6] : NULL, at, &point);
     return status == PSFM_OK ? add_view(r, set, point, fields[5], value + 3) : status;
@@ -296,7 +297,7 @@ static psfm_status parse_named_point(reader *r, const psfm_court *court, psfm_co
     char *fields[MAX_FIELDS];
     double xy[2], at[3] = {0};
     uint32_t point = 0;
-    if (split(r->buffer, fields) != 4 || !psfm_parse_number(fields[2], &xy[0]) ||
+    if (split_fields(r->buffer, fields) != 4 || !psfm_parse_number(fields[2], &xy[0]) ||
         !psfm_parse_number(fields[3], &xy[1]))
         return bad_line(r, "LABEL IMAGE x y");
     if (court != NULL && !psfm_court_find(court, fields[0], at)) {

@@ -41,8 +41,8 @@ static psfm_status list_courts(psfm_context *ctx, const psfm_court_request *requ
 }
 
 /* All of them about one middle; one of them may be replaced. */
-static psfm_status combine(psfm_context *ctx, const char *name, const psfm_court *courts,
-                           size_t num, psfm_drawing *drawing) {
+static psfm_status combine_courts(psfm_context *ctx, const char *name, const psfm_court *courts,
+                                  size_t num, psfm_drawing *drawing) {
     static const double middle[2] = {0.0, 0.0};
     *drawing = (psfm_drawing){0};
     psfm_status status = psfm_strdup(ctx, name, &drawing->name);
@@ -60,7 +60,7 @@ static psfm_status combine(psfm_context *ctx, const char *name, const psfm_court
 
 static psfm_status open_several(psfm_context *ctx, const char *name, psfm_court *courts, size_t num,
                                 psfm_court_target *target) {
-    psfm_status status = combine(ctx, name, courts, num, &target->drawing);
+    psfm_status status = combine_courts(ctx, name, courts, num, &target->drawing);
     for (size_t k = 0; k < num; ++k) {
         const psfm_court own = courts[k];
         for (size_t r = 0; r < psfm_num_courts && status == PSFM_OK; ++r) {
@@ -68,7 +68,7 @@ static psfm_status open_several(psfm_context *ctx, const char *name, psfm_court 
                 target->num_rivals >= PSFM_MAX_RIVALS)
                 continue;
             courts[k] = psfm_courts[r];
-            status = combine(ctx, name, courts, num, &target->rivals[target->num_rivals++]);
+            status = combine_courts(ctx, name, courts, num, &target->rivals[target->num_rivals++]);
         }
         courts[k] = own;
     }

@@ -21,7 +21,7 @@ static void print_number(FILE *file, const char *key, double value) {
         fprintf(file, ",\"%s\":null", key);
 }
 
-static const char *truth(bool value) {
+static const char *truth_text(bool value) {
     return value ? "true" : "false";
 }
 
@@ -37,7 +37,7 @@ static void print_homography(FILE *file, const psfm_graph_homography *h) {
     fprintf(file, "{\"inliers\":%u", h->num_inliers);
     print_number(file, "rms_px", h->rms_px);
     fprintf(file, ",\"rotation_only\":%s,\"chosen\":%s,\"group\":%lld,\"H\":[",
-            truth(h->is_rotation), truth(h->chosen), (long long)h->group);
+            truth_text(h->is_rotation), truth_text(h->chosen), (long long)h->group);
     for (int k = 0; k < 9; ++k)
         fprintf(file, "%s%.*g", k == 0 ? "" : ",", H_DIGITS, h->H_21[k]);
     fprintf(file, "],\"samples\":[");
@@ -62,7 +62,8 @@ static void print_pair(FILE *file, const psfm_graph_pair *pair) {
         fprintf(
             file,
             ",\n  \"edge\":{\"embedding_component\":%u,\"component\":%u,\"tree\":%s,\"kept\":%s",
-            pair->embedding_component, pair->component, truth(pair->in_tree), truth(pair->kept));
+            pair->embedding_component, pair->component, truth_text(pair->in_tree),
+            truth_text(pair->kept));
         print_number(file, "h", pair->h);
         print_number(file, "rotation_deg", pair->rotation_deg);
         print_number(file, "missing_share", pair->missing_share);
@@ -167,7 +168,7 @@ typedef struct {
     psfm_status status;
 } reader;
 
-static void complain(reader *r, const char *key, const char *want) {
+static void complain_of_key(reader *r, const char *key, const char *want) {
     if (r->status == PSFM_OK)
         r->status = psfm_fail(r->ctx, PSFM_ERR_FORMAT, "%s: %s %zu: '%s' is not %s", r->name,
                               r->list, r->index, key, want);
@@ -179,13 +180,13 @@ static uint64_t get_count(reader *r, const cJSON *object, const char *key, doubl
     if (cJSON_IsNumber(item) && item->valuedouble >= 0.0 && item->valuedouble <= max &&
         item->valuedouble == floor(item->valuedouble))
         return (uint64_t)item->valuedouble;
-    complain(r, key, "a count within its range");
+    complain_of_key(r, key, "a count within its range");
     return 0;
 }
 
 static uint32_t get_index(reader *r, const cJSON *object, const char *key, size_t num) {
     if (num == 0) {
-        complain(r, key, "an index into its list");
+        complain_of_key(r, key, "an index into its list");
         return 0;
     }
     return (uint32_t)get_count(r, object, key, (double)(num - 1));
@@ -196,14 +197,14 @@ static double get_number(reader *r, const cJSON *object, const char *key, bool o
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     double value = (double)NAN;
     if (!psfm_json_get_number(item, &value) && (!or_null || !cJSON_IsNull(item)))
-        complain(r, key, "a number");
+        complain_of_key(r, key, "a number");
     return value;
 }
 
 static bool get_truth(reader *r, const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     if (!cJSON_IsBool(item))
-        complain(r, key, "true or false");
+        complain_of_key(r, key, "true or false");
     return cJSON_IsTrue(item);
 }
 
@@ -213,7 +214,7 @@ static const cJSON *get_list(reader *r, const cJSON *object, const char *key, si
                              void *out, size_t *num) {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, key);
     if (!cJSON_IsArray(list))
-        complain(r, key, "a list");
+        complain_of_key(r, key, "a list");
     size_t count = (size_t)cJSON_GetArraySize(list);
     if (r->status == PSFM_OK)
         r->status = psfm_alloc(r->ctx, count, size, out);
@@ -226,7 +227,7 @@ static const cJSON *get_list(reader *r, const cJSON *object, const char *key, si
 static void read_image(reader *r, const cJSON *item, psfm_graph_image *image) {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
     if (!cJSON_IsString(name))
-        complain(r, "name", "a text");
+        complain_of_key(r, "name", "a text");
     image->width = get_count(r, item, "width", 1e9);
     image->height = get_count(r, item, "height", 1e9);
     image->num_keypoints = (size_t)get_count(r, item, "keypoints", 4e9);
@@ -245,7 +246,7 @@ static void read_samples(reader *r, const cJSON *item, psfm_graph_homography *h)
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(item, "samples"), *x;
     size_t count = cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 1;
     if (count % 4 != 0)
-        complain(r, "samples", "a list of four numbers each");
+        complain_of_key(r, "samples", "a list of four numbers each");
     if (r->status == PSFM_OK)
         r->status = PSFM_ALLOC(r->ctx, count / 4, &h->samples);
     if (r->status != PSFM_OK)
@@ -253,7 +254,7 @@ static void read_samples(reader *r, const cJSON *item, psfm_graph_homography *h)
     float *out = (float *)h->samples;
     cJSON_ArrayForEach(x, list) {
         if (!cJSON_IsNumber(x) || !(fabs(x->valuedouble) < 1e9))
-            complain(r, "samples", "a list of pixels");
+            complain_of_key(r, "samples", "a list of pixels");
         else
             *out++ = (float)x->valuedouble;
     }
@@ -268,7 +269,7 @@ static void read_homography(reader *r, const cJSON *item, psfm_graph_homography 
     double group = get_number(r, item, "group", false);
     h->group = group >= 0.0 && group < UINT32_MAX ? (int64_t)group : -1;
     if (!psfm_json_get_numbers(cJSON_GetObjectItemCaseSensitive(item, "H"), 9, h->H_21))
-        complain(r, "H", "a list of nine numbers");
+        complain_of_key(r, "H", "a list of nine numbers");
     read_samples(r, item, h);
 }
 
@@ -277,7 +278,7 @@ static psfm_pair_kind read_kind(reader *r, const cJSON *item) {
     for (int k = 0; text != NULL && k <= PSFM_PAIR_ROTATION; ++k)
         if (strcmp(text, psfm_pair_kind_name((psfm_pair_kind)k)) == 0)
             return (psfm_pair_kind)k;
-    complain(r, "kind", "a known kind of pair");
+    complain_of_key(r, "kind", "a known kind of pair");
     return PSFM_PAIR_OK;
 }
 
@@ -311,7 +312,7 @@ static void read_pair(reader *r, const cJSON *item, const psfm_graph_file *graph
     const cJSON *x = get_list(r, item, "homographies", sizeof *pair->homographies,
                               &pair->homographies, &pair->num_homographies);
     if (pair->image1 >= pair->image2)
-        complain(r, "image2", "behind image1");
+        complain_of_key(r, "image2", "behind image1");
     psfm_graph_homography *h = pair->homographies;
     for (; r->status == PSFM_OK && x != NULL; x = x->next, ++h)
         read_homography(r, x, h);
@@ -325,13 +326,13 @@ static void read_planes(reader *r, const cJSON *root, psfm_graph_file *graph) {
                                  &graph->plane_models, &graph->num_planes);
     for (size_t k = 0; item != NULL; item = item->next, ++k)
         if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0.0 && item->valuedouble < UINT32_MAX))
-            complain(r, "plane_models", "a list of models");
+            complain_of_key(r, "plane_models", "a list of models");
         else
             graph->plane_models[k] = (uint32_t)item->valuedouble;
 }
 
 /* What the next messages are about. */
-static void enter(reader *r, const char *list) {
+static void enter_list(reader *r, const char *list) {
     r->list = list;
     r->index = 0;
 }
@@ -339,19 +340,19 @@ static void enter(reader *r, const char *list) {
 static void read_lists(reader *r, const cJSON *root, psfm_graph_file *graph) {
     const cJSON *item =
         get_list(r, root, "images", sizeof *graph->images, &graph->images, &graph->num_images);
-    enter(r, "image");
+    enter_list(r, "image");
     for (; r->status == PSFM_OK && item != NULL; item = item->next, ++r->index)
         read_image(r, item, &graph->images[r->index]);
-    enter(r, "file");
+    enter_list(r, "file");
     item = get_list(r, root, "components", sizeof *graph->components, &graph->components,
                     &graph->num_components);
-    enter(r, "component");
+    enter_list(r, "component");
     for (; r->status == PSFM_OK && item != NULL; item = item->next, ++r->index)
         read_component(r, item, &graph->components[r->index]);
-    enter(r, "file");
+    enter_list(r, "file");
     read_planes(r, root, graph);
     item = get_list(r, root, "pairs", sizeof *graph->pairs, &graph->pairs, &graph->num_pairs);
-    enter(r, "pair");
+    enter_list(r, "pair");
     for (; r->status == PSFM_OK && item != NULL; item = item->next, ++r->index)
         read_pair(r, item, graph, &graph->pairs[r->index]);
 }

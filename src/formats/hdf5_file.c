@@ -47,7 +47,7 @@ typedef struct {
     psfm_status status;
 } search;
 
-static herr_t visit(hid_t object, const char *path, const H5O_info_t *info, void *user) {
+static herr_t visit_object(hid_t object, const char *path, const H5O_info_t *info, void *user) {
     (void)object;
     search *s = user;
     const char *slash = strrchr(path, '/');
@@ -67,9 +67,11 @@ psfm_status psfm_h5_find_groups(psfm_h5 *h5, const char *dataset, psfm_h5_names 
     *out = (psfm_h5_names){0};
     search s = {h5->ctx, dataset, out, PSFM_OK};
 #if H5_VERSION_GE(1, 12, 0) /* since then H5O_info_t is that of H5Ovisit3 */
-    herr_t done = H5Ovisit3(h5->file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &s, H5O_INFO_BASIC);
+    herr_t done =
+        H5Ovisit3(h5->file, H5_INDEX_NAME, H5_ITER_NATIVE, visit_object, &s, H5O_INFO_BASIC);
 #else
-    herr_t done = H5Ovisit2(h5->file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &s, H5O_INFO_BASIC);
+    herr_t done =
+        H5Ovisit2(h5->file, H5_INDEX_NAME, H5_ITER_NATIVE, visit_object, &s, H5O_INFO_BASIC);
 #endif
     if (s.status == PSFM_OK && done < 0)
         s.status = psfm_fail(h5->ctx, PSFM_ERR_FORMAT, "%s: its groups cannot be read", h5->path);
@@ -80,7 +82,7 @@ psfm_status psfm_h5_find_groups(psfm_h5 *h5, const char *dataset, psfm_h5_names 
     return s.status;
 }
 
-static psfm_status join(const psfm_h5 *h5, const char *group, const char *name, char **path) {
+static psfm_status join_names(const psfm_h5 *h5, const char *group, const char *name, char **path) {
     return group[0] == '\0' ? psfm_strdup(h5->ctx, name, path)
                             : psfm_path_join(h5->ctx, group, name, path);
 }
@@ -139,7 +141,7 @@ static psfm_status read_numbers(psfm_h5 *h5, const char *group, const char *name
     char *path = NULL;
     *values = NULL;
     *rows = *cols = 0;
-    psfm_status status = join(h5, group, name, &path);
+    psfm_status status = join_names(h5, group, name, &path);
     if (status != PSFM_OK)
         return status;
     hid_t dataset = H5Dopen2(h5->file, path, H5P_DEFAULT);

@@ -25,7 +25,7 @@ cJSON *psfm_json_parse_whole(const char *text, size_t size) {
 
 /* The same text, or a copy in which bytes that are not UTF-8 are replaced: names of files may have
  * any, JSON may not. */
-static char *valid(char *text) {
+static char *make_valid(char *text) {
     uint32_t code;
     int length = 1;
     for (const char *at = text; at != NULL && *at != '\0' && length > 0; at += length)
@@ -45,7 +45,7 @@ char *psfm_json_print(const cJSON *tree) {
     locale_t before = psfm_number_locale_begin();
     char *text = cJSON_Print(tree);
     psfm_number_locale_end(before);
-    return valid(text);
+    return make_valid(text);
 }
 
 psfm_status psfm_json_write_and_keep(psfm_context *ctx, const cJSON *tree, const char *path,
@@ -95,7 +95,7 @@ bool psfm_json_get_numbers(const cJSON *list, int num, double *out) {
 /* ---- trees in the making ---- */
 
 /* The item in its place, or NULL. */
-static cJSON *place(psfm_json_maker *m, cJSON *parent, const char *name, cJSON *item) {
+static cJSON *place_item(psfm_json_maker *m, cJSON *parent, const char *name, cJSON *item) {
     if (item != NULL && (name == NULL ? cJSON_AddItemToArray(parent, item)
                                       : cJSON_AddItemToObject(parent, name, item)))
         return item;
@@ -105,15 +105,15 @@ static cJSON *place(psfm_json_maker *m, cJSON *parent, const char *name, cJSON *
 }
 
 void psfm_json_put(psfm_json_maker *m, cJSON *parent, const char *name, cJSON *item) {
-    (void)place(m, parent, name, item);
+    (void)place_item(m, parent, name, item);
 }
 
 cJSON *psfm_json_object(psfm_json_maker *m, cJSON *parent, const char *name) {
-    return place(m, parent, name, cJSON_CreateObject());
+    return place_item(m, parent, name, cJSON_CreateObject());
 }
 
 cJSON *psfm_json_list(psfm_json_maker *m, cJSON *parent, const char *name) {
-    return place(m, parent, name, cJSON_CreateArray());
+    return place_item(m, parent, name, cJSON_CreateArray());
 }
 
 void psfm_json_number(psfm_json_maker *m, cJSON *parent, const char *name, double value) {
@@ -162,7 +162,7 @@ static int compare_elements(const cJSON *a, const cJSON *b, const char *const ke
 }
 
 /* One list of two sorted ones; the first's elements come first where both are equal. */
-static cJSON *merge(cJSON *a, cJSON *b, const char *const keys[2]) {
+static cJSON *merge_lists(cJSON *a, cJSON *b, const char *const keys[2]) {
     cJSON *merged = NULL, **end = &merged;
     while (a != NULL && b != NULL) {
         cJSON **least = compare_elements(a, b, keys) <= 0 ? &a : &b;
@@ -184,7 +184,7 @@ static cJSON *merge_sort(cJSON *list, size_t num, const char *const keys[2]) {
     for (size_t k = 0; k < num / 2; ++k)
         second = second->next;
     list = merge_sort(list, num / 2, keys);
-    return merge(list, merge_sort(second, num - num / 2, keys), keys);
+    return merge_lists(list, merge_sort(second, num - num / 2, keys), keys);
 }
 
 void psfm_json_sort(cJSON *array, const char *key, const char *then) {

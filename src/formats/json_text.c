@@ -19,7 +19,7 @@ static bool is_hex4(const char *at) {
     return strspn(at, "0123456789abcdefABCDEF") >= 4;
 }
 
-static unsigned hex4(const char *at) {
+static unsigned parse_hex(const char *at) {
     char digits[5] = {at[0], at[1], at[2], at[3], '\0'};
     return (unsigned)strtoul(digits, NULL, 16);
 }
@@ -30,14 +30,14 @@ static unsigned hex4(const char *at) {
 static const char *check_unicode(const char *at) {
     if (!is_hex4(at))
         return NULL;
-    unsigned code = hex4(at);
+    unsigned code = parse_hex(at);
     if (code >= 0xdc00 && code < 0xe000)
         return NULL;
     if (code < 0xd800 || code >= 0xdc00)
         return code == 0 ? NULL : at + 4;
     if (at[4] != '\\' || at[5] != 'u' || !is_hex4(at + 6))
         return NULL;
-    unsigned low = hex4(at + 6);
+    unsigned low = parse_hex(at + 6);
     return low >= 0xdc00 && low < 0xe000 ? at + 10 : NULL;
 }
 

@@ -36,8 +36,8 @@ typedef struct {
     psfm_taken_photos *taken;
 } taking;
 
-static taking begin(psfm_context *ctx, const psfm_photos_to_take *what, psfm_timings *timings,
-                    psfm_taken_photos *taken) {
+static taking begin_taking(psfm_context *ctx, const psfm_photos_to_take *what,
+                           psfm_timings *timings, psfm_taken_photos *taken) {
     return (taking){ctx,          what->folder,      what->database, *what->extract,
                     *what->match, what->patches_key, timings,        taken};
 }
@@ -60,7 +60,7 @@ static void add_extracted(psfm_extract_stats *all, psfm_extract_stats *pass) {
     *all = *pass;
 }
 
-static psfm_status extract(taking *t) {
+static psfm_status extract_features(taking *t) {
     const psfm_moment start = psfm_moment_now();
     psfm_extract_stats pass = {0};
     char text[256];
@@ -102,7 +102,7 @@ static psfm_status match_options(const taking *t, psfm_match_options *options,
 }
 
 /* `leave_failed` after a decision: pairs that have failed are not tried again. */
-static psfm_status match(taking *t, bool leave_failed) {
+static psfm_status match_pairs(taking *t, bool leave_failed) {
     const psfm_moment start = psfm_moment_now();
     psfm_match_options options;
     psfm_match_stats pass = {0};
@@ -156,8 +156,8 @@ static uint64_t key_of_doubt(uint64_t key, uint64_t patches_key) {
     return key_of(key_of(key, patches_key), 0);
 }
 
-static psfm_status decide(taking *t, uint64_t key, const psfm_effort_criteria *g,
-                          size_t *num_more) {
+static psfm_status decide_effort(taking *t, uint64_t key, const psfm_effort_criteria *g,
+                                 size_t *num_more) {
     psfm_status status =
         psfm_effort_plan_make(t->ctx, t->database, g, key, &t->taken->second_pass, num_more);
     if (status == PSFM_OK && *num_more > 0)
@@ -173,9 +173,9 @@ static psfm_status take_base(taking *t) {
     psfm_status status = PSFM_OK;
     if (t->taken->second_pass.num > 0) { /* by a decision that does not hold any more */
         psfm_second_pass_photos_free(&t->taken->second_pass);
-        status = extract(t);
+        status = extract_features(t);
     }
-    return status == PSFM_OK ? match(t, false) : status;
+    return status == PSFM_OK ? match_pairs(t, false) : status;
 }
 
 /* What the first decisions go by. From low effort it is who is connected, at first surely; from
@@ -199,7 +199,7 @@ static psfm_status take_by_need(taking *t) {
     psfm_status status =
         psfm_effort_plan_read(t->ctx, t->database, base, &decided, &t->taken->second_pass);
     if (status == PSFM_OK)
-        status = extract(t);
+        status = extract_features(t);
     if (status == PSFM_OK)
         status = find_key(t, &key);
     const bool has_patches = t->patches_key != 0;
@@ -208,15 +208,15 @@ static psfm_status take_by_need(taking *t) {
     for (int k = 1; k <= num_rounds; ++k)
         round = decided == key_of(key, (uint64_t)k) ? k : round;
     if (status == PSFM_OK)
-        status = is_judged || round > 0 ? match(t, true) : take_base(t);
+        status = is_judged || round > 0 ? match_pairs(t, true) : take_base(t);
     while (status == PSFM_OK && !is_judged && round < num_rounds) {
         const psfm_effort_criteria g = criteria_of(t, ++round);
         size_t num_more = 0;
-        status = decide(t, key_of(key, (uint64_t)round), &g, &num_more);
+        status = decide_effort(t, key_of(key, (uint64_t)round), &g, &num_more);
         if (status == PSFM_OK && num_more > 0)
-            status = extract(t);
+            status = extract_features(t);
         if (status == PSFM_OK && num_more > 0)
-            status = match(t, true);
+            status = match_pairs(t, true);
     }
     t->taken->state = is_doubted || !has_patches ? PSFM_TAKEN_ALL
                       : is_judged                ? PSFM_TAKEN_TO_SOLVE
@@ -227,7 +227,7 @@ static psfm_status take_by_need(taking *t) {
 /* Decides anew which photographs need more. */
 static psfm_status decide_again(psfm_context *ctx, const psfm_photos_to_take *what,
                                 psfm_effort_criteria *g, psfm_taken_photos *taken, bool *more) {
-    taking t = begin(ctx, what, NULL, taken);
+    taking t = begin_taking(ctx, what, NULL, taken);
     const bool is_doubt = (g->causes & PSFM_NEED_CERTAINTY) != 0;
     size_t num_more = 0;
     uint64_t key = 0;
@@ -235,7 +235,7 @@ static psfm_status decide_again(psfm_context *ctx, const psfm_photos_to_take *wh
     g->extract = &t.extract;
     psfm_status status = find_key(&t, &key);
     if (status == PSFM_OK)
-        status = decide(
+        status = decide_effort(
             &t, is_doubt ? key_of_doubt(key, what->patches_key) : key_of(key, what->patches_key), g,
             &num_more);
     taken->state = is_doubt ? PSFM_TAKEN_ALL : PSFM_TAKEN_TO_SOLVE;
@@ -263,15 +263,15 @@ psfm_status psfm_take_doubt(psfm_context *ctx, const psfm_photos_to_take *what,
 
 psfm_status psfm_take_more(psfm_context *ctx, const psfm_photos_to_take *what,
                            psfm_timings *timings, psfm_taken_photos *taken) {
-    taking t = begin(ctx, what, timings, taken);
+    taking t = begin_taking(ctx, what, timings, taken);
     t.extract.effort.level = (int)taken->effort;
-    psfm_status status = extract(&t);
-    return status == PSFM_OK ? match(&t, true) : status;
+    psfm_status status = extract_features(&t);
+    return status == PSFM_OK ? match_pairs(&t, true) : status;
 }
 
 psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
                              psfm_timings *timings, psfm_taken_photos *taken) {
-    taking t = begin(ctx, what, timings, taken);
+    taking t = begin_taking(ctx, what, timings, taken);
     psfm_sift_options normal = t.extract.sift;
     *taken = (psfm_taken_photos){.effort = (psfm_effort)t.extract.effort.level};
     if (taken->effort == PSFM_EFFORT_AUTO && t.extract.detector.kind == PSFM_FEATURES_SIFT &&
@@ -279,6 +279,6 @@ psfm_status psfm_take_photos(psfm_context *ctx, const psfm_photos_to_take *what,
         return take_by_need(&t);
     if (taken->effort == PSFM_EFFORT_AUTO)
         taken->effort = PSFM_EFFORT_HIGH;
-    psfm_status status = extract(&t);
-    return status == PSFM_OK ? match(&t, false) : status;
+    psfm_status status = extract_features(&t);
+    return status == PSFM_OK ? match_pairs(&t, false) : status;
 }

@@ -166,7 +166,7 @@ static psfm_status say_pages(const extraction *x, const char *name) {
     return status;
 }
 
-static psfm_status plan(extraction *x) {
+static psfm_status plan_photos(extraction *x) {
     psfm_status status = psfm_store_list(&x->store, &x->stored);
     if (status == PSFM_OK && !x->options->replace)
         status = check_loss(x);
@@ -440,7 +440,7 @@ psfm_status psfm_extract_folder(psfm_context *ctx, const char *folder, const cha
     if (status == PSFM_OK)
         status = check_masks(&x);
     if (status == PSFM_OK)
-        status = plan(&x);
+        status = plan_photos(&x);
     if (status == PSFM_OK)
         status = extract_all(&x);
     stats->num_images = stats->num_extracted + stats->num_unchanged;

@@ -29,7 +29,8 @@ static psfm_status find_homographies(psfm_context *ctx, const guidance *g,
 }
 
 /* Both lists are sorted by the first keypoint and share none. */
-static psfm_status merge(psfm_context *ctx, psfm_match_list *list, const psfm_guided_matches *add) {
+static psfm_status merge_matches(psfm_context *ctx, psfm_match_list *list,
+                                 const psfm_guided_matches *add) {
     psfm_match_list all = {NULL, list->num + add->num};
     psfm_status status = PSFM_ALLOC(ctx, all.num, &all.matches);
     if (status != PSFM_OK)
@@ -45,8 +46,9 @@ static psfm_status merge(psfm_context *ctx, psfm_match_list *list, const psfm_gu
     return PSFM_OK;
 }
 
-static psfm_status follow(psfm_context *ctx, const guidance *g, const psfm_match_pair *pair,
-                          const psfm_two_view *found, psfm_match_list *list) {
+static psfm_status follow_homographies(psfm_context *ctx, const guidance *g,
+                                       const psfm_match_pair *pair, const psfm_two_view *found,
+                                       psfm_match_list *list) {
     psfm_guide *guides = NULL;
     psfm_guided_matches add = {0};
     psfm_status status = PSFM_ALLOC(ctx, found->num_homographies, &guides);
@@ -66,7 +68,7 @@ static psfm_status follow(psfm_context *ctx, const guidance *g, const psfm_match
     if (status == PSFM_OK)
         status = psfm_guided_match(ctx, &input, &add);
     if (status == PSFM_OK && add.num > 0)
-        status = merge(ctx, list, &add);
+        status = merge_matches(ctx, list, &add);
     psfm_guided_matches_free(&add);
     free(guides);
     return status;
@@ -85,7 +87,7 @@ static psfm_status guide_pair(psfm_context *ctx, size_t index, int worker, void 
         return PSFM_OK;
     psfm_status status = find_homographies(ctx, g, &pair, &found);
     if (status == PSFM_OK && found.num_homographies > 0)
-        status = follow(ctx, g, &pair, &found, list);
+        status = follow_homographies(ctx, g, &pair, &found, list);
     g->verified[index] = psfm_two_view_explained(&found) + list->num - before;
     psfm_two_view_free(&found);
     return status;

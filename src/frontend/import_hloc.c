@@ -325,7 +325,7 @@ static psfm_status import_pairs(importing *m) {
 
 /* ---- the whole ---- */
 
-static void clear(importing *m) {
+static void clear_import(importing *m) {
     for (size_t k = 0; m->escaped != NULL && k < m->images.num; ++k)
         free(m->escaped[k]);
     free(m->escaped);
@@ -347,15 +347,15 @@ psfm_status psfm_import_hloc_files(psfm_context *ctx, psfm_h5 *features, psfm_h5
     m.h5 = matches;
     if (status == PSFM_OK)
         status = import_pairs(&m);
-    clear(&m);
+    clear_import(&m);
     if (stats != NULL)
         *stats = m.facts;
     return status;
 }
 
-static psfm_status fill(psfm_context *ctx, const char *features_path, const char *matches_path,
-                        const char *database, const psfm_hloc_options *options,
-                        psfm_import_stats *stats) {
+static psfm_status fill_database(psfm_context *ctx, const char *features_path,
+                                 const char *matches_path, const char *database,
+                                 const psfm_hloc_options *options, psfm_import_stats *stats) {
     psfm_h5 features = {0}, matches = {0};
     psfm_feature_store store = {0};
     psfm_status status = psfm_h5_open(ctx, features_path, &features);
@@ -398,7 +398,7 @@ psfm_status psfm_import_hloc(psfm_context *ctx, const char *features_path, const
     if (status == PSFM_OK)
         status = psfm_output_temporary(ctx, database, &target, &tmp);
     if (status == PSFM_OK)
-        status = fill(ctx, features_path, matches_path, tmp, options, stats);
+        status = fill_database(ctx, features_path, matches_path, tmp, options, stats);
     if (status == PSFM_OK && rename(tmp, target) != 0)
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot be written", database);
     if (status != PSFM_OK && tmp != NULL)

@@ -40,8 +40,8 @@ static psfm_status check_indices(psfm_context *ctx, const char *path,
     return PSFM_OK;
 }
 
-static psfm_status parse(psfm_context *ctx, const char *path, const psfm_stored_photos *photos,
-                         psfm_match_file *file) {
+static psfm_status parse_list(psfm_context *ctx, const char *path, const psfm_stored_photos *photos,
+                              psfm_match_file *file) {
     const char **names = NULL;
     char *bytes = NULL;
     size_t size = 0;
@@ -69,7 +69,7 @@ psfm_status psfm_import_match_file(psfm_context *ctx, const char *database, cons
     if (status == PSFM_OK)
         status = psfm_store_list(&store, &photos);
     if (status == PSFM_OK)
-        status = parse(ctx, path, &photos, &file);
+        status = parse_list(ctx, path, &photos, &file);
     if (status == PSFM_OK)
         status = psfm_store_begin(&store);
     for (size_t k = 0; status == PSFM_OK && k < file.num; ++k) {

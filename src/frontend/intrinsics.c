@@ -279,8 +279,8 @@ static psfm_status name_source(psfm_context *ctx, const psfm_intrinsics *in, con
 }
 
 /* The first photograph that knows its focal length decides about the camera that all share. */
-static psfm_status share(psfm_context *ctx, psfm_intrinsics *in, const char *source,
-                         psfm_camera *camera) {
+static psfm_status share_camera(psfm_context *ctx, psfm_intrinsics *in, const char *source,
+                                psfm_camera *camera) {
     for (size_t k = 0; k < in->num_shared; ++k) {
         psfm_camera *shared = &in->shared[k].camera;
         if (strcmp(in->shared[k].source, source) != 0)
@@ -312,7 +312,7 @@ psfm_status psfm_intrinsics_find(psfm_context *ctx, psfm_intrinsics *in,
     if (status == PSFM_OK)
         status = name_source(ctx, in, photo->name, camera, &text);
     if (status == PSFM_OK && in->kind == PSFM_INTRINSICS_PHOTOGRAPHS)
-        status = share(ctx, in, text, camera);
+        status = share_camera(ctx, in, text, camera);
     if (status == PSFM_OK && photo->width > 0 &&
         (camera->width != (uint64_t)photo->width || camera->height != (uint64_t)photo->height))
         status = psfm_fail(ctx, PSFM_ERR_DATA,

@@ -209,7 +209,7 @@ static psfm_status describe_pair(psfm_context *ctx, size_t index, void *user, vo
     return PSFM_OK;
 }
 
-static void turn(psfm_match_list *list) {
+static void turn_matches(psfm_match_list *list) {
     for (size_t k = 0; k < list->num; ++k) {
         uint32_t first = list->matches[k][0];
         list->matches[k][0] = list->matches[k][1];
@@ -233,7 +233,7 @@ static psfm_status end_batch(matching *m) {
 static psfm_status write_pair(matching *m, const uint32_t pair[2], psfm_pair_result *result) {
     psfm_stored_pair ids = psfm_pair_ids(&m->images, pair);
     if (psfm_pair_is_turned(&m->images, pair) != result->is_turned)
-        turn(&result->list);
+        turn_matches(&result->list);
     psfm_status status = begin_batch(m);
     if (status == PSFM_OK)
         status =

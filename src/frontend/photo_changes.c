@@ -30,8 +30,8 @@ psfm_status psfm_is_same_photo(psfm_context *ctx, const char *folder, const char
     return status;
 }
 
-static psfm_status compare(psfm_context *ctx, const char *database, const char *folder,
-                           const char *name, const char *key) {
+static psfm_status compare_photo(psfm_context *ctx, const char *database, const char *folder,
+                                 const char *name, const char *key) {
     char *path = NULL;
     bool same = true;
     psfm_status status = psfm_path_join(ctx, folder, name, &path);
@@ -61,8 +61,8 @@ psfm_status psfm_warn_changed_photos(psfm_context *ctx, const char *database, co
     while (more && psfm_sql_next(&sql, query, &status)) {
         const char *name = (const char *)sqlite3_column_text(query, 0);
         if (name != NULL)
-            status =
-                compare(ctx, database, folder, name, (const char *)sqlite3_column_text(query, 1));
+            status = compare_photo(ctx, database, folder, name,
+                                   (const char *)sqlite3_column_text(query, 1));
     }
     sqlite3_finalize(query);
     psfm_sql_close(&sql);

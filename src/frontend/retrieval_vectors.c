@@ -48,7 +48,7 @@ static int by_fingerprint(const void *a, const void *b) {
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static psfm_status load(learner *l, uint32_t image, psfm_keypoint_set *set) {
+static psfm_status load_features(learner *l, uint32_t image, psfm_keypoint_set *set) {
     const psfm_stored_photo *photo = &l->photos->photos[image];
     *set = (psfm_keypoint_set){0};
     if (photo->num_keypoints == 0)
@@ -120,7 +120,7 @@ static size_t descriptor_size(learner *l, psfm_status *status) {
     size_t size = 0;
     for (uint32_t k = 0; *status == PSFM_OK && size == 0 && k < l->photos->num; ++k) {
         psfm_keypoint_set set;
-        *status = load(l, k, &set);
+        *status = load_features(l, k, &set);
         size = set.descriptor_size;
         psfm_keypoint_set_free(&set);
     }
@@ -137,7 +137,7 @@ static psfm_status learn_words(learner *l) {
         status = PSFM_ALLOC(l->ctx, n * each, &l->row_key);
     for (uint32_t k = 0; status == PSFM_OK && k < n; ++k) {
         psfm_keypoint_set set;
-        status = load(l, k, &set);
+        status = load_features(l, k, &set);
         if (status == PSFM_OK)
             status = sample_image(l, k, &set, each);
         psfm_keypoint_set_free(&set);
@@ -162,7 +162,7 @@ static psfm_status for_images(learner *l, const uint32_t *images, size_t num, ps
         size_t here = num - k < most ? num - k : most;
         l->batch = images + k;
         for (size_t i = 0; status == PSFM_OK && i < here; ++i)
-            status = load(l, l->batch[i], &l->sets[i]);
+            status = load_features(l, l->batch[i], &l->sets[i]);
         if (status == PSFM_OK)
             status = psfm_parallel_for(l->ctx, NULL, here, task, l);
         for (size_t i = 0; i < here; ++i)

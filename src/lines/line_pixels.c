@@ -43,7 +43,7 @@ static bool is_black(const psfm_image *image, size_t k) {
 }
 
 /* Marks the black pixels that are joined to the border with 2, by flooding from it. */
-static void flood(const psfm_image *image, uint8_t *mark, uint32_t *stack) {
+static void flood_border(const psfm_image *image, uint8_t *mark, uint32_t *stack) {
     size_t w = (size_t)image->width, h = (size_t)image->height, num = 0;
     for (size_t k = 0; k < w * h; ++k) {
         bool border = k < w || k >= w * (h - 1) || k % w == 0 || k % w == w - 1;
@@ -86,7 +86,7 @@ static psfm_status find_valid(psfm_context *ctx, const psfm_image *image, uint8_
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, w * h, &stack);
     if (status == PSFM_OK) {
-        flood(image, mark, stack);
+        flood_border(image, mark, stack);
         for (size_t y = BORDER; y + BORDER < h; ++y)
             for (size_t x = BORDER; x + BORDER < w; ++x)
                 valid[y * w + x] = !near_black(mark, w, x, y);
@@ -165,8 +165,8 @@ static int count_around(const uint8_t *mark, size_t w, size_t at) {
 }
 
 /* Puts the chosen ridges into the order of the rows. */
-static psfm_status collect(psfm_context *ctx, const int32_t *winner, const uint8_t *mark,
-                           psfm_line_pixels *found) {
+static psfm_status collect_ridges(psfm_context *ctx, const int32_t *winner, const uint8_t *mark,
+                                  psfm_line_pixels *found) {
     size_t w = (size_t)found->width, num = w * (size_t)found->height, n = 0;
     psfm_line_pixel *sorted = NULL;
     psfm_status status = PSFM_ALLOC(ctx, found->num, &sorted);
@@ -197,7 +197,7 @@ static psfm_status clean_lines(psfm_context *ctx, const psfm_line_options *optio
         status = PSFM_ALLOC(ctx, c.columns * c.rows, &c.mean);
     if (status == PSFM_OK) {
         mark_strong(options, winner, found, &c, mark);
-        status = collect(ctx, winner, mark, found);
+        status = collect_ridges(ctx, winner, mark, found);
     }
     free(c.sum);
     free(c.mean);
@@ -305,7 +305,7 @@ static void find_curvatures(const float *row, int width, float least, float *res
     }
 }
 
-static float sample(const search *s, const float *plane, float x, float y) {
+static float sample_plane(const search *s, const float *plane, float x, float y) {
     float px = fminf(fmaxf(x, 0.0F), (float)s->width - 1.001F);
     float py = fminf(fmaxf(y, 0.0F), (float)s->height - 1.001F);
     int ix = (int)px, iy = (int)py;
@@ -324,7 +324,7 @@ static float half_way(const search *s, const float *fine, float x, float y, cons
     for (int k = 1; k <= STEPS; ++k) {
         float share = (float)k / STEPS;
         float value =
-            k == STEPS ? flank : sample(s, fine, x + share * away[0], y + share * away[1]);
+            k == STEPS ? flank : sample_plane(s, fine, x + share * away[0], y + share * away[1]);
         if ((before - half) * (value - half) <= 0.0F && before != value)
             return share - (value - half) / (value - before) / STEPS;
         before = value;
@@ -333,7 +333,8 @@ static float half_way(const search *s, const float *fine, float x, float y, cons
 }
 
 /* Keeps the ridge if it is the strongest at its pixel so far. */
-static psfm_status keep(psfm_context *ctx, search *s, size_t at, const psfm_line_pixel *pixel) {
+static psfm_status keep_ridge(psfm_context *ctx, search *s, size_t at,
+                              const psfm_line_pixel *pixel) {
     psfm_line_pixels *found = &s->found;
     if (s->winner[at] >= 0) {
         psfm_line_pixel *old = &found->pixels[s->winner[at]];
@@ -362,8 +363,8 @@ static int8_t polarity_of(const search *s, const scale *of, int x, int y, const 
     const float *light = of->fine_light, px = (float)x, py = (float)y;
     if (of->fine == light)
         return curvature < 0.0F ? 1 : -1;
-    float flanks =
-        sample(s, light, px + away[0], py + away[1]) + sample(s, light, px - away[0], py - away[1]);
+    float flanks = sample_plane(s, light, px + away[0], py + away[1]) +
+                   sample_plane(s, light, px - away[0], py - away[1]);
     float difference = light[(size_t)y * (size_t)s->width + (size_t)x] - 0.5F * flanks;
     return (int8_t)((difference > MIN_LIGHT) - (difference < -MIN_LIGHT));
 }
@@ -386,8 +387,8 @@ static psfm_status test_ridge(psfm_context *ctx, search *s, const scale *of, int
         return PSFM_OK;
     float away[2] = {reach * nx, reach * ny}, sign = lambda < 0.0F ? 1.0F : -1.0F;
     float back[2] = {-away[0], -away[1]}, px = (float)x, py = (float)y, here = fine[at];
-    float ahead = sample(s, fine, px + away[0], py + away[1]);
-    float behind = sample(s, fine, px - away[0], py - away[1]);
+    float ahead = sample_plane(s, fine, px + away[0], py + away[1]);
+    float behind = sample_plane(s, fine, px - away[0], py - away[1]);
     float strength = fminf(sign * (here - ahead), sign * (here - behind));
     if (!(strength > 0.0F) ||
         (s->winner[at] >= 0 && strength <= s->found.pixels[s->winner[at]].strength))
@@ -401,7 +402,7 @@ static psfm_status test_ridge(psfm_context *ctx, search *s, const scale *of, int
     psfm_line_pixel pixel = {px + 0.5F + t * nx, py + 0.5F + t * ny,
                              flip ? ny : -ny,    flip ? -nx : nx,
                              strength,           polarity_of(s, of, x, y, away, lambda)};
-    return keep(ctx, s, at, &pixel);
+    return keep_ridge(ctx, s, at, &pixel);
 }
 
 static psfm_status search_level(psfm_context *ctx, search *s, float *const levels[], int k) {

@@ -85,7 +85,7 @@ static moments sum_group(const growth *g) {
     return m;
 }
 
-static double direction(const moments *m) {
+static double moments_direction(const moments *m) {
     return 0.5 * atan2(2.0 * m->xy, m->xx - m->yy);
 }
 
@@ -102,7 +102,7 @@ static double mean_direction(const growth *g) {
 
 static void fit_again(growth *g) {
     moments m = sum_group(g);
-    double angle = g->num < MANY ? mean_direction(g) : direction(&m);
+    double angle = g->num < MANY ? mean_direction(g) : moments_direction(&m);
     g->x = (float)m.x;
     g->y = (float)m.y;
     g->tx = (float)cos(angle);
@@ -123,7 +123,7 @@ static void try_join(growth *g, uint32_t k) {
         fit_again(g);
 }
 
-static void grow(growth *g, uint32_t seed) {
+static void grow_group(growth *g, uint32_t seed) {
     const psfm_line_pixel *first = &g->set->pixels[seed];
     g->num = 1;
     g->next_fit = FIRST_FIT;
@@ -149,9 +149,9 @@ static void grow(growth *g, uint32_t seed) {
 }
 
 /* The line of least squares through the group; false if the group is no straight line. */
-static bool fit(const growth *g, double min_length, psfm_segment *segment) {
+static bool fit_segment(const growth *g, double min_length, psfm_segment *segment) {
     moments m = sum_group(g);
-    double angle = direction(&m), c = cos(angle), s = sin(angle);
+    double angle = moments_direction(&m), c = cos(angle), s = sin(angle);
     double low = INFINITY, high = -INFINITY;
     for (size_t k = 0; k < g->num; ++k) {
         const psfm_line_pixel *p = &g->set->pixels[g->group[k]];
@@ -187,8 +187,8 @@ static psfm_status grow_all(psfm_context *ctx, growth *g, double min_length, psf
         if (g->used[g->order[k]])
             continue;
         psfm_segment segment;
-        grow(g, g->order[k]);
-        if ((double)g->num < MIN_FILL * min_length || !fit(g, min_length, &segment))
+        grow_group(g, g->order[k]);
+        if ((double)g->num < MIN_FILL * min_length || !fit_segment(g, min_length, &segment))
             continue;
         psfm_status status = PSFM_RESERVE(ctx, &out->items, &out->capacity, out->num + 1);
         if (status != PSFM_OK)

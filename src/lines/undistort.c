@@ -14,8 +14,8 @@
 #define BORDER_STEPS 64   /* places along each side of the image that tell what the camera sees */
 #define BLOCK 8           /* pixels; the valid area is looked up once a block */
 
-static psfm_camera pinhole(uint64_t width, uint64_t height, double fx, double fy, double cx,
-                           double cy) {
+static psfm_camera make_pinhole(uint64_t width, uint64_t height, double fx, double fy, double cx,
+                                double cy) {
     return (psfm_camera){
         .model = PSFM_CAMERA_PINHOLE, .width = width, .height = height, .params = {fx, fy, cx, cy}};
 }
@@ -66,8 +66,8 @@ static psfm_camera make_ideal(const psfm_camera *camera) {
         center[d] = ceil(-low[d] * focal[d]);
         extent[d] = fmax(ceil(center[d] + high[d] * focal[d]), 1.0);
     }
-    return pinhole((uint64_t)extent[0], (uint64_t)extent[1], focal[0], focal[1], center[0],
-                   center[1]);
+    return make_pinhole((uint64_t)extent[0], (uint64_t)extent[1], focal[0], focal[1], center[0],
+                        center[1]);
 }
 
 static bool to_ideal(const psfm_camera *camera, const psfm_camera *ideal, double x, double y,
@@ -130,8 +130,8 @@ psfm_status psfm_line_pixels_rectify(psfm_context *ctx, const psfm_camera *camer
     const double *p = camera->params;
     if (camera->model == PSFM_CAMERA_PINHOLE || camera->model == PSFM_CAMERA_SIMPLE_PINHOLE) {
         bool simple = camera->model == PSFM_CAMERA_SIMPLE_PINHOLE;
-        *ideal = pinhole(camera->width, camera->height, p[0], p[simple ? 0 : 1], p[simple ? 1 : 2],
-                         p[simple ? 2 : 3]);
+        *ideal = make_pinhole(camera->width, camera->height, p[0], p[simple ? 0 : 1],
+                              p[simple ? 1 : 2], p[simple ? 2 : 3]);
         return PSFM_OK;
     }
     uint8_t *valid = NULL;

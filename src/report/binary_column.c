@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(psfm_column *c, uint32_t bits, int num_bytes) {
+static void put_bits(psfm_column *c, uint32_t bits, int num_bytes) {
     if (c->size + 4 > c->capacity && !c->failed) {
         size_t capacity = c->capacity < 1024 ? 1024 : c->capacity + c->capacity / 2;
         uint8_t *bytes = realloc(c->bytes, capacity);
@@ -20,30 +20,30 @@ static void put(psfm_column *c, uint32_t bits, int num_bytes) {
 }
 
 void psfm_column_u8(psfm_column *column, uint8_t value) {
-    put(column, value, 1);
+    put_bits(column, value, 1);
 }
 
 void psfm_column_u32(psfm_column *column, uint32_t value) {
-    put(column, value, 4);
+    put_bits(column, value, 4);
 }
 
-static double within(double value, double low, double high) {
+static double round_within(double value, double low, double high) {
     return isnan(value) ? 0.0 : round(fmin(fmax(value, low), high));
 }
 
 void psfm_column_u16(psfm_column *column, double value) {
-    put(column, (uint32_t)within(value, 0.0, 65535.0), 2);
+    put_bits(column, (uint32_t)round_within(value, 0.0, 65535.0), 2);
 }
 
 void psfm_column_i16(psfm_column *column, double value) {
-    put(column, (uint32_t)(int32_t)within(value, -32768.0, 32767.0), 2);
+    put_bits(column, (uint32_t)(int32_t)round_within(value, -32768.0, 32767.0), 2);
 }
 
 void psfm_column_f32(psfm_column *column, double value) {
     float narrow = (float)value;
     uint32_t bits;
     memcpy(&bits, &narrow, sizeof bits);
-    put(column, bits, 4);
+    put_bits(column, bits, 4);
 }
 
 bool psfm_column_print(psfm_column *column, const char *name, FILE *file) {

@@ -227,7 +227,7 @@ enum { IS_ROTATION = 1, IS_CHOSEN = 2 };
 enum { NUM_RANKS = 4 };
 
 /* How much a pair matters to the reader: 0 most. */
-static int rank(const psfm_graph_pair *pair) {
+static int rank_pair(const psfm_graph_pair *pair) {
     return pair->in_tree ? 0 : pair->kept ? 1 : pair->is_edge ? 2 : 3;
 }
 
@@ -235,11 +235,11 @@ static int rank(const psfm_graph_pair *pair) {
 static void select_pairs(const psfm_graph_file *graph, size_t max_pairs, bool *shown) {
     size_t count[NUM_RANKS] = {0}, left = max_pairs;
     for (size_t p = 0; p < graph->num_pairs; ++p)
-        ++count[rank(&graph->pairs[p])];
+        ++count[rank_pair(&graph->pairs[p])];
     for (int r = 0; r < NUM_RANKS; ++r) {
         size_t take = count[r] < left ? count[r] : left, seen = 0;
         for (size_t p = 0; p < graph->num_pairs; ++p) {
-            if (rank(&graph->pairs[p]) != r)
+            if (rank_pair(&graph->pairs[p]) != r)
                 continue;
             shown[p] = (seen + 1) * take / count[r] > seen * take / count[r];
             ++seen;

@@ -149,8 +149,8 @@ typedef struct {
 } residuals;
 
 /* Pixels from the observation to the projection; false if the point is gone or has no image. */
-static bool residual(const psfm_model *model, const psfm_model_image *image, const double R[9],
-                     size_t keypoint, double out[2]) {
+static bool find_residual(const psfm_model *model, const psfm_model_image *image, const double R[9],
+                          size_t keypoint, double out[2]) {
     const uint64_t wanted = image->point3D_ids[keypoint];
     const psfm_model_point *point = wanted == PSFM_NO_POINT
                                         ? NULL
@@ -188,7 +188,7 @@ static void add_image(residuals *r, const psfm_model *model, const psfm_model_im
             continue;
         bool picked = (seen + 1) * take / num > seen * take / num;
         ++seen;
-        if (!residual(model, image, R, k, d))
+        if (!find_residual(model, image, R, k, d))
             continue;
         double bin = floor(hypot(d[0], d[1]) * FINE_PER_PX);
         ++r->fine[bin < FINE_BINS ? (size_t)bin : FINE_BINS];
@@ -223,7 +223,7 @@ static void print_counts(const char *name, const size_t *counts, size_t num, FIL
     fprintf(file, "]");
 }
 
-static bool print(residuals *r, FILE *file) {
+static bool print_residuals(residuals *r, FILE *file) {
     size_t bins[BINS] = {0}, above = 0;
     double limit = round_limit(r);
     for (size_t k = 0; k <= FINE_BINS; ++k) {
@@ -279,7 +279,7 @@ psfm_status psfm_report_print_residuals(psfm_context *ctx, const psfm_report_inp
     }
     if (status == PSFM_OK) {
         psfm_column_u32(&r->first, (uint32_t)(r->sample.size / 8));
-        if (!print(r, file))
+        if (!print_residuals(r, file))
             status = psfm_fail_memory(ctx);
     }
     if (r != NULL)

@@ -25,8 +25,8 @@ static size_t expected_size(int side) {
     return 700 + (size_t)side * (size_t)side * 3 / 4 / 4;
 }
 
-static psfm_status encode(psfm_context *ctx, const psfm_image *image, const char *name,
-                          uint8_t **bytes, size_t *size) {
+static psfm_status encode_thumbnail(psfm_context *ctx, const psfm_image *image, const char *name,
+                                    uint8_t **bytes, size_t *size) {
     char *buffer = NULL;
     FILE *file = open_memstream(&buffer, size);
     if (file == NULL)
@@ -70,8 +70,8 @@ psfm_status psfm_thumbnails_add(psfm_context *ctx, psfm_thumbnails *thumbnails, 
                            &height);
     psfm_status status = psfm_image_shrink(ctx, photograph, width, height, &small);
     if (status == PSFM_OK)
-        status =
-            encode(ctx, &small, name, &thumbnails->images[k].bytes, &thumbnails->images[k].size);
+        status = encode_thumbnail(ctx, &small, name, &thumbnails->images[k].bytes,
+                                  &thumbnails->images[k].size);
     psfm_image_free(&small);
     return status;
 }

@@ -46,7 +46,7 @@ static size_t size_of(const psfm_image *image) {
 
 /* Whether a photograph is to be read ahead, which it is from now on: there is room for it, and
  * no other thread reads it. */
-static bool claim(psfm_prefetch *p, size_t index) {
+static bool claim_photo(psfm_prefetch *p, size_t index) {
     waiting_photo *waiting = &p->photos[index];
     pthread_mutex_lock(&p->lock);
     const bool is_ours = !waiting->is_claimed && p->num_bytes < p->max_bytes;
@@ -58,7 +58,7 @@ static bool claim(psfm_prefetch *p, size_t index) {
 
 /* Keeps the colours of a photograph that was read, if it was and there is room for it. Where there
  * is none, nothing more is read ahead. */
-static void keep(psfm_prefetch *p, size_t index, psfm_small_photo *photo) {
+static void keep_photo(psfm_prefetch *p, size_t index, psfm_small_photo *photo) {
     const size_t size = photo->image.rgb != NULL ? size_of(&photo->image) : 0;
     free(photo->image.gray);
     photo->image.gray = NULL;
@@ -79,7 +79,7 @@ static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void 
     (void)worker;
     psfm_prefetch *p = user;
     psfm_small_photo photo = {0};
-    if (!claim(p, index))
+    if (!claim_photo(p, index))
         return PSFM_OK;
     psfm_status status =
         psfm_small_photo_read(ctx, p->folder, p->names[index], PSFM_THUMBNAIL_SOURCE, &photo);
@@ -89,7 +89,7 @@ static psfm_status read_ahead(psfm_context *ctx, size_t index, int worker, void 
         psfm_image_free(&photo.image);
         photo = (psfm_small_photo){0};
     }
-    keep(p, index, &photo);
+    keep_photo(p, index, &photo);
     return PSFM_OK;
 }
 
@@ -133,7 +133,7 @@ psfm_status psfm_prefetch_begin(psfm_context *ctx, const char *folder, const psf
     return status;
 }
 
-static bool find(const psfm_prefetch *p, const char *name, size_t *place) {
+static bool find_place(const psfm_prefetch *p, const char *name, size_t *place) {
     return psfm_name_index_find(&p->places, name, strlen(name), place);
 }
 
@@ -141,7 +141,7 @@ bool psfm_prefetch_is_of(const psfm_prefetch *p, const psfm_match_set *set) {
     size_t place;
     bool is_same = p->num == set->num_views;
     for (size_t v = 0; is_same && v < set->num_views; ++v)
-        is_same = find(p, set->views[v].name, &place);
+        is_same = find_place(p, set->views[v].name, &place);
     return is_same;
 }
 
@@ -170,7 +170,7 @@ static bool take_photo(psfm_prefetch *p, size_t place, psfm_small_photo *out) {
 static psfm_status get_photo(psfm_context *ctx, psfm_prefetch *p, const char *name,
                              psfm_small_photo *out) {
     size_t place;
-    const bool is_known = find(p, name, &place);
+    const bool is_known = find_place(p, name, &place);
     if (is_known && take_photo(p, place, out))
         return PSFM_OK;
     psfm_status status = psfm_small_photo_read(ctx, p->folder, name, PSFM_THUMBNAIL_SOURCE, out);

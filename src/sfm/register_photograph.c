@@ -10,8 +10,9 @@
 #define FIRST_PHOTOGRAPH_SIZE sizeof(psfm_photograph)
 #define FIRST_REGISTRATION_SIZE offsetof(psfm_registration, size)
 
-static psfm_status check(psfm_context *ctx, const psfm_photograph *p, const psfm_settings *settings,
-                         const psfm_registration *registration) {
+static psfm_status check_input(psfm_context *ctx, const psfm_photograph *p,
+                               const psfm_settings *settings,
+                               const psfm_registration *registration) {
     if (p->struct_size < FIRST_PHOTOGRAPH_SIZE ||
         registration->struct_size < FIRST_REGISTRATION_SIZE)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "struct_size is not set");
@@ -44,7 +45,7 @@ static psfm_status copy_pixels(psfm_context *ctx, const psfm_photograph *p, psfm
     return status;
 }
 
-static psfm_registration describe(const psfm_court_pose *pose) {
+static psfm_registration describe_pose(const psfm_court_pose *pose) {
     psfm_registration r = {.is_accepted = pose->verdict == PSFM_COURT_ACCEPTED,
                            .verdict = psfm_court_verdict_text(pose->verdict)};
     if (pose->part_hit == NULL)
@@ -74,7 +75,7 @@ psfm_status psfm_register_photograph(psfm_context *ctx, const psfm_photograph *p
     psfm_court_target target = {0};
     psfm_court_pose pose = {0};
     psfm_image image = {0};
-    psfm_status status = check(ctx, photograph, settings, registration);
+    psfm_status status = check_input(ctx, photograph, settings, registration);
     if (status == PSFM_OK)
         status = psfm_settings_open_target(ctx, settings, &target);
     if (status == PSFM_OK)
@@ -86,7 +87,7 @@ psfm_status psfm_register_photograph(psfm_context *ctx, const psfm_photograph *p
     }
     if (status == PSFM_OK) {
         size_t size = registration->struct_size;
-        psfm_registration full = describe(&pose);
+        psfm_registration full = describe_pose(&pose);
         full.struct_size = size;
         memcpy(registration, &full, size < sizeof full ? size : sizeof full);
     }

@@ -34,8 +34,8 @@ static const char *const names[] = {"model",      "planes.json", "planes.ply",
 enum { NUM_NAMES = sizeof names / sizeof names[0], LINK_SIZE = 64, HEAD_SIZE = 256 };
 
 /* folder/a/b, b may be NULL. */
-static psfm_status join(psfm_context *ctx, const char *folder, const char *a, const char *b,
-                        char **out) {
+static psfm_status join_path(psfm_context *ctx, const char *folder, const char *a, const char *b,
+                             char **out) {
     char *first = NULL;
     *out = NULL;
     psfm_status status = psfm_path_join(ctx, folder, a, b == NULL ? out : &first);
@@ -45,7 +45,7 @@ static psfm_status join(psfm_context *ctx, const char *folder, const char *a, co
     return status;
 }
 
-static bool exists(const char *path) {
+static bool path_exists(const char *path) {
     struct stat info;
     return lstat(path, &info) == 0;
 }
@@ -56,7 +56,7 @@ static psfm_status fail_io(psfm_context *ctx, const char *path, const char *what
 
 /* ---- what is there ---- */
 
-static psfm_status refuse(psfm_context *ctx, const char *path) {
+static psfm_status refuse_path(psfm_context *ctx, const char *path) {
     return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                      "%s: was not written by a run of planarsfm and would be replaced; move it or "
                      "choose another folder for the results",
@@ -67,7 +67,7 @@ static psfm_status refuse(psfm_context *ctx, const char *path) {
 static psfm_status is_ours(psfm_context *ctx, const char *folder, bool *ours) {
     char *path = NULL, head[HEAD_SIZE] = "";
     *ours = false;
-    psfm_status status = join(ctx, folder, "summary.json", NULL, &path);
+    psfm_status status = join_path(ctx, folder, "summary.json", NULL, &path);
     FILE *file = status == PSFM_OK ? fopen(path, "rb") : NULL;
     if (file != NULL) {
         head[fread(head, 1, sizeof head - 1, file)] = '\0';
@@ -104,13 +104,13 @@ static psfm_status check_entries(psfm_context *ctx, const char *folder, bool of_
         char *path = NULL;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        status = join(ctx, folder, name, NULL, &path);
+        status = join_path(ctx, folder, name, NULL, &path);
         if (status == PSFM_OK && lstat(path, &info) != 0)
             status = fail_io(ctx, path, "cannot be looked at");
         if (status == PSFM_OK && of_models && is_model_name(name) && S_ISDIR(info.st_mode))
             status = check_entries(ctx, path, false);
         else if (status == PSFM_OK && (of_models || !is_model_file(name) || !S_ISREG(info.st_mode)))
-            status = refuse(ctx, path);
+            status = refuse_path(ctx, path);
         free(path);
     }
     closedir(dir);
@@ -125,10 +125,10 @@ static psfm_status check_results(psfm_context *ctx, const char *folder) {
         char *path = NULL;
         struct stat info;
         bool is_folder = strcmp(names[k], "model") == 0;
-        status = join(ctx, folder, names[k], NULL, &path);
+        status = join_path(ctx, folder, names[k], NULL, &path);
         if (status == PSFM_OK && lstat(path, &info) == 0) {
             if (!ours || (is_folder ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode)))
-                status = refuse(ctx, path);
+                status = refuse_path(ctx, path);
             else if (is_folder)
                 status = check_entries(ctx, path, true);
         }
@@ -146,7 +146,7 @@ static bool is_our_link(const char *path, const char *name) {
     return readlink(path, found, sizeof found - 1) > 0 && strcmp(found, wanted) == 0;
 }
 
-static int exchange(const char *a, const char *b) {
+static int exchange_names(const char *a, const char *b) {
 #ifdef RENAME_EXCHANGE
     return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
 #else
@@ -157,18 +157,18 @@ static int exchange(const char *a, const char *b) {
 }
 
 /* Step 1 for one name. *possible is false if the file system cannot do it. */
-static psfm_status hang(psfm_context *ctx, const psfm_results *r, const char *name,
-                        bool *possible) {
+static psfm_status hang_link(psfm_context *ctx, const psfm_results *r, const char *name,
+                             bool *possible) {
     char *path = NULL, *old = NULL, *new = NULL, link[LINK_SIZE];
     snprintf(link, sizeof link, LINK_START "%s", name);
-    psfm_status status = join(ctx, r->folder, name, NULL, &path);
+    psfm_status status = join_path(ctx, r->folder, name, NULL, &path);
     if (status == PSFM_OK)
-        status = join(ctx, r->own, "old", name, &old);
+        status = join_path(ctx, r->own, "old", name, &old);
     if (status == PSFM_OK)
-        status = join(ctx, r->staging, name, NULL, &new);
-    if (status == PSFM_OK && exists(path))
-        *possible = symlink(link, old) == 0 && exchange(path, old) == 0;
-    else if (status == PSFM_OK && exists(new))
+        status = join_path(ctx, r->staging, name, NULL, &new);
+    if (status == PSFM_OK && path_exists(path))
+        *possible = symlink(link, old) == 0 && exchange_names(path, old) == 0;
+    else if (status == PSFM_OK && path_exists(new))
         *possible = symlink(link, path) == 0;
     free(path);
     free(old);
@@ -179,11 +179,11 @@ static psfm_status hang(psfm_context *ctx, const psfm_results *r, const char *na
 /* Step 3 for one name, whatever current is. */
 static psfm_status unlink_result(psfm_context *ctx, const psfm_results *r, const char *name) {
     char *path = NULL, *file = NULL;
-    psfm_status status = join(ctx, r->folder, name, NULL, &path);
+    psfm_status status = join_path(ctx, r->folder, name, NULL, &path);
     if (status == PSFM_OK)
-        status = join(ctx, r->own, "current", name, &file);
+        status = join_path(ctx, r->own, "current", name, &file);
     if (status == PSFM_OK && is_our_link(path, name) &&
-        (exists(file) ? exchange(file, path) : unlink(path)) != 0)
+        (path_exists(file) ? exchange_names(file, path) : unlink(path)) != 0)
         status = fail_io(ctx, path, "cannot be put into place");
     free(path);
     free(file);
@@ -198,19 +198,19 @@ static psfm_status unlink_results(psfm_context *ctx, const psfm_results *r) {
 }
 
 /* Steps 1 and 2. Before the last line of it everything can be undone by step 3. */
-static psfm_status turn(psfm_context *ctx, const psfm_results *r, bool *possible) {
+static psfm_status turn_links(psfm_context *ctx, const psfm_results *r, bool *possible) {
     char *old = NULL, *current = NULL, *next = NULL;
-    psfm_status status = join(ctx, r->own, "old", NULL, &old);
+    psfm_status status = join_path(ctx, r->own, "old", NULL, &old);
     if (status == PSFM_OK)
-        status = join(ctx, r->own, "current", NULL, &current);
+        status = join_path(ctx, r->own, "current", NULL, &current);
     if (status == PSFM_OK)
-        status = join(ctx, r->own, "next", NULL, &next);
+        status = join_path(ctx, r->own, "next", NULL, &next);
     if (status == PSFM_OK && mkdir(old, 0777) != 0)
         status = fail_io(ctx, old, "cannot create folder");
     if (status == PSFM_OK)
         *possible = symlink("old", current) == 0 && symlink("new", next) == 0;
     for (int k = 0; status == PSFM_OK && *possible && k < NUM_NAMES; ++k)
-        status = hang(ctx, r, names[k], possible);
+        status = hang_link(ctx, r, names[k], possible);
     if (status == PSFM_OK && *possible) {
         psfm_sync_parent(old);
         psfm_sync_parent(r->own);
@@ -229,16 +229,16 @@ static psfm_status move_one_by_one(psfm_context *ctx, const psfm_results *r) {
     psfm_status status = PSFM_OK;
     char *from = NULL, *to = NULL;
     for (int k = NUM_NAMES - 1; status == PSFM_OK && k >= 0; --k) {
-        status = join(ctx, r->folder, names[k], NULL, &to);
+        status = join_path(ctx, r->folder, names[k], NULL, &to);
         if (status == PSFM_OK)
             status = psfm_remove_all(ctx, to);
         free(to);
     }
     for (int k = 0; status == PSFM_OK && k < NUM_NAMES; ++k) {
-        status = join(ctx, r->staging, names[k], NULL, &from);
+        status = join_path(ctx, r->staging, names[k], NULL, &from);
         if (status == PSFM_OK)
-            status = join(ctx, r->folder, names[k], NULL, &to);
-        if (status == PSFM_OK && exists(from) && rename(from, to) != 0)
+            status = join_path(ctx, r->folder, names[k], NULL, &to);
+        if (status == PSFM_OK && path_exists(from) && rename(from, to) != 0)
             status = fail_io(ctx, to, "cannot rename into place");
         free(from);
         free(to);
@@ -249,7 +249,7 @@ static psfm_status move_one_by_one(psfm_context *ctx, const psfm_results *r) {
 
 psfm_status psfm_results_commit(psfm_context *ctx, psfm_results *r) {
     bool possible = true;
-    psfm_status status = turn(ctx, r, &possible);
+    psfm_status status = turn_links(ctx, r, &possible);
     psfm_status unlinked = unlink_results(ctx, r);
     r->is_unlinked = unlinked == PSFM_OK;
     if (status == PSFM_OK)
@@ -264,31 +264,31 @@ psfm_status psfm_results_commit(psfm_context *ctx, psfm_results *r) {
 /* ---- opening and closing ---- */
 
 /* Completes or undoes the swap of a run that did not end, and removes what it left. */
-static psfm_status recover(psfm_context *ctx, const psfm_results *r) {
+static psfm_status recover_swap(psfm_context *ctx, const psfm_results *r) {
     struct stat info;
     if (lstat(r->own, &info) != 0)
         return PSFM_OK;
     if (!S_ISDIR(info.st_mode))
-        return refuse(ctx, r->own);
+        return refuse_path(ctx, r->own);
     psfm_status status = unlink_results(ctx, r);
     return status == PSFM_OK ? psfm_remove_all(ctx, r->own) : status;
 }
 
 psfm_status psfm_results_open(psfm_context *ctx, const char *folder, psfm_results *results) {
-    psfm_results r = {.is_new = !exists(folder), .is_unlinked = true};
+    psfm_results r = {.is_new = !path_exists(folder), .is_unlinked = true};
     psfm_status status = psfm_strdup(ctx, folder, &r.folder);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, folder);
     if (status == PSFM_OK)
         status = psfm_lock_folder(ctx, folder, &r.lock);
     if (status == PSFM_OK)
-        status = join(ctx, folder, OWN_FOLDER, NULL, &r.own);
+        status = join_path(ctx, folder, OWN_FOLDER, NULL, &r.own);
     if (status == PSFM_OK)
-        status = recover(ctx, &r);
+        status = recover_swap(ctx, &r);
     if (status == PSFM_OK)
         status = check_results(ctx, folder);
     if (status == PSFM_OK)
-        status = join(ctx, folder, OWN_FOLDER, "new", &r.staging);
+        status = join_path(ctx, folder, OWN_FOLDER, "new", &r.staging);
     if (status == PSFM_OK)
         status = psfm_make_folders(ctx, r.staging);
     if (status != PSFM_OK) { /* own is not removed: it may be somebody else's */

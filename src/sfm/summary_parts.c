@@ -287,7 +287,7 @@ typedef struct {
     double R[9], center[3];
 } photograph;
 
-static bool project(const photograph *p, const double at[2], double xy[2]) {
+static bool project_place(const photograph *p, const double at[2], double xy[2]) {
     double X[3] = {at[0] - p->center[0], at[1] - p->center[1], -p->center[2]}, q[3];
     psfm_mat3_mul_vec(p->R, X, q);
     return q[2] > 0.0 && psfm_camera_project(p->camera, q, xy) && xy[0] >= 0.0 && xy[1] >= 0.0 &&
@@ -310,7 +310,7 @@ static void add_part(psfm_json_maker *m, cJSON *list, const photograph *p, size_
     for (int i = 0; i <= segments; ++i) {
         double at[2], pixel[2];
         psfm_drawing_part_at(part, (double)i / segments, at);
-        bool seen = project(p, at, pixel);
+        bool seen = project_place(p, at, pixel);
         if (seen) {
             xy[2 * num] = 0.1 * round(10.0 * pixel[0]);
             xy[2 * num++ + 1] = 0.1 * round(10.0 * pixel[1]);

@@ -236,7 +236,7 @@ static void describe_homography(const double H_rays[9], const double K1_inverse[
     g->has_homography = true;
 }
 
-static void mark(const uint32_t *inliers, size_t num, bool *is_inlier) {
+static void mark_inliers(const uint32_t *inliers, size_t num, bool *is_inlier) {
     for (size_t k = 0; k < num; ++k)
         is_inlier[inliers[k]] = true;
 }
@@ -251,10 +251,10 @@ static psfm_status collect_matches(psfm_context *ctx, const psfm_match_pair *pai
     if (pair->num_matches > 0)
         memset(g->is_inlier, 0, pair->num_matches);
     for (size_t k = 0; k < two_view->num_homographies; ++k)
-        mark(two_view->homographies[k].inliers, two_view->homographies[k].num_inliers,
-             g->is_inlier);
+        mark_inliers(two_view->homographies[k].inliers, two_view->homographies[k].num_inliers,
+                     g->is_inlier);
     if (g->config == CONFIG_CALIBRATED)
-        mark(two_view->essential.inliers, two_view->essential.num_inliers, g->is_inlier);
+        mark_inliers(two_view->essential.inliers, two_view->essential.num_inliers, g->is_inlier);
     g->num_matches = 0;
     for (size_t k = 0; k < pair->num_matches && g->config != CONFIG_DEGENERATE; ++k) {
         if (!g->is_inlier[k])

@@ -227,7 +227,8 @@ static const char query[] =
     " keypoints.data, scores FROM descriptors JOIN keypoints USING (image_id)"
     " JOIN planarsfm_features USING (image_id) WHERE image_id = ?1";
 
-static psfm_status refuse(const psfm_sql *sql, const psfm_stored_photo *photo, const char *why) {
+static psfm_status refuse_features(const psfm_sql *sql, const psfm_stored_photo *photo,
+                                   const char *why) {
     return psfm_fail(sql->ctx, PSFM_ERR_FORMAT, "%s: %s features of image %" PRIu32 " (%.200s): %s",
                      sql->path, photo->features, photo->image_id, photo->name, why);
 }
@@ -258,10 +259,11 @@ static psfm_status get_features(const psfm_sql *sql, sqlite3_stmt *statement,
     int64_t step = sqlite3_column_int64(statement, KEYPOINT_COLS);
     if (rows < 0 || cols < 0 || cols % 4 != 0 || (rows > 0 && cols == 0) ||
         (cols > 0 && rows > MAX_CELLS / cols) || !has_size(statement, DESCRIPTORS, rows * cols))
-        return refuse(sql, photo, "the descriptors are not rows of floats");
+        return refuse_features(sql, photo, "the descriptors are not rows of floats");
     if (sqlite3_column_int64(statement, KEYPOINT_ROWS) != rows || step < 2 || step > 6 ||
         !has_size(statement, KEYPOINTS, 4 * step * rows) || !has_size(statement, SCORES, 4 * rows))
-        return refuse(sql, photo, "there are not as many keypoints or scores as descriptors");
+        return refuse_features(sql, photo,
+                               "there are not as many keypoints or scores as descriptors");
     psfm_status status = psfm_neural_features_init(sql->ctx, (size_t)rows, (size_t)cols / 4, set);
     if (status == PSFM_OK)
         copy_features(statement, (size_t)step, set);
@@ -279,7 +281,7 @@ psfm_status psfm_store_float_features(psfm_feature_store *store, const psfm_stor
     if (psfm_sql_next(sql, statement, &status))
         status = get_features(sql, statement, photo, set);
     else if (status == PSFM_OK)
-        status = refuse(sql, photo, "the keypoints or descriptors are gone");
+        status = refuse_features(sql, photo, "the keypoints or descriptors are gone");
     sqlite3_finalize(statement);
     sql->doing = "cannot be written";
     return status;

@@ -61,7 +61,7 @@ static psfm_status robust_bound(psfm_context *ctx, const psfm_alignment *a, bool
 }
 
 /* Counts and means over the items whose is_inlier is set. */
-static void summarise(psfm_alignment *a) {
+static void summarise_items(psfm_alignment *a) {
     double squares = 0.0, squares_px = 0.0;
     a->num_inliers = 0;
     for (size_t k = 0; k < a->num_items; ++k) {
@@ -76,7 +76,7 @@ static void summarise(psfm_alignment *a) {
     a->rms_inliers_px = sqrt(squares_px / count);
 }
 
-static double apart(const psfm_sim3 *s, const double x[3], const double y[3]) {
+static double distance_after(const psfm_sim3 *s, const double x[3], const double y[3]) {
     double moved[3], d[3];
     psfm_sim3_apply(s, x, moved);
     psfm_sub3(moved, y, d);
@@ -134,12 +134,12 @@ psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
         status = psfm_sim3_fit_robust(ctx, out->num_items, (const double(*)[3])x,
                                       (const double(*)[3])y, &out->world_from_model);
     for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
-        out->items[k].residual = apart(&out->world_from_model, x[k], y[k]);
+        out->items[k].residual = distance_after(&out->world_from_model, x[k], y[k]);
     if (status == PSFM_OK)
         status = robust_bound(ctx, out, false, false, &out->median_residual, &bound);
     for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
         out->items[k].is_inlier = out->items[k].residual <= bound;
-    summarise(out);
+    summarise_items(out);
     free(x);
     free(y);
     return status;
@@ -193,9 +193,10 @@ static void point_residuals(const point_work *w, psfm_alignment *out) {
             ++item->num_views;
         }
         item->residual_px = item->num_views == 0 ? NAN : sqrt(squares / (double)item->num_views);
-        item->residual = isnan(w->places[k][0])
-                             ? NAN
-                             : apart(&out->world_from_model, w->places[k], w->set->points[k].at);
+        item->residual =
+            isnan(w->places[k][0])
+                ? NAN
+                : distance_after(&out->world_from_model, w->places[k], w->set->points[k].at);
     }
 }
 
@@ -242,7 +243,7 @@ psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,
     }
     if (status == PSFM_OK)
         status = refine_points(ctx, &w, out);
-    summarise(out);
+    summarise_items(out);
     free(w.places);
     free(w.use);
     free(w.rays);

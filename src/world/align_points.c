@@ -89,7 +89,7 @@ bool psfm_ray_meets_plane(const double center[3], const double ray[3],
 }
 
 /* The point nearest to the rays of one control point; false if they do not tell. */
-static bool intersect(const psfm_control_ray *s, size_t num, uint32_t point, double X[3]) {
+static bool intersect_rays(const psfm_control_ray *s, size_t num, uint32_t point, double X[3]) {
     const double *first = NULL;
     bool spread = false, placed = false;
     for (size_t k = 0; k < num; ++k) {
@@ -130,7 +130,7 @@ void psfm_control_rays_place(const psfm_control_ray *rays, size_t num, size_t nu
     for (uint32_t p = 0; p < num_points; ++p) {
         double sum[3] = {0}, count = 0.0, X[3];
         places[p][0] = places[p][1] = places[p][2] = NAN;
-        if (intersect(rays, num, p, places[p]))
+        if (intersect_rays(rays, num, p, places[p]))
             continue;
         for (size_t k = 0; plane != NULL && k < num; ++k) {
             if (rays[k].point != p ||
@@ -170,8 +170,8 @@ typedef struct {
 } pixel_problem;
 
 /* The similarity after a step of (rotation, log scale, shift in units of reach) about the pivot. */
-static psfm_sim3 stepped(const pixel_problem *p, const psfm_sim3 *s,
-                         const double step[NUM_PARAMETERS]) {
+static psfm_sim3 step_similarity(const pixel_problem *p, const psfm_sim3 *s,
+                                 const double step[NUM_PARAMETERS]) {
     psfm_sim3 out;
     double turn[9], d[3], moved[3];
     psfm_rotation_exp(step, turn);
@@ -185,7 +185,7 @@ static psfm_sim3 stepped(const pixel_problem *p, const psfm_sim3 *s,
     return out;
 }
 
-static double cost(const pixel_problem *p, const psfm_sim3 *s) {
+static double sum_errors(const pixel_problem *p, const psfm_sim3 *s) {
     double sum = 0.0, error[2];
     for (size_t k = 0; k < p->num; ++k) {
         uint32_t point = p->rays[k].point;
@@ -198,8 +198,8 @@ static double cost(const pixel_problem *p, const psfm_sim3 *s) {
 }
 
 /* Adds the ray's part to the normal equations. */
-static void accumulate(const pixel_problem *p, const psfm_sim3 *s, const psfm_control_ray *ray,
-                       double A[NUM_PARAMETERS * NUM_PARAMETERS], double b[NUM_PARAMETERS]) {
+static void add_ray(const pixel_problem *p, const psfm_sim3 *s, const psfm_control_ray *ray,
+                    double A[NUM_PARAMETERS * NUM_PARAMETERS], double b[NUM_PARAMETERS]) {
     const double *Y = p->points[ray->point].at, h = 1e-6;
     double J[NUM_PARAMETERS][2], error[2];
     if (!isfinite(psfm_control_ray_error(ray, s, Y, error)))
@@ -207,9 +207,9 @@ static void accumulate(const pixel_problem *p, const psfm_sim3 *s, const psfm_co
     for (int k = 0; k < NUM_PARAMETERS; ++k) {
         double step[NUM_PARAMETERS] = {0}, plus[2], minus[2];
         step[k] = h;
-        psfm_sim3 ahead = stepped(p, s, step);
+        psfm_sim3 ahead = step_similarity(p, s, step);
         step[k] = -h;
-        psfm_sim3 behind = stepped(p, s, step);
+        psfm_sim3 behind = step_similarity(p, s, step);
         if (!isfinite(psfm_control_ray_error(ray, &ahead, Y, plus)) ||
             !isfinite(psfm_control_ray_error(ray, &behind, Y, minus)))
             return;
@@ -242,23 +242,23 @@ static void find_pivot(pixel_problem *p) {
     p->reach = sum > 0.0 ? sqrt(sum) : 1.0;
 }
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *sum) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *sum) {
     pixel_problem *p = user;
     double A[NUM_PARAMETERS * NUM_PARAMETERS] = {0}, b[NUM_PARAMETERS] = {0};
     (void)ctx;
     for (size_t i = 0; i < p->num; ++i)
         if (p->use[p->rays[i].point])
-            accumulate(p, &p->best, &p->rays[i], A, b);
+            add_ray(p, &p->best, &p->rays[i], A, b);
     for (int r = 0; r < NUM_PARAMETERS; ++r)
         A[(NUM_PARAMETERS + 1) * r] *= 1.0 + damping;
     if (!psfm_solve_spd(A, NUM_PARAMETERS, b))
         return PSFM_ERR_NUMERIC;
-    p->tried = stepped(p, &p->best, b);
-    *sum = cost(p, &p->tried);
+    p->tried = step_similarity(p, &p->best, b);
+    *sum = sum_errors(p, &p->tried);
     return PSFM_OK;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     pixel_problem *p = user;
     p->best = p->tried;
     return before - after < 1e-14 * before;
@@ -276,10 +276,11 @@ bool psfm_sim3_refine_pixels(const psfm_control_ray *rays, size_t num,
                        .reach = 1.0,
                        .best = *world_from_model};
     find_pivot(&p);
-    double start = cost(&p, &p.best);
+    double start = sum_errors(&p, &p.best);
     if (!isfinite(start))
         return false;
-    (void)psfm_descend(&(psfm_descent){&p, 1e-6, &damping, attempt, accept}, MAX_ITERATIONS, start);
+    (void)psfm_descend(&(psfm_descent){&p, 1e-6, &damping, attempt_step, accept_step},
+                       MAX_ITERATIONS, start);
     *world_from_model = p.best;
     return true;
 }

@@ -105,7 +105,7 @@ static psfm_status add_points(psfm_context *ctx, assembly *a) {
 }
 
 /* Models are sorted by ids, whatever the order of the set. */
-static psfm_status build(psfm_context *ctx, assembly *a) {
+static psfm_status build_model(psfm_context *ctx, assembly *a) {
     const psfm_match_set *set = a->set;
     psfm_model *model = a->model;
     size_t num_images = 0;
@@ -140,7 +140,7 @@ psfm_status psfm_build_models(psfm_context *ctx, const psfm_match_set *set,
     psfm_status status = PSFM_ALLOC(ctx, n, &built);
     for (uint32_t c = 0; status == PSFM_OK && c < n; ++c) {
         assembly a = {set, solution, refined, c, &built[c], NULL};
-        status = build(ctx, &a);
+        status = build_model(ctx, &a);
     }
     if (status != PSFM_OK) {
         for (uint32_t c = 0; built != NULL && c < n; ++c)

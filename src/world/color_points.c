@@ -9,7 +9,7 @@
 #include "core/base/path.h"
 
 /* Linear between the centres of the four nearest pixels; false outside the image. */
-static bool sample(const psfm_small_photo *photo, const double place[2], uint8_t rgb[3]) {
+static bool sample_color(const psfm_small_photo *photo, const double place[2], uint8_t rgb[3]) {
     const psfm_image *image = &photo->image;
     double xy[2] = {photo->scale * place[0], photo->scale * place[1]};
     if (!(xy[0] >= 0.0 && xy[1] >= 0.0 && xy[0] < image->width && xy[1] < image->height))
@@ -53,7 +53,7 @@ psfm_status psfm_image_colors_take(psfm_context *ctx, const psfm_model_image *im
         status = PSFM_ALLOC(ctx, image->num_keypoints, &out->seen);
     for (size_t k = 0; status == PSFM_OK && k < image->num_keypoints; ++k)
         out->seen[k] = image->point3D_ids[k] != PSFM_NO_POINT &&
-                       sample(photo, image->keypoints[k], out->rgb[k]);
+                       sample_color(photo, image->keypoints[k], out->rgb[k]);
     return status;
 }
 

@@ -193,7 +193,7 @@ static psfm_status add_component(psfm_context *ctx, psfm_pose_solution *s) {
 }
 
 /* Gives the images of a component another one. */
-static void relabel(const joining *j, uint32_t from, uint32_t to) {
+static void relabel_component(const joining *j, uint32_t from, uint32_t to) {
     for (uint32_t v = 0; v < j->court->num_views; ++v)
         if (j->s->poses.component[v] == from)
             j->s->poses.component[v] = to;
@@ -201,13 +201,13 @@ static void relabel(const joining *j, uint32_t from, uint32_t to) {
 
 /* Components with registrations become one; those that contradict their registrations fall apart,
  * and their points go. Registered images without a component join with their own poses. */
-static psfm_status join(psfm_context *ctx, joining *j, uint32_t *component) {
+static psfm_status join_components(psfm_context *ctx, joining *j, uint32_t *component) {
     uint32_t num = j->s->num_components, target = num;
     psfm_status status = add_component(ctx, j->s);
     for (uint32_t c = 0; c < num && status == PSFM_OK; ++c) {
         list_views(j, c);
         if (j->num > 0)
-            relabel(j, c, place_component(j, c) ? target : PSFM_NO_COMPONENT);
+            relabel_component(j, c, place_component(j, c) ? target : PSFM_NO_COMPONENT);
     }
     if (status == PSFM_OK)
         status =
@@ -242,7 +242,7 @@ psfm_status psfm_court_join(psfm_context *ctx, psfm_court_evidence *court,
             status = psfm_court_pose_take_turn(ctx, court->drawing, court->quarters[v],
                                                &court->poses[v]);
     if (status == PSFM_OK)
-        status = join(ctx, &j, component);
+        status = join_components(ctx, &j, component);
     free(j.views);
     free(j.values);
     return status;

@@ -103,7 +103,7 @@ static psfm_status camera_distance(psfm_context *ctx, const part *p, const psfm_
 
 /* The frame of a component, before its scale is known: that of its plane, or its cameras' middle.
  */
-static void upright(const part *p, psfm_sim3 *frame) {
+static void make_upright(const part *p, psfm_sim3 *frame) {
     double origin[3] = {0}, num = 0.0;
     if (p->plane != NULL) {
         psfm_frame_of_plane(p->plane, frame);
@@ -231,7 +231,7 @@ psfm_status psfm_frame_set(psfm_context *ctx, const psfm_match_set *set,
         part p = {set, solution, refined, c, NULL};
         psfm_sim3 frame;
         p.plane = dominant_plane(&p);
-        upright(&p, &frame);
+        make_upright(&p, &frame);
         status = find_scale(ctx, &p, options, &frame);
         if (status == PSFM_OK)
             psfm_component_move(&frame, c, solution, refined);

@@ -60,8 +60,9 @@ static psfm_status copy_hypotheses(psfm_context *ctx, const psfm_pose_graph *gra
     return status;
 }
 
-static psfm_status evaluate(psfm_context *ctx, const psfm_ablation_scene *scene,
-                            const psfm_pose_solution *solution, bool has_positions, score *out) {
+static psfm_status evaluate_solution(psfm_context *ctx, const psfm_ablation_scene *scene,
+                                     const psfm_pose_solution *solution, bool has_positions,
+                                     score *out) {
     psfm_model *models = NULL;
     size_t num_models = 0;
     psfm_evaluation e;
@@ -98,7 +99,7 @@ static psfm_status solve_row(psfm_context *ctx, size_t index, int worker, void *
     if (status == PSFM_OK && row->has_positions)
         status = psfm_paper_positions(ctx, &options->skeleton, &paper, &graph, NULL, &solution);
     if (status == PSFM_OK)
-        status = evaluate(ctx, r->scene, &solution, row->has_positions, &r->scores[index]);
+        status = evaluate_solution(ctx, r->scene, &solution, row->has_positions, &r->scores[index]);
     free(graph.hypotheses);
     psfm_pose_solution_free(&solution);
     return status;
@@ -148,7 +149,8 @@ psfm_status psfm_ablation_read(psfm_context *ctx, const char *database,
 
 /* Mean and standard deviation of one row over the runs, at each threshold; `first` is its score in
  * the first run. */
-static void spread(const score *first, size_t num_runs, score_kind kind, psfm_ablation_score *out) {
+static void find_spread(const score *first, size_t num_runs, score_kind kind,
+                        psfm_ablation_score *out) {
     for (size_t t = 0; t < PSFM_NUM_AUC; ++t) {
         double sum = 0.0, square = 0.0;
         for (size_t k = 0; k < num_runs; ++k)
@@ -162,13 +164,13 @@ static void spread(const score *first, size_t num_runs, score_kind kind, psfm_ab
     }
 }
 
-static void summarise(const score *scores, psfm_ablation *out) {
+static void summarise_scores(const score *scores, psfm_ablation *out) {
     for (size_t row = 0; row < PSFM_NUM_ABLATIONS; ++row) {
         out->rows[row] = variants[row];
         if (out->num_runs == 0)
             continue;
-        spread(&scores[row], out->num_runs, AUC, &out->rows[row].auc);
-        spread(&scores[row], out->num_runs, RECALL, &out->rows[row].recall);
+        find_spread(&scores[row], out->num_runs, AUC, &out->rows[row].auc);
+        find_spread(&scores[row], out->num_runs, RECALL, &out->rows[row].recall);
     }
 }
 
@@ -186,7 +188,7 @@ psfm_status psfm_ablate(psfm_context *ctx, const psfm_ablation_scene *scenes, si
     }
     psfm_context_set_seed(ctx, seed);
     if (status == PSFM_OK)
-        summarise(scores, out);
+        summarise_scores(scores, out);
     free(scores);
     return status;
 }

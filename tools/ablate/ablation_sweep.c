@@ -38,8 +38,8 @@ const psfm_ablation_reading psfm_ablation_readings[] = {
 };
 
 /* Sets "name=value name=value ...". */
-static psfm_status apply(psfm_context *ctx, const char *settings,
-                         psfm_reconstruct_options *options) {
+static psfm_status apply_settings(psfm_context *ctx, const char *settings,
+                                  psfm_reconstruct_options *options) {
     char *text = NULL, *rest = NULL;
     psfm_status status = psfm_strdup(ctx, settings, &text);
     char *word = status == PSFM_OK ? strtok_r(text, " ", &rest) : NULL;
@@ -60,7 +60,7 @@ psfm_status psfm_ablate_readings(psfm_context *ctx, const psfm_ablation_scene *s
     psfm_status status = PSFM_OK;
     for (*num = 0; status == PSFM_OK && psfm_ablation_readings[*num].name != NULL; ++*num) {
         psfm_reconstruct_options changed = *options;
-        status = apply(ctx, psfm_ablation_readings[*num].settings, &changed);
+        status = apply_settings(ctx, psfm_ablation_readings[*num].settings, &changed);
         if (status == PSFM_OK)
             status = psfm_ablate(ctx, scenes, num_scenes, &changed, num_seeds, &out[*num]);
     }

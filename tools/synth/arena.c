@@ -6,13 +6,13 @@
 
 #include "synth/world.h"
 
-static void measure(psfm_plan *plan) {
+static void measure_arena(psfm_plan *plan) {
     if (plan->num_points == 0)
         plan->num_points = 1500;
     plan->num_cells[0] = plan->num_cells[1] = 1;
 }
 
-static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
+static void place_camera(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_CAMERA, index);
     double step = 2.0 * M_PI / (double)plan->num_cameras;
     double angle = step * ((double)index + 0.073 * psfm_rng_normal(&rng));
@@ -21,7 +21,7 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_synth_look_at(center, target, 0.03 * psfm_rng_normal(&rng), pose);
 }
 
-static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
+static int draw_point(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
     (void)plan;
     if (off_plane) {
         double angle = psfm_rng_range(rng, 0.0, 2.0 * M_PI), out = psfm_rng_range(rng, 1.15, 1.6);
@@ -37,4 +37,4 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
 }
 
 const psfm_layout psfm_layout_arena = {
-    .name = "arena", .measure = measure, .place = place, .draw = draw};
+    .name = "arena", .measure = measure_arena, .place = place_camera, .draw = draw_point};

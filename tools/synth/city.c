@@ -40,7 +40,7 @@ static double middle_of(const city *c, long k) {
     return c->pitch * ((double)k - 0.5 * (double)(c->blocks - 1));
 }
 
-static void measure(psfm_plan *plan) {
+static void measure_city(psfm_plan *plan) {
     city c = city_of(plan);
     double fronts = 4.0 * (double)(c.blocks * c.blocks) * c.length;
     plan->num_cells[0] = plan->num_cells[1] = 1;
@@ -62,7 +62,7 @@ static void to_world(const city *c, int front, double across, const double local
     xyz[2] = local[2];
 }
 
-static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
+static void place_camera(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_CAMERA, index);
     city c = city_of(plan);
     double walks = 4.0 * (double)c.blocks;
@@ -78,7 +78,7 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_synth_look_at(center, target, 0.02 * psfm_rng_normal(&rng), pose);
 }
 
-static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
+static int draw_point(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
     city c = city_of(plan);
     long along = (long)psfm_rng_below(rng, (uint64_t)c.blocks);
     long across = (long)psfm_rng_below(rng, (uint64_t)c.blocks);
@@ -93,7 +93,8 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
 }
 
 /* Whether the way from a to b goes through the square of half-width `half` about `middle`. */
-static bool crosses(const double a[2], const double b[2], const double middle[2], double half) {
+static bool crosses_square(const double a[2], const double b[2], const double middle[2],
+                           double half) {
     double enter = 0.0, leave = 1.0;
     for (int k = 0; k < 2; ++k) {
         double d = b[k] - a[k], low = middle[k] - half - a[k], high = middle[k] + half - a[k];
@@ -108,7 +109,7 @@ static bool crosses(const double a[2], const double b[2], const double middle[2]
 }
 
 /* The blocks between are those whose middles are within a pitch of the way. */
-static bool hides(const psfm_plan *plan, const double center[3], const double point[3]) {
+static bool hides_point(const psfm_plan *plan, const double center[3], const double point[3]) {
     city c = city_of(plan);
     long low[2], high[2];
     for (int k = 0; k < 2; ++k) {
@@ -120,11 +121,15 @@ static bool hides(const psfm_plan *plan, const double center[3], const double po
     for (long j = low[1]; j <= high[1]; ++j)
         for (long i = low[0]; i <= high[0]; ++i) {
             const double middle[2] = {middle_of(&c, i), middle_of(&c, j)};
-            if (crosses(center, point, middle, 0.5 * c.length - 1.01 * NICHE))
+            if (crosses_square(center, point, middle, 0.5 * c.length - 1.01 * NICHE))
                 return true;
         }
     return false;
 }
 
-const psfm_layout psfm_layout_city = {
-    .name = "city", .zoom = 0.5, .measure = measure, .place = place, .draw = draw, .hides = hides};
+const psfm_layout psfm_layout_city = {.name = "city",
+                                      .zoom = 0.5,
+                                      .measure = measure_city,
+                                      .place = place_camera,
+                                      .draw = draw_point,
+                                      .hides = hides_point};

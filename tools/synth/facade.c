@@ -13,7 +13,7 @@
 #define SHOWN 12.8
 #define POINTS_PER_METRE 52.0 /* of front, which gives about 600 in an image */
 
-static void measure(psfm_plan *plan) {
+static void measure_facade(psfm_plan *plan) {
     double length = (double)(plan->num_cameras - 1) * STEP + 1.6 * SHOWN;
     double num_bays = ceil(length / BAY);
     bool repeats = plan->options->duplicates > 0.0;
@@ -26,7 +26,7 @@ static void measure(psfm_plan *plan) {
     plan->reach = 1.2 * SHOWN;
 }
 
-static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
+static void place_camera(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_CAMERA, index);
     double distance = plan->focal_px / 100.0;
     double x = STEP * ((double)index - 0.5 * (double)(plan->num_cameras - 1));
@@ -38,7 +38,7 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_synth_look_at(center, target, 0.02 * psfm_rng_normal(&rng), pose);
 }
 
-static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
+static int draw_point(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
     double width = plan->cell_size[0];
     if (!off_plane) {
         xyz[0] = width * psfm_rng_range(rng, -0.5, 0.5);
@@ -64,6 +64,6 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
 const psfm_layout psfm_layout_facade = {.name = "facade",
                                         .never_wraps = true,
                                         .duplicate_is_shift = true,
-                                        .measure = measure,
-                                        .place = place,
-                                        .draw = draw};
+                                        .measure = measure_facade,
+                                        .place = place_camera,
+                                        .draw = draw_point};

@@ -15,11 +15,11 @@ static const double shown[2] = {160.0 / 3.0, 30.0}; /* metres of ground in an im
 static const double spacing[2] = {16.0, 9.0};
 static const double duplicate_cell[2] = {18.0, 15.0};
 
-static double altitude(const psfm_plan *plan) {
+static double field_altitude(const psfm_plan *plan) {
     return plan->focal_px / 24.0;
 }
 
-static void measure(psfm_plan *plan) {
+static void measure_field(psfm_plan *plan) {
     double n = (double)plan->num_cameras;
     double columns = ceil(sqrt(n)), area = 1.0;
     plan->columns = (int)columns;
@@ -37,7 +37,7 @@ static void measure(psfm_plan *plan) {
     plan->reach = 0.9 * hypot(shown[0], shown[1]);
 }
 
-static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
+static void place_camera(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_CAMERA, index);
     size_t columns = (size_t)plan->columns, line = index / columns, col = index % columns;
     size_t num_lines = (plan->num_cameras + columns - 1) / columns;
@@ -46,14 +46,14 @@ static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     double y = (double)line - 0.5 * (double)(num_lines - 1);
     double center[3] = {spacing[0] * x + 0.5 * psfm_rng_normal(&rng),
                         spacing[1] * y + 0.3 * psfm_rng_normal(&rng),
-                        altitude(plan) * psfm_rng_range(&rng, 0.96, 1.04)};
+                        field_altitude(plan) * psfm_rng_range(&rng, 0.96, 1.04)};
     /* x along the line, y to its right, z down; the drone turns round at the end of a line. A
      * camera that looks ahead hangs so far behind that it sees the same ground. */
     double ahead = back ? -1.0 : 1.0, oblique = plan->options->oblique_deg * M_PI / 180.0;
     double down[9] = {ahead, 0, 0, 0, -ahead, 0, 0, 0, -1}, tilt[9], R[9], w[3];
     double pitch[3] = {0, -oblique, 0}, level[9];
     center[0] -= ahead * center[2] * tan(oblique);
-    double wobble = 0.03 * fmin(1.0, 50.0 / altitude(plan));
+    double wobble = 0.03 * fmin(1.0, 50.0 / field_altitude(plan));
     for (int k = 0; k < 3; ++k)
         w[k] = wobble * psfm_rng_normal(&rng);
     psfm_rotation_exp(w, tilt);
@@ -78,11 +78,11 @@ bool psfm_field_object(const psfm_plan *plan, size_t object, double foot[3], dou
         foot[k] = psfm_rng_range(&own, -0.5, 0.5) * (plan->cell_size[k] - size[k]);
     }
     foot[2] = 0.0;
-    size[2] = altitude(plan) * psfm_rng_range(&own, 0.05, 0.2);
+    size[2] = field_altitude(plan) * psfm_rng_range(&own, 0.05, 0.2);
     return object % 2 == 1;
 }
 
-static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
+static int draw_point(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
     if (!off_plane) {
         for (int k = 0; k < 2; ++k)
             xyz[k] = plan->cell_size[k] * psfm_rng_range(rng, -0.5, 0.5);
@@ -101,5 +101,8 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
     return -1;
 }
 
-const psfm_layout psfm_layout_field = {
-    .name = "field", .never_wraps = true, .measure = measure, .place = place, .draw = draw};
+const psfm_layout psfm_layout_field = {.name = "field",
+                                       .never_wraps = true,
+                                       .measure = measure_field,
+                                       .place = place_camera,
+                                       .draw = draw_point};

@@ -11,7 +11,7 @@
 
 #define SHOWN 720.0 /* pixels, the height of an image */
 
-static void measure(psfm_plan *plan) {
+static void measure_object(psfm_plan *plan) {
     plan->num_cells[0] = plan->num_cells[1] = 1;
 }
 
@@ -74,8 +74,9 @@ static void place_mug(const psfm_plan *plan, size_t index, psfm_synth_pose *pose
 }
 
 const psfm_layout psfm_layout_turntable = {
-    .name = "turntable", .zoom = 4.0, .measure = measure, .place = place_turntable};
+    .name = "turntable", .zoom = 4.0, .measure = measure_object, .place = place_turntable};
 const psfm_layout psfm_layout_statue = {
-    .name = "statue", .focal_spread = 1.5, .measure = measure, .place = place_statue};
-const psfm_layout psfm_layout_board = {.name = "board", .measure = measure, .place = place_board};
-const psfm_layout psfm_layout_mug = {.name = "mug", .measure = measure, .place = place_mug};
+    .name = "statue", .focal_spread = 1.5, .measure = measure_object, .place = place_statue};
+const psfm_layout psfm_layout_board = {
+    .name = "board", .measure = measure_object, .place = place_board};
+const psfm_layout psfm_layout_mug = {.name = "mug", .measure = measure_object, .place = place_mug};

@@ -68,8 +68,8 @@ static void bucket_range(const buckets *b, int axis, double view, long *low, lon
 }
 
 /* The exact image of a point; false if the camera does not see it. */
-static bool project(const psfm_plan *plan, const psfm_camera *camera, const psfm_synth_pose *pose,
-                    const double point[3], double xy[2]) {
+static bool project_point(const psfm_plan *plan, const psfm_camera *camera,
+                          const psfm_synth_pose *pose, const double point[3], double xy[2]) {
     double dx = point[0] - pose->view[0], dy = point[1] - pose->view[1], ray[3];
     if (plan->reach > 0.0 && dx * dx + dy * dy > plan->reach * plan->reach)
         return false;
@@ -102,7 +102,7 @@ static psfm_status add_seen(psfm_context *ctx, const psfm_world *world, size_t i
     for (size_t k = 0; k < count && status == PSFM_OK; ++k) {
         uint32_t point = order == NULL ? (uint32_t)k : order[k];
         double xy[2];
-        if (project(&world->plan, &camera, &world->poses[image], world->points[point], xy) &&
+        if (project_point(&world->plan, &camera, &world->poses[image], world->points[point], xy) &&
             in_image(&camera, xy) &&
             !is_hidden(&world->plan, &world->poses[image], world->points[point]))
             list->points[list->num++] = point;
@@ -153,7 +153,7 @@ static void draw_keypoints(const psfm_world *world, size_t camera, point_list *l
     size_t num = 0;
     for (size_t k = 0; k < list->num; ++k) {
         uint32_t point = list->points[k];
-        if (!project(plan, &own, &world->poses[camera], world->points[point], xy[num]))
+        if (!project_point(plan, &own, &world->poses[camera], world->points[point], xy[num]))
             continue;
         if (plan->options->noise_px > 0.0)
             for (int c = 0; c < 2; ++c)
@@ -165,7 +165,7 @@ static void draw_keypoints(const psfm_world *world, size_t camera, point_list *l
 }
 
 /* Task of one camera. */
-static psfm_status observe(psfm_context *ctx, size_t index, int worker, void *user) {
+static psfm_status observe_camera(psfm_context *ctx, size_t index, int worker, void *user) {
     (void)worker;
     view_job *job = user;
     psfm_synth_view *view = &job->views[index];
@@ -203,7 +203,7 @@ psfm_status psfm_synth_views_make(psfm_context *ctx, const psfm_world *world,
         status = buckets_init(ctx, world, &index);
     if (status == PSFM_OK) {
         view_job job = {world, &index, views};
-        status = psfm_parallel_for(ctx, NULL, world->plan.num_cameras, observe, &job);
+        status = psfm_parallel_for(ctx, NULL, world->plan.num_cameras, observe_camera, &job);
     }
     buckets_free(&index);
     return status;

@@ -231,8 +231,8 @@ static void draw_wrong(psfm_rng *rng, psfm_match_pair *pair, size_t num_wrong) {
 /* Gives num_wrong of the matches a wrong keypoint of the second image: one that no match uses, or
  * that of another wrong match, so that keypoints stay matched at most once. `keypoints` has room
  * for all of the second image. */
-static void spoil(psfm_rng *rng, psfm_match_pair *pair, size_t num_wrong, size_t num_keypoints2,
-                  uint32_t *keypoints) {
+static void spoil_matches(psfm_rng *rng, psfm_match_pair *pair, size_t num_wrong,
+                          size_t num_keypoints2, uint32_t *keypoints) {
     draw_wrong(rng, pair, num_wrong);
     memset(keypoints, 0, num_keypoints2 * sizeof *keypoints);
     for (size_t k = num_wrong; k < pair->num_matches; ++k)
@@ -285,7 +285,7 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
     }
     size_t num_wrong = (size_t)lround(options->outliers * (double)pair->num_matches);
     if (num_wrong > 0)
-        spoil(&rng, pair, num_wrong, b->num, keypoints);
+        spoil_matches(&rng, pair, num_wrong, b->num, keypoints);
     /* by the first keypoint, which is unique */
     qsort(pair->matches, pair->num_matches, sizeof *pair->matches, psfm_compare_u32);
 cleanup:

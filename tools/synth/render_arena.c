@@ -62,7 +62,7 @@ static double piece_middle(double length, size_t n, size_t k) {
     return length * (((double)k + 0.5) / (double)n - 0.5);
 }
 
-static bool keeps(const psfm_stage *stage, const side *s, double away, double along) {
+static bool keeps_place(const psfm_stage *stage, const side *s, double away, double along) {
     double at[3];
     at_side(s, away, along, 0.0, at);
     return psfm_stage_keeps(stage, at[0], at[1]);
@@ -78,7 +78,7 @@ static void add_row(psfm_stage *stage, const side *s, int row, uint32_t seed) {
     size_t n = num_pieces(tread_length, PIECE);
     for (size_t k = 0; k < n; ++k) {
         double along = piece_middle(tread_length, n, k);
-        if (!keeps(stage, s, away, along))
+        if (!keeps_place(stage, s, away, along))
             continue;
         psfm_coat coat = {psfm_paint_concrete,
                           {0.16, 0.16, 0.17},
@@ -119,7 +119,7 @@ static void add_seats(psfm_stage *stage, const psfm_plan *plan, int side_index, 
     size_t n = (size_t)(length / SEAT_PITCH);
     for (size_t k = 0; k < n; ++k) {
         double along = SEAT_PITCH * ((double)k - 0.5 * (double)(n - 1)), at[3];
-        if (in_aisle(along) || !keeps(stage, s, away, along))
+        if (in_aisle(along) || !keeps_place(stage, s, away, along))
             continue;
         at_side(s, away, along, FIRST_ROW + ROW_RISE * row, at);
         uint64_t number = ((uint64_t)side_index * NUM_ROWS + (uint64_t)row) * 1000 + k;
@@ -134,7 +134,7 @@ static void add_boards(psfm_stage *stage, const side *s, uint32_t seed) {
         uint32_t hash = psfm_hash(seed, (int)k, 5);
         double along = piece_middle(length, n, k);
         double hue = psfm_hash_share(seed, 0) + 0.382 * (double)k; /* neighbours differ */
-        if (!keeps(stage, s, board_line[s->axis], along))
+        if (!keeps_place(stage, s, board_line[s->axis], along))
             continue;
         const char *name = psfm_paint_name(seed % 1000 + 7 * (uint32_t)k);
         psfm_coat coat = {psfm_paint_sign, {0}, hash, name, NULL, 0.0, false};
@@ -152,7 +152,7 @@ static void add_wall(psfm_stage *stage, const side *s, uint32_t seed) {
     for (size_t k = 0; k < n; ++k) {
         double along = piece_middle(length, n, k), piece = length / (double)n;
         uint32_t hash = psfm_hash(seed, (int)k, 9);
-        if (!keeps(stage, s, away, along))
+        if (!keeps_place(stage, s, away, along))
             continue;
         psfm_coat wall = {psfm_paint_concrete, {0.24, 0.23, 0.22}, hash, NULL, NULL, 0.0, false};
         psfm_rgb_scale(wall.tint, k % 2 == 0 ? 1.0 : 0.8);

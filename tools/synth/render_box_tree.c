@@ -128,7 +128,7 @@ static void try_slabs(const slabs *s, cut *best) {
 }
 
 /* Moves one part of the items to the front and returns its size, in (0, n) for n > 1. */
-static size_t split(item **items, size_t n, int depth, int *axis) {
+static size_t split_items(item **items, size_t n, int depth, int *axis) {
     cut best = {.cost = FLT_MAX};
     slabs s;
     for (int k = 0; k < 3 && depth < MAX_UNEVEN; ++k)
@@ -162,30 +162,30 @@ typedef struct {
 } binary_tree;
 
 /* Appends the node of items[0 .. n) and everything below it. */
-static void build(binary_tree *tree, item **items, size_t first, size_t n, int depth) {
+static void build_node(binary_tree *tree, item **items, size_t first, size_t n, int depth) {
     size_t index = tree->num++;
     branch node = {.box = nothing, .first = (uint32_t)first, .count = (uint16_t)n};
     for (size_t i = 0; i < n; ++i)
         bounds_join(&node.box, &items[first + i]->box);
     if (n > LEAF_SIZE) {
         int axis;
-        size_t front = split(items + first, n, depth, &axis);
-        build(tree, items, first, front, depth + 1);
+        size_t front = split_items(items + first, n, depth, &axis);
+        build_node(tree, items, first, front, depth + 1);
         node.first = (uint32_t)tree->num;
         node.count = 0;
         node.axis = (uint16_t)axis;
-        build(tree, items, first + front, n - front, depth + 1);
+        build_node(tree, items, first + front, n - front, depth + 1);
     }
     tree->branches[index] = node;
 }
 
-static uint32_t widen(const binary_tree *tree, uint32_t index, psfm_stage *stage);
+static uint32_t widen_node(const binary_tree *tree, uint32_t index, psfm_stage *stage);
 
 /* Makes a node of the binary tree child number k of a wide one. */
 static void put_child(const binary_tree *tree, uint32_t index, int k, uint32_t parent,
                       psfm_stage *stage) {
     const branch *from = &tree->branches[index];
-    uint32_t child = from->count > 0 ? from->first : widen(tree, index, stage);
+    uint32_t child = from->count > 0 ? from->first : widen_node(tree, index, stage);
     psfm_stage_node *node = &stage->nodes[parent];
     for (int axis = 0; axis < 3; ++axis) {
         node->bound[0][axis][k] = from->box.low[axis];
@@ -197,7 +197,7 @@ static void put_child(const binary_tree *tree, uint32_t index, int k, uint32_t p
 
 /* Appends a wide node with the grandchildren of a binary one (children that are leaves, the root if
  * it is one, take a place themselves) and everything below it, and returns its index. */
-static uint32_t widen(const binary_tree *tree, uint32_t index, psfm_stage *stage) {
+static uint32_t widen_node(const binary_tree *tree, uint32_t index, psfm_stage *stage) {
     uint32_t made = (uint32_t)stage->num_nodes++;
     const branch *root = &tree->branches[index];
     psfm_stage_node *node = &stage->nodes[made];
@@ -268,8 +268,8 @@ psfm_status psfm_stage_finish(psfm_stage *stage) {
         stage->num_large = part_large(items, n);
         binary_tree tree = {branches, 0};
         if (n > stage->num_large) {
-            build(&tree, items, stage->num_large, n - stage->num_large, 0);
-            (void)widen(&tree, 0, stage);
+            build_node(&tree, items, stage->num_large, n - stage->num_large, 0);
+            (void)widen_node(&tree, 0, stage);
         }
         for (size_t i = 0; i < n; ++i)
             stage->solids[i] = items[i]->solid; /* in the order of the leaves */

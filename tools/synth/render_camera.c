@@ -81,7 +81,7 @@ static bool sees_another(const psfm_glimpse *a, const psfm_glimpse *b) {
     return a->solid != b->solid || a->in_sun != b->in_sun;
 }
 
-static void count(const psfm_glimpse *seen, tally *t) {
+static void count_sample(const psfm_glimpse *seen, tally *t) {
     if (t->num == 0)
         t->first = *seen;
     t->is_mixed = t->is_mixed || sees_another(seen, &t->first);
@@ -125,7 +125,7 @@ static void take_samples(film *f, int x, int y, pattern cells, tally *t) {
         psfm_glimpse seen =
             psfm_look(f->stage, &ray, f->guess, k == mirrored, psfm_mix(seed), mirror);
         f->guess = seen.solid;
-        count(&seen, t);
+        count_sample(&seen, t);
         if (k == mirrored)
             psfm_axpy3(t->sum, num, mirror, t->sum);
     }

@@ -26,7 +26,7 @@
 static const double white[3] = {0.8, 0.8, 0.78};
 
 /* Share of a sample on a circle line with the given outer radius. */
-static double ring(const psfm_texel *t, double x, double y, double outer) {
+static double cover_ring(const psfm_texel *t, double x, double y, double outer) {
     double du = t->u - x, dv = t->v - y, r = sqrt(du * du + dv * dv) + 1e-9;
     if (fabs(r - outer) > 1.0)
         return 0.0;
@@ -34,7 +34,7 @@ static double ring(const psfm_texel *t, double x, double y, double outer) {
 }
 
 /* Share on the outline of a rectangle, the line being inside. */
-static double frame(const psfm_texel *t, double u0, double v0, double u1, double v1) {
+static double cover_frame(const psfm_texel *t, double u0, double v0, double u1, double v1) {
     return psfm_cover_rect(t, u0, v0, u1, v1) -
            psfm_cover_rect(t, u0 + LINE, v0 + LINE, u1 - LINE, v1 - LINE);
 }
@@ -56,18 +56,19 @@ static double end_lines(const psfm_texel *t) {
     double wu = psfm_texel_extent(t, 1.0, 0.0), wv = psfm_texel_extent(t, 0.0, 1.0);
     double sum = 0.0;
     if (deep < KEY_DEPTH + 0.5 && side < KEY_HALF + 0.5) {
-        sum += frame(t, -LINE, -KEY_HALF, KEY_DEPTH, KEY_HALF);
+        sum += cover_frame(t, -LINE, -KEY_HALF, KEY_DEPTH, KEY_HALF);
         sum += rebound_marks(t, side);
-        sum += psfm_cover_step(deep - BASKET, wu) * ring(t, BASKET, 0.0, NO_CHARGE + LINE);
+        sum += psfm_cover_step(deep - BASKET, wu) * cover_ring(t, BASKET, 0.0, NO_CHARGE + LINE);
         sum += psfm_cover_band(deep, 1.2, BASKET, wu) *
                psfm_cover_band(side, NO_CHARGE, NO_CHARGE + LINE, wv);
     }
     if (deep > 5.0 && deep < 8.2)
-        sum += psfm_cover_step(deep - KEY_DEPTH, wu) * ring(t, KEY_DEPTH - 0.5 * LINE, 0.0, CIRCLE);
+        sum += psfm_cover_step(deep - KEY_DEPTH, wu) *
+               cover_ring(t, KEY_DEPTH - 0.5 * LINE, 0.0, CIRCLE);
     if (deep < 9.0) {
         sum += psfm_cover_band(deep, 0.0, ARC_START, wu) *
                psfm_cover_band(side, ARC_HALF - LINE, ARC_HALF, wv);
-        sum += psfm_cover_step(deep - ARC_START, wu) * ring(t, BASKET, 0.0, ARC);
+        sum += psfm_cover_step(deep - ARC_START, wu) * cover_ring(t, BASKET, 0.0, ARC);
         sum += psfm_cover_band(deep, 8.325 - LINE, 8.325, wu) *
                psfm_cover_band(side, HALF_WIDTH + LINE, HALF_WIDTH + LINE + 0.15, wv);
     }
@@ -85,11 +86,11 @@ static psfm_texel end_texel(const psfm_texel *t) {
 
 double psfm_cover_court_lines(const psfm_texel *t) {
     psfm_texel end = end_texel(t);
-    double sum =
-        frame(t, -HALF_LENGTH - LINE, -HALF_WIDTH - LINE, HALF_LENGTH + LINE, HALF_WIDTH + LINE);
+    double sum = cover_frame(t, -HALF_LENGTH - LINE, -HALF_WIDTH - LINE, HALF_LENGTH + LINE,
+                             HALF_WIDTH + LINE);
     sum += end_lines(&end);
     if (fabs(t->u) < 3.0) {
-        sum += ring(t, 0.0, 0.0, CIRCLE);
+        sum += cover_ring(t, 0.0, 0.0, CIRCLE);
         sum += psfm_cover_rect(t, -0.5 * LINE, -HALF_WIDTH - 0.15, 0.5 * LINE, HALF_WIDTH + 0.15);
     }
     return psfm_min(sum, 1.0);
@@ -148,7 +149,7 @@ static void paint_areas(const psfm_texel *t, const psfm_texel *end, const double
 }
 
 /* Wear: blotches at all scales, scuff marks, drops. A factor around 1. */
-static double wear(const psfm_texel *t, uint32_t seed) {
+static double wear_factor(const psfm_texel *t, uint32_t seed) {
     static const double pitch[3] = {0.23, 0.61, 1.7};
     uint32_t hash;
     double value = 1.0 + 0.14 * psfm_noise_octaves(seed, t, 1.6, 0.85);
@@ -175,7 +176,7 @@ static void paint_game(const psfm_texel *t, const psfm_coat *coat, double lines,
 }
 
 /* A factor around 1. */
-static double wood(const psfm_texel *t, uint32_t seed) {
+static double wood_factor(const psfm_texel *t, uint32_t seed) {
     static const psfm_bond planks = {1.6, 0.09, 0.004}, panels = {2.4, 1.2, 0.0};
     uint32_t hash;
     double shade, panel, joints = psfm_cover_bond(seed, t, &planks, &shade, &hash);
@@ -205,12 +206,12 @@ void psfm_paint_court(const psfm_surface *surface, double rgb[3]) {
     memcpy(rgb, bare, sizeof bare);
     if (!has_apron || inside_court(&t, APRON + 0.2) > 0.0) {
         paint_game(&t, &solid->coat, lines, rgb);
-        psfm_rgb_scale(rgb, 0.3 + 0.7 * wood(&t, seed));
+        psfm_rgb_scale(rgb, 0.3 + 0.7 * wood_factor(&t, seed));
     }
     if (has_apron)
         psfm_rgb_mix(rgb, grey, 1.0 - inside_court(&t, APRON));
     psfm_paint_other_games(&t, options->num_other_games, left * (1.0 - lines), rgb);
-    psfm_rgb_scale(rgb, foot * psfm_max(wear(&t, seed), 0.2));
+    psfm_rgb_scale(rgb, foot * psfm_max(wear_factor(&t, seed), 0.2));
     if (options->glare > 0.0)
         psfm_add_glare(surface, half, 2.0 * options->glare, rgb);
 }

@@ -54,7 +54,7 @@ static psfm_status find_places(psfm_context *ctx, const psfm_take *take, places 
 }
 
 /* Marks the places that the solids from number `first` on hide. */
-static void hide(const psfm_stage *stage, size_t first, places *lines) {
+static void hide_places(const psfm_stage *stage, size_t first, places *lines) {
     for (size_t k = 0; k < lines->num; ++k) {
         double dir[3];
         psfm_sub3(lines->at[k], stage->base, dir);
@@ -79,13 +79,13 @@ void psfm_stage_crowd(const psfm_take *take, size_t first, psfm_stage *stage) {
     psfm_rng rng = psfm_synth_rng(take->plan, PSFM_STREAM_CROWD, take->image);
     if (stage->status == PSFM_OK)
         stage->status = find_places(stage->ctx, take, &lines);
-    hide(stage, first, &lines);
+    hide_places(stage, first, &lines);
     for (int k = 0; k < MOST_PEOPLE && stage->status == PSFM_OK; ++k) {
         if ((double)lines.num_hidden >= take->options->people * (double)lines.num)
             break;
         size_t own = stage->num_solids;
         add_person(&rng, stage);
-        hide(stage, own, &lines);
+        hide_places(stage, own, &lines);
     }
     free(lines.at);
     free(lines.is_hidden);

@@ -80,7 +80,7 @@ static void paint_meadow(uint32_t seed, const psfm_texel *t, double rough, doubl
 }
 
 /* The parcel at a place: its hash, and the distance to its border. */
-static uint32_t parcel(uint32_t seed, const psfm_texel *t, double *to_border) {
+static uint32_t find_parcel(uint32_t seed, const psfm_texel *t, double *to_border) {
     int32_t row = psfm_floor(t->v / PARCEL_WIDTH);
     double shift = PARCEL_LENGTH * psfm_hash_share(psfm_hash(seed, row, 3), 0);
     int32_t column = psfm_floor((t->u + shift) / PARCEL_LENGTH);
@@ -130,7 +130,7 @@ static void paint_ground(const psfm_surface *surface, double rgb[3]) {
     psfm_texel rough_place = t; /* borders are not drawn with a ruler */
     rough_place.u += 0.5 * rough;
     rough_place.v += 0.5 * psfm_noise(seed + 91, 0.3 * t.u, 0.3 * t.v);
-    uint32_t hash = parcel(seed, &rough_place, &to_border);
+    uint32_t hash = find_parcel(seed, &rough_place, &to_border);
     paint_soil(seed, &t, rough, rgb);
     paint_parcel(hash, &t, rough, rgb);
     double margin = psfm_clamp(3.0 * (0.6 - to_border), 0.0, 1.0);

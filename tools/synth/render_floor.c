@@ -24,7 +24,7 @@ double psfm_game_line_width(psfm_game game) {
 }
 
 /* The texel's mirror image with u, v >= 0. */
-static psfm_texel fold(const psfm_texel *t) {
+static psfm_texel fold_texel(const psfm_texel *t) {
     psfm_texel out = *t;
     out.u = fabs(t->u);
     out.v = fabs(t->v);
@@ -74,7 +74,7 @@ double psfm_cover_game(const psfm_texel *texel, psfm_game game) {
     double sum = 0.0, half = 0.5 * line_widths[game];
     if (!psfm_court_get(psfm_game_names[game], &court))
         return 0.0;
-    psfm_texel t = fold(texel);
+    psfm_texel t = fold_texel(texel);
     for (size_t k = 0; k < court.num_strokes; ++k) {
         const psfm_court_stroke *s = &court.strokes[k];
         sum += s->radius > 0.0 ? cover_arc(&t, s, half) : cover_straight(&t, s, half);
@@ -96,7 +96,7 @@ void psfm_paint_other_games(const psfm_texel *texel, int num, double left, doubl
 
 /* Noise compared with the value that the share `gone` of a normal distribution stays below; a sharp
  * border a tenth of a deviation wide. */
-static double remains(double noise, double deviation, double gone) {
+static double share_remaining(double noise, double deviation, double gone) {
     double odds = psfm_clamp(gone, 0.01, 0.99);
     double normal = 0.55 * log(odds / (1.0 - odds)); /* close to its inverse */
     return psfm_clamp(0.5 + 5.0 * (noise / deviation - normal), 0.0, 1.0);
@@ -107,9 +107,9 @@ double psfm_wear_left(const psfm_texel *texel, uint32_t seed, double wear) {
         return 1.0;
     double stretches = psfm_noise(seed + 300, texel->u / 1.1, texel->v / 1.1);
     double chips = psfm_noise_octaves(seed + 301, texel, 0.12, 0.8);
-    double left = remains(stretches, 0.3, 0.8 * wear);
+    double left = share_remaining(stretches, 0.3, 0.8 * wear);
     /* where a sample does not resolve chips it sees their mean */
-    left *= texel->width > 0.1 ? 1.0 - 0.2 * wear : remains(chips, 0.3, 0.2 * wear);
+    left *= texel->width > 0.1 ? 1.0 - 0.2 * wear : share_remaining(chips, 0.3, 0.2 * wear);
     return left * (1.0 - 0.4 * wear);
 }
 

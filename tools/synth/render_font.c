@@ -35,7 +35,7 @@ static const uint8_t dot[PSFM_FONT_HEIGHT] = {0, 0, 0, 0, 0, 0x0c, 0x0c};
 static const uint8_t ampersand[PSFM_FONT_HEIGHT] = {0x0c, 0x12, 0x14, 0x08, 0x15, 0x12, 0x0d};
 static const uint8_t shout[PSFM_FONT_HEIGHT] = {0x04, 0x04, 0x04, 0x04, 0x04, 0, 0x04};
 
-static const uint8_t *glyph(char c) {
+static const uint8_t *find_glyph(char c) {
     if (c >= 'A' && c <= 'Z')
         return letters[c - 'A'];
     if (c >= '0' && c <= '9')
@@ -59,7 +59,7 @@ int psfm_text_length(const char *text) {
 }
 
 /* Length of [low, high] within the unit square number k. */
-static double overlap(double low, double high, int k) {
+static double overlap_length(double low, double high, int k) {
     return psfm_min(high, (double)k + 1.0) - psfm_max(low, (double)k);
 }
 
@@ -76,12 +76,12 @@ double psfm_cover_text(const psfm_texel *texel, const char *text, double u0, dou
     for (int k = (int)left; (double)k < right; ++k) {
         if (k % PITCH == PITCH - 1)
             continue;
-        const uint8_t *rows = glyph(text[k / PITCH]);
+        const uint8_t *rows = find_glyph(text[k / PITCH]);
         double column = 0.0;
         for (int row = (int)top; (double)row < bottom; ++row)
             if ((rows[row] >> (4 - k % PITCH) & 1) != 0)
-                column += overlap(top, bottom, row);
-        sum += column * overlap(left, right, k);
+                column += overlap_length(top, bottom, row);
+        sum += column * overlap_length(left, right, k);
     }
     return sum / (wu * wv);
 }

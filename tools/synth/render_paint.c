@@ -42,14 +42,15 @@ void psfm_surface_extent(const psfm_surface *surface, double extent[2]) {
     extent[1] = scale * solid->size[axis == 2 ? 1 : 2];
 }
 
-static void tinted(const psfm_surface *surface, double factor, double rgb[3]) {
+static void tint_color(const psfm_surface *surface, double factor, double rgb[3]) {
     for (int k = 0; k < 3; ++k)
         rgb[k] = psfm_max(factor, 0.05) * surface->solid->coat.tint[k];
 }
 
 void psfm_paint_plain(const psfm_surface *surface, double rgb[3]) {
     const psfm_coat *coat = &surface->solid->coat;
-    tinted(surface, 1.0 + 0.1 * psfm_noise_octaves(coat->seed, &surface->texel, 0.5, 0.75), rgb);
+    tint_color(surface, 1.0 + 0.1 * psfm_noise_octaves(coat->seed, &surface->texel, 0.5, 0.75),
+               rgb);
 }
 
 void psfm_paint_glow(const psfm_surface *surface, double rgb[3]) {
@@ -62,7 +63,7 @@ void psfm_paint_concrete(const psfm_surface *surface, double rgb[3]) {
     double rough = psfm_noise_octaves(seed, texel, 1.3, 0.8);
     double pores = psfm_cover_spots(seed + 40, texel, 0.11, 0.5, &hash) +
                    psfm_cover_spots(seed + 41, texel, 0.27, 0.3, &hash);
-    tinted(surface, 1.0 + 0.22 * rough - 0.25 * pores, rgb);
+    tint_color(surface, 1.0 + 0.22 * rough - 0.25 * pores, rgb);
 }
 
 double psfm_wood_grain(uint32_t seed, const psfm_texel *texel) {
@@ -75,7 +76,7 @@ void psfm_paint_wood(const psfm_surface *surface, double rgb[3]) {
     uint32_t seed = surface->solid->coat.seed, hash;
     double shade, joints = psfm_cover_bond(seed, &surface->texel, &boards, &shade, &hash);
     double grain = psfm_wood_grain(hash, &surface->texel);
-    tinted(surface, (1.0 + 0.25 * shade) * grain * (1.0 - 0.6 * joints), rgb);
+    tint_color(surface, (1.0 + 0.25 * shade) * grain * (1.0 - 0.6 * joints), rgb);
 }
 
 void psfm_paint_cloth(const psfm_surface *surface, double rgb[3]) {
@@ -83,7 +84,7 @@ void psfm_paint_cloth(const psfm_surface *surface, double rgb[3]) {
     const psfm_texel *texel = &surface->texel;
     double other[3], share = 0.0, pitch = 0.05 + 0.1 * psfm_hash_share(coat->seed, 1);
     double wu = psfm_texel_extent(texel, 1.0, 0.0), wv = psfm_texel_extent(texel, 0.0, 1.0);
-    tinted(surface, 1.0 + 0.12 * psfm_noise_octaves(coat->seed, texel, 0.25, 0.75), rgb);
+    tint_color(surface, 1.0 + 0.12 * psfm_noise_octaves(coat->seed, texel, 0.25, 0.75), rgb);
     psfm_rgb_hue(psfm_hash_share(coat->seed, 0), 0.5, 0.8, other);
     if (coat->seed % 4 >= 2)
         share += psfm_cover_stripes(texel->v, 2.0 * pitch, pitch, wv);
@@ -101,7 +102,7 @@ void psfm_paint_sign(const psfm_surface *surface, double rgb[3]) {
     psfm_surface_extent(surface, size);
     double brightness = coat->tint[0] + coat->tint[1] + coat->tint[2];
     const double *ink = brightness > 0.9 ? dark : bright;
-    tinted(surface, 1.0 + 0.08 * psfm_noise_octaves(coat->seed, texel, 0.4, 0.8), rgb);
+    tint_color(surface, 1.0 + 0.08 * psfm_noise_octaves(coat->seed, texel, 0.4, 0.8), rgb);
     /* a disc in another colour, then the name beside it, within an outline */
     double margin = 0.12 * psfm_min(size[0], size[1]), disc = 0.0;
     if (size[0] > 3.0 * size[1]) {

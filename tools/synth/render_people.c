@@ -55,8 +55,8 @@ static psfm_coat clothes_coat(psfm_rng *rng) {
 }
 
 /* A point given by steps ahead, to the left and up from `from`. */
-static void step(const double from[3], const double ahead[2], double forward, double left,
-                 double up, double out[3]) {
+static void step_from(const double from[3], const double ahead[2], double forward, double left,
+                      double up, double out[3]) {
     out[0] = from[0] + forward * ahead[0] - left * ahead[1];
     out[1] = from[1] + forward * ahead[1] + left * ahead[0];
     out[2] = from[2] + up;
@@ -66,9 +66,9 @@ static void raise_arms(psfm_stage *stage, psfm_rng *rng, const double seat[3],
                        const double ahead[2], const psfm_coat *skin) {
     double shoulder[3], hand[3];
     for (int side = -1; side <= 1; side += 2) {
-        step(seat, ahead, 0.0, 0.22 * side, 1.0, shoulder);
-        step(seat, ahead, psfm_rng_range(rng, -0.1, 0.3), psfm_rng_range(rng, 0.2, 0.4) * side,
-             psfm_rng_range(rng, 1.2, 1.6), hand);
+        step_from(seat, ahead, 0.0, 0.22 * side, 1.0, shoulder);
+        step_from(seat, ahead, psfm_rng_range(rng, -0.1, 0.3), psfm_rng_range(rng, 0.2, 0.4) * side,
+                  psfm_rng_range(rng, 1.2, 1.6), hand);
         psfm_stage_capsule(stage, shoulder, hand, 0.05, skin);
     }
 }
@@ -88,12 +88,12 @@ void psfm_stage_spectator(psfm_stage *stage, psfm_rng *rng, const double seat[3]
     const double body[3] = {along_x ? wide : deep, along_x ? deep : wide, 0.36};
     const double skull[3] = {0.105, 0.105, 0.14};
     double from[3], to[3];
-    step(seat, ahead, lean, aside, 0.72 + lift, from);
+    step_from(seat, ahead, lean, aside, 0.72 + lift, from);
     psfm_stage_ellipsoid(stage, from, body, &shirt);
-    step(seat, ahead, lean * 1.6, aside, 1.19 + lift, from);
+    step_from(seat, ahead, lean * 1.6, aside, 1.19 + lift, from);
     psfm_stage_ellipsoid(stage, from, skull, &head);
-    step(seat, ahead, 0.0, 0.0, 0.48 + lift, from);
-    step(seat, ahead, stands ? 0.05 : 0.38, 0.0, stands ? 0.1 : 0.5, to);
+    step_from(seat, ahead, 0.0, 0.0, 0.48 + lift, from);
+    step_from(seat, ahead, stands ? 0.05 : 0.38, 0.0, stands ? 0.1 : 0.5, to);
     psfm_stage_capsule(stage, from, to, 0.13, &trousers);
     if (psfm_rng_uniform(rng) < 0.12)
         raise_arms(stage, rng, (const double[3]){seat[0], seat[1], seat[2] + lift}, ahead, &head);
@@ -103,8 +103,8 @@ static void add_limb(psfm_stage *stage, const double foot[3], const double ahead
                      const double from[3], const double to[3], double radius,
                      const psfm_coat *coat) {
     double a[3], b[3];
-    step(foot, ahead, from[0], from[1], from[2], a);
-    step(foot, ahead, to[0], to[1], to[2], b);
+    step_from(foot, ahead, from[0], from[1], from[2], a);
+    step_from(foot, ahead, to[0], to[1], to[2], b);
     psfm_stage_capsule(stage, a, b, radius, coat);
 }
 
@@ -152,7 +152,7 @@ void psfm_stage_player(psfm_stage *stage, psfm_rng *rng, const double foot[2],
     psfm_stage_add(stage, &torso);
     const double skull[3] = {0.1, 0.1, 0.14};
     double middle[3];
-    step(at, ahead, 0.03, 0.0, 1.83, middle);
+    step_from(at, ahead, 0.03, 0.0, 1.83, middle);
     psfm_stage_ellipsoid(stage, middle, skull, &head);
     add_legs(stage, rng, at, ahead, &skin, &shorts);
     add_arms(stage, rng, at, ahead, &skin);

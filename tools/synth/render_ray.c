@@ -20,7 +20,7 @@ typedef struct {
     int entry[3]; /* which bound it passes first */
 } ray_search;
 
-static void meet(ray_search *p, const psfm_solid *solid) {
+static void meet_solid(ray_search *p, const psfm_solid *solid) {
     double s = psfm_solid_meet(solid, p->origin, p->dir, p->low, p->distance);
     if (s < p->distance) {
         p->distance = s;
@@ -111,7 +111,7 @@ static size_t push_children(const psfm_stage_node *node, const ray_search *p, wa
     return num;
 }
 
-static void descend(const psfm_stage *stage, ray_search *p) {
+static void descend_tree(const psfm_stage *stage, ray_search *p) {
     waiting_child stack[STACK_SIZE];
     if (stage->num_nodes == 0 || is_done(p))
         return;
@@ -123,7 +123,7 @@ static void descend(const psfm_stage *stage, ray_search *p) {
         if (next.count == 0)
             waiting = push_children(&stage->nodes[next.child], p, stack, waiting);
         for (uint32_t k = next.child; k < next.child + next.count; ++k)
-            meet(p, &stage->solids[k]);
+            meet_solid(p, &stage->solids[k]);
     }
 }
 
@@ -133,10 +133,10 @@ const psfm_solid *psfm_stage_nearest(const psfm_stage *stage, const double origi
     ray_search p = {.origin = origin, .dir = dir, .low = low};
     init_ray_search(stage, &p);
     if (guess != NULL)
-        meet(&p, guess);
+        meet_solid(&p, guess);
     for (size_t k = 0; k < stage->num_large; ++k)
-        meet(&p, &stage->solids[k]);
-    descend(stage, &p);
+        meet_solid(&p, &stage->solids[k]);
+    descend_tree(stage, &p);
     *distance = p.distance;
     return p.found;
 }
@@ -146,7 +146,7 @@ bool psfm_stage_is_blocked(const psfm_stage *stage, const double origin[3], cons
     ray_search p = {.origin = origin, .dir = dir, .low = low, .takes_any = true};
     init_ray_search(stage, &p);
     for (size_t k = 0; k < stage->num_large; ++k)
-        meet(&p, &stage->solids[k]);
-    descend(stage, &p);
+        meet_solid(&p, &stage->solids[k]);
+    descend_tree(stage, &p);
     return p.found != NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "synth/world.h"
 
-static double srgb(double light) {
+static double srgb_curve(double light) {
     return light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1.0 / 2.4) - 0.055;
 }
 
@@ -18,11 +18,11 @@ void psfm_sensor_init(psfm_sensor *sensor) {
         sensor->gain[k] = 1.0;
     for (int k = 0; k < PSFM_CURVE_SIZE + 2; ++k) {
         double root = (double)k / PSFM_CURVE_SIZE;
-        sensor->curve[k] = (float)(255.0 * fmin(srgb(root * root), 1.0));
+        sensor->curve[k] = (float)(255.0 * fmin(srgb_curve(root * root), 1.0));
     }
 }
 
-static float develop(const float *curve, float light) {
+static float develop_light(const float *curve, float light) {
     float clipped = light > 1.0F ? 1.0F : light > 0.0F ? light : 0.0F;
     float at = (float)PSFM_CURVE_SIZE * sqrtf(clipped);
     int k = (int)at;
@@ -53,7 +53,8 @@ void psfm_sensor_expose(const psfm_sensor *sensor, int width, int height, int y,
     for (int x = 0; x < width; ++x) {
         float shade = lens_shade(sensor, width, height, x, y);
         for (int k = 0; k < 3; ++k) {
-            float value = develop(sensor->curve, light[3 * x + k] * shade * (float)sensor->gain[k]);
+            float value =
+                develop_light(sensor->curve, light[3 * x + k] * shade * (float)sensor->gain[k]);
             if (noise > 0.0F)
                 value += noise * draw_normal(&rng);
             bytes[3 * x + k] = (uint8_t)(value < 0.0F     ? 0.0F

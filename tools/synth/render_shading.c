@@ -11,7 +11,7 @@
 #define GLOSS_BLUR 4.0     /* footprint of a mirrored sample in those of a direct one */
 
 /* Light that reaches a surface; false if the sun does not. */
-static bool illuminate(const psfm_surface *surface, double light[3]) {
+static bool illuminate_surface(const psfm_surface *surface, double light[3]) {
     const psfm_stage *stage = surface->stage;
     const psfm_light *from = &stage->light;
     double up = 0.5 + 0.5 * surface->normal[2];
@@ -28,8 +28,8 @@ static bool illuminate(const psfm_surface *surface, double light[3]) {
 }
 
 /* Follows a ray without regard to mirror images. */
-static psfm_glimpse look(const psfm_stage *stage, const psfm_ray *ray, const psfm_solid *guess,
-                         psfm_surface *surface) {
+static psfm_glimpse follow_ray(const psfm_stage *stage, const psfm_ray *ray,
+                               const psfm_solid *guess, psfm_surface *surface) {
     double distance;
     psfm_glimpse out = {
         .solid = psfm_stage_nearest(stage, ray->origin, ray->dir, NEAREST, guess, &distance)};
@@ -46,7 +46,7 @@ static psfm_glimpse look(const psfm_stage *stage, const psfm_ray *ray, const psf
     if (out.solid->coat.glows)
         return out;
     double light[3];
-    out.in_sun = illuminate(surface, light);
+    out.in_sun = illuminate_surface(surface, light);
     for (int k = 0; k < 3; ++k)
         out.rgb[k] *= light[k];
     return out;
@@ -67,7 +67,7 @@ static void look_at_mirror(const psfm_surface *surface, const psfm_ray *ray, uin
         mirror.dir_dy[k] *= GLOSS_BLUR;
     }
     psfm_surface ignored;
-    psfm_glimpse there = look(surface->stage, &mirror, NULL, &ignored);
+    psfm_glimpse there = follow_ray(surface->stage, &mirror, NULL, &ignored);
     double grazing = 1.0 - psfm_clamp(facing, 0.0, 1.0), square = grazing * grazing;
     double share = surface->solid->coat.gloss * (0.04 + 0.96 * square * square * grazing);
     psfm_scale3(share, there.rgb, rgb);
@@ -76,7 +76,7 @@ static void look_at_mirror(const psfm_surface *surface, const psfm_ray *ray, uin
 psfm_glimpse psfm_look(const psfm_stage *stage, const psfm_ray *ray, const psfm_solid *guess,
                        bool with_mirror, uint32_t hash, double mirror[3]) {
     psfm_surface surface = {.solid = NULL};
-    psfm_glimpse out = look(stage, ray, guess, &surface);
+    psfm_glimpse out = follow_ray(stage, ray, guess, &surface);
     if (!with_mirror)
         return out;
     memset(mirror, 0, 3 * sizeof *mirror);

@@ -38,7 +38,7 @@ static double meet_box(const psfm_solid *solid, const double o[3], const double 
 }
 
 /* The roots of a s^2 + 2 b s + c, the smaller one first; false if there are none. */
-static bool solve(double a, double b, double c, double roots[2]) {
+static bool solve_quadratic(double a, double b, double c, double roots[2]) {
     double square = b * b - a * c;
     if (!(square >= 0.0) || a == 0.0)
         return false;
@@ -58,7 +58,7 @@ static double meet_ellipsoid(const psfm_solid *solid, const double o[3], const d
         c += ok * ok;
     }
     double roots[2];
-    if (!solve(a, b, c, roots))
+    if (!solve_quadratic(a, b, c, roots))
         return high;
     double s = roots[0] > low ? roots[0] : roots[1];
     return s > low && s < high ? s : high;
@@ -72,7 +72,7 @@ static double meet_capsule(const psfm_solid *solid, const double o[3], const dou
     double c = o[0] * o[0] + o[1] * o[1] - solid->size[0] * solid->size[0];
     for (int part = -1; part <= 1; ++part) { /* cap, side, cap */
         double z = o[2] - part * half, dz = part == 0 ? 0.0 : d[2], oz = part == 0 ? 0.0 : z;
-        if (!solve(a + dz * dz, b + oz * dz, c + oz * oz, roots))
+        if (!solve_quadratic(a + dz * dz, b + oz * dz, c + oz * oz, roots))
             continue;
         for (int k = 0; k < 2; ++k) {
             double at = o[2] + roots[k] * d[2];
@@ -89,7 +89,7 @@ static double meet_cylinder(const psfm_solid *solid, const double o[3], const do
                             double low, double high) {
     double half = solid->size[2], square = solid->size[0] * solid->size[0], best = high, roots[2];
     double a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1];
-    if (solve(a, b, o[0] * o[0] + o[1] * o[1] - square, roots))
+    if (solve_quadratic(a, b, o[0] * o[0] + o[1] * o[1] - square, roots))
         for (int k = 0; k < 2; ++k)
             if (fabs(o[2] + roots[k] * d[2]) <= half && roots[k] > low && roots[k] < best)
                 best = roots[k];
@@ -198,8 +198,8 @@ static patch round_patch(const psfm_solid *solid, const double p[3]) {
 }
 
 /* Derivatives of (u, v) by one neighbour's step `dd` of the direction. */
-static void footprint(const psfm_ray *ray, double distance, const patch *local, const double dd[3],
-                      double *du, double *dv) {
+static void find_footprint(const psfm_ray *ray, double distance, const patch *local,
+                           const double dd[3], double *du, double *dv) {
     double slant = psfm_dot3(local->normal, ray->dir), step[3];
     double least = 0.02 * psfm_norm3(ray->dir); /* keeps the footprint finite at outlines */
     if (fabs(slant) < least)
@@ -226,8 +226,8 @@ void psfm_solid_surface(const psfm_solid *solid, const psfm_ray *ray, double dis
     psfm_mat3_tmul_vec(solid->axes, local.tangent_u, local.tangent_u);
     psfm_mat3_tmul_vec(solid->axes, local.tangent_v, local.tangent_v);
     double *J = surface->texel.jac;
-    footprint(ray, distance, &local, ray->dir_dx, &J[0], &J[2]);
-    footprint(ray, distance, &local, ray->dir_dy, &J[1], &J[3]);
+    find_footprint(ray, distance, &local, ray->dir_dx, &J[0], &J[2]);
+    find_footprint(ray, distance, &local, ray->dir_dy, &J[1], &J[3]);
     psfm_texel_set_width(&surface->texel);
     double side = psfm_dot3(local.normal, ray->dir) > 0.0 ? -1.0 : 1.0;
     psfm_scale3(side, local.normal, surface->normal);

@@ -21,7 +21,7 @@ void psfm_stage_free(psfm_stage *stage) {
     memset(stage, 0, sizeof *stage);
 }
 
-static void append(psfm_stage *stage, const psfm_solid *solid) {
+static void append_solid(psfm_stage *stage, const psfm_solid *solid) {
     if (stage->status == PSFM_OK)
         stage->status =
             PSFM_RESERVE(stage->ctx, &stage->solids, &stage->capacity, stage->num_solids + 1);
@@ -29,7 +29,7 @@ static void append(psfm_stage *stage, const psfm_solid *solid) {
         stage->solids[stage->num_solids++] = *solid;
 }
 
-static void turn(psfm_solid *solid, const double about[2]) {
+static void turn_solid(psfm_solid *solid, const double about[2]) {
     for (int k = 0; k < 2; ++k) {
         solid->origin[k] = 2.0 * about[k] - solid->origin[k];
         for (int a = 0; a < 3; ++a)
@@ -39,17 +39,17 @@ static void turn(psfm_solid *solid, const double about[2]) {
 
 void psfm_stage_turn(psfm_stage *stage, size_t first, const double about[2]) {
     for (size_t k = first; k < stage->num_solids; ++k)
-        turn(&stage->solids[k], about);
+        turn_solid(&stage->solids[k], about);
 }
 
 void psfm_stage_add(psfm_stage *stage, const psfm_solid *solid) {
     static const double middle[2] = {0.0, 0.0};
-    append(stage, solid);
+    append_solid(stage, solid);
     if (!stage->is_turned)
         return;
     psfm_solid copy = *solid;
-    turn(&copy, middle);
-    append(stage, &copy);
+    turn_solid(&copy, middle);
+    append_solid(stage, &copy);
 }
 
 void psfm_stage_rect(psfm_stage *stage, const double corner[3], const double right[3],

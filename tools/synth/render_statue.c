@@ -53,7 +53,7 @@ static void paint_square(const psfm_surface *surface, double rgb[3]) {
                  psfm_stage_foot_light(surface->stage, surface->xyz[0], surface->xyz[1]);
 }
 
-static void sky(const double dir[3], double rgb[3]) {
+static void paint_sky(const double dir[3], double rgb[3]) {
     double up = psfm_clamp(dir[2], 0.0, 1.0);
     rgb[0] = 0.7 - 0.35 * up;
     rgb[1] = 0.75 - 0.25 * up;
@@ -131,7 +131,7 @@ void psfm_stage_build_statue(const psfm_take *take, psfm_stage *stage) {
                         up[3] = {0, 2.0 * FAR, 0};
     psfm_coat ground = {.paint = paint_square, .seed = psfm_paint_seed(take->plan, 0)};
     stage->light = light_of(take);
-    stage->sky = sky;
+    stage->sky = paint_sky;
     psfm_stage_rect(stage, corner, right, up, &ground);
     add_pedestal(stage, take->plan);
     add_figure(stage, take->plan);

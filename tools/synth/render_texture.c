@@ -54,7 +54,7 @@ double psfm_cover_disc(const psfm_texel *texel, double u0, double v0, double rad
     return psfm_cover_band(distance, -radius, radius, w);
 }
 
-static float blend(float t) {
+static float blend_smoothly(float t) {
     return t * t * t * (t * (6.0F * t - 15.0F) + 10.0F);
 }
 
@@ -72,7 +72,7 @@ static double noise_from(uint32_t base, double u, double v) {
         float gv = (float)(int32_t)(hash >> 16) - 32767.5F;
         value[k] = gu * (du - right[k]) + gv * (dv - up[k]);
     }
-    float s = blend(du), t = blend(dv);
+    float s = blend_smoothly(du), t = blend_smoothly(dv);
     float low = value[0] + s * (value[1] - value[0]), high = value[2] + s * (value[3] - value[2]);
     return (double)((3.0F / 65536.0F) * (low + t * (high - low)));
 }

@@ -20,7 +20,7 @@ static void paint_glaze(const psfm_surface *surface, double rgb[3]) {
     psfm_rgb_mix(rgb, third, psfm_clamp(4.0 * b - 0.8, 0.0, 1.0));
 }
 
-static void backdrop(const double dir[3], double rgb[3]) {
+static void paint_backdrop(const double dir[3], double rgb[3]) {
     (void)dir;
     rgb[0] = rgb[1] = rgb[2] = 0.18;
 }
@@ -52,7 +52,7 @@ void psfm_stage_build_turntable(const psfm_take *take, psfm_stage *stage) {
                                 .sun_rgb = {0.7, 0.68, 0.65}};
     psfm_mat3_tmul_vec(take->pose->R, lamp, stage->light.sun);
     psfm_normalize3(stage->light.sun);
-    stage->sky = backdrop;
+    stage->sky = paint_backdrop;
     stage->is_turned = plan->options->duplicates > 0.0;
     psfm_stage_ellipsoid(stage, middle, disc, &plain);
     psfm_stage_ellipsoid(stage, body, radii, &glaze);

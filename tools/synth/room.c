@@ -8,13 +8,13 @@
 static const double half_size[2] = {0.5 * PSFM_ROOM_LENGTH, 0.5 * PSFM_ROOM_WIDTH};
 static const double height = PSFM_ROOM_HEIGHT;
 
-static void measure(psfm_plan *plan) {
+static void measure_room(psfm_plan *plan) {
     if (plan->num_points == 0)
         plan->num_points = 4000;
     plan->num_cells[0] = plan->num_cells[1] = 1;
 }
 
-static void place(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
+static void place_camera(const psfm_plan *plan, size_t index, psfm_synth_pose *pose) {
     psfm_rng rng = psfm_synth_rng(plan, PSFM_STREAM_CAMERA, index);
     double step = 2.0 * M_PI / (double)plan->num_cameras;
     double angle = step * ((double)index + 0.073 * psfm_rng_normal(&rng));
@@ -42,7 +42,7 @@ static int draw_furniture(const psfm_plan *plan, psfm_rng *rng, double xyz[3]) {
     return -1;
 }
 
-static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
+static int draw_point(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz[3]) {
     if (off_plane)
         return draw_furniture(plan, rng, xyz);
     /* Areas of the faces: 48, 48, 18, 18, 24, 24 square metres. */
@@ -64,5 +64,8 @@ static int draw(const psfm_plan *plan, psfm_rng *rng, bool off_plane, double xyz
     return plane;
 }
 
-const psfm_layout psfm_layout_room = {
-    .name = "room", .swaps_planes = true, .measure = measure, .place = place, .draw = draw};
+const psfm_layout psfm_layout_room = {.name = "room",
+                                      .swaps_planes = true,
+                                      .measure = measure_room,
+                                      .place = place_camera,
+                                      .draw = draw_point};

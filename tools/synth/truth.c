@@ -15,7 +15,7 @@ psfm_status psfm_synth_image_name(psfm_context *ctx, size_t index, char **name) 
 }
 
 /* Colours by plane, and one for points on none. */
-static void paint(int plane, uint8_t rgb[3]) {
+static void paint_plane(int plane, uint8_t rgb[3]) {
     static const uint8_t colors[7][3] = {{205, 133, 63}, {230, 230, 220}, {70, 130, 180},
                                          {95, 158, 160}, {178, 34, 34},   {188, 143, 143},
                                          {128, 128, 128}};
@@ -43,7 +43,7 @@ static psfm_status make_points(psfm_context *ctx, const psfm_world *world, const
         psfm_model_point *point = &model->points[new_index[k]];
         point->id = (uint64_t)new_index[k] + 1;
         memcpy(point->xyz, world->points[k], sizeof point->xyz);
-        paint(world->plane[k], point->rgb);
+        paint_plane(world->plane[k], point->rgb);
         point_plane[new_index[k]] = world->plane[k];
         psfm_status status = PSFM_ALLOC(ctx, length[k], &point->track);
         if (status != PSFM_OK)

@@ -89,7 +89,7 @@ static psfm_status list_moves(psfm_context *ctx, finder *f) {
     return status;
 }
 
-static void weigh(const void *data, int move, double (*value)[4]) {
+static void weigh_shift(const void *data, int move, double (*value)[4]) {
     const finder *f = data;
     psfm_shift_weigh(&f->problem, f->centers, f->moves[move], value);
     for (uint32_t k = 0; k < f->problem.num_edges; ++k) {
@@ -158,7 +158,7 @@ psfm_status psfm_shift_ambiguities_find(psfm_context *ctx, const psfm_known_base
                                             .max_ratio = max_ratio,
                                             .seed = f.problem.seed,
                                             .num_moves = f.num_moves,
-                                            .weigh = weigh,
+                                            .weigh = weigh_shift,
                                             .data = &f};
     status = psfm_runner_ups_find(ctx, &problem, &found);
     for (size_t k = 0; status == PSFM_OK && k < found.num; ++k)

@@ -8,7 +8,7 @@
 
 static psfm_cpu_level limit = PSFM_CPU_AVX512;
 
-static psfm_cpu_level best(void) {
+static psfm_cpu_level find_cpu_level(void) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
@@ -20,7 +20,7 @@ static psfm_cpu_level best(void) {
 }
 
 psfm_cpu_level psfm_cpu(void) {
-    psfm_cpu_level level = best();
+    psfm_cpu_level level = find_cpu_level();
     return level < limit ? level : limit;
 }
 

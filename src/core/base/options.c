@@ -10,7 +10,7 @@
 #include "core/base/hash.h"
 #include "core/base/number_locale.h"
 
-static void store(const psfm_option *row, void *options, double value) {
+static void store_value(const psfm_option *row, void *options, double value) {
     char *field = (char *)options + row->offset;
     switch (row->type) {
     case PSFM_OPTION_IS_BOOL:
@@ -53,21 +53,21 @@ static bool in_range(const psfm_option *row, double value) {
     return value >= row->min && value <= row->max; /* false for NaN */
 }
 
-static void begin(const psfm_option_table *table, void *options) {
+static void copy_unlisted(const psfm_option_table *table, void *options) {
     if (table->unlisted != NULL)
         memcpy(options, table->unlisted, table->size);
 }
 
 void psfm_options_init(const psfm_option_table *table, void *options) {
-    begin(table, options);
+    copy_unlisted(table, options);
     for (size_t k = 0; k < table->num_rows; ++k)
-        store(&table->rows[k], options, table->rows[k].value);
+        store_value(&table->rows[k], options, table->rows[k].value);
 }
 
 void psfm_options_init_paper(const psfm_option_table *table, void *options) {
-    begin(table, options);
+    copy_unlisted(table, options);
     for (size_t k = 0; k < table->num_rows; ++k)
-        store(&table->rows[k], options, table->rows[k].paper_value);
+        store_value(&table->rows[k], options, table->rows[k].paper_value);
 }
 
 bool psfm_option_is_meant(const char *option, const char *name) {
@@ -112,7 +112,7 @@ const psfm_option *psfm_option_groups_find(const psfm_option_group *groups, unsi
 }
 
 /* Parses the text of a value; false if it is not of the row's type. */
-static bool parse(const psfm_option *row, const char *text, double *value) {
+static bool parse_value(const psfm_option *row, const char *text, double *value) {
     if (row->type == PSFM_OPTION_IS_CHOICE) {
         for (int k = 0; row->choices[k] != NULL; ++k) {
             if (strcmp(row->choices[k], text) == 0) {
@@ -136,14 +136,14 @@ psfm_status psfm_option_set(psfm_context *ctx, const psfm_option_table *table,
                             const psfm_option *row, const char *text, void *options) {
     double value;
     char name[PSFM_OPTION_NAME_SIZE];
-    if (!parse(row, text, &value) || !in_range(row, value)) {
+    if (!parse_value(row, text, &value) || !in_range(row, value)) {
         char allowed[256];
         psfm_option_describe(row, allowed, sizeof allowed);
         psfm_option_name(table, row, name);
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "--%s: '%s' is not allowed (%s)", name, text,
                          allowed);
     }
-    store(row, options, value);
+    store_value(row, options, value);
     return PSFM_OK;
 }
 
@@ -174,10 +174,10 @@ uint64_t psfm_options_hash(const psfm_option_table *table, const void *options, 
 }
 
 /* Appends to a text of `size` bytes of which *used are taken; what does not fit is cut off. */
-static void append(char *text, size_t size, size_t *used, const char *format, ...)
+static void append_text(char *text, size_t size, size_t *used, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void append(char *text, size_t size, size_t *used, const char *format, ...) {
+static void append_text(char *text, size_t size, size_t *used, const char *format, ...) {
     va_list args;
     va_start(args, format);
     int length = *used < size ? vsnprintf(text + *used, size - *used, format, args) : 0;
@@ -188,31 +188,31 @@ static void append(char *text, size_t size, size_t *used, const char *format, ..
 static void append_value(const psfm_option *row, double value, char *text, size_t size,
                          size_t *used) {
     if (row->type == PSFM_OPTION_IS_BOOL)
-        append(text, size, used, "%s", value != 0.0 ? "on" : "off");
+        append_text(text, size, used, "%s", value != 0.0 ? "on" : "off");
     else if (row->type == PSFM_OPTION_IS_CHOICE)
-        append(text, size, used, "%s", row->choices[(int)value]);
+        append_text(text, size, used, "%s", row->choices[(int)value]);
     else
-        append(text, size, used, "%g", value);
+        append_text(text, size, used, "%g", value);
 }
 
 static void append_range(const psfm_option *row, char *text, size_t size, size_t *used) {
     if (row->type == PSFM_OPTION_IS_BOOL)
-        append(text, size, used, "on | off");
+        append_text(text, size, used, "on | off");
     else if (row->type == PSFM_OPTION_IS_CHOICE)
         for (int k = 0; row->choices[k] != NULL; ++k)
-            append(text, size, used, "%s%s", k > 0 ? " | " : "", row->choices[k]);
+            append_text(text, size, used, "%s%s", k > 0 ? " | " : "", row->choices[k]);
     else
-        append(text, size, used, "%g .. %g", row->min, row->max);
+        append_text(text, size, used, "%g .. %g", row->min, row->max);
 }
 
 void psfm_option_describe(const psfm_option *row, char *text, size_t size) {
     size_t used = 0;
     locale_t before = psfm_number_locale_begin();
     append_range(row, text, size, &used);
-    append(text, size, &used, ", default ");
+    append_text(text, size, &used, ", default ");
     append_value(row, row->value, text, size, &used);
     if (row->paper_value != row->value) {
-        append(text, size, &used, ", paper mode ");
+        append_text(text, size, &used, ", paper mode ");
         append_value(row, row->paper_value, text, size, &used);
     }
     psfm_number_locale_end(before);

@@ -90,7 +90,7 @@ static bool take_task(loop *l, size_t *index) {
 }
 
 /* Tells the progress and keeps a failure. The caller holds the pool's lock, if there is a pool. */
-static void note(loop *l, psfm_context *ctx, size_t index, psfm_status status) {
+static void note_result(loop *l, psfm_context *ctx, size_t index, psfm_status status) {
     const size_t done = ++l->done;
     if (status == PSFM_OK && l->stage != NULL)
         status = psfm_progress(ctx, l->stage, done, l->n);
@@ -109,7 +109,7 @@ static void do_tasks(psfm_threads *pool, loop *l, psfm_context *ctx, size_t inde
             continue;
         if (pool != NULL)
             pthread_mutex_lock(&pool->lock);
-        note(l, ctx, index, status);
+        note_result(l, ctx, index, status);
         if (pool != NULL)
             pthread_mutex_unlock(&pool->lock);
     } while (take_task(l, &index));
@@ -124,7 +124,7 @@ static psfm_job *find_job(const psfm_threads *pool) {
     return job;
 }
 
-static void leave(psfm_threads *pool, loop *l) {
+static void leave_loop(psfm_threads *pool, loop *l) {
     if (--l->num_active == 0)
         pthread_cond_broadcast(&pool->done);
 }
@@ -161,7 +161,7 @@ static bool join_loop(psfm_threads *pool, bool only_inner) {
         do_tasks(pool, l, ctx, index, worker);
     psfm_context_destroy(&ctx);
     pthread_mutex_lock(&pool->lock);
-    leave(pool, l);
+    leave_loop(pool, l);
     return true;
 }
 
@@ -176,8 +176,8 @@ static bool do_job(psfm_threads *pool) {
     pthread_mutex_unlock(&pool->lock);
     psfm_status status = job->loop.task(ctx, index, 0, job->loop.user);
     pthread_mutex_lock(&pool->lock);
-    note(&job->loop, ctx, index, status);
-    leave(pool, &job->loop);
+    note_result(&job->loop, ctx, index, status);
+    leave_loop(pool, &job->loop);
     psfm_context_destroy(&ctx);
     return true;
 }
@@ -213,7 +213,7 @@ static bool wait_for_loop(psfm_threads *pool) {
     return pthread_cond_timedwait(&pool->work, &pool->lock, &end) == ETIMEDOUT;
 }
 
-static void *serve(void *arg) {
+static void *serve_pool(void *arg) {
     const member *m = arg;
     psfm_threads *pool = m->pool;
     pthread_mutex_lock(&pool->lock);
@@ -276,14 +276,14 @@ static psfm_status open_pool(psfm_context *ctx, psfm_threads **out) {
     /* If the system gives fewer threads, those that started do all the work. */
     for (int k = 0; k < num; ++k, ++pool->num_started) {
         pool->members[k] = (member){.pool = pool};
-        if (pthread_create(&pool->members[k].thread, NULL, serve, &pool->members[k]) != 0)
+        if (pthread_create(&pool->members[k].thread, NULL, serve_pool, &pool->members[k]) != 0)
             break;
     }
     *out = *place = pool;
     return PSFM_OK;
 }
 
-static void publish(psfm_threads *pool, loop *l) {
+static void publish_loop(psfm_threads *pool, loop *l) {
     pthread_mutex_lock(&pool->lock);
     loop **place = &pool->loops;
     while (*place != NULL)
@@ -315,23 +315,23 @@ static void wait_for_others(psfm_threads *pool, const loop *l) {
 
 /* Does the tasks of a loop with all threads that are free. The caller is worker 0, and no other
  * gets to the tasks before it. */
-static void share(psfm_threads *pool, loop *l, psfm_context *ctx) {
+static void share_loop(psfm_threads *pool, loop *l, psfm_context *ctx) {
     size_t index;
     take_task(l, &index);
-    publish(pool, l);
+    publish_loop(pool, l);
     do_tasks(pool, l, ctx, index, 0);
     take_back(pool, l);
     wait_for_others(pool, l);
 }
 
 /* Does the tasks of a loop and returns what came of them. */
-static psfm_status run(psfm_threads *pool, loop *l, psfm_context *ctx) {
+static psfm_status run_loop(psfm_threads *pool, loop *l, psfm_context *ctx) {
     size_t index;
     psfm_status status = l->stage == NULL ? PSFM_OK : psfm_progress(l->ctx, l->stage, 0, l->n);
     if (status != PSFM_OK)
         return status;
     if (pool != NULL)
-        share(pool, l, ctx);
+        share_loop(pool, l, ctx);
     else if (take_task(l, &index))
         do_tasks(NULL, l, ctx, index, 0);
     return l->failed_status;
@@ -359,7 +359,7 @@ psfm_status psfm_parallel_for(psfm_context *ctx, const char *stage, size_t n, ps
     if (status != PSFM_OK)
         return status;
     psfm_context *own = psfm_context_fork(ctx);
-    status = own != NULL ? run(pool, &l, own) : psfm_fail_memory(ctx);
+    status = own != NULL ? run_loop(pool, &l, own) : psfm_fail_memory(ctx);
     psfm_context_destroy(&own);
     return status;
 }
@@ -384,7 +384,7 @@ bool psfm_parallel_help(psfm_context *ctx) {
 
 /* ---- jobs ---- */
 
-static void append(psfm_threads *pool, psfm_job *job) {
+static void append_job(psfm_threads *pool, psfm_job *job) {
     pthread_mutex_lock(&pool->lock);
     psfm_job **last = &pool->jobs;
     while (*last != NULL)
@@ -394,7 +394,7 @@ static void append(psfm_threads *pool, psfm_job *job) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void withdraw(psfm_threads *pool, const psfm_job *job) {
+static void withdraw_job(psfm_threads *pool, const psfm_job *job) {
     pthread_mutex_lock(&pool->lock);
     psfm_job **place = &pool->jobs;
     while (*place != job)
@@ -432,7 +432,7 @@ psfm_status psfm_job_begin(psfm_context *ctx, size_t n, psfm_task_fn task, void 
         free_job(job);
         return psfm_fail_memory(ctx);
     }
-    append(pool, job);
+    append_job(pool, job);
     *out = job;
     return PSFM_OK;
 }
@@ -449,7 +449,7 @@ psfm_status psfm_job_stop(psfm_context *ctx, psfm_job **job) {
     psfm_job *j = *job;
     if (j == NULL)
         return PSFM_OK;
-    withdraw(j->pool, j);
+    withdraw_job(j->pool, j);
     const psfm_status status = j->loop.failed_status;
     if (status != PSFM_OK)
         psfm_context_copy_message(ctx, j->loop.ctx);

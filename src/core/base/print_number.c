@@ -28,7 +28,7 @@ size_t psfm_print_count(uint64_t n, char out[PSFM_NUMBER_CHARS]) {
 __extension__ typedef unsigned __int128 wide;
 
 /* The integer nearest to x 10^k. */
-static uint64_t scale(double x, int k) {
+static uint64_t scale_by_power(double x, int k) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     int shift = 1023 + MANTISSA_BITS - (int)(bits >> MANTISSA_BITS);
@@ -44,7 +44,7 @@ static uint64_t scale(double x, int k) {
 }
 
 /* Puts the digits about the decimal point; those after it end with one that is not 0. */
-static size_t place(uint64_t digits, int exponent, char *out) {
+static size_t place_digits(uint64_t digits, int exponent, char *out) {
     char text[PSFM_NUMBER_CHARS], *end = out;
     psfm_print_count(digits, text);
     size_t num = DIGITS, before = exponent < 0 ? 0 : (size_t)exponent + 1;
@@ -72,12 +72,12 @@ static size_t print_plain(double x, char *out) {
         power *= 10.0;
         ++exponent;
     }
-    uint64_t digits = scale(x, DIGITS - 1 - exponent);
+    uint64_t digits = scale_by_power(x, DIGITS - 1 - exponent);
     if (digits >= 10 * least) /* rounded up to another digit, or the power was not exact */
-        digits = scale(x, DIGITS - 1 - ++exponent);
+        digits = scale_by_power(x, DIGITS - 1 - ++exponent);
     else if (digits < least)
-        digits = scale(x, DIGITS - 1 - --exponent);
-    return place(digits, exponent, out);
+        digits = scale_by_power(x, DIGITS - 1 - --exponent);
+    return place_digits(digits, exponent, out);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-static uint64_t splitmix(uint64_t *state) {
+static uint64_t next_splitmix(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -16,12 +16,12 @@ static uint64_t splitmix(uint64_t *state) {
 
 psfm_rng psfm_rng_make(uint64_t seed, psfm_rng_stage stage, uint64_t i, uint64_t j) {
     uint64_t state = seed;
-    state = splitmix(&state) ^ (uint64_t)stage;
-    state = splitmix(&state) ^ i;
-    state = splitmix(&state) ^ j;
+    state = next_splitmix(&state) ^ (uint64_t)stage;
+    state = next_splitmix(&state) ^ i;
+    state = next_splitmix(&state) ^ j;
     psfm_rng rng;
     for (int k = 0; k < 4; ++k)
-        rng.s[k] = splitmix(&state);
+        rng.s[k] = next_splitmix(&state);
     return rng;
 }
 

@@ -34,8 +34,8 @@ static bool is_ahead(const psfm_run_steps *run, int step) {
 }
 
 /* Weight and seconds of all that was measured. */
-static void measured(const psfm_run_steps *run, double share, double seconds, double *weight,
-                     double *time) {
+static void sum_measured(const psfm_run_steps *run, double share, double seconds, double *weight,
+                         double *time) {
     *weight = *time = 0.0;
     for (int k = 0; k < run->num; ++k) {
         if (!run->steps[k].is_over || k == run->current || run->steps[k].weight <= 0.0)
@@ -60,7 +60,7 @@ double psfm_time_left(const psfm_run_steps *run, double share, double seconds) {
             return -1.0;
         ahead += is_ahead(run, k) ? run->steps[k].weight : 0.0;
     }
-    measured(run, share, seconds, &weight, &time);
+    sum_measured(run, share, seconds, &weight, &time);
     if (own <= 0.0 || time < MIN_SECONDS || weight < MIN_SHARE * (weight + ahead + own))
         return -1.0;
     double rate = time / weight, rest = own * rate - seconds;

@@ -138,7 +138,7 @@ long long psfm_bundle_redundancy(const psfm_bundle *b) {
     return residuals - unknowns;
 }
 
-static void accept(psfm_bundle *b) {
+static void accept_trial(psfm_bundle *b) {
     psfm_bundle_values swap = b->now;
     b->now = b->trial;
     b->trial = swap;
@@ -152,8 +152,8 @@ typedef struct {
 
 /* Eliminates, solves and evaluates one step. A system that is not positive definite is a step that
  * failed, not an error. */
-static psfm_status attempt(psfm_context *ctx, psfm_bundle *b, double cost,
-                           const step_control *control, psfm_bundle_trial *trial) {
+static psfm_status attempt_step(psfm_context *ctx, psfm_bundle *b, double cost,
+                                const step_control *control, psfm_bundle_trial *trial) {
     double lambda = control->lambda;
     *trial = (psfm_bundle_trial){.cost = INFINITY, .predicted = INFINITY};
     psfm_status status = psfm_bundle_reduce(ctx, b, lambda);
@@ -236,8 +236,8 @@ static bool is_last(const psfm_bundle_trial *trial, const step_facts *step, cons
 
 /* Lowers the cost from the current values on, with the steps of `stats` counted on. The damping
  * starts at *lambda, which becomes what the next one may start at: what is left is light. */
-static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *rule, double *lambda,
-                           psfm_bundle_stats *stats) {
+static psfm_status iterate_steps(psfm_context *ctx, psfm_bundle *b, const stop_rule *rule,
+                                 double *lambda, psfm_bundle_stats *stats) {
     step_control control = {*lambda, 2.0, 1.0};
     double cost, travelled = 0.0, redundancy = (double)psfm_bundle_redundancy(b);
     int end = stats->iterations + b->options.max_iterations;
@@ -252,7 +252,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
         psfm_bundle_trial trial;
         if ((status = psfm_progress(ctx, "bundle", (size_t)stats->iterations, (size_t)end)) !=
                 PSFM_OK ||
-            (status = attempt(ctx, b, cost, &control, &trial)) != PSFM_OK)
+            (status = attempt_step(ctx, b, cost, &control, &trial)) != PSFM_OK)
             break;
         ++stats->iterations;
         travelled += sqrt(fmax(trial.moved, 0.0));
@@ -261,7 +261,7 @@ static psfm_status iterate(psfm_context *ctx, psfm_bundle *b, const stop_rule *r
         bool lower = trial.cost < cost, light = control.lambda <= rule->light;
         if (lower) {
             after_success(&trial, cost, &control);
-            accept(b);
+            accept_trial(b);
             ++stats->accepted;
             stats->final_cost = cost = trial.cost;
         } else {
@@ -288,7 +288,7 @@ static psfm_status converge_points(psfm_context *ctx, psfm_bundle *b) {
             status = psfm_bundle_try_points(ctx, b, &trial);
         if (status != PSFM_OK || !(trial.cost < cost))
             return status;
-        accept(b);
+        accept_trial(b);
         if (cost - trial.cost < NEAR * cost)
             break;
     }
@@ -309,7 +309,7 @@ static psfm_status estimate_sigma(psfm_context *ctx, psfm_bundle *b, double most
 /* Adjusts; with soft planes of unknown sigma first roughly, to estimate it. Cameras are fixed while
  * planes are loose: over flat ground a shorter focal length with lower cameras brings points nearer
  * to their plane, and a plane that lets them leave it would be paid for that. */
-static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
+static psfm_status adjust_bundle(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *stats) {
     stop_rule last = {b->options.tolerance, b->options.converged, b->options.converged_share,
                       light_damping(b)};
     stop_rule rough = {fmax(last.tolerance, ROUGH_TOLERANCE), fmax(last.converged, ROUGH_CONVERGED),
@@ -320,10 +320,10 @@ static psfm_status adjust(psfm_context *ctx, psfm_bundle *b, psfm_bundle_stats *
     if (b->estimates_sigma)
         status = estimate_sigma(ctx, b, PSFM_BUNDLE_START_SIGMA_PX);
     for (int round = 0; status == PSFM_OK && b->estimates_sigma && round < SIGMA_ROUNDS; ++round)
-        if ((status = iterate(ctx, b, &rough, &lambda, stats)) == PSFM_OK)
+        if ((status = iterate_steps(ctx, b, &rough, &lambda, stats)) == PSFM_OK)
             status = estimate_sigma(ctx, b, INFINITY);
     b->holds_cameras = false;
-    return status == PSFM_OK ? iterate(ctx, b, &last, &lambda, stats) : status;
+    return status == PSFM_OK ? iterate_steps(ctx, b, &last, &lambda, stats) : status;
 }
 
 static void write_back(const psfm_bundle *b) {
@@ -347,7 +347,7 @@ static void write_back(const psfm_bundle *b) {
         p->shape->value[d] = b->now.shape[d];
 }
 
-static void count(const psfm_bundle *b, psfm_bundle_stats *stats) {
+static void count_unknowns(const psfm_bundle *b, psfm_bundle_stats *stats) {
     stats->num_observations = b->num_obs;
     stats->num_parameters = b->pattern.scalar_begin[b->pattern.num_blocks];
     for (size_t i = 0; i < b->problem->num_images; ++i)
@@ -370,14 +370,14 @@ psfm_status psfm_bundle_adjust(psfm_context *ctx, const psfm_bundle_problem *pro
         (status = psfm_bundle_measure(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     found.initial_mean_px = found.mean_px;
-    if (b.num_obs > 0 && (status = adjust(ctx, &b, &found)) != PSFM_OK)
+    if (b.num_obs > 0 && (status = adjust_bundle(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     if ((status = psfm_bundle_measure(ctx, &b, &found)) != PSFM_OK)
         goto cleanup;
     write_back(&b);
     if (stats == NULL)
         goto cleanup;
-    count(&b, &found);
+    count_unknowns(&b, &found);
     *stats = found;
     found.images = NULL;
 

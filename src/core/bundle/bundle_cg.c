@@ -281,7 +281,7 @@ static void gather_block(psfm_bundle *b, uint32_t k) {
     }
 }
 
-static psfm_status multiply(psfm_context *ctx, psfm_bundle *b, const double *x, double *y) {
+static psfm_status multiply_system(psfm_context *ctx, psfm_bundle *b, const double *x, double *y) {
     b->cg->x = x;
     b->cg->y = y;
     psfm_status status = psfm_bundle_for(ctx, b, psfm_bundle_num_point_tasks(b), change_points, b);
@@ -291,7 +291,7 @@ static psfm_status multiply(psfm_context *ctx, psfm_bundle *b, const double *x, 
 /* ---- conjugate gradients ---- */
 
 /* z = M^-1 r */
-static void precondition(const psfm_bundle *b, const double *r, double *z) {
+static void precondition_residual(const psfm_bundle *b, const double *r, double *z) {
     for (uint32_t k = 0; k < b->pattern.num_blocks; ++k) {
         uint32_t n = dim_of(b, k), at = b->pattern.scalar_begin[k];
         const double *L = b->cg->factor + b->cg->begin[k];
@@ -316,11 +316,11 @@ psfm_status psfm_bundle_cg_solve(psfm_context *ctx, psfm_bundle *b, const double
     psfm_status status = PSFM_OK;
     memcpy(cg->r, rhs, n * sizeof *rhs);
     memset(x, 0, n * sizeof *x);
-    precondition(b, cg->r, cg->z);
+    precondition_residual(b, cg->r, cg->z);
     memcpy(cg->p, cg->z, n * sizeof *cg->p);
     double rho = psfm_dot(cg->r, cg->z, n), goal = TOLERANCE * TOLERANCE * rho;
     for (int step = 0; step < MAX_STEPS && rho > goal; ++step) {
-        if ((status = multiply(ctx, b, cg->p, cg->q)) != PSFM_OK)
+        if ((status = multiply_system(ctx, b, cg->p, cg->q)) != PSFM_OK)
             break;
         double curvature = psfm_dot(cg->p, cg->q, n);
         if (!(curvature > 0.0)) /* rounding: what there is, is a step downhill */
@@ -329,7 +329,7 @@ psfm_status psfm_bundle_cg_solve(psfm_context *ctx, psfm_bundle *b, const double
             x[k] += rho / curvature * cg->p[k];
             cg->r[k] -= rho / curvature * cg->q[k];
         }
-        precondition(b, cg->r, cg->z);
+        precondition_residual(b, cg->r, cg->z);
         double before = rho;
         rho = psfm_dot(cg->r, cg->z, n);
         for (size_t k = 0; k < n; ++k)

@@ -101,7 +101,8 @@ static bool keeps_ratio(const psfm_bundle *b, size_t c) {
 }
 
 /* Derivative by a coefficient of the distortion, by central differences. */
-static void differ(const psfm_camera *at, uint32_t param, const double Y[3], double column[2]) {
+static void differentiate_distortion(const psfm_camera *at, uint32_t param, const double Y[3],
+                                     double column[2]) {
     psfm_camera camera = *at;
     double value = camera.params[param], plus[2], minus[2], h = 1e-4 * fmax(fabs(value), 0.1);
     column[0] = column[1] = 0.0;
@@ -131,7 +132,7 @@ void psfm_bundle_camera_jacobian(const psfm_bundle *b, uint32_t camera_idx, cons
         } else if (param == info->center[0] || param == info->center[1]) {
             column[param == info->center[0] ? 0 : 1] = 1.0;
         } else {
-            differ(camera, (uint32_t)param, Y, column);
+            differentiate_distortion(camera, (uint32_t)param, Y, column);
         }
         J[k] = column[0];
         J[num + k] = column[1];

@@ -49,7 +49,7 @@ static void point_in_camera(const psfm_bundle_values *values, uint32_t image, co
 }
 
 /* Multiplies `num` columns of a 2 x num matrix by the observation's square root information. */
-static void weigh(const psfm_bundle *b, uint32_t source, int num, double *rows) {
+static void weigh_rows(const psfm_bundle *b, uint32_t source, int num, double *rows) {
     if (b->problem->obs_sqrt_info == NULL)
         return;
     const double *s = b->problem->obs_sqrt_info[source];
@@ -68,7 +68,7 @@ bool psfm_bundle_residual(const psfm_bundle *b, const psfm_bundle_values *values
         return false;
     r[0] -= b->problem->obs_xy[source][0];
     r[1] -= b->problem->obs_xy[source][1];
-    weigh(b, source, 1, r);
+    weigh_rows(b, source, 1, r);
     return true;
 }
 
@@ -164,10 +164,10 @@ static void linearize_observation(psfm_bundle *b, uint32_t o, const double X[3],
         psfm_bundle_camera_jacobian(b, camera_idx, Y, r, J_camera);
     r[0] -= b->problem->obs_xy[source][0];
     r[1] -= b->problem->obs_xy[source][1];
-    weigh(b, source, 1, r);
-    weigh(b, source, 3, A);
+    weigh_rows(b, source, 1, r);
+    weigh_rows(b, source, 3, A);
     if (num > 0)
-        weigh(b, source, (int)num, J_camera);
+        weigh_rows(b, source, (int)num, J_camera);
     double weight = sqrt(psfm_bundle_add_loss(&b->options, r[0] * r[0] + r[1] * r[1], losses));
     const two columns[3] = {(two){A[0], A[3]} * weight, (two){A[1], A[4]} * weight,
                             (two){A[2], A[5]} * weight};

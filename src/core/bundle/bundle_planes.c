@@ -141,7 +141,7 @@ static psfm_status sample_points(psfm_context *ctx, size_t index, int worker, vo
     return PSFM_OK;
 }
 
-static double misfit(const distance_sample *samples, size_t num, double sigma) {
+static double sum_misfit(const distance_sample *samples, size_t num, double sigma) {
     double sum = 0.0, sigma2 = sigma * sigma;
     for (size_t k = 0; k < num; ++k) {
         double total = sigma2 + samples[k].v;
@@ -153,11 +153,11 @@ static double misfit(const distance_sample *samples, size_t num, double sigma) {
 /* The sigma that fits the samples, by bisection of its logarithm. */
 static double fit_sigma(const distance_sample *samples, size_t num) {
     double low = MIN_SIGMA_PX, high = MAX_SIGMA_PX;
-    if (num == 0 || misfit(samples, num, low) <= 0.0)
+    if (num == 0 || sum_misfit(samples, num, low) <= 0.0)
         return low;
     for (int k = 0; k < BISECTIONS; ++k) {
         double middle = sqrt(low * high);
-        if (misfit(samples, num, middle) > 0.0)
+        if (sum_misfit(samples, num, middle) > 0.0)
             low = middle;
         else
             high = middle;
@@ -166,8 +166,8 @@ static double fit_sigma(const distance_sample *samples, size_t num) {
 }
 
 /* Those of some points that have one, all points without a list; returns how many. */
-static size_t gather(const sampling *s, const uint32_t *points, size_t num_points,
-                     distance_sample *out) {
+static size_t gather_samples(const sampling *s, const uint32_t *points, size_t num_points,
+                             distance_sample *out) {
     size_t num = 0;
     for (size_t k = 0; k < num_points; ++k) {
         const distance_sample *sample = &s->of_point[points == NULL ? k : points[k]];
@@ -186,11 +186,11 @@ static void set_sigmas(const sampling *s, psfm_bundle *b, double most_px,
     for (size_t k = 0; k < b->problem->num_planes; ++k) {
         if (b->problem->planes[k].sigma_px > 0.0)
             continue;
-        size_t num = gather(s, b->plane_points + b->plane_begin[k],
-                            b->plane_begin[k + 1] - b->plane_begin[k], samples);
+        size_t num = gather_samples(s, b->plane_points + b->plane_begin[k],
+                                    b->plane_begin[k + 1] - b->plane_begin[k], samples);
         double sigma = num < MIN_OWN_POINTS ? common : fit_sigma(samples, num);
         if (num < MIN_OWN_POINTS && common == 0.0)
-            sigma = common = fit_sigma(samples, gather(s, NULL, b->num_points, samples));
+            sigma = common = fit_sigma(samples, gather_samples(s, NULL, b->num_points, samples));
         set_sigma(b, k, fmin(fmax(sigma / sigma0, MIN_SIGMA_PX), most_px));
     }
 }

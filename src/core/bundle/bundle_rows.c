@@ -28,7 +28,7 @@ static void multiply_root(const double G[6], const double x[3], double y[3]) {
     y[2] = G[2] * x[0] + G[4] * x[1] + G[5] * x[2];
 }
 
-static double *target(const psfm_bundle_row_sum *row, uint32_t block) {
+static double *find_target(const psfm_bundle_row_sum *row, uint32_t block) {
     return row->blocks + row->slot[block];
 }
 
@@ -57,7 +57,7 @@ static void subtract_point(const point_sum *s, const psfm_bundle_row_sum *row, c
         row->rhs[u] -= U[u] * b[0] + U[dim + u] * b[1] + U[2 * dim + u] * b[2];
     if (s->plane_block == PSFM_BUNDLE_NONE)
         return;
-    double *S = target(row, s->plane_block);
+    double *S = find_target(row, s->plane_block);
     for (uint32_t u = 0; u < dim; ++u) {
         double f = U[u] * q[0] + U[dim + u] * q[1] + U[2 * dim + u] * q[2];
         for (uint32_t k = 0; k < 3; ++k)
@@ -71,7 +71,7 @@ static void add_hard_plane(const point_sum *s, const psfm_bundle_row_sum *row, u
     if (s->plane_block == PSFM_BUNDLE_NONE || s->b->options.planes != PSFM_PLANES_HARD)
         return;
     const double *J = s->b->rows[o].J_point;
-    double *S = target(row, s->plane_block);
+    double *S = find_target(row, s->plane_block);
     for (uint32_t v = 0; v < 3; ++v)
         for (uint32_t u = 0; u < row->dim; ++u)
             S[v * row->dim + u] += (P[u] * J[2] + P[row->dim + u] * J[5]) * s->system->m[v];
@@ -84,12 +84,12 @@ static void meet_cameras(const point_sum *s, const psfm_bundle_row_sum *row, uin
     const psfm_bundle_halves *h = s->to->halves;
     for (uint32_t c = 0; c < h->num_cameras; ++c)
         s->to->kernel->subtract(h->intrinsics[c], b->num_free_params[h->camera[c]], U,
-                                target(row, b->camera_block[h->camera[c]]));
+                                find_target(row, b->camera_block[h->camera[c]]));
     uint32_t camera = b->problem->image_camera[b->obs_image[o]];
     if (b->camera_block[camera] != PSFM_BUNDLE_NONE)
         s->to->kernel->add(b->camera_rows + 2 * (size_t)b->max_free_params * o,
                            b->num_free_params[camera], b->rows[o].J_pose,
-                           target(row, b->camera_block[camera]));
+                           find_target(row, b->camera_block[camera]));
 }
 
 /* Adds observation o, whose pose is entry i of the halves, to its row. */
@@ -97,13 +97,13 @@ static void add_pose(const point_sum *s, const psfm_bundle_row_sum *row, uint32_
     const psfm_bundle *b = s->b;
     const psfm_bundle_halves *h = s->to->halves;
     const double *U = h->pose[i];
-    double *plane = s->plane_block == PSFM_BUNDLE_NONE ? NULL : target(row, s->plane_block);
+    double *plane = s->plane_block == PSFM_BUNDLE_NONE ? NULL : find_target(row, s->plane_block);
     s->to->kernel->pose(&(psfm_schur_pose){b->rows[o].J_pose, b->rows[o].r, h->point[i], U,
                                            s->root_b, s->root_q, s->system->m},
                         &(psfm_schur_row){row->rhs, row->diagonal, row->blocks, plane});
     psfm_bundle_add_pull(b, o, row->rhs + 3);
     for (uint32_t j = i + 1; j < h->num_poses; ++j)
-        s->to->kernel->subtract(U, 6, h->pose[j], target(row, h->pose_block[j]));
+        s->to->kernel->subtract(U, 6, h->pose[j], find_target(row, h->pose_block[j]));
     add_hard_plane(s, row, o, b->rows[o].J_pose);
     if (b->num_camera_blocks > 0)
         meet_cameras(s, row, o, U);
@@ -165,7 +165,7 @@ static void add_cameras(const point_sum *s, uint32_t p) {
             uint32_t other = b->camera_block[h->camera[j]];
             if (other >= block)
                 subtract_product(h->intrinsics[i], row->dim, h->intrinsics[j],
-                                 b->num_free_params[h->camera[j]], target(row, other));
+                                 b->num_free_params[h->camera[j]], find_target(row, other));
         }
     }
 }

@@ -79,7 +79,7 @@ static psfm_bundle_rows start_rows(const reduction *job, const row_memory *memor
         .b = job->b, .kernel = &job->kernel, .rows = memory->rows, .first = first, .num = num};
 }
 
-static void transpose(double *block, uint32_t rows, uint32_t cols) {
+static void transpose_block(double *block, uint32_t rows, uint32_t cols) {
     double copy[PSFM_CAMERA_MAX_PARAMS * PSFM_CAMERA_MAX_PARAMS];
     memcpy(copy, block, (size_t)rows * cols * sizeof *copy);
     for (uint32_t u = 0; u < rows; ++u)
@@ -105,7 +105,7 @@ static void finish_row(const reduction *job, psfm_bundle_row_sum *row) {
         uint32_t column = pattern->col[k];
         double *block = row->blocks + row->slot[column];
         if (kind_of(b, column) != kind_of(b, row->block))
-            transpose(block, dim_of(pattern, column), row->dim);
+            transpose_block(block, dim_of(pattern, column), row->dim);
         psfm_block_spd_set(b->spd, k, block);
     }
 }
@@ -226,7 +226,7 @@ static psfm_status sum_tile(psfm_context *ctx, size_t index, int worker, void *u
 }
 
 /* How the work is split. Goes by the problem alone, not by the threads. */
-static void split(reduction *job, size_t *longest, size_t *all) {
+static void split_work(reduction *job, size_t *longest, size_t *all) {
     const psfm_bundle *b = job->b;
     *longest = *all = 0;
     for (uint32_t r = 0; r < b->pattern.num_blocks; ++r) {
@@ -274,10 +274,10 @@ static void free_reduction(reduction *job) {
 }
 
 /* Sums and factors the reduced system; points are damped. */
-static psfm_status form(psfm_context *ctx, reduction *job) {
+static psfm_status form_system(psfm_context *ctx, reduction *job) {
     psfm_bundle *b = job->b;
     size_t longest, all;
-    split(job, &longest, &all);
+    split_work(job, &longest, &all);
     size_t num_tasks = job->num_shares > 0
                            ? job->num_shares
                            : num_tiles(b->num_pose_blocks, job->tile) +
@@ -299,5 +299,5 @@ psfm_status psfm_bundle_reduce(psfm_context *ctx, psfm_bundle *b, double lambda)
     psfm_status status = psfm_bundle_damp_points(ctx, b, lambda);
     if (status != PSFM_OK || b->pattern.num_blocks == 0) /* points alone */
         return status;
-    return b->cg != NULL ? psfm_bundle_cg_prepare(ctx, b, lambda) : form(ctx, &job);
+    return b->cg != NULL ? psfm_bundle_cg_prepare(ctx, b, lambda) : form_system(ctx, &job);
 }

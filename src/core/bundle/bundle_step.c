@@ -151,7 +151,7 @@ static double substitute_back(const psfm_bundle *b, uint32_t p, double d[3], dou
 }
 
 /* Signed distance of a place from a plane. */
-static double height(const psfm_bundle_plane *plane, const double X[3]) {
+static double plane_height(const psfm_bundle_plane *plane, const double X[3]) {
     return psfm_dot3(plane->normal, X) - plane->distance;
 }
 
@@ -172,10 +172,11 @@ static void move_point(const psfm_bundle *b, uint32_t p, const double d[3], doub
     if (on_plane) {
         uint32_t k = b->point_plane[p];
         const psfm_bundle_plane *plane = &b->trial.planes[k];
-        double wanted = b->options.planes == PSFM_PLANES_HARD
-                            ? 0.0
-                            : height(&b->now.planes[k], b->now.X[p]) + share * d[2] - by_plane;
-        psfm_axpy3(X, wanted - height(plane, X), plane->normal, X);
+        double wanted =
+            b->options.planes == PSFM_PLANES_HARD
+                ? 0.0
+                : plane_height(&b->now.planes[k], b->now.X[p]) + share * d[2] - by_plane;
+        psfm_axpy3(X, wanted - plane_height(plane, X), plane->normal, X);
     }
 }
 

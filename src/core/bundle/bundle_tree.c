@@ -258,8 +258,8 @@ static psfm_status find_growth(psfm_context *ctx, size_t index, int worker, void
 
 /* Where the image carries a place of the world that the step moves by `shift`: with all that is
  * round it that grows by a factor, what it moves beyond that straight. */
-static void carry(const psfm_bundle *b, uint32_t image, const double from[3], const double shift[3],
-                  double to[3]) {
+static void carry_place(const psfm_bundle *b, uint32_t image, const double from[3],
+                        const double shift[3], double to[3]) {
     double v[3], change[3], world[3], growth = b->tree->growth[image];
     double scale = b->tree->scale[b->tree->root[image]] * exp(growth);
     see_from(b, image, from, shift, v, change);
@@ -285,20 +285,20 @@ static void turn_with_parent(psfm_bundle *b, uint32_t image, uint32_t parent) {
 }
 
 /* An image in the middle of those that see the point. */
-static uint32_t carrier(const psfm_bundle *b, uint32_t point) {
+static uint32_t find_carrier(const psfm_bundle *b, uint32_t point) {
     return b->obs_image[(b->point_begin[point] + b->point_begin[point + 1]) / 2];
 }
 
 void psfm_bundle_tree_carry(const psfm_bundle *b, uint32_t point, double X[3]) {
     double shift[3];
     psfm_sub3(X, b->now.X[point], shift);
-    carry(b, carrier(b, point), b->now.X[point], shift, X);
+    carry_place(b, find_carrier(b, point), b->now.X[point], shift, X);
 }
 
 /* The foot of the plane's anchor is carried, and the normal turned. */
 static void carry_plane(psfm_bundle *b, uint32_t plane) {
     uint32_t middle = (b->plane_begin[plane] + b->plane_begin[plane + 1]) / 2;
-    uint32_t image = carrier(b, b->plane_points[middle]);
+    uint32_t image = find_carrier(b, b->plane_points[middle]);
     const psfm_bundle_plane *from = &b->now.planes[plane];
     psfm_bundle_plane *to = &b->trial.planes[plane];
     const double *anchor = b->plane_anchor[plane], *d = step_of(b, image);
@@ -306,7 +306,7 @@ static void carry_plane(psfm_bundle *b, uint32_t plane) {
     psfm_axpy3(anchor, from->distance - psfm_dot3(from->normal, anchor), from->normal, foot);
     psfm_axpy3(anchor, to->distance - psfm_dot3(to->normal, anchor), to->normal, moved);
     psfm_sub3(moved, foot, shift);
-    carry(b, image, foot, shift, moved);
+    carry_place(b, image, foot, shift, moved);
     psfm_mat3_mul_vec(b->now.R[image], from->normal, m);
     psfm_sub3(to->normal, from->normal, shift);
     psfm_mat3_mul_vec(b->now.R[image], shift, change);
@@ -395,7 +395,7 @@ psfm_status psfm_bundle_tree_move(psfm_context *ctx, psfm_bundle *b) {
         if (parent == PSFM_BUNDLE_NONE || b->image_block[image] == PSFM_BUNDLE_NONE)
             continue; /* as it moves by itself */
         turn_with_parent(b, image, parent);
-        carry(b, parent, b->now.c[image], step_of(b, image) + 3, b->trial.c[image]);
+        carry_place(b, parent, b->now.c[image], step_of(b, image) + 3, b->trial.c[image]);
     }
     hold_distances(b);
     for (uint32_t k = 0; k < b->problem->num_planes; ++k)

@@ -114,7 +114,8 @@ static void add_shape(const psfm_bundle *b, uint32_t block, const double shape[4
                             y1[r] * (shape[2] * y0[c] + shape[3] * y1[c]);
 }
 
-static void store(const psfm_bundle *b, double *blocks, double variance, double (*covariance)[36]) {
+static void store_covariances(const psfm_bundle *b, double *blocks, double variance,
+                              double (*covariance)[36]) {
     double shape[4] = {0};
     if (b->border != NULL)
         psfm_bundle_shape_covariance(b, shape);
@@ -157,7 +158,7 @@ psfm_status psfm_pose_covariance(psfm_context *ctx, const psfm_bundle_problem *p
         goto cleanup;
     if (b.border != NULL && (status = psfm_bundle_reduce_shape(ctx, &b, DAMPING)) != PSFM_OK)
         goto cleanup;
-    store(&b, blocks, variance, covariance);
+    store_covariances(&b, blocks, variance, covariance);
     if (stats != NULL)
         *stats = (psfm_covariance_stats){sqrt(variance), redundancy};
 

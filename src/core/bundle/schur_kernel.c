@@ -5,27 +5,27 @@
 
 #include "core/base/cpu.h"
 
-static void project(const double *restrict K, const double *restrict P, double *restrict U) {
+static void project_rows(const double *restrict K, const double *restrict P, double *restrict U) {
     for (int k = 0; k < 3; ++k)
         for (int v = 0; v < 6; ++v)
             U[6 * k + v] = K[k] * P[v] + K[3 + k] * P[6 + v];
 }
 
-static void add(const double *restrict P, uint32_t rows, const double *restrict Q,
-                double *restrict S) {
+static void add_product(const double *restrict P, uint32_t rows, const double *restrict Q,
+                        double *restrict S) {
     for (uint32_t u = 0; u < rows; ++u, S += 6)
         for (int v = 0; v < 6; ++v)
             S[v] += P[u] * Q[v] + P[rows + u] * Q[6 + v];
 }
 
-static void subtract(const double *restrict A, uint32_t rows, const double *restrict B,
-                     double *restrict S) {
+static void subtract_product(const double *restrict A, uint32_t rows, const double *restrict B,
+                             double *restrict S) {
     for (uint32_t u = 0; u < rows; ++u, S += 6)
         for (int v = 0; v < 6; ++v)
             S[v] -= (A[u] * B[v] + A[rows + u] * B[6 + v]) + A[2 * rows + u] * B[12 + v];
 }
 
-static void pose(const psfm_schur_pose *p, const psfm_schur_row *row) {
+static void eliminate_pose(const psfm_schur_pose *p, const psfm_schur_row *row) {
     const double *P = p->P, *U = p->U, *K = p->K;
     double Q[12];
     for (int v = 0; v < 6; ++v) {
@@ -41,7 +41,7 @@ static void pose(const psfm_schur_pose *p, const psfm_schur_row *row) {
         for (int k = 0; k < 3; ++k)
             row->plane[6 * k + v] -= p->m[k] * f;
     }
-    add(P, 6, Q, row->S);
+    add_product(P, 6, Q, row->S);
 }
 
 psfm_schur_kernel psfm_schur_kernel_choose(void) {
@@ -49,5 +49,5 @@ psfm_schur_kernel psfm_schur_kernel_choose(void) {
     if (psfm_cpu() >= PSFM_CPU_AVX2)
         return psfm_schur_kernel_avx2;
 #endif
-    return (psfm_schur_kernel){pose, project, add, subtract};
+    return (psfm_schur_kernel){eliminate_pose, project_rows, add_product, subtract_product};
 }

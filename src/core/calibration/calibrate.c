@@ -86,7 +86,7 @@ static void forget_two_views(calibration *c) {
 }
 
 /* Homographies of the cameras as they are now. */
-static psfm_status verify(psfm_context *ctx, calibration *c) {
+static psfm_status verify_pairs(psfm_context *ctx, calibration *c) {
     forget_two_views(c);
     psfm_status status = PSFM_ALLOC(ctx, c->set->num_pairs, &c->two_views);
     return status == PSFM_OK ? psfm_two_view_estimate_all(ctx, c->set, &c->two_view, c->two_views)
@@ -96,7 +96,7 @@ static psfm_status verify(psfm_context *ctx, calibration *c) {
 /* Rays of the cameras as they are now, and their homographies. */
 static psfm_status verify_anew(psfm_context *ctx, calibration *c) {
     psfm_status status = psfm_match_set_compute_rays(ctx, c->set, NULL);
-    return status == PSFM_OK ? verify(ctx, c) : status;
+    return status == PSFM_OK ? verify_pairs(ctx, c) : status;
 }
 
 /* Searches the distortion; *found says that there is some. */
@@ -352,7 +352,7 @@ static void name_model(psfm_match_set *set, size_t k, int choice) {
     set->origins[k].keeps_model = true;
 }
 
-static psfm_status begin(psfm_context *ctx, calibration *c) {
+static psfm_status begin_calibration(psfm_context *ctx, calibration *c) {
     psfm_match_set *set = c->set;
     psfm_status status = PSFM_ALLOC(ctx, set->num_cameras, &c->unknown);
     if (status == PSFM_OK)
@@ -378,7 +378,7 @@ static psfm_status begin(psfm_context *ctx, calibration *c) {
 
 static psfm_status run_passes(psfm_context *ctx, calibration *c) {
     bool free_k1 = false, is_fisheye = false;
-    psfm_status status = verify(ctx, c);
+    psfm_status status = verify_pairs(ctx, c);
     for (int pass = 0; status == PSFM_OK && pass < MAX_PASSES; ++pass) {
         if (pass > 0)
             status = verify_anew(ctx, c);
@@ -402,7 +402,7 @@ psfm_status psfm_calibrate(psfm_context *ctx, const psfm_calibrate_options *opti
         .options = options, .focal = focal, .two_view = *two_view, .set = set, .stats = stats};
     *stats = (psfm_calibrate_stats){.done = true};
     c.two_view.estimate_essential = false; /* it would need the focal lengths */
-    psfm_status status = begin(ctx, &c);
+    psfm_status status = begin_calibration(ctx, &c);
     if (status == PSFM_OK)
         status = run_passes(ctx, &c);
     if (status == PSFM_OK) {

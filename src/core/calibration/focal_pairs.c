@@ -130,8 +130,8 @@ static psfm_status set_up(search *s) {
 }
 
 /* Adjusts a minimum in place. */
-static psfm_status adjust(search *s, int iterations, psfm_lens_posterior *posterior, minimum *m,
-                          psfm_pair_fit *fit) {
+static psfm_status adjust_minimum(search *s, int iterations, psfm_lens_posterior *posterior,
+                                  minimum *m, psfm_pair_fit *fit) {
     *fit = (psfm_pair_fit){.excess = s->excess};
     psfm_status status =
         psfm_pair_adjust(s->ctx, &s->problem, iterations, m->log_factor, posterior, fit);
@@ -159,12 +159,12 @@ static psfm_status find_minima(search *s, psfm_pair_fit *fit) {
         for (size_t c = 0; c < num; ++c)
             s->minima[k].log_factor[c] =
                 s->known[c].free ? start - log_scale(&s->priors[c]) : s->priors[c].log_factor;
-        status = adjust(s, START_ITERATIONS, NULL, &s->minima[k], fit);
+        status = adjust_minimum(s, START_ITERATIONS, NULL, &s->minima[k], fit);
         if (s->minima[k].cost < s->minima[best].cost)
             best = k;
     }
     memcpy(last->log_factor, s->minima[best].log_factor, num * sizeof *last->log_factor);
-    return status == PSFM_OK ? adjust(s, LAST_ITERATIONS, s->posterior, last, fit) : status;
+    return status == PSFM_OK ? adjust_minimum(s, LAST_ITERATIONS, s->posterior, last, fit) : status;
 }
 
 /* The median over the cameras that are searched. */

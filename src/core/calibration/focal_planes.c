@@ -55,13 +55,13 @@ typedef struct {
     bool pending; /* the last planes were not adjusted with the others yet */
 } focal_state;
 
-static double uncertainty(const focal_state *c, size_t g) {
+static double focal_uncertainty(const focal_state *c, size_t g) {
     return hypot(c->sigma[g], c->ambiguity[g]);
 }
 
 /* Adds the poses and edges of a plane to those of all, and what it says of groups where nothing
  * better is known. */
-static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_solution *s) {
+static psfm_status append_plane(psfm_context *ctx, focal_state *c, const psfm_plane_solution *s) {
     const psfm_plane_region *r = &s->region;
     psfm_status status =
         PSFM_RESERVE(ctx, &c->poses, &c->pose_capacity, c->num_poses + r->num_poses);
@@ -82,7 +82,7 @@ static psfm_status append(psfm_context *ctx, focal_state *c, const psfm_plane_so
     }
     for (size_t k = 0; k < r->num_groups; ++k) {
         uint32_t g = r->global[k];
-        if (c->num_planes == 0 || !(uncertainty(c, g) < FIXED_SIGMA))
+        if (c->num_planes == 0 || !(focal_uncertainty(c, g) < FIXED_SIGMA))
             c->log_focal[g] = s->minimum.log_focal[k];
         c->seen[g] = true;
     }
@@ -115,7 +115,7 @@ static psfm_status adjust_all(psfm_context *ctx, focal_state *c) {
 
 /* Whether a focal length is fixed in searches; before the first plane only known ones are. */
 static bool is_fixed(const focal_state *c, size_t g) {
-    return c->in->known[g] > 0.0 || (c->num_planes > 0 && uncertainty(c, g) < FIXED_SIGMA);
+    return c->in->known[g] > 0.0 || (c->num_planes > 0 && focal_uncertainty(c, g) < FIXED_SIGMA);
 }
 
 /* Takes the solution of a plane, if it is one. All planes are adjusted at once if it shows lenses
@@ -127,7 +127,7 @@ static psfm_status take_plane(psfm_context *ctx, focal_state *c, const psfm_plan
         return PSFM_OK;
     for (size_t k = 0; k < s->region.num_groups; ++k)
         can_wait = can_wait && is_fixed(c, s->region.global[k]);
-    psfm_status status = append(ctx, c, s);
+    psfm_status status = append_plane(ctx, c, s);
     c->pending = true;
     return status == PSFM_OK && !can_wait ? adjust_all(ctx, c) : status;
 }
@@ -212,7 +212,7 @@ static void fill_estimate(const focal_state *c, psfm_focal_estimate *out) {
     out->num_homographies = (uint32_t)c->num_edges;
 }
 
-static psfm_status begin(psfm_context *ctx, focal_state *c) {
+static psfm_status begin_focal(psfm_context *ctx, focal_state *c) {
     size_t ng = c->in->num_groups;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, ng, &c->log_focal)) != PSFM_OK ||
@@ -244,7 +244,7 @@ psfm_status psfm_focal_from_planes(psfm_context *ctx, const psfm_measured_planes
     *out = (psfm_focal_estimate){0};
     psfm_status status = psfm_options_check(ctx, &psfm_focal_option_table, c.options);
     if (status == PSFM_OK)
-        status = begin(ctx, &c);
+        status = begin_focal(ctx, &c);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, input->num_groups, &out->focal);
     if (status == PSFM_OK)

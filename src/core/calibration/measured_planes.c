@@ -70,8 +70,9 @@ static psfm_status measure_noise(psfm_context *ctx, const psfm_ray_pairs *pairs,
 
 /* Refits H to its inliers; the information is that of the fit on rays. Errors beyond *max_squared
  * are not its noise. */
-static psfm_status refit(psfm_context *ctx, const psfm_ray_pairs *pairs, const psfm_camera *camera1,
-                         const psfm_camera *camera2, psfm_measured_plane *m, double *max_squared) {
+static psfm_status refit_homography(psfm_context *ctx, const psfm_ray_pairs *pairs,
+                                    const psfm_camera *camera1, const psfm_camera *camera2,
+                                    psfm_measured_plane *m, double *max_squared) {
     psfm_normal9 normal;
     double sigma = 0.0;
     psfm_homography_normalize_norm(m->H);
@@ -183,7 +184,7 @@ static psfm_status measure_pair(psfm_context *ctx, size_t index, int worker, voi
         double max_squared = 0.0;
         status = select_inliers(ctx, &c, &all, &found->homographies[k], &own);
         if (status == PSFM_OK)
-            status = refit(ctx, &own, camera1, camera2, m, &max_squared);
+            status = refit_homography(ctx, &own, camera1, camera2, m, &max_squared);
         if (status == PSFM_OK)
             status = list_keypoints(ctx, pair, &c, &own, max_squared, m);
         if (status == PSFM_OK) {
@@ -250,7 +251,7 @@ void psfm_measured_planes_free(psfm_measured_planes *measured) {
 #define USUAL_K1 0.5 /* no lens has more */
 
 /* Movement of the pixel of a ray if k1 grows by one. */
-static void movement(const psfm_camera *camera, const double ray[3], double m[2]) {
+static void find_movement(const psfm_camera *camera, const double ray[3], double m[2]) {
     const psfm_camera_model_info *info = psfm_camera_model_get(camera->model);
     double scale[2], x = ray[0] / ray[2], y = ray[1] / ray[2];
     bool has_k1 = psfm_image_scale(camera, scale) && info->radial[0] != 0;
@@ -260,16 +261,17 @@ static void movement(const psfm_camera *camera, const double ray[3], double m[2]
 }
 
 /* Derivatives of a match's error by k1 of both lenses: by[k][side]. */
-static void differentiate(const psfm_ray_block *b, int l, const psfm_transfer *t, const double H[9],
-                          const psfm_camera *camera1, const psfm_camera *camera2, double by[2][2]) {
+static void differentiate_error(const psfm_ray_block *b, int l, const psfm_transfer *t,
+                                const double H[9], const psfm_camera *camera1,
+                                const psfm_camera *camera2, double by[2][2]) {
     const double g[2][3] = {{t->g00, t->g01, t->g02}, {t->g10, t->g11, t->g12}};
     double ray1[3], ray2[3], m1[2], m2[2], moved[3];
     for (int i = 0; i < 3; ++i) {
         ray1[i] = b->ray1[i][l];
         ray2[i] = b->ray2[i][l];
     }
-    movement(camera1, ray1, m1);
-    movement(camera2, ray2, m2);
+    find_movement(camera1, ray1, m1);
+    find_movement(camera2, ray2, m2);
     for (int i = 0; i < 3; ++i)
         moved[i] = b->tan1[2 * i][l] * m1[0] + b->tan1[2 * i + 1][l] * m1[1];
     for (int k = 0; k < 2; ++k) {
@@ -292,7 +294,7 @@ static void add_match(const psfm_ray_block *b, int l, const double H[9], psfm_lo
     double weight = psfm_loss_weight(loss, squared + t.excess);
     if (!(weight > 0.0))
         return;
-    differentiate(b, l, &t, H, camera1, camera2, by);
+    differentiate_error(b, l, &t, H, camera1, camera2, by);
     for (int k = 0; k < 2; ++k) /* q = W by */
         for (int s = 0; s < 2; ++s)
             q[k][s] = weight * (W[k][0] * by[0][s] + W[k][1] * by[1][s]);

@@ -199,7 +199,7 @@ static void add_priors(adjustment *a) {
     }
 }
 
-static psfm_status linearize(psfm_context *ctx, adjustment *a, double scale) {
+static psfm_status linearize_pairs(psfm_context *ctx, adjustment *a, double scale) {
     const psfm_pair_problem *p = a->p;
     psfm_status status = psfm_parallel_for(ctx, NULL, p->num_pairs, inform_pair, a);
     memset(a->normal, 0, a->pattern.row_begin[p->num_groups + 1] * sizeof *a->normal);
@@ -223,7 +223,7 @@ static psfm_status linearize(psfm_context *ctx, adjustment *a, double scale) {
     return status;
 }
 
-static psfm_status factor(psfm_context *ctx, adjustment *a, double damping) {
+static psfm_status factor_normal(psfm_context *ctx, adjustment *a, double damping) {
     for (size_t g = 0; g <= a->p->num_groups; ++g) {
         double block[DIM * DIM];
         size_t begin = a->pattern.row_begin[g];
@@ -237,27 +237,27 @@ static psfm_status factor(psfm_context *ctx, adjustment *a, double damping) {
     return psfm_block_spd_factor(ctx, a->spd);
 }
 
-static void move(adjustment *a) {
+static void move_groups(adjustment *a) {
     for (size_t g = 0; g < a->p->num_groups; ++g) {
         double step = fmin(fmax(a->step[DIM * g], -MAX_LOG), MAX_LOG);
         a->trial.log_factor[g] = fmin(fmax(a->now.log_factor[g] + step, -MAX_FACTOR), MAX_FACTOR);
     }
 }
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *cost) {
     adjustment *a = user;
-    psfm_status status = factor(ctx, a, damping);
+    psfm_status status = factor_normal(ctx, a, damping);
     if (status == PSFM_OK)
         status = psfm_block_spd_solve(ctx, a->spd, 1, a->rhs, a->step);
     if (status != PSFM_OK)
         return status;
-    move(a);
+    move_groups(a);
     status = psfm_parallel_for(ctx, NULL, a->p->num_pairs, try_pair, a);
     *cost = total_cost(a, &a->trial, a->scale);
     return status;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     adjustment *a = user;
     (void)before, (void)after;
     pair_state swap = a->now;
@@ -271,11 +271,11 @@ static psfm_status linearize_loosely(psfm_context *ctx, void *user, bool is_loos
     a->scale = loss_scale(a, is_loose ? LOOSE : TIGHT);
     find_median(a);
     *cost = total_cost(a, &a->now, a->scale);
-    return linearize(ctx, a, a->scale);
+    return linearize_pairs(ctx, a, a->scale);
 }
 
-static psfm_status iterate(psfm_context *ctx, adjustment *a, int max_iterations) {
-    const psfm_descent descent = {a, 1e-3, &psfm_patient_damping, attempt, accept};
+static psfm_status iterate_descent(psfm_context *ctx, adjustment *a, int max_iterations) {
+    const psfm_descent descent = {a, 1e-3, &psfm_patient_damping, attempt_step, accept_step};
     const psfm_robust_descent robust = {max_iterations, MAX_TRIALS, TOLERANCE, TOLERANCE,
                                         linearize_loosely};
     return psfm_descend_robustly(ctx, &descent, &robust);
@@ -287,7 +287,7 @@ static psfm_status find_posterior(psfm_context *ctx, adjustment *a, psfm_lens_po
     size_t *begin = NULL, num = a->p->num_groups, corner = (DIM + 1) * PSFM_LENS_K1;
     double *blocks = NULL;
     a->all = true;
-    psfm_status status = linearize(ctx, a, loss_scale(a, TIGHT));
+    psfm_status status = linearize_pairs(ctx, a, loss_scale(a, TIGHT));
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, num + 1, &begin);
     if (status == PSFM_OK)
@@ -295,7 +295,7 @@ static psfm_status find_posterior(psfm_context *ctx, adjustment *a, psfm_lens_po
     for (size_t g = 0; status == PSFM_OK && g <= num; ++g)
         begin[g] = DIM * DIM * g;
     if (status == PSFM_OK)
-        status = factor(ctx, a, 0.0);
+        status = factor_normal(ctx, a, 0.0);
     const psfm_block_range range = {0, (uint32_t)num + 1, begin, blocks};
     if (status == PSFM_OK)
         status = psfm_block_spd_inverse(ctx, a->spd, &range);
@@ -441,7 +441,7 @@ psfm_status psfm_pair_adjust(psfm_context *ctx, const psfm_pair_problem *problem
     if (status == PSFM_OK)
         find_median(&a);
     if (status == PSFM_OK)
-        status = iterate(ctx, &a, max_iterations);
+        status = iterate_descent(ctx, &a, max_iterations);
     if (status == PSFM_OK && posterior != NULL)
         status = find_posterior(ctx, &a, posterior, fit);
     if (status == PSFM_OK) {

@@ -221,8 +221,8 @@ typedef struct {
 } measuring;
 
 /* Keeps the inliers of what was found, as rays with the best F for them. */
-static psfm_status keep(psfm_context *ctx, const psfm_ray_pairs *all,
-                        const psfm_fundamental_found *found, psfm_measured_pair *m) {
+static psfm_status keep_inliers(psfm_context *ctx, const psfm_ray_pairs *all,
+                                const psfm_fundamental_found *found, psfm_measured_pair *m) {
     size_t num = found->num_inliers, most = MAX_BLOCKS * PSFM_LANES;
     psfm_status status =
         psfm_ray_pairs_select(ctx, all, found->inliers, num < most ? num : most, &m->rays);
@@ -259,7 +259,7 @@ static psfm_status measure_pair(psfm_context *ctx, size_t index, int worker, voi
             job->options->max_error_px, &rng, &found);
     if (status == PSFM_OK && found.found && found.num_inliers >= MIN_INLIERS &&
         found.plane_share < PSFM_DEGENERATE_SHARE)
-        status = keep(ctx, &all, &found, &job->items[index]);
+        status = keep_inliers(ctx, &all, &found, &job->items[index]);
     free(found.inliers);
     psfm_ray_pairs_free(&all);
     psfm_correspondences_free(&c);

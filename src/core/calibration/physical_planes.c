@@ -49,7 +49,7 @@ static void add_to_spread(point_spread *spread, double x, double y) {
 }
 
 /* N = L L^T; false if N is singular. */
-static bool factor(const point_spread *s, double L[SPREAD_DIM][SPREAD_DIM]) {
+static bool factor_spread(const point_spread *s, double L[SPREAD_DIM][SPREAD_DIM]) {
     for (int r = 0; r < SPREAD_DIM; ++r)
         for (int c = 0; c <= r; ++c) {
             double sum = s->N[r][c];
@@ -67,7 +67,7 @@ static bool factor(const point_spread *s, double L[SPREAD_DIM][SPREAD_DIM]) {
  * trace is the squared norm of inverse(L_some) L_all, which is lower triangular. */
 static double predict_errors(const point_spread *some, const point_spread *all) {
     double L[SPREAD_DIM][SPREAD_DIM], A[SPREAD_DIM][SPREAD_DIM], trace = 0.0;
-    if (!factor(some, L) || !factor(all, A))
+    if (!factor_spread(some, L) || !factor_spread(all, A))
         return INFINITY;
     for (int c = 0; c < SPREAD_DIM; ++c)
         for (int r = c; r < SPREAD_DIM; ++r) {
@@ -318,7 +318,7 @@ static bool hold_one_pair(const growth *g, uint32_t a, uint32_t b) {
     return false;
 }
 
-static void join(growth *g, uint32_t a, uint32_t b) {
+static void join_groups(growth *g, uint32_t a, uint32_t b) {
     a = psfm_sets_find(g->parent, a);
     b = psfm_sets_find(g->parent, b);
     if (a == b || hold_one_pair(g, a, b))
@@ -389,7 +389,7 @@ psfm_status psfm_physical_planes_find(psfm_context *ctx, const psfm_measured_pla
         g.size[k] = 1;
     }
     for (size_t k = 0; k < num; ++k)
-        join(&g, candidates[k].a, candidates[k].b);
+        join_groups(&g, candidates[k].a, candidates[k].b);
     status = list_groups(ctx, &g, out);
 
 cleanup:

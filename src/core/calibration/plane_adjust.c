@@ -71,19 +71,19 @@ static double total_cost(const psfm_plane_problem *p, const psfm_plane_state *s,
     return cost;
 }
 
-static double limited(double x, double most) {
+static double limit_step(double x, double most) {
     return fmin(fmax(x, -most), most);
 }
 
-static void move(psfm_plane_adjustment *a) {
+static void move_state(psfm_plane_adjustment *a) {
     const psfm_plane_problem *p = a->p;
     for (size_t g = 0; g < p->num_groups; ++g) {
         const double *step = a->eq.step + a->eq.pattern.scalar_begin[g];
-        a->trial.log_focal[g] =
-            fmin(fmax(a->now.log_focal[g] + limited(step[0], MAX_LOG), log(0.7 * PSFM_MIN_FOCAL)),
-                 log(1.5 * PSFM_MAX_FOCAL));
+        a->trial.log_focal[g] = fmin(
+            fmax(a->now.log_focal[g] + limit_step(step[0], MAX_LOG), log(0.7 * PSFM_MIN_FOCAL)),
+            log(1.5 * PSFM_MAX_FOCAL));
         if (p->k1 != NULL)
-            a->trial.k1[g] = a->now.k1[g] + limited(step[PSFM_LENS_K1], MAX_K1);
+            a->trial.k1[g] = a->now.k1[g] + limit_step(step[PSFM_LENS_K1], MAX_K1);
     }
     for (size_t k = 0; k < p->num_poses; ++k) {
         const double *step = a->eq.step + a->eq.pattern.scalar_begin[p->num_groups + k];
@@ -97,25 +97,25 @@ static void move(psfm_plane_adjustment *a) {
         psfm_mat3_mul(E, from->R, to->R);
         psfm_mat3_mul_vec(E, from->t, to->t);
         for (int i = 0; i < 3; ++i)
-            to->t[i] += length * limited(step[3 + i], MAX_SHIFT);
+            to->t[i] += length * limit_step(step[3 + i], MAX_SHIFT);
     }
 }
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *cost) {
     psfm_plane_adjustment *a = user;
     psfm_status status = psfm_plane_factor(ctx, a, damping);
     if (status == PSFM_OK)
         status = psfm_block_spd_solve(ctx, a->eq.spd, 1, a->eq.rhs, a->eq.step);
     if (status != PSFM_OK)
         return status;
-    move(a);
+    move_state(a);
     if (!psfm_plane_evaluate(a, &a->trial))
         return PSFM_ERR_NUMERIC;
     *cost = total_cost(a->p, &a->trial, a->scale);
     return PSFM_OK;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     psfm_plane_adjustment *a = user;
     (void)before, (void)after;
     psfm_plane_state swap = a->now;
@@ -124,7 +124,7 @@ static bool accept(void *user, double before, double after) {
     return false;
 }
 
-static psfm_status linearize(psfm_context *ctx, void *user, bool is_loose, double *cost) {
+static psfm_status linearize_edges(psfm_context *ctx, void *user, bool is_loose, double *cost) {
     psfm_plane_adjustment *a = user;
     (void)ctx;
     a->scale = fmax(LOSS_SCALE, (is_loose ? LOOSE : TIGHT) * median_chi(a));
@@ -133,11 +133,13 @@ static psfm_status linearize(psfm_context *ctx, void *user, bool is_loose, doubl
     return PSFM_OK;
 }
 
-static psfm_status iterate(psfm_context *ctx, psfm_plane_adjustment *a, psfm_plane_stage stage) {
+static psfm_status iterate_stage(psfm_context *ctx, psfm_plane_adjustment *a,
+                                 psfm_plane_stage stage) {
     const schedule *plan = &schedules[stage];
-    const psfm_descent descent = {a, plan->damping, &psfm_patient_damping, attempt, accept};
+    const psfm_descent descent = {a, plan->damping, &psfm_patient_damping, attempt_step,
+                                  accept_step};
     const psfm_robust_descent robust = {plan->max_iterations, MAX_TRIALS, plan->loose_tolerance,
-                                        plan->tolerance, linearize};
+                                        plan->tolerance, linearize_edges};
     return psfm_descend_robustly(ctx, &descent, &robust);
 }
 
@@ -264,18 +266,18 @@ static psfm_status weigh_planes(psfm_context *ctx, psfm_plane_adjustment *a) {
 }
 
 /* Once more with each plane weighed by its noise, and the standard deviations. */
-static psfm_status finish(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
-                          double *k1_sigma) {
+static psfm_status finish_adjustment(psfm_context *ctx, psfm_plane_adjustment *a, double *sigma,
+                                     double *k1_sigma) {
     psfm_status status = weigh_planes(ctx, a);
     if (status == PSFM_OK)
-        status = iterate(ctx, a, PSFM_PLANE_CONVERGED);
+        status = iterate_stage(ctx, a, PSFM_PLANE_CONVERGED);
     if (status == PSFM_OK)
         status = weigh_planes(ctx, a);
     double scale = fmax(LOSS_SCALE, TIGHT * median_chi(a));
     return status == PSFM_OK ? psfm_plane_find_sigma(ctx, a, scale, sigma, k1_sigma) : status;
 }
 
-static void describe(psfm_plane_adjustment *a, psfm_plane_fit *fit) {
+static void describe_fit(psfm_plane_adjustment *a, psfm_plane_fit *fit) {
     size_t n = a->p->num_edges, good = 0;
     *fit = (psfm_plane_fit){.median_chi = median_chi(a)};
     for (size_t e = 0; e < n; ++e) {
@@ -341,7 +343,7 @@ psfm_status psfm_plane_describe(psfm_context *ctx, const psfm_plane_problem *pro
     psfm_plane_adjustment a = {.p = problem};
     psfm_status status = set_up(ctx, &a);
     if (status == PSFM_OK)
-        describe(&a, fit);
+        describe_fit(&a, fit);
     take_down(&a);
     return status;
 }
@@ -354,11 +356,11 @@ psfm_status psfm_plane_adjust(psfm_context *ctx, const psfm_plane_problem *probl
     if (status == PSFM_OK)
         status = psfm_plane_equations_init(ctx, problem, &a.eq);
     if (status == PSFM_OK && stage != PSFM_PLANE_CONVERGED)
-        status = iterate(ctx, &a, stage);
+        status = iterate_stage(ctx, &a, stage);
     if (status == PSFM_OK && sigma != NULL)
-        status = finish(ctx, &a, sigma, k1_sigma);
+        status = finish_adjustment(ctx, &a, sigma, k1_sigma);
     if (status == PSFM_OK) {
-        describe(&a, fit);
+        describe_fit(&a, fit);
         memcpy(problem->poses, a.now.poses, problem->num_poses * sizeof *problem->poses);
         memcpy(problem->log_focal, a.now.log_focal,
                problem->num_groups * sizeof *problem->log_focal);

@@ -96,14 +96,14 @@ static bool is_before(const visit *a, const visit *b) {
     return a->view != b->view ? a->view < b->view : a->edge < b->edge;
 }
 
-static void push(heap *h, visit item) {
+static void push_visit(heap *h, visit item) {
     size_t k = h->num++;
     for (; k > 0 && is_before(&item, &h->items[(k - 1) / 2]); k = (k - 1) / 2)
         h->items[k] = h->items[(k - 1) / 2];
     h->items[k] = item;
 }
 
-static visit pop(heap *h) {
+static visit pop_visit(heap *h) {
     visit top = h->items[0], last = h->items[--h->num];
     size_t k = 0;
     for (;;) {
@@ -122,8 +122,8 @@ static visit pop(heap *h) {
 }
 
 /* H_to = link H_from at unit norm. det keeps its sign: points in front stay in front. */
-static void extend(const psfm_plane_views *v, uint32_t edge, uint32_t from, const double H_from[9],
-                   double H_to[9]) {
+static void extend_chain(const psfm_plane_views *v, uint32_t edge, uint32_t from,
+                         const double H_from[9], double H_to[9]) {
     const psfm_measured_plane *m = v->edges[edge];
     double link[9], norm = 0.0;
     memcpy(link, m->H, sizeof link);
@@ -143,7 +143,7 @@ static void follow_links(const psfm_plane_views *v, const visit *at, const uint3
         uint32_t other = v->ends[edge][v->ends[edge][0] == at->view ? 1 : 0];
         double cost = sqrt(SURE / fmin(fmax(v->edges[edge]->num, 1.0), SURE));
         if (hops[other] == UINT32_MAX)
-            push(queue, (visit){at->cost + cost, other, edge});
+            push_visit(queue, (visit){at->cost + cost, other, edge});
     }
 }
 
@@ -154,9 +154,9 @@ psfm_status psfm_plane_chain(psfm_context *ctx, const psfm_plane_views *v, size_
     if (status != PSFM_OK)
         return status;
     memset(hops, 0xff, v->num_views * sizeof *hops);
-    push(&queue, (visit){0.0, (uint32_t)reference, UINT32_MAX});
+    push_visit(&queue, (visit){0.0, (uint32_t)reference, UINT32_MAX});
     while (queue.num > 0) {
-        visit at = pop(&queue);
+        visit at = pop_visit(&queue);
         if (hops[at.view] != UINT32_MAX)
             continue;
         if (at.edge == UINT32_MAX) {
@@ -164,7 +164,7 @@ psfm_status psfm_plane_chain(psfm_context *ctx, const psfm_plane_views *v, size_
             hops[at.view] = 0;
         } else {
             uint32_t from = v->ends[at.edge][v->ends[at.edge][0] == at.view ? 1 : 0];
-            extend(v, at.edge, from, H[from], H[at.view]);
+            extend_chain(v, at.edge, from, H[from], H[at.view]);
             hops[at.view] = hops[from] + 1;
         }
         follow_links(v, &at, hops, &queue);

@@ -104,7 +104,7 @@ bool psfm_plane_evaluate(const psfm_plane_adjustment *a, psfm_plane_state *s) {
 }
 
 /* The skew matrix of axis k, between K and K^-1. */
-static void turned(double f, int k, double out[9]) {
+static void differentiate_axis(double f, int k, double out[9]) {
     int a = (k + 1) % 3, b = (k + 2) % 3;
     double scale[3] = {f, f, 1.0};
     memset(out, 0, 9 * sizeof *out);
@@ -139,9 +139,9 @@ static void differentiate_poses(const psfm_plane_state *s, const psfm_plane_edge
     memset(by1, 0, PSFM_PLANE_POSE_DIM * sizeof *by1);
     memset(by2, 0, PSFM_PLANE_POSE_DIM * sizeof *by2);
     for (int k = 0; k < 3; ++k) {
-        turned(f1, k, T);
+        differentiate_axis(f1, k, T);
         psfm_mat3_mul(H, T, by1[k]);
-        turned(f2, k, T);
+        differentiate_axis(f2, k, T);
         psfm_mat3_mul(T, H, by2[k]);
         for (int i = 0; i < 9; ++i) {
             int r = i / 3, c = i % 3;
@@ -168,7 +168,7 @@ static void add_products(psfm_plane_equations *eq, const psfm_edge_place *place,
 }
 
 /* From the derivative of H to that of its unit vector h: the part along h goes. */
-static void project(const double h[9], double length, double D[PSFM_EDGE_DIM]) {
+static void project_out_length(const double h[9], double length, double D[PSFM_EDGE_DIM]) {
     double along = 0.0;
     for (int i = 0; i < 9; ++i)
         along += D[i] * h[i];
@@ -193,7 +193,7 @@ static void differentiate_edge(const psfm_plane_adjustment *a, const psfm_plane_
             differentiate_lens(l->H, side, k, l->D[l->begin[side] + k]);
     differentiate_poses(&a->now, edge, l->H, l->D + l->begin[2], l->D + l->begin[3]);
     for (int k = 0; k < l->begin[4]; ++k) {
-        project(l->h, l->length, l->D[k]);
+        project_out_length(l->h, l->length, l->D[k]);
         weigh_residuals(edge->measured, l->D[k], l->AD[k]);
     }
 }
@@ -239,7 +239,7 @@ static void displace_edge(const psfm_plane_adjustment *a, const psfm_plane_edge 
         uint32_t pose = k < 2 ? edge->pose1 : edge->pose2;
         double sigma = a->p->center_sigma[a->p->poses[pose].group];
         differentiate_lens(l->H, k / 2, PSFM_LENS_CENTER + k % 2, by);
-        project(l->h, l->length, by);
+        project_out_length(l->h, l->length, by);
         for (int u = 0; u < l->begin[4]; ++u)
             C[u][k] = weight * sigma * psfm_dot(l->AD[u], by, PSFM_EDGE_DIM);
     }

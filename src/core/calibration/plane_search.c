@@ -112,7 +112,7 @@ static void share_focals(search *s, double reference_focal) {
 }
 
 /* How far from orthonormal the plane's axes look in a view of this focal length, 0 to 1. */
-static double disagreement(const double v[6], double focal2) {
+static double find_disagreement(const double v[6], double focal2) {
     double w[2], z[2];
     psfm_circular_split(v, w, z);
     double a = v[0] * v[0] + v[3] * v[3] + v[1] * v[1] + v[4] * v[4];
@@ -132,13 +132,13 @@ static double horizon_cost(const psfm_plane_search_input *in, const place *at) {
     return beyond == 0 ? 0.0 : HORIZON + HORIZON_SHARE * (double)beyond / (double)in->num_seen;
 }
 
-static void evaluate(search *s, place *at) {
+static void evaluate_place(search *s, place *at) {
     double cost = horizon_cost(s->in, at);
     map_circular_points(s, at);
     share_focals(s, at->focal);
     for (size_t k = 0; k < s->num; ++k) {
         double scale = SCATTER * (1.0 + SCATTER_PER_HOP * s->in->hops[s->order[k]]);
-        double x = disagreement(s->v[k], s->focal2[k]) / scale;
+        double x = find_disagreement(s->v[k], s->focal2[k]) / scale;
         cost += psfm_cauchy(x * x, 1.0);
         s->scratch[k] = s->focal2[k];
     }
@@ -170,7 +170,7 @@ static psfm_status search_grid(psfm_context *ctx, search *s, place **grid, size_
                 at->normal[0] = sin(tilt) * cos(azimuth);
                 at->normal[1] = sin(tilt) * sin(azimuth);
                 at->normal[2] = cos(tilt);
-                evaluate(s, at);
+                evaluate_place(s, at);
             }
     if (status == PSFM_OK)
         qsort(*grid, *num, sizeof **grid, by_cost);
@@ -186,7 +186,7 @@ static bool is_new(const place *found, size_t num, const place *at) {
 }
 
 /* The best of TRIES random steps from a place, if it is better. */
-static void improve(search *s, psfm_rng *rng, double radius, place *at) {
+static void improve_place(search *s, psfm_rng *rng, double radius, place *at) {
     place best = *at;
     bool is_free = !(s->in->fixed[s->in->group[s->in->reference]] > 0.0);
     for (int k = 0; k < TRIES; ++k) {
@@ -199,7 +199,7 @@ static void improve(search *s, psfm_rng *rng, double radius, place *at) {
         psfm_normalize3(to.normal);
         if (to.normal[2] < 0.0)
             psfm_scale3(-1.0, to.normal, to.normal);
-        evaluate(s, &to);
+        evaluate_place(s, &to);
         if (to.cost < best.cost)
             best = to;
     }
@@ -216,7 +216,7 @@ static size_t improve_best(search *s, psfm_rng *rng, const place *grid, size_t n
             best[num++] = grid[k];
     for (int round = 0; round < ROUNDS; ++round) {
         for (size_t k = 0; k < num; ++k)
-            improve(s, rng, radius, &best[k]);
+            improve_place(s, rng, radius, &best[k]);
         radius *= SHRINK;
         if (round == HALF_TIME) {
             qsort(best, num, sizeof *best, by_cost);
@@ -247,13 +247,14 @@ static void order_views(search *s, size_t most) {
 }
 
 /* The start of a place: focal lengths also of views that did not take part in the search. */
-static psfm_status finish(psfm_context *ctx, search *s, const place *at, psfm_plane_start *start) {
+static psfm_status finish_start(psfm_context *ctx, search *s, const place *at,
+                                psfm_plane_start *start) {
     place copy = *at;
     size_t n = s->in->views->num_views;
     psfm_status status = PSFM_ALLOC(ctx, n, &start->focal);
     if (status != PSFM_OK)
         return status;
-    evaluate(s, &copy);
+    evaluate_place(s, &copy);
     for (size_t k = 0; k < n; ++k)
         start->focal[k] = at->focal;
     for (size_t k = 0; k < s->num; ++k)
@@ -285,7 +286,7 @@ psfm_status psfm_plane_search(psfm_context *ctx, const psfm_plane_search_input *
     size_t found = improve_best(&s, &rng, grid, num_grid, max_starts, best);
     order_views(&s, PSFM_REGION_VIEWS);
     for (size_t k = 0; status == PSFM_OK && k < found; ++k)
-        status = finish(ctx, &s, &best[k], &starts[(*num)++]);
+        status = finish_start(ctx, &s, &best[k], &starts[(*num)++]);
 
 cleanup:
     free(s.order);

@@ -64,8 +64,8 @@ static psfm_status is_better_alone(psfm_context *ctx, const psfm_plane_task *tas
 }
 
 /* Grows the best minimum of a reference, if it is wanted, and keeps the better solution. */
-static psfm_status hear(psfm_context *ctx, const psfm_plane_task *task,
-                        const psfm_plane_found *found, psfm_plane_solution *whole) {
+static psfm_status try_reference(psfm_context *ctx, const psfm_plane_task *task,
+                                 const psfm_plane_found *found, psfm_plane_solution *whole) {
     const psfm_plane_minimum *best = best_of(found);
     psfm_plane_solution other = {0};
     bool wanted = best != NULL;
@@ -140,7 +140,7 @@ psfm_status psfm_plane_solve(psfm_context *ctx, const psfm_plane_task *task, int
     *out = (psfm_plane_solution){0};
     psfm_status status = psfm_plane_minima_find(ctx, task, references, found, &num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k)
-        status = hear(ctx, task, &found[k], out);
+        status = try_reference(ctx, task, &found[k], out);
     if (status == PSFM_OK && out->minimum.found && ambiguity != NULL)
         status = count_all(ctx, task, found, num, out, ambiguity);
     for (size_t k = 0; k < num; ++k)
@@ -250,7 +250,7 @@ static void place_view(growth *g, uint32_t place, double usual) {
 }
 
 /* What an adjusted region says goes into the growth, */
-static void learn(growth *g, const psfm_plane_region *r, const psfm_plane_minimum *m) {
+static void store_region(growth *g, const psfm_plane_region *r, const psfm_plane_minimum *m) {
     for (size_t k = 0; k < r->num_poses; ++k) {
         g->poses[r->place[k]] = m->poses[k];
         g->placed[r->place[k]] = true;
@@ -260,7 +260,7 @@ static void learn(growth *g, const psfm_plane_region *r, const psfm_plane_minimu
 }
 
 /* and the other way round, before it is adjusted. */
-static void recall(const growth *g, const psfm_plane_region *r, psfm_plane_minimum *m) {
+static void load_region(const growth *g, const psfm_plane_region *r, psfm_plane_minimum *m) {
     for (size_t k = 0; k < r->num_poses; ++k)
         m->poses[k] = g->poses[r->place[k]];
     for (size_t k = 0; k < r->num_groups; ++k)
@@ -268,8 +268,8 @@ static void recall(const growth *g, const psfm_plane_region *r, psfm_plane_minim
 }
 
 /* Places views until there are `wanted`, and adjusts all. */
-static psfm_status extend(psfm_context *ctx, growth *g, size_t before, size_t wanted,
-                          psfm_plane_region *r, psfm_plane_minimum *m) {
+static psfm_status extend_growth(psfm_context *ctx, growth *g, size_t before, size_t wanted,
+                                 psfm_plane_region *r, psfm_plane_minimum *m) {
     const psfm_plane_task *task = g->task;
     double *known = NULL;
     psfm_status status = PSFM_ALLOC(ctx, before, &known);
@@ -285,16 +285,16 @@ static psfm_status extend(psfm_context *ctx, growth *g, size_t before, size_t wa
             PSFM_OK ||
         (status = psfm_plane_minimum_init(ctx, r, m)) != PSFM_OK)
         return status;
-    recall(g, r, m);
+    load_region(g, r, m);
     status = psfm_plane_region_adjust(
         ctx, task->in, r, wanted < g->num_order ? PSFM_PLANE_GROWING : PSFM_PLANE_GROWN, m);
     if (status == PSFM_OK && m->found)
-        learn(g, r, m);
+        store_region(g, r, m);
     return status;
 }
 
-static psfm_status begin(psfm_context *ctx, growth *g, const psfm_plane_region *region,
-                         const psfm_plane_minimum *minimum) {
+static psfm_status begin_growth(psfm_context *ctx, growth *g, const psfm_plane_region *region,
+                                const psfm_plane_minimum *minimum) {
     size_t n = g->task->views->num_views, num_groups = g->task->in->num_groups;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, n, &g->order)) != PSFM_OK ||
@@ -305,7 +305,7 @@ static psfm_status begin(psfm_context *ctx, growth *g, const psfm_plane_region *
     memcpy(g->focal, g->task->fixed, num_groups * sizeof *g->focal);
     memcpy(g->order, region->place, region->num_poses * sizeof *g->order);
     g->num_order = region->num_poses;
-    learn(g, region, minimum);
+    store_region(g, region, minimum);
     return order_views(ctx, g);
 }
 
@@ -314,13 +314,13 @@ psfm_status psfm_plane_grow(psfm_context *ctx, const psfm_plane_task *task,
                             psfm_plane_region *whole, psfm_plane_minimum *grown) {
     growth g = {.task = task};
     size_t num = region->num_poses;
-    psfm_status status = begin(ctx, &g, region, minimum);
+    psfm_status status = begin_growth(ctx, &g, region, minimum);
     do {
         size_t wanted = 2 * num < g.num_order ? 2 * num : g.num_order;
         psfm_plane_region_free(whole);
         psfm_plane_minimum_free(grown);
         if (status == PSFM_OK)
-            status = extend(ctx, &g, num, wanted, whole, grown);
+            status = extend_growth(ctx, &g, num, wanted, whole, grown);
         num = wanted;
     } while (status == PSFM_OK && num < g.num_order);
     free(g.order);

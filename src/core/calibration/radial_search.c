@@ -117,7 +117,8 @@ static void set_value(const search *s, double value, psfm_camera *cameras) {
 }
 
 /* Ray and derivative of a keypoint under a camera; zeros if it has none. */
-static void unproject(const psfm_camera *camera, const double xy[2], double ray[3], double px[6]) {
+static void unproject_keypoint(const psfm_camera *camera, const double xy[2], double ray[3],
+                               double px[6]) {
     double again[2];
     if (!psfm_camera_unproject(camera, xy, ray) ||
         !psfm_camera_project_jacobian(camera, ray, again, px))
@@ -137,10 +138,10 @@ static psfm_status make_pairs(psfm_context *ctx, const search *s, const sample *
         (status = PSFM_ALLOC(ctx, p->num, &c.px2)) == PSFM_OK) {
         for (size_t k = 0; k < p->num; ++k) {
             const uint32_t *match = p->pair->matches[p->matches[k]];
-            unproject(&s->cameras[view1->camera_idx], view1->keypoints[match[0]], c.ray1[k],
-                      c.px1[k]);
-            unproject(&s->cameras[view2->camera_idx], view2->keypoints[match[1]], c.ray2[k],
-                      c.px2[k]);
+            unproject_keypoint(&s->cameras[view1->camera_idx], view1->keypoints[match[0]],
+                               c.ray1[k], c.px1[k]);
+            unproject_keypoint(&s->cameras[view2->camera_idx], view2->keypoints[match[1]],
+                               c.ray2[k], c.px2[k]);
         }
         status = psfm_ray_pairs_init(ctx, &c, NULL, out);
     }
@@ -190,7 +191,7 @@ static psfm_status score_sample(psfm_context *ctx, size_t index, int worker, voi
 }
 
 /* Score and typical scatter with the cameras in s->cameras. */
-static psfm_status evaluate(psfm_context *ctx, search *s, double *score, double *sigma_px) {
+static psfm_status evaluate_cameras(psfm_context *ctx, search *s, double *score, double *sigma_px) {
     double num = 0.0;
     psfm_status status = psfm_parallel_for(ctx, NULL, s->num, score_sample, s);
     *score = 0.0;
@@ -205,7 +206,7 @@ static psfm_status evaluate(psfm_context *ctx, search *s, double *score, double 
 static psfm_status score_of(psfm_context *ctx, search *s, double value, double *score) {
     double sigma_px;
     set_value(s, value, s->cameras);
-    return evaluate(ctx, s, score, &sigma_px);
+    return evaluate_cameras(ctx, s, score, &sigma_px);
 }
 
 /* ---- samples ---- */
@@ -275,7 +276,7 @@ static psfm_status take_samples(psfm_context *ctx, const psfm_two_view *two_view
 }
 
 /* The best value: the best of a grid, then golden section between its neighbours. */
-static psfm_status minimise(psfm_context *ctx, search *s, double *best, double *best_score) {
+static psfm_status minimise_score(psfm_context *ctx, search *s, double *best, double *best_score) {
     double step = (s->high - s->low) / (GRID - 1), score;
     psfm_status status = PSFM_OK;
     *best = 0.0;
@@ -319,10 +320,10 @@ static psfm_status find_rival(psfm_context *ctx, const search *fisheye, double *
     s.what = STRENGTH;
     s.low = -WIDE_STRENGTH;
     s.high = 0.0;
-    psfm_status status = minimise(ctx, &s, &value, &best);
+    psfm_status status = minimise_score(ctx, &s, &value, &best);
     set_value(&s, value, s.cameras);
     if (status == PSFM_OK)
-        status = evaluate(ctx, &s, &best, &sigma);
+        status = evaluate_cameras(ctx, &s, &best, &sigma);
     if (status == PSFM_OK && best < *score) {
         *score = best;
         *sigma_px = sigma;
@@ -340,8 +341,8 @@ static bool is_significant(const search *s, double gain, double min_fall,
 
 /* Searches; if the value is significant the cameras of the set change. Fisheyes have a rival,
  * unless there are such already. */
-static psfm_status run(psfm_context *ctx, const psfm_two_view *two_views, search *s, bool has_rival,
-                       double min_fall, psfm_radial_result *out) {
+static psfm_status run_search(psfm_context *ctx, const psfm_two_view *two_views, search *s,
+                              bool has_rival, double min_fall, psfm_radial_result *out) {
     double before = 0.0, after = 0.0;
     *out = (psfm_radial_result){0};
     psfm_status status = PSFM_ALLOC(ctx, s->set->num_cameras, &s->cameras);
@@ -350,12 +351,12 @@ static psfm_status run(psfm_context *ctx, const psfm_two_view *two_views, search
     if (status != PSFM_OK || s->num == 0)
         goto cleanup;
     memcpy(s->cameras, s->set->cameras, s->set->num_cameras * sizeof *s->cameras);
-    if ((status = evaluate(ctx, s, &before, &out->sigma_before_px)) != PSFM_OK ||
+    if ((status = evaluate_cameras(ctx, s, &before, &out->sigma_before_px)) != PSFM_OK ||
         (has_rival && (status = find_rival(ctx, s, &before, &out->sigma_before_px)) != PSFM_OK) ||
-        (status = minimise(ctx, s, &out->value, &after)) != PSFM_OK)
+        (status = minimise_score(ctx, s, &out->value, &after)) != PSFM_OK)
         goto cleanup;
     set_value(s, out->value, s->cameras);
-    if ((status = evaluate(ctx, s, &after, &out->sigma_px)) != PSFM_OK)
+    if ((status = evaluate_cameras(ctx, s, &after, &out->sigma_px)) != PSFM_OK)
         goto cleanup;
     out->found = is_significant(s, before - after, min_fall, out);
     if (out->found)
@@ -376,7 +377,7 @@ psfm_status psfm_radial_search(psfm_context *ctx, psfm_match_set *set,
                 .what = same_coefficient ? COEFFICIENT : STRENGTH,
                 .low = -MAX_STRENGTH,
                 .high = MAX_STRENGTH};
-    return run(ctx, two_views, &s, false, MIN_FALL, out);
+    return run_search(ctx, two_views, &s, false, MIN_FALL, out);
 }
 
 psfm_status psfm_fisheye_search(psfm_context *ctx, psfm_match_set *set,
@@ -387,7 +388,7 @@ psfm_status psfm_fisheye_search(psfm_context *ctx, psfm_match_set *set,
                 .what = FISHEYE,
                 .low = log(MIN_FISHEYE),
                 .high = log(MAX_FISHEYE)};
-    psfm_status status = run(ctx, two_views, &s, !again, again ? 0.0 : FISHEYE_FALL, out);
+    psfm_status status = run_search(ctx, two_views, &s, !again, again ? 0.0 : FISHEYE_FALL, out);
     out->value = exp(out->value);
     return status;
 }

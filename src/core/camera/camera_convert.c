@@ -7,7 +7,8 @@
 #include "core/camera/camera_model.h"
 
 /* Moves coefficients from one list of indices to another; 0 is "none" in both. */
-static void move(const psfm_camera *from, const int *old, const int *new, int num, double *params) {
+static void move_coefficients(const psfm_camera *from, const int *old, const int *new, int num,
+                              double *params) {
     for (int k = 0; k < num; ++k)
         if (new[k] != 0)
             params[new[k]] = old[k] == 0 ? 0.0 : from->params[old[k]];
@@ -26,11 +27,11 @@ psfm_camera psfm_camera_convert(const psfm_camera *camera, psfm_camera_model mod
         out.params[new->focal[k]] = is_single ? mean : p[old->focal[k]];
         out.params[new->center[k]] = p[old->center[k]];
     }
-    move(camera, old->radial, new->radial, 4, out.params);
-    move(camera, old->denominator, new->denominator, 3, out.params);
-    move(camera, old->tangential, new->tangential, 2, out.params);
-    move(camera, old->prism, new->prism, 2, out.params);
-    move(camera, &old->omega, &new->omega, 1, out.params);
+    move_coefficients(camera, old->radial, new->radial, 4, out.params);
+    move_coefficients(camera, old->denominator, new->denominator, 3, out.params);
+    move_coefficients(camera, old->tangential, new->tangential, 2, out.params);
+    move_coefficients(camera, old->prism, new->prism, 2, out.params);
+    move_coefficients(camera, &old->omega, &new->omega, 1, out.params);
     return out;
 }
 

@@ -117,20 +117,20 @@ const psfm_camera_model_info psfm_camera_models[PSFM_NUM_CAMERA_MODELS] = {
 };
 
 /* hypot without its care for huge numbers, which are out of range anyway. */
-static double length(double x, double y) {
+static double vector_length(double x, double y) {
     return sqrt(x * x + y * y);
 }
 
 /* The coefficient at an index of the table, where 0 stands for an absent one. */
-static double coefficient(const psfm_camera *camera, int index) {
+static double get_coefficient(const psfm_camera *camera, int index) {
     return index == 0 ? 0.0 : camera->params[index];
 }
 
 /* Copies coefficients and says whether one of them is not zero. */
-static bool coefficients(const psfm_camera *camera, const int *indices, int n, double *out) {
+static bool get_coefficients(const psfm_camera *camera, const int *indices, int n, double *out) {
     bool any = false;
     for (int k = 0; k < n; ++k) {
-        out[k] = coefficient(camera, indices[k]);
+        out[k] = get_coefficient(camera, indices[k]);
         any = any || out[k] != 0.0;
     }
     return any;
@@ -154,11 +154,11 @@ bool psfm_lens_from_camera(const psfm_camera *camera, psfm_lens *lens) {
         lens->angle_in = 2.0 * tan(0.5 * omega);
         lens->angle_out = omega;
     }
-    bool radial = coefficients(camera, info->radial, 4, lens->radial);
-    lens->has_denominator = coefficients(camera, info->denominator, 3, lens->denominator);
+    bool radial = get_coefficients(camera, info->radial, 4, lens->radial);
+    lens->has_denominator = get_coefficients(camera, info->denominator, 3, lens->denominator);
     lens->has_radial = radial || lens->has_denominator;
-    bool tangential = coefficients(camera, info->tangential, 2, lens->tangential);
-    bool prism = coefficients(camera, info->prism, 2, lens->prism);
+    bool tangential = get_coefficients(camera, info->tangential, 2, lens->tangential);
+    bool prism = get_coefficients(camera, info->prism, 2, lens->prism);
     lens->has_tangential = tangential || prism;
     return true;
 }
@@ -301,7 +301,7 @@ bool psfm_lens_in_range(const psfm_lens *lens, const double uv[2]) {
     if (lens->has_tangential) {
         double T[4];
         tangential_derivative(lens, uv, T);
-        double least = 0.5 * (T[0] + T[3]) - 0.5 * length(T[0] - T[3], T[1] + T[2]);
+        double least = 0.5 * (T[0] + T[3]) - 0.5 * vector_length(T[0] - T[3], T[1] + T[2]);
         m = fmin(least, 0.0);
     }
     return radial_in_range(lens, uv[0] * uv[0] + uv[1] * uv[1], m);
@@ -354,7 +354,7 @@ static bool retreat_into_range(const psfm_lens *lens, double uv[2]) {
 
 /* One damped Newton step from *uv with error e = distort(uv) - target. False if none reduces it. */
 static bool plane_step(const psfm_lens *lens, const double target[2], double uv[2], double e[2]) {
-    double image[2], J[4], norm = length(e[0], e[1]);
+    double image[2], J[4], norm = vector_length(e[0], e[1]);
     psfm_lens_distort(lens, uv, image, J);
     double det = J[0] * J[3] - J[1] * J[2];
     double du = (J[3] * e[0] - J[1] * e[1]) / det, dv = (J[0] * e[1] - J[2] * e[0]) / det;
@@ -366,7 +366,7 @@ static bool plane_step(const psfm_lens *lens, const double target[2], double uv[
             continue;
         psfm_lens_distort(lens, trial, image, NULL);
         double error[2] = {image[0] - target[0], image[1] - target[1]};
-        if (length(error[0], error[1]) < norm) {
+        if (vector_length(error[0], error[1]) < norm) {
             memcpy(uv, trial, sizeof trial);
             memcpy(e, error, sizeof error);
             return true;
@@ -376,7 +376,7 @@ static bool plane_step(const psfm_lens *lens, const double target[2], double uv[
 }
 
 bool psfm_lens_undistort(const psfm_lens *lens, const double distorted[2], double uv[2]) {
-    double target = length(distorted[0], distorted[1]);
+    double target = vector_length(distorted[0], distorted[1]);
     if (!(target < HUGE_VAL))
         return false;
     double scale = 1.0;
@@ -398,8 +398,8 @@ bool psfm_lens_undistort(const psfm_lens *lens, const double distorted[2], doubl
     e[0] -= distorted[0];
     e[1] -= distorted[1];
     double floor = 2.0 * DBL_EPSILON * target;
-    for (int step = 0; step < MAX_PLANE_STEPS && length(e[0], e[1]) > floor; ++step)
+    for (int step = 0; step < MAX_PLANE_STEPS && vector_length(e[0], e[1]) > floor; ++step)
         if (!plane_step(lens, distorted, uv, e))
             break;
-    return length(e[0], e[1]) <= 50.0 * floor;
+    return vector_length(e[0], e[1]) <= 50.0 * floor;
 }

@@ -108,8 +108,8 @@ static bool unproject_pinhole(const psfm_camera *camera, const double xy[2], dou
 }
 
 /* The pixel, and its derivative by the ray if `jacobian` is not NULL. */
-static bool project(const psfm_camera *camera, const double ray[3], double xy[2],
-                    double *jacobian) {
+static bool project_ray(const psfm_camera *camera, const double ray[3], double xy[2],
+                        double *jacobian) {
     psfm_lens lens;
     if (!(ray[2] > 0.0))
         return false;
@@ -142,12 +142,12 @@ static bool project(const psfm_camera *camera, const double ray[3], double xy[2]
 }
 
 bool psfm_camera_project(const psfm_camera *camera, const double ray[3], double xy[2]) {
-    return project(camera, ray, xy, NULL);
+    return project_ray(camera, ray, xy, NULL);
 }
 
 bool psfm_camera_project_jacobian(const psfm_camera *camera, const double ray[3], double xy[2],
                                   double d_xy_d_ray[6]) {
-    return project(camera, ray, xy, d_xy_d_ray);
+    return project_ray(camera, ray, xy, d_xy_d_ray);
 }
 
 bool psfm_camera_unproject(const psfm_camera *camera, const double xy[2], double ray[3]) {

@@ -29,20 +29,20 @@ typedef struct {
     uint32_t *parent; /* sets of groups that belong together */
 } search;
 
-static bool before(const search *s, uint32_t a, uint32_t b) {
+static bool is_before(const search *s, uint32_t a, uint32_t b) {
     return s->key[a] > s->key[b] || (s->key[a] == s->key[b] && a < b);
 }
 
-static void put(search *s, uint32_t at, uint32_t a) {
+static void put_at(search *s, uint32_t at, uint32_t a) {
     s->heap[at] = a;
     s->place[a] = at;
 }
 
-static void rise(search *s, uint32_t a) {
+static void rise_in_heap(search *s, uint32_t a) {
     uint32_t at = s->place[a];
-    for (; at > 0 && before(s, a, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        put(s, at, s->heap[(at - 1) / 2]);
-    put(s, at, a);
+    for (; at > 0 && is_before(s, a, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        put_at(s, at, s->heap[(at - 1) / 2]);
+    put_at(s, at, a);
 }
 
 static uint32_t take_first(search *s) {
@@ -51,18 +51,18 @@ static uint32_t take_first(search *s) {
     if (s->in_heap == 0)
         return first;
     for (uint32_t child; (child = 2 * at + 1) < s->in_heap; at = child) {
-        if (child + 1 < s->in_heap && before(s, s->heap[child + 1], s->heap[child]))
+        if (child + 1 < s->in_heap && is_before(s, s->heap[child + 1], s->heap[child]))
             ++child;
-        if (!before(s, s->heap[child], last))
+        if (!is_before(s, s->heap[child], last))
             break;
-        put(s, at, s->heap[child]);
+        put_at(s, at, s->heap[child]);
     }
-    put(s, at, last);
+    put_at(s, at, last);
     return first;
 }
 
 /* Goes along the edges of the group just visited. Returns how many groups join others. */
-static uint32_t visit(search *s, uint32_t a) {
+static uint32_t visit_edges(search *s, uint32_t a) {
     uint32_t joined = 0;
     for (uint32_t i = s->begin[a]; i < s->begin[a + 1]; ++i) {
         uint32_t v = s->member[i];
@@ -71,7 +71,7 @@ static uint32_t visit(search *s, uint32_t a) {
             if (s->place[b] == VISITED || !(s->weight[e] > 0.0))
                 continue;
             s->key[b] += s->weight[e];
-            rise(s, b);
+            rise_in_heap(s, b);
             if (s->key[b] >= s->least && psfm_sets_unite(s->parent, a, b))
                 ++joined;
         }
@@ -86,11 +86,11 @@ static bool go_round(search *s) {
     psfm_sets_init(s->parent, s->num);
     for (uint32_t a = 0; a < s->num; ++a) {
         s->key[a] = 0.0;
-        put(s, a, a);
+        put_at(s, a, a);
     }
     s->in_heap = s->num;
     while (s->in_heap > 0)
-        joined += visit(s, take_first(s));
+        joined += visit_edges(s, take_first(s));
     for (uint32_t a = 0; a < s->num; ++a) { /* a set's root is its lowest */
         uint32_t root = psfm_sets_find(s->parent, a);
         s->place[a] = root == a ? num++ : s->place[root];

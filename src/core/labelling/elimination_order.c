@@ -29,7 +29,7 @@ typedef struct {
     size_t scope_room;
 } work;
 
-static psfm_status push(psfm_context *ctx, list *l, uint32_t value) {
+static psfm_status push_value(psfm_context *ctx, list *l, uint32_t value) {
     psfm_status status = PSFM_OK;
     if (l->num == l->room)
         status = PSFM_RESERVE(ctx, &l->item, &l->room, l->num + 1);
@@ -41,7 +41,7 @@ static psfm_status push(psfm_context *ctx, list *l, uint32_t value) {
 static psfm_status line_up(psfm_context *ctx, work *w, uint32_t v) {
     if (w->degree[v] > (uint32_t)w->max_width)
         return PSFM_OK;
-    return push(ctx, &w->waiting[w->degree[v]], v);
+    return push_value(ctx, &w->waiting[w->degree[v]], v);
 }
 
 static psfm_status list_neighbours(psfm_context *ctx, const psfm_topology *graph,
@@ -54,7 +54,7 @@ static psfm_status list_neighbours(psfm_context *ctx, const psfm_topology *graph
             continue;
         w->mark[u] = w->stamp;
         ++w->degree[v];
-        status = push(ctx, &w->neighbours[v], u);
+        status = push_value(ctx, &w->neighbours[v], u);
     }
     return status;
 }
@@ -113,7 +113,7 @@ static uint32_t pop_smallest(work *w) {
     return UINT32_MAX;
 }
 
-static void leave(work *w, uint32_t v) {
+static void remove_node(work *w, uint32_t v) {
     uint32_t last = w->there[--w->num_there];
     w->there[w->at[v]] = last;
     w->at[last] = w->at[v];
@@ -121,7 +121,7 @@ static void leave(work *w, uint32_t v) {
 }
 
 /* Drops those that have left from v's list. */
-static void tidy(work *w, uint32_t v) {
+static void tidy_neighbours(work *w, uint32_t v) {
     list *l = &w->neighbours[v];
     size_t kept = 0;
     for (size_t k = 0; k < l->num; ++k)
@@ -138,8 +138,8 @@ static psfm_status hold_one(psfm_context *ctx, work *w, psfm_rng *rng) {
             v = u;
     }
     psfm_status status = PSFM_OK;
-    leave(w, v);
-    tidy(w, v);
+    remove_node(w, v);
+    tidy_neighbours(w, v);
     for (size_t k = 0; status == PSFM_OK && k < w->neighbours[v].num; ++k) {
         uint32_t u = w->neighbours[v].item[k];
         --w->degree[u];
@@ -149,24 +149,24 @@ static psfm_status hold_one(psfm_context *ctx, work *w, psfm_rng *rng) {
 }
 
 /* Joins u to all of the scope of the node that has just left. */
-static psfm_status join(psfm_context *ctx, work *w, uint32_t u, const list *scope) {
+static psfm_status join_to_scope(psfm_context *ctx, work *w, uint32_t u, const list *scope) {
     psfm_status status = PSFM_OK;
-    tidy(w, u);
+    tidy_neighbours(w, u);
     ++w->stamp;
     w->mark[u] = w->stamp;
     for (size_t k = 0; k < w->neighbours[u].num; ++k)
         w->mark[w->neighbours[u].item[k]] = w->stamp;
     for (size_t k = 0; status == PSFM_OK && k < scope->num; ++k)
         if (w->mark[scope->item[k]] != w->stamp)
-            status = push(ctx, &w->neighbours[u], scope->item[k]);
+            status = push_value(ctx, &w->neighbours[u], scope->item[k]);
     w->degree[u] = (uint32_t)w->neighbours[u].num;
     return status == PSFM_OK ? line_up(ctx, w, u) : status;
 }
 
 static psfm_status eliminate_one(psfm_context *ctx, work *w, uint32_t v, psfm_elimination *out) {
     list *scope = &w->neighbours[v];
-    leave(w, v);
-    tidy(w, v);
+    remove_node(w, v);
+    tidy_neighbours(w, v);
     size_t begin = out->begin[out->num];
     psfm_status status = PSFM_RESERVE(ctx, &out->scope, &w->scope_room, begin + scope->num);
     if (status != PSFM_OK)
@@ -177,7 +177,7 @@ static psfm_status eliminate_one(psfm_context *ctx, work *w, uint32_t v, psfm_el
     out->node[out->num++] = v;
     out->begin[out->num] = begin + scope->num;
     for (size_t k = 0; status == PSFM_OK && k < scope->num; ++k)
-        status = join(ctx, w, scope->item[k], scope);
+        status = join_to_scope(ctx, w, scope->item[k], scope);
     return status;
 }
 

@@ -43,12 +43,12 @@ static void level_free(level *l) {
     psfm_adjacency_free(&l->adjacency);
 }
 
-static psfm_flip_problem view(const level *l) {
+static psfm_flip_problem view_level(const level *l) {
     return (psfm_flip_problem){&l->graph, &l->adjacency, (const double(*)[4])l->value, l->own};
 }
 
 /* Makes the flipped state the one without flips. */
-static void apply(level *l, const bool *flip) {
+static void apply_flips(level *l, const bool *flip) {
     for (uint32_t e = 0; e < l->graph.num_edges; ++e) {
         int shift = 2 * flip[l->graph.node1[e]] + flip[l->graph.node2[e]];
         double old[4];
@@ -77,12 +77,12 @@ static psfm_status level_init(psfm_context *ctx, const psfm_topology *graph,
         memcpy(l->own, own, graph->num_nodes * sizeof *own);
     if (fixed != NULL)
         memcpy(l->fixed, fixed, graph->num_nodes * sizeof *fixed);
-    apply(l, label);
+    apply_flips(l, label);
     return PSFM_OK;
 }
 
 /* How much an edge loses if one of its ends flips without the other. */
-static double bond(const double value[4]) {
+static double bond_strength(const double value[4]) {
     return 0.5 * (value[0] + value[3] - value[1] - value[2]);
 }
 
@@ -107,7 +107,7 @@ static psfm_status pair_nodes(psfm_context *ctx, const level *l, psfm_rng *rng, 
             continue;
         for (size_t i = l->adjacency.begin[v]; i < l->adjacency.begin[v + 1]; ++i) {
             uint32_t e = l->adjacency.edge[i], u = psfm_topology_other(&l->graph, e, v);
-            double strength = bond(l->value[e]) * psfm_rng_uniform(rng);
+            double strength = bond_strength(l->value[e]) * psfm_rng_uniform(rng);
             if (group[u] == UINT32_MAX && strength > most) {
                 most = strength;
                 partner = u;
@@ -150,8 +150,8 @@ static void contract_node(const level *fine, const uint32_t *group, uint32_t v, 
 }
 
 /* The graph of the groups, parallel edges added up. */
-static psfm_status contract(psfm_context *ctx, const level *fine, const uint32_t *group,
-                            uint32_t num, level *coarse) {
+static psfm_status contract_level(psfm_context *ctx, const level *fine, const uint32_t *group,
+                                  uint32_t num, level *coarse) {
     uint32_t n = fine->graph.num_nodes, *begin = NULL, *member = NULL, *edge_to = NULL;
     psfm_status status;
     *coarse = (level){0};
@@ -195,7 +195,7 @@ typedef struct {
 static psfm_status flip_level(psfm_context *ctx, const level *l, const flip_task *task,
                               psfm_rng *rng, bool *flip, double *gain, bool *whole) {
     psfm_elimination order;
-    psfm_flip_problem problem = view(l);
+    psfm_flip_problem problem = view_level(l);
     uint32_t num = 0;
     psfm_status status =
         psfm_eliminate(ctx, &l->graph, &l->adjacency, l->fixed, task->width, rng, &order);
@@ -226,8 +226,8 @@ static void take_groups(const uint32_t *group, const bool *coarse_flip, double c
 
 /* One round of the search, from level l down to the coarsest. Values of l change to those of the
  * flips that are found, unless `differ`. */
-static psfm_status descend(psfm_context *ctx, level *l, int width, bool differ, psfm_rng *rng,
-                           bool *flip, double *gain) {
+static psfm_status descend_levels(psfm_context *ctx, level *l, int width, bool differ,
+                                  psfm_rng *rng, bool *flip, double *gain) {
     uint32_t n = l->graph.num_nodes, *group = NULL, num = 0;
     bool whole, *coarse_flip = NULL;
     double coarse_gain = 0.0;
@@ -237,12 +237,13 @@ static psfm_status descend(psfm_context *ctx, level *l, int width, bool differ, 
     if (status != PSFM_OK || whole)
         return status;
     if (!differ)
-        apply(l, flip);
+        apply_flips(l, flip);
     if ((status = PSFM_ALLOC(ctx, n, &group)) || (status = pair_nodes(ctx, l, rng, group, &num)))
         goto cleanup;
-    if (num < n && (status = contract(ctx, l, group, num, &coarse)) == PSFM_OK &&
+    if (num < n && (status = contract_level(ctx, l, group, num, &coarse)) == PSFM_OK &&
         (status = PSFM_ALLOC(ctx, num, &coarse_flip)) == PSFM_OK &&
-        (status = descend(ctx, &coarse, width, differ, rng, coarse_flip, &coarse_gain)) == PSFM_OK)
+        (status = descend_levels(ctx, &coarse, width, differ, rng, coarse_flip, &coarse_gain)) ==
+            PSFM_OK)
         take_groups(group, coarse_flip, coarse_gain, differ, n, flip, gain);
 
 cleanup:
@@ -274,7 +275,7 @@ static psfm_status go_rounds(psfm_context *ctx, const level *start,
         status = level_init(ctx, &start->graph, (const double(*)[4])start->value, start->own, from,
                             start->fixed, &l);
         if (status == PSFM_OK)
-            status = descend(ctx, &l, options->search_width, differ, rng, found, &more);
+            status = descend_levels(ctx, &l, options->search_width, differ, rng, found, &more);
         level_free(&l);
         if (status == PSFM_OK && more > (differ ? *gain : 0.0) + tolerance) {
             idle = -1;
@@ -291,9 +292,10 @@ cleanup:
 }
 
 /* Rounds from the labels as they are, and from where annealing ends; the best of these. */
-static psfm_status search(psfm_context *ctx, const level *l, const psfm_labelling_options *options,
-                          psfm_rng *rng, bool *flip, double *gain) {
-    psfm_flip_problem problem = view(l);
+static psfm_status search_rounds(psfm_context *ctx, const level *l,
+                                 const psfm_labelling_options *options, psfm_rng *rng, bool *flip,
+                                 double *gain) {
+    psfm_flip_problem problem = view_level(l);
     bool *annealed = NULL;
     psfm_status status = go_rounds(ctx, l, options, false, rng, flip, gain);
     if (status == PSFM_OK)
@@ -326,7 +328,7 @@ static psfm_status flip_bound(psfm_context *ctx, level *l, const double *left, d
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, n, &group)) || (status = PSFM_ALLOC(ctx, n, &found)) ||
         (status = psfm_heavy_groups(ctx, &l->graph, &l->adjacency, left, least, group, &num)) ||
-        (status = contract(ctx, l, group, num, &coarse)) ||
+        (status = contract_level(ctx, l, group, num, &coarse)) ||
         (status = PSFM_ALLOC(ctx, num, &coarse_flip)) ||
         (status = flip_level(ctx, &coarse, task, rng, coarse_flip, &more, whole)) || !(more > 0.0))
         goto cleanup;
@@ -334,7 +336,7 @@ static psfm_status flip_bound(psfm_context *ctx, level *l, const double *left, d
         found[v] = coarse_flip[group[v]];
         flip[v] ^= found[v];
     }
-    apply(l, found);
+    apply_flips(l, found);
     *gain += more;
 
 cleanup:
@@ -361,7 +363,7 @@ static psfm_status flip_by_bounds(psfm_context *ctx, level *l,
     psfm_status status = PSFM_ALLOC(ctx, l->graph.num_edges, &left);
     bool whole = true;
     for (int k = 0; status == PSFM_OK && whole && !*exact && k <= LAST; ++k) {
-        const psfm_flip_problem problem = view(l);
+        const psfm_flip_problem problem = view_level(l);
         double most = 0.0;
         if ((status = psfm_flips_bound(ctx, &problem, left, &most)) == PSFM_OK && most > 0.0)
             status = flip_bound(ctx, l, left, share[k] * most, &task, &rng, flip, gain, &whole);
@@ -377,7 +379,7 @@ static psfm_status search_contracted(psfm_context *ctx, const level *l,
                                      const psfm_labelling_options *options, psfm_rng *rng,
                                      bool *flip, double *gain) {
     uint32_t n = l->graph.num_nodes, *group = NULL, num = 0;
-    const psfm_flip_problem problem = view(l);
+    const psfm_flip_problem problem = view_level(l);
     double *left = NULL, most = 0.0, more = 0.0;
     bool *found = NULL;
     level coarse = {0};
@@ -386,9 +388,9 @@ static psfm_status search_contracted(psfm_context *ctx, const level *l,
         (status = PSFM_ALLOC(ctx, n, &group)) ||
         (status = psfm_flips_bound(ctx, &problem, left, &most)) ||
         (status = psfm_heavy_groups(ctx, &l->graph, &l->adjacency, left, most, group, &num)) ||
-        (status = contract(ctx, l, group, num, &coarse)) ||
+        (status = contract_level(ctx, l, group, num, &coarse)) ||
         (status = PSFM_ALLOC(ctx, num, &found)) ||
-        (status = search(ctx, &coarse, options, rng, found, &more)))
+        (status = search_rounds(ctx, &coarse, options, rng, found, &more)))
         goto cleanup;
     for (uint32_t v = 0; more > 0.0 && v < n; ++v)
         flip[v] ^= found[group[v]];
@@ -418,8 +420,8 @@ static psfm_status flip_and_search(psfm_context *ctx, const level *l,
 }
 
 /* Whether it is easily shown that no flips gain. */
-static psfm_status refute(psfm_context *ctx, const level *l, bool *refuted) {
-    const psfm_flip_problem problem = view(l);
+static psfm_status refute_gain(psfm_context *ctx, const level *l, bool *refuted) {
+    const psfm_flip_problem problem = view_level(l);
     double *left = NULL, most = 0.0;
     psfm_status status = PSFM_ALLOC(ctx, l->graph.num_edges, &left);
     if (status == PSFM_OK)
@@ -437,8 +439,8 @@ static psfm_status best_flips(psfm_context *ctx, const level *l, uint64_t seed,
     if (options == NULL)
         options = &psfm_labelling_defaults;
     const flip_task task = {options->exact_width, options->exact_entries, true, differ};
-    const psfm_flip_problem problem = view(l);
-    psfm_status status = differ ? PSFM_OK : refute(ctx, l, &result->exact);
+    const psfm_flip_problem problem = view_level(l);
+    psfm_status status = differ ? PSFM_OK : refute_gain(ctx, l, &result->exact);
     result->score = psfm_flips_sum(&problem, NULL);
     if (status != PSFM_OK || result->exact)
         return status;

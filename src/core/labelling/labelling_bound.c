@@ -71,7 +71,7 @@ static double use_path(paths *p, uint32_t from, uint32_t to, double wanted) {
 }
 
 /* What edge e asks for beyond what paths answer. */
-static double ask(paths *p, uint32_t e) {
+static double ask_paths(paths *p, uint32_t e) {
     uint32_t from = p->problem->graph->node1[e], to = p->problem->graph->node2[e];
     double wanted = gain_of_one(p->problem->value[e]);
     while (wanted > p->tolerance && find_path(p, from, to))
@@ -102,7 +102,7 @@ psfm_status psfm_flips_bound(psfm_context *ctx, const psfm_flip_problem *problem
     }
     *most = gain_without_cuts(problem);
     for (uint32_t e = 0; e < m; ++e)
-        *most += ask(&p, e);
+        *most += ask_paths(&p, e);
 
 cleanup:
     free(p.reach);

@@ -72,7 +72,7 @@ static void sum_edges(tables *t, uint32_t k, size_t width) {
 }
 
 /* Adds the message of rank c, whose scope is the k-th node and part of its scope. */
-static void absorb(tables *t, uint32_t k, uint32_t c, size_t width) {
+static void absorb_message(tables *t, uint32_t k, uint32_t c, size_t width) {
     const psfm_elimination *o = t->order;
     message *m = &t->messages[c];
     uint32_t bit[64] = {0}, own = 0;
@@ -129,7 +129,7 @@ static psfm_status make_message(psfm_context *ctx, tables *t, uint32_t k) {
         t->position[o->scope[o->begin[k] + j]] = (uint32_t)j;
     sum_edges(t, k, width);
     for (uint32_t c = m->first_child; c != UINT32_MAX; c = t->messages[c].next_sibling)
-        absorb(t, k, c, width);
+        absorb_message(t, k, c, width);
     find_other(t, k);
     for (uint32_t c = m->first_child; c != UINT32_MAX; c = t->messages[c].next_sibling) {
         free(t->messages[c].entry);

@@ -68,7 +68,8 @@ static psfm_status finder_init(psfm_context *ctx, const psfm_runner_up_problem *
 }
 
 /* The graph of one part; its first node is fixed. */
-static void extract(const psfm_topology *t, const uint32_t *part, uint32_t which, part_graph *p) {
+static void extract_part(const psfm_topology *t, const uint32_t *part, uint32_t which,
+                         part_graph *p) {
     uint32_t n = 0, m = 0;
     for (uint32_t v = 0; v < t->num_nodes; ++v) {
         if (part[v] != which)
@@ -155,7 +156,7 @@ static psfm_status find_one(psfm_context *ctx, finder *f, const uint32_t *part, 
                             psfm_runner_up *out) {
     double least = INFINITY;
     psfm_status status = PSFM_OK;
-    extract(f->in->graph, part, which, &f->part);
+    extract_part(f->in->graph, part, which, &f->part);
     for (int k = 0; status == PSFM_OK && k < f->in->num_moves; ++k)
         status = try_move(ctx, f, k, &least, out);
     return status == PSFM_OK && isfinite(least) ? describe_cut(ctx, f, out) : status;
@@ -163,7 +164,7 @@ static psfm_status find_one(psfm_context *ctx, finder *f, const uint32_t *part, 
 
 /* Numbers the parts anew after part.best was cut off: its connected components by edges that agree,
  * get numbers from *num on. */
-static psfm_status cut(psfm_context *ctx, const finder *f, uint32_t *part, uint32_t *num) {
+static psfm_status cut_part(psfm_context *ctx, const finder *f, uint32_t *part, uint32_t *num) {
     const part_graph *p = &f->part;
     bool *keep = NULL;
     uint32_t *label = NULL, num_new;
@@ -206,7 +207,7 @@ static psfm_status find_all(psfm_context *ctx, finder *f, uint32_t num_parts,
         status = find_one(ctx, f, out->part, k, &found);
         bool undecided = found.num_nodes > 0 && !found.decided;
         if (status == PSFM_OK && undecided && ++cuts <= MAX_CUTS)
-            status = cut(ctx, f, out->part, &num_parts);
+            status = cut_part(ctx, f, out->part, &num_parts);
         if (status == PSFM_OK && (undecided || (k < whole && found.num_nodes > 0)))
             status = keep_item(ctx, &found, out);
         psfm_runner_up_free(&found);

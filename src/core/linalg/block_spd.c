@@ -91,7 +91,8 @@ static psfm_status check_pattern(psfm_context *ctx, const psfm_block_pattern *p)
     return PSFM_OK;
 }
 
-static psfm_status build(psfm_context *ctx, const psfm_block_pattern *p, psfm_block_spd *spd) {
+static psfm_status build_system(psfm_context *ctx, const psfm_block_pattern *p,
+                                psfm_block_spd *spd) {
     size_t num_pattern = p->row_begin[p->num_blocks], n = p->scalar_begin[p->num_blocks];
     size_t *height = NULL;
     psfm_status status = PSFM_ALLOC(ctx, p->num_blocks, &height);
@@ -131,7 +132,7 @@ psfm_status psfm_block_spd_create(psfm_context *ctx, const psfm_block_pattern *p
         (status = PSFM_ALLOC(ctx, num_pattern, &made->block_row)) == PSFM_OK &&
         (status = PSFM_ALLOC(ctx, num_pattern, &made->block_col)) == PSFM_OK &&
         (status = PSFM_ALLOC(ctx, num_pattern, &made->offset)) == PSFM_OK)
-        status = build(ctx, pattern, made);
+        status = build_system(ctx, pattern, made);
     if (status != PSFM_OK)
         psfm_block_spd_destroy(&made);
     *spd = made;

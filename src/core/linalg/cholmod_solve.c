@@ -62,7 +62,7 @@ psfm_status psfm_cholmod_factor(psfm_context *ctx, cholmod_sparse *A, cholmod_fa
 }
 
 /* Makes room for `size` numbers, no more: CHOLMOD takes a vector of any other size anew. */
-static bool ensure(cholmod_dense **vector, size_t size, cholmod_common *common) {
+static bool ensure_size(cholmod_dense **vector, size_t size, cholmod_common *common) {
     if (*vector != NULL && (*vector)->nzmax == size)
         return true;
     cholmod_l_free_dense(vector, common);
@@ -85,8 +85,9 @@ psfm_status psfm_cholmod_solve(psfm_context *ctx, cholmod_factor *L, cholmod_com
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
     int levels = openmp_off();
-    bool done = ensure(&memory->x, n * num_rhs, common) &&
-                ensure(&memory->y, n * columns, common) && ensure(&memory->e, extra, common) &&
+    bool done = ensure_size(&memory->x, n * num_rhs, common) &&
+                ensure_size(&memory->y, n * columns, common) &&
+                ensure_size(&memory->e, extra, common) &&
                 cholmod_l_solve2(CHOLMOD_A, L, &rhs, NULL, &memory->x, NULL, &memory->y, &memory->e,
                                  common);
     omp_set_max_active_levels(levels);

@@ -21,7 +21,7 @@ static int by_position(const void *a, const void *b) {
 }
 
 /* Twice the area of the triangle o, a, b; positive if it turns left. */
-static double turn(const point *o, const point *a, const point *b) {
+static double turn_area(const point *o, const point *a, const point *b) {
     return (a->x - o->x) * (b->y - o->y) - (a->y - o->y) * (b->x - o->x);
 }
 
@@ -39,14 +39,14 @@ psfm_status psfm_convex_hull(psfm_context *ctx, size_t num, const double (*xy)[2
     qsort(sorted, num, sizeof *sorted, by_position);
     size_t top = 0;
     for (size_t k = 0; k < num; ++k) { /* lower chain */
-        while (top >= 2 && turn(&chain[top - 2], &chain[top - 1], &sorted[k]) <= 0.0)
+        while (top >= 2 && turn_area(&chain[top - 2], &chain[top - 1], &sorted[k]) <= 0.0)
             --top;
         chain[top++] = sorted[k];
     }
     size_t lower = top + 1;
     for (size_t k = num; k-- > 1;) { /* upper chain, from the second last back to the first */
         const point *p = &sorted[k - 1];
-        while (top >= lower && turn(&chain[top - 2], &chain[top - 1], p) <= 0.0)
+        while (top >= lower && turn_area(&chain[top - 2], &chain[top - 1], p) <= 0.0)
             --top;
         chain[top++] = *p;
     }

@@ -178,7 +178,7 @@ static void combine_rows(const rows *s) {
 
 /* Makes t orthogonal to the basis and the constants and appends it; *appended is false if nothing
  * is left of it. */
-static psfm_status append(psfm_context *ctx, davidson *d, bool *appended) {
+static psfm_status append_vector(psfm_context *ctx, davidson *d, bool *appended) {
     psfm_status status = for_rows(ctx, d, project_rows);
     double before = d->sums[MAX_BASIS + 1];
     for (int pass = 0; status == PSFM_OK && pass < 2; ++pass) {
@@ -244,7 +244,7 @@ static bool add_previous(davidson *d) {
 }
 
 /* Cuts the basis down. r is kept, and the lowest Ritz vector is the first of the new basis. */
-static psfm_status restart(psfm_context *ctx, davidson *d) {
+static psfm_status restart_basis(psfm_context *ctx, davidson *d) {
     double gram[MAX_BASIS][MAX_BASIS] = {{0.0}};
     memcpy(d->coefficients, d->ritz, NUM_KEPT * sizeof d->ritz[0]);
     d->num_columns = NUM_KEPT + add_previous(d);
@@ -262,8 +262,8 @@ static psfm_status restart(psfm_context *ctx, davidson *d) {
 }
 
 /* How far the residual has come from `start` to `target`, in per cent of the digits. */
-static psfm_status report(psfm_context *ctx, const char *stage, double start, double residual,
-                          double target) {
+static psfm_status report_progress(psfm_context *ctx, const char *stage, double start,
+                                   double residual, double target) {
     if (stage == NULL)
         return PSFM_OK;
     double share = log(start / residual) / log(start / target);
@@ -271,8 +271,9 @@ static psfm_status report(psfm_context *ctx, const char *stage, double start, do
 }
 
 /* Iterates from the basis that is there. */
-static psfm_status improve(psfm_context *ctx, davidson *d, double tolerance, int max_iterations,
-                           const char *stage, psfm_fiedler_result *result) {
+static psfm_status improve_basis(psfm_context *ctx, davidson *d, double tolerance,
+                                 int max_iterations, const char *stage,
+                                 psfm_fiedler_result *result) {
     double residual, start = 0.0;
     for (int iteration = 0;; ++iteration) {
         psfm_status status = find_ritz(ctx, d, &residual);
@@ -285,10 +286,10 @@ static psfm_status improve(psfm_context *ctx, davidson *d, double tolerance, int
         if (result->converged || iteration >= max_iterations)
             return PSFM_OK;
         bool appended;
-        if ((status = report(ctx, stage, start, residual, target)) != PSFM_OK ||
-            (d->size == MAX_BASIS && (status = restart(ctx, d)) != PSFM_OK) ||
+        if ((status = report_progress(ctx, stage, start, residual, target)) != PSFM_OK ||
+            (d->size == MAX_BASIS && (status = restart_basis(ctx, d)) != PSFM_OK) ||
             (status = psfm_multilevel_solve(ctx, d->multilevel, d->level, d->r, d->t)) != PSFM_OK ||
-            (status = append(ctx, d, &appended)) != PSFM_OK)
+            (status = append_vector(ctx, d, &appended)) != PSFM_OK)
             return status;
         if (!appended) /* the basis holds all there is */
             return find_ritz(ctx, d, &residual);
@@ -329,7 +330,7 @@ static psfm_status start_basis(psfm_context *ctx, davidson *d, const double *coa
             d->t[i] = coarse == NULL ? psfm_rng_range(&rng, -1.0, 1.0)
                                      : coarse[(size_t)k * num_coarse + d->group[i]];
         bool appended;
-        psfm_status status = append(ctx, d, &appended);
+        psfm_status status = append_vector(ctx, d, &appended);
         if (status != PSFM_OK)
             return status;
     }
@@ -365,9 +366,10 @@ psfm_status psfm_fiedler(psfm_context *ctx, const psfm_csr *W, const double *mas
             break;
         status = start_basis(ctx, &d, lowest, num_coarse);
         if (status == PSFM_OK && level > 0)
-            status = improve(ctx, &d, COARSE_TOLERANCE, COARSE_ITERATIONS, NULL, result);
+            status = improve_basis(ctx, &d, COARSE_TOLERANCE, COARSE_ITERATIONS, NULL, result);
         else if (status == PSFM_OK)
-            status = improve(ctx, &d, options->tolerance, options->max_iterations, stage, result);
+            status =
+                improve_basis(ctx, &d, options->tolerance, options->max_iterations, stage, result);
         if (status == PSFM_OK && level == 0)
             memcpy(x, d.t, W->n * sizeof *x);
         else if (status == PSFM_OK)

@@ -29,7 +29,7 @@ static psfm_status multiply_rows(psfm_context *ctx, size_t index, int worker, vo
     return PSFM_OK;
 }
 
-static psfm_status multiply(psfm_context *ctx, product *p) {
+static psfm_status multiply_all(psfm_context *ctx, product *p) {
     size_t num_tasks = ((size_t)p->W->n + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
     if (num_tasks == 1)
         return multiply_rows(ctx, 0, 0, p);
@@ -37,10 +37,10 @@ static psfm_status multiply(psfm_context *ctx, product *p) {
 }
 
 psfm_status psfm_laplacian_mul(psfm_context *ctx, const psfm_csr *W, const double *x, double *y) {
-    return multiply(ctx, &(product){W, x, NULL, y});
+    return multiply_all(ctx, &(product){W, x, NULL, y});
 }
 
 psfm_status psfm_laplacian_residual(psfm_context *ctx, const psfm_csr *W, const double *x,
                                     const double *b, double *y) {
-    return multiply(ctx, &(product){W, x, b, y});
+    return multiply_all(ctx, &(product){W, x, b, y});
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static bool factorize(double *A, int n) {
+static bool factorize_spd(double *A, int n) {
     for (int j = 0; j < n; ++j) {
         double diagonal = A[n * j + j], d = diagonal;
         for (int k = 0; k < j; ++k)
@@ -24,7 +24,7 @@ static bool factorize(double *A, int n) {
 }
 
 bool psfm_solve_spd(double *A, int n, double *b) {
-    if (!factorize(A, n))
+    if (!factorize_spd(A, n))
         return false;
     for (int i = 0; i < n; ++i) {
         for (int k = 0; k < i; ++k)

@@ -14,8 +14,8 @@ static double next_damping(double damping, const psfm_damping_rule *rule) {
 }
 
 /* Tries steps until one lowers the cost, which *cost then is. */
-static psfm_status lower(psfm_context *ctx, const psfm_descent *d, int *trials, double *damping,
-                         double *cost, bool *lowered) {
+static psfm_status lower_cost(psfm_context *ctx, const psfm_descent *d, int *trials,
+                              double *damping, double *cost, bool *lowered) {
     *lowered = false;
     for (; *trials > 0 && *damping < d->damping->most && !*lowered; --*trials) {
         double tried;
@@ -34,7 +34,7 @@ static psfm_status lower(psfm_context *ctx, const psfm_descent *d, int *trials, 
 double psfm_descend(const psfm_descent *d, int max_trials, double cost) {
     double damping = d->start, before = cost;
     bool lowered = true;
-    while (lower(NULL, d, &max_trials, &damping, &cost, &lowered) == PSFM_OK && lowered) {
+    while (lower_cost(NULL, d, &max_trials, &damping, &cost, &lowered) == PSFM_OK && lowered) {
         if (d->accept(d->user, before, cost))
             break;
         before = cost;
@@ -53,7 +53,7 @@ psfm_status psfm_descend_robustly(psfm_context *ctx, const psfm_descent *d,
         psfm_status status = plan->linearize(ctx, d->user, is_loose, &before);
         double after = before;
         if (status == PSFM_OK)
-            status = lower(ctx, d, &trials, &damping, &after, &lowered);
+            status = lower_cost(ctx, d, &trials, &damping, &after, &lowered);
         if (status != PSFM_OK)
             return status;
         if (lowered)

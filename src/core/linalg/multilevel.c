@@ -264,7 +264,7 @@ static psfm_status relax_backward(psfm_context *ctx, size_t index, int worker, v
     return PSFM_OK;
 }
 
-static psfm_status relax(psfm_context *ctx, psfm_task_fn sweep, relaxation *s) {
+static psfm_status relax_level(psfm_context *ctx, psfm_task_fn sweep, relaxation *s) {
     size_t num_blocks = ((size_t)s->l->W->n + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK;
     if (num_blocks == 1)
         return sweep(ctx, 0, 0, s);
@@ -273,7 +273,7 @@ static psfm_status relax(psfm_context *ctx, psfm_task_fn sweep, relaxation *s) {
 
 /* x ~ L^-1 b by one or two steps of flexible conjugate gradients, with l->b and l->x. b becomes the
  * residual of the first. */
-static psfm_status iterate(psfm_context *ctx, psfm_multilevel *m, int k) {
+static psfm_status iterate_level(psfm_context *ctx, psfm_multilevel *m, int k) {
     level *l = &m->levels[k];
     uint32_t n = l->W->n;
     psfm_status status = psfm_multilevel_solve(ctx, m, k, l->b, l->x);
@@ -325,7 +325,7 @@ psfm_status psfm_multilevel_solve(psfm_context *ctx, psfm_multilevel *m, int k, 
     if (k == m->num_levels - 1)
         return solve_coarsest(ctx, m, b, x);
     level *coarse = &m->levels[k + 1];
-    psfm_status status = relax(ctx, relax_forward, &(relaxation){l, b, NULL, x});
+    psfm_status status = relax_level(ctx, relax_forward, &(relaxation){l, b, NULL, x});
     if (status == PSFM_OK)
         status = psfm_laplacian_residual(ctx, l->W, x, b, l->work);
     if (status != PSFM_OK)
@@ -333,9 +333,9 @@ psfm_status psfm_multilevel_solve(psfm_context *ctx, psfm_multilevel *m, int k, 
     memset(coarse->b, 0, coarse->W->n * sizeof *coarse->b);
     for (uint32_t i = 0; i < l->W->n; ++i)
         coarse->b[l->group[i]] += l->work[i];
-    if ((status = iterate(ctx, m, k + 1)) != PSFM_OK)
+    if ((status = iterate_level(ctx, m, k + 1)) != PSFM_OK)
         return status;
     for (uint32_t i = 0; i < l->W->n; ++i)
         l->work[i] = x[i] += coarse->x[l->group[i]];
-    return relax(ctx, relax_backward, &(relaxation){l, b, l->work, x});
+    return relax_level(ctx, relax_backward, &(relaxation){l, b, l->work, x});
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void swap(double *a, double *b) {
+static void swap_values(double *a, double *b) {
     double t = *a;
     *a = *b;
     *b = t;
@@ -15,7 +15,7 @@ static void swap(double *a, double *b) {
 
 static double median_of_three(double a, double b, double c) {
     if (a > b)
-        swap(&a, &b);
+        swap_values(&a, &b);
     return c <= a ? a : c >= b ? b : c;
 }
 
@@ -31,7 +31,7 @@ double psfm_select(double *values, size_t num, size_t k) {
             while (values[j] > pivot)
                 --j;
             if (i <= j)
-                swap(&values[i++], &values[j--]);
+                swap_values(&values[i++], &values[j--]);
         }
         if (rank <= j)
             high = j;
@@ -48,7 +48,7 @@ double psfm_median(double *values, size_t num) {
 }
 
 /* Bits of a double as a number that sorts like it. */
-static uint64_t key(double value) {
+static uint64_t sort_key(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
@@ -58,7 +58,7 @@ static void insertion_sort(double *values, size_t num) {
     for (size_t i = 1; i < num; ++i) {
         double value = values[i];
         size_t j = i;
-        for (; j > 0 && key(values[j - 1]) > key(value); --j)
+        for (; j > 0 && sort_key(values[j - 1]) > sort_key(value); --j)
             values[j] = values[j - 1];
         values[j] = value;
     }
@@ -73,7 +73,7 @@ static void sort_bytes(double *values, size_t num, int shift) {
         return;
     }
     for (size_t k = 0; k < num; ++k)
-        ++next[key(values[k]) >> shift & 255];
+        ++next[sort_key(values[k]) >> shift & 255];
     for (size_t b = 0, begin = 0; b < 256; ++b) {
         end[b] = begin + next[b];
         next[b] = begin;
@@ -81,11 +81,11 @@ static void sort_bytes(double *values, size_t num, int shift) {
     }
     for (size_t b = 0; b < 256; ++b)
         while (next[b] < end[b]) {
-            size_t home = key(values[next[b]]) >> shift & 255;
+            size_t home = sort_key(values[next[b]]) >> shift & 255;
             if (home == b)
                 ++next[b];
             else
-                swap(&values[next[b]], &values[next[home]++]);
+                swap_values(&values[next[b]], &values[next[home]++]);
         }
     for (size_t b = 0, begin = 0; shift > 0 && b < 256; begin = end[b++])
         sort_bytes(values + begin, end[b] - begin, shift - 8);

@@ -15,7 +15,7 @@
 /* A leading coefficient this small against the largest one is zero: its root is out of reach. */
 #define ZERO_COEFFICIENT 1e-15
 
-static double value(const double *c, int degree, double x) {
+static double evaluate_polynomial(const double *c, int degree, double x) {
     double v = c[degree];
     for (int k = degree - 1; k >= 0; --k)
         v = v * x + c[k];
@@ -28,14 +28,14 @@ static double root_in(const double *c, const double *derivative, int degree, dou
                       double high, double at_low, double tolerance) {
     double x = 0.5 * (low + high);
     for (int iteration = 0; iteration < 100; ++iteration) {
-        double v = value(c, degree, x);
+        double v = evaluate_polynomial(c, degree, x);
         if (v == 0.0)
             return x;
         if ((v < 0.0) == (at_low < 0.0))
             low = x;
         else
             high = x;
-        double step = v / value(derivative, degree - 1, x);
+        double step = v / evaluate_polynomial(derivative, degree - 1, x);
         double next = x - step;
         if (!(next > low && next < high))
             next = 0.5 * (low + high);
@@ -61,10 +61,10 @@ static int roots_inside(const double *c, int degree, double *roots) {
         const double *p = derivatives[d];
         const double slope[1] = {p[1]}, *derivative = d > 1 ? derivatives[d - 1] : slope;
         double tolerance = d < degree ? BRACKET_TOLERANCE : ROOT_TOLERANCE;
-        double found[PSFM_MAX_DEGREE + 1], low = -1.0, at_low = value(p, d, low);
+        double found[PSFM_MAX_DEGREE + 1], low = -1.0, at_low = evaluate_polynomial(p, d, low);
         int num_found = 0;
         for (int k = 0; k <= num; ++k) {
-            double high = k < num ? stationary[k] : 1.0, at_high = value(p, d, high);
+            double high = k < num ? stationary[k] : 1.0, at_high = evaluate_polynomial(p, d, high);
             if ((at_low < 0.0) != (at_high < 0.0))
                 found[num_found++] = root_in(p, derivative, d, low, high, at_low, tolerance);
             low = high;

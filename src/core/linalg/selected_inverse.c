@@ -52,8 +52,8 @@ static integer gather_from(const psfm_selected_inverse *inverse, const block *t,
     return end;
 }
 
-static void gather(const psfm_selected_inverse *inverse, const integer *R, integer num,
-                   const scratch *w) {
+static void gather_rows(const psfm_selected_inverse *inverse, const integer *R, integer num,
+                        const scratch *w) {
     for (integer from = 0; from < num;) {
         block t = block_at(inverse->L, inverse->supernode[R[from]]);
         from = gather_from(inverse, &t, R, num, from, w);
@@ -79,7 +79,7 @@ static psfm_status invert_supernode(psfm_context *ctx, const psfm_selected_inver
     psfm_status status = invert_diagonal(ctx, &b, L, Z);
     if (status != PSFM_OK || below == 0)
         return status;
-    gather(inverse, b.row + cols, below, w);
+    gather_rows(inverse, b.row + cols, below, w);
     for (int c = 0; c < cols; ++c)
         memcpy(w->Y + (size_t)c * (size_t)below, L + (size_t)c * (size_t)rows + cols,
                (size_t)below * sizeof *w->Y);

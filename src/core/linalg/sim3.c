@@ -38,8 +38,8 @@ static double weight_of(const double *weight, size_t k) {
 }
 
 /* Centroids of the points with weight > 0; returns how many there are. */
-static size_t centroids(size_t num, const double (*x)[3], const double (*y)[3],
-                        const double *weight, double x_mean[3], double y_mean[3]) {
+static size_t find_centroids(size_t num, const double (*x)[3], const double (*y)[3],
+                             const double *weight, double x_mean[3], double y_mean[3]) {
     size_t used = 0;
     double total = 0.0;
     memset(x_mean, 0, 3 * sizeof *x_mean);
@@ -63,7 +63,7 @@ static size_t centroids(size_t num, const double (*x)[3], const double (*y)[3],
 bool psfm_sim3_fit(size_t num, const double (*x)[3], const double (*y)[3], const double *weight,
                    psfm_sim3 *out) {
     double x_mean[3], y_mean[3], C[9] = {0}, x_var = 0.0;
-    if (centroids(num, x, y, weight, x_mean, y_mean) < 3)
+    if (find_centroids(num, x, y, weight, x_mean, y_mean) < 3)
         return false;
     for (size_t k = 0; k < num; ++k) {
         double w = weight_of(weight, k), a[3], b[3];
@@ -95,7 +95,7 @@ static psfm_status not_determined(psfm_context *ctx) {
                      "the similarity is not determined: fewer than three points, or all on a line");
 }
 
-static double residual(const psfm_sim3 *s, const double x[3], const double y[3]) {
+static double find_residual(const psfm_sim3 *s, const double x[3], const double y[3]) {
     double mapped[3], d[3];
     psfm_sim3_apply(s, x, mapped);
     psfm_sub3(mapped, y, d);
@@ -115,7 +115,7 @@ typedef struct {
 static double quantile_residual(const search *s, const psfm_sim3 *sim, size_t stride) {
     size_t num = 0;
     for (size_t k = 0; k < s->num; k += stride) {
-        double r = residual(sim, s->x[k], s->y[k]);
+        double r = find_residual(sim, s->x[k], s->y[k]);
         s->scratch[num++] = isnan(r) ? INFINITY : r;
     }
     size_t rank = (size_t)ceil(QUANTILE * (double)num);
@@ -155,7 +155,7 @@ static void search_samples(psfm_context *ctx, search *s) {
 }
 
 /* Root mean square distance of the true points from their centroid, for relative floors. */
-static double spread(size_t num, const double (*y)[3]) {
+static double find_spread(size_t num, const double (*y)[3]) {
     double mean[3] = {0}, sum = 0.0;
     for (size_t k = 0; k < num; ++k)
         psfm_axpy3(mean, 1.0 / (double)num, y[k], mean);
@@ -168,15 +168,15 @@ static double spread(size_t num, const double (*y)[3]) {
 }
 
 /* Reweights within the inliers until the similarity rests. */
-static bool refine(search *s, double *weight) {
-    double floor_abs = 1e-13 * spread(s->num, s->y);
+static bool refine_similarity(search *s, double *weight) {
+    double floor_abs = 1e-13 * find_spread(s->num, s->y);
     /* Few points leave few residuals above the sample's own; widen the cut for them. */
     double cut = CUT * (1.0 + 5.0 / (double)s->num) * s->best_score + 10.0 * floor_abs;
     double floor = fmax(1e-3 * s->best_score, floor_abs), before = INFINITY;
     for (int round = 0; round < MAX_REWEIGHTS; ++round) {
         double sum = 0.0;
         for (size_t k = 0; k < s->num; ++k) {
-            double r = residual(&s->best, s->x[k], s->y[k]);
+            double r = find_residual(&s->best, s->x[k], s->y[k]);
             weight[k] = r <= cut ? 1.0 / fmax(r, floor) : 0.0;
             sum += fmin(r, cut);
         }
@@ -200,7 +200,7 @@ psfm_status psfm_sim3_fit_robust(psfm_context *ctx, size_t num, const double (*x
         status = PSFM_ALLOC(ctx, num, &s.scratch);
     if (status == PSFM_OK) {
         search_samples(ctx, &s);
-        if (isinf(s.best_score) || !refine(&s, weight))
+        if (isinf(s.best_score) || !refine_similarity(&s, weight))
             status = not_determined(ctx);
     }
     if (status == PSFM_OK)

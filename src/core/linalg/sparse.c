@@ -169,7 +169,7 @@ static void multiply_symmetric(const cholmod_sparse *A, const double *x, double 
 }
 
 /* z = r over the diagonal of A. */
-static void precondition(const cholmod_sparse *A, const double *r, double *z) {
+static void precondition_residual(const cholmod_sparse *A, const double *r, double *z) {
     const SuiteSparse_long *begin = A->p;
     const double *value = A->x;
     for (size_t c = 0; c < A->ncol; ++c)
@@ -183,7 +183,7 @@ static psfm_status conjugate_gradients(psfm_context *ctx, const psfm_spd *spd, c
     double *r = work, *z = work + n, *p = work + 2 * n, *Ap = work + 3 * n;
     memcpy(r, b, n * sizeof *r);
     memset(x, 0, n * sizeof *x);
-    precondition(spd->A, r, z);
+    precondition_residual(spd->A, r, z);
     memcpy(p, z, n * sizeof *p);
     double rz = psfm_dot(r, z, n), target = spd->tolerance * spd->tolerance * rz;
     for (int k = 0; k < spd->max_iterations && rz > target; ++k) {
@@ -196,7 +196,7 @@ static psfm_status conjugate_gradients(psfm_context *ctx, const psfm_spd *spd, c
             x[i] += step * p[i];
             r[i] -= step * Ap[i];
         }
-        precondition(spd->A, r, z);
+        precondition_residual(spd->A, r, z);
         double next = psfm_dot(r, z, n), ratio = next / rz;
         for (size_t i = 0; i < n; ++i)
             p[i] = z[i] + ratio * p[i];

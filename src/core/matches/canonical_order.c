@@ -13,7 +13,7 @@
 #include "core/base/parallel.h"
 
 /* Two numbers as 64 well mixed bits. */
-static uint64_t mix(const double xy[2]) {
+static uint64_t mix_bits(const double xy[2]) {
     uint64_t bits[2];
     memcpy(bits, xy, sizeof bits);
     uint64_t z = bits[0] * 0x9e3779b97f4a7c15u ^ (bits[1] << 32 | bits[1] >> 32);
@@ -25,7 +25,7 @@ static uint64_t mix(const double xy[2]) {
 uint64_t psfm_view_stream(const psfm_view *view) {
     uint64_t sum = view->num_keypoints;
     for (size_t k = 0; k < view->num_keypoints; ++k)
-        sum += mix(view->keypoints[k]);
+        sum += mix_bits(view->keypoints[k]);
     return sum;
 }
 
@@ -237,7 +237,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* Keypoints that are no numbers sort as zeros. */
-static double number(double x) {
+static double make_number(double x) {
     return x == x ? x : 0.0;
 }
 
@@ -252,8 +252,9 @@ static psfm_status sort_matches(psfm_context *ctx, size_t index, int worker, voi
     for (size_t m = 0; m < pair->num_matches; ++m) {
         const double *a = set->views[pair->view1].keypoints[pair->matches[m][0]];
         const double *b = set->views[pair->view2].keypoints[pair->matches[m][1]];
-        placed[m] = (placed_match){{number(a[0]), number(a[1]), number(b[0]), number(b[1])},
-                                   {pair->matches[m][0], pair->matches[m][1]}};
+        placed[m] = (placed_match){
+            {make_number(a[0]), make_number(a[1]), make_number(b[0]), make_number(b[1])},
+            {pair->matches[m][0], pair->matches[m][1]}};
     }
     if (pair->num_matches > 0)
         qsort(placed, pair->num_matches, sizeof *placed, by_place);

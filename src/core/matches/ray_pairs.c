@@ -14,7 +14,7 @@
 #include "core/base/alloc.h"
 #include "core/linalg/vec3.h"
 
-static psfm_status allocate(psfm_context *ctx, size_t num, psfm_ray_pairs *out) {
+static psfm_status allocate_pairs(psfm_context *ctx, size_t num, psfm_ray_pairs *out) {
     memset(out, 0, sizeof *out);
     psfm_ray_pairs pairs = {.num = num, .num_blocks = (num + PSFM_LANES - 1) / PSFM_LANES};
     psfm_status status = PSFM_ALLOC(ctx, pairs.num_blocks, &pairs.blocks);
@@ -92,8 +92,8 @@ static uint32_t middle_row(const psfm_ray_pairs *pairs, const double (*rays)[3])
  * derivative is known at both ends; cameras are symmetric about their middle, so to second order
  * its mean is two thirds of the one and one third of the other. It annihilates its own ray, which
  * leaves angle / sin angle (2/3 px_middle ray - 1/3 px ray_middle). */
-static void unroll(const double middle[3], const double px_middle[6], const double ray[3],
-                   const double px[6], double xy[2]) {
+static void unroll_ray(const double middle[3], const double px_middle[6], const double ray[3],
+                       const double px[6], double xy[2]) {
     double q = 0.5 * (1.0 - psfm_dot3(middle, ray)); /* sin^2 of half the angle */
     double scale = (1.0 + q * (2.0 / 3.0 + q * (8.0 / 15.0 + q * (16.0 / 35.0)))) / 3.0;
     xy[0] = scale * (2.0 * psfm_dot3(px_middle, ray) - psfm_dot3(px, middle));
@@ -107,8 +107,8 @@ static void fill_positions(const psfm_correspondences *c, psfm_ray_pairs *pairs)
     uint32_t m2 = middle_row(pairs, (const double(*)[3])c->ray2);
     for (size_t i = 0; i < pairs->num; ++i) {
         uint32_t row = pairs->row[i];
-        unroll(c->ray1[m1], c->px1[m1], c->ray1[row], c->px1[row], pairs->xy1[i]);
-        unroll(c->ray2[m2], c->px2[m2], c->ray2[row], c->px2[row], pairs->xy2[i]);
+        unroll_ray(c->ray1[m1], c->px1[m1], c->ray1[row], c->px1[row], pairs->xy1[i]);
+        unroll_ray(c->ray2[m2], c->px2[m2], c->ray2[row], c->px2[row], pairs->xy2[i]);
     }
 }
 
@@ -124,7 +124,7 @@ psfm_status psfm_ray_pairs_init(psfm_context *ctx, const psfm_correspondences *c
         order[i] = (uint32_t)i;
     if (rng != NULL)
         psfm_rng_shuffle(rng, order, c->num);
-    status = allocate(ctx, c->num, &pairs);
+    status = allocate_pairs(ctx, c->num, &pairs);
     if (status != PSFM_OK) {
         free(order);
         return status;
@@ -155,7 +155,7 @@ static void copy_lane(const psfm_ray_block *from, size_t i, psfm_ray_block *to, 
 
 psfm_status psfm_ray_pairs_select(psfm_context *ctx, const psfm_ray_pairs *from,
                                   const uint32_t *idx, size_t num, psfm_ray_pairs *out) {
-    psfm_status status = allocate(ctx, num, out);
+    psfm_status status = allocate_pairs(ctx, num, out);
     for (size_t i = 0; status == PSFM_OK && i < num; ++i) {
         size_t k = idx[i];
         copy_lane(&from->blocks[k / PSFM_LANES], k % PSFM_LANES, &out->blocks[i / PSFM_LANES],

@@ -48,7 +48,7 @@ static psfm_hypothesis *keep_heaviest(psfm_pose_graph *graph, const psfm_edge_pl
 }
 
 /* Scales the edge's weights, of which one at least is positive, to sum 1. */
-static void normalise(psfm_pose_graph *graph, const psfm_edge *edge) {
+static void normalise_weights(psfm_pose_graph *graph, const psfm_edge *edge) {
     double sum = 0.0;
     for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
         sum += graph->hypotheses[h].weight;
@@ -59,7 +59,7 @@ static void normalise(psfm_pose_graph *graph, const psfm_edge *edge) {
 static void keep_heaviest_and_normalise(psfm_pose_graph *graph, const psfm_edge *edge) {
     for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p)
         keep_heaviest(graph, &graph->planes[p]);
-    normalise(graph, edge);
+    normalise_weights(graph, edge);
 }
 
 /* Writes minus the rotation angle to R_21 as the weight of each hypothesis of an edge, and the
@@ -90,8 +90,8 @@ typedef struct {
 } weighing;
 
 /* Turns minus the angle to the essential matrix into a confidence. */
-static double confidence(const psfm_essential_weight_options *options, double angle,
-                         double smallest) {
+static double angle_confidence(const psfm_essential_weight_options *options, double angle,
+                               double smallest) {
     double bandwidth = psfm_radians(options->rotation_bandwidth_deg);
     if (options->floor > 0.0)
         return fmax(exp(-(angle / bandwidth) * (angle / bandwidth)), options->floor);
@@ -128,14 +128,15 @@ static psfm_status weigh_edge(psfm_context *ctx, size_t index, int worker, void 
         return status;
     for (uint32_t p = edge->plane_begin; p < edge->plane_end; ++p) {
         psfm_hypothesis *nearest = keep_heaviest(w->graph, &w->graph->planes[p]);
-        nearest->weight = R_21 != NULL ? confidence(w->options, -nearest->weight, smallest) : 1.0;
+        nearest->weight =
+            R_21 != NULL ? angle_confidence(w->options, -nearest->weight, smallest) : 1.0;
     }
     weigh_by_inliers(w->graph, edge, w->options->inlier_power);
-    normalise(w->graph, edge);
+    normalise_weights(w->graph, edge);
     return PSFM_OK;
 }
 
-static psfm_status weigh(psfm_context *ctx, weighing *w) {
+static psfm_status weigh_edges(psfm_context *ctx, weighing *w) {
     psfm_essential_weight_options defaults;
     psfm_options_init(&psfm_essential_weight_option_table, &defaults);
     if (w->options == NULL)
@@ -148,14 +149,14 @@ static psfm_status weigh(psfm_context *ctx, weighing *w) {
 
 psfm_status psfm_weigh_by_essential(psfm_context *ctx, const psfm_essential_weight_options *options,
                                     psfm_pose_graph *graph) {
-    return weigh(ctx, &(weighing){.graph = graph, .options = options});
+    return weigh_edges(ctx, &(weighing){.graph = graph, .options = options});
 }
 
 psfm_status psfm_weigh_by_rotation(psfm_context *ctx, const psfm_essential_weight_options *options,
                                    const double (*R_21)[9], const bool *select,
                                    psfm_pose_graph *graph) {
-    return weigh(ctx,
-                 &(weighing){.graph = graph, .options = options, .R_21 = R_21, .select = select});
+    return weigh_edges(
+        ctx, &(weighing){.graph = graph, .options = options, .R_21 = R_21, .select = select});
 }
 
 psfm_status psfm_weigh_randomly(psfm_context *ctx, uint64_t seed, psfm_pose_graph *graph) {

@@ -39,8 +39,8 @@ static void rotation_from(const psfm_edge *edge, const psfm_hypothesis *h, uint3
 
 /* Smallest rotation by which e = (s, a), f = (s, b), g = (a, b) fail to close, over the hypotheses
  * in use: the angle between R_bs and R_ba R_as. */
-static double closure(const closures *c, const psfm_edge *e, const psfm_edge *f, const psfm_edge *g,
-                      uint32_t s, uint32_t a) {
+static double find_closure(const closures *c, const psfm_edge *e, const psfm_edge *f,
+                           const psfm_edge *g, uint32_t s, uint32_t a) {
     const psfm_hypothesis *h = c->graph->hypotheses;
     double smallest = INFINITY;
     for (uint32_t p = e->hypothesis_begin; p < e->hypothesis_end; ++p) {
@@ -63,7 +63,7 @@ static double closure(const closures *c, const psfm_edge *e, const psfm_edge *f,
 }
 
 /* Factor of edges e and f; *closed tells whether a third edge closes them. */
-static double factor(const closures *c, uint32_t e, uint32_t f, bool *closed) {
+static double find_factor(const closures *c, uint32_t e, uint32_t f, bool *closed) {
     const psfm_pose_graph *graph = c->graph;
     const psfm_edge *E = &graph->edges[e], *F = &graph->edges[f];
     uint32_t s = E->node1 == F->node1 || E->node1 == F->node2 ? E->node1 : E->node2;
@@ -74,7 +74,7 @@ static double factor(const closures *c, uint32_t e, uint32_t f, bool *closed) {
         const psfm_edge *g = &graph->edges[graph->incident.edge[k]];
         if (psfm_edge_other(g, a) != b)
             continue;
-        double x = closure(c, E, F, g, s, a) / c->bandwidth;
+        double x = find_closure(c, E, F, g, s, a) / c->bandwidth;
         best = fmax(best, exp(-x * x));
         *closed = true;
     }
@@ -94,7 +94,8 @@ static psfm_status scale_rows(psfm_context *ctx, size_t index, int worker, void 
             uint32_t f = c->S->col[k];
             if (f == e)
                 continue; /* an edge closes no triangle with itself */
-            double value = factor(c, e < f ? (uint32_t)e : f, e < f ? f : (uint32_t)e, &closed);
+            double value =
+                find_factor(c, e < f ? (uint32_t)e : f, e < f ? f : (uint32_t)e, &closed);
             c->S->value[k] *= fmax(value, 0.01 * PSFM_CYCLE_NEUTRAL);
             if (closed) {
                 sum += value;

@@ -156,7 +156,8 @@ static psfm_status list_edges(psfm_context *ctx, const psfm_embedding *embedding
 }
 
 /* Rows and columns of component c. */
-static psfm_status extract(psfm_context *ctx, const splitting *s, uint32_t c, psfm_csr *out) {
+static psfm_status extract_component(psfm_context *ctx, const splitting *s, uint32_t c,
+                                     psfm_csr *out) {
     const psfm_csr *S = s->S;
     const uint32_t *edges = s->edges + s->begin[c];
     uint32_t num = s->begin[c + 1] - s->begin[c];
@@ -220,7 +221,7 @@ static psfm_status embed_component(psfm_context *ctx, const splitting *s,
     bool is_whole = num == s->S->n && s->all_count; /* then no copy is needed */
     psfm_status status = PSFM_ALLOC(ctx, num, &h);
     if (status == PSFM_OK && !is_whole)
-        status = extract(ctx, s, c, &own);
+        status = extract_component(ctx, s, c, &own);
     if (status == PSFM_OK)
         status = embed_matrix(ctx, is_whole ? s->S : &own, options, h, &out->eigenvalue[c],
                               &out->residual[c]);

@@ -55,7 +55,7 @@ typedef struct {
     double *belief, *next;
 } relaxation;
 
-static double gauss(double x) {
+static double gauss_kernel(double x) {
     return exp(-x * x);
 }
 
@@ -78,11 +78,12 @@ static void fill_agreement(const relaxation *r, uint32_t a, uint32_t b, uint32_t
             if (A->edge == B->edge) {
                 double rotation = psfm_rotation_angle(h->motion.R_21, k->motion.R_21);
                 double direction = direction_angle(h->motion.t_21, k->motion.t_21);
-                value = gauss(hypot(rotation, direction) / psfm_radians(ROTATION_BANDWIDTH_DEG));
+                value =
+                    gauss_kernel(hypot(rotation, direction) / psfm_radians(ROTATION_BANDWIDTH_DEG));
             } else {
-                value = gauss(psfm_angle3(psfm_hypothesis_normal(g, h, node),
-                                          psfm_hypothesis_normal(g, k, node)) /
-                              psfm_radians(NORMAL_BANDWIDTH_DEG));
+                value = gauss_kernel(psfm_angle3(psfm_hypothesis_normal(g, h, node),
+                                                 psfm_hypothesis_normal(g, k, node)) /
+                                     psfm_radians(NORMAL_BANDWIDTH_DEG));
             }
             agreement[2 * (p - A->hypothesis_begin) + (q - B->hypothesis_begin)] = value;
         }
@@ -158,7 +159,7 @@ static void fill_priors(relaxation *r) {
         double off_plane = edge->essential_inliers * (1.0 - edge->essential_plane_share);
         double strength = fmin(1.0, off_plane / PSFM_FULL_OFF_PLANE);
         double angle = psfm_rotation_angle(g->hypotheses[k].motion.R_21, edge->essential_R_21);
-        double agreement = gauss(angle / psfm_radians(ROTATION_BANDWIDTH_DEG));
+        double agreement = gauss_kernel(angle / psfm_radians(ROTATION_BANDWIDTH_DEG));
         r->prior[k] = strength * log(FLOOR + agreement);
     }
 }
@@ -191,7 +192,7 @@ static psfm_status update_plane(psfm_context *ctx, size_t index, int worker, voi
     return PSFM_OK;
 }
 
-static psfm_status relax(psfm_context *ctx, relaxation *r) {
+static psfm_status relax_beliefs(psfm_context *ctx, relaxation *r) {
     const psfm_pose_graph *g = r->graph;
     psfm_status status = PSFM_OK;
     for (uint32_t p = 0; p < g->num_planes; ++p)
@@ -233,7 +234,7 @@ psfm_status psfm_joint_choice(psfm_context *ctx, psfm_pose_graph *graph, double 
         (status = PSFM_ALLOC(ctx, n, &r.next)) || (status = build_links(ctx, &r)))
         goto cleanup;
     fill_priors(&r);
-    status = relax(ctx, &r);
+    status = relax_beliefs(ctx, &r);
     if (status == PSFM_OK) {
         set_weights(&r, graph);
         if (confidence != NULL)

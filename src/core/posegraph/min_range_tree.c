@@ -67,7 +67,7 @@ typedef struct {
     uint32_t priority; /* distinct */
 } merge_node;
 
-static uint32_t climb(const merge_node *nodes, uint32_t v, uint32_t edge) {
+static uint32_t climb_tree(const merge_node *nodes, uint32_t v, uint32_t edge) {
     while (nodes[v].parent != NONE && nodes[v].link > edge)
         v = nodes[v].parent;
     return v;
@@ -76,8 +76,8 @@ static uint32_t climb(const merge_node *nodes, uint32_t v, uint32_t edge) {
 /* Puts an edge in; returns the edge that leaves the forest for it, NONE if two trees became one. */
 static uint32_t insert_edge(merge_node *nodes, uint32_t u, uint32_t v, uint32_t edge) {
     for (;;) {
-        u = climb(nodes, u, edge);
-        v = climb(nodes, v, edge);
+        u = climb_tree(nodes, u, edge);
+        v = climb_tree(nodes, v, edge);
         if (u == v)
             return edge;
         if (nodes[u].priority > nodes[v].priority) {
@@ -111,8 +111,8 @@ static psfm_status init_nodes(psfm_context *ctx, merge_node *nodes, uint32_t n) 
 }
 
 /* Finds the best range as first and last place in the order; `connected` tells if there is one. */
-static void sweep(const psfm_edge_list *graph, const ranked_edge *order, merge_node *nodes,
-                  bool *is_gone, uint32_t range[2], bool *connected) {
+static void sweep_edges(const psfm_edge_list *graph, const ranked_edge *order, merge_node *nodes,
+                        bool *is_gone, uint32_t range[2], bool *connected) {
     uint32_t trees = graph->num_nodes, low = 0;
     double best = INFINITY;
     *connected = false;
@@ -146,8 +146,8 @@ static void set_range(const psfm_edge_list *graph, psfm_spanning_tree *tree) {
 }
 
 /* Kruskal's algorithm over order[0 .. num); the tree's edges are marked, then listed. */
-static psfm_status kruskal(psfm_context *ctx, const psfm_edge_list *graph, const ranked_edge *order,
-                           uint32_t num, psfm_spanning_tree *tree) {
+static psfm_status run_kruskal(psfm_context *ctx, const psfm_edge_list *graph,
+                               const ranked_edge *order, uint32_t num, psfm_spanning_tree *tree) {
     uint32_t *parent = NULL, *edges = NULL;
     bool *in_tree = NULL;
     psfm_status status = PSFM_OK;
@@ -191,7 +191,7 @@ psfm_status psfm_spanning_tree_min_range(psfm_context *ctx, const psfm_edge_list
     for (uint32_t e = 0; e < graph->num_edges; ++e)
         order[e] = (ranked_edge){graph->weight[e], e};
     qsort(order, graph->num_edges, sizeof *order, by_weight);
-    sweep(graph, order, nodes, is_gone, range, &connected);
+    sweep_edges(graph, order, nodes, is_gone, range, &connected);
     if (!connected && graph->num_nodes > 1) {
         status = psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                            "the graph of %u nodes and %u edges is not connected, so it has no "
@@ -199,7 +199,8 @@ psfm_status psfm_spanning_tree_min_range(psfm_context *ctx, const psfm_edge_list
                            graph->num_nodes, graph->num_edges);
         goto cleanup;
     }
-    status = kruskal(ctx, graph, order + range[0], connected ? range[1] - range[0] + 1 : 0, tree);
+    status =
+        run_kruskal(ctx, graph, order + range[0], connected ? range[1] - range[0] + 1 : 0, tree);
 
 cleanup:
     free(order);
@@ -221,7 +222,7 @@ psfm_status psfm_spanning_tree_random(psfm_context *ctx, const psfm_edge_list *g
         order[e] = order[k];
         order[k].edge = e;
     }
-    status = kruskal(ctx, graph, order, graph->num_edges, tree);
+    status = run_kruskal(ctx, graph, order, graph->num_edges, tree);
     free(order);
     return status;
 }

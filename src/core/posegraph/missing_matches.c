@@ -32,7 +32,7 @@ typedef struct {
     uint8_t *confirmed; /* per keypoint: pairs whose geometry it agrees with */
 } survey;
 
-static void mark(bool *is_inlier, const uint32_t *inliers, size_t num) {
+static void mark_inliers(bool *is_inlier, const uint32_t *inliers, size_t num) {
     for (size_t k = 0; k < num; ++k)
         is_inlier[inliers[k]] = true;
 }
@@ -45,13 +45,13 @@ static psfm_status find_inliers(psfm_context *ctx, const survey *s, uint32_t pai
     if (status != PSFM_OK)
         return status;
     for (size_t h = 0; h < view->num_homographies; ++h)
-        mark(*is_inlier, view->homographies[h].inliers, view->homographies[h].num_inliers);
+        mark_inliers(*is_inlier, view->homographies[h].inliers, view->homographies[h].num_inliers);
     if (view->essential.found && !view->essential.is_degenerate)
-        mark(*is_inlier, view->essential.inliers, view->essential.num_inliers);
+        mark_inliers(*is_inlier, view->essential.inliers, view->essential.num_inliers);
     return PSFM_OK;
 }
 
-static void confirm(survey *s, uint32_t view, uint32_t keypoint) {
+static void confirm_keypoint(survey *s, uint32_t view, uint32_t keypoint) {
     uint8_t *count = &s->confirmed[s->begin[view] + keypoint];
     *count = (uint8_t)(*count + (*count < MAX_CONFIRMED));
 }
@@ -65,8 +65,8 @@ static psfm_status count_confirmed(psfm_context *ctx, survey *s) {
         for (size_t k = 0; status == PSFM_OK && k < pair->num_matches; ++k) {
             if (!is_inlier[k])
                 continue;
-            confirm(s, pair->view1, pair->matches[k][0]);
-            confirm(s, pair->view2, pair->matches[k][1]);
+            confirm_keypoint(s, pair->view1, pair->matches[k][0]);
+            confirm_keypoint(s, pair->view2, pair->matches[k][1]);
         }
         free(is_inlier);
         if (status != PSFM_OK)

@@ -51,13 +51,13 @@ static bool is_usable(const psfm_pose_graph *graph, const bool *keep, uint32_t p
            psfm_norm3(choice->motion.n1) > 0.0; /* rotations may have none */
 }
 
-static bool overlap(const psfm_pose_graph *graph, const psfm_plane_link *link) {
+static bool inliers_overlap(const psfm_pose_graph *graph, const psfm_plane_link *link) {
     uint32_t a = graph->planes[link->plane1].num_inliers;
     uint32_t b = graph->planes[link->plane2].num_inliers;
     return link->overlap >= MIN_OVERLAP_SHARE * (a < b ? a : b);
 }
 
-static bool agree(const psfm_pose_graph *graph, const psfm_plane_link *link) {
+static bool normals_agree(const psfm_pose_graph *graph, const psfm_plane_link *link) {
     const double *n1 =
         psfm_hypothesis_normal(graph, psfm_plane_choice(graph, link->plane1), link->node);
     const double *n2 =
@@ -82,7 +82,7 @@ static bool share_an_edge(const psfm_pose_graph *graph, sets *s, uint32_t a, uin
     return false;
 }
 
-static void join(sets *s, uint32_t a, uint32_t b) {
+static void join_sets(sets *s, uint32_t a, uint32_t b) {
     uint32_t root = a < b ? a : b, other = a < b ? b : a;
     psfm_sets_unite(s->parent, a, b);
     s->next[s->last[root]] = other;
@@ -157,9 +157,9 @@ static bool sets_agree(const psfm_pose_graph *graph, const sets *s, const psfm_p
 }
 
 /* Whether a link joins sets a and b: the cheap questions first. */
-static bool joins(const psfm_pose_graph *graph, sets *s, const psfm_plane_link *link, bool by_sets,
-                  uint32_t a, uint32_t b) {
-    if (a == b || (!by_sets && !agree(graph, link)) || share_an_edge(graph, s, a, b))
+static bool joins_sets(const psfm_pose_graph *graph, sets *s, const psfm_plane_link *link,
+                       bool by_sets, uint32_t a, uint32_t b) {
+    if (a == b || (!by_sets && !normals_agree(graph, link)) || share_an_edge(graph, s, a, b))
         return false;
     return !by_sets || sets_agree(graph, s, link);
 }
@@ -170,12 +170,12 @@ static void take_links(const psfm_pose_graph *graph, const bool *keep,
     for (size_t k = 0; k < links->num; ++k) {
         const psfm_plane_link *link = &links->links[k];
         if (!is_usable(graph, keep, link->plane1) || !is_usable(graph, keep, link->plane2) ||
-            !overlap(graph, link))
+            !inliers_overlap(graph, link))
             continue;
         uint32_t a = psfm_sets_find(s->parent, link->plane1);
         uint32_t b = psfm_sets_find(s->parent, link->plane2);
-        if (joins(graph, s, link, by_sets, a, b))
-            join(s, a, b);
+        if (joins_sets(graph, s, link, by_sets, a, b))
+            join_sets(s, a, b);
     }
 }
 

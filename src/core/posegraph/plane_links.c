@@ -62,7 +62,7 @@ static psfm_status find_at_camera(psfm_context *ctx, size_t index, int worker, v
 }
 
 /* Joins the buckets in the order of the cameras. */
-static psfm_status collect(psfm_context *ctx, const finder *f, psfm_plane_links *out) {
+static psfm_status collect_links(psfm_context *ctx, const finder *f, psfm_plane_links *out) {
     size_t total = 0, num = 0;
     for (uint32_t v = 0; v < f->graph->num_nodes; ++v)
         total += f->buckets[v].num;
@@ -89,7 +89,7 @@ psfm_status psfm_plane_links_build(psfm_context *ctx, const psfm_pose_graph *gra
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, n, find_at_camera, &f);
     if (status == PSFM_OK)
-        status = collect(ctx, &f, out);
+        status = collect_links(ctx, &f, out);
     for (int k = 0; f.scratch != NULL && k < num_workers; ++k)
         psfm_camera_planes_free(&f.scratch[k]);
     for (uint32_t v = 0; f.buckets != NULL && v < n; ++v)

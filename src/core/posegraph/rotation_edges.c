@@ -32,12 +32,12 @@ static bool is_rotation(const psfm_pose_graph *graph, uint32_t plane) {
 }
 
 /* Its hypothesis in use; NULL if none is. */
-static const psfm_hypothesis *choice(const search *s, uint32_t plane) {
+static const psfm_hypothesis *chosen_hypothesis(const search *s, uint32_t plane) {
     return s->keep[s->graph->planes[plane].edge] ? psfm_plane_choice(s->graph, plane) : NULL;
 }
 
 static bool has_normal(const search *s, uint32_t plane) {
-    return psfm_norm3(choice(s, plane)->motion.n1) > 0.0;
+    return psfm_norm3(chosen_hypothesis(s, plane)->motion.n1) > 0.0;
 }
 
 static const uint32_t *keypoints_at(const psfm_pose_graph *graph, uint32_t plane, uint32_t node) {
@@ -68,7 +68,7 @@ static bool find_planes(search *s) {
     bool any = false;
     for (size_t k = 0; k < s->links.num; ++k) {
         psfm_plane_link link = s->links.links[k];
-        if (choice(s, link.plane1) == NULL || choice(s, link.plane2) == NULL)
+        if (chosen_hypothesis(s, link.plane1) == NULL || chosen_hypothesis(s, link.plane2) == NULL)
             continue;
         bool first = has_normal(s, link.plane1), second = has_normal(s, link.plane2);
         if (!first && !second)
@@ -114,8 +114,8 @@ static psfm_status keep_shared(psfm_context *ctx, search *s, uint32_t plane, uin
 static psfm_status take_plane(psfm_context *ctx, search *s, uint32_t plane) {
     const psfm_plane_link *link = &s->taken[plane];
     uint32_t from = link->plane1 == plane ? link->plane2 : link->plane1;
-    const double *n = psfm_hypothesis_normal(s->graph, choice(s, from), link->node);
-    psfm_hypothesis *h = &s->graph->hypotheses[choice(s, plane) - s->graph->hypotheses];
+    const double *n = psfm_hypothesis_normal(s->graph, chosen_hypothesis(s, from), link->node);
+    psfm_hypothesis *h = &s->graph->hypotheses[chosen_hypothesis(s, plane) - s->graph->hypotheses];
     if (s->graph->edges[h->edge].node1 == link->node) {
         memcpy(h->motion.n1, n, sizeof h->motion.n1);
         psfm_mat3_mul_vec(h->motion.R_21, n, h->motion.n2);
@@ -142,7 +142,7 @@ psfm_status psfm_rotation_edges_find_planes(psfm_context *ctx, const bool *keep,
     search s = {.graph = graph, .keep = keep, .min_overlap = min_overlap};
     uint32_t num = 0;
     for (uint32_t p = 0; p < graph->num_planes; ++p)
-        num += is_rotation(graph, p) && choice(&s, p) != NULL;
+        num += is_rotation(graph, p) && chosen_hypothesis(&s, p) != NULL;
     if (num == 0)
         return PSFM_OK;
     psfm_status status = psfm_plane_links_build(ctx, graph, min_overlap, &s.links);

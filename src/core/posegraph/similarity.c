@@ -55,7 +55,7 @@ typedef struct {
 } similarity;
 
 /* Place of (a, b), a < b, in the upper triangle of a d x d block without its diagonal. */
-static size_t triangle(size_t d, size_t a, size_t b) {
+static size_t triangle_index(size_t d, size_t a, size_t b) {
     return a * d - a * (a + 1) / 2 + (b - a - 1);
 }
 
@@ -139,7 +139,7 @@ static block_row open_row(const similarity *m, uint32_t node, uint32_t e) {
 static bool next_entry(block_row *r, uint32_t *col, double *value) {
     for (; r->next < r->d; ++r->next) {
         size_t a = r->next < r->row ? r->next : r->row, b = r->next < r->row ? r->row : r->next;
-        *value = a == b ? r->self : r->block[triangle(r->d, a, b)];
+        *value = a == b ? r->self : r->block[triangle_index(r->d, a, b)];
         *col = r->incident[r->next];
         if (*value > 0.0)
             return true;

@@ -158,13 +158,13 @@ static void start_values(scale_system *s, bool *known) {
     }
 }
 
-static double misfit(const scale_system *s, const equation *e) {
+static double equation_misfit(const scale_system *s, const equation *e) {
     return s->x[e->b] - s->x[e->a] - e->value;
 }
 
 static double median_misfit(const scale_system *s, double *scratch) {
     for (uint32_t k = 0; k < s->num_equations; ++k)
-        scratch[k] = fabs(misfit(s, &s->equations[k]));
+        scratch[k] = fabs(equation_misfit(s, &s->equations[k]));
     return psfm_median(scratch, s->num_equations);
 }
 
@@ -193,7 +193,7 @@ static psfm_status make_pattern(psfm_context *ctx, const scale_system *s, psfm_s
     return status;
 }
 
-static psfm_status solve(psfm_context *ctx, scale_system *s, int iterations) {
+static psfm_status solve_scales(psfm_context *ctx, scale_system *s, int iterations) {
     psfm_spd *spd = NULL;
     double *value = NULL, *rhs = NULL, *scratch = NULL;
     bool *known = NULL;
@@ -213,7 +213,7 @@ static psfm_status solve(psfm_context *ctx, scale_system *s, int iterations) {
         memset(rhs, 0, s->num_unknowns * sizeof *rhs);
         for (uint32_t k = 0; k < s->num_equations; ++k) {
             const equation *e = &s->equations[k];
-            double w = e->weight * floor / fmax(fabs(misfit(s, e)), floor);
+            double w = e->weight * floor / fmax(fabs(equation_misfit(s, e)), floor);
             value[num++] = w;
             value[num++] = w;
             value[num++] = -w;
@@ -318,7 +318,7 @@ psfm_status psfm_plane_scale(psfm_context *ctx, const psfm_pose_graph *graph, co
         (status = find_components(ctx, &s)))
         goto cleanup;
     if (s.num_unknowns > 0)
-        status = solve(ctx, &s, iterations);
+        status = solve_scales(ctx, &s, iterations);
     if (status == PSFM_OK) {
         set_lengths(&s, baseline);
         status = rank_components(ctx, &s, baseline, &stats->num_components);

@@ -214,13 +214,13 @@ static void move_duals(lud *l) {
     }
 }
 
-static void differences(const psfm_topology *graph, const double (*x)[3], double (*out)[3]) {
+static void find_differences(const psfm_topology *graph, const double (*x)[3], double (*out)[3]) {
     for (uint32_t e = 0; e < graph->num_edges; ++e)
         psfm_sub3(x[graph->node1[e]], x[graph->node2[e]], out[e]);
 }
 
 /* Derivative of the smoothed cost along the step, at share `a` of it. */
-static double slope(const lud *l, double a) {
+static double cost_slope(const lud *l, double a) {
     double sum = 0.0;
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
         const double *g = l->direction[e];
@@ -237,21 +237,21 @@ static double slope(const lud *l, double a) {
  * then narrowed by false position (Illinois) until the slope is a tenth of the first. 0 when the
  * step does not descend, which rounding brings about at the end. */
 static double line_search(const lud *l) {
-    double start = slope(l, 0.0);
+    double start = cost_slope(l, 0.0);
     if (!(start < 0.0))
         return 0.0;
-    double low = 0.0, slope_low = start, high = 1.0, slope_high = slope(l, high);
+    double low = 0.0, slope_low = start, high = 1.0, slope_high = cost_slope(l, high);
     while (slope_high < 0.0 && high < 64.0) {
         low = high;
         slope_low = slope_high;
         high *= 2.0;
-        slope_high = slope(l, high);
+        slope_high = cost_slope(l, high);
     }
     if (slope_high <= 0.0)
         return high;
     for (int k = 0, last = 0; k < 30; ++k) {
         double a = (low * slope_high - high * slope_low) / (slope_high - slope_low);
-        double s = slope(l, a);
+        double s = cost_slope(l, a);
         if (fabs(s) <= 0.1 * -start)
             return a;
         if (s < 0.0) {
@@ -272,7 +272,7 @@ static double line_search(const lud *l) {
 /* Moves along the step as far as the cost falls, keeping the centroid at the origin. Returns the
  * largest move of a centre as a share of the scene's size (root mean square distance from the
  * centroid). */
-static double move(lud *l, double a) {
+static double move_centers(lud *l, double a) {
     uint32_t n = l->graph->num_nodes;
     double mean[3] = {0, 0, 0}, largest = 0.0, spread = 0.0;
     for (uint32_t v = 0; v < n; ++v)
@@ -284,16 +284,16 @@ static double move(lud *l, double a) {
         largest = fmax(largest, a * psfm_norm3(d));
         spread += psfm_dot3(l->center[v], l->center[v]) / n;
     }
-    differences(l->graph, (const double(*)[3])l->center, l->diff);
+    find_differences(l->graph, (const double(*)[3])l->center, l->diff);
     return spread > 0.0 ? largest / sqrt(spread) : 0.0;
 }
 
 /* *share: of the step, as far as it is taken. */
 static double search_and_move(lud *l, double *share) {
-    differences(l->graph, (const double(*)[3])l->step, l->diff_step);
+    find_differences(l->graph, (const double(*)[3])l->step, l->diff_step);
     move_duals(l);
     *share = line_search(l);
-    return move(l, *share);
+    return move_centers(l, *share);
 }
 
 /* Growth of all centres that frees every edge from the bound; edges that point backwards never
@@ -310,22 +310,22 @@ static double largest_growth(const lud *l) {
 
 /* Scales all centres to where the cost is least. Growing beyond the bound of all edges can only
  * follow rounding errors. */
-static void rescale(lud *l) {
+static void rescale_centers(lud *l) {
     uint32_t n = l->graph->num_nodes;
     memcpy(l->step, l->center, n * sizeof *l->step);
-    differences(l->graph, (const double(*)[3])l->step, l->diff_step);
+    find_differences(l->graph, (const double(*)[3])l->step, l->diff_step);
     double a = fmin(line_search(l), largest_growth(l));
     if (a <= 0.0) {
         for (uint32_t v = 0; v < n; ++v)
             psfm_scale3(-1.0, l->step[v], l->step[v]);
-        differences(l->graph, (const double(*)[3])l->step, l->diff_step);
+        find_differences(l->graph, (const double(*)[3])l->step, l->diff_step);
         a = fmin(line_search(l), 0.9);
     }
-    move(l, a);
+    move_centers(l, a);
 }
 
 /* Weighed sum of the residuals; sets their mean and the mean baseline. */
-static double measure(lud *l) {
+static double measure_residuals(lud *l) {
     double sum = 0.0, length = 0.0, weight = 0.0;
     for (uint32_t e = 0; e < l->graph->num_edges; ++e) {
         sum += l->edge_weight[e] * psfm_ray_distance(l->direction[e], l->diff[e]);
@@ -340,9 +340,9 @@ static double measure(lud *l) {
 /* Minimises the cost with the present weights. With the smoothing as small as asked for, the
  * centres must rest twice in a row, or the cost must not fall by more than a tenth of the
  * tolerance: a line search may take one short step. */
-static psfm_status minimise(psfm_context *ctx, lud *l, int max_iterations, double tolerance,
-                            double residual_floor, psfm_lud_stats *stats) {
-    stats->cost = measure(l);
+static psfm_status minimise_cost(psfm_context *ctx, lud *l, int max_iterations, double tolerance,
+                                 double residual_floor, psfm_lud_stats *stats) {
+    stats->cost = measure_residuals(l);
     stats->converged = false;
     l->floor = fmax(l->mean_residual, COARSE * l->mean_baseline);
     int num_resting = 0;
@@ -353,8 +353,8 @@ static psfm_status minimise(psfm_context *ctx, lud *l, int max_iterations, doubl
         if (status != PSFM_OK)
             return status;
         double moved = search_and_move(l, &share);
-        rescale(l);
-        stats->cost = measure(l);
+        rescale_centers(l);
+        stats->cost = measure_residuals(l);
         ++stats->iterations;
         bool whole =
             share > GOOD || share <= 0.0 || l->mean_residual <= ROUNDING * l->mean_baseline;
@@ -385,19 +385,19 @@ static psfm_status weigh_by_angle(psfm_context *ctx, lud *l, double least_scale)
     return PSFM_OK;
 }
 
-static psfm_status solve(psfm_context *ctx, lud *l, const psfm_lud_options *o,
-                         psfm_lud_stats *stats) {
+static psfm_status solve_lud(psfm_context *ctx, lud *l, const psfm_lud_options *o,
+                             psfm_lud_stats *stats) {
     psfm_status status = first_step(ctx, l);
     if (status == PSFM_OK)
-        move(l, 1.0);
+        move_centers(l, 1.0);
     for (int round = 0; status == PSFM_OK && round <= o->rounds; ++round) {
         bool last = round == o->rounds;
         if (round > 0)
             status = weigh_by_angle(ctx, l, psfm_radians(o->angle_deg));
         if (status == PSFM_OK)
-            status = minimise(ctx, l, o->max_iterations,
-                              last ? o->tolerance : fmax(o->tolerance, COARSE),
-                              last ? o->residual_floor : fmax(o->residual_floor, COARSE), stats);
+            status = minimise_cost(
+                ctx, l, o->max_iterations, last ? o->tolerance : fmax(o->tolerance, COARSE),
+                last ? o->residual_floor : fmax(o->residual_floor, COARSE), stats);
     }
     return status;
 }
@@ -428,7 +428,7 @@ static psfm_status check_input(psfm_context *ctx, const psfm_topology *graph,
     return status == PSFM_OK ? check_connected(ctx, graph) : status;
 }
 
-static psfm_status allocate(psfm_context *ctx, lud *l) {
+static psfm_status allocate_lud(psfm_context *ctx, lud *l) {
     size_t n = l->graph->num_nodes, m = l->graph->num_edges;
     psfm_status status = PSFM_ALLOC(ctx, n, &l->center);
     if (status == PSFM_OK)
@@ -456,7 +456,7 @@ static psfm_status allocate(psfm_context *ctx, lud *l) {
     return status;
 }
 
-static void release(lud *l) {
+static void release_lud(lud *l) {
     psfm_spd_destroy(&l->system);
     free(l->center);
     free(l->step);
@@ -481,14 +481,14 @@ psfm_status psfm_positions_lud(psfm_context *ctx, const psfm_topology *topology,
     if (status == PSFM_OK)
         status = check_input(ctx, topology, direction);
     if (status == PSFM_OK)
-        status = allocate(ctx, &l);
+        status = allocate_lud(ctx, &l);
     if (status == PSFM_OK && topology->num_edges > 0)
-        status = solve(ctx, &l, o, &made);
+        status = solve_lud(ctx, &l, o, &made);
     if (status == PSFM_OK) {
         memcpy(centers, l.center, topology->num_nodes * sizeof *centers);
         if (stats != NULL)
             *stats = made;
     }
-    release(&l);
+    release_lud(&l);
     return status;
 }

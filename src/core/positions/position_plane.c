@@ -227,8 +227,8 @@ static psfm_status solve_shifts(psfm_context *ctx, psfm_position_system *s, int 
     return status;
 }
 
-static psfm_status solve(psfm_context *ctx, psfm_position_system *s, int iterations,
-                         const psfm_known_baselines *known) {
+static psfm_status solve_positions(psfm_context *ctx, psfm_position_system *s, int iterations,
+                                   const psfm_known_baselines *known) {
     psfm_position_solver v = {0};
     const psfm_shift_problem lengths = {known->edges, known->num_edges, s->num_nodes,
                                         psfm_context_seed(ctx)};
@@ -281,9 +281,9 @@ cleanup:
     return status;
 }
 
-static psfm_status report(psfm_context *ctx, const psfm_pose_graph *graph,
-                          const psfm_position_system *s, psfm_baseline_kind *kind,
-                          psfm_position_plane_stats *stats) {
+static psfm_status report_fit(psfm_context *ctx, const psfm_pose_graph *graph,
+                              const psfm_position_system *s, psfm_baseline_kind *kind,
+                              psfm_position_plane_stats *stats) {
     double *scratch = NULL, length;
     psfm_status status = PSFM_ALLOC(ctx, s->num_terms, &scratch);
     if (status != PSFM_OK)
@@ -333,14 +333,14 @@ psfm_status psfm_positions_plane(psfm_context *ctx, const psfm_position_plane_in
         goto cleanup;
     bool any = known->num_edges > 0;
     if (any)
-        status = solve(ctx, &s, POSITION_ITERATIONS, known);
+        status = solve_positions(ctx, &s, POSITION_ITERATIONS, known);
     for (uint32_t v = 0; status == PSFM_OK && any && v < graph->num_nodes; ++v)
         if (s.local[v] != UINT32_MAX)
             memcpy(centers[v], s.x + 3 * s.local[v], sizeof *centers);
     stats->num_scale_components = scale.num_components;
     stats->scale_residual = scale.residual;
     if (status == PSFM_OK)
-        status = report(ctx, graph, &s, kind, stats);
+        status = report_fit(ctx, graph, &s, kind, stats);
 
 cleanup:
     free(baseline);

@@ -33,8 +33,8 @@ double psfm_baseline_agreement(const double residual[3], double length) {
 }
 
 /* What is missing from c_a - c_b to the baseline. */
-static void missing(const psfm_weighted_baseline *edge, const double center_a[3],
-                    const double center_b[3], double out[3]) {
+static void find_missing(const psfm_weighted_baseline *edge, const double center_a[3],
+                         const double center_b[3], double out[3]) {
     double between[3];
     psfm_sub3(center_a, center_b, between);
     psfm_sub3(edge->baseline, between, out);
@@ -57,7 +57,7 @@ static uint32_t list_wishes(const psfm_shift_problem *p, const double *centers, 
         const psfm_weighted_baseline *edge = &p->edges[k];
         double length = psfm_baseline_ruler(edge);
         wish own = {.weight = edge->weight, .reach = asking_share * length};
-        missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, own.shift);
+        find_missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, own.shift);
         if (!(psfm_norm3(own.shift) > own.reach) || seen++ % stride != 0)
             continue;
         if (wishes != NULL)
@@ -168,7 +168,7 @@ void psfm_shift_weigh(const psfm_shift_problem *problem, const double *centers,
     for (uint32_t k = 0; k < problem->num_edges; ++k) {
         const psfm_weighted_baseline *edge = &problem->edges[k];
         double wanted[3], left[3], length = psfm_baseline_ruler(edge);
-        missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, wanted);
+        find_missing(edge, centers + 3 * (size_t)edge->a, centers + 3 * (size_t)edge->b, wanted);
         value[k][0] = value[k][3] = edge->weight * psfm_baseline_agreement(wanted, length);
         psfm_axpy3(wanted, 1.0, shift, left);
         value[k][1] = edge->weight * psfm_baseline_agreement(left, length);

@@ -32,7 +32,7 @@ void psfm_position_residual(const psfm_position_system *s, const psfm_position_t
         psfm_axpy3(r, -psfm_dot3(r, t->baseline), t->baseline, r);
 }
 
-static void add(psfm_position_triplets *t, uint32_t row, uint32_t col, double value) {
+static void add_triplet(psfm_position_triplets *t, uint32_t row, uint32_t col, double value) {
     t->row[t->num] = row;
     t->col[t->num] = col;
     t->value[t->num++] = value;
@@ -41,13 +41,13 @@ static void add(psfm_position_triplets *t, uint32_t row, uint32_t col, double va
 static void add_length_term(psfm_position_triplets *m, const psfm_position_term *t, double w) {
     for (uint32_t k = 0; k < 3; ++k) {
         uint32_t a = 3 * t->a + k, b = 3 * t->b + k;
-        add(m, a, a, w);
-        add(m, b, b, w);
-        add(m, a, b, -w);
+        add_triplet(m, a, a, w);
+        add_triplet(m, b, b, w);
+        add_triplet(m, a, b, -w);
         if (t->scale != UINT32_MAX) {
-            add(m, a, t->scale, -w * t->baseline[k]);
-            add(m, b, t->scale, w * t->baseline[k]);
-            add(m, t->scale, t->scale, w * t->baseline[k] * t->baseline[k]);
+            add_triplet(m, a, t->scale, -w * t->baseline[k]);
+            add_triplet(m, b, t->scale, w * t->baseline[k]);
+            add_triplet(m, t->scale, t->scale, w * t->baseline[k] * t->baseline[k]);
         }
     }
 }
@@ -58,17 +58,17 @@ static void add_direction_term(psfm_position_triplets *m, const psfm_position_te
         for (uint32_t j = 0; j < 3; ++j) {
             double p = w * ((i == j) - g[i] * g[j]);
             if (i <= j) {
-                add(m, 3 * t->a + i, 3 * t->a + j, p);
-                add(m, 3 * t->b + i, 3 * t->b + j, p);
+                add_triplet(m, 3 * t->a + i, 3 * t->a + j, p);
+                add_triplet(m, 3 * t->b + i, 3 * t->b + j, p);
             }
-            add(m, 3 * t->a + i, 3 * t->b + j, -p);
+            add_triplet(m, 3 * t->a + i, 3 * t->b + j, -p);
         }
     }
 }
 
 /* All terms with weights w[k] (NULL: 1), and the pin of the first node. */
-static void assemble(const psfm_position_system *s, const double *w, double pin,
-                     psfm_position_triplets *m) {
+static void assemble_system(const psfm_position_system *s, const double *w, double pin,
+                            psfm_position_triplets *m) {
     m->num = 0;
     for (uint32_t k = 0; k < s->num_terms; ++k) {
         const psfm_position_term *t = &s->terms[k];
@@ -79,7 +79,7 @@ static void assemble(const psfm_position_system *s, const double *w, double pin,
             add_direction_term(m, t, weight);
     }
     for (uint32_t k = 0; k < 3; ++k)
-        add(m, k, k, pin);
+        add_triplet(m, k, k, pin);
 }
 
 static void right_side(const psfm_position_system *s, const double *w, double *rhs) {
@@ -131,7 +131,7 @@ psfm_status psfm_position_solver_init(psfm_context *ctx, psfm_position_system *s
     for (uint32_t k = 0; k < s->num_terms; ++k)
         if (!psfm_has_known_length(&s->terms[k]))
             v->shift = 1e-9;
-    assemble(s, NULL, 1.0, &v->m);
+    assemble_system(s, NULL, 1.0, &v->m);
     return psfm_spd_create(ctx, s->num_unknowns, v->m.num, v->m.row, v->m.col, &v->spd);
 }
 
@@ -152,7 +152,7 @@ static psfm_status solve_once(psfm_context *ctx, psfm_position_system *s, psfm_p
     double mean = 0.0;
     for (uint32_t k = 0; k < s->num_terms; ++k)
         mean += v->w[k] / s->num_terms;
-    assemble(s, v->w, mean, &v->m);
+    assemble_system(s, v->w, mean, &v->m);
     right_side(s, v->w, v->rhs);
     for (uint32_t k = 0; k < s->num_unknowns; ++k)
         v->rhs[k] += v->shift * mean * s->x[k];
@@ -181,7 +181,7 @@ psfm_status psfm_position_solve_lengths(psfm_context *ctx, psfm_position_system 
 /* ---- the most agreement ---- */
 
 /* How far a term agrees: 1 if it fits, 1/2 at a tenth of its baseline. */
-static double agreement(const psfm_position_system *s, const psfm_position_term *t) {
+static double term_agreement(const psfm_position_system *s, const psfm_position_term *t) {
     double r[3], between[3];
     psfm_sub3(s->x + 3 * t->a, s->x + 3 * t->b, between);
     psfm_position_residual(s, t, r);
@@ -193,7 +193,7 @@ double psfm_position_support(const psfm_position_system *s) {
     double sum = 0.0;
     for (uint32_t k = 0; k < s->num_terms; ++k)
         if (psfm_has_known_length(&s->terms[k]))
-            sum += s->terms[k].weight * agreement(s, &s->terms[k]);
+            sum += s->terms[k].weight * term_agreement(s, &s->terms[k]);
     return sum;
 }
 
@@ -202,7 +202,7 @@ psfm_status psfm_position_solve_agreement(psfm_context *ctx, psfm_position_syste
     psfm_status status = PSFM_OK;
     for (int it = 0; status == PSFM_OK && it < iterations; ++it) {
         for (uint32_t k = 0; k < s->num_terms; ++k) {
-            double agrees = agreement(s, &s->terms[k]);
+            double agrees = term_agreement(s, &s->terms[k]);
             v->w[k] = s->terms[k].weight * fmax(agrees * agrees, 1e-6);
         }
         status = solve_once(ctx, s, v);

@@ -61,7 +61,7 @@ static void tree_free(tree *t) {
 }
 
 /* Joins parts by the heaviest edges; true if everything hangs together. */
-static bool grow(tree *t) {
+static bool grow_tree(tree *t) {
     uint32_t joined = 1;
     for (uint32_t i = 0; i < t->num_edges; ++i) {
         uint32_t e = t->order[i].edge, a = t->edges[e].a, b = t->edges[e].b;
@@ -76,7 +76,7 @@ static bool grow(tree *t) {
     return joined == t->num_nodes;
 }
 
-static void place(tree *t, double *centers) {
+static void place_centers(tree *t, double *centers) {
     uint32_t num = 1;
     memset(centers, 0, 3 * sizeof *centers);
     t->queue[0] = 0;
@@ -105,9 +105,9 @@ psfm_status psfm_centers_along_tree(psfm_context *ctx, uint32_t num_nodes,
                                     double *centers, bool *spans) {
     tree t = {.num_nodes = num_nodes, .num_edges = num_edges, .edges = edges};
     psfm_status status = tree_init(ctx, &t);
-    *spans = status == PSFM_OK && num_nodes > 0 && grow(&t);
+    *spans = status == PSFM_OK && num_nodes > 0 && grow_tree(&t);
     if (*spans)
-        place(&t, centers);
+        place_centers(&t, centers);
     tree_free(&t);
     return status;
 }

@@ -41,15 +41,15 @@ double psfm_ray_distance(const double g[3], const double v[3]) {
 }
 
 /* (x - root) / 2, root = sqrt(x^2 + D^2) */
-static double hyperbola(double x, double D, double root) {
+static double smooth_hyperbola(double x, double D, double root) {
     return x > 0.0 ? -0.5 * D * D / (root + x) : 0.5 * (x - root);
 }
 
 psfm_smooth_ray psfm_smooth_ray_make(const double g[3], const double v[3], double d) {
     double along = psfm_dot3(g, v), x = along - 1.0, D = BOUND * d, root = sqrt(x * x + D * D);
-    double q = hyperbola(x, D, root);
+    double q = smooth_hyperbola(x, D, root);
     psfm_smooth_ray s = {.slope = -q / root, .x = x, .root = root, .d = d};
-    q -= hyperbola(TAIL * D, D, sqrt(TAIL * TAIL + 1.0) * D);
+    q -= smooth_hyperbola(TAIL * D, D, sqrt(TAIL * TAIL + 1.0) * D);
     if (x >= TAIL * D)
         q = s.slope = 0.0;
     psfm_axpy3(v, q - along, g, s.r);
@@ -74,7 +74,7 @@ double psfm_ray_bound_curvature(const psfm_ray_bound *b, const psfm_smooth_ray *
 }
 
 /* Of the smoothed norm along g, per weight. */
-static double force(const psfm_smooth_ray *s, const double g[3]) {
+static double ray_force(const psfm_smooth_ray *s, const double g[3]) {
     return psfm_dot3(s->r, g) / s->norm * s->slope;
 }
 
@@ -86,7 +86,7 @@ void psfm_ray_bound_move(psfm_ray_bound *b, const psfm_smooth_ray *s, const doub
     b->slope = fmin(fmax(s->slope + slope_change(b, s) * dx, 0.0), 1.0);
     bool crosses = (s->slope < 0.5) != (t.slope < 0.5);
     if (crosses)
-        b->hold = fmin(fabs(force(&t, g) - force(s, g)), 1.0);
+        b->hold = fmin(fabs(ray_force(&t, g) - ray_force(s, g)), 1.0);
     else
         b->hold *= fmin(fmax(nearer / s->root, 0.0), 1.0);
 }

@@ -71,7 +71,7 @@ static int by_votes(const void *x, const void *y) {
 }
 
 /* Whether an edge is in a component of more than one. */
-static bool counts(const search *s, uint32_t e) {
+static bool edge_counts(const search *s, uint32_t e) {
     uint32_t component = s->baseline[e].scale_component;
     return (s->in->keep == NULL || s->in->keep[e]) && component != NONE &&
            s->num_edges[component] > 1;
@@ -89,7 +89,7 @@ static psfm_status list_incidences(psfm_context *ctx, search *s) {
     psfm_status status = PSFM_ALLOC(ctx, 2 * (size_t)graph->num_edges, &s->list);
     uint32_t num = 0;
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
-        if (!counts(s, e))
+        if (!edge_counts(s, e))
             continue;
         s->list[num++] = (incidence){graph->edges[e].node1, s->baseline[e].scale_component};
         s->list[num++] = (incidence){graph->edges[e].node2, s->baseline[e].scale_component};
@@ -102,7 +102,7 @@ static psfm_status list_incidences(psfm_context *ctx, search *s) {
     return status;
 }
 
-static uint32_t find(const search *s, uint32_t node, uint32_t component) {
+static uint32_t find_incidence(const search *s, uint32_t node, uint32_t component) {
     const incidence key = {node, component};
     const incidence *found = bsearch(&key, s->list, s->num, sizeof key, psfm_compare_u32_pair);
     return found == NULL ? NONE : (uint32_t)(found - s->list);
@@ -126,11 +126,11 @@ static psfm_status place_cameras(psfm_context *ctx, search *s) {
         status = PSFM_ALLOC(ctx, 3 * (size_t)s->num, &s->place);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         const psfm_edge *edge = &graph->edges[e];
-        if (!counts(s, e))
+        if (!edge_counts(s, e))
             continue;
         psfm_weighted_baseline *to = &edges[num++];
-        to->a = find(s, edge->node1, s->baseline[e].scale_component);
-        to->b = find(s, edge->node2, s->baseline[e].scale_component);
+        to->a = find_incidence(s, edge->node1, s->baseline[e].scale_component);
+        to->b = find_incidence(s, edge->node2, s->baseline[e].scale_component);
         to->weight = edge->is_rotation ? 0.0 : 1.0;
         for (uint32_t p = edge->plane_begin; p < edge->plane_end && !edge->is_rotation; ++p)
             to->weight += graph->planes[p].num_inliers;
@@ -147,7 +147,7 @@ static psfm_status place_cameras(psfm_context *ctx, search *s) {
 /* What an edge says of the component of an incidence at its first camera. */
 static void add_vote(search *s, uint32_t e, const double own[3], uint32_t first) {
     uint32_t a = s->baseline[e].scale_component, b = s->list[first].component;
-    uint32_t second = b == a ? NONE : find(s, s->in->graph->edges[e].node2, b);
+    uint32_t second = b == a ? NONE : find_incidence(s, s->in->graph->edges[e].node2, b);
     double other[3];
     if (second == NONE)
         return;
@@ -175,7 +175,7 @@ static psfm_status collect_votes(psfm_context *ctx, search *s) {
     status = PSFM_ALLOC(ctx, room, &s->votes);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e) {
         double own[3];
-        if (!counts(s, e) || graph->edges[e].is_rotation)
+        if (!edge_counts(s, e) || graph->edges[e].is_rotation)
             continue;
         baseline_of(s, e, own);
         for (uint32_t k = begin[graph->edges[e].node1]; k < begin[graph->edges[e].node1 + 1]; ++k)

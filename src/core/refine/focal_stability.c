@@ -23,8 +23,8 @@ void psfm_free_focals_free(psfm_free_focals *focals) {
 }
 
 /* Frees the focal lengths that are fixed, and fixes the others; returns how many it freed. */
-static size_t release(const psfm_bundle_problem *problem, const psfm_bundle_options *options,
-                      psfm_bundle_copy *copy) {
+static size_t free_fixed_focals(const psfm_bundle_problem *problem,
+                                const psfm_bundle_options *options, psfm_bundle_copy *copy) {
     size_t num = 0;
     for (size_t k = 0; k < problem->num_cameras; ++k) {
         bool is_fixed = !psfm_bundle_moves_camera(problem, options, k);
@@ -51,7 +51,7 @@ psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *
     psfm_status status = psfm_bundle_copy_make(ctx, problem, PSFM_BUNDLE_ALL, &out->copy);
     if (status != PSFM_OK)
         return status;
-    out->num_free = release(problem, options, &out->copy);
+    out->num_free = free_fixed_focals(problem, options, &out->copy);
     out->all = out->num_free == problem->num_cameras;
     if (out->num_free == 0)
         return PSFM_OK;
@@ -68,8 +68,8 @@ psfm_status psfm_free_focals_make(psfm_context *ctx, const psfm_bundle_problem *
 #define MIN_CHANGE 0.005 /* less than that does not matter */
 
 /* What the cameras want, against how surely. */
-static void judge(const psfm_bundle_problem *given, const psfm_camera *free_cameras,
-                  double (*sigmas)[PSFM_CAMERA_MAX_PARAMS], psfm_intrinsics_check *out) {
+static void judge_focals(const psfm_bundle_problem *given, const psfm_camera *free_cameras,
+                         double (*sigmas)[PSFM_CAMERA_MAX_PARAMS], psfm_intrinsics_check *out) {
     double worst = 0.0;
     for (size_t k = 0; k < given->num_cameras; ++k) {
         int focal = psfm_camera_model_get(given->cameras[k].model)->focal[0];
@@ -99,7 +99,7 @@ psfm_status psfm_check_intrinsics(psfm_context *ctx, const psfm_bundle_problem *
     if (status == PSFM_OK)
         status = psfm_camera_sigmas(ctx, &focals->copy.problem, &focals->options, sigmas);
     if (status == PSFM_OK)
-        judge(problem, focals->copy.cameras, sigmas, out);
+        judge_focals(problem, focals->copy.cameras, sigmas, out);
     if (status == PSFM_OK && out->num_wrong > 0)
         psfm_log(ctx, PSFM_LOG_WARNING,
                  "the focal length of %zu of %zu cameras wants to change: camera %u by %+.1f %% "

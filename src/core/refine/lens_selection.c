@@ -121,8 +121,8 @@ typedef struct {
 } choice;
 
 /* Adjusts a part of the points with the kinds of now. */
-static psfm_status adjust(psfm_context *ctx, choice *c, psfm_bundle_part part,
-                          psfm_bundle_copy *copy) {
+static psfm_status adjust_points(psfm_context *ctx, choice *c, psfm_bundle_part part,
+                                 psfm_bundle_copy *copy) {
     psfm_status status = psfm_bundle_copy_make(ctx, c->problem, part, copy);
     for (size_t k = 0; status == PSFM_OK && k < c->problem->num_cameras; ++k) {
         psfm_camera_prior *prior = &copy->priors[k];
@@ -195,9 +195,9 @@ static bool has_any_moved(const choice *c) {
 static psfm_status find_factor(psfm_context *ctx, choice *c) {
     psfm_bundle_copy half[2];
     memset(half, 0, sizeof half);
-    psfm_status status = adjust(ctx, c, PSFM_BUNDLE_HALF_A, &half[0]);
+    psfm_status status = adjust_points(ctx, c, PSFM_BUNDLE_HALF_A, &half[0]);
     if (status == PSFM_OK)
-        status = adjust(ctx, c, PSFM_BUNDLE_HALF_B, &half[1]);
+        status = adjust_points(ctx, c, PSFM_BUNDLE_HALF_B, &half[1]);
     if (status == PSFM_OK)
         compare_halves(c, &half[0], &half[1]);
     psfm_bundle_copy_free(&half[0]);
@@ -208,7 +208,7 @@ static psfm_status find_factor(psfm_context *ctx, choice *c) {
 /* Tries the kinds of now: values, standard deviations and, where that may matter, their factor. */
 static psfm_status try_kinds(psfm_context *ctx, choice *c) {
     psfm_bundle_copy all = {0};
-    psfm_status status = adjust(ctx, c, PSFM_BUNDLE_ALL, &all);
+    psfm_status status = adjust_points(ctx, c, PSFM_BUNDLE_ALL, &all);
     if (status == PSFM_OK)
         status = psfm_camera_sigmas(ctx, &all.problem, &c->options, c->sigma);
     if (status == PSFM_OK)
@@ -220,7 +220,7 @@ static psfm_status try_kinds(psfm_context *ctx, choice *c) {
 
 /* Decides about the cameras that are open; those that do not need a large model are tried with a
  * small one if that is still to come. */
-static void decide(choice *c, bool is_last) {
+static void decide_kinds(choice *c, bool is_last) {
     for (size_t k = 0; k < c->problem->num_cameras; ++k) {
         unsigned before = c->is_open[k] ? kinds_of_prior(&c->priors[k]) : 0;
         unsigned moved = c->is_open[k] ? find_moved(c, k) : 0;
@@ -245,7 +245,7 @@ static bool is_any_open(const choice *c) {
 
 /* Images with a camera of their own: in a single image a principal point is next to a turn of the
  * camera, and takes up whatever else is wrong. */
-static psfm_status begin(psfm_context *ctx, choice *c) {
+static psfm_status begin_choice(psfm_context *ctx, choice *c) {
     const psfm_bundle_problem *p = c->problem;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, p->num_cameras, &c->kinds)) ||
@@ -270,7 +270,7 @@ static psfm_status begin(psfm_context *ctx, choice *c) {
 }
 
 /* Hands the kinds over; counts cameras that have gained some, and kinds for the log. */
-static void finish(psfm_context *ctx, choice *c, size_t *num) {
+static void finish_choice(psfm_context *ctx, choice *c, size_t *num) {
     size_t centers = 0, distorted = 0, large = 0, squeezed = 0;
     for (size_t k = 0; k < c->problem->num_cameras; ++k) {
         psfm_camera_prior *prior = &c->priors[k];
@@ -303,14 +303,14 @@ psfm_status psfm_choose_lenses(psfm_context *ctx, const psfm_bundle_problem *pro
     c.options.max_iterations = STEPS;
     c.options.tolerance = fmax(options->tolerance, TOLERANCE);
     *num = 0;
-    psfm_status status = begin(ctx, &c);
+    psfm_status status = begin_choice(ctx, &c);
     for (int trial = 0; status == PSFM_OK && trial < 2 && is_any_open(&c); ++trial) {
         status = try_kinds(ctx, &c);
         if (status == PSFM_OK)
-            decide(&c, trial == 1);
+            decide_kinds(&c, trial == 1);
     }
     if (status == PSFM_OK)
-        finish(ctx, &c, num);
+        finish_choice(ctx, &c, num);
     if (status == PSFM_ERR_NUMERIC) /* not determined: they stay */
         status = PSFM_OK;
     free(c.kinds);

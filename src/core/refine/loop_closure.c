@@ -99,7 +99,7 @@ static double edge_error(search *s, const psfm_edge *edge) {
     return num < MIN_ERRORS ? INFINITY : psfm_median(s->error_px, num);
 }
 
-static psfm_status start(psfm_context *ctx, const psfm_structure *structure, search *s) {
+static psfm_status start_search(psfm_context *ctx, const psfm_structure *structure, search *s) {
     const psfm_match_set *set = s->input->set;
     size_t most = 0;
     psfm_status status;
@@ -122,7 +122,7 @@ psfm_status psfm_open_loops_find(psfm_context *ctx, const psfm_refine_input *inp
                                  double least_px, double most_px, psfm_open_loops *out) {
     search s = {.input = input, .poses = poses};
     *out = (psfm_open_loops){0};
-    psfm_status status = start(ctx, structure, &s);
+    psfm_status status = start_search(ctx, structure, &s);
     for (uint32_t e = 0; status == PSFM_OK && e < input->graph->num_edges; ++e) {
         const psfm_edge *edge = &input->graph->edges[e];
         if (s.holds[e] || !psfm_share_world(poses, edge->node1, edge->node2))

@@ -100,7 +100,7 @@ static bool is_needed(const psfm_tracks *tracks, size_t track, int per_pair, uin
     return false;
 }
 
-static void count(const psfm_tracks *tracks, size_t track, uint8_t *counts) {
+static void count_pairs(const psfm_tracks *tracks, size_t track, uint8_t *counts) {
     for (size_t i = tracks->begin[track]; i < tracks->begin[track + 1]; ++i)
         for (size_t j = tracks->begin[track]; j < i; ++j) {
             uint8_t *pair = count_of(counts, tracks->view[i], tracks->view[j]);
@@ -126,7 +126,7 @@ psfm_status psfm_long_tracks_choose(psfm_context *ctx, const psfm_tracks *tracks
             continue;
         *num_observations += length_of(tracks, track);
         if (!is_large)
-            count(tracks, track, counts);
+            count_pairs(tracks, track, counts);
     }
     free(ranks);
     free(counts);

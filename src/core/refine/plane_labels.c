@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 
 /* Majority votes by Boyer and Moore: a candidate and how far it leads, in one pass. */
-static void vote(int32_t *candidate, uint32_t *lead, int32_t label) {
+static void cast_vote(int32_t *candidate, uint32_t *lead, int32_t label) {
     if (*lead == 0)
         *candidate = label;
     *lead = *candidate == label ? *lead + 1 : *lead - 1;
@@ -41,8 +41,8 @@ psfm_status psfm_keypoint_labels_init(psfm_context *ctx, const psfm_match_set *s
         for (uint32_t k = 0; k < plane->num_inliers; ++k) {
             size_t a = made.begin[edge->node1] + plane->keypoints1[k];
             size_t b = made.begin[edge->node2] + plane->keypoints2[k];
-            vote(&made.label[a], &lead[a], (int32_t)plane_group[p]);
-            vote(&made.label[b], &lead[b], (int32_t)plane_group[p]);
+            cast_vote(&made.label[a], &lead[a], (int32_t)plane_group[p]);
+            cast_vote(&made.label[b], &lead[b], (int32_t)plane_group[p]);
         }
     }
     free(lead);
@@ -64,7 +64,7 @@ void psfm_label_tracks(const psfm_keypoint_labels *labels, const psfm_tracks *tr
         for (size_t k = tracks->begin[t]; k < tracks->begin[t + 1]; ++k) {
             size_t at = labels->begin[tracks->view[k]] + tracks->keypoint[k];
             if (at < labels->begin[tracks->view[k] + 1]) /* others came after the labels */
-                vote(&label[t], &lead, labels->label[at]);
+                cast_vote(&label[t], &lead, labels->label[at]);
         }
     }
 }

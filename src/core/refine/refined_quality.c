@@ -132,8 +132,8 @@ static bool moves_any(const psfm_bundle_problem *p, const psfm_bundle_options *o
 }
 
 /* Place of a point in a frame of the plane, and its height. */
-static void place(const psfm_bundle_plane *plane, const double axes[9], const double X[3],
-                  double out[3]) {
+static void place_on_plane(const psfm_bundle_plane *plane, const double axes[9], const double X[3],
+                           double out[3]) {
     psfm_mat3_mul_vec(axes, X, out);
     out[2] -= plane->distance;
 }
@@ -148,7 +148,7 @@ static double find_rise(const psfm_bundle_problem *p, const psfm_bundle_plane *p
         for (size_t k = 0; k < p->num_points; ++k) {
             if (p->point_plane[k] != main)
                 continue;
-            place(plane, axes, p->points[k], at);
+            place_on_plane(plane, axes, p->points[k], at);
             double u[3] = {at[0] - mean[0], at[1] - mean[1], 0.0};
             double square = u[0] * u[0] + u[1] * u[1];
             u[2] = square - mean[2];

@@ -54,8 +54,8 @@ static psfm_status find_planes(psfm_context *ctx, psfm_refinement *r) {
                                     &r->s->poses, &r->out->planes, &r->bundle_planes);
 }
 
-static psfm_status triangulate(psfm_context *ctx, psfm_refinement *r, const psfm_tracks *tracks,
-                               double max_error_px) {
+static psfm_status triangulate_tracks(psfm_context *ctx, psfm_refinement *r,
+                                      const psfm_tracks *tracks, double max_error_px) {
     psfm_triangulate_options options = r->options->triangulate;
     options.max_error_px = max_error_px;
     psfm_structure_free(&r->out->structure);
@@ -73,13 +73,13 @@ psfm_status psfm_refinement_make_points(psfm_context *ctx, psfm_refinement *r, d
     psfm_tracks tracks = {0};
     psfm_status status = psfm_tracks_build(ctx, r->input->set, r->use, &tracks, NULL);
     if (status == PSFM_OK)
-        status = triangulate(ctx, r, &tracks, max_error_px);
+        status = triangulate_tracks(ctx, r, &tracks, max_error_px);
     psfm_tracks_free(&tracks);
     if (status == PSFM_OK && merge) {
         status = psfm_points_merge(ctx, r->input->set, &r->out->structure, &r->s->poses,
                                    max_error_px, &tracks, NULL);
         if (status == PSFM_OK)
-            status = triangulate(ctx, r, &tracks, max_error_px);
+            status = triangulate_tracks(ctx, r, &tracks, max_error_px);
         psfm_tracks_free(&tracks);
     }
     return status == PSFM_OK ? psfm_refinement_list(ctx, r) : status;
@@ -121,7 +121,7 @@ static psfm_status lengthen_tracks(psfm_context *ctx, psfm_refinement *r) {
         psfm_tracks_complete(ctx, r->input->set, &r->out->structure, &r->s->poses,
                              (uint32_t)r->options->control.place_images, &tracks, &stats);
     if (status == PSFM_OK && stats.merged.num_merged + stats.merged.num_added > 0 &&
-        !(status = triangulate(ctx, r, &tracks, r->options->triangulate.max_error_px)) &&
+        !(status = triangulate_tracks(ctx, r, &tracks, r->options->triangulate.max_error_px)) &&
         !(status = psfm_refinement_list(ctx, r)))
         status = find_planes(ctx, r);
     psfm_tracks_free(&tracks);
@@ -214,7 +214,7 @@ psfm_status psfm_refinement_adjust_first(psfm_context *ctx, psfm_refinement *r,
         return status;
     psfm_tracks tracks = r->out->structure.tracks;
     r->out->structure.tracks = (psfm_tracks){0};
-    status = triangulate(ctx, r, &tracks, max_error_px);
+    status = triangulate_tracks(ctx, r, &tracks, max_error_px);
     psfm_tracks_free(&tracks);
     return status == PSFM_OK ? psfm_refinement_list(ctx, r) : status;
 }

@@ -48,14 +48,14 @@ typedef struct {
     size_t num_borders;
 } joining;
 
-static uint32_t root(joining *j, uint32_t view) {
+static uint32_t find_root(joining *j, uint32_t view) {
     return psfm_sets_find(j->submodel, view);
 }
 
-static void unite(joining *j, uint32_t a, uint32_t b) {
+static void unite_submodels(joining *j, uint32_t a, uint32_t b) {
     uint32_t size = j->size[a] + j->size[b];
     if (psfm_sets_unite(j->submodel, a, b))
-        j->size[root(j, a)] = size;
+        j->size[find_root(j, a)] = size;
 }
 
 static uint32_t point_at(const psfm_point_views *links, uint32_t view, uint32_t keypoint) {
@@ -98,13 +98,13 @@ static psfm_status find_submodels(psfm_context *ctx, joining *j) {
             continue;
         size_t explained = psfm_two_view_explained(&j->input->two_views[edge->pair]);
         if (psfm_edge_holds(j->input, &j->links, edge, (size_t)j->resection->min_inliers))
-            unite(j, root(j, edge->node1), root(j, edge->node2));
+            unite_submodels(j, find_root(j, edge->node1), find_root(j, edge->node2));
         else
             j->borders[j->num_borders++] = (border){e, explained};
     }
     for (size_t k = 0; k < j->num_borders; ++k) {
         const psfm_edge *edge = &graph->edges[j->borders[k].edge];
-        if (root(j, edge->node1) != root(j, edge->node2))
+        if (find_root(j, edge->node1) != find_root(j, edge->node2))
             j->borders[kept++] = j->borders[k];
     }
     j->num_borders = kept;
@@ -120,7 +120,7 @@ static psfm_status assign_points(psfm_context *ctx, joining *j) {
         uint32_t own = UINT32_MAX;
         bool mixed = false;
         for (size_t k = tracks->begin[p]; k < tracks->begin[p + 1]; ++k) {
-            uint32_t submodel = root(j, tracks->view[k]);
+            uint32_t submodel = find_root(j, tracks->view[k]);
             mixed = mixed || (own != UINT32_MAX && submodel != own);
             own = submodel;
         }
@@ -155,7 +155,7 @@ static psfm_status find_shared_points(psfm_context *ctx, joining *j, uint32_t vi
         return status;
     for (size_t k = 0; k < num; ++k) {
         uint32_t submodel = j->point_submodel[s->leads[k].point];
-        if (submodel == UINT32_MAX || root(j, submodel) != onto)
+        if (submodel == UINT32_MAX || find_root(j, submodel) != onto)
             continue;
         s->leads[s->num] = s->leads[k];
         memcpy(s->xy[s->num], j->input->set->views[view].keypoints[s->leads[k].keypoint],
@@ -191,13 +191,13 @@ static psfm_status find_scale(psfm_context *ctx, joining *j, const shared_points
                               const psfm_resection *pose, double *scale) {
     double *ratio = NULL;
     size_t num = 0;
-    uint32_t own = root(j, s->view);
+    uint32_t own = find_root(j, s->view);
     psfm_status status = PSFM_ALLOC(ctx, s->num, &ratio);
     for (size_t k = 0; status == PSFM_OK && k < s->num; ++k) {
         uint32_t q = point_at(&j->links, s->view, s->leads[k].keypoint);
         double there[3], here[3];
         if (!s->inlier[k] || q == UINT32_MAX || j->point_submodel[q] == UINT32_MAX ||
-            root(j, j->point_submodel[q]) != own)
+            find_root(j, j->point_submodel[q]) != own)
             continue;
         to_camera(pose->cam_from_world, pose->center, s->X[k], there);
         to_camera(j->poses->cam_from_world[s->view], j->poses->center[s->view],
@@ -217,7 +217,7 @@ typedef struct {
     double scale, R[9], from[3], to[3];
 } similarity;
 
-static void apply(const similarity *m, double x[3]) {
+static void apply_similarity(const similarity *m, double x[3]) {
     double d[3], turned[3];
     psfm_sub3(x, m->from, d);
     psfm_mat3_mul_vec(m->R, d, turned);
@@ -228,27 +228,27 @@ static void apply(const similarity *m, double x[3]) {
 /* Moves the sub-model of the view so that the view has the given pose. */
 static void move_submodel(joining *j, uint32_t view, const psfm_resection *pose, double scale) {
     similarity m = {.scale = scale};
-    uint32_t own = root(j, view);
+    uint32_t own = find_root(j, view);
     psfm_mat3_t_mul(pose->cam_from_world, j->poses->cam_from_world[view], m.R);
     memcpy(m.from, j->poses->center[view], sizeof m.from);
     memcpy(m.to, pose->center, sizeof m.to);
     for (uint32_t v = 0; v < j->poses->num_views; ++v) {
         double R[9];
-        if (!psfm_has_pose(j->poses, v) || root(j, v) != own)
+        if (!psfm_has_pose(j->poses, v) || find_root(j, v) != own)
             continue;
         psfm_mat3_mul_t(j->poses->cam_from_world[v], m.R, R);
         memcpy(j->poses->cam_from_world[v], R, sizeof R);
-        apply(&m, j->poses->center[v]);
+        apply_similarity(&m, j->poses->center[v]);
     }
     for (size_t p = 0; p < j->structure->num_points; ++p)
-        if (j->point_submodel[p] != UINT32_MAX && root(j, j->point_submodel[p]) == own)
-            apply(&m, j->structure->points[p]);
+        if (j->point_submodel[p] != UINT32_MAX && find_root(j, j->point_submodel[p]) == own)
+            apply_similarity(&m, j->structure->points[p]);
 }
 
 /* Resects the view on the points of the other sub-model, and moves its own if that explains more.
  */
-static psfm_status join(psfm_context *ctx, joining *j, uint32_t view, uint32_t onto,
-                        uint32_t *num_moved) {
+static psfm_status join_submodel(psfm_context *ctx, joining *j, uint32_t view, uint32_t onto,
+                                 uint32_t *num_moved) {
     const psfm_view *image = &j->input->set->views[view];
     shared_points s;
     psfm_resection pose = {0};
@@ -268,7 +268,7 @@ static psfm_status join(psfm_context *ctx, joining *j, uint32_t view, uint32_t o
             ++*num_moved;
         }
         if (status == PSFM_OK && (!moves || isfinite(scale)))
-            unite(j, root(j, view), onto);
+            unite_submodels(j, find_root(j, view), onto);
     }
     free_shared_points(&s);
     return status;
@@ -279,11 +279,11 @@ static psfm_status join_all(psfm_context *ctx, joining *j, uint32_t *num_moved) 
     psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && k < j->num_borders; ++k) {
         const psfm_edge *edge = &graph->edges[j->borders[k].edge];
-        uint32_t a = root(j, edge->node1), b = root(j, edge->node2);
+        uint32_t a = find_root(j, edge->node1), b = find_root(j, edge->node2);
         bool first_moves = j->size[a] < j->size[b] || (j->size[a] == j->size[b] && a > b);
         if (a != b)
-            status = join(ctx, j, first_moves ? edge->node1 : edge->node2, first_moves ? b : a,
-                          num_moved);
+            status = join_submodel(ctx, j, first_moves ? edge->node1 : edge->node2,
+                                   first_moves ? b : a, num_moved);
     }
     return status;
 }

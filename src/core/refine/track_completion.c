@@ -132,8 +132,8 @@ static bool is_inside(const psfm_camera *camera, const double xy[2]) {
 }
 
 /* Looks for a point at its place, and at others beside it. */
-static psfm_status seek(psfm_context *ctx, const search *s, const key_grid *g, uint32_t v,
-                        uint32_t point, findings *f) {
+static psfm_status seek_point(psfm_context *ctx, const search *s, const key_grid *g, uint32_t v,
+                              uint32_t point, findings *f) {
     static const double side[ELSEWHERE][2] = {{1.0, 0.3}, {-0.3, 1.0}, {-1.0, -0.3}, {0.3, -1.0}};
     const psfm_view *view = &s->set->views[v];
     const psfm_camera *camera = &s->set->cameras[view->camera_idx];
@@ -201,7 +201,7 @@ static psfm_status search_view(psfm_context *ctx, size_t index, int worker, void
             if (point_of[k] == NONE || seen[point_of[k]] == v + 1)
                 continue;
             seen[point_of[k]] = v + 1;
-            status = seek(ctx, s, grid, v, point_of[k], f);
+            status = seek_point(ctx, s, grid, v, point_of[k], f);
         }
     }
     f->is_fair = by_chance(f) <= CHANCE * (double)f->num;
@@ -237,7 +237,7 @@ static psfm_status find_sigma(psfm_context *ctx, search *s) {
     return status;
 }
 
-static psfm_status begin(psfm_context *ctx, search *s, int num_workers) {
+static psfm_status begin_search(psfm_context *ctx, search *s, int num_workers) {
     psfm_status status;
     if ((status = find_sigma(ctx, s)) ||
         (status = psfm_point_views_init(ctx, s->set, s->structure, s->poses, &s->links)) ||
@@ -251,7 +251,7 @@ static psfm_status begin(psfm_context *ctx, search *s, int num_workers) {
     return status;
 }
 
-static void end(search *s, int num_workers) {
+static void end_search(search *s, int num_workers) {
     for (int w = 0; s->scratch != NULL && w < num_workers; ++w) {
         free(s->scratch[w].seen);
         free(s->scratch[w].grid.begin);
@@ -265,8 +265,8 @@ static void end(search *s, int num_workers) {
 }
 
 /* The found keypoints of all views that chance does not explain, view by view. */
-static psfm_status gather(psfm_context *ctx, const search *s, psfm_found_keypoint **keypoints,
-                          size_t *num, psfm_track_completion_stats *stats) {
+static psfm_status gather_found(psfm_context *ctx, const search *s, psfm_found_keypoint **keypoints,
+                                size_t *num, psfm_track_completion_stats *stats) {
     size_t all = 0;
     for (size_t v = 0; v < s->set->num_views; ++v) {
         const findings *f = &s->by_view[v];
@@ -297,13 +297,13 @@ psfm_status psfm_tracks_complete(psfm_context *ctx, const psfm_match_set *set,
     size_t num = 0;
     int num_workers = psfm_parallel_workers(ctx, set->num_views);
     *tracks = (psfm_tracks){0};
-    psfm_status status = begin(ctx, &s, num_workers);
+    psfm_status status = begin_search(ctx, &s, num_workers);
     if (status == PSFM_OK)
         status = psfm_parallel_for(ctx, NULL, set->num_views, search_view, &s);
     if (status == PSFM_OK)
-        status = gather(ctx, &s, &keypoints, &num, &found);
+        status = gather_found(ctx, &s, &keypoints, &num, &found);
     found.sigma_px = s.sigma_px;
-    end(&s, num_workers);
+    end_search(&s, num_workers);
     if (status == PSFM_OK)
         status = psfm_points_merge_found(ctx, set, structure, poses, keypoints, num,
                                          NEAR * found.sigma_px, max_images, tracks, &found.merged);

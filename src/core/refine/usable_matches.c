@@ -20,7 +20,7 @@
 enum { FAIR_NUMBER = 5 };
 static const double fair_share = 0.25, fair_sigmas = 3.0;
 
-static void mark(bool *use, const uint32_t *inliers, size_t num) {
+static void mark_inliers(bool *use, const uint32_t *inliers, size_t num) {
     for (size_t k = 0; k < num; ++k)
         use[inliers[k]] = true;
 }
@@ -37,9 +37,9 @@ psfm_status psfm_usable_matches_of_edges(const psfm_refine_input *input, bool *u
             !input->edge_accepted[e])
             continue;
         for (size_t h = 0; h < view->num_homographies; ++h)
-            mark(use, view->homographies[h].inliers, view->homographies[h].num_inliers);
+            mark_inliers(use, view->homographies[h].inliers, view->homographies[h].num_inliers);
         if (view->essential.found && !view->essential.is_degenerate) /* off its plane: chance */
-            mark(use, view->essential.inliers, view->essential.num_inliers);
+            mark_inliers(use, view->essential.inliers, view->essential.num_inliers);
     }
     return PSFM_OK;
 }
@@ -98,7 +98,7 @@ static double error_of(const test *t, const psfm_match_pair *pair, size_t k, siz
 
 /* Share of unrelated matches that agree with the poses: of keypoints that are each given the
  * partner of another match, far away in the list. At least one of them, so that it is never 0. */
-static double chance(const test *t, const psfm_match_pair *pair, const double E[9]) {
+static double chance_share(const test *t, const psfm_match_pair *pair, const double E[9]) {
     size_t n = pair->num_matches, agreeing = 1;
     for (size_t k = 0; k < n; ++k) {
         size_t partner = (size_t)(((uint64_t)k * 0x9E3779B97F4A7C15u >> 20) % n);
@@ -160,7 +160,7 @@ static psfm_status test_pair(psfm_context *ctx, size_t index, int worker, void *
         use[k] = error_of(t, pair, k, k, E) <= t->max_error_px;
         agreeing += use[k];
     }
-    double p = chance(t, pair, E);
+    double p = chance_share(t, pair, E);
     if (is_fair(view, num, agreeing, p))
         drop_chance(view, num, agreeing, p, use, on_plane);
     else

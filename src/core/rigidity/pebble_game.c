@@ -51,11 +51,11 @@ static int num_free(const psfm_pebbles *g, uint32_t v) {
     return PSFM_PEBBLES - g->num_out[v];
 }
 
-static void cover(psfm_pebbles *g, uint32_t tail, uint32_t head) {
+static void cover_edge(psfm_pebbles *g, uint32_t tail, uint32_t head) {
     g->out[tail][g->num_out[tail]++] = head;
 }
 
-static void uncover(psfm_pebbles *g, uint32_t tail, uint32_t head) {
+static void uncover_edge(psfm_pebbles *g, uint32_t tail, uint32_t head) {
     unsigned char k = 0;
     while (g->out[tail][k] != head)
         ++k;
@@ -94,24 +94,24 @@ static uint32_t find_free(psfm_pebbles *g, uint32_t u, uint32_t v) {
 }
 
 /* Brings a free pebble to u without taking it from v. */
-static bool fetch(psfm_pebbles *g, uint32_t u, uint32_t v) {
+static bool fetch_pebble(psfm_pebbles *g, uint32_t u, uint32_t v) {
     uint32_t node = find_free(g, u, v);
     if (node == NOWHERE)
         return false;
     while (node != u) {
         uint32_t before = g->from[node];
-        cover(g, node, before);
-        uncover(g, before, node);
+        cover_edge(g, node, before);
+        uncover_edge(g, before, node);
         node = before;
     }
     return true;
 }
 
-static bool gather(psfm_pebbles *g, uint32_t u, uint32_t v, int wanted) {
+static bool gather_pebbles(psfm_pebbles *g, uint32_t u, uint32_t v, int wanted) {
     while (num_free(g, u) + num_free(g, v) < wanted) {
-        bool more = num_free(g, u) < PSFM_PEBBLES && fetch(g, u, v);
+        bool more = num_free(g, u) < PSFM_PEBBLES && fetch_pebble(g, u, v);
         if (!more && num_free(g, v) < PSFM_PEBBLES)
-            more = fetch(g, v, u);
+            more = fetch_pebble(g, v, u);
         if (!more)
             return false;
     }
@@ -119,12 +119,12 @@ static bool gather(psfm_pebbles *g, uint32_t u, uint32_t v, int wanted) {
 }
 
 bool psfm_pebbles_add(psfm_pebbles *game, uint32_t u, uint32_t v) {
-    if (!gather(game, u, v, PSFM_COMMON + 1))
+    if (!gather_pebbles(game, u, v, PSFM_COMMON + 1))
         return false;
     if (num_free(game, u) > 0)
-        cover(game, u, v);
+        cover_edge(game, u, v);
     else
-        cover(game, v, u);
+        cover_edge(game, v, u);
     ++game->num_edges;
     return true;
 }
@@ -176,7 +176,7 @@ static bool is_outside(question *q, uint32_t w) {
 uint32_t psfm_pebbles_rigid_set(psfm_pebbles *game, const psfm_topology *graph,
                                 const psfm_adjacency *adjacency, uint32_t u, uint32_t v,
                                 uint32_t *set) {
-    (void)gather(game, u, v, PSFM_COMMON);
+    (void)gather_pebbles(game, u, v, PSFM_COMMON);
     question q = {game, game->num_verdicts + 1, game->num_verdicts + 2};
     game->num_verdicts += 2;
     uint32_t size = 0;

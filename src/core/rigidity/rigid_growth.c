@@ -37,13 +37,13 @@ typedef struct {
     size_t met_capacity;
 } growth;
 
-static psfm_rigid_body *current(growth *g) {
+static psfm_rigid_body *current_body(growth *g) {
     return &g->bodies.bodies[g->bodies.num_bodies - 1];
 }
 
 /* Puts a node into the growing body. */
-static psfm_status take(psfm_context *ctx, growth *g, uint32_t node) {
-    psfm_rigid_body *body = current(g);
+static psfm_status take_node(psfm_context *ctx, growth *g, uint32_t node) {
+    psfm_rigid_body *body = current_body(g);
     if (g->inside[node] == g->stamp)
         return PSFM_OK;
     psfm_status status =
@@ -55,10 +55,10 @@ static psfm_status take(psfm_context *ctx, growth *g, uint32_t node) {
     return PSFM_OK;
 }
 
-static psfm_status swallow(psfm_context *ctx, growth *g, psfm_rigid_body *body) {
+static psfm_status swallow_body(psfm_context *ctx, growth *g, psfm_rigid_body *body) {
     psfm_status status = PSFM_OK;
     for (uint32_t k = 0; status == PSFM_OK && k < body->num_nodes; ++k)
-        status = take(ctx, g, body->nodes[k]);
+        status = take_node(ctx, g, body->nodes[k]);
     free(body->nodes);
     *body = (psfm_rigid_body){0};
     return status;
@@ -73,7 +73,7 @@ static psfm_status meet_bodies(psfm_context *ctx, growth *g, uint32_t node) {
         if (g->bodies.bodies[other].nodes == NULL)
             continue;
         if (g->met[other] == g->stamp)
-            status = swallow(ctx, g, &g->bodies.bodies[other]);
+            status = swallow_body(ctx, g, &g->bodies.bodies[other]);
         g->met[other] = g->stamp;
     }
     return status;
@@ -86,14 +86,14 @@ static psfm_status close_quadrangle(psfm_context *ctx, growth *g, uint32_t node,
         uint32_t other = psfm_topology_other(g->graph, g->adjacency.edge[k], node);
         if (g->inside[other] == g->stamp || g->touched[other] != g->stamp || g->attach[other] == at)
             continue;
-        psfm_status status = take(ctx, g, node);
-        return status == PSFM_OK ? take(ctx, g, other) : status;
+        psfm_status status = take_node(ctx, g, node);
+        return status == PSFM_OK ? take_node(ctx, g, other) : status;
     }
     return PSFM_OK;
 }
 
 /* Follows the edges of a node that has come into the body. */
-static psfm_status expand(psfm_context *ctx, growth *g, uint32_t node) {
+static psfm_status expand_node(psfm_context *ctx, growth *g, uint32_t node) {
     psfm_status status = meet_bodies(ctx, g, node);
     for (size_t k = g->adjacency.begin[node]; status == PSFM_OK && k < g->adjacency.begin[node + 1];
          ++k) {
@@ -105,7 +105,7 @@ static psfm_status expand(psfm_context *ctx, growth *g, uint32_t node) {
             g->attach[other] = node;
             status = close_quadrangle(ctx, g, other, node);
         } else if (g->attach[other] != node) {
-            status = take(ctx, g, other);
+            status = take_node(ctx, g, other);
         }
     }
     return status;
@@ -126,7 +126,7 @@ static psfm_status open_body(psfm_context *ctx, growth *g) {
 
 /* Enters the finished body at its nodes and edges. */
 static psfm_status close_body(psfm_context *ctx, growth *g) {
-    const psfm_rigid_body *body = current(g);
+    const psfm_rigid_body *body = current_body(g);
     psfm_status status = PSFM_RESERVE(ctx, &g->memberships, &g->membership_capacity,
                                       g->num_memberships + body->num_nodes);
     if (status != PSFM_OK)
@@ -146,23 +146,23 @@ static psfm_status close_body(psfm_context *ctx, growth *g) {
 }
 
 /* Grows the open body from the nodes it has, and closes it. */
-static psfm_status grow(psfm_context *ctx, growth *g) {
+static psfm_status grow_body(psfm_context *ctx, growth *g) {
     psfm_status status = PSFM_OK;
-    for (uint32_t k = 0; status == PSFM_OK && k < current(g)->num_nodes; ++k)
-        status = expand(ctx, g, current(g)->nodes[k]);
+    for (uint32_t k = 0; status == PSFM_OK && k < current_body(g)->num_nodes; ++k)
+        status = expand_node(ctx, g, current_body(g)->nodes[k]);
     return status == PSFM_OK ? close_body(ctx, g) : status;
 }
 
 static psfm_status grow_from_edge(psfm_context *ctx, growth *g, uint32_t edge) {
     psfm_status status = open_body(ctx, g);
     if (status == PSFM_OK)
-        status = take(ctx, g, g->graph->node1[edge]);
+        status = take_node(ctx, g, g->graph->node1[edge]);
     if (status == PSFM_OK)
-        status = take(ctx, g, g->graph->node2[edge]);
-    return status == PSFM_OK ? grow(ctx, g) : status;
+        status = take_node(ctx, g, g->graph->node2[edge]);
+    return status == PSFM_OK ? grow_body(ctx, g) : status;
 }
 
-static bool holds(const growth *g, uint32_t body, uint32_t node) {
+static bool holds_node(const growth *g, uint32_t body, uint32_t node) {
     uint32_t k = g->first_membership[node];
     while (k != NONE && g->memberships[k].body != body)
         k = g->memberships[k].next;
@@ -171,12 +171,12 @@ static bool holds(const growth *g, uint32_t body, uint32_t node) {
 
 /* Whether one body has all nodes of the open one. */
 static bool is_inside_one(growth *g) {
-    const psfm_rigid_body *open = current(g);
+    const psfm_rigid_body *open = current_body(g);
     for (uint32_t k = g->first_membership[open->nodes[0]]; k != NONE; k = g->memberships[k].next) {
         uint32_t body = g->memberships[k].body, num = 0;
         if (g->bodies.bodies[body].nodes == NULL)
             continue;
-        while (num < open->num_nodes && holds(g, body, open->nodes[num]))
+        while (num < open->num_nodes && holds_node(g, body, open->nodes[num]))
             ++num;
         if (num == open->num_nodes)
             return true;
@@ -186,8 +186,8 @@ static bool is_inside_one(growth *g) {
 
 /* Takes the open body back. */
 static void drop_body(growth *g) {
-    free(current(g)->nodes);
-    *current(g) = (psfm_rigid_body){0};
+    free(current_body(g)->nodes);
+    *current_body(g) = (psfm_rigid_body){0};
 }
 
 /* Grows from the edges of the scale group of `edge` that hang together with it; marks them. What is
@@ -197,20 +197,20 @@ static psfm_status grow_from_group(psfm_context *ctx, growth *g, const uint32_t 
                                    uint32_t edge, bool *done) {
     psfm_status status = open_body(ctx, g);
     if (status == PSFM_OK)
-        status = take(ctx, g, g->graph->node1[edge]);
-    for (uint32_t k = 0; status == PSFM_OK && k < current(g)->num_nodes; ++k) {
-        uint32_t node = current(g)->nodes[k];
+        status = take_node(ctx, g, g->graph->node1[edge]);
+    for (uint32_t k = 0; status == PSFM_OK && k < current_body(g)->num_nodes; ++k) {
+        uint32_t node = current_body(g)->nodes[k];
         for (size_t i = g->adjacency.begin[node];
              status == PSFM_OK && i < g->adjacency.begin[node + 1]; ++i) {
             uint32_t e = g->adjacency.edge[i];
             if (scale_group[e] != scale_group[edge] || done[e])
                 continue;
             done[e] = true;
-            status = take(ctx, g, psfm_topology_other(g->graph, e, node));
+            status = take_node(ctx, g, psfm_topology_other(g->graph, e, node));
         }
     }
     if (status != PSFM_OK || !is_inside_one(g))
-        return status == PSFM_OK ? grow(ctx, g) : status;
+        return status == PSFM_OK ? grow_body(ctx, g) : status;
     drop_body(g);
     return PSFM_OK;
 }
@@ -238,7 +238,7 @@ static psfm_status add_lone_edge(psfm_context *ctx, growth *g, uint32_t edge) {
         g->memberships[g->num_memberships] =
             (membership){g->bodies.num_bodies - 1, g->first_membership[ends[k]]};
         g->first_membership[ends[k]] = (uint32_t)g->num_memberships++;
-        status = take(ctx, g, ends[k]);
+        status = take_node(ctx, g, ends[k]);
     }
     g->bodies.edge_body[edge] = g->bodies.num_bodies - 1;
     return status;
@@ -246,7 +246,7 @@ static psfm_status add_lone_edge(psfm_context *ctx, growth *g, uint32_t edge) {
 
 /* Peels off nodes with one edge, again and again. Their edges are bodies of their own; growing
  * from each edge of a star would look at all others. */
-static psfm_status peel(psfm_context *ctx, growth *g) {
+static psfm_status peel_leaves(psfm_context *ctx, growth *g) {
     uint32_t n = g->graph->num_nodes, head = 0, tail = 0, *degree = NULL, *queue = NULL;
     psfm_status status = PSFM_ALLOC(ctx, n, &degree);
     if (status == PSFM_OK)
@@ -273,7 +273,7 @@ static psfm_status peel(psfm_context *ctx, growth *g) {
     return status;
 }
 
-static psfm_status allocate(psfm_context *ctx, growth *g) {
+static psfm_status allocate_growth(psfm_context *ctx, growth *g) {
     uint32_t n = g->graph->num_nodes, m = g->graph->num_edges;
     psfm_status status;
     if ((status = psfm_adjacency_init(ctx, g->graph, NULL, m, &g->adjacency)) != PSFM_OK ||
@@ -288,7 +288,7 @@ static psfm_status allocate(psfm_context *ctx, growth *g) {
     return PSFM_OK;
 }
 
-static void release(growth *g) {
+static void release_growth(growth *g) {
     psfm_adjacency_free(&g->adjacency);
     free(g->memberships);
     free(g->first_membership);
@@ -301,15 +301,15 @@ static void release(growth *g) {
 psfm_status psfm_rigid_bodies_grow(psfm_context *ctx, const psfm_topology *graph,
                                    const uint32_t *scale_group, psfm_rigid_bodies *out) {
     growth g = {.graph = graph};
-    psfm_status status = allocate(ctx, &g);
+    psfm_status status = allocate_growth(ctx, &g);
     if (status == PSFM_OK && scale_group != NULL)
         status = grow_from_groups(ctx, &g, scale_group);
     if (status == PSFM_OK)
-        status = peel(ctx, &g);
+        status = peel_leaves(ctx, &g);
     for (uint32_t e = 0; status == PSFM_OK && e < graph->num_edges; ++e)
         if (g.bodies.edge_body[e] == NONE)
             status = grow_from_edge(ctx, &g, e);
-    release(&g);
+    release_growth(&g);
     if (status != PSFM_OK)
         psfm_rigid_bodies_free(&g.bodies);
     *out = g.bodies;

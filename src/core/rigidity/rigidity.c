@@ -42,7 +42,7 @@ typedef struct {
 } analysis;
 
 /* Number of boundary nodes of a body; writes the small indices of the first two. */
-static uint32_t boundary(const analysis *a, const psfm_rigid_body *body, uint32_t first[2]) {
+static uint32_t count_boundary(const analysis *a, const psfm_rigid_body *body, uint32_t first[2]) {
     uint32_t num = 0;
     for (uint32_t k = 0; k < body->num_nodes; ++k) {
         uint32_t s = a->small[body->nodes[k]];
@@ -93,7 +93,7 @@ static psfm_status fill_boundary_graph(psfm_context *ctx, analysis *a) {
         return status;
     for (uint32_t b = 0; b < num; ++b) {
         const psfm_rigid_body *body = &a->bodies.bodies[b];
-        uint32_t size = boundary(a, body, first);
+        uint32_t size = count_boundary(a, body, first);
         size_t edges = size < 2 ? 0 : (size_t)PSFM_PEBBLES * size - PSFM_COMMON;
         a->body_edges[b + 1] = a->body_edges[b] + edges;
         if (body->nodes != NULL) /* what its inner nodes add to the rank */
@@ -159,7 +159,7 @@ static psfm_status unite_components(psfm_context *ctx, analysis *a, psfm_pebbles
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, a->bodies.num_bodies, &count);
     for (uint32_t b = 0; status == PSFM_OK && b < a->bodies.num_bodies; ++b) {
-        if (psfm_sets_find(a->parent, b) != b || boundary(a, &a->bodies.bodies[b], first) < 2)
+        if (psfm_sets_find(a->parent, b) != b || count_boundary(a, &a->bodies.bodies[b], first) < 2)
             continue;
         uint32_t size =
             psfm_pebbles_rigid_set(game, boundary_graph, &adjacency, first[0], first[1], set);
@@ -172,7 +172,7 @@ static psfm_status unite_components(psfm_context *ctx, analysis *a, psfm_pebbles
     return status;
 }
 
-static psfm_status play(psfm_context *ctx, analysis *a) {
+static psfm_status play_pebbles(psfm_context *ctx, analysis *a) {
     uint32_t num = a->bodies.num_bodies;
     psfm_pebbles game = {0};
     psfm_topology boundary_graph = {a->num_small, (uint32_t)a->body_edges[num], a->node1, a->node2};
@@ -287,7 +287,7 @@ cleanup:
     return status;
 }
 
-static void release(analysis *a) {
+static void release_analysis(analysis *a) {
     psfm_rigid_bodies_free(&a->bodies);
     free(a->num_bodies_at);
     free(a->small);
@@ -309,7 +309,7 @@ psfm_status psfm_rigidity_analyse(psfm_context *ctx, const psfm_topology *graph,
     if (status == PSFM_OK)
         status = fill_boundary_graph(ctx, &a);
     if (status == PSFM_OK)
-        status = play(ctx, &a);
+        status = play_pebbles(ctx, &a);
     if (status == PSFM_OK)
         status = fill_result(ctx, &a, &made);
     if (status == PSFM_OK && graph->num_nodes > 1)
@@ -317,7 +317,7 @@ psfm_status psfm_rigidity_analyse(psfm_context *ctx, const psfm_topology *graph,
     if (status != PSFM_OK)
         psfm_rigidity_free(&made);
     *out = made;
-    release(&a);
+    release_analysis(&a);
     return status;
 }
 

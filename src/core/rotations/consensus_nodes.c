@@ -17,8 +17,8 @@ static double node_support(const psfm_consensus_search *s, uint32_t v, const dou
 }
 
 /* The rotation that candidate q of edge e proposes for its end v. */
-static void propose(const psfm_consensus_search *s, uint32_t e, uint32_t q, uint32_t v,
-                    double R[9]) {
+static void propose_rotation(const psfm_consensus_search *s, uint32_t e, uint32_t q, uint32_t v,
+                             double R[9]) {
     uint32_t a = s->topology->node1[e], b = s->topology->node2[e];
     if (v == b)
         psfm_mat3_mul(s->candidates->R_21[q], s->R[a], R);
@@ -34,7 +34,7 @@ static bool move_node(psfm_consensus_search *s, uint32_t v) {
         uint32_t e = s->adjacency.edge[k];
         for (uint32_t q = s->candidates->begin[e]; q < s->candidates->begin[e + 1]; ++q) {
             double R[9];
-            propose(s, e, q, v, R);
+            propose_rotation(s, e, q, v, R);
             double support = node_support(s, v, R);
             if (support > best_support * (1.0 + 1e-9) + 1e-12) {
                 best_support = support;

@@ -13,7 +13,7 @@
 #define REACHES 4.0
 
 /* The candidate of edge e nearest to the rotations; its weight, 0 if it is too far. */
-static double nearest(const psfm_consensus_search *s, uint32_t e, const double **R_21) {
+static double nearest_candidate(const psfm_consensus_search *s, uint32_t e, const double **R_21) {
     const psfm_rotation_candidates *c = s->candidates;
     double now[9], least = REACHES * s->reach, weight = 0.0;
     psfm_mat3_mul_t(s->R[s->topology->node2[e]], s->R[s->topology->node1[e]], now);
@@ -42,7 +42,7 @@ psfm_status psfm_consensus_relax(psfm_context *ctx, psfm_consensus_search *s) {
         goto cleanup;
     for (uint32_t e = 0; e < n; ++e) {
         const double *R = s->candidates->R_21[s->candidates->begin[e]];
-        weight[e] = nearest(s, e, &R);
+        weight[e] = nearest_candidate(s, e, &R);
         for (int k = 0; weight[e] > 0.0 && k < 9; ++k)
             R_21[e][k] = R[k];
         for (int k = 0; !(weight[e] > 0.0) && k < 9; k += 4)

@@ -56,7 +56,7 @@ void psfm_consensus_learn_typical(psfm_consensus_search *s, const uint32_t *chos
 
 /* How far candidate q is from R_21 in units of its reach; 1 or more: it does not agree, however far
  * that is. */
-static double distance(const psfm_consensus_search *s, uint32_t q, const double R_21[9]) {
+static double candidate_distance(const psfm_consensus_search *s, uint32_t q, const double R_21[9]) {
     const psfm_rotation_candidates *c = s->candidates;
     double reach =
         c->sigma_rad == NULL ? s->reach : fmax(s->reach, PSFM_CONSENSUS_SIGMAS * c->sigma_rad[q]);
@@ -75,7 +75,7 @@ bool psfm_consensus_agrees(const psfm_consensus_search *s, uint32_t e, const dou
     double R_21[9];
     psfm_mat3_mul_t(R2, R1, R_21);
     for (uint32_t q = s->candidates->begin[e]; q < s->candidates->begin[e + 1]; ++q)
-        if (distance(s, q, R_21) < 1.0)
+        if (candidate_distance(s, q, R_21) < 1.0)
             return true;
     return false;
 }
@@ -87,7 +87,7 @@ double psfm_consensus_support(const psfm_consensus_search *s, uint32_t e, const 
     psfm_mat3_mul_t(R2, R1, R_21);
     *best = UINT32_MAX;
     for (uint32_t q = c->begin[e]; q < c->begin[e + 1]; ++q) {
-        double x = distance(s, q, R_21);
+        double x = candidate_distance(s, q, R_21);
         double value = s->confidence[q] * (1.0 - x * x);
         if (value > support) {
             support = value;

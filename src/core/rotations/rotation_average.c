@@ -120,8 +120,8 @@ static double geman_mcclure_weight(double angle, double scale) {
 }
 
 /* One reweighted solve; *largest is the largest turn. */
-static psfm_status iterate(psfm_context *ctx, averaging *a, loss_fn loss, double scale,
-                           double *largest) {
+static psfm_status solve_reweighted(psfm_context *ctx, averaging *a, loss_fn loss, double scale,
+                                    double *largest) {
     size_t n = a->graph->num_nodes;
     memset(a->value, 0, n * sizeof *a->value);
     memset(a->rhs, 0, 3 * n * sizeof *a->rhs);
@@ -152,12 +152,13 @@ static double robust_scale(averaging *a, const psfm_rotation_average_options *o)
     return fmin(fmax(scale, psfm_radians(o->min_scale_deg)), psfm_radians(o->max_scale_deg));
 }
 
-static psfm_status run(psfm_context *ctx, averaging *a, const psfm_rotation_average_options *o,
-                       psfm_rotation_average_stats *stats) {
+static psfm_status run_averaging(psfm_context *ctx, averaging *a,
+                                 const psfm_rotation_average_options *o,
+                                 psfm_rotation_average_stats *stats) {
     double largest = INFINITY, floor = L1_FIRST_FLOOR;
     psfm_status status = compute_errors(ctx, a);
     for (int k = 0; status == PSFM_OK && k < o->l1_iterations; ++k) {
-        status = iterate(ctx, a, l1_weight, floor, &largest);
+        status = solve_reweighted(ctx, a, l1_weight, floor, &largest);
         ++stats->l1_iterations;
         if (largest <= L1_TOLERANCE && floor <= L1_LAST_FLOOR)
             break;
@@ -165,7 +166,7 @@ static psfm_status run(psfm_context *ctx, averaging *a, const psfm_rotation_aver
     }
     for (int k = 0; status == PSFM_OK && k < o->max_iterations && !stats->converged; ++k) {
         double scale = robust_scale(a, o);
-        status = iterate(ctx, a, geman_mcclure_weight, scale, &largest);
+        status = solve_reweighted(ctx, a, geman_mcclure_weight, scale, &largest);
         ++stats->iterations;
         stats->scale_deg = psfm_degrees(scale);
         stats->converged = largest <= psfm_radians(o->tolerance_deg);
@@ -195,7 +196,7 @@ static psfm_status restore_gauge(psfm_context *ctx, averaging *a, const double (
     return status;
 }
 
-static psfm_status allocate(psfm_context *ctx, averaging *a) {
+static psfm_status allocate_averaging(psfm_context *ctx, averaging *a) {
     size_t n = a->graph->num_nodes, m = a->graph->num_edges;
     uint32_t *row = NULL, *col = NULL;
     psfm_status status;
@@ -221,7 +222,7 @@ cleanup:
     return status;
 }
 
-static void release(averaging *a) {
+static void release_averaging(averaging *a) {
     psfm_spd_destroy(&a->system);
     free(a->R);
     free(a->error);
@@ -265,10 +266,10 @@ psfm_status psfm_rotations_average(psfm_context *ctx, const psfm_relative_rotati
     const double(*start)[9] = (const double(*)[9])cam_from_world;
     psfm_status status = check_input(ctx, &a, start);
     if (status == PSFM_OK)
-        status = allocate(ctx, &a);
+        status = allocate_averaging(ctx, &a);
     if (status == PSFM_OK) {
         memcpy(a.R, start, topology->num_nodes * sizeof *a.R);
-        status = run(ctx, &a, o, &made);
+        status = run_averaging(ctx, &a, o, &made);
     }
     if (status == PSFM_OK)
         status = restore_gauge(ctx, &a, start);
@@ -279,6 +280,6 @@ psfm_status psfm_rotations_average(psfm_context *ctx, const psfm_relative_rotati
         if (stats != NULL)
             *stats = made;
     }
-    release(&a);
+    release_averaging(&a);
     return status;
 }

@@ -24,8 +24,9 @@ static uint32_t count_agreeing(const psfm_consensus_search *s, const uint32_t *c
 
 /* Moves and turns until neither raises the sum. The first round of a start that may agree with the
  * wrong edges (`fresh`) does not learn from it. */
-static psfm_status climb(psfm_context *ctx, psfm_consensus_search *s, uint64_t seed, bool fresh,
-                         uint32_t *chosen, psfm_rotation_consensus_stats *stats) {
+static psfm_status climb_support(psfm_context *ctx, psfm_consensus_search *s, uint64_t seed,
+                                 bool fresh, uint32_t *chosen,
+                                 psfm_rotation_consensus_stats *stats) {
     psfm_status status = PSFM_OK;
     for (int round = 0; status == PSFM_OK && round < MAX_ROUNDS; ++round) {
         uint32_t moves = psfm_consensus_move_nodes(s), turns = 0;
@@ -60,7 +61,7 @@ static psfm_status relax_and_climb(psfm_context *ctx, psfm_consensus_search *s, 
         status = psfm_consensus_relax(ctx, s);
     }
     if (status == PSFM_OK)
-        status = climb(ctx, s, seed, false, chosen, stats);
+        status = climb_support(ctx, s, seed, false, chosen, stats);
     *better = status == PSFM_OK &&
               stats->score * before.num_agreeing > before.score * (before.num_agreeing + 1.0);
     if (status == PSFM_OK && !*better) {
@@ -84,7 +85,7 @@ psfm_status psfm_rotation_consensus(psfm_context *ctx, const psfm_rotation_probl
     if (status == PSFM_OK)
         status = psfm_progress(ctx, "consensus", 0, MAX_ROUNDS);
     if (status == PSFM_OK)
-        status = climb(ctx, &s, seed, true, chosen, stats);
+        status = climb_support(ctx, &s, seed, true, chosen, stats);
     bool better = status == PSFM_OK && stats->num_agreeing < problem->topology->num_edges;
     for (int k = 0; status == PSFM_OK && better && k < RELAXATIONS; ++k)
         status = relax_and_climb(ctx, &s, seed, chosen, stats, &better);

@@ -56,7 +56,7 @@ static psfm_status make_inner(psfm_context *ctx, const psfm_pose_graph *graph, c
     return status;
 }
 
-static void forget(psfm_component_facts *facts) {
+static void reset_facts(psfm_component_facts *facts) {
     free(facts->cut_nodes);
     free(facts->bridges);
     facts->cut_nodes = facts->bridges = NULL;
@@ -65,7 +65,7 @@ static void forget(psfm_component_facts *facts) {
     facts->tree_high = facts->graph_high = -INFINITY;
 }
 
-static void widen(double low, double high, double *all_low, double *all_high) {
+static void widen_range(double low, double high, double *all_low, double *all_high) {
     *all_low = fmin(*all_low, low);
     *all_high = fmax(*all_high, high);
 }
@@ -84,8 +84,8 @@ static psfm_status examine_subgraph(psfm_context *ctx, const psfm_pose_graph *gr
         (status = psfm_biconnect(ctx, &list, &tree, &blocks)))
         goto cleanup;
     psfm_component_facts *facts = &s->components[s->poses.component[sub.node[0]]];
-    widen(tree.low, tree.high, &facts->tree_low, &facts->tree_high);
-    widen(blocks.low, blocks.high, &facts->graph_low, &facts->graph_high);
+    widen_range(tree.low, tree.high, &facts->tree_low, &facts->tree_high);
+    widen_range(blocks.low, blocks.high, &facts->graph_low, &facts->graph_high);
     for (uint32_t k = 0; k < blocks.num_cut_nodes; ++k)
         g->is_cut[sub.node[blocks.cut_nodes[k]]] = true;
     for (uint32_t k = 0; k < blocks.num_bridges; ++k)
@@ -125,8 +125,8 @@ static psfm_status list_marked(psfm_context *ctx, const uint32_t *ids, uint32_t 
     return status;
 }
 
-static psfm_status describe(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t component,
-                            inner_graph *g, psfm_pose_solution *s) {
+static psfm_status describe_component(psfm_context *ctx, const psfm_pose_graph *graph,
+                                      uint32_t component, inner_graph *g, psfm_pose_solution *s) {
     psfm_subgraph sub = {0};
     psfm_component_facts *facts = &s->components[component];
     psfm_status status =
@@ -151,11 +151,11 @@ psfm_status psfm_component_facts_find(psfm_context *ctx, const psfm_pose_graph *
     inner_graph g = {0};
     psfm_status status = make_inner(ctx, graph, keep, solution->poses.component, &g);
     for (uint32_t c = 0; c < solution->num_components; ++c)
-        forget(&solution->components[c]);
+        reset_facts(&solution->components[c]);
     for (uint32_t k = 0; status == PSFM_OK && k < g.num_subgraphs; ++k)
         status = examine_subgraph(ctx, graph, k, &g, solution);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c)
-        status = describe(ctx, graph, c, &g, solution);
+        status = describe_component(ctx, graph, c, &g, solution);
     free_inner(&g);
     return status;
 }

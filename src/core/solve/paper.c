@@ -59,8 +59,8 @@ static psfm_status extend_tree(psfm_context *ctx, const psfm_edge_list *list,
 }
 
 /* Marks the edges of the extended tree of a component. */
-static psfm_status extend(psfm_context *ctx, const psfm_pose_graph *graph, uint32_t component,
-                          int positions, psfm_pose_solution *s) {
+static psfm_status extend_component(psfm_context *ctx, const psfm_pose_graph *graph,
+                                    uint32_t component, int positions, psfm_pose_solution *s) {
     psfm_subgraph sub = {0};
     psfm_spanning_tree tree = {0};
     double *weight = NULL;
@@ -140,7 +140,7 @@ psfm_status psfm_paper_positions(psfm_context *ctx, const psfm_skeleton_options 
         status = take_agreeing(ctx, options->agreeing_deg, graph, solution);
     for (uint32_t c = 0; status == PSFM_OK && c < solution->num_components; ++c) {
         if (!agreeing)
-            status = extend(ctx, graph, c, options->positions, solution);
+            status = extend_component(ctx, graph, c, options->positions, solution);
         if (status == PSFM_OK)
             status = psfm_component_positions_lud(ctx, graph, c, solution->in_graph, &skeleton->lud,
                                                   solution);

@@ -22,8 +22,8 @@
 
 static const psfm_skeleton_variant whole_method = {0};
 
-static psfm_status weigh(psfm_context *ctx, const psfm_skeleton_options *options,
-                         const psfm_skeleton_variant *variant, psfm_pose_graph *graph) {
+static psfm_status weigh_hypotheses(psfm_context *ctx, const psfm_skeleton_options *options,
+                                    const psfm_skeleton_variant *variant, psfm_pose_graph *graph) {
     if (variant->given_weights)
         return PSFM_OK;
     if (variant->random_weights)
@@ -31,9 +31,9 @@ static psfm_status weigh(psfm_context *ctx, const psfm_skeleton_options *options
     return psfm_weigh_by_essential(ctx, &options->weight, graph);
 }
 
-static psfm_status embed(psfm_context *ctx, const psfm_skeleton_options *options,
-                         const psfm_skeleton_variant *variant, const psfm_pose_graph *graph,
-                         psfm_timings *timings, psfm_pose_solution *s) {
+static psfm_status embed_edges(psfm_context *ctx, const psfm_skeleton_options *options,
+                               const psfm_skeleton_variant *variant, const psfm_pose_graph *graph,
+                               psfm_timings *timings, psfm_pose_solution *s) {
     psfm_csr S = {0};
     psfm_embedding embedding = {0};
     psfm_moment start = psfm_moment_now();
@@ -58,8 +58,8 @@ static psfm_status embed(psfm_context *ctx, const psfm_skeleton_options *options
 }
 
 /* Rotations of one component through its tree, the first image as the identity. */
-static psfm_status propagate(psfm_context *ctx, const psfm_subgraph *sub,
-                             const psfm_spanning_tree *tree, psfm_pose_solution *s) {
+static psfm_status propagate_rotations(psfm_context *ctx, const psfm_subgraph *sub,
+                                       const psfm_spanning_tree *tree, psfm_pose_solution *s) {
     psfm_relative_pose *poses = NULL;
     double(*R)[9] = NULL;
     bool *reached = NULL;
@@ -99,7 +99,7 @@ static psfm_status solve_tree(psfm_context *ctx, const psfm_pose_graph *graph, u
         goto cleanup;
     for (uint32_t k = 0; k < tree.num_edges; ++k)
         s->in_tree[sub.edge[tree.edges[k]]] = true;
-    status = propagate(ctx, &sub, &tree, s);
+    status = propagate_rotations(ctx, &sub, &tree, s);
 
 cleanup:
     psfm_subgraph_free(&sub);
@@ -115,9 +115,9 @@ psfm_status psfm_skeleton_rotations(psfm_context *ctx, const psfm_skeleton_optio
         variant = &whole_method;
     psfm_status status = psfm_pose_solution_init(ctx, graph, solution);
     if (status == PSFM_OK)
-        status = weigh(ctx, options, variant, graph);
+        status = weigh_hypotheses(ctx, options, variant, graph);
     if (status == PSFM_OK && !variant->random_tree)
-        status = embed(ctx, options, variant, graph, timings, solution);
+        status = embed_edges(ctx, options, variant, graph, timings, solution);
     psfm_moment start = psfm_moment_now();
     if (status == PSFM_OK)
         status = psfm_consolidate(ctx, graph, solution->edge_pose);

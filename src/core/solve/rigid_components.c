@@ -148,8 +148,8 @@ static psfm_status assign_cameras(psfm_context *ctx, const psfm_rigidity *rigidi
 
 /* Makes every rigid component a component of the solution: that of the first image keeps the old
  * number. `label` has room for one entry per rigid component. */
-static psfm_status relabel(psfm_context *ctx, psfm_pose_solution *s, const uint32_t *rigid,
-                           uint32_t *label, uint32_t num_rigid) {
+static psfm_status relabel_components(psfm_context *ctx, psfm_pose_solution *s,
+                                      const uint32_t *rigid, uint32_t *label, uint32_t num_rigid) {
     uint32_t num = s->num_components, first_new = num;
     psfm_component_facts *facts = NULL;
     bool *taken = NULL;
@@ -206,7 +206,7 @@ psfm_status psfm_split_undetermined(psfm_context *ctx, const psfm_pose_graph *gr
         goto cleanup;
     for (uint32_t v = 0; v < s->num_nodes; ++v)
         alone[v] = s->poses.component[v] != NONE; /* has a pose now, may lose it */
-    if ((status = relabel(ctx, s, rigid, label, rigidity.num_components)) != PSFM_OK)
+    if ((status = relabel_components(ctx, s, rigid, label, rigidity.num_components)) != PSFM_OK)
         goto cleanup;
     status = psfm_pose_solution_compact(ctx, s);
     for (uint32_t v = 0; status == PSFM_OK && v < s->num_nodes; ++v)

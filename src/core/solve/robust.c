@@ -80,7 +80,7 @@ static void keep_best(psfm_pose_graph *graph) {
 }
 
 /* How far a rotation with this standard deviation at one pixel's noise may be off. */
-static double reach(const psfm_robust_options *options, double sigma_rad) {
+static double rotation_reach(const psfm_robust_options *options, double sigma_rad) {
     return fmax(psfm_radians(PSFM_AGREEMENT_DEG),
                 PSFM_CONSENSUS_SIGMAS * options->control.noise_px * sigma_rad);
 }
@@ -95,15 +95,15 @@ static void keep_agreeing_planes(const psfm_robust_options *options, psfm_pose_g
                 best = &graph->hypotheses[h];
         for (uint32_t h = edge->hypothesis_begin; best != NULL && h < edge->hypothesis_end; ++h)
             if (psfm_rotation_angle(graph->hypotheses[h].motion.R_21, best->motion.R_21) >
-                reach(options, graph->hypotheses[h].sigma_rad))
+                rotation_reach(options, graph->hypotheses[h].sigma_rad))
                 graph->hypotheses[h].weight = 0.0;
     }
 }
 
 /* First choice of hypotheses; the confidence of each in `confidence`. */
-static psfm_status choose(psfm_context *ctx, const psfm_skeleton_options *base,
-                          const psfm_robust_options *options, psfm_pose_graph *graph,
-                          double *confidence) {
+static psfm_status choose_hypotheses(psfm_context *ctx, const psfm_skeleton_options *base,
+                                     const psfm_robust_options *options, psfm_pose_graph *graph,
+                                     double *confidence) {
     psfm_status status;
     if (options->control.joint_choice) {
         status = psfm_joint_choice(ctx, graph, confidence);
@@ -132,7 +132,8 @@ static void choose_by_rotations(const psfm_robust_options *options, psfm_pose_gr
         for (uint32_t h = plane->hypothesis_begin; h < plane->hypothesis_end; ++h) {
             double angle = psfm_rotation_angle(graph->hypotheses[h].motion.R_21, R_21);
             graph->hypotheses[h].weight = 0.0;
-            if (angle < nearest && angle < reach(options, graph->hypotheses[h].sigma_rad)) {
+            if (angle < nearest &&
+                angle < rotation_reach(options, graph->hypotheses[h].sigma_rad)) {
                 nearest = angle;
                 best = h;
             }
@@ -157,8 +158,9 @@ static psfm_status choose_edge_hypotheses(psfm_context *ctx, const psfm_robust_o
         for (uint32_t h = edge->hypothesis_begin; h < edge->hypothesis_end; ++h)
             weight += graph->hypotheses[h].weight;
         double off_plane = psfm_edge_essential_confidence(edge);
-        bool essential_agrees = off_plane > 0.5 && psfm_rotation_angle(edge->essential_R_21, R_21) <
-                                                       reach(options, edge->essential_sigma_rad);
+        bool essential_agrees =
+            off_plane > 0.5 && psfm_rotation_angle(edge->essential_R_21, R_21) <
+                                   rotation_reach(options, edge->essential_sigma_rad);
         if (weight == 0.0 && essential_agrees) {
             memcpy(s->edge_pose[e].R_21, edge->essential_R_21, sizeof edge->essential_R_21);
             memcpy(s->edge_pose[e].t_21, edge->essential_t_21, sizeof edge->essential_t_21);
@@ -229,9 +231,9 @@ static psfm_status find_consensus(psfm_context *ctx, const psfm_robust_options *
     return status;
 }
 
-static psfm_status average(psfm_context *ctx, const psfm_pose_graph *graph,
-                           const psfm_topology *topology, psfm_pose_solution *s,
-                           psfm_robust_edges *edges) {
+static psfm_status average_rotations(psfm_context *ctx, const psfm_pose_graph *graph,
+                                     const psfm_topology *topology, psfm_pose_solution *s,
+                                     psfm_robust_edges *edges) {
     double(*R_21)[9] = NULL, *weight = NULL;
     uint32_t n = graph->num_edges;
     psfm_status status = PSFM_ALLOC(ctx, n, &R_21);
@@ -268,7 +270,7 @@ static psfm_status whole_topology(psfm_context *ctx, const psfm_pose_graph *grap
 }
 
 /* Rejects the edges between sub-models that no decided edge connects. */
-static void split(const psfm_pose_graph *graph, psfm_robust_edges *edges) {
+static void split_ambiguous(const psfm_pose_graph *graph, psfm_robust_edges *edges) {
     const uint32_t *part = edges->ambiguities.part;
     for (uint32_t e = 0; part != NULL && e < graph->num_edges; ++e) {
         uint32_t a = part[graph->edges[e].node1], b = part[graph->edges[e].node2];
@@ -296,11 +298,11 @@ static psfm_status solve_rotations(psfm_context *ctx, const psfm_robust_options 
     for (int k = 0; status == PSFM_OK && k < ROUNDS; ++k) {
         status = choose_edge_hypotheses(ctx, options, graph, s, edges->accepted);
         if (status == PSFM_OK && options->control.averaging)
-            status = average(ctx, graph, &topology, s, edges);
+            status = average_rotations(ctx, graph, &topology, s, edges);
     }
     psfm_timings_add(timings, "averaging", start);
     if (status == PSFM_OK && options->ambiguity.models == PSFM_AMBIGUOUS_SPLIT)
-        split(graph, edges);
+        split_ambiguous(graph, edges);
     free(ends);
     return status;
 }
@@ -370,7 +372,7 @@ static psfm_status find_models(psfm_context *ctx, const psfm_pose_graph *graph,
 /* Splits components where shifts are undecided, and places the parts. */
 static psfm_status split_shifted(psfm_context *ctx, placing *p, psfm_pose_solution *s,
                                  psfm_robust_edges *edges) {
-    split(p->graph, edges);
+    split_ambiguous(p->graph, edges);
     p->weighs_shifts = false;
     psfm_status status = find_models(ctx, p->graph, edges->accepted, s);
     return status == PSFM_OK ? place_all(ctx, p, s, edges) : status;
@@ -416,7 +418,7 @@ psfm_status psfm_robust_poses(psfm_context *ctx, const psfm_skeleton_options *ba
     *edges = (psfm_robust_edges){0};
     if ((status = PSFM_ALLOC(ctx, graph->num_hypotheses, &confidence)) ||
         (status = PSFM_ALLOC(ctx, graph->num_edges, &edges->accepted)) ||
-        (status = choose(ctx, base, options, graph, confidence)))
+        (status = choose_hypotheses(ctx, base, options, graph, confidence)))
         goto cleanup;
     psfm_timings_add(timings, "joint choice", start);
     status = psfm_skeleton_rotations(ctx, base, &variant, graph, timings, solution);

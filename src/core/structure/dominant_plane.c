@@ -25,7 +25,7 @@ typedef struct {
     double tolerance;
 } cloud;
 
-static double off(const double normal[3], double distance, const double X[3]) {
+static double plane_offset(const double normal[3], double distance, const double X[3]) {
     return psfm_dot3(normal, X) - distance;
 }
 
@@ -48,17 +48,17 @@ static psfm_status viewing_distance(psfm_context *ctx, const cloud *c, size_t nu
     return PSFM_OK;
 }
 
-static double score(const cloud *c, const double normal[3], double distance) {
+static double score_plane(const cloud *c, const double normal[3], double distance) {
     double sum = 0.0;
     for (size_t k = 0; k < c->num; k += (c->num - 1) / SCORED_POINTS + 1) {
-        double e = off(normal, distance, c->points[k]) / c->tolerance;
+        double e = plane_offset(normal, distance, c->points[k]) / c->tolerance;
         if (e * e < 1.0)
             sum += 1.0 - e * e;
     }
     return sum;
 }
 
-static double search(psfm_context *ctx, const cloud *c, double normal[3], double *distance) {
+static double search_plane(psfm_context *ctx, const cloud *c, double normal[3], double *distance) {
     psfm_rng rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_ALIGN, c->num, 1);
     double best = 0.0;
     for (int s = 0; s < NUM_SAMPLES; ++s) {
@@ -70,7 +70,7 @@ static double search(psfm_context *ctx, const cloud *c, double normal[3], double
         psfm_cross3(a, b, n);
         if (!(psfm_normalize3(n) > 0.0))
             continue;
-        double d = psfm_dot3(n, c->points[pick[0]]), value = score(c, n, d);
+        double d = psfm_dot3(n, c->points[pick[0]]), value = score_plane(c, n, d);
         if (value > best) {
             best = value;
             memcpy(normal, n, sizeof n);
@@ -81,11 +81,11 @@ static double search(psfm_context *ctx, const cloud *c, double normal[3], double
 }
 
 /* Least squares on the near points; returns how many there are. */
-static size_t refit(const cloud *c, double normal[3], double *distance) {
+static size_t refit_plane(const cloud *c, double normal[3], double *distance) {
     double mean[3] = {0}, scatter[9] = {0}, w[3], V[9];
     size_t num = 0;
     for (size_t k = 0; k < c->num; ++k) {
-        if (fabs(off(normal, *distance, c->points[k])) < c->tolerance) {
+        if (fabs(plane_offset(normal, *distance, c->points[k])) < c->tolerance) {
             psfm_axpy3(mean, 1.0, c->points[k], mean);
             ++num;
         }
@@ -95,7 +95,7 @@ static size_t refit(const cloud *c, double normal[3], double *distance) {
     psfm_scale3(1.0 / (double)num, mean, mean);
     for (size_t k = 0; k < c->num; ++k) {
         double d[3];
-        if (!(fabs(off(normal, *distance, c->points[k])) < c->tolerance))
+        if (!(fabs(plane_offset(normal, *distance, c->points[k])) < c->tolerance))
             continue;
         psfm_sub3(c->points[k], mean, d);
         for (int e = 0; e < 9; ++e)
@@ -111,7 +111,7 @@ static size_t refit(const cloud *c, double normal[3], double *distance) {
 static void face_centers(size_t num, const double (*centers)[3], psfm_scene_plane *plane) {
     size_t in_front = 0;
     for (size_t k = 0; k < num; ++k)
-        in_front += off(plane->normal, plane->distance, centers[k]) > 0.0;
+        in_front += plane_offset(plane->normal, plane->distance, centers[k]) > 0.0;
     if (2 * in_front >= num)
         return;
     psfm_scale3(-1.0, plane->normal, plane->normal);
@@ -119,13 +119,13 @@ static void face_centers(size_t num, const double (*centers)[3], psfm_scene_plan
 }
 
 /* Sets polygon, area, points and sigma from the near points. */
-static psfm_status outline(psfm_context *ctx, const cloud *c, psfm_scene_plane *plane) {
+static psfm_status outline_plane(psfm_context *ctx, const cloud *c, psfm_scene_plane *plane) {
     uint32_t *near = NULL;
     double squares = 0.0;
     size_t num = 0;
     psfm_status status = PSFM_ALLOC(ctx, c->num, &near);
     for (size_t k = 0; status == PSFM_OK && k < c->num; ++k) {
-        double e = off(plane->normal, plane->distance, c->points[k]);
+        double e = plane_offset(plane->normal, plane->distance, c->points[k]);
         if (!(fabs(e) < c->tolerance))
             continue;
         squares += e * e;
@@ -152,14 +152,14 @@ psfm_status psfm_dominant_plane(psfm_context *ctx, size_t num_points, const doub
         return status;
     c.tolerance = NEAR * viewing;
     size_t near = 0;
-    if (search(ctx, &c, made.normal, &made.distance) > 0.0)
+    if (search_plane(ctx, &c, made.normal, &made.distance) > 0.0)
         for (int k = 0; k < ROUNDS; ++k)
-            near = refit(&c, made.normal, &made.distance);
+            near = refit_plane(&c, made.normal, &made.distance);
     if ((double)near < MIN_SHARE * (double)num_points || near < MIN_POINTS)
         return psfm_fail(ctx, PSFM_ERR_DATA,
                          "no plane has a fifth of the model's %zu points near it", num_points);
     face_centers(num_centers, centers, &made);
-    status = outline(ctx, &c, &made);
+    status = outline_plane(ctx, &c, &made);
     if (status != PSFM_OK)
         free(made.polygon);
     else

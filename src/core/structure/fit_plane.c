@@ -32,7 +32,7 @@ typedef struct {
     double axis[3];     /* of the largest */
 } spread;
 
-static double offset(const psfm_flat_set *c, const double X[3]) {
+static double plane_offset(const psfm_flat_set *c, const double X[3]) {
     return psfm_dot3(c->normal, X) - c->distance;
 }
 
@@ -68,7 +68,7 @@ void psfm_flat_set_refit(const double (*points)[3], psfm_flat_set *set) {
 /* Median of |offset| over the members; `scratch` has room for them. */
 static double median_offset(const double (*points)[3], const psfm_flat_set *c, double *scratch) {
     for (size_t k = 0; k < c->num; ++k)
-        scratch[k] = fabs(offset(c, points[c->member[k]]));
+        scratch[k] = fabs(plane_offset(c, points[c->member[k]]));
     return psfm_select(scratch, c->num, c->num / 2);
 }
 
@@ -91,7 +91,7 @@ static spread fit_robustly(const double (*points)[3], int iterations, const room
         c->sigma = PSFM_MAD_TO_SIGMA * median_offset(points, c, r->scratch);
         double floor = fmax(0.1 * c->sigma, 1e-300);
         for (size_t k = 0; k < c->num; ++k)
-            r->weight[k] = floor / fmax(fabs(offset(c, points[c->member[k]])), floor);
+            r->weight[k] = floor / fmax(fabs(plane_offset(c, points[c->member[k]])), floor);
     }
     c->flat = s.variance[1] > 0.0 && s.variance[0] < flat_ratio * s.variance[1];
     return s;
@@ -119,8 +119,8 @@ static psfm_status add_flat_patch(psfm_context *ctx, const psfm_flat_set *c, fla
 }
 
 /* Members on the lower side of the median along the axis first; returns how many. */
-static size_t halve(const double (*points)[3], const double axis[3], double *scratch,
-                    psfm_flat_set *c) {
+static size_t halve_set(const double (*points)[3], const double axis[3], double *scratch,
+                        psfm_flat_set *c) {
     size_t low = 0;
     for (size_t k = 0; k < c->num; ++k)
         scratch[k] = psfm_dot3(axis, points[c->member[k]]);
@@ -135,19 +135,19 @@ static size_t halve(const double (*points)[3], const double axis[3], double *scr
 }
 
 /* Collects flat patches. */
-static psfm_status cut(psfm_context *ctx, const double (*points)[3], size_t min_points,
-                       int halvings, const room *r, psfm_flat_set *c, flat_patches *p) {
+static psfm_status cut_set(psfm_context *ctx, const double (*points)[3], size_t min_points,
+                           int halvings, const room *r, psfm_flat_set *c, flat_patches *p) {
     if (c->num < min_points)
         return PSFM_OK;
     spread s = fit_robustly(points, ROUGHLY, r, c);
     if (halvings == MOST_HALVINGS || !is_long(&s))
         return c->flat ? add_flat_patch(ctx, c, p) : PSFM_OK;
-    size_t low = halve(points, s.axis, r->scratch, c);
+    size_t low = halve_set(points, s.axis, r->scratch, c);
     psfm_flat_set half[2] = {{.member = c->member, .num = low},
                              {.member = c->member + low, .num = c->num - low}};
     psfm_status status = PSFM_OK;
     for (int k = 0; status == PSFM_OK && k < 2 && low > 0; ++k)
-        status = cut(ctx, points, min_points, halvings + 1, r, &half[k], p);
+        status = cut_set(ctx, points, min_points, halvings + 1, r, &half[k], p);
     return status;
 }
 
@@ -171,7 +171,8 @@ static size_t count_close(const flat_patches *p, const double normal[3], double 
 }
 
 /* Whether most points are in patches of one orientation; then the normal of these. */
-static bool agree(const flat_patches *p, size_t num_points, double reach, double normal[3]) {
+static bool patches_agree(const flat_patches *p, size_t num_points, double reach,
+                          double normal[3]) {
     size_t most = 0;
     double best[3];
     for (size_t k = 0; k < p->num; ++k) {
@@ -189,7 +190,7 @@ static bool agree(const flat_patches *p, size_t num_points, double reach, double
 }
 
 /* Whether most points are in patches that have nothing to do with the normal. */
-static bool contradict(const flat_patches *p, size_t num_points, const double normal[3]) {
+static bool patches_contradict(const flat_patches *p, size_t num_points, const double normal[3]) {
     size_t num = 0;
     for (size_t k = 0; k < p->num; ++k)
         num += fabs(psfm_dot3(p->normal[k], normal)) < M_SQRT1_2 ? p->weight[k] : 0;
@@ -202,10 +203,11 @@ static psfm_status fit_flat_patches(psfm_context *ctx, const double (*points)[3]
     flat_patches p = {0};
     psfm_flat_set whole = *c;
     double normal[3];
-    psfm_status status = cut(ctx, points, (size_t)min_points, 0, r, &whole, &p);
+    psfm_status status = cut_set(ctx, points, (size_t)min_points, 0, r, &whole, &p);
     if (status == PSFM_OK)
-        c->flat = c->flat && !contradict(&p, c->num, c->normal);
-    if (status == PSFM_OK && !c->flat && agree(&p, c->num, psfm_radians(merge_deg), normal)) {
+        c->flat = c->flat && !patches_contradict(&p, c->num, c->normal);
+    if (status == PSFM_OK && !c->flat &&
+        patches_agree(&p, c->num, psfm_radians(merge_deg), normal)) {
         memcpy(c->normal, normal, sizeof normal);
         for (size_t k = 0; k < c->num; ++k)
             r->scratch[k] = psfm_dot3(c->normal, points[c->member[k]]);

@@ -26,7 +26,7 @@ static void pair_form(const double rays[3][3], size_t i, size_t j, double M[9]) 
     M[3 * i + j] = M[3 * j + i] = -psfm_dot3(rays[i], rays[j]);
 }
 
-static double form(const double A[9], const double x[3], const double y[3]) {
+static double bilinear_form(const double A[9], const double x[3], const double y[3]) {
     double Ay[3];
     psfm_mat3_mul_vec(A, y, Ay);
     return psfm_dot3(x, Ay);
@@ -103,7 +103,7 @@ static int zero_directions(const double Q[9], const double v[3], double L[2][3])
     psfm_normalize3(p);
     psfm_cross3(v, p, q);
     psfm_normalize3(q);
-    double A = form(Q, p, p), B = form(Q, p, q), C = form(Q, q, q);
+    double A = bilinear_form(Q, p, p), B = bilinear_form(Q, p, q), C = bilinear_form(Q, q, q);
     double discriminant = B * B - A * C;
     if (discriminant < 0.0) {
         if (discriminant < -1e-9 * (B * B + fabs(A * C)))
@@ -163,7 +163,7 @@ static bool pose_from_depths(const double rays[3][3], const double points[3][3],
 static bool scale_depths(double M[3][9], const double a[3], double L[3]) {
     double size = 0.0;
     for (size_t k = 0; k < 3; ++k)
-        size += form(M[k], L, L);
+        size += bilinear_form(M[k], L, L);
     double scale = copysign(sqrt((a[0] + a[1] + a[2]) / size), L[0]);
     psfm_scale3(scale, L, L);
     return L[0] > 0.0 && L[1] > 0.0 && L[2] > 0.0; /* false for NaN */

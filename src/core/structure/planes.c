@@ -25,7 +25,7 @@ enum { MIN_POINTS = 10 }; /* of a plane */
 
 typedef psfm_flat_set candidate;
 
-static double offset(const candidate *c, const double X[3]) {
+static double plane_offset(const candidate *c, const double X[3]) {
     return psfm_dot3(c->normal, X) - c->distance;
 }
 
@@ -52,8 +52,8 @@ static bool is_labelled(const psfm_labelled_points *points, uint32_t p) {
 }
 
 /* Collects the points of each label that the part has. `candidates` has room for all labels. */
-static psfm_status collect(psfm_context *ctx, const fitting *f, const component_points *own,
-                           candidate *candidates, uint32_t *num_candidates) {
+static psfm_status collect_labels(psfm_context *ctx, const fitting *f, const component_points *own,
+                                  candidate *candidates, uint32_t *num_candidates) {
     const int32_t *label = f->points->label;
     uint32_t *slot = f->slot;
     psfm_status status = PSFM_OK;
@@ -102,7 +102,7 @@ static bool are_one(const double (*points)[3], const candidate *large, const can
     double reach = MAX_OFF_SIGMAS * fmax(large->sigma, small->sigma);
     size_t inside = 0;
     for (size_t k = 0; k < small->num; ++k)
-        inside += fabs(offset(large, points[small->member[k]])) <= reach;
+        inside += fabs(plane_offset(large, points[small->member[k]])) <= reach;
     return 2 * inside > small->num;
 }
 
@@ -137,10 +137,10 @@ static psfm_status merge_all(psfm_context *ctx, const double (*points)[3], candi
 
 /* Drops the members that are off the plane, and fits it once more to those that stay: the L1 fit
  * leans to the side of the outliers a little. */
-static void trim(const double (*points)[3], double max_off_sigmas, candidate *c) {
+static void trim_candidate(const double (*points)[3], double max_off_sigmas, candidate *c) {
     size_t kept = 0;
     for (size_t k = 0; k < c->num; ++k)
-        if (fabs(offset(c, points[c->member[k]])) <= fmax(max_off_sigmas * c->sigma, 1e-12))
+        if (fabs(plane_offset(c, points[c->member[k]])) <= fmax(max_off_sigmas * c->sigma, 1e-12))
             c->member[kept++] = c->member[k];
     c->num = kept;
     if (kept >= 3 && !c->curved)
@@ -153,7 +153,7 @@ static void face_cameras(const psfm_poses *poses, uint32_t component, candidate 
     for (uint32_t v = 0; v < poses->num_views; ++v) {
         if (poses->component[v] != component)
             continue;
-        in_front += offset(c, poses->center[v]) > 0.0;
+        in_front += plane_offset(c, poses->center[v]) > 0.0;
         ++num;
     }
     if (2 * in_front < num) {
@@ -249,7 +249,7 @@ static psfm_status fit_part(psfm_context *ctx, const component_points *own, cand
     }
     for (uint32_t k = 0; status == PSFM_OK && k < num; ++k)
         if (c[k].flat)
-            trim(xyz, MAX_OFF_SIGMAS, &c[k]);
+            trim_candidate(xyz, MAX_OFF_SIGMAS, &c[k]);
     if (status == PSFM_OK)
         qsort(c, num, sizeof *c, by_size);
     for (uint32_t k = 0; status == PSFM_OK && k < num && c[k].flat; ++k) {
@@ -338,7 +338,7 @@ psfm_status psfm_scene_planes_fit(psfm_context *ctx, const psfm_labelled_points 
     for (uint32_t k = 0; status == PSFM_OK && k < num_components; ++k) {
         component_points own = {index + begin[k], begin[k + 1] - begin[k], k};
         uint32_t num = 0;
-        status = collect(ctx, &f, &own, c, &num);
+        status = collect_labels(ctx, &f, &own, c, &num);
         if (status == PSFM_OK)
             status = fit_part(ctx, &own, c, num, &f);
         for (uint32_t m = 0; m < num; ++m) {

@@ -104,7 +104,7 @@ static double squared_error(const correspondences *s, const pose *p, size_t k) {
 }
 
 /* Scores a pose; gives up when it cannot beat `limit`. */
-static bool score(const correspondences *s, double limit, pose *p) {
+static bool score_pose(const correspondences *s, double limit, pose *p) {
     p->cost = 0.0;
     p->num_inliers = 0;
     for (size_t k = 0; k < s->num && p->cost < limit; ++k) {
@@ -117,7 +117,7 @@ static bool score(const correspondences *s, double limit, pose *p) {
 
 /* Solves H d = g for a 6 x 6 positive definite H (lower triangle used, overwritten) scaled to unit
  * diagonal; false if a pivot vanishes. */
-static bool solve6(double H[36], const double g[6], double d[6]) {
+static bool solve_6x6(double H[36], const double g[6], double d[6]) {
     double scale[6];
     for (size_t k = 0; k < 6; ++k)
         scale[k] = H[7 * k] > 0.0 ? 1.0 / sqrt(H[7 * k]) : 0.0;
@@ -191,11 +191,11 @@ typedef struct {
     bool is_undetermined;
 } pose_descent;
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *loss) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *loss) {
     pose_descent *m = user;
     double w[3], E[9], share = 1.0 / damping;
     (void)ctx;
-    if (damping == 1.0 && !solve6(m->H, m->g, m->d)) {
+    if (damping == 1.0 && !solve_6x6(m->H, m->g, m->d)) {
         m->is_undetermined = true;
         return PSFM_ERR_NUMERIC;
     }
@@ -207,7 +207,7 @@ static psfm_status attempt(psfm_context *ctx, void *user, double damping, double
     return PSFM_OK;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     pose_descent *m = user;
     m->p = m->tried;
     memcpy(m->H, m->tried_H, sizeof m->H);
@@ -216,11 +216,11 @@ static bool accept(void *user, double before, double after) {
 }
 
 /* Gauss-Newton on the robust cost. False if the pose is not determined. */
-static bool refine(const correspondences *s, int max_steps, pose *p) {
+static bool refine_pose(const correspondences *s, int max_steps, pose *p) {
     static const psfm_damping halved = PSFM_HALVED_STEPS(MAX_HALVINGS);
     pose_descent m = {.s = s, .p = *p, .tried = *p, .steps_left = max_steps};
     const double loss = normal_equations(s, p, m.H, m.g);
-    (void)psfm_descend(&(psfm_descent){&m, 1.0, &halved, attempt, accept}, INT_MAX, loss);
+    (void)psfm_descend(&(psfm_descent){&m, 1.0, &halved, attempt_step, accept_step}, INT_MAX, loss);
     *p = m.p;
     return !m.is_undetermined;
 }
@@ -250,17 +250,17 @@ static bool try_sample(const correspondences *s, psfm_rng *rng, pose *best) {
         pose p;
         memcpy(p.R, R[k], sizeof p.R);
         memcpy(p.c, c[k], sizeof p.c);
-        if (!score(s, best->cost, &p))
+        if (!score_pose(s, best->cost, &p))
             continue;
         *best = p;
         improved = true;
-        if (p.num_inliers > 3 && refine(s, POLISH_STEPS, &p) && score(s, best->cost, &p))
+        if (p.num_inliers > 3 && refine_pose(s, POLISH_STEPS, &p) && score_pose(s, best->cost, &p))
             *best = p;
     }
     return improved;
 }
 
-static int search(psfm_context *ctx, const correspondences *s, uint64_t stream, pose *best) {
+static int search_pose(psfm_context *ctx, const correspondences *s, uint64_t stream, pose *best) {
     psfm_rng rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_RESECTION, stream, 0);
     int needed = MAX_ITERATIONS, k = 0;
     best->cost = INFINITY;
@@ -281,7 +281,8 @@ static bool is_beyond_chance(const correspondences *s, size_t num_inliers) {
            psfm_log10_false_alarms(&group, 1, SAMPLE) < MAX_LOG10_FALSE_ALARMS;
 }
 
-static void report(const correspondences *s, const pose *p, psfm_resection *out, bool *inlier) {
+static void report_pose(const correspondences *s, const pose *p, psfm_resection *out,
+                        bool *inlier) {
     double sum = 0.0;
     out->found = true;
     memcpy(out->cam_from_world, p->R, sizeof p->R);
@@ -317,11 +318,11 @@ psfm_status psfm_resection_estimate(psfm_context *ctx, const psfm_seen_points *s
         status = list_correspondences(ctx, seen, &s);
     if (status != PSFM_OK || s.num < (size_t)options->min_inliers)
         goto cleanup;
-    out->iterations = search(ctx, &s, stream, &best);
+    out->iterations = search_pose(ctx, &s, stream, &best);
     bool determined = isfinite(best.cost) && best.num_inliers >= (size_t)options->min_inliers;
-    if (determined && refine(&s, FINAL_STEPS, &best) && score(&s, INFINITY, &best) &&
+    if (determined && refine_pose(&s, FINAL_STEPS, &best) && score_pose(&s, INFINITY, &best) &&
         best.num_inliers >= (size_t)options->min_inliers && is_beyond_chance(&s, best.num_inliers))
-        report(&s, &best, out, inlier);
+        report_pose(&s, &best, out, inlier);
 
 cleanup:
     free_correspondences(&s);

@@ -94,7 +94,7 @@ static void add_node(merger *m, uint32_t node, fragment *p) {
     ++p->num;
 }
 
-static bool explains(const merger *m, const double X[3], const fragment *p) {
+static bool explains_fragment(const merger *m, const double X[3], const fragment *p) {
     uint32_t misses = 0;
     double allowed = (1.0 - MIN_AGREEING) * p->num;
     for (uint32_t node = p->first; node != NONE; node = m->next[node]) {
@@ -116,7 +116,7 @@ static void try_to_join(merger *m, uint32_t a, uint32_t b) {
         psfm_mat3_mul_vec(inverse, sum, X);
     else
         memcpy(X, p->X, sizeof X);
-    if (!explains(m, X, p) || !explains(m, X, q)) {
+    if (!explains_fragment(m, X, p) || !explains_fragment(m, X, q)) {
         ++m->stats.num_refused;
         return;
     }
@@ -173,7 +173,7 @@ static bool share_view(merger *m, const fragment *p, const fragment *q) {
     return false;
 }
 
-static bool sees(const merger *m, uint32_t view, const fragment *p) {
+static bool sees_fragment(const merger *m, uint32_t view, const fragment *p) {
     for (uint32_t node = p->first; node != NONE; node = m->next[node])
         if (m->view[node] == view)
             return true;
@@ -185,7 +185,7 @@ static void follow_found(merger *m, const psfm_found_keypoint *s) {
     uint32_t a = psfm_sets_find(m->parent, s->point);
     fragment *p = &m->fragments[a];
     if (b == NONE) {
-        if (p->num < m->max_images && !sees(m, s->view, p) &&
+        if (p->num < m->max_images && !sees_fragment(m, s->view, p) &&
             squared_error(m, node, p->X) <= m->max_error2) {
             m->owner[node] = a;
             add_node(m, node, p);
@@ -199,7 +199,7 @@ static void follow_found(merger *m, const psfm_found_keypoint *s) {
         try_to_join(m, a, b);
 }
 
-static psfm_status start(psfm_context *ctx, const psfm_structure *st, merger *m) {
+static psfm_status start_merger(psfm_context *ctx, const psfm_structure *st, merger *m) {
     const psfm_match_set *set = m->set;
     size_t total = 0, num_points = st->num_points;
     psfm_status status = PSFM_ALLOC(ctx, set->num_views + 1, &m->first_node);
@@ -257,7 +257,8 @@ static void keep_one_per_view(merger *m, uint32_t *last, size_t num_points) {
 }
 
 /* The tracks, numbered by their first nodes, elements in the order of the nodes. */
-static psfm_status emit(psfm_context *ctx, merger *m, size_t num_points, psfm_tracks *tracks) {
+static psfm_status emit_tracks(psfm_context *ctx, merger *m, size_t num_points,
+                               psfm_tracks *tracks) {
     uint32_t total = num_nodes(m), *number = NULL;
     size_t *fill = NULL;
     psfm_status status;
@@ -307,10 +308,10 @@ static void free_merger(merger *m) {
 }
 
 /* The tracks of what has been joined, if all went well so far. */
-static psfm_status finish(psfm_context *ctx, psfm_status status, merger *m, size_t num_points,
-                          psfm_tracks *tracks, psfm_merge_stats *stats) {
+static psfm_status finish_tracks(psfm_context *ctx, psfm_status status, merger *m,
+                                 size_t num_points, psfm_tracks *tracks, psfm_merge_stats *stats) {
     if (status == PSFM_OK)
-        status = emit(ctx, m, num_points, tracks);
+        status = emit_tracks(ctx, m, num_points, tracks);
     if (status == PSFM_OK && stats != NULL)
         *stats = m->stats;
     if (status != PSFM_OK)
@@ -324,10 +325,10 @@ psfm_status psfm_points_merge(psfm_context *ctx, const psfm_match_set *set,
                               double max_error_px, psfm_tracks *tracks, psfm_merge_stats *stats) {
     merger m = {.set = set, .poses = poses, .max_error2 = max_error_px * max_error_px};
     *tracks = (psfm_tracks){0};
-    psfm_status status = start(ctx, structure, &m);
+    psfm_status status = start_merger(ctx, structure, &m);
     for (int pass = 0; status == PSFM_OK && pass < PASSES; ++pass)
         follow_matches(&m);
-    return finish(ctx, status, &m, structure->num_points, tracks, stats);
+    return finish_tracks(ctx, status, &m, structure->num_points, tracks, stats);
 }
 
 psfm_status psfm_points_merge_found(psfm_context *ctx, const psfm_match_set *set,
@@ -340,10 +341,10 @@ psfm_status psfm_points_merge_found(psfm_context *ctx, const psfm_match_set *set
                 .max_error2 = max_error_px * max_error_px,
                 .max_images = max_images};
     *tracks = (psfm_tracks){0};
-    psfm_status status = start(ctx, structure, &m);
+    psfm_status status = start_merger(ctx, structure, &m);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, set->num_views, &m.mark);
     for (size_t k = 0; status == PSFM_OK && k < num_found; ++k)
         follow_found(&m, &found[k]);
-    return finish(ctx, status, &m, structure->num_points, tracks, stats);
+    return finish_tracks(ctx, status, &m, structure->num_points, tracks, stats);
 }

@@ -306,7 +306,7 @@ static void join_doubly_linked(forest *f, conflict_graph *g, size_t first,
 }
 
 /* Takes the conflicting components apart and joins them again, best evidence first. */
-static void rejoin(forest *f, conflict_graph *g, psfm_track_stats *stats) {
+static void rejoin_clusters(forest *f, conflict_graph *g, psfm_track_stats *stats) {
     for (uint32_t v = 0; v < g->num_local; ++v) {
         f->parent[g->node[v]] = g->node[v];
         f->size[g->node[v]] = 1;
@@ -370,7 +370,7 @@ static psfm_status split_conflicts(psfm_context *ctx, forest *f, psfm_track_stat
     if ((status = psfm_parallel_for(ctx, NULL, num_tasks, count_support, &g)) != PSFM_OK)
         goto cleanup;
     order_edges(&g);
-    rejoin(f, &g, stats);
+    rejoin_clusters(f, &g, stats);
     memset(f->conflicting, 0, f->num_nodes * sizeof *f->conflicting);
 
 cleanup:

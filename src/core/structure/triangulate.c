@@ -71,7 +71,8 @@ static uint32_t component_of_track(const psfm_tracks *tracks, const uint32_t *co
 }
 
 /* Collects the observations of a track that have a ray and a pose in the track's component. */
-static size_t look(const triangulation *tri, size_t track, psfm_ray_observation *s) {
+static size_t collect_observations(const triangulation *tri, size_t track,
+                                   psfm_ray_observation *s) {
     size_t num = 0;
     uint32_t component = component_of_track(tri->tracks, tri->poses->component, track);
     tri->component[track] = component;
@@ -97,7 +98,7 @@ static size_t look(const triangulation *tri, size_t track, psfm_ray_observation 
 }
 
 static void triangulate_track(const triangulation *tri, size_t track, psfm_ray_observation *s) {
-    size_t num = look(tri, track, s), min_length = 2;
+    size_t num = collect_observations(tri, track, s), min_length = 2;
     uint8_t found = 0;
     psfm_rng rng = psfm_rng_make(tri->seed, PSFM_RNG_TRIANGULATE, track, 0);
     psfm_point_outcome first = PSFM_POINT_FEW;

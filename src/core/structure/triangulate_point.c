@@ -56,7 +56,8 @@ static bool nearest_to_rays(const psfm_ray_observation *s, size_t num, double X[
 }
 
 /* The same for two rays; false if they are parallel or meet behind a camera. */
-static bool meet(const psfm_ray_observation *a, const psfm_ray_observation *b, double X[3]) {
+static bool intersect_two(const psfm_ray_observation *a, const psfm_ray_observation *b,
+                          double X[3]) {
     double D[3];
     double cosine = psfm_dot3(a->direction, b->direction), sine2 = 1.0 - cosine * cosine;
     if (!(sine2 > MIN_SINE2))
@@ -110,7 +111,7 @@ typedef struct {
     bool is_undetermined;
 } point_descent;
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *cost) {
     point_descent *p = user;
     (void)ctx;
     if (damping == 1.0 && !psfm_mat3_solve(p->H, p->g, p->d)) {
@@ -123,7 +124,7 @@ static psfm_status attempt(psfm_context *ctx, void *user, double damping, double
     return PSFM_OK;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     point_descent *p = user;
     memcpy(p->X, p->tried, sizeof p->X);
     memcpy(p->H, p->tried_H, sizeof p->H);
@@ -132,14 +133,15 @@ static bool accept(void *user, double before, double after) {
 }
 
 /* Gauss-Newton. False if the point is not determined, or an inlier has no image of it. */
-static bool refine(const psfm_ray_observation *s, size_t num, double X[3]) {
+static bool refine_point(const psfm_ray_observation *s, size_t num, double X[3]) {
     static const psfm_damping halved = PSFM_HALVED_STEPS(MAX_HALVINGS);
     point_descent p = {.s = s, .num = num, .X = {X[0], X[1], X[2]}, .steps_left = MAX_STEPS};
     double cost;
     if (!normal_equations(s, num, X, p.H, p.g, &cost))
         return false;
     if (cost > 0.0)
-        (void)psfm_descend(&(psfm_descent){&p, 1.0, &halved, attempt, accept}, INT_MAX, cost);
+        (void)psfm_descend(&(psfm_descent){&p, 1.0, &halved, attempt_step, accept_step}, INT_MAX,
+                           cost);
     memcpy(X, p.X, sizeof p.X);
     return !p.is_undetermined;
 }
@@ -175,7 +177,7 @@ static size_t refine_inliers(psfm_ray_observation *s, size_t num, double max_err
     bool changed = true;
     size_t count = choose_inliers(s, num, max_error_px, X, &changed);
     for (int round = 0; round < MAX_ROUNDS && count >= 2; ++round) {
-        if (!refine(s, num, X))
+        if (!refine_point(s, num, X))
             return 0;
         count = choose_inliers(s, num, max_error_px, X, &changed);
         if (!changed)
@@ -185,8 +187,8 @@ static size_t refine_inliers(psfm_ray_observation *s, size_t num, double max_err
 }
 
 /* Score of a point over the unused observations, and how many agree. */
-static double score(const psfm_ray_observation *s, size_t num, double max_error2, double limit,
-                    const double X[3], size_t *agree) {
+static double score_point(const psfm_ray_observation *s, size_t num, double max_error2,
+                          double limit, const double X[3], size_t *agree) {
     double sum = 0.0;
     *agree = 0;
     for (size_t k = 0; k < num && sum < limit; ++k) {
@@ -209,8 +211,8 @@ static void nth_pair(size_t n, size_t index, size_t *a, size_t *b) {
 }
 
 /* The best point from pairs of unused observations; false if no pair meets. */
-static bool search(const psfm_ray_observation *s, size_t num, double max_error_px, psfm_rng *rng,
-                   double best[3]) {
+static bool search_point(const psfm_ray_observation *s, size_t num, double max_error_px,
+                         psfm_rng *rng, double best[3]) {
     double max_error2 = max_error_px * max_error_px;
     double best_score = INFINITY;
     size_t all = num * (num - 1) / 2, needed = num <= EXHAUSTIVE_LENGTH ? all : MAX_PAIRS;
@@ -225,9 +227,9 @@ static bool search(const psfm_ray_observation *s, size_t num, double max_error_p
             a = pick[0];
             b = pick[1];
         }
-        if (s[a].used || s[b].used || !meet(&s[a], &s[b], X))
+        if (s[a].used || s[b].used || !intersect_two(&s[a], &s[b], X))
             continue;
-        double sum = score(s, num, max_error2, best_score, X, &agree);
+        double sum = score_point(s, num, max_error2, best_score, X, &agree);
         if (!(sum < best_score))
             continue;
         best_score = sum;
@@ -289,12 +291,12 @@ psfm_point_outcome psfm_triangulate_point(psfm_ray_observation *s, size_t num, s
     }
     if (unused < min_length)
         return PSFM_POINT_FEW;
-    if (nearest_to_rays(s, num, p->X) && refine(s, num, p->X)) {
+    if (nearest_to_rays(s, num, p->X) && refine_point(s, num, p->X)) {
         bool changed;
         count = choose_inliers(s, num, max_error_px, p->X, &changed);
     }
     if (count < unused) {
-        if (!search(s, num, max_error_px, rng, p->X))
+        if (!search_point(s, num, max_error_px, rng, p->X))
             return PSFM_POINT_NO_AGREEMENT;
         count = refine_inliers(s, num, max_error_px, p->X);
     }

@@ -33,8 +33,9 @@ typedef struct {
     bool has_warned;
 } dispatch;
 
-static psfm_status send(psfm_context *ctx, const remote *rank, psfm_message_kind kind,
-                        uint64_t number, void (*move)(psfm_transfer *t, void *value), void *value) {
+static psfm_status send_message(psfm_context *ctx, const remote *rank, psfm_message_kind kind,
+                                uint64_t number, void (*move)(psfm_transfer *t, void *value),
+                                void *value) {
     const psfm_message_head head = {kind, rank->list, number};
     return psfm_message_send(rank->link, ctx, rank->executor.rank, &head, move, value);
 }
@@ -54,13 +55,13 @@ static psfm_status bring_part(psfm_context *ctx, psfm_executor *executor, uint32
                               void *content) {
     const remote *rank = executor->own;
     sent_part sent = {rank->kind, content};
-    psfm_status status = send(ctx, rank, PSFM_MESSAGE_PART, part, move_part, &sent);
+    psfm_status status = send_message(ctx, rank, PSFM_MESSAGE_PART, part, move_part, &sent);
     psfm_task_value_free(rank->kind, content);
     return status;
 }
 
 static psfm_status forget_parts(psfm_context *ctx, psfm_executor *executor) {
-    return send(ctx, executor->own, PSFM_MESSAGE_FORGET, 0, NULL, NULL);
+    return send_message(ctx, executor->own, PSFM_MESSAGE_FORGET, 0, NULL, NULL);
 }
 
 /* ---- opening and closing ---- */
@@ -88,7 +89,7 @@ static psfm_status open_list(dispatch *d) {
             .rank = k, .bring_part = bring_part, .forget_parts = forget_parts, .own = rank};
         status = psfm_executor_init(d->ctx, d->scheduler->list, 0, &rank->executor);
         if (status == PSFM_OK)
-            status = send(d->ctx, rank, PSFM_MESSAGE_OPEN, 0, move_list, d->scheduler);
+            status = send_message(d->ctx, rank, PSFM_MESSAGE_OPEN, 0, move_list, d->scheduler);
     }
     return status;
 }
@@ -97,8 +98,9 @@ static psfm_status close_list(dispatch *d) {
     psfm_status status = PSFM_OK;
     for (int k = 1; d->ranks != NULL && k < d->link->num_ranks; ++k) {
         remote *rank = &d->ranks[k];
-        psfm_status sent =
-            rank->link == NULL ? PSFM_OK : send(NULL, rank, PSFM_MESSAGE_CLOSE, 0, NULL, NULL);
+        psfm_status sent = rank->link == NULL
+                               ? PSFM_OK
+                               : send_message(NULL, rank, PSFM_MESSAGE_CLOSE, 0, NULL, NULL);
         status = status == PSFM_OK ? sent : status;
         psfm_executor_free(&rank->executor);
     }
@@ -158,7 +160,7 @@ static psfm_status take_message(dispatch *d, int from, psfm_message *message) {
                                            : take_result(d, &d->ranks[from], head.number, &t);
 }
 
-static psfm_status receive(dispatch *d, bool *moved) {
+static psfm_status receive_messages(dispatch *d, bool *moved) {
     psfm_status status = PSFM_OK;
     for (int from = 0; status == PSFM_OK && from >= 0;) {
         psfm_message message = {0};
@@ -185,7 +187,8 @@ static psfm_status hand_out_to(dispatch *d, remote *rank, size_t most, bool *mov
             psfm_scheduler_give(d->scheduler, &rank->executor, &task);
             continue;
         }
-        status = send(d->ctx, rank, PSFM_MESSAGE_TASK, task.index, psfm_task_move_items, &task);
+        status =
+            send_message(d->ctx, rank, PSFM_MESSAGE_TASK, task.index, psfm_task_move_items, &task);
         psfm_task_free(&task);
     }
     return status;
@@ -212,7 +215,7 @@ static bool is_over(const dispatch *d) {
     return psfm_scheduler_is_done(d->scheduler) && d->num_ready == d->link->num_ranks - 1;
 }
 
-static psfm_status share(dispatch *d) {
+static psfm_status share_tasks(dispatch *d) {
     psfm_scheduler *scheduler = d->scheduler;
     psfm_status status = PSFM_OK;
     unsigned pause = 0;
@@ -220,7 +223,7 @@ static psfm_status share(dispatch *d) {
         bool moved = false;
         pthread_mutex_lock(&scheduler->lock);
         size_t before = scheduler->committed;
-        status = receive(d, &moved);
+        status = receive_messages(d, &moved);
         if (status == PSFM_OK)
             status = psfm_scheduler_commit(scheduler);
         if (status == PSFM_OK)
@@ -235,7 +238,7 @@ static psfm_status share(dispatch *d) {
 }
 
 /* Whatever happened, threads of this process that wait for the scheduler end. */
-static void release(psfm_scheduler *scheduler) {
+static void release_threads(psfm_scheduler *scheduler) {
     pthread_mutex_lock(&scheduler->lock);
     scheduler->end = 0;
     pthread_cond_broadcast(&scheduler->changed);
@@ -246,9 +249,9 @@ psfm_status psfm_dispatch(psfm_context *ctx, psfm_link *link, psfm_scheduler *sc
     dispatch d = {.ctx = ctx, .link = link, .scheduler = scheduler};
     psfm_status status = open_list(&d);
     if (status == PSFM_OK)
-        status = share(&d);
+        status = share_tasks(&d);
     psfm_status closed = close_list(&d);
-    release(scheduler);
+    release_threads(scheduler);
     return status == PSFM_OK ? closed : status;
 }
 

@@ -13,7 +13,8 @@ void psfm_message_free(psfm_message *message) {
     *message = (psfm_message){0};
 }
 
-static psfm_status put(psfm_context *ctx, psfm_message *message, const void *bytes, size_t size) {
+static psfm_status put_bytes(psfm_context *ctx, psfm_message *message, const void *bytes,
+                             size_t size) {
     if (size > SIZE_MAX - message->size)
         return psfm_fail_memory(ctx);
     psfm_status status =
@@ -31,7 +32,7 @@ static void check_left(psfm_transfer *t, size_t size) {
                               t->message->size);
 }
 
-static void get(psfm_transfer *t, void *bytes, size_t size) {
+static void get_bytes(psfm_transfer *t, void *bytes, size_t size) {
     check_left(t, size);
     if (size == 0)
         return;
@@ -45,9 +46,9 @@ static void get(psfm_transfer *t, void *bytes, size_t size) {
 
 void psfm_move(psfm_transfer *t, void *value, size_t size) {
     if (t->is_reading)
-        get(t, value, size);
+        get_bytes(t, value, size);
     else if (t->status == PSFM_OK)
-        t->status = put(t->ctx, t->message, value, size);
+        t->status = put_bytes(t->ctx, t->message, value, size);
 }
 
 void psfm_move_array(psfm_transfer *t, void *array, size_t *num, size_t size) {

@@ -48,7 +48,7 @@ static size_t task_weight(const psfm_task_list *list, size_t num_threads, size_t
     return share < list->task_weight ? share : list->task_weight;
 }
 
-static psfm_status cut(psfm_scheduler *scheduler, size_t most) {
+static psfm_status cut_tasks(psfm_scheduler *scheduler, size_t most) {
     const psfm_task_list *list = scheduler->list;
     size_t weight = 0;
     psfm_status status = PSFM_ALLOC(scheduler->ctx, list->num + 1, &scheduler->begin);
@@ -68,7 +68,8 @@ psfm_status psfm_scheduler_init(psfm_context *ctx, const psfm_task_list *list, s
     *scheduler = (psfm_scheduler){.ctx = ctx, .list = list};
     pthread_mutex_init(&scheduler->lock, NULL);
     pthread_cond_init(&scheduler->changed, NULL);
-    psfm_status status = cut(scheduler, task_weight(list, num_workers * num_ranks, num_ranks));
+    psfm_status status =
+        cut_tasks(scheduler, task_weight(list, num_workers * num_ranks, num_ranks));
     /* Twice what is handed out at once: one slow task must not stop the others soon. */
     scheduler->size = 2 * num_ranks * (num_workers + psfm_scheduler_reserve(list, num_workers));
     if (scheduler->size > scheduler->num)

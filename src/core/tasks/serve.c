@@ -46,7 +46,7 @@ typedef struct {
 
 /* ---- the queues ---- */
 
-static void append(queue *q, psfm_task *added) {
+static void append_task(queue *q, psfm_task *added) {
     added->next = NULL;
     if (q->last != NULL)
         q->last->next = added;
@@ -55,7 +55,7 @@ static void append(queue *q, psfm_task *added) {
     q->last = added;
 }
 
-static psfm_task *pop(queue *q) {
+static psfm_task *pop_task(queue *q) {
     psfm_task *first = q->first;
     if (first != NULL)
         q->first = first->next;
@@ -64,7 +64,7 @@ static psfm_task *pop(queue *q) {
     return first;
 }
 
-static void drop(psfm_task *task) {
+static void drop_task(psfm_task *task) {
     psfm_task_free(task);
     free(task);
 }
@@ -77,21 +77,21 @@ static psfm_status add_task(service *s, uint64_t index, psfm_transfer *t) {
     *added = (psfm_task){.kind = s->kind, .index = (size_t)index};
     psfm_task_move_items(t, added);
     if (t->status != PSFM_OK) {
-        drop(added);
+        drop_task(added);
         return t->status;
     }
     pthread_mutex_lock(&s->lock);
-    append(&s->todo, added);
+    append_task(&s->todo, added);
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return PSFM_OK;
 }
 
-static void work(psfm_context *ctx, int worker, void *user) {
+static void work_on_tasks(psfm_context *ctx, int worker, void *user) {
     service *s = user;
     pthread_mutex_lock(&s->lock);
     while (!s->is_closed) {
-        psfm_task *task = pop(&s->todo);
+        psfm_task *task = pop_task(&s->todo);
         if (task == NULL) {
             pthread_cond_wait(&s->changed, &s->lock);
             continue;
@@ -99,14 +99,14 @@ static void work(psfm_context *ctx, int worker, void *user) {
         pthread_mutex_unlock(&s->lock);
         psfm_task_compute(ctx, s->state, worker, task);
         pthread_mutex_lock(&s->lock);
-        append(&s->done, task);
+        append_task(&s->done, task);
     }
     pthread_mutex_unlock(&s->lock);
 }
 
 static psfm_task *take_done(service *s) {
     pthread_mutex_lock(&s->lock);
-    psfm_task *done = pop(&s->done);
+    psfm_task *done = pop_task(&s->done);
     pthread_mutex_unlock(&s->lock);
     return done;
 }
@@ -120,8 +120,8 @@ static void free_setup(service *s, const psfm_task_kind *kind) {
 }
 
 static void close_list(service *s) {
-    for (psfm_task *old; (old = pop(&s->todo)) != NULL || (old = pop(&s->done)) != NULL;)
-        drop(old);
+    for (psfm_task *old; (old = pop_task(&s->todo)) != NULL || (old = pop_task(&s->done)) != NULL;)
+        drop_task(old);
     if (s->kind != NULL && s->kind->close != NULL)
         s->kind->close(s->state);
     if (s->kind != NULL)
@@ -177,7 +177,7 @@ static psfm_status open_list(service *s, psfm_transfer *t) {
 }
 
 /* Says how opening a list went. */
-static psfm_status answer(service *s, psfm_status opened) {
+static psfm_status answer_open(service *s, psfm_status opened) {
     char host[256] = "";
     psfm_rank_facts facts = {.host = host,
                              .message = (char *)psfm_context_message(s->ctx),
@@ -219,7 +219,7 @@ static psfm_status send_results(service *s, bool *moved) {
     while (status == PSFM_OK && (done = take_done(s)) != NULL) {
         *moved = true;
         status = send_result(s, done);
-        drop(done);
+        drop_task(done);
     }
     return status;
 }
@@ -259,7 +259,7 @@ static psfm_status take_message(service *s, psfm_message *message) {
     }
 }
 
-static psfm_status turn(service *s, bool *moved) {
+static psfm_status exchange_messages(service *s, bool *moved) {
     psfm_message message = {0};
     int from = -1;
     psfm_status status = send_results(s, moved);
@@ -274,13 +274,13 @@ static psfm_status turn(service *s, bool *moved) {
 }
 
 /* Takes messages until the open list is closed, or without one until all is over. */
-static psfm_status attend(service *s) {
+static psfm_status attend_list(service *s) {
     const bool in_list = s->kind != NULL;
     psfm_status status = PSFM_OK;
     unsigned pause = 0;
     while (status == PSFM_OK && !s->is_over && !(in_list && s->is_closing)) {
         bool moved = false;
-        status = turn(s, &moved);
+        status = exchange_messages(s, &moved);
         pause = moved ? 0 : pause;
         if (!moved)
             psfm_message_pause(&pause, in_list ? LONGEST_PAUSE : LONGEST_REST);
@@ -288,11 +288,11 @@ static psfm_status attend(service *s) {
     return status;
 }
 
-static void lead(void *user) {
+static void lead_workers(void *user) {
     service *s = user;
-    s->status = answer(s, PSFM_OK);
+    s->status = answer_open(s, PSFM_OK);
     if (s->status == PSFM_OK)
-        s->status = attend(s);
+        s->status = attend_list(s);
     pthread_mutex_lock(&s->lock);
     s->is_closed = true;
     pthread_cond_broadcast(&s->changed);
@@ -302,11 +302,11 @@ static void lead(void *user) {
 static psfm_status work_on_list(service *s, psfm_transfer *t) {
     s->is_closing = s->is_closed = false;
     psfm_status opened = open_list(s, t);
-    const psfm_workers workers = {s->num_workers, work, lead, s};
+    const psfm_workers workers = {s->num_workers, work_on_tasks, lead_workers, s};
     if (opened == PSFM_OK)
         opened = psfm_workers_run(s->ctx, &workers);
     close_list(s);
-    return opened == PSFM_OK ? s->status : answer(s, opened);
+    return opened == PSFM_OK ? s->status : answer_open(s, opened);
 }
 
 psfm_status psfm_tasks_serve(psfm_context *ctx, psfm_link *link,
@@ -315,7 +315,7 @@ psfm_status psfm_tasks_serve(psfm_context *ctx, psfm_link *link,
     const psfm_message_head bye = {.kind = PSFM_MESSAGE_BYE};
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.changed, NULL);
-    psfm_status status = attend(&s);
+    psfm_status status = attend_list(&s);
     pthread_cond_destroy(&s.changed);
     pthread_mutex_destroy(&s.lock);
     return status == PSFM_OK ? psfm_message_send(link, ctx, 0, &bye, NULL, NULL) : status;

@@ -103,7 +103,7 @@ static void work_beside(psfm_context *ctx, int worker, void *user) {
     work_on(ctx, worker, user);
 }
 
-static void lead(void *user) {
+static void lead_workers(void *user) {
     local_work *work = user;
     work->status = psfm_dispatch(work->ctx, psfm_context_link(work->ctx), work->scheduler);
 }
@@ -112,8 +112,8 @@ static psfm_status run_here(psfm_context *ctx, psfm_scheduler *scheduler, psfm_e
                             void *state, int num) {
     const bool has_link = psfm_context_link(ctx) != NULL;
     local_work work = {.ctx = ctx, .scheduler = scheduler, .executor = executor, .state = state};
-    const psfm_workers workers = {num, has_link ? work_beside : work_alone, has_link ? lead : NULL,
-                                  &work};
+    const psfm_workers workers = {num, has_link ? work_beside : work_alone,
+                                  has_link ? lead_workers : NULL, &work};
     executor->own = &work;
     psfm_status status = psfm_workers_run(ctx, &workers);
     return status == PSFM_OK ? work.status : status;

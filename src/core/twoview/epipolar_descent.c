@@ -19,13 +19,13 @@ typedef struct {
     psfm_normal9 at, trial;
 } search;
 
-static void evaluate(const search *s, const void *member, psfm_normal9 *out) {
+static void evaluate_member(const search *s, const void *member, psfm_normal9 *out) {
     double F[9];
     s->family->matrix(member, s->family->user, F);
     psfm_essential_normal_equations(s->pairs, s->num_blocks, F, s->loss, out);
 }
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *cost) {
     search *s = user;
     const psfm_epipolar_family *family = s->family;
     double D[PSFM_EPIPOLAR_PARAMS][9], step[PSFM_EPIPOLAR_PARAMS];
@@ -43,12 +43,12 @@ static psfm_status attempt(psfm_context *ctx, void *user, double damping, double
     if (!psfm_solve_spd(A, num, step))
         return PSFM_ERR_NUMERIC;
     family->move(s->member, step, s->moved);
-    evaluate(s, s->moved, &s->trial);
+    evaluate_member(s, s->moved, &s->trial);
     *cost = s->trial.cost;
     return PSFM_OK;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     search *s = user;
     memcpy(s->member, s->moved, s->family->size);
     s->at = s->trial;
@@ -64,7 +64,7 @@ double psfm_epipolar_descend(const psfm_ray_pairs *pairs, size_t num_blocks, psf
                 .family = family,
                 .member = member,
                 .moved = scratch};
-    evaluate(&s, member, &s.at);
-    return psfm_descend(&(psfm_descent){&s, 1e-6, &psfm_light_damping, attempt, accept},
+    evaluate_member(&s, member, &s.at);
+    return psfm_descend(&(psfm_descent){&s, 1e-6, &psfm_light_damping, attempt_step, accept_step},
                         max_iterations, s.at.cost);
 }

@@ -55,7 +55,7 @@ typedef struct {
 } seeker;
 
 /* Optimises a motion locally and keeps it if it is the best so far. */
-static bool consider(seeker *s, const psfm_motion *motion) {
+static bool consider_motion(seeker *s, const psfm_motion *motion) {
     double E[9];
     psfm_motion m = *motion;
     psfm_loss wide = s->loss;
@@ -79,7 +79,7 @@ static bool consider_essential(seeker *s, const double E[9]) {
     for (size_t i = 0; i < s->scored.num && num < NUM_VOTERS; ++i)
         if (s->squared[i] < s->max_squared)
             s->idx[num++] = (uint32_t)i;
-    return psfm_essential_to_motion(s->pairs, s->idx, num, E, &m) && consider(s, &m);
+    return psfm_essential_to_motion(s->pairs, s->idx, num, E, &m) && consider_motion(s, &m);
 }
 
 static size_t count_inliers(const seeker *s, const psfm_ray_pairs *pairs) {
@@ -179,7 +179,7 @@ static psfm_status select_off_plane(seeker *s) {
 /* The search where there is a plane. */
 static void seek_with_plane(seeker *s, const psfm_motion_list *starts) {
     for (size_t k = 0; k < starts->num; ++k)
-        consider(s, &starts->items[k]);
+        consider_motion(s, &starts->items[k]);
     sample_two_points(s);
     if (!isfinite(s->best_cost))
         return;
@@ -245,7 +245,8 @@ static void refine_to_noise(seeker *s) {
     psfm_motion_refine(s->pairs, s->pairs->num_blocks, loss, 20, &s->best);
 }
 
-static psfm_status run(seeker *s, const psfm_motion_list *starts, psfm_essential_found *out) {
+static psfm_status run_search(seeker *s, const psfm_motion_list *starts,
+                              psfm_essential_found *out) {
     psfm_status status = PSFM_OK;
     if (s->planes->num_planes > 0)
         status = select_off_plane(s);
@@ -301,7 +302,7 @@ psfm_status psfm_essential_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, lanes, &s.idx);
     if (status == PSFM_OK)
-        status = run(&s, starts, out);
+        status = run_search(&s, starts, out);
     psfm_ray_pairs_free(&s.off);
     free(s.squared);
     free(s.idx);

@@ -117,14 +117,14 @@ static void derivatives_at(const void *motion, const void *user, double D[][9]) 
     psfm_essential_derivatives(motion, D);
 }
 
-static void move(const void *motion, const double *step, void *moved) {
+static void move_motion(const void *motion, const double *step, void *moved) {
     psfm_motion_move(motion, step, moved);
 }
 
 double psfm_motion_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                           int max_iterations, psfm_motion *motion) {
-    static const psfm_epipolar_family motions = {NUM_PARAMS, sizeof *motion, MIN_GAIN, NULL,
-                                                 matrix_of,  derivatives_at, move};
+    static const psfm_epipolar_family motions = {NUM_PARAMS, sizeof *motion, MIN_GAIN,   NULL,
+                                                 matrix_of,  derivatives_at, move_motion};
     psfm_motion moved;
     return psfm_epipolar_descend(pairs, num_blocks, loss, max_iterations, &motions, motion, &moved);
 }

@@ -50,7 +50,7 @@ static void add_product21(const quadratic a, const linear b, cubic out) {
 }
 
 /* The ten cubic constraints on the entries of E. */
-static void constraints(const linear E[9], cubic rows[10]) {
+static void fill_constraints(const linear E[9], cubic rows[10]) {
     quadratic S[9], trace = {0}; /* E E^T */
     memset(S, 0, sizeof S);
     memset(rows, 0, 10 * sizeof *rows);
@@ -81,7 +81,7 @@ static void constraints(const linear E[9], cubic rows[10]) {
 
 /* Reduces the first ten columns to the identity, with partial pivoting; rows 0 to 3 are not reduced
  * upwards since nobody needs them. */
-static bool eliminate(cubic rows[10]) {
+static bool eliminate_rows(cubic rows[10]) {
     for (int k = 0; k < 10; ++k) {
         int pivot = k;
         for (int r = k + 1; r < 10; ++r)
@@ -142,7 +142,7 @@ static void add_product(double s, const double *a, int na, const double *b, int 
             out[i + j] += s * a[i] * b[j];
 }
 
-static void determinant(z_matrix B, double out[11]) {
+static void expand_determinant(z_matrix B, double out[11]) {
     memset(out, 0, 11 * sizeof *out);
     for (int k = 0; k < 3; ++k) { /* along the constant column */
         int a = (k + 1) % 3, b = (k + 2) % 3;
@@ -185,11 +185,11 @@ int psfm_five_point(const double ray1[5][3], const double ray2[5][3], double E[1
     for (int k = 0; k < 9; ++k)
         for (int b = 0; b < 4; ++b)
             entries[k][b] = basis[b][k];
-    constraints((const linear *)entries, rows);
-    if (!eliminate(rows))
+    fill_constraints((const linear *)entries, rows);
+    if (!eliminate_rows(rows))
         return 0;
     hidden_variable((const cubic *)rows, B);
-    determinant(B, polynomial);
+    expand_determinant(B, polynomial);
     int num_roots = psfm_polynomial_roots(polynomial, 10, roots), num = 0;
     for (int k = 0; k < num_roots; ++k) {
         double x, y, z = roots[k];

@@ -52,7 +52,7 @@ typedef struct {
     double U[9], V[9], angle;
 } factors;
 
-static void compose(const void *member, const void *user, double F[9]) {
+static void compose_matrix(const void *member, const void *user, double F[9]) {
     const factors *f = member;
     double US[9];
     (void)user;
@@ -64,14 +64,14 @@ static void compose(const void *member, const void *user, double F[9]) {
     psfm_mat3_mul_t(US, f->V, F);
 }
 
-static void decompose(const double F[9], factors *f) {
+static void decompose_matrix(const double F[9], factors *f) {
     double s[3];
     psfm_mat3_svd(F, f->U, s, f->V);
     f->angle = atan2(s[1], s[0]);
 }
 
 /* Derivatives of the entries of F by its parameters, one row each. */
-static void derivatives(const void *member, const void *user, double D[][9]) {
+static void fill_derivatives(const void *member, const void *user, double D[][9]) {
     const factors *f = member;
     (void)user;
     double c = cos(f->angle), s = sin(f->angle);
@@ -88,7 +88,7 @@ static void derivatives(const void *member, const void *user, double D[][9]) {
     }
 }
 
-static void move(const void *member, const double *step, void *moved) {
+static void move_factors(const void *member, const double *step, void *moved) {
     const factors *f = member;
     factors *to = moved;
     double turn[9];
@@ -101,12 +101,13 @@ static void move(const void *member, const double *step, void *moved) {
 
 double psfm_fundamental_refine(const psfm_ray_pairs *pairs, size_t num_blocks, psfm_loss loss,
                                int max_iterations, double F[9]) {
-    static const psfm_epipolar_family rank_two = {NUM_PARAMS, sizeof(factors), MIN_GAIN, NULL,
-                                                  compose,    derivatives,     move};
+    static const psfm_epipolar_family rank_two = {NUM_PARAMS,  sizeof(factors), MIN_GAIN,
+                                                  NULL,        compose_matrix,  fill_derivatives,
+                                                  move_factors};
     factors now, moved;
-    decompose(F, &now);
+    decompose_matrix(F, &now);
     double cost =
         psfm_epipolar_descend(pairs, num_blocks, loss, max_iterations, &rank_two, &now, &moved);
-    compose(&now, NULL, F);
+    compose_matrix(&now, NULL, F);
     return cost;
 }

@@ -41,7 +41,7 @@ typedef struct {
 } seeker;
 
 /* Optimises F locally and keeps it if it is the best so far. */
-static bool consider(seeker *s, const double F[9]) {
+static bool consider_matrix(seeker *s, const double F[9]) {
     double G[9];
     psfm_loss wide = s->loss;
     wide.max_squared *= 4.0;
@@ -103,7 +103,7 @@ static void sample_two_points(seeker *s) {
         if (!(cost < cost_best))
             continue;
         cost_best = cost;
-        consider(s, F);
+        consider_matrix(s, F);
     }
 }
 
@@ -123,7 +123,7 @@ static void sample_seven_points(seeker *s) {
             if (psfm_essential_cost(&head, F[k], s->loss, hopeless) >= hopeless)
                 continue;
             double cost = psfm_essential_cost(&s->scored, F[k], s->loss, s->best_cost);
-            better = (cost < s->best_cost && consider(s, F[k])) || better;
+            better = (cost < s->best_cost && consider_matrix(s, F[k])) || better;
         }
         if (better)
             needed = psfm_ransac_iterations((double)count_inliers(s, &s->scored, s->max_squared) /
@@ -144,7 +144,7 @@ static double refine_to_noise(seeker *s) {
     return max_squared;
 }
 
-static psfm_status collect(seeker *s, double max_squared, psfm_fundamental_found *out) {
+static psfm_status collect_inliers(seeker *s, double max_squared, psfm_fundamental_found *out) {
     size_t on_plane = 0;
     double sum = 0.0;
     psfm_status status = PSFM_ALLOC(s->ctx, s->pairs->num, &out->inliers);
@@ -180,7 +180,7 @@ static bool is_significant(const seeker *s, double max_squared) {
            psfm_log10_false_alarms(&evidence, 1, sample) < MAX_LOG10_FALSE_ALARMS;
 }
 
-static psfm_status run(seeker *s, psfm_fundamental_found *out) {
+static psfm_status run_search(seeker *s, psfm_fundamental_found *out) {
     psfm_status status = s->H != NULL ? select_off_plane(s) : PSFM_OK;
     if (status != PSFM_OK)
         return status;
@@ -194,7 +194,7 @@ static psfm_status run(seeker *s, psfm_fundamental_found *out) {
         return PSFM_OK;
     double max_squared = refine_to_noise(s);
     out->found = is_significant(s, max_squared);
-    return out->found ? collect(s, max_squared, out) : PSFM_OK;
+    return out->found ? collect_inliers(s, max_squared, out) : PSFM_OK;
 }
 
 psfm_status psfm_fundamental_ransac(psfm_context *ctx, const psfm_ray_pairs *pairs, const double *H,
@@ -219,7 +219,7 @@ psfm_status psfm_fundamental_ransac(psfm_context *ctx, const psfm_ray_pairs *pai
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, lanes, &s.idx);
     if (status == PSFM_OK)
-        status = run(&s, out);
+        status = run_search(&s, out);
     psfm_ray_pairs_free(&s.off);
     free(s.squared);
     free(s.idx);

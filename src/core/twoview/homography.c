@@ -154,7 +154,7 @@ bool psfm_homography_normalize(double H[9]) {
 }
 
 /* Lower Cholesky factor of the symmetric S, and false if S is (nearly) singular. */
-static bool cholesky3(const double S[9], double L[9]) {
+static bool factor_3x3(const double S[9], double L[9]) {
     memset(L, 0, 9 * sizeof *L);
     for (int j = 0; j < 3; ++j) {
         double d = S[3 * j + j];
@@ -181,7 +181,7 @@ static void forward_solve3(const double L[9], double x[3]) {
 }
 
 /* Factors of the second moments of the rays of image 1 and of the pixel derivatives of image 2. */
-static bool whitening(const psfm_ray_pairs *pairs, size_t num, double C[9], double D[9]) {
+static bool find_whitening(const psfm_ray_pairs *pairs, size_t num, double C[9], double D[9]) {
     double S[9] = {0}, Q[9] = {0};
     for (size_t i = 0; i < num; ++i) {
         const psfm_ray_block *b = &pairs->blocks[i / PSFM_LANES];
@@ -193,7 +193,7 @@ static bool whitening(const psfm_ray_pairs *pairs, size_t num, double C[9], doub
             }
         }
     }
-    return cholesky3(S, C) && cholesky3(Q, D);
+    return factor_3x3(S, C) && factor_3x3(Q, D);
 }
 
 /* Adds the two whitened rows of pair i to the normal matrix N (9 x 9). */
@@ -215,7 +215,7 @@ static void add_rows(const psfm_ray_pairs *pairs, size_t i, const double C[9], c
 }
 
 /* Jacobi rotation of rows and columns p and q that makes N[p][q] vanish, applied to V as well. */
-static void rotate9(double N[81], double V[81], int p, int q) {
+static void rotate_9x9(double N[81], double V[81], int p, int q) {
     double b = N[9 * p + q];
     if (fabs(b) < DBL_MIN)
         return;
@@ -239,7 +239,7 @@ static void rotate9(double N[81], double V[81], int p, int q) {
 
 /* Eigenvalues (on the diagonal of N, unsorted) and eigenvectors (columns of V) of the symmetric 9 x
  * 9 matrix N, by cyclic Jacobi rotations. */
-static void eigen9(double N[81], double V[81]) {
+static void diagonalise_9x9(double N[81], double V[81]) {
     memset(V, 0, 81 * sizeof *V);
     for (int k = 0; k < 9; ++k)
         V[9 * k + k] = 1.0;
@@ -254,12 +254,12 @@ static void eigen9(double N[81], double V[81]) {
             return;
         for (int p = 0; p < 9; ++p)
             for (int q = p + 1; q < 9; ++q)
-                rotate9(N, V, p, q);
+                rotate_9x9(N, V, p, q);
     }
 }
 
 /* H := D^-T H C^-1, by columns and rows. */
-static void unwhiten(const double C[9], const double D[9], double H[9]) {
+static void unwhiten_homography(const double C[9], const double D[9], double H[9]) {
     for (int c = 0; c < 3; ++c) {
         H[6 + c] = H[6 + c] / D[8];
         H[3 + c] = (H[3 + c] - D[7] * H[6 + c]) / D[4];
@@ -275,11 +275,11 @@ static void unwhiten(const double C[9], const double D[9], double H[9]) {
 bool psfm_homography_fit(const psfm_ray_pairs *pairs, size_t num_blocks, double H[9]) {
     size_t num = psfm_ray_pairs_within(pairs, num_blocks);
     double C[9], D[9], N[81] = {0}, V[81];
-    if (num < 4 || !whitening(pairs, num, C, D))
+    if (num < 4 || !find_whitening(pairs, num, C, D))
         return false;
     for (size_t i = 0; i < num; ++i)
         add_rows(pairs, i, C, D, N);
-    eigen9(N, V);
+    diagonalise_9x9(N, V);
     int least = 0, next = 1;
     for (int k = 1; k < 9; ++k) {
         if (N[9 * k + k] < N[9 * least + least]) {
@@ -293,7 +293,7 @@ bool psfm_homography_fit(const psfm_ray_pairs *pairs, size_t num_blocks, double 
         return false;
     for (int k = 0; k < 9; ++k)
         H[k] = V[9 * k + least];
-    unwhiten(C, D, H);
+    unwhiten_homography(C, D, H);
     psfm_homography_normalize_norm(H);
     double det = psfm_mat3_det(H);
     if (det < 0.0)

@@ -82,8 +82,8 @@ typedef struct {
 } support;
 
 /* Orients the plane and counts who sees it. */
-static support orient(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
-                      psfm_plane_motion *m) {
+static support orient_plane(const psfm_ray_pairs *pairs, const uint32_t *idx, size_t num,
+                            psfm_plane_motion *m) {
     size_t front = 0, behind = 0;
     double frontal = 0.0;
     for (size_t i = 0; i < num; ++i) {
@@ -105,7 +105,7 @@ int psfm_plane_motions_keep_visible(const psfm_ray_pairs *pairs, const uint32_t 
                                     psfm_plane_motion motions[2], int num_motions) {
     support s[2];
     for (int k = 0; k < num_motions; ++k)
-        s[k] = orient(pairs, idx, num, &motions[k]);
+        s[k] = orient_plane(pairs, idx, num, &motions[k]);
     if (num_motions < 2)
         return num_motions;
     bool swap = s[1].visible > s[0].visible ||

@@ -23,8 +23,8 @@
 #define WINDOW 24             /* places of the spatial order that a local sample comes from */
 
 /* Draws four pairs and solves for their homography. */
-static bool draw(const psfm_ray_pairs *pairs, const psfm_homography_search *search, int iteration,
-                 psfm_rng *rng, uint32_t idx[SAMPLE], double H[9]) {
+static bool draw_sample(const psfm_ray_pairs *pairs, const psfm_homography_search *search,
+                        int iteration, psfm_rng *rng, uint32_t idx[SAMPLE], double H[9]) {
     double ray1[SAMPLE][3], ray2[SAMPLE][3];
     if (search->order != NULL && iteration % 2 == 0)
         psfm_sample_window(rng, search->order, pairs->num, WINDOW, SAMPLE, idx);
@@ -38,8 +38,8 @@ static bool draw(const psfm_ray_pairs *pairs, const psfm_homography_search *sear
 /* Cost of the homography of a sample; INFINITY if, in the leading blocks, nothing agrees with it
  * but the sample itself. That ends the scoring of almost all contaminated samples early; a plane
  * with a tenth of the pairs has six more of them there. */
-static double score(const psfm_ray_pairs *pairs, const double H[9], const uint32_t idx[SAMPLE],
-                    psfm_loss loss, double stop_above) {
+static double score_sample(const psfm_ray_pairs *pairs, const double H[9],
+                           const uint32_t idx[SAMPLE], psfm_loss loss, double stop_above) {
     if (pairs->num_blocks < (size_t)2 * TEST_BLOCKS)
         return psfm_homography_cost(pairs, H, loss, stop_above);
     psfm_ray_pairs head = psfm_ray_pairs_head(pairs, TEST_BLOCKS), tail = *pairs;
@@ -96,10 +96,10 @@ bool psfm_homography_ransac(const psfm_ray_pairs *pairs, const psfm_homography_s
         double H[9];
         bool ok = iteration == 0 && search->order == NULL
                       ? psfm_homography_fit(pairs, FIRST_BLOCKS, H)
-                      : draw(pairs, search, iteration, rng, idx, H);
+                      : draw_sample(pairs, search, iteration, rng, idx, H);
         if (!ok)
             continue;
-        double cost = score(&scored, H, idx, loss, best.cost);
+        double cost = score_sample(&scored, H, idx, loss, best.cost);
         if (!(cost < best.cost))
             continue;
         best.cost = cost;

@@ -93,7 +93,7 @@ typedef struct {
     psfm_normal9 at, trial;
 } search;
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *cost) {
     search *s = user;
     double step[9], gain = 0.0; /* expected of the step, roughly */
     (void)ctx;
@@ -110,7 +110,7 @@ static psfm_status attempt(psfm_context *ctx, void *user, double damping, double
     return has_stalled ? PSFM_ERR_NUMERIC : PSFM_OK;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     search *s = user;
     memcpy(s->H, s->H_new, sizeof s->H_new);
     s->at = s->trial;
@@ -124,6 +124,6 @@ double psfm_homography_refine(const psfm_ray_pairs *pairs, size_t num_blocks, ps
                 .loss = loss,
                 .H = H};
     psfm_homography_normal_equations(pairs, s.num_blocks, H, loss, &s.at);
-    return psfm_descend(&(psfm_descent){&s, 1e-6, &psfm_light_damping, attempt, accept},
+    return psfm_descend(&(psfm_descent){&s, 1e-6, &psfm_light_damping, attempt_step, accept_step},
                         max_iterations, s.at.cost);
 }

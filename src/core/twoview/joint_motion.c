@@ -78,8 +78,8 @@ static void homography_derivatives(const psfm_motion *motion, const double m[3],
 }
 
 /* Cost and normal equations at a motion and planes. */
-static double evaluate(const problem *p, const psfm_motion *motion, const psfm_joint_plane *planes,
-                       double *A, double *b) {
+static double evaluate_motion(const problem *p, const psfm_motion *motion,
+                              const psfm_joint_plane *planes, double *A, double *b) {
     psfm_normal9 at;
     double D[LOCAL][9], E[9], cost = 0.0;
     size_t place[LOCAL] = {0, 1, 2, 3, 4};
@@ -106,7 +106,7 @@ static double evaluate(const problem *p, const psfm_motion *motion, const psfm_j
     return cost;
 }
 
-static psfm_status attempt(psfm_context *ctx, void *user, double damping, double *cost) {
+static psfm_status attempt_step(psfm_context *ctx, void *user, double damping, double *cost) {
     problem *p = user;
     double *step = p->work + p->size * p->size;
     (void)ctx;
@@ -120,23 +120,23 @@ static psfm_status attempt(psfm_context *ctx, void *user, double damping, double
     for (size_t k = 0; k < p->num_planes; ++k)
         for (size_t i = 0; i < 3; ++i)
             p->trial[k].m[i] = p->planes[k].m[i] + step[MOTION + 3 * k + i];
-    *cost = evaluate(p, &p->moved, p->trial, p->A_new, p->b_new);
+    *cost = evaluate_motion(p, &p->moved, p->trial, p->A_new, p->b_new);
     return PSFM_OK;
 }
 
-static void swap(double **a, double **b) {
+static void swap_pointers(double **a, double **b) {
     double *t = *a;
     *a = *b;
     *b = t;
 }
 
-static bool accept(void *user, double before, double after) {
+static bool accept_step(void *user, double before, double after) {
     problem *p = user;
     *p->motion = p->moved;
     for (size_t k = 0; k < p->num_planes; ++k)
         memcpy(p->planes[k].m, p->trial[k].m, sizeof p->planes[k].m);
-    swap(&p->A, &p->A_new);
-    swap(&p->b, &p->b_new);
+    swap_pointers(&p->A, &p->A_new);
+    swap_pointers(&p->b, &p->b_new);
     return before - after < MIN_GAIN * before;
 }
 
@@ -163,8 +163,9 @@ psfm_status psfm_joint_refine(psfm_context *ctx, psfm_joint_plane *planes, size_
                      .b_new = memory + 2 * square + size,
                      .work = memory + 2 * (square + size)};
         memcpy(trial, planes, num_planes * sizeof *trial);
-        (void)psfm_descend(&(psfm_descent){&p, 1e-6, &psfm_light_damping, attempt, accept},
-                           MAX_ITERATIONS, evaluate(&p, motion, planes, p.A, p.b));
+        (void)psfm_descend(
+            &(psfm_descent){&p, 1e-6, &psfm_light_damping, attempt_step, accept_step},
+            MAX_ITERATIONS, evaluate_motion(&p, motion, planes, p.A, p.b));
     }
     free(memory);
     free(trial); /* its pairs are those of planes */

@@ -42,7 +42,7 @@ static void add_row(normal_matrix *m, const double *row) {
 }
 
 /* Keeps the matrix regular. */
-static void pull(normal_matrix *m) {
+static void pull_diagonal(normal_matrix *m) {
     const double share = 1e-10;
     double most = 0.0;
     for (int k = 0; k < m->n; ++k)
@@ -67,7 +67,7 @@ static double block_sigma(const normal_matrix *m, int first) {
 }
 
 static double rotation_sigma(normal_matrix *m) {
-    pull(m);
+    pull_diagonal(m);
     return block_sigma(m, 0);
 }
 
@@ -141,7 +141,7 @@ double psfm_rotation_sigma(const psfm_motion_support *s, const double R_21[9], d
     mean_ray(s, ahead);
     for (size_t k = 0; k < s->num_inliers; ++k)
         add_turn(&m, step, s, k, R_21, ahead);
-    pull(&m);
+    pull_diagonal(&m);
     memcpy(A, m.A, sizeof A);
     *slack = PSFM_MAX_MOTION_SIGMA;
     if (!psfm_solve_spd(A, m.n, step))

@@ -90,7 +90,7 @@ static bool is_large_enough(const finder *f, size_t num) {
            psfm_covered_share(f->pairs, f->idx, num, f->image_area) >= f->options->min_area;
 }
 
-static bool assign(finder *f) {
+static bool assign_matches(finder *f) {
     return psfm_plane_set_assign(f->set, f->pairs, f->max_squared, f->nearest, f->squared, f->idx);
 }
 
@@ -98,7 +98,7 @@ static bool assign(finder *f) {
  * alone is refined already. */
 static psfm_status reassign_until_stable(finder *f) {
     psfm_plane_set *set = f->set;
-    bool changed = assign(f);
+    bool changed = assign_matches(f);
     for (int round = 0; changed && round < MAX_ROUNDS && set->num_planes > 1; ++round) {
         for (size_t p = 0; p < set->num_planes; ++p) {
             psfm_ray_pairs own;
@@ -111,7 +111,7 @@ static psfm_status reassign_until_stable(finder *f) {
             psfm_homography_refine(&own, own.num_blocks, loss, 10, set->H_21[p]);
             psfm_ray_pairs_free(&own);
         }
-        changed = assign(f);
+        changed = assign_matches(f);
     }
     return PSFM_OK;
 }
@@ -319,7 +319,7 @@ psfm_status psfm_multi_homography(psfm_context *ctx, const psfm_ray_pairs *pairs
     if (status != PSFM_OK)
         goto cleanup;
     f.log10_chance = log10_chance(pairs, f.max_squared);
-    assign(&f);
+    assign_matches(&f);
     status = find_all(&f, max_planes);
     if (status == PSFM_OK)
         status = drop_weak(&f);

@@ -146,7 +146,8 @@ static psfm_status ask_pair(psfm_context *ctx, size_t index, int worker, void *u
 }
 
 /* Evidence of the whole sample at the bound of its options, and the median standard deviation. */
-static psfm_status ask(psfm_context *ctx, sample *s, double *evidence, psfm_noise_level *level) {
+static psfm_status ask_pairs(psfm_context *ctx, sample *s, double *evidence,
+                             psfm_noise_level *level) {
     double sigma[MAX_PAIRS];
     *level = (psfm_noise_level){0};
     *evidence = 0.0;
@@ -162,15 +163,15 @@ static psfm_status ask(psfm_context *ctx, sample *s, double *evidence, psfm_nois
 }
 
 /* Goes on to bounds `step` times the last while the evidence grows, or is none. */
-static psfm_status climb(psfm_context *ctx, double step, sample *s, double *best,
-                         psfm_noise_level *out) {
+static psfm_status climb_bounds(psfm_context *ctx, double step, sample *s, double *best,
+                                psfm_noise_level *out) {
     double first = s->options.max_error_px;
     psfm_status status = PSFM_OK;
     for (int k = 0; status == PSFM_OK && k < MAX_STEPS; ++k) {
         psfm_noise_level level;
         double evidence;
         s->options.max_error_px *= step;
-        status = ask(ctx, s, &evidence, &level);
+        status = ask_pairs(ctx, s, &evidence, &level);
         if (status != PSFM_OK || (evidence <= *best && *best > 0.0))
             break;
         *best = evidence;
@@ -181,16 +182,17 @@ static psfm_status climb(psfm_context *ctx, double step, sample *s, double *best
 }
 
 /* The level from searches of so many samples. */
-static psfm_status search(psfm_context *ctx, int max_samples, sample *s, psfm_noise_level *out) {
+static psfm_status search_level(psfm_context *ctx, int max_samples, sample *s,
+                                psfm_noise_level *out) {
     double best;
     s->options.max_iterations = max_samples;
     s->options.max_five_point = max_samples / 50;
-    psfm_status status = ask(ctx, s, &best, out);
+    psfm_status status = ask_pairs(ctx, s, &best, out);
     double first = best;
     if (status == PSFM_OK)
-        status = climb(ctx, 2.0, s, &best, out);
+        status = climb_bounds(ctx, 2.0, s, &best, out);
     if (status == PSFM_OK && best == first && best > 0.0)
-        status = climb(ctx, 0.5, s, &best, out);
+        status = climb_bounds(ctx, 0.5, s, &best, out);
     return status;
 }
 
@@ -202,8 +204,8 @@ psfm_status psfm_noise_level_measure(psfm_context *ctx, const psfm_match_set *se
     choose_pairs(set, &s);
     if (s.num_pairs < MIN_PAIRS)
         return PSFM_OK;
-    psfm_status status = search(ctx, BRIEF, &s, out);
+    psfm_status status = search_level(ctx, BRIEF, &s, out);
     if (status == PSFM_OK && out->sigma_px == 0.0)
-        status = search(ctx, LONG, &s, out);
+        status = search_level(ctx, LONG, &s, out);
     return status;
 }

@@ -62,8 +62,8 @@ static psfm_status select_pairs(reconciler *r, uint32_t p, bool epipolar, psfm_r
 }
 
 /* Number of the matches within the bound under H, and their mean squared error. */
-static size_t support(const reconciler *r, const psfm_ray_pairs *own, const double H[9],
-                      double *mean) {
+static size_t count_support(const reconciler *r, const psfm_ray_pairs *own, const double H[9],
+                            double *mean) {
     size_t num = 0;
     double sum = 0.0;
     psfm_homography_errors(own, H, r->squared);
@@ -82,8 +82,8 @@ static bool does_obey(const reconciler *r, const psfm_ray_pairs *own, const doub
                       const double m[3]) {
     double H[9], mean_free, mean;
     psfm_joint_homography(&r->essential->motion, m, H);
-    size_t num_free = support(r, own, H_free, &mean_free);
-    size_t num = support(r, own, H, &mean);
+    size_t num_free = count_support(r, own, H_free, &mean_free);
+    size_t num = count_support(r, own, H, &mean);
     double noise = 0.01; /* px^2; below this nothing can be told from rounding and calibration */
     return (double)num >= MIN_KEPT * (double)num_free &&
            mean <= MAX_GROWTH * fmax(mean_free, noise) && psfm_mat3_det(H) > 0.0;
@@ -162,7 +162,7 @@ static bool is_large_enough(reconciler *r, uint32_t p) {
            psfm_covered_share(r->pairs, r->idx, num, r->image_area) >= r->options->min_area;
 }
 
-static void assign(reconciler *r) {
+static void assign_matches(reconciler *r) {
     psfm_plane_set_assign(r->planes, r->pairs, r->max_squared, r->nearest, r->squared, r->idx);
 }
 
@@ -311,7 +311,7 @@ static void update_inliers(reconciler *r) {
     }
 }
 
-static psfm_status run(reconciler *r) {
+static psfm_status run_agreement(reconciler *r) {
     update_inliers(r);
     psfm_status status = test_planes(r);
     bool found = true;
@@ -319,14 +319,14 @@ static psfm_status run(reconciler *r) {
         status = find_plane(r, &found);
     if (status != PSFM_OK)
         return status;
-    assign(r);
+    assign_matches(r);
     drop_small(r);
     status = refine_jointly(r);
     if (status == PSFM_OK)
         status = update_planes(r);
     if (status != PSFM_OK)
         return status;
-    assign(r);
+    assign_matches(r);
     drop_small(r);
     update_inliers(r);
     for (size_t p = 0; p < r->planes->num_planes; ++p)
@@ -361,7 +361,7 @@ psfm_status psfm_reconcile(psfm_context *ctx, const psfm_ray_pairs *pairs,
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, planes->capacity, &r.state);
     if (status == PSFM_OK)
-        status = run(&r);
+        status = run_agreement(&r);
     free(r.squared);
     free(r.nearest);
     free(r.idx);

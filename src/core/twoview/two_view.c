@@ -265,7 +265,7 @@ static psfm_status fill_essential(estimation *e, psfm_essential *out) {
     return PSFM_OK;
 }
 
-static psfm_status allocate(estimation *e) {
+static psfm_status allocate_scratch(estimation *e) {
     size_t lanes = e->pairs.num_blocks * PSFM_LANES;
     size_t max_planes = (size_t)e->options->max_homographies;
     psfm_status status = PSFM_ALLOC(e->ctx, lanes, &e->idx);
@@ -328,7 +328,7 @@ static psfm_status has_epipolar_geometry(estimation *e, psfm_rng *rng, bool *ans
 
 /* Searches as long as most pairs need. What is not found then among few matches is chance; among
  * many it may be that nine of ten are wrong, and the search goes on as long as it may. */
-static psfm_status search(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
+static psfm_status search_geometry(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
     const psfm_two_view_options *patient = e->options;
     psfm_two_view_options brief = *patient;
     bool found;
@@ -349,14 +349,15 @@ static psfm_status search(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E) {
     return find_geometry(e, rng_H, rng_E);
 }
 
-static psfm_status estimate(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E, psfm_two_view *out) {
+static psfm_status estimate_pair(estimation *e, psfm_rng *rng_H, psfm_rng *rng_E,
+                                 psfm_two_view *out) {
     if (e->pairs.num < (size_t)e->options->min_inliers) {
         out->kind = PSFM_PAIR_FEW_MATCHES;
         return PSFM_OK;
     }
-    psfm_status status = allocate(e);
+    psfm_status status = allocate_scratch(e);
     if (status == PSFM_OK)
-        status = search(e, rng_H, rng_E);
+        status = search_geometry(e, rng_H, rng_E);
     if (status == PSFM_OK)
         status = fill_homographies(e, out);
     if (status == PSFM_OK)
@@ -402,7 +403,7 @@ psfm_status psfm_two_view_estimate(psfm_context *ctx, const psfm_correspondences
         e.image_area[k] = images->size[k][0] * images->size[k][1];
     status = psfm_ray_pairs_init(ctx, c, &rng_H, &e.pairs);
     if (status == PSFM_OK)
-        status = estimate(&e, &rng_H, &rng_E, out);
+        status = estimate_pair(&e, &rng_H, &rng_E, out);
     psfm_ray_pairs_free(&e.pairs);
     psfm_plane_set_free(&e.planes);
     free(e.essential.inliers);

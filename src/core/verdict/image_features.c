@@ -204,7 +204,7 @@ static void rotate_once(alignment *a) {
 }
 
 /* Where the model's centre would be in the world of the test, less the test's own. */
-static double miss(const alignment *a, uint32_t v, double turned[3]) {
+static double center_miss(const alignment *a, uint32_t v, double turned[3]) {
     double off[3];
     psfm_mat3_mul_vec(a->G, a->poses->center[v], turned);
     for (int k = 0; k < 3; ++k)
@@ -219,7 +219,7 @@ static void find_means(const alignment *a, double near, bool reweigh, double mea
         double x[3];
         if (!takes_part(a, v))
             continue;
-        double distance = miss(a, v, x), weight = reweigh ? 1.0 / fmax(distance, near) : 1.0;
+        double distance = center_miss(a, v, x), weight = reweigh ? 1.0 / fmax(distance, near) : 1.0;
         psfm_axpy3(mean, weight, x, mean);
         psfm_axpy3(mean_test, weight, a->test->center[v], mean_test);
         *total += weight;
@@ -237,7 +237,7 @@ static double place_once(alignment *a, double near, bool reweigh) {
         double x[3], y[3];
         if (!takes_part(a, v))
             continue;
-        double distance = miss(a, v, x), weight = reweigh ? 1.0 / fmax(distance, near) : 1.0;
+        double distance = center_miss(a, v, x), weight = reweigh ? 1.0 / fmax(distance, near) : 1.0;
         psfm_sub3(x, mean, x);
         psfm_sub3(a->test->center[v], mean_test, y);
         cross += weight * psfm_dot3(x, y);
@@ -257,7 +257,7 @@ static uint32_t count_parts(const alignment *a) {
     return count;
 }
 
-static void measure(const alignment *a, uint32_t v, psfm_pose_shift *shift) {
+static void measure_shift(const alignment *a, uint32_t v, psfm_pose_shift *shift) {
     double turned[9], off[9], center[3];
     psfm_mat3_mul(a->test->cam_from_world[v], a->G, turned);
     psfm_mat3_mul_t(turned, a->poses->cam_from_world[v], off);
@@ -284,6 +284,6 @@ void psfm_pose_shifts_find(const psfm_poses *poses, uint32_t component,
             continue;
         shift[v] = (psfm_pose_shift){0};
         if (enough && takes_part(&a, v))
-            measure(&a, v, &shift[v]);
+            measure_shift(&a, v, &shift[v]);
     }
 }

@@ -18,7 +18,7 @@
 
 /* Free focal lengths count as far as the observations ask for them: where they do not, any focal
  * length would do, and the one that was given stands. */
-static void weaken(double gain, uint32_t num, psfm_pose_shift *shift) {
+static void weaken_shifts(double gain, uint32_t num, psfm_pose_shift *shift) {
     double share = gain / (gain + CLEAR_GAIN);
     for (uint32_t v = 0; v < num; ++v) {
         psfm_scale3(share, shift[v].rotation, shift[v].rotation);
@@ -38,7 +38,7 @@ static psfm_status find_shifts(psfm_context *ctx, const psfm_verdict_input *inpu
         for (uint32_t c = 0; status == PSFM_OK && c < input->solution->num_components; ++c)
             psfm_pose_shifts_find(poses, c, test, shift[k]);
         if (status == PSFM_OK && k == PSFM_STABILITY_INTRINSICS)
-            weaken(test->gain, poses->num_views, shift[k]);
+            weaken_shifts(test->gain, poses->num_views, shift[k]);
     }
     return status;
 }
@@ -63,7 +63,7 @@ static psfm_status judge_models(psfm_context *ctx, const psfm_verdict_input *inp
 }
 
 /* By how much the signals lower the log-odds of a model. */
-static double doubt(const psfm_model_verdict *model) {
+static double model_doubt_of(const psfm_model_verdict *model) {
     return psfm_model_calibration.bias -
            psfm_signals_log_odds(&psfm_model_calibration, &model->features);
 }
@@ -77,7 +77,7 @@ static psfm_image_case case_of(const psfm_image_features *image, const psfm_mode
         .focal_shift_deg =
             fmax(image->focal_deg, psfm_center_angle_deg(image, image->focal_center)),
         .points = image->points,
-        .model_doubt = doubt(model),
+        .model_doubt = model_doubt_of(model),
     };
 }
 
@@ -94,7 +94,8 @@ static void judge_images(const psfm_verdict_input *input, const psfm_image_featu
     }
 }
 
-static psfm_status judge(psfm_context *ctx, const psfm_verdict_input *input, psfm_verdicts *out) {
+static psfm_status judge_all(psfm_context *ctx, const psfm_verdict_input *input,
+                             psfm_verdicts *out) {
     psfm_image_features *images = NULL;
     psfm_status status = PSFM_ALLOC(ctx, out->num_images, &images);
     if (status == PSFM_OK)
@@ -123,7 +124,7 @@ psfm_status psfm_verdicts_find(psfm_context *ctx, const psfm_verdict_input *inpu
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, out->num_images, &out->images);
     if (status == PSFM_OK)
-        status = judge(ctx, &in, out);
+        status = judge_all(ctx, &in, out);
     for (int k = 0; k < PSFM_NUM_STABILITY_TESTS; ++k)
         free(shift[k]);
     return status;
@@ -251,7 +252,7 @@ int psfm_verdict_reasons(const psfm_model_verdict *model, int most, psfm_verdict
 #define CHI_MEDIAN 0.888 /* of a vector of three unit normal errors */
 #define CHANCE 1.5       /* a factor up to this may be chance */
 
-static const psfm_refined_image *refined(const psfm_verdict_input *in, uint32_t v) {
+static const psfm_refined_image *refined_image(const psfm_verdict_input *in, uint32_t v) {
     return &in->refined->images[v];
 }
 
@@ -260,7 +261,7 @@ static const psfm_refined_image *refined(const psfm_verdict_input *in, uint32_t 
 static uint32_t find_datum(const psfm_verdict_input *in, uint32_t component) {
     const psfm_poses *poses = &in->solution->poses;
     for (uint32_t v = 0; v < poses->num_views; ++v)
-        if (poses->component[v] == component && refined(in, v)->rotation_sigma_deg == 0.0)
+        if (poses->component[v] == component && refined_image(in, v)->rotation_sigma_deg == 0.0)
             return v;
     return UINT32_MAX;
 }
@@ -293,7 +294,7 @@ psfm_status psfm_sigma_factor_find(psfm_context *ctx, const psfm_verdict_input *
     psfm_status status = PSFM_ALLOC(ctx, poses->num_views, &ratio);
     find_errors(input, datum, base_half, base_focal);
     for (uint32_t v = 0; status == PSFM_OK && v < poses->num_views; ++v) {
-        double half[3], focal[3], sigma = psfm_radians(refined(input, v)->rotation_sigma_deg);
+        double half[3], focal[3], sigma = psfm_radians(refined_image(input, v)->rotation_sigma_deg);
         if (poses->component[v] != component || !both_known(input, v) || !(sigma > 0.0))
             continue;
         find_errors(input, v, half, focal);

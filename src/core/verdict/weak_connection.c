@@ -186,26 +186,26 @@ static bool takes_part(const cut_finder *f, uint32_t e) {
            f->poses->component[edge->node2] == f->component;
 }
 
-static void reach(cut_finder *f, uint32_t v, uint32_t by) {
+static void reach_image(cut_finder *f, uint32_t v, uint32_t by) {
     f->reached[v] = true;
     f->parent[v] = by;
     f->order[f->num++] = v;
 }
 
 /* Images that no edge reaches (they were resected) start trees of their own. */
-static void span(cut_finder *f) {
+static void span_images(cut_finder *f) {
     uint32_t next = 0;
     for (uint32_t root = 0; root < f->graph->num_nodes; ++root) {
         if (f->poses->component[root] != f->component || f->reached[root])
             continue;
-        reach(f, root, NO_EDGE);
+        reach_image(f, root, NO_EDGE);
         for (; next < f->num; ++next) {
             uint32_t v = f->order[next];
             const uint32_t *at = psfm_adjacency_at(&f->graph->incident, v);
             for (uint32_t k = 0; k < psfm_adjacency_degree(&f->graph->incident, v); ++k) {
                 uint32_t u = psfm_edge_other(&f->graph->edges[at[k]], v);
                 if (takes_part(f, at[k]) && !f->reached[u])
-                    reach(f, u, at[k]);
+                    reach_image(f, u, at[k]);
             }
         }
     }
@@ -256,7 +256,7 @@ psfm_status psfm_two_edge_cuts_count(psfm_context *ctx, const psfm_pose_graph *g
     if (status == PSFM_OK)
         status = alloc_finder(ctx, &f);
     if (status == PSFM_OK) {
-        span(&f);
+        span_images(&f);
         label_edges(&f);
         for (uint32_t e = 0; e < graph->num_edges; ++e)
             if (accepted[e] && takes_part(&f, e) &&

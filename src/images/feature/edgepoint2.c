@@ -141,7 +141,7 @@ static psfm_conv_shape make_shape(const edgepoint2 *m, int layer) {
         m->sizes[l->c_in], m->sizes[l->c_out], l->kernel, l->stride, groups, l->relu};
 }
 
-static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *network) {
+static psfm_status load_weights(psfm_context *ctx, const psfm_safetensors *file, void *network) {
     edgepoint2 *m = network;
     psfm_status status = read_sizes(ctx, file, m->sizes);
     if (status == PSFM_OK && m->sizes[C_SUM] % 16 != 0)
@@ -154,7 +154,7 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *n
     return status;
 }
 
-static int fit(const psfm_safetensors *file, size_t dim) {
+static int fit_weights(const psfm_safetensors *file, size_t dim) {
     (void)dim;
     return psfm_safetensors_find(file, "desc_head.2.weight") != NULL &&
                    psfm_safetensors_find(file, "block1.0.layer.0.weight") != NULL
@@ -165,15 +165,15 @@ static int fit(const psfm_safetensors *file, size_t dim) {
 static const psfm_network_file weights_file = {
     "EdgePoint2",
     "EdgePoint2 weights (a .safetensors file with the names of the original model, T32 to E64)", 0,
-    fit};
+    fit_weights};
 
 static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_CONV, edgepoint2, convs, convs),
     PSFM_PART(PSFM_PART_MAP, edgepoint2, given, scores),
     PSFM_PART(PSFM_PART_ARRAY, edgepoint2, peaks.peaks, peaks.counts),
 };
-static const psfm_network_type network_type = {&weights_file, sizeof(edgepoint2), load, parts,
-                                               sizeof parts / sizeof *parts};
+static const psfm_network_type network_type = {&weights_file, sizeof(edgepoint2), load_weights,
+                                               parts, sizeof parts / sizeof *parts};
 
 static size_t descriptor_dim(const edgepoint2 *model) {
     return model->sizes[C_DESC];
@@ -206,8 +206,8 @@ static void pool_task(psfm_engine *nn, const void *user, size_t y, void *memory)
 }
 
 /* Means of squares of side x side pixels. */
-static psfm_status pool(psfm_context *ctx, psfm_engine *nn, const psfm_map *src, size_t side,
-                        psfm_map *dst) {
+static psfm_status pool_squares(psfm_context *ctx, psfm_engine *nn, const psfm_map *src,
+                                size_t side, psfm_map *dst) {
     psfm_status status =
         psfm_map_resize(ctx, dst, src->height / side, src->width / side, src->channels);
     pool_job job = {src, dst, side};
@@ -232,13 +232,13 @@ static psfm_status run_stages(psfm_context *ctx, edgepoint2 *m) {
     if (status == PSFM_OK)
         status = run_residual(ctx, m, STAGE1_A, STAGE1_B, -1, &m->b, &m->x1);
     if (status == PSFM_OK)
-        status = pool(ctx, m->nn, &m->x1, 2, &m->quarter);
+        status = pool_squares(ctx, m->nn, &m->x1, 2, &m->quarter);
     if (status == PSFM_OK)
-        status = pool(ctx, m->nn, &m->quarter, 2, &m->pooled);
+        status = pool_squares(ctx, m->nn, &m->quarter, 2, &m->pooled);
     if (status == PSFM_OK)
         status = run_residual(ctx, m, STAGE2_A, STAGE2_B, STAGE2_SKIP, &m->pooled, &m->x2);
     if (status == PSFM_OK)
-        status = pool(ctx, m->nn, &m->x2, 4, &m->pooled);
+        status = pool_squares(ctx, m->nn, &m->x2, 4, &m->pooled);
     if (status == PSFM_OK)
         status = run_residual(ctx, m, STAGE3_A, STAGE3_B, STAGE3_SKIP, &m->pooled, &m->x3);
     return status;
@@ -297,15 +297,16 @@ static psfm_status run_scores(psfm_context *ctx, edgepoint2 *m) {
     return status;
 }
 
-static psfm_status detect(psfm_context *ctx, edgepoint2 *m, const psfm_neural_options *options) {
+static psfm_status detect_peaks(psfm_context *ctx, edgepoint2 *m,
+                                const psfm_neural_options *options) {
     psfm_peak_rule rule = {NMS_RADIUS, BORDER, (float)options->threshold};
     psfm_status status = psfm_peaks_find(ctx, m->nn, &m->scores, &rule, &m->peaks);
     return status == PSFM_OK ? psfm_peaks_keep_best(ctx, &m->peaks, (size_t)options->max_keypoints)
                              : status;
 }
 
-static psfm_status describe(psfm_context *ctx, edgepoint2 *m, const psfm_gray_view *image,
-                            bool subpixel, psfm_keypoint_set *f) {
+static psfm_status describe_peaks(psfm_context *ctx, edgepoint2 *m, const psfm_gray_view *image,
+                                  bool subpixel, psfm_keypoint_set *f) {
     size_t w = m->scores.width, h = m->scores.height;
     float scale_x = (float)(image->width - 1) / (float)(w - 1);
     float scale_y = (float)(image->height - 1) / (float)(h - 1);
@@ -331,8 +332,9 @@ static psfm_status describe(psfm_context *ctx, edgepoint2 *m, const psfm_gray_vi
     return status;
 }
 
-static psfm_status extract(psfm_context *ctx, void *network, const psfm_gray_view *image,
-                           const psfm_neural_options *options, psfm_keypoint_set *features) {
+static psfm_status extract_features(psfm_context *ctx, void *network, const psfm_gray_view *image,
+                                    const psfm_neural_options *options,
+                                    psfm_keypoint_set *features) {
     edgepoint2 *model = network;
     psfm_status status = psfm_gray_to_multiple(ctx, model->nn, image, MULTIPLE, PSFM_RESIZE_CORNERS,
                                                &model->given, &model->image);
@@ -345,11 +347,11 @@ static psfm_status extract(psfm_context *ctx, void *network, const psfm_gray_vie
     if (status == PSFM_OK)
         status = run_scores(ctx, model);
     if (status == PSFM_OK)
-        status = detect(ctx, model, options);
+        status = detect_peaks(ctx, model, options);
     if (status == PSFM_OK)
         status = psfm_neural_features_init(ctx, model->peaks.num, descriptor_dim(model), features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, image, options->subpixel, features);
+        status = describe_peaks(ctx, model, image, options->subpixel, features);
     return status;
 }
 
@@ -358,4 +360,4 @@ const psfm_neural_detector psfm_edgepoint2_detector = {.network = &network_type,
                                                        .min_side = MULTIPLE,
                                                        .min_similarity = -1,
                                                        .max_ratio = 0.95,
-                                                       .extract = extract};
+                                                       .extract = extract_features};

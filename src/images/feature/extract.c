@@ -44,7 +44,7 @@ typedef struct {
     size_t in_use, budget;
 } gate;
 
-static void enter(gate *g, size_t bytes) {
+static void enter_gate(gate *g, size_t bytes) {
     pthread_mutex_lock(&g->lock);
     while (g->in_use > 0 && g->in_use + bytes > g->budget)
         pthread_cond_wait(&g->freed, &g->lock);
@@ -52,7 +52,7 @@ static void enter(gate *g, size_t bytes) {
     pthread_mutex_unlock(&g->lock);
 }
 
-static void leave(gate *g, size_t bytes) {
+static void leave_gate(gate *g, size_t bytes) {
     pthread_mutex_lock(&g->lock);
     g->in_use -= bytes;
     pthread_cond_broadcast(&g->freed);
@@ -81,7 +81,7 @@ typedef struct {
     bool by_codec; /* as far as it can */
 } shrinking;
 
-static psfm_status shrink(psfm_context *ctx, int size, psfm_image *image) {
+static psfm_status shrink_image(psfm_context *ctx, int size, psfm_image *image) {
     psfm_image small = {0};
     int width, height;
     psfm_resize_dimensions(image->width, image->height, size, &width, &height);
@@ -94,8 +94,8 @@ static psfm_status shrink(psfm_context *ctx, int size, psfm_image *image) {
 }
 
 /* Reads the image and its EXIF data, and shrinks it. */
-static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *name,
-                        const shrinking *how, psfm_photo *photo, shrunk_image *out) {
+static psfm_status load_image(psfm_context *ctx, const psfm_extractor *x, const char *name,
+                              const shrinking *how, psfm_photo *photo, shrunk_image *out) {
     psfm_image *image = &out->image;
     char *path = NULL, *bytes = NULL;
     size_t size = 0;
@@ -114,7 +114,7 @@ static psfm_status load(psfm_context *ctx, const psfm_extractor *x, const char *
         if (reduced > 1)
             psfm_image_parse_size((const uint8_t *)bytes, size, &photo->width, &photo->height);
         psfm_exif_parse((const uint8_t *)bytes, size, photo->width, photo->height, &photo->exif);
-        status = shrink(ctx, how->max_size, image);
+        status = shrink_image(ctx, how->max_size, image);
     }
     free(bytes);
     free(path);
@@ -147,17 +147,17 @@ static psfm_status extract_sift(psfm_context *ctx, psfm_extractor *x, int worker
                                 psfm_keypoint_set *features) {
     psfm_sift_workspace *workspace = &x->workspaces[worker];
     size_t bytes = psfm_sift_memory(image->width, image->height, sift);
-    enter(&x->gate, bytes);
+    enter_gate(&x->gate, bytes);
     psfm_status status = psfm_sift_extract(ctx, image, sift, workspace, features);
     if (bytes * (size_t)x->num_workers > x->gate.budget)
         psfm_sift_workspace_free(workspace); /* others may be waiting for it */
-    leave(&x->gate, bytes);
+    leave_gate(&x->gate, bytes);
     return status;
 }
 
-static psfm_status extract(psfm_context *ctx, psfm_extractor *x, int worker,
-                           const shrunk_image *shrunk, const psfm_sift_options *sift,
-                           psfm_photo *photo) {
+static psfm_status extract_image(psfm_context *ctx, psfm_extractor *x, int worker,
+                                 const shrunk_image *shrunk, const psfm_sift_options *sift,
+                                 psfm_photo *photo) {
     const psfm_image *image = &shrunk->image;
     psfm_gray_view view = {image->gray, (size_t)image->width, (size_t)image->height,
                            (size_t)image->width};
@@ -182,9 +182,9 @@ psfm_status psfm_extractor_run(psfm_context *ctx, psfm_extractor *extractor, int
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT,
                          "--extract.max-image-size: %d is too small, %d is the least", size,
                          MIN_IMAGE_SIZE);
-    psfm_status status = load(ctx, extractor, name, &how, photo, &image);
+    psfm_status status = load_image(ctx, extractor, name, &how, photo, &image);
     if (status == PSFM_OK)
-        status = extract(ctx, extractor, worker, &image, sift, photo);
+        status = extract_image(ctx, extractor, worker, &image, sift, photo);
     if (status == PSFM_OK && extractor->mask_folder != NULL)
         status = apply_mask(ctx, extractor, name, photo);
     psfm_image_free(&image.image);

@@ -182,7 +182,7 @@ psfm_status psfm_peaks_keep_best(psfm_context *ctx, psfm_peak_list *list, size_t
 }
 
 /* Vertex of the parabola through (-1, before), (0, at), (1, after). */
-static float vertex(float before, float at, float after) {
+static float find_vertex(float before, float at, float after) {
     float curvature = before - 2 * at + after, slope = 0.5f * (before - after);
     if (!(curvature < 0) || !isfinite(curvature) || !isfinite(slope))
         return 0;
@@ -201,6 +201,6 @@ void psfm_peak_offset(const psfm_map *scores, size_t index, bool logarithms, flo
             float score = scores->data[index + k * steps[d] - steps[d]];
             v[k] = logarithms ? logf(score) : score;
         }
-        offset[d] = vertex(v[0], v[1], v[2]);
+        offset[d] = find_vertex(v[0], v[1], v[2]);
     }
 }

@@ -45,8 +45,9 @@ typedef struct {
     size_t keypoint_capacity, descriptor_capacity;
 } builder;
 
-static psfm_status append(psfm_context *ctx, builder *b, const psfm_sift_octave *octave,
-                          const psfm_sift_point *point, double angle, uint8_t **descriptor) {
+static psfm_status append_keypoint(psfm_context *ctx, builder *b, const psfm_sift_octave *octave,
+                                   const psfm_sift_point *point, double angle,
+                                   uint8_t **descriptor) {
     size_t num = b->set.num + 1;
     psfm_status status = PSFM_RESERVE(ctx, &b->set.keypoints, &b->keypoint_capacity, num);
     if (status == PSFM_OK)
@@ -71,7 +72,7 @@ static psfm_status describe_point(psfm_context *ctx, const psfm_sift_octave *oct
         num = psfm_sift_orientations(patch, angles);
     for (int k = 0; status == PSFM_OK && k < num; ++k) {
         uint8_t *descriptor = NULL;
-        status = append(ctx, b, octave, point, angles[k], &descriptor);
+        status = append_keypoint(ctx, b, octave, point, angles[k], &descriptor);
         if (status == PSFM_OK)
             psfm_sift_describe(patch, angles[k], descriptor);
     }

@@ -33,7 +33,7 @@ void psfm_sift_patch_free(psfm_sift_patch *patch) {
     *patch = (psfm_sift_patch){0};
 }
 
-static psfm_status reserve(psfm_context *ctx, psfm_sift_patch *patch) {
+static psfm_status reserve_patch(psfm_context *ctx, psfm_sift_patch *patch) {
     size_t side = 2 * (size_t)patch->radius + 1, capacity = patch->capacity;
     size_t weight_capacity = patch->weight_capacity;
     patch->row_size = (side + PSFM_SIFT_PAD) / PSFM_SIFT_PAD * PSFM_SIFT_PAD + PSFM_SIFT_PAD;
@@ -96,7 +96,7 @@ psfm_status psfm_sift_patch_load(psfm_context *ctx, const psfm_sift_octave *octa
     patch->xi = (int)(patch->x + 0.5);
     patch->yi = (int)(patch->y + 0.5);
     patch->radius = (int)floor(sqrt(2.0) * 3.0 * patch->sigma * 2.5 + 0.5) + 1;
-    psfm_status status = reserve(ctx, patch);
+    psfm_status status = reserve_patch(ctx, patch);
     if (status != PSFM_OK)
         return status;
     const float *level = octave->levels[point->level + 1];
@@ -211,7 +211,7 @@ typedef struct {
 
 /* Narrows [*begin, *end], from 0 on, to the pixels k with |start + k step| < 2.5, give or take one.
  */
-static void narrow(double start, double step, double over_step, int *begin, int *end) {
+static void narrow_range(double start, double step, double over_step, int *begin, int *end) {
     if (fabs(step) < 1e-6) {
         if (fabs(start) > 2.6)
             *end = *begin - 1;
@@ -230,8 +230,8 @@ static void describe_row(const psfm_sift_patch *patch, int y, const window *w, f
     double dx = w->begin - patch->x, dy = y - patch->y;
     double nx = w->c * dx + w->s * dy, ny = -w->s * dx + w->c * dy;
     int first = 0, last = w->end - w->begin;
-    narrow(nx, w->c, w->over_c, &first, &last);
-    narrow(ny, -w->s, -w->over_s, &first, &last);
+    narrow_range(nx, w->c, w->over_c, &first, &last);
+    narrow_range(ny, -w->s, -w->over_s, &first, &last);
     if (last < first)
         return;
     ptrdiff_t at = (y - patch->yi + patch->radius) * (ptrdiff_t)patch->row_size + patch->radius -

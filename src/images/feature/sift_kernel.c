@@ -17,8 +17,8 @@ static void smooth_along(const float *row, const float *kernel, int radius, size
 }
 
 /* Whether `sign` times the middle difference at x exceeds all neighbours in one of the three. */
-static bool exceeds(const float *lower, const float *upper, ptrdiff_t stride, float value,
-                    float sign, bool with_centre) {
+static bool exceeds_neighbours(const float *lower, const float *upper, ptrdiff_t stride,
+                               float value, float sign, bool with_centre) {
     for (ptrdiff_t dy = -1; dy <= 1; ++dy)
         for (ptrdiff_t dx = -1; dx <= 1; ++dx) {
             ptrdiff_t at = dy * stride + dx;
@@ -35,16 +35,16 @@ static size_t find_extrema(const float *const levels[4], ptrdiff_t stride, int w
         float value = levels[2][x] - levels[1][x];
         float sign = value < 0.0F ? -1.0F : 1.0F;
         if (sign * value >= threshold &&
-            exceeds(levels[1] + x, levels[2] + x, stride, value, sign, false) &&
-            exceeds(levels[0] + x, levels[1] + x, stride, value, sign, true) &&
-            exceeds(levels[2] + x, levels[3] + x, stride, value, sign, true))
+            exceeds_neighbours(levels[1] + x, levels[2] + x, stride, value, sign, false) &&
+            exceeds_neighbours(levels[0] + x, levels[1] + x, stride, value, sign, true) &&
+            exceeds_neighbours(levels[2] + x, levels[3] + x, stride, value, sign, true))
             found[num++] = (uint32_t)x;
     }
     return num;
 }
 
-static void gradient(const float *row, const float *above, const float *below, float y_factor,
-                     size_t n, float *magnitude, float *angle) {
+static void fill_gradient(const float *row, const float *above, const float *below, float y_factor,
+                          size_t n, float *magnitude, float *angle) {
     for (size_t x = 0; x < n; ++x) {
         float gx = 0.5F * (row[x + 1] - row[(ptrdiff_t)x - 1]);
         float gy = y_factor * (below[x] - above[x]);
@@ -101,7 +101,8 @@ static void add_row(const psfm_sift_row *row, float *histogram) {
     }
 }
 
-static const psfm_sift_kernel plain = {smooth_down, smooth_along, find_extrema, gradient, add_row};
+static const psfm_sift_kernel plain = {smooth_down, smooth_along, find_extrema, fill_gradient,
+                                       add_row};
 
 const psfm_sift_kernel *psfm_sift_kernel_choose(void) {
 #if defined(__x86_64__)

@@ -81,7 +81,7 @@ static int make_kernel(double sigma, float *kernel) {
     return radius;
 }
 
-static int clamp(int value, int last) {
+static int clamp_index(int value, int last) {
     return value < 0 ? 0 : value > last ? last : value;
 }
 
@@ -100,9 +100,9 @@ static void smooth_columns(const smoother *s, const float *src, int y, int begin
                            strip_row buffers[2]) {
     const float *rows[2 * PSFM_SIFT_MAX_RADIUS + 2];
     int radius = s->radius, last_row = s->octave->height - 1, last = s->octave->width - 1;
-    int from = clamp(begin - radius, last), to = clamp(end - 1 + radius, last) + 1;
+    int from = clamp_index(begin - radius, last), to = clamp_index(end - 1 + radius, last) + 1;
     for (int k = 0; k <= 2 * radius + 1; ++k)
-        rows[k] = src + clamp(y - radius + k, last_row) * s->octave->stride + from;
+        rows[k] = src + clamp_index(y - radius + k, last_row) * s->octave->stride + from;
     int before = from - (begin - radius), num = to - from;
     float *const out[2] = {buffers[0] + before, buffers[1] + before};
     s->kernel->smooth_down(rows, s->weights, radius, (size_t)num, out);
@@ -126,7 +126,8 @@ static void smooth_strip(const smoother *s, const float *src, float *dst, int be
 }
 
 /* dst and src are planes of the octave's size and do not overlap. */
-static void smooth(const psfm_sift_octave *octave, double sigma, const float *src, float *dst) {
+static void smooth_level(const psfm_sift_octave *octave, double sigma, const float *src,
+                         float *dst) {
     smoother s = {.kernel = psfm_sift_kernel_choose(), .octave = octave};
     s.radius = make_kernel(sigma, s.weights);
     for (int begin = 0; begin < octave->width; begin += STRIP) {
@@ -174,7 +175,7 @@ static void load_image(const psfm_image *image, const psfm_sift_octave *octave, 
             out[y * octave->stride + x] = gray_at(image, step * x, step * y);
 }
 
-static void halve(const psfm_sift_octave *from, const psfm_sift_octave *to, float *out) {
+static void halve_octave(const psfm_sift_octave *from, const psfm_sift_octave *to, float *out) {
     const float *src = from->levels[PSFM_SIFT_LEVELS];
     for (ptrdiff_t y = 0; y < to->height; ++y)
         for (ptrdiff_t x = 0; x < to->width; ++x)
@@ -188,7 +189,7 @@ static void begin_first(const psfm_sift_space *space, const psfm_sift_octave *oc
     double present = 0.5 * exp2(-octave->index);
     load_image(space->image, octave, wanted > present ? scratch : base);
     if (wanted > present)
-        smooth(octave, sqrt(wanted * wanted - present * present), scratch, base);
+        smooth_level(octave, sqrt(wanted * wanted - present * present), scratch, base);
 }
 
 /* Where level s goes: 0 .. S - 1 first, then S, S + 1 and -1, which give way to the next octave. */
@@ -213,11 +214,11 @@ const psfm_sift_octave *psfm_sift_space_next(psfm_sift_space *space) {
     if (space->num_built == 0)
         begin_first(space, octave, base, level_plane(space, octave, PSFM_SIFT_LEVELS + 1));
     else
-        halve(octave - 1, octave, base);
+        halve_octave(octave - 1, octave, base);
     double missing = octave->sigma0 * sqrt(1.0 - exp2(-2.0 / PSFM_SIFT_LEVELS));
     for (int s = 0; s <= PSFM_SIFT_LEVELS + 1; ++s)
-        smooth(octave, missing * exp2((double)s / PSFM_SIFT_LEVELS), octave->levels[s],
-               level_plane(space, octave, s));
+        smooth_level(octave, missing * exp2((double)s / PSFM_SIFT_LEVELS), octave->levels[s],
+                     level_plane(space, octave, s));
     space->used += PSFM_SIFT_LEVELS * (size_t)octave->stride * (size_t)octave->height;
     ++space->num_built;
     return octave;
@@ -244,7 +245,7 @@ static double value_at(const place *p, int dx, int dy, int ds) {
 }
 
 /* Gradient g and Hessian H = (xx, yy, ss, xy, xs, ys). */
-static void differentiate(const place *p, double g[3], double H[6]) {
+static void differentiate_place(const place *p, double g[3], double H[6]) {
     double centre = value_at(p, 0, 0, 0);
     double xm = value_at(p, -1, 0, 0), xp = value_at(p, 1, 0, 0);
     double ym = value_at(p, 0, -1, 0), yp = value_at(p, 0, 1, 0);
@@ -264,7 +265,7 @@ static void differentiate(const place *p, double g[3], double H[6]) {
 }
 
 /* Solves H b = -g by elimination with pivots; b = 0 if a pivot vanishes. */
-static void solve(const double g[3], const double H[6], double b[3]) {
+static void solve_offset(const double g[3], const double H[6], double b[3]) {
     double A[3][4] = {
         {H[0], H[3], H[4], -g[0]}, {H[3], H[1], H[5], -g[1]}, {H[4], H[5], H[2], -g[2]}};
     for (int c = 0; c < 3; ++c) {
@@ -305,12 +306,12 @@ static bool is_sharp(const place *p, const double g[3], const double H[6], const
 }
 
 /* Refines an extremum; false if it is no keypoint. */
-static bool refine(place p, const psfm_sift_options *o, psfm_sift_point *out) {
+static bool refine_extremum(place p, const psfm_sift_options *o, psfm_sift_point *out) {
     const psfm_sift_octave *octave = p.octave;
     double g[3], H[6], b[3];
     for (int iteration = 0;; ++iteration) {
-        differentiate(&p, g, H);
-        solve(g, H, b);
+        differentiate_place(&p, g, H);
+        solve_offset(g, H, b);
         int dx = step_towards(b[0], p.x, octave->width);
         int dy = step_towards(b[1], p.y, octave->height);
         if ((dx == 0 && dy == 0) || iteration == 4)
@@ -350,13 +351,14 @@ static psfm_status detect_row(psfm_context *ctx, place row, int position,
     psfm_status status = PSFM_RESERVE(ctx, &points->points, &points->capacity, points->num + num);
     for (size_t k = 0; status == PSFM_OK && k < num; ++k) {
         psfm_sift_point point = {.octave = position};
-        if (refine((place){octave, row.s, (int)found[k], row.y}, options, &point))
+        if (refine_extremum((place){octave, row.s, (int)found[k], row.y}, options, &point))
             points->points[points->num++] = point;
     }
     return status;
 }
 
-static psfm_status append(psfm_context *ctx, const psfm_sift_points *from, psfm_sift_points *to) {
+static psfm_status append_points(psfm_context *ctx, const psfm_sift_points *from,
+                                 psfm_sift_points *to) {
     psfm_status status = PSFM_RESERVE(ctx, &to->points, &to->capacity, to->num + from->num);
     if (status != PSFM_OK || from->num == 0)
         return status;
@@ -378,7 +380,7 @@ psfm_status psfm_sift_detect(psfm_context *ctx, const psfm_sift_octave *octave, 
                 detect_row(ctx, (place){octave, s, 0, y}, position, options, found, &levels[s]);
     for (int s = 0; s < PSFM_SIFT_LEVELS; ++s) {
         if (status == PSFM_OK)
-            status = append(ctx, &levels[s], points);
+            status = append_points(ctx, &levels[s], points);
         free(levels[s].points);
     }
     free(found);

@@ -83,7 +83,7 @@ typedef struct {
 static const char first_layer[] = "encoder.conv_blocks.0.conv_a.weight";
 
 /* Files of matchers carry the detector under a name of its own. */
-static int fit(const psfm_safetensors *file, size_t dim) {
+static int fit_weights(const psfm_safetensors *file, size_t dim) {
     (void)dim;
     if (psfm_safetensors_find(file, first_layer) != NULL)
         return 2;
@@ -93,9 +93,9 @@ static int fit(const psfm_safetensors *file, size_t dim) {
 static const psfm_network_file weights_file = {
     "SuperPoint",
     "SuperPoint weights (model.safetensors of magic-leap-community/superpoint on Hugging Face)", 0,
-    fit};
+    fit_weights};
 
-static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *network) {
+static psfm_status load_weights(psfm_context *ctx, const psfm_safetensors *file, void *network) {
     superpoint *m = network;
     const char *prefix =
         psfm_weights_have(file, "keypoint_detector", first_layer) ? "keypoint_detector." : "";
@@ -113,8 +113,8 @@ static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_MAP, superpoint, image, left),
     PSFM_PART(PSFM_PART_ARRAY, superpoint, peaks.peaks, peaks.counts),
 };
-static const psfm_network_type network_type = {&weights_file, sizeof(superpoint), load, parts,
-                                               sizeof parts / sizeof *parts};
+static const psfm_network_type network_type = {&weights_file, sizeof(superpoint), load_weights,
+                                               parts, sizeof parts / sizeof *parts};
 
 static psfm_status run_network(psfm_context *ctx, superpoint *m) {
     const psfm_conv *c = m->convs;
@@ -172,7 +172,7 @@ static void mark_more(const void *user, size_t y, const float *largest) {
         mask[x] = left[x] > 0 && left[x] == largest[x] ? 1.0f : mask[x];
 }
 
-static psfm_status suppress(psfm_context *ctx, superpoint *m, size_t radius) {
+static psfm_status suppress_neighbours(psfm_context *ctx, superpoint *m, size_t radius) {
     size_t h = m->scores.height, w = m->scores.width;
     psfm_status status = psfm_map_resize(ctx, &m->mask, h, w, 1);
     if (status == PSFM_OK)
@@ -187,7 +187,8 @@ static psfm_status suppress(psfm_context *ctx, superpoint *m, size_t radius) {
     return status;
 }
 
-static psfm_status collect(psfm_context *ctx, superpoint *m, const psfm_neural_options *options) {
+static psfm_status collect_peaks(psfm_context *ctx, superpoint *m,
+                                 const psfm_neural_options *options) {
     size_t w = m->scores.width, h = m->scores.height;
     float threshold = (float)options->threshold;
     m->peaks.num = 0;
@@ -206,7 +207,8 @@ static psfm_status collect(psfm_context *ctx, superpoint *m, const psfm_neural_o
 
 /* Positions of the keypoints in the descriptor map: the original code maps the centres of the
  * corner cells to the corners of the map. */
-static psfm_status describe(psfm_context *ctx, superpoint *m, bool subpixel, psfm_keypoint_set *f) {
+static psfm_status describe_peaks(psfm_context *ctx, superpoint *m, bool subpixel,
+                                  psfm_keypoint_set *f) {
     size_t w = m->descriptors.width, h = m->descriptors.height;
     float scale_x = (float)(w - 1) / ((float)(w * CELL) - 4.5f);
     float scale_y = (float)(h - 1) / ((float)(h * CELL) - 4.5f);
@@ -234,8 +236,9 @@ static psfm_status describe(psfm_context *ctx, superpoint *m, bool subpixel, psf
     return status;
 }
 
-static psfm_status extract(psfm_context *ctx, void *network, const psfm_gray_view *image,
-                           const psfm_neural_options *options, psfm_keypoint_set *features) {
+static psfm_status extract_features(psfm_context *ctx, void *network, const psfm_gray_view *image,
+                                    const psfm_neural_options *options,
+                                    psfm_keypoint_set *features) {
     superpoint *model = network;
     psfm_status status = psfm_gray_to_map(ctx, model->nn, image, &model->image);
     if (status == PSFM_OK)
@@ -243,13 +246,13 @@ static psfm_status extract(psfm_context *ctx, void *network, const psfm_gray_vie
     if (status == PSFM_OK)
         status = psfm_scores_from_cells(ctx, model->nn, &model->logits, &model->scores);
     if (status == PSFM_OK)
-        status = suppress(ctx, model, NMS_RADIUS);
+        status = suppress_neighbours(ctx, model, NMS_RADIUS);
     if (status == PSFM_OK)
-        status = collect(ctx, model, options);
+        status = collect_peaks(ctx, model, options);
     if (status == PSFM_OK)
         status = psfm_neural_features_init(ctx, model->peaks.num, DIM, features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, options->subpixel, features);
+        status = describe_peaks(ctx, model, options->subpixel, features);
     return status;
 }
 
@@ -258,4 +261,4 @@ const psfm_neural_detector psfm_superpoint_detector = {.network = &network_type,
                                                        .min_side = 2 * CELL,
                                                        .min_similarity = -1,
                                                        .max_ratio = 1,
-                                                       .extract = extract};
+                                                       .extract = extract_features};

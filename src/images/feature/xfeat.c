@@ -132,7 +132,7 @@ static void find_names(const psfm_safetensors *file, const char *layer,
     snprintf(norm, PSFM_TENSOR_NAME_SIZE, "%s%s.layer.1", prefix, layer);
 }
 
-static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *network) {
+static psfm_status load_weights(psfm_context *ctx, const psfm_safetensors *file, void *network) {
     xfeat *m = network;
     char name[PSFM_TENSOR_NAME_SIZE], norm[PSFM_TENSOR_NAME_SIZE];
     psfm_status status = PSFM_OK;
@@ -149,7 +149,7 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *n
     return status;
 }
 
-static int fit(const psfm_safetensors *file, size_t dim) {
+static int fit_weights(const psfm_safetensors *file, size_t dim) {
     (void)dim;
     return psfm_safetensors_find(file, "skip1.1.weight") != NULL ||
                    psfm_safetensors_find(file, "net.skip1.1.weight") != NULL
@@ -158,7 +158,8 @@ static int fit(const psfm_safetensors *file, size_t dim) {
 }
 
 static const psfm_network_file weights_file = {
-    "XFeat", "XFeat weights (a .safetensors file with the names of the original model)", 0, fit};
+    "XFeat", "XFeat weights (a .safetensors file with the names of the original model)", 0,
+    fit_weights};
 
 static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_PLANE_CONV, xfeat, plane_convs, plane_convs),
@@ -167,7 +168,7 @@ static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_MAP, xfeat, given, scores),
     PSFM_PART(PSFM_PART_ARRAY, xfeat, peaks.peaks, peaks.counts),
 };
-static const psfm_network_type network_type = {&weights_file, sizeof(xfeat), load, parts,
+static const psfm_network_type network_type = {&weights_file, sizeof(xfeat), load_weights, parts,
                                                sizeof parts / sizeof *parts};
 
 /* The 64 channels of a cell are its pixels, row by row. */
@@ -275,7 +276,7 @@ static psfm_status run_network(psfm_context *ctx, xfeat *m) {
 }
 
 /* Where the original reads a map that is `size` pixels wide at pixel `at` of an image of `full`. */
-static float place(size_t at, size_t full, size_t size) {
+static float map_position(size_t at, size_t full, size_t size) {
     float normalised = 2.0f * ((float)at / (float)(full - 1)) - 1.0f;
     return ((normalised + 1.0f) * (float)size - 1.0f) / 2.0f;
 }
@@ -290,9 +291,10 @@ static void score_task(psfm_engine *nn, const void *user, size_t index, void *me
         psfm_peak *peak = &m->peaks.peaks[k];
         float key, reliability;
         size_t x = peak->index % w, y = peak->index / w;
-        psfm_map_sample(&m->scores, PSFM_SAMPLE_NEAREST, place(x, w, w), place(y, h, h), &key);
-        psfm_map_sample(&m->heat, PSFM_SAMPLE_BILINEAR, place(x, w, m->heat.width),
-                        place(y, h, m->heat.height), &reliability);
+        psfm_map_sample(&m->scores, PSFM_SAMPLE_NEAREST, map_position(x, w, w),
+                        map_position(y, h, h), &key);
+        psfm_map_sample(&m->heat, PSFM_SAMPLE_BILINEAR, map_position(x, w, m->heat.width),
+                        map_position(y, h, m->heat.height), &reliability);
         peak->score = key * reliability;
     }
 }
@@ -306,8 +308,8 @@ static void drop_useless(psfm_peak_list *list) {
     list->num = num;
 }
 
-static psfm_status describe(psfm_context *ctx, xfeat *m, const psfm_gray_view *image, bool subpixel,
-                            psfm_keypoint_set *f) {
+static psfm_status describe_peaks(psfm_context *ctx, xfeat *m, const psfm_gray_view *image,
+                                  bool subpixel, psfm_keypoint_set *f) {
     size_t w = m->scores.width, h = m->scores.height;
     float scale_x = (float)image->width / (float)w, scale_y = (float)image->height / (float)h;
     float(*positions)[2];
@@ -322,8 +324,8 @@ static psfm_status describe(psfm_context *ctx, xfeat *m, const psfm_gray_view *i
             psfm_peak_offset(&m->scores, m->peaks.peaks[k].index, true, shift);
         f->keypoints[k] = psfm_keypoint_make(((float)x + 0.5f + shift[0]) * scale_x,
                                              ((float)y + 0.5f + shift[1]) * scale_y, 1, 0);
-        positions[k][0] = place(x, w, m->features.width);
-        positions[k][1] = place(y, h, m->features.height);
+        positions[k][0] = map_position(x, w, m->features.width);
+        positions[k][1] = map_position(y, h, m->features.height);
     }
     status = psfm_map_normalise(ctx, m->nn, &m->features);
     if (status == PSFM_OK)
@@ -333,7 +335,7 @@ static psfm_status describe(psfm_context *ctx, xfeat *m, const psfm_gray_view *i
     return status;
 }
 
-static psfm_status detect(psfm_context *ctx, xfeat *m, const psfm_neural_options *options) {
+static psfm_status detect_peaks(psfm_context *ctx, xfeat *m, const psfm_neural_options *options) {
     psfm_peak_rule rule = {NMS_RADIUS, 0, (float)options->threshold};
     psfm_status status = psfm_scores_from_cells(ctx, m->nn, &m->logits, &m->scores);
     if (status == PSFM_OK)
@@ -347,8 +349,9 @@ static psfm_status detect(psfm_context *ctx, xfeat *m, const psfm_neural_options
     return psfm_peaks_keep_best(ctx, &m->peaks, (size_t)options->max_keypoints);
 }
 
-static psfm_status extract(psfm_context *ctx, void *network, const psfm_gray_view *image,
-                           const psfm_neural_options *options, psfm_keypoint_set *features) {
+static psfm_status extract_features(psfm_context *ctx, void *network, const psfm_gray_view *image,
+                                    const psfm_neural_options *options,
+                                    psfm_keypoint_set *features) {
     xfeat *model = network;
     psfm_status status = psfm_gray_to_multiple(ctx, model->nn, image, MULTIPLE, PSFM_RESIZE_CENTERS,
                                                &model->given, &model->image);
@@ -357,11 +360,11 @@ static psfm_status extract(psfm_context *ctx, void *network, const psfm_gray_vie
     if (status == PSFM_OK)
         status = run_network(ctx, model);
     if (status == PSFM_OK)
-        status = detect(ctx, model, options);
+        status = detect_peaks(ctx, model, options);
     if (status == PSFM_OK)
         status = psfm_neural_features_init(ctx, model->peaks.num, DIM, features);
     if (status == PSFM_OK)
-        status = describe(ctx, model, image, options->subpixel, features);
+        status = describe_peaks(ctx, model, image, options->subpixel, features);
     return status;
 }
 
@@ -370,4 +373,4 @@ const psfm_neural_detector psfm_xfeat_detector = {.network = &network_type,
                                                   .min_side = MULTIPLE,
                                                   .min_similarity = 0.82,
                                                   .max_ratio = 1,
-                                                  .extract = extract};
+                                                  .extract = extract_features};

@@ -22,7 +22,7 @@
 #define FILM_DIAGONAL_MM 43.266615305567875 /* of 36 x 24 mm */
 
 /* The k-th number of an entry, whatever its type; NaN if there is none. */
-static double number(const ExifEntry *entry, ExifByteOrder order, unsigned long k) {
+static double read_number(const ExifEntry *entry, ExifByteOrder order, unsigned long k) {
     if (entry == NULL || entry->data == NULL || k >= entry->components)
         return NAN;
     size_t item = exif_format_get_size(entry->format);
@@ -51,7 +51,7 @@ typedef struct {
 } source;
 
 static double tag_number(const source *s, ExifIfd ifd, int tag, unsigned long k) {
-    return number(exif_content_get_entry(s->data->ifd[ifd], (ExifTag)tag), s->order, k);
+    return read_number(exif_content_get_entry(s->data->ifd[ifd], (ExifTag)tag), s->order, k);
 }
 
 static bool is_positive(double value) {
@@ -105,7 +105,8 @@ static void find_focal(const source *s, int width, int height, psfm_exif *exif) 
 }
 
 /* Degrees, minutes, seconds with the letter of the hemisphere; NaN if absent or out of range. */
-static double angle(const source *s, int tag, int letter_tag, const char *letters, double max) {
+static double read_angle(const source *s, int tag, int letter_tag, const char *letters,
+                         double max) {
     double degrees = tag_number(s, EXIF_IFD_GPS, tag, 0);
     double minutes = tag_number(s, EXIF_IFD_GPS, tag, 1);
     double seconds = tag_number(s, EXIF_IFD_GPS, tag, 2);
@@ -121,8 +122,9 @@ static double angle(const source *s, int tag, int letter_tag, const char *letter
 }
 
 static void find_position(const source *s, psfm_exif *exif) {
-    double latitude = angle(s, EXIF_TAG_GPS_LATITUDE, EXIF_TAG_GPS_LATITUDE_REF, "NS", 90.0);
-    double longitude = angle(s, EXIF_TAG_GPS_LONGITUDE, EXIF_TAG_GPS_LONGITUDE_REF, "EW", 180.0);
+    double latitude = read_angle(s, EXIF_TAG_GPS_LATITUDE, EXIF_TAG_GPS_LATITUDE_REF, "NS", 90.0);
+    double longitude =
+        read_angle(s, EXIF_TAG_GPS_LONGITUDE, EXIF_TAG_GPS_LONGITUDE_REF, "EW", 180.0);
     exif->has_position = isfinite(latitude) && isfinite(longitude);
     if (!exif->has_position)
         return;
@@ -144,7 +146,7 @@ uint8_t *psfm_exif_block_make(const uint8_t *data, size_t size, size_t *block_si
     return made;
 }
 
-static void load(ExifData *data, const uint8_t *bytes, size_t size) {
+static void load_data(ExifData *data, const uint8_t *bytes, size_t size) {
     const psfm_image_codec *codec = psfm_image_codec_find(bytes, size);
     size_t block_size = 0;
     if (codec == NULL)
@@ -168,7 +170,7 @@ void psfm_exif_parse(const uint8_t *bytes, size_t size, int width, int height, p
         return;
     /* Otherwise libexif adds the entries that it misses, with values of its own. */
     exif_data_unset_option(s.data, EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
-    load(s.data, bytes, size);
+    load_data(s.data, bytes, size);
     s.order = exif_data_get_byte_order(s.data);
     find_focal(&s, width, height, exif);
     find_position(&s, exif);

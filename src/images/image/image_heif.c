@@ -48,7 +48,7 @@ static struct heif_error open_bytes(const uint8_t *bytes, size_t size, heif_read
 
 /* To 8 bits of red, green, blue; damage is an error. One thread: images are worked on in parallel.
  */
-static struct heif_error decode(heif_reader *r) {
+static struct heif_error decode_pixels(heif_reader *r) {
     struct heif_decoding_options *options = heif_decoding_options_alloc();
     if (options != NULL) {
         options->convert_hdr_to_8bit = 1;
@@ -62,7 +62,7 @@ static struct heif_error decode(heif_reader *r) {
     return error;
 }
 
-static psfm_status refuse(psfm_context *ctx, const char *name, struct heif_error error) {
+static psfm_status refuse_file(psfm_context *ctx, const char *name, struct heif_error error) {
     if (error.code == heif_error_Unsupported_feature ||
         error.code == heif_error_Unsupported_filetype)
         return psfm_fail(ctx, PSFM_ERR_FORMAT,
@@ -72,8 +72,8 @@ static psfm_status refuse(psfm_context *ctx, const char *name, struct heif_error
     return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a sound HEIC file: %s", name, error.message);
 }
 
-static psfm_status store(psfm_context *ctx, const heif_reader *r, const char *name,
-                         psfm_image_channels channels, psfm_image *image) {
+static psfm_status store_image(psfm_context *ctx, const heif_reader *r, const char *name,
+                               psfm_image_channels channels, psfm_image *image) {
     int stride = 0;
     const uint8_t *rows =
         heif_image_get_plane_readonly(r->pixels, heif_channel_interleaved, &stride);
@@ -95,9 +95,9 @@ static psfm_status read_image(psfm_context *ctx, heif_reader *r, const char *nam
                                                height < 0 ? 0 : (uint64_t)height, name);
     if (status != PSFM_OK)
         return status;
-    struct heif_error error = decode(r);
-    return error.code != heif_error_Ok ? refuse(ctx, name, error)
-                                       : store(ctx, r, name, channels, image);
+    struct heif_error error = decode_pixels(r);
+    return error.code != heif_error_Ok ? refuse_file(ctx, name, error)
+                                       : store_image(ctx, r, name, channels, image);
 }
 
 static psfm_status decode_heif(psfm_context *ctx, const uint8_t *bytes, size_t size,
@@ -111,7 +111,7 @@ static psfm_status decode_heif(psfm_context *ctx, const uint8_t *bytes, size_t s
     heif_context_set_max_decoding_threads(r.file, 1);
 #endif
     struct heif_error error = open_bytes(bytes, size, &r);
-    psfm_status status = error.code != heif_error_Ok ? refuse(ctx, name, error)
+    psfm_status status = error.code != heif_error_Ok ? refuse_file(ctx, name, error)
                                                      : read_image(ctx, &r, name, channels, image);
     close_file(&r);
     return status;
@@ -129,7 +129,7 @@ static bool find_size(const uint8_t *bytes, size_t size, int *width, int *height
 }
 
 /* An item of EXIF data says in its first four bytes how far behind them the TIFF header is. */
-static uint8_t *unwrap(const uint8_t *item, size_t size, size_t *block_size) {
+static uint8_t *unwrap_exif(const uint8_t *item, size_t size, size_t *block_size) {
     size_t skip = 4;
     for (size_t k = 0; k < 4 && size >= 4; ++k)
         skip += (size_t)item[k] << (8 * (3 - k));
@@ -144,7 +144,7 @@ static uint8_t *read_exif(const struct heif_image_handle *image, size_t *block_s
     size_t size = heif_image_handle_get_metadata_size(image, id);
     uint8_t *made = NULL, *item = size == 0 || size > MAX_EXIF ? NULL : malloc(size);
     if (item != NULL && heif_image_handle_get_metadata(image, id, item).code == heif_error_Ok)
-        made = unwrap(item, size, block_size);
+        made = unwrap_exif(item, size, block_size);
     free(item);
     return made;
 }

@@ -131,8 +131,9 @@ void psfm_image_free(psfm_image *image) {
     *image = (psfm_image){0};
 }
 
-static psfm_status decode(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
-                          psfm_image_channels channels, int min_side, psfm_image *image) {
+static psfm_status decode_image(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                                const char *name, psfm_image_channels channels, int min_side,
+                                psfm_image *image) {
     const psfm_image_codec *codec = psfm_image_codec_find(bytes, size);
     *image = (psfm_image){0};
     if (codec == NULL)
@@ -146,7 +147,7 @@ static psfm_status decode(psfm_context *ctx, const uint8_t *bytes, size_t size, 
 
 psfm_status psfm_image_decode(psfm_context *ctx, const uint8_t *bytes, size_t size,
                               const char *name, psfm_image_channels channels, psfm_image *image) {
-    return decode(ctx, bytes, size, name, channels, 0, image);
+    return decode_image(ctx, bytes, size, name, channels, 0, image);
 }
 
 psfm_status psfm_image_decode_small(psfm_context *ctx, const uint8_t *bytes, size_t size,
@@ -155,7 +156,8 @@ psfm_status psfm_image_decode_small(psfm_context *ctx, const uint8_t *bytes, siz
     int width = 0, height = 0;
     /* without the size of the whole, what was reduced could not be told from a small photograph */
     const bool is_known = psfm_image_parse_size(bytes, size, &width, &height);
-    psfm_status status = decode(ctx, bytes, size, name, channels, is_known ? min_side : 0, image);
+    psfm_status status =
+        decode_image(ctx, bytes, size, name, channels, is_known ? min_side : 0, image);
     *reduced = 1;
     if (status == PSFM_OK && is_known)
         while (*reduced < 8 && (width - 1) / *reduced + 1 > image->width)
@@ -175,7 +177,7 @@ psfm_status psfm_image_read_small(psfm_context *ctx, const char *path, psfm_imag
     *image = (psfm_image){0};
     psfm_status status = psfm_read_file(ctx, path, PSFM_IMAGE_MAX_FILE, &bytes, &size);
     if (status == PSFM_OK)
-        status = decode(ctx, (const uint8_t *)bytes, size, path, channels, min_side, image);
+        status = decode_image(ctx, (const uint8_t *)bytes, size, path, channels, min_side, image);
     free(bytes);
     return status;
 }

@@ -184,8 +184,8 @@ static void choose_scale(struct jpeg_decompress_struct *codec, int min_side) {
 }
 
 /* Everything that can jump. Returns false if it did. */
-static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size_t size,
-                   const char *name, psfm_image_channels channels) {
+static bool decode_jpeg(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size_t size,
+                        const char *name, psfm_image_channels channels) {
     if (setjmp(r->errors.jump) != 0)
         return false;
     jpeg_create_decompress(&r->codec);
@@ -209,13 +209,12 @@ static bool decode(psfm_context *ctx, jpeg_reader *r, const uint8_t *bytes, size
     return true;
 }
 
-static psfm_status decode_jpeg(psfm_context *ctx, const uint8_t *bytes, size_t size,
-                               const char *name, psfm_image_channels channels, int min_side,
-                               psfm_image *image) {
+static psfm_status read_jpeg(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
+                             psfm_image_channels channels, int min_side, psfm_image *image) {
     jpeg_reader r = {.image = image, .min_side = min_side};
     r.progress.progress_monitor = on_progress;
     r.codec.err = set_errors(&r.errors);
-    bool finished = decode(ctx, &r, bytes, size, name, channels);
+    bool finished = decode_jpeg(ctx, &r, bytes, size, name, channels);
     jpeg_destroy_decompress(&r.codec);
     free(r.row);
     if (!finished)
@@ -231,7 +230,7 @@ typedef struct {
     jpeg_errors errors;
 } jpeg_writer;
 
-static bool encode(jpeg_writer *w, const psfm_image *image, int quality, FILE *file) {
+static bool encode_jpeg(jpeg_writer *w, const psfm_image *image, int quality, FILE *file) {
     if (setjmp(w->errors.jump) != 0)
         return false;
     size_t samples = image->rgb != NULL ? 3 : 1;
@@ -253,14 +252,14 @@ static bool encode(jpeg_writer *w, const psfm_image *image, int quality, FILE *f
     return true;
 }
 
-static psfm_status encode_jpeg(psfm_context *ctx, const psfm_image *image, int quality,
-                               const char *name, FILE *file) {
+static psfm_status write_jpeg(psfm_context *ctx, const psfm_image *image, int quality,
+                              const char *name, FILE *file) {
     jpeg_writer w = {0};
     if (quality < 1 || quality > 100)
         return psfm_fail(ctx, PSFM_ERR_ARGUMENT, "%s: a JPEG quality is 1 to 100, not %d", name,
                          quality);
     w.codec.err = set_errors(&w.errors);
-    bool finished = encode(&w, image, quality, file);
+    bool finished = encode_jpeg(&w, image, quality, file);
     jpeg_destroy_compress(&w.codec);
     if (!finished)
         return psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot write: %s", name, w.errors.message);
@@ -270,7 +269,7 @@ static psfm_status encode_jpeg(psfm_context *ctx, const psfm_image *image, int q
 const psfm_image_codec psfm_jpeg_codec = {
     .endings = (const char *const[]){"jpg", "jpeg", NULL},
     .is_mine = is_jpeg,
-    .decode = decode_jpeg,
+    .decode = read_jpeg,
     .find_size = find_size,
-    .encode = encode_jpeg,
+    .encode = write_jpeg,
 };

@@ -23,8 +23,8 @@ typedef struct {
     size_t names_capacity, others_capacity;
 } walk;
 
-static psfm_status append(psfm_context *ctx, char ***names, size_t *num, size_t *capacity,
-                          const char *name) {
+static psfm_status append_name(psfm_context *ctx, char ***names, size_t *num, size_t *capacity,
+                               const char *name) {
     psfm_status status = PSFM_RESERVE(ctx, names, capacity, *num + 1);
     if (status == PSFM_OK)
         status = psfm_strdup(ctx, name, &(*names)[*num]);
@@ -42,8 +42,8 @@ static psfm_status add_file(psfm_context *ctx, walk *w, const char *path, const 
     fclose(file);
     psfm_image_list *list = &w->list;
     if (psfm_image_sniff(head, size))
-        return append(ctx, &list->names, &list->num, &w->names_capacity, name);
-    return append(ctx, &list->others, &list->num_others, &w->others_capacity, name);
+        return append_name(ctx, &list->names, &list->num, &w->names_capacity, name);
+    return append_name(ctx, &list->others, &list->num_others, &w->others_capacity, name);
 }
 
 static psfm_status add_folder(psfm_context *ctx, walk *w, const char *name, int depth);
@@ -126,7 +126,7 @@ typedef struct {
 } reader;
 
 /* What comes after the folder in a path that lies below it; NULL if it does not. */
-static const char *below(const char *path, const char *folder) {
+static const char *path_below(const char *path, const char *folder) {
     size_t length = strlen(folder);
     while (length > 0 && folder[length - 1] == '/')
         --length;
@@ -134,7 +134,7 @@ static const char *below(const char *path, const char *folder) {
 }
 
 /* Takes "." and empty parts out of a path in place. False if it has a ".." or nothing is left. */
-static bool normalise(char *name) {
+static bool normalise_path(char *name) {
     char *out = name;
     for (const char *part = name; *part != '\0';) {
         size_t length = strcspn(part, "/");
@@ -157,8 +157,8 @@ static psfm_status add_name(reader *r, const char *text) {
     const char *name = text;
     psfm_image_list *list = &r->list;
     if (text[0] == '/') {
-        name = below(text, r->absolute);
-        name = name == NULL ? below(text, r->folder) : name;
+        name = path_below(text, r->absolute);
+        name = name == NULL ? path_below(text, r->folder) : name;
     }
     if (name == NULL)
         return psfm_fail(r->ctx, PSFM_ERR_DATA, "%s: line %zu: %s is not below the folder %s",
@@ -169,7 +169,7 @@ static psfm_status add_name(reader *r, const char *text) {
     if (status != PSFM_OK)
         return status;
     ++list->num;
-    if (normalise(list->names[list->num - 1]))
+    if (normalise_path(list->names[list->num - 1]))
         return PSFM_OK;
     return psfm_fail(r->ctx, PSFM_ERR_FORMAT, "%s: line %zu: '%s' is no path below the folder %s",
                      r->path, r->line, text, r->folder);

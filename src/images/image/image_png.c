@@ -122,8 +122,8 @@ static psfm_status read_pixels(psfm_context *ctx, png_reader *r, psfm_image_chan
 }
 
 /* Everything that can jump. Returns false if it did. */
-static bool decode(psfm_context *ctx, png_reader *r, const char *name,
-                   psfm_image_channels channels) {
+static bool decode_png(psfm_context *ctx, png_reader *r, const char *name,
+                       psfm_image_channels channels) {
     if (setjmp(png_jmpbuf(r->png)) != 0)
         return false;
     png_set_read_fn(r->png, r, on_read);
@@ -136,14 +136,13 @@ static bool decode(psfm_context *ctx, png_reader *r, const char *name,
     return true;
 }
 
-static psfm_status decode_png(psfm_context *ctx, const uint8_t *bytes, size_t size,
-                              const char *name, psfm_image_channels channels, int min_side,
-                              psfm_image *image) {
+static psfm_status read_png(psfm_context *ctx, const uint8_t *bytes, size_t size, const char *name,
+                            psfm_image_channels channels, int min_side, psfm_image *image) {
     (void)min_side;
     png_reader r = {.bytes = bytes, .size = size, .image = image};
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, r.message, on_error, on_warning);
     r.info = r.png == NULL ? NULL : png_create_info_struct(r.png);
-    bool finished = r.info != NULL && decode(ctx, &r, name, channels);
+    bool finished = r.info != NULL && decode_png(ctx, &r, name, channels);
     psfm_status status = r.status;
     if (r.info == NULL)
         status = psfm_fail_memory(ctx);
@@ -160,7 +159,7 @@ typedef struct {
     char message[256];
 } png_writer;
 
-static bool encode(png_writer *w, const psfm_image *image, FILE *file) {
+static bool encode_png(png_writer *w, const psfm_image *image, FILE *file) {
     if (setjmp(png_jmpbuf(w->png)) != 0)
         return false;
     size_t samples = image->rgb != NULL ? 3 : 1;
@@ -176,8 +175,8 @@ static bool encode(png_writer *w, const psfm_image *image, FILE *file) {
     return true;
 }
 
-static psfm_status encode_png(psfm_context *ctx, const psfm_image *image, int quality,
-                              const char *name, FILE *file) {
+static psfm_status write_png(psfm_context *ctx, const psfm_image *image, int quality,
+                             const char *name, FILE *file) {
     (void)quality;
     png_writer w = {0};
     w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, w.message, on_error, on_warning);
@@ -185,7 +184,7 @@ static psfm_status encode_png(psfm_context *ctx, const psfm_image *image, int qu
     psfm_status status = PSFM_OK;
     if (w.info == NULL)
         status = psfm_fail_memory(ctx);
-    else if (!encode(&w, image, file))
+    else if (!encode_png(&w, image, file))
         status = psfm_fail(ctx, PSFM_ERR_IO, "%s: cannot write: %s", name, w.message);
     png_destroy_write_struct(&w.png, &w.info);
     return status;
@@ -198,10 +197,10 @@ static void describe_library(char *text, size_t size) {
 const psfm_image_codec psfm_png_codec = {
     .endings = (const char *const[]){"png", NULL},
     .is_mine = is_png,
-    .decode = decode_png,
+    .decode = read_png,
     .find_size = find_size,
     .find_exif = find_exif,
-    .encode = encode_png,
+    .encode = write_png,
     .library = "libpng",
     .describe_library = describe_library,
 };

@@ -97,8 +97,8 @@ static TIFF *open_tiff(tiff_reader *r) {
 }
 #endif
 
-static psfm_status refuse(psfm_context *ctx, const tiff_reader *r, const char *name,
-                          const char *fallback) {
+static psfm_status refuse_file(psfm_context *ctx, const tiff_reader *r, const char *name,
+                               const char *fallback) {
     return psfm_fail(ctx, PSFM_ERR_FORMAT, "%s: not a sound TIFF file: %s", name,
                      r->message[0] != '\0' ? r->message : fallback);
 }
@@ -152,7 +152,7 @@ static psfm_status read_bands(psfm_context *ctx, tiff_reader *r, TIFFRGBAImage *
         uint32_t rows = from->height - top < band ? from->height - top : band;
         from->row_offset = (int)top;
         if (TIFFRGBAImageGet(from, raster, from->width, rows) == 0)
-            status = refuse(ctx, r, name, "its pixels cannot be read");
+            status = refuse_file(ctx, r, name, "its pixels cannot be read");
         else
             store_band(image, top, rows, raster, row);
     }
@@ -183,7 +183,7 @@ static psfm_status read_page(psfm_context *ctx, tiff_reader *r, TIFF *tiff, cons
     TIFFRGBAImage from;
     char message[1024] = "";
     if (TIFFRGBAImageOK(tiff, message) == 0 || TIFFRGBAImageBegin(&from, tiff, 1, message) == 0)
-        return refuse(ctx, r, name, message);
+        return refuse_file(ctx, r, name, message);
     bool is_gray =
         from.photometric == PHOTOMETRIC_MINISBLACK || from.photometric == PHOTOMETRIC_MINISWHITE;
     if (is_gray && from.isContig && from.bitspersample == 16)
@@ -207,7 +207,7 @@ static psfm_status decode_tiff(psfm_context *ctx, const uint8_t *bytes, size_t s
                          "%s: a camera's raw file; develop it to JPEG, PNG or TIFF first", name);
     TIFF *tiff = open_tiff(&r);
     if (tiff == NULL)
-        return refuse(ctx, &r, name, "it has no image");
+        return refuse_file(ctx, &r, name, "it has no image");
     psfm_status status = read_page(ctx, &r, tiff, name, channels, image);
     TIFFClose(tiff);
     return status;

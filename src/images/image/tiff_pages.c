@@ -119,7 +119,7 @@ uint32_t psfm_tiff_integer(const psfm_tiff *tiff, const uint8_t *at, int size) {
 }
 
 /* `size` bytes at an offset of the file; NULL if they are not within the part. */
-static const uint8_t *find(const psfm_tiff *tiff, size_t offset, size_t size) {
+static const uint8_t *find_bytes(const psfm_tiff *tiff, size_t offset, size_t size) {
     if (offset < tiff->origin || offset - tiff->origin > tiff->size ||
         size > tiff->size - (offset - tiff->origin))
         return NULL;
@@ -135,7 +135,7 @@ bool psfm_tiff_open(const uint8_t *bytes, size_t size, psfm_tiff *tiff, uint32_t
 }
 
 size_t psfm_tiff_num_entries(const psfm_tiff *tiff, uint32_t directory) {
-    const uint8_t *at = find(tiff, directory, COUNT);
+    const uint8_t *at = find_bytes(tiff, directory, COUNT);
     if (at == NULL)
         return 0;
     size_t num = psfm_tiff_integer(tiff, at, COUNT);
@@ -144,7 +144,7 @@ size_t psfm_tiff_num_entries(const psfm_tiff *tiff, uint32_t directory) {
 }
 
 psfm_tiff_entry psfm_tiff_get(const psfm_tiff *tiff, uint32_t directory, size_t k) {
-    const uint8_t *head = find(tiff, directory + COUNT + k * ENTRY, ENTRY);
+    const uint8_t *head = find_bytes(tiff, directory + COUNT + k * ENTRY, ENTRY);
     psfm_tiff_entry entry = {.tag = (uint16_t)psfm_tiff_integer(tiff, head, 2),
                              .type = (uint16_t)psfm_tiff_integer(tiff, head + 2, 2),
                              .count = psfm_tiff_integer(tiff, head + 4, 4),
@@ -153,13 +153,13 @@ psfm_tiff_entry psfm_tiff_get(const psfm_tiff *tiff, uint32_t directory, size_t 
     if (entry.size > 0 && entry.size <= 4)
         entry.value = head + 8;
     else if (entry.size > 0)
-        entry.value = find(tiff, psfm_tiff_integer(tiff, head + 8, 4), entry.size);
+        entry.value = find_bytes(tiff, psfm_tiff_integer(tiff, head + 8, 4), entry.size);
     return entry;
 }
 
 uint32_t psfm_tiff_next(const psfm_tiff *tiff, uint32_t directory) {
     size_t num = psfm_tiff_num_entries(tiff, directory);
-    const uint8_t *at = find(tiff, directory + COUNT + num * ENTRY, 4);
+    const uint8_t *at = find_bytes(tiff, directory + COUNT + num * ENTRY, 4);
     return at == NULL ? 0 : psfm_tiff_integer(tiff, at, 4);
 }
 
@@ -196,7 +196,7 @@ typedef struct {
     uint32_t exif, gps; /* where its directories are; 0: it has none */
 } block;
 
-static void put(const block *b, size_t at, uint32_t value, int size) {
+static void put_number(const block *b, size_t at, uint32_t value, int size) {
     for (int k = 0; k < size; ++k)
         b->bytes[at + (size_t)(b->from->is_big_endian ? size - 1 - k : k)] =
             (uint8_t)(value >> (8 * k));
@@ -214,9 +214,9 @@ static bool is_copied(const block *b, const psfm_tiff_entry *entry) {
 static void copy_entry(block *b, const psfm_tiff_entry *entry, size_t at) {
     memcpy(b->bytes + at, entry->head, 12);
     if (entry->tag == EXIF_POINTER || entry->tag == GPS_POINTER) {
-        put(b, at + 8, entry->tag == EXIF_POINTER ? b->exif : b->gps, 4);
+        put_number(b, at + 8, entry->tag == EXIF_POINTER ? b->exif : b->gps, 4);
     } else if (entry->size > 4) {
-        put(b, at + 8, (uint32_t)b->used, 4);
+        put_number(b, at + 8, (uint32_t)b->used, 4);
         memcpy(b->bytes + b->used, entry->value, entry->size);
         b->used += entry->size;
     }
@@ -230,7 +230,7 @@ static uint32_t copy_directory(block *b, uint32_t directory) {
         kept[num_kept] = psfm_tiff_get(b->from, directory, k);
         num_kept += is_copied(b, &kept[num_kept]);
     }
-    put(b, begin, (uint32_t)num_kept, 2);
+    put_number(b, begin, (uint32_t)num_kept, 2);
     b->used += 2 + 12 * num_kept + 4; /* the last four: no directory follows */
     for (size_t k = 0; k < num_kept; ++k)
         copy_entry(b, &kept[k], begin + 2 + 12 * k);
@@ -257,7 +257,7 @@ uint8_t *psfm_tiff_exif(const uint8_t *bytes, size_t size, size_t *block_size) {
     uint32_t gps = copy_pointed(&b, first, GPS_POINTER);
     b.exif = exif;
     b.gps = gps;
-    put(&b, 4, copy_directory(&b, first), 4);
+    put_number(&b, 4, copy_directory(&b, first), 4);
     *block_size = PSFM_EXIF_HEADER_SIZE + b.used;
     return made;
 }

@@ -81,7 +81,7 @@ static size_t scale_bin(double octaves) {
 }
 
 /* Votes in the fullest window of two turns by two scales. */
-static uint32_t fullest(uint32_t (*votes)[SCALE_BINS]) {
+static uint32_t fullest_window(uint32_t (*votes)[SCALE_BINS]) {
     uint32_t most = 0;
     for (size_t t = 0; t < TURN_BINS; ++t)
         for (size_t s = 0; s + 1 < SCALE_BINS; ++s) {
@@ -92,7 +92,7 @@ static uint32_t fullest(uint32_t (*votes)[SCALE_BINS]) {
     return most;
 }
 
-static psfm_status vote(psfm_context *ctx, size_t index, int worker, void *user) {
+static psfm_status vote_pair(psfm_context *ctx, size_t index, int worker, void *user) {
     ranking *r = user;
     const psfm_sketch *a = &r->sketches[r->pairs.pairs[index][0]];
     const psfm_sketch *b = &r->sketches[r->pairs.pairs[index][1]];
@@ -106,7 +106,7 @@ static psfm_status vote(psfm_context *ctx, size_t index, int worker, void *user)
         ++votes[turn_bin((double)b->turn[j] - (double)a->turn[i])]
                [scale_bin((double)b->octave[j] - (double)a->octave[i])];
     }
-    r->score[index] = fullest(votes);
+    r->score[index] = fullest_window(votes);
     psfm_match_list_free(&list);
     return status;
 }
@@ -145,8 +145,8 @@ static void rank_image(const ranking *r, uint32_t image, const uint32_t *near, s
 }
 
 /* Compares all images with their candidates. */
-static psfm_status look(psfm_context *ctx, size_t n, const uint32_t *near, size_t most,
-                        ranking *r) {
+static psfm_status compare_candidates(psfm_context *ctx, size_t n, const uint32_t *near,
+                                      size_t most, ranking *r) {
     size_t capacity = 0;
     psfm_status status = PSFM_OK;
     for (size_t k = 0; status == PSFM_OK && k < n * most; ++k)
@@ -155,7 +155,7 @@ static psfm_status look(psfm_context *ctx, size_t n, const uint32_t *near, size_
     psfm_pair_list_sort(&r->pairs);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, r->pairs.num, &r->score);
-    return status == PSFM_OK ? psfm_parallel_for(ctx, NULL, r->pairs.num, vote, r) : status;
+    return status == PSFM_OK ? psfm_parallel_for(ctx, NULL, r->pairs.num, vote_pair, r) : status;
 }
 
 psfm_status psfm_retrieve_ranked(psfm_context *ctx, const psfm_image_vectors *vectors,
@@ -171,7 +171,7 @@ psfm_status psfm_retrieve_ranked(psfm_context *ctx, const psfm_image_vectors *ve
     r.options.max_ratio = max_ratio;
     if ((status = PSFM_ALLOC(ctx, n * most, &near)) || (status = PSFM_ALLOC(ctx, most, &scratch)) ||
         (status = psfm_retrieve_nearest(ctx, vectors, most, near)) ||
-        (status = look(ctx, n, near, most, &r)))
+        (status = compare_candidates(ctx, n, near, most, &r)))
         goto cleanup;
     for (size_t i = 0; i < n; ++i)
         rank_image(&r, (uint32_t)i, near + i * most, most, count, scratch, nearest + i * count);

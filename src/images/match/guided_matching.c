@@ -135,12 +135,12 @@ typedef struct {
     size_t num;
 } hull;
 
-static double turn(const double *a, const double *b, const double *c) {
+static double turn_area(const double *a, const double *b, const double *c) {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
 /* Corners of the hull, moved away from their mean by a share of their distance from it. */
-static void grow(const double (*points)[2], const uint32_t *corners, hull *out) {
+static void grow_hull(const double (*points)[2], const uint32_t *corners, hull *out) {
     double centre[2] = {0.0, 0.0};
     for (size_t k = 0; k < out->num; ++k)
         for (int c = 0; c < 2; ++c)
@@ -166,7 +166,7 @@ static psfm_status make_hull(psfm_context *ctx, const psfm_view *view, const psf
         status = PSFM_ALLOC(ctx, num, &out->corners);
     if (status == PSFM_OK) {
         out->num = num;
-        grow((const double(*)[2])points, corners, out);
+        grow_hull((const double(*)[2])points, corners, out);
     }
     free(corners);
     free(points);
@@ -177,7 +177,7 @@ static bool is_inside(const hull *h, const double p[2]) {
     if (h->num < 3)
         return false;
     for (size_t k = 0; k < h->num; ++k)
-        if (!(turn(h->corners[k], h->corners[(k + 1) % h->num], p) >= 0.0))
+        if (!(turn_area(h->corners[k], h->corners[(k + 1) % h->num], p) >= 0.0))
             return false;
     return true;
 }
@@ -190,7 +190,7 @@ typedef struct {
     uint32_t idx;
 } choice;
 
-static void consider(choice *c, int32_t product, uint32_t idx) {
+static void consider_product(choice *c, int32_t product, uint32_t idx) {
     if (product > c->best)
         c->idx = idx;
     psfm_nearest_fold(product, &c->best, &c->second);
@@ -216,7 +216,7 @@ static double error_px(const psfm_view *view, uint32_t idx, const double directi
     return hypot(psfm_dot3(P, direction), psfm_dot3(P + 3, direction)) / along;
 }
 
-static void visit(uint32_t j, void *user) {
+static void visit_keypoint(uint32_t j, void *user) {
     matcher *m = user;
     double ray1[3];
     if (!(error_px(m->view2, j, m->ray2) <= MAX_ERROR_PX))
@@ -226,8 +226,8 @@ static void visit(uint32_t j, void *user) {
         return;
     int32_t product = m->dot(m->descriptors1 + (size_t)m->i * PSFM_SIFT_SIZE,
                              m->descriptors2 + (size_t)j * PSFM_SIFT_SIZE);
-    consider(&m->choice1[m->i], product, j);
-    consider(&m->choice2[j], product, m->i);
+    consider_product(&m->choice1[m->i], product, j);
+    consider_product(&m->choice2[j], product, m->i);
 }
 
 /* The angle on the sphere that the error in pixels can span at any keypoint of a view. */
@@ -243,7 +243,7 @@ static double largest_angle(const psfm_view *view, double error) {
     return fmin(largest, 0.2);
 }
 
-static bool agree(const matcher *m, uint32_t i) {
+static bool choices_agree(const matcher *m, uint32_t i) {
     psfm_nearest_rule rule = {MAX_RATIO, MAX_DISTANCE};
     const choice *here = &m->choice1[i];
     if (!psfm_nearest_rule_passes(&rule, here->best, here->second))
@@ -253,8 +253,8 @@ static bool agree(const matcher *m, uint32_t i) {
 }
 
 /* Chooses along one homography; the agreements wait in choice1 and choice2. */
-static psfm_status follow(psfm_context *ctx, matcher *m, const hull *region,
-                          const psfm_guide *guide) {
+static psfm_status follow_homography(psfm_context *ctx, matcher *m, const hull *region,
+                                     const psfm_guide *guide) {
     ray_grid grid;
     const psfm_view *view1 = m->view1, *view2 = m->view2;
     double cell = largest_angle(view2, MAX_ERROR_PX);
@@ -271,7 +271,7 @@ static psfm_status follow(psfm_context *ctx, matcher *m, const hull *region,
         m->i = (uint32_t)i;
         psfm_mat3_mul_vec(guide->H_21, view1->rays[i], m->ray2);
         if (psfm_normalize3(m->ray2) > 0.0)
-            visit_rays(&grid, m->ray2, visit, m);
+            visit_rays(&grid, m->ray2, visit_keypoint, m);
     }
     free_grid(&grid);
     return PSFM_OK;
@@ -287,7 +287,7 @@ typedef struct {
 static size_t take_agreements(matcher *m, uint32_t guide, result *results) {
     size_t num = 0;
     for (uint32_t i = 0; i < m->view1->num_keypoints; ++i) {
-        if (!m->free1[i] || !agree(m, i))
+        if (!m->free1[i] || !choices_agree(m, i))
             continue;
         results[i] = (result){true, m->choice1[i].idx, guide};
         m->free1[i] = m->free2[results[i].partner] = false;
@@ -354,7 +354,7 @@ psfm_status psfm_guided_match(psfm_context *ctx, const psfm_guided_pair *input,
             continue;
         status = make_hull(ctx, m.view1, input->pair, guide, &region);
         if (status == PSFM_OK)
-            status = follow(ctx, &m, &region, guide);
+            status = follow_homography(ctx, &m, &region, guide);
         if (status == PSFM_OK)
             num += take_agreements(&m, (uint32_t)k, results);
         free(region.corners);

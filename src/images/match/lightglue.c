@@ -51,7 +51,7 @@ struct psfm_lightglue {
     psfm_buffer scores, shifts;
 };
 
-static int fit(const psfm_safetensors *file, size_t dim) {
+static int fit_weights(const psfm_safetensors *file, size_t dim) {
     return psfm_lightglue_weights_dim(file) == dim ? 2 : 0;
 }
 
@@ -59,14 +59,14 @@ const psfm_network_file psfm_lightglue_superpoint_file = {
     "LightGlue for SuperPoint",
     "LightGlue weights for SuperPoint (model.safetensors of ETH-CVG/lightglue_superpoint on "
     "Hugging Face)",
-    256, fit};
+    256, fit_weights};
 const psfm_network_file psfm_lightglue_xfeat_file = {
     "LightGlue for XFeat",
     "LightGlue weights for XFeat (LighterGlue, a .safetensors file with the names of the original "
     "model)",
-    64, fit};
+    64, fit_weights};
 
-static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *network) {
+static psfm_status load_weights(psfm_context *ctx, const psfm_safetensors *file, void *network) {
     psfm_lightglue *m = network;
     return psfm_lightglue_weights_load(ctx, m->nn, file, &m->w);
 }
@@ -79,7 +79,7 @@ static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_BUFFER, psfm_lightglue, scores, shifts),
 };
 const psfm_network_type psfm_lightglue_network = {&psfm_lightglue_superpoint_file,
-                                                  sizeof(psfm_lightglue), load, parts,
+                                                  sizeof(psfm_lightglue), load_weights, parts,
                                                   sizeof parts / sizeof *parts};
 
 size_t psfm_lightglue_dim(const psfm_lightglue *model) {
@@ -102,7 +102,7 @@ static glue_tile find_tile(const psfm_lightglue *m, size_t index) {
     return t;
 }
 
-static void rotate(const psfm_lightglue_weights *w, float *row, const float *rotation) {
+static void rotate_row(const psfm_lightglue_weights *w, float *row, const float *rotation) {
     size_t head = w->dim / w->num_heads;
     for (size_t h = 0; h < w->num_heads; ++h, row += head)
         for (size_t k = 0; k < head; k += 2) {
@@ -113,7 +113,8 @@ static void rotate(const psfm_lightglue_weights *w, float *row, const float *rot
 }
 
 /* Q, K and V of a step. */
-static void project(psfm_engine *nn, const psfm_lightglue *m, const glue_tile *t, size_t step) {
+static void project_tile(psfm_engine *nn, const psfm_lightglue *m, const glue_tile *t,
+                         size_t step) {
     const psfm_lightglue_weights *w = &m->w;
     size_t d = w->dim, head = d / w->num_heads;
     if (step >= 2 * w->num_layers)
@@ -124,8 +125,8 @@ static void project(psfm_engine *nn, const psfm_lightglue *m, const glue_tile *t
                       t->x, d, qkv, 3 * d, false);
     for (size_t k = 0; !across && k < t->num; ++k) {
         const float *rotation = t->side->rotations.data + (t->begin + k) * head;
-        rotate(w, qkv + k * 3 * d, rotation);
-        rotate(w, qkv + k * 3 * d + d, rotation);
+        rotate_row(w, qkv + k * 3 * d, rotation);
+        rotate_row(w, qkv + k * 3 * d + d, rotation);
     }
 }
 
@@ -154,7 +155,7 @@ static void encode_task(psfm_engine *nn, const void *user, size_t index, void *m
         psfm_linear_apply(nn, &w->input, t.num, descriptors, w->dim_in, t.x, w->dim, false);
     else
         memcpy(t.x, descriptors, t.num * w->dim * sizeof *t.x);
-    project(nn, m, &t, 0);
+    project_tile(nn, m, &t, 0);
 }
 
 static void step_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
@@ -186,10 +187,10 @@ static void step_task(psfm_engine *nn, const void *user, size_t index, void *mem
         kernels->norm_gelu(hidden + k * 2 * d, 2 * d, b->norm.weights, b->norm.bias);
     psfm_engine_gemm(nn, t.num, d, 2 * d, hidden, 2 * d, b->ffn2.weights, d, 1, t.x, d);
     kernels->bias_act(t.x, d, t.num, d, b->ffn2.bias, NULL, 0, false);
-    project(nn, m, &t, m->step + 1);
+    project_tile(nn, m, &t, m->step + 1);
 }
 
-static float dot(const float *a, const float *b, size_t n) {
+static float dot_product(const float *a, const float *b, size_t n) {
     float sum = 0;
     for (size_t k = 0; k < n; ++k)
         sum += a[k] * b[k];
@@ -245,8 +246,9 @@ static void final_task(psfm_engine *nn, const void *user, size_t index, void *me
     psfm_linear_apply(nn, &m->w.head.final, t.num, t.x, d, t.side->projected.data + t.begin * d, d,
                       false);
     for (size_t k = 0; k < t.num; ++k)
-        t.side->logits.data[t.begin + k] = log_sigmoid(
-            dot(t.x + k * d, m->w.head.matchability.weights, d) + m->w.head.matchability.bias[0]);
+        t.side->logits.data[t.begin + k] =
+            log_sigmoid(dot_product(t.x + k * d, m->w.head.matchability.weights, d) +
+                        m->w.head.matchability.bias[0]);
 }
 
 static void scores_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
@@ -276,8 +278,9 @@ static void columns_task(psfm_engine *nn, const void *user, size_t index, void *
         v[j] = m->sides[1].logits.data[begin + j] - v[j];
 }
 
-static psfm_status assign(psfm_context *ctx, psfm_lightglue *m,
-                          const psfm_lightglue_options *options, psfm_neural_matches *matches) {
+static psfm_status assign_matches(psfm_context *ctx, psfm_lightglue *m,
+                                  const psfm_lightglue_options *options,
+                                  psfm_neural_matches *matches) {
     size_t a = m->sides[0].num, b = m->sides[1].num, ld = score_pitch(m);
     psfm_status status = psfm_buffer_reserve(ctx, &m->scores, a * ld);
     if (status == PSFM_OK)
@@ -322,5 +325,5 @@ psfm_status psfm_lightglue_match(psfm_context *ctx, psfm_lightglue *model,
         status = set_side(ctx, model, 1, b);
     if (status == PSFM_OK)
         status = run_layers(ctx, model);
-    return status == PSFM_OK ? assign(ctx, model, options, matches) : status;
+    return status == PSFM_OK ? assign_matches(ctx, model, options, matches) : status;
 }

@@ -28,7 +28,7 @@ typedef struct {
 } nearest;
 
 /* A NaN is never greater, so it is passed over. */
-static void fold(nearest *n, float product, size_t idx) {
+static void fold_product(nearest *n, float product, size_t idx) {
     if (product > n->best) {
         n->second = n->best;
         n->best = product;
@@ -38,7 +38,7 @@ static void fold(nearest *n, float product, size_t idx) {
     }
 }
 
-static void reset(nearest *n, size_t count) {
+static void reset_nearest(nearest *n, size_t count) {
     for (size_t k = 0; k < count; ++k)
         n[k] = (nearest){-INFINITY, -INFINITY, UINT32_MAX};
 }
@@ -59,31 +59,32 @@ static void fold_tile(problem *p, size_t i0, size_t j0) {
     for (size_t i = 0; i < rows_here; ++i) {
         const float *row = p->tile + i * TILE_COLS;
         for (size_t j = 0; j < cols_here; ++j) {
-            fold(&p->of1[i0 + i], row[j], j0 + j);
-            fold(&p->of2[j0 + j], row[j], i0 + i);
+            fold_product(&p->of1[i0 + i], row[j], j0 + j);
+            fold_product(&p->of2[j0 + j], row[j], i0 + i);
         }
     }
 }
 
-static double distance(float product) {
+static double product_distance(float product) {
     return sqrt(fmax(2.0 - 2.0 * (double)product, 0.0));
 }
 
-static bool passes(const nearest *n, const psfm_nearest_float_options *o) {
+static bool passes_rule(const nearest *n, const psfm_nearest_float_options *o) {
     if (n->idx == UINT32_MAX || !(n->best >= (float)o->min_similarity))
         return false;
     if (o->max_ratio >= 1.0 || isinf(n->second))
         return true;
-    return distance(n->best) < o->max_ratio * distance(n->second);
+    return product_distance(n->best) < o->max_ratio * product_distance(n->second);
 }
 
-static void collect(const problem *p, const psfm_nearest_float_options *o, psfm_match_list *list) {
+static void collect_matches(const problem *p, const psfm_nearest_float_options *o,
+                            psfm_match_list *list) {
     for (size_t i = 0; i < p->n1; ++i) {
         const nearest *n = &p->of1[i];
-        if (!passes(n, o))
+        if (!passes_rule(n, o))
             continue;
         const nearest *back = &p->of2[n->idx];
-        if (back->idx != i || !passes(back, o))
+        if (back->idx != i || !passes_rule(back, o))
             continue;
         list->matches[list->num][0] = (uint32_t)i;
         list->matches[list->num][1] = n->idx;
@@ -102,12 +103,12 @@ static psfm_status match_all(psfm_context *ctx, problem *p, const psfm_nearest_f
         status = PSFM_ALLOC(ctx, p->n1, &list->matches);
     if (status != PSFM_OK)
         return status;
-    reset(p->of1, p->n1);
-    reset(p->of2, p->n2);
+    reset_nearest(p->of1, p->n1);
+    reset_nearest(p->of2, p->n2);
     for (size_t i = 0; i < p->n1; i += TILE_ROWS)
         for (size_t j = 0; j < p->n2; j += TILE_COLS)
             fold_tile(p, i, j);
-    collect(p, o, list);
+    collect_matches(p, o, list);
     return PSFM_OK;
 }
 

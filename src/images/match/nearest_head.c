@@ -116,8 +116,8 @@ typedef struct {
     float linear[BLOCK];
 } block;
 
-static void project(const psfm_nearest_basis *basis, const uint8_t *descriptors, size_t n,
-                    block *b) {
+static void project_block(const psfm_nearest_basis *basis, const uint8_t *descriptors, size_t n,
+                          block *b) {
     double mean_square = cblas_dsdot(PSFM_SIFT_SIZE, basis->mean, 1, basis->mean, 1);
     for (size_t i = 0; i < n; ++i)
         for (size_t c = 0; c < PSFM_SIFT_SIZE; ++c)
@@ -143,7 +143,7 @@ static void choose_step(const sample *s, block *b, psfm_nearest_basis *basis) {
     float step = 0.25F, squares = 0.0F;
     for (size_t i = 0; i < s->n; i += BLOCK) {
         size_t count = s->n - i < BLOCK ? s->n - i : BLOCK;
-        project(basis, s->descriptors[i], count, b);
+        project_block(basis, s->descriptors[i], count, b);
         for (size_t k = 0; k < count; ++k) {
             float square = b->lengths[k] * b->lengths[k], rest = b->values[k][AXES];
             squares += square;
@@ -211,7 +211,7 @@ psfm_status psfm_nearest_head_make(psfm_context *ctx, const psfm_nearest_basis *
         status = PSFM_ALLOC(ctx, 1, &b);
     for (size_t i = 0; status == PSFM_OK && i < set->n; i += BLOCK) {
         size_t count = set->n - i < BLOCK ? set->n - i : BLOCK;
-        project(basis, set->descriptors + i * PSFM_SIFT_SIZE, count, b);
+        project_block(basis, set->descriptors + i * PSFM_SIFT_SIZE, count, b);
         for (size_t k = 0; k < count; ++k)
             round_head(basis, b->values[k], b->lengths[k], b->linear[k],
                        made.values + (i + k) * PSFM_NEAREST_HEAD, &made.bias[i + k]);

@@ -63,7 +63,7 @@ static void multiply_hits(const void *rows, const uint8_t *cols, const int32_t *
     }
 }
 
-static int32_t dot(const uint8_t *a, const uint8_t *b) {
+static int32_t dot_product(const uint8_t *a, const uint8_t *b) {
     int32_t sum = 0;
     for (int k = 0; k < PSFM_SIFT_SIZE; ++k)
         sum += a[k] * b[k];
@@ -81,7 +81,7 @@ static const psfm_nearest_kernel plain = {
     .seek_panel = seek_panel,
     .screen_panel = screen_panel,
     .multiply_hits = multiply_hits,
-    .dot = dot};
+    .dot = dot_product};
 
 const psfm_nearest_kernel *psfm_nearest_kernel_choose(void) {
 #if defined(__x86_64__)

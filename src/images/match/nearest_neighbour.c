@@ -60,7 +60,7 @@ static psfm_status collect_candidates(psfm_context *ctx, const problem *p, candi
     return status;
 }
 
-static void append(psfm_match_list *list, size_t i, size_t j) {
+static void append_match(psfm_match_list *list, size_t i, size_t j) {
     list->matches[list->num][0] = (uint32_t)i;
     list->matches[list->num][1] = (uint32_t)j;
     ++list->num;
@@ -78,7 +78,7 @@ static void match_mutual(const problem *p, const candidate *c, size_t num, psfm_
         for (size_t k = psfm_lower_bound(&first, c, num, sizeof *c, by_best);
              k < num && c[k].best == best; ++k) {
             if (dot(d, p->set2.descriptors + c[k].idx * (size_t)PSFM_SIFT_SIZE) == best) {
-                append(list, i, c[k].idx);
+                append_match(list, i, c[k].idx);
                 break;
             }
         }
@@ -222,8 +222,8 @@ static psfm_status match_pair(psfm_context *ctx, size_t index, int worker, void 
 }
 
 /* Checks the sets and notes which of them will be screened. */
-static psfm_status prepare(psfm_context *ctx, const psfm_keypoint_set *sets, size_t num_sets,
-                           pairs_job *job, bool *any_wanted) {
+static psfm_status prepare_sets(psfm_context *ctx, const psfm_keypoint_set *sets, size_t num_sets,
+                                pairs_job *job, bool *any_wanted) {
     for (size_t k = 0; k < num_sets; ++k) {
         const psfm_keypoint_set *set = &sets[k];
         if (set->num > 0 && (set->descriptors_u8 == NULL || set->descriptor_size != PSFM_SIFT_SIZE))
@@ -275,7 +275,7 @@ psfm_status psfm_nearest_match_pairs(psfm_context *ctx, const psfm_keypoint_set 
         status = allocate_job(ctx, num_sets, job);
     job->known = known != NULL ? *known : (psfm_nearest_heads){&job->basis, job->list};
     if (status == PSFM_OK)
-        status = prepare(ctx, sets, num_sets, job, &any_wanted);
+        status = prepare_sets(ctx, sets, num_sets, job, &any_wanted);
     if (status == PSFM_OK && any_wanted && known == NULL)
         status = make_heads(ctx, num_sets, job);
     if (status == PSFM_OK)

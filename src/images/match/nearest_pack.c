@@ -13,8 +13,8 @@ static size_t place_of(const psfm_nearest_kernel *kernel, const psfm_nearest_lay
     return j / cols * cols * layout->column_bytes + j % cols * layout->group * layout->sample;
 }
 
-static void spread(const psfm_nearest_kernel *kernel, const psfm_nearest_layout *layout,
-                   const void *samples, size_t j, void *panels) {
+static void spread_samples(const psfm_nearest_kernel *kernel, const psfm_nearest_layout *layout,
+                           const void *samples, size_t j, void *panels) {
     size_t bytes = layout->group * layout->sample;
     char *to = (char *)panels + place_of(kernel, layout, j);
     if (bytes != WORD)
@@ -53,7 +53,7 @@ void psfm_nearest_pack_column(const psfm_nearest_kernel *kernel, const uint8_t *
                               size_t j, void *panels) {
     int16_t samples[PSFM_SIFT_SIZE];
     put_bytes(&kernel->whole, descriptor, 0, samples);
-    spread(kernel, &kernel->whole, samples, j, panels);
+    spread_samples(kernel, &kernel->whole, samples, j, panels);
 }
 
 int32_t psfm_nearest_column_bias(const psfm_nearest_kernel *kernel, const uint8_t *descriptor) {
@@ -85,7 +85,7 @@ void psfm_nearest_pack_head_column(const psfm_nearest_kernel *kernel, const int8
                                    size_t j, void *panels) {
     int16_t samples[PSFM_NEAREST_HEAD];
     put_head(&kernel->head, values, kernel->head_offset, samples);
-    spread(kernel, &kernel->head, samples, j, panels);
+    spread_samples(kernel, &kernel->head, samples, j, panels);
 }
 
 void psfm_nearest_copy_head_column(const psfm_nearest_kernel *kernel, const void *from, size_t j,
@@ -141,7 +141,7 @@ static void seek_strip(const psfm_nearest_kernel *kernel, const psfm_nearest_hea
 }
 
 /* The columns of the two largest of n codes. */
-static void choose(const int32_t *codes, size_t n, psfm_nearest_seeds seeds) {
+static void choose_seeds(const int32_t *codes, size_t n, psfm_nearest_seeds seeds) {
     int32_t best = INT32_MIN, second = INT32_MIN;
     for (size_t k = 0; k < n; ++k)
         psfm_nearest_fold(codes[k], &best, &second);
@@ -160,7 +160,7 @@ void psfm_nearest_seek(const psfm_nearest_kernel *kernel, const psfm_nearest_sid
             seek_strip(kernel, rows->head, i, rows->set->n - i < STRIP ? rows->set->n - i : STRIP,
                        &w);
         const uint8_t *d = rows->set->descriptors + i * PSFM_SIFT_SIZE;
-        choose(w.best + i % STRIP * kernel->cols, kernel->cols, seeds[i]);
+        choose_seeds(w.best + i % STRIP * kernel->cols, kernel->cols, seeds[i]);
         for (int k = 0; k < 2; ++k)
             psfm_nearest_fold(
                 kernel->dot(d, cols->set->descriptors + (size_t)seeds[i][k] * PSFM_SIFT_SIZE),

@@ -194,12 +194,12 @@ static void merge_rows(scorer *s) {
 }
 
 /* A product in units of the bounds, rounded down. */
-static int32_t scaled(const scorer *s, int32_t product) {
+static int32_t scale_product(const scorer *s, int32_t product) {
     return (int32_t)(product * s->scale);
 }
 
 static int32_t scaled_limit(const scorer *s, int32_t best, int32_t second) {
-    return scaled(s, psfm_nearest_limit_of(s->limits, best, second));
+    return scale_product(s, psfm_nearest_limit_of(s->limits, best, second));
 }
 
 /* Sets limits of n rows or columns. */
@@ -223,7 +223,7 @@ static size_t drop_low(scorer *s, size_t first_row, size_t first_col, size_t num
     for (size_t k = 0; k < num; ++k) {
         int32_t of_row = s->row_limit[first_row + (s->hits[k] >> 16)];
         int32_t of_col = s->col_limit[first_col + (s->hits[k] & 0xffff)];
-        bool matters = scaled(s, s->products[k]) >= (of_row < of_col ? of_row : of_col);
+        bool matters = scale_product(s, s->products[k]) >= (of_row < of_col ? of_row : of_col);
         s->hits[kept] = s->hits[k];
         s->products[kept] = s->products[k];
         kept += matters;
@@ -284,7 +284,7 @@ static size_t screen_all(scorer *s, size_t num_panels) {
 static bool needs_verification(const scorer *s, int32_t best, int32_t second, int32_t limit,
                                int32_t missed) {
     return psfm_nearest_larger(limit, missed) >
-               scaled(s, psfm_nearest_passing_limit(s->limits, best)) &&
+               scale_product(s, psfm_nearest_passing_limit(s->limits, best)) &&
            psfm_nearest_passes(s->limits, best, second);
 }
 
@@ -315,7 +315,7 @@ static void select_row(scorer *s, size_t i, selection *p) {
     memcpy(p->values + k * whole, row_at(s, i), whole);
     memcpy(p->heads + k * head, head_row_at(s, i), head);
     p->head_bias[k] = s->row_head_bias[i];
-    p->limit[k] = scaled(s, psfm_nearest_passing_limit(s->limits, s->scores->best1[i]));
+    p->limit[k] = scale_product(s, psfm_nearest_passing_limit(s->limits, s->scores->best1[i]));
     s->scores->best1[i] = s->scores->second1[i] = 0;
 }
 
@@ -327,7 +327,7 @@ static void select_column(scorer *s, size_t j, selection *p) {
     psfm_nearest_copy_head_column(s->kernel, s->col_heads, j, p->heads, k);
     p->bias[k] = s->col_bias[j];
     p->head_bias[k] = s->col_head_bias[j];
-    p->limit[k] = scaled(s, psfm_nearest_passing_limit(s->limits, s->col_best[j]));
+    p->limit[k] = scale_product(s, psfm_nearest_passing_limit(s->limits, s->col_best[j]));
     s->col_best[j] = s->col_second[j] = 0;
 }
 
@@ -369,7 +369,7 @@ static void screen_columns(scorer *s, selection *p) {
     clear_selection(p, kernel->cols);
 }
 
-static void verify(scorer *s) {
+static void verify_rows(scorer *s) {
     selection p;
     memset(p.heads, 0, sizeof p.heads);
     clear_selection(&p, STRIP);
@@ -422,7 +422,7 @@ static psfm_status fold_rest(psfm_context *ctx, scorer *s, size_t panel, size_t 
     return PSFM_OK;
 }
 
-static psfm_status run(psfm_context *ctx, scorer *s, const psfm_nearest_screen *screen) {
+static psfm_status run_scoring(psfm_context *ctx, scorer *s, const psfm_nearest_screen *screen) {
     size_t num_panels = s->cols / s->kernel->cols, panel = 0;
     if (screen != NULL) {
         start_screening(s, screen);
@@ -430,7 +430,7 @@ static psfm_status run(psfm_context *ctx, scorer *s, const psfm_nearest_screen *
     }
     psfm_status status = fold_rest(ctx, s, panel, num_panels);
     if (status == PSFM_OK && screen != NULL)
-        verify(s);
+        verify_rows(s);
     memcpy(s->scores->best2, s->col_best, s->set2->n * sizeof *s->col_best);
     memcpy(s->scores->second2, s->col_second, s->set2->n * sizeof *s->col_second);
     return status;
@@ -451,7 +451,7 @@ psfm_status psfm_nearest_score(psfm_context *ctx, const psfm_nearest_set *set1,
     psfm_status status = alloc_scorer(ctx, &s, screen != NULL);
     if (status == PSFM_OK) {
         pack_rows(&s);
-        status = run(ctx, &s, screen);
+        status = run_scoring(ctx, &s, screen);
     }
     free(s.memory);
     free(s.fold_memory);

@@ -68,8 +68,8 @@ static void columns_task(psfm_engine *nn, const void *user, size_t index, void *
         job->best_of_column[begin + j] = at[j];
 }
 
-static psfm_status collect(psfm_context *ctx, const mutual_job *job, float threshold,
-                           psfm_neural_matches *m) {
+static psfm_status collect_matches(psfm_context *ctx, const mutual_job *job, float threshold,
+                                   psfm_neural_matches *m) {
     size_t n = job->s->num_rows;
     psfm_status status = PSFM_ALLOC(ctx, n, &m->list.matches);
     if (status == PSFM_OK)
@@ -106,14 +106,14 @@ psfm_status psfm_mutual_matches(psfm_context *ctx, psfm_engine *nn, const psfm_s
         status = psfm_engine_run(ctx, nn, (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS, 0,
                                  columns_task, &job);
     if (status == PSFM_OK)
-        status = collect(ctx, &job, threshold, matches);
+        status = collect_matches(ctx, &job, threshold, matches);
 cleanup:
     free(job.best_of_row);
     free(job.value_of_row);
     return status;
 }
 
-static int falling(const void *a, const void *b) {
+static int compare_falling(const void *a, const void *b) {
     const float *p = a, *q = b;
     return *p > *q ? -1 : *p < *q;
 }
@@ -130,7 +130,7 @@ psfm_status psfm_neural_matches_prune(psfm_context *ctx, double confident, size_
         return status;
     }
     memcpy(sorted, matches->confidence, num * sizeof *sorted);
-    qsort(sorted, num, sizeof *sorted, falling);
+    qsort(sorted, num, sizeof *sorted, compare_falling);
     if (at_least > 0 && sorted[at_least - 1] < least)
         least = sorted[at_least - 1];
     free(sorted);

@@ -63,8 +63,8 @@ static psfm_status find_neighbours(psfm_context *ctx, const psfm_pair_list *trie
     return status;
 }
 
-static void reach(expansion *x, size_t from, const reached *step, const reached *second,
-                  size_t *num_found) {
+static void reach_image(expansion *x, size_t from, const reached *step, const reached *second,
+                        size_t *num_found) {
     reached *far = &x->far[second->image];
     size_t support = step->best < second->best ? step->best : second->best;
     if (support == 0 || second->image == from || x->was_tried[second->image])
@@ -89,7 +89,7 @@ static size_t find_far(expansion *x, size_t image) {
     for (size_t k = x->start[image]; k < x->start[image + 1]; ++k) {
         const reached *step = &x->neighbours[k];
         for (size_t j = x->start[step->image]; j < x->start[step->image + 1]; ++j)
-            reach(x, image, step, &x->neighbours[j], &num);
+            reach_image(x, image, step, &x->neighbours[j], &num);
     }
     mark_tried(x, image, false);
     for (size_t k = 0; k < num; ++k) {

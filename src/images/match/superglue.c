@@ -143,7 +143,7 @@ static psfm_status load_final(psfm_context *ctx, const psfm_safetensors *file, p
     return status;
 }
 
-static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *network) {
+static psfm_status load_weights(psfm_context *ctx, const psfm_safetensors *file, void *network) {
     psfm_superglue *m = network;
     const psfm_tensor_info *info = psfm_safetensors_find(file, "final_projection.final_proj.bias");
     if (info == NULL || info->num_dims != 1 || info->dims[0] == 0 || info->dims[0] > 4096 ||
@@ -167,7 +167,7 @@ static psfm_status load(psfm_context *ctx, const psfm_safetensors *file, void *n
     return status == PSFM_OK ? load_final(ctx, file, m) : status;
 }
 
-static int fit(const psfm_safetensors *file, size_t dim) {
+static int fit_weights(const psfm_safetensors *file, size_t dim) {
     (void)dim;
     return psfm_safetensors_find(file, "final_projection.final_proj.bias") != NULL &&
                    psfm_safetensors_find(file, "bin_score") != NULL
@@ -179,7 +179,7 @@ const psfm_network_file psfm_superglue_file = {
     "SuperGlue",
     "SuperGlue weights (model.safetensors of magic-leap-community/superglue_outdoor or "
     "superglue_indoor on Hugging Face)",
-    0, fit};
+    0, fit_weights};
 
 static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_LINEAR, psfm_superglue, encoder, final),
@@ -188,7 +188,8 @@ static const psfm_network_part parts[] = {
     PSFM_PART(PSFM_PART_BUFFER, psfm_superglue, scores, shifts),
 };
 const psfm_network_type psfm_superglue_network = {&psfm_superglue_file, sizeof(psfm_superglue),
-                                                  load, parts, sizeof parts / sizeof *parts};
+                                                  load_weights, parts,
+                                                  sizeof parts / sizeof *parts};
 
 size_t psfm_superglue_dim(const psfm_superglue *model) {
     return model->dim;
@@ -212,7 +213,8 @@ static glue_tile find_tile(const psfm_superglue *m, size_t index) {
 }
 
 /* Q, K, V of the layer to come, or the final projection after the last. */
-static void project(psfm_engine *nn, const psfm_superglue *m, const glue_tile *t, size_t layer) {
+static void project_tile(psfm_engine *nn, const psfm_superglue *m, const glue_tile *t,
+                         size_t layer) {
     if (layer < m->num_layers)
         psfm_linear_apply(nn, &m->layers[layer].qkv, t->num, t->x, m->dim,
                           t->side->qkv[layer % 2].data + t->begin * 3 * m->dim, 3 * m->dim, false);
@@ -252,7 +254,7 @@ static void encode_task(psfm_engine *nn, const void *user, size_t index, void *m
     const float *descriptors = f->descriptors_f32 + t.begin * m->dim;
     for (size_t k = 0; k < t.num * m->dim; ++k)
         t.x[k] = descriptors[k] + from[k];
-    project(nn, m, &t, 0);
+    project_tile(nn, m, &t, 0);
 }
 
 static void layer_task(psfm_engine *nn, const void *user, size_t index, void *memory) {
@@ -278,7 +280,7 @@ static void layer_task(psfm_engine *nn, const void *user, size_t index, void *me
     psfm_engine_kernels(nn)->bias_act(hidden, 2 * d, t.num, 2 * d, l->mlp1.bias, NULL, 0, true);
     psfm_engine_gemm(nn, t.num, d, 2 * d, hidden, 2 * d, l->mlp2.weights, d, 1, t.x, d);
     psfm_engine_kernels(nn)->bias_act(t.x, d, t.num, d, l->mlp2.bias, NULL, 0, false);
-    project(nn, m, &t, m->layer + 1);
+    project_tile(nn, m, &t, m->layer + 1);
 }
 
 static size_t score_pitch(const psfm_superglue *m) {
@@ -300,7 +302,7 @@ static void scores_task(psfm_engine *nn, const void *user, size_t index, void *m
             z[i * ld + j] = m->bin_score;
 }
 
-static psfm_status reserve(psfm_context *ctx, psfm_superglue *m) {
+static psfm_status reserve_buffers(psfm_context *ctx, psfm_superglue *m) {
     psfm_status status = PSFM_OK;
     for (int s = 0; status == PSFM_OK && s < 2; ++s) {
         glue_side *side = &m->sides[s];
@@ -332,8 +334,9 @@ static psfm_status run_network(psfm_context *ctx, psfm_superglue *m) {
     return status;
 }
 
-static psfm_status assign(psfm_context *ctx, psfm_superglue *m,
-                          const psfm_superglue_options *options, psfm_neural_matches *matches) {
+static psfm_status assign_matches(psfm_context *ctx, psfm_superglue *m,
+                                  const psfm_superglue_options *options,
+                                  psfm_neural_matches *matches) {
     size_t num = m->sides[0].num, ld = score_pitch(m);
     float *u = m->shifts.data, *v = u + psfm_align_floats(num + 1);
     const psfm_transport transport = {num, m->sides[1].num, ld, m->scores.data, u, v};
@@ -367,10 +370,10 @@ psfm_status psfm_superglue_match(psfm_context *ctx, psfm_superglue *model,
         model->sides[s].num = both[s]->set->num;
         model->sides[s].num_tiles = (both[s]->set->num + TILE - 1) / TILE;
     }
-    status = reserve(ctx, model);
+    status = reserve_buffers(ctx, model);
     if (status == PSFM_OK)
         status = run_network(ctx, model);
-    return status == PSFM_OK ? assign(ctx, model, options, matches) : status;
+    return status == PSFM_OK ? assign_matches(ctx, model, options, matches) : status;
 }
 
 /* ---- Sinkhorn's iterations ---- */

@@ -135,7 +135,7 @@ cleanup:
 
 /* ---- images ---- */
 
-static void normalize(float *x, size_t size) {
+static void normalize_vector(float *x, size_t size) {
     double square = 0.0;
     for (size_t i = 0; i < size; ++i)
         square += (double)x[i] * (double)x[i];
@@ -168,8 +168,8 @@ psfm_status psfm_vlad_encode(psfm_context *ctx, const psfm_codebook *codebook,
                     rows[i * c->size + d] - c->words[nearest[i] * c->size + d];
     }
     for (size_t w = 0; w < c->num_words; ++w)
-        normalize(out + w * c->size, c->size);
-    normalize(out, c->num_words * c->size);
+        normalize_vector(out + w * c->size, c->size);
+    normalize_vector(out, c->num_words * c->size);
 
 cleanup:
     finder_free(&f);

@@ -117,7 +117,7 @@ static void input_tile(const psfm_kernels *kernels, const winograd_job *job, con
 }
 
 /* The product of a group may write into the columns of the next, which comes after it. */
-static void multiply(psfm_engine *nn, const winograd_job *job, const tile_block *b) {
+static void multiply_parts(psfm_engine *nn, const winograd_job *job, const tile_block *b) {
     const psfm_conv_shape *s = &job->conv->shape;
     size_t in = s->c_in / s->groups, out = s->c_out / s->groups, size = group_size(s);
     for (size_t f = 0; f < NUM_PARTS; ++f)
@@ -181,7 +181,7 @@ static void run_block(psfm_engine *nn, const winograd_job *job, const tile_sourc
     const psfm_kernels *kernels = psfm_engine_kernels(nn);
     for (size_t k = 0; k < b->num; ++k)
         input_tile(kernels, job, src, b->begin + k, k, b);
-    multiply(nn, job, b);
+    multiply_parts(nn, job, b);
     for (size_t k = 0; k < b->num; ++k)
         output_tile(kernels, job, b->begin + k, k, b);
 }
@@ -417,7 +417,8 @@ typedef struct {
 } conv_job;
 
 /* The neighbourhood of output pixel (x, y) as one row. */
-static void gather(const psfm_conv_shape *s, const psfm_map *src, size_t x, size_t y, float *row) {
+static void gather_pixels(const psfm_conv_shape *s, const psfm_map *src, size_t x, size_t y,
+                          float *row) {
     size_t k = s->kernel, pad = (k - 1) / 2, c = s->c_in;
     for (size_t ky = 0; ky < k; ++ky, row += k * c) {
         /* Above and left of the map these wrap round to huge numbers. */
@@ -450,8 +451,8 @@ static void conv_task(psfm_engine *nn, const void *user, size_t index, void *mem
         ld = job->src->pitch;
     } else {
         for (size_t k = 0; k < num; ++k)
-            gather(s, job->src, (begin + k) % dst->width, (begin + k) / dst->width,
-                   scratch + k * length);
+            gather_pixels(s, job->src, (begin + k) % dst->width, (begin + k) / dst->width,
+                          scratch + k * length);
     }
     float *out = dst->data + begin * dst->pitch;
     const float *add = job->add == NULL ? NULL : job->add->data + begin * job->add->pitch;

@@ -64,8 +64,9 @@ void psfm_buffer_free(psfm_buffer *buffer) {
 }
 
 #ifdef PSFM_HAVE_ONEDNN
-static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
-                 size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+static void run_gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k,
+                     const float *a, size_t lda, const float *b, size_t ldb, float beta, float *c,
+                     size_t ldc) {
 #ifdef PSFM_ONEDNN_USES_OPENMP
     /* The setting belongs to the calling thread. It is the application's, so put it back. */
     int num_threads = omp_get_max_threads();
@@ -83,8 +84,9 @@ static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k
         atomic_store(&nn->failure, (int)status);
 }
 #else
-static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k, const float *a,
-                 size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+static void run_gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k,
+                     const float *a, size_t lda, const float *b, size_t ldb, float beta, float *c,
+                     size_t ldc) {
     (void)nn;
     cblas_sgemm(CblasRowMajor, CblasNoTrans, transpose_b == 'T' ? CblasTrans : CblasNoTrans,
                 (blasint)m, (blasint)n, (blasint)k, 1.0f, a, (blasint)lda, b, (blasint)ldb, beta, c,
@@ -94,12 +96,12 @@ static void gemm(psfm_engine *nn, char transpose_b, size_t m, size_t n, size_t k
 
 void psfm_engine_gemm(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
                       const float *b, size_t ldb, float beta, float *c, size_t ldc) {
-    gemm(nn, 'N', m, n, k, a, lda, b, ldb, beta, c, ldc);
+    run_gemm(nn, 'N', m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
 void psfm_engine_gemm_bt(psfm_engine *nn, size_t m, size_t n, size_t k, const float *a, size_t lda,
                          const float *b, size_t ldb, float beta, float *c, size_t ldc) {
-    gemm(nn, 'T', m, n, k, a, lda, b, ldb, beta, c, ldc);
+    run_gemm(nn, 'T', m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
 psfm_status psfm_engine_create(psfm_context *ctx, psfm_engine **out) {

@@ -37,30 +37,30 @@ typedef float quad __attribute__((vector_size(16)));
 typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
 typedef float loose __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
-static inline vec load(const float *p) {
+static inline vec load_vec(const float *p) {
     return *(const loose *)p;
 }
 
-static inline void store(float *p, vec v) {
+static inline void store_vec(float *p, vec v) {
     *(loose *)p = v;
 }
 
-static inline vec splat(float x) {
+static inline vec splat_vec(float x) {
     return x - (vec){0};
 }
 
-static inline vec choose(bits mask, vec yes, vec no) {
+static inline vec choose_vec(bits mask, vec yes, vec no) {
     return (vec)((mask & (bits)yes) | (~mask & (bits)no));
 }
 
 /* a > b ? a : b. Compilers do not see the one instruction for it in the general form. */
-static inline vec larger(vec a, vec b) {
+static inline vec larger_vec(vec a, vec b) {
 #if defined(__AVX512F__)
     return _mm512_max_ps(a, b);
 #elif defined(__AVX2__)
     return _mm256_max_ps(a, b);
 #else
-    return choose((bits)(a > b), a, b);
+    return choose_vec((bits)(a > b), a, b);
 #endif
 }
 
@@ -84,13 +84,13 @@ static inline vec load_part(const float *p, size_t n, float rest) {
     float values[LANES];
     for (size_t k = 0; k < LANES; ++k)
         values[k] = k < n ? p[k] : rest;
-    return load(values);
+    return load_vec(values);
 }
 
 /* For x <= 88; below -87 the result is that of -87, next to nothing. */
 static inline vec exp_vec(vec x) {
     const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
-    x = larger(x, splat(-87.0f));
+    x = larger_vec(x, splat_vec(-87.0f));
     vec shifted = x * 1.44269504f + magic;
     vec n = shifted - magic;
     vec r = x - n * 0.693359375f;
@@ -128,7 +128,7 @@ static void winograd_input(const float *src, size_t row_stride, size_t pixel_str
         for (size_t y = 0; y < 6; ++y) {
             vec d[6];
             for (size_t x = 0; x < 6; ++x)
-                d[x] = load(src + y * row_stride + x * pixel_stride + c);
+                d[x] = load_vec(src + y * row_stride + x * pixel_stride + c);
             input_1d(d, half[y]);
         }
         for (size_t f = 0; f < 6; ++f) {
@@ -137,7 +137,7 @@ static void winograd_input(const float *src, size_t row_stride, size_t pixel_str
                 d[y] = half[y][f];
             input_1d(d, o);
             for (size_t g = 0; g < 6; ++g)
-                store(dst + (6 * g + f) * plane + c, o[g]);
+                store_vec(dst + (6 * g + f) * plane + c, o[g]);
         }
     }
 }
@@ -151,22 +151,23 @@ static inline void output_1d(const vec *m, vec *y) {
 }
 
 static inline void store_tile(const psfm_winograd_sink *sink, size_t c, vec y[4][4]) {
-    vec bias = load(sink->bias + c);
+    vec bias = load_vec(sink->bias + c);
     for (size_t i = 0; i < 4; ++i) {
         for (size_t j = 0; j < 4; ++j) {
             y[i][j] += bias;
             if (sink->add != NULL)
-                y[i][j] += load(sink->add + i * sink->row_stride + j * sink->pixel_stride + c);
+                y[i][j] += load_vec(sink->add + i * sink->row_stride + j * sink->pixel_stride + c);
             if (sink->relu)
-                y[i][j] = larger(y[i][j], splat(0));
+                y[i][j] = larger_vec(y[i][j], splat_vec(0));
             if (!sink->pool)
-                store(sink->dst + i * sink->row_stride + j * sink->pixel_stride + c, y[i][j]);
+                store_vec(sink->dst + i * sink->row_stride + j * sink->pixel_stride + c, y[i][j]);
         }
     }
     for (size_t i = 0; sink->pool && i < 4; i += 2)
         for (size_t j = 0; j < 4; j += 2)
-            store(sink->dst + i / 2 * sink->row_stride + j / 2 * sink->pixel_stride + c,
-                  larger(larger(y[i][j], y[i][j + 1]), larger(y[i + 1][j], y[i + 1][j + 1])));
+            store_vec(sink->dst + i / 2 * sink->row_stride + j / 2 * sink->pixel_stride + c,
+                      larger_vec(larger_vec(y[i][j], y[i][j + 1]),
+                                 larger_vec(y[i + 1][j], y[i + 1][j + 1])));
 }
 
 static void winograd_output(const float *src, size_t plane, size_t channels,
@@ -176,7 +177,7 @@ static void winograd_output(const float *src, size_t plane, size_t channels,
         for (size_t f = 0; f < 6; ++f) {
             vec m[6];
             for (size_t g = 0; g < 6; ++g)
-                m[g] = load(src + (6 * g + f) * plane + c);
+                m[g] = load_vec(src + (6 * g + f) * plane + c);
             output_1d(m, half[f]);
         }
         vec y[4][4];
@@ -197,10 +198,10 @@ static void bias_act(float *rows, size_t ld, size_t num_rows, size_t n, const fl
         const float *more = add == NULL ? NULL : add + i * add_ld;
         size_t j = 0;
         for (; j + LANES <= n; j += LANES) {
-            vec v = load(row + j) + load(bias + j);
+            vec v = load_vec(row + j) + load_vec(bias + j);
             if (more != NULL)
-                v += load(more + j);
-            store(row + j, relu ? larger(v, splat(0)) : v);
+                v += load_vec(more + j);
+            store_vec(row + j, relu ? larger_vec(v, splat_vec(0)) : v);
         }
         for (; j < n; ++j) {
             float v = row[j] + bias[j] + (more != NULL ? more[j] : 0);
@@ -211,10 +212,10 @@ static void bias_act(float *rows, size_t ld, size_t num_rows, size_t n, const fl
 
 static inline void finish_product(const psfm_product *p, size_t i, size_t j, vec sum) {
     if (p->bias != NULL)
-        sum += load(p->bias + j);
+        sum += load_vec(p->bias + j);
     if (p->add != NULL)
-        sum += load(p->add + i * p->ldc + j);
-    store(p->c + i * p->ldc + j, p->relu ? larger(sum, splat(0)) : sum);
+        sum += load_vec(p->add + i * p->ldc + j);
+    store_vec(p->c + i * p->ldc + j, p->relu ? larger_vec(sum, splat_vec(0)) : sum);
 }
 
 /* `rows` <= PRODUCT_ROWS rows and `wide` <= 2 vectors of columns of a product. Inlined with
@@ -227,10 +228,10 @@ static inline __attribute__((always_inline)) void product_block(const psfm_produ
     vec sum[PRODUCT_ROWS][2], b[2];
     UNROLL
     for (size_t r = 0; r < rows; ++r)
-        sum[r][0] = sum[r][1] = splat(0);
+        sum[r][0] = sum[r][1] = splat_vec(0);
     for (size_t k = 0; k < p->k; ++k) {
         for (size_t w = 0; w < wide; ++w)
-            b[w] = load(panel + k * PSFM_PANEL + w * LANES);
+            b[w] = load_vec(panel + k * PSFM_PANEL + w * LANES);
         UNROLL
         for (size_t r = 0; r < rows; ++r)
             for (size_t w = 0; w < wide; ++w)
@@ -253,7 +254,7 @@ static inline __attribute__((always_inline)) void product_columns(const psfm_pro
         product_block(p, i, j, 1, wide);
 }
 
-static void product(const psfm_product *p) {
+static void multiply_matrices(const psfm_product *p) {
     size_t j = 0;
     for (; j + LANES < p->n; j += 2 * LANES)
         product_columns(p, j, 2);
@@ -270,19 +271,20 @@ static inline __attribute__((always_inline)) void taps_block(const psfm_taps *ta
     vec sum[4][TAPS_WIDE];
     for (size_t k = 0; k < 4; ++k)
         for (size_t w = 0; w < wide; ++w)
-            sum[k][w] = splat(taps->bias[o + k]);
+            sum[k][w] = splat_vec(taps->bias[o + k]);
     for (size_t t = 0; t < taps->num_taps; ++t) {
         const float *weights = taps->weights + t * taps->num_out + o;
         vec v[TAPS_WIDE];
         for (size_t w = 0; w < wide; ++w)
-            v[w] = load(rows[t] + x + w * LANES);
+            v[w] = load_vec(rows[t] + x + w * LANES);
         for (size_t k = 0; k < 4; ++k)
             for (size_t w = 0; w < wide; ++w)
                 sum[k][w] += weights[k] * v[w];
     }
     for (size_t k = 0; k < 4; ++k)
         for (size_t w = 0; w < wide; ++w)
-            store(out[o + k] + x + w * LANES, taps->relu ? larger(sum[k][w], splat(0)) : sum[k][w]);
+            store_vec(out[o + k] + x + w * LANES,
+                      taps->relu ? larger_vec(sum[k][w], splat_vec(0)) : sum[k][w]);
 }
 
 static void conv_taps(const psfm_taps *taps, const float *const *rows, size_t width,
@@ -299,10 +301,10 @@ static void conv_taps(const psfm_taps *taps, const float *const *rows, size_t wi
 static void max_of(const float *const *src, size_t num, size_t n, float *dst) {
     size_t x = 0;
     for (; x + LANES <= n; x += LANES) {
-        vec best = load(src[0] + x);
+        vec best = load_vec(src[0] + x);
         for (size_t k = 1; k < num; ++k)
-            best = larger(best, load(src[k] + x));
-        store(dst + x, best);
+            best = larger_vec(best, load_vec(src[k] + x));
+        store_vec(dst + x, best);
     }
     for (; x < n; ++x) {
         float best = src[0][x];
@@ -314,13 +316,14 @@ static void max_of(const float *const *src, size_t num, size_t n, float *dst) {
 
 /* Largest x[j] + shift[j]; shift may be NULL. */
 static float max_sum(const float *x, const float *shift, size_t n) {
-    vec best = splat(-INFINITY);
+    vec best = splat_vec(-INFINITY);
     size_t j = 0;
     for (; j + LANES <= n; j += LANES)
-        best = larger(shift == NULL ? load(x + j) : load(x + j) + load(shift + j), best);
+        best = larger_vec(shift == NULL ? load_vec(x + j) : load_vec(x + j) + load_vec(shift + j),
+                          best);
     if (j < n) {
         vec last = load_part(x + j, n - j, -INFINITY);
-        best = larger(shift == NULL ? last : last + load_part(shift + j, n - j, 0), best);
+        best = larger_vec(shift == NULL ? last : last + load_part(shift + j, n - j, 0), best);
     }
     return max_lanes(best);
 }
@@ -328,12 +331,12 @@ static float max_sum(const float *x, const float *shift, size_t n) {
 static float softmax_exp(float *x, size_t n, float *largest) {
     float most = max_sum(x, NULL, n);
     *largest = most > *largest ? most : *largest;
-    vec top = splat(*largest), sum = splat(0), sum2 = splat(0);
+    vec top = splat_vec(*largest), sum = splat_vec(0), sum2 = splat_vec(0);
     size_t j = 0;
     for (; j + 2 * LANES <= n; j += 2 * LANES) {
-        vec a = exp_vec(load(x + j) - top), b = exp_vec(load(x + j + LANES) - top);
-        store(x + j, a);
-        store(x + j + LANES, b);
+        vec a = exp_vec(load_vec(x + j) - top), b = exp_vec(load_vec(x + j + LANES) - top);
+        store_vec(x + j, a);
+        store_vec(x + j + LANES, b);
         sum += a;
         sum2 += b;
     }
@@ -349,7 +352,7 @@ static float softmax_exp(float *x, size_t n, float *largest) {
     return total;
 }
 
-static inline bool any(bits mask) {
+static inline bool any_bit(bits mask) {
     uint64_t parts[LANES / 2], all = 0;
     memcpy(parts, &mask, sizeof parts);
     for (size_t k = 0; k < LANES / 2; ++k)
@@ -361,9 +364,9 @@ static size_t find_peaks(const float *x, const float *largest, size_t n, float t
                          uint32_t *out) {
     size_t num = 0, j = 0;
     for (; j + LANES <= n; j += LANES) {
-        vec v = load(x + j);
-        bits found = (bits)(v == load(largest + j)) & (bits)(v > threshold);
-        for (size_t k = 0; any(found) && k < LANES; ++k) {
+        vec v = load_vec(x + j);
+        bits found = (bits)(v == load_vec(largest + j)) & (bits)(v > threshold);
+        for (size_t k = 0; any_bit(found) && k < LANES; ++k) {
             out[num] = (uint32_t)(j + k);
             num += found[k] & 1;
         }
@@ -376,38 +379,38 @@ static size_t find_peaks(const float *x, const float *largest, size_t n, float t
 
 static void cell_softmax(const float *x, float *out, size_t row_stride) {
     float values[64];
-    vec top = splat(x[64]), last, sum = splat(0);
+    vec top = splat_vec(x[64]), last, sum = splat_vec(0);
     for (size_t j = 0; j < 64; j += LANES)
-        top = larger(load(x + j), top);
-    top = splat(max_lanes(top));
-    last = exp_vec(splat(x[64]) - top);
+        top = larger_vec(load_vec(x + j), top);
+    top = splat_vec(max_lanes(top));
+    last = exp_vec(splat_vec(x[64]) - top);
     for (size_t j = 0; j < 64; j += LANES) {
-        vec v = exp_vec(load(x + j) - top);
+        vec v = exp_vec(load_vec(x + j) - top);
         sum += v;
-        store(values + j, v);
+        store_vec(values + j, v);
     }
     float inverse = 1.0f / (sum_lanes(sum) + last[0]);
     for (size_t j = 0; j < 64; j += LANES)
-        store(values + j, load(values + j) * inverse);
+        store_vec(values + j, load_vec(values + j) * inverse);
     for (size_t r = 0; r < 8; ++r)
         memcpy(out + r * row_stride, values + 8 * r, 8 * sizeof *out);
 }
 
-static void scale(float *x, size_t n, float factor) {
+static void scale_row(float *x, size_t n, float factor) {
     size_t j = 0;
     for (; j + LANES <= n; j += LANES)
-        store(x + j, load(x + j) * factor);
+        store_vec(x + j, load_vec(x + j) * factor);
     for (; j < n; ++j)
         x[j] *= factor;
 }
 
 static float log_sum_exp(const float *x, const float *shift, size_t n) {
     float top = max_sum(x, shift, n);
-    vec sum = splat(0), sum2 = splat(0);
+    vec sum = splat_vec(0), sum2 = splat_vec(0);
     size_t j = 0;
     for (; j + 2 * LANES <= n; j += 2 * LANES) {
-        sum += exp_vec(load(x + j) + load(shift + j) - top);
-        sum2 += exp_vec(load(x + j + LANES) + load(shift + j + LANES) - top);
+        sum += exp_vec(load_vec(x + j) + load_vec(shift + j) - top);
+        sum2 += exp_vec(load_vec(x + j + LANES) + load_vec(shift + j + LANES) - top);
     }
     float total = sum_lanes(sum + sum2);
     for (; j < n; j += LANES) {
@@ -424,16 +427,16 @@ static void log_sum_exp_columns(const float *x, size_t ld, const float *shift, s
     for (size_t j = 0; j < n; j += 2 * LANES) {
         /* The second vector may lie beyond the padding; then it repeats the first. */
         size_t next = j + LANES < n ? LANES : 0;
-        vec top = splat(-INFINITY), top2 = top, sum = splat(0), sum2 = sum;
+        vec top = splat_vec(-INFINITY), top2 = top, sum = splat_vec(0), sum2 = sum;
         for (size_t i = 0; i < num_rows; ++i) {
             const float *row = x + i * ld + j;
-            top = larger(load(row) + shift[i], top);
-            top2 = larger(load(row + next) + shift[i], top2);
+            top = larger_vec(load_vec(row) + shift[i], top);
+            top2 = larger_vec(load_vec(row + next) + shift[i], top2);
         }
         for (size_t i = 0; i < num_rows; ++i) {
             const float *row = x + i * ld + j;
-            sum += exp_vec(load(row) + shift[i] - top);
-            sum2 += exp_vec(load(row + next) + shift[i] - top2);
+            sum += exp_vec(load_vec(row) + shift[i] - top);
+            sum2 += exp_vec(load_vec(row + next) + shift[i] - top2);
         }
         for (size_t k = 0; k < LANES; ++k) {
             out[j + k] = top[k] + logf(sum[k]);
@@ -442,7 +445,7 @@ static void log_sum_exp_columns(const float *x, size_t ld, const float *shift, s
     }
 }
 
-static inline vec gelu(vec x) {
+static inline vec gelu_vec(vec x) {
     vec z = x * 0.70710678f;
     vec a = (vec)((bits)z & 0x7fffffffu);
     vec t = 1.0f / (1.0f + 0.3275911f * a);
@@ -456,24 +459,25 @@ static inline vec gelu(vec x) {
 }
 
 static void norm_gelu(float *x, size_t n, const float *gain, const float *offset) {
-    vec sum = splat(0), square = splat(0);
+    vec sum = splat_vec(0), square = splat_vec(0);
     for (size_t j = 0; j < n; j += LANES)
-        sum += load(x + j);
+        sum += load_vec(x + j);
     float mean = sum_lanes(sum) / (float)n;
     for (size_t j = 0; j < n; j += LANES) {
-        vec d = load(x + j) - mean;
+        vec d = load_vec(x + j) - mean;
         square += d * d;
     }
     float inverse = 1.0f / sqrtf(sum_lanes(square) / (float)n + 1e-5f);
     for (size_t j = 0; j < n; j += LANES)
-        store(x + j, gelu((load(x + j) - mean) * inverse * load(gain + j) + load(offset + j)));
+        store_vec(x + j, gelu_vec((load_vec(x + j) - mean) * inverse * load_vec(gain + j) +
+                                  load_vec(offset + j)));
 }
 
 static float sum_squares(const float *x, size_t n) {
-    vec sum = splat(0);
+    vec sum = splat_vec(0);
     size_t j = 0;
     for (; j + LANES <= n; j += LANES)
-        sum += load(x + j) * load(x + j);
+        sum += load_vec(x + j) * load_vec(x + j);
     float total = sum_lanes(sum);
     for (; j < n; ++j)
         total += x[j] * x[j];
@@ -485,13 +489,13 @@ const psfm_kernels KERNELS = {
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
     .bias_act = bias_act,
-    .product = product,
+    .product = multiply_matrices,
     .conv_taps = conv_taps,
     .max_of = max_of,
     .find_peaks = find_peaks,
     .cell_softmax = cell_softmax,
     .softmax_exp = softmax_exp,
-    .scale = scale,
+    .scale = scale_row,
     .log_sum_exp = log_sum_exp,
     .log_sum_exp_columns = log_sum_exp_columns,
     .norm_gelu = norm_gelu,

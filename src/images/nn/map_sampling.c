@@ -61,7 +61,7 @@ void psfm_map_sample(const psfm_map *map, psfm_sample_mode mode, float x, float 
                 add_pixel(map, ix + i - 1, iy + j - 1, wx[i] * wy[j], out);
 }
 
-static void normalise(psfm_engine *nn, float *x, size_t n) {
+static void normalise_vector(psfm_engine *nn, float *x, size_t n) {
     const psfm_kernels *kernels = psfm_engine_kernels(nn);
     float length = sqrtf(kernels->sum_squares(x, n));
     kernels->scale(x, n, 1.0f / (length > 1e-12f ? length : 1e-12f));
@@ -83,7 +83,7 @@ static void sample_task(psfm_engine *nn, const void *user, size_t index, void *m
     for (size_t k = begin; k < end; ++k) {
         float *out = job->out + k * n;
         psfm_map_sample(job->map, job->mode, job->positions[k][0], job->positions[k][1], out);
-        normalise(nn, out, n);
+        normalise_vector(nn, out, n);
     }
 }
 
@@ -100,7 +100,7 @@ static void normalise_task(psfm_engine *nn, const void *user, size_t y, void *me
     (void)memory;
     const psfm_map *map = user;
     for (size_t x = 0; x < map->width; ++x)
-        normalise(nn, map->data + (y * map->width + x) * map->pitch, map->channels);
+        normalise_vector(nn, map->data + (y * map->width + x) * map->pitch, map->channels);
 }
 
 psfm_status psfm_map_normalise(psfm_context *ctx, psfm_engine *nn, psfm_map *map) {
@@ -122,7 +122,7 @@ typedef struct {
 
 /* Between which of m old pixels new pixel i of n lies. The ratio is rounded to single precision and
  * the rest is not: so does PyTorch, and the networks' reference results come from it. */
-static between place(psfm_resize_rule rule, size_t i, size_t n, size_t m) {
+static between place_between(psfm_resize_rule rule, size_t i, size_t n, size_t m) {
     double position;
     if (rule == PSFM_RESIZE_CORNERS)
         position = n > 1 ? (double)i * (double)((float)(m - 1) / (float)(n - 1)) : 0;
@@ -141,11 +141,11 @@ static void resize_task(psfm_engine *nn, const void *user, size_t y, void *memor
     (void)nn, (void)memory;
     const resize_job *job = user;
     const psfm_map *src = job->src, *dst = job->dst;
-    between v = place(job->rule, y, dst->height, src->height);
+    between v = place_between(job->rule, y, dst->height, src->height);
     const float *top = src->data + v.low * src->width * src->pitch;
     const float *bottom = src->data + v.high * src->width * src->pitch;
     for (size_t x = 0; x < dst->width; ++x) {
-        between h = place(job->rule, x, dst->width, src->width);
+        between h = place_between(job->rule, x, dst->width, src->width);
         const float *a = top + h.low * src->pitch, *b = top + h.high * src->pitch;
         const float *c = bottom + h.low * src->pitch, *d = bottom + h.high * src->pitch;
         float wa = (1 - v.weight) * (1 - h.weight), wb = (1 - v.weight) * h.weight;

@@ -158,8 +158,8 @@ static psfm_status read_tensors(psfm_context *ctx, const cJSON *header, psfm_saf
     return check_tensors(ctx, file);
 }
 
-static psfm_status parse(psfm_context *ctx, const uint8_t *bytes, size_t size,
-                         psfm_safetensors *file) {
+static psfm_status parse_file(psfm_context *ctx, const uint8_t *bytes, size_t size,
+                              psfm_safetensors *file) {
     uint64_t header_size = 0;
     for (size_t k = 0; k < 8 && k < size; ++k)
         header_size |= (uint64_t)bytes[k] << (8 * k);
@@ -180,7 +180,7 @@ static psfm_status parse(psfm_context *ctx, const uint8_t *bytes, size_t size,
     return status;
 }
 
-static psfm_status make(psfm_context *ctx, const char *name, psfm_safetensors **out) {
+static psfm_status make_file(psfm_context *ctx, const char *name, psfm_safetensors **out) {
     psfm_status status = PSFM_ALLOC(ctx, 1, out);
     if (status == PSFM_OK)
         status = psfm_strdup(ctx, name, &(*out)->name);
@@ -191,10 +191,10 @@ static psfm_status make(psfm_context *ctx, const char *name, psfm_safetensors **
 
 psfm_status psfm_safetensors_parse(psfm_context *ctx, const void *bytes, size_t size,
                                    const char *name, psfm_safetensors **out) {
-    psfm_status status = make(ctx, name, out);
+    psfm_status status = make_file(ctx, name, out);
     if (status != PSFM_OK)
         return status;
-    status = parse(ctx, bytes, size, *out);
+    status = parse_file(ctx, bytes, size, *out);
     if (status != PSFM_OK)
         psfm_safetensors_close(out);
     return status;
@@ -225,12 +225,12 @@ static psfm_status map_file(psfm_context *ctx, const char *path, const char *pur
 
 psfm_status psfm_safetensors_open(psfm_context *ctx, const char *path, const char *purpose,
                                   psfm_safetensors **out) {
-    psfm_status status = make(ctx, path, out);
+    psfm_status status = make_file(ctx, path, out);
     if (status != PSFM_OK)
         return status;
     status = map_file(ctx, path, purpose, *out);
     if (status == PSFM_OK && (*out)->map != NULL)
-        status = parse(ctx, (*out)->map, (*out)->map_size, *out);
+        status = parse_file(ctx, (*out)->map, (*out)->map_size, *out);
     if (status != PSFM_OK)
         psfm_safetensors_close(out);
     return status;

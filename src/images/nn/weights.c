@@ -16,13 +16,13 @@
 
 #define NORM_EPSILON 1e-5 /* PyTorch's default, which all our models keep */
 
-static void join(const char *prefix, const char *suffix, char name[PSFM_TENSOR_NAME_SIZE]) {
+static void join_name(const char *prefix, const char *suffix, char name[PSFM_TENSOR_NAME_SIZE]) {
     snprintf(name, PSFM_TENSOR_NAME_SIZE, "%s.%s", prefix, suffix);
 }
 
 bool psfm_weights_have(const psfm_safetensors *file, const char *prefix, const char *suffix) {
     char name[PSFM_TENSOR_NAME_SIZE];
-    join(prefix, suffix, name);
+    join_name(prefix, suffix, name);
     return psfm_safetensors_find(file, name) != NULL;
 }
 
@@ -30,7 +30,7 @@ bool psfm_weights_have(const psfm_safetensors *file, const char *prefix, const c
 static psfm_status read_vector(psfm_context *ctx, const psfm_safetensors *file, const char *prefix,
                                const char *suffix, size_t num, const float *absent, float *out) {
     char name[PSFM_TENSOR_NAME_SIZE];
-    join(prefix, suffix, name);
+    join_name(prefix, suffix, name);
     if (absent != NULL && psfm_safetensors_find(file, name) == NULL) {
         for (size_t k = 0; k < num; ++k)
             out[k] = *absent;
@@ -111,7 +111,7 @@ typedef struct {
 } search;
 
 /* Looks at one file. Two names of the same contents are no rivals. */
-static psfm_status consider(search *s, const char *path) {
+static psfm_status consider_file(search *s, const char *path) {
     psfm_safetensors *file = NULL;
     psfm_status status = psfm_safetensors_open(s->ctx, path, s->network->source, &file);
     if (status != PSFM_OK)
@@ -155,7 +155,7 @@ static psfm_status consider_folder(search *s, const char *folder) {
         if (status == PSFM_OK)
             status = psfm_path_join(s->ctx, folder, entries[k]->d_name, &path);
         if (status == PSFM_OK)
-            status = consider(s, path);
+            status = consider_file(s, path);
         if (status == PSFM_ERR_IO || status == PSFM_ERR_FORMAT) {
             psfm_log(s->ctx, PSFM_LOG_WARNING, "%s", psfm_context_message(s->ctx));
             status = PSFM_OK;
@@ -167,7 +167,7 @@ static psfm_status consider_folder(search *s, const char *folder) {
     return status;
 }
 
-static psfm_status conclude(const search *s, const psfm_weights_list *list) {
+static psfm_status conclude_search(const search *s, const psfm_weights_list *list) {
     const psfm_network_file *n = s->network;
     if (list->num == 0)
         return psfm_fail(s->ctx, PSFM_ERR_ARGUMENT, "--weights is missing: needed are %s",
@@ -191,9 +191,9 @@ psfm_status psfm_weights_find(psfm_context *ctx, const psfm_weights_list *list,
     *path = NULL;
     for (size_t k = 0; status == PSFM_OK && k < list->num; ++k)
         status = psfm_path_is_folder(list->paths[k]) ? consider_folder(&s, list->paths[k])
-                                                     : consider(&s, list->paths[k]);
+                                                     : consider_file(&s, list->paths[k]);
     if (status == PSFM_OK)
-        status = conclude(&s, list);
+        status = conclude_search(&s, list);
     if (status == PSFM_OK) {
         *path = s.best;
         *fingerprint = s.fingerprint;

@@ -21,8 +21,8 @@
 #include "images/photometric/track_results.h"
 #include "images/photometric/track_tasks.h"
 
-static psfm_status summarise(psfm_context *ctx, const psfm_track_plan *plan, size_t num_points,
-                             psfm_track_align_stats *stats) {
+static psfm_status summarise_searches(psfm_context *ctx, const psfm_track_plan *plan,
+                                      size_t num_points, psfm_track_align_stats *stats) {
     double *shift = NULL;
     psfm_status status = PSFM_ALLOC(ctx, plan->num_searches, &shift);
     if (status != PSFM_OK)
@@ -60,7 +60,7 @@ psfm_status psfm_align_tracks(psfm_context *ctx, const psfm_track_scene *scene,
     if (status == PSFM_OK)
         status = psfm_tracks_run(ctx, &setup, structure, &plan);
     if (status == PSFM_OK)
-        status = summarise(ctx, &plan, structure->num_points, stats);
+        status = summarise_searches(ctx, &plan, structure->num_points, stats);
     if (status == PSFM_OK && plan.num_searches > 0)
         status = psfm_track_results_take(ctx, &plan, scene->cameras, set, structure);
     stats->done = status == PSFM_OK;

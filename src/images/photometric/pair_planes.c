@@ -111,7 +111,7 @@ typedef struct {
     psfm_rng rng;
 } refinement;
 
-static psfm_status begin(psfm_context *ctx, refinement *r) {
+static psfm_status begin_refinement(psfm_context *ctx, refinement *r) {
     psfm_status status;
     size_t total = r->sides[0].num_corners + r->sides[1].num_corners;
     if ((status = PSFM_ALLOC(ctx, r->num_planes, &r->H_12)) ||
@@ -139,7 +139,7 @@ static psfm_status begin(psfm_context *ctx, refinement *r) {
     return PSFM_OK;
 }
 
-static void finish(refinement *r) {
+static void finish_refinement(refinement *r) {
     for (size_t k = 0; r->regions != NULL && k < 2 * r->num_planes; ++k)
         free_region(&r->regions[k]);
     free(r->regions);
@@ -201,7 +201,7 @@ static void align_corners(refinement *r, int round) {
 }
 
 /* The aligned corners of a plane as points. */
-static size_t collect(refinement *r, size_t plane) {
+static size_t collect_points(refinement *r, size_t plane) {
     size_t num = 0;
     for (int s = 0; s < 2; ++s) {
         for (size_t k = 0; k < r->sides[s].num_corners; ++k) {
@@ -273,10 +273,10 @@ static bool is_flat(const refinement *r, const psfm_refined_plane *plane, size_t
 }
 
 /* Refits one plane to its aligned corners; gives it up if they do not carry it. */
-static psfm_status refit(psfm_context *ctx, refinement *r, size_t plane, bool last,
-                         psfm_pair_plane_stats *stats) {
+static psfm_status refit_plane(psfm_context *ctx, refinement *r, size_t plane, bool last,
+                               psfm_pair_plane_stats *stats) {
     psfm_refined_plane *out = &r->planes[plane];
-    size_t num = collect(r, plane);
+    size_t num = collect_points(r, plane);
     const psfm_plane_points points = {{r->sides[0].view.camera, r->sides[1].view.camera},
                                       r->points,
                                       num,
@@ -381,13 +381,13 @@ psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *align
                     .planes = out->planes,
                     .rng = psfm_rng_make(psfm_context_seed(ctx), PSFM_RNG_PHOTO, pair->stream[0],
                                          pair->stream[1])};
-    status = begin(ctx, &r);
+    status = begin_refinement(ctx, &r);
     for (int round = 0; status == PSFM_OK && round < ROUNDS; ++round) {
         psfm_pair_plane_stats scratch = {0};
         bool last = round + 1 == ROUNDS;
         align_corners(&r, round);
         for (size_t p = 0; status == PSFM_OK && p < r.num_planes; ++p) {
-            status = refit(ctx, &r, p, last, last ? &out->stats : &scratch);
+            status = refit_plane(ctx, &r, p, last, last ? &out->stats : &scratch);
             if (round > 0 && !r.planes[p].refined)
                 give_up(&r, p);
         }
@@ -398,7 +398,7 @@ psfm_status psfm_pair_planes_refine(psfm_context *ctx, psfm_patch_aligner *align
             ++*(r.planes[p].refined ? &out->stats.num_refined_planes : &out->stats.num_raw_planes);
         status = list_matches(ctx, &r, out);
     }
-    finish(&r);
+    finish_refinement(&r);
     if (status != PSFM_OK)
         psfm_pair_refined_free(out);
     return status;

@@ -175,7 +175,7 @@ static void orient_like(const psfm_plane_motion *like, psfm_plane_motion *m) {
 }
 
 /* Distance of two motions by rotation and normal, radians. */
-static double distance(const psfm_plane_motion *a, const psfm_plane_motion *b) {
+static double motion_distance(const psfm_plane_motion *a, const psfm_plane_motion *b) {
     double c = psfm_dot3(a->n1, b->n1);
     return psfm_rotation_angle(a->R_21, b->R_21) + (c < 1.0 ? 1.0 - c : 0.0);
 }
@@ -191,12 +191,12 @@ static void replace_alone(psfm_homography *to, const psfm_refined_plane *from) {
         psfm_plane_motion a = found[0], b = found[1];
         orient_like(&to->motions[0], &a);
         orient_like(&to->motions[0], &b);
-        swap = distance(&to->motions[0], &b) < distance(&to->motions[0], &a);
+        swap = motion_distance(&to->motions[0], &b) < motion_distance(&to->motions[0], &a);
     }
     for (int k = 0; k < to->num_motions; ++k) {
         kept[k] = found[swap ? 1 - k : k];
         orient_like(&to->motions[k], &kept[k]);
-        if (distance(&to->motions[k], &kept[k]) > same_motion_rad)
+        if (motion_distance(&to->motions[k], &kept[k]) > same_motion_rad)
             return;
     }
     memcpy(to->motions, kept, (size_t)to->num_motions * sizeof *kept);
@@ -223,7 +223,7 @@ typedef struct {
 } joint_fit;
 
 /* S px for the information S of a keypoint. */
-static void whiten(const psfm_view *view, uint32_t keypoint, double px[6]) {
+static void whiten_derivative(const psfm_view *view, uint32_t keypoint, double px[6]) {
     if (view->sqrt_info == NULL)
         return;
     const double *s = view->sqrt_info[keypoint];
@@ -238,8 +238,8 @@ static psfm_status load_pairs(joint_fit *f) {
     psfm_status status = psfm_correspondences_init(f->ctx, f->set, f->pair, &c);
     for (size_t k = 0; status == PSFM_OK && k < c.num; ++k) {
         const uint32_t *match = f->pair->matches[c.match_idx[k]];
-        whiten(&f->set->views[f->pair->view1], match[0], c.px1[k]);
-        whiten(&f->set->views[f->pair->view2], match[1], c.px2[k]);
+        whiten_derivative(&f->set->views[f->pair->view1], match[0], c.px1[k]);
+        whiten_derivative(&f->set->views[f->pair->view2], match[1], c.px2[k]);
     }
     if (status == PSFM_OK)
         status = psfm_ray_pairs_init(f->ctx, &c, NULL, &f->pairs);
@@ -270,7 +270,7 @@ static psfm_status select_pairs(joint_fit *f, const uint32_t *matches, size_t nu
     return psfm_ray_pairs_select(f->ctx, &f->pairs, f->idx, n, out);
 }
 
-static bool obeys(const joint_fit *f, const psfm_homography *h) {
+static bool obeys_motion(const joint_fit *f, const psfm_homography *h) {
     return !h->is_rotation && h->num_motions == 1 &&
            psfm_rotation_angle(h->motions[0].R_21, f->motion.R_21) < obeys_rad;
 }
@@ -280,7 +280,7 @@ static psfm_status add_planes(joint_fit *f) {
         const psfm_homography *from = &f->view->homographies[h];
         psfm_joint_plane *to = &f->planes[f->num_planes];
         bool is_new = f->refined[h].refined;
-        if (!obeys(f, from))
+        if (!obeys_motion(f, from))
             continue;
         psfm_status status = select_pairs(f, from->inliers, from->num_inliers, is_new, &to->pairs);
         if (status != PSFM_OK)

@@ -316,7 +316,8 @@ static bool step_by_secant(secant *s, const double value[2]) {
 
 /* Compares the template with the other photograph where the search is: <D, w> and the correlation;
  * `level` is that of the other photograph. */
-static psfm_patch_outcome compare(psfm_patch_aligner *a, search *s, int level, double value[2]) {
+static psfm_patch_outcome compare_patch(psfm_patch_aligner *a, search *s, int level,
+                                        double value[2]) {
     psfm_plane_warp moved;
     psfm_patch_map map;
     psfm_patch_sums sums;
@@ -338,12 +339,12 @@ static psfm_patch_outcome compare(psfm_patch_aligner *a, search *s, int level, d
 }
 
 /* Moves the template to where the other photograph is like it. */
-static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
+static psfm_patch_outcome iterate_shift(psfm_patch_aligner *a, search *s) {
     int level = level_of(s->to, s->spacing * s->zoom);
     secant steps = {.inverse = {1.0, 0.0, 0.0, 1.0}};
     for (int k = 0; k < MAX_ITERATIONS; ++k) {
         double value[2];
-        psfm_patch_outcome outcome = compare(a, s, level, value);
+        psfm_patch_outcome outcome = compare_patch(a, s, level, value);
         if (outcome != PSFM_PATCH_ALIGNED)
             return outcome;
         if (is_hopeless(s, k))
@@ -362,7 +363,7 @@ static psfm_patch_outcome iterate(psfm_patch_aligner *a, search *s) {
 /* Template, then iterations. */
 static psfm_patch_outcome align_once(psfm_patch_aligner *a, search *s) {
     psfm_patch_outcome outcome = make_template(a, s->from, s->xy, s->spacing);
-    return outcome == PSFM_PATCH_ALIGNED ? iterate(a, s) : outcome;
+    return outcome == PSFM_PATCH_ALIGNED ? iterate_shift(a, s) : outcome;
 }
 
 /* Aligns coarse to fine; a coarse level that fails leaves the start where it was. */
@@ -428,8 +429,8 @@ static psfm_patch_outcome align_back(psfm_patch_aligner *a, const psfm_patch_que
     return PSFM_PATCH_ALIGNED;
 }
 
-static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_query *q,
-                                psfm_patch_match *m) {
+static psfm_patch_outcome align_patch(psfm_patch_aligner *a, const psfm_patch_query *q,
+                                      psfm_patch_match *m) {
     psfm_plane_warp warp, moved;
     double anisotropy, reach = a->radius;
     if (!psfm_plane_warp_make(q->view1.camera, q->xy1, q->view2.camera, q->H_21, reach, &warp))
@@ -463,5 +464,5 @@ static psfm_patch_outcome align(psfm_patch_aligner *a, const psfm_patch_query *q
 void psfm_patch_align(psfm_patch_aligner *aligner, const psfm_patch_query *query,
                       psfm_patch_match *match) {
     *match = (psfm_patch_match){0};
-    match->outcome = align(aligner, query, match);
+    match->outcome = align_patch(aligner, query, match);
 }

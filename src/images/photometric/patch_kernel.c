@@ -28,7 +28,8 @@ BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) 
            p[3] * __builtin_convertvector(*odd >> 16, floats);
 }
 
-static const psfm_patch_kernel plain = {sample, sample_grid, sum, moments, weigh};
+static const psfm_patch_kernel plain = {sample_patch, sample_grid, sum_products, sum_moments,
+                                        weigh_template};
 
 const psfm_patch_kernel *psfm_patch_kernel_choose(void) {
 #if defined(__x86_64__)

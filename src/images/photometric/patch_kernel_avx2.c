@@ -30,6 +30,7 @@ BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) 
     _mm256_storeu_ps((float *)out, _mm256_cvtepi32_ps(_mm256_add_epi32(a, b)));
 }
 
-const psfm_patch_kernel psfm_patch_kernel_avx2 = {sample, sample_grid, sum, moments, weigh};
+const psfm_patch_kernel psfm_patch_kernel_avx2 = {sample_patch, sample_grid, sum_products,
+                                                  sum_moments, weigh_template};
 
 #endif

@@ -27,6 +27,7 @@ BODY void dot(const ints *four, const ints *even, const ints *odd, floats *out) 
     _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_add_epi32(a, b)));
 }
 
-const psfm_patch_kernel psfm_patch_kernel_avx512 = {sample, sample_grid, sum, moments, weigh};
+const psfm_patch_kernel psfm_patch_kernel_avx512 = {sample_patch, sample_grid, sum_products,
+                                                    sum_moments, weigh_template};
 
 #endif

@@ -64,8 +64,8 @@ BODY floats join_rows(const floats rows[4], const floats wy[4]) {
            (1.0F / (6.0F * ROW_ONE));
 }
 
-static void sample(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
-                   const float *v, size_t num, float *out) {
+static void sample_patch(const psfm_pyramid_level *level, const psfm_patch_map *map, const float *u,
+                         const float *v, size_t num, float *out) {
     float low_x = (float)(1 - map->base_x), high_x = (float)(level->width - 3 - map->base_x);
     float low_y = (float)(1 - map->base_y), high_y = (float)(level->height - 3 - map->base_y);
     for (size_t k = 0; k < num; k += WIDTH) {
@@ -158,8 +158,9 @@ BODY float add_lanes(const floats sum[PARTS]) {
     return s[0];
 }
 
-static void sum(const float *w, float offset, const float *step_x, const float *step_y,
-                const float *pattern, const float *window, size_t num, psfm_patch_sums *sums) {
+static void sum_products(const float *w, float offset, const float *step_x, const float *step_y,
+                         const float *pattern, const float *window, size_t num,
+                         psfm_patch_sums *sums) {
     floats s[5][PARTS] = {{{0}}};
     for (size_t k = 0; k < num; k += PSFM_PATCH_LANES) {
         for (size_t h = 0, at = k; h < PARTS; ++h, at += WIDTH) {
@@ -175,8 +176,8 @@ static void sum(const float *w, float offset, const float *step_x, const float *
                               add_lanes(s[4])};
 }
 
-static void moments(const float *t, float offset, const float *gx, const float *gy,
-                    const float *window, size_t num, psfm_patch_moments *out) {
+static void sum_moments(const float *t, float offset, const float *gx, const float *gy,
+                        const float *window, size_t num, psfm_patch_moments *out) {
     floats s[9][PARTS] = {{{0}}};
     for (size_t k = 0; k < num; k += PSFM_PATCH_LANES) {
         for (size_t h = 0, at = k; h < PARTS; ++h, at += WIDTH) {
@@ -198,8 +199,8 @@ static void moments(const float *t, float offset, const float *gx, const float *
                                 add_lanes(s[6]), add_lanes(s[7]), add_lanes(s[8])};
 }
 
-static void weigh(const psfm_patch_weights *p, const float *window, size_t num, float *t, float *gx,
-                  float *gy) {
+static void weigh_template(const psfm_patch_weights *p, const float *window, size_t num, float *t,
+                           float *gx, float *gy) {
     const float *a = p->step_x, *b = p->step_y;
     for (size_t k = 0; k < num; k += WIDTH) {
         floats w = load(window + k), d = load(t + k) - p->offset;

@@ -168,7 +168,7 @@ typedef struct {
     size_t index;
 } place;
 
-static int compare(const void *a, const void *b) {
+static int compare_places(const void *a, const void *b) {
     const place *p = a, *q = b;
     if (p->block1 != q->block1)
         return p->block1 < q->block1 ? -1 : 1;
@@ -193,7 +193,7 @@ psfm_status psfm_photo_order(psfm_context *ctx, const psfm_photo_cache *cache,
     for (size_t k = 0; k < num; ++k)
         places[k] = (place){view1[k] / size, view2[k] / size, view1[k], view2[k], k};
     if (num > 0)
-        qsort(places, num, sizeof *places, compare);
+        qsort(places, num, sizeof *places, compare_places);
     for (size_t k = 0; k < num; ++k)
         order[k] = places[k].index;
     free(places);

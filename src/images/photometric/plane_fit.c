@@ -42,7 +42,7 @@ static void fill_rows(const psfm_plane_points *p, psfm_correspondences *c) {
 }
 
 /* Multiplies a 2 x 3 derivative by the square root of the inverse of `factor` times C. */
-static void whiten(const double cov[3], double factor, double px[6]) {
+static void whiten_derivative(const double cov[3], double factor, double px[6]) {
     double a = sqrt(cov[0] * factor), b = cov[1] * factor / a;
     double c = sqrt(fmax(cov[2] * factor - b * b, 1e-12)); /* C = L L^T */
     for (int k = 0; k < 3; ++k) {
@@ -58,13 +58,14 @@ static void whiten_rows(const psfm_plane_point *points, psfm_correspondences *c)
         double *exact = p->found == 0 ? c->px2[r] : c->px1[r];
         double size = sqrt(p->cov[0] * p->cov[2] - p->cov[1] * p->cov[1]);
         const double even[3] = {size, 0.0, size};
-        whiten(p->cov, 0.5, found);
-        whiten(even, 0.5, exact);
+        whiten_derivative(p->cov, 0.5, found);
+        whiten_derivative(even, 0.5, exact);
     }
 }
 
 /* Deviations of all points from H_21, in pixels and in standard deviations. */
-static void measure(const psfm_plane_points *all, const double H_21[9], psfm_plane_fitted *fit) {
+static void measure_errors(const psfm_plane_points *all, const double H_21[9],
+                           psfm_plane_fitted *fit) {
     double H_12[9];
     bool invertible = psfm_mat3_inverse(H_21, H_12);
     for (size_t k = 0; k < all->num; ++k) {
@@ -89,7 +90,7 @@ static void measure(const psfm_plane_points *all, const double H_21[9], psfm_pla
 
 /* By how much the errors of most points exceed their covariances, at least 1: the median of a
  * two-dimensional normal deviate is sqrt(2 ln 2). Reorders the values. */
-static double excess(double *values, size_t num) {
+static double error_excess(double *values, size_t num) {
     return num == 0 ? 1.0 : fmax(psfm_median(values, num) / 1.17741, 1.0);
 }
 
@@ -99,16 +100,17 @@ static double excess(double *values, size_t num) {
 static void find_excess(const psfm_plane_points *all, const double H_21[9], double *values,
                         psfm_plane_fitted *fit) {
     size_t n = 0;
-    measure(all, H_21, fit);
+    measure_errors(all, H_21, fit);
     for (size_t k = 0; k < all->num; ++k)
         if (fit->error_px[k] <= all->max_error_px)
             values[n++] = fit->sigmas[k];
-    fit->scale = excess(values, n);
+    fit->scale = error_excess(values, n);
 }
 
 /* The homography that most points agree with, by RANSAC and from the start. */
-static psfm_status search(psfm_context *ctx, const psfm_ray_pairs *pairs, double max_error_px,
-                          psfm_rng *rng, double H_21[9], bool *found) {
+static psfm_status search_homography(psfm_context *ctx, const psfm_ray_pairs *pairs,
+                                     double max_error_px, psfm_rng *rng, double H_21[9],
+                                     bool *found) {
     psfm_loss loss = {max_error_px * max_error_px, 0.0};
     double start[9], *scratch = NULL;
     psfm_status status = PSFM_ALLOC(ctx, pairs->num_blocks * PSFM_LANES, &scratch);
@@ -141,7 +143,8 @@ psfm_status psfm_plane_fit(psfm_context *ctx, const psfm_plane_points *points, p
     if (c.num < MIN_POINTS)
         goto cleanup;
     if ((status = psfm_ray_pairs_init(ctx, &c, rng, &pairs)) ||
-        (status = search(ctx, &pairs, points->max_error_px, rng, H, &fit->fitted)) || !fit->fitted)
+        (status = search_homography(ctx, &pairs, points->max_error_px, rng, H, &fit->fitted)) ||
+        !fit->fitted)
         goto cleanup;
     fit->fitted = false;
     whiten_rows(points->points, &c);
@@ -202,25 +205,25 @@ bool psfm_plane_warp_make(const psfm_camera *camera1, const double xy1[2],
     return true;
 }
 
-static double value(const double c[6], double u, double v) {
+static double quadratic_value(const double c[6], double u, double v) {
     return c[0] + c[1] * u + c[2] * v + c[3] * u * u + c[4] * u * v + c[5] * v * v;
 }
 
 void psfm_plane_warp_at(const psfm_plane_warp *warp, double u, double v, double xy2[2]) {
-    xy2[0] = value(warp->x, u, v);
-    xy2[1] = value(warp->y, u, v);
+    xy2[0] = quadratic_value(warp->x, u, v);
+    xy2[1] = quadratic_value(warp->y, u, v);
 }
 
-static void move(const double c[6], double u, double v, double out[6]) {
-    out[0] = value(c, u, v);
+static void move_origin(const double c[6], double u, double v, double out[6]) {
+    out[0] = quadratic_value(c, u, v);
     out[1] = c[1] + 2.0 * c[3] * u + c[4] * v;
     out[2] = c[2] + 2.0 * c[5] * v + c[4] * u;
     memcpy(out + 3, c + 3, 3 * sizeof *c);
 }
 
 void psfm_plane_warp_move(const psfm_plane_warp *warp, double u, double v, psfm_plane_warp *moved) {
-    move(warp->x, u, v, moved->x);
-    move(warp->y, u, v, moved->y);
+    move_origin(warp->x, u, v, moved->x);
+    move_origin(warp->y, u, v, moved->y);
 }
 
 double psfm_plane_warp_zoom(const psfm_plane_warp *warp, double *anisotropy) {

@@ -24,7 +24,8 @@ static size_t plan_levels(int width, int height, psfm_pyramid *photo) {
     return bytes;
 }
 
-static void halve(const psfm_pyramid_level *from, const psfm_pyramid_level *to, uint8_t *out) {
+static void halve_level(const psfm_pyramid_level *from, const psfm_pyramid_level *to,
+                        uint8_t *out) {
     size_t stride = (size_t)from->width, width = (size_t)to->width;
     for (size_t y = 0; y < (size_t)to->height; ++y) {
         const uint8_t *a = from->pixels + 2 * y * stride, *b = a + stride;
@@ -53,7 +54,7 @@ psfm_status psfm_pyramid_init(psfm_context *ctx, const psfm_image *image, psfm_p
         if (k == 0)
             memcpy(to, image->gray, size);
         else
-            halve(level - 1, level, to);
+            halve_level(level - 1, level, to);
         level->pixels = to;
         to += size;
     }
@@ -180,7 +181,7 @@ static psfm_status search_all(psfm_context *ctx, const finder *f, psfm_corner *b
 }
 
 /* Places and strengths of the photograph in place of those of its level. */
-static void enlarge(int level, psfm_corner *corners, size_t num) {
+static void enlarge_corners(int level, psfm_corner *corners, size_t num) {
     const float zoom = (float)(1 << level);
     for (size_t k = 0; k < num; ++k) {
         corners[k].x *= zoom;
@@ -214,7 +215,7 @@ psfm_status psfm_corners_find(psfm_context *ctx, const psfm_pyramid *photo,
         goto cleanup;
     status = search_all(ctx, &f, best, corners, num);
     if (level > 0)
-        enlarge(level, *corners, *num);
+        enlarge_corners(level, *corners, *num);
 
 cleanup:
     free(f.sums.xx);

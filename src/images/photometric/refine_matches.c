@@ -55,8 +55,8 @@ static bool has_plane(const psfm_two_view *view) {
     return false;
 }
 
-static psfm_status summarise(psfm_context *ctx, const refinement *r,
-                             psfm_refine_matches_stats *stats) {
+static psfm_status summarise_pairs(psfm_context *ctx, const refinement *r,
+                                   psfm_refine_matches_stats *stats) {
     double *shift = NULL, *sigma = NULL;
     size_t n = 0;
     for (size_t v = 0; v < r->set->num_views; ++v) {
@@ -247,7 +247,7 @@ static psfm_status align_waves(psfm_context *ctx, refinement *r) {
     return status;
 }
 
-static psfm_status run(psfm_context *ctx, refinement *r) {
+static psfm_status run_refinement(psfm_context *ctx, refinement *r) {
     size_t num_views = r->set->num_views, num_pairs = r->set->num_pairs;
     psfm_status status;
     if ((status = PSFM_ALLOC(ctx, num_views, &r->views)) ||
@@ -291,9 +291,9 @@ psfm_status psfm_refine_matches(psfm_context *ctx, const psfm_photo_options *opt
                               .cameras = input->set->cameras},
                     .kept = input->kept};
     *stats = (psfm_refine_matches_stats){0};
-    psfm_status status = run(ctx, &r);
+    psfm_status status = run_refinement(ctx, &r);
     if (status == PSFM_OK)
-        status = summarise(ctx, &r, stats);
+        status = summarise_pairs(ctx, &r, stats);
     if (status == PSFM_OK)
         status = psfm_pair_results_take(ctx, r.views, r.pairs, r.set, r.two_views);
     if (status == PSFM_OK)

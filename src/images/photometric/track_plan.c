@@ -237,7 +237,7 @@ static void sort_by_view(const psfm_track_search *const *in, size_t num, bool by
 
 /* The searches of all chunks as one list, sorted: by `to`, then by `from`. Within a chunk and from
  * one to the next points ascend. */
-static psfm_status collect(psfm_context *ctx, const planner *p) {
+static psfm_status collect_searches(psfm_context *ctx, const planner *p) {
     psfm_track_plan *plan = p->plan;
     const psfm_track_search **order = NULL, **sorted = NULL;
     size_t total = 0, num = 0, *begin = NULL, num_views = p->set->num_views;
@@ -288,7 +288,7 @@ static psfm_status make_plan(psfm_context *ctx, planner *p) {
         (status = psfm_points_cover(ctx, p->set, p->structure, (size_t)p->options->per_image,
                                     p->chosen)) ||
         (status = psfm_parallel_for(ctx, NULL, p->num_chunks, plan_chunk, p)) ||
-        (status = collect(ctx, p)))
+        (status = collect_searches(ctx, p)))
         return status;
     return find_groups(ctx, p->plan);
 }
@@ -370,8 +370,8 @@ static psfm_status sort_by_length(psfm_context *ctx, const psfm_tracks *t, size_
 }
 
 /* Takes the squares of a point if at least half of them are free. */
-static bool choose(const psfm_match_set *set, const psfm_tracks *t, size_t point,
-                   const squares *views) {
+static bool choose_point(const psfm_match_set *set, const psfm_tracks *t, size_t point,
+                         const squares *views) {
     size_t num_free = 0, first = t->begin[point], last = t->begin[point + 1];
     for (size_t k = first; k < last; ++k)
         num_free +=
@@ -396,7 +396,7 @@ psfm_status psfm_points_cover(psfm_context *ctx, const psfm_match_set *set,
     if (status == PSFM_OK && structure->num_points > 0)
         status = sort_by_length(ctx, t, order);
     for (size_t k = 0; status == PSFM_OK && k < structure->num_points; ++k)
-        chosen[order[k]] = choose(set, t, order[k], views);
+        chosen[order[k]] = choose_point(set, t, order[k], views);
     for (size_t v = 0; views != NULL && v < set->num_views; ++v)
         free(views[v].taken);
     free(views);

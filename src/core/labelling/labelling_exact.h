@@ -14,9 +14,9 @@ typedef struct {
     const double *own;
 } psfm_flip_problem;
 
-/* The flips with the largest sum of values in which the fixed nodes stay as they are, and of equal
- * sums (up to rounding) the one that leaves more as it is; with `differ`, the best of those that
- * flip at least one node. flip has num_nodes entries; *gain is its sum less that without any flip,
+/* The flips with the largest sum of values in which the fixed nodes stay as they are; no node flips
+ * that could, up to rounding, as well stay. With `differ`, the best of those that flip at least one
+ * node. flip has num_nodes entries; *gain is its sum less that without any flip,
  * -INFINITY if `differ` asks for what is not there. Exact.
  * Cost O(sum of entries * (1 + messages absorbed)); memory one byte an entry, and eight for those
  * of the messages under way. */

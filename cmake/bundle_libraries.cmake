@@ -1,9 +1,9 @@
-# Run at installation: copies all libraries that `program` and `library` need, but for those of the C
-# library, which belong to the machine, and the licence of each as Debian has it.
+# Run at installation: copies all libraries that `program` and `libraries` need, but for our own and
+# those of the C library, which belong to the machine, and the licence of each as Debian has it.
 set(prefix $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX})
-file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program} LIBRARIES ${library}
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program} LIBRARIES ${libraries}
      RESOLVED_DEPENDENCIES_VAR needed
-     PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread|resolv|util|anl|nsl)[.]so" "^ld-linux")
+     PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread|resolv|util|anl|nsl)[.]so" "^ld-linux" "^libplanarsfm")
 file(MAKE_DIRECTORY ${prefix}/${licence_folder})
 foreach(path ${needed})
   get_filename_component(name ${path} NAME)

@@ -2,8 +2,6 @@
 # more than one name is called differently by Debian, Fedora and Homebrew.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-set(PSFM_PC_MODULES sqlite3 libcjson openblas libjpeg libpng libexif)
-pkg_check_modules(PSFM_PC REQUIRED IMPORTED_TARGET ${PSFM_PC_MODULES})
 find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
 # CHOLMOD brings OpenMP along, whose threads we keep off. Apple's compiler has none of its own.
@@ -15,17 +13,25 @@ else()
   set(PSFM_PC_OPENMP -lgomp)
 endif()
 
-add_library(psfm_dependencies INTERFACE)
-target_include_directories(psfm_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR})
-target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC ${CHOLMOD_LIBRARY} Threads::Threads m)
-set(PSFM_PC_LIBS -lcholmod)
-
-# LAPACKE is a library of its own, or part of OpenBLAS.
-pkg_check_modules(PSFM_LAPACKE IMPORTED_TARGET lapacke)
+# ---- the core's: linear algebra and threads; LAPACKE is a library of its own, or part of OpenBLAS ----
+set(PSFM_CORE_PC_MODULES openblas)
+pkg_check_modules(PSFM_LAPACKE QUIET lapacke)
 if(PSFM_LAPACKE_FOUND)
-  target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_LAPACKE)
-  list(APPEND PSFM_PC_MODULES lapacke)
+  list(APPEND PSFM_CORE_PC_MODULES lapacke)
 endif()
+pkg_check_modules(PSFM_CORE_PC REQUIRED IMPORTED_TARGET ${PSFM_CORE_PC_MODULES})
+add_library(psfm_core_dependencies INTERFACE)
+target_include_directories(psfm_core_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR})
+# OpenMP after the library that uses it, as static linking wants it.
+target_link_libraries(psfm_core_dependencies INTERFACE PkgConfig::PSFM_CORE_PC ${CHOLMOD_LIBRARY} ${PSFM_OPENMP}
+                      Threads::Threads m)
+
+# ---- the library's over it ----
+set(PSFM_PC_MODULES sqlite3 libcjson libjpeg libpng libexif)
+pkg_check_modules(PSFM_PC REQUIRED IMPORTED_TARGET ${PSFM_PC_MODULES})
+add_library(psfm_dependencies INTERFACE)
+target_link_libraries(psfm_dependencies INTERFACE PkgConfig::PSFM_PC)
+set(PSFM_PC_LIBS)
 
 pkg_search_module(PSFM_HDF5 IMPORTED_TARGET hdf5-serial hdf5)
 if(PSFM_HDF5_FOUND)
@@ -67,9 +73,10 @@ if(NOT PSFM_MPI OR NOT MPI_C_FOUND)
 endif()
 
 # After the libraries that use it, as static linking wants it.
-target_link_libraries(psfm_dependencies INTERFACE ${PSFM_OPENMP})
-list(JOIN PSFM_PC_LIBS " " PSFM_PC_LIBS)
-list(JOIN PSFM_PC_MODULES " " PSFM_PC_MODULES)
+target_link_libraries(psfm_dependencies INTERFACE psfm_core_dependencies)
+foreach(list PSFM_PC_LIBS PSFM_PC_MODULES PSFM_CORE_PC_MODULES)
+  list(JOIN ${list} " " ${list})
+endforeach()
 
 # One source, three instruction sets, chosen at run time.
 set(PSFM_KERNEL_FLAGS -O3 -ffp-contract=fast)

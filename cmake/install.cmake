@@ -1,4 +1,4 @@
-install(TARGETS planarsfm_shared planarsfm_static
+install(TARGETS planarsfm_core_shared planarsfm_core_static planarsfm_shared planarsfm_static
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS planarsfm DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -13,8 +13,10 @@ install(FILES LICENSE docs/example.c DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The .pc file finds the prefix from its own place, so that a package can be moved.
 file(RELATIVE_PATH PSFM_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/planarsfm.pc.in planarsfm.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/planarsfm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name planarsfm planarsfm-core)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 configure_package_config_file(cmake/planarsfm-config.cmake.in planarsfm-config.cmake
                               PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR

@@ -45,7 +45,8 @@ def _install(prefix):
     if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         subprocess.check_call(["cmake", "-S", ROOT, "-B", build, "-DPSFM_TESTS=OFF", "-DPSFM_BENCH=OFF"] + generator)
-    targets = ["planarsfm", "planarsfm_shared", "planarsfm_static", "man"]
+    libraries = [name + kind for name in ("planarsfm_core", "planarsfm") for kind in ("_shared", "_static")]
+    targets = ["planarsfm", "man"] + libraries
     subprocess.check_call(["cmake", "--build", build, "--parallel", "--target"] + targets)
     subprocess.check_call(["cmake", "--install", build, "--strip", "--prefix", prefix], stdout=subprocess.DEVNULL)
 
@@ -93,8 +94,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for source in sorted(os.listdir(module)):
             if source.endswith(".py"):
                 wheel.add_file("planarsfm/" + source, os.path.join(module, source))
-        library = "libplanarsfm.0.dylib" if PLATFORM.startswith("macos") else "libplanarsfm.so.0"
-        wheel.add_file("planarsfm/" + library, _find(prefix, library))
+        for name in ("libplanarsfm-core", "libplanarsfm"):
+            library = name + (".0.dylib" if PLATFORM.startswith("macos") else ".so.0")
+            wheel.add_file("planarsfm/" + library, _find(prefix, library))
         wheel.add_file(stem + ".data/scripts/planarsfm", os.path.join(prefix, "bin", "planarsfm"), 0o755)
     wheel.add(info + "/METADATA", _metadata().encode())
     wheel.add(info + "/WHEEL", ("Wheel-Version: 1.0\nGenerator: planarsfm\nRoot-Is-Purelib: false\n"

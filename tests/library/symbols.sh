@@ -1,16 +1,27 @@
-# What the headers declare is what the map lists and what the shared library exports, with versions;
-# the headers are C++ as well: symbols.sh LIBRARY
+# What the headers declare is what the maps list and what the shared libraries export, with versions, and no function
+# is in both; the headers are C++ as well: symbols.sh LIBRARY CORE
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+# listed MAP, exported LIBRARY: names, sorted.
+listed() { grep -oE '\bpsfm_[a-zA-Z0-9_]+;' "$root/cmake/$1" | tr -d ';' | sort -u; }
+exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sort -u; }
+
 declared=$(cat "$root"/include/planarsfm/*.h | tr '\n' ' ' | grep -oE 'PSFM_API [^;]*' |
     grep -oE '\bpsfm_[A-Za-z0-9_]+ ?\(' | tr -d ' (' | sort -u)
-listed=$(grep -oE '\bpsfm_[a-zA-Z0-9_]+;' "$root/cmake/planarsfm.map" | tr -d ';' | sort -u)
-exported=$(nm -D --defined-only "$1" | awk '$2 == "T" { print $3 }' | sort -u)
-diff <(echo "$declared") <(echo "$listed") || { echo "FAILED: headers and cmake/planarsfm.map differ"; exit 1; }
-diff <(sed 's/$/@@PLANARSFM_0/' <<<"$listed") <(echo "$exported") ||
-    { echo "FAILED: cmake/planarsfm.map and $1 differ"; exit 1; }
-others=$(nm -D --defined-only "$1" | awk '$2 != "T" && $3 != "PLANARSFM_0"')
-[ -z "$others" ] || { echo "FAILED: more is exported: $others"; exit 1; }
+diff <(echo "$declared") <({ listed planarsfm.map; listed planarsfm-core.map; } | sort) ||
+    fail "headers and the maps in cmake differ"
+diff <(listed planarsfm.map | sed 's/$/@@PLANARSFM_0/') <(exported "$1") || fail "cmake/planarsfm.map and $1 differ"
+diff <(listed planarsfm-core.map | sed 's/$/@@PLANARSFM_CORE_0/') <(exported "$2" | grep -v '@@PLANARSFM_CORE_PRIVATE_') ||
+    fail "cmake/planarsfm-core.map and $2 differ"
+others=$(exported "$2" | grep '@@PLANARSFM_CORE_PRIVATE_' | grep -v '^psfm_' || true)
+[ -z "$others" ] || fail "more is exported: $others"
+both=$(comm -12 <(nm --defined-only "${1%.so*}.a" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort -u) \
+    <(nm --defined-only "${2%.so*}.a" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort -u))
+[ -z "$both" ] || fail "both libraries have $both"
 if command -v c++ >/dev/null; then
     echo '#include <planarsfm/planarsfm.h>
     int main() { return psfm_version()[0] == 0; }' |

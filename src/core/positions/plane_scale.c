@@ -96,15 +96,25 @@ static psfm_status number_unknowns(psfm_context *ctx, const bool *keep,
 }
 
 static double log_length(const psfm_hypothesis *h) {
-    return log(fmax(psfm_norm3(h->motion.t_21), shortest));
+    return log(psfm_norm3(h->motion.t_21));
 }
 
 static bool has_length(const psfm_hypothesis *h) {
     return psfm_norm3(h->motion.t_21) > shortest;
 }
 
+/* Two planes of one edge share its baseline. */
+static void tie_planes(const use *last, const use *u, double weight, scale_system *s) {
+    const psfm_hypothesis *h = psfm_plane_choice(s->graph, u->plane);
+    const psfm_hypothesis *other = psfm_plane_choice(s->graph, last->plane);
+    if (last->unknown1 != u->unknown1)
+        s->equations[s->num_equations++] =
+            (equation){last->unknown1, u->unknown1, log_length(other) - log_length(h), weight};
+}
+
 static psfm_status list_equations(psfm_context *ctx, scale_system *s) {
     const psfm_pose_graph *graph = s->graph;
+    const use *last = NULL; /* with a length, of the same edge: uses of one follow each other */
     psfm_status status = PSFM_ALLOC(ctx, 2 * (size_t)s->num_uses, &s->equations);
     for (uint32_t k = 0; status == PSFM_OK && k < s->num_uses; ++k) {
         const use *u = &s->uses[k];
@@ -114,14 +124,13 @@ static psfm_status list_equations(psfm_context *ctx, scale_system *s) {
             weight *= PSFM_ROTATION_WEIGHT;
         s->equations[s->num_equations++] =
             (equation){u->unknown1, u->unknown2, log(h->motion.d2_over_d1), weight};
-        /* uses of one edge follow each other: each plane is tied to the one before it */
-        const use *before = k > 0 ? &s->uses[k - 1] : NULL;
-        if (before == NULL || graph->planes[before->plane].edge != graph->planes[u->plane].edge)
+        if (last != NULL && graph->planes[last->plane].edge != graph->planes[u->plane].edge)
+            last = NULL;
+        if (!has_length(h))
             continue;
-        const psfm_hypothesis *other = psfm_plane_choice(graph, before->plane);
-        if (has_length(h) && has_length(other) && before->unknown1 != u->unknown1)
-            s->equations[s->num_equations++] = (equation){
-                before->unknown1, u->unknown1, log_length(other) - log_length(h), weight};
+        if (last != NULL)
+            tie_planes(last, u, weight, s);
+        last = u;
     }
     return status;
 }
@@ -236,30 +245,42 @@ cleanup:
     return status;
 }
 
-/* Length of each edge: the weighted mean over its planes of log|t| + log d1. */
+/* The first use of uses begin to end - 1 that has a length, or the first if none has. */
+static uint32_t reference_use(const scale_system *s, uint32_t begin, uint32_t end) {
+    for (uint32_t k = begin; k < end; ++k)
+        if (has_length(psfm_plane_choice(s->graph, s->uses[k].plane)))
+            return k;
+    return begin;
+}
+
+/* Length of an edge: the weighted mean of log|t| + log d1 over its planes that hang together with
+ * the first one that has a length, and have one; over all of them if none has. */
+static psfm_baseline mean_length(const scale_system *s, uint32_t begin, uint32_t end) {
+    uint32_t first = reference_use(s, begin, end);
+    double distance = s->x[s->uses[first].unknown1], sum = 0.0, weight = 0.0;
+    uint32_t component = s->component[s->uses[first].unknown1];
+    bool shown = has_length(psfm_plane_choice(s->graph, s->uses[first].plane));
+    for (uint32_t k = first; k < end; ++k) {
+        const use *u = &s->uses[k];
+        const psfm_hypothesis *h = psfm_plane_choice(s->graph, u->plane);
+        double w = s->graph->planes[u->plane].num_inliers;
+        if (s->component[u->unknown1] != component || has_length(h) != shown)
+            continue;
+        sum += w * (log_length(h) + s->x[u->unknown1]);
+        weight += w;
+    }
+    return (psfm_baseline){weight > 0.0 ? exp(sum / weight) : 0.0, component, exp(distance)};
+}
+
 static void set_lengths(const scale_system *s, psfm_baseline *baseline) {
     const psfm_pose_graph *graph = s->graph;
     for (uint32_t e = 0; e < graph->num_edges; ++e)
         baseline[e] = (psfm_baseline){NAN, UINT32_MAX, NAN};
-    for (uint32_t k = 0; k < s->num_uses;) {
-        uint32_t e = graph->planes[s->uses[k].plane].edge;
-        double sum = 0.0, weight = 0.0;
-        for (; k < s->num_uses && graph->planes[s->uses[k].plane].edge == e; ++k) {
-            const psfm_hypothesis *h = psfm_plane_choice(graph, s->uses[k].plane);
-            double w = graph->planes[s->uses[k].plane].num_inliers;
-            uint32_t component = s->component[s->uses[k].unknown1];
-            if (baseline[e].scale_component == UINT32_MAX) {
-                baseline[e].scale_component = component;
-                baseline[e].distance = exp(s->x[s->uses[k].unknown1]);
-            }
-            if (component != baseline[e].scale_component)
-                continue; /* its planes do not hang together: the first one counts */
-            sum += w * (psfm_norm3(h->motion.t_21) > 0.0
-                            ? log(psfm_norm3(h->motion.t_21)) + s->x[s->uses[k].unknown1]
-                            : -INFINITY);
-            weight += w;
-        }
-        baseline[e].length = weight > 0.0 ? exp(sum / weight) : 0.0;
+    for (uint32_t begin = 0, end; begin < s->num_uses; begin = end) {
+        uint32_t e = graph->planes[s->uses[begin].plane].edge;
+        for (end = begin + 1; end < s->num_uses && graph->planes[s->uses[end].plane].edge == e;)
+            ++end;
+        baseline[e] = mean_length(s, begin, end);
     }
 }
 

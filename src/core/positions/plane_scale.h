@@ -8,7 +8,8 @@
 typedef struct {
     double length;            /* in the unit of its scale component; NAN if unknown */
     uint32_t scale_component; /* UINT32_MAX if unknown; 0 has the most edges */
-    double distance;          /* of its first plane from camera 1, in the same unit */
+    double distance;          /* of its first plane that shows a baseline (of its first, if none
+                                 does) from camera 1, in the same unit */
 } psfm_baseline;
 
 typedef struct {

@@ -182,6 +182,22 @@ static void rotations_carry_the_unit_on(void **state) {
     close_graph(&f);
 }
 
+/* Two edges with parallax say how far cameras 1 and 2 are from the floor; that they are one place,
+ * as an edge says that took a slide for a rotation, does not count beside them. */
+static void parallax_counts_before_rotations(void **state) {
+    fixture f;
+    open_graph(12, &f);
+    add_edge(&f, 0, 1, (int[]){0}, 1);
+    add_edge(&f, 0, 2, (int[]){0}, 1);
+    add_edge(&f, 1, 2, (int[]){0}, 1);
+    f.g.graph.edges[2].is_rotation = true;
+    f.g.graph.hypotheses[2].motion.d2_over_d1 = 1.0;
+    assert_true(fabs(true_distance(&f, 2) - f.g.center[2][2]) > 0.5);
+    solve(*state, &f, NULL);
+    assert_one_unit(&f, 0, 2, 1e-3);
+    close_graph(&f);
+}
+
 /* The middle one of three planes of an edge is so far away that it shows no baseline: the other two
  * still have one. */
 static void a_far_plane_between_two_near_ones_does_not_part_them(void **state) {
@@ -240,6 +256,7 @@ int main(void) {
         cmocka_unit_test(lengths_follow_from_shared_planes),
         cmocka_unit_test(one_wrong_plane_is_outvoted),
         cmocka_unit_test(rotations_carry_the_unit_on),
+        cmocka_unit_test(parallax_counts_before_rotations),
         cmocka_unit_test(a_far_plane_between_two_near_ones_does_not_part_them),
         cmocka_unit_test(a_far_plane_has_no_say_in_a_length),
         cmocka_unit_test(nothing_known_gives_nothing),

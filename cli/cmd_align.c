@@ -164,10 +164,13 @@ static psfm_status align_upright_or_scale(psfm_context *ctx, const cli_arguments
 static void print_table(const psfm_alignment *a, const char *label, bool points) {
     if (a->num_items == 0)
         return;
-    printf("%-32s %12s%s\n", label, "residual", points ? "    residual px  views" : "");
+    printf("%-32s %12s %12s %12s %12s%s\n", label, "x", "y", "z", "residual",
+           points ? "    residual px  views" : "");
     for (size_t k = 0; k < a->num_items; ++k) {
         const psfm_alignment_item *item = &a->items[k];
         cli_print_name(item->label);
+        for (int e = 0; e < 3; ++e)
+            printf(" %12.4f", item->offset[e]);
         printf(" %12.4f", item->residual);
         if (points)
             printf(" %14.2f %6zu", item->residual_px, item->num_views);
@@ -175,10 +178,23 @@ static void print_table(const psfm_alignment *a, const char *label, bool points)
                        : isnan(item->residual) ? "  not placed"
                                                : "  left out");
     }
-    printf("%zu of %zu used: root mean square %.4g", a->num_inliers, a->num_items, a->rms_inliers);
+    printf("%zu of %zu used: root mean square %.4g (x %.4g, y %.4g, z %.4g)", a->num_inliers,
+           a->num_items, a->rms_inliers, a->rms_xyz[0], a->rms_xyz[1], a->rms_xyz[2]);
     if (points)
-        printf(" (%.2f px)", a->rms_inliers_px);
+        printf(", %.2f px", a->rms_inliers_px);
     printf(", median of all %.4g\n", a->median_residual);
+    if (a->verdict != NULL)
+        printf("alignment: %s; places at random fit so well once in 10^%.0f\n", a->verdict,
+               -a->chance_log10);
+}
+
+static bool add_vector(cJSON *object, const char *name, const double v[3]) {
+    cJSON *array = cJSON_AddArrayToObject(object, name);
+    bool ok = array != NULL;
+    for (int e = 0; ok && e < 3; ++e)
+        ok = cJSON_AddItemToArray(array,
+                                  isfinite(v[e]) ? cJSON_CreateNumber(v[e]) : cJSON_CreateNull());
+    return ok;
 }
 
 static bool add_item(cJSON *items, const psfm_alignment_item *item, bool points) {
@@ -189,6 +205,7 @@ static bool add_item(cJSON *items, const psfm_alignment_item *item, bool points)
     }
     bool ok = cJSON_AddStringToObject(object, "label", item->label) != NULL &&
               psfm_json_add_number(object, "residual", item->residual) &&
+              add_vector(object, "offset", item->offset) &&
               cJSON_AddBoolToObject(object, "used", item->is_inlier) != NULL;
     if (points)
         ok = ok && psfm_json_add_number(object, "residual_px", item->residual_px) &&
@@ -208,6 +225,9 @@ static cJSON *to_json(const psfm_alignment *a, bool points) {
          psfm_json_add_number(root, "used", (double)a->num_inliers) &&
          psfm_json_add_number(root, "rms", a->rms_inliers) &&
          psfm_json_add_number(root, "median", a->median_residual) &&
+         (a->verdict == NULL || (cJSON_AddStringToObject(root, "verdict", a->verdict) != NULL &&
+                                 psfm_json_add_number(root, "chance_log10", a->chance_log10) &&
+                                 add_vector(root, "rms_xyz", a->rms_xyz))) &&
          (!points || psfm_json_add_number(root, "rms_px", a->rms_inliers_px));
     cJSON *items = ok ? cJSON_AddArrayToObject(root, "items") : NULL;
     ok = items != NULL;
@@ -328,6 +348,8 @@ static psfm_status work_align(psfm_context *ctx, const cli_arguments *arguments)
         status = write_result(ctx, &w, arguments, way, out);
     }
     bool points = way == 3 || way == 4;
+    if (status == PSFM_ERR_DATA)
+        print_table(&w.alignment, points ? "point" : "image", points);
     if (status == PSFM_OK && value_of(arguments, "--json") != NULL) {
         status = cli_print_json(ctx, to_json(&w.alignment, points));
     } else if (status == PSFM_OK) {
@@ -350,7 +372,8 @@ const cli_command cli_align = {
              "--upright)",
     .description =
         "Finds the similarity (rotation, shift, scale) from the model to what is known of the\n"
-        "world, robustly: wrong positions or labels are left out and shown. Prints how far each\n"
+        "world, robustly: wrong positions or labels are left out and shown. What chance would\n"
+        "give is refused. Prints how far each\n"
         "known thing is from its place and writes the moved model, with planes.json if the model\n"
         "has one, alignment.json and report.html, a page that shows it with the residuals.\n"
         "MODEL is a COLMAP model folder or the OUT of run or reconstruct.\n"

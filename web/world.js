@@ -15,9 +15,16 @@ function startWorld() {
     (items.length
       ? `: ${alignment.used} of ${items.length} used, root mean square ${size(alignment.rms)}` +
         (alignment.rms_px ? ` (${shortNumber(alignment.rms_px)} px)` : '') +
-        `, median of all ${size(alignment.median)}. `
+        `, median of all ${size(alignment.median)}. ` +
+        (alignment.rms_xyz
+          ? `Along x, y and z: ${alignment.rms_xyz.map(size).join(', ')}. `
+          : '')
       : '. ') +
     `A unit of the run is ${shortNumber(alignment.scale, 6)} ${alignment.unit === 'm' ? 'm' : 'units'} here.`;
+  if (alignment.verdict)
+    $('worldVerdict').textContent =
+      `The alignment is ${alignment.verdict}: places at random would fit as well once in ` +
+      `10^${Math.round(-alignment.chance_log10)} tries.`;
   if (items.length === 0) return;
   const largest = Math.max(...items.map((item) => item.residual || 0)) || 1;
   const row = (item) => {
@@ -28,6 +35,7 @@ function startWorld() {
       { class: item.used ? null : 'left-out' },
       el('td', { title: item.label }, item.label),
       el('td', {}, size(item.residual)),
+      ...[0, 1, 2].map((k) => el('td', {}, size(item.offset && item.offset[k]))),
       ...(isPoints
         ? [el('td', {}, shortNumber(item.residual_px, 2)), el('td', {}, String(item.views))]
         : []),
@@ -51,6 +59,9 @@ function startWorld() {
         ...[
           isPoints ? 'point' : 'image',
           'off by',
+          'x',
+          'y',
+          'z',
           ...(isPoints ? ['off by, px', 'views'] : []),
           '',
           '',

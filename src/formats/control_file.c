@@ -199,6 +199,29 @@ static bool number_behind(const char *line, const char *prefix, long *value, cha
     return *value < 100000;
 }
 
+/* PROJ's name of UTM, as OpenDroneMap writes it: "+proj=utm +zone=33 +south +datum=WGS84 ...". On
+ * an ellipsoid that is not WGS84's it would be another grid. */
+static bool parse_proj_utm(const char *line, coordinates *out) {
+    static const char *const harmless[] = {"+datum=WGS84", "+ellps=WGS84", "+units=m",
+                                           "+no_defs",     "+type=crs",    "+proj=utm"};
+    char *rest = NULL, *end = NULL, copy[MAX_LINE];
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word = strtok_r(copy, " \t", &rest); word != NULL;
+         word = strtok_r(NULL, " \t", &rest)) {
+        bool known = false;
+        long zone;
+        for (size_t k = 0; k < sizeof harmless / sizeof *harmless; ++k)
+            known = known || strcmp(word, harmless[k]) == 0;
+        if (number_behind(word, "+zone=", &zone, &end) && *end == '\0')
+            out->zone = (int)zone;
+        else if (strcmp(word, "+south") == 0)
+            out->south = true;
+        else if (!known)
+            return false;
+    }
+    return out->zone >= 1 && out->zone <= 60;
+}
+
 /* Reads the line that names the coordinates. */
 static bool parse_coordinates(const char *line, coordinates *out) {
     long number = 0;
@@ -210,6 +233,8 @@ static bool parse_coordinates(const char *line, coordinates *out) {
     if (strcmp(line, "WGS84") == 0 || strcmp(line, "EPSG:4326") == 0)
         return true;
     out->kind = COORDINATES_UTM;
+    if (strncmp(line, "+proj=utm", 9) == 0)
+        return parse_proj_utm(line, out);
     if (number_behind(line, "WGS84 UTM ", &number, &rest)) {
         out->south = strcmp(rest, "S") == 0;
         if (!out->south && strcmp(rest, "N") != 0)
@@ -328,10 +353,11 @@ static psfm_status parse_set(psfm_context *ctx, const char *text, size_t size, c
         else if (!first || psfm_parse_number(head, &number))
             status = parse_control(&r, &kind, set);
         else if (!parse_coordinates(r.buffer, &kind))
-            status = psfm_fail(ctx, PSFM_ERR_FORMAT,
-                               "%s: the coordinates '%s' are not known (local, WGS84, EPSG:4326, "
-                               "WGS84 UTM 33N, EPSG:326zz, EPSG:327zz)",
-                               path, r.buffer);
+            status =
+                psfm_fail(ctx, PSFM_ERR_FORMAT,
+                          "%s: the coordinates '%s' are not known (local, WGS84, EPSG:4326, "
+                          "WGS84 UTM 33N, EPSG:326zz, EPSG:327zz, +proj=utm +zone=33 +datum=WGS84)",
+                          path, r.buffer);
         first = false;
     }
     if (status == PSFM_OK && set->num_views == 0)

@@ -63,8 +63,8 @@ typedef struct {
  * point (X, Y, Z). Fields are separated by tabs if a line has one, otherwise by blanks. Lines with
  * the same coordinates are one point. A first line without numbers names the coordinates: "local"
  * (the default: taken as they are), "WGS84" or "EPSG:4326" (longitude, latitude, altitude),
- * "WGS84 UTM 33N", "EPSG:326zz" or "EPSG:327zz" (UTM). Pixels as COLMAP's. Free in any case; on
- * failure *set is empty. */
+ * "WGS84 UTM 33N", "EPSG:326zz", "EPSG:327zz" or "+proj=utm +zone=33 [+south]" (UTM). Pixels as
+ * COLMAP's. Free in any case; on failure *set is empty. */
 psfm_status psfm_control_read(psfm_context *ctx, const char *path, psfm_control_set *set);
 
 /* Reads points of a court: lines "LABEL IMAGE x y", labels as in court/court.h. */

@@ -19,9 +19,11 @@
 #include "core/structure/dominant_plane.h"
 #include "images/image/exif.h"
 #include "world/align_points.h"
+#include "world/alignment_check.h"
 #include "world/frame.h"
 
 #define OUTLIER_SIGMAS 3.5
+#define FEW 6        /* positions of which the robust fit may follow half */
 #define FLOOR_PX 2.0 /* points that fit this well are never outliers */
 
 void psfm_alignment_free(psfm_alignment *alignment) {
@@ -36,7 +38,8 @@ static psfm_status make_items(psfm_context *ctx, size_t num, psfm_alignment *out
     psfm_status status = PSFM_ALLOC(ctx, num, &out->items);
     out->num_items = status == PSFM_OK ? num : 0;
     for (size_t k = 0; k < out->num_items; ++k)
-        out->items[k].residual = out->items[k].residual_px = NAN;
+        out->items[k].residual = out->items[k].residual_px = out->items[k].offset[0] =
+            out->items[k].offset[1] = out->items[k].offset[2] = NAN;
     return status;
 }
 
@@ -60,27 +63,31 @@ static psfm_status robust_bound(psfm_context *ctx, const psfm_alignment *a, bool
     return PSFM_OK;
 }
 
-/* Counts and means over the items whose is_inlier is set. */
+/* Counts and means over the items whose is_inlier is set; what is not placed has pixels alone. */
 static void summarise_items(psfm_alignment *a) {
-    double squares = 0.0, squares_px = 0.0;
+    double squares[3] = {0}, squares_px = 0.0, placed = 0.0;
     a->num_inliers = 0;
     for (size_t k = 0; k < a->num_items; ++k) {
-        if (!a->items[k].is_inlier)
+        const psfm_alignment_item *item = &a->items[k];
+        if (!item->is_inlier)
             continue;
         ++a->num_inliers;
-        squares += a->items[k].residual * a->items[k].residual;
-        squares_px += a->items[k].residual_px * a->items[k].residual_px;
+        squares_px += item->residual_px * item->residual_px;
+        for (int e = 0; e < 3 && !isnan(item->residual); ++e)
+            squares[e] += item->offset[e] * item->offset[e];
+        placed += !isnan(item->residual);
     }
-    double count = a->num_inliers > 0 ? (double)a->num_inliers : NAN;
-    a->rms_inliers = sqrt(squares / count);
-    a->rms_inliers_px = sqrt(squares_px / count);
+    for (int e = 0; e < 3; ++e)
+        a->rms_xyz[e] = placed > 0.0 ? sqrt(squares[e] / placed) : NAN;
+    a->rms_inliers = psfm_norm3(a->rms_xyz);
+    a->rms_inliers_px = a->num_inliers > 0 ? sqrt(squares_px / (double)a->num_inliers) : NAN;
 }
 
-static double distance_after(const psfm_sim3 *s, const double x[3], const double y[3]) {
-    double moved[3], d[3];
-    psfm_sim3_apply(s, x, moved);
-    psfm_sub3(moved, y, d);
-    return psfm_norm3(d);
+/* The residual of an item that the model has at x and that should be at item->at. */
+static void measure_residual(const psfm_sim3 *s, const double x[3], psfm_alignment_item *item) {
+    psfm_sim3_apply(s, x, item->offset);
+    psfm_sub3(item->offset, item->at, item->offset);
+    item->residual = psfm_norm3(item->offset);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -108,6 +115,7 @@ static psfm_status pair_positions(psfm_context *ctx, const psfm_model *model,
             continue;
         psfm_model_image_center(&model->images[k], x[num]);
         memcpy(y[num], (*found)->at, sizeof y[num]);
+        memcpy(out->items[num].at, (*found)->at, sizeof y[num]);
         status = psfm_strdup(ctx, model->images[k].name, &out->items[num].label);
         num += status == PSFM_OK;
     }
@@ -116,9 +124,38 @@ static psfm_status pair_positions(psfm_context *ctx, const psfm_model *model,
     return status;
 }
 
+/* Residuals and their verdict under the similarity found; what is beyond the robust bound is left
+ * out, or nothing is. */
+static psfm_status judge_positions(psfm_context *ctx, const double (*x)[3], bool takes_all,
+                                   psfm_alignment *out) {
+    double bound = 0.0;
+    for (size_t k = 0; k < out->num_items; ++k)
+        measure_residual(&out->world_from_model, x[k], &out->items[k]);
+    psfm_status status = robust_bound(ctx, out, false, false, &out->median_residual, &bound);
+    for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
+        out->items[k].is_inlier = takes_all || out->items[k].residual <= bound;
+    summarise_items(out);
+    return status == PSFM_OK ? psfm_alignment_check(ctx, "known positions", out) : status;
+}
+
+/* The robust fit follows some of a few positions closely and calls the others wrong. Of those, all
+ * together may be more than chance gives. */
+static psfm_status fit_positions(psfm_context *ctx, const double (*x)[3], const double (*y)[3],
+                                 psfm_alignment *out) {
+    size_t num = out->num_items;
+    psfm_status status = psfm_sim3_fit_robust(ctx, num, x, y, &out->world_from_model);
+    if (status != PSFM_OK)
+        return status;
+    status = judge_positions(ctx, x, false, out);
+    if (status == PSFM_ERR_DATA && num <= FEW &&
+        psfm_sim3_fit(num, x, y, NULL, &out->world_from_model))
+        status = judge_positions(ctx, x, true, out);
+    return status;
+}
+
 psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
                                  const psfm_positions *positions, psfm_alignment *out) {
-    double(*x)[3] = NULL, (*y)[3] = NULL, bound = 0.0;
+    double(*x)[3] = NULL, (*y)[3] = NULL;
     psfm_status status = make_items(ctx, model->num_images, out);
     if (status == PSFM_OK)
         status = PSFM_ALLOC(ctx, model->num_images, &x);
@@ -131,15 +168,7 @@ psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
                            "%zu of the model's images have a known position; three are needed",
                            out->num_items);
     if (status == PSFM_OK)
-        status = psfm_sim3_fit_robust(ctx, out->num_items, (const double(*)[3])x,
-                                      (const double(*)[3])y, &out->world_from_model);
-    for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
-        out->items[k].residual = distance_after(&out->world_from_model, x[k], y[k]);
-    if (status == PSFM_OK)
-        status = robust_bound(ctx, out, false, false, &out->median_residual, &bound);
-    for (size_t k = 0; status == PSFM_OK && k < out->num_items; ++k)
-        out->items[k].is_inlier = out->items[k].residual <= bound;
-    summarise_items(out);
+        status = fit_positions(ctx, (const double(*)[3])x, (const double(*)[3])y, out);
     free(x);
     free(y);
     return status;
@@ -193,10 +222,9 @@ static void point_residuals(const point_work *w, psfm_alignment *out) {
             ++item->num_views;
         }
         item->residual_px = item->num_views == 0 ? NAN : sqrt(squares / (double)item->num_views);
-        item->residual =
-            isnan(w->places[k][0])
-                ? NAN
-                : distance_after(&out->world_from_model, w->places[k], w->set->points[k].at);
+        memcpy(item->at, w->set->points[k].at, sizeof item->at);
+        if (!isnan(w->places[k][0]))
+            measure_residual(&out->world_from_model, w->places[k], item);
     }
 }
 
@@ -243,7 +271,10 @@ psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,
     }
     if (status == PSFM_OK)
         status = refine_points(ctx, &w, out);
-    summarise_items(out);
+    if (status == PSFM_OK) {
+        summarise_items(out);
+        status = psfm_alignment_check(ctx, "known points", out);
+    }
     free(w.places);
     free(w.use);
     free(w.rays);

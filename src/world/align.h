@@ -11,7 +11,9 @@
 typedef struct {
     char *label;        /* image or point; owned */
     size_t num_views;   /* of a point: images of the model that show it */
-    double residual;    /* distance from where it should be, in world units; NAN: not placed */
+    double at[3];       /* where it should be */
+    double offset[3];   /* from there to where the model has it, world units; NAN: not placed */
+    double residual;    /* its length */
     double residual_px; /* of a point: root mean square over its views; NAN otherwise */
     bool is_inlier;
 } psfm_alignment_item;
@@ -22,20 +24,24 @@ typedef struct {
     psfm_alignment_item *items;
     size_t num_items, num_inliers;
     double median_residual, rms_inliers; /* world units */
+    double rms_xyz[3];                   /* of the inliers' offsets */
     double rms_inliers_px;               /* NAN without points */
+    double chance_log10; /* decimal logarithm of how many such fits nonsense would give */
+    const char *verdict; /* "right" or "plausible"; NULL where nothing checks it */
 } psfm_alignment;
 
 void psfm_alignment_free(psfm_alignment *alignment);
 
 /* From known camera positions, by image name: a robust similarity, that 40 % wrong positions do not
  * matter. Items are the positions of images that the model has. PSFM_ERR_DATA if these are fewer
- * than three or on a line. */
+ * than three or on a line, or if psfm_alignment_check refuses the fit; then the items tell why. */
 psfm_status psfm_align_positions(psfm_context *ctx, const psfm_model *model,
                                  const psfm_positions *positions, psfm_alignment *out);
 
 /* From known points: those that two images show are triangulated; one that a single image shows is
  * taken to be on `plane` (NULL: it is left out). A robust similarity, refined on the pixels of the
- * points that fit. At least three points must be placed, not on a line. */
+ * points that fit. At least three points must be placed, not on a line, and the fit is checked as
+ * that of positions is. */
 psfm_status psfm_align_points(psfm_context *ctx, const psfm_model *model,
                               const psfm_control_set *points, const psfm_scene_plane *plane,
                               psfm_alignment *out);

@@ -31,6 +31,7 @@ echo "nobody.jpg 1 2 3" >>wrong.txt
 "$planarsfm" align arena/out -o by_positions --positions wrong.txt >table.txt
 grep -q '^cam_0003.jpg .*left out' table.txt || fail "the wrong position: $(cat table.txt)"
 grep -q '^11 of 12 used' table.txt || fail "$(cat table.txt)"
+grep -q '^alignment: right; places at random fit so well once in 10^' table.txt || fail "$(cat table.txt)"
 [ -f by_positions/planes.json ] || fail "the planes stayed behind"
 grep -q '"label":	"cam_0003.jpg"' by_positions/alignment.json || fail "no residuals in alignment.json"
 grep -q '</html>' by_positions/report.html || fail "no page of the aligned model"
@@ -137,6 +138,8 @@ refuses 1 "nowhere" "$planarsfm" align arena/out -o x --exif nowhere
 # Bad use, bad files.
 refuses 2 "one of --positions" "$planarsfm" align arena/out -o x
 refuses 2 "one of --positions" "$planarsfm" align arena/out -o x --positions a --gcp b
+awk '{ print $1, (NR * 7919) % 31, (NR * 104729) % 29, (NR * 1299709) % 23 }' positions.txt >random.txt
+refuses 1 "as places at random would" "$planarsfm" align arena/out -o x --positions random.txt
 refuses 2 "-o OUT" "$planarsfm" align arena/out --upright
 refuses 2 "--court-points" "$planarsfm" align arena/out -o x --court tennis
 refuses 2 "no court 'curling'" "$planarsfm" align arena/out -o x --court curling --court-points court.txt

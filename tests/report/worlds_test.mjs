@@ -6,8 +6,9 @@ import { browser, layer, text, visit } from './visit.mjs';
 await visit('an aligned model shows its residuals', 'metric/report.html', async (page) => {
   const rows = page.locator('#worldTable tbody tr');
   assert.equal(await rows.count(), 8);
-  assert.match(await rows.first().innerText(), /cam_0003\.jpg\s+\d+(\.\d+)? m\s+left out/); // 99 m off
+  assert.match(await rows.first().innerText(), /cam_0003\.jpg\s+\d+(\.\d+)? m\s.*left out/s); // 99 m off
   assert.match(await text(page, '#worldNote'), /known positions: 7 of 8 used/);
+  assert.match(await text(page, '#worldVerdict'), /alignment is (right|plausible): .* 10\^\d+ tries/);
   assert.match(await text(page, '#scaleBar'), /\d m; grid \d+ m|\d+ cm/);
   const ratio = await page.evaluate(() => {
     const before = report.summary.images.find((image) => image.center_sigma > 0);

@@ -91,6 +91,15 @@ static void test_control_on_the_earth(void **state) {
         assert_close(utm.points[1].at[k], degrees.points[1].at[k], 0.05);
     assert_ok(ctx, control("EPSG:32633\n500000 4982950.400226 100 1 2 a", &code));
     assert_memory_equal(&code.geo, &utm.geo, sizeof code.geo);
+    psfm_control_free(&code);
+    assert_ok(ctx, control("+proj=utm +zone=33 +datum=WGS84 +units=m +no_defs\n"
+                           "500000 4982950.400226 100 1 2 a",
+                           &code));
+    assert_memory_equal(&code.geo, &utm.geo, sizeof code.geo);
+    psfm_control_free(&code);
+    assert_ok(ctx,
+              control("+proj=utm +zone=33 +south +ellps=WGS84\n500000 5017049.6 1 1 2 a", &code));
+    assert_close(code.geo.origin.latitude_deg, -45.0, 1e-6);
     psfm_control_free(&degrees);
     psfm_control_free(&utm);
     psfm_control_free(&code);
@@ -105,6 +114,8 @@ static void test_bad_control(void **state) {
         "EPSG:32600\n1 2 3 4 5 a",
         "WGS84 UTM 61N\n1 2 3 4 5 a",
         "WGS84 UTM 33X\n1 2 3 4 5 a",
+        "+proj=utm +datum=WGS84\n1 2 3 4 5 a",
+        "+proj=utm +zone=33 +ellps=bessel\n1 2 3 4 5 a",
         "1 2 3 4 a.jpg",
         "1 2 3 4 5 a b c",
         "1 2 3 4 5 a\nlocal\n",

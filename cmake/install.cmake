@@ -8,7 +8,7 @@ install(DIRECTORY ${PSFM_MAN_DIR}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
 set(PSFM_PYTHON_DIR lib/python3/dist-packages CACHE STRING
     "Folder for the Python module, below the prefix")
 install(DIRECTORY python/planarsfm DESTINATION ${PSFM_PYTHON_DIR}
-        FILES_MATCHING PATTERN "*.py")
+        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(FILES LICENSE docs/example.c DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The .pc file finds the prefix from its own place, so that a package can be moved.

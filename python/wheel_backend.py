@@ -92,7 +92,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         _install(prefix)
         module = os.path.dirname(_find(prefix, "_library.py"))
         for source in sorted(os.listdir(module)):
-            if source.endswith(".py"):
+            if source.endswith(".py") or source == "py.typed":
                 wheel.add_file("planarsfm/" + source, os.path.join(module, source))
         for name in ("libplanarsfm-core", "libplanarsfm"):
             library = name + (".0.dylib" if PLATFORM.startswith("macos") else ".so.0")

@@ -6,6 +6,7 @@
 #define PLANARSFM_CAMERA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "planarsfm/context.h"
@@ -62,6 +63,17 @@ PSFM_API bool psfm_camera_project_jacobian(const psfm_camera *camera, const doub
 /* Unit ray of a pixel. False if there is none (beyond the model's range, or not finite). Agrees
  * with psfm_camera_project to 1e-9 over the image. */
 PSFM_API bool psfm_camera_unproject(const psfm_camera *camera, const double xy[2], double ray[3]);
+
+/* The same for `num` rays, rows x, y, z, and for `num` pixels, rows x, y. What has no image, or no
+ * ray, becomes NAN. */
+PSFM_API void psfm_camera_project_points(const psfm_camera *camera, size_t num, const double *rays,
+                                         double *xy);
+PSFM_API void psfm_camera_unproject_points(const psfm_camera *camera, size_t num, const double *xy,
+                                           double *rays);
+
+/* The row-major matrix of focal lengths and principal point; distortion is no part of it. False
+ * for an unknown model. */
+PSFM_API bool psfm_camera_matrix(const psfm_camera *camera, double K[9]);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include "planarsfm/model.h"
 #include "planarsfm/reconstruct.h"
 #include "planarsfm/run.h"
+#include "planarsfm/sim3.h"
 #include "planarsfm/solve.h"
 #include "planarsfm/status.h"
 #include "planarsfm/version.h"

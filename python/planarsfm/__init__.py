@@ -12,12 +12,16 @@ Arrays are numpy's. A pose is camera from world: X_cam = R X_world + t. Pixels a
 the first pixel is (0.5, 0.5). See docs/python.md.
 """
 from ._library import lib as _lib
+from .camera import Camera
+from .context import Cancelled, Error
 from .court import Registration, register
-from .evaluate import auc, evaluate, recall
-from .model import Camera, Image, Model, read_model
+from .evaluate import auc, evaluate, evaluate_images, recall
+from .model import (Image, Model, look_at, quaternion_from_rotation, read_model, rotation_from_quaternion)
 from .photographs import Run, read_run, run
-from .solve import Cancelled, Error, Result, reconstruct
+from .similarity import Similarity, fit_similarity
+from .solve import Result, reconstruct
 
 __version__ = _lib.psfm_version().decode()
-__all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Registration", "Result", "Run", "auc", "evaluate",
-           "read_model", "read_run", "recall", "reconstruct", "register", "run"]
+__all__ = ["Camera", "Cancelled", "Error", "Image", "Model", "Registration", "Result", "Run", "Similarity", "auc",
+           "evaluate", "evaluate_images", "fit_similarity", "look_at", "quaternion_from_rotation", "read_model",
+           "read_run", "recall", "reconstruct", "register", "rotation_from_quaternion", "run"]

@@ -1,7 +1,10 @@
 """The shared library by ctypes: structs and functions as in include/planarsfm."""
+from __future__ import annotations
+
 import ctypes as c
 import ctypes.util
 import os
+from typing import List
 
 MAX_PARAMS = 12
 NO_POINT = 2**64 - 1
@@ -31,6 +34,10 @@ class Model(c.Structure):
     _fields_ = [("cameras", c.POINTER(Camera)), ("num_cameras", c.c_size_t),
                 ("images", c.POINTER(ModelImage)), ("num_images", c.c_size_t),
                 ("points", c.POINTER(ModelPoint)), ("num_points", c.c_size_t)]
+
+
+class Sim3(c.Structure):
+    _fields_ = [("scale", c.c_double), ("R", c.c_double * 9), ("t", c.c_double * 3)]
 
 
 class ImageResult(c.Structure):
@@ -94,6 +101,10 @@ _SIGNATURES = {
     "psfm_camera_num_params": (c.c_int, [c.c_int]),
     "psfm_camera_model_name": (c.c_char_p, [c.c_int]),
     "psfm_camera_model_from_name": (c.c_bool, [c.c_char_p, c.POINTER(c.c_int)]),
+    "psfm_camera_matrix": (c.c_bool, [c.POINTER(Camera), _P]),
+    "psfm_camera_project_points": (None, [c.POINTER(Camera), c.c_size_t, _P, _P]),
+    "psfm_camera_unproject_points": (None, [c.POINTER(Camera), c.c_size_t, _P, _P]),
+    "psfm_sim3_fit_robust": (c.c_int, [_P, c.c_size_t, _P, _P, c.POINTER(Sim3)]),
     "psfm_settings_create": (_P, []),
     "psfm_settings_destroy": (None, [c.POINTER(_P)]),
     "psfm_settings_set": (c.c_int, [_P, _P, c.c_char_p, c.c_char_p]),
@@ -125,7 +136,7 @@ _SIGNATURES = {
 }
 
 
-def _candidates():
+def _candidates() -> List[str]:
     """Where the library may be: told by the environment, in the build folder of the sources this file
     is in, with this module (a wheel), installed beside it, or where the system looks."""
     if "PLANARSFM_LIBRARY" in os.environ:
@@ -138,7 +149,7 @@ def _candidates():
     return found + [ctypes.util.find_library("planarsfm") or "libplanarsfm.so.0"]
 
 
-def _load():
+def _load() -> c.CDLL:
     for path in _candidates():
         try:
             library = c.CDLL(path)

@@ -1,11 +1,22 @@
 """What comes in is looked at before the library sees it: messages name the image."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from .model import Camera
+
+def _refuse_mask(values: Any, what: str) -> None:
+    """A mask would be lost on the way to an array."""
+    masked = isinstance(values, np.ma.MaskedArray) or (
+        isinstance(values, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in values))
+    if masked:
+        raise TypeError("%s: a masked array is not taken; leave masked rows out" % what)
 
 
-def _numbers(values, what):
+def numbers(values: Any, what: str) -> np.ndarray:
     """An array of real numbers."""
+    _refuse_mask(values, what)
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
@@ -15,9 +26,20 @@ def _numbers(values, what):
     return array
 
 
-def pixels(values, what):
+def array(values: Any, shape: tuple, what: str) -> np.ndarray:
+    """Doubles of a shape, in which -1 stands for any length."""
+    found = numbers(values, what)
+    if found.size == 0 and -1 in shape:
+        return np.zeros([0 if n == -1 else n for n in shape])
+    if found.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, found.shape)):
+        wanted = ", ".join("N" if n == -1 else str(n) for n in shape) + ("," if len(shape) == 1 else "")
+        raise ValueError("%s: shape (%s) is wanted, not %s" % (what, wanted, found.shape))
+    return np.ascontiguousarray(found, dtype=float)
+
+
+def pixels(values: Any, what: str) -> np.ndarray:
     """Rows of x, y as doubles. COLMAP's further columns (scale and orientation, or shape) are passed over."""
-    xy = _numbers(values, what)
+    xy = numbers(values, what)
     if xy.size == 0:
         return np.zeros((0, 2))
     if xy.ndim != 2 or xy.shape[1] not in (2, 4, 6):
@@ -26,10 +48,10 @@ def pixels(values, what):
     return np.ascontiguousarray(xy[:, :2], dtype=float)
 
 
-def indices(values, a, b, num_a, num_b):
+def indices(values: Any, a: Any, b: Any, num_a: int, num_b: int) -> np.ndarray:
     """Rows of two keypoint indices."""
     what = "matches of %s and %s" % (a, b)
-    rows = _numbers(values, what)
+    rows = numbers(values, what)
     if rows.size == 0:
         return np.zeros((0, 2), np.uint32)
     if rows.dtype.kind == "f":
@@ -44,7 +66,7 @@ def indices(values, a, b, num_a, num_b):
     return np.ascontiguousarray(rows, dtype=np.uint32)
 
 
-def pair_names(pair):
+def pair_names(pair: Any) -> tuple:
     """The two names of a key of `matches`."""
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise TypeError("matches: keys are pairs of image names, not %r" % (pair,))
@@ -53,21 +75,9 @@ def pair_names(pair):
     return pair
 
 
-def camera_of(cameras, name):
-    """The camera of an image."""
-    if isinstance(cameras, Camera):
-        return cameras
-    try:
-        camera = cameras[name]
-    except (KeyError, TypeError, IndexError):
-        raise ValueError("%s: no camera is given for it" % (name,)) from None
-    if not isinstance(camera, Camera):
-        raise TypeError("%s: its camera is a %s, not a planarsfm.Camera" % (name, type(camera).__name__))
-    return camera
-
-
-def photograph(values):
+def photograph(values: Any) -> np.ndarray:
     """Gray or colour pixels of one photograph, uint8."""
+    _refuse_mask(values, "pixels")
     image = np.asarray(values)
     if image.dtype != np.uint8:
         raise TypeError("pixels: uint8 is wanted, not %s" % image.dtype)

@@ -1,12 +1,16 @@
 """One photograph in, its camera's pose over a court or drawing out."""
+from __future__ import annotations
+
 import ctypes as c
+from typing import Any, Mapping, Optional
 
 import numpy as np
 
 from . import _library, checks
 from ._library import lib
 from .context import Context
-from .model import Camera, rotation_from_quaternion
+from .camera import Camera
+from .model import rotation_from_quaternion
 from .settings import apply
 
 
@@ -18,7 +22,7 @@ class Registration:
     `distortion_sigma` (0: not refined; settings {"court.distortion": "on"}). Without any pose R, t, q, center and
     camera are None."""
 
-    def __init__(self, found):
+    def __init__(self, found: Any) -> None:
         self.accepted, self.verdict = bool(found.is_accepted), found.verdict.decode()
         self.R = self.t = self.q = self.center = self.camera = None
         self.num_turns, self.num_lines = found.num_turns, found.num_lines
@@ -31,11 +35,12 @@ class Registration:
             self.q, self.t, self.center = np.array(found.q), np.array(found.t), np.array(found.center)
             self.R, self.camera = rotation_from_quaternion(self.q), Camera._from_c(found.camera)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Registration(%r, score %.0f)" % (self.verdict, self.score)
 
 
-def register(pixels, court=None, camera=None, size=None, drawing=None, settings=None, seed=0):
+def register(pixels: Any, court: Optional[str] = None, camera: Optional[Camera] = None, size: Any = None,
+             drawing: Any = None, settings: Optional[Mapping[str, Any]] = None, seed: int = 0) -> Registration:
     """Registers a photograph to a court, without labels and without matches.
 
     pixels    array of uint8, height x width (gray) or height x width x 3 (red, green, blue)
@@ -44,7 +49,11 @@ def register(pixels, court=None, camera=None, size=None, drawing=None, settings=
     camera    a Camera of the photograph's size; None: its focal length is searched
     settings  options by name, e.g. {"court.max-height": 12}
 
-    Returns a Registration, accepted or not. Raises Error."""
+    Returns a Registration, accepted or not. Raises Error.
+
+    >>> planarsfm.register(np.full((200, 300), 90, np.uint8), "tennis").accepted
+    False
+    """
     pixels = checks.photograph(pixels)
     options = dict(settings or {})
     if court is not None:

@@ -1,4 +1,6 @@
 """From photographs to poses."""
+from __future__ import annotations
+
 import ctypes as c
 import html
 import json
@@ -6,12 +8,14 @@ import os
 import shutil
 import tempfile
 import weakref
+from typing import Any, Mapping, Optional
 
 import numpy as np
 
 from ._library import lib
-from .context import Context, Error
-from .model import Camera, Image, read_model
+from .camera import Camera
+from .context import Context, Error, Log, Progress
+from .model import Image, read_model
 from .settings import apply
 from .tables import Tables
 
@@ -21,14 +25,14 @@ PAIR = np.dtype([("image1", np.int64), ("image2", np.int64), ("num_matches", np.
                  ("num_inliers", np.int64), ("accepted", bool), ("in_tree", bool), ("residual_deg", float)])
 
 
-def _or_nan(value):
+def _or_nan(value: Any) -> Any:
     return np.nan if value is None else value
 
 
 class RunImage(Image):
     """What a run found out about an image; the same names as of `reconstruct`."""
 
-    def __init__(self, facts, pose):
+    def __init__(self, facts: Mapping[str, Any], pose: Optional[Image]) -> None:
         super().__init__(pose.id if pose else 0, facts["name"], pose.camera_id if pose else 0,
                          pose.q if pose else (1, 0, 0, 0), pose.t if pose else (0, 0, 0))
         if pose:
@@ -43,14 +47,14 @@ class RunImage(Image):
 class RunPlane:
     """normal . X = distance, the normal towards the cameras; corners (N x 3) is the hull of its points."""
 
-    def __init__(self, facts):
+    def __init__(self, facts: Mapping[str, Any]) -> None:
         self.normal, self.distance = np.array(facts["normal"], float), facts["distance"]
         self.sigma, self.area = _or_nan(facts.get("sigma")), _or_nan(facts.get("area"))
         self.num_points, self.model = facts["points"], facts.get("model", 0)
         self.corners = np.array(facts.get("polygon", []), float).reshape(-1, 3)
 
 
-def _pair(pair):
+def _pair(pair: Mapping[str, Any]) -> tuple:
     edge, planes = pair.get("edge") or {}, pair.get("homographies", [])
     return (pair["image1"], pair["image2"], pair["matches"], len(planes),
             sum(plane["inliers"] for plane in planes) or pair.get("essential_inliers") or 0,
@@ -62,7 +66,7 @@ class Run(Tables):
     planes, pairs (a record array; image1 and image2 index `names`), summary (a dict), headline, verdict, warnings,
     and report, the path of the page. In a notebook it shows that page."""
 
-    def __init__(self, out):
+    def __init__(self, out: Any) -> None:
         self.out = os.fspath(out)
         self.summary = self._json("summary.json")
         if self.summary is None:
@@ -79,14 +83,14 @@ class Run(Tables):
         page = os.path.join(self.out, "report.html")
         self.report = page if os.path.exists(page) else None
 
-    def _json(self, name):
+    def _json(self, name: str) -> Any:
         path = os.path.join(self.out, name)
         if not os.path.exists(path):
             return None
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             return json.load(file)
 
-    def _read_pairs(self):
+    def _read_pairs(self) -> np.ndarray:
         graph = self._json("graph.json") or {"pairs": [], "images": []}
         place = {name: k for k, name in enumerate(self.names)}
         index = [place.get(image["name"], -1) for image in graph["images"]]
@@ -95,23 +99,27 @@ class Run(Tables):
             pairs[side] = [index[k] for k in pairs[side]]
         return pairs
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         if self.report is None or os.path.getsize(self.report) > LARGEST_PAGE:
             return super()._repr_html_()
         with open(self.report, encoding="utf-8", errors="replace") as file:
             page = html.escape(file.read())
         return '<iframe srcdoc="%s" style="width: 100%%; height: 720px; border: 0" title="report"></iframe>' % page
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "Run(%s; verdict: %s; %s)" % (self.headline, self.verdict, self.out)
 
 
-def read_run(out):
-    """The results that `planarsfm run` or `reconstruct` left in a folder."""
+def read_run(out: Any) -> Run:
+    """The results that `planarsfm run` or `reconstruct` left in a folder: a Run.
+
+    >>> planarsfm.run("photos", "out", cameras="gt", pairs="ring:2").names == planarsfm.read_run("out").names
+    True
+    """
     return Run(out)
 
 
-def _list_files(photos, scratch):
+def _list_files(photos: Any, scratch: str) -> tuple:
     """The folder that holds all files of a list, and a file that names them."""
     files = [os.path.abspath(os.fspath(photo)) for photo in photos]
     if not files:
@@ -126,13 +134,13 @@ def _list_files(photos, scratch):
     return folder, path
 
 
-def _camera_text(camera):
+def _camera_text(camera: Any) -> str:
     if not isinstance(camera, Camera):
         return str(camera)
     return ",".join([camera.model, str(camera.width), str(camera.height)] + ["%.17g" % p for p in camera.params])
 
 
-def _run(context, folder, out, settings):
+def _run(context: Context, folder: Any, out: str, settings: Mapping[str, Any]) -> None:
     """Runs; results without a single pose are results."""
     summary = os.path.join(out, "summary.json")
     before = os.stat(summary).st_mtime_ns if os.path.exists(summary) else None
@@ -148,8 +156,9 @@ def _run(context, folder, out, settings):
         lib.psfm_run_settings_destroy(c.byref(options))
 
 
-def run(photos, out=None, camera=None, cameras=None, pairs=None, settings=None, threads=0, seed=0, progress=None,
-        log=None, **options):
+def run(photos: Any, out: Any = None, camera: Any = None, cameras: Any = None, pairs: Optional[str] = None,
+        settings: Optional[Mapping[str, Any]] = None, threads: int = 0, seed: int = 0, progress: Progress = None,
+        log: Log = None, **options: Any) -> Run:
     """Camera poses from photographs: what `planarsfm run` does.
 
     photos    a folder, or a list of files; images are named relative to the folder that holds them all
@@ -163,7 +172,14 @@ def run(photos, out=None, camera=None, cameras=None, pairs=None, settings=None, 
     progress  progress(stage, done, total) is called now and then; a true result cancels
     log       log(level, text)
 
-    Returns a Run, also if no image could be posed. Raises Error, or Cancelled."""
+    Returns a Run, also if no image could be posed. Raises Error, or Cancelled.
+
+    >>> result = planarsfm.run("photos", "out", cameras="gt", pairs="ring:2")
+    >>> result.poses["R"].shape, result.pairs["in_tree"].sum()
+    ((6, 3, 3), 5)
+    >>> planarsfm.evaluate(planarsfm.read_model("gt"), result)["num_registered"]
+    6
+    """
     given = {**(settings or {}), **options}
     for name, value in (("camera", camera and _camera_text(camera)), ("cameras", cameras and os.fspath(cameras)),
                         ("pairs", pairs)):

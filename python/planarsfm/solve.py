@@ -1,14 +1,18 @@
 """Poses from matches in memory."""
+from __future__ import annotations
+
 import ctypes as c
 import json
 import os
+from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
 from . import _library
 from ._library import lib
-from .context import Cancelled, Context, Error
-from .checks import camera_of, indices, pair_names, pixels
+from .camera import Camera, camera_of
+from .checks import indices, pair_names, pixels
+from .context import Context, Log, Progress
 from .model import Image, Model, array
 from .settings import apply
 from .tables import Tables
@@ -18,7 +22,7 @@ class PosedImage(Image):
     """What was found out about an image. model is the index of its model, -1 without a pose; state is
     "posed" or the reason, advice what to try."""
 
-    def __init__(self, found, camera):
+    def __init__(self, found: Any, camera: Camera) -> None:
         posed = found.model >= 0
         super().__init__(found.image_id, found.name.decode(errors="surrogateescape"), 0,
                          found.q[:] if posed else (1, 0, 0, 0), found.t[:])
@@ -33,7 +37,7 @@ class PosedImage(Image):
 class Plane:
     """normal . X = distance, the normal towards the cameras; corners (N x 3) is the hull of its points."""
 
-    def __init__(self, p):
+    def __init__(self, p: Any) -> None:
         self.normal, self.distance, self.sigma, self.area = np.array(p.normal[:]), p.distance, p.sigma, p.area
         self.num_points, self.model = p.num_points, p.model
         self.corners = array(p.corners, (p.num_corners, 3), float)
@@ -43,7 +47,7 @@ class Points:
     """xyz (N x 3), error_px, model and plane (-1: none) of every point; point k is seen by the rows
     track_begin[k] .. track_begin[k + 1] - 1 of track_image (index into `names`) and track_keypoint."""
 
-    def __init__(self, p, index_of_id):
+    def __init__(self, p: Any, index_of_id: np.ndarray) -> None:
         n = p.num_points
         self.xyz = array(p.xyz, (n, 3), float)
         self.error_px = array(p.error_px, (n,), float)
@@ -66,7 +70,7 @@ class Result(Tables):
     verdict ("right", "doubtful", "unknown" or "none") and warnings (a list of dicts with text and advice);
     image_table, camera_table, plane_table and poses (record arrays, and a dict of arrays)."""
 
-    def __init__(self, handle, names, cameras):
+    def __init__(self, handle: Any, names: list, cameras: list) -> None:
         self._handle = handle
         self.names = names
         self.images = {}
@@ -81,22 +85,22 @@ class Result(Tables):
         self.planes = [self._plane(k) for k in range(lib.psfm_result_num_planes(handle))]
         self.edges = np.array([self._edge(k) for k in range(lib.psfm_result_num_edges(handle))], dtype=EDGE)
         self.num_models = lib.psfm_result_num_models(handle)
-        self.models = [Model(lib.psfm_result_model(handle, k).contents) for k in range(self.num_models)]
+        self.models = [Model._from_c(lib.psfm_result_model(handle, k).contents) for k in range(self.num_models)]
         self.summary = json.loads(lib.psfm_result_summary(handle))
         self.verdict, self.warnings = self.summary["verdict"], self.summary["warnings"]
 
-    def _plane(self, k):
+    def _plane(self, k: int) -> Plane:
         plane = _library.PlaneResult(struct_size=c.sizeof(_library.PlaneResult))
         lib.psfm_result_plane(self._handle, k, c.byref(plane))
         return Plane(plane)
 
-    def _edge(self, k):
+    def _edge(self, k: int) -> tuple:
         e = _library.EdgeResult(struct_size=c.sizeof(_library.EdgeResult))
         lib.psfm_result_edge(self._handle, k, c.byref(e))
         return (e.image_id1 - 1, e.image_id2 - 1, e.num_planes, e.num_inliers, e.is_accepted, e.is_in_tree,
                 e.embedding, e.residual_deg, tuple(e.q), tuple(e.t))
 
-    def write(self, folder, binary=False):
+    def write(self, folder: Any, binary: bool = False) -> None:
         """Writes the models to folder/0, 1, ... (COLMAP text or binary), largest first."""
         with Context() as context:
             for k in range(self.num_models):
@@ -104,17 +108,17 @@ class Result(Tables):
                 context.check(lib.psfm_model_write(context.handle, lib.psfm_result_model(self._handle, k),
                                                    1 if binary else 0, os.fsencode(path)))
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self._handle:
             lib.psfm_result_destroy(c.byref(self._handle))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         posed = sum(image.posed for image in self.images.values())
         return "Result(%d of %d images posed, %d models, %d points, %d planes, verdict: %s)" % (
             posed, len(self.images), self.num_models, len(self.points.xyz), len(self.planes), self.verdict)
 
 
-def _two_arrays(a, b, value):
+def _two_arrays(a: Any, b: Any, value: Any) -> tuple:
     """The pixels of a pair's matches."""
     if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
         raise ValueError("matches of %s and %s: two arrays of pixels are wanted, one for each image" % (a, b))
@@ -124,7 +128,7 @@ def _two_arrays(a, b, value):
     return xy_a, xy_b
 
 
-def _index_matches(matches):
+def _index_matches(matches: Mapping[tuple, Any]) -> tuple:
     """Keypoints and index matches from pairs of pixel arrays: equal pixels of an image are one keypoint."""
     parts, keypoints, indices = {}, {}, {}
     for (a, b), value in matches.items():
@@ -143,7 +147,7 @@ def _index_matches(matches):
     return keypoints, indices
 
 
-def _camera_ids(cameras, names):
+def _camera_ids(cameras: Any, names: list) -> tuple:
     """The different cameras, and the number (from 1) of each image's."""
     per_image = [camera_of(cameras, name) for name in names]
     different = {}
@@ -154,7 +158,8 @@ def _camera_ids(cameras, names):
     return per_image, ordered, ids
 
 
-def _fill(context, problem, names, ordered, ids, keypoints, matches):
+def _fill(context: Context, problem: Any, names: list, ordered: Dict[int, Camera], ids: list,
+          keypoints: Dict[Any, np.ndarray], matches: Mapping[tuple, Any]) -> None:
     number = {name: k + 1 for k, name in enumerate(names)}
     for camera_id, camera in sorted(ordered.items()):
         context.check(lib.psfm_problem_add_camera(context.handle, problem, c.byref(camera._to_c(camera_id))))
@@ -168,8 +173,9 @@ def _fill(context, problem, names, ordered, ids, keypoints, matches):
                                                    pairs.ctypes.data))
 
 
-def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed=0, progress=None, log=None,
-                **options):
+def reconstruct(cameras: Any, matches: Mapping[tuple, Any], keypoints: Optional[Mapping[Any, Any]] = None,
+                settings: Optional[Mapping[str, Any]] = None, threads: int = 0, seed: int = 0,
+                progress: Progress = None, log: Log = None, **options: Any) -> Result:
     """Camera poses from matches.
 
     cameras    a Camera for all images, or a dict from image names to Cameras; images that share a Camera
@@ -183,12 +189,28 @@ def reconstruct(cameras, matches, keypoints=None, settings=None, threads=0, seed
     progress   progress(stage, done, total) is called now and then; a true result cancels
     log        log(level, text)
 
-    Returns a Result. Raises Error, or Cancelled. The result is the same for any number of threads."""
+    Returns a Result. Raises Error, or Cancelled. The result is the same for any number of threads.
+
+    >>> rng = np.random.default_rng(0)
+    >>> camera = planarsfm.Camera("SIMPLE_PINHOLE", 640, 480, [500, 320, 240])
+    >>> floor = np.column_stack([rng.uniform(-2, 2, (150, 2)), np.zeros(150)])
+    >>> centers = {"abcde"[k]: np.array([3 * np.cos(k), 3 * np.sin(k), 5]) for k in range(5)}
+    >>> pixels = {k: camera.project((floor - C) @ planarsfm.look_at(C, [0, 0, 0]).T) for k, C in centers.items()}
+    >>> matches = {(a, b): (pixels[a], pixels[b]) for a in centers for b in centers if a < b}
+    >>> result = planarsfm.reconstruct(camera, matches)
+    >>> result.poses["center"].shape, len(result.planes)
+    ((5, 3), 1)
+    >>> model = result.models[0]
+    >>> np.abs(model.transform(model.align(centers)).images["a"].center - centers["a"]).max() < 1e-6
+    True
+    """
     matches = {pair_names(pair): value for pair, value in matches.items()}
     if keypoints is None:
         keypoints, matches = _index_matches(matches)
     keypoints = {name: pixels(xy, "keypoints of %s" % (name,)) for name, xy in keypoints.items()}
     names = sorted(keypoints, key=str)
+    if not names:
+        raise ValueError("matches: there is no image in them")
     unknown = {name for pair in matches for name in pair} - set(names)
     if unknown:
         raise ValueError("no keypoints of %s" % ", ".join(sorted(map(str, unknown))))

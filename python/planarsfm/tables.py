@@ -1,5 +1,8 @@
 """Tables of results as numpy record arrays, and results as HTML for notebooks."""
+from __future__ import annotations
+
 import html
+from typing import Any, Dict, Iterable, Mapping
 
 import numpy as np
 
@@ -10,23 +13,23 @@ _PLANE = [("normal", float, 3), ("distance", float), ("sigma", float), ("area", 
           ("model", np.int32)]
 
 
-def _text(values):
+def _text(values: list) -> str:
     """A field type that holds the longest of the texts."""
     return "U%d" % max([1] + [len(value) for value in values])
 
 
-def _number(value):
+def _number(value: Any) -> Any:
     return np.nan if value is None else value
 
 
-def _concerned(warning):
+def _concerned(warning: Mapping[str, Any]) -> str:
     """The first images that a warning is about, in brackets."""
     names = warning.get("images", [])[:3]
     more = warning.get("num_images", 0) - len(names)
     return " (%s%s)" % (", ".join(names), " and %d more" % more if more > 0 else "") if names else ""
 
 
-def image_table(images):
+def image_table(images: Iterable[Any]) -> np.ndarray:
     """A row per image, in their order; without a pose q, t and center are NaN."""
     images = list(images)
     names, states = [image.name for image in images], [image.state for image in images]
@@ -39,7 +42,7 @@ def image_table(images):
     return table
 
 
-def camera_table(summary):
+def camera_table(summary: Mapping[str, Any]) -> np.ndarray:
     """A row per camera of a summary: model, where its focal length comes from, before and after, in pixels."""
     cameras = summary.get("cameras", [])
     texts = [("model", [camera["model"] for camera in cameras]), ("source", [camera["source"] for camera in cameras])]
@@ -56,7 +59,7 @@ def camera_table(summary):
     return table
 
 
-def plane_table(planes):
+def plane_table(planes: list) -> np.ndarray:
     table = np.zeros(len(planes), dtype=_PLANE)
     for row, plane in zip(table, planes):
         for field, *_ in _PLANE:
@@ -70,26 +73,31 @@ class Tables:
     and summary."""
 
     @property
-    def image_table(self):
+    def image_table(self) -> np.ndarray:
+        """A row per image: name, state, posed, model, q, t, center, num_points, mean_error_px, rotation_sigma_deg,
+        center_sigma, probability."""
         return image_table(self.images[name] for name in self.names)
 
     @property
-    def camera_table(self):
+    def camera_table(self) -> np.ndarray:
+        """A row per camera: id, model, source of its focal length, focal_px_before, focal_px, focal_sigma, params."""
         return camera_table(self.summary)
 
     @property
-    def plane_table(self):
+    def plane_table(self) -> np.ndarray:
+        """A row per plane: normal (towards the cameras), distance, sigma, area, num_points, model."""
         return plane_table(self.planes)
 
     @property
-    def poses(self):
+    def poses(self) -> Dict[str, np.ndarray]:
+        """Arrays over the posed images: name (N), R (N x 3 x 3), t and center (N x 3)."""
         posed = [self.images[name] for name in self.names if self.images[name].posed]
         return {"name": np.array([image.name for image in posed], dtype=_text([image.name for image in posed])),
                 "R": np.array([image.R for image in posed]).reshape(-1, 3, 3),
                 "t": np.array([image.t for image in posed]).reshape(-1, 3),
                 "center": np.array([image.center for image in posed]).reshape(-1, 3)}
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = "".join(
             "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>" % (
                 html.escape(image.name), html.escape(image.state), image.num_points,

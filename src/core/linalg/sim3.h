@@ -5,24 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/context.h"
-
-/* y = scale R x + t */
-typedef struct {
-    double scale;
-    double R[9];
-    double t[3];
-} psfm_sim3;
+#include "planarsfm/sim3.h"
 
 /* Least squares (Umeyama) over points with weight > 0 (NULL: all 1). False if they are fewer than
  * three, or all on a line: then R is not determined. */
 bool psfm_sim3_fit(size_t num, const double (*x)[3], const double (*y)[3], const double *weight,
                    psfm_sim3 *out);
-
-/* Robust: exhaustive or seeded minimal samples, then IRLS with L1 weights, so that up to 40 %
- * gross outliers do not matter. Deterministic. PSFM_ERR_DATA if it is not determined. */
-psfm_status psfm_sim3_fit_robust(psfm_context *ctx, size_t num, const double (*x)[3],
-                                 const double (*y)[3], psfm_sim3 *out);
 
 void psfm_sim3_apply(const psfm_sim3 *s, const double x[3], double y[3]);
 

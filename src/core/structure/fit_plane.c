@@ -21,8 +21,9 @@
 #include "core/linalg/order_statistics.h"
 #include "core/linalg/vec3.h"
 
-static const double flat_ratio = 0.05; /* of the two smaller variances of a flat set */
-static const double long_ratio = 16.0; /* of the two larger variances of a long set */
+static const double flat_ratio = 0.05;  /* of the two smaller variances of a flat set */
+static const double long_ratio = 16.0;  /* of the two larger variances of a long set */
+static const double line_ratio = 1e-10; /* of the same: on a line, but for rounding */
 
 enum { CLOSELY = 15, ROUGHLY = 5 }; /* iterations */
 enum { MOST_HALVINGS = 10 };
@@ -93,7 +94,8 @@ static spread fit_robustly(const double (*points)[3], int iterations, const room
         for (size_t k = 0; k < c->num; ++k)
             r->weight[k] = floor / fmax(fabs(plane_offset(c, points[c->member[k]])), floor);
     }
-    c->flat = s.variance[1] > 0.0 && s.variance[0] < flat_ratio * s.variance[1];
+    c->flat =
+        s.variance[1] > line_ratio * s.variance[2] && s.variance[0] < flat_ratio * s.variance[1];
     return s;
 }
 
